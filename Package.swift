@@ -1,0 +1,77 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+let settings: [SwiftSetting] = [
+  .enableUpcomingFeature("ExistentialAny"),
+  .enableUpcomingFeature("InternalImportsByDefault"),
+  .enableUpcomingFeature("MemberImportVisibility"),
+  .strictMemorySafety(),
+]
+
+func library(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+  .target(name: name, dependencies: dependencies, swiftSettings: settings)
+}
+
+func tests(_ name: String, _ dependencies: [Target.Dependency], resources: [String] = []) -> Target {
+  .testTarget(
+    name: name,
+    dependencies: dependencies + ["PrefetchTestSupport"],
+    exclude: resources,
+    swiftSettings: settings
+  )
+}
+
+/// A C library is a module map and a header; pkg-config alone says where it is, so that
+/// PKG_CONFIG_PATH is enough to build against another copy of it.
+func system(_ name: String, pkgConfig: String, debian: String) -> Target {
+  .systemLibrary(name: name, pkgConfig: pkgConfig, providers: [.apt([debian])])
+}
+
+let package = Package(
+  name: "prefetch",
+  products: [.executable(name: "prefetch", targets: ["prefetch"])],
+  targets: [
+    system("CCurl", pkgConfig: "libcurl", debian: "libcurl4-openssl-dev"),
+    system("CYAML", pkgConfig: "yaml-0.1", debian: "libyaml-dev"),
+    system("CSQLite", pkgConfig: "sqlite3", debian: "libsqlite3-dev"),
+    system("COpenSSL", pkgConfig: "libcrypto", debian: "libssl-dev"),
+    system("CExpat", pkgConfig: "expat", debian: "libexpat1-dev"),
+    system("CMicroHTTPD", pkgConfig: "libmicrohttpd", debian: "libmicrohttpd-dev"),
+
+    library("PrefetchCore", []),
+    library("PrefetchDocuments", ["PrefetchCore", "CYAML", "CExpat"]),
+    library("PrefetchCrypto", ["PrefetchCore", "COpenSSL"]),
+    library("PrefetchConfig", ["PrefetchCore", "PrefetchDocuments"]),
+    library("PrefetchManifests", ["PrefetchCore", "PrefetchDocuments", "PrefetchCrypto"]),
+    library("PrefetchTransfer", ["PrefetchCore", "PrefetchCrypto", "CCurl"]),
+    library("PrefetchStore", ["PrefetchCore", "PrefetchCrypto", "CSQLite"]),
+    library("PrefetchSystem", ["PrefetchCore"]),
+    library("PrefetchServe", ["PrefetchCore", "CMicroHTTPD"]),
+    library("PrefetchEngine", ["PrefetchCore", "PrefetchManifests"]),
+    library(
+      "PrefetchCLI",
+      [
+        "PrefetchCore", "PrefetchDocuments", "PrefetchCrypto", "PrefetchConfig",
+        "PrefetchManifests", "PrefetchTransfer", "PrefetchStore", "PrefetchSystem",
+        "PrefetchServe", "PrefetchEngine",
+      ]
+    ),
+    .executableTarget(name: "prefetch", dependencies: ["PrefetchCLI"], swiftSettings: settings),
+
+    .target(
+      name: "PrefetchTestSupport",
+      dependencies: ["PrefetchCore"],
+      path: "Tests/PrefetchTestSupport",
+      swiftSettings: settings
+    ),
+    tests("PrefetchCoreTests", ["PrefetchCore"]),
+    tests("PrefetchDocumentsTests", ["PrefetchDocuments"]),
+    tests("PrefetchConfigTests", ["PrefetchConfig", "PrefetchDocuments"], resources: ["Snapshots"]),
+    tests("PrefetchManifestsTests", ["PrefetchManifests", "PrefetchDocuments"]),
+    tests("PrefetchTransferTests", ["PrefetchTransfer", "PrefetchCrypto"]),
+    tests("PrefetchStoreTests", ["PrefetchStore", "PrefetchCrypto"]),
+    tests("PrefetchServeTests", ["PrefetchServe"]),
+    tests("PrefetchEngineTests", ["PrefetchEngine", "PrefetchManifests"]),
+    tests("PrefetchCLITests", ["PrefetchCLI", "PrefetchConfig"], resources: ["Snapshots"]),
+  ]
+)

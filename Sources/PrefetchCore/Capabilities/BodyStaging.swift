@@ -1,0 +1,41 @@
+/// A place for bodies that nobody may see yet.
+package protocol BodyStaging: AnyObject {
+  /// Opens a body of unknown or announced length. SHA-256 is always taken, `algorithms` besides it.
+  func beginBody(expectedSize: Int64?, alsoHashing algorithms: Set<DigestAlgorithm>) throws(Failure) -> any BodySink
+  /// The bytes of a finished body, mapped for the length of the call.
+  func withBytes<Result>(of body: StagedBody, _ read: (RawSpan) throws -> Result) throws -> Result
+  /// Forgets a finished body that nobody wants.
+  func discard(_ body: StagedBody)
+}
+
+/// One body while it arrives; used by one thread at a time.
+package protocol BodySink: AnyObject {
+  /// How many bytes it holds already.
+  var size: Int64 { get }
+  func append(_ bytes: RawSpan) throws(Failure)
+  /// Closes it; it can then be committed or discarded by the value returned.
+  func finish() throws(Failure) -> StagedBody
+  /// Drops what arrived; harmless after `finish` or a second time.
+  func abandon()
+}
+
+/// A complete body that has left the network and not yet entered the store.
+package struct StagedBody: Hashable, Sendable {
+  /// The number by which its staging area knows it.
+  package var id: Int
+  package var digest: ContentDigest
+  package var size: Int64
+  /// Digests besides SHA-256 that were asked for.
+  package var otherDigests: [DigestAlgorithm: [UInt8]]
+
+  package init(id: Int, digest: ContentDigest, size: Int64, otherDigests: [DigestAlgorithm: [UInt8]] = [:]) {
+    self.id = id
+    self.digest = digest
+    self.size = size
+    self.otherDigests = otherDigests
+  }
+
+  package func matches(_ expected: ExpectedDigest) -> Bool {
+    expected.algorithm == .sha256 ? expected.bytes == digest.bytes : otherDigests[expected.algorithm] == expected.bytes
+  }
+}

@@ -1,0 +1,150 @@
+/// Moves requests out and facts back; decides nothing.
+///
+/// One thread calls these methods. An implementation may work on threads of its own.
+package protocol Transport: AnyObject {
+  /// Begins a transfer; its one `TransferEvent.finished` comes from a later `wait`.
+  func start(_ request: TransferRequest)
+  /// Gives a transfer up; its end is still reported, as `cancelled` unless it was already over.
+  func cancel(_ id: TransferID)
+  /// Blocks until something happened, the uptime `deadline` passed, or `wake` was called.
+  func wait(until deadline: Duration?) -> [TransferEvent]
+}
+
+/// The engine's number for one request on the wire; never used twice in a run.
+package struct TransferID: Hashable, Comparable, Sendable {
+  package var number: Int
+
+  package init(_ number: Int) {
+    self.number = number
+  }
+
+  package static func < (a: Self, b: Self) -> Bool {
+    a.number < b.number
+  }
+}
+
+/// One hop: one URL asked once. Redirects come back as responses.
+package struct TransferRequest: Sendable {
+  package enum Method: Hashable, Sendable {
+    case get
+    case head
+    case post(body: [UInt8])
+  }
+
+  package var id: TransferID
+  package var method: Method
+  package var url: WebURL
+  /// Sent as they are, besides what the transport itself adds (Host, User-Agent, Accept-Encoding).
+  package var headers: [HeaderField]
+  /// Whether the server may compress; the body arrives decoded all the same.
+  package var allowsCoding: Bool
+  /// More bytes than this (decoded) end the transfer with `too_large`.
+  package var sizeLimit: Int64?
+  /// Digests to take besides SHA-256.
+  package var algorithms: Set<DigestAlgorithm>
+  package var expectedSize: Int64?
+
+  package init(
+    id: TransferID,
+    method: Method = .get,
+    url: WebURL,
+    headers: [HeaderField] = [],
+    allowsCoding: Bool = true,
+    sizeLimit: Int64? = nil,
+    algorithms: Set<DigestAlgorithm> = [],
+    expectedSize: Int64? = nil
+  ) {
+    self.id = id
+    self.method = method
+    self.url = url
+    self.headers = headers
+    self.allowsCoding = allowsCoding
+    self.sizeLimit = sizeLimit
+    self.algorithms = algorithms
+    self.expectedSize = expectedSize
+  }
+}
+
+/// A fact about a transfer.
+package enum TransferEvent: Sendable {
+  /// Bytes arrived since the last such event; only for progress displays.
+  case progressed(TransferID, bytes: Int64)
+  case finished(TransferID, TransferResult)
+}
+
+package struct TransferResult: Sendable {
+  /// Whole answers of any status are responses; everything else is a failure.
+  package var outcome: Result<TransferResponse, Failure>
+  package var figures: TransferFigures
+
+  package init(_ outcome: Result<TransferResponse, Failure>, figures: TransferFigures) {
+    self.outcome = outcome
+    self.figures = figures
+  }
+}
+
+package struct TransferResponse: Sendable {
+  package var status: Int
+  package var headers: HeaderBlock
+  /// Only of a 200, 203 or 206 to a GET; bodies of other answers are read and dropped.
+  package var body: StagedBody?
+
+  package init(status: Int, headers: HeaderBlock, body: StagedBody?) {
+    self.status = status
+    self.headers = headers
+    self.body = body
+  }
+}
+
+/// What was measured on the way; known for failures as far as they got.
+package struct TransferFigures: Hashable, Sendable {
+  /// `1.1`, `2`, `3`; nil when no answer came.
+  package var httpVersion: String?
+  package var wireBytes: Int64 = 0
+  package var dns: Duration?
+  package var connect: Duration?
+  package var tls: Duration?
+  package var firstByte: Duration?
+  package var total: Duration?
+  package var remoteAddress: String?
+
+  package init() {}
+}
+
+/// What holds for every transfer of a run.
+package struct TransportSettings: Hashable, Sendable {
+  package enum HTTPVersion: String, Hashable, Sendable, CaseIterable {
+    case auto
+    case http1 = "1.1"
+    case http2 = "2"
+    case http3 = "3"
+  }
+
+  package enum Proxy: Hashable, Sendable {
+    /// Read once from the process environment by the composition root.
+    case environment(http: String?, https: String?, exceptions: String?)
+    case none
+    case url(String)
+  }
+
+  package enum MinimumTLS: String, Hashable, Sendable, CaseIterable {
+    case tls1_2 = "1.2"
+    case tls1_3 = "1.3"
+  }
+
+  package var userAgent: String
+  package var connectTimeout: Duration = .seconds(10)
+  /// A transfer that receives nothing for so long has stalled.
+  package var readTimeout: Duration = .seconds(30)
+  package var itemTimeout: Duration?
+  package var connectionsPerHost: Int = 4
+  package var httpVersion: HTTPVersion = .auto
+  package var minimumTLS: MinimumTLS = .tls1_2
+  package var caFile: String?
+  package var caDirectory: String?
+  package var proxy: Proxy = .none
+
+  package init(userAgent: String) {
+    self.userAgent = userAgent
+  }
+}

@@ -1,0 +1,95 @@
+/// Why an item or a manifest failed: the closed list of the report.
+package enum ErrorCode: String, Hashable, Sendable, CaseIterable {
+  // Connectivity
+  case noNetwork = "no_network"
+  case dns
+  case connect
+  case tls
+  case timeout
+  case stalled
+  case reset
+  case truncated
+  case serverBusy = "server_busy"
+  // Trust
+  case transportSecurity = "transport_security"
+  case certificate
+  case pinMismatch = "pin_mismatch"
+  case digestMismatch = "digest_mismatch"
+  case signature
+  case rollback
+  case redirectForbidden = "redirect_forbidden"
+  case addressForbidden = "address_forbidden"
+  case unsafeName = "unsafe_name"
+  // Local input and output
+  case diskFull = "disk_full"
+  case disk
+  case permission
+  case storeDamaged = "store_damaged"
+  // Denied
+  case licenseRefused = "license_refused"
+  case bundleMismatch = "bundle_mismatch"
+  case credentialsRefused = "credentials_refused"
+  // Content
+  case http
+  case gone
+  case badURL = "bad_url"
+  case badResponse = "bad_response"
+  case unexpectedContent = "unexpected_content"
+  case corrupted
+  case tooLarge = "too_large"
+  case cacheFull = "cache_full"
+  case redirectLimit = "redirect_limit"
+  case redirected
+  case manifestInvalid = "manifest_invalid"
+  case manifestGuard = "manifest_guard"
+  case notInManifest = "not_in_manifest"
+  case notFound = "not_found"
+  case empty
+  case drm
+  case live
+  case unsupported
+  case cancelled
+  case failed
+  case `internal`
+
+  package enum Category: Hashable, Sendable {
+    case connectivity
+    case trust
+    case io
+    case denied
+    case content
+  }
+
+  /// What kind of trouble it is, which alone decides the exit status.
+  package var category: Category {
+    switch self {
+    case .noNetwork, .dns, .connect, .tls, .timeout, .stalled, .reset, .truncated, .serverBusy:
+      .connectivity
+    case .transportSecurity, .certificate, .pinMismatch, .digestMismatch, .signature, .rollback,
+      .redirectForbidden, .addressForbidden, .unsafeName:
+      .trust
+    case .diskFull, .disk, .permission, .storeDamaged:
+      .io
+    case .licenseRefused, .bundleMismatch, .credentialsRefused:
+      .denied
+    case .http, .gone, .badURL, .badResponse, .unexpectedContent, .corrupted, .tooLarge,
+      .cacheFull, .redirectLimit, .redirected, .manifestInvalid, .manifestGuard, .notInManifest,
+      .notFound, .empty, .drm, .live, .unsupported, .cancelled, .failed, .internal:
+      .content
+    }
+  }
+}
+
+/// Why one thing could not be had, decided once, by whoever saw it happen.
+package struct Failure: Error, Hashable, Sendable {
+  package var code: ErrorCode
+  package var message: String
+  /// Whether the same request may well succeed in a moment.
+  package var isTransient: Bool
+
+  package init(_ code: ErrorCode, _ message: String, isTransient: Bool = false) {
+    self.code = code
+    self.message = message
+    self.isTransient = isTransient
+  }
+}

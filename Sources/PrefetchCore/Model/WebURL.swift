@@ -1,0 +1,278 @@
+/// An absolute http or https URL in one canonical spelling, and the only kind that is ever asked for.
+///
+/// What two parsers might read differently (user-info, backslashes, control characters, escapes in
+/// the host) is refused rather than repaired, so policy and transfer always mean the same server.
+package struct WebURL: Hashable, Sendable {
+  package enum Scheme: String, Hashable, Sendable {
+    case http
+    case https
+
+    package var defaultPort: Int {
+      self == .http ? 80 : 443
+    }
+  }
+
+  /// Scheme, host and port: the reach of a credential.
+  package struct Origin: Hashable, Sendable {
+    package var scheme: Scheme
+    package var host: String
+    package var port: Int
+  }
+
+  package enum Fault: Error, Hashable, Sendable {
+    case notAbsolute
+    case unsupportedScheme(String)
+    case userInformation
+    case missingHost
+    case invalidHost(String)
+    case internationalHost(String)
+    case invalidPort(String)
+    case forbiddenCharacter(Unicode.Scalar)
+    case tooLong(Int)
+  }
+
+  package static let maximumLength = 8192
+
+  package let scheme: Scheme
+  /// Lower case; IPv6 addresses in brackets.
+  package let host: String
+  package let port: Int
+  /// Begins with a slash.
+  package let path: String
+  package let query: String?
+  /// The whole URL, without fragment. It may hold secrets: see ``redacted``.
+  package let string: String
+
+  package init(_ text: some StringProtocol) throws(Fault) {
+    let trimmed = Self.trimmed(text)
+    guard trimmed.utf8.count <= Self.maximumLength else { throw .tooLong(trimmed.utf8.count) }
+    try Self.checkCharacters(trimmed)
+    guard let colon = trimmed.firstIndex(of: ":"), Self.isScheme(trimmed[..<colon]) else { throw .notAbsolute }
+    let schemeName = trimmed[..<colon].lowercased()
+    guard let scheme = Scheme(rawValue: schemeName) else { throw .unsupportedScheme(schemeName) }
+    let rest = trimmed[trimmed.index(after: colon)...]
+    guard rest.hasPrefix("//") else { throw .missingHost }
+    let afterSlashes = rest.dropFirst(2)
+    let authorityEnd = afterSlashes.firstIndex { "/?#".contains($0) } ?? afterSlashes.endIndex
+    let (host, port) = try Self.parseAuthority(afterSlashes[..<authorityEnd])
+    let (path, query) = Self.splitTarget(afterSlashes[authorityEnd...])
+    self.init(scheme: scheme, host: host, port: port ?? scheme.defaultPort, path: path, query: query)
+  }
+
+  /// The URL that a reference means on a page at this URL.
+  package func resolving(_ reference: some StringProtocol) throws(Fault) -> WebURL {
+    let trimmed = Self.trimmed(reference)
+    guard trimmed.utf8.count <= Self.maximumLength else { throw .tooLong(trimmed.utf8.count) }
+    try Self.checkCharacters(trimmed)
+    if let colon = trimmed.firstIndex(of: ":"), Self.isScheme(trimmed[..<colon]) {
+      return try WebURL(trimmed)
+    }
+    if trimmed.hasPrefix("//") {
+      return try WebURL("\(scheme.rawValue):\(trimmed)")
+    }
+    let (referencePath, referenceQuery) = Self.splitReference(trimmed)
+    let path: String
+    let query: String?
+    if referencePath.isEmpty {
+      path = self.path
+      query = referenceQuery ?? self.query
+    } else if referencePath.hasPrefix("/") {
+      path = Self.withoutDotSegments(referencePath)
+      query = referenceQuery
+    } else {
+      let folder = self.path[...(self.path.lastIndex(of: "/") ?? self.path.startIndex)]
+      path = Self.withoutDotSegments(folder + referencePath)
+      query = referenceQuery
+    }
+    return WebURL(scheme: scheme, host: host, port: port, path: path, query: query)
+  }
+
+  private init(scheme: Scheme, host: String, port: Int, path: String, query: String?) {
+    self.scheme = scheme
+    self.host = host
+    self.port = port
+    self.path = path
+    self.query = query
+    let suffix = query.map { "?\($0)" } ?? ""
+    let authority = port == scheme.defaultPort ? host : "\(host):\(port)"
+    string = "\(scheme.rawValue)://\(authority)\(path)\(suffix)"
+  }
+
+  package var origin: Origin {
+    Origin(scheme: scheme, host: host, port: port)
+  }
+
+  /// `host` or, where the port is not the scheme's own, `host:port`.
+  package var authority: String {
+    port == scheme.defaultPort ? host : "\(host):\(port)"
+  }
+
+  package static func == (a: Self, b: Self) -> Bool {
+    a.string == b.string
+  }
+
+  package func hash(into hasher: inout Hasher) {
+    hasher.combine(string)
+  }
+}
+
+// MARK: - Parsing
+
+extension WebURL {
+  private static func trimmed(_ text: some StringProtocol) -> String {
+    let isBlank: (Unicode.Scalar) -> Bool = { $0 == " " || $0 == "\t" || $0 == "\n" || $0 == "\r" }
+    let scalars = String(text).unicodeScalars
+    guard let first = scalars.firstIndex(where: { !isBlank($0) }),
+      let last = scalars.lastIndex(where: { !isBlank($0) })
+    else { return "" }
+    return String(scalars[first...last])
+  }
+
+  private static func checkCharacters(_ text: String) throws(Fault) {
+    for scalar in text.unicodeScalars where scalar.value < 0x20 || scalar.value == 0x7F || scalar == "\\" {
+      throw .forbiddenCharacter(scalar)
+    }
+  }
+
+  private static func isScheme(_ text: Substring) -> Bool {
+    guard let first = text.utf8.first, isLetter(first) else { return false }
+    return text.utf8.allSatisfy { isLetter($0) || ASCII.isDigit($0) || "+-.".utf8.contains($0) }
+  }
+
+  private static func isLetter(_ byte: UInt8) -> Bool {
+    let lower = byte | 0x20
+    return lower >= UInt8(ascii: "a") && lower <= UInt8(ascii: "z")
+  }
+
+  private static func parseAuthority(_ authority: Substring) throws(Fault) -> (host: String, port: Int?) {
+    guard !authority.contains("@") else { throw .userInformation }
+    let hostEnd: Substring.Index
+    if authority.hasPrefix("[") {
+      guard let close = authority.firstIndex(of: "]") else { throw .invalidHost(String(authority)) }
+      hostEnd = authority.index(after: close)
+    } else {
+      hostEnd = authority.firstIndex(of: ":") ?? authority.endIndex
+    }
+    let host = authority[..<hostEnd].lowercased()
+    guard !host.isEmpty else { throw .missingHost }
+    try checkHost(host)
+    let portText = authority[hostEnd...]
+    guard !portText.isEmpty else { return (host, nil) }
+    guard portText.hasPrefix(":") else { throw .invalidHost(String(authority)) }
+    let digits = portText.dropFirst()
+    guard !digits.isEmpty else { return (host, nil) }
+    guard digits.utf8.allSatisfy(ASCII.isDigit), let port = Int(digits), (1...65535).contains(port) else {
+      throw .invalidPort(String(digits))
+    }
+    return (host, port)
+  }
+
+  private static func checkHost(_ host: String) throws(Fault) {
+    if host.hasPrefix("[") {
+      guard IPAddress(host.dropFirst().dropLast()) != nil else { throw .invalidHost(host) }
+      return
+    }
+    guard host.utf8.allSatisfy({ $0 < 0x80 }) else { throw .internationalHost(host) }
+    let isName = host.utf8.allSatisfy { isLetter($0) || ASCII.isDigit($0) || "-._~".utf8.contains($0) }
+    let labels = host.split(separator: ".", omittingEmptySubsequences: false)
+    let inner = host.hasSuffix(".") ? labels.dropLast() : labels[...]
+    guard isName, host.utf8.count <= 254, !inner.isEmpty,
+      inner.allSatisfy({ !$0.isEmpty && $0.utf8.count <= 63 })
+    else { throw .invalidHost(host) }
+    // A last label of digits makes a number of the host (`0x7f.1`, `2130706433`) for some readers.
+    if let last = inner.last, last.utf8.allSatisfy(ASCII.isDigit) || last.hasPrefix("0x") {
+      guard IPAddress(host) != nil else { throw .invalidHost(host) }
+    }
+  }
+
+  private static func splitTarget(_ target: Substring) -> (path: String, query: String?) {
+    let (path, query) = splitReference(target)
+    return (path.isEmpty ? "/" : withoutDotSegments(path.hasPrefix("/") ? path : "/" + path), query)
+  }
+
+  /// Path and query of a reference, escaped where needed, the fragment dropped.
+  private static func splitReference(_ reference: some StringProtocol) -> (path: String, query: String?) {
+    let target = reference.prefix { $0 != "#" }
+    guard let mark = target.firstIndex(of: "?") else { return (escaped(target), nil) }
+    return (escaped(target[..<mark]), escaped(target[target.index(after: mark)...]))
+  }
+
+  /// Spaces, quotes, angle brackets and everything beyond ASCII as UTF-8 escapes.
+  private static func escaped(_ text: some StringProtocol) -> String {
+    let needsEscape: (UInt8) -> Bool = { $0 <= 0x20 || $0 >= 0x7F || "\"<>^`{|}".utf8.contains($0) }
+    guard text.utf8.contains(where: needsEscape) else { return String(text) }
+    var bytes: [UInt8] = []
+    for byte in text.utf8 {
+      if needsEscape(byte) {
+        bytes += "%\(Hexadecimal.encode([byte]).uppercased())".utf8
+      } else {
+        bytes.append(byte)
+      }
+    }
+    return String(decoding: bytes, as: UTF8.self)
+  }
+
+  private static func withoutDotSegments(_ path: some StringProtocol) -> String {
+    guard path.contains("/.") else { return String(path) }
+    var kept: [Substring] = []
+    let segments = Substring(path).split(separator: "/", omittingEmptySubsequences: false).dropFirst()
+    for (offset, segment) in segments.enumerated() {
+      let isLast = offset == segments.count - 1
+      switch segment.lowercased() {
+      case ".", "%2e":
+        if isLast { kept.append("") }
+      case "..", ".%2e", "%2e.", "%2e%2e":
+        if !kept.isEmpty { kept.removeLast() }
+        if isLast { kept.append("") }
+      default:
+        kept.append(segment)
+      }
+    }
+    return "/" + kept.joined(separator: "/")
+  }
+}
+
+// MARK: - Wording
+
+extension WebURL: CustomStringConvertible {
+  package var description: String {
+    redacted
+  }
+
+  /// For reports and logs: values of parameters that usually sign or authorise are masked.
+  package var redacted: String {
+    guard let query else { return string }
+    let parts = query.split(separator: "&", omittingEmptySubsequences: false).map { part -> String in
+      guard let equals = part.firstIndex(of: "="), Self.isSecretParameter(part[..<equals]) else { return String(part) }
+      return "\(part[...equals])***"
+    }
+    return "\(string.dropLast(query.utf8.count))\(parts.joined(separator: "&"))"
+  }
+
+  private static func isSecretParameter(_ name: Substring) -> Bool {
+    let name = name.lowercased()
+    let words = [
+      "token", "signature", "sig", "key", "api_key", "apikey", "secret", "password", "auth",
+      "access_token", "policy", "hdnea", "hdnts", "key-pair-id", "se", "sp", "sv", "st",
+    ]
+    return words.contains(name) || name.hasPrefix("x-amz-") || name.hasPrefix("x-goog-")
+      || name.hasSuffix("_token") || name.hasSuffix("signature") || name.hasSuffix("-token")
+  }
+}
+
+extension WebURL.Fault: CustomStringConvertible {
+  package var description: String {
+    switch self {
+    case .notAbsolute: "is no absolute URL; write it with `https://`"
+    case .unsupportedScheme(let scheme): "has the scheme `\(scheme)`; only `http` and `https` are fetched"
+    case .userInformation: "holds user-info; put credentials into `headers`"
+    case .missingHost: "names no host"
+    case .invalidHost(let host): "has the host `\(host)`, which is no valid name or address"
+    case .internationalHost(let host): "has the host `\(host)`; write it in its ASCII (`xn--`) form"
+    case .invalidPort(let port): "has the port `\(port)`, which is not in 1–65535"
+    case .forbiddenCharacter(let scalar):
+      "holds the character U+\(String(scalar.value, radix: 16, uppercase: true)), which no URL may hold"
+    case .tooLong(let length): "is \(length) bytes long; at most \(WebURL.maximumLength) are accepted"
+    }
+  }
+}
