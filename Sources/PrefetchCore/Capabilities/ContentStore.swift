@@ -1,0 +1,135 @@
+/// What the cache holds and how it changes; the engine's only door to it.
+package protocol ContentStore: BodyStaging {
+  /// Every record, ordered by the bytes of its URL, with the segments that hold it.
+  func inventory() throws(Failure) -> Inventory
+  /// Every segment that any configuration recorded here.
+  func segments() throws(Failure) -> [SegmentRecord]
+  /// Applies changes in order, all or nothing. Bodies are durable before the records that name them.
+  /// Returns what disappeared because nothing holds it any more.
+  func commit(_ changes: [StoreChange]) throws(Failure) -> [RemovedContent]
+  /// The bytes of a stored body, mapped for the length of the call.
+  func withObject<Result>(_ digest: ContentDigest, _ read: (RawSpan) throws -> Result) throws -> Result
+  /// Which of the inventory's objects are no longer in the file system: a look at directory times
+  /// first, at names only where a directory changed since the last run.
+  func missingObjects(of inventory: Inventory) throws(Failure) -> Set<ContentDigest>
+}
+
+/// Which configuration a segment belongs to, and its name.
+package struct SegmentKey: Hashable, Comparable, Sendable {
+  package var identity: String
+  package var name: String
+
+  package init(identity: String, name: String) {
+    self.identity = identity
+    self.name = name
+  }
+
+  package static func < (a: Self, b: Self) -> Bool {
+    (a.identity, a.name) < (b.identity, b.name)
+  }
+}
+
+/// A segment as the last runs left it.
+package struct SegmentRecord: Hashable, Sendable {
+  package var key: SegmentKey
+  package var priority: Int?
+  /// The manifest's URL, nil for inline segments.
+  package var manifestURL: String?
+  /// The last good manifest, kept as an object so that a 304 can be read again.
+  package var manifest: ContentDigest?
+  package var manifestFinalURL: String?
+  package var validators: Validators
+  /// The manifest's own `generated` time, the mark that a rollback would fall below.
+  package var generated: Instant?
+  package var itemCount: Int
+  package var lastChecked: Instant?
+  package var lastSuccess: Instant?
+  package var state: SegmentState
+
+  package init(key: SegmentKey) {
+    self.key = key
+    validators = Validators()
+    itemCount = 0
+    state = .incomplete
+  }
+}
+
+/// The two strings by which a server recognises what we hold, verbatim as it gave them.
+package struct Validators: Hashable, Sendable {
+  package var entityTag: String?
+  package var lastModified: String?
+
+  package init(entityTag: String? = nil, lastModified: String? = nil) {
+    self.entityTag = entityTag
+    self.lastModified = lastModified
+  }
+
+  package var isEmpty: Bool {
+    entityTag == nil && lastModified == nil
+  }
+}
+
+/// What the store knows of one URL.
+package struct ContentRecord: Hashable, Sendable {
+  package var url: String
+  package var id: String
+  package var provider: String?
+  package var type: String?
+  package var state: ItemState
+  /// Nil as long as no body was ever complete.
+  package var digest: ContentDigest?
+  package var size: Int64
+  package var mime: String?
+  /// Of the response that brought or last confirmed the body.
+  package var status: Int?
+  package var headers: HeaderBlock
+  package var validators: Validators
+  package var finalURL: String?
+  package var fetchedAt: Instant?
+  package var validatedAt: Instant?
+  /// Until when no question is needed; nil = ask every time. `Instant.distantFuture` = immutable.
+  package var freshUntil: Instant?
+  /// Content expiry by the manifest: not to be used after it.
+  package var expiresAt: Instant?
+  package var failure: Failure?
+
+  package init(url: String, id: String) {
+    self.url = url
+    self.id = id
+    state = .pending
+    size = 0
+    headers = HeaderBlock()
+    validators = Validators()
+  }
+}
+
+/// One change of the index.
+package enum StoreChange: Sendable {
+  /// A record is new or different; its body, if any, becomes an object.
+  case record(ContentRecord, body: StagedBody?)
+  /// These URLs belong to the segment from now on (their records exist), in this order.
+  case join(SegmentKey, urls: [String])
+  /// These URLs belong to it no more; records and objects that nothing holds disappear.
+  case leave(SegmentKey, urls: [String])
+  /// The segment's own facts; `manifest` is the body of a newly accepted manifest.
+  case segment(SegmentRecord, manifest: StagedBody?)
+  /// The segment was removed from its configuration, or unsubscribed: as `leave` of everything.
+  case forget(SegmentKey)
+}
+
+/// A record that was dropped because nothing holds it.
+package struct RemovedContent: Hashable, Sendable {
+  package var url: String
+  package var id: String
+  package var size: Int64
+
+  package init(url: String, id: String, size: Int64) {
+    self.url = url
+    self.id = id
+    self.size = size
+  }
+}
+
+extension Instant {
+  package static let distantFuture = Instant(milliseconds: .max)
+}
