@@ -78,6 +78,8 @@ package struct ContentRecord: Hashable, Sendable {
   package var state: ItemState
   /// Nil as long as no body was ever complete.
   package var digest: ContentDigest?
+  /// Digests besides SHA-256 that the body was seen to have.
+  package var otherDigests: [DigestAlgorithm: [UInt8]]
   package var size: Int64
   package var mime: String?
   /// Of the response that brought or last confirmed the body.
@@ -97,6 +99,7 @@ package struct ContentRecord: Hashable, Sendable {
     self.url = url
     self.id = id
     state = .pending
+    otherDigests = [:]
     size = 0
     headers = HeaderBlock()
     validators = Validators()
