@@ -49,6 +49,7 @@ extension Dispatcher {
     result.digest = planned.record?.digest
     result.isUsable = isUsable(planned.record)
     result.isRequired = segments[index].declaration.isRequired
+    result.position = items.count
     let item = items.count
     items.append(ItemWork(planned: planned, segments: [index], result: result, entry: planned.entry))
     itemByURL[url] = item

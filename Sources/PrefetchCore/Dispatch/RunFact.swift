@@ -116,6 +116,8 @@ package struct ItemResult: Hashable, Sendable {
   package var finalURL: String?
   package var failure: Failure?
   package var deferral: Deferral?
+  /// Where its segment lists it, from 0.
+  package var position: Int?
   /// Whether a body can be used, be it an older one.
   package var isUsable = false
   package var isRequired = true
