@@ -41,7 +41,7 @@ internal import PrefetchCore
 
   /// Ends the message; the next `update` begins another one.
   func finish() -> [UInt8] {
-    let bytes = [UInt8](unsafeUninitializedCapacity: byteCount) { buffer, count in
+    let bytes = unsafe [UInt8](unsafeUninitializedCapacity: byteCount) { buffer, count in
       let status = unsafe EVP_DigestFinal_ex(context, buffer.baseAddress, nil)
       precondition(status == 1, "libcrypto did not end a digest that it had begun")
       count = byteCount
