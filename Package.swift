@@ -60,7 +60,7 @@ let package = Package(
 
     .target(
       name: "PrefetchTestSupport",
-      dependencies: ["PrefetchCore"],
+      dependencies: ["PrefetchCore", "PrefetchCrypto"],
       path: "Tests/PrefetchTestSupport",
       swiftSettings: settings
     ),
@@ -68,6 +68,7 @@ let package = Package(
     tests("PrefetchDocumentsTests", ["PrefetchDocuments"]),
     tests("PrefetchConfigTests", ["PrefetchConfig", "PrefetchDocuments"], resources: ["Snapshots"]),
     tests("PrefetchManifestsTests", ["PrefetchManifests", "PrefetchDocuments"]),
+    tests("PrefetchCryptoTests", ["PrefetchCrypto"]),
     tests("PrefetchTransferTests", ["PrefetchTransfer", "PrefetchCrypto"]),
     tests("PrefetchStoreTests", ["PrefetchStore", "PrefetchCrypto"]),
     tests("PrefetchServeTests", ["PrefetchServe"]),
