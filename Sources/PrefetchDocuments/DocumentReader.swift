@@ -14,19 +14,75 @@ package enum DocumentReader {
     package var bytes = 4 << 20
     package var depth = 64
     package var nodes = 200_000
+    /// How many values all aliases of a YAML document together may stand for.
     package var aliases = 10_000
 
     package init() {}
   }
 
+  /// What a document says and what is wrong with it; the tree is missing when it cannot be trusted
+  /// at all, and is there beside errors such as duplicate keys so that a schema can report its own.
+  package struct Outcome: Sendable {
+    package var node: Node?
+    package var diagnostics: [Diagnostic]
+
+    package init(node: Node?, diagnostics: [Diagnostic]) {
+      self.node = node
+      self.diagnostics = diagnostics
+    }
+  }
+
   /// By the first bytes: `bplist00`, `<`, `{` (or `[`), everything else is YAML.
   package static func sniff(_ bytes: [UInt8]) -> Syntax {
-    if bytes.starts(with: Array("bplist".utf8)) { return .binaryPlist }
+    if bytes.starts(with: "bplist".utf8) { return .binaryPlist }
     let first = bytes.first { !" \t\r\n\u{FEFF}".utf8.contains($0) }
     return switch first {
     case UInt8(ascii: "<"): .xmlPlist
     case UInt8(ascii: "{"), UInt8(ascii: "["): .json
     default: .yaml
+    }
+  }
+
+  package static func read(
+    _ bytes: [UInt8],
+    source: String,
+    syntax: Syntax? = nil,
+    limits: Limits = Limits()
+  ) -> Outcome {
+    var builder = TreeBuilder(source: source, limits: limits)
+    do {
+      try fill(&builder, from: bytes, syntax: syntax ?? sniff(bytes))
+      return Outcome(node: builder.root, diagnostics: builder.diagnostics)
+    } catch {
+      return Outcome(node: nil, diagnostics: builder.diagnostics + [error])
+    }
+  }
+
+  private static func fill(
+    _ builder: inout TreeBuilder,
+    from bytes: [UInt8],
+    syntax: Syntax
+  ) throws(Diagnostic) {
+    let (source, limit) = (builder.source, builder.limits.bytes)
+    guard bytes.count <= limit else {
+      throw Diagnostic(
+        "document.too-large",
+        "the document has \(bytes.count) bytes, at most \(limit) are read",
+        file: source
+      )
+    }
+    guard syntax != .binaryPlist else {
+      return try BinaryPlistReader.read(bytes, into: &builder)
+    }
+    let text = try SourceText(bytes, source: source)
+    guard !text.isBlank else {
+      throw Diagnostic("document.empty", "the document is empty", file: source)
+    }
+    switch syntax {
+    case .json: try JSONReader.read(text, into: &builder)
+    case .yaml: try YAMLReader.read(text, into: &builder)
+    case .xmlPlist: try XMLPlistReader.read(text, into: &builder)
+    case .binaryPlist: break
     }
   }
 }

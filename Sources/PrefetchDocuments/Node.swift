@@ -2,7 +2,7 @@ package import PrefetchCore
 
 /// A document as its author wrote it: order, spelling and places kept, types left to a schema.
 package struct Node: Sendable {
-  package indirect enum Content: Sendable {
+  package enum Content: Sendable {
     case scalar(Scalar)
     case sequence([Node])
     case mapping([Entry])

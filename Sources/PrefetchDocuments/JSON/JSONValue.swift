@@ -1,0 +1,72 @@
+/// A value to be written as JSON, with its keys in the order they were given.
+package enum JSONValue: Sendable {
+  case null
+  case bool(Bool)
+  case integer(Int64)
+  case double(Double)
+  case string(String)
+  case array([JSONValue])
+  case object([(String, JSONValue)])
+
+  /// The same with the keys of every object ordered by their UTF-8 bytes.
+  package var sortedKeys: JSONValue {
+    switch self {
+    case .null, .bool, .integer, .double, .string: self
+    case .array(let values): .array(values.map(\.sortedKeys))
+    case .object(let members):
+      .object(
+        members
+          .map { ($0.0, $0.1.sortedKeys) }
+          .sorted { $0.0.utf8.lexicographicallyPrecedes($1.0.utf8) }
+      )
+    }
+  }
+}
+
+extension JSONValue: Equatable {
+  package static func == (a: JSONValue, b: JSONValue) -> Bool {
+    switch (a, b) {
+    case (.null, .null): true
+    case (.bool(let x), .bool(let y)): x == y
+    case (.integer(let x), .integer(let y)): x == y
+    case (.double(let x), .double(let y)): x == y
+    case (.string(let x), .string(let y)): x == y
+    case (.array(let x), .array(let y)): x == y
+    case (.object(let x), .object(let y)): x.elementsEqual(y) { $0.0 == $1.0 && $0.1 == $1.1 }
+    default: false
+    }
+  }
+}
+
+extension JSONValue: ExpressibleByNilLiteral, ExpressibleByBooleanLiteral,
+  ExpressibleByIntegerLiteral, ExpressibleByFloatLiteral, ExpressibleByStringInterpolation,
+  ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral
+{
+  package init(nilLiteral: ()) {
+    self = .null
+  }
+
+  package init(booleanLiteral value: Bool) {
+    self = .bool(value)
+  }
+
+  package init(integerLiteral value: Int64) {
+    self = .integer(value)
+  }
+
+  package init(floatLiteral value: Double) {
+    self = .double(value)
+  }
+
+  package init(stringLiteral value: String) {
+    self = .string(value)
+  }
+
+  package init(arrayLiteral elements: JSONValue...) {
+    self = .array(elements)
+  }
+
+  package init(dictionaryLiteral elements: (String, JSONValue)...) {
+    self = .object(elements)
+  }
+}

@@ -1,0 +1,145 @@
+/// JSON text from values: as short as possible, or indented by two spaces.
+package struct JSONWriter {
+  package enum Form: Sendable {
+    case compact
+    case pretty
+  }
+
+  private let form: Form
+  private var bytes: [UInt8] = []
+  private var level = 0
+
+  private init(form: Form) {
+    self.form = form
+  }
+
+  /// The text without a line break at its end.
+  package static func bytes(_ value: JSONValue, form: Form = .compact) -> [UInt8] {
+    var writer = JSONWriter(form: form)
+    writer.write(value)
+    return writer.bytes
+  }
+
+  package static func string(_ value: JSONValue, form: Form = .compact) -> String {
+    String(decoding: bytes(value, form: form), as: UTF8.self)
+  }
+
+  private mutating func write(_ value: JSONValue) {
+    switch value {
+    case .null: bytes += "null".utf8
+    case .bool(let value): bytes += (value ? "true" : "false").utf8
+    case .integer(let value): bytes += String(value).utf8
+    case .double(let value): write(value)
+    case .string(let value): write(value)
+    case .array(let values): write(values)
+    case .object(let members): write(members)
+    }
+  }
+
+  /// JSON knows neither infinities nor NaN, and `3.0` is the number `3`.
+  private mutating func write(_ value: Double) {
+    bytes += (value.isFinite ? value.shortestText : "null").utf8
+  }
+
+  private mutating func write(_ values: [JSONValue]) {
+    bytes.append(UInt8(ascii: "["))
+    level += 1
+    for (index, value) in values.enumerated() {
+      separate(isFirst: index == 0)
+      write(value)
+    }
+    level -= 1
+    if !values.isEmpty { breakLine() }
+    bytes.append(UInt8(ascii: "]"))
+  }
+
+  private mutating func write(_ members: [(String, JSONValue)]) {
+    bytes.append(UInt8(ascii: "{"))
+    level += 1
+    for (index, (key, value)) in members.enumerated() {
+      separate(isFirst: index == 0)
+      write(key)
+      bytes.append(UInt8(ascii: ":"))
+      if form == .pretty { bytes.append(0x20) }
+      write(value)
+    }
+    level -= 1
+    if !members.isEmpty { breakLine() }
+    bytes.append(UInt8(ascii: "}"))
+  }
+
+  private mutating func separate(isFirst: Bool) {
+    if !isFirst { bytes.append(UInt8(ascii: ",")) }
+    breakLine()
+  }
+
+  private mutating func breakLine() {
+    guard form == .pretty else { return }
+    bytes.append(0x0A)
+    bytes.append(contentsOf: repeatElement(0x20, count: 2 * level))
+  }
+}
+
+// MARK: - Strings
+
+extension JSONWriter {
+  private mutating func write(_ text: String) {
+    bytes.append(UInt8(ascii: "\""))
+    let utf8 = Array(text.utf8)
+    var pieceStart = 0
+    var place = 0
+    while place < utf8.count {
+      let length = escapedLength(utf8, at: place)
+      guard length > 0 else {
+        place += 1
+        continue
+      }
+      bytes += utf8[pieceStart..<place]
+      writeEscape(of: utf8[place..<place + length])
+      place += length
+      pieceStart = place
+    }
+    bytes += utf8[pieceStart...]
+    bytes.append(UInt8(ascii: "\""))
+  }
+
+  /// How many bytes from here make up a character that must be escaped; 0 for all others.
+  ///
+  /// Beyond what JSON asks for: DEL, the C1 controls (C2 80 to C2 9F) and the two line breaks that
+  /// JavaScript sees in a string (E2 80 A8 and A9).
+  private func escapedLength(_ utf8: [UInt8], at place: Int) -> Int {
+    switch utf8[place] {
+    case 0..<0x20, 0x7F, UInt8(ascii: "\""), UInt8(ascii: "\\"): 1
+    case 0xC2 where utf8[place + 1] < 0xA0: 2
+    case 0xE2 where utf8[place + 1] == 0x80 && utf8[place + 2] & 0xFE == 0xA8: 3
+    default: 0
+    }
+  }
+
+  private mutating func writeEscape(of character: ArraySlice<UInt8>) {
+    bytes.append(UInt8(ascii: "\\"))
+    switch character.first {
+    case UInt8(ascii: "\""): bytes.append(UInt8(ascii: "\""))
+    case UInt8(ascii: "\\"): bytes.append(UInt8(ascii: "\\"))
+    case 0x08: bytes.append(UInt8(ascii: "b"))
+    case 0x09: bytes.append(UInt8(ascii: "t"))
+    case 0x0A: bytes.append(UInt8(ascii: "n"))
+    case 0x0C: bytes.append(UInt8(ascii: "f"))
+    case 0x0D: bytes.append(UInt8(ascii: "r"))
+    default:
+      let scalar = String(decoding: character, as: UTF8.self).unicodeScalars.first?.value ?? 0xFFFD
+      let digits = String(scalar, radix: 16)
+      bytes.append(UInt8(ascii: "u"))
+      bytes.append(contentsOf: repeatElement(UInt8(ascii: "0"), count: 4 - digits.utf8.count))
+      bytes += digits.utf8
+    }
+  }
+}
+
+extension Double {
+  /// The fewest digits that name this number, whole numbers without a point.
+  var shortestText: String {
+    let text = description
+    return text.hasSuffix(".0") ? String(text.dropLast(2)) : text
+  }
+}

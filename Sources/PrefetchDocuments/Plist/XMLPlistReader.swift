@@ -1,0 +1,246 @@
+internal import PrefetchCore
+
+/// A property list in XML, told element by element; the first fault ends it.
+final class XMLPlistReader: XMLSink {
+  /// An element that holds text and nothing else.
+  private struct Leaf {
+    var element: PlistElement
+    var tag: SourceLocation
+    /// Where its text begins.
+    var start: Int
+    var text: [UInt8] = []
+  }
+
+  private let bytes: [UInt8]
+  private let source: String
+  private var builder: TreeBuilder
+  private var cursor: TextCursor
+  private var leaf: Leaf?
+  private var hasRoot = false
+  private var fault: Diagnostic?
+  /// Ends the parse; set before it starts, dropped after it.
+  private var parser: XMLParser?
+
+  private init(_ text: SourceText, _ builder: TreeBuilder) {
+    bytes = text.bytes
+    source = text.source
+    cursor = TextCursor(text)
+    self.builder = builder
+  }
+
+  static func read(_ text: SourceText, into builder: inout TreeBuilder) throws(Diagnostic) {
+    let reader = XMLPlistReader(text, builder)
+    defer { builder = reader.builder }
+    try reader.run()
+  }
+
+  private func run() throws(Diagnostic) {
+    guard let parser = XMLParser(sink: self) else {
+      throw Diagnostic("document.syntax", "no memory to read the document", file: source)
+    }
+    self.parser = parser
+    defer { self.parser = nil }
+    do {
+      try parser.parse(bytes)
+    } catch {
+      throw diagnostic(for: error)
+    }
+    if let fault { throw fault }
+    guard builder.root != nil else {
+      throw Diagnostic(
+        "document.empty",
+        "the property list holds no value",
+        file: source,
+        at: place(0..<1)
+      )
+    }
+  }
+
+  // MARK: Facts
+
+  func declaration(encoding: String?, at bytes: Range<Int>) {
+    guard let encoding, !["utf-8", "utf8"].contains(encoding.lowercased()) else { return }
+    fail(
+      Diagnostic(
+        "document.encoding",
+        "the document says it is written in `\(encoding.quotable)`",
+        hint: "save it as UTF-8 and say `encoding=\"UTF-8\"`",
+        at: place(bytes)
+      )
+    )
+  }
+
+  func entityDeclaration(at bytes: Range<Int>) {
+    fail(
+      Diagnostic(
+        "document.entity",
+        "a plist may not declare entities",
+        hint: "write the text where it is used",
+        at: place(bytes)
+      )
+    )
+  }
+
+  func startElement(_ name: String, at bytes: Range<Int>) {
+    let tag = place(bytes)
+    attempt { () throws(Diagnostic) in try start(name, tag, end: bytes.upperBound) }
+  }
+
+  func endElement(at bytes: Range<Int>) {
+    attempt { () throws(Diagnostic) in try end(at: bytes.lowerBound) }
+  }
+
+  func characters(_ text: [UInt8], at bytes: Range<Int>) {
+    guard leaf == nil else {
+      leaf?.text += text
+      return
+    }
+    guard let stray = text.firstIndex(where: { !$0.isXMLSpace }) else { return }
+    let start = text.count == bytes.count ? bytes.lowerBound + stray : bytes.lowerBound
+    fail(
+      Diagnostic(
+        "document.syntax",
+        "text stands outside of an element",
+        hint: "put it into `<string>`",
+        at: place(start..<bytes.upperBound)
+      )
+    )
+  }
+
+  private func attempt(_ step: () throws(Diagnostic) -> Void) {
+    do {
+      try step()
+    } catch {
+      fail(error)
+    }
+  }
+
+  private func fail(_ diagnostic: Diagnostic) {
+    fault = fault ?? diagnostic
+    parser?.stop()
+  }
+
+  private func place(_ bytes: Range<Int>) -> SourceLocation {
+    cursor.location(fromByte: bytes.lowerBound, toByte: bytes.upperBound)
+  }
+}
+
+// MARK: - Elements
+
+extension XMLPlistReader {
+  private func start(_ name: String, _ tag: SourceLocation, end: Int) throws(Diagnostic) {
+    guard hasRoot else {
+      guard name == "plist" else {
+        throw fault("`<\(name.quotable)>` is no property list, expected `<plist>`", at: tag)
+      }
+      hasRoot = true
+      return
+    }
+    guard let element = PlistElement(rawValue: name) else {
+      throw fault(
+        "`<\(name.quotable)>` is no element of a property list",
+        at: tag,
+        hint: Suggestion.nearest(to: name, among: PlistElement.allCases.map(\.rawValue))
+          .map { "did you mean `<\($0)>`?" }
+      )
+    }
+    if let leaf {
+      throw fault("`<\(leaf.element.rawValue)>` holds text, not `<\(name)>`", at: tag)
+    }
+    try checkPlace(of: element, tag)
+    switch element {
+    case .dict: try builder.open(.mapping, at: tag)
+    case .array: try builder.open(.sequence, at: tag)
+    case .key, .string, .integer, .real, .date, .data, .true, .false:
+      leaf = Leaf(element: element, tag: tag, start: end)
+    }
+  }
+
+  private func checkPlace(of element: PlistElement, _ tag: SourceLocation) throws(Diagnostic) {
+    if builder.depth == 0 {
+      guard element != .key else { throw fault("`<key>` stands outside of a `<dict>`", at: tag) }
+      guard builder.root == nil else { throw fault("a property list holds one value", at: tag) }
+      return
+    }
+    guard builder.isInMapping else {
+      guard element != .key else { throw fault("`<key>` stands outside of a `<dict>`", at: tag) }
+      return
+    }
+    if builder.awaitsKey, element != .key {
+      throw fault("`<\(element.rawValue)>` has no `<key>` before it", at: tag)
+    }
+    if !builder.awaitsKey, element == .key {
+      throw fault("the key before this `<key>` has no value", at: tag)
+    }
+  }
+
+  private func end(at byte: Int) throws(Diagnostic) {
+    if let leaf {
+      self.leaf = nil
+      try add(leaf, end: byte)
+      return
+    }
+    guard builder.depth > 0 else { return }
+    guard !builder.isInMapping || builder.awaitsKey else {
+      throw fault("the last key of this `<dict>` has no value", at: place(byte..<byte + 1))
+    }
+    try builder.close()
+  }
+
+  private func add(_ leaf: Leaf, end: Int) throws(Diagnostic) {
+    let location = location(of: leaf, end: end)
+    let text = String(decoding: leaf.text, as: UTF8.self)
+    guard leaf.element != .key else { return try builder.key(text, at: location) }
+    guard let scalar = leaf.element.scalar(text) else {
+      throw Diagnostic(
+        "document.syntax",
+        leaf.element.complaint(about: text),
+        path: builder.path,
+        at: location
+      )
+    }
+    try builder.add(scalar, at: location)
+  }
+
+  /// The text itself where there is some, else the tag.
+  private func location(of leaf: Leaf, end: Int) -> SourceLocation {
+    var range = leaf.start..<max(leaf.start, end)
+    while let first = range.first, bytes[first].isXMLSpace { range.removeFirst() }
+    while let last = range.last, bytes[last].isXMLSpace { range.removeLast() }
+    return range.isEmpty ? leaf.tag : place(range)
+  }
+
+  private func fault(_ message: String, at place: SourceLocation, hint: String? = nil) -> Diagnostic
+  {
+    Diagnostic("document.syntax", message, hint: hint, path: builder.path, at: place)
+  }
+}
+
+// MARK: - Faults of the XML itself
+
+extension XMLPlistReader {
+  private func diagnostic(for fault: XMLFault) -> Diagnostic {
+    let place = place(fault.byte..<fault.byte + 1)
+    return switch fault.problem {
+    case .noElement: self.fault("the document ends too early, an element is not closed", at: place)
+    case .unclosed: self.fault("this is not closed before the document ends", at: place)
+    case .mismatchedTag: self.fault("this end tag does not fit the element that is open", at: place)
+    case .badToken:
+      self.fault(
+        "this is not XML",
+        at: place,
+        hint: "in text, write `&` as `&amp;` and `<` as `&lt;`"
+      )
+    case .undefinedEntity:
+      Diagnostic(
+        "document.entity",
+        "the entity is not known",
+        hint: "XML itself knows `&amp;` `&lt;` `&gt;` `&quot;` `&apos;`",
+        at: place
+      )
+    case .afterEnd: self.fault("the document ends before this", at: place)
+    case .duplicateAttribute: self.fault("an attribute is written twice", at: place)
+    case .cause(let text): self.fault("the XML cannot be read: \(text)", at: place)
+    }
+  }
+}

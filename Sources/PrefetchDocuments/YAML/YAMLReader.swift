@@ -1,0 +1,222 @@
+internal import PrefetchCore
+
+/// The tree of one YAML document, types left open, aliases and merge keys resolved.
+struct YAMLReader {
+  private struct Anchored {
+    var node: Node
+    var extent: TreeBuilder.Extent
+  }
+
+  private let source: String
+  private var cursor: TextCursor
+  private var anchors: [String: Anchored] = [:]
+  /// The anchors of the containers that are open, outermost first.
+  private var open: [String?] = []
+  private var aliasedNodes = 0
+
+  private init(_ text: SourceText) {
+    source = text.source
+    cursor = TextCursor(text)
+  }
+
+  static func read(_ text: SourceText, into builder: inout TreeBuilder) throws(Diagnostic) {
+    var reader = YAMLReader(text)
+    try unsafe text.bytes.withUnsafeBufferPointer { (bytes) throws(Diagnostic) in
+      guard var parser = unsafe YAMLParser(pinned: bytes) else {
+        throw Diagnostic("document.syntax", "no memory to read the document", file: text.source)
+      }
+      try reader.fill(&builder, from: &parser)
+    }
+  }
+
+  private mutating func fill(
+    _ builder: inout TreeBuilder,
+    from parser: inout YAMLParser
+  ) throws(Diagnostic) {
+    var hasDocument = false
+    while true {
+      let event = try next(&parser)
+      switch event.kind {
+      case .streamStart, .documentEnd: continue
+      case .streamEnd:
+        guard !hasDocument else { return }
+        throw Diagnostic("document.empty", "the document is empty", file: source)
+      case .documentStart:
+        guard !hasDocument else { throw secondDocument(event) }
+        hasDocument = true
+      case .alias(let name): try alias(name, event, into: &builder)
+      case .scalar(let text, let isPlain, let properties):
+        try scalar(text, isPlain: isPlain, properties, event, into: &builder)
+      case .sequenceStart(let properties):
+        try start(.sequence, properties, event, into: &builder)
+      case .mappingStart(let properties):
+        try start(.mapping, properties, event, into: &builder)
+      case .sequenceEnd, .mappingEnd: try end(&builder)
+      }
+    }
+  }
+
+  private mutating func next(_ parser: inout YAMLParser) throws(Diagnostic) -> YAMLEvent {
+    do {
+      return try parser.next()
+    } catch {
+      throw YAMLProblem.diagnostic(for: error, cursor: &cursor)
+    }
+  }
+
+  private mutating func place(_ event: YAMLEvent) -> SourceLocation {
+    cursor.location(fromScalar: event.start, toScalar: event.end)
+  }
+
+  private mutating func secondDocument(_ event: YAMLEvent) -> Diagnostic {
+    Diagnostic(
+      "document.syntax",
+      "a second document starts here",
+      hint: "keep one document in a file",
+      at: place(event)
+    )
+  }
+}
+
+// MARK: - Values
+
+extension YAMLReader {
+  private mutating func scalar(
+    _ text: String,
+    isPlain: Bool,
+    _ properties: YAMLProperties,
+    _ event: YAMLEvent,
+    into builder: inout TreeBuilder
+  ) throws(Diagnostic) {
+    let location = place(event)
+    guard let kind = kind(of: text, isPlain: isPlain, tag: properties.tag) else {
+      throw unknownTag(properties.tag, on: "text", at: location)
+    }
+    let scalar = Scalar(text, kind: kind)
+    if let anchor = properties.anchor {
+      anchors[anchor] = Anchored(
+        node: Node(.scalar(scalar), at: location, in: source),
+        extent: TreeBuilder.Extent()
+      )
+    }
+    guard builder.awaitsKey else { return try builder.add(scalar, at: location) }
+    guard !(text.isEmpty && isPlain) else {
+      throw Diagnostic("document.syntax", "a key is missing before `:`", at: location)
+    }
+    let isMerge = isPlain && text == "<<" && properties.tag == nil
+    try builder.key(text, at: location, isMerge: isMerge)
+  }
+
+  private mutating func start(
+    _ container: TreeBuilder.Container,
+    _ properties: YAMLProperties,
+    _ event: YAMLEvent,
+    into builder: inout TreeBuilder
+  ) throws(Diagnostic) {
+    var location = place(event)
+    location.length = 1
+    let isMapping = container == .mapping
+    guard !builder.awaitsKey else {
+      throw badKey(isMapping ? "a mapping" : "a list", at: location)
+    }
+    switch properties.tag {
+    case nil, "!", Self.core + (isMapping ? "map" : "seq"): break
+    case let tag: throw unknownTag(tag, on: isMapping ? "a mapping" : "a list", at: location)
+    }
+    try builder.open(container, at: location)
+    open.append(properties.anchor)
+  }
+
+  private mutating func end(_ builder: inout TreeBuilder) throws(Diagnostic) {
+    let anchor = open.popLast() ?? nil
+    guard let (node, extent) = try builder.close(), let anchor else { return }
+    anchors[anchor] = Anchored(node: node, extent: extent)
+  }
+
+  private mutating func alias(
+    _ name: String,
+    _ event: YAMLEvent,
+    into builder: inout TreeBuilder
+  ) throws(Diagnostic) {
+    let location = place(event)
+    guard !open.contains(name) else {
+      throw Diagnostic(
+        "document.alias",
+        "the alias `*\(name.quotable)` stands inside of what it names",
+        at: location
+      )
+    }
+    guard let anchored = anchors[name] else {
+      throw unknownAlias(name, at: location)
+    }
+    aliasedNodes += anchored.extent.nodes
+    guard aliasedNodes <= builder.limits.aliases else {
+      throw Diagnostic(
+        "document.alias",
+        "aliases stand for more than \(builder.limits.aliases) values",
+        at: location
+      )
+    }
+    guard builder.awaitsKey else {
+      return try builder.add(anchored.node, extent: anchored.extent, at: location)
+    }
+    guard let key = anchored.node.scalar else {
+      throw badKey(anchored.node.kindName, at: location)
+    }
+    try builder.key(key.text, at: location)
+  }
+
+  private func unknownAlias(_ name: String, at location: SourceLocation) -> Diagnostic {
+    let known = Suggestion.nearest(to: name, among: anchors.keys.sorted())
+    return Diagnostic(
+      "document.alias",
+      "the alias `*\(name.quotable)` names nothing above it",
+      hint: known.map { "did you mean `*\($0)`?" } ?? "mark a value with `&\(name.quotable)`",
+      at: location
+    )
+  }
+
+  private func badKey(_ kind: String, at location: SourceLocation) -> Diagnostic {
+    Diagnostic(
+      "document.syntax",
+      "a key is text, not \(kind)",
+      hint: "put it in quotes if it is text",
+      at: location
+    )
+  }
+}
+
+// MARK: - Tags
+
+extension YAMLReader {
+  private static var core: String { "tag:yaml.org,2002:" }
+
+  /// Nil for a tag that does not fit.
+  private func kind(of text: String, isPlain: Bool, tag: String?) -> Scalar.Kind? {
+    switch tag {
+    case nil where isPlain:
+      ["", "~", "null", "Null", "NULL"].contains(text) ? .null : .plain
+    case nil, "!", Self.core + "str": .string
+    case Self.core + "int", Self.core + "float": .number
+    case Self.core + "bool": .boolean
+    case Self.core + "null": .null
+    default: nil
+    }
+  }
+
+  private func unknownTag(
+    _ tag: String?,
+    on kind: String,
+    at location: SourceLocation
+  ) -> Diagnostic {
+    let tag = tag ?? ""
+    let isCore = tag.hasPrefix(Self.core)
+    let shown = isCore ? "!!" + tag.dropFirst(Self.core.count) : tag
+    return Diagnostic(
+      "document.unknown-tag",
+      "the tag `\(shown.quotable)` is not known for \(kind)",
+      hint: "remove it",
+      at: location
+    )
+  }
+}
