@@ -102,7 +102,7 @@ private struct Reader {
     let id = node["id"]?.text
     do {
       var entry = ManifestEntry(url: try url(text, at: node))
-      entry.id = id
+      entry.id = id ?? ItemIdentifier.make(for: entry.url)
       entry.provider = node["provider"]?.text
       try checkIdentifier(entry, at: node)
       entry.type = node["type"]?.text
@@ -131,7 +131,7 @@ private struct Reader {
   }
 
   private mutating func checkIdentifier(_ entry: ManifestEntry, at node: Node) throws(Failure) {
-    guard let id = entry.id else { return }
+    guard node["id"] != nil, let id = entry.id else { return }
     guard !id.isEmpty else { throw NativeManifest.invalid("`id` is empty", at: node["id"] ?? node) }
     guard identifiers.insert("\(entry.provider ?? "")\u{0}\(id)").inserted else {
       throw NativeManifest.invalid("`id` `\(id)` is used twice", at: node["id"] ?? node)

@@ -1,5 +1,6 @@
 import PrefetchConfig
 import PrefetchCore
+import PrefetchManifests
 
 /// A configuration and the command line's wishes as the values that the engine understands.
 struct RequestBuilder {
@@ -85,7 +86,7 @@ struct RequestBuilder {
   private func entry(_ item: InlineItem) -> ManifestEntry? {
     guard let url = item.url else { return nil }
     var entry = ManifestEntry(url: url)
-    entry.id = item.id
+    entry.id = item.id ?? ItemIdentifier.make(for: url)
     entry.provider = item.provider
     entry.type = item.type.rawValue
     entry.title = item.title
