@@ -1,3 +1,6 @@
+import PrefetchCore
+import PrefetchDocuments
+
 /// The content store: where it is, how much it takes, how long things stay fresh.
 package struct Cache: Hashable, Sendable {
   package enum Durability: String, Hashable, Sendable, CaseIterable {
@@ -19,9 +22,18 @@ package struct Cache: Hashable, Sendable {
 
     static let table = ObjectType(Self(), name: "purge") {
       Field("auto", \.isAutomatic, .boolean, "Whether a run makes room by itself").later
-      Field("order", \.order, .list(of: .choice(), atLeast: 1), "What goes first when room is needed").later
-      Field("max_fraction", \.maximumFraction, .fraction,
-        "Part of a segment that a new manifest may drop before it is refused")
+      Field(
+        "order",
+        \.order,
+        .list(of: .choice(), atLeast: 1),
+        "What goes first when room is needed"
+      ).later
+      Field(
+        "max_fraction",
+        \.maximumFraction,
+        .fraction,
+        "Part of a segment that a new manifest may drop before it is refused"
+      )
     }
   }
 
@@ -42,8 +54,14 @@ package struct Cache: Hashable, Sendable {
     Field("max_manifest_size", \.maximumManifestSize, .sizeLimit, "Largest manifest that is read")
     Field("min_free", \.minimumFree, .size, "Bytes that must stay free on the disk").later
     Field("ttl", \.timeToLive, .duration, "Longest time anything counts as fresh")
-    Field("max_stale", \.maximumStale, .duration, "How long a stale copy serves when its server cannot be asked").later
-    Field("durability", \.durability, .choice(), "How often written files are forced onto the disk").later
+    Field(
+      "max_stale",
+      \.maximumStale,
+      .duration,
+      "How long a stale copy serves when its server cannot be asked"
+    ).later
+    Field("durability", \.durability, .choice(), "How often written files are forced onto the disk")
+      .later
     Field("purge", \.purge, Purge.table, "How things leave the cache")
   }
 }

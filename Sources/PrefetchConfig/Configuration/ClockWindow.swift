@@ -1,3 +1,4 @@
+import PrefetchCore
 import PrefetchDocuments
 
 /// A part of the week in which transfers may run.
@@ -43,7 +44,9 @@ extension ClockWindow {
     guard bounds.count == 2 else { throw Self.malformed(text) }
     start = try Self.minutes(bounds[0], in: text)
     end = try Self.minutes(bounds[1], in: text)
-    guard start < 1440 else { throw ValueComplaint("a window cannot begin at `24:00`", hint: "write `00:00`") }
+    guard start < 1440 else {
+      throw ValueComplaint("a window cannot begin at `24:00`", hint: "write `00:00`")
+    }
     guard start != end else {
       throw ValueComplaint("the window `\(text)` is empty", hint: "the whole day is `00:00-24:00`")
     }
@@ -55,7 +58,9 @@ extension ClockWindow {
     var days: Set<Day> = []
     for part in list.split(separator: ",", omittingEmptySubsequences: false) {
       let ends = part.split(separator: "-", omittingEmptySubsequences: false)
-      guard let first = ends.first, let last = ends.last, ends.count <= 2 else { throw malformed(text) }
+      guard let first = ends.first, let last = ends.last, ends.count <= 2 else {
+        throw malformed(text)
+      }
       let start = try day(first)
       let end = try day(last)
       let length = (end.rawValue - start.rawValue + 7) % 7
@@ -68,7 +73,11 @@ extension ClockWindow {
 
   private static func day(_ name: Substring) throws(ValueComplaint) -> Day {
     guard let day = Day.allCases.first(where: { $0.abbreviation == name.lowercased() }) else {
-      throw ValueComplaint("`\(name)` is no day of the week", hint: "days are `mon` to `sun`", code: "config.bad-clock")
+      throw ValueComplaint(
+        "`\(name)` is no day of the week",
+        hint: "days are `mon` to `sun`",
+        code: "config.bad-clock"
+      )
     }
     return day
   }
@@ -125,13 +134,20 @@ extension ValueType where Value == String {
       text throws(ValueComplaint) in
       if text == "local" || text == "UTC" { return text }
       let parts = text.split(separator: "/", omittingEmptySubsequences: false)
-      let isName = (1...3).contains(parts.count)
+      let isName =
+        (1...3).contains(parts.count)
         && parts.allSatisfy { part in
           part.first?.isLetter == true
-            && part.unicodeScalars.allSatisfy { $0.isASCII && ($0.properties.isAlphabetic || "0123456789_+-".unicodeScalars.contains($0)) }
+            && part.unicodeScalars.allSatisfy {
+              $0.isASCII
+                && ($0.properties.isAlphabetic || "0123456789_+-".unicodeScalars.contains($0))
+            }
         }
       guard isName else {
-        throw ValueComplaint("`\(text)` is no time zone", hint: "write `local`, `UTC` or `Area/City`")
+        throw ValueComplaint(
+          "`\(text)` is no time zone",
+          hint: "write `local`, `UTC` or `Area/City`"
+        )
       }
       return text
     } encode: {

@@ -62,22 +62,61 @@ extension Configuration {
 
   @FieldBuilder<Configuration> private static var generalFields: [Field<Configuration>] {
     Field("version", \.version, .integer(1...1), "Version of the configuration's own format")
-    Field("name", \.name, .name, "Identity of the configuration, under which it owns what it declared")
+    Field(
+      "name",
+      \.name,
+      .name,
+      "Identity of the configuration, under which it owns what it declared"
+    )
     Field("license", \.license, .license, "License key").synonyms("api_key").secret
     Field("bundle_id", \.bundleID, .text.nonEmpty, "Application that manifests must be made for")
     Field("enabled", \.isEnabled, .boolean, "Whether runs do anything")
-    Field("subscriptions", \.subscriptions, .choice(), "Whether the file or the memory says which segments are kept")
-    Field("include", \.include, .oneOrMore(.path), "Files whose settings come before those of this one")
+    Field(
+      "subscriptions",
+      \.subscriptions,
+      .choice(),
+      "Whether the file or the memory says which segments are kept"
+    )
+    Field(
+      "include",
+      \.include,
+      .oneOrMore(.path),
+      "Files whose settings come before those of this one"
+    )
     Field("vars", \.variables, .map(of: .name, to: .text), "Values for `${var:NAME}`")
-    Field("features", \.features, .map(of: .name, to: .boolean), "Features of the publisher switched on and off").later
-    Field("manifests", \.manifests, .manifestTemplate, "Where the manifest of a segment is that has only a name")
-    Field("manifest_keys", \.manifestKeys, .list(of: .publicKey), "Keys of which one must have signed every manifest").later
-    Field("accept", \.accept, .list(of: .choice()), "Findings that end with exit status 0 all the same")
+    Field(
+      "features",
+      \.features,
+      .map(of: .name, to: .boolean),
+      "Features of the publisher switched on and off"
+    ).later
+    Field(
+      "manifests",
+      \.manifests,
+      .manifestTemplate,
+      "Where the manifest of a segment is that has only a name"
+    )
+    Field(
+      "manifest_keys",
+      \.manifestKeys,
+      .list(of: .publicKey),
+      "Keys of which one must have signed every manifest"
+    ).later
+    Field(
+      "accept",
+      \.accept,
+      .list(of: .choice()),
+      "Findings that end with exit status 0 all the same"
+    )
     Field("registration", \.registration, Registration.table, "Registration of the license").later
     Field("notify", \.notify, Notify.table, "Push payloads").later
     Field("state", \.state, State.table, "What is remembered between runs")
-    Field("hooks", \.hooks, .map(of: .oneOf("event", Hook.events), to: .object(Hook.table)),
-      "Commands to run when something has happened").later
+    Field(
+      "hooks",
+      \.hooks,
+      .map(of: .oneOf("event", Hook.events), to: .object(Hook.table)),
+      "Commands to run when something has happened"
+    ).later
   }
 
   @FieldBuilder<Configuration> private static var segmentFields: [Field<Configuration>] {
@@ -93,17 +132,29 @@ extension Configuration {
 
   @FieldBuilder<Configuration> private static var policyFields: [Field<Configuration>] {
     Field("download", \.download, Download.table, "Which items are worth having").later
-    Field("network", \.network, Network.table, "When, over what and how much at once is transferred")
+    Field(
+      "network",
+      \.network,
+      Network.table,
+      "When, over what and how much at once is transferred"
+    )
     Field("redirects", \.redirects, Redirects.table, "How far servers may send us elsewhere")
     Field("tls", \.tls, TLS.table, "Encrypted connections")
-    Field("transport_security", \.transportSecurity, TransportSecurity.table, "App Transport Security, its keys as in an Info.plist")
-      .synonyms("NSAppTransportSecurity")
+    Field(
+      "transport_security",
+      \.transportSecurity,
+      TransportSecurity.table,
+      "App Transport Security, its keys as in an Info.plist"
+    )
+    .synonyms("NSAppTransportSecurity")
     Field("transport", \.transport, Transport.table, "Settings of single requests").later
   }
 
   /// Each segment begins as a copy of `defaults`, which stand before it in the table.
   private static let decodeSegments: @Sendable (Node, inout Self, inout NodeDecoder) -> Void = {
-    node, configuration, decoder in
+    node,
+    configuration,
+    decoder in
     guard case .sequence(let nodes) = node.content else {
       decoder.reportWrongType(of: node, expected: "a list of segments")
       return

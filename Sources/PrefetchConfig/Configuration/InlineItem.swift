@@ -31,11 +31,14 @@ package struct InlineItem: Sendable {
       Field("priority", \.priority, .integer(1...100), "Rank among the alternates, 1 first")
     }
 
-    private static let requireURL: @Sendable (inout Self, ObjectFacts, inout NodeDecoder) -> Void = {
-      _, facts, decoder in
-      guard !facts.has("url") else { return }
-      decoder.report("config.missing-url", "the alternate has no `url`", at: facts.node)
-    }
+    private static let requireURL: @Sendable (inout Self, ObjectFacts, inout NodeDecoder) -> Void =
+      {
+        _,
+        facts,
+        decoder in
+        guard !facts.has("url") else { return }
+        decoder.report("config.missing-url", "the alternate has no `url`", at: facts.node)
+      }
   }
 
   /// A file that belongs to an item: its thumbnail, or its body in one quality.
@@ -109,16 +112,28 @@ package struct InlineItem: Sendable {
   /// Every digest that the body must have, whichever key named it.
   package var expectedDigests: [ExpectedDigest] {
     var seen: Set<ExpectedDigest> = []
-    return (digests + integrity + [sha256, sha512].compactMap(\.self)).filter { seen.insert($0).inserted }
+    return (digests + integrity + [sha256, sha512].compactMap(\.self)).filter {
+      seen.insert($0).inserted
+    }
   }
 }
 
 extension InlineItem {
   static let table = ObjectType(Self(), name: "item", shorthand: "url", check: check) {
     Field("url", \.url, .itemURL, "Where the item is")
-    Field("id", \.id, .text.nonEmpty, "Name of the content, unique per provider; else the URL stands for it")
+    Field(
+      "id",
+      \.id,
+      .text.nonEmpty,
+      "Name of the content, unique per provider; else the URL stands for it"
+    )
     Field("provider", \.provider, .text.nonEmpty, "Source the id belongs to")
-    Field("type", \.type, .choice(inEffect: [.file, .image, .video, .audio, .page, .data]), "Kind of content")
+    Field(
+      "type",
+      \.type,
+      .choice(inEffect: [.file, .image, .video, .audio, .page, .data]),
+      "Kind of content"
+    )
     Field("title", \.title, .text, "For people")
     Field("info", \.info, .anything, "Passed through unread")
     Field("size", \.size, .size, "Bytes of the decoded body")
@@ -133,17 +148,25 @@ extension InlineItem {
     Field("expires", \.expires, .date, "When the content is over and leaves the cache")
     Field("priority", \.priority, .integer(1...100), "Rank within the segment, 1 first")
     Field("network", \.network, NetworkRules.table, "Further conditions of the network").later
-    Field("alternates", \.alternates, .list(of: .object(Alternate.table)), "Other places of the same bytes").later
+    Field(
+      "alternates",
+      \.alternates,
+      .list(of: .object(Alternate.table)),
+      "Other places of the same bytes"
+    ).later
     Field("categories", \.categories, .list(of: .text), "Categories it belongs to").later
     Field("thumbnail", \.thumbnail, Child.table, "A small picture of it").later
     Field("variants", \.variants, Variants.table, "The item in several qualities").later
-    Field("seconds", \.seconds, .integer(0...32767), "Length to fetch of an HLS item, 0 for all").later
+    Field("seconds", \.seconds, .integer(0...32767), "Length to fetch of an HLS item, 0 for all")
+      .later
     Field("headers", \.headers, .headers, "Headers of its requests").secret
     Field("path", \.path, .relativePath, "Name in a published tree").later
   }
 
   private static let check: @Sendable (inout Self, ObjectFacts, inout NodeDecoder) -> Void = {
-    item, facts, decoder in
+    item,
+    facts,
+    decoder in
     if !facts.has("url") {
       decoder.report("config.missing-url", "the item has no `url`", at: facts.node)
     }
@@ -151,14 +174,19 @@ extension InlineItem {
       guard let short,
         item.digests.contains(where: { $0.algorithm == short.algorithm && $0.bytes != short.bytes })
       else { continue }
-      decoder.report("config.conflict", "`\(key)` and `digests` name different digests", at: facts.place(of: key))
+      decoder.report(
+        "config.conflict",
+        "`\(key)` and `digests` name different digests",
+        at: facts.place(of: key)
+      )
     }
   }
 }
 
 extension ValueType where Value == InlineItem.Lifetime {
   static var lifetime: Self {
-    scalar("a duration or `immutable`", summary: "duration|immutable") { text throws(ValueComplaint) in
+    scalar("a duration or `immutable`", summary: "duration|immutable") {
+      text throws(ValueComplaint) in
       text == "immutable" ? .immutable : .of(try Units.duration(text))
     } encode: { lifetime in
       switch lifetime {

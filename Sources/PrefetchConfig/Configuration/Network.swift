@@ -1,4 +1,4 @@
-package import PrefetchCore
+import PrefetchCore
 import PrefetchDocuments
 
 /// The kind of connection the machine has.
@@ -28,7 +28,7 @@ package struct Network: Hashable, Sendable {
     case ac
   }
 
-  package enum Protocol: String, Hashable, Sendable, CaseIterable {
+  package enum HTTPVersion: String, Hashable, Sendable, CaseIterable {
     case auto
     case http1 = "1.1"
     case http2 = "2"
@@ -49,7 +49,7 @@ package struct Network: Hashable, Sendable {
   package var ratePerHost = RateLimit.unlimited
   package var dailyLimit = TransferQuota()
   package var monthlyLimit = TransferQuota()
-  package var http = Protocol.auto
+  package var http = HTTPVersion.auto
   package var proxy = Proxy.environment
   package var readsNetrc = false
   package var userAgent: String?
@@ -60,27 +60,55 @@ package struct Network: Hashable, Sendable {
 
   static let table = ObjectType(Self(), name: "network") {
     Field("type", \.type, .choice(), "Kind of network, for machines that cannot tell").later
-    Field("allow", \.allow, .list(of: .choice(), atLeast: 1), "Kinds of network to transfer over").later
-    Field("metered", \.metered, .choice(), "Whether to transfer over a connection that costs by volume").later
-    Field("unknown_metered", \.unknownMetered, .choice(), "The same where nothing says whether it costs").later
-    Field("windows", \.windows, .list(of: .window), "Times of day and week in which transfers may run").later
+    Field("allow", \.allow, .list(of: .choice(), atLeast: 1), "Kinds of network to transfer over")
+      .later
+    Field(
+      "metered",
+      \.metered,
+      .choice(),
+      "Whether to transfer over a connection that costs by volume"
+    ).later
+    Field(
+      "unknown_metered",
+      \.unknownMetered,
+      .choice(),
+      "The same where nothing says whether it costs"
+    ).later
+    Field(
+      "windows",
+      \.windows,
+      .list(of: .window),
+      "Times of day and week in which transfers may run"
+    ).later
     Field("timezone", \.timeZone, .timeZone, "Time zone of `windows` and of quota periods").later
     Field("power", \.power, .choice(), "Power source needed to transfer").later
-    Field("battery_floor", \.batteryFloor, .integer(0...100), "Percent of charge below which nothing is transferred").later
+    Field(
+      "battery_floor",
+      \.batteryFloor,
+      .integer(0...100),
+      "Percent of charge below which nothing is transferred"
+    ).later
     Field("concurrency", \.concurrency, .integer(1...1024), "Transfers in flight at once")
     Field("per_host", \.perHost, .integer(1...256), "HTTP/1.1 connections to one host at once")
     Field("rate", \.rate, .rateLimit, "Bytes a second, of all transfers together").later
     Field("rate_per_host", \.ratePerHost, .rateLimit, "Bytes a second from one host").later
     Field("daily_limit", \.dailyLimit, TransferQuota.table, "Bytes a day, kept across runs").later
-    Field("monthly_limit", \.monthlyLimit, TransferQuota.table, "Bytes a month, kept across runs").later
+    Field("monthly_limit", \.monthlyLimit, TransferQuota.table, "Bytes a month, kept across runs")
+      .later
     Field("http", \.http, .choice(), "Version of HTTP to use")
     Field("proxy", \.proxy, .proxy, "Proxy for every request; `env` obeys the usual variables")
     Field("netrc", \.readsNetrc, .boolean, "Whether to take credentials from `~/.netrc`").later
     Field("user_agent", \.userAgent, .text.singleLine, "Value of the `User-Agent` header")
-    Field("probe", \.probe, .list(of: .program), "Command that prints what kind of network there is").later
+    Field(
+      "probe",
+      \.probe,
+      .list(of: .program),
+      "Command that prints what kind of network there is"
+    ).later
     Field("retries", \.retries, Retries.table, "How often and how patiently to try again").later
     Field("timeouts", \.timeouts, Timeouts.table, "How long to wait")
-    Field("quality", \.quality, QualityRules.table, "What to do as the measured throughput falls").later
+    Field("quality", \.quality, QualityRules.table, "What to do as the measured throughput falls")
+      .later
   }
 }
 
@@ -112,7 +140,11 @@ package struct Retries: Hashable, Sendable {
     name: "retries",
     check: { retries, facts, decoder in
       guard retries.delay > retries.maximumDelay else { return }
-      decoder.report("config.bad-value", "`delay` is longer than `max_delay`", at: facts.place(of: "delay"))
+      decoder.report(
+        "config.bad-value",
+        "`delay` is longer than `max_delay`",
+        at: facts.place(of: "delay")
+      )
     }
   ) {
     Field("items", \.items, .integer(0...100), "Further tries of a failed transfer")
@@ -166,13 +198,21 @@ package struct QualityRules: Hashable, Sendable {
     name: "quality",
     check: { rules, facts, decoder in
       guard let good = rules.good, let excellent = rules.excellent, good > excellent else { return }
-      decoder.report("config.bad-value", "`good` is faster than `excellent`", at: facts.place(of: "good"))
+      decoder.report(
+        "config.bad-value",
+        "`good` is faster than `excellent`",
+        at: facts.place(of: "good")
+      )
     }
   ) {
     Field("good", \.good, .rate, "Throughput from which the network is good")
     Field("excellent", \.excellent, .rate, "Throughput from which the network is excellent")
-    Field("on", \.on, .map(of: .oneOf("quality", Level.allCases.map(\.rawValue)), to: .choice()),
-      "What to do at each quality; `go` where nothing is said")
+    Field(
+      "on",
+      \.on,
+      .map(of: .oneOf("quality", Level.allCases.map(\.rawValue)), to: .choice()),
+      "What to do at each quality; `go` where nothing is said"
+    )
   }
 }
 
@@ -194,12 +234,32 @@ package struct NetworkRules: Hashable, Sendable {
 
   static let table = ObjectType(Self(), name: "network_rules") {
     Field("allow", \.allow, .list(of: .choice(), atLeast: 1), "Kinds of network to transfer over")
-    Field("metered", \.metered, .meteredUse, "Whether to transfer over a connection that costs by volume")
-    Field("unknown_metered", \.unknownMetered, .meteredUse, "The same where nothing says whether it costs")
-    Field("windows", \.windows, .list(of: .window), "Times of day and week in which transfers may run")
+    Field(
+      "metered",
+      \.metered,
+      .meteredUse,
+      "Whether to transfer over a connection that costs by volume"
+    )
+    Field(
+      "unknown_metered",
+      \.unknownMetered,
+      .meteredUse,
+      "The same where nothing says whether it costs"
+    )
+    Field(
+      "windows",
+      \.windows,
+      .list(of: .window),
+      "Times of day and week in which transfers may run"
+    )
     Field("timezone", \.timeZone, .timeZone, "Time zone of `windows`")
     Field("power", \.power, .choice(), "Power source needed to transfer")
-    Field("battery_floor", \.batteryFloor, .integer(0...100), "Percent of charge below which nothing is transferred")
+    Field(
+      "battery_floor",
+      \.batteryFloor,
+      .integer(0...100),
+      "Percent of charge below which nothing is transferred"
+    )
     Field("concurrency", \.concurrency, .integer(1...1024), "Transfers in flight at once")
     Field("per_host", \.perHost, .integer(1...256), "Connections to one host at once")
     Field("rate", \.rate, .rateLimit, "Bytes a second")
@@ -216,7 +276,9 @@ extension ValueType where Value == Network.MeteredUse {
     return Self(
       shape: type.shape,
       decode: { node, decoder in
-        if let scalar = node.scalar, scalar.kind != .string, let isUsed = Booleans.strictValue(of: scalar.text) {
+        if let scalar = node.scalar, scalar.kind != .string,
+          let isUsed = Booleans.strictValue(of: scalar.text)
+        {
           return isUsed ? .use : .defer
         }
         return type.decode(node, &decoder)
@@ -230,7 +292,11 @@ extension ValueType where Value == Duration {
   var positive: Self {
     checked { value, node, decoder in
       guard value <= .zero else { return }
-      decoder.report("config.bad-value", "`\(decoder.lastKey)` must be longer than nothing", at: node)
+      decoder.report(
+        "config.bad-value",
+        "`\(decoder.lastKey)` must be longer than nothing",
+        at: node
+      )
     }
   }
 }
@@ -239,8 +305,14 @@ extension ValueType where Value == String {
   /// For what becomes part of a request.
   var singleLine: Self {
     checked { value, node, decoder in
-      guard value.unicodeScalars.contains(where: { $0.value < 0x20 || $0.value == 0x7F }) else { return }
-      decoder.report("config.bad-value", "`\(decoder.lastKey)` holds a line break or control character", at: node)
+      guard value.unicodeScalars.contains(where: { $0.value < 0x20 || $0.value == 0x7F }) else {
+        return
+      }
+      decoder.report(
+        "config.bad-value",
+        "`\(decoder.lastKey)` holds a line break or control character",
+        at: node
+      )
     }
   }
 }

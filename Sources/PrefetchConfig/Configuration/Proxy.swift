@@ -32,7 +32,8 @@ extension ValueType where Value == Proxy {
       }
     }
     .checked { proxy, node, decoder in
-      guard case .server(let server) = proxy, let password = ProxyURL.password(in: server.url.value) else { return }
+      guard case .server(let server) = proxy, let password = ProxyURL.password(in: server.url.value)
+      else { return }
       decoder.noteSecret(password, literallyAt: node)
       decoder.noteSecret(server.url.value)
     }
@@ -46,7 +47,11 @@ private enum ProxyURL {
     let isSecret = text.contains("@")
     let subject = isSecret ? "the proxy" : "`\(text)`"
     guard let separator = text.firstRange(of: "://") else {
-      throw ValueComplaint("\(subject) has no scheme", hint: "write `http://` before it", isSecret: isSecret)
+      throw ValueComplaint(
+        "\(subject) has no scheme",
+        hint: "write `http://` before it",
+        isSecret: isSecret
+      )
     }
     let scheme = text[..<separator.lowerBound].lowercased()
     guard schemes.contains(scheme) else {
@@ -57,13 +62,17 @@ private enum ProxyURL {
       )
     }
     let authority = text[separator.upperBound...]
-    let hostStart = authority.lastIndex(of: "@").map { authority.index(after: $0) } ?? authority.startIndex
+    let hostStart =
+      authority.lastIndex(of: "@").map { authority.index(after: $0) } ?? authority.startIndex
     let host = authority[hostStart...]
     do {
       // The rules of hosts and ports are the same whatever speaks there.
       let url = try WebURL("http://\(host)")
       guard url.path == "/", url.query == nil else {
-        throw ValueComplaint("\(subject) has a path, which means nothing for a proxy", isSecret: isSecret)
+        throw ValueComplaint(
+          "\(subject) has a path, which means nothing for a proxy",
+          isSecret: isSecret
+        )
       }
     } catch let complaint as ValueComplaint {
       throw complaint

@@ -9,6 +9,11 @@ package struct Redirects: Hashable, Sendable {
     Field("follow", \.areFollowed, .boolean, "Whether to go where an answer points")
     Field("max", \.maximum, .integer(0...50), "Hops before it counts as a loop")
     Field("cross_host", \.mayCrossHosts, .boolean, "Whether a hop may lead to another host")
-    Field("downgrade", \.mayDowngrade, .boolean, "Whether a hop may lead from https to http, where http is allowed")
+    Field(
+      "downgrade",
+      \.mayDowngrade,
+      .boolean,
+      "Whether a hop may lead from https to http, where http is allowed"
+    )
   }
 }

@@ -22,8 +22,12 @@ package struct Report: Hashable, Sendable {
 
   static let table = ObjectType(Self(), name: "report") {
     Field("format", \.format, .choice(), "Form of the report on standard output")
-    Field("files", \.files, .map(of: .oneOf("format", Format.allCases.map(\.rawValue)), to: .outputPath),
-      "Further reports: form to path, `-` for standard output, `+PATH` to append")
+    Field(
+      "files",
+      \.files,
+      .map(of: .oneOf("format", Format.allCases.map(\.rawValue)), to: .outputPath),
+      "Further reports: form to path, `-` for standard output, `+PATH` to append"
+    )
     Field("items", \.items, .choice(), "Whether unchanged items are listed too")
     Field("history", \.history, .integer(0...100_000), "Past runs that are remembered")
   }

@@ -124,54 +124,129 @@ extension Segment {
 
   @FieldBuilder<Segment> private static var generalFields: [Field<Segment>] {
     Field("required", \.isRequired, .boolean, "Whether its failures count for the exit status")
-    Field("format", \.format, .choice(inEffect: [.native, .json]), "Format of the manifest, where sniffing errs")
+    Field(
+      "format",
+      \.format,
+      .choice(inEffect: [.native, .json]),
+      "Format of the manifest, where sniffing errs"
+    )
     Field("base", \.base, .url, "What relative URLs of its items are relative to")
     Field("headers", \.headers, .headers, "Headers of its requests").secret
-    Field("priority", \.priority, .integer(1...100), "Rank among the segments, 1 first; unset comes last")
+    Field(
+      "priority",
+      \.priority,
+      .integer(1...100),
+      "Rank among the segments, 1 first; unset comes last"
+    )
     Field("initial", \.isInitial, .boolean, "Whether it is joined on the first run of a license")
-    Field("alternates", \.alternates, .list(of: .url), "Further servers that have the same paths").later
+    Field("alternates", \.alternates, .list(of: .url), "Further servers that have the same paths")
+      .later
     Field("include", \.include, .list(of: .text.nonEmpty), "Patterns of the items to take").later
     Field("exclude", \.exclude, .list(of: .text.nonEmpty), "Patterns of the items to leave").later
     Field("omit", \.omit, .list(of: .text.nonEmpty), "Kinds of dependencies to leave").later
-    Field("platform", \.platform, .oneOrMore(.text.nonEmpty), "Platforms whose packages to take").later
+    Field("platform", \.platform, .oneOrMore(.text.nonEmpty), "Platforms whose packages to take")
+      .later
     Field("keep", \.keep, .integer(1...1_000_000), "How many of the newest items to keep").later
-    Field("publish", \.publish, Publication.table, "A folder in which its items appear under their names").later
+    Field(
+      "publish",
+      \.publish,
+      Publication.table,
+      "A folder in which its items appear under their names"
+    ).later
   }
 
   @FieldBuilder<Segment> private static var ruleFields: [Field<Segment>] {
-    Field("store", \.isStored, .boolean, "Whether bodies are kept, rather than fetched to warm another cache").later
+    Field(
+      "store",
+      \.isStored,
+      .boolean,
+      "Whether bodies are kept, rather than fetched to warm another cache"
+    ).later
     Field("head", \.asksHeadOnly, .boolean, "Whether to ask for headers only").later
     Field("ttl", \.timeToLive, .duration, "Longest time its items count as fresh")
-    Field("max_stale", \.maximumStale, .duration, "How long a stale copy serves when its server cannot be asked").later
+    Field(
+      "max_stale",
+      \.maximumStale,
+      .duration,
+      "How long a stale copy serves when its server cannot be asked"
+    ).later
     Field("max_file_size", \.maximumFileSize, .sizeLimit, "Largest body that is kept")
-    Field("require_digest", \.requiresDigest, .boolean, "Whether items without a trustworthy digest are refused").later
+    Field(
+      "require_digest",
+      \.requiresDigest,
+      .boolean,
+      "Whether items without a trustworthy digest are refused"
+    ).later
     Field("expect", \.expect, Expectation.table, "What bodies must look like").later
     Field("allow_empty", \.allowsEmpty, .boolean, "Whether an empty manifest is believed")
-    Field("on_gone", \.onGone, .choice(inEffect: [.keep]), "What to do with an item that its server has no more")
-    Field("honor_no_store", \.honorsNoStore, .boolean, "Whether answers marked `no-store` are not kept").later
+    Field(
+      "on_gone",
+      \.onGone,
+      .choice(inEffect: [.keep]),
+      "What to do with an item that its server has no more"
+    )
+    Field(
+      "honor_no_store",
+      \.honorsNoStore,
+      .boolean,
+      "Whether answers marked `no-store` are not kept"
+    ).later
     Field("network", \.network, NetworkRules.table, "Further conditions of the network").later
     Field("rate", \.rate, .rateLimit, "Bytes a second of its transfers").later
     Field("behavior", \.behavior, .choice(), "What runs fetch of it").later
-    Field("cross_host", \.mayCrossHosts, .boolean, "Whether its manifest may name other hosts").later
-    Field("trust_lastmod", \.trustsModificationTimes, .boolean, "Whether times in a sitemap are believed").later
-    Field("manifest_keys", \.manifestKeys, .list(of: .publicKey), "Keys of which one must have signed the manifest").later
+    Field("cross_host", \.mayCrossHosts, .boolean, "Whether its manifest may name other hosts")
+      .later
+    Field(
+      "trust_lastmod",
+      \.trustsModificationTimes,
+      .boolean,
+      "Whether times in a sitemap are believed"
+    ).later
+    Field(
+      "manifest_keys",
+      \.manifestKeys,
+      .list(of: .publicKey),
+      "Keys of which one must have signed the manifest"
+    ).later
   }
 
   @FieldBuilder<Segment> private static var mediaFields: [Field<Segment>] {
     Field("variant", \.variant, .choice(), "Quality to take of media that have several").later
     Field("max_bitrate", \.maximumBitrate, .bitRate, "Highest bit rate to take").later
-    Field("max_height", \.maximumHeight, .integer(1...100_000), "Greatest height of a picture to take").later
+    Field(
+      "max_height",
+      \.maximumHeight,
+      .integer(1...100_000),
+      "Greatest height of a picture to take"
+    ).later
     Field("codecs", \.codecs, .list(of: .text.nonEmpty), "Codecs that the player has").later
-    Field("languages", \.languages, .list(of: .text.nonEmpty), "Languages of sound and subtitles to take").later
-    Field("seconds", \.seconds, .integer(0...32767), "Length to fetch of HLS items, 0 for all").later
+    Field(
+      "languages",
+      \.languages,
+      .list(of: .text.nonEmpty),
+      "Languages of sound and subtitles to take"
+    ).later
+    Field("seconds", \.seconds, .integer(0...32767), "Length to fetch of HLS items, 0 for all")
+      .later
     Field("live", \.live, .choice(), "What to do with live playlists").later
     Field("keys", \.keys, .choice(), "Whether keys of encrypted media are kept").later
-    Field("key_ignore", \.ignoredParameters, .list(of: .text.nonEmpty), "URL parameters that do not tell items apart").later
-    Field("keep_partial", \.keepsPartial, .boolean, "Whether the finished parts of a failed item stay").later
+    Field(
+      "key_ignore",
+      \.ignoredParameters,
+      .list(of: .text.nonEmpty),
+      "URL parameters that do not tell items apart"
+    ).later
+    Field(
+      "keep_partial",
+      \.keepsPartial,
+      .boolean,
+      "Whether the finished parts of a failed item stay"
+    ).later
   }
 
   @FieldBuilder<Segment> private static var formatFields: [Field<Segment>] {
-    Field("json", \.json, JSONPointers.table, "Where things are in a JSON manifest of another make").later
+    Field("json", \.json, JSONPointers.table, "Where things are in a JSON manifest of another make")
+      .later
     Field("npm", \.npm, RegistryAddress.npm, "Settings of package-lock files").later
     Field("pip", \.pip, RegistryAddress.pip, "Settings of Python lock files").later
     Field("go", \.go, RegistryAddress.go, "Settings of go.sum files").later
@@ -180,17 +255,26 @@ extension Segment {
   }
 
   private static let decodeItems: @Sendable (Node, inout Self, inout NodeDecoder) -> Void = {
-    node, segment, decoder in
+    node,
+    segment,
+    decoder in
     decoder.baseURL = segment.base
-    segment.urls = ValueType<[InlineItem]>.list(of: .object(InlineItem.table)).decode(node, &decoder) ?? []
+    segment.urls =
+      ValueType<[InlineItem]>.list(of: .object(InlineItem.table)).decode(node, &decoder) ?? []
     decoder.baseURL = nil
   }
 
   private static let check: @Sendable (inout Self, ObjectFacts, inout NodeDecoder) -> Void = {
-    segment, facts, decoder in
+    segment,
+    facts,
+    decoder in
     if !facts.has("name") {
       decoder.report(
-        "config.missing-name", "`\(decoder.path)` has no `name`", hint: "add `name:` with a name of its own", at: facts.node)
+        "config.missing-name",
+        "`\(decoder.path)` has no `name`",
+        hint: "add `name:` with a name of its own",
+        at: facts.node
+      )
     }
     if facts.has("manifest"), facts.has("urls") {
       decoder.report(
@@ -208,7 +292,9 @@ extension Segment {
 private enum PrivateNames {
   static func check(_ name: String, at node: Node, _ decoder: inout NodeDecoder) {
     let digits = name.unicodeScalars.filter { ("0"..."9").contains($0) }
-    let isNumber = digits.count >= 10 && name.unicodeScalars.allSatisfy { "0123456789+-. ()/".unicodeScalars.contains($0) }
+    let isNumber =
+      digits.count >= 10
+      && name.unicodeScalars.allSatisfy { "0123456789+-. ()/".unicodeScalars.contains($0) }
     let parts = name.split(separator: "@", omittingEmptySubsequences: false)
     let isAddress = parts.count == 2 && !parts[0].isEmpty && parts[1].contains(".")
     guard isNumber || isAddress || longestRun(of: name) >= 10 else { return }

@@ -12,15 +12,25 @@ package struct Expectation: Hashable, Sendable {
     Self(),
     name: "expect",
     check: { expectation, facts, decoder in
-      guard let minimum = expectation.minimumSize, let maximum = expectation.maximumSize, minimum > maximum
+      guard let minimum = expectation.minimumSize, let maximum = expectation.maximumSize,
+        minimum > maximum
       else { return }
-      decoder.report("config.bad-value", "`min_size` is above `max_size`", at: facts.place(of: "min_size"))
+      decoder.report(
+        "config.bad-value",
+        "`min_size` is above `max_size`",
+        at: facts.place(of: "min_size")
+      )
     }
   ) {
     Field("mime", \.mime, .oneOrMore(.mediaType), "Media types, `image/*` for all of a kind")
     Field("min_size", \.minimumSize, .size, "Fewest bytes of a body")
     Field("max_size", \.maximumSize, .size, "Most bytes of a body")
-    Field("magic", \.magic, .text.nonEmpty, "First bytes of a body, as text or in hexadecimal digits")
+    Field(
+      "magic",
+      \.magic,
+      .text.nonEmpty,
+      "First bytes of a body, as text or in hexadecimal digits"
+    )
   }
 }
 
@@ -60,7 +70,12 @@ package struct Publication: Hashable, Sendable {
     Field("dir", \.folder, .path, "The folder")
     Field("layout", \.layout, .choice(), "How names in it are made")
     Field("link", \.link, .choice(), "How bodies get there")
-    Field("atomic", \.isAtomic, .boolean, "Whether the whole tree changes in one moment, or not at all")
+    Field(
+      "atomic",
+      \.isAtomic,
+      .boolean,
+      "Whether the whole tree changes in one moment, or not at all"
+    )
     Field("keep_generations", \.keptGenerations, .integer(1...1000), "How many past trees are kept")
   }
 }
@@ -103,7 +118,12 @@ package struct CrateAddress: Hashable, Sendable {
   package var download: String?
 
   static let table = ObjectType(Self(), name: "cargo") {
-    Field("download", \.download, .text.nonEmpty, "URL of a crate, with `{crate}` and `{version}` in it")
+    Field(
+      "download",
+      \.download,
+      .text.nonEmpty,
+      "URL of a crate, with `{crate}` and `{version}` in it"
+    )
   }
 }
 
@@ -124,7 +144,8 @@ extension ValueType where Value == String {
     scalar("a minisign public key", summary: "public key", code: "config.bad-key") {
       text throws(ValueComplaint) in
       let trimmed = Blanks.trimmed(text)
-      guard let bytes = Base64.decode(trimmed), bytes.count == 42, bytes.starts(with: "Ed".utf8) else {
+      guard let bytes = Base64.decode(trimmed), bytes.count == 42, bytes.starts(with: "Ed".utf8)
+      else {
         throw ValueComplaint(
           "`\(trimmed)` is no minisign public key",
           hint: "take the second line of the `.pub` file, which begins with `RW`"
@@ -142,7 +163,11 @@ extension ValueType where Value == Int64 {
   static var bitRate: Self {
     scalar("a bit rate such as `2Mbps`", summary: "bit rate", schema: rate.schema) {
       text throws(ValueComplaint) in
-      if let quantity = try? Quantity(text), quantity.unit.isEmpty, let bits = quantity.scaled(by: 1) { return bits }
+      if let quantity = try? Quantity(text), quantity.unit.isEmpty,
+        let bits = quantity.scaled(by: 1)
+      {
+        return bits
+      }
       let (bits, overflow) = try Units.rate(text).multipliedReportingOverflow(by: 8)
       guard !overflow else { throw ValueComplaint("`\(text)` is too large") }
       return bits

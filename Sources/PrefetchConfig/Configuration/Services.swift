@@ -1,4 +1,5 @@
 package import PrefetchCore
+import PrefetchDocuments
 
 /// Where the license is registered.
 package struct Registration: Hashable, Sendable {
@@ -6,7 +7,12 @@ package struct Registration: Hashable, Sendable {
   package var retry = Duration.seconds(600)
 
   static let table = ObjectType(Self(), name: "registration") {
-    Field("url", \.url, .url, "Where the license is registered; without it nothing is sent anywhere").later
+    Field(
+      "url",
+      \.url,
+      .url,
+      "Where the license is registered; without it nothing is sent anywhere"
+    ).later
     Field("retry", \.retry, .duration.positive, "Pause after a registration that failed").later
   }
 }
@@ -16,7 +22,12 @@ package struct Notify: Hashable, Sendable {
   package var marker = "mapsdk"
 
   static let table = ObjectType(Self(), name: "notify") {
-    Field("marker", \.marker, .text.nonEmpty, "Key or text by which a push payload is known to be ours").later
+    Field(
+      "marker",
+      \.marker,
+      .text.nonEmpty,
+      "Key or text by which a push payload is known to be ours"
+    ).later
   }
 }
 
@@ -37,7 +48,8 @@ package struct Hook: Hashable, Sendable {
 
   /// What can be waited for.
   package static let events = [
-    "run.started", "items.discovered", "items.started", "progress", "items.downloaded", "items.failed",
+    "run.started", "items.discovered", "items.started", "progress", "items.downloaded",
+    "items.failed",
     "items.evicted", "cache.added", "cache.updated", "cache.removed", "network.quality",
     "registration.ok", "registration.failed", "registration.lost", "segment.done", "serve.started",
     "serve.stopped", "run.finished",
@@ -52,7 +64,12 @@ package struct Hook: Hashable, Sendable {
       decoder.report("config.missing-key", "the hook has no `run`", at: facts.node)
     }
   ) {
-    Field("run", \.command, .list(of: .program, atLeast: 1), "Program and arguments; no shell reads them")
+    Field(
+      "run",
+      \.command,
+      .list(of: .program, atLeast: 1),
+      "Program and arguments; no shell reads them"
+    )
     Field("timeout", \.timeout, .duration.positive, "How long it may take")
     Field("required", \.isRequired, .boolean, "Whether its failure makes the run fail")
   }
@@ -71,15 +88,23 @@ package struct Analytics: Hashable, Sendable {
     name: "analytics",
     check: { analytics, facts, decoder in
       guard analytics.isEnabled, !facts.has("endpoint") else { return }
-      decoder.report("config.missing-key", "analytics are enabled without an `endpoint`", at: facts.place(of: "enabled"))
+      decoder.report(
+        "config.missing-key",
+        "analytics are enabled without an `endpoint`",
+        at: facts.place(of: "enabled")
+      )
     }
   ) {
     Field("enabled", \.isEnabled, .boolean, "Whether anything is recorded for sending").later
     Field("endpoint", \.endpoint, .url, "Where batches are sent").later
     Field("queue", \.queue, .integer(0...1_000_000), "Records that wait at most").later
     Field("keep", \.keep, .duration, "How long a record waits at most").later
-    Field("metrics", \.metrics, .map(of: .name, to: .list(of: .text.nonEmpty)),
-      "Metric names, each with the URL prefixes it counts").later
+    Field(
+      "metrics",
+      \.metrics,
+      .map(of: .name, to: .list(of: .text.nonEmpty)),
+      "Metric names, each with the URL prefixes it counts"
+    ).later
   }
 }
 
@@ -98,10 +123,26 @@ package struct Download: Hashable, Sendable {
   package var sources: [String: Bool] = [:]
 
   static let table = ObjectType(Self(), name: "download") {
-    Field("behavior", \.behavior, .choice(inEffect: [.all]), "What runs fetch; with `none` only `get` does")
-    Field("retry_failed", \.retriesFailed, .boolean, "Whether each run tries failed items again").later
-    Field("items_per_category", \.itemsPerCategory, .integer(0...1_000_000), "Items taken of each category").later
-    Field("categories", \.categories, .map(of: .name, to: .boolean), "Categories switched on and off").later
+    Field(
+      "behavior",
+      \.behavior,
+      .choice(inEffect: [.all]),
+      "What runs fetch; with `none` only `get` does"
+    )
+    Field("retry_failed", \.retriesFailed, .boolean, "Whether each run tries failed items again")
+      .later
+    Field(
+      "items_per_category",
+      \.itemsPerCategory,
+      .integer(0...1_000_000),
+      "Items taken of each category"
+    ).later
+    Field(
+      "categories",
+      \.categories,
+      .map(of: .name, to: .boolean),
+      "Categories switched on and off"
+    ).later
     Field("sources", \.sources, .map(of: .name, to: .boolean), "Sources switched on and off").later
   }
 }

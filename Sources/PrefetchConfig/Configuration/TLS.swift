@@ -34,24 +34,56 @@ package struct TLS: Hashable, Sendable {
   package var client: [String: ClientCertificate] = [:]
 
   static let table = ObjectType(Self(), name: "tls") {
-    Field("min_version", \.minimumVersion, .tlsVersion, "Oldest version of TLS; it may only be raised")
-    Field("ca_file", \.authorityFile, .path, "File with the certificates to trust, instead of the system's")
-    Field("ca_dir", \.authorityFolder, .path, "Folder with the certificates to trust, instead of the system's")
-    Field("pins", \.pins, .map(of: HostKey.host, to: .object(Pin.table)), "Keys that hosts must prove to have").later
-    Field("client", \.client, .map(of: HostKey.hostAndPort, to: .object(ClientCertificate.table)),
-      "Certificates of ours, by host").later
+    Field(
+      "min_version",
+      \.minimumVersion,
+      .tlsVersion,
+      "Oldest version of TLS; it may only be raised"
+    )
+    Field(
+      "ca_file",
+      \.authorityFile,
+      .path,
+      "File with the certificates to trust, instead of the system's"
+    )
+    Field(
+      "ca_dir",
+      \.authorityFolder,
+      .path,
+      "Folder with the certificates to trust, instead of the system's"
+    )
+    Field(
+      "pins",
+      \.pins,
+      .map(of: HostKey.host, to: .object(Pin.table)),
+      "Keys that hosts must prove to have"
+    ).later
+    Field(
+      "client",
+      \.client,
+      .map(of: HostKey.hostAndPort, to: .object(ClientCertificate.table)),
+      "Certificates of ours, by host"
+    ).later
   }
 }
 
 extension ValueType where Value == TLS.MinimumVersion {
   fileprivate static var tlsVersion: Self {
-    scalar("1.2 or 1.3", summary: "1.2|1.3", schema: [("enum", .array([.string("1.2"), .string("1.3")]))]) {
+    scalar(
+      "1.2 or 1.3",
+      summary: "1.2|1.3",
+      schema: [("enum", .array([.string("1.2"), .string("1.3")]))]
+    ) {
       text throws(ValueComplaint) in
       // A plist may hold the real number 1.3, and others write what protocols call themselves.
       let number = text.hasPrefix("TLSv") ? text.dropFirst(4) : text[...]
       if let version = TLS.MinimumVersion(rawValue: String(number)) { return version }
       guard number == "1.0" || number == "1.1" || number == "1" else {
-        throw ValueComplaint("unknown value `\(text)`", hint: "known are `1.2`, `1.3`", code: "config.unknown-value")
+        throw ValueComplaint(
+          "unknown value `\(text)`",
+          hint: "known are `1.2`, `1.3`",
+          code: "config.unknown-value"
+        )
       }
       throw ValueComplaint(
         "the minimum version can only be raised, and `\(text)` is below `1.2`",
@@ -73,9 +105,19 @@ package struct Pin: Hashable, Sendable {
   package var expires: Instant?
 
   static let table = ObjectType(Self(), name: "pin", check: check("leaf", "ca")) {
-    Field("subdomains", \.includesSubdomains, .boolean, "Whether names one label below are pinned too")
+    Field(
+      "subdomains",
+      \.includesSubdomains,
+      .boolean,
+      "Whether names one label below are pinned too"
+    )
     Field("leaf", \.leaf, .list(of: .publicKeyDigest, atLeast: 1), "Digests of the host's own key")
-    Field("ca", \.authority, .list(of: .publicKeyDigest, atLeast: 1), "Digests of a key above it in the verified chain")
+    Field(
+      "ca",
+      \.authority,
+      .list(of: .publicKeyDigest, atLeast: 1),
+      "Digests of a key above it in the verified chain"
+    )
     Field("report_only", \.onlyReports, .boolean, "Whether a mismatch is only reported")
     Field("expires", \.expires, .date, "When the pin ceases to hold")
   }
@@ -86,10 +128,24 @@ package struct Pin: Hashable, Sendable {
     name: "apple_pin",
     check: check("NSPinnedLeafIdentities", "NSPinnedCAIdentities")
   ) {
-    Field("NSIncludesSubdomains", \.includesSubdomains, .strictBoolean, "Whether names one label below are pinned too")
-    Field("NSPinnedLeafIdentities", \.leaf, .list(of: .pinnedIdentity, atLeast: 1), "Digests of the host's own key")
-    Field("NSPinnedCAIdentities", \.authority, .list(of: .pinnedIdentity, atLeast: 1),
-      "Digests of a key above it in the verified chain")
+    Field(
+      "NSIncludesSubdomains",
+      \.includesSubdomains,
+      .strictBoolean,
+      "Whether names one label below are pinned too"
+    )
+    Field(
+      "NSPinnedLeafIdentities",
+      \.leaf,
+      .list(of: .pinnedIdentity, atLeast: 1),
+      "Digests of the host's own key"
+    )
+    Field(
+      "NSPinnedCAIdentities",
+      \.authority,
+      .list(of: .pinnedIdentity, atLeast: 1),
+      "Digests of a key above it in the verified chain"
+    )
   }
 
   private static func check(
@@ -98,7 +154,11 @@ package struct Pin: Hashable, Sendable {
   ) -> @Sendable (inout Self, ObjectFacts, inout NodeDecoder) -> Void {
     { _, facts, decoder in
       guard !facts.has(leaf), !facts.has(authority) else { return }
-      decoder.report("config.bad-pin", "the pin has neither `\(leaf)` nor `\(authority)`", at: facts.node)
+      decoder.report(
+        "config.bad-pin",
+        "the pin has neither `\(leaf)` nor `\(authority)`",
+        at: facts.node
+      )
     }
   }
 }
@@ -114,7 +174,10 @@ extension ValueType where Value == ContentDigest {
       }
       let bytes = value.utf8.count == 64 ? Hexadecimal.decode(value) : Base64.decode(value)
       guard let bytes else {
-        throw ValueComplaint("`\(text)` is not base64", hint: "`prefetch pins HOST` prints the right text")
+        throw ValueComplaint(
+          "`\(text)` is not base64",
+          hint: "`prefetch pins HOST` prints the right text"
+        )
       }
       guard let digest = ContentDigest(bytes: bytes) else {
         throw ValueComplaint(
@@ -130,10 +193,14 @@ extension ValueType where Value == ContentDigest {
 
   /// The mapping of one key that Apple wraps a digest in.
   fileprivate static var pinnedIdentity: Self {
-    let type = ObjectType(Identity(), name: "identity", check: { _, facts, decoder in
-      guard !facts.has("SPKI-SHA256-BASE64") else { return }
-      decoder.report("config.bad-pin", "`SPKI-SHA256-BASE64` is missing", at: facts.node)
-    }) {
+    let type = ObjectType(
+      Identity(),
+      name: "identity",
+      check: { _, facts, decoder in
+        guard !facts.has("SPKI-SHA256-BASE64") else { return }
+        decoder.report("config.bad-pin", "`SPKI-SHA256-BASE64` is missing", at: facts.node)
+      }
+    ) {
       Field("SPKI-SHA256-BASE64", \.digest, .publicKeyDigest, "Digest of the public key")
     }
     return Self(

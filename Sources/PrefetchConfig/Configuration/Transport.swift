@@ -1,4 +1,5 @@
 package import PrefetchCore
+import PrefetchDocuments
 
 /// Settings of requests that match a pattern.
 package struct Transport: Hashable, Sendable {
@@ -13,7 +14,12 @@ package struct Transport: Hashable, Sendable {
     package var method: Method?
 
     static let table = ObjectType(Self(), name: "match", shorthand: "url") {
-      Field("url", \.url, .text.nonEmpty, "Pattern of the whole URL; `*` stays within a path part, `**` does not")
+      Field(
+        "url",
+        \.url,
+        .text.nonEmpty,
+        "Pattern of the whole URL; `*` stays within a path part, `**` does not"
+      )
       Field("method", \.method, .choice(), "Method of the request")
     }
   }
@@ -22,14 +28,18 @@ package struct Transport: Hashable, Sendable {
     package var match = Match()
     package var proxy: Proxy?
     package var headers: [String: Secret] = [:]
-    package var http: Network.Protocol?
+    package var http: Network.HTTPVersion?
 
     static let table = ObjectType(
       Self(),
       name: "transport_rule",
       check: { _, facts, decoder in
         guard !facts.has("match") else { return }
-        decoder.report("config.missing-key", "the rule has no `match`, so it is not said what it is for", at: facts.node)
+        decoder.report(
+          "config.missing-key",
+          "the rule has no `match`, so it is not said what it is for",
+          at: facts.node
+        )
       }
     ) {
       Field("match", \.match, Match.table, "Which requests the rule is for")
@@ -42,7 +52,12 @@ package struct Transport: Hashable, Sendable {
   package var rules: [Rule] = []
 
   static let table = ObjectType(Self(), name: "transport") {
-    Field("rules", \.rules, .list(of: .object(Rule.table)), "Rules, of which the first that matches holds").later
+    Field(
+      "rules",
+      \.rules,
+      .list(of: .object(Rule.table)),
+      "Rules, of which the first that matches holds"
+    ).later
   }
 }
 

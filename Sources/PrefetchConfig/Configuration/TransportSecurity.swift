@@ -13,18 +13,42 @@ package struct TransportSecurity: Hashable, Sendable {
   var pinnedDomains: [String: Pin] = [:]
 
   static let table = ObjectType(Self(), name: "transport_security") {
-    Field("NSAllowsArbitraryLoads", \.allowsArbitraryLoads, .strictBoolean,
-      "Switches the rules off for hosts without an entry of their own")
-    Field("NSAllowsArbitraryLoadsForMedia", \.allowsArbitraryLoadsForMedia, .strictBoolean,
-      "The same for video, audio and HLS items only").later
-    Field("NSAllowsArbitraryLoadsInWebContent", \.allowsArbitraryLoadsInWebContent, .strictBoolean,
-      "The same for items of type `page` only").later
-    Field("NSAllowsLocalNetworking", \.allowsLocalNetworking, .strictBoolean,
-      "Allows plain http to unqualified names, `.local` names and addresses of this network")
-    Field("NSExceptionDomains", \.exceptions,
-      .map(of: HostKey.hostOrRange, to: .object(SecurityException.table)), "Rules of single hosts and address ranges")
-    Field("NSPinnedDomains", \.pinnedDomains, .map(of: HostKey.host, to: .object(Pin.appleTable)),
-      "Pins as Apple writes them; the same as `tls.pins`").later
+    Field(
+      "NSAllowsArbitraryLoads",
+      \.allowsArbitraryLoads,
+      .strictBoolean,
+      "Switches the rules off for hosts without an entry of their own"
+    )
+    Field(
+      "NSAllowsArbitraryLoadsForMedia",
+      \.allowsArbitraryLoadsForMedia,
+      .strictBoolean,
+      "The same for video, audio and HLS items only"
+    ).later
+    Field(
+      "NSAllowsArbitraryLoadsInWebContent",
+      \.allowsArbitraryLoadsInWebContent,
+      .strictBoolean,
+      "The same for items of type `page` only"
+    ).later
+    Field(
+      "NSAllowsLocalNetworking",
+      \.allowsLocalNetworking,
+      .strictBoolean,
+      "Allows plain http to unqualified names, `.local` names and addresses of this network"
+    )
+    Field(
+      "NSExceptionDomains",
+      \.exceptions,
+      .map(of: HostKey.hostOrRange, to: .object(SecurityException.table)),
+      "Rules of single hosts and address ranges"
+    )
+    Field(
+      "NSPinnedDomains",
+      \.pinnedDomains,
+      .map(of: HostKey.host, to: .object(Pin.appleTable)),
+      "Pins as Apple writes them; the same as `tls.pins`"
+    ).later
   }
 }
 
@@ -47,31 +71,58 @@ package struct SecurityException: Hashable, Sendable {
   package var expires: Instant?
 
   static let table = ObjectType(Self(), name: "security_exception", check: check) {
-    Field("NSIncludesSubdomains", \.includesSubdomains, .strictBoolean,
-      "Whether it holds for names below, at any depth")
-    Field("NSExceptionAllowsInsecureHTTPLoads", \.allowsInsecureHTTPLoads, .strictBoolean,
-      "Whether plain http is allowed")
-      .synonyms(
-        "NSTemporaryExceptionAllowsInsecureHTTPLoads", "NSThirdPartyExceptionAllowsInsecureHTTPLoads",
-        "NSTemporaryThirdPartyExceptionAllowsInsecureHTTPLoads", areOutdated: true)
+    Field(
+      "NSIncludesSubdomains",
+      \.includesSubdomains,
+      .strictBoolean,
+      "Whether it holds for names below, at any depth"
+    )
+    Field(
+      "NSExceptionAllowsInsecureHTTPLoads",
+      \.allowsInsecureHTTPLoads,
+      .strictBoolean,
+      "Whether plain http is allowed"
+    )
+    .synonyms(
+      "NSTemporaryExceptionAllowsInsecureHTTPLoads",
+      "NSThirdPartyExceptionAllowsInsecureHTTPLoads",
+      "NSTemporaryThirdPartyExceptionAllowsInsecureHTTPLoads",
+      areOutdated: true
+    )
     Field("NSExceptionMinimumTLSVersion", \.minimumVersion, .choice(), "Oldest version of TLS")
       .synonyms(
-        "NSTemporaryExceptionMinimumTLSVersion", "NSThirdPartyExceptionMinimumTLSVersion",
-        "NSTemporaryThirdPartyExceptionMinimumTLSVersion", areOutdated: true).later
-    Field("NSExceptionRequiresForwardSecrecy", \.requiresForwardSecrecy, .strictBoolean,
-      "Whether the key exchange must have forward secrecy")
-      .synonyms(
-        "NSTemporaryExceptionRequiresForwardSecrecy", "NSThirdPartyExceptionRequiresForwardSecrecy",
-        "NSTemporaryThirdPartyExceptionRequiresForwardSecrecy", areOutdated: true).later
-    Field("NSRequiresCertificateTransparency", \.requiresCertificateTransparency, .strictBoolean,
-      "Cannot be enforced; `true` is refused")
+        "NSTemporaryExceptionMinimumTLSVersion",
+        "NSThirdPartyExceptionMinimumTLSVersion",
+        "NSTemporaryThirdPartyExceptionMinimumTLSVersion",
+        areOutdated: true
+      ).later
+    Field(
+      "NSExceptionRequiresForwardSecrecy",
+      \.requiresForwardSecrecy,
+      .strictBoolean,
+      "Whether the key exchange must have forward secrecy"
+    )
+    .synonyms(
+      "NSTemporaryExceptionRequiresForwardSecrecy",
+      "NSThirdPartyExceptionRequiresForwardSecrecy",
+      "NSTemporaryThirdPartyExceptionRequiresForwardSecrecy",
+      areOutdated: true
+    ).later
+    Field(
+      "NSRequiresCertificateTransparency",
+      \.requiresCertificateTransparency,
+      .strictBoolean,
+      "Cannot be enforced; `true` is refused"
+    )
     Field("legacy_tls", \.allowsLegacyTLS, .boolean, "Admits `TLSv1.0` and `TLSv1.1` above").later
     Field("reason", \.reason, .text, "Why there is an exception")
     Field("expires", \.expires, .date, "When it ceases to hold")
   }
 
   private static let check: @Sendable (inout Self, ObjectFacts, inout NodeDecoder) -> Void = {
-    exception, facts, decoder in
+    exception,
+    facts,
+    decoder in
     if exception.requiresCertificateTransparency {
       let place = facts.place(of: "NSRequiresCertificateTransparency")
       let isLenient = decoder.isLenient(place)
@@ -94,7 +145,12 @@ package struct SecurityException: Hashable, Sendable {
       decoder.report("config.legacy-tls", message, severity: .warning, at: place)
     } else {
       let hint = "add `legacy_tls: true` beside it if there is no other way"
-      decoder.report("config.legacy-tls", "`\(version)` is broken and needs to be admitted", hint: hint, at: place)
+      decoder.report(
+        "config.legacy-tls",
+        "`\(version)` is broken and needs to be admitted",
+        hint: hint,
+        at: place
+      )
     }
   }
 }

@@ -34,7 +34,9 @@ enum Base64 {
     return String(decoding: letters, as: UTF8.self)
   }
 
-  private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
+  private static let alphabet = Array(
+    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8
+  )
 
   private static func value(of letter: UInt8) -> UInt8? {
     switch letter {

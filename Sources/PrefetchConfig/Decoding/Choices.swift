@@ -14,12 +14,14 @@ enum Choices {
   }
 }
 
-extension ValueType where Value: CaseIterable & RawRepresentable & Hashable, Value.RawValue == String {
+extension ValueType
+where Value: CaseIterable & RawRepresentable & Hashable, Value.RawValue == String {
   /// One of the cases; `inEffect` names those that this version acts on.
   static func choice(inEffect: Set<Value>? = nil) -> Self {
     let known = Value.allCases.map(\.rawValue)
     let list = known.joined(separator: "|")
-    let expectation = known.count > 6 ? "one of \(list)" : list.split(separator: "|").joined(separator: " or ")
+    let expectation =
+      known.count > 6 ? "one of \(list)" : list.split(separator: "|").joined(separator: " or ")
     let schema: [(String, JSONValue)] = [("enum", .array(known.map { .string($0) }))]
     return scalar(expectation, summary: list, schema: schema) { text throws(ValueComplaint) in
       guard let value = Value(rawValue: text) else {

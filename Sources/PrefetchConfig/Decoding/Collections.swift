@@ -15,7 +15,11 @@ extension ValueType {
           return nil
         }
         if nodes.count < minimum {
-          decoder.report("config.bad-value", "an empty list has no meaning for `\(decoder.lastKey)`", at: node)
+          decoder.report(
+            "config.bad-value",
+            "an empty list has no meaning for `\(decoder.lastKey)`",
+            at: node
+          )
           return nil
         }
         var values: [Element] = []

@@ -51,25 +51,32 @@ extension ValueType where Value == [ExpectedDigest] {
         let value = part.prefix { $0 != "?" }
         guard let dash = value.firstIndex(of: "-"),
           let algorithm = DigestAlgorithm(rawValue: String(value[..<dash])),
-          let bytes = Base64.decode(value[value.index(after: dash)...]), bytes.count == algorithm.byteCount
-        else { throw ValueComplaint("`\(part)` is no integrity text", hint: "write `sha384-` and base64") }
+          let bytes = Base64.decode(value[value.index(after: dash)...]),
+          bytes.count == algorithm.byteCount
+        else {
+          throw ValueComplaint("`\(part)` is no integrity text", hint: "write `sha384-` and base64")
+        }
         digests.append(ExpectedDigest(algorithm: algorithm, bytes: bytes))
       }
       guard !digests.isEmpty else { throw ValueComplaint("the integrity text is empty") }
       return digests
     } encode: { digests in
-      .string(digests.map { "\($0.algorithm.rawValue)-\(Base64.encode($0.bytes))" }.joined(separator: " "))
+      .string(
+        digests.map { "\($0.algorithm.rawValue)-\(Base64.encode($0.bytes))" }.joined(separator: " ")
+      )
     }
   }
 }
 
 private enum DigestText {
   static func parse(
-    _ text: String, _ algorithm: DigestAlgorithm
+    _ text: String,
+    _ algorithm: DigestAlgorithm
   ) throws(ValueComplaint) -> ExpectedDigest {
     let prefix = "\(algorithm.rawValue):"
     let value = text.hasPrefix(prefix) ? text.dropFirst(prefix.count) : text[...]
-    let bytes = value.utf8.count == algorithm.byteCount * 2 ? Hexadecimal.decode(value) : Base64.decode(value)
+    let bytes =
+      value.utf8.count == algorithm.byteCount * 2 ? Hexadecimal.decode(value) : Base64.decode(value)
     guard let bytes, bytes.count == algorithm.byteCount else {
       throw ValueComplaint(
         "`\(text)` is no \(algorithm.rawValue) digest",

@@ -1,4 +1,4 @@
-package import PrefetchDocuments
+import PrefetchDocuments
 
 /// One row of the key table: a key, where its value lives, how it is read and written, what it means.
 package struct Field<Root: Sendable>: Sendable {
@@ -20,7 +20,7 @@ package struct Field<Root: Sendable>: Sendable {
 
   init<Value: Sendable>(
     _ name: String,
-    _ property: WritableKeyPath<Root, Value> & Sendable,
+    _ property: any WritableKeyPath<Root, Value> & Sendable,
     _ type: ValueType<Value>,
     _ help: String
   ) {
@@ -35,7 +35,7 @@ package struct Field<Root: Sendable>: Sendable {
   /// A value that may be unset.
   init<Value: Sendable>(
     _ name: String,
-    _ property: WritableKeyPath<Root, Value?> & Sendable,
+    _ property: any WritableKeyPath<Root, Value?> & Sendable,
     _ type: ValueType<Value>,
     _ help: String
   ) {
@@ -50,7 +50,7 @@ package struct Field<Root: Sendable>: Sendable {
   /// A mapping whose keys change single properties of the value that is already there.
   init<Value: Sendable>(
     _ name: String,
-    _ property: WritableKeyPath<Root, Value> & Sendable,
+    _ property: any WritableKeyPath<Root, Value> & Sendable,
     _ type: ObjectType<Value>,
     _ help: String
   ) {
@@ -64,7 +64,7 @@ package struct Field<Root: Sendable>: Sendable {
   /// A mapping that may be missing as a whole.
   init<Value: Sendable>(
     _ name: String,
-    _ property: WritableKeyPath<Root, Value?> & Sendable,
+    _ property: any WritableKeyPath<Root, Value?> & Sendable,
     _ type: ObjectType<Value>,
     _ help: String
   ) {

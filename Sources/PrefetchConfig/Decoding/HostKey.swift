@@ -15,7 +15,9 @@ enum HostKey {
       return try host.parse(text)
     }
     let bits = text[text.index(after: slash)...]
-    guard bits.utf8.allSatisfy(ASCII.isDigit), let length = Int(bits), length <= address.bytes.count * 8 else {
+    guard bits.utf8.allSatisfy(ASCII.isDigit), let length = Int(bits),
+      length <= address.bytes.count * 8
+    else {
       throw ValueComplaint("`\(text)` is no range of addresses", code: "config.bad-host")
     }
     return text
@@ -35,7 +37,10 @@ enum HostKey {
       throw complaint("`\(text)` has a scheme", hint: "write the host alone")
     }
     if text.contains("*") {
-      throw complaint("`\(text)` has a wildcard", hint: "write the domain and let it include its subdomains")
+      throw complaint(
+        "`\(text)` has a wildcard",
+        hint: "write the domain and let it include its subdomains"
+      )
     }
     if text != text.lowercased() {
       throw complaint("`\(text)` is not in lower case", hint: "write `\(text.lowercased())`")

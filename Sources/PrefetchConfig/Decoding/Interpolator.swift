@@ -1,3 +1,4 @@
+import PrefetchCore
 import PrefetchDocuments
 
 /// Fills in `${env:…}`, `${file:…}`, `${credential:…}`, `${var:…}` and `${license}`.
@@ -43,7 +44,9 @@ struct Interpolator: Sendable {
         rest = rest.dropFirst()
       } else if rest.hasPrefix("{") {
         guard let close = rest.firstIndex(of: "}") else {
-          outcome.problems.append(ValueComplaint("`${` has no `}`", hint: "write `$$` for a dollar"))
+          outcome.problems.append(
+            ValueComplaint("`${` has no `}`", hint: "write `$$` for a dollar")
+          )
           return
         }
         let name = rest[rest.index(after: rest.startIndex)..<close]
@@ -69,7 +72,9 @@ struct Interpolator: Sendable {
     }
     guard let colon = reference.firstIndex(of: ":") else {
       let hint = "write `${env:\(reference)}` or `${var:\(reference)}`; `$$` is a dollar"
-      outcome.problems.append(ValueComplaint("`${\(reference)}` does not say where from", hint: hint))
+      outcome.problems.append(
+        ValueComplaint("`${\(reference)}` does not say where from", hint: hint)
+      )
       return
     }
     let name = String(reference[reference.index(after: colon)...])
@@ -99,7 +104,9 @@ struct Interpolator: Sendable {
     }
     guard let license else {
       outcome.isPlaceholder = allowsUnset
-      if !allowsUnset { outcome.problems.append(unset("`${license}` is used, but no `license` is set")) }
+      if !allowsUnset {
+        outcome.problems.append(unset("`${license}` is used, but no `license` is set"))
+      }
       return
     }
     outcome.text += license
@@ -126,7 +133,11 @@ struct Interpolator: Sendable {
     }
   }
 
-  private func substituteCredential(_ name: String, reference: Substring, into outcome: inout Outcome) {
+  private func substituteCredential(
+    _ name: String,
+    reference: Substring,
+    into outcome: inout Outcome
+  ) {
     guard !name.isEmpty, !name.contains("/"), name != ".." else {
       outcome.problems.append(ValueComplaint("`\(name)` cannot be the name of a credential"))
       return
@@ -136,7 +147,10 @@ struct Interpolator: Sendable {
       if allowsUnset { return }
       let hint = "give it with systemd's `LoadCredential=\(name):…`"
       outcome.problems.append(
-        unset("the credential `\(name)` is not there: `CREDENTIALS_DIRECTORY` is not set", hint: hint)
+        unset(
+          "the credential `\(name)` is not there: `CREDENTIALS_DIRECTORY` is not set",
+          hint: hint
+        )
       )
       return
     }
@@ -181,7 +195,12 @@ struct Interpolator: Sendable {
       return
     }
     resolve(
-      text[...], in: node.source, allowsLicense: allowsLicense, depth: depth + 1, into: &outcome)
+      text[...],
+      in: node.source,
+      allowsLicense: allowsLicense,
+      depth: depth + 1,
+      into: &outcome
+    )
   }
 
   private func unset(_ message: String, hint: String? = nil) -> ValueComplaint {

@@ -27,7 +27,9 @@ package enum JSONSchema {
       case .list(let element):
         return [("type", .string("array")), ("items", .object(schema(of: element)))]
       case .map(_, let element):
-        return [("type", .string("object")), ("additionalProperties", .object(schema(of: element)))]
+        return [
+          ("type", .string("object")), ("additionalProperties", .object(schema(of: element))),
+        ]
       case .object(let object):
         return reference(to: object)
       }
@@ -76,7 +78,9 @@ extension ScalarShape {
   fileprivate var widenedSchema: [(String, JSONValue)] {
     let isText = schema.contains { $0.0 == "type" && $0.1 == .string("string") }
     guard !isText, !schema.contains(where: { $0.0 == "anyOf" }) else { return schema }
-    let variable: [(String, JSONValue)] = [("type", .string("string")), ("pattern", .string("\\$\\{"))]
+    let variable: [(String, JSONValue)] = [
+      ("type", .string("string")), ("pattern", .string("\\$\\{")),
+    ]
     return [("anyOf", .array([.object(schema), .object(variable)]))]
   }
 }

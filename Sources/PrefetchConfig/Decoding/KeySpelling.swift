@@ -1,3 +1,5 @@
+import PrefetchDocuments
+
 /// The one style of keys, and the way of other styles to it.
 enum KeySpelling {
   /// `maxFileSize` and `max-file-size` as `max_file_size`; `NS…` keys stay as Apple writes them.

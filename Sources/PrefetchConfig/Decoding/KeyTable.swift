@@ -20,7 +20,11 @@ package enum KeyTable {
     rows(of: Configuration.table.shape, below: "", isInEffect: true)
   }
 
-  private static func rows(of object: ObjectShape, below prefix: String, isInEffect: Bool) -> [KeyRow] {
+  private static func rows(
+    of object: ObjectShape,
+    below prefix: String,
+    isInEffect: Bool
+  ) -> [KeyRow] {
     object.keys.flatMap { key -> [KeyRow] in
       let path = prefix.isEmpty ? key.name : "\(prefix).\(key.name)"
       let counts = isInEffect && key.isInEffect
@@ -44,7 +48,11 @@ package enum KeyTable {
     case .scalar, .anything: []
     case .list(let element): rows(of: element, below: "\(path)[]", isInEffect: isInEffect)
     case .map(let keys, let element):
-      rows(of: element, below: "\(path).\(keys.contains("|") ? "NAME" : keys.uppercased())", isInEffect: isInEffect)
+      rows(
+        of: element,
+        below: "\(path).\(keys.contains("|") ? "NAME" : keys.uppercased())",
+        isInEffect: isInEffect
+      )
     case .object(let object): rows(of: object, below: path, isInEffect: isInEffect)
     }
   }

@@ -1,5 +1,5 @@
 package import PrefetchCore
-package import PrefetchDocuments
+import PrefetchDocuments
 
 /// The state of one reading: where it stands, what it found wrong, what must not be shown.
 package struct NodeDecoder: Sendable {
@@ -108,7 +108,7 @@ extension NodeDecoder {
   }
 
   mutating func checkedKey(_ entry: Node.Entry, by rule: KeyRule) -> String? {
-    do {
+    do throws(ValueComplaint) {
       return try rule.parse(entry.key)
     } catch {
       report(error.code ?? "config.bad-value", error.message, hint: error.hint, atKeyOf: entry)

@@ -1,5 +1,5 @@
 import PrefetchCore
-package import PrefetchDocuments
+import PrefetchDocuments
 
 /// A mapping with known keys, and the value they describe.
 package struct ObjectType<Root: Sendable>: Sendable {
@@ -14,7 +14,8 @@ package struct ObjectType<Root: Sendable>: Sendable {
     _ initial: Root,
     name: String? = nil,
     shorthand: String? = nil,
-    check: @escaping @Sendable (inout Root, ObjectFacts, inout NodeDecoder) -> Void = { _, _, _ in },
+    check: @escaping @Sendable (inout Root, ObjectFacts, inout NodeDecoder) -> Void = { _, _, _ in
+    },
     @FieldBuilder<Root> fields: () -> [Field<Root>]
   ) {
     self.initial = initial
@@ -44,7 +45,9 @@ package struct ObjectType<Root: Sendable>: Sendable {
       known[entry.key] = entry
     }
     for field in fields {
-      guard let entry = known[field.key.name], !entry.value.isUnset(for: field.key.shape) else { continue }
+      guard let entry = known[field.key.name], !entry.value.isUnset(for: field.key.shape) else {
+        continue
+      }
       decoder.descend(.key(field.key.name), isSecret: field.key.isSecret) { decoder in
         if !field.key.isInEffect { decoder.noteWithoutEffect() }
         decoder.noteOrigin(of: entry.value, shape: field.key.shape)
@@ -130,7 +133,8 @@ extension Shape {
   /// Whether a node has the form, whatever its text.
   func accepts(_ node: Node) -> Bool {
     switch (self, node.content) {
-    case (.scalar, .scalar), (.list, .sequence), (.anything, _), (.map, .mapping), (.object, .mapping):
+    case (.scalar, .scalar), (.list, .sequence), (.anything, _), (.map, .mapping),
+      (.object, .mapping):
       true
     case (.object(let object), _):
       object.shorthandShape?.accepts(node) ?? false

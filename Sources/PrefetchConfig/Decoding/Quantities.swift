@@ -1,3 +1,4 @@
+import PrefetchCore
 import PrefetchDocuments
 
 /// A decimal number and the letters behind it, as in `1.5 GiB`.
@@ -120,9 +121,13 @@ enum Units {
   }
 
   private static func whole(
-    _ quantity: Quantity, _ factor: Int64, _ text: String
+    _ quantity: Quantity,
+    _ factor: Int64,
+    _ text: String
   ) throws(ValueComplaint) -> Int64 {
-    guard let value = quantity.scaled(by: factor) else { throw ValueComplaint("`\(text)` is too large") }
+    guard let value = quantity.scaled(by: factor) else {
+      throw ValueComplaint("`\(text)` is too large")
+    }
     return value
   }
 
@@ -134,7 +139,11 @@ enum Units {
   ) -> ValueComplaint {
     let list = known.map { "`\($0)`" }.joined(separator: ", ")
     guard !unit.isEmpty else {
-      return ValueComplaint("`\(text)` lacks a unit", hint: "units are \(list)", code: "config.bad-unit")
+      return ValueComplaint(
+        "`\(text)` lacks a unit",
+        hint: "units are \(list)",
+        code: "config.bad-unit"
+      )
     }
     return ValueComplaint(
       "`\(text)` has the unknown \(kind) unit `\(unit)`",

@@ -3,14 +3,21 @@ import PrefetchDocuments
 
 extension ValueType where Value == String {
   static var text: Self {
-    scalar("text", summary: "text", parse: { text throws(ValueComplaint) in text }, encode: { .string($0) })
+    scalar(
+      "text",
+      summary: "text",
+      parse: { text throws(ValueComplaint) in text },
+      encode: { .string($0) }
+    )
   }
 
   /// Text with something in it, blanks around it cut.
   static var name: Self {
     scalar("a name", summary: "name") { text throws(ValueComplaint) in
       let trimmed = Blanks.trimmed(text)
-      guard !trimmed.isEmpty else { throw ValueComplaint("the name is empty", code: "config.missing-name") }
+      guard !trimmed.isEmpty else {
+        throw ValueComplaint("the name is empty", code: "config.missing-name")
+      }
       return trimmed
     } encode: {
       .string($0)
@@ -23,7 +30,11 @@ extension ValueType where Value == Bool {
     let expectation = "a boolean (true, false, yes, no, on, off)"
     return Self(
       shape: .scalar(
-        ScalarShape(expectation: expectation, summary: "boolean", schema: [("type", .string("boolean"))])
+        ScalarShape(
+          expectation: expectation,
+          summary: "boolean",
+          schema: [("type", .string("boolean"))]
+        )
       ),
       decode: { node, decoder in
         guard let text = decoder.text(of: node, expecting: expectation) else { return nil }
@@ -40,7 +51,11 @@ extension ValueType where Value == Bool {
     let expectation = "a boolean (true or false)"
     return Self(
       shape: .scalar(
-        ScalarShape(expectation: expectation, summary: "boolean", schema: [("type", .string("boolean"))])
+        ScalarShape(
+          expectation: expectation,
+          summary: "boolean",
+          schema: [("type", .string("boolean"))]
+        )
       ),
       decode: { node, decoder in
         guard let scalar = node.scalar, scalar.kind == .boolean || scalar.kind == .plain,
@@ -67,7 +82,11 @@ extension NodeDecoder {
   ) {
     let found = text.map { "`\($0)`" } ?? node.kindName
     report(
-      "config.wrong-type", "`\(lastKey)`: expected \(expected), found \(found)", hint: hint, at: node)
+      "config.wrong-type",
+      "`\(lastKey)`: expected \(expected), found \(found)",
+      hint: hint,
+      at: node
+    )
   }
 }
 
@@ -109,7 +128,8 @@ enum Blanks {
 extension ValueType where Value == Int {
   static func integer(_ range: ClosedRange<Int>) -> Self {
     let bounds =
-      range.upperBound == .max ? "from \(range.lowerBound)" : "\(range.lowerBound)–\(range.upperBound)"
+      range.upperBound == .max
+      ? "from \(range.lowerBound)" : "\(range.lowerBound)–\(range.upperBound)"
     var schema: [(String, JSONValue)] = [("type", .string("integer"))]
     schema.append(("minimum", .integer(Int64(range.lowerBound))))
     if range.upperBound != .max { schema.append(("maximum", .integer(Int64(range.upperBound)))) }
@@ -165,45 +185,49 @@ extension JSONValue {
 
 // MARK: - Quantities
 
-extension ValueType {
-  private static func quantitySchema(_ words: String...) -> [(String, JSONValue)] {
-    _ = words
-    return [
-      ("anyOf", .array([
-        .object([("type", .string("string"))]),
-        .object([("type", .string("number")), ("minimum", .integer(0))]),
-      ]))
-    ]
+extension [(String, JSONValue)] {
+  /// Text with a unit, or a bare number.
+  static var quantity: Self {
+    let number: [(String, JSONValue)] = [("type", .string("number")), ("minimum", .integer(0))]
+    return [("anyOf", .array([.object([("type", .string("string"))]), .object(number)]))]
   }
+}
 
-  static var size: Self where Value == Int64 {
-    scalar("a size", summary: "size", schema: quantitySchema()) { text throws(ValueComplaint) in
+extension ValueType where Value == Int64 {
+  static var size: Self {
+    scalar("a size", summary: "size", schema: .quantity) { text throws(ValueComplaint) in
       try Units.size(text)
     } encode: {
       .integer($0)
     }
   }
+}
 
-  static var sizeLimit: Self where Value == ByteLimit {
-    scalar("a size or `unlimited`", summary: "size|unlimited", schema: quantitySchema()) {
+extension ValueType where Value == ByteLimit {
+  static var sizeLimit: Self {
+    scalar("a size or `unlimited`", summary: "size|unlimited", schema: .quantity) {
       text throws(ValueComplaint) in
       text == "unlimited" ? .unlimited : .of(try Units.size(text))
     } encode: {
       $0.amount.map { .integer($0) } ?? .string("unlimited")
     }
   }
+}
 
-  static var rate: Self where Value == Int64 {
-    scalar("a rate such as `20MB/s`", summary: "rate", schema: quantitySchema()) {
+extension ValueType where Value == Int64 {
+  static var rate: Self {
+    scalar("a rate such as `20MB/s`", summary: "rate", schema: .quantity) {
       text throws(ValueComplaint) in
       try Units.rate(text)
     } encode: {
       .integer($0)
     }
   }
+}
 
-  static var rateLimit: Self where Value == RateLimit {
-    scalar("a rate or `unlimited`", summary: "rate|unlimited", schema: quantitySchema()) {
+extension ValueType where Value == RateLimit {
+  static var rateLimit: Self {
+    scalar("a rate or `unlimited`", summary: "rate|unlimited", schema: .quantity) {
       text throws(ValueComplaint) in
       guard text != "unlimited" else { return .unlimited }
       let rate = try Units.rate(text)
@@ -213,18 +237,22 @@ extension ValueType {
       $0.amount.map { .integer($0) } ?? .string("unlimited")
     }
   }
+}
 
-  static var duration: Self where Value == Duration {
-    scalar("a duration such as `30s`", summary: "duration", schema: quantitySchema()) {
+extension ValueType where Value == Duration {
+  static var duration: Self {
+    scalar("a duration such as `30s`", summary: "duration", schema: .quantity) {
       text throws(ValueComplaint) in
       try Units.duration(text)
     } encode: {
       .decimal(thousandths: $0.milliseconds)
     }
   }
+}
 
-  static var timeLimit: Self where Value == Limit<Duration> {
-    scalar("a duration or `none`", summary: "duration|none", schema: quantitySchema()) {
+extension ValueType where Value == Limit<Duration> {
+  static var timeLimit: Self {
+    scalar("a duration or `none`", summary: "duration|none", schema: .quantity) {
       text throws(ValueComplaint) in
       guard text != "none", text != "unlimited" else { return .unlimited }
       let duration = try Units.duration(text)

@@ -1,15 +1,22 @@
-import PrefetchCore
+package import PrefetchCore
 import PrefetchDocuments
 
 extension ValueType where Value == Instant {
   /// A day, meaning its first moment in UTC, or an RFC 3339 time.
   static var date: Self {
     let schema: [(String, JSONValue)] = [("type", .string("string"))]
-    return scalar("a date such as `2027-06-30`", summary: "date", schema: schema, code: "config.bad-date") {
+    return scalar(
+      "a date such as `2027-06-30`",
+      summary: "date",
+      schema: schema,
+      code: "config.bad-date"
+    ) {
       text throws(ValueComplaint) in
       guard let instant = Timestamp.parse(text) else {
         throw ValueComplaint(
-          "`\(text)` is no date", hint: "write `2027-06-30` or `2027-06-30T12:00:00Z`")
+          "`\(text)` is no date",
+          hint: "write `2027-06-30` or `2027-06-30T12:00:00Z`"
+        )
       }
       return instant
     } encode: {
@@ -22,16 +29,21 @@ extension ValueType where Value == Instant {
 package enum Timestamp {
   static func parse(_ text: String) -> Instant? {
     var reader = Digits(text)
-    guard let year = reader.number(4), reader.skip("-"), let month = reader.number(2), reader.skip("-"),
-      let day = reader.number(2), (1...12).contains(month), (1...days(in: month, of: year)).contains(day)
+    guard let year = reader.number(4), reader.skip("-"), let month = reader.number(2),
+      reader.skip("-"),
+      let day = reader.number(2), (1...12).contains(month),
+      (1...days(in: month, of: year)).contains(day)
     else { return nil }
     let midnight = Int64(dayNumber(year, month, day)) * 86_400_000
     if reader.isAtEnd { return Instant(milliseconds: midnight) }
-    guard reader.skip("T") || reader.skip("t") || reader.skip(" "), let hour = reader.number(2), hour < 24,
+    guard reader.skip("T") || reader.skip("t") || reader.skip(" "), let hour = reader.number(2),
+      hour < 24,
       reader.skip(":"), let minute = reader.number(2), minute < 60, reader.skip(":"),
       let second = reader.number(2), second <= 60
     else { return nil }
-    guard let milliseconds = reader.fraction(), let offset = reader.offset(), reader.isAtEnd else { return nil }
+    guard let milliseconds = reader.fraction(), let offset = reader.offset(), reader.isAtEnd else {
+      return nil
+    }
     let time = (hour * 60 + minute - offset) * 60_000 + second * 1000 + milliseconds
     return Instant(milliseconds: midnight + Int64(time))
   }
@@ -47,7 +59,8 @@ package enum Timestamp {
     }
     let (year, month, day) = civil(dayCount)
     let date = "\(padded(year, 4))-\(padded(month, 2))-\(padded(day, 2))"
-    let time = "\(padded(second / 3600, 2)):\(padded(second / 60 % 60, 2)):\(padded(second % 60, 2))"
+    let time =
+      "\(padded(second / 3600, 2)):\(padded(second / 60 % 60, 2)):\(padded(second % 60, 2))"
     return "\(date)T\(time).\(padded(milliseconds, 3))Z"
   }
 
@@ -121,7 +134,8 @@ package enum Timestamp {
     mutating func offset() -> Int? {
       if skip("Z") || skip("z") { return 0 }
       let sign = rest.first == "-" ? -1 : 1
-      guard skip("+") || skip("-"), let hours = number(2), hours < 24, skip(":"), let minutes = number(2),
+      guard skip("+") || skip("-"), let hours = number(2), hours < 24, skip(":"),
+        let minutes = number(2),
         minutes < 60
       else { return nil }
       return sign * (hours * 60 + minutes)

@@ -1,5 +1,5 @@
 import PrefetchCore
-package import PrefetchDocuments
+import PrefetchDocuments
 
 /// How one kind of value is read from a document and written in its canonical form.
 package struct ValueType<Value: Sendable>: Sendable {
@@ -23,7 +23,7 @@ extension ValueType {
       shape: .scalar(ScalarShape(expectation: expectation, summary: summary, schema: schema)),
       decode: { node, decoder in
         guard let text = decoder.text(of: node, expecting: expectation) else { return nil }
-        do {
+        do throws(ValueComplaint) {
           return try parse(text)
         } catch {
           decoder.report(error, code: code, at: node)
@@ -59,7 +59,8 @@ struct ValueComplaint: Error {
   /// Whether the text may hold a password.
   var isSecret: Bool
 
-  init(_ message: String, hint: String? = nil, code: Diagnostic.Code? = nil, isSecret: Bool = false) {
+  init(_ message: String, hint: String? = nil, code: Diagnostic.Code? = nil, isSecret: Bool = false)
+  {
     self.message = message
     self.hint = hint
     self.code = code

@@ -1,9 +1,13 @@
-import PrefetchCore
+package import PrefetchCore
 import PrefetchDocuments
 
 extension ValueType where Value == WebURL {
   static var url: Self {
-    scalar("a URL", summary: "URL", schema: [("type", .string("string")), ("format", .string("uri"))]) {
+    scalar(
+      "a URL",
+      summary: "URL",
+      schema: [("type", .string("string")), ("format", .string("uri"))]
+    ) {
       text throws(ValueComplaint) in
       try WebAddress.url(text, base: nil)
     } encode: {
@@ -17,7 +21,7 @@ extension ValueType where Value == WebURL {
       shape: url.shape,
       decode: { node, decoder in
         guard let text = decoder.text(of: node, expecting: "a URL") else { return nil }
-        do {
+        do throws(ValueComplaint) {
           return try WebAddress.url(text, base: decoder.baseURL)
         } catch {
           decoder.report(error, code: "config.bad-url", at: node)
@@ -32,8 +36,9 @@ extension ValueType where Value == WebURL {
 /// The reading of URLs that people wrote.
 enum WebAddress {
   static func url(_ text: String, base: WebURL?) throws(ValueComplaint) -> WebURL {
-    do {
-      return try base?.resolving(text) ?? WebURL(text)
+    do throws(WebURL.Fault) {
+      guard let base else { return try WebURL(text) }
+      return try base.resolving(text)
     } catch {
       throw complaint(about: text, error)
     }
@@ -62,11 +67,15 @@ extension ValueType where Value == ManifestLocation {
   static var manifestLocation: Self {
     Self(
       shape: .scalar(
-        ScalarShape(expectation: "a URL or a path", summary: "URL or path", schema: [("type", .string("string"))])
+        ScalarShape(
+          expectation: "a URL or a path",
+          summary: "URL or path",
+          schema: [("type", .string("string"))]
+        )
       ),
       decode: { node, decoder in
         guard let text = decoder.text(of: node, expecting: "a URL or a path") else { return nil }
-        do {
+        do throws(ValueComplaint) {
           return try ManifestLocation(text) { decoder.resolver.resolve($0, in: node.source) }
         } catch {
           decoder.report(error, code: "config.bad-url", at: node)
@@ -160,7 +169,9 @@ extension ValueType where Value == String {
         )
       ),
       decode: { node, decoder in
-        guard let text = decoder.text(of: node, expecting: "a URL or path with `{segment}`") else { return nil }
+        guard let text = decoder.text(of: node, expecting: "a URL or path with `{segment}`") else {
+          return nil
+        }
         guard text.contains("{segment}") else {
           decoder.report(
             "config.bad-value",
@@ -170,8 +181,10 @@ extension ValueType where Value == String {
           )
           return nil
         }
-        guard WebAddress.isRemote(text) else { return decoder.resolver.resolve(text, in: node.source) }
-        do {
+        guard WebAddress.isRemote(text) else {
+          return decoder.resolver.resolve(text, in: node.source)
+        }
+        do throws(ValueComplaint) {
           _ = try WebAddress.url(text.replacing("{segment}", with: "x"), base: nil)
           return text
         } catch {
@@ -185,7 +198,8 @@ extension ValueType where Value == String {
 
   /// A JSON Pointer whose last part may be `*`.
   static var jsonPointer: Self {
-    scalar("a JSON pointer such as `/files/*`", summary: "JSON pointer") { text throws(ValueComplaint) in
+    scalar("a JSON pointer such as `/files/*`", summary: "JSON pointer") {
+      text throws(ValueComplaint) in
       guard text.isEmpty || text.hasPrefix("/") else {
         throw ValueComplaint("`\(text)` is no JSON pointer", hint: "begin it with `/`")
       }
@@ -196,10 +210,13 @@ extension ValueType where Value == String {
   }
 
   static var mediaType: Self {
-    scalar("a media type such as `image/png`", summary: "media type") { text throws(ValueComplaint) in
+    scalar("a media type such as `image/png`", summary: "media type") {
+      text throws(ValueComplaint) in
       let parts = text.split(separator: "/", omittingEmptySubsequences: false)
       let isType = parts.count == 2 && parts.allSatisfy { HeaderSyntax.isToken($0) }
-      guard isType else { throw ValueComplaint("`\(text)` is no media type", hint: "write it as `type/subtype`") }
+      guard isType else {
+        throw ValueComplaint("`\(text)` is no media type", hint: "write it as `type/subtype`")
+      }
       return text.lowercased()
     } encode: {
       .string($0)
@@ -213,7 +230,8 @@ extension ValueType where Value == String {
 enum HeaderSyntax {
   /// Fields that the transfer itself writes, or that would change what an answer means.
   private static let reserved: Set<String> = [
-    "host", "content-length", "connection", "transfer-encoding", "te", "trailer", "upgrade", "range",
+    "host", "content-length", "connection", "transfer-encoding", "te", "trailer", "upgrade",
+    "range",
     "accept-encoding", "keep-alive", "proxy-connection", "expect", "if-match", "if-none-match",
     "if-modified-since", "if-unmodified-since", "if-range",
   ]

@@ -20,7 +20,9 @@ struct InfoPlistReader {
   }
 
   static func isInfoPlist(_ root: Node, _ syntax: DocumentReader.Syntax) -> Bool {
-    guard syntax == .xmlPlist || syntax == .binaryPlist, let entries = root.mapping else { return false }
+    guard syntax == .xmlPlist || syntax == .binaryPlist, let entries = root.mapping else {
+      return false
+    }
     return entries.contains {
       $0.key == "com.akamai" || $0.key.hasPrefix("com.akamai.") || $0.key.hasPrefix("CFBundle")
     }
@@ -29,7 +31,9 @@ struct InfoPlistReader {
   /// What such a configuration has where the SDK it was written for has it otherwise than we.
   static var defaults: Node {
     let source = "default for an Info.plist"
-    func scalar(_ text: String) -> Node { Node(.scalar(Scalar(text, kind: .string)), at: nil, in: source) }
+    func scalar(_ text: String) -> Node {
+      Node(.scalar(Scalar(text, kind: .string)), at: nil, in: source)
+    }
     func mapping(_ entries: [(String, Node)]) -> Node {
       let entries = entries.map { Node.Entry(key: $0.0, keyLocation: nil, value: $0.1) }
       return Node(.mapping(entries), at: nil, in: source)
@@ -53,7 +57,11 @@ struct InfoPlistReader {
     takeSegments(first(of: [["map", "segments"], ["vocsdk", "segments"]]))
     takeMetrics()
     if let manifests = value(at: ["prefetch", "manifests"]) { add("manifests", manifests.escaped) }
-    if let bundle = usable(root["CFBundleIdentifier"], key: "CFBundleIdentifier", hint: "give it with `--bundle-id`") {
+    if let bundle = usable(
+      root["CFBundleIdentifier"],
+      key: "CFBundleIdentifier",
+      hint: "give it with `--bundle-id`"
+    ) {
       add("bundle_id", bundle)
     }
     if let version = usable(root["CFBundleShortVersionString"], key: "CFBundleShortVersionString") {
@@ -70,7 +78,9 @@ struct InfoPlistReader {
   /// The small file that holds `license` and `segments` at its root.
   mutating func translateSDKFile() -> Node {
     let names = ["license", "api_key", "apikey", "apiKey"]
-    if let name = names.first(where: { root[$0] != nil }), let license = usable(root[name], key: name) {
+    if let name = names.first(where: { root[$0] != nil }),
+      let license = usable(root[name], key: name)
+    {
       add("license", license)
     }
     takeSegments(root["segments"])
@@ -94,7 +104,12 @@ struct InfoPlistReader {
       $0.path[0] != winner.path[0] && $0.node.scalar?.text != winner.node.scalar?.text
     }
     guard isContradicted else { return }
-    warn("config.conflict", "`map` and `vocsdk` have different license keys; the one of `map` is taken", at: winner.node, hidesSource: true)
+    warn(
+      "config.conflict",
+      "`map` and `vocsdk` have different license keys; the one of `map` is taken",
+      at: winner.node,
+      hidesSource: true
+    )
   }
 
   private mutating func takeSegments(_ node: Node?) {
@@ -111,7 +126,9 @@ struct InfoPlistReader {
         warn("config.missing-name", "an empty segment name is passed over", at: element)
         continue
       }
-      guard let usable = usable(element, key: "segments"), seen.insert(name).inserted else { continue }
+      guard let usable = usable(element, key: "segments"), seen.insert(name).inserted else {
+        continue
+      }
       let initial = Node(.scalar(Scalar("true", kind: .boolean)), at: nil, in: element.source)
       segments.append(mapping([("name", usable), ("initial", initial)], at: element.location))
     }
@@ -126,10 +143,19 @@ struct InfoPlistReader {
       entry.value = entry.value.listed.escaped
       metrics.append(entry)
     }
-    let known: Set<String> = ["license", "api_key", "apikey", "apiKey", "segments", "custom_metric", "config"]
-    for entry in value(at: ["vocsdk"])?.mapping ?? [] where !known.contains(entry.key) && entry.value.isListOfURLs {
-      warn("config.misplaced", "`\(entry.key)` is taken for a metric, though it stands beside `custom_metric`", at: entry.value)
-      metrics.append(.init(key: entry.key, keyLocation: entry.keyLocation, value: entry.value.escaped))
+    let known: Set<String> = [
+      "license", "api_key", "apikey", "apiKey", "segments", "custom_metric", "config",
+    ]
+    for entry in value(at: ["vocsdk"])?.mapping ?? []
+    where !known.contains(entry.key) && entry.value.isListOfURLs {
+      warn(
+        "config.misplaced",
+        "`\(entry.key)` is taken for a metric, though it stands beside `custom_metric`",
+        at: entry.value
+      )
+      metrics.append(
+        .init(key: entry.key, keyLocation: entry.keyLocation, value: entry.value.escaped)
+      )
     }
     guard !metrics.isEmpty else { return }
     let node = Node(.mapping(metrics), at: nil, in: source)
@@ -147,7 +173,12 @@ struct InfoPlistReader {
     let modes = root["UIBackgroundModes"]?.sequence?.compactMap { $0.scalar?.text } ?? []
     for mode in modes where mode == "remote-notification" || mode == "fetch" {
       notices.append(
-        Diagnostic("config.background-mode", "the app has the background mode `\(mode)`, which has no effect here", severity: .note, file: source)
+        Diagnostic(
+          "config.background-mode",
+          "the app has the background mode `\(mode)`, which has no effect here",
+          severity: .note,
+          file: source
+        )
       )
     }
   }
@@ -183,12 +214,17 @@ struct InfoPlistReader {
     let trimmed = Blanks.trimmed(text)
     guard !trimmed.isEmpty else { return nil }
     if let start = trimmed.firstRange(of: "$("), trimmed[start.upperBound...].contains(")") {
-      warn("config.placeholder", "`\(key)` is still a placeholder and counts as unset", hint: hint, at: node)
+      warn(
+        "config.placeholder",
+        "`\(key)` is still a placeholder and counts as unset",
+        hint: hint,
+        at: node
+      )
       return nil
     }
-    var node = node
-    node.content = .scalar(Scalar(trimmed, kind: .string))
-    return node.escaped
+    var cleaned = node
+    cleaned.content = .scalar(Scalar(trimmed, kind: .string))
+    return cleaned.escaped
   }
 
   // MARK: - Building
@@ -209,7 +245,14 @@ struct InfoPlistReader {
     at node: Node,
     hidesSource: Bool = false
   ) {
-    var diagnostic = Diagnostic(code, message, severity: .warning, hint: hint, file: node.source, at: node.location)
+    var diagnostic = Diagnostic(
+      code,
+      message,
+      severity: .warning,
+      hint: hint,
+      file: node.source,
+      at: node.location
+    )
     diagnostic.hidesSource = hidesSource
     diagnostics.append(diagnostic)
   }

@@ -1,4 +1,5 @@
 import PrefetchCore
+import PrefetchDocuments
 
 /// What can be said only of the configuration as a whole.
 struct ConfigurationCompletion {
@@ -25,7 +26,9 @@ struct ConfigurationCompletion {
     let pinned = configuration.transportSecurity.pinnedDomains
     configuration.transportSecurity.pinnedDomains = [:]
     for (host, pin) in pinned.sorted(by: { $0.key < $1.key }) {
-      guard let ours = configuration.tls.pins.updateValue(pin, forKey: host), ours != pin else { continue }
+      guard let ours = configuration.tls.pins.updateValue(pin, forKey: host), ours != pin else {
+        continue
+      }
       report(
         "config.conflict",
         "`\(host)` has different pins in `tls.pins` and in `NSPinnedDomains`",
@@ -37,7 +40,9 @@ struct ConfigurationCompletion {
   private mutating func findManifest(ofSegmentAt index: Int, mayMiss: Bool) {
     let segment = configuration.segments[index]
     let path = ValuePath([.key("segments"), .index(index)])
-    let isGiven = ["manifest", "urls"].contains { origins[path.appending(.key($0)).description] != nil }
+    let isGiven = ["manifest", "urls"].contains {
+      origins[path.appending(.key($0)).description] != nil
+    }
     guard !isGiven, segment.manifest == nil, !segment.name.isEmpty else { return }
     guard let template = configuration.manifests else {
       let isKnown = origins["manifests"] != nil
@@ -58,7 +63,9 @@ struct ConfigurationCompletion {
       report("config.bad-value", message, at: path.appending(.key("name")))
       return
     }
-    configuration.segments[index].manifest = .local(template.replacing("{segment}", with: segment.name))
+    configuration.segments[index].manifest = .local(
+      template.replacing("{segment}", with: segment.name)
+    )
   }
 
   private mutating func reportMissingManifest(of name: String, at path: ValuePath) {
@@ -79,7 +86,8 @@ struct ConfigurationCompletion {
     at path: ValuePath
   ) {
     let text = path.description
-    let origin = origins[text] ?? origins.filter { $0.key.hasPrefix(text) }.min { $0.key < $1.key }?.value
+    let origin =
+      origins[text] ?? origins.filter { $0.key.hasPrefix(text) }.min { $0.key < $1.key }?.value
     diagnostics.append(
       Diagnostic(code, message, hint: hint, path: text, file: origin?.source, at: origin?.location)
     )

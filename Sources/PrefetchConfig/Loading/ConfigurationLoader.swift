@@ -1,4 +1,4 @@
-package import PrefetchCore
+import PrefetchCore
 import PrefetchDocuments
 
 /// From files, variables and options to one validated configuration, with every problem at once.
@@ -69,7 +69,8 @@ package struct ConfigurationLoader: Sendable {
     loaded.origins = decoder.origins
     loaded.notInEffect = decoder.notInEffect
     loaded.secrets = decoder.secrets.sorted()
-    loaded.canonical = Configuration.table.encode(loaded.configuration)
+    loaded.canonical =
+      Configuration.table.encode(loaded.configuration)
       .masked(at: decoder.maskedPaths, hiding: loaded.secrets)
       .sortedKeys
   }
@@ -106,7 +107,8 @@ package struct ConfigurationLoader: Sendable {
         "config.readable-secret",
         "`\(source)` holds a secret and can be read by other users",
         severity: .warning,
-        hint: "take their permission away (`chmod 600`), or write `${env:NAME}` or `${file:PATH}` instead",
+        hint:
+          "take their permission away (`chmod 600`), or write `${env:NAME}` or `${file:PATH}` instead",
         file: source,
         at: node.location
       )
@@ -116,7 +118,9 @@ package struct ConfigurationLoader: Sendable {
   }
 
   private static func notFound(in environment: ConfigurationEnvironment) -> Diagnostic {
-    let places = ConfigurationSearch.candidates(in: environment).map { "`\($0)`" }.joined(separator: ", ")
+    let places = ConfigurationSearch.candidates(in: environment).map { "`\($0)`" }.joined(
+      separator: ", "
+    )
     return Diagnostic(
       "config.not-found",
       "there is no configuration; name one with `-c FILE`",
@@ -133,7 +137,9 @@ extension [Diagnostic] {
     let ranks = unique.enumerated().map { position, diagnostic in
       let file = diagnostic.file.flatMap { files.firstIndex(of: $0) } ?? files.count
       let place = diagnostic.location
-      return (key: [file, place?.line ?? .max, place?.column ?? 0, position], diagnostic: diagnostic)
+      return (
+        key: [file, place?.line ?? .max, place?.column ?? 0, position], diagnostic: diagnostic
+      )
     }
     return ranks.sorted { $0.key.lexicographicallyPrecedes($1.key) }.map(\.diagnostic)
   }

@@ -6,9 +6,11 @@ package enum ConfigurationSearch {
   package static func candidates(in environment: ConfigurationEnvironment) -> [String] {
     let here = ["prefetch.yaml", "prefetch.yml", "prefetch.json", "prefetch.plist", "Info.plist"]
     let home = environment.homeDirectory.map { "\($0)/.config" }
-    let settings = environment.variable("XDG_CONFIG_HOME").flatMap { $0.hasPrefix("/") ? $0 : nil } ?? home
+    let settings =
+      environment.variable("XDG_CONFIG_HOME").flatMap { $0.hasPrefix("/") ? $0 : nil } ?? home
     let folders = [settings, "/etc"].compactMap { $0.map { "\($0)/prefetch" } }
-    return here + folders.flatMap { folder in ["yaml", "json", "plist"].map { "\(folder)/config.\($0)" } }
+    return here
+      + folders.flatMap { folder in ["yaml", "json", "plist"].map { "\(folder)/config.\($0)" } }
   }
 
   static func find(in environment: ConfigurationEnvironment) -> [String] {
@@ -27,6 +29,7 @@ package enum ConfigurationSearch {
 
   private static func isOurs(_ bytes: [UInt8]) -> Bool {
     let root = DocumentReader.read(bytes, source: "Info.plist").node
-    return root?.mapping?.contains { $0.key == "com.akamai" || $0.key.hasPrefix("com.akamai.") } ?? false
+    return root?.mapping?.contains { $0.key == "com.akamai" || $0.key.hasPrefix("com.akamai.") }
+      ?? false
   }
 }

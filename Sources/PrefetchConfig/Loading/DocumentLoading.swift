@@ -40,7 +40,11 @@ struct DocumentLoading {
   }
 
   /// A file in our own terms, laid over those that it includes.
-  private mutating func document(named name: String, from place: Node?, ancestors: [String]) -> Node? {
+  private mutating func document(
+    named name: String,
+    from place: Node?,
+    ancestors: [String]
+  ) -> Node? {
     let source = name == "-" ? "<stdin>" : name
     let path = PathResolver.join(environment.currentDirectory, name)
     guard let bytes = read(name, source: source, path: path, for: place) else {
@@ -49,7 +53,8 @@ struct DocumentLoading {
     }
     files.append(source)
     documents[source] = bytes
-    resolver.folders[source] = name == "-" ? environment.currentDirectory : PathResolver.folder(of: path)
+    resolver.folders[source] =
+      name == "-" ? environment.currentDirectory : PathResolver.folder(of: path)
     let isFirst = files.count == 1
     if isFirst { syntax = DocumentReader.sniff(bytes) }
     let outcome = DocumentReader.read(bytes, source: source)
@@ -69,10 +74,20 @@ struct DocumentLoading {
     var shaping = TreeShaping()
     let shaped = shaping.normalised(root, as: .object(Configuration.table.shape))
     diagnostics += shaping.diagnostics
-    return withIncludes(shaped, source: source, identity: environment.realPath(path) ?? path, ancestors: ancestors)
+    return withIncludes(
+      shaped,
+      source: source,
+      identity: environment.realPath(path) ?? path,
+      ancestors: ancestors
+    )
   }
 
-  private mutating func read(_ name: String, source: String, path: String, for place: Node?) -> [UInt8]? {
+  private mutating func read(
+    _ name: String,
+    source: String,
+    path: String,
+    for place: Node?
+  ) -> [UInt8]? {
     let result = name == "-" ? environment.standardInput() : environment.readFile(path)
     switch result {
     case .success(let bytes):
@@ -81,7 +96,9 @@ struct DocumentLoading {
       diagnostics.append(
         Diagnostic(
           fault == .missing ? "config.not-found" : "config.unreadable",
-          place == nil ? "the configuration `\(source)` \(fault.wording)" : "the included file `\(source)` \(fault.wording)",
+          place == nil
+            ? "the configuration `\(source)` \(fault.wording)"
+            : "the included file `\(source)` \(fault.wording)",
           path: place == nil ? nil : "include",
           file: place?.source ?? source,
           at: place?.location
@@ -96,7 +113,8 @@ struct DocumentLoading {
     diagnostics.append(
       Diagnostic(
         isBlank ? "config.empty" : "config.wrong-type",
-        isBlank ? "the configuration is empty" : "expected a mapping of keys, found \(root.kindName)",
+        isBlank
+          ? "the configuration is empty" : "expected a mapping of keys, found \(root.kindName)",
         hint: isBlank ? "it needs `segments:` at least" : nil,
         file: source,
         at: root.location
@@ -112,7 +130,9 @@ struct DocumentLoading {
     identity: String,
     ancestors: [String]
   ) -> Node {
-    guard let include = node["include"], !include.isUnset(for: .list(.anything)) else { return node }
+    guard let include = node["include"], !include.isUnset(for: .list(.anything)) else {
+      return node
+    }
     let line = ancestors + [identity]
     var below: Node?
     for place in include.sequence ?? [include] {
@@ -123,7 +143,11 @@ struct DocumentLoading {
         continue
       }
       guard line.count < Self.depthLimit else {
-        report("config.include-depth", "files include each other more than \(Self.depthLimit) deep", at: place)
+        report(
+          "config.include-depth",
+          "files include each other more than \(Self.depthLimit) deep",
+          at: place
+        )
         continue
       }
       guard let included = document(named: name, from: place, ancestors: line) else { continue }
@@ -167,7 +191,9 @@ struct DocumentLoading {
     guard let text = reference.scalar?.text else { return nil }
     let folder = resolver.folders[reference.source] ?? environment.currentDirectory
     let path = resolver.resolve(text, in: reference.source)
-    guard allowsOutside || (!text.hasPrefix("/") && path.hasPrefix(folder == "/" ? "/" : "\(folder)/")) else {
+    guard
+      allowsOutside || (!text.hasPrefix("/") && path.hasPrefix(folder == "/" ? "/" : "\(folder)/"))
+    else {
       report(
         "config.outside",
         "`\(text)` leaves the folder of the Info.plist",
@@ -194,7 +220,9 @@ struct DocumentLoading {
     diagnostics += outcome.diagnostics
     guard let root = outcome.node else { return nil }
     var reader = InfoPlistReader(root, source: name)
-    let node = InfoPlistReader.isInfoPlist(root, DocumentReader.sniff(bytes)) ? reader.translate() : reader.translateSDKFile()
+    let node =
+      InfoPlistReader.isInfoPlist(root, DocumentReader.sniff(bytes))
+      ? reader.translate() : reader.translateSDKFile()
     diagnostics += reader.diagnostics
     return node
   }
@@ -204,8 +232,15 @@ struct DocumentLoading {
     return source[...slash] + text
   }
 
-  private mutating func report(_ code: Diagnostic.Code, _ message: String, hint: String? = nil, at place: Node) {
-    diagnostics.append(Diagnostic(code, message, hint: hint, file: place.source, at: place.location))
+  private mutating func report(
+    _ code: Diagnostic.Code,
+    _ message: String,
+    hint: String? = nil,
+    at place: Node
+  ) {
+    diagnostics.append(
+      Diagnostic(code, message, hint: hint, file: place.source, at: place.location)
+    )
   }
 }
 

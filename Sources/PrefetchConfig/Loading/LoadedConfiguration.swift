@@ -62,7 +62,14 @@ package struct LoadedConfiguration: Sendable {
       origins[text]
       ?? origins.filter { $0.key.hasPrefix(text) }.min { $0.key < $1.key }?.value
     return Diagnostic(
-      code, message, severity: severity, hint: hint, path: text, file: origin?.source, at: origin?.location)
+      code,
+      message,
+      severity: severity,
+      hint: hint,
+      path: text,
+      file: origin?.source,
+      at: origin?.location
+    )
   }
 }
 
@@ -80,12 +87,18 @@ extension LoadedConfiguration {
     let pins = configuration.tls.pins.sorted { $0.key < $1.key }
     let dated =
       exceptions.map { host, exception in
-        (what: "exception", host: host, expires: exception.expires,
-          steps: [.key("transport_security"), .key("NSExceptionDomains"), .key(host), .key("expires")])
+        (
+          what: "exception", host: host, expires: exception.expires,
+          steps: [
+            .key("transport_security"), .key("NSExceptionDomains"), .key(host), .key("expires"),
+          ]
+        )
       }
       + pins.map { host, pin in
-        (what: "pin", host: host, expires: pin.expires,
-          steps: [ValuePath.Step.key("tls"), .key("pins"), .key(host), .key("expires")])
+        (
+          what: "pin", host: host, expires: pin.expires,
+          steps: [ValuePath.Step.key("tls"), .key("pins"), .key(host), .key("expires")]
+        )
       }
     return dated.compactMap { entry in
       guard let expires = entry.expires, expires < now + Self.noticePeriod else { return nil }
@@ -111,7 +124,11 @@ extension JSONValue {
     masked(at: paths, hiding: secrets.filter { $0.count >= 4 }, below: ValuePath())
   }
 
-  private func masked(at paths: Set<ValuePath>, hiding secrets: [String], below path: ValuePath) -> JSONValue {
+  private func masked(
+    at paths: Set<ValuePath>,
+    hiding secrets: [String],
+    below path: ValuePath
+  ) -> JSONValue {
     if paths.contains(path) { return .string(Secret.mask) }
     switch self {
     case .null, .bool, .integer, .double:

@@ -1,4 +1,4 @@
-import PrefetchCore
+package import PrefetchCore
 import PrefetchDocuments
 
 /// A value from an option or a variable, which goes over every file.
@@ -53,7 +53,7 @@ struct OverrideApplication {
   }
 
   private mutating func apply(_ override: Override) {
-    do {
+    do throws(Diagnostic) {
       var steps = try OverridePath.parse(override.path)
       var resolution = Resolution(steps: [], shape: .object(Configuration.table.shape))
       if steps.first == .key("segments") {
@@ -136,7 +136,10 @@ struct OverrideApplication {
     let isStructured = trimmed.hasPrefix("[") || trimmed.hasPrefix("{")
     if isStructured, !shape.isScalar {
       let outcome = DocumentReader.read(
-        Array(trimmed.utf8), source: override.source, syntax: .yaml)
+        Array(trimmed.utf8),
+        source: override.source,
+        syntax: .yaml
+      )
       guard let node = outcome.node, !outcome.diagnostics.containsErrors else {
         let reason = outcome.diagnostics.first?.message ?? "it cannot be read"
         throw complaint(override, "`\(override.path)`: \(reason)", hint: nil)
@@ -161,7 +164,8 @@ struct OverrideApplication {
     case .sequence(let nodes): node.content = .sequence(nodes.map(unplaced))
     case .mapping(let entries):
       node.content = .mapping(
-        entries.map { Node.Entry(key: $0.key, keyLocation: nil, value: unplaced($0.value)) })
+        entries.map { Node.Entry(key: $0.key, keyLocation: nil, value: unplaced($0.value)) }
+      )
     }
     return node
   }
@@ -175,14 +179,20 @@ struct OverrideApplication {
     var node = node
     switch step {
     case .index(let index):
-      guard case .sequence(var nodes) = node.content, nodes.indices.contains(index) else { return node }
+      guard case .sequence(var nodes) = node.content, nodes.indices.contains(index) else {
+        return node
+      }
       nodes[index] = replacing(steps.dropFirst(), in: TreeMerge.asMapping(nodes[index]), by: value)
       node.content = .sequence(nodes)
     case .key(let key):
       var entries = node.mapping ?? []
       let empty = Node(.mapping([]), at: nil, in: value.source)
       let index = entries.firstIndex { $0.key == key }
-      let below = replacing(steps.dropFirst(), in: index.map { entries[$0].value } ?? empty, by: value)
+      let below = replacing(
+        steps.dropFirst(),
+        in: index.map { entries[$0].value } ?? empty,
+        by: value
+      )
       let entry = Node.Entry(key: key, keyLocation: nil, value: below)
       if let index { entries[index] = entry } else { entries.append(entry) }
       node.content = .mapping(entries)
@@ -196,7 +206,11 @@ struct OverrideApplication {
 }
 
 extension Override {
-  fileprivate static func complaint(_ override: Override, _ message: String, hint: String?) -> Diagnostic {
+  fileprivate static func complaint(
+    _ override: Override,
+    _ message: String,
+    hint: String?
+  ) -> Diagnostic {
     let code: Diagnostic.Code = override.refusesSecrets ? usageCode : "config.bad-value"
     return Diagnostic(code, message, hint: hint, path: override.path, file: override.source)
   }
@@ -214,13 +228,23 @@ private struct Resolution {
   var shape: Shape
   var isSecret = false
 
-  mutating func walk(_ remaining: ArraySlice<ValuePath.Step>, of override: Override) throws(Diagnostic) {
+  mutating func walk(
+    _ remaining: ArraySlice<ValuePath.Step>,
+    of override: Override
+  ) throws(Diagnostic) {
     guard let step = remaining.first else { return }
     switch (shape, step) {
     case (.object(let object), .key(let spelling)):
       guard let key = object.key(spelled: spelling) else {
-        let hint = Choices.suggestion(for: KeySpelling.normalised(spelling), among: object.keys.map(\.name))
-        throw Override.complaint(override, "unknown key `\(spelling)` in `\(override.path)`", hint: hint)
+        let hint = Choices.suggestion(
+          for: KeySpelling.normalised(spelling),
+          among: object.keys.map(\.name)
+        )
+        throw Override.complaint(
+          override,
+          "unknown key `\(spelling)` in `\(override.path)`",
+          hint: hint
+        )
       }
       steps.append(.key(key.name))
       shape = key.shape

@@ -14,7 +14,8 @@ enum TreeMerge {
     _ upper: Node,
     _ mergeValue: (String, Node, Node) -> Node
   ) -> Node {
-    guard case .mapping(var entries) = lower.content, case .mapping(let others) = upper.content else {
+    guard case .mapping(var entries) = lower.content, case .mapping(let others) = upper.content
+    else {
       return upper
     }
     for other in others {

@@ -32,7 +32,8 @@ struct TreeShaping {
     return node
   }
 
-  private mutating func normalised(_ entries: [Node.Entry], as object: ObjectShape) -> [Node.Entry] {
+  private mutating func normalised(_ entries: [Node.Entry], as object: ObjectShape) -> [Node.Entry]
+  {
     var kept: [Node.Entry] = []
     var positions: [String: (index: Int, spelling: String)] = [:]
     for entry in entries where !KeySpelling.isPrivate(entry.key) {
@@ -47,7 +48,12 @@ struct TreeShaping {
       renamed.value = descend(.key(key.name)) { $0.normalised(entry.value, as: key.shape) }
       if let earlier = positions[key.name] {
         let involvesOutdated = isOutdated || object.isOutdated(earlier.spelling)
-        report(entry, repeating: kept[earlier.index], spelled: earlier.spelling, outdated: involvesOutdated)
+        report(
+          entry,
+          repeating: kept[earlier.index],
+          spelled: earlier.spelling,
+          outdated: involvesOutdated
+        )
         continue
       }
       positions[key.name] = (kept.count, entry.key)

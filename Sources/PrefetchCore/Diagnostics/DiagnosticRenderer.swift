@@ -98,11 +98,15 @@ private struct SourceExcerpt {
   /// know what they are.
   static func mayHoldSecret(_ line: String) -> Bool {
     let lower = line.lowercased()
-    let words = ["license", "licence", "api_key", "api-key", "apikey", "authorization", "password", "cookie", "token", "secret"]
-    return !lower.contains("${") && words.contains { word in
-      guard let range = lower.firstRange(of: word) else { return false }
-      return lower[range.upperBound...].contains { $0 == ":" || $0 == "=" || $0 == ">" }
-    }
+    let words = [
+      "license", "licence", "api_key", "api-key", "apikey", "authorization", "password", "cookie",
+      "token", "secret",
+    ]
+    return !lower.contains("${")
+      && words.contains { word in
+        guard let range = lower.firstRange(of: word) else { return false }
+        return lower[range.upperBound...].contains { $0 == ":" || $0 == "=" || $0 == ">" }
+      }
   }
 }
 
