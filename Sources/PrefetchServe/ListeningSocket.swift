@@ -50,7 +50,7 @@ struct ListeningSocket: ~Copyable {
       }
     }
     guard isListening else { throw fault(address) }
-    return unsafe try boundPort(descriptor, address)
+    return try boundPort(descriptor, address)
   }
 
   private static func fill(

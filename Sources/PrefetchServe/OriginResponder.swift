@@ -52,7 +52,7 @@ final class OriginResponder: Sendable {
       return unsafe queue(
         connection,
         304,
-        unsafe MHD_create_response_from_buffer(0, nil, MHD_RESPMEM_PERSISTENT),
+        unsafe MHD_create_response_from_buffer(0, nil, .RESPMEM_PERSISTENT),
         headers
       )
     case .preconditionFailed:
@@ -97,7 +97,7 @@ final class OriginResponder: Sendable {
   ) -> MHD_Result {
     var text = Array("\(status) \(reason)\n".utf8)
     let response = unsafe text.withUnsafeMutableBytes {
-      unsafe MHD_create_response_from_buffer($0.count, $0.baseAddress, MHD_RESPMEM_MUST_COPY)
+      unsafe MHD_create_response_from_buffer($0.count, $0.baseAddress, .RESPMEM_MUST_COPY)
     }
     return unsafe queue(
       connection,
@@ -113,7 +113,7 @@ final class OriginResponder: Sendable {
     _ response: OpaquePointer?,
     _ headers: [(String, String)]
   ) -> MHD_Result {
-    guard let response = unsafe response else { return MHD_NO }
+    guard let response = unsafe response else { return .NO }
     defer { unsafe MHD_destroy_response(response) }
     for (name, value) in headers + [("X-Content-Type-Options", "nosniff")] {
       unsafe MHD_add_response_header(response, name, value)
@@ -133,7 +133,7 @@ final class OriginResponder: Sendable {
   }
 
   private static func header(_ name: String, of connection: OpaquePointer) -> String? {
-    unsafe MHD_lookup_connection_value(connection, MHD_HEADER_KIND, name).map {
+    unsafe MHD_lookup_connection_value(connection, .HEADER_KIND, name).map {
       unsafe String(cString: $0)
     }
   }

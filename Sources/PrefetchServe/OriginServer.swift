@@ -3,7 +3,7 @@ internal import Glibc
 package import PrefetchCore
 
 /// An HTTP server over one folder, on a thread of its own until it is stopped.
-package final class OriginServer {
+@safe package final class OriginServer {
   /// `http://127.0.0.1:7733/`.
   package let address: String
 
@@ -70,13 +70,13 @@ private func answerRequest(
 ) -> MHD_Result {
   guard let context = unsafe context, let connection = unsafe connection, let url = unsafe url,
     let method = unsafe method, let uploadSize = unsafe uploadSize, let state = unsafe state
-  else { return MHD_NO }
+  else { return .NO }
   let isFirstCall = unsafe state.pointee == nil
   let hasUpload = unsafe uploadSize.pointee != 0
   if isFirstCall || hasUpload {
     unsafe state.pointee = context
     unsafe uploadSize.pointee = 0
-    return MHD_YES
+    return .YES
   }
   let responder = unsafe Unmanaged<OriginResponder>.fromOpaque(context).takeUnretainedValue()
   return unsafe responder.answer(

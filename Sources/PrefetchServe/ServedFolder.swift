@@ -7,7 +7,7 @@ struct ServedFolder: ~Copyable, Sendable {
   private let descriptor: Int32
 
   init(_ path: String) throws(Failure) {
-    descriptor = unsafe open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    descriptor = unsafe Glibc.open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     guard descriptor >= 0 else { throw Failure(errno: errno, "cannot serve the folder `\(path)`") }
   }
 
@@ -43,7 +43,8 @@ struct ServedFolder: ~Copyable, Sendable {
 /// An open file with what its headers say.
 struct ServedFile: ~Copyable {
   let validators: Validators
-  private let descriptor: Int32
+  /// Negative once somebody else has taken it.
+  private var descriptor: Int32
 
   fileprivate init?(adopting descriptor: Int32) {
     var status = stat()
@@ -63,13 +64,13 @@ struct ServedFile: ~Copyable {
   }
 
   deinit {
-    close(descriptor)
+    if descriptor >= 0 { close(descriptor) }
   }
 
   /// The descriptor, to be closed by whoever takes it.
   consuming func release() -> Int32 {
     let number = descriptor
-    discard self
+    descriptor = -1
     return number
   }
 }
