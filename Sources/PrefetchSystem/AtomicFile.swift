@@ -19,7 +19,7 @@ package struct AtomicFile: ~Copyable {
 
   package static func write(_ contents: [UInt8], to path: String) throws(Failure) {
     var file = try AtomicFile(path: path)
-    try file.write(contents.span.bytes)
+    unsafe try file.write(contents.span.bytes)
     try file.commit()
   }
 
@@ -38,8 +38,8 @@ package struct AtomicFile: ~Copyable {
         ending = .inPlace
       } else {
         let target = FileReading.realPath(path) ?? path
-        let (opened, temporary) = try Self.openBeside(target)
-        descriptor = opened
+        var temporary = ""
+        descriptor = try Self.openBeside(target, as: &temporary)
         ending = .rename(from: temporary, to: target)
       }
     } catch {
@@ -61,7 +61,7 @@ package struct AtomicFile: ~Copyable {
   }
 
   package mutating func write(_ text: String) throws(Failure) {
-    try write(Array(text.utf8).span.bytes)
+    unsafe try write(Array(text.utf8).span.bytes)
   }
 
   /// Makes the file durable and visible; a file that is dropped instead leaves nothing behind.
@@ -85,16 +85,19 @@ package struct AtomicFile: ~Copyable {
     return status.st_mode & S_IFMT != S_IFREG
   }
 
-  private static func openBeside(_ target: String) throws(SystemFault) -> (FileDescriptor, String) {
+  private static func openBeside(
+    _ target: String,
+    as temporary: inout String
+  ) throws(SystemFault) -> FileDescriptor {
     let name = target.split(separator: "/").last ?? "file"
     var attempt = 0
     while true {
-      let temporary = "\(folder(of: target))/.\(name.prefix(200)).\(getpid())-\(attempt)"
+      temporary = "\(folder(of: target))/.\(name.prefix(200)).\(getpid())-\(attempt)"
       do throws(SystemFault) {
         let flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW
         let descriptor = try FileDescriptor(opening: temporary, flags, mode: 0o666)
         keepMode(of: target, on: descriptor.number)
-        return (descriptor, temporary)
+        return descriptor
       } catch  where error.number == EEXIST && attempt < 100 {
         attempt += 1
       }

@@ -1,4 +1,4 @@
-@preconcurrency internal import Glibc
+@unsafe @preconcurrency internal import Glibc
 
 /// What the process was given: variables, folders, a host name, terminals.
 package struct ProcessEnvironment: Hashable, Sendable {
@@ -45,7 +45,7 @@ package struct ProcessEnvironment: Hashable, Sendable {
 
   private static func readVariables() -> [String: String] {
     var variables: [String: String] = [:]
-    guard var next = unsafe environ else { return [:] }
+    guard var next = unsafe Optional(environ) else { return [:] }
     while let entry = unsafe next.pointee {
       let text = unsafe String(cString: entry)
       if let equals = text.firstIndex(of: "=") {
@@ -63,11 +63,13 @@ package struct ProcessEnvironment: Hashable, Sendable {
   }
 
   private static func homeFromUserDatabase() -> String? {
-    var entry = passwd()
+    var entry = unsafe passwd()
     var found: UnsafeMutablePointer<passwd>?
     return unsafe withUnsafeTemporaryAllocation(of: CChar.self, capacity: 16_384) { buffer in
-      let status = unsafe getpwuid_r(getuid(), &entry, buffer.baseAddress, buffer.count, &found)
-      guard status == 0, unsafe found != nil, let home = unsafe entry.pw_dir else { return nil }
+      guard let start = buffer.baseAddress,
+        unsafe getpwuid_r(getuid(), &entry, start, buffer.count, &found) == 0,
+        unsafe found != nil, let home = unsafe entry.pw_dir
+      else { return nil }
       return unsafe String(cString: home)
     }
   }

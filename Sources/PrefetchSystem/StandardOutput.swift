@@ -33,7 +33,7 @@ package final class StandardOutput: TextOutputStream {
 
   @discardableResult
   package func flush() -> Outcome {
-    writeAll(buffer.span.bytes)
+    unsafe writeAll(buffer.span.bytes)
     buffer.removeAll(keepingCapacity: true)
     return outcome
   }

@@ -14,7 +14,7 @@ package enum StopSignals {
       unsafe sigaction(signal, &action, nil)
     }
     for signal in [SIGPIPE, SIGXFSZ] {
-      unsafe Glibc.signal(signal, SIG_IGN)
+      Glibc.signal(signal, SIG_IGN)
     }
   }
 
