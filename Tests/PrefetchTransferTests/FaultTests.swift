@@ -291,15 +291,25 @@ struct FaultTests {
     #expect(failure.isTransient)
   }
 
-  @Test("Plain HTTP on a TLS URL is a TLS failure")
+  @Test("Something other than TLS on a TLS URL is a TLS failure")
   func noTLS() throws {
-    let server = try LoopbackServer { _ in .respond(200) }
-    let greeter = try LoopbackServer { _ in Script([.close]) }
-    _ = greeter
-    let bench = try TransferBench { $0.connectTimeout = .milliseconds(300) }
+    let greeting = Script.raw("HTTP/1.1 400 Bad Request\r\n\r\n")
+    let server = try LoopbackServer(greeting: greeting) { _ in .respond(200) }
+    let bench = try TransferBench()
     let url = try WebURL("https://127.0.0.1:\(server.port)/")
     let failure = try bench.failure(of: bench.request(url))
-    #expect([.tls, .timeout].contains(failure.code), "\(failure.message)")
+    #expect(failure.code == .tls, "\(failure.message)")
+    #expect(failure.isTransient)
+  }
+
+  @Test("A TLS server that never answers is a timeout of the connection")
+  func silentHandshake() throws {
+    let server = try LoopbackServer(greeting: Script([.silence])) { _ in .respond(200) }
+    let bench = try TransferBench { $0.connectTimeout = .milliseconds(100) }
+    let url = try WebURL("https://127.0.0.1:\(server.port)/")
+    let failure = try bench.failure(of: bench.request(url))
+    #expect(failure.code == .timeout, "\(failure.message)")
+    #expect(failure.isTransient)
   }
 
   @Test("A refusing proxy is named as such, and never gone around")
