@@ -69,7 +69,7 @@ let package = Package(
     tests("PrefetchConfigTests", ["PrefetchConfig", "PrefetchDocuments"], resources: ["Snapshots"]),
     tests("PrefetchManifestsTests", ["PrefetchManifests", "PrefetchDocuments"]),
     tests("PrefetchCryptoTests", ["PrefetchCrypto"]),
-    tests("PrefetchTransferTests", ["PrefetchTransfer", "PrefetchCrypto"]),
+    tests("PrefetchTransferTests", ["PrefetchTransfer", "PrefetchCrypto", "CCurl"]),
     tests("PrefetchStoreTests", ["PrefetchStore", "PrefetchCrypto"]),
     tests("PrefetchServeTests", ["PrefetchServe"]),
     tests("PrefetchEngineTests", ["PrefetchEngine", "PrefetchManifests"]),

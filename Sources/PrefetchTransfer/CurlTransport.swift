@@ -20,7 +20,7 @@ package final class CurlTransport: Transport {
   private let staging: any BodyStaging
   private let clock: any Clock
   private let longestWait: Duration
-  private let features = LibraryVersion().features
+  private let library = LibraryVersion()
   private let multi: MultiHandle
   private var idleHandles: [EasyHandle] = []
   private var running: [TransferID: Running] = [:]
@@ -58,7 +58,7 @@ package final class CurlTransport: Transport {
     let exchange = Exchange(request, staging: staging)
     do throws(Failure) {
       let handle = try takeHandle()
-      try handle.prepare(exchange, settings: settings, features: features)
+      try handle.prepare(exchange, settings: settings, library: library)
       try multi.add(handle)
       let watch = TransferWatch(settings: settings, now: clock.now().uptime)
       running[request.id] = Running(handle: handle, exchange: exchange, watch: watch)
@@ -103,7 +103,7 @@ package final class CurlTransport: Transport {
   private func takeHandle() throws(Failure) -> EasyHandle {
     if let handle = idleHandles.popLast() { return handle }
     let handle = try EasyHandle()
-    try handle.prepare(settings)
+    try handle.prepare(settings, library: library)
     return handle
   }
 

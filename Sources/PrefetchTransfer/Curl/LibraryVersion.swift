@@ -27,6 +27,13 @@ package struct LibraryVersion: Hashable, Sendable {
     features = Set(Feature.allCases.filter { bits & $0.bit != 0 })
   }
 
+  /// Whether cipher lists are written as OpenSSL and its kin read them.
+  var usesOpenSSL: Bool {
+    ["OpenSSL", "LibreSSL", "BoringSSL", "AWS-LC", "quictls"].contains {
+      tls?.hasPrefix($0) == true
+    }
+  }
+
   package func has(_ feature: Feature) -> Bool {
     features.contains(feature)
   }

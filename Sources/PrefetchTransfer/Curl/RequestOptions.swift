@@ -7,7 +7,7 @@ extension EasyHandle {
   static let bufferSize = 131_072
 
   /// Sets what never changes between the requests of a run.
-  func prepare(_ settings: TransportSettings) throws(Failure) {
+  func prepare(_ settings: TransportSettings, library: LibraryVersion) throws(Failure) {
     try set(CURLOPT_NOSIGNAL, true)
     try set(CURLOPT_FOLLOWLOCATION, false)
     try set(CURLOPT_HTTP09_ALLOWED, false)
@@ -19,11 +19,14 @@ extension EasyHandle {
     try set(CURLOPT_USERAGENT, settings.userAgent)
     // Zero would mean libcurl's own five minutes.
     try set(CURLOPT_CONNECTTIMEOUT_MS, Int(max(1, settings.connectTimeout.milliseconds)))
-    try prepareTrust(settings)
+    try prepareTrust(settings, library: library)
     try prepareCallbacks()
   }
 
-  private func prepareTrust(_ settings: TransportSettings) throws(Failure) {
+  private func prepareTrust(
+    _ settings: TransportSettings,
+    library: LibraryVersion
+  ) throws(Failure) {
     try set(CURLOPT_SSL_VERIFYPEER, true)
     try set(CURLOPT_SSL_VERIFYHOST, 2)
     // A resumed session would skip the check of the certificate chain.
@@ -32,7 +35,10 @@ extension EasyHandle {
     case .tls1_2: try set(CURLOPT_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_2))
     case .tls1_3: try set(CURLOPT_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_3))
     }
-    try set(CURLOPT_SSL_CIPHER_LIST, Self.ciphers)
+    // Other TLS libraries have other names for ciphers and would refuse the whole list.
+    if library.usesOpenSSL {
+      try set(CURLOPT_SSL_CIPHER_LIST, Self.ciphers)
+    }
     // Either one replaces the system's certificates, which libcurl would otherwise trust besides.
     guard settings.caFile != nil || settings.caDirectory != nil else { return }
     try set(CURLOPT_CAINFO, settings.caFile)
@@ -43,7 +49,7 @@ extension EasyHandle {
   func prepare(
     _ exchange: Exchange,
     settings: TransportSettings,
-    features: Set<LibraryVersion.Feature>
+    library: LibraryVersion
   ) throws(Failure) {
     let request = exchange.request
     clearError()
@@ -54,7 +60,7 @@ extension EasyHandle {
     try set(CURLOPT_ACCEPT_ENCODING, request.allowsCoding ? "" : nil)
     // Progress tells the size on the wire, which only coded bodies need.
     try set(CURLOPT_NOPROGRESS, !request.allowsCoding)
-    let version = settings.httpVersion.option(for: request.url.scheme, features: features)
+    let version = settings.httpVersion.option(for: request.url.scheme, library: library)
     try set(CURLOPT_HTTP_VERSION, version)
     try set(CURLOPT_PIPEWAIT, request.url.scheme == .https && settings.httpVersion != .http1)
     let proxy = ProxyChoice(settings.proxy, scheme: request.url.scheme)
@@ -98,16 +104,16 @@ extension TransportSettings.HTTPVersion {
   /// The nearest that this libcurl and the scheme offer.
   fileprivate func option(
     for scheme: WebURL.Scheme,
-    features: Set<LibraryVersion.Feature>
+    library: LibraryVersion
   ) -> Int {
-    guard scheme == .https, features.contains(.http2) else { return Int(CURL_HTTP_VERSION_1_1) }
+    guard scheme == .https, library.has(.http2) else { return Int(CURL_HTTP_VERSION_1_1) }
     switch self {
     case .http1:
       return Int(CURL_HTTP_VERSION_1_1)
     case .auto, .http2:
       return Int(CURL_HTTP_VERSION_2TLS)
     case .http3:
-      return Int(features.contains(.http3) ? CURL_HTTP_VERSION_3 : CURL_HTTP_VERSION_2TLS)
+      return Int(library.has(.http3) ? CURL_HTTP_VERSION_3 : CURL_HTTP_VERSION_2TLS)
     }
   }
 }

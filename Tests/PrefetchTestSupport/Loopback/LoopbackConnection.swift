@@ -26,15 +26,18 @@ final class LoopbackConnection {
   }
 
   /// Until one side ends the connection or the server stops.
-  func serve(_ answer: (LoopbackRequest) -> Script, finished: () -> Void) {
+  func serve(
+    _ greeting: Script,
+    _ answer: (LoopbackRequest) -> Script,
+    finished: () -> Void
+  ) {
     do throws(Ending) {
+      try play(greeting)
       while !isClosed {
         let request = try readRequest()
         let script = answer(request)
         defer { finished() }
-        for step in script.steps where !isClosed {
-          try play(step)
-        }
+        try play(script)
       }
     } catch {
       return
@@ -42,6 +45,12 @@ final class LoopbackConnection {
   }
 
   // MARK: Scripts
+
+  private func play(_ script: Script) throws(Ending) {
+    for step in script.steps where !isClosed {
+      try play(step)
+    }
+  }
 
   private func play(_ step: Script.Step) throws(Ending) {
     switch step {

@@ -18,7 +18,8 @@ package final class LoopbackServer: Sendable {
   private let log = Log()
   private let acceptor: NativeThread
 
-  package init(_ handler: @escaping Handler) throws {
+  /// `greeting` is played on every new connection, before any request is read.
+  package init(greeting: Script = Script([]), _ handler: @escaping Handler) throws {
     let descriptor = socket(AF_INET, CInt(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
     guard descriptor >= 0 else { throw Fault.system("socket", errno: errno) }
     do {
@@ -28,7 +29,13 @@ package final class LoopbackServer: Sendable {
       throw error
     }
     listener = descriptor
-    let acceptLoop = AcceptLoop(listener: descriptor, stop: stop, log: log, handler: handler)
+    let acceptLoop = AcceptLoop(
+      listener: descriptor,
+      stop: stop,
+      log: log,
+      greeting: greeting,
+      handler: handler
+    )
     guard let thread = NativeThread({ acceptLoop.run() }) else {
       close(descriptor)
       throw Fault.system("pthread_create", errno: EAGAIN)
@@ -129,6 +136,7 @@ private struct AcceptLoop: Sendable {
   let listener: CInt
   let stop: Gate
   let log: Log
+  let greeting: Script
   let handler: LoopbackServer.Handler
 
   func run() {
@@ -153,7 +161,7 @@ private struct AcceptLoop: Sendable {
 
   private func serve(_ descriptor: CInt, _ number: Int) {
     let connection = LoopbackConnection(descriptor: descriptor, number: number, stop: stop)
-    connection.serve { request in
+    connection.serve(greeting) { request in
       log.requestBegan(request)
       return handler(request)
     } finished: {
