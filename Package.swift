@@ -37,6 +37,7 @@ let package = Package(
     system("COpenSSL", pkgConfig: "libcrypto", debian: "libssl-dev"),
     system("CExpat", pkgConfig: "expat", debian: "libexpat1-dev"),
     system("CMicroHTTPD", pkgConfig: "libmicrohttpd", debian: "libmicrohttpd-dev"),
+    .systemLibrary(name: "CLinux"),
 
     library("PrefetchCore", []),
     library("PrefetchDocuments", ["PrefetchCore", "CYAML", "CExpat"]),
@@ -44,7 +45,7 @@ let package = Package(
     library("PrefetchConfig", ["PrefetchCore", "PrefetchDocuments"]),
     library("PrefetchManifests", ["PrefetchCore", "PrefetchDocuments", "PrefetchCrypto"]),
     library("PrefetchTransfer", ["PrefetchCore", "PrefetchCrypto", "CCurl"]),
-    library("PrefetchStore", ["PrefetchCore", "PrefetchCrypto", "CSQLite"]),
+    library("PrefetchStore", ["PrefetchCore", "PrefetchCrypto", "CSQLite", "CLinux"]),
     library("PrefetchSystem", ["PrefetchCore"]),
     library("PrefetchServe", ["PrefetchCore", "CMicroHTTPD"]),
     library("PrefetchEngine", ["PrefetchCore", "PrefetchManifests"]),
