@@ -96,7 +96,15 @@ package struct Engine {
 
   private func read(_ source: ManifestSource) -> Result<Manifest, Failure> {
     do {
-      return .success(try parse(source))
+      switch source.bytes {
+      case .staged(let body):
+        return try store.withBytes(of: body) { Self.parse($0, source) }
+      case .stored(let digest):
+        return try store.withObject(digest) { Self.parse($0, source) }
+      case .file(let path):
+        let bytes = try files.read(path, limit: 512 << 20)
+        return unsafe Self.parse(bytes.span.bytes, source)
+      }
     } catch let failure as Failure {
       return .failure(failure)
     } catch {
@@ -104,14 +112,12 @@ package struct Engine {
     }
   }
 
-  private func parse(_ source: ManifestSource) throws -> Manifest {
-    switch source.bytes {
-    case .staged(let body):
-      try store.withBytes(of: body) { try ManifestReader.read($0, source: source) }
-    case .stored(let digest):
-      try store.withObject(digest) { try ManifestReader.read($0, source: source) }
-    case .file(let path):
-      try ManifestReader.read(files.read(path, limit: 512 << 20).span.bytes, source: source)
+  /// As a value, not by throwing: a typed error out of a generic closure breaks the compiler (6.3).
+  private static func parse(_ bytes: RawSpan, _ source: ManifestSource) -> Result<Manifest, Failure> {
+    do throws(Failure) {
+      return .success(try ManifestReader.read(bytes, source: source))
+    } catch {
+      return .failure(error)
     }
   }
 }

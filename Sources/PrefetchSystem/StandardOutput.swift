@@ -1,4 +1,5 @@
 internal import Glibc
+package import PrefetchCore
 
 /// Where results are printed: collected, written in large pieces, and honest about how that went.
 package final class StandardOutput: TextOutputStream {
@@ -19,6 +20,15 @@ package final class StandardOutput: TextOutputStream {
 
   package init(descriptor: Int32 = 1) {
     self.descriptor = descriptor
+  }
+
+  /// A file that grows; it is open for as long as the process lives.
+  package convenience init(appendingTo path: String) throws(Failure) {
+    let descriptor = unsafe open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY, 0o666)
+    guard descriptor >= 0 else {
+      throw Failure(.permission, "`\(path)` cannot be written: \(Self.reason(errno: errno))")
+    }
+    self.init(descriptor: descriptor)
   }
 
   package func write(_ text: String) {

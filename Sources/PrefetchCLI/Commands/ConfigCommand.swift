@@ -9,7 +9,7 @@ struct ConfigCommand {
 
   func run() throws(CommandExit) -> Int32 {
     if options.printsSchema {
-      context.console.print(ConfigurationSchema.document)
+      context.console.print(JSONSchema.configuration)
       return ExitStatus.ok.code
     }
     let loaded = try context.configuration(isRequired: true)

@@ -1,5 +1,6 @@
 import PrefetchConfig
 import PrefetchCore
+import PrefetchCrypto
 import PrefetchDocuments
 import PrefetchSystem
 
@@ -50,7 +51,7 @@ struct Reconciliation {
       runID: runID,
       host: context.environment.hostName,
       tool: .linked,
-      configurationDigest: loaded.digest,
+      configurationDigest: SHA256.digest(of: JSONWriter.string(loaded.canonical)).description,
       configurationFiles: loaded.files,
       listsAllItems: listsAllItems,
       notices: notices,

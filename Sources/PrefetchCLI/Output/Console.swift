@@ -11,8 +11,8 @@ final class Console {
   let usesColor: Bool
   /// Text that may not appear on either stream.
   var secrets: [String] = []
-  /// The lines of files that diagnostics point into.
-  var sources: [String: [UInt8]] = [:]
+  /// A line of a file that diagnostics point into.
+  var sourceLine: (_ file: String, _ number: Int) -> String? = { _, _ in nil }
 
   init(shared: SharedOptions, environment: ProcessEnvironment, log: LogFile?) {
     self.shared = shared
@@ -44,7 +44,7 @@ final class Console {
   }
 
   func print(bytes: [UInt8]) {
-    output.write(bytes: bytes.span.bytes)
+    unsafe output.write(bytes: bytes.span.bytes)
   }
 
   func print(bytes: RawSpan) {
@@ -54,6 +54,10 @@ final class Console {
   /// Whether the reader went away; reading commands then stop quietly.
   var isClosed: Bool {
     output.outcome == .closed
+  }
+
+  func flush() {
+    output.flush()
   }
 
   /// Writes what is buffered. A reader that went away is no fault, a full disk is one.
@@ -79,7 +83,8 @@ final class Console {
     if shared.logFormat == .json || log?.isJSON == true {
       say(JSONWriter.string(.diagnostic(masked(diagnostic))))
     } else {
-      say(DiagnosticRenderer.render(masked(diagnostic), sources: sources, usesColor: usesColor && log == nil))
+      let renderer = DiagnosticRenderer(usesColor: usesColor && log == nil)
+      say(renderer.render(masked(diagnostic)) { sourceLine($0, $1) })
     }
   }
 

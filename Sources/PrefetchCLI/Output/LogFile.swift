@@ -1,4 +1,3 @@
-import Glibc
 import PrefetchCore
 import PrefetchSystem
 
@@ -9,13 +8,9 @@ final class LogFile {
   private let clock: any Clock
 
   init(path: String, isJSON: Bool, clock: any Clock) throws(Failure) {
-    let descriptor = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o644)
-    guard descriptor >= 0 else {
-      throw Failure(.permission, "the log file `\(path)`: \(StandardOutput.reason(errno: errno))")
-    }
+    stream = try StandardOutput(appendingTo: path)
     self.isJSON = isJSON
     self.clock = clock
-    stream = StandardOutput(descriptor: descriptor)
   }
 
   func append(_ text: String) {

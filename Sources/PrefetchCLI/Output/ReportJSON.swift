@@ -19,7 +19,7 @@ struct ReportJSON {
       "run": run,
       "result": .string(report.verdict.rawValue),
       "exit": .exit(envelope.exit, code: envelope.exitCode, nextAllowedAt: envelope.nextAllowedAt),
-      "totals": totals(report.totals),
+      "totals": Self.totals(report.totals),
       "segments": .array(report.segments.map(segment)),
       "items": .array(envelope.shownItems.map(item)),
       "network": ["type": .null, "metered": .null, "quality": .null, "reason": .null],
@@ -44,7 +44,12 @@ struct ReportJSON {
     ]
   }
 
-  private func totals(_ totals: Totals) -> JSONValue {
+  /// The totals alone, as the history of runs keeps them.
+  static func totalsText(_ totals: Totals) -> String {
+    JSONWriter.string(Self.totals(totals))
+  }
+
+  private static func totals(_ totals: Totals) -> JSONValue {
     [
       "items": .integer(totals.items),
       "kept": .integer(totals.kept),
@@ -77,7 +82,7 @@ struct ReportJSON {
         "bytes": .optional(manifest.bytes),
         "error": failure(manifest.failure),
       ],
-      "totals": totals(segment.totals),
+      "totals": Self.totals(segment.totals),
       "deferred": .deferral(segment.deferral),
       "published": .null,
     ]

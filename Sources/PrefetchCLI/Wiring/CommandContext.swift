@@ -38,7 +38,7 @@ extension CommandContext {
     loader.overrides = overrides
     let loaded = loader.load(in: .process(environment))
     console.secrets = loaded.secrets
-    console.sources = loaded.documents
+    console.sourceLine = loaded.sourceLine
     return loaded
   }
 
@@ -152,9 +152,9 @@ extension ConfigurationEnvironment.FileFault {
   init(_ fault: FileReading.Fault, limit: Int) {
     switch fault {
     case .missing: self = .missing
-    case .notRegular: self = .notRegular
+    case .folder: self = .notRegular
     case .tooLarge: self = .tooLarge(limit: limit)
-    case .unreadable: self = .unreadable(fault.reason)
+    case .forbidden, .unreadable: self = .unreadable(fault.reason)
     }
   }
 }

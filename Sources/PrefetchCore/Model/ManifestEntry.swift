@@ -31,7 +31,7 @@ package struct ManifestEntry: Hashable, Sendable {
 }
 
 /// An entry that breaks a rule; it fails alone.
-package struct RejectedEntry: Hashable, Sendable {
+package struct RejectedEntry: Error, Hashable, Sendable {
   package var url: String
   package var id: String?
   package var failure: Failure
