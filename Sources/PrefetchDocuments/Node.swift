@@ -33,7 +33,9 @@ package struct Node: Sendable {
   }
 }
 
-/// A value without parts. The text is what was written (`0123`, `1.10`, `no` stay so); the kind is
+/// A value without parts.
+///
+/// The text is what was written (`0123`, `1.10`, `no` stay so); the kind is
 /// what the syntax says it is, which for plain YAML is nothing at all.
 package struct Scalar: Hashable, Sendable {
   package enum Kind: String, Hashable, Sendable {

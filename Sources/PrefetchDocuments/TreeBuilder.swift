@@ -217,7 +217,9 @@ private struct Frame {
     self.firstNode = firstNode
   }
 
-  /// The earlier entry of that key. Few keys are compared one by one, many through an index.
+  /// The earlier entry of that key.
+  ///
+  /// Few keys are compared one by one, many through an index.
   mutating func firstUse(of text: String, isMerge: Bool) -> Use? {
     if isMerge { return mergeKey.map { Use(location: $0.location) } }
     let exact = ExactKey(text: text)

@@ -3,7 +3,7 @@ enum PlistDate {
   /// RFC 3339 text, with milliseconds only where there are some; nil beyond the years 1 to 9999.
   static func text(secondsSince2001 seconds: Double) -> String? {
     guard seconds.isFinite, seconds.magnitude < 400_000_000_000 else { return nil }
-    let milliseconds = Int64((seconds * 1000).rounded())
+    let milliseconds = Int64(seconds * 1000 + (seconds < 0 ? -0.5 : 0.5))
     let dayLength: Int64 = 86_400_000
     let day = (milliseconds - milliseconds.flooredRemainder(by: dayLength)) / dayLength
     let rest = Int(milliseconds.flooredRemainder(by: dayLength))

@@ -32,6 +32,9 @@ final class XMLParser {
   private let parser: XML_Parser
   private let sink: any XMLSink
   private var isStopped = false
+  /// expat tells text line by line; the sink hears of it once, where markup follows.
+  private var text: [UInt8] = []
+  private var textBytes = 0..<0
 
   init?(sink: any XMLSink) {
     guard let parser = unsafe XML_ParserCreate("UTF-8") else { return nil }
@@ -93,6 +96,12 @@ final class XMLParser {
     return unsafe start..<start + max(0, Int(XML_GetCurrentByteCount(parser)))
   }
 
+  private func flush() {
+    guard !text.isEmpty, !isStopped else { return }
+    sink.characters(text, at: textBytes)
+    text.removeAll(keepingCapacity: true)
+  }
+
   fileprivate func declaration(encoding: String?) {
     guard !isStopped else { return }
     sink.declaration(encoding: encoding, at: currentBytes)
@@ -104,18 +113,21 @@ final class XMLParser {
   }
 
   fileprivate func start(_ name: String) {
+    flush()
     guard !isStopped else { return }
     sink.startElement(name, at: currentBytes)
   }
 
   fileprivate func end() {
+    flush()
     guard !isStopped else { return }
     sink.endElement(at: currentBytes)
   }
 
-  fileprivate func characters(_ text: [UInt8]) {
-    guard !isStopped else { return }
-    sink.characters(text, at: currentBytes)
+  fileprivate func characters(_ piece: UnsafeRawBufferPointer) {
+    let bytes = currentBytes
+    textBytes = (text.isEmpty ? bytes.lowerBound : textBytes.lowerBound)..<bytes.upperBound
+    unsafe text.append(contentsOf: piece)
   }
 }
 
@@ -168,5 +180,5 @@ private func receiveCharacters(
   _ length: CInt
 ) {
   let raw = unsafe UnsafeRawBufferPointer(start: text, count: Int(length))
-  unsafe receiver(data)?.characters(Array(raw))
+  unsafe receiver(data)?.characters(raw)
 }

@@ -111,7 +111,8 @@ enum YAMLProblem {
     case "did not find expected alphabetic or numeric character":
       Wording(
         message: "the name of an anchor or alias takes letters and digits",
-        hint: "put text that starts with `*` or `&` in quotes"
+        hint: "put text that starts with `*` or `&` in quotes",
+        isAtContext: true
       )
     case "found undefined tag handle":
       Wording(message: "the tag's prefix is not declared", hint: "remove the tag")

@@ -1,0 +1,67 @@
+import PrefetchCore
+import PrefetchDocuments
+
+extension Node {
+  /// `{key=kind:text, list=[…]}`, in the order of the document.
+  var shape: String {
+    switch content {
+    case .scalar(let scalar): "\(scalar.kind.rawValue):\(scalar.text)"
+    case .sequence(let nodes): "[" + nodes.map(\.shape).joined(separator: ", ") + "]"
+    case .mapping(let entries):
+      "{" + entries.map { "\($0.key)=\($0.value.shape)" }.joined(separator: ", ") + "}"
+    }
+  }
+
+  /// The same without kinds, which not all syntaxes have.
+  var texts: String {
+    switch content {
+    case .scalar(let scalar): "'\(scalar.text)'"
+    case .sequence(let nodes): "[" + nodes.map(\.texts).joined(separator: ", ") + "]"
+    case .mapping(let entries):
+      "{" + entries.map { "\($0.key)=\($0.value.texts)" }.joined(separator: ", ") + "}"
+    }
+  }
+
+  /// Every place as `line:column+length`, a key's before its value's.
+  var places: String {
+    switch content {
+    case .scalar: location.place
+    case .sequence(let nodes):
+      location.place + "[" + nodes.map(\.places).joined(separator: " ") + "]"
+    case .mapping(let entries):
+      location.place + "{"
+        + entries.map { "\($0.keyLocation.place)=\($0.value.places)" }.joined(separator: " ") + "}"
+    }
+  }
+}
+
+extension SourceLocation? {
+  fileprivate var place: String {
+    guard let self else { return "-" }
+    return "\(self.line):\(self.column)+\(self.length)"
+  }
+}
+
+extension Diagnostic {
+  /// `line:column+length code message`, with the path where there is no line.
+  var line: String {
+    let place = location == nil ? (path ?? "-") : location.place
+    return "\(place) \(code) \(message)"
+  }
+}
+
+func read(
+  _ text: String,
+  _ syntax: DocumentReader.Syntax,
+  limits: DocumentReader.Limits = DocumentReader.Limits()
+) -> DocumentReader.Outcome {
+  DocumentReader.read(Array(text.utf8), source: "file", syntax: syntax, limits: limits)
+}
+
+/// The document's shape, or its faults, one a line.
+func outcome(_ outcome: DocumentReader.Outcome) -> String {
+  guard outcome.diagnostics.isEmpty else {
+    return outcome.diagnostics.map(\.line).joined(separator: "\n")
+  }
+  return outcome.node?.shape ?? "nothing"
+}
