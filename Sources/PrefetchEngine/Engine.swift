@@ -37,10 +37,19 @@ package struct Engine {
       now: start.wall
     )
     var dispatcher = Dispatcher(
-      .init(request: request, facts: facts, segments: try store.segments(), uptime: start.uptime, seed: seed)
+      .init(
+        request: request,
+        facts: facts,
+        segments: try store.segments(),
+        uptime: start.uptime,
+        seed: seed
+      )
     )
     var report = ReportBuilder(
-      mode: request.mode, identity: request.identity, segments: request.segments, at: start
+      mode: request.mode,
+      identity: request.identity,
+      segments: request.segments,
+      at: start
     )
     var effects: [Effect] = []
     var events: [Event] = [.started]
@@ -63,7 +72,11 @@ package struct Engine {
   }
 
   /// Does each effect in order; what comes of it at once is returned as events.
-  private func perform(_ effects: inout [Effect], report: inout ReportBuilder, now: Moment) -> [Event] {
+  private func perform(
+    _ effects: inout [Effect],
+    report: inout ReportBuilder,
+    now: Moment
+  ) -> [Event] {
     var events: [Event] = []
     for effect in effects {
       switch effect {
@@ -113,7 +126,8 @@ package struct Engine {
   }
 
   /// As a value, not by throwing: a typed error out of a generic closure breaks the compiler (6.3).
-  private static func parse(_ bytes: RawSpan, _ source: ManifestSource) -> Result<Manifest, Failure> {
+  private static func parse(_ bytes: RawSpan, _ source: ManifestSource) -> Result<Manifest, Failure>
+  {
     do throws(Failure) {
       return .success(try ManifestReader.read(bytes, source: source))
     } catch {

@@ -6,14 +6,19 @@ package enum ManifestReader {
   /// Throws when nothing of it can be used; entries that break a rule come back as rejected ones.
   package static func read(_ bytes: RawSpan, source: ManifestSource) throws(Failure) -> Manifest {
     let content = unsafe bytes.withUnsafeBytes { unsafe Array($0) }
-    guard let first = content.first(where: { !" \t\r\n".utf8.contains($0) }) else { return Manifest() }
+    guard let first = content.first(where: { !" \t\r\n".utf8.contains($0) }) else {
+      return Manifest()
+    }
     switch first {
     case UInt8(ascii: "{"):
       return try NativeManifest.read(content, source: source)
     case UInt8(ascii: "<"):
       throw markup(content)
     default:
-      throw Failure(.manifestInvalid, "it is no prefetch manifest: it begins with neither `{` nor anything else that is known")
+      throw Failure(
+        .manifestInvalid,
+        "it is no prefetch manifest: it begins with neither `{` nor anything else that is known"
+      )
     }
   }
 

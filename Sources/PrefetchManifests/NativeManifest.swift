@@ -13,7 +13,10 @@ enum NativeManifest {
     guard root["format"]?.text == "prefetch-manifest" else { throw unknownFormat(root) }
     guard root["version"]?.integer == 1 else {
       let version = root["version"]?.text ?? "missing"
-      throw invalid("`version` is \(version); this program reads version 1", at: root["version"] ?? root)
+      throw invalid(
+        "`version` is \(version); this program reads version 1",
+        at: root["version"] ?? root
+      )
     }
     var reader = Reader(base: try base(of: root, source: source))
     return try reader.manifest(root)
@@ -44,10 +47,16 @@ enum NativeManifest {
 
   private static func unknownFormat(_ root: Node) -> Failure {
     if let format = root["format"] {
-      return invalid("`format` is `\(format.text ?? format.kindName)`; it must be `prefetch-manifest`", at: format)
+      return invalid(
+        "`format` is `\(format.text ?? format.kindName)`; it must be `prefetch-manifest`",
+        at: format
+      )
     }
     if root["lockfileVersion"] != nil {
-      return Failure(.manifestInvalid, "it is an npm lockfile, which this version does not read yet")
+      return Failure(
+        .manifestInvalid,
+        "it is an npm lockfile, which this version does not read yet"
+      )
     }
     return invalid("`format` is missing; it must be `prefetch-manifest`", at: root)
   }
@@ -81,7 +90,10 @@ private struct Reader {
       throw NativeManifest.invalid("`items` must be a list, not \(items.kindName)", at: items)
     }
     guard nodes.count <= NativeManifest.maximumItems else {
-      throw NativeManifest.invalid("`items` has \(nodes.count) entries; at most \(NativeManifest.maximumItems) are read", at: items)
+      throw NativeManifest.invalid(
+        "`items` has \(nodes.count) entries; at most \(NativeManifest.maximumItems) are read",
+        at: items
+      )
     }
     manifest.entries.reserveCapacity(nodes.count)
     for node in nodes {
@@ -150,10 +162,13 @@ private struct Reader {
     var digests: [ExpectedDigest] = []
     for entry in node["digests"]?.mapping ?? [] {
       // Algorithms that are not known prove nothing either way.
-      guard let algorithm = DigestAlgorithm(rawValue: entry.key.lowercased().filter { $0 != "-" }) else { continue }
-      guard let text = entry.value.text, let digest = DigestText.decode(text, algorithm: algorithm) else {
+      guard let algorithm = DigestAlgorithm(rawValue: entry.key.lowercased().filter { $0 != "-" })
+      else { continue }
+      guard let text = entry.value.text, let digest = DigestText.decode(text, algorithm: algorithm)
+      else {
         throw NativeManifest.invalid(
-          "`digests.\(entry.key)` is no \(algorithm.rawValue) in hexadecimal or base64", at: entry.value
+          "`digests.\(entry.key)` is no \(algorithm.rawValue) in hexadecimal or base64",
+          at: entry.value
         )
       }
       digests.append(digest)
@@ -172,7 +187,10 @@ private struct Reader {
     guard let value = node["ttl"], let text = value.text else { return nil }
     if text == "immutable" { return .immutable }
     guard let duration = DurationText.parse(text) else {
-      throw NativeManifest.invalid("`ttl` must be a duration such as `15m`, or `immutable`", at: value)
+      throw NativeManifest.invalid(
+        "`ttl` must be a duration such as `15m`, or `immutable`",
+        at: value
+      )
     }
     return .atMost(duration)
   }
@@ -180,8 +198,13 @@ private struct Reader {
   private func headers(_ node: Node) throws(Failure) -> [HeaderField] {
     var fields: [HeaderField] = []
     for entry in node["headers"]?.mapping ?? [] {
-      guard let value = entry.value.text, RequestHeader.mayComeFromManifest(entry.key), RequestHeader.isValue(value) else {
-        throw NativeManifest.invalid("the header `\(entry.key)` may not be set by a manifest", at: entry.value)
+      guard let value = entry.value.text, RequestHeader.mayComeFromManifest(entry.key),
+        RequestHeader.isValue(value)
+      else {
+        throw NativeManifest.invalid(
+          "the header `\(entry.key)` may not be set by a manifest",
+          at: entry.value
+        )
       }
       fields.append(HeaderField(entry.key, value))
     }
@@ -191,9 +214,13 @@ private struct Reader {
   private func path(_ node: Node) throws(Failure) -> String? {
     guard let value = node["path"], let text = value.text else { return nil }
     let parts = text.split(separator: "/", omittingEmptySubsequences: false)
-    let isSafe = !text.isEmpty && !text.contains("\\") && parts.allSatisfy { !["", ".", ".."].contains($0) }
-      && text.unicodeScalars.allSatisfy { $0.value >= 0x20 && $0.value != 0x7F } && text.utf8.count <= 4096
-    guard isSafe else { throw Failure(.unsafeName, "its `path` would leave the folder it is published in") }
+    let isSafe =
+      !text.isEmpty && !text.contains("\\") && parts.allSatisfy { !["", ".", ".."].contains($0) }
+      && text.unicodeScalars.allSatisfy { $0.value >= 0x20 && $0.value != 0x7F }
+      && text.utf8.count <= 4096
+    guard isSafe else {
+      throw Failure(.unsafeName, "its `path` would leave the folder it is published in")
+    }
     return text
   }
 
@@ -208,7 +235,10 @@ private struct Reader {
   private func time(_ node: Node, _ key: String) throws(Failure) -> Instant? {
     guard let value = node[key] else { return nil }
     guard let text = value.text, let instant = Timestamp.parse(text) else {
-      throw NativeManifest.invalid("`\(key)` must be a time such as `2026-11-20T05:00:00Z`", at: value)
+      throw NativeManifest.invalid(
+        "`\(key)` must be a time such as `2026-11-20T05:00:00Z`",
+        at: value
+      )
     }
     return instant
   }

@@ -18,7 +18,10 @@ package final class AbsentStore: ContentStore {
     throw Failure(.internal, "a dry run tried to write")
   }
 
-  package func withObject<Value>(_ digest: ContentDigest, _ read: (RawSpan) throws -> Value) throws -> Value {
+  package func withObject<Value>(
+    _ digest: ContentDigest,
+    _ read: (RawSpan) throws -> Value
+  ) throws -> Value {
     throw Failure(.storeDamaged, "\(digest) is not stored")
   }
 
@@ -33,7 +36,10 @@ package final class AbsentStore: ContentStore {
     try staging.beginBody(expectedSize: expectedSize, alsoHashing: algorithms)
   }
 
-  package func withBytes<Value>(of body: StagedBody, _ read: (RawSpan) throws -> Value) throws -> Value {
+  package func withBytes<Value>(
+    of body: StagedBody,
+    _ read: (RawSpan) throws -> Value
+  ) throws -> Value {
     try staging.withBytes(of: body, read)
   }
 

@@ -1,7 +1,7 @@
 import PrefetchCLI
 
 #if canImport(Glibc)
-  import Glibc
+import Glibc
 #endif
 
 exit(Program.run(arguments: Array(CommandLine.arguments.dropFirst())))

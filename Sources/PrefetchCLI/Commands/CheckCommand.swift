@@ -1,6 +1,7 @@
 import PrefetchConfig
 import PrefetchCore
 import PrefetchDocuments
+import PrefetchSystem
 
 /// `check`: every problem of the configuration at once, without a network.
 struct CheckCommand {
@@ -8,7 +9,10 @@ struct CheckCommand {
   let options: CheckOptions
 
   func run() -> Int32 {
-    let loaded = context.loadConfiguration(isRequired: true, allowsUnsetSecrets: options.replacesMissingSecrets)
+    let loaded = context.loadConfiguration(
+      isRequired: true,
+      allowsUnsetSecrets: options.replacesMissingSecrets
+    )
     let now = context.clock.now().wall
     var diagnostics = loaded.diagnostics
     if !loaded.hasErrors { diagnostics += loaded.expiryDiagnostics(at: now, expired: .error) }

@@ -14,7 +14,9 @@ struct ConfigCommand {
     }
     let loaded = try context.configuration(isRequired: true)
     if context.shared.isJSON {
-      var members: [(String, JSONValue)] = [("schema", "prefetch-config/1"), ("config", loaded.canonical)]
+      var members: [(String, JSONValue)] = [
+        ("schema", "prefetch-config/1"), ("config", loaded.canonical),
+      ]
       if options.showsOrigins { members.append(("origins", origins(loaded))) }
       context.console.print(.object(members))
       return ExitStatus.ok.code
@@ -32,7 +34,9 @@ struct ConfigCommand {
   }
 
   private func origins(_ loaded: LoadedConfiguration) -> JSONValue {
-    .object(loaded.origins.sorted { $0.key < $1.key }.map { ($0.key, .string(Self.text($0.value))) })
+    .object(
+      loaded.origins.sorted { $0.key < $1.key }.map { ($0.key, .string(Self.text($0.value))) }
+    )
   }
 
   private static func text(_ origin: ValueOrigin) -> String {

@@ -1,4 +1,5 @@
 import PrefetchCore
+import PrefetchManifests
 import PrefetchStore
 import PrefetchSystem
 
@@ -21,10 +22,14 @@ struct Delivery {
       target = .paths
     } else if let output = options.output {
       let isFolder = output.hasSuffix("/") || FileReading.isFolder(output)
-      target = isFolder ? .folder(output.hasSuffix("/") ? String(output.dropLast()) : output) : .file(output)
+      target =
+        isFolder
+        ? .folder(output.hasSuffix("/") ? String(output.dropLast()) : output) : .file(output)
       guard isFolder || count <= 1 else {
         let diagnostic = Diagnostic(
-          "usage.several-items", "\(count) items do not fit into one file", hint: "write a folder: `-o \(output)/`"
+          "usage.several-items",
+          "\(count) items do not fit into one file",
+          hint: "write a folder: `-o \(output)/`"
         )
         throw CommandExit(status: context.console.fail(.usage, [diagnostic]))
       }
@@ -32,7 +37,9 @@ struct Delivery {
       target = .standardOutput
       guard count <= 1 else {
         let diagnostic = Diagnostic(
-          "usage.several-items", "\(count) items need a place", hint: "add `-o DIR/` or `--path`"
+          "usage.several-items",
+          "\(count) items need a place",
+          hint: "add `-o DIR/` or `--path`"
         )
         throw CommandExit(status: context.console.fail(.usage, [diagnostic]))
       }
@@ -40,7 +47,12 @@ struct Delivery {
   }
 
   /// The file it was written to; nil where it went to stdout or stayed where it is.
-  func deliver(_ entry: ManifestEntry, digest: ContentDigest, path: String, from store: DiskStore) throws(Failure) -> String? {
+  func deliver(
+    _ entry: ManifestEntry,
+    digest: ContentDigest,
+    path: String,
+    from store: DiskStore
+  ) throws(Failure) -> String? {
     switch target {
     case .paths:
       if !context.shared.isJSON { context.console.print(path) }
@@ -59,7 +71,11 @@ struct Delivery {
     }
   }
 
-  private func write(_ digest: ContentDigest, from store: DiskStore, to file: String) throws(Failure) {
+  private func write(
+    _ digest: ContentDigest,
+    from store: DiskStore,
+    to file: String
+  ) throws(Failure) {
     try copy(digest, from: store) { bytes throws(Failure) in
       var output = try AtomicFile(path: file)
       try output.write(bytes)
@@ -67,7 +83,11 @@ struct Delivery {
     }
   }
 
-  private func copy(_ digest: ContentDigest, from store: DiskStore, _ use: (RawSpan) throws(Failure) -> Void) throws(Failure) {
+  private func copy(
+    _ digest: ContentDigest,
+    from store: DiskStore,
+    _ use: (RawSpan) throws(Failure) -> Void
+  ) throws(Failure) {
     do {
       try store.withObject(digest) { try use($0) }
     } catch let failure as Failure {

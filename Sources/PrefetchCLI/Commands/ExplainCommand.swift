@@ -2,6 +2,7 @@ import PrefetchConfig
 import PrefetchCore
 import PrefetchDocuments
 import PrefetchStore
+import PrefetchSystem
 
 /// `explain`: everything known of one item or URL, and what a run would do with it and why.
 struct ExplainCommand {
@@ -24,7 +25,8 @@ struct ExplainCommand {
     let places = try context.places(loaded)
     guard let facts = try gather(loaded, places) else {
       let diagnostic = Diagnostic(
-        "item.not-found", "`\(SafeText.line(options.item))` is neither a URL nor the id of an item that is known"
+        "item.not-found",
+        "`\(SafeText.line(options.item))` is neither a URL nor the id of an item that is known"
       )
       return context.console.fail(.nothing, [diagnostic])
     }
@@ -36,20 +38,26 @@ struct ExplainCommand {
     return ExitStatus.ok.code
   }
 
-  private func gather(_ loaded: LoadedConfiguration, _ places: Places) throws(CommandExit) -> Facts? {
+  private func gather(_ loaded: LoadedConfiguration, _ places: Places) throws(CommandExit) -> Facts?
+  {
     let store = try context.readingStore(places)
     let record = try ItemLookup(context: context).cached(options.item, in: store)
     guard let url = (try? WebURL(record?.url ?? options.item)) else { return nil }
     let now = context.clock.now().wall
     let builder = RequestBuilder(
-      configuration: loaded.configuration, identity: loaded.identity, engine: EngineOptions()
+      configuration: loaded.configuration,
+      identity: loaded.identity,
+      engine: EngineOptions()
     )
     let declarations = loaded.configuration.segments.map { builder.declaration($0) }
     let declared = declarations.compactMap { segment -> (SegmentDeclaration, ManifestEntry)? in
-      guard case .inline(let entries) = segment.source, let entry = entries.first(where: { $0.url == url }) else { return nil }
+      guard case .inline(let entries) = segment.source,
+        let entry = entries.first(where: { $0.url == url })
+      else { return nil }
       return (segment, entry)
     }
-    let (segment, entry) = declared.first ?? (SegmentDeclaration(name: "", source: .inline([])), ManifestEntry(url: url))
+    let (segment, entry) =
+      declared.first ?? (SegmentDeclaration(name: "", source: .inline([])), ManifestEntry(url: url))
     let inventory = record.map { Inventory(records: [$0], holders: [[]]) } ?? Inventory()
     let plan = Planner.plan(
       segment,
@@ -67,11 +75,19 @@ struct ExplainCommand {
     )
     if case .fail(let failure) = planned.decision { facts.reason = failure.message }
     if let record, let store {
-      facts.segments = try context.reading { () throws(Failure) in try store.segmentsHolding(url: record.url) }
-      facts.item = CachedItem(record: record, segments: facts.segments.map(\.name), isLocked: false, usedAt: nil)
+      facts.segments = try context.reading { () throws(Failure) in
+        try store.segmentsHolding(url: record.url)
+      }
+      facts.item = CachedItem(
+        record: record,
+        segments: facts.segments.map(\.name),
+        isLocked: false,
+        usedAt: nil
+      )
     }
     if let state = try context.readingState(places) {
-      facts.history = try context.reading { () throws(Failure) in try state.history(url: url.string) }
+      facts.history = try context.reading { () throws(Failure) in try state.history(url: url.string)
+      }
     }
     return facts
   }
@@ -79,7 +95,8 @@ struct ExplainCommand {
   private func lines(_ facts: Facts, _ places: Places) -> [String] {
     var lines = ["url        \(facts.url.redacted)"]
     let segments = Set(facts.segments.map(\.name)).union(facts.declaredIn).sorted()
-    lines.append("segments   \(segments.isEmpty ? "none" : segments.map { SafeText.line($0) }.joined(separator: ", "))")
+    let names = segments.map { SafeText.line($0) }.joined(separator: ", ")
+    lines.append("segments   \(segments.isEmpty ? "none" : names)")
     lines.append("security   \(Self.text(facts.security))")
     if let record = facts.item?.record {
       lines.append("state      \(record.state.rawValue)")
@@ -88,14 +105,20 @@ struct ExplainCommand {
         lines.append("path       \(Places.object(digest, in: places.cache))")
       }
       if let fetched = record.fetchedAt { lines.append("fetched    \(Timestamp.format(fetched))") }
-      if let validated = record.validatedAt { lines.append("confirmed  \(Timestamp.format(validated))") }
+      if let validated = record.validatedAt {
+        lines.append("confirmed  \(Timestamp.format(validated))")
+      }
       lines.append("fresh      \(Self.freshness(record))")
       if let tag = record.validators.entityTag { lines.append("etag       \(SafeText.line(tag))") }
-      if let date = record.validators.lastModified { lines.append("modified   \(SafeText.line(date))") }
+      if let date = record.validators.lastModified {
+        lines.append("modified   \(SafeText.line(date))")
+      }
       if let failure = record.failure {
         lines.append("failure    \(SafeText.line(failure.message)) [\(failure.code.rawValue)]")
       }
-      lines += record.headers.fields.map { "header     \(SafeText.line("\($0.name): \($0.value)"))" }
+      lines += record.headers.fields.map {
+        "header     \(SafeText.line("\($0.name): \($0.value)"))"
+      }
     } else {
       lines.append("state      not in the cache")
     }
@@ -117,7 +140,10 @@ struct ExplainCommand {
     let security: JSONValue =
       switch facts.security {
       case .allowed(let entry):
-        ["decision": "allowed", "entry": .optional(entry), "reason": .string(Self.text(facts.security))]
+        [
+          "decision": "allowed", "entry": .optional(entry),
+          "reason": .string(Self.text(facts.security)),
+        ]
       case .refused(let entry, let hint):
         ["decision": "refused", "entry": .optional(entry), "reason": .string(hint)]
       }

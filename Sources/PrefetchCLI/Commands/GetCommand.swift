@@ -19,7 +19,7 @@ struct GetCommand {
     let entries = try wanted(places)
     let delivery = try Delivery(context: context, options: options, count: entries.count)
     let toFetch = try stale(entries, places)
-    var report: Report?
+    var report: PrefetchCore.Report?
     if !toFetch.isEmpty, !options.isOffline {
       report = try fetch(toFetch, loaded, places)
     }
@@ -32,19 +32,29 @@ struct GetCommand {
   private func wanted(_ places: Places) throws(CommandExit) -> [ManifestEntry] {
     if options.readsManifest { return try manifestEntries() }
     let store = try context.readingStore(places)
-    let names = options.items + options.ids.map { id in options.provider.map { "\($0)/\(id)" } ?? id }
+    let names =
+      options.items + options.ids.map { id in options.provider.map { "\($0)/\(id)" } ?? id }
     var entries: [ManifestEntry] = []
     var missing: [Diagnostic] = []
     for name in names {
-      if let record = try ItemLookup(context: context).cached(name, in: store), let url = try? WebURL(record.url) {
+      if let record = try ItemLookup(context: context).cached(name, in: store),
+        let url = try? WebURL(record.url)
+      {
         entries.append(ManifestEntry(url: url))
       } else if name.contains("://") {
         entries.append(ManifestEntry(url: try url(name)))
       } else {
-        missing.append(Diagnostic("item.not-found", "`\(name)` is neither a URL nor the id of an item that is known"))
+        missing.append(
+          Diagnostic(
+            "item.not-found",
+            "`\(name)` is neither a URL nor the id of an item that is known"
+          )
+        )
       }
     }
-    guard missing.isEmpty else { throw CommandExit(status: context.console.fail(.nothing, missing)) }
+    guard missing.isEmpty else {
+      throw CommandExit(status: context.console.fail(.nothing, missing))
+    }
     return entries
   }
 
@@ -61,13 +71,19 @@ struct GetCommand {
     let source = ManifestSource(bytes: .file("-"), base: nil, mime: nil, name: "standard input")
     do {
       let bytes = try FileReading.readStandardInput(limit: 512 << 20)
-      let manifest = try ManifestReader.read(bytes.span.bytes, source: source)
+      let manifest = try unsafe ManifestReader.read(bytes.span.bytes, source: source)
       for entry in manifest.rejected {
-        context.console.report(Diagnostic("\(entry.failure.code.rawValue)", "`\(SafeText.line(entry.url))`: \(entry.failure.message)"))
+        context.console.report(
+          Diagnostic(
+            "\(entry.failure.code.rawValue)",
+            "`\(SafeText.line(entry.url))`: \(entry.failure.message)"
+          )
+        )
       }
       return manifest.entries
     } catch {
-      let message = (error as? Failure)?.message ?? (error as? FileReading.Fault)?.reason ?? "\(error)"
+      let message =
+        (error as? Failure)?.message ?? (error as? FileReading.Fault)?.reason ?? "\(error)"
       let diagnostic = Diagnostic("manifest.invalid", "the manifest on standard input: \(message)")
       throw CommandExit(status: context.console.fail(.usage, [diagnostic]))
     }
@@ -76,13 +92,17 @@ struct GetCommand {
   // MARK: What the cache has
 
   /// Entries that the cache cannot answer by itself.
-  private func stale(_ entries: [ManifestEntry], _ places: Places) throws(CommandExit) -> [ManifestEntry] {
+  private func stale(
+    _ entries: [ManifestEntry],
+    _ places: Places
+  ) throws(CommandExit) -> [ManifestEntry] {
     guard let store = try context.readingStore(places) else { return entries }
     let now = context.clock.now().wall
     return try context.reading { () throws(Failure) in
       var stale: [ManifestEntry] = []
       for entry in entries {
-        guard let record = try store.record(url: entry.url.string), isAcceptable(record, now: now) else {
+        guard let record = try store.record(url: entry.url.string), isAcceptable(record, now: now)
+        else {
           stale.append(entry)
           continue
         }
@@ -95,7 +115,9 @@ struct GetCommand {
     guard record.digest != nil else { return false }
     guard !options.isOffline else { return true }
     guard !options.revalidates else { return false }
-    if let limit = options.maximumAge, let confirmed = record.validatedAt, now - confirmed > limit { return false }
+    if let limit = options.maximumAge, let confirmed = record.validatedAt, now - confirmed > limit {
+      return false
+    }
     let control = CacheControl(record.headers.combined("Cache-Control"))
     switch options.maximumStaleness {
     case .bare where !control.mustRevalidate: return true
@@ -108,29 +130,45 @@ struct GetCommand {
 
   // MARK: What has to be fetched
 
-  private func fetch(_ entries: [ManifestEntry], _ loaded: LoadedConfiguration, _ places: Places) throws(CommandExit) -> Report {
+  private func fetch(
+    _ entries: [ManifestEntry],
+    _ loaded: LoadedConfiguration,
+    _ places: Places
+  ) throws(CommandExit) -> PrefetchCore.Report {
     var engineOptions = EngineOptions()
     engineOptions.revalidatesAll = options.revalidates || options.maximumAge != nil
-    let builder = RequestBuilder(configuration: loaded.configuration, identity: loaded.identity, engine: engineOptions)
+    let builder = RequestBuilder(
+      configuration: loaded.configuration,
+      identity: loaded.identity,
+      engine: engineOptions
+    )
     let named = entries.map { entry in
       var named = entry
       named.id = entry.id ?? ItemIdentifier.make(for: entry.url)
       return named
     }
     var request = RunRequest(
-      mode: .get, identity: loaded.identity,
-      segments: [SegmentDeclaration(name: "get", source: .inline(named))], policy: builder.policy
+      mode: .get,
+      identity: loaded.identity,
+      segments: [SegmentDeclaration(name: "get", source: .inline(named))],
+      policy: builder.policy
     )
     request.policy.revalidatesAll = engineOptions.revalidatesAll
     return try context.reading { () throws(Failure) in
-      let store = try DiskStore.openForWriting(cache: places.cache, clockStart: context.clock.now().wall)
+      let store = try DiskStore.openForWriting(
+        cache: places.cache,
+        clockStart: context.clock.now().wall
+      )
       context.console.report(store.diagnostics)
       let settings = builder.transportSettings { context.environment.variables[$0] }
       let engine = Engine(
-        transport: CurlTransport(settings: settings, staging: store), store: store, files: SystemFiles(),
-        clock: context.clock, stop: ProcessStop()
+        transport: try CurlTransport(settings: settings, staging: store, clock: context.clock),
+        store: store,
+        files: SystemFiles(),
+        clock: context.clock,
+        stop: ProcessStop()
       )
-      let report = try engine.run(request, seed: .random(in: .min ... .max))
+      let report = try engine.run(request, seed: UInt64.random(in: 0...UInt64.max))
       try store.close()
       return report
     }
@@ -138,7 +176,11 @@ struct GetCommand {
 
   // MARK: What comes out
 
-  private func deliver(_ entries: [ManifestEntry], _ delivery: Delivery, _ places: Places) throws(CommandExit) -> [DeliveredItem] {
+  private func deliver(
+    _ entries: [ManifestEntry],
+    _ delivery: Delivery,
+    _ places: Places
+  ) throws(CommandExit) -> [DeliveredItem] {
     guard let store = try context.readingStore(places) else { return [] }
     var delivered: [DeliveredItem] = []
     for entry in entries {
@@ -161,13 +203,15 @@ struct GetCommand {
 
   /// A convenience for eviction later; where the state cannot be written it is not kept.
   private func markUsed(_ delivered: [DeliveredItem], _ places: Places) {
-    guard !delivered.isEmpty, let state = try? StateStore.openForWriting(state: places.state) else { return }
+    guard !delivered.isEmpty, let state = try? StateStore.openForWriting(state: places.state) else {
+      return
+    }
     try? state.markUsed(delivered.map(\.record.url), at: context.clock.now().wall)
     try? state.close()
   }
 
   private func conclude(
-    _ report: Report?,
+    _ report: PrefetchCore.Report?,
     delivered: [DeliveredItem],
     _ entries: [ManifestEntry],
     _ loaded: LoadedConfiguration,
@@ -175,23 +219,37 @@ struct GetCommand {
   ) -> Int32 {
     let failures = (report?.items ?? []).filter { $0.failure != nil }
     for item in failures {
-      let url = Redaction.masked((try? WebURL(item.url))?.redacted ?? item.url, secrets: loaded.secrets)
+      let url = Redaction.masked(
+        (try? WebURL(item.url))?.redacted ?? item.url,
+        secrets: loaded.secrets
+      )
       let message = item.failure?.message ?? ""
-      context.console.report(Diagnostic("\(item.failure?.code.rawValue ?? "failed")", "`\(url)`: \(message)"))
+      context.console.report(
+        Diagnostic("\(item.failure?.code.rawValue ?? "failed")", "`\(url)`: \(message)")
+      )
     }
     let got = Set(delivered.map(\.record.url))
     let failed = Set(failures.map(\.url))
-    for entry in entries where !got.contains(entry.url.string) && !failed.contains(entry.url.string) {
-      context.console.report(Diagnostic("item.not-cached", "`\(entry.url.redacted)` is not in the cache"))
+    for entry in entries where !got.contains(entry.url.string) && !failed.contains(entry.url.string)
+    {
+      context.console.report(
+        Diagnostic("item.not-cached", "`\(entry.url.redacted)` is not in the cache")
+      )
     }
     var status = report.map { ExitStatus($0) } ?? .ok
-    if status == .ok, got.count < Set(entries.map(\.url.string)).count { status = got.isEmpty ? .nothing : .incomplete }
+    if status == .ok, got.count < Set(entries.map(\.url.string)).count {
+      status = got.isEmpty ? .nothing : .incomplete
+    }
     if context.shared.isJSON {
       let items = delivered.map { item -> JSONValue in
-        ["url": .string(item.record.url), "path": .string(item.path), "bytes": .integer(item.record.size)]
+        [
+          "url": .string(item.record.url), "path": .string(item.path),
+          "bytes": .integer(item.record.size),
+        ]
       }
       context.console.print([
-        "schema": "prefetch-get/1", "exit": .exit(status, code: status.code), "items": .array(items),
+        "schema": "prefetch-get/1", "exit": .exit(status, code: status.code),
+        "items": .array(items),
       ])
     }
     return status.code

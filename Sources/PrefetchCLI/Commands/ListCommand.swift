@@ -1,3 +1,4 @@
+import PrefetchConfig
 import PrefetchCore
 import PrefetchDocuments
 import PrefetchStore
@@ -26,9 +27,10 @@ struct ListCommand {
   private func read(_ places: Places) throws(CommandExit) -> [CachedItem] {
     guard let store = try context.readingStore(places) else { return [] }
     let inventory = try context.reading { () throws(Failure) in try store.inventory() }
-    let uses: [String: Instant] = try context.readingState(places).map { state throws(CommandExit) in
-      try context.reading { () throws(Failure) in try state.uses() }
-    } ?? [:]
+    let uses: [String: Instant] =
+      try context.readingState(places).map { state throws(CommandExit) in
+        try context.reading { () throws(Failure) in try state.uses() }
+      } ?? [:]
     let items = inventory.records.indices.map { index in
       CachedItem(
         record: inventory.records[index],
@@ -42,8 +44,10 @@ struct ListCommand {
 
   private func matches(_ item: CachedItem) -> Bool {
     let record = item.record
-    return (options.segments.isEmpty
-      || options.segments.contains { pattern in item.segments.contains { Glob.matches(pattern, $0) } })
+    return
+      (options.segments.isEmpty
+      || options.segments.contains { pattern in item.segments.contains { Glob.matches(pattern, $0) }
+      })
       && (options.states.isEmpty || options.states.contains(record.state))
       && (options.types.isEmpty || options.types.contains(record.type ?? "file"))
       && (options.providers.isEmpty || options.providers.contains(record.provider ?? ""))
@@ -76,7 +80,9 @@ struct CachedItem {
   var line: String {
     let size = record.digest == nil ? "-" : String(record.size)
     let segments = segments.isEmpty ? "-" : segments.joined(separator: ",")
-    return [record.state.rawValue, size, SafeText.line(segments), SafeText.line(record.url)].joined(separator: "\t")
+    return [record.state.rawValue, size, SafeText.line(segments), SafeText.line(record.url)].joined(
+      separator: "\t"
+    )
   }
 
   func json(cache: String) -> JSONValue {

@@ -37,7 +37,10 @@ struct PageCommand {
 
   private func plain(_ page: () -> String) -> Int32 {
     guard !context.shared.isJSON else {
-      let diagnostic = Diagnostic("usage.no-json", "this page has no JSON form, so leave out `--json`")
+      let diagnostic = Diagnostic(
+        "usage.no-json",
+        "this page has no JSON form, so leave out `--json`"
+      )
       return context.console.fail(.usage, [diagnostic])
     }
     let text = page()
@@ -50,6 +53,10 @@ extension ToolVersions {
   /// Those of the libraries that this process runs with.
   static var linked: ToolVersions {
     let library = LibraryVersion()
-    return ToolVersions(libcurl: library.curl, sqlite: SQLiteVersion.text, openssl: library.tls ?? "none")
+    return ToolVersions(
+      libcurl: library.curl,
+      sqlite: SQLiteVersion.text,
+      openssl: library.tls ?? "none"
+    )
   }
 }

@@ -18,7 +18,8 @@ struct Reconciliation {
   var probesItems = true
   var isDetailed = false
 
-  init(context: CommandContext, loaded: LoadedConfiguration, places: Places, engine: EngineOptions) {
+  init(context: CommandContext, loaded: LoadedConfiguration, places: Places, engine: EngineOptions)
+  {
     self.context = context
     self.loaded = loaded
     self.places = places
@@ -33,11 +34,16 @@ struct Reconciliation {
 
   private func perform() throws(CommandExit) -> Int32 {
     let now = context.clock.now().wall
-    let notices = loaded.diagnostics + notInEffect + loaded.expiryDiagnostics(at: now, expired: .warning)
+    let notices =
+      loaded.diagnostics + notInEffect + loaded.expiryDiagnostics(at: now, expired: .warning)
     context.console.report(notInEffect + loaded.expiryDiagnostics(at: now, expired: .warning))
     let runID = RunIdentifier.make(at: now)
     var session = RunSession(
-      context: context, loaded: loaded, places: places, engine: engine, runID: runID
+      context: context,
+      loaded: loaded,
+      places: places,
+      engine: engine,
+      runID: runID
     )
     session.selection = selection
     session.isPlan = isPlan
@@ -100,7 +106,9 @@ struct Reconciliation {
       do {
         try AtomicFile.write(bytes, to: destination.path)
       } catch {
-        context.console.report(Diagnostic("report.write", "the report `\(destination.path)`: \(error.message)"))
+        context.console.report(
+          Diagnostic("report.write", "the report `\(destination.path)`: \(error.message)")
+        )
         status = ExitStatus.io.code
       }
     }
@@ -116,7 +124,8 @@ struct Reconciliation {
     context.console.report(envelope.report.diagnostics)
     if isPlan {
       context.console.note(PlanLines(envelope: envelope).summary)
-      for entry in ReportFailures(envelope: envelope).all where entry.subject.hasPrefix("manifest of") {
+      for entry in ReportFailures(envelope: envelope).all
+      where entry.subject.hasPrefix("manifest of") {
         context.console.report(diagnostic(entry))
       }
       return
@@ -127,7 +136,9 @@ struct Reconciliation {
     for entry in failures.prefix(limit) { context.console.report(diagnostic(entry)) }
     if failures.count > limit {
       let rest = failures.count - limit
-      context.console.report(Diagnostic("run.more-failures", "and \(rest) more; `-v` or the JSON report shows all"))
+      context.console.report(
+        Diagnostic("run.more-failures", "and \(rest) more; `-v` or the JSON report shows all")
+      )
     }
   }
 
@@ -138,7 +149,9 @@ struct Reconciliation {
 
   private func printed(_ envelope: ReportEnvelope) -> [UInt8] {
     if context.shared.isJSON {
-      return JSONWriter.bytes(ReportJSON(envelope: envelope).document, form: .pretty) + [UInt8(ascii: "\n")]
+      return JSONWriter.bytes(ReportJSON(envelope: envelope).document, form: .pretty) + [
+        UInt8(ascii: "\n")
+      ]
     }
     if let destination = destinations.first(where: { $0.path == "-" }) {
       return ReportRendering.bytes(envelope, as: destination.format)
@@ -156,7 +169,9 @@ struct Reconciliation {
   /// The configuration's files, and over them those of the command line. A dry run writes only what
   /// was asked for on its own command line.
   private var destinations: [ReportDestination] {
-    let configured = loaded.configuration.report.files.sorted { $0.key < $1.key }.compactMap { format, path in
+    let configured = loaded.configuration.report.files.sorted { $0.key < $1.key }.compactMap {
+      format,
+      path in
       ReportFormat(rawValue: format).map { ReportDestination(format: $0, path: path) }
     }
     return (isPlan ? [] : configured) + engine.reports
@@ -166,8 +181,10 @@ struct Reconciliation {
 /// Names for runs: sortable by time, and different for two in one millisecond.
 enum RunIdentifier {
   static func make(at now: Instant) -> String {
-    let time = Timestamp.format(now).filter { $0 != "-" && $0 != ":" && $0 != "." }
-    let random = String(UInt32.random(in: .min ... .max), radix: 16)
+    let time = String(
+      Timestamp.format(now).unicodeScalars.filter { !"-:.".unicodeScalars.contains($0) }
+    )
+    let random = String(UInt32.random(in: 0...UInt32.max), radix: 16)
     return "\(time)-\(String(repeating: "0", count: 8 - random.count))\(random)"
   }
 }

@@ -1,6 +1,8 @@
+import PrefetchConfig
 import PrefetchCore
 import PrefetchDocuments
 import PrefetchStore
+import PrefetchSystem
 
 /// `status`: each segment's state, age and size; with `--max-age` a health probe.
 struct StatusCommand {
@@ -29,8 +31,11 @@ struct StatusCommand {
       totals = try context.reading { () throws(Failure) in try store.totals() }
       segments = lines(records, inventory, identity: loaded.files.isEmpty ? nil : loaded.identity)
     }
-    for segment in loaded.configuration.segments where !segments.contains(where: { $0.name == segment.name }) {
-      segments.append(Line(name: segment.name, state: nil, items: 0, bytes: 0, lastSuccess: nil, isRequired: true))
+    for segment in loaded.configuration.segments
+    where !segments.contains(where: { $0.name == segment.name }) {
+      segments.append(
+        Line(name: segment.name, state: nil, items: 0, bytes: 0, lastSuccess: nil, isRequired: true)
+      )
     }
     let tooOld = segments.filter { isTooOld($0, now: now) }
     if context.shared.isJSON {
@@ -42,13 +47,19 @@ struct StatusCommand {
       )
     }
     for segment in tooOld {
-      let age = segment.lastSuccess.map { "last succeeded \(Amounts.duration(now - $0)) ago" } ?? "has never succeeded"
+      let age =
+        segment.lastSuccess.map { "last succeeded \(Amounts.duration(now - $0)) ago" }
+        ?? "has never succeeded"
       context.console.report(Diagnostic("status.too-old", "segment `\(segment.name)` \(age)"))
     }
     return tooOld.isEmpty ? ExitStatus.ok.code : ExitStatus.incomplete.code
   }
 
-  private func lines(_ records: [SegmentRecord], _ inventory: Inventory, identity: String?) -> [Line] {
+  private func lines(
+    _ records: [SegmentRecord],
+    _ inventory: Inventory,
+    identity: String?
+  ) -> [Line] {
     records.filter { identity == nil || $0.key.identity == identity }.map { record in
       let holder = inventory.segmentKeys.firstIndex(of: record.key)
       let members = inventory.records.indices.filter { index in
@@ -58,7 +69,9 @@ struct StatusCommand {
         name: record.key.name,
         state: record.state,
         items: members.count,
-        bytes: members.filter { inventory.records[$0].digest != nil }.reduce(0) { $0 + inventory.records[$1].size },
+        bytes: members.filter { inventory.records[$0].digest != nil }.reduce(0) {
+          $0 + inventory.records[$1].size
+        },
         lastSuccess: record.lastSuccess,
         isRequired: true
       )

@@ -47,7 +47,8 @@ struct SubscribeCommand {
       throw context.storeFailed(error)
     }
     guard !skipsRun else { return ExitStatus.ok.code }
-    return try Reconciliation(context: context, loaded: loaded, places: places, engine: engine).run()
+    return try Reconciliation(context: context, loaded: loaded, places: places, engine: engine)
+      .run()
   }
 
   private func changed(_ current: Set<String>) -> Set<String> {
@@ -76,7 +77,8 @@ struct SubscribeCommand {
       case .remove, .removeAll: []
       }
     let known = Set(loaded.configuration.segments.map(\.name))
-    for name in names where !known.contains(name) && loaded.configuration.templatedSegment(named: name) == nil {
+    for name in names
+    where !known.contains(name) && loaded.configuration.templatedSegment(named: name) == nil {
       throw usage(
         Diagnostic(
           "usage.unknown-segment",

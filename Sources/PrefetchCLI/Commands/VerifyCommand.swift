@@ -1,3 +1,4 @@
+import PrefetchConfig
 import PrefetchCore
 import PrefetchDocuments
 import PrefetchStore
@@ -13,13 +14,19 @@ struct VerifyCommand {
     let places = try context.places(loaded)
     let report = try options.repairs ? repair(places) : inspect(places)
     guard let report else {
-      return context.console.fail(.deferred, [Diagnostic("store.locked", "another run holds the lock; `--wait` waits for it")])
+      return context.console.fail(
+        .deferred,
+        [Diagnostic("store.locked", "another run holds the lock; `--wait` waits for it")]
+      )
     }
     let isSound = report.bad.isEmpty
     for damage in report.bad {
       let urls = damage.urls.map { "`\($0)`" }.joined(separator: ", ")
       context.console.report(
-        Diagnostic("store.damaged", "\(damage.digest) is damaged (\(damage.problem.rawValue)): \(damage.path), the body of \(urls)")
+        Diagnostic(
+          "store.damaged",
+          "\(damage.digest) is damaged (\(damage.problem.rawValue)): \(damage.path), the body of \(urls)"
+        )
       )
     }
     if context.shared.isJSON {
@@ -36,8 +43,10 @@ struct VerifyCommand {
   }
 
   private func inspect(_ places: Places) throws(CommandExit) -> VerificationReport? {
-    guard let store = try context.readingStore(places) else { return VerificationReport() }
-    return try context.reading { () throws(Failure) in try store.verify { StopSignals.pending != nil } }
+    guard let store = try context.readingStore(places) else { return .empty }
+    return try context.reading { () throws(Failure) in
+      try store.verify { StopSignals.pending != nil }
+    }
   }
 
   /// Nil when another run holds the lock.
@@ -49,9 +58,17 @@ struct VerifyCommand {
         case .bare: .unlimited
         case .value(let duration): .upTo(duration)
         }
-      guard let lock = try RunLock.acquire(cache: places.cache, wait: patience, isCancelled: { StopSignals.pending != nil })
+      guard
+        let lock = try RunLock.acquire(
+          cache: places.cache,
+          wait: patience,
+          isCancelled: { StopSignals.pending != nil }
+        )
       else { return nil }
-      let store = try DiskStore.openForWriting(cache: places.cache, clockStart: context.clock.now().wall)
+      let store = try DiskStore.openForWriting(
+        cache: places.cache,
+        clockStart: context.clock.now().wall
+      )
       let report = try store.verify { StopSignals.pending != nil }
       try store.repair(report.bad, holding: lock)
       try store.finishRun(holding: lock)

@@ -7,19 +7,39 @@ enum EventLine {
   static func value(_ fact: RunFact, run: String, at time: Instant) -> JSONValue? {
     switch fact {
     case .itemsDiscovered(let segment, let count):
-      line("items.discovered", run, time, [("segment", .string(segment)), ("count", .integer(Int64(count)))])
+      line(
+        "items.discovered",
+        run,
+        time,
+        [("segment", .string(segment)), ("count", .integer(Int64(count)))]
+      )
     case .itemStarted(let url, let segments):
-      line("items.started", run, time, [("url", .string(url.redacted)), ("segments", .strings(segments))])
+      line(
+        "items.started",
+        run,
+        time,
+        [("url", .string(url.redacted)), ("segments", .strings(segments))]
+      )
     case .itemSettled(let item):
       settled(item, run, time)
     case .segmentSettled(let segment):
-      line("segment.done", run, time, [("segment", .string(segment.name)), ("state", .string(segment.state.rawValue))])
+      line(
+        "segment.done",
+        run,
+        time,
+        [("segment", .string(segment.name)), ("state", .string(segment.state.rawValue))]
+      )
     case .bytesReceived, .requestFinished, .manifestSettled, .interrupted, .storeFailed:
       nil
     }
   }
 
-  static func line(_ name: String, _ run: String, _ time: Instant, _ members: [(String, JSONValue)]) -> JSONValue {
+  static func line(
+    _ name: String,
+    _ run: String,
+    _ time: Instant,
+    _ members: [(String, JSONValue)]
+  ) -> JSONValue {
     .object([("event", .string(name)), ("time", .time(time)), ("run", .string(run))] + members)
   }
 
@@ -32,9 +52,19 @@ enum EventLine {
     case .added:
       return line("cache.added", run, time, about + [("bytes", .optional(item.size))])
     case .updated:
-      return line("cache.updated", run, time, about + [("bytes", .optional(item.size)), ("changed", ["headers", "body"])])
+      return line(
+        "cache.updated",
+        run,
+        time,
+        about + [("bytes", .optional(item.size)), ("changed", ["headers", "body"])]
+      )
     case .headers:
-      return line("cache.updated", run, time, about + [("bytes", .optional(item.size)), ("changed", ["headers"])])
+      return line(
+        "cache.updated",
+        run,
+        time,
+        about + [("bytes", .optional(item.size)), ("changed", ["headers"])]
+      )
     case .removed:
       return line("cache.removed", run, time, about + [("reason", .string(item.reason))])
     case .failed, .redirected:

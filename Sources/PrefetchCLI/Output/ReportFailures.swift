@@ -35,7 +35,8 @@ struct ReportFailures {
     envelope.report.items.compactMap { item in
       guard let failure = item.failure else { return nil }
       return Entry(
-        subject: item.url.isEmpty ? "an entry of `\(item.segments.first ?? "")`" : envelope.redacted(url: item.url),
+        subject: item.url.isEmpty
+          ? "an entry of `\(item.segments.first ?? "")`" : envelope.redacted(url: item.url),
         segments: item.segments,
         code: failure.code.rawValue,
         message: envelope.redacted(failure.message),

@@ -25,7 +25,9 @@ struct ReportHTML {
     let failures = ReportFailures(envelope: envelope).all
     if !failures.isEmpty {
       lines += ["<h2>Failures</h2>", "<ul>"]
-      lines += failures.map { "<li><code>\(escaped($0.subject))</code>: \(escaped($0.message)) (<code>\($0.code)</code>)" }
+      lines += failures.map {
+        "<li><code>\(escaped($0.subject))</code>: \(escaped($0.message)) (<code>\($0.code)</code>)"
+      }
       lines.append("</ul>")
     }
     lines.append("</html>")

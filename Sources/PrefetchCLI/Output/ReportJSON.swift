@@ -112,7 +112,10 @@ struct ReportJSON {
       "duration_ms": .milliseconds(figures?.total),
       "redirects": .array(
         item.redirects.map { hop in
-          ["status": .integer(Int64(hop.status)), "url": .string(envelope.redacted(url: hop.url.string))]
+          [
+            "status": .integer(Int64(hop.status)),
+            "url": .string(envelope.redacted(url: hop.url.string)),
+          ]
         }
       ),
       "final_url": .optional(item.finalURL.map { envelope.redacted(url: $0) }),

@@ -21,23 +21,32 @@ struct ReportJUnit {
   private func suite(_ segment: Report.Segment) -> (lines: [String], cases: Int, failures: Int) {
     let items = envelope.shownItems.filter { $0.segments.contains(segment.name) }
     var failures = segment.manifest.failure == nil ? 0 : 1
-    var body = [testCase("manifest", segment.manifest.failure, time: nil, skipped: segment.deferral)]
+    var body = [
+      testCase("manifest", segment.manifest.failure, time: nil, skipped: segment.deferral)
+    ]
     for item in items {
       failures += item.failure == nil ? 0 : 1
       let url = envelope.redacted(url: item.url)
       body.append(testCase(url, item.failure, time: item.figures?.total, skipped: item.deferral))
     }
     let count = items.count + 1
-    let head = "  <testsuite name=\"\(escaped(segment.name))\" tests=\"\(count)\" failures=\"\(failures)\">"
+    let head =
+      "  <testsuite name=\"\(escaped(segment.name))\" tests=\"\(count)\" failures=\"\(failures)\">"
     return ([head] + body + ["  </testsuite>"], count, failures)
   }
 
-  private func testCase(_ name: String, _ failure: Failure?, time: Duration?, skipped: Deferral?) -> String {
+  private func testCase(
+    _ name: String,
+    _ failure: Failure?,
+    time: Duration?,
+    skipped: Deferral?
+  ) -> String {
     let duration = time.map { " time=\"\(seconds($0))\"" } ?? ""
     let head = "    <testcase name=\"\(escaped(name))\"\(duration)"
     if let failure {
       let message = escaped(envelope.redacted(failure.message))
-      return "\(head)><failure type=\"\(failure.code.rawValue)\" message=\"\(message)\"/></testcase>"
+      return
+        "\(head)><failure type=\"\(failure.code.rawValue)\" message=\"\(message)\"/></testcase>"
     }
     if let skipped {
       return "\(head)><skipped message=\"\(ReportText.wording(of: skipped))\"/></testcase>"

@@ -15,20 +15,27 @@ struct ReportMarkdown {
       lines.append(row(segment.name, segment.state.rawValue, segment.totals))
     }
     lines.append(row("**total**", envelope.exit.name, report.totals))
-    lines += ["", "\(Amounts.count(report.totals.requests, "request")) in \(Amounts.duration(report.elapsed))."]
+    lines += [
+      "",
+      "\(Amounts.count(report.totals.requests, "request")) in \(Amounts.duration(report.elapsed)).",
+    ]
     let failures = ReportFailures(envelope: envelope).all
     if !failures.isEmpty {
       lines += ["", "### Failures", ""]
-      lines += failures.map { "- `\($0.subject.replacing("`", with: "'"))`: \(escaped($0.message)) (`\($0.code)`)" }
+      lines += failures.map {
+        "- `\($0.subject.replacing("`", with: "'"))`: \(escaped($0.message)) (`\($0.code)`)"
+      }
     }
     return lines.joined(separator: "\n") + "\n"
   }
 
   private func row(_ name: String, _ state: String, _ totals: Totals) -> String {
     let numbers = [
-      totals.items, totals.fetched, totals.updated, totals.kept + totals.revalidated, totals.failed, totals.removed,
+      totals.items, totals.fetched, totals.updated, totals.kept + totals.revalidated, totals.failed,
+      totals.removed,
     ]
-    let cells = [escaped(name), state] + numbers.map(String.init) + [Amounts.bytes(totals.bytesStored)]
+    let cells =
+      [escaped(name), state] + numbers.map(String.init) + [Amounts.bytes(totals.bytesStored)]
     return "| \(cells.joined(separator: " | ")) |"
   }
 

@@ -8,7 +8,9 @@ enum ReportRendering {
     case .text:
       Array((ReportText(envelope: envelope).lines.joined(separator: "\n") + "\n").utf8)
     case .json:
-      JSONWriter.bytes(ReportJSON(envelope: envelope).document, form: .pretty) + [UInt8(ascii: "\n")]
+      JSONWriter.bytes(ReportJSON(envelope: envelope).document, form: .pretty) + [
+        UInt8(ascii: "\n")
+      ]
     case .ndjson:
       lines(envelope)
     case .md:

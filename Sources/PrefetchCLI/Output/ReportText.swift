@@ -6,7 +6,7 @@ struct ReportText {
 
   var lines: [String] {
     let report = envelope.report
-    let width = (report.segments.map(\.name.count) + ["total".count]).max() ?? 5
+    let width = report.segments.map { $0.name.count }.max().map { max($0, 5) } ?? 5
     var lines = report.segments.map { segment in
       "\(padded(SafeText.line(segment.name), width))  \(padded(segment.state.rawValue, 10))  \(summary(segment))"
     }
@@ -16,9 +16,12 @@ struct ReportText {
   }
 
   private func summary(_ segment: Report.Segment) -> String {
-    if let deferral = segment.deferral, segment.totals.items == 0 { return Self.wording(of: deferral) }
+    if let deferral = segment.deferral, segment.totals.items == 0 {
+      return Self.wording(of: deferral)
+    }
     if segment.manifest.failure != nil, segment.totals.items == 0 {
-      return "the manifest was \(segment.manifest.status == .refused ? "refused" : "not read"), see the error"
+      return
+        "the manifest was \(segment.manifest.status == .refused ? "refused" : "not read"), see the error"
     }
     return Self.counts(segment.totals)
   }
@@ -40,7 +43,8 @@ struct ReportText {
   static func counts(_ totals: Totals) -> String {
     let parts: [(Int64, String)] = [
       (totals.fetched, "fetched"), (totals.updated, "updated"), (totals.revalidated, "unchanged"),
-      (totals.kept, "kept"), (totals.deferred, "deferred"), (totals.failed, "failed"), (totals.removed, "removed"),
+      (totals.kept, "kept"), (totals.deferred, "deferred"), (totals.failed, "failed"),
+      (totals.removed, "removed"),
     ]
     let said = parts.filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }
     let items = Amounts.count(totals.items, "item")

@@ -9,7 +9,9 @@ enum YAMLText {
   private static func block(_ value: JSONValue, indent: String) -> [String] {
     switch value {
     case .object(let members) where !members.isEmpty:
-      members.flatMap { key, value in entry("\(indent)\(scalar(key)):", value, indent: indent + "  ") }
+      members.flatMap { key, value in
+        entry("\(indent)\(scalar(key)):", value, indent: indent + "  ")
+      }
     case .array(let values) where !values.isEmpty:
       values.flatMap { item(value: $0, indent: indent) }
     default:
@@ -44,9 +46,12 @@ enum YAMLText {
 
   /// Without quotes only where no reader could take it for anything but text.
   private static func scalar(_ text: String) -> String {
-    let isPlain = !text.isEmpty && text.utf8.allSatisfy { byte in
-      (byte | 0x20 >= 0x61 && byte | 0x20 <= 0x7A) || byte == 0x5F || (byte >= 0x30 && byte <= 0x39) || byte == 0x2D
-    }
+    let isPlain =
+      !text.isEmpty
+      && text.utf8.allSatisfy { byte in
+        (byte | 0x20 >= 0x61 && byte | 0x20 <= 0x7A) || byte == 0x5F
+          || (byte >= 0x30 && byte <= 0x39) || byte == 0x2D
+      }
     let startsAsLetter = text.utf8.first.map { $0 | 0x20 >= 0x61 && $0 | 0x20 <= 0x7A } ?? false
     let reserved = ["true", "false", "yes", "no", "on", "off", "null", "y", "n"]
     if isPlain, startsAsLetter, !reserved.contains(text.lowercased()) { return text }

@@ -23,14 +23,17 @@ extension CommandContext {
   func configuration(isRequired: Bool) throws(CommandExit) -> LoadedConfiguration {
     let loaded = loadConfiguration(isRequired: isRequired)
     guard !loaded.hasErrors else {
-      throw CommandExit(status: console.fail(loaded.hasUsageErrors ? .usage : .config, loaded.diagnostics))
+      throw CommandExit(
+        status: console.fail(loaded.hasUsageErrors ? .usage : .config, loaded.diagnostics)
+      )
     }
     console.report(loaded.diagnostics)
     console.report(loaded.notices)
     return loaded
   }
 
-  func loadConfiguration(isRequired: Bool, allowsUnsetSecrets: Bool = false) -> LoadedConfiguration {
+  func loadConfiguration(isRequired: Bool, allowsUnsetSecrets: Bool = false) -> LoadedConfiguration
+  {
     var loader = ConfigurationLoader()
     loader.files = shared.configurationFiles
     loader.requiresFile = isRequired
@@ -64,18 +67,29 @@ extension CommandContext {
     }
     for setting in shared.settings {
       overrides.append(
-        Override(path: setting.key, text: setting.value, source: "--set \(setting.key)", refusesSecrets: true)
+        Override(
+          path: setting.key,
+          text: setting.value,
+          source: "--set \(setting.key)",
+          refusesSecrets: true
+        )
       )
     }
     return overrides
   }
 
   func places(_ loaded: LoadedConfiguration?) throws(CommandExit) -> Places {
-    if let places = Places.resolve(shared: shared, configuration: loaded?.configuration, environment: environment) {
+    if let places = Places.resolve(
+      shared: shared,
+      configuration: loaded?.configuration,
+      environment: environment
+    ) {
       return places
     }
     let diagnostic = Diagnostic(
-      "store.no-place", "there is no home folder to keep a cache in", hint: "set `--cache-dir` and `--state-dir`"
+      "store.no-place",
+      "there is no home folder to keep a cache in",
+      hint: "set `--cache-dir` and `--state-dir`"
     )
     throw CommandExit(status: console.fail(.io, [diagnostic]))
   }
@@ -83,7 +97,9 @@ extension CommandContext {
   /// Ends the command for a fault of the store, worded by whoever saw it.
   func storeFailed(_ failure: Failure) -> CommandExit {
     let status: ExitStatus = failure.code.category == .io ? .io : .failed
-    return CommandExit(status: console.fail(status, [Diagnostic("store.\(failure.code.rawValue)", failure.message)]))
+    return CommandExit(
+      status: console.fail(status, [Diagnostic("store.\(failure.code.rawValue)", failure.message)])
+    )
   }
 
   /// The cache for reading; nil when there is none yet.
@@ -133,7 +149,9 @@ extension ConfigurationEnvironment {
         }
       },
       realPath: { FileReading.realPath($0) },
-      isReadableByOthers: { path in FileReading.permissionBits(path).map { $0 & 0o044 != 0 } ?? false },
+      isReadableByOthers: { path in
+        FileReading.permissionBits(path).map { $0 & 0o044 != 0 } ?? false
+      },
       variable: { variables[$0] },
       currentDirectory: environment.currentDirectory,
       homeDirectory: environment.homeDirectory,

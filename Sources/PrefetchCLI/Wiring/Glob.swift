@@ -9,7 +9,10 @@ enum Glob {
   }
 
   /// Greedy with one point of return, so that no pattern takes more than quadratic time.
-  private static func matches(_ pattern: ArraySlice<Unicode.Scalar>, _ text: ArraySlice<Unicode.Scalar>) -> Bool {
+  private static func matches(
+    _ pattern: ArraySlice<Unicode.Scalar>,
+    _ text: ArraySlice<Unicode.Scalar>
+  ) -> Bool {
     var (p, t) = (pattern.startIndex, text.startIndex)
     var star: (pattern: Int, text: Int)?
     while t < text.endIndex {
@@ -31,7 +34,11 @@ enum Glob {
   }
 
   /// Where the pattern goes on after it took this character; nil when it does not take it.
-  private static func step(_ pattern: ArraySlice<Unicode.Scalar>, _ at: Int, _ scalar: Unicode.Scalar) -> Int? {
+  private static func step(
+    _ pattern: ArraySlice<Unicode.Scalar>,
+    _ at: Int,
+    _ scalar: Unicode.Scalar
+  ) -> Int? {
     switch pattern[at] {
     case "?":
       return at + 1
@@ -45,7 +52,8 @@ enum Glob {
     }
   }
 
-  private static func isMember(_ scalar: Unicode.Scalar, of set: ArraySlice<Unicode.Scalar>) -> Bool {
+  private static func isMember(_ scalar: Unicode.Scalar, of set: ArraySlice<Unicode.Scalar>) -> Bool
+  {
     let isNegated = set.first == "!" || set.first == "^"
     var members = isNegated ? set.dropFirst() : set
     var isFound = false

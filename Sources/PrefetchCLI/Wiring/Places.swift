@@ -8,16 +8,24 @@ struct Places {
   var state: String
 
   /// Options and configuration, then what a service manager gives, then the user's own folders.
-  static func resolve(shared: SharedOptions, configuration: Configuration?, environment: ProcessEnvironment) -> Places? {
+  static func resolve(
+    shared: SharedOptions,
+    configuration: Configuration?,
+    environment: ProcessEnvironment
+  ) -> Places? {
     let home = environment.homeDirectory
     let variables = environment.variables
-    let absolute: (String) -> String = { $0.hasPrefix("/") ? $0 : "\(environment.currentDirectory)/\($0)" }
+    let absolute: (String) -> String = {
+      $0.hasPrefix("/") ? $0 : "\(environment.currentDirectory)/\($0)"
+    }
     let nonEmpty: (String?) -> String? = { $0.flatMap { $0.isEmpty ? nil : $0 } }
-    let cache = shared.cacheDirectory ?? configuration?.cache.folder
+    let cache =
+      shared.cacheDirectory ?? configuration?.cache.folder
       ?? nonEmpty(variables["CACHE_DIRECTORY"]).map(first)
       ?? nonEmpty(variables["XDG_CACHE_HOME"]).map { "\($0)/prefetch" }
       ?? home.map { "\($0)/.cache/prefetch" }
-    let state = shared.stateDirectory ?? configuration?.state.folder
+    let state =
+      shared.stateDirectory ?? configuration?.state.folder
       ?? nonEmpty(variables["STATE_DIRECTORY"]).map(first)
       ?? nonEmpty(variables["XDG_STATE_HOME"]).map { "\($0)/prefetch" }
       ?? home.map { "\($0)/.local/state/prefetch" }

@@ -31,7 +31,11 @@ package enum Program {
     }
     let console = Console(shared: shared, environment: environment, log: log)
     let context = CommandContext(
-      environment: environment, console: console, clock: clock, shared: shared, sources: invocation.sources
+      environment: environment,
+      console: console,
+      clock: clock,
+      shared: shared,
+      sources: invocation.sources
     )
     do throws(CommandExit) {
       return console.finish(try perform(invocation.command, context))
@@ -40,19 +44,22 @@ package enum Program {
     }
   }
 
-  private static func perform(_ command: ParsedCommand, _ context: CommandContext) throws(CommandExit) -> Int32 {
+  private static func perform(
+    _ command: ParsedCommand,
+    _ context: CommandContext
+  ) throws(CommandExit) -> Int32 {
     switch command {
     case .run(let options):
-      CurlTransport.prepareProcess()
+      try prepareTransfers(context)
       return try RunCommand(context: context, options: options).run()
     case .subscribe(let options):
-      CurlTransport.prepareProcess()
+      try prepareTransfers(context)
       return try SubscribeCommand(context: context, options: options).run()
     case .unsubscribe(let options):
-      CurlTransport.prepareProcess()
+      try prepareTransfers(context)
       return try SubscribeCommand(context: context, options: options).run()
     case .get(let options):
-      CurlTransport.prepareProcess()
+      try prepareTransfers(context)
       return try GetCommand(context: context, options: options).run()
     case .check(let options): return CheckCommand(context: context, options: options).run()
     case .config(let options): return try ConfigCommand(context: context, options: options).run()
@@ -66,6 +73,15 @@ package enum Program {
     case .help(let options): return PageCommand(context: context).help(options.topic)
     case .version: return PageCommand(context: context).version()
     }
+  }
+}
+
+/// Before any thread or transfer begins.
+private func prepareTransfers(_ context: CommandContext) throws(CommandExit) {
+  do {
+    try CurlTransport.prepareProcess()
+  } catch {
+    throw context.storeFailed(error)
   }
 }
 

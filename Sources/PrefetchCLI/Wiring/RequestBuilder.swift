@@ -16,7 +16,12 @@ struct RequestBuilder {
   ) -> RunRequest {
     var policy = policy
     policy.probesItems = probesItems
-    var request = RunRequest(mode: mode, identity: identity, segments: segments.map(declaration), policy: policy)
+    var request = RunRequest(
+      mode: mode,
+      identity: identity,
+      segments: segments.map(declaration),
+      policy: policy
+    )
     request.bundleID = configuration.bundleID
     request.forgotten = forgotten
     return request
@@ -53,7 +58,8 @@ struct RequestBuilder {
     var security = PrefetchCore.TransportSecurity()
     security.allowsArbitraryLoads = rules.allowsArbitraryLoads
     security.allowsLocalNetworking = rules.allowsLocalNetworking
-    security.hasNarrowerKeys = rules.allowsArbitraryLoadsForMedia != nil || rules.allowsArbitraryLoadsInWebContent != nil
+    security.hasNarrowerKeys =
+      rules.allowsArbitraryLoadsForMedia != nil || rules.allowsArbitraryLoadsInWebContent != nil
     security.exceptions = rules.exceptions.mapValues { exception in
       PrefetchCore.TransportSecurity.Exception(
         includesSubdomains: exception.includesSubdomains,
@@ -114,7 +120,9 @@ struct RequestBuilder {
   /// What holds for every transfer; the process environment is read here once, and nowhere later.
   func transportSettings(variable: (String) -> String?) -> TransportSettings {
     let network = configuration.network
-    var settings = TransportSettings(userAgent: network.userAgent ?? "\(ToolVersions.name)/\(ToolVersions.version)")
+    var settings = TransportSettings(
+      userAgent: network.userAgent ?? "\(ToolVersions.name)/\(ToolVersions.version)"
+    )
     settings.connectTimeout = network.timeouts.connect
     settings.readTimeout = network.timeouts.read
     settings.itemTimeout = network.timeouts.item.amount
@@ -131,7 +139,8 @@ struct RequestBuilder {
         // Only the lower-case form counts for http: a CGI server puts a request header into the other.
         .environment(
           http: variable("http_proxy") ?? variable("all_proxy") ?? variable("ALL_PROXY"),
-          https: variable("https_proxy") ?? variable("HTTPS_PROXY") ?? variable("all_proxy") ?? variable("ALL_PROXY"),
+          https: variable("https_proxy") ?? variable("HTTPS_PROXY") ?? variable("all_proxy")
+            ?? variable("ALL_PROXY"),
           exceptions: variable("no_proxy") ?? variable("NO_PROXY")
         )
       }

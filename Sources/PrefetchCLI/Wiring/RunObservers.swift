@@ -14,7 +14,8 @@ struct RunObservers {
     }
     progress = ProgressLine.isWanted(context) ? ProgressLine() : nil
     let trace: TraceLog? = context.shared.verbosity > 0 ? TraceLog(context.console) : nil
-    all = [events, progress, trace].compactMap { $0 as (any RunObserver)? }
+    let candidates: [(any RunObserver)?] = [events, progress, trace]
+    all = candidates.compactMap { $0 }
   }
 
   func finish(_ report: Report) {
@@ -70,7 +71,8 @@ final class ProgressLine: RunObserver {
     case .never: return false
     case .auto:
       let variables = context.environment.variables
-      return ProcessEnvironment.isTerminal(2) && variables["TERM"] != "dumb" && variables["CI"] == nil
+      return ProcessEnvironment.isTerminal(2) && variables["TERM"] != "dumb"
+        && variables["CI"] == nil
     }
   }
 
@@ -79,7 +81,9 @@ final class ProgressLine: RunObserver {
     case .itemsDiscovered(_, let count): discovered += count
     case .itemSettled(let item): settled += item.action == .remove ? 0 : 1
     case .bytesReceived(let bytes): received += bytes
-    case .itemStarted, .requestFinished, .manifestSettled, .segmentSettled, .interrupted, .storeFailed: break
+    case .itemStarted, .requestFinished, .manifestSettled, .segmentSettled, .interrupted,
+      .storeFailed:
+      break
     }
     // Ten times a second is enough for eyes and nothing for the run.
     if let lastShown, now.uptime - lastShown < .milliseconds(100) { return }
@@ -112,13 +116,18 @@ final class TraceLog: RunObserver {
     case .itemSettled(let item):
       let url = (try? WebURL(item.url))?.redacted ?? item.url
       let status = item.status.map { " (\($0))" } ?? ""
-      console.detail("\(item.outcome?.rawValue ?? item.action.rawValue): \(url)\(status), \(item.reason)")
+      console.detail(
+        "\(item.outcome?.rawValue ?? item.action.rawValue): \(url)\(status), \(item.reason)"
+      )
     case .segmentSettled(let segment):
       console.detail("\(segment.name): \(segment.state.rawValue)")
     case .requestFinished(let request) where console.shared.verbosity > 1:
       let status = request.status.map(String.init) ?? "no answer"
-      console.detail("request: \(status), \(request.wireBytes) bytes\(request.isRetry ? ", a retry" : "")")
-    case .itemsDiscovered, .itemStarted, .bytesReceived, .requestFinished, .interrupted, .storeFailed:
+      console.detail(
+        "request: \(status), \(request.wireBytes) bytes\(request.isRetry ? ", a retry" : "")"
+      )
+    case .itemsDiscovered, .itemStarted, .bytesReceived, .requestFinished, .interrupted,
+      .storeFailed:
       break
     }
   }

@@ -20,7 +20,7 @@ struct RunSession {
   private var console: Console { context.console }
 
   /// What came of it, with the process's exit status still to be decided.
-  func run() throws(CommandExit) -> Report {
+  func run() throws(CommandExit) -> PrefetchCore.Report {
     do throws(Failure) {
       return try isPlan ? plan() : reconcile()
     } catch {
@@ -28,32 +28,42 @@ struct RunSession {
     }
   }
 
-  private func plan() throws(Failure) -> Report {
+  private func plan() throws(Failure) -> PrefetchCore.Report {
     var reports: [Diagnostic] = []
     let state = try StateStore.openForReading(state: places.state, reports: &reports)
     console.report(reports)
     let subscriptions = try Subscriptions.resolve(loaded, state: state, mayWrite: false)
     let store: any ContentStore =
-      try DiskStore.openForReading(cache: places.cache, clockStart: context.clock.now().wall) ?? AbsentStore()
+      try DiskStore.openForReading(cache: places.cache, clockStart: context.clock.now().wall)
+      ?? AbsentStore()
     return try perform(subscriptions, store: store)
   }
 
-  private func reconcile() throws(Failure) -> Report {
+  private func reconcile() throws(Failure) -> PrefetchCore.Report {
     let patience: RunLock.Patience =
       switch engine.wait {
       case nil: .none
       case .bare: .unlimited
       case .value(let duration): .upTo(duration)
       }
-    let lock = try RunLock.acquire(cache: places.cache, wait: patience, isCancelled: { StopSignals.pending != nil })
+    let lock = try RunLock.acquire(
+      cache: places.cache,
+      wait: patience,
+      isCancelled: { StopSignals.pending != nil }
+    )
     guard let lock else { return lockedReport() }
     let state = try StateStore.openForWriting(state: places.state)
     console.report(state.diagnostics)
     let subscriptions = try Subscriptions.resolve(loaded, state: state, mayWrite: true)
     for name in subscriptions.missing {
-      console.note("segment `\(name)` is declared but not subscribed; `prefetch subscribe \(name)` joins it")
+      console.note(
+        "segment `\(name)` is declared but not subscribed; `prefetch subscribe \(name)` joins it"
+      )
     }
-    let store = try DiskStore.openForWriting(cache: places.cache, clockStart: context.clock.now().wall)
+    let store = try DiskStore.openForWriting(
+      cache: places.cache,
+      clockStart: context.clock.now().wall
+    )
     console.report(store.diagnostics)
     let report = try perform(subscriptions, store: store)
     try store.finishRun(holding: lock)
@@ -63,8 +73,15 @@ struct RunSession {
     return report
   }
 
-  private func perform(_ subscriptions: Subscriptions, store: any ContentStore) throws(Failure) -> Report {
-    let builder = RequestBuilder(configuration: loaded.configuration, identity: loaded.identity, engine: engine)
+  private func perform(
+    _ subscriptions: Subscriptions,
+    store: any ContentStore
+  ) throws(Failure) -> PrefetchCore.Report {
+    let builder = RequestBuilder(
+      configuration: loaded.configuration,
+      identity: loaded.identity,
+      engine: engine
+    )
     let selected = subscriptions.segments.filter { isSelected($0.name) }
     let request = builder.request(
       mode: isPlan ? .plan : .run,
@@ -73,7 +90,7 @@ struct RunSession {
       probesItems: probesItems
     )
     let settings = builder.transportSettings { context.environment.variables[$0] }
-    let transport = CurlTransport(settings: settings, staging: store)
+    let transport = try CurlTransport(settings: settings, staging: store, clock: context.clock)
     let observers = try RunObservers(context: context, engine: engine, runID: runID)
     let engine = Engine(
       transport: transport,
@@ -83,7 +100,7 @@ struct RunSession {
       stop: ProcessStop(),
       observers: observers.all
     )
-    let report = try engine.run(request, seed: .random(in: .min ... .max))
+    let report = try engine.run(request, seed: UInt64.random(in: 0...UInt64.max))
     observers.finish(report)
     return report
   }
@@ -93,33 +110,41 @@ struct RunSession {
   }
 
   /// Segments that this configuration left here and names no more.
-  private func forgotten(_ subscriptions: Subscriptions, _ store: any ContentStore) throws(Failure) -> [SegmentKey] {
+  private func forgotten(
+    _ subscriptions: Subscriptions,
+    _ store: any ContentStore
+  ) throws(Failure) -> [SegmentKey] {
     let kept = Set(subscriptions.segments.map(\.name))
-    return try store.segments().map(\.key).filter { $0.identity == loaded.identity && !kept.contains($0.name) }
+    return try store.segments().map(\.key).filter {
+      $0.identity == loaded.identity && !kept.contains($0.name)
+    }
   }
 
   /// Another run is at work on this cache: nothing was asked, nothing is wrong.
-  private func lockedReport() -> Report {
+  private func lockedReport() -> PrefetchCore.Report {
     let now = context.clock.now()
     let names = loaded.configuration.segments.filter { isSelected($0.name) }
-    var report = Report(mode: .run, identity: loaded.identity, started: now.wall)
+    var report = PrefetchCore.Report(mode: .run, identity: loaded.identity, started: now.wall)
     report.deferral = Deferral(rule: .lock)
     report.signal = StopSignals.pending
     report.segments = names.map { segment in
-      var entry = Report.Segment(
-        name: segment.name, state: .deferred, manifest: ManifestResult(url: nil, status: .skipped)
+      var entry = PrefetchCore.Report.Segment(
+        name: segment.name,
+        state: .deferred,
+        manifest: ManifestResult(url: nil, status: .skipped)
       )
       entry.priority = segment.priority
       entry.isRequired = segment.isRequired
       entry.deferral = report.deferral
       return entry
     }
-    let holder = (try? RunLock.holder(cache: places.cache)).flatMap(\.self).map { " (process \($0))" } ?? ""
+    let holder =
+      ((try? RunLock.holder(cache: places.cache)) ?? nil).map { " (process \($0))" } ?? ""
     console.note("another run holds `\(places.cache)/lock`\(holder); `--wait` waits for it")
     return report
   }
 
-  private func remember(_ report: Report, in state: StateStore) throws(Failure) {
+  private func remember(_ report: PrefetchCore.Report, in state: StateStore) throws(Failure) {
     let status = ExitStatus(report)
     try state.recordRun(
       RunRecord(

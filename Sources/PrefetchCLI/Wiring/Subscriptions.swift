@@ -12,14 +12,20 @@ struct Subscriptions {
 
   static func key(_ loaded: LoadedConfiguration) -> SubscriptionKey {
     // The fingerprint stands for the license: it cannot be turned back into it.
-    let text = loaded.configuration.license.map { "prefetch license\n\($0.value)" } ?? "prefetch no license"
+    let text =
+      loaded.configuration.license.map { "prefetch license\n\($0.value)" } ?? "prefetch no license"
     return SubscriptionKey(
-      identity: loaded.identity, licenseFingerprint: SHA256.digest(of: text).hexadecimal
+      identity: loaded.identity,
+      licenseFingerprint: SHA256.digest(of: text).hexadecimal
     )
   }
 
   /// `state` is nil where nothing may be written and nothing was remembered yet.
-  static func resolve(_ loaded: LoadedConfiguration, state: StateStore?, mayWrite: Bool) throws(Failure) -> Subscriptions {
+  static func resolve(
+    _ loaded: LoadedConfiguration,
+    state: StateStore?,
+    mayWrite: Bool
+  ) throws(Failure) -> Subscriptions {
     let declared = loaded.configuration.segments
     guard loaded.configuration.subscriptions == .remembered else {
       return Subscriptions(segments: declared, missing: [])
@@ -41,7 +47,10 @@ struct Subscriptions {
   }
 
   /// Joined by command, not named in the file: found by the manifest template, if there is one.
-  private static func undeclared(_ remembered: Set<String>, _ loaded: LoadedConfiguration) -> [Segment] {
+  private static func undeclared(
+    _ remembered: Set<String>,
+    _ loaded: LoadedConfiguration
+  ) -> [Segment] {
     let declared = Set(loaded.configuration.segments.map(\.name))
     return remembered.subtracting(declared).sorted().compactMap { name in
       loaded.configuration.templatedSegment(named: name)

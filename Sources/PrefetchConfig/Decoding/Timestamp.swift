@@ -26,7 +26,7 @@ extension ValueType where Value == Instant {
 }
 
 /// Times as RFC 3339 writes them.
-package enum Timestamp {
+enum Timestamp {
   static func parse(_ text: String) -> Instant? {
     var reader = Digits(text)
     guard let year = reader.number(4), reader.skip("-"), let month = reader.number(2),
@@ -49,7 +49,7 @@ package enum Timestamp {
   }
 
   /// In UTC, with milliseconds.
-  package static func format(_ instant: Instant) -> String {
+  static func format(_ instant: Instant) -> String {
     let milliseconds = Int(instant.milliseconds - instant.seconds * 1000)
     var dayCount = Int(instant.seconds) / 86_400
     var second = Int(instant.seconds) % 86_400

@@ -8,7 +8,10 @@ package protocol ContentStore: BodyStaging {
   /// Returns what disappeared because nothing holds it any more.
   func commit(_ changes: [StoreChange]) throws(Failure) -> [RemovedContent]
   /// The bytes of a stored body, mapped for the length of the call.
-  func withObject<Result>(_ digest: ContentDigest, _ read: (RawSpan) throws -> Result) throws -> Result
+  func withObject<Result>(
+    _ digest: ContentDigest,
+    _ read: (RawSpan) throws -> Result
+  ) throws -> Result
   /// Which of the inventory's objects are no longer in the file system: a look at directory times
   /// first, at names only where a directory changed since the last run.
   func missingObjects(of inventory: Inventory) throws(Failure) -> Set<ContentDigest>

@@ -1,7 +1,11 @@
 /// Whether a body that arrived is the one that was declared.
 package enum BodyCheck {
   /// Nil when it may enter the store.
-  package static func objection(to body: StagedBody, headers: HeaderBlock, entry: ManifestEntry) -> Failure? {
+  package static func objection(
+    to body: StagedBody,
+    headers: HeaderBlock,
+    entry: ManifestEntry
+  ) -> Failure? {
     if let size = entry.size, size != body.size {
       return Failure(.corrupted, "it has \(body.size) bytes; the manifest says \(size)")
     }
@@ -16,8 +20,13 @@ package enum BodyCheck {
           + accepted.map { Hexadecimal.encode($0.bytes) }.joined(separator: " or ")
       )
     }
-    if let expected = entry.mime, let told = headers["Content-Type"], essence(told) != essence(expected) {
-      return Failure(.unexpectedContent, "its type is `\(essence(told))`; declared is `\(essence(expected))`")
+    if let expected = entry.mime, let told = headers["Content-Type"],
+      essence(told) != essence(expected)
+    {
+      return Failure(
+        .unexpectedContent,
+        "its type is `\(essence(told))`; declared is `\(essence(expected))`"
+      )
     }
     return nil
   }

@@ -23,7 +23,13 @@ struct CommitBatch: Sendable {
     due = due ?? now + Self.patience
   }
 
-  mutating func add(item: Int, _ change: StoreChange, joining keys: [SegmentKey], url: String, now: Duration) {
+  mutating func add(
+    item: Int,
+    _ change: StoreChange,
+    joining keys: [SegmentKey],
+    url: String,
+    now: Duration
+  ) {
     add(change, now: now)
     items.append(item)
     for key in keys { joins[key, default: []].append(url) }

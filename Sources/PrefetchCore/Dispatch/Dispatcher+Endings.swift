@@ -8,12 +8,19 @@ extension Dispatcher {
     if !items[item].result.isUsable { items[item].result.state = .failed }
     guard request.mode == .run else { return settleItem(item, into: &effects) }
     let entry = items[item].entry
-    var record = items[item].planned.record ?? ContentRecord(url: entry.url.string, id: entry.id ?? "")
+    var record =
+      items[item].planned.record ?? ContentRecord(url: entry.url.string, id: entry.id ?? "")
     record.failure = failure
     if record.digest == nil { record.state = .failed }
     items[item].state = .committing
     let keys = items[item].segments.map { segments[$0].key }
-    batch.add(item: item, .record(record, body: nil), joining: keys, url: record.url, now: now.uptime)
+    batch.add(
+      item: item,
+      .record(record, body: nil),
+      joining: keys,
+      url: record.url,
+      now: now.uptime
+    )
   }
 
   mutating func settleItemHalted(_ item: Int, into effects: inout [Effect]) {
@@ -46,10 +53,15 @@ extension Dispatcher {
   }
 
   /// An entry that never became an item of work.
-  mutating func settleRejected(_ entry: RejectedEntry, in index: Int, into effects: inout [Effect]) {
+  mutating func settleRejected(_ entry: RejectedEntry, in index: Int, into effects: inout [Effect])
+  {
     var result = ItemResult(
-      url: entry.url, id: entry.id ?? "", segments: [segments[index].declaration.name],
-      state: .failed, action: .fail, reason: "the manifest entry breaks a rule"
+      url: entry.url,
+      id: entry.id ?? "",
+      segments: [segments[index].declaration.name],
+      state: .failed,
+      action: .fail,
+      reason: "the manifest entry breaks a rule"
     )
     result.outcome = .failed
     result.failure = entry.failure
@@ -63,7 +75,9 @@ extension Dispatcher {
     segments[index].openItems -= 1
     if result.isUsable { segments[index].usableCount += 1 }
     if result.failure != nil { segments[index].hasFailures = true }
-    if let deferral = result.deferral { segments[index].deferral = segments[index].deferral ?? deferral }
+    if let deferral = result.deferral {
+      segments[index].deferral = segments[index].deferral ?? deferral
+    }
     // While a segment is being planned its last item is not known yet.
     guard segments[index].openItems == 0, segments[index].phase == .planned else { return }
     settleSegment(index, into: &effects)
@@ -83,7 +97,9 @@ extension Dispatcher {
     segments[index].accepted?.state = state
     effects.append(.announce(.manifestSettled(segment: segment.declaration.name, segment.manifest)))
     var result = SegmentResult(
-      name: segment.declaration.name, state: state, priority: segment.priority,
+      name: segment.declaration.name,
+      state: state,
+      priority: segment.priority,
       isRequired: segment.declaration.isRequired
     )
     result.deferral = segment.deferral
@@ -116,7 +132,8 @@ extension Dispatcher {
   }
 
   mutating func finishIfDone(now: Moment, into effects: inout [Effect]) {
-    guard phase == .working, inFlight.isEmpty, queue.count == 0, waiting.isEmpty, batch.isEmpty, !batch.isWriting,
+    guard phase == .working, inFlight.isEmpty, queue.count == 0, waiting.isEmpty, batch.isEmpty,
+      !batch.isWriting,
       segments.allSatisfy({ $0.phase == .settled })
     else { return }
     switch request.mode {
@@ -127,7 +144,10 @@ extension Dispatcher {
       phase = .finished
     case .run:
       let changes = lastChanges(now: now)
-      guard !changes.isEmpty else { return phase = .finished }
+      guard !changes.isEmpty else {
+        phase = .finished
+        return
+      }
       phase = .finishing
       effects.append(.commit(changes))
     }
@@ -161,20 +181,30 @@ extension Dispatcher {
     }
     let joining = Dictionary(
       segments.map { segment in
-        (segment.key, Set(items.filter { $0.result.segments.contains(segment.key.name) }.map(\.result.url)))
+        (
+          segment.key,
+          Set(items.filter { $0.result.segments.contains(segment.key.name) }.map(\.result.url))
+        )
       },
       uniquingKeysWith: { $0.union($1) }
     )
     return Planner.removals(leaving: leaving, joining: joining, inventory: inventory)
   }
 
-  private func announceRemoved(_ removed: [(url: String, id: String, size: Int64)], into effects: inout [Effect]) {
+  private func announceRemoved(
+    _ removed: [(url: String, id: String, size: Int64)],
+    into effects: inout [Effect]
+  ) {
     for content in removed {
       let holders = facts.inventory.index(of: content.url).map { facts.inventory.holders[$0] } ?? []
       let names = holders.map { facts.inventory.segmentKeys[$0] }
         .filter { $0.identity == request.identity }.map(\.name)
       var result = ItemResult(
-        url: content.url, id: content.id, segments: names, state: .deleted, action: .remove,
+        url: content.url,
+        id: content.id,
+        segments: names,
+        state: .deleted,
+        action: .remove,
         reason: "declared no more"
       )
       result.outcome = .removed

@@ -20,13 +20,20 @@ extension Dispatcher {
 
   private mutating func ask(_ index: Int, url: WebURL, now: Moment, into effects: inout [Effect]) {
     if case .refused(_, let hint) = request.policy.transportSecurity.decide(url, at: now.wall) {
-      let failure = Failure(.transportSecurity, "plain http to `\(url.host)` is not allowed; \(hint)")
+      let failure = Failure(
+        .transportSecurity,
+        "plain http to `\(url.host)` is not allowed; \(hint)"
+      )
       return manifestFailed(index, failure, into: &effects)
     }
     let recorded = segments[index].recorded.flatMap { $0.manifestURL == url.string ? $0 : nil }
     if request.policy.isOffline {
       guard let recorded, recorded.manifest != nil else {
-        return manifestFailed(index, Failure(.noNetwork, "nothing is stored, and `--offline` asks nothing"), into: &effects)
+        return manifestFailed(
+          index,
+          Failure(.noNetwork, "nothing is stored, and `--offline` asks nothing"),
+          into: &effects
+        )
       }
       return readStored(index, status: .skipped, into: &effects)
     }
@@ -43,23 +50,38 @@ extension Dispatcher {
     enqueue(jobs.count - 1)
   }
 
-  private mutating func readStored(_ index: Int, status: ManifestResult.Status, into effects: inout [Effect]) {
+  private mutating func readStored(
+    _ index: Int,
+    status: ManifestResult.Status,
+    into effects: inout [Effect]
+  ) {
     guard let recorded = segments[index].recorded, let digest = recorded.manifest else { return }
     segments[index].manifest.status = status
-    let base = segments[index].declaration.base ?? recorded.manifestFinalURL.flatMap { try? WebURL($0) }
+    let base =
+      segments[index].declaration.base ?? recorded.manifestFinalURL.flatMap { try? WebURL($0) }
     let source = ManifestSource(
-      bytes: .stored(digest), base: base, mime: nil, name: recorded.manifestURL ?? segments[index].key.name
+      bytes: .stored(digest),
+      base: base,
+      mime: nil,
+      name: recorded.manifestURL ?? segments[index].key.name
     )
     effects.append(.readManifest(segment: index, source))
   }
 
-  mutating func manifestAnswered(_ index: Int, _ step: Exchange.Step, now: Moment, into effects: inout [Effect]) {
+  mutating func manifestAnswered(
+    _ index: Int,
+    _ step: Exchange.Step,
+    now: Moment,
+    into effects: inout [Effect]
+  ) {
     switch step {
     case .ask, .wait:
       settleManifestHalted(index, into: &effects)
     case .failed(let failure, let status):
       segments[index].manifest.httpStatus = status
-      if failure.code == .cancelled, halt != nil { return settleManifestHalted(index, into: &effects) }
+      if failure.code == .cancelled, halt != nil {
+        return settleManifestHalted(index, into: &effects)
+      }
       manifestFailed(index, failure, into: &effects)
     case .answered(let response):
       segments[index].manifest.httpStatus = response.status
@@ -84,25 +106,35 @@ extension Dispatcher {
     }
     guard [200, 203].contains(response.status), let body = response.body else {
       if let body = response.body { effects.append(.discard(body)) }
-      let failure = Self.failure(status: response.status, carriesCredentials: exchange.carriesCredentials)
+      let failure = Self.failure(
+        status: response.status,
+        carriesCredentials: exchange.carriesCredentials
+      )
       return manifestFailed(index, failure, into: &effects)
     }
     segments[index].staged = body
     segments[index].manifest.bytes = body.size
     let mime = response.headers["Content-Type"].map(BodyCheck.essence)
     if mime == "text/html" || mime == "application/xhtml" {
-      return refuse(index, Failure(.manifestGuard, "an HTML page came in its place"), into: &effects)
+      return refuse(
+        index,
+        Failure(.manifestGuard, "an HTML page came in its place"),
+        into: &effects
+      )
     }
     var record = segments[index].recorded ?? SegmentRecord(key: segments[index].key)
     record.manifestURL = exchange.url.string
     record.manifestFinalURL = exchange.hop.string
     record.validators = Validators(
-      entityTag: response.headers["ETag"], lastModified: response.headers["Last-Modified"]
+      entityTag: response.headers["ETag"],
+      lastModified: response.headers["Last-Modified"]
     )
     segments[index].accepted = record
     segments[index].manifest.status = .fetched
     let source = ManifestSource(
-      bytes: .staged(body), base: segments[index].declaration.base ?? exchange.hop, mime: mime,
+      bytes: .staged(body),
+      base: segments[index].declaration.base ?? exchange.hop,
+      mime: mime,
       name: exchange.url.redacted
     )
     effects.append(.readManifest(segment: index, source))
@@ -122,7 +154,9 @@ extension Dispatcher {
   ) {
     switch reading {
     case .failure(let failure):
-      if failure.code == .storeDamaged, var exchange = manifestExchanges[index], exchange.isConditional {
+      if failure.code == .storeDamaged, var exchange = manifestExchanges[index],
+        exchange.isConditional
+      {
         exchange.dropConditions()
         manifestExchanges[index] = exchange
         return reask(.manifest(segment: index))
@@ -133,12 +167,21 @@ extension Dispatcher {
     }
   }
 
-  private mutating func judge(_ index: Int, _ manifest: Manifest, now: Moment, into effects: inout [Effect]) {
+  private mutating func judge(
+    _ index: Int,
+    _ manifest: Manifest,
+    now: Moment,
+    into effects: inout [Effect]
+  ) {
     let segment = segments[index]
     segments[index].manifest.warnings = manifest.warnings
     let objection = ManifestGuard.objection(
-      to: manifest, of: segment.declaration, bundleID: request.bundleID,
-      recorded: segment.recorded, policy: request.policy, now: now.wall
+      to: manifest,
+      of: segment.declaration,
+      bundleID: request.bundleID,
+      recorded: segment.recorded,
+      policy: request.policy,
+      now: now.wall
     )
     if let objection { return refuse(index, objection, into: &effects) }
     var record = segment.accepted ?? segment.recorded ?? SegmentRecord(key: segment.key)
@@ -154,7 +197,12 @@ extension Dispatcher {
   }
 
   /// From here on this is the segment's generation, whatever becomes of its items.
-  private mutating func accept(_ index: Int, _ record: SegmentRecord, manifest: StagedBody?, now: Moment) {
+  private mutating func accept(
+    _ index: Int,
+    _ record: SegmentRecord,
+    manifest: StagedBody?,
+    now: Moment
+  ) {
     var record = record
     record.lastChecked = now.wall
     if request.mode == .run {
@@ -188,7 +236,11 @@ extension Dispatcher {
   }
 
   /// The last good generation stays as it is, and nothing leaves.
-  private mutating func settleManifestFailure(_ index: Int, _ failure: Failure?, into effects: inout [Effect]) {
+  private mutating func settleManifestFailure(
+    _ index: Int,
+    _ failure: Failure?,
+    into effects: inout [Effect]
+  ) {
     if let staged = segments[index].staged { effects.append(.discard(staged)) }
     segments[index].staged = nil
     segments[index].accepted = nil
@@ -200,7 +252,8 @@ extension Dispatcher {
   private func usableRecords(of key: SegmentKey) -> Int {
     guard let holder = facts.inventory.segmentKeys.firstIndex(of: key) else { return 0 }
     return facts.inventory.records.indices.count { index in
-      facts.inventory.records[index].digest != nil && facts.inventory.holders[index].contains(holder)
+      facts.inventory.records[index].digest != nil
+        && facts.inventory.holders[index].contains(holder)
     }
   }
 

@@ -1,13 +1,22 @@
 /// What a dry run learns from one HEAD.
 extension Dispatcher {
-  mutating func probeAnswered(_ item: Int, _ response: TransferResponse, into effects: inout [Effect]) {
+  mutating func probeAnswered(
+    _ item: Int,
+    _ response: TransferResponse,
+    into effects: inout [Effect]
+  ) {
     let record = items[item].planned.record
     switch response.status {
     case 304:
       keep(item, "the server says unchanged")
     case 200, 203:
-      let told = Validators(entityTag: response.headers["ETag"], lastModified: response.headers["Last-Modified"])
-      if items[item].planned.decision == .revalidate, let record, !told.isEmpty, told == record.validators {
+      let told = Validators(
+        entityTag: response.headers["ETag"],
+        lastModified: response.headers["Last-Modified"]
+      )
+      if items[item].planned.decision == .revalidate, let record, !told.isEmpty,
+        told == record.validators
+      {
         // Some servers answer every HEAD in full; equal validators say the same as a 304.
         keep(item, "the server's validators are unchanged")
       } else {
@@ -51,7 +60,9 @@ extension Dispatcher {
       items[item].result.reason = "the server says changed"
     }
     let isCoded = response.headers["Content-Encoding"] != nil
-    items[item].result.size = isCoded ? items[item].entry.size
+    items[item].result.size =
+      isCoded
+      ? items[item].entry.size
       : response.headers["Content-Length"].flatMap { Int64($0) } ?? items[item].entry.size
   }
 }

@@ -11,7 +11,13 @@ package struct Dispatcher: Sendable {
     package var uptime: Duration
     package var seed: UInt64
 
-    package init(request: RunRequest, facts: Planner.Facts, segments: [SegmentRecord], uptime: Duration, seed: UInt64) {
+    package init(
+      request: RunRequest,
+      facts: Planner.Facts,
+      segments: [SegmentRecord],
+      uptime: Duration,
+      seed: UInt64
+    ) {
       self.request = request
       self.facts = facts
       self.segments = segments
@@ -56,15 +62,19 @@ package struct Dispatcher: Sendable {
     facts = start.facts
     jitter = Jitter(seed: start.seed)
     deadline = start.request.policy.deadline.map { start.uptime + $0 }
-    queue = TransferQueue(concurrency: start.request.policy.concurrency, perHost: start.request.policy.perHost)
+    queue = TransferQueue(
+      concurrency: start.request.policy.concurrency,
+      perHost: start.request.policy.perHost
+    )
     segments = start.request.segments.map { declaration in
       let key = SegmentKey(identity: start.request.identity, name: declaration.name)
       let recorded = start.segments.first { $0.key == key }
-      let url: String? = switch declaration.source {
-      case .inline: nil
-      case .remote(let url): url.string
-      case .file(let path): path
-      }
+      let url: String? =
+        switch declaration.source {
+        case .inline: nil
+        case .remote(let url): url.string
+        case .file(let path): path
+        }
       return SegmentWork(
         declaration: declaration,
         key: key,
@@ -90,8 +100,10 @@ package struct Dispatcher: Sendable {
     switch event {
     case .started: begin(now: now, into: &effects)
     case .transferProgressed(_, let bytes): effects.append(.announce(.bytesReceived(bytes)))
-    case .transferFinished(let id, let result): transferFinished(id, result, now: now, into: &effects)
-    case .manifestRead(let segment, let result): manifestRead(segment, result, now: now, into: &effects)
+    case .transferFinished(let id, let result):
+      transferFinished(id, result, now: now, into: &effects)
+    case .manifestRead(let segment, let result):
+      manifestRead(segment, result, now: now, into: &effects)
     case .committed(let removed): committed(removed, into: &effects)
     case .commitFailed(let failure): commitFailed(failure, into: &effects)
     case .interrupted(let signal):
@@ -110,7 +122,9 @@ package struct Dispatcher: Sendable {
 
   /// Whatever the event was: start what may start, write what is due, end when all is done.
   private mutating func advance(now: Moment, into effects: inout [Effect]) {
-    if let deadline, halt == nil, now.uptime >= deadline, hasOpenWork { stop(.deadline, into: &effects) }
+    if let deadline, halt == nil, now.uptime >= deadline, hasOpenWork {
+      stop(.deadline, into: &effects)
+    }
     resumeWaiting(now: now)
     startTransfers(into: &effects)
     let isIdle = inFlight.isEmpty && queue.count == 0
@@ -165,7 +179,12 @@ package struct Dispatcher: Sendable {
     case .manifest(let segment):
       guard var exchange = manifestExchanges[segment] else { return }
       announceRequest(status, result.figures, exchange, into: &effects)
-      let step = exchange.receive(result.outcome, policy: request.policy, now: now.wall, random: jitter.next())
+      let step = exchange.receive(
+        result.outcome,
+        policy: request.policy,
+        now: now.wall,
+        random: jitter.next()
+      )
       manifestExchanges[segment] = exchange
       guard !proceed(job, step, now: now) else { return }
       manifestAnswered(segment, step, now: now, into: &effects)
@@ -173,7 +192,12 @@ package struct Dispatcher: Sendable {
       guard var exchange = items[item].exchange else { return }
       announceRequest(status, result.figures, exchange, into: &effects)
       items[item].result.figures = result.figures
-      let step = exchange.receive(result.outcome, policy: request.policy, now: now.wall, random: jitter.next())
+      let step = exchange.receive(
+        result.outcome,
+        policy: request.policy,
+        now: now.wall,
+        random: jitter.next()
+      )
       items[item].exchange = exchange
       guard !proceed(job, step, now: now) else { return }
       itemAnswered(item, step, now: now, into: &effects)
@@ -189,7 +213,9 @@ package struct Dispatcher: Sendable {
       return true
     case .wait(let pause):
       waiting[job] = now.uptime + pause
-      if case .item(let item) = jobs[job] { items[item].state = .waiting(until: now.uptime + pause) }
+      if case .item(let item) = jobs[job] {
+        items[item].state = .waiting(until: now.uptime + pause)
+      }
       return true
     case .answered, .failed:
       return false
@@ -220,7 +246,11 @@ package struct Dispatcher: Sendable {
       let isUnderWay = exchange.attempts > 0
       let segment = items[item].segments[0]
       let rank = TransferQueue.Rank(priority: segments[segment].priority ?? 101, order: segment)
-      queue.append(job, host: exchange.hop.authority, rank: isUnderWay ? .init(priority: 0, order: 1) : rank)
+      queue.append(
+        job,
+        host: exchange.hop.authority,
+        rank: isUnderWay ? .init(priority: 0, order: 1) : rank
+      )
     }
   }
 

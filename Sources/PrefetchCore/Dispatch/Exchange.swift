@@ -83,7 +83,9 @@ package struct Exchange: Sendable {
     case .failure(let failure):
       return retry(failure, status: nil, policy: policy.retries, random: random)
     case .success(let response):
-      if Self.redirectStatuses.contains(response.status), let location = response.headers["Location"] {
+      if Self.redirectStatuses.contains(response.status),
+        let location = response.headers["Location"]
+      {
         return follow(location, status: response.status, policy: policy, now: now)
       }
       if Self.busyStatuses.contains(response.status) {
@@ -98,40 +100,69 @@ package struct Exchange: Sendable {
     }
   }
 
-  private mutating func retry(_ failure: Failure, status: Int?, policy: RetryPolicy, random: Double) -> Step {
+  private mutating func retry(
+    _ failure: Failure,
+    status: Int?,
+    policy: RetryPolicy,
+    random: Double
+  ) -> Step {
     guard failure.isTransient, attempts - redirects.count <= policy.count else {
       return .failed(failure, status: status)
     }
     return .wait(policy.delay(beforeAttempt: attempts - redirects.count + 1, random: random))
   }
 
-  private mutating func follow(_ location: String, status: Int, policy: RunPolicy, now: Instant) -> Step {
+  private mutating func follow(
+    _ location: String,
+    status: Int,
+    policy: RunPolicy,
+    now: Instant
+  ) -> Step {
     let rules = policy.redirects
     guard rules.isFollowing else {
-      return .failed(Failure(.redirected, "it is redirected to `\(location)`, and `redirects.follow` is false"), status: status)
+      return .failed(
+        Failure(.redirected, "it is redirected to `\(location)`, and `redirects.follow` is false"),
+        status: status
+      )
     }
     let target: WebURL
     do {
       target = try hop.resolving(location)
     } catch {
-      let code: ErrorCode = if case .unsupportedScheme = error { .redirectForbidden } else { .badResponse }
+      let code: ErrorCode =
+        if case .unsupportedScheme = error { .redirectForbidden } else { .badResponse }
       return .failed(Failure(code, "its redirect target \(error)"), status: status)
     }
     redirects.append(RedirectHop(status: status, url: target))
     if redirects.count > rules.maximum {
-      return .failed(Failure(.redirectLimit, "more than \(rules.maximum) redirects"), status: status)
+      return .failed(
+        Failure(.redirectLimit, "more than \(rules.maximum) redirects"),
+        status: status
+      )
     }
     if target == url || redirects.dropLast().contains(where: { $0.url == target }) {
-      return .failed(Failure(.redirectLimit, "its redirects come back to `\(target)`"), status: status)
+      return .failed(
+        Failure(.redirectLimit, "its redirects come back to `\(target)`"),
+        status: status
+      )
     }
     if hop.scheme == .https, target.scheme == .http, !rules.allowsDowngrade {
-      return .failed(Failure(.redirectForbidden, "a redirect leads from https to `\(target)`"), status: status)
+      return .failed(
+        Failure(.redirectForbidden, "a redirect leads from https to `\(target)`"),
+        status: status
+      )
     }
     if target.host != url.host, !rules.allowsCrossHost {
-      return .failed(Failure(.redirectForbidden, "a redirect leads to another host, `\(target.host)`"), status: status)
+      return .failed(
+        Failure(.redirectForbidden, "a redirect leads to another host, `\(target.host)`"),
+        status: status
+      )
     }
     if case .refused(_, let hint) = policy.transportSecurity.decide(target, at: now) {
-      return .failed(Failure(.transportSecurity, "a redirect leads to `\(target)` over plain http; \(hint)"), status: status)
+      return .failed(
+        Failure(.transportSecurity, "a redirect leads to `\(target)` over plain http; \(hint)"),
+        status: status
+      )
     }
     hop = target
     return .ask

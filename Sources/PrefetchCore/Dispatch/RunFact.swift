@@ -122,7 +122,14 @@ package struct ItemResult: Hashable, Sendable {
   package var isUsable = false
   package var isRequired = true
 
-  package init(url: String, id: String, segments: [String], state: ItemState, action: ItemAction, reason: String) {
+  package init(
+    url: String,
+    id: String,
+    segments: [String],
+    state: ItemState,
+    action: ItemAction,
+    reason: String
+  ) {
     self.url = url
     self.id = id
     self.segments = segments

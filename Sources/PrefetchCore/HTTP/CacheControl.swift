@@ -9,7 +9,9 @@ package struct CacheControl: Hashable, Sendable {
   /// Unknown directives are ignored; of one given twice the smaller age counts.
   package init(_ header: String?) {
     for part in Self.directives(of: header ?? "") {
-      let pieces = part.split(separator: "=", maxSplits: 1).map { $0.filter { $0 != " " && $0 != "\t" } }
+      let pieces = part.split(separator: "=", maxSplits: 1).map {
+        $0.filter { $0 != " " && $0 != "\t" }
+      }
       let value = pieces.count > 1 ? pieces[1].filter { $0 != "\"" } : nil
       switch pieces.first?.lowercased() {
       case "max-age":

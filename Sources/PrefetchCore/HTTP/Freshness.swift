@@ -15,7 +15,8 @@ package enum Freshness {
   ) -> Instant? {
     if limits.contains(.immutable) { return .distantFuture }
     let control = CacheControl(headers.combined("Cache-Control"))
-    guard !control.hasNoCache, !control.hasNoStore, headers.combined("Vary")?.contains("*") != true else {
+    guard !control.hasNoCache, !control.hasNoStore, headers.combined("Vary")?.contains("*") != true
+    else {
       return nil
     }
     guard let lifetime = lifetime(headers: headers, control: control, now: now) else { return nil }
@@ -31,7 +32,11 @@ package enum Freshness {
     return now + capped
   }
 
-  private static func lifetime(headers: HeaderBlock, control: CacheControl, now: Instant) -> Duration? {
+  private static func lifetime(
+    headers: HeaderBlock,
+    control: CacheControl,
+    now: Instant
+  ) -> Duration? {
     if let maxAge = control.maxAge { return .seconds(maxAge) }
     guard let expires = headers["Expires"] else { return nil }
     // An unreadable Expires, `0` above all, means already expired.
@@ -42,7 +47,9 @@ package enum Freshness {
 
   /// The larger of what caches on the way say and what the clocks say; never negative.
   private static func age(headers: HeaderBlock, now: Instant) -> Duration {
-    let told = headers["Age"].flatMap { Int64($0) }.map { Duration.seconds(max(0, min($0, 1 << 31))) } ?? .zero
+    let told =
+      headers["Age"].flatMap { Int64($0) }.map { Duration.seconds(max(0, min($0, 1 << 31))) }
+      ?? .zero
     let apparent = headers["Date"].flatMap { HTTPDate.parse($0) }.map { now - $0 } ?? .zero
     return max(told, max(apparent, .zero))
   }

@@ -3,7 +3,9 @@ package enum HTTPDate {
   /// Reads the three forms of RFC 9110 §5.6.7; nil for anything else.
   package static func parse(_ text: some StringProtocol) -> Instant? {
     let separators = " ,-".utf8
-    let words = String(text).utf8.split(whereSeparator: separators.contains).map { String(Substring($0)) }
+    let words = String(text).utf8.split(whereSeparator: separators.contains).map {
+      String(Substring($0))
+    }
     switch words.count {
     case 6:
       // Sun, 06 Nov 1994 08:49:37 GMT — or Sunday, 06-Nov-94 08:49:37 GMT
@@ -41,7 +43,12 @@ package enum HTTPDate {
       let hour = parts[0], let minute = parts[1], let second = parts[2]
     else { return nil }
     return CalendarDate(
-      year: year, month: month + 1, day: day, hour: hour, minute: minute, second: second
+      year: year,
+      month: month + 1,
+      day: day,
+      hour: hour,
+      minute: minute,
+      second: second
     )?.instant
   }
 
@@ -66,16 +73,23 @@ package enum Timestamp {
   package static func parse(_ text: some StringProtocol) -> Instant? {
     let bytes = Array(text.utf8)
     guard bytes.count >= 10, bytes[4] == UInt8(ascii: "-"), bytes[7] == UInt8(ascii: "-"),
-      let year = number(bytes[0..<4]), let month = number(bytes[5..<7]), let day = number(bytes[8..<10])
+      let year = number(bytes[0..<4]), let month = number(bytes[5..<7]),
+      let day = number(bytes[8..<10])
     else { return nil }
     guard bytes.count > 10 else {
-      return CalendarDate(year: year, month: month, day: day, hour: 0, minute: 0, second: 0)?.instant
+      return CalendarDate(year: year, month: month, day: day, hour: 0, minute: 0, second: 0)?
+        .instant
     }
     guard bytes.count >= 20, "Tt ".utf8.contains(bytes[10]), bytes[13] == UInt8(ascii: ":"),
       bytes[16] == UInt8(ascii: ":"), let hour = number(bytes[11..<13]),
       let minute = number(bytes[14..<16]), let second = number(bytes[17..<19]),
       let base = CalendarDate(
-        year: year, month: month, day: day, hour: hour, minute: minute, second: second
+        year: year,
+        month: month,
+        day: day,
+        hour: hour,
+        minute: minute,
+        second: second
       )?.instant
     else { return nil }
     var rest = bytes[19...]

@@ -20,10 +20,12 @@ package enum RequestHeader {
 
   /// A token of RFC 9110.
   package static func isName(_ text: String) -> Bool {
-    !text.isEmpty && text.utf8.allSatisfy { byte in
-      ASCII.isDigit(byte) || (byte | 0x20 >= UInt8(ascii: "a") && byte | 0x20 <= UInt8(ascii: "z"))
-        || "!#$%&'*+-.^_`|~".utf8.contains(byte)
-    }
+    !text.isEmpty
+      && text.utf8.allSatisfy { byte in
+        ASCII.isDigit(byte)
+          || (byte | 0x20 >= UInt8(ascii: "a") && byte | 0x20 <= UInt8(ascii: "z"))
+          || "!#$%&'*+-.^_`|~".utf8.contains(byte)
+      }
   }
 
   /// No line breaks, no control characters, no blanks at the ends.

@@ -1,13 +1,17 @@
 /// What a 304 does to stored headers.
 package enum Revalidation {
   /// The stored headers renewed by those of a 304, and whether anything but a clock moved.
-  package static func merge(stored: HeaderBlock, confirmed: HeaderBlock) -> (headers: HeaderBlock, isChanged: Bool) {
+  package static func merge(
+    stored: HeaderBlock,
+    confirmed: HeaderBlock
+  ) -> (headers: HeaderBlock, isChanged: Bool) {
     var merged = stored
     var isChanged = false
     var seen: Set<String> = []
     for field in confirmed.fields {
       let name = field.name.lowercased()
-      guard !ofTheBody.contains(name), !ofTheConnection.contains(name), seen.insert(name).inserted else { continue }
+      guard !ofTheBody.contains(name), !ofTheConnection.contains(name), seen.insert(name).inserted
+      else { continue }
       let values = confirmed.all(name)
       guard merged.all(name) != values else { continue }
       merged.fields.removeAll { $0.name.lowercased() == name }
@@ -39,7 +43,10 @@ package enum Revalidation {
 
   private static func comparable(_ headers: HeaderBlock) -> [String] {
     headers.fields
-      .filter { !ofTheClock.contains($0.name.lowercased()) && !ofTheConnection.contains($0.name.lowercased()) }
+      .filter {
+        !ofTheClock.contains($0.name.lowercased())
+          && !ofTheConnection.contains($0.name.lowercased())
+      }
       .map { "\($0.name.lowercased()):\($0.value)" }
       .sorted()
   }

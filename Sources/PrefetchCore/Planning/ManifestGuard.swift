@@ -10,10 +10,16 @@ package enum ManifestGuard {
     now: Instant
   ) -> Failure? {
     if let named = manifest.segment, named != segment.name {
-      return Failure(.manifestInvalid, "it is the manifest of segment `\(named)`, not of `\(segment.name)`")
+      return Failure(
+        .manifestInvalid,
+        "it is the manifest of segment `\(named)`, not of `\(segment.name)`"
+      )
     }
     if let ours = bundleID, let theirs = manifest.bundleID, ours != theirs {
-      return Failure(.bundleMismatch, "its `bundle_id` is `\(theirs)`, the configuration's is `\(ours)`")
+      return Failure(
+        .bundleMismatch,
+        "its `bundle_id` is `\(theirs)`, the configuration's is `\(ours)`"
+      )
     }
     if let expires = manifest.expires, expires <= now {
       return Failure(.manifestGuard, "it expired at \(Timestamp.format(expires))")
@@ -22,7 +28,8 @@ package enum ManifestGuard {
       return Failure(.manifestGuard, "it has no items; set `allow_empty: true` if that is meant")
     }
     guard let recorded, recorded.manifest != nil else { return nil }
-    if let old = recorded.generated, let new = manifest.generated, new < old, !policy.allowsRollback {
+    if let old = recorded.generated, let new = manifest.generated, new < old, !policy.allowsRollback
+    {
       return Failure(
         .manifestGuard,
         "it was generated at \(Timestamp.format(new)), before the stored one (\(Timestamp.format(old))); "
@@ -30,7 +37,9 @@ package enum ManifestGuard {
       )
     }
     let lost = recorded.itemCount - manifest.itemCount
-    let isMass = recorded.itemCount >= 10 && Double(lost) > Double(recorded.itemCount) * policy.maximumRemovalFraction
+    let isMass =
+      recorded.itemCount >= 10
+      && Double(lost) > Double(recorded.itemCount) * policy.maximumRemovalFraction
     if isMass, !policy.allowsMassRemoval, !(manifest.itemCount == 0 && segment.allowsEmpty) {
       return Failure(
         .manifestGuard,

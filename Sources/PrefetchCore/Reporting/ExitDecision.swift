@@ -34,17 +34,20 @@ extension ExitStatus {
     return items + manifests
   }
 
-  private static func ofContent(_ report: Report, failures: [Finding], detailed: Bool) -> ExitStatus {
+  private static func ofContent(_ report: Report, failures: [Finding], detailed: Bool) -> ExitStatus
+  {
     let required = report.segments.filter(\.isRequired)
     if !failures.isEmpty {
       let isConnectivity = failures.allSatisfy { $0.code.category == .connectivity }
       if isConnectivity, !report.hasAnswer { return .unavailable }
-      let isNothing = report.mode == .get
+      let isNothing =
+        report.mode == .get
         ? report.items.allSatisfy { !$0.isUsable }
         : !required.isEmpty && required.allSatisfy { $0.state == .failed }
       return isNothing ? .nothing : .incomplete
     }
-    let hasDeferral = report.deferral != nil || required.contains { $0.deferral != nil || $0.state == .deferred }
+    let hasDeferral =
+      report.deferral != nil || required.contains { $0.deferral != nil || $0.state == .deferred }
     if hasDeferral { return .deferred }
     let hasChanges = report.totals.fetched + report.totals.updated + report.totals.removed > 0
     return detailed && hasChanges ? .changes : .ok

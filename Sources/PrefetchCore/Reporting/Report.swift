@@ -47,7 +47,9 @@ package struct Report: Sendable {
   }
 
   package var verdict: Verdict {
-    if totals.failed > 0 || storeFailure != nil || segments.contains(where: { $0.manifest.failure != nil }) {
+    if totals.failed > 0 || storeFailure != nil
+      || segments.contains(where: { $0.manifest.failure != nil })
+    {
       return .failed
     }
     return totals.fetched + totals.updated + totals.removed > 0 ? .newData : .noData

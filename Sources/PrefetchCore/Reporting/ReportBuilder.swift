@@ -4,7 +4,12 @@ package struct ReportBuilder: Sendable {
   private let startedUptime: Duration
   private var positions: [String: Int] = [:]
 
-  package init(mode: RunRequest.Mode, identity: String, segments: [SegmentDeclaration], at now: Moment) {
+  package init(
+    mode: RunRequest.Mode,
+    identity: String,
+    segments: [SegmentDeclaration],
+    at now: Moment
+  ) {
     report = Report(mode: mode, identity: identity, started: now.wall)
     startedUptime = now.uptime
     for segment in segments {

@@ -42,13 +42,17 @@ package struct TransportSecurity: Hashable, Sendable {
       let entry = "NSExceptionDomains.\(name)"
       return exception.allowsInsecureHTTP
         ? .allowed(entry: entry)
-        : .refused(entry: entry, hint: "`\(entry)` does not set `NSExceptionAllowsInsecureHTTPLoads`")
+        : .refused(
+          entry: entry,
+          hint: "`\(entry)` does not set `NSExceptionAllowsInsecureHTTPLoads`"
+        )
     }
     if Self.isLocal(url.host) {
       if allowsLocalNetworking == true { return .allowed(entry: "NSAllowsLocalNetworking") }
       return .refused(
         entry: nil,
-        hint: "use https, or set `transport_security: { NSAllowsLocalNetworking: true }` for hosts on this network"
+        hint:
+          "use https, or set `transport_security: { NSAllowsLocalNetworking: true }` for hosts on this network"
       )
     }
     if allowsArbitraryLoads, allowsLocalNetworking == nil, !hasNarrowerKeys {

@@ -9,6 +9,9 @@ package struct VerificationReport: Hashable, Sendable {
   package var bad: [DamagedObject] = []
   /// Objects that the index does not name: no damage, the next run removes them.
   package var orphans = 0
+
+  /// Of a cache that does not exist yet.
+  package static let empty = VerificationReport()
 }
 
 /// An object that is not what its name says.
