@@ -61,7 +61,7 @@ extension Configuration {
   }
 
   @FieldBuilder<Configuration> private static var generalFields: [Field<Configuration>] {
-    Field("version", \.version, .integer(1...1), "Version of the configuration's own format")
+    Field("version", \.version, .formatVersion, "Version of the configuration's own format")
     Field(
       "name",
       \.name,
@@ -156,7 +156,8 @@ extension Configuration {
     configuration,
     decoder in
     guard case .sequence(let nodes) = node.content else {
-      decoder.reportWrongType(of: node, expected: "a list of segments")
+      let hint = node.scalar.map { "write `segments: [\($0.text)]`" }
+      decoder.reportWrongType(of: node, expected: "a list of segments", hint: hint)
       return
     }
     var places: [String: Node] = [:]
@@ -186,5 +187,20 @@ extension Configuration {
       hint: "the other stands at \(origin)",
       at: place
     )
+  }
+}
+
+extension ValueType where Value == Int {
+  /// Versions of the configuration's own format; there is one so far.
+  fileprivate static var formatVersion: Self {
+    scalar("the number 1", summary: "1", schema: [("const", .integer(1))]) {
+      text throws(ValueComplaint) in
+      guard text != "1", text != "1.0" else { return 1 }
+      throw ValueComplaint(
+        "the format version `\(text)` is not known; this program reads version 1"
+      )
+    } encode: {
+      .integer(Int64($0))
+    }
   }
 }

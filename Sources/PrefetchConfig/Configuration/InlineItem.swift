@@ -26,10 +26,11 @@ package struct InlineItem: Sendable {
     package var url: WebURL?
     package var priority: Int?
 
-    static let table = ObjectType(Self(), name: "alternate", shorthand: "url", check: requireURL) {
+    static let table = ObjectType(Self(), name: "alternate", shorthand: "url") {
       Field("url", \.url, .itemURL, "Where the bytes are as well")
       Field("priority", \.priority, .integer(1...100), "Rank among the alternates, 1 first")
     }
+    .checking(requireURL)
 
     private static let requireURL: @Sendable (inout Self, ObjectFacts, inout NodeDecoder) -> Void =
       {
@@ -51,15 +52,7 @@ package struct InlineItem: Sendable {
     package var integrity: [ExpectedDigest] = []
     package var sha256: ExpectedDigest?
 
-    static let table = ObjectType(
-      Self(),
-      name: "child",
-      shorthand: "url",
-      check: { _, facts, decoder in
-        guard !facts.has("url") else { return }
-        decoder.report("config.missing-url", "`\(decoder.lastKey)` has no `url`", at: facts.node)
-      }
-    ) {
+    static let table = ObjectType(Self(), name: "child", shorthand: "url") {
       Field("url", \.url, .itemURL, "Where it is")
       Field("bitrate", \.bitrate, .bitRate, "Bits a second of the medium")
       Field("size", \.size, .size, "Bytes of the decoded body")
@@ -67,6 +60,10 @@ package struct InlineItem: Sendable {
       Field("digests", \.digests, .digests, "Digests the body must have")
       Field("integrity", \.integrity, .integrity, "The same as Subresource Integrity writes it")
       Field("sha256", \.sha256, .digest(.sha256), "SHA-256 the body must have")
+    }
+    .checking { _, facts, decoder in
+      guard !facts.has("url") else { return }
+      decoder.report("config.missing-url", "`\(decoder.lastKey)` has no `url`", at: facts.node)
     }
   }
 
@@ -119,7 +116,7 @@ package struct InlineItem: Sendable {
 }
 
 extension InlineItem {
-  static let table = ObjectType(Self(), name: "item", shorthand: "url", check: check) {
+  static let table = ObjectType(Self(), name: "item", shorthand: "url") {
     Field("url", \.url, .itemURL, "Where the item is")
     Field(
       "id",
@@ -162,6 +159,7 @@ extension InlineItem {
     Field("headers", \.headers, .headers, "Headers of its requests").secret
     Field("path", \.path, .relativePath, "Name in a published tree").later
   }
+  .checking(check)
 
   private static let check: @Sendable (inout Self, ObjectFacts, inout NodeDecoder) -> Void = {
     item,

@@ -135,23 +135,20 @@ package struct Retries: Hashable, Sendable {
   package var maximumDelay = Duration.seconds(30)
   package var wait = Duration.seconds(120)
 
-  static let table = ObjectType(
-    Self(),
-    name: "retries",
-    check: { retries, facts, decoder in
-      guard retries.delay > retries.maximumDelay else { return }
-      decoder.report(
-        "config.bad-value",
-        "`delay` is longer than `max_delay`",
-        at: facts.place(of: "delay")
-      )
-    }
-  ) {
+  static let table = ObjectType(Self(), name: "retries") {
     Field("items", \.items, .integer(0...100), "Further tries of a failed transfer")
     Field("lookups", \.lookups, .integer(0...100), "Further tries of a failed name look-up")
     Field("delay", \.delay, .duration, "Longest pause before the first further try")
     Field("max_delay", \.maximumDelay, .duration, "Longest pause before any further try")
     Field("wait", \.wait, .duration, "Longest `Retry-After` to wait for within a run")
+  }
+  .checking { retries, facts, decoder in
+    guard retries.delay > retries.maximumDelay else { return }
+    decoder.report(
+      "config.bad-value",
+      "`delay` is longer than `max_delay`",
+      at: facts.place(of: "delay")
+    )
   }
 }
 
@@ -193,18 +190,7 @@ package struct QualityRules: Hashable, Sendable {
     on[level.rawValue] ?? .go
   }
 
-  static let table = ObjectType(
-    Self(),
-    name: "quality",
-    check: { rules, facts, decoder in
-      guard let good = rules.good, let excellent = rules.excellent, good > excellent else { return }
-      decoder.report(
-        "config.bad-value",
-        "`good` is faster than `excellent`",
-        at: facts.place(of: "good")
-      )
-    }
-  ) {
+  static let table = ObjectType(Self(), name: "quality") {
     Field("good", \.good, .rate, "Throughput from which the network is good")
     Field("excellent", \.excellent, .rate, "Throughput from which the network is excellent")
     Field(
@@ -212,6 +198,14 @@ package struct QualityRules: Hashable, Sendable {
       \.on,
       .map(of: .oneOf("quality", Level.allCases.map(\.rawValue)), to: .choice()),
       "What to do at each quality; `go` where nothing is said"
+    )
+  }
+  .checking { rules, facts, decoder in
+    guard let good = rules.good, let excellent = rules.excellent, good > excellent else { return }
+    decoder.report(
+      "config.bad-value",
+      "`good` is faster than `excellent`",
+      at: facts.place(of: "good")
     )
   }
 }

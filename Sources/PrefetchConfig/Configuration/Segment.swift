@@ -97,7 +97,7 @@ package struct Segment: Sendable {
 }
 
 extension Segment {
-  static let table = ObjectType(Self(), name: "segment", shorthand: "name", check: check) {
+  static let table = ObjectType(Self(), name: "segment", shorthand: "name") {
     Field("name", \.name, .name, "Name by which it is subscribed to and reported")
     Field("manifest", \.manifest, .manifestLocation, "Where the list of its items is")
     Field(
@@ -109,6 +109,7 @@ extension Segment {
     )
     sharedFields
   }
+  .checking(check)
 
   /// What `defaults` may say for all segments.
   static let defaultsTable = ObjectType(Self(), name: "segment_defaults") {

@@ -8,20 +8,7 @@ package struct Expectation: Hashable, Sendable {
   package var maximumSize: Int64?
   package var magic: String?
 
-  static let table = ObjectType(
-    Self(),
-    name: "expect",
-    check: { expectation, facts, decoder in
-      guard let minimum = expectation.minimumSize, let maximum = expectation.maximumSize,
-        minimum > maximum
-      else { return }
-      decoder.report(
-        "config.bad-value",
-        "`min_size` is above `max_size`",
-        at: facts.place(of: "min_size")
-      )
-    }
-  ) {
+  static let table = ObjectType(Self(), name: "expect") {
     Field("mime", \.mime, .oneOrMore(.mediaType), "Media types, `image/*` for all of a kind")
     Field("min_size", \.minimumSize, .size, "Fewest bytes of a body")
     Field("max_size", \.maximumSize, .size, "Most bytes of a body")
@@ -30,6 +17,16 @@ package struct Expectation: Hashable, Sendable {
       \.magic,
       .text.nonEmpty,
       "First bytes of a body, as text or in hexadecimal digits"
+    )
+  }
+  .checking { expectation, facts, decoder in
+    guard let minimum = expectation.minimumSize, let maximum = expectation.maximumSize,
+      minimum > maximum
+    else { return }
+    decoder.report(
+      "config.bad-value",
+      "`min_size` is above `max_size`",
+      at: facts.place(of: "min_size")
     )
   }
 }
@@ -59,14 +56,7 @@ package struct Publication: Hashable, Sendable {
   package var isAtomic = false
   package var keptGenerations = 1
 
-  static let table = ObjectType(
-    Self(),
-    name: "publish",
-    check: { _, facts, decoder in
-      guard !facts.has("dir") else { return }
-      decoder.report("config.missing-key", "`publish` has no `dir`", at: facts.node)
-    }
-  ) {
+  static let table = ObjectType(Self(), name: "publish") {
     Field("dir", \.folder, .path, "The folder")
     Field("layout", \.layout, .choice(), "How names in it are made")
     Field("link", \.link, .choice(), "How bodies get there")
@@ -77,6 +67,10 @@ package struct Publication: Hashable, Sendable {
       "Whether the whole tree changes in one moment, or not at all"
     )
     Field("keep_generations", \.keptGenerations, .integer(1...1000), "How many past trees are kept")
+  }
+  .checking { _, facts, decoder in
+    guard !facts.has("dir") else { return }
+    decoder.report("config.missing-key", "`publish` has no `dir`", at: facts.node)
   }
 }
 

@@ -55,15 +55,7 @@ package struct Hook: Hashable, Sendable {
     "serve.stopped", "run.finished",
   ]
 
-  static let table = ObjectType(
-    Self(),
-    name: "hook",
-    shorthand: "run",
-    check: { _, facts, decoder in
-      guard !facts.has("run") else { return }
-      decoder.report("config.missing-key", "the hook has no `run`", at: facts.node)
-    }
-  ) {
+  static let table = ObjectType(Self(), name: "hook", shorthand: "run") {
     Field(
       "run",
       \.command,
@@ -72,6 +64,10 @@ package struct Hook: Hashable, Sendable {
     )
     Field("timeout", \.timeout, .duration.positive, "How long it may take")
     Field("required", \.isRequired, .boolean, "Whether its failure makes the run fail")
+  }
+  .checking { _, facts, decoder in
+    guard !facts.has("run") else { return }
+    decoder.report("config.missing-key", "the hook has no `run`", at: facts.node)
   }
 }
 
@@ -83,18 +79,7 @@ package struct Analytics: Hashable, Sendable {
   package var keep = Duration.seconds(7 * 86_400)
   package var metrics: [String: [String]] = [:]
 
-  static let table = ObjectType(
-    Self(),
-    name: "analytics",
-    check: { analytics, facts, decoder in
-      guard analytics.isEnabled, !facts.has("endpoint") else { return }
-      decoder.report(
-        "config.missing-key",
-        "analytics are enabled without an `endpoint`",
-        at: facts.place(of: "enabled")
-      )
-    }
-  ) {
+  static let table = ObjectType(Self(), name: "analytics") {
     Field("enabled", \.isEnabled, .boolean, "Whether anything is recorded for sending").later
     Field("endpoint", \.endpoint, .url, "Where batches are sent").later
     Field("queue", \.queue, .integer(0...1_000_000), "Records that wait at most").later
@@ -105,6 +90,14 @@ package struct Analytics: Hashable, Sendable {
       .map(of: .name, to: .list(of: .text.nonEmpty)),
       "Metric names, each with the URL prefixes it counts"
     ).later
+  }
+  .checking { analytics, facts, decoder in
+    guard analytics.isEnabled, !facts.has("endpoint") else { return }
+    decoder.report(
+      "config.missing-key",
+      "analytics are enabled without an `endpoint`",
+      at: facts.place(of: "enabled")
+    )
   }
 }
 

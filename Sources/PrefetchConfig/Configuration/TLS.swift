@@ -13,17 +13,14 @@ package struct TLS: Hashable, Sendable {
     package var certificate: String?
     package var key: String?
 
-    static let table = ObjectType(
-      Self(),
-      name: "client_certificate",
-      check: { _, facts, decoder in
-        for key in ["certificate", "key"] where !facts.has(key) {
-          decoder.report("config.missing-key", "`\(key)` is missing", at: facts.node)
-        }
-      }
-    ) {
+    static let table = ObjectType(Self(), name: "client_certificate") {
       Field("certificate", \.certificate, .path, "File with the certificate in PEM form")
       Field("key", \.key, .path, "File with its private key")
+    }
+    .checking { _, facts, decoder in
+      for key in ["certificate", "key"] where !facts.has(key) {
+        decoder.report("config.missing-key", "`\(key)` is missing", at: facts.node)
+      }
     }
   }
 
@@ -104,7 +101,7 @@ package struct Pin: Hashable, Sendable {
   package var onlyReports = false
   package var expires: Instant?
 
-  static let table = ObjectType(Self(), name: "pin", check: check("leaf", "ca")) {
+  static let table = ObjectType(Self(), name: "pin") {
     Field(
       "subdomains",
       \.includesSubdomains,
@@ -121,13 +118,10 @@ package struct Pin: Hashable, Sendable {
     Field("report_only", \.onlyReports, .boolean, "Whether a mismatch is only reported")
     Field("expires", \.expires, .date, "When the pin ceases to hold")
   }
+  .checking(check("leaf", "ca"))
 
   /// The same in Apple's words.
-  static let appleTable = ObjectType(
-    Self(),
-    name: "apple_pin",
-    check: check("NSPinnedLeafIdentities", "NSPinnedCAIdentities")
-  ) {
+  static let appleTable = ObjectType(Self(), name: "apple_pin") {
     Field(
       "NSIncludesSubdomains",
       \.includesSubdomains,
@@ -147,6 +141,7 @@ package struct Pin: Hashable, Sendable {
       "Digests of a key above it in the verified chain"
     )
   }
+  .checking(check("NSPinnedLeafIdentities", "NSPinnedCAIdentities"))
 
   private static func check(
     _ leaf: String,
@@ -193,15 +188,12 @@ extension ValueType where Value == ContentDigest {
 
   /// The mapping of one key that Apple wraps a digest in.
   fileprivate static var pinnedIdentity: Self {
-    let type = ObjectType(
-      Identity(),
-      name: "identity",
-      check: { _, facts, decoder in
-        guard !facts.has("SPKI-SHA256-BASE64") else { return }
-        decoder.report("config.bad-pin", "`SPKI-SHA256-BASE64` is missing", at: facts.node)
-      }
-    ) {
+    let type = ObjectType(Identity(), name: "identity") {
       Field("SPKI-SHA256-BASE64", \.digest, .publicKeyDigest, "Digest of the public key")
+    }
+    .checking { _, facts, decoder in
+      guard !facts.has("SPKI-SHA256-BASE64") else { return }
+      decoder.report("config.bad-pin", "`SPKI-SHA256-BASE64` is missing", at: facts.node)
     }
     return Self(
       shape: .object(type.shape),

@@ -30,22 +30,19 @@ package struct Transport: Hashable, Sendable {
     package var headers: [String: Secret] = [:]
     package var http: Network.HTTPVersion?
 
-    static let table = ObjectType(
-      Self(),
-      name: "transport_rule",
-      check: { _, facts, decoder in
-        guard !facts.has("match") else { return }
-        decoder.report(
-          "config.missing-key",
-          "the rule has no `match`, so it is not said what it is for",
-          at: facts.node
-        )
-      }
-    ) {
+    static let table = ObjectType(Self(), name: "transport_rule") {
       Field("match", \.match, Match.table, "Which requests the rule is for")
       Field("proxy", \.proxy, .proxy, "Proxy of these requests")
       Field("headers", \.headers, .headers, "Headers added to these requests").secret
       Field("http", \.http, .choice(), "Version of HTTP of these requests")
+    }
+    .checking { _, facts, decoder in
+      guard !facts.has("match") else { return }
+      decoder.report(
+        "config.missing-key",
+        "the rule has no `match`, so it is not said what it is for",
+        at: facts.node
+      )
     }
   }
 

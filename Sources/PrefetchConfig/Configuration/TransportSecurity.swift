@@ -70,7 +70,7 @@ package struct SecurityException: Hashable, Sendable {
   package var reason: String?
   package var expires: Instant?
 
-  static let table = ObjectType(Self(), name: "security_exception", check: check) {
+  static let table = ObjectType(Self(), name: "security_exception") {
     Field(
       "NSIncludesSubdomains",
       \.includesSubdomains,
@@ -118,6 +118,7 @@ package struct SecurityException: Hashable, Sendable {
     Field("reason", \.reason, .text, "Why there is an exception")
     Field("expires", \.expires, .date, "When it ceases to hold")
   }
+  .checking(check)
 
   private static let check: @Sendable (inout Self, ObjectFacts, inout NodeDecoder) -> Void = {
     exception,

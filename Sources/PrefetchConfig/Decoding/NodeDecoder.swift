@@ -155,9 +155,11 @@ extension NodeDecoder {
   mutating func report(_ complaint: ValueComplaint, code: Diagnostic.Code, at node: Node) {
     let cameFromSecret = maskedPaths.contains(path)
     let mayQuote = !isInSecret && !cameFromSecret
+    let code = complaint.code ?? code
+    let suffix = code == "config.unknown-value" ? " for `\(lastKey)`" : ""
     report(
-      complaint.code ?? code,
-      mayQuote ? complaint.message : "the value of `\(lastKey)` is not valid",
+      code,
+      mayQuote ? complaint.message + suffix : "the value of `\(lastKey)` is not valid",
       hint: mayQuote ? complaint.hint : nil,
       at: node
     )

@@ -8,19 +8,20 @@ package struct ObjectType<Root: Sendable>: Sendable {
   let fields: [Field<Root>]
   package let shape: ObjectShape
   /// Conditions between keys, asked once all of them are read.
-  let check: @Sendable (inout Root, ObjectFacts, inout NodeDecoder) -> Void
+  private(set) var check: @Sendable (inout Root, ObjectFacts, inout NodeDecoder) -> Void = {
+    _,
+    _,
+    _ in
+  }
 
   init(
     _ initial: Root,
     name: String? = nil,
     shorthand: String? = nil,
-    check: @escaping @Sendable (inout Root, ObjectFacts, inout NodeDecoder) -> Void = { _, _, _ in
-    },
     @FieldBuilder<Root> fields: () -> [Field<Root>]
   ) {
     self.initial = initial
     self.fields = fields()
-    self.check = check
     let keys = self.fields.map { field in
       var key = field.key
       let value = field.encode(initial)
@@ -29,6 +30,14 @@ package struct ObjectType<Root: Sendable>: Sendable {
       return key
     }
     shape = ObjectShape(keys: keys, shorthand: shorthand, name: name)
+  }
+
+  func checking(
+    _ check: @escaping @Sendable (inout Root, ObjectFacts, inout NodeDecoder) -> Void
+  ) -> Self {
+    var type = self
+    type.check = check
+    return type
   }
 
   func decode(_ node: Node, into root: inout Root, _ decoder: inout NodeDecoder) {

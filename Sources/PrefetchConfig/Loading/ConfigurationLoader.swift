@@ -3,7 +3,7 @@ import PrefetchDocuments
 
 /// From files, variables and options to one validated configuration, with every problem at once.
 package struct ConfigurationLoader: Sendable {
-  /// `-c` as often as it was given; `-` is standard input. Without any the usual places are looked at.
+  /// What `-c` named; `-` is standard input, and without any the usual places are looked at.
   package var files: [String] = []
   /// In rising precedence: variables first, then options.
   package var overrides: [Override] = []

@@ -102,11 +102,21 @@ private struct SourceExcerpt {
       "license", "licence", "api_key", "api-key", "apikey", "authorization", "password", "cookie",
       "token", "secret",
     ]
+    if hasUserInformation(lower) { return true }
     return !lower.contains("${")
       && words.contains { word in
         guard let range = lower.firstRange(of: word) else { return false }
         return lower[range.upperBound...].contains { $0 == ":" || $0 == "=" || $0 == ">" }
       }
+  }
+}
+
+extension SourceExcerpt {
+  /// `https://user:password@host`.
+  private static func hasUserInformation(_ line: String) -> Bool {
+    line.split(separator: "://").dropFirst().contains { rest in
+      rest.prefix { !"/ \"'".contains($0) }.contains("@")
+    }
   }
 }
 
