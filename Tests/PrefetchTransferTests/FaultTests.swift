@@ -121,32 +121,6 @@ struct FaultTests {
     #expect(failure.code == .timeout)
   }
 
-  @Test("A transfer that waits for its turn does not stall")
-  func waitingForTurn() throws {
-    let gate = Gate()
-    let server = try LoopbackServer { request in
-      guard request.target == "/slow" else { return .respond(200, text: "x") }
-      return Script(
-        [.send(Script.head(200, [("Transfer-Encoding", "chunked")]))]
-          + (0..<20).flatMap { _ in
-            [Script.Step.drip(Array("1\r\nx\r\n".utf8), size: 1), .pause(gate)]
-          } + [.send(Array("0\r\n\r\n".utf8))]
-      )
-    }
-    let bench = try TransferBench {
-      $0.connectionsPerHost = 1
-      $0.readTimeout = .milliseconds(400)
-    }
-    let requests = [bench.request(try server.url("/slow")), bench.request(try server.url("/next"))]
-    let begin = bench.clock.now().uptime
-    let results = try bench.results(of: requests) {
-      if bench.clock.now().uptime - begin > .milliseconds(250) {
-        gate.open()
-      }
-    }
-    #expect(results.values.allSatisfy { (try? $0.outcome.get().status) == 200 })
-  }
-
   @Test("A port where nobody listens refuses the connection")
   func refusedConnection() throws {
     let url = try LoopbackServer { _ in .respond(200) }.url()
