@@ -28,8 +28,10 @@ package final class CurlTransport: Transport {
   private var events: [TransferEvent] = []
   private var nextInspection: Duration = .zero
 
-  /// `clock` is the one whose uptime the deadlines of `wait` mean. After `longestWait` a `wait`
-  /// returns in any case, so that a caller sees in time what only its own flags tell.
+  /// Makes a transport for one thread; `clock` is the one whose uptime the deadlines mean.
+  ///
+  /// After `longestWait` a `wait` returns in any case, so that a caller sees in time what only its
+  /// own flags tell.
   package init(
     settings: TransportSettings,
     staging: any BodyStaging,

@@ -79,7 +79,7 @@ final class Exchange {
 
   // MARK: The end
 
-  /// Ends the exchange from our side. An answer whose body nobody wants is whole with its head.
+  /// Ends the exchange from our side; an answer whose body nobody wants is whole with its head.
   func giveUp(_ reason: Failure) {
     guard failure == nil, !isSettledByHead else { return }
     failure = reason

@@ -27,7 +27,7 @@ package final class FakeTransport: Transport {
     self.answer = answer
   }
 
-  /// Answers by URL; a list is used up one by one, its last answer for ever. Others are 404.
+  /// Answers by URL, a list one by one and its last answer for ever; other URLs are 404.
   package convenience init(staging: any BodyStaging, answers: [String: [Answer]]) {
     var remaining = answers
     self.init(staging: staging) { request in
