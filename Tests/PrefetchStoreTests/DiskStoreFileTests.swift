@@ -128,14 +128,33 @@ struct DiskStoreFileTests {
     try place.run { (store: DiskStore) throws in
       _ = try store.missing()
     }
-    // The first run noted the folder as complete, which an orphan does not contradict.
+    #expect(!FileTree.exists(path))
+  }
+
+  @Test("lose orphans in folders that look untouched only when asked to look everywhere")
+  func hiddenOrphans() throws {
+    try place.run { (store: DiskStore) throws in
+      _ = try store.missing()
+      try store.put(["https://a.example/": "a"], in: .basics)
+    }
+    let folder = String(path("a").dropLast(65))
+    let times = try #require(FileTree.status(folder)).st_mtim
+    let orphan = folder + "/" + String(folder.suffix(2)) + String(repeating: "0", count: 62)
+    FileTree.write([1], to: orphan)
+    var restored = [times, times]
+    unsafe utimensat(AT_FDCWD, folder, &restored, 0)
+    try place.run { (store: DiskStore) throws in
+      _ = try store.missing()
+    }
+    #expect(FileTree.exists(orphan))
     let lock = try #require(try RunLock.acquire(cache: place.cache))
     let store = try DiskStore.openForWriting(
       cache: place.cache,
       clockStart: Instant(seconds: 4_000_000_000)
     )
     try store.removeOrphans(holding: lock)
-    #expect(!FileTree.exists(path))
+    #expect(!FileTree.exists(orphan))
+    #expect(FileTree.exists(path("a")))
   }
 
   @Test("of a process that died in the middle are tidied away by the next run")

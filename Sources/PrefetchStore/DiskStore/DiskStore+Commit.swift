@@ -134,17 +134,13 @@ extension DiskStore {
     _ references: borrowing ObjectReferences,
     _ writing: Writing
   ) throws(Failure) {
-    let database = try database()
     do throws(Failure) {
       var orphans: [ContentDigest] = []
       for digest in writer.released where try !references.contains(digest) {
         orphans.append(digest)
       }
       try writing.publisher.remove(orphans, noting: &times)
-      // A reader cannot note in the shared memory how far it reads, and so reads as far as some
-      // writer has read last.
-      _ = try database.number("SELECT count(*) FROM sqlite_schema")
-      try index.shortenLog(of: database, over: Self.longestLog)
+      try index.shortenLog(of: try database(), over: Self.longestLog)
     } catch {
       diagnostics.append(
         Diagnostic(

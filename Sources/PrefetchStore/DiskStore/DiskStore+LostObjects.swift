@@ -64,9 +64,14 @@ extension DiskStore {
         for digest in try writing.publisher.objects.digests(in: prefix)
         where try !references.contains(digest) {
           guard let status = try folder.status(of: digest.hexadecimal),
-            status.kind != .folder, status.changed < start
+            status.kind != .folder
           else { continue }
-          orphans.append(digest)
+          if status.changed < start {
+            orphans.append(digest)
+          } else {
+            // Perhaps on its way into the index; the next run looks again.
+            times.didFail(prefix)
+          }
         }
       }
       try writing.publisher.remove(orphans, noting: &times)

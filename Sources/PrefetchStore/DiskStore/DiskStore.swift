@@ -197,6 +197,7 @@ package final class DiskStore: ContentStore {
   }
 
   /// Lets a writer tidy up between two uses of a store that reads for long, such as a server's.
+  ///
   /// The next question sees what was committed meanwhile.
   package func pauseReading() {
     guard case .reading = access else { return }

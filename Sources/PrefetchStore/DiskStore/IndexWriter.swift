@@ -25,10 +25,12 @@ final class IndexWriter {
     findItem = try database.prepare("SELECT item, digest FROM items WHERE url=?1")
     insertItem = try database.prepare(RecordRow.insertion)
     updateItem = try database.prepare(RecordRow.update)
-    deleteItem = try database.prepare("DELETE FROM items WHERE item=?1")
+    deleteItem = try database.prepare(
+      "DELETE FROM items WHERE item=?1 RETURNING url, id, size, digest"
+    )
     findFate = try database.prepare(
       """
-      SELECT url, id, size, digest, origin, locked, locked_until, locked_process, \
+      SELECT origin, locked, locked_until, locked_process, \
       EXISTS (SELECT 1 FROM members WHERE members.item=items.item) FROM items WHERE item=?1
       """
     )
@@ -79,13 +81,17 @@ final class IndexWriter {
 
   /// Removes an item that came through a segment and is held by none; says nothing of others.
   func removeIfUnheld(_ item: Int64) throws(Failure) {
+    guard try isRemovable(item) else { return }
+    try dropItem(item)
+  }
+
+  private func isRemovable(_ item: Int64) throws(Failure) -> Bool {
     try findFate.bind(1, item)
     defer { findFate.reset() }
-    guard try findFate.step() else { return }
-    let isHeld = findFate.flag(8)
-    let isOnDemand = findFate.text(4) != "segment"
-    guard !isHeld, !isOnDemand, !locks.isLocked(findFate, from: 5) else { return }
-    try dropItem(item)
+    guard try findFate.step() else { return false }
+    let isFromSegment = findFate.text(0) == "segment"
+    let isHeld = findFate.flag(4)
+    return isFromSegment && !isHeld && !locks.isLocked(findFate, from: 1)
   }
 
   // MARK: Items
@@ -126,16 +132,15 @@ final class IndexWriter {
   }
 
   private func dropItem(_ item: Int64) throws(Failure) {
-    let fate = try database.prepare("SELECT url, id, size, digest FROM items WHERE item=?1")
-    try fate.bind(1, item)
-    guard try fate.step() else { return }
-    removed.append(RemovedContent(url: fate.text(0), id: fate.text(1), size: fate.number(2)))
-    if let digest = fate.optionalDigest(3) {
+    try deleteItem.bind(1, item)
+    defer { deleteItem.reset() }
+    guard try deleteItem.step() else { return }
+    removed.append(
+      RemovedContent(url: deleteItem.text(0), id: deleteItem.text(1), size: deleteItem.number(2))
+    )
+    if let digest = deleteItem.optionalDigest(3) {
       released.insert(digest)
     }
-    fate.reset()
-    try deleteItem.bind(1, item)
-    try deleteItem.run()
   }
 
   // MARK: Segments

@@ -21,9 +21,14 @@ enum FileBytes {
 
   private static func copy(of file: OpenFile, size: Int64) throws(Failure) -> [UInt8] {
     guard size > 0 else { return [] }
-    var bytes = [UInt8](repeating: 0, count: Int(size))
-    let count = try file.read(into: &bytes, at: 0)
-    bytes.removeLast(bytes.count - count)
+    var bytes: [UInt8] = []
+    var rest = [UInt8](repeating: 0, count: Int(size))
+    while !rest.isEmpty {
+      let count = try file.read(into: &rest, at: Int64(bytes.count))
+      guard count > 0 else { break }
+      bytes += rest[..<count]
+      rest.removeFirst(count)
+    }
     return bytes
   }
 }

@@ -127,7 +127,7 @@ package final class StagingArea: BodyStaging, Sendable {
 
   /// A quarter of the descriptors that a process gets by default.
   private static let mostOpenFiles = 256
-  /// `MFD_CLOEXEC`
+  /// The flag `MFD_CLOEXEC`.
   private static let closeOnExec: UInt32 = 1
 }
 

@@ -1,4 +1,5 @@
 internal import CSQLite
+internal import Glibc
 internal import PrefetchCore
 
 /// One connection to one database file; used by one thread at a time.
@@ -69,6 +70,9 @@ internal import PrefetchCore
     do throws(Failure) {
       let value = try body()
       try execute("COMMIT")
+      // A reader that may not note in the shared memory how far it reads gets no farther than some
+      // writer has read; so read what was just written.
+      _ = try? number("SELECT count(*) FROM sqlite_schema")
       return value
     } catch {
       rollBack()
@@ -133,7 +137,15 @@ internal import PrefetchCore
 
   func failure(_ result: Int32) -> Failure {
     let message = unsafe String(cString: sqlite3_errmsg(handle))
-    return .sqlite(result, message, in: name)
+    // What the kernel said is more precise than "I/O error", which also stands for a full disk.
+    let error = unsafe sqlite3_system_errno(handle)
+    switch (result & 0xff, error) {
+    case (SQLITE_IOERR, ENOSPC), (SQLITE_IOERR, EDQUOT), (SQLITE_IOERR, EROFS),
+      (SQLITE_IOERR, EACCES), (SQLITE_CANTOPEN, ENOSPC), (SQLITE_CANTOPEN, EDQUOT):
+      return .system(error, "write", name)
+    default:
+      return .sqlite(result, message, in: name)
+    }
   }
 
   /// Temporary tables stay in memory, so that nothing is written beside the database, and a

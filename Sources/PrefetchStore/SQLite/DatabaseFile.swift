@@ -217,9 +217,11 @@ struct DatabaseFile: Sendable {
     }
   }
 
-  /// A log without its shared memory on a file system that may not be written to, or shared memory
-  /// that no reader may use: then only a copy can be read. Nothing moves the log into the file
-  /// meanwhile, and a half-written end of the log is recognised by its checksum.
+  /// Reads a copy, where a log's shared memory is missing and cannot be made, or may not be used.
+  ///
+  /// Nothing moves the log into the file meanwhile, and a half-written end of the log is recognised
+  /// by its checksum. Nobody in this process has the file open: closing a descriptor of it drops the
+  /// locks that SQLite holds on it.
   private func openCopy() throws(Failure) -> Database {
     let place = try TemporaryFolder()
     try place.copy(name, from: folder)

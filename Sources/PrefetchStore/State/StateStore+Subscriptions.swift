@@ -26,6 +26,7 @@ extension StateStore {
   }
 
   /// Joins the declared names the first time that a license is seen; afterwards they are ignored.
+  ///
   /// Returns what is subscribed then.
   package func initialiseSubscriptions(
     _ key: SubscriptionKey,
