@@ -33,7 +33,7 @@ enum PageText {
 }
 
 extension String {
-  /// As a sentence of its own: `Print help.`
+  /// As a sentence of its own, with its full stop.
   var asSentence: String {
     hasSuffix(".") ? self : self + "."
   }
