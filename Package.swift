@@ -75,5 +75,6 @@ let package = Package(
     tests("PrefetchServeTests", ["PrefetchServe"]),
     tests("PrefetchEngineTests", ["PrefetchEngine", "PrefetchManifests"]),
     tests("PrefetchCLITests", ["PrefetchCLI", "PrefetchConfig"], resources: ["Snapshots"]),
+    tests("PrefetchInteropTests", ["PrefetchCore", "PrefetchCrypto", "PrefetchDocuments"]),
   ]
 )
