@@ -74,6 +74,6 @@ let package = Package(
     tests("PrefetchStoreTests", ["PrefetchStore", "PrefetchCrypto"]),
     tests("PrefetchServeTests", ["PrefetchServe"]),
     tests("PrefetchEngineTests", ["PrefetchEngine", "PrefetchManifests"]),
-    tests("PrefetchCLITests", ["PrefetchCLI", "PrefetchConfig"], resources: ["Snapshots"]),
+    tests("PrefetchCLITests", ["PrefetchCLI", "PrefetchConfig", "PrefetchDocuments"], resources: ["Snapshots"]),
   ]
 )
