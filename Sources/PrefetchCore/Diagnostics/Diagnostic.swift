@@ -26,6 +26,8 @@ package struct Diagnostic: Error, Hashable, Sendable {
   /// The file itself, also where no line is known (a binary plist, a missing file).
   package var file: String?
   package var location: SourceLocation?
+  /// Whether the line it points at holds a secret and must not be shown.
+  package var hidesSource = false
 
   package init(
     _ code: Code,

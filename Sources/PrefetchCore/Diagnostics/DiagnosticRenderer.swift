@@ -1,0 +1,144 @@
+/// A diagnostic as a person reads it: place, message, the line with a mark below, a hint.
+package struct DiagnosticRenderer: Sendable {
+  package var usesColor = false
+  /// Columns that a shown line may take.
+  package var width = 120
+
+  package init(usesColor: Bool = false) {
+    self.usesColor = usesColor
+  }
+
+  /// Lines joined by line feeds, without one at the end; `line` gives a line of a file, where there is one.
+  package func render(
+    _ diagnostic: Diagnostic,
+    line: (_ file: String, _ number: Int) -> String?
+  ) -> String {
+    var lines = [heading(of: diagnostic)]
+    if let location = diagnostic.location, !diagnostic.hidesSource,
+      let text = line(location.file, location.line), !SourceExcerpt.mayHoldSecret(text)
+    {
+      let gutter = String(location.line)
+      let excerpt = SourceExcerpt(text, location: location, width: width - gutter.count - 8)
+      let margin = String(repeating: " ", count: gutter.count)
+      lines.append("   \(gutter) | \(excerpt.text)")
+      lines.append("   \(margin) | \(excerpt.padding)\(colored(excerpt.marker, .green))")
+    }
+    if let hint = diagnostic.hint {
+      lines.append("\(colored("hint:", .cyan)) \(DisplayText.escaped(hint))")
+    }
+    return lines.joined(separator: "\n")
+  }
+
+  private func heading(of diagnostic: Diagnostic) -> String {
+    let place = diagnostic.location.map(\.description) ?? diagnostic.file
+    let start = place.map { "\(DisplayText.escaped($0)): " } ?? ""
+    let severity = colored("\(diagnostic.severity.rawValue):", color(of: diagnostic.severity))
+    return "\(start)\(severity) \(DisplayText.escaped(diagnostic.message))  [\(diagnostic.code)]"
+  }
+
+  private enum Color: Int {
+    case red = 31
+    case green = 32
+    case yellow = 33
+    case cyan = 36
+  }
+
+  private func color(of severity: Diagnostic.Severity) -> Color {
+    switch severity {
+    case .error: .red
+    case .warning: .yellow
+    case .note: .cyan
+    }
+  }
+
+  private func colored(_ text: String, _ color: Color) -> String {
+    usesColor ? "\u{1B}[1;\(color.rawValue)m\(text)\u{1B}[0m" : text
+  }
+}
+
+/// The part of a line around a place, with a mark below it.
+private struct SourceExcerpt {
+  var text: String
+  var padding: String
+  var marker: String
+
+  private static let ellipsis = "…"
+
+  init(_ line: String, location: SourceLocation, width: Int) {
+    let cells = line.unicodeScalars.map(DisplayText.cell)
+    let start = min(location.column - 1, cells.count)
+    let end = min(start + location.length, max(cells.count, start + 1))
+    let limit = max(20, width)
+    var first = 0
+    let isLong = cells.reduce(0, { $0 + $1.count }) > limit
+    if isLong {
+      // A third of the room before the place, the rest behind it.
+      var room = limit / 3
+      first = start
+      while first > 0, room >= cells[first - 1].count {
+        first -= 1
+        room -= cells[first].count
+      }
+    }
+    let lead = first > 0 ? Self.ellipsis : ""
+    var shown = ""
+    var next = first
+    while next < cells.count, shown.count + cells[next].count <= limit - 2 || !isLong {
+      shown += cells[next]
+      next += 1
+    }
+    text = lead + shown + (next < cells.count ? Self.ellipsis : "")
+    let before = cells[first..<max(first, start)].reduce(0) { $0 + $1.count }
+    padding = String(repeating: " ", count: before + lead.count)
+    let visible = cells[min(start, next)..<min(end, next)].reduce(0) { $0 + $1.count }
+    marker = "^" + String(repeating: "~", count: max(0, visible - 1))
+  }
+
+  /// Lines that set a license or password stay hidden, also when the reader never got so far as to
+  /// know what they are.
+  static func mayHoldSecret(_ line: String) -> Bool {
+    let lower = line.lowercased()
+    let words = [
+      "license", "licence", "api_key", "api-key", "apikey", "authorization", "password", "cookie",
+      "token", "secret",
+    ]
+    if hasUserInformation(lower) { return true }
+    return !lower.contains("${")
+      && words.contains { word in
+        guard let range = lower.firstRange(of: word) else { return false }
+        return lower[range.upperBound...].contains { $0 == ":" || $0 == "=" || $0 == ">" }
+      }
+  }
+}
+
+extension SourceExcerpt {
+  /// `https://user:password@host`.
+  private static func hasUserInformation(_ line: String) -> Bool {
+    line.split(separator: "://").dropFirst().contains { rest in
+      rest.prefix { !"/ \"'".contains($0) }.contains("@")
+    }
+  }
+}
+
+/// Text of strangers, made harmless for a terminal.
+package enum DisplayText {
+  /// Control characters and marks that turn the direction of writing as their names.
+  package static func escaped(_ text: String) -> String {
+    guard text.unicodeScalars.contains(where: isUnsafe) else { return text }
+    return text.unicodeScalars.map(cell).joined()
+  }
+
+  /// What one scalar is shown as.
+  static func cell(_ scalar: Unicode.Scalar) -> String {
+    if scalar == "\t" { return " " }
+    guard isUnsafe(scalar) else { return String(scalar) }
+    return "\\u{\(String(scalar.value, radix: 16, uppercase: true))}"
+  }
+
+  private static func isUnsafe(_ scalar: Unicode.Scalar) -> Bool {
+    switch scalar.properties.generalCategory {
+    case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate: scalar != "\t"
+    default: false
+    }
+  }
+}
