@@ -1,0 +1,85 @@
+import PrefetchCore
+import PrefetchDocuments
+
+/// The content store: where it is, how much it takes, how long things stay fresh.
+package struct Cache: Hashable, Sendable {
+  package enum Durability: String, Hashable, Sendable, CaseIterable {
+    case none
+    case batch
+    case each
+  }
+
+  package struct Purge: Hashable, Sendable {
+    package enum Kind: String, Hashable, Sendable, CaseIterable {
+      case expired
+      case consumed
+      case lru
+    }
+
+    package var isAutomatic = true
+    package var order: [Kind] = Kind.allCases
+    package var maximumFraction = Fraction(thousandths: 500)
+
+    static let table = ObjectType(Self(), name: "purge") {
+      Field("auto", \.isAutomatic, .boolean, "Whether a run makes room by itself").later
+      Field(
+        "order",
+        \.order,
+        .list(of: .choice(), atLeast: 1),
+        "What goes first when room is needed"
+      ).later
+      Field(
+        "max_fraction",
+        \.maximumFraction,
+        .fraction,
+        "Part of a segment that a new manifest may drop before it is refused"
+      )
+    }
+  }
+
+  package var folder: String?
+  package var size = ByteLimit.unlimited
+  package var maximumFileSize = ByteLimit.of(10 << 30)
+  package var maximumManifestSize = ByteLimit.of(512 << 20)
+  package var minimumFree: Int64 = 1 << 30
+  package var timeToLive: Duration?
+  package var maximumStale = Duration.zero
+  package var durability = Durability.batch
+  package var purge = Purge()
+
+  static let table = ObjectType(Self(), name: "cache") {
+    Field("dir", \.folder, .path, "Folder of the cache")
+    Field("size", \.size, .sizeLimit.notTiny, "Bytes the cache may take").later
+    Field("max_file_size", \.maximumFileSize, .sizeLimit, "Largest body that is kept")
+    Field("max_manifest_size", \.maximumManifestSize, .sizeLimit, "Largest manifest that is read")
+    Field("min_free", \.minimumFree, .size, "Bytes that must stay free on the disk").later
+    Field("ttl", \.timeToLive, .duration, "Longest time anything counts as fresh")
+    Field(
+      "max_stale",
+      \.maximumStale,
+      .duration,
+      "How long a stale copy serves when its server cannot be asked"
+    ).later
+    Field("durability", \.durability, .choice(), "How often written files are forced onto the disk")
+      .later
+    Field("purge", \.purge, Purge.table, "How things leave the cache")
+  }
+}
+
+extension ValueType where Value == ByteLimit {
+  /// A cache of a few bytes is mostly a forgotten unit.
+  fileprivate var notTiny: Self {
+    checked { limit, node, decoder in
+      guard let bytes = limit.amount, bytes < 1_000_000, let text = node.scalar?.text,
+        !text.contains(where: \.isLetter)
+      else { return }
+      decoder.report(
+        "config.bare-number",
+        "`\(decoder.lastKey)` is \(bytes) bytes",
+        severity: .note,
+        hint: "a bare number is bytes; write `\(text)MB` or `\(text)GB` if that was meant",
+        at: node
+      )
+    }
+  }
+}

@@ -1,0 +1,206 @@
+package import PrefetchCore
+import PrefetchDocuments
+
+/// Everything a user declares, typed and validated.
+package struct Configuration: Sendable {
+  package enum Subscriptions: String, Hashable, Sendable, CaseIterable {
+    /// The file is the truth.
+    case declared
+    /// The file counts once, later changes are made by commands.
+    case remembered
+  }
+
+  /// Findings that may be accepted with exit status 0.
+  package enum Acceptable: String, Hashable, Sendable, CaseIterable {
+    case incomplete
+    case nothing
+    case unavailable
+    case deferred
+  }
+
+  package var version = 1
+  package var name: String?
+  package var license: Secret?
+  package var bundleID: String?
+  package var isEnabled = true
+  package var subscriptions = Subscriptions.declared
+  var include: [String] = []
+  package var variables: [String: String] = [:]
+  package var features: [String: Bool] = [:]
+  package var manifests: String?
+  package var manifestKeys: [String] = []
+  package var defaults = Segment()
+  package var segments: [Segment] = []
+  package var accept: [Acceptable] = []
+  package var registration = Registration()
+  package var notify = Notify()
+  package var state = State()
+  package var hooks: [String: Hook] = [:]
+  package var download = Download()
+  package var network = Network()
+  package var redirects = Redirects()
+  package var tls = TLS()
+  package var transportSecurity = TransportSecurity()
+  package var transport = Transport()
+  package var cache = Cache()
+  package var report = Report()
+  package var analytics = Analytics()
+
+  package init() {}
+}
+
+extension Configuration {
+  /// The key table: what is read, checked, written, described and suggested.
+  package static let table = ObjectType(Self(), name: "configuration") {
+    generalFields
+    segmentFields
+    policyFields
+    Field("cache", \.cache, Cache.table, "The content store")
+    Field("report", \.report, Report.table, "What a run says afterwards")
+    Field("analytics", \.analytics, Analytics.table, "Figures for the publisher").later
+  }
+
+  @FieldBuilder<Configuration> private static var generalFields: [Field<Configuration>] {
+    Field("version", \.version, .formatVersion, "Version of the configuration's own format")
+    Field(
+      "name",
+      \.name,
+      .name,
+      "Identity of the configuration, under which it owns what it declared"
+    )
+    Field("license", \.license, .license, "License key").synonyms("api_key").secret
+    Field("bundle_id", \.bundleID, .text.nonEmpty, "Application that manifests must be made for")
+    Field("enabled", \.isEnabled, .boolean, "Whether runs do anything")
+    Field(
+      "subscriptions",
+      \.subscriptions,
+      .choice(),
+      "Whether the file or the memory says which segments are kept"
+    )
+    Field(
+      "include",
+      \.include,
+      .oneOrMore(.path),
+      "Files whose settings come before those of this one"
+    )
+    Field("vars", \.variables, .map(of: .name, to: .text), "Values for `${var:NAME}`")
+    Field(
+      "features",
+      \.features,
+      .map(of: .name, to: .boolean),
+      "Features of the publisher switched on and off"
+    ).later
+    Field(
+      "manifests",
+      \.manifests,
+      .manifestTemplate,
+      "Where the manifest of a segment is that has only a name"
+    )
+    Field(
+      "manifest_keys",
+      \.manifestKeys,
+      .list(of: .publicKey),
+      "Keys of which one must have signed every manifest"
+    ).later
+    Field(
+      "accept",
+      \.accept,
+      .list(of: .choice()),
+      "Findings that end with exit status 0 all the same"
+    )
+    Field("registration", \.registration, Registration.table, "Registration of the license").later
+    Field("notify", \.notify, Notify.table, "Push payloads").later
+    Field("state", \.state, State.table, "What is remembered between runs")
+    Field(
+      "hooks",
+      \.hooks,
+      .map(of: .oneOf("event", Hook.events), to: .object(Hook.table)),
+      "Commands to run when something has happened"
+    ).later
+  }
+
+  @FieldBuilder<Configuration> private static var segmentFields: [Field<Configuration>] {
+    Field("defaults", \.defaults, Segment.defaultsTable, "Segment keys that hold for all segments")
+    Field(
+      "segments",
+      shape: .list(.object(Segment.table.shape)),
+      "The segments",
+      decode: decodeSegments,
+      encode: { .array($0.segments.map(Segment.table.encode)) }
+    )
+  }
+
+  @FieldBuilder<Configuration> private static var policyFields: [Field<Configuration>] {
+    Field("download", \.download, Download.table, "Which items are worth having").later
+    Field(
+      "network",
+      \.network,
+      Network.table,
+      "When, over what and how much at once is transferred"
+    )
+    Field("redirects", \.redirects, Redirects.table, "How far servers may send us elsewhere")
+    Field("tls", \.tls, TLS.table, "Encrypted connections")
+    Field(
+      "transport_security",
+      \.transportSecurity,
+      TransportSecurity.table,
+      "App Transport Security, its keys as in an Info.plist"
+    )
+    .synonyms("NSAppTransportSecurity")
+    Field("transport", \.transport, Transport.table, "Settings of single requests").later
+  }
+
+  /// Each segment begins as a copy of `defaults`, which stand before it in the table.
+  private static let decodeSegments: @Sendable (Node, inout Self, inout NodeDecoder) -> Void = {
+    node,
+    configuration,
+    decoder in
+    guard case .sequence(let nodes) = node.content else {
+      let hint = node.scalar.map { "write `segments: [\($0.text)]`" }
+      decoder.reportWrongType(of: node, expected: "a list of segments", hint: hint)
+      return
+    }
+    var places: [String: Node] = [:]
+    for (index, node) in nodes.enumerated() {
+      decoder.descend(.index(index)) { decoder in
+        var segment = configuration.defaults
+        Segment.table.decode(node, into: &segment, &decoder)
+        configuration.segments.append(segment)
+        checkName(segment.name, of: node, among: &places, &decoder)
+      }
+    }
+  }
+
+  private static func checkName(
+    _ name: String,
+    of node: Node,
+    among places: inout [String: Node],
+    _ decoder: inout NodeDecoder
+  ) {
+    guard !name.isEmpty else { return }
+    let place = node["name"] ?? node
+    guard let earlier = places.updateValue(place, forKey: name) else { return }
+    let origin = ValueOrigin(source: earlier.source, location: earlier.location)
+    decoder.report(
+      "config.duplicate-segment",
+      "two segments have the name `\(name)`",
+      hint: "the other stands at \(origin)",
+      at: place
+    )
+  }
+}
+
+extension ValueType where Value == Int {
+  /// Versions of the configuration's own format; there is one so far.
+  fileprivate static var formatVersion: Self {
+    scalar("the number 1", summary: "1", schema: [("const", .integer(1))]) {
+      text throws(ValueComplaint) in
+      guard text != "1", text != "1.0" else { return 1 }
+      throw ValueComplaint(
+        "the format version `\(text)` is not known; this program reads version 1"
+      )
+    } encode: {
+      .integer(Int64($0))
+    }
+  }
+}

@@ -1,0 +1,249 @@
+package import PrefetchCore
+package import PrefetchDocuments
+
+/// An item that the configuration itself names.
+package struct InlineItem: Sendable {
+  package enum Kind: String, Hashable, Sendable, CaseIterable {
+    case file
+    case image
+    case video
+    case audio
+    case hls
+    case dash
+    case vast
+    case page
+    case data
+  }
+
+  /// How long the item counts as fresh.
+  package enum Lifetime: Hashable, Sendable {
+    case immutable
+    case of(Duration)
+  }
+
+  /// Another place of the same bytes.
+  package struct Alternate: Hashable, Sendable {
+    package var url: WebURL?
+    package var priority: Int?
+
+    static let table = ObjectType(Self(), name: "alternate", shorthand: "url") {
+      Field("url", \.url, .itemURL, "Where the bytes are as well")
+      Field("priority", \.priority, .integer(1...100), "Rank among the alternates, 1 first")
+    }
+    .checking(requireURL)
+
+    private static let requireURL: @Sendable (inout Self, ObjectFacts, inout NodeDecoder) -> Void =
+      {
+        _,
+        facts,
+        decoder in
+        guard !facts.has("url") else { return }
+        decoder.report("config.missing-url", "the alternate has no `url`", at: facts.node)
+      }
+  }
+
+  /// A file that belongs to an item: its thumbnail, or its body in one quality.
+  package struct Child: Sendable {
+    package var url: WebURL?
+    package var bitrate: Int64?
+    package var size: Int64?
+    package var mime: String?
+    package var digests: [ExpectedDigest] = []
+    package var integrity: [ExpectedDigest] = []
+    package var sha256: ExpectedDigest?
+
+    static let table = ObjectType(Self(), name: "child", shorthand: "url") {
+      Field("url", \.url, .itemURL, "Where it is")
+      Field("bitrate", \.bitrate, .bitRate, "Bits a second of the medium")
+      Field("size", \.size, .size, "Bytes of the decoded body")
+      Field("mime", \.mime, .mediaType, "Type the body must have")
+      Field("digests", \.digests, .digests, "Digests the body must have")
+      Field("integrity", \.integrity, .integrity, "The same as Subresource Integrity writes it")
+      Field("sha256", \.sha256, .digest(.sha256), "SHA-256 the body must have")
+    }
+    .checking { _, facts, decoder in
+      guard !facts.has("url") else { return }
+      decoder.report("config.missing-url", "`\(decoder.lastKey)` has no `url`", at: facts.node)
+    }
+  }
+
+  package struct Variants: Sendable {
+    package var low: Child?
+    package var medium: Child?
+    package var high: Child?
+
+    static let table = ObjectType(Self(), name: "variants") {
+      Field("low", \.low, Child.table, "The smallest")
+      Field("medium", \.medium, Child.table, "The one between")
+      Field("high", \.high, Child.table, "The largest")
+    }
+  }
+
+  /// Nil only while the configuration has errors.
+  package var url: WebURL?
+  package var id: String?
+  package var provider: String?
+  package var type = Kind.file
+  package var title: String?
+  package var info: JSONValue?
+  package var size: Int64?
+  package var digests: [ExpectedDigest] = []
+  package var integrity: [ExpectedDigest] = []
+  package var sha256: ExpectedDigest?
+  package var sha512: ExpectedDigest?
+  package var modified: Instant?
+  package var etag: String?
+  package var mime: String?
+  package var lifetime: Lifetime?
+  package var expires: Instant?
+  package var priority: Int?
+  package var network: NetworkRules?
+  package var alternates: [Alternate] = []
+  package var categories: [String] = []
+  package var thumbnail: Child?
+  package var variants: Variants?
+  package var seconds: Int?
+  package var headers: [String: Secret] = [:]
+  package var path: String?
+
+  /// Every digest that the body must have, whichever key named it.
+  package var expectedDigests: [ExpectedDigest] {
+    var seen: Set<ExpectedDigest> = []
+    return (digests + integrity + [sha256, sha512].compactMap(\.self)).filter {
+      seen.insert($0).inserted
+    }
+  }
+}
+
+extension InlineItem {
+  static let table = ObjectType(Self(), name: "item", shorthand: "url") {
+    Field("url", \.url, .itemURL, "Where the item is")
+    Field(
+      "id",
+      \.id,
+      .text.nonEmpty,
+      "Name of the content, unique per provider; else the URL stands for it"
+    )
+    Field("provider", \.provider, .text.nonEmpty, "Source the id belongs to")
+    Field(
+      "type",
+      \.type,
+      .choice(inEffect: [.file, .image, .video, .audio, .page, .data]),
+      "Kind of content"
+    )
+    Field("title", \.title, .text, "For people")
+    Field("info", \.info, .anything, "Passed through unread")
+    Field("size", \.size, .size, "Bytes of the decoded body")
+    Field("digests", \.digests, .digests, "Digests the body must have, by function")
+    Field("integrity", \.integrity, .integrity, "The same as Subresource Integrity writes it")
+    Field("sha256", \.sha256, .digest(.sha256), "SHA-256 the body must have")
+    Field("sha512", \.sha512, .digest(.sha512), "SHA-512 the body must have")
+    Field("mtime", \.modified, .date, "Time of the published file").later
+    Field("etag", \.etag, .text.singleLine, "Validator; the same as the stored one means unchanged")
+    Field("mime", \.mime, .mediaType, "Type the body must have")
+    Field("ttl", \.lifetime, .lifetime, "Longest time it counts as fresh, or `immutable`")
+    Field("expires", \.expires, .date, "When the content is over and leaves the cache")
+    Field("priority", \.priority, .integer(1...100), "Rank within the segment, 1 first")
+    Field("network", \.network, NetworkRules.table, "Further conditions of the network").later
+    Field(
+      "alternates",
+      \.alternates,
+      .list(of: .object(Alternate.table)),
+      "Other places of the same bytes"
+    ).later
+    Field("categories", \.categories, .list(of: .text), "Categories it belongs to").later
+    Field("thumbnail", \.thumbnail, Child.table, "A small picture of it").later
+    Field("variants", \.variants, Variants.table, "The item in several qualities").later
+    Field("seconds", \.seconds, .integer(0...32767), "Length to fetch of an HLS item, 0 for all")
+      .later
+    Field("headers", \.headers, .headers, "Headers of its requests").secret
+    Field("path", \.path, .relativePath, "Name in a published tree").later
+  }
+  .checking(check)
+
+  private static let check: @Sendable (inout Self, ObjectFacts, inout NodeDecoder) -> Void = {
+    item,
+    facts,
+    decoder in
+    if !facts.has("url") {
+      decoder.report("config.missing-url", "the item has no `url`", at: facts.node)
+    }
+    for (key, short) in [("sha256", item.sha256), ("sha512", item.sha512)] {
+      guard let short,
+        item.digests.contains(where: { $0.algorithm == short.algorithm && $0.bytes != short.bytes })
+      else { continue }
+      decoder.report(
+        "config.conflict",
+        "`\(key)` and `digests` name different digests",
+        at: facts.place(of: key)
+      )
+    }
+  }
+}
+
+extension ValueType where Value == InlineItem.Lifetime {
+  static var lifetime: Self {
+    scalar("a duration or `immutable`", summary: "duration|immutable") {
+      text throws(ValueComplaint) in
+      text == "immutable" ? .immutable : .of(try Units.duration(text))
+    } encode: { lifetime in
+      switch lifetime {
+      case .immutable: .string("immutable")
+      case .of(let duration): .decimal(thousandths: duration.milliseconds)
+      }
+    }
+  }
+}
+
+extension ValueType where Value == String {
+  /// A path below a folder that it cannot leave.
+  static var relativePath: Self {
+    scalar("a relative path", summary: "relative path") { text throws(ValueComplaint) in
+      let parts = text.split(separator: "/", omittingEmptySubsequences: false)
+      guard !text.hasPrefix("/") else { throw ValueComplaint("`\(text)` is not relative") }
+      guard parts.allSatisfy({ !$0.isEmpty && $0 != "." && $0 != ".." }), !text.contains("\\"),
+        !text.unicodeScalars.contains(where: { $0.value < 0x20 || $0.value == 0x7F })
+      else { throw ValueComplaint("`\(text)` cannot be the name of a published file") }
+      return text
+    } encode: {
+      .string($0)
+    }
+  }
+}
+
+extension ValueType where Value == JSONValue {
+  /// Any tree, its scalars as the syntax sees them.
+  static var anything: Self {
+    Self(shape: .anything, decode: { node, _ in value(of: node) }, encode: { $0 })
+  }
+
+  private static func value(of node: Node) -> JSONValue {
+    switch node.content {
+    case .sequence(let nodes):
+      return .array(nodes.map(value))
+    case .mapping(let entries):
+      return .object(entries.map { ($0.key, value(of: $0.value)) }.sorted { $0.0 < $1.0 })
+    case .scalar(let scalar):
+      switch scalar.kind {
+      case .null: return .null
+      case .string, .date, .data: return .string(scalar.text)
+      // Nothing says what is meant here, so what JSON would write without quotes is taken as that.
+      case .plain, .boolean, .number: return literal(scalar.text)
+      }
+    }
+  }
+
+  private static func literal(_ text: String) -> JSONValue {
+    switch text {
+    case "true": .bool(true)
+    case "false": .bool(false)
+    case "null", "~", "": .null
+    default: Int64(text).map { .integer($0) } ?? decimal(text) ?? .string(text)
+    }
+  }
+
+  private static func decimal(_ text: String) -> JSONValue? {
+    guard text.utf8.allSatisfy({ "0123456789+-.eE".utf8.contains($0) }) else { return nil }
+    return Double(text).map { .double($0) }
+  }
+}

@@ -1,0 +1,329 @@
+package import PrefetchCore
+import PrefetchDocuments
+
+/// A named set of items that is kept as declared.
+package struct Segment: Sendable {
+  package enum Format: String, Hashable, Sendable, CaseIterable {
+    case native
+    case ndjson
+    case list
+    case checksums
+    case hls
+    case vast
+    case packageLock = "package-lock"
+    case json
+    case metalink
+    case sitemap
+    case rss
+    case atom
+    case pylock
+    case pip
+    case goSum = "go-sum"
+    case cargoLock = "cargo-lock"
+  }
+
+  package enum Gone: String, Hashable, Sendable, CaseIterable {
+    case keep
+    case remove
+  }
+
+  package enum Variant: String, Hashable, Sendable, CaseIterable {
+    case auto
+    case low
+    case medium
+    case high
+  }
+
+  package enum Live: String, Hashable, Sendable, CaseIterable {
+    case refuse
+    case snapshot
+  }
+
+  package enum Keys: String, Hashable, Sendable, CaseIterable {
+    case store
+    case skip
+  }
+
+  package var name = ""
+  package var isRequired = true
+  /// Also found by the `manifests` template; nil where `urls` has the items.
+  package var manifest: ManifestLocation?
+  package var urls: [InlineItem] = []
+  package var format: Format?
+  package var base: WebURL?
+  package var headers: [String: Secret] = [:]
+  /// 1…100, 1 first; nil comes last.
+  package var priority: Int?
+  package var isInitial = false
+  package var alternates: [WebURL] = []
+  package var include: [String] = []
+  package var exclude: [String] = []
+  package var omit: [String] = []
+  package var platform: [String] = []
+  package var keep: Int?
+  package var isStored = true
+  package var asksHeadOnly = false
+  package var timeToLive: Duration?
+  package var maximumStale: Duration?
+  package var maximumFileSize: ByteLimit?
+  package var requiresDigest = false
+  package var expect = Expectation()
+  package var allowsEmpty = false
+  package var onGone = Gone.keep
+  package var honorsNoStore = false
+  package var network: NetworkRules?
+  package var rate: RateLimit?
+  package var behavior: Download.Behavior?
+  package var variant = Variant.auto
+  package var maximumBitrate: Int64?
+  package var maximumHeight: Int?
+  package var codecs: [String] = []
+  package var languages: [String] = []
+  package var seconds = 0
+  package var live = Live.refuse
+  package var keys = Keys.store
+  package var ignoredParameters: [String] = []
+  package var keepsPartial = false
+  package var mayCrossHosts = false
+  package var trustsModificationTimes = false
+  package var manifestKeys: [String]?
+  package var publish: Publication?
+  package var json = JSONPointers()
+  package var npm = RegistryAddress()
+  package var pip = RegistryAddress()
+  package var go = RegistryAddress()
+  package var cargo = CrateAddress()
+  package var vast = AdTags()
+}
+
+extension Segment {
+  static let table = ObjectType(Self(), name: "segment", shorthand: "name") {
+    Field("name", \.name, .name, "Name by which it is subscribed to and reported")
+    Field("manifest", \.manifest, .manifestLocation, "Where the list of its items is")
+    baseField
+    Field(
+      "urls",
+      shape: .list(.object(InlineItem.table.shape)),
+      "Its items, where no manifest has them",
+      decode: decodeItems,
+      encode: { segment in
+        let isRemote = segment.manifest != nil && segment.urls.isEmpty
+        return isRemote ? .null : .array(segment.urls.map(InlineItem.table.encode))
+      }
+    )
+    sharedFields
+  }
+  .checking(check)
+
+  /// What `defaults` may say for all segments.
+  static let defaultsTable = ObjectType(Self(), name: "segment_defaults") {
+    baseField
+    sharedFields
+  }
+
+  /// Read before the items, which may be relative to it.
+  private static var baseField: Field<Segment> {
+    Field("base", \.base, .url, "What relative URLs of its items are relative to")
+  }
+
+  @FieldBuilder<Segment> private static var sharedFields: [Field<Segment>] {
+    generalFields
+    ruleFields
+    mediaFields
+    formatFields
+  }
+
+  @FieldBuilder<Segment> private static var generalFields: [Field<Segment>] {
+    Field("required", \.isRequired, .boolean, "Whether its failures count for the exit status")
+    Field(
+      "format",
+      \.format,
+      .choice(inEffect: [.native, .json]),
+      "Format of the manifest, where sniffing errs"
+    )
+    Field("headers", \.headers, .headers, "Headers of its requests").secret
+    Field(
+      "priority",
+      \.priority,
+      .integer(1...100),
+      "Rank among the segments, 1 first; unset comes last"
+    )
+    Field("initial", \.isInitial, .boolean, "Whether it is joined on the first run of a license")
+    Field("alternates", \.alternates, .list(of: .url), "Further servers that have the same paths")
+      .later
+    Field("include", \.include, .list(of: .text.nonEmpty), "Patterns of the items to take").later
+    Field("exclude", \.exclude, .list(of: .text.nonEmpty), "Patterns of the items to leave").later
+    Field("omit", \.omit, .list(of: .text.nonEmpty), "Kinds of dependencies to leave").later
+    Field("platform", \.platform, .oneOrMore(.text.nonEmpty), "Platforms whose packages to take")
+      .later
+    Field("keep", \.keep, .integer(1...1_000_000), "How many of the newest items to keep").later
+    Field(
+      "publish",
+      \.publish,
+      Publication.table,
+      "A folder in which its items appear under their names"
+    ).later
+  }
+
+  @FieldBuilder<Segment> private static var ruleFields: [Field<Segment>] {
+    Field(
+      "store",
+      \.isStored,
+      .boolean,
+      "Whether bodies are kept, rather than fetched to warm another cache"
+    ).later
+    Field("head", \.asksHeadOnly, .boolean, "Whether to ask for headers only").later
+    Field("ttl", \.timeToLive, .duration, "Longest time its items count as fresh")
+    Field(
+      "max_stale",
+      \.maximumStale,
+      .duration,
+      "How long a stale copy serves when its server cannot be asked"
+    ).later
+    Field("max_file_size", \.maximumFileSize, .sizeLimit, "Largest body that is kept")
+    Field(
+      "require_digest",
+      \.requiresDigest,
+      .boolean,
+      "Whether items without a trustworthy digest are refused"
+    ).later
+    Field("expect", \.expect, Expectation.table, "What bodies must look like").later
+    Field("allow_empty", \.allowsEmpty, .boolean, "Whether an empty manifest is believed")
+    Field(
+      "on_gone",
+      \.onGone,
+      .choice(inEffect: [.keep]),
+      "What to do with an item that its server has no more"
+    )
+    Field(
+      "honor_no_store",
+      \.honorsNoStore,
+      .boolean,
+      "Whether answers marked `no-store` are not kept"
+    ).later
+    Field("network", \.network, NetworkRules.table, "Further conditions of the network").later
+    Field("rate", \.rate, .rateLimit, "Bytes a second of its transfers").later
+    Field("behavior", \.behavior, .choice(), "What runs fetch of it").later
+    Field("cross_host", \.mayCrossHosts, .boolean, "Whether its manifest may name other hosts")
+      .later
+    Field(
+      "trust_lastmod",
+      \.trustsModificationTimes,
+      .boolean,
+      "Whether times in a sitemap are believed"
+    ).later
+    Field(
+      "manifest_keys",
+      \.manifestKeys,
+      .list(of: .publicKey),
+      "Keys of which one must have signed the manifest"
+    ).later
+  }
+
+  @FieldBuilder<Segment> private static var mediaFields: [Field<Segment>] {
+    Field("variant", \.variant, .choice(), "Quality to take of media that have several").later
+    Field("max_bitrate", \.maximumBitrate, .bitRate, "Highest bit rate to take").later
+    Field(
+      "max_height",
+      \.maximumHeight,
+      .integer(1...100_000),
+      "Greatest height of a picture to take"
+    ).later
+    Field("codecs", \.codecs, .list(of: .text.nonEmpty), "Codecs that the player has").later
+    Field(
+      "languages",
+      \.languages,
+      .list(of: .text.nonEmpty),
+      "Languages of sound and subtitles to take"
+    ).later
+    Field("seconds", \.seconds, .integer(0...32767), "Length to fetch of HLS items, 0 for all")
+      .later
+    Field("live", \.live, .choice(), "What to do with live playlists").later
+    Field("keys", \.keys, .choice(), "Whether keys of encrypted media are kept").later
+    Field(
+      "key_ignore",
+      \.ignoredParameters,
+      .list(of: .text.nonEmpty),
+      "URL parameters that do not tell items apart"
+    ).later
+    Field(
+      "keep_partial",
+      \.keepsPartial,
+      .boolean,
+      "Whether the finished parts of a failed item stay"
+    ).later
+  }
+
+  @FieldBuilder<Segment> private static var formatFields: [Field<Segment>] {
+    Field("json", \.json, JSONPointers.table, "Where things are in a JSON manifest of another make")
+      .later
+    Field("npm", \.npm, RegistryAddress.npm, "Settings of package-lock files").later
+    Field("pip", \.pip, RegistryAddress.pip, "Settings of Python lock files").later
+    Field("go", \.go, RegistryAddress.go, "Settings of go.sum files").later
+    Field("cargo", \.cargo, CrateAddress.table, "Settings of Cargo.lock files").later
+    Field("vast", \.vast, AdTags.table, "Settings of ad tags").later
+  }
+
+  private static let decodeItems: @Sendable (Node, inout Self, inout NodeDecoder) -> Void = {
+    node,
+    segment,
+    decoder in
+    decoder.baseURL = segment.base
+    segment.urls =
+      ValueType<[InlineItem]>.list(of: .object(InlineItem.table)).decode(node, &decoder) ?? []
+    decoder.baseURL = nil
+  }
+
+  private static let check: @Sendable (inout Self, ObjectFacts, inout NodeDecoder) -> Void = {
+    segment,
+    facts,
+    decoder in
+    if !facts.has("name") {
+      decoder.report(
+        "config.missing-name",
+        "`\(decoder.path)` has no `name`",
+        hint: "add `name:` with a name of its own",
+        at: facts.node
+      )
+    }
+    if facts.has("manifest"), facts.has("urls") {
+      decoder.report(
+        "config.conflict",
+        "a segment has either a `manifest` or `urls`, not both",
+        hint: "make two segments of it",
+        at: facts.place(of: "urls")
+      )
+    }
+    PrivateNames.check(segment.name, at: facts.place(of: "name"), &decoder)
+  }
+}
+
+/// Names of segments are reported and sent, so they should not tell who somebody is.
+private enum PrivateNames {
+  static func check(_ name: String, at node: Node, _ decoder: inout NodeDecoder) {
+    let digits = name.unicodeScalars.filter { ("0"..."9").contains($0) }
+    let isNumber =
+      digits.count >= 10
+      && name.unicodeScalars.allSatisfy { "0123456789+-. ()/".unicodeScalars.contains($0) }
+    let parts = name.split(separator: "@", omittingEmptySubsequences: false)
+    let isAddress = parts.count == 2 && !parts[0].isEmpty && parts[1].contains(".")
+    guard isNumber || isAddress || longestRun(of: name) >= 10 else { return }
+    decoder.report(
+      "config.private-name",
+      "the name `\(name)` looks like an address or number of a person",
+      severity: .warning,
+      hint: "names are reported and sent; use one that says what the segment is for",
+      at: node
+    )
+  }
+
+  private static func longestRun(of name: String) -> Int {
+    var longest = 0
+    var current = 0
+    for byte in name.utf8 {
+      current = (48...57).contains(byte) ? current + 1 : 0
+      longest = max(longest, current)
+    }
+    return longest
+  }
+}

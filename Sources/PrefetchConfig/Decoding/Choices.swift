@@ -1,0 +1,42 @@
+import PrefetchCore
+import PrefetchDocuments
+
+/// Words of which one must be taken.
+enum Choices {
+  static func suggestion(for word: String, among known: some Sequence<String>) -> String? {
+    Suggestion.nearest(to: word, among: known).map { "did you mean `\($0)`?" }
+  }
+
+  /// The nearest word, else all of them.
+  static func hint(for word: String, among known: [String]) -> String {
+    if let suggestion = suggestion(for: word, among: known) { return suggestion }
+    return "known are \(known.map { "`\($0)`" }.joined(separator: ", "))"
+  }
+}
+
+extension ValueType
+where Value: CaseIterable & RawRepresentable & Hashable, Value.RawValue == String {
+  /// One of the cases; `inEffect` names those that this version acts on.
+  static func choice(inEffect: Set<Value>? = nil) -> Self {
+    let known = Value.allCases.map(\.rawValue)
+    let list = known.joined(separator: "|")
+    let expectation =
+      known.count > 6 ? "one of \(list)" : list.split(separator: "|").joined(separator: " or ")
+    let schema: [(String, JSONValue)] = [("enum", .array(known.map { .string($0) }))]
+    return scalar(expectation, summary: list, schema: schema) { text throws(ValueComplaint) in
+      guard let value = Value(rawValue: text) else {
+        throw ValueComplaint(
+          "unknown value `\(text)`",
+          hint: Choices.hint(for: text, among: known),
+          code: "config.unknown-value"
+        )
+      }
+      return value
+    } encode: {
+      .string($0.rawValue)
+    }
+    .checked { value, _, decoder in
+      if let inEffect, !inEffect.contains(value) { decoder.noteWithoutEffect() }
+    }
+  }
+}

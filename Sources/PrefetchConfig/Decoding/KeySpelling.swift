@@ -1,0 +1,37 @@
+import PrefetchDocuments
+
+/// The one style of keys, and the way of other styles to it.
+enum KeySpelling {
+  /// `maxFileSize` and `max-file-size` as `max_file_size`; `NS…` keys stay as Apple writes them.
+  static func normalised(_ key: String) -> String {
+    guard !key.hasPrefix("NS"), !key.hasPrefix("SPKI-") else { return key }
+    let scalars = Array(key.unicodeScalars)
+    var text = String.UnicodeScalarView()
+    for (index, scalar) in scalars.enumerated() {
+      guard isUpper(scalar) else {
+        text.append(scalar == "-" ? "_" : scalar)
+        continue
+      }
+      if index > 0, beginsWord(at: index, of: scalars) { text.append("_") }
+      text.append(Unicode.Scalar(scalar.value | 0x20) ?? scalar)
+    }
+    return String(text)
+  }
+
+  /// Keys that belong to the user, such as anchors for YAML aliases.
+  static func isPrivate(_ key: String) -> Bool {
+    key.hasPrefix("x_") || key.hasPrefix("x-")
+  }
+
+  /// `maxSize` has a word at `S`; so has `baseURL` at `U` and `URLBase` at `B`.
+  private static func beginsWord(at index: Int, of scalars: [Unicode.Scalar]) -> Bool {
+    let previous = scalars[index - 1]
+    guard previous != "_", previous != "-" else { return false }
+    guard isUpper(previous) else { return true }
+    return index + 1 < scalars.count && ("a"..."z").contains(scalars[index + 1])
+  }
+
+  private static func isUpper(_ scalar: Unicode.Scalar) -> Bool {
+    ("A"..."Z").contains(scalar)
+  }
+}

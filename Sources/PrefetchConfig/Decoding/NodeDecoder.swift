@@ -1,0 +1,204 @@
+package import PrefetchCore
+import PrefetchDocuments
+
+/// The state of one reading: where it stands, what it found wrong, what must not be shown.
+package struct NodeDecoder: Sendable {
+  private(set) var diagnostics: [Diagnostic] = []
+  private(set) var path = ValuePath()
+  private(set) var origins: [String: ValueOrigin] = [:]
+  private(set) var notInEffect: [String] = []
+  /// Places whose canonical value is masked because a secret was put into it.
+  private(set) var maskedPaths: Set<ValuePath> = []
+  private(set) var secrets: Set<String> = []
+  /// Files in which a secret stands in full, each with the first such place.
+  private(set) var literalSecrets: [String: Node] = [:]
+  /// Items of `urls` may be relative to it.
+  var baseURL: WebURL?
+
+  let interpolator: Interpolator
+  let resolver: PathResolver
+  /// Sources whose author wrote for another program, so that some rules only warn.
+  let lenientSources: Set<String>
+  private var isInSecret = false
+
+  init(interpolator: Interpolator, resolver: PathResolver, lenientSources: Set<String> = []) {
+    self.interpolator = interpolator
+    self.resolver = resolver
+    self.lenientSources = lenientSources
+  }
+
+  mutating func descend(
+    _ step: ValuePath.Step,
+    isSecret: Bool = false,
+    _ body: (inout NodeDecoder) -> Void
+  ) {
+    let wasInSecret = isInSecret
+    path.steps.append(step)
+    isInSecret = isInSecret || isSecret
+    body(&self)
+    isInSecret = wasInSecret
+    path.steps.removeLast()
+  }
+
+  /// Mappings have no origin of their own: their keys may come from several places.
+  mutating func noteOrigin(of node: Node, shape: Shape) {
+    switch shape {
+    case .object, .map: return
+    case .scalar, .list, .anything:
+      origins[path.description] = ValueOrigin(source: node.source, location: node.location)
+    }
+  }
+
+  /// The value stands in the configuration, but this version does not act on it.
+  mutating func noteWithoutEffect() {
+    let text = path.description
+    let isCovered = notInEffect.contains {
+      text == $0 || text.hasPrefix("\($0).") || text.hasPrefix("\($0)[")
+    }
+    if !isCovered { notInEffect.append(text) }
+  }
+
+  mutating func noteSecret(_ text: String, literallyAt node: Node? = nil) {
+    guard !text.isEmpty else { return }
+    secrets.insert(text)
+    guard let node, node.scalar?.text.contains("${") == false else { return }
+    if literalSecrets[node.source] == nil { literalSecrets[node.source] = node }
+  }
+
+  func isLenient(_ node: Node) -> Bool {
+    lenientSources.contains(node.source)
+  }
+}
+
+/// Where a value came from.
+package struct ValueOrigin: Hashable, Sendable {
+  /// A file, option or variable.
+  package var source: String
+  package var location: SourceLocation?
+}
+
+extension ValueOrigin: CustomStringConvertible {
+  package var description: String {
+    guard let location else { return source }
+    return "\(location.file):\(location.line)"
+  }
+}
+
+// MARK: - Reading text
+
+extension NodeDecoder {
+  /// The text of a scalar with its variables filled in; nil after a report, or for a placeholder.
+  mutating func text(of node: Node, expecting expectation: String) -> String? {
+    guard case .scalar(let scalar) = node.content, scalar.kind != .null else {
+      reportWrongType(of: node, expected: expectation)
+      return nil
+    }
+    guard scalar.text.contains("$") else { return scalar.text }
+    let isInHeaders = path.steps.contains(.key("headers"))
+    let result = interpolator.resolve(scalar.text, in: node.source, allowsLicense: isInHeaders)
+    for problem in result.problems {
+      report(problem.code ?? "config.bad-variable", problem.message, hint: problem.hint, at: node)
+    }
+    for secret in result.secrets {
+      noteSecret(secret)
+    }
+    if !result.secrets.isEmpty { maskedPaths.insert(path) }
+    guard result.problems.isEmpty, !result.isPlaceholder else { return nil }
+    return result.text
+  }
+
+  mutating func checkedKey(_ entry: Node.Entry, by rule: KeyRule) -> String? {
+    do throws(ValueComplaint) {
+      return try rule.parse(entry.key)
+    } catch {
+      report(error.code ?? "config.bad-value", error.message, hint: error.hint, atKeyOf: entry)
+      return nil
+    }
+  }
+}
+
+// MARK: - Reporting
+
+extension NodeDecoder {
+  mutating func report(
+    _ code: Diagnostic.Code,
+    _ message: String,
+    severity: Diagnostic.Severity = .error,
+    hint: String? = nil,
+    at node: Node
+  ) {
+    var diagnostic = Diagnostic(
+      code,
+      message,
+      severity: severity,
+      hint: hint,
+      path: path.steps.isEmpty ? nil : path.description,
+      file: node.source,
+      at: node.location
+    )
+    diagnostic.hidesSource = isInSecret
+    diagnostics.append(diagnostic)
+  }
+
+  mutating func report(
+    _ code: Diagnostic.Code,
+    _ message: String,
+    severity: Diagnostic.Severity = .error,
+    hint: String? = nil,
+    atKeyOf entry: Node.Entry
+  ) {
+    var place = entry.value
+    place.location = entry.keyLocation ?? place.location
+    report(code, message, severity: severity, hint: hint, at: place)
+  }
+
+  mutating func report(_ complaint: ValueComplaint, code: Diagnostic.Code, at node: Node) {
+    let cameFromSecret = maskedPaths.contains(path)
+    let mayQuote = !isInSecret && !cameFromSecret
+    let code = complaint.code ?? code
+    let suffix = code == "config.unknown-value" ? " for `\(lastKey)`" : ""
+    report(
+      code,
+      mayQuote ? complaint.message + suffix : "the value of `\(lastKey)` is not valid",
+      hint: mayQuote ? complaint.hint : nil,
+      at: node
+    )
+    if complaint.isSecret { diagnostics[diagnostics.count - 1].hidesSource = true }
+  }
+
+  mutating func reportWrongType(of node: Node, expected: String, hint: String? = nil) {
+    let subject = lastKey.isEmpty ? "" : "`\(lastKey)`: "
+    report(
+      "config.wrong-type",
+      "\(subject)expected \(expected), found \(node.kindName)",
+      hint: hint,
+      at: node
+    )
+  }
+
+  mutating func reportUnknownKey(_ entry: Node.Entry, known: ObjectShape) {
+    let names = known.keys.flatMap { key in
+      [key.name] + key.synonyms.filter { !$0.isOutdated }.map(\.name)
+    }
+    let nearest = Suggestion.nearest(to: KeySpelling.normalised(entry.key), among: names)
+    let place = path.steps.isEmpty ? "" : " in `\(path)`"
+    report(
+      "config.unknown-key",
+      "unknown key `\(entry.key)`\(place)",
+      hint: nearest.map { "did you mean `\($0)`?" },
+      atKeyOf: entry
+    )
+    // A mistyped `license` is followed by the license all the same.
+    let mayHoldSecret = nearest.flatMap { known.key(spelled: $0) }?.isSecret ?? false
+    diagnostics[diagnostics.count - 1].hidesSource = mayHoldSecret || isInSecret
+    diagnostics[diagnostics.count - 1].path = path.appending(.key(entry.key)).description
+  }
+
+  /// The innermost named step, for messages.
+  var lastKey: String {
+    for step in path.steps.reversed() {
+      if case .key(let key) = step { return key }
+    }
+    return ""
+  }
+}

@@ -1,0 +1,154 @@
+import PrefetchCore
+import PrefetchDocuments
+
+/// A mapping with known keys, and the value they describe.
+package struct ObjectType<Root: Sendable>: Sendable {
+  /// Where every key has its default.
+  let initial: Root
+  let fields: [Field<Root>]
+  package let shape: ObjectShape
+  /// Conditions between keys, asked once all of them are read.
+  private(set) var check: @Sendable (inout Root, ObjectFacts, inout NodeDecoder) -> Void = {
+    _,
+    _,
+    _ in
+  }
+
+  init(
+    _ initial: Root,
+    name: String? = nil,
+    shorthand: String? = nil,
+    @FieldBuilder<Root> fields: () -> [Field<Root>]
+  ) {
+    self.initial = initial
+    self.fields = fields()
+    let keys = self.fields.map { field in
+      var key = field.key
+      let value = field.encode(initial)
+      if case .null = value { return key }
+      key.defaultValue = value
+      return key
+    }
+    shape = ObjectShape(keys: keys, shorthand: shorthand, name: name)
+  }
+
+  func checking(
+    _ check: @escaping @Sendable (inout Root, ObjectFacts, inout NodeDecoder) -> Void
+  ) -> Self {
+    var type = self
+    type.check = check
+    return type
+  }
+
+  func decode(_ node: Node, into root: inout Root, _ decoder: inout NodeDecoder) {
+    guard case .mapping(let entries) = node.content else {
+      decodeShorthand(node, into: &root, &decoder)
+      return
+    }
+    var known: [String: Node.Entry] = [:]
+    for entry in entries where !KeySpelling.isPrivate(entry.key) {
+      guard shape.keys.contains(where: { $0.name == entry.key }) else {
+        decoder.reportUnknownKey(entry, known: shape)
+        continue
+      }
+      known[entry.key] = entry
+    }
+    for field in fields {
+      guard let entry = known[field.key.name], !entry.value.isUnset(for: field.key.shape) else {
+        continue
+      }
+      decoder.descend(.key(field.key.name), isSecret: field.key.isSecret) { decoder in
+        if !field.key.isInEffect { decoder.noteWithoutEffect() }
+        decoder.noteOrigin(of: entry.value, shape: field.key.shape)
+        field.decode(entry.value, &root, &decoder)
+      }
+    }
+    check(&root, ObjectFacts(node: node, entries: known), &decoder)
+  }
+
+  func encode(_ root: Root) -> JSONValue {
+    .object(fields.map { ($0.key.name, $0.encode(root)) }.sorted { $0.0 < $1.0 })
+  }
+
+  private func decodeShorthand(_ node: Node, into root: inout Root, _ decoder: inout NodeDecoder) {
+    guard let field = fields.first(where: { $0.key.name == shape.shorthand }),
+      node.scalar?.kind != .null, field.key.shape.accepts(node)
+    else {
+      decoder.reportWrongType(of: node, expected: shape.expectation)
+      return
+    }
+    decoder.descend(.key(field.key.name), isSecret: field.key.isSecret) { decoder in
+      decoder.noteOrigin(of: node, shape: field.key.shape)
+      field.decode(node, &root, &decoder)
+    }
+    let entry = Node.Entry(key: field.key.name, keyLocation: node.location, value: node)
+    check(&root, ObjectFacts(node: node, entries: [entry.key: entry]), &decoder)
+  }
+}
+
+extension ValueType {
+  /// A mapping as a value of its own, begun from the defaults.
+  static func object(_ type: ObjectType<Value>) -> Self {
+    Self(
+      shape: .object(type.shape),
+      decode: { node, decoder in
+        var value = type.initial
+        type.decode(node, into: &value, &decoder)
+        return value
+      },
+      encode: { type.encode($0) }
+    )
+  }
+}
+
+/// Which keys a mapping has, and where.
+struct ObjectFacts: Sendable {
+  var node: Node
+  var entries: [String: Node.Entry]
+
+  func has(_ key: String) -> Bool {
+    entries[key].map { !$0.value.isUnset(for: .anything) } ?? false
+  }
+
+  /// The place of a key, else of the mapping.
+  func place(of key: String) -> Node {
+    guard let entry = entries[key] else { return node }
+    var place = entry.value
+    place.location = entry.keyLocation ?? place.location
+    return place
+  }
+}
+
+extension Node {
+  /// Whether nothing was given: JSON's null, an empty YAML value and, where text makes no sense, `~`.
+  func isUnset(for shape: Shape) -> Bool {
+    guard case .scalar(let scalar) = content else { return false }
+    switch scalar.kind {
+    case .null:
+      return true
+    case .plain where scalar.text.isEmpty:
+      return true
+    case .plain:
+      guard ["~", "null", "Null", "NULL"].contains(scalar.text) else { return false }
+      guard case .scalar(let type) = shape else { return true }
+      return type.summary != "text" && type.summary != "path"
+    case .string, .number, .boolean, .date, .data:
+      return false
+    }
+  }
+}
+
+extension Shape {
+  /// Whether a node has the form, whatever its text.
+  func accepts(_ node: Node) -> Bool {
+    switch (self, node.content) {
+    case (.scalar, .scalar), (.list, .sequence), (.anything, _), (.map, .mapping),
+      (.object, .mapping):
+      true
+    case (.object(let object), _):
+      object.shorthandShape?.accepts(node) ?? false
+    case (.scalar, _), (.list, _), (.map, _):
+      false
+    }
+  }
+}

@@ -1,0 +1,265 @@
+import PrefetchCore
+import PrefetchDocuments
+
+extension ValueType where Value == String {
+  static var text: Self {
+    scalar(
+      "text",
+      summary: "text",
+      parse: { text throws(ValueComplaint) in text },
+      encode: { .string($0) }
+    )
+  }
+
+  /// Text with something in it, blanks around it cut.
+  static var name: Self {
+    scalar("a name", summary: "name") { text throws(ValueComplaint) in
+      let trimmed = Blanks.trimmed(text)
+      guard !trimmed.isEmpty else {
+        throw ValueComplaint("the name is empty", code: "config.missing-name")
+      }
+      return trimmed
+    } encode: {
+      .string($0)
+    }
+  }
+}
+
+extension ValueType where Value == Bool {
+  static var boolean: Self {
+    let expectation = "a boolean (true, false, yes, no, on, off)"
+    return Self(
+      shape: .scalar(
+        ScalarShape(
+          expectation: expectation,
+          summary: "boolean",
+          schema: [("type", .string("boolean"))]
+        )
+      ),
+      decode: { node, decoder in
+        guard let text = decoder.text(of: node, expecting: expectation) else { return nil }
+        if let value = Booleans.value(of: text) { return value }
+        decoder.reportWrongBoolean(text, at: node, expected: expectation)
+        return nil
+      },
+      encode: { .bool($0) }
+    )
+  }
+
+  /// For keys whose first reader takes real booleans only: no quoted text, no number.
+  static var strictBoolean: Self {
+    let expectation = "a boolean (true or false)"
+    return Self(
+      shape: .scalar(
+        ScalarShape(
+          expectation: expectation,
+          summary: "boolean",
+          schema: [("type", .string("boolean"))]
+        )
+      ),
+      decode: { node, decoder in
+        guard let scalar = node.scalar, scalar.kind == .boolean || scalar.kind == .plain,
+          let value = Booleans.strictValue(of: scalar.text)
+        else {
+          let text = node.scalar?.text
+          let hint = node.scalar?.kind == .string ? "write it without quotes" : nil
+          decoder.reportWrongBoolean(text, at: node, expected: expectation, hint: hint)
+          return nil
+        }
+        return value
+      },
+      encode: { .bool($0) }
+    )
+  }
+}
+
+extension NodeDecoder {
+  fileprivate mutating func reportWrongBoolean(
+    _ text: String?,
+    at node: Node,
+    expected: String,
+    hint: String? = nil
+  ) {
+    let found = text.map { "`\($0)`" } ?? node.kindName
+    report(
+      "config.wrong-type",
+      "`\(lastKey)`: expected \(expected), found \(found)",
+      hint: hint,
+      at: node
+    )
+  }
+}
+
+enum Booleans {
+  static func value(of text: String) -> Bool? {
+    let isOneStyle = text == text.lowercased() || text == text.uppercased() || isCapitalised(text)
+    guard isOneStyle else { return nil }
+    return switch text.lowercased() {
+    case "true", "yes", "on": true
+    case "false", "no", "off": false
+    default: nil
+    }
+  }
+
+  static func strictValue(of text: String) -> Bool? {
+    switch text {
+    case "true", "yes": true
+    case "false", "no": false
+    default: nil
+    }
+  }
+
+  private static func isCapitalised(_ text: String) -> Bool {
+    text.dropFirst() == text.dropFirst().lowercased()
+  }
+}
+
+enum Blanks {
+  static func trimmed(_ text: some StringProtocol) -> String {
+    var rest = Substring(text)
+    while rest.first?.isWhitespace == true { rest = rest.dropFirst() }
+    while rest.last?.isWhitespace == true { rest = rest.dropLast() }
+    return String(rest)
+  }
+}
+
+// MARK: - Numbers
+
+extension ValueType where Value == Int {
+  static func integer(_ range: ClosedRange<Int>) -> Self {
+    let bounds =
+      range.upperBound == .max
+      ? "from \(range.lowerBound)" : "\(range.lowerBound)–\(range.upperBound)"
+    var schema: [(String, JSONValue)] = [("type", .string("integer"))]
+    schema.append(("minimum", .integer(Int64(range.lowerBound))))
+    if range.upperBound != .max { schema.append(("maximum", .integer(Int64(range.upperBound)))) }
+    return scalar("a whole number", summary: "integer \(bounds)", schema: schema) {
+      text throws(ValueComplaint) in
+      let digits = text.hasPrefix("-") ? text.dropFirst() : text[...]
+      guard !digits.isEmpty, digits.utf8.allSatisfy(ASCII.isDigit) else {
+        throw ValueComplaint("expected a whole number, found `\(text)`", code: "config.wrong-type")
+      }
+      guard let value = Int(text), range.contains(value) else {
+        throw ValueComplaint("`\(text)` is not in the range \(bounds)")
+      }
+      return value
+    } encode: {
+      .integer(Int64($0))
+    }
+  }
+}
+
+/// A part of a whole, kept in thousandths so that it is written as it was read.
+package struct Fraction: Hashable, Sendable {
+  package var thousandths: Int
+
+  package var value: Double {
+    Double(thousandths) / 1000
+  }
+}
+
+extension ValueType where Value == Fraction {
+  static var fraction: Self {
+    let schema: [(String, JSONValue)] = [
+      ("type", .string("number")), ("minimum", .integer(0)), ("maximum", .integer(1)),
+    ]
+    return scalar("a number from 0 to 1", summary: "number 0–1", schema: schema) {
+      text throws(ValueComplaint) in
+      let complaint = ValueComplaint("expected a number from 0 to 1, found `\(text)`")
+      guard let quantity = try? Quantity(text), quantity.unit.isEmpty,
+        let thousandths = quantity.scaled(by: 1000), thousandths <= 1000
+      else { throw complaint }
+      return Fraction(thousandths: Int(thousandths))
+    } encode: {
+      .decimal(thousandths: Int64($0.thousandths))
+    }
+  }
+}
+
+extension JSONValue {
+  /// A whole number where it is one, else with as few decimals as it needs.
+  static func decimal(thousandths: Int64) -> JSONValue {
+    thousandths % 1000 == 0 ? .integer(thousandths / 1000) : .double(Double(thousandths) / 1000)
+  }
+}
+
+// MARK: - Quantities
+
+extension [(String, JSONValue)] {
+  /// Text with a unit, or a bare number.
+  static var quantity: Self {
+    let number: [(String, JSONValue)] = [("type", .string("number")), ("minimum", .integer(0))]
+    return [("anyOf", .array([.object([("type", .string("string"))]), .object(number)]))]
+  }
+}
+
+extension ValueType where Value == Int64 {
+  static var size: Self {
+    scalar("a size", summary: "size", schema: .quantity) { text throws(ValueComplaint) in
+      try Units.size(text)
+    } encode: {
+      .integer($0)
+    }
+  }
+}
+
+extension ValueType where Value == ByteLimit {
+  static var sizeLimit: Self {
+    scalar("a size or `unlimited`", summary: "size|unlimited", schema: .quantity) {
+      text throws(ValueComplaint) in
+      text == "unlimited" ? .unlimited : .of(try Units.size(text))
+    } encode: {
+      $0.amount.map { .integer($0) } ?? .string("unlimited")
+    }
+  }
+}
+
+extension ValueType where Value == Int64 {
+  static var rate: Self {
+    scalar("a rate such as `20MB/s`", summary: "rate", schema: .quantity) {
+      text throws(ValueComplaint) in
+      try Units.rate(text)
+    } encode: {
+      .integer($0)
+    }
+  }
+}
+
+extension ValueType where Value == RateLimit {
+  static var rateLimit: Self {
+    scalar("a rate or `unlimited`", summary: "rate|unlimited", schema: .quantity) {
+      text throws(ValueComplaint) in
+      guard text != "unlimited" else { return .unlimited }
+      let rate = try Units.rate(text)
+      guard rate > 0 else { throw ValueComplaint("a rate of `\(text)` would never end") }
+      return .of(rate)
+    } encode: {
+      $0.amount.map { .integer($0) } ?? .string("unlimited")
+    }
+  }
+}
+
+extension ValueType where Value == Duration {
+  static var duration: Self {
+    scalar("a duration such as `30s`", summary: "duration", schema: .quantity) {
+      text throws(ValueComplaint) in
+      try Units.duration(text)
+    } encode: {
+      .decimal(thousandths: $0.milliseconds)
+    }
+  }
+}
+
+extension ValueType where Value == Limit<Duration> {
+  static var timeLimit: Self {
+    scalar("a duration or `none`", summary: "duration|none", schema: .quantity) {
+      text throws(ValueComplaint) in
+      guard text != "none", text != "unlimited" else { return .unlimited }
+      let duration = try Units.duration(text)
+      guard duration > .zero else { throw ValueComplaint("a limit of `\(text)` leaves no time") }
+      return .of(duration)
+    } encode: {
+      $0.amount.map { .decimal(thousandths: $0.milliseconds) } ?? .string("none")
+    }
+  }
+}

@@ -1,0 +1,69 @@
+import PrefetchCore
+import PrefetchDocuments
+
+/// How one kind of value is read from a document and written in its canonical form.
+package struct ValueType<Value: Sendable>: Sendable {
+  package let shape: Shape
+  /// Nil when the value cannot be used, which has then been reported.
+  let decode: @Sendable (Node, inout NodeDecoder) -> Value?
+  let encode: @Sendable (Value) -> JSONValue
+}
+
+extension ValueType {
+  /// A value written as text, whose reading may fail with a complaint.
+  static func scalar(
+    _ expectation: String,
+    summary: String,
+    schema: [(String, JSONValue)] = [("type", .string("string"))],
+    code: Diagnostic.Code = "config.bad-value",
+    parse: @escaping @Sendable (String) throws(ValueComplaint) -> Value,
+    encode: @escaping @Sendable (Value) -> JSONValue
+  ) -> Self {
+    Self(
+      shape: .scalar(ScalarShape(expectation: expectation, summary: summary, schema: schema)),
+      decode: { node, decoder in
+        guard let text = decoder.text(of: node, expecting: expectation) else { return nil }
+        do throws(ValueComplaint) {
+          return try parse(text)
+        } catch {
+          decoder.report(error, code: code, at: node)
+          return nil
+        }
+      },
+      encode: encode
+    )
+  }
+
+  /// The same type, with one more look at each value.
+  func checked(
+    _ check: @escaping @Sendable (Value, Node, inout NodeDecoder) -> Void
+  ) -> Self {
+    Self(
+      shape: shape,
+      decode: { [decode] node, decoder in
+        guard let value = decode(node, &decoder) else { return nil }
+        check(value, node, &decoder)
+        return value
+      },
+      encode: encode
+    )
+  }
+}
+
+/// Why text is no value of a type.
+struct ValueComplaint: Error {
+  var message: String
+  var hint: String?
+  /// Where the type's own code is too coarse.
+  var code: Diagnostic.Code?
+  /// Whether the text may hold a password.
+  var isSecret: Bool
+
+  init(_ message: String, hint: String? = nil, code: Diagnostic.Code? = nil, isSecret: Bool = false)
+  {
+    self.message = message
+    self.hint = hint
+    self.code = code
+    self.isSecret = isSecret
+  }
+}

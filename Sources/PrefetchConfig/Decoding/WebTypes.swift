@@ -1,0 +1,304 @@
+package import PrefetchCore
+import PrefetchDocuments
+
+extension ValueType where Value == WebURL {
+  static var url: Self {
+    scalar(
+      "a URL",
+      summary: "URL",
+      schema: [("type", .string("string")), ("format", .string("uri"))]
+    ) {
+      text throws(ValueComplaint) in
+      try WebAddress.url(text, base: nil)
+    } encode: {
+      .string($0.string)
+    }
+  }
+
+  /// A URL, or a reference to be resolved against the `base` beside it.
+  static var itemURL: Self {
+    Self(
+      shape: url.shape,
+      decode: { node, decoder in
+        guard let text = decoder.text(of: node, expecting: "a URL") else { return nil }
+        do throws(ValueComplaint) {
+          return try WebAddress.url(text, base: decoder.baseURL)
+        } catch {
+          decoder.report(error, code: "config.bad-url", at: node)
+          return nil
+        }
+      },
+      encode: { .string($0.string) }
+    )
+  }
+}
+
+/// The reading of URLs that people wrote.
+enum WebAddress {
+  static func url(_ text: String, base: WebURL?) throws(ValueComplaint) -> WebURL {
+    do throws(WebURL.Fault) {
+      guard let base else { return try WebURL(text) }
+      return try base.resolving(text)
+    } catch {
+      throw complaint(about: text, error)
+    }
+  }
+
+  static func complaint(about text: String, _ fault: WebURL.Fault) -> ValueComplaint {
+    let isSecret = fault == .userInformation
+    let subject = isSecret ? "the URL" : "`\(text)`"
+    return ValueComplaint("\(subject) \(fault)", code: "config.bad-url", isSecret: isSecret)
+  }
+
+  /// Whether text means something on the net rather than a file: it has a scheme.
+  static func isRemote(_ text: String) -> Bool {
+    text.contains("://")
+  }
+}
+
+/// Where a manifest is: on the net, or a file here.
+package enum ManifestLocation: Hashable, Sendable {
+  case remote(WebURL)
+  /// An absolute path.
+  case local(String)
+}
+
+extension ValueType where Value == ManifestLocation {
+  static var manifestLocation: Self {
+    Self(
+      shape: .scalar(
+        ScalarShape(
+          expectation: "a URL or a path",
+          summary: "URL or path",
+          schema: [("type", .string("string"))]
+        )
+      ),
+      decode: { node, decoder in
+        guard let text = decoder.text(of: node, expecting: "a URL or a path") else { return nil }
+        do throws(ValueComplaint) {
+          return try ManifestLocation(text) { decoder.resolver.resolve($0, in: node.source) }
+        } catch {
+          decoder.report(error, code: "config.bad-url", at: node)
+          return nil
+        }
+      },
+      encode: { .string($0.string) }
+    )
+  }
+}
+
+extension ManifestLocation {
+  init(_ text: String, resolve: (String) -> String) throws(ValueComplaint) {
+    guard !text.isEmpty else { throw ValueComplaint("an empty text is neither a URL nor a path") }
+    if WebAddress.isRemote(text) {
+      self = .remote(try WebAddress.url(text, base: nil))
+    } else {
+      self = .local(resolve(text))
+    }
+  }
+
+  package var string: String {
+    switch self {
+    case .remote(let url): url.string
+    case .local(let path): path
+    }
+  }
+}
+
+extension ValueType where Value == String {
+  /// A file or folder here, as an absolute path.
+  static var path: Self {
+    Self(
+      shape: .scalar(
+        ScalarShape(expectation: "a path", summary: "path", schema: [("type", .string("string"))])
+      ),
+      decode: { node, decoder in
+        guard let text = decoder.text(of: node, expecting: "a path") else { return nil }
+        guard !text.isEmpty, !text.unicodeScalars.contains("\0") else {
+          decoder.report("config.bad-value", "`\(decoder.lastKey)` is no usable path", at: node)
+          return nil
+        }
+        return decoder.resolver.resolve(text, in: node.source)
+      },
+      encode: { .string($0) }
+    )
+  }
+
+  /// A program or argument list entry; what looks like a relative path is resolved.
+  static var program: Self {
+    Self(
+      shape: text.shape,
+      decode: { node, decoder in
+        guard let text = decoder.text(of: node, expecting: "text") else { return nil }
+        let isPath = text.contains("/") && decoder.path.steps.last == .index(0)
+        return isPath ? decoder.resolver.resolve(text, in: node.source) : text
+      },
+      encode: { .string($0) }
+    )
+  }
+
+  /// A path to write to, `-` for stdout, `+PATH` to append.
+  static var outputPath: Self {
+    Self(
+      shape: .scalar(
+        ScalarShape(expectation: "a path", summary: "path", schema: [("type", .string("string"))])
+      ),
+      decode: { node, decoder in
+        guard let text = decoder.text(of: node, expecting: "a path") else { return nil }
+        if text == "-" { return text }
+        let mark = text.hasPrefix("+") ? "+" : ""
+        let path = text.dropFirst(mark.count)
+        guard !path.isEmpty else {
+          decoder.report("config.bad-value", "`\(decoder.lastKey)` names no file", at: node)
+          return nil
+        }
+        return mark + decoder.resolver.resolve(String(path), in: node.source)
+      },
+      encode: { .string($0) }
+    )
+  }
+
+  /// Where a segment's manifest is when only its name is given.
+  static var manifestTemplate: Self {
+    Self(
+      shape: .scalar(
+        ScalarShape(
+          expectation: "a URL or path with `{segment}`",
+          summary: "URL or path",
+          schema: [("type", .string("string")), ("pattern", .string("\\{segment\\}"))]
+        )
+      ),
+      decode: { node, decoder in
+        guard let text = decoder.text(of: node, expecting: "a URL or path with `{segment}`") else {
+          return nil
+        }
+        guard text.contains("{segment}") else {
+          decoder.report(
+            "config.bad-value",
+            "`\(decoder.lastKey)` needs `{segment}` where the segment's name goes",
+            hint: "write for instance `https://cdn.example.com/{segment}.json`",
+            at: node
+          )
+          return nil
+        }
+        guard WebAddress.isRemote(text) else {
+          return decoder.resolver.resolve(text, in: node.source)
+        }
+        do throws(ValueComplaint) {
+          _ = try WebAddress.url(text.replacing("{segment}", with: "x"), base: nil)
+          return text
+        } catch {
+          decoder.report(error, code: "config.bad-url", at: node)
+          return nil
+        }
+      },
+      encode: { .string($0) }
+    )
+  }
+
+  /// A JSON Pointer whose last part may be `*`.
+  static var jsonPointer: Self {
+    scalar("a JSON pointer such as `/files/*`", summary: "JSON pointer") {
+      text throws(ValueComplaint) in
+      guard text.isEmpty || text.hasPrefix("/") else {
+        throw ValueComplaint("`\(text)` is no JSON pointer", hint: "begin it with `/`")
+      }
+      return text
+    } encode: {
+      .string($0)
+    }
+  }
+
+  static var mediaType: Self {
+    scalar("a media type such as `image/png`", summary: "media type") {
+      text throws(ValueComplaint) in
+      let parts = text.split(separator: "/", omittingEmptySubsequences: false)
+      let isType = parts.count == 2 && parts.allSatisfy { HeaderSyntax.isToken($0) }
+      guard isType else {
+        throw ValueComplaint("`\(text)` is no media type", hint: "write it as `type/subtype`")
+      }
+      return text.lowercased()
+    } encode: {
+      .string($0)
+    }
+  }
+}
+
+// MARK: - Headers
+
+/// What may be sent as a header of the user's choice.
+enum HeaderSyntax {
+  /// Fields that the transfer itself writes, or that would change what an answer means.
+  private static let reserved: Set<String> = [
+    "host", "content-length", "connection", "transfer-encoding", "te", "trailer", "upgrade",
+    "range",
+    "accept-encoding", "keep-alive", "proxy-connection", "expect", "if-match", "if-none-match",
+    "if-modified-since", "if-unmodified-since", "if-range",
+  ]
+
+  static let name = KeyRule(summary: "header") { text throws(ValueComplaint) in
+    guard isToken(text) else {
+      throw ValueComplaint("`\(text)` cannot be the name of a header", code: "config.bad-header")
+    }
+    guard !reserved.contains(text.lowercased()) else {
+      throw ValueComplaint(
+        "the header `\(text)` cannot be set; prefetch writes it where it belongs",
+        code: "config.bad-header"
+      )
+    }
+    return text
+  }
+
+  static func isToken(_ text: some StringProtocol) -> Bool {
+    !text.isEmpty
+      && text.utf8.allSatisfy { byte in
+        ASCII.isDigit(byte) || (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)
+          || "!#$%&'*+-.^_`|~".utf8.contains(byte)
+      }
+  }
+
+  /// Whether a header of that name usually proves who is asking.
+  static func isSensitive(_ name: String) -> Bool {
+    let name = name.lowercased()
+    return ["auth", "cookie", "token", "key", "secret", "password"].contains { name.contains($0) }
+  }
+}
+
+extension ValueType where Value == Secret {
+  static var license: Self {
+    scalar("a license key", summary: "text") { text throws(ValueComplaint) in
+      let trimmed = Blanks.trimmed(text)
+      guard !trimmed.isEmpty else { throw ValueComplaint("the license is empty") }
+      guard trimmed.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else {
+        throw ValueComplaint("the license holds characters that no header can carry")
+      }
+      return Secret(trimmed)
+    } encode: { _ in
+      .string(Secret.mask)
+    }
+    .checked { secret, node, decoder in
+      decoder.noteSecret(secret.value, literallyAt: node)
+    }
+  }
+
+  static var headerValue: Self {
+    scalar("text", summary: "text", code: "config.bad-header") { text throws(ValueComplaint) in
+      let trimmed = Blanks.trimmed(text)
+      guard trimmed.utf8.allSatisfy({ ($0 >= 0x20 && $0 != 0x7F) || $0 == 0x09 }) else {
+        throw ValueComplaint("the value holds a line break or control character")
+      }
+      return Secret(trimmed)
+    } encode: { _ in
+      .string(Secret.mask)
+    }
+    .checked { secret, node, decoder in
+      guard HeaderSyntax.isSensitive(decoder.lastKey) else { return }
+      decoder.noteSecret(secret.value, literallyAt: node)
+      if let word = secret.value.split(separator: " ").last { decoder.noteSecret(String(word)) }
+    }
+  }
+}
+
+extension ValueType where Value == [String: Secret] {
+  static var headers: Self { .map(of: HeaderSyntax.name, to: .headerValue) }
+}

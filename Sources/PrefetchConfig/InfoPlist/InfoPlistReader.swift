@@ -1,0 +1,316 @@
+import PrefetchCore
+import PrefetchDocuments
+
+/// Reads an app's Info.plist as it is into the terms of our own configuration.
+///
+/// An app's plist has dozens of keys for others, so whatever is not known is passed over in silence.
+struct InfoPlistReader {
+  private(set) var diagnostics: [Diagnostic] = []
+  private(set) var notices: [Diagnostic] = []
+  /// The value of `com.akamai.vocsdk.config.file`.
+  private(set) var configurationFile: Node?
+
+  private let root: Node
+  private let source: String
+  private var entries: [Node.Entry] = []
+
+  init(_ root: Node, source: String) {
+    self.root = root
+    self.source = source
+  }
+
+  static func isInfoPlist(_ root: Node, _ syntax: DocumentReader.Syntax) -> Bool {
+    guard syntax == .xmlPlist || syntax == .binaryPlist, let entries = root.mapping else {
+      return false
+    }
+    return entries.contains {
+      $0.key == "com.akamai" || $0.key.hasPrefix("com.akamai.") || $0.key.hasPrefix("CFBundle")
+    }
+  }
+
+  /// What such a configuration has where the SDK it was written for has it otherwise than we.
+  static var defaults: Node {
+    let source = "default for an Info.plist"
+    func scalar(_ text: String) -> Node {
+      Node(.scalar(Scalar(text, kind: .string)), at: nil, in: source)
+    }
+    func mapping(_ entries: [(String, Node)]) -> Node {
+      let entries = entries.map { Node.Entry(key: $0.0, keyLocation: nil, value: $0.1) }
+      return Node(.mapping(entries), at: nil, in: source)
+    }
+    return mapping([
+      ("subscriptions", scalar("remembered")),
+      ("cache", mapping([("max_file_size", scalar("104857600"))])),
+    ])
+  }
+
+  /// Every key of the plist wins over the file it names as a whole: the segments too.
+  static func laid(_ upper: Node, over lower: Node) -> Node {
+    let given = Set((upper.mapping ?? []).map(\.key))
+    return TreeMerge.merged(lower.without(given), upper)
+  }
+
+  // MARK: - The plist
+
+  mutating func translate() -> Node {
+    takeLicense()
+    takeSegments(first(of: [["map", "segments"], ["vocsdk", "segments"]]))
+    takeMetrics()
+    if let manifests = value(at: ["prefetch", "manifests"]) { add("manifests", manifests.escaped) }
+    if let bundle = usable(
+      root["CFBundleIdentifier"],
+      key: "CFBundleIdentifier",
+      hint: "give it with `--bundle-id`"
+    ) {
+      add("bundle_id", bundle)
+    }
+    if let version = usable(root["CFBundleShortVersionString"], key: "CFBundleShortVersionString") {
+      add("vars", mapping([("app_version", version)]))
+    }
+    if let security = root["NSAppTransportSecurity"] { takeSecurity(security) }
+    if let file = root["com.akamai.vocsdk.config.file"] {
+      configurationFile = usable(file, key: "com.akamai.vocsdk.config.file")
+    }
+    noteBackgroundModes()
+    return Node(.mapping(entries), at: root.location, in: source)
+  }
+
+  /// The small file that holds `license` and `segments` at its root.
+  mutating func translateSDKFile() -> Node {
+    let names = ["license", "api_key", "apikey", "apiKey"]
+    if let name = names.first(where: { root[$0] != nil }),
+      let license = usable(root[name], key: name)
+    {
+      add("license", license)
+    }
+    takeSegments(root["segments"])
+    return Node(.mapping(entries), at: root.location, in: source)
+  }
+
+  private mutating func takeLicense() {
+    let paths = [
+      ["map", "api_key"], ["map", "apikey"], ["map", "apiKey"],
+      ["vocsdk", "license"], ["vocsdk", "api_key"], ["vocsdk", "apikey"], ["vocsdk", "apiKey"],
+    ]
+    let found = paths.compactMap { path -> (path: [String], node: Node)? in
+      usable(value(at: path), key: path.joined(separator: "/")).map { (path, $0) }
+    }
+    guard let winner = found.first else { return }
+    add("license", winner.node)
+    if winner.path[1].lowercased() == "apikey" {
+      note("config.old-spelling", "`\(winner.path[1])` is taken for `api_key`", at: winner.node)
+    }
+    let isContradicted = found.contains {
+      $0.path[0] != winner.path[0] && $0.node.scalar?.text != winner.node.scalar?.text
+    }
+    guard isContradicted else { return }
+    warn(
+      "config.conflict",
+      "`map` and `vocsdk` have different license keys; the one of `map` is taken",
+      at: winner.node,
+      hidesSource: true
+    )
+  }
+
+  private mutating func takeSegments(_ node: Node?) {
+    guard let node else { return }
+    var seen: Set<String> = []
+    var segments: [Node] = []
+    for element in node.sequence ?? [node] {
+      guard let text = element.scalar?.text else {
+        segments.append(element)
+        continue
+      }
+      let name = Blanks.trimmed(text)
+      guard !name.isEmpty else {
+        warn("config.missing-name", "an empty segment name is passed over", at: element)
+        continue
+      }
+      guard let usable = usable(element, key: "segments"), seen.insert(name).inserted else {
+        continue
+      }
+      let initial = Node(.scalar(Scalar("true", kind: .boolean)), at: nil, in: element.source)
+      segments.append(mapping([("name", usable), ("initial", initial)], at: element.location))
+    }
+    add("segments", Node(.sequence(segments), at: node.location, in: source))
+  }
+
+  /// Metrics, also those that stand beside `custom_metric` instead of in it.
+  private mutating func takeMetrics() {
+    var metrics: [Node.Entry] = []
+    for entry in value(at: ["vocsdk", "custom_metric"])?.mapping ?? [] {
+      var entry = entry
+      entry.value = entry.value.listed.escaped
+      metrics.append(entry)
+    }
+    let known: Set<String> = [
+      "license", "api_key", "apikey", "apiKey", "segments", "custom_metric", "config",
+    ]
+    for entry in value(at: ["vocsdk"])?.mapping ?? []
+    where !known.contains(entry.key) && entry.value.isListOfURLs {
+      warn(
+        "config.misplaced",
+        "`\(entry.key)` is taken for a metric, though it stands beside `custom_metric`",
+        at: entry.value
+      )
+      metrics.append(
+        .init(key: entry.key, keyLocation: entry.keyLocation, value: entry.value.escaped)
+      )
+    }
+    guard !metrics.isEmpty else { return }
+    let node = Node(.mapping(metrics), at: nil, in: source)
+    add("analytics", mapping([("metrics", node)]))
+  }
+
+  private mutating func takeSecurity(_ node: Node) {
+    var shaping = TreeShaping()
+    let shape = Shape.object(TransportSecurity.table.shape)
+    add("transport_security", shaping.normalised(node, as: shape).pruned(to: shape))
+    diagnostics += shaping.diagnostics
+  }
+
+  private mutating func noteBackgroundModes() {
+    let modes = root["UIBackgroundModes"]?.sequence?.compactMap { $0.scalar?.text } ?? []
+    for mode in modes where mode == "remote-notification" || mode == "fetch" {
+      notices.append(
+        Diagnostic(
+          "config.background-mode",
+          "the app has the background mode `\(mode)`, which has no effect here",
+          severity: .note,
+          file: source
+        )
+      )
+    }
+  }
+
+  // MARK: - Looking up
+
+  private func first(of paths: [[String]]) -> Node? {
+    for path in paths {
+      if let node = value(at: path) { return node }
+    }
+    return nil
+  }
+
+  /// Below `com.akamai`, whether as dictionaries or with dots in the keys, as some editors write it.
+  private func value(at path: [String]) -> Node? {
+    Self.value(at: (["com", "akamai"] + path)[...], in: root)
+  }
+
+  private static func value(at path: ArraySlice<String>, in node: Node) -> Node? {
+    guard !path.isEmpty else { return node }
+    for count in (1...path.count).reversed() {
+      guard let below = node[path.prefix(count).joined(separator: ".")],
+        let found = value(at: path.dropFirst(count), in: below)
+      else { continue }
+      return found
+    }
+    return nil
+  }
+
+  /// Trimmed; nil when it is empty or a build system should have filled it in.
+  private mutating func usable(_ node: Node?, key: String, hint: String? = nil) -> Node? {
+    guard let node, let text = node.scalar?.text else { return node }
+    let trimmed = Blanks.trimmed(text)
+    guard !trimmed.isEmpty else { return nil }
+    if let start = trimmed.firstRange(of: "$("), trimmed[start.upperBound...].contains(")") {
+      warn(
+        "config.placeholder",
+        "`\(key)` is still a placeholder and counts as unset",
+        hint: hint,
+        at: node
+      )
+      return nil
+    }
+    var cleaned = node
+    cleaned.content = .scalar(Scalar(trimmed, kind: .string))
+    return cleaned.escaped
+  }
+
+  // MARK: - Building
+
+  private mutating func add(_ key: String, _ value: Node) {
+    entries.append(.init(key: key, keyLocation: value.location, value: value))
+  }
+
+  private func mapping(_ entries: [(String, Node)], at location: SourceLocation? = nil) -> Node {
+    let entries = entries.map { Node.Entry(key: $0.0, keyLocation: $0.1.location, value: $0.1) }
+    return Node(.mapping(entries), at: location, in: source)
+  }
+
+  private mutating func warn(
+    _ code: Diagnostic.Code,
+    _ message: String,
+    hint: String? = nil,
+    at node: Node,
+    hidesSource: Bool = false
+  ) {
+    var diagnostic = Diagnostic(
+      code,
+      message,
+      severity: .warning,
+      hint: hint,
+      file: node.source,
+      at: node.location
+    )
+    diagnostic.hidesSource = hidesSource
+    diagnostics.append(diagnostic)
+  }
+
+  private mutating func note(_ code: Diagnostic.Code, _ message: String, at node: Node) {
+    notices.append(Diagnostic(code, message, severity: .note, file: node.source, at: node.location))
+  }
+}
+
+extension Node {
+  /// With its dollars doubled, for text that means them.
+  fileprivate var escaped: Node {
+    var node = self
+    switch content {
+    case .scalar(let scalar):
+      node.content = .scalar(Scalar(scalar.text.replacing("$", with: "$$"), kind: scalar.kind))
+    case .sequence(let nodes):
+      node.content = .sequence(nodes.map(\.escaped))
+    case .mapping:
+      break
+    }
+    return node
+  }
+
+  fileprivate var listed: Node {
+    guard scalar != nil else { return self }
+    return Node(.sequence([self]), at: location, in: source)
+  }
+
+  fileprivate var isListOfURLs: Bool {
+    guard let sequence, !sequence.isEmpty else { return false }
+    return sequence.allSatisfy { $0.scalar?.text.contains("://") ?? false }
+  }
+
+  /// Without the keys that the shape does not know.
+  fileprivate func pruned(to shape: Shape) -> Node {
+    var node = self
+    switch (shape, content) {
+    case (.object(let object), .mapping(let entries)):
+      let kept = entries.compactMap { entry -> Entry? in
+        guard let key = object.keys.first(where: { $0.name == entry.key }) else { return nil }
+        var entry = entry
+        entry.value = entry.value.pruned(to: key.shape)
+        return entry
+      }
+      node.content = .mapping(kept)
+    case (.map(_, let element), .mapping(let entries)):
+      let pruned = entries.map { entry in
+        var entry = entry
+        entry.value = entry.value.pruned(to: element)
+        return entry
+      }
+      node.content = .mapping(pruned)
+    case (.list(let element), .sequence(let nodes)):
+      node.content = .sequence(nodes.map { $0.pruned(to: element) })
+    case (.scalar, _), (.anything, _), (.object, _), (.map, _), (.list, _):
+      break
+    }
+    return node
+  }
+}

@@ -1,0 +1,108 @@
+import PrefetchCore
+import PrefetchDocuments
+
+/// What can be said only of the configuration as a whole.
+struct ConfigurationCompletion {
+  private(set) var configuration: Configuration
+  private(set) var diagnostics: [Diagnostic] = []
+  private let origins: [String: ValueOrigin]
+  private let isInfoPlist: Bool
+
+  init(configuration: Configuration, origins: [String: ValueOrigin], isInfoPlist: Bool) {
+    self.configuration = configuration
+    self.origins = origins
+    self.isInfoPlist = isInfoPlist
+  }
+
+  mutating func run(mayMiss: Bool) {
+    gatherPins()
+    for index in configuration.segments.indices {
+      findManifest(ofSegmentAt: index, mayMiss: mayMiss)
+    }
+  }
+
+  /// Apple's pins and ours are one thing.
+  private mutating func gatherPins() {
+    let pinned = configuration.transportSecurity.pinnedDomains
+    configuration.transportSecurity.pinnedDomains = [:]
+    for (host, pin) in pinned.sorted(by: { $0.key < $1.key }) {
+      guard let ours = configuration.tls.pins.updateValue(pin, forKey: host), ours != pin else {
+        continue
+      }
+      report(
+        "config.conflict",
+        "`\(host)` has different pins in `tls.pins` and in `NSPinnedDomains`",
+        at: ValuePath([.key("tls"), .key("pins"), .key(host)])
+      )
+    }
+  }
+
+  private mutating func findManifest(ofSegmentAt index: Int, mayMiss: Bool) {
+    let segment = configuration.segments[index]
+    let path = ValuePath([.key("segments"), .index(index)])
+    let isGiven = ["manifest", "urls"].contains {
+      origins[path.appending(.key($0)).description] != nil
+    }
+    guard !isGiven, segment.manifest == nil, !segment.name.isEmpty else { return }
+    guard let template = configuration.manifests else {
+      let isKnown = origins["manifests"] != nil
+      if !isKnown, !mayMiss { reportMissingManifest(of: segment.name, at: path) }
+      return
+    }
+    if WebAddress.isRemote(template) {
+      let text = template.replacing("{segment}", with: Self.percentEncoded(segment.name))
+      do {
+        configuration.segments[index].manifest = .remote(try WebURL(text))
+      } catch {
+        report("config.bad-url", "`\(text)` \(error)", at: path.appending(.key("name")))
+      }
+      return
+    }
+    guard !segment.name.contains("/"), segment.name != ".." else {
+      let message = "the name `\(segment.name)` cannot stand in the path of a manifest"
+      report("config.bad-value", message, at: path.appending(.key("name")))
+      return
+    }
+    configuration.segments[index].manifest = .local(
+      template.replacing("{segment}", with: segment.name)
+    )
+  }
+
+  private mutating func reportMissingManifest(of name: String, at path: ValuePath) {
+    report(
+      "config.missing-source",
+      "the segment `\(name)` has neither `manifest` nor `urls`, and there is no `manifests` template to find it by",
+      hint: isInfoPlist
+        ? "say where manifests are: `--manifests 'https://…/{segment}.json'`"
+        : "add `manifest: https://…` to it",
+      at: path.appending(.key("name"))
+    )
+  }
+
+  private mutating func report(
+    _ code: Diagnostic.Code,
+    _ message: String,
+    hint: String? = nil,
+    at path: ValuePath
+  ) {
+    let text = path.description
+    let origin =
+      origins[text] ?? origins.filter { $0.key.hasPrefix(text) }.min { $0.key < $1.key }?.value
+    diagnostics.append(
+      Diagnostic(code, message, hint: hint, path: text, file: origin?.source, at: origin?.location)
+    )
+  }
+
+  private static func percentEncoded(_ name: String) -> String {
+    var text = ""
+    for byte in name.utf8 {
+      let isLetter = (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)
+      if isLetter || ASCII.isDigit(byte) || "-._~".utf8.contains(byte) {
+        text.unicodeScalars.append(Unicode.Scalar(byte))
+      } else {
+        text += "%\(Hexadecimal.encode([byte]).uppercased())"
+      }
+    }
+    return text
+  }
+}

@@ -1,0 +1,49 @@
+/// The outside world as far as a configuration asks about it.
+package struct ConfigurationEnvironment: Sendable {
+  package enum FileFault: Error, Hashable, Sendable {
+    case missing
+    /// With the system's reason.
+    case unreadable(String)
+    case notRegular
+    case tooLarge(limit: Int)
+
+    var wording: String {
+      switch self {
+      case .missing: "does not exist"
+      case .unreadable(let reason): "cannot be read: \(reason)"
+      case .notRegular: "is no regular file"
+      case .tooLarge(let limit): "is larger than \(limit) bytes"
+      }
+    }
+  }
+
+  package var readFile: @Sendable (String) -> Result<[UInt8], FileFault>
+  /// The path with every link followed; nil when there is no such file.
+  package var realPath: @Sendable (String) -> String?
+  /// Whether the group or everybody may read the file.
+  package var isReadableByOthers: @Sendable (String) -> Bool
+  package var variable: @Sendable (String) -> String?
+  /// Absolute.
+  package var currentDirectory: String
+  package var homeDirectory: String?
+  /// Read when a file is named `-`.
+  package var standardInput: @Sendable () -> Result<[UInt8], FileFault>
+
+  package init(
+    readFile: @escaping @Sendable (String) -> Result<[UInt8], FileFault>,
+    realPath: @escaping @Sendable (String) -> String?,
+    isReadableByOthers: @escaping @Sendable (String) -> Bool = { _ in false },
+    variable: @escaping @Sendable (String) -> String? = { _ in nil },
+    currentDirectory: String,
+    homeDirectory: String? = nil,
+    standardInput: @escaping @Sendable () -> Result<[UInt8], FileFault> = { .success([]) }
+  ) {
+    self.readFile = readFile
+    self.realPath = realPath
+    self.isReadableByOthers = isReadableByOthers
+    self.variable = variable
+    self.currentDirectory = currentDirectory
+    self.homeDirectory = homeDirectory
+    self.standardInput = standardInput
+  }
+}

@@ -1,0 +1,146 @@
+import PrefetchCore
+import PrefetchDocuments
+
+/// From files, variables and options to one validated configuration, with every problem at once.
+package struct ConfigurationLoader: Sendable {
+  /// What `-c` named; `-` is standard input, and without any the usual places are looked at.
+  package var files: [String] = []
+  /// In rising precedence: variables first, then options.
+  package var overrides: [Override] = []
+  /// Whether it is an error that there is no file.
+  package var requiresFile = true
+  /// Whether variables, files and credentials that are unset here may be set elsewhere.
+  package var allowsUnsetSecrets = false
+  /// Whether an Info.plist may name a file outside its own folder.
+  package var allowsOutside = false
+
+  package init() {}
+
+  package func load(in environment: ConfigurationEnvironment) -> LoadedConfiguration {
+    var loaded = LoadedConfiguration()
+    let names = files.isEmpty ? ConfigurationSearch.find(in: environment) : files
+    if names.isEmpty, requiresFile { loaded.diagnostics.append(Self.notFound(in: environment)) }
+    var loading = DocumentLoading(environment, allowsOutside: allowsOutside)
+    let root = loading.load(names)
+    loaded.diagnostics += loading.diagnostics
+    loaded.notices = loading.notices
+    loaded.files = loading.files
+    loaded.documents = loading.documents
+    loaded.syntax = loading.syntax
+    loaded.isInfoPlist = loading.isInfoPlist
+    let nothing = Node(.mapping([]), at: nil, in: names.first ?? "")
+    let application = OverrideApplication(overrides, to: root ?? nothing)
+    loaded.diagnostics += application.diagnostics
+    // A file that cannot be read is complaint enough; its absence would only make more of them.
+    guard root != nil || names.isEmpty else { return loaded }
+    decode(application.tree, loading, environment, into: &loaded)
+    loaded.identity = Self.identity(of: loaded.configuration, names.first, environment)
+    loaded.diagnostics = loaded.diagnostics.inOrder(of: loaded.files)
+    return loaded
+  }
+
+  private func decode(
+    _ tree: Node,
+    _ loading: DocumentLoading,
+    _ environment: ConfigurationEnvironment,
+    into loaded: inout LoadedConfiguration
+  ) {
+    var interpolator = Interpolator(environment: environment, resolver: loading.resolver)
+    interpolator.allowsUnset = allowsUnsetSecrets
+    for entry in tree["vars"]?.mapping ?? [] {
+      interpolator.variables[entry.key] = entry.value
+    }
+    interpolator.license = Self.license(in: tree, interpolator)
+    var decoder = NodeDecoder(
+      interpolator: interpolator,
+      resolver: loading.resolver,
+      lenientSources: loading.lenientSources
+    )
+    Configuration.table.decode(tree, into: &loaded.configuration, &decoder)
+    var completion = ConfigurationCompletion(
+      configuration: loaded.configuration,
+      origins: decoder.origins,
+      isInfoPlist: loading.isInfoPlist
+    )
+    completion.run(mayMiss: loading.isIncomplete)
+    loaded.configuration = completion.configuration
+    loaded.diagnostics += decoder.diagnostics + completion.diagnostics
+    loaded.diagnostics += Self.warnings(about: decoder.literalSecrets, environment)
+    loaded.origins = decoder.origins
+    loaded.notInEffect = decoder.notInEffect
+    loaded.secrets = decoder.secrets.sorted()
+    loaded.canonical =
+      Configuration.table.encode(loaded.configuration)
+      .masked(at: decoder.maskedPaths, hiding: loaded.secrets)
+      .sortedKeys
+  }
+
+  /// Known before everything else, since any header may name it.
+  private static func license(in tree: Node, _ interpolator: Interpolator) -> String? {
+    guard let node = tree["license"], let text = node.scalar?.text else { return nil }
+    let outcome = interpolator.resolve(text, in: node.source, allowsLicense: false)
+    let license = Blanks.trimmed(outcome.text)
+    return outcome.problems.isEmpty && !outcome.isPlaceholder && !license.isEmpty ? license : nil
+  }
+
+  private static func identity(
+    of configuration: Configuration,
+    _ file: String?,
+    _ environment: ConfigurationEnvironment
+  ) -> String {
+    if let name = configuration.name { return name }
+    guard let file else { return "" }
+    guard file != "-" else { return "<stdin>" }
+    let path = PathResolver.join(environment.currentDirectory, file)
+    return environment.realPath(path) ?? path
+  }
+
+  private static func warnings(
+    about secrets: [String: Node],
+    _ environment: ConfigurationEnvironment
+  ) -> [Diagnostic] {
+    secrets.sorted { $0.key < $1.key }.compactMap { source, node in
+      guard node.location != nil || source.contains("."),
+        environment.isReadableByOthers(PathResolver.join(environment.currentDirectory, source))
+      else { return nil }
+      var diagnostic = Diagnostic(
+        "config.readable-secret",
+        "`\(source)` holds a secret and can be read by other users",
+        severity: .warning,
+        hint:
+          "take their permission away (`chmod 600`), or write `${env:NAME}` or `${file:PATH}` instead",
+        file: source,
+        at: node.location
+      )
+      diagnostic.hidesSource = true
+      return diagnostic
+    }
+  }
+
+  private static func notFound(in environment: ConfigurationEnvironment) -> Diagnostic {
+    let places = ConfigurationSearch.candidates(in: environment).map { "`\($0)`" }.joined(
+      separator: ", "
+    )
+    return Diagnostic(
+      "config.not-found",
+      "there is no configuration; name one with `-c FILE`",
+      hint: "looked for \(places)"
+    )
+  }
+}
+
+extension [Diagnostic] {
+  /// By file and line, each once.
+  fileprivate func inOrder(of files: [String]) -> [Diagnostic] {
+    var seen: Set<Diagnostic> = []
+    let unique = filter { seen.insert($0).inserted }
+    let ranks = unique.enumerated().map { position, diagnostic in
+      let file = diagnostic.file.flatMap { files.firstIndex(of: $0) } ?? files.count
+      let place = diagnostic.location
+      return (
+        key: [file, place?.line ?? .max, place?.column ?? 0, position], diagnostic: diagnostic
+      )
+    }
+    return ranks.sorted { $0.key.lexicographicallyPrecedes($1.key) }.map(\.diagnostic)
+  }
+}

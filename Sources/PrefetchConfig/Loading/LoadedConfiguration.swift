@@ -1,0 +1,152 @@
+package import PrefetchCore
+package import PrefetchDocuments
+
+/// A configuration and everything that is known of how it came about.
+package struct LoadedConfiguration: Sendable {
+  /// Defaults stand where a value could not be used; see ``diagnostics``.
+  package var configuration = Configuration()
+  /// Path to place, for every value that somebody set.
+  package var origins: [String: ValueOrigin] = [:]
+  /// Every problem found, in the order of files and lines.
+  package var diagnostics: [Diagnostic] = []
+  /// What is worth knowing and needs no action.
+  package var notices: [Diagnostic] = []
+  /// Under what the store keeps what this configuration declared.
+  package var identity = ""
+  /// As they were named, the first one first, included ones after the one that includes them.
+  package var files: [String] = []
+  /// Of the first file.
+  package var syntax: DocumentReader.Syntax?
+  package var isInfoPlist = false
+  /// Paths that are set but mean nothing to this version.
+  package var notInEffect: [String] = []
+  /// Text that must not be shown anywhere.
+  package var secrets: [String] = []
+  /// The effective configuration: keys sorted, values in base units, secrets masked.
+  package var canonical = JSONValue.null
+  /// What the files hold, for showing lines of them.
+  package var documents: [String: [UInt8]] = [:]
+
+  package var hasErrors: Bool {
+    diagnostics.containsErrors
+  }
+
+  /// Whether an error lies in `--set`, which is a matter of usage rather than of configuration.
+  package var hasUsageErrors: Bool {
+    diagnostics.contains { $0.severity == .error && $0.file?.hasPrefix(Override.setPrefix) == true }
+  }
+
+  /// A line of one of the files, without its end.
+  package func sourceLine(of file: String, _ line: Int) -> String? {
+    guard let bytes = documents[file], line > 0 else { return nil }
+    var rest = bytes[...]
+    if rest.starts(with: [0xEF, 0xBB, 0xBF]) { rest = rest.dropFirst(3) }
+    for _ in 1..<line {
+      guard let end = rest.firstIndex(of: 0x0A) else { return nil }
+      rest = rest[(end + 1)...]
+    }
+    let text = rest.prefix { $0 != 0x0A && $0 != 0x0D }
+    return String(decoding: text, as: UTF8.self)
+  }
+
+  /// A complaint about a value that only shows once more is known than the configuration alone.
+  package func diagnostic(
+    _ code: Diagnostic.Code,
+    _ message: String,
+    severity: Diagnostic.Severity = .error,
+    hint: String? = nil,
+    at path: ValuePath
+  ) -> Diagnostic {
+    let text = path.description
+    let origin =
+      origins[text]
+      ?? origins.filter { $0.key.hasPrefix(text) }.min { $0.key < $1.key }?.value
+    return Diagnostic(
+      code,
+      message,
+      severity: severity,
+      hint: hint,
+      path: text,
+      file: origin?.source,
+      at: origin?.location
+    )
+  }
+}
+
+// MARK: - Things that expire
+
+extension LoadedConfiguration {
+  private static let noticePeriod = Duration.seconds(14 * 86_400)
+
+  /// Exceptions and pins past their time, with a severity for those, and warnings 14 days before.
+  package func expiryDiagnostics(
+    at now: Instant,
+    expired severity: Diagnostic.Severity
+  ) -> [Diagnostic] {
+    let exceptions = configuration.transportSecurity.exceptions.sorted { $0.key < $1.key }
+    let pins = configuration.tls.pins.sorted { $0.key < $1.key }
+    let dated =
+      exceptions.map { host, exception in
+        (
+          what: "exception", host: host, expires: exception.expires,
+          steps: [
+            .key("transport_security"), .key("NSExceptionDomains"), .key(host), .key("expires"),
+          ]
+        )
+      }
+      + pins.map { host, pin in
+        (
+          what: "pin", host: host, expires: pin.expires,
+          steps: [ValuePath.Step.key("tls"), .key("pins"), .key(host), .key("expires")]
+        )
+      }
+    return dated.compactMap { entry in
+      guard let expires = entry.expires, expires < now + Self.noticePeriod else { return nil }
+      let isOver = expires <= now
+      let verb = isOver ? "expired on" : "expires on"
+      let day = Timestamp.format(expires).prefix(10)
+      return diagnostic(
+        "config.expired",
+        "the \(entry.what) for `\(entry.host)` \(verb) \(day)",
+        severity: isOver ? severity : .warning,
+        hint: "remove it, or give it a later `expires`",
+        at: ValuePath(entry.steps)
+      )
+    }
+  }
+}
+
+// MARK: - Canonical form
+
+extension JSONValue {
+  /// Without the values at these paths, and without text that holds one of the secrets.
+  func masked(at paths: Set<ValuePath>, hiding secrets: [String]) -> JSONValue {
+    masked(at: paths, hiding: secrets.filter { $0.count >= 4 }, below: ValuePath())
+  }
+
+  private func masked(
+    at paths: Set<ValuePath>,
+    hiding secrets: [String],
+    below path: ValuePath
+  ) -> JSONValue {
+    if paths.contains(path) { return .string(Secret.mask) }
+    switch self {
+    case .null, .bool, .integer, .double:
+      return self
+    case .string(let text):
+      return secrets.contains { text.contains($0) } ? .string(Secret.mask) : self
+    case .array(let values):
+      return .array(
+        values.enumerated().map { index, value in
+          value.masked(at: paths, hiding: secrets, below: path.appending(.index(index)))
+        }
+      )
+    case .object(let members):
+      return .object(
+        members.map { key, value in
+          (key, value.masked(at: paths, hiding: secrets, below: path.appending(.key(key))))
+        }
+      )
+    }
+  }
+}

@@ -1,0 +1,334 @@
+package import PrefetchCore
+import PrefetchDocuments
+
+/// A value from an option or a variable, which goes over every file.
+package struct Override: Hashable, Sendable {
+  /// `cache.size`, `segments.NAME.ttl`, `tls.pins["cdn.example.com"].subdomains`.
+  package var path: String
+  package var text: String
+  /// `--set cache.size`, `--cache-dir`, `PREFETCH_LICENSE`: how a message names it.
+  package var source: String
+  /// Whether the text was typed on a command line, where no secret belongs.
+  package var refusesSecrets: Bool
+
+  package init(path: String, text: String, source: String, refusesSecrets: Bool = false) {
+    self.path = path
+    self.text = text
+    self.source = source
+    self.refusesSecrets = refusesSecrets
+  }
+
+  /// The argument of `--set`.
+  package init(assignment: String) throws(Diagnostic) {
+    guard let equals = assignment.firstIndex(of: "="), equals > assignment.startIndex else {
+      throw Diagnostic(
+        Self.usageCode,
+        "`--set \(assignment)` has no `=`",
+        hint: "write `--set key.path=VALUE`",
+        file: "--set"
+      )
+    }
+    path = String(assignment[..<equals])
+    text = String(assignment[assignment.index(after: equals)...])
+    source = "\(Self.setPrefix)\(path)"
+    refusesSecrets = true
+  }
+
+  static let setPrefix = "--set "
+  static let usageCode: Diagnostic.Code = "usage.bad-set"
+}
+
+/// Puts overrides into a tree.
+struct OverrideApplication {
+  private(set) var tree: Node
+  private(set) var diagnostics: [Diagnostic] = []
+  private let overrides: [Override]
+
+  init(_ overrides: [Override], to tree: Node) {
+    self.tree = tree
+    self.overrides = overrides
+    for override in overrides {
+      apply(override)
+    }
+  }
+
+  private mutating func apply(_ override: Override) {
+    do throws(Diagnostic) {
+      var steps = try OverridePath.parse(override.path)
+      var resolution = Resolution(steps: [], shape: .object(Configuration.table.shape))
+      if steps.first == .key("segments") {
+        let (index, rest) = try segment(in: Array(steps.dropFirst()), for: override)
+        resolution.steps = [.key("segments"), .index(index)]
+        resolution.shape = .object(Segment.table.shape)
+        steps = rest
+      }
+      try resolution.walk(steps[...], of: override)
+      if override.refusesSecrets, resolution.isSecret {
+        throw complaint(
+          override,
+          "`\(override.path)` is a secret, and a command line is seen by others",
+          hint: "put `${env:NAME}` or `${file:PATH}` into the configuration"
+        )
+      }
+      let value = try value(of: override, as: resolution.shape)
+      tree = Self.replacing(resolution.steps[...], in: tree, by: value)
+    } catch {
+      diagnostics.append(error)
+    }
+  }
+
+  // MARK: Segments
+
+  /// The segment that the steps begin with, and the steps inside it.
+  private mutating func segment(
+    in steps: [ValuePath.Step],
+    for override: Override
+  ) throws(Diagnostic) -> (Int, [ValuePath.Step]) {
+    let segments = tree["segments"]?.sequence ?? []
+    if case .index(let index) = steps.first, segments.indices.contains(index) {
+      return (index, Array(steps.dropFirst()))
+    }
+    let names = segments.map { TreeMerge.name(of: $0) ?? "" }
+    let keys = steps.prefix { if case .key = $0 { true } else { false } }.map { step -> String in
+      if case .key(let key) = step { key } else { "" }
+    }
+    guard keys.count >= 2 else {
+      let hint = "write `segments.NAME.key=VALUE`"
+      throw complaint(override, "`\(override.path)` names no key of a segment", hint: hint)
+    }
+    // A name may have dots in it, so the longest one that there is counts.
+    for count in (1..<keys.count).reversed() {
+      let name = keys[..<count].joined(separator: ".")
+      if let index = names.firstIndex(of: name) { return (index, Array(steps.dropFirst(count))) }
+    }
+    return try newSegment(named: keys[0], in: steps, among: names, for: override)
+  }
+
+  /// Only `manifest` and `urls` can make a segment: anything else is a mistyped name.
+  private mutating func newSegment(
+    named name: String,
+    in steps: [ValuePath.Step],
+    among names: [String],
+    for override: Override
+  ) throws(Diagnostic) -> (Int, [ValuePath.Step]) {
+    let rest = Array(steps.dropFirst())
+    guard rest == [.key("manifest")] || rest == [.key("urls")] else {
+      throw complaint(
+        override,
+        "there is no segment `\(name)`",
+        hint: Choices.suggestion(for: name, among: names)
+          ?? "a new one begins with `--set segments.\(name).manifest=…`"
+      )
+    }
+    let nameNode = Node(.scalar(Scalar(name, kind: .string)), at: nil, in: override.source)
+    let entry = Node.Entry(key: "name", keyLocation: nil, value: nameNode)
+    let segment = Node(.mapping([entry]), at: nil, in: override.source)
+    var list = tree["segments"] ?? Node(.sequence([]), at: nil, in: override.source)
+    list.content = .sequence((list.sequence ?? []) + [segment])
+    tree = Self.replacing([.key("segments")], in: tree, by: list)
+    return (names.count, rest)
+  }
+
+  // MARK: Values
+
+  private func value(of override: Override, as shape: Shape) throws(Diagnostic) -> Node {
+    let trimmed = Blanks.trimmed(override.text)
+    let isStructured = trimmed.hasPrefix("[") || trimmed.hasPrefix("{")
+    if isStructured, !shape.isScalar {
+      let outcome = DocumentReader.read(
+        Array(trimmed.utf8),
+        source: override.source,
+        syntax: .yaml
+      )
+      guard let node = outcome.node, !outcome.diagnostics.containsErrors else {
+        let reason = outcome.diagnostics.first?.message ?? "it cannot be read"
+        throw complaint(override, "`\(override.path)`: \(reason)", hint: nil)
+      }
+      var shaping = TreeShaping()
+      return Self.unplaced(shaping.normalised(node, as: shape))
+    }
+    let scalar = Node(.scalar(Scalar(override.text, kind: .plain)), at: nil, in: override.source)
+    guard case .list = shape, !override.text.isEmpty else { return scalar }
+    let separator: Character = override.text.contains("\n") ? "\n" : ","
+    let parts = override.text.split(separator: separator).map(Blanks.trimmed).filter { !$0.isEmpty }
+    let nodes = parts.map { Node(.scalar(Scalar($0, kind: .plain)), at: nil, in: override.source) }
+    return Node(.sequence(nodes), at: nil, in: override.source)
+  }
+
+  /// Lines and columns of an option's text help nobody.
+  private static func unplaced(_ node: Node) -> Node {
+    var node = node
+    node.location = nil
+    switch node.content {
+    case .scalar: break
+    case .sequence(let nodes): node.content = .sequence(nodes.map(unplaced))
+    case .mapping(let entries):
+      node.content = .mapping(
+        entries.map { Node.Entry(key: $0.key, keyLocation: nil, value: unplaced($0.value)) }
+      )
+    }
+    return node
+  }
+
+  private static func replacing(
+    _ steps: ArraySlice<ValuePath.Step>,
+    in node: Node,
+    by value: Node
+  ) -> Node {
+    guard let step = steps.first else { return value }
+    var node = node
+    switch step {
+    case .index(let index):
+      guard case .sequence(var nodes) = node.content, nodes.indices.contains(index) else {
+        return node
+      }
+      nodes[index] = replacing(steps.dropFirst(), in: TreeMerge.asMapping(nodes[index]), by: value)
+      node.content = .sequence(nodes)
+    case .key(let key):
+      var entries = node.mapping ?? []
+      let empty = Node(.mapping([]), at: nil, in: value.source)
+      let index = entries.firstIndex { $0.key == key }
+      let below = replacing(
+        steps.dropFirst(),
+        in: index.map { entries[$0].value } ?? empty,
+        by: value
+      )
+      let entry = Node.Entry(key: key, keyLocation: nil, value: below)
+      if let index { entries[index] = entry } else { entries.append(entry) }
+      node.content = .mapping(entries)
+    }
+    return node
+  }
+
+  private func complaint(_ override: Override, _ message: String, hint: String?) -> Diagnostic {
+    Override.complaint(override, message, hint: hint)
+  }
+}
+
+extension Override {
+  fileprivate static func complaint(
+    _ override: Override,
+    _ message: String,
+    hint: String?
+  ) -> Diagnostic {
+    let code: Diagnostic.Code = override.refusesSecrets ? usageCode : "config.bad-value"
+    return Diagnostic(code, message, hint: hint, path: override.path, file: override.source)
+  }
+}
+
+extension Shape {
+  fileprivate var isScalar: Bool {
+    if case .scalar = self { true } else { false }
+  }
+}
+
+/// The way of a path through the key table.
+private struct Resolution {
+  var steps: [ValuePath.Step]
+  var shape: Shape
+  var isSecret = false
+
+  mutating func walk(
+    _ remaining: ArraySlice<ValuePath.Step>,
+    of override: Override
+  ) throws(Diagnostic) {
+    guard let step = remaining.first else { return }
+    switch (shape, step) {
+    case (.object(let object), .key(let spelling)):
+      guard let key = object.key(spelled: spelling) else {
+        let hint = Choices.suggestion(
+          for: KeySpelling.normalised(spelling),
+          among: object.keys.map(\.name)
+        )
+        throw Override.complaint(
+          override,
+          "unknown key `\(spelling)` in `\(override.path)`",
+          hint: hint
+        )
+      }
+      steps.append(.key(key.name))
+      shape = key.shape
+      isSecret = isSecret || key.isSecret
+      try walk(remaining.dropFirst(), of: override)
+    case (.map(_, let element), .key):
+      try walkFreeKey(remaining, element, of: override)
+    case (.scalar, _), (.list, _), (.anything, _), (.object, .index), (.map, .index):
+      throw Override.complaint(
+        override,
+        "`\(ValuePath(steps))` has no parts that could be set",
+        hint: "set it as a whole: `\(ValuePath(steps))=[…]`"
+      )
+    }
+  }
+
+  /// Hosts and events have dots in them: the longest key whose remainder still leads somewhere counts.
+  private mutating func walkFreeKey(
+    _ remaining: ArraySlice<ValuePath.Step>,
+    _ element: Shape,
+    of override: Override
+  ) throws(Diagnostic) {
+    let keys = remaining.map { step -> String in
+      if case .key(let key) = step { key } else { "" }
+    }
+    for count in (1...keys.count).reversed() {
+      var attempt = self
+      attempt.steps.append(.key(keys[..<count].joined(separator: ".")))
+      attempt.shape = element
+      let rest = remaining.dropFirst(count)
+      if rest.isEmpty, case .object(let object) = element, object.shorthand == nil { continue }
+      if rest.isEmpty, keys.count > 1, leadsToKey(keys, element) { continue }
+      guard (try? attempt.walk(rest, of: override)) != nil else { continue }
+      self = attempt
+      return
+    }
+    throw Override.complaint(override, "`\(override.path)` leads to no key", hint: nil)
+  }
+
+  private func leadsToKey(_ keys: [String], _ element: Shape) -> Bool {
+    guard case .object(let object) = element, let last = keys.last else { return false }
+    return object.key(spelled: last) != nil
+  }
+}
+
+/// The parts of a path as it is typed: dots between keys, quotes around keys with dots, `[0]`.
+private enum OverridePath {
+  static func parse(_ text: String) throws(Diagnostic) -> [ValuePath.Step] {
+    var steps: [ValuePath.Step] = []
+    var rest = text[...]
+    while !rest.isEmpty {
+      if rest.hasPrefix("[") {
+        guard let close = rest.firstIndex(of: "]") else { throw malformed(text) }
+        let inner = rest[rest.index(after: rest.startIndex)..<close]
+        rest = rest[rest.index(after: close)...]
+        if inner.hasPrefix("\""), inner.hasSuffix("\""), inner.count > 2 {
+          steps.append(.key(String(inner.dropFirst().dropLast())))
+        } else if let index = Int(inner), index >= 0 {
+          steps.append(.index(index))
+        } else {
+          throw malformed(text)
+        }
+        if rest.hasPrefix(".") { rest = rest.dropFirst() }
+        continue
+      }
+      let key = rest.prefix { $0 != "." && $0 != "[" }
+      guard !key.isEmpty else { throw malformed(text) }
+      steps.append(.key(String(key)))
+      rest = rest.dropFirst(key.count)
+      if rest.hasPrefix(".") {
+        rest = rest.dropFirst()
+        if rest.isEmpty { throw malformed(text) }
+      }
+    }
+    guard !steps.isEmpty else { throw malformed(text) }
+    return steps
+  }
+
+  private static func malformed(_ text: String) -> Diagnostic {
+    Diagnostic(
+      Override.usageCode,
+      "`\(text)` is no path of keys",
+      hint: "write for instance `cache.size` or `segments.NAME.ttl`",
+      file: "\(Override.setPrefix)\(text)"
+    )
+  }
+}

@@ -1,0 +1,68 @@
+import PrefetchDocuments
+
+/// Lays one document over another.
+enum TreeMerge {
+  /// Mappings merge key by key, the root's `segments` by their names; everything else is replaced.
+  static func merged(_ lower: Node, _ upper: Node) -> Node {
+    merged(lower, upper) { key, lower, upper in
+      key == "segments" ? mergedSegments(lower, upper) : nested(lower, upper)
+    }
+  }
+
+  private static func merged(
+    _ lower: Node,
+    _ upper: Node,
+    _ mergeValue: (String, Node, Node) -> Node
+  ) -> Node {
+    guard case .mapping(var entries) = lower.content, case .mapping(let others) = upper.content
+    else {
+      return upper
+    }
+    for other in others {
+      guard let index = entries.firstIndex(where: { $0.key == other.key }) else {
+        entries.append(other)
+        continue
+      }
+      var entry = other
+      entry.value = mergeValue(other.key, entries[index].value, other.value)
+      entries[index] = entry
+    }
+    var node = upper
+    node.content = .mapping(entries)
+    return node
+  }
+
+  private static func nested(_ lower: Node, _ upper: Node) -> Node {
+    merged(lower, upper) { _, lower, upper in nested(lower, upper) }
+  }
+
+  private static func mergedSegments(_ lower: Node, _ upper: Node) -> Node {
+    guard let below = lower.sequence, let above = upper.sequence else { return upper }
+    var segments = below
+    for segment in above {
+      let name = Self.name(of: segment)
+      // Names that one document repeats stay apart, to be reported.
+      let index = below.firstIndex { name != nil && Self.name(of: $0) == name }
+      if let index {
+        segments[index] = nested(asMapping(segments[index]), asMapping(segment))
+      } else {
+        segments.append(segment)
+      }
+    }
+    var node = upper
+    node.content = .sequence(segments)
+    return node
+  }
+
+  static func name(of segment: Node) -> String? {
+    (segment.scalar ?? segment["name"]?.scalar).map { Blanks.trimmed($0.text) }
+  }
+
+  /// A bare name as a mapping of that one key.
+  static func asMapping(_ segment: Node) -> Node {
+    guard segment.scalar != nil else { return segment }
+    var node = segment
+    node.content = .mapping([.init(key: "name", keyLocation: segment.location, value: segment)])
+    return node
+  }
+}
