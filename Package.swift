@@ -70,6 +70,7 @@ let package = Package(
     tests("PrefetchManifestsTests", ["PrefetchManifests", "PrefetchDocuments"]),
     tests("PrefetchTransferTests", ["PrefetchTransfer", "PrefetchCrypto"]),
     tests("PrefetchStoreTests", ["PrefetchStore", "PrefetchCrypto"]),
+    tests("PrefetchSystemTests", ["PrefetchSystem"]),
     tests("PrefetchServeTests", ["PrefetchServe"]),
     tests("PrefetchEngineTests", ["PrefetchEngine", "PrefetchManifests"]),
     tests("PrefetchCLITests", ["PrefetchCLI", "PrefetchConfig"], resources: ["Snapshots"]),
