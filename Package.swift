@@ -72,6 +72,7 @@ let package = Package(
     tests("PrefetchCryptoTests", ["PrefetchCrypto"]),
     tests("PrefetchTransferTests", ["PrefetchTransfer", "PrefetchCrypto", "CCurl"]),
     tests("PrefetchStoreTests", ["PrefetchStore", "PrefetchCrypto"]),
+    tests("PrefetchSystemTests", ["PrefetchSystem"]),
     tests("PrefetchServeTests", ["PrefetchServe"]),
     tests("PrefetchEngineTests", ["PrefetchEngine", "PrefetchManifests"]),
     tests("PrefetchCLITests", ["PrefetchCLI", "PrefetchConfig", "PrefetchDocuments"], resources: ["Snapshots"]),
