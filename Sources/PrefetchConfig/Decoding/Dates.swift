@@ -1,4 +1,4 @@
-package import PrefetchCore
+import PrefetchCore
 import PrefetchDocuments
 
 extension ValueType where Value == Instant {
