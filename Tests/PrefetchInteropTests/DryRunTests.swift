@@ -17,7 +17,7 @@ struct DryRunTests {
       transport_security: { NSAllowsLocalNetworking: true }
       segments:
         - name: basics
-          manifest: \(try server.url("/manifest.json").string)
+          manifest: \(server.address("/manifest.json"))
       """
     )
   }
@@ -26,10 +26,7 @@ struct DryRunTests {
   private func publish(_ count: Int) {
     let names = (0..<count).map { "\(String(repeating: "long-", count: 20))\($0).txt" }
     for name in names { site["/\(name)"] = Site.Page("body of \(name)") }
-    let items = names.map { #"{"url": "\#($0)"}"# }.joined(separator: ",")
-    site["/manifest.json"] = Site.Page(
-      #"{"format": "prefetch-manifest", "version": 1, "items": [\#(items)]}"#
-    )
+    site["/manifest.json"] = Site.Page(Manifest.text(names))
   }
 
   @Test("writes nothing where there is no cache yet, and prints what a run would do")

@@ -36,15 +36,8 @@ struct ReconcileTests {
   }
 
   private func publish(_ names: some Sequence<String>, digests: [String: String]? = nil) {
-    let items = names.map { name in
-      let digest = digests?[name].map { #", "digests": {"sha256": "\#($0)"}"# } ?? ""
-      return #"{"url": "\#(name)"\#(digest)}"#
-    }
-    nginx.write(
-      #"{"format": "prefetch-manifest", "version": 1, "items": ["#
-        + items.joined(separator: ",\n") + "]}\n",
-      to: "manifest.json"
-    )
+    let entries = names.map { Manifest.Entry($0, digest: digests?[$0]) }
+    nginx.write(Manifest.text(entries), to: "manifest.json")
   }
 
   private var names: [String] {

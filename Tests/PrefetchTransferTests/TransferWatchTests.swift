@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Watching for stalls and overtime")
 struct TransferWatchTests {
-  private let exchange: Exchange
+  private let exchange: PrefetchTransfer.Exchange
   private var settings = TransportSettings(userAgent: "test")
 
   init() throws {

@@ -113,6 +113,11 @@ struct Reconciliation {
       }
     }
     context.console.print(bytes: toStandardOutput)
+    if isPlan {
+      // After the lines also where both streams are one terminal.
+      context.console.flush()
+      context.console.note(PlanLines(envelope: envelope).summary)
+    }
     return status
   }
 
@@ -123,7 +128,6 @@ struct Reconciliation {
     }
     context.console.report(envelope.report.diagnostics)
     if isPlan {
-      context.console.note(PlanLines(envelope: envelope).summary)
       for entry in ReportFailures(envelope: envelope).all
       where entry.subject.hasPrefix("manifest of") {
         context.console.report(diagnostic(entry))

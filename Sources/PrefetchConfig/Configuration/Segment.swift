@@ -100,12 +100,16 @@ extension Segment {
   static let table = ObjectType(Self(), name: "segment", shorthand: "name") {
     Field("name", \.name, .name, "Name by which it is subscribed to and reported")
     Field("manifest", \.manifest, .manifestLocation, "Where the list of its items is")
+    baseField
     Field(
       "urls",
       shape: .list(.object(InlineItem.table.shape)),
       "Its items, where no manifest has them",
       decode: decodeItems,
-      encode: { .array($0.urls.map(InlineItem.table.encode)) }
+      encode: { segment in
+        let isRemote = segment.manifest != nil && segment.urls.isEmpty
+        return isRemote ? .null : .array(segment.urls.map(InlineItem.table.encode))
+      }
     )
     sharedFields
   }
@@ -113,7 +117,13 @@ extension Segment {
 
   /// What `defaults` may say for all segments.
   static let defaultsTable = ObjectType(Self(), name: "segment_defaults") {
+    baseField
     sharedFields
+  }
+
+  /// Read before the items, which may be relative to it.
+  private static var baseField: Field<Segment> {
+    Field("base", \.base, .url, "What relative URLs of its items are relative to")
   }
 
   @FieldBuilder<Segment> private static var sharedFields: [Field<Segment>] {
@@ -131,7 +141,6 @@ extension Segment {
       .choice(inEffect: [.native, .json]),
       "Format of the manifest, where sniffing errs"
     )
-    Field("base", \.base, .url, "What relative URLs of its items are relative to")
     Field("headers", \.headers, .headers, "Headers of its requests").secret
     Field(
       "priority",

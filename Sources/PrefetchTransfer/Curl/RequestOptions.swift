@@ -4,7 +4,9 @@ internal import PrefetchCore
 extension EasyHandle {
   /// Key exchanges with forward secrecy only; TLS 1.3 knows no others.
   private static let ciphers = "ECDHE+AESGCM:ECDHE+CHACHA20:ECDHE+AES"
-  static let bufferSize = 131_072
+  /// libcurl reads up to a hundred buffers before it returns to the loop, which bounds how long one
+  /// fast transfer holds up all others.
+  private static let bufferSize = 65_536
 
   /// Sets what never changes between the requests of a run.
   func prepare(_ settings: TransportSettings, library: LibraryVersion) throws(Failure) {

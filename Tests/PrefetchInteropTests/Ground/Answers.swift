@@ -1,21 +1,22 @@
+import PrefetchCore
 import PrefetchDocuments
 import Testing
 
 extension ProgramRun {
   /// Standard output as the one JSON document that it has to be.
-  func json(_ location: SourceLocation = #_sourceLocation) throws -> Node {
+  func json(_ location: Testing.SourceLocation = #_sourceLocation) throws -> Node {
     try Node(json: output, location)
   }
 
   /// The report's numbers by name.
-  func totals(_ location: SourceLocation = #_sourceLocation) throws -> [String: Int] {
+  func totals(_ location: Testing.SourceLocation = #_sourceLocation) throws -> [String: Int] {
     let totals = try json(location)["totals"]?.mapping ?? []
     return Dictionary(uniqueKeysWithValues: totals.map { ($0.key, Int($0.value.text ?? "") ?? -1) })
   }
 }
 
 extension Node {
-  init(json text: String, _ location: SourceLocation = #_sourceLocation) throws {
+  init(json text: String, _ location: Testing.SourceLocation = #_sourceLocation) throws {
     var limits = DocumentReader.Limits()
     limits.bytes = 64 << 20
     limits.nodes = 10_000_000

@@ -10,8 +10,8 @@ enum Binary {
   static let rounds = environment("PREFETCH_ROUNDS").flatMap { Int($0) } ?? 10
 
   private static func environment(_ name: String) -> String? {
-    guard let value = getenv(name), value.pointee != 0 else { return nil }
-    return String(cString: value)
+    guard let value = unsafe getenv(name), unsafe value.pointee != 0 else { return nil }
+    return unsafe String(cString: value)
   }
 }
 
@@ -24,7 +24,7 @@ struct Tool {
     let candidates = ["/usr/bin", "/usr/sbin", "/bin", "/sbin", "/usr/local/bin"].map {
       "\($0)/\(name)"
     }
-    guard let path = candidates.first(where: { access($0, X_OK) == 0 }) else { return nil }
+    guard let path = candidates.first(where: { unsafe access($0, X_OK) == 0 }) else { return nil }
     self.path = path
   }
 

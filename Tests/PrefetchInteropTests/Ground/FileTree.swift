@@ -39,12 +39,12 @@ enum FileTree {
   }
 
   static func names(_ folder: String) -> [String] {
-    guard let stream = opendir(folder) else { return [] }
-    defer { closedir(stream) }
+    guard let stream = unsafe opendir(folder) else { return [] }
+    defer { unsafe closedir(stream) }
     var names: [String] = []
-    while let entry = readdir(stream) {
-      let name = withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
-        String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+    while let entry = unsafe readdir(stream) {
+      let name = unsafe withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
+        unsafe String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
       }
       if name != ".", name != ".." { names.append(name) }
     }
@@ -53,7 +53,7 @@ enum FileTree {
 
   static func status(_ path: String) -> stat? {
     var status = stat()
-    return lstat(path, &status) == 0 ? status : nil
+    return unsafe lstat(path, &status) == 0 ? status : nil
   }
 
   static func exists(_ path: String) -> Bool {
@@ -61,21 +61,21 @@ enum FileTree {
   }
 
   static func makeFolder(_ path: String) {
-    mkdir(path, 0o755)
+    unsafe mkdir(path, 0o755)
   }
 
   static func remove(_ path: String) {
-    unlink(path)
+    unsafe unlink(path)
   }
 
   static func read(_ path: String) -> [UInt8]? {
-    let file = open(path, O_RDONLY | O_CLOEXEC)
+    let file = unsafe open(path, O_RDONLY | O_CLOEXEC)
     guard file >= 0 else { return nil }
     defer { close(file) }
     var bytes: [UInt8] = []
     var buffer = [UInt8](repeating: 0, count: 65_536)
     while true {
-      let count = Glibc.read(file, &buffer, buffer.count)
+      let count = unsafe Glibc.read(file, &buffer, buffer.count)
       guard count > 0 else { return bytes }
       bytes += buffer[..<count]
     }
@@ -84,15 +84,15 @@ enum FileTree {
   /// Replaces the file in one step, as a publisher does.
   static func write(_ bytes: [UInt8], to path: String) {
     let draft = "\(path).draft"
-    let file = open(draft, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
+    let file = unsafe open(draft, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
     guard file >= 0 else { return }
     var rest = bytes[...]
     while !rest.isEmpty {
-      let count = rest.withUnsafeBytes { Glibc.write(file, $0.baseAddress, $0.count) }
+      let count = unsafe rest.withUnsafeBytes { unsafe Glibc.write(file, $0.baseAddress, $0.count) }
       guard count > 0 else { break }
       rest = rest.dropFirst(count)
     }
     close(file)
-    rename(draft, path)
+    unsafe rename(draft, path)
   }
 }

@@ -18,7 +18,7 @@ struct Home {
     cache = "\(root)/cache/prefetch"
     state = "\(root)/state/prefetch"
     work = "\(root)/work"
-    for name in ["home", "config", "work"] { mkdir("\(root)/\(name)", 0o755) }
+    for name in ["home", "config", "work"] { unsafe mkdir("\(root)/\(name)", 0o755) }
     variables = [
       "HOME": "\(root)/home",
       "PATH": "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin",

@@ -8,10 +8,10 @@ enum LoopbackPort {
     defer { close(descriptor) }
     var address = address(0)
     var size = socklen_t(MemoryLayout<sockaddr_in>.size)
-    withUnsafeMutablePointer(to: &address) { pointer in
-      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { generic in
-        bind(descriptor, generic, size)
-        getsockname(descriptor, generic, &size)
+    unsafe withUnsafeMutablePointer(to: &address) { pointer in
+      unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { generic in
+        unsafe bind(descriptor, generic, size)
+        unsafe getsockname(descriptor, generic, &size)
       }
     }
     return Int(UInt16(bigEndian: address.sin_port))
@@ -36,11 +36,11 @@ enum LoopbackPort {
     guard let descriptor = connected(port) else { return [] }
     defer { close(descriptor) }
     let bytes = Array(request.utf8)
-    guard write(descriptor, bytes, bytes.count) == bytes.count else { return [] }
+    guard unsafe write(descriptor, bytes, bytes.count) == bytes.count else { return [] }
     var answer: [UInt8] = []
     var buffer = [UInt8](repeating: 0, count: 65_536)
     while true {
-      let count = read(descriptor, &buffer, buffer.count)
+      let count = unsafe read(descriptor, &buffer, buffer.count)
       guard count > 0 else { return answer }
       answer += buffer[..<count]
     }
@@ -49,9 +49,9 @@ enum LoopbackPort {
   private static func connected(_ port: Int) -> CInt? {
     let descriptor = socket(AF_INET, CInt(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
     var address = address(port)
-    let status = withUnsafePointer(to: &address) { pointer in
-      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { generic in
-        connect(descriptor, generic, socklen_t(MemoryLayout<sockaddr_in>.size))
+    let status = unsafe withUnsafePointer(to: &address) { pointer in
+      unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { generic in
+        unsafe connect(descriptor, generic, socklen_t(MemoryLayout<sockaddr_in>.size))
       }
     }
     guard status == 0 else {

@@ -87,7 +87,7 @@ final class Nginx {
     LoopbackPort.exchange(port, "GET /.sync HTTP/1.0\r\n\r\n")
     let path = folder.appending("access.log")
     let text = String(decoding: FileTree.read(path) ?? [], as: UTF8.self)
-    truncate(path, 0)
+    unsafe truncate(path, 0)
     return text.split(separator: "\n").compactMap { line in
       let parts = line.split(separator: "\t", omittingEmptySubsequences: false).map(String.init)
       guard parts.count == 7, let status = Int(parts[2]), let bytes = Int(parts[3]) else {

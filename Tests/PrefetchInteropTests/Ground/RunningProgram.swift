@@ -51,41 +51,42 @@ final class RunningProgram {
     let inputPipe = Self.pipe()
     let outputPipe = Self.pipe()
     let errorPipe = Self.pipe()
-    var actions = posix_spawn_file_actions_t()
-    posix_spawn_file_actions_init(&actions)
-    posix_spawn_file_actions_adddup2(&actions, inputPipe.reading, 0)
+    var actions = unsafe posix_spawn_file_actions_t()
+    unsafe posix_spawn_file_actions_init(&actions)
+    unsafe posix_spawn_file_actions_adddup2(&actions, inputPipe.reading, 0)
     if case .file(let path) = destination {
-      posix_spawn_file_actions_addopen(&actions, 1, path, O_WRONLY, 0)
+      unsafe posix_spawn_file_actions_addopen(&actions, 1, path, O_WRONLY, 0)
     } else {
-      posix_spawn_file_actions_adddup2(&actions, outputPipe.writing, 1)
+      unsafe posix_spawn_file_actions_adddup2(&actions, outputPipe.writing, 1)
     }
-    posix_spawn_file_actions_adddup2(&actions, errorPipe.writing, 2)
+    unsafe posix_spawn_file_actions_adddup2(&actions, errorPipe.writing, 2)
     posix_spawn_file_actions_addchdir_np(&actions, folder)
     var attributes = posix_spawnattr_t()
-    posix_spawnattr_init(&attributes)
+    unsafe posix_spawnattr_init(&attributes)
     defer {
-      posix_spawn_file_actions_destroy(&actions)
-      posix_spawnattr_destroy(&attributes)
+      unsafe posix_spawn_file_actions_destroy(&actions)
+      unsafe posix_spawnattr_destroy(&attributes)
     }
     // What the test process ignores or blocks must not be inherited.
     var none = sigset_t()
     var all = sigset_t()
-    sigemptyset(&none)
-    sigfillset(&all)
-    posix_spawnattr_setsigmask(&attributes, &none)
-    posix_spawnattr_setsigdefault(&attributes, &all)
-    posix_spawnattr_setflags(
+    unsafe sigemptyset(&none)
+    unsafe sigfillset(&all)
+    unsafe posix_spawnattr_setsigmask(&attributes, &none)
+    unsafe posix_spawnattr_setsigdefault(&attributes, &all)
+    unsafe posix_spawnattr_setflags(
       &attributes,
       Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF)
     )
-    var words: [UnsafeMutablePointer<CChar>?] = ([path] + arguments).map { strdup($0) } + [nil]
+    var words: [UnsafeMutablePointer<CChar>?] =
+      unsafe ([path] + arguments).map { unsafe strdup($0) } + unsafe [nil]
     var variables: [UnsafeMutablePointer<CChar>?] =
-      environment.map { strdup("\($0.key)=\($0.value)") } + [nil]
+      unsafe environment.map { unsafe strdup("\($0.key)=\($0.value)") } + unsafe [nil]
     defer {
-      for word in words + variables { free(word) }
+      for word in unsafe words + variables { unsafe free(word) }
     }
     var child = pid_t()
-    let fault = posix_spawn(&child, path, &actions, &attributes, &words, &variables)
+    let fault = unsafe posix_spawn(&child, path, &actions, &attributes, &words, &variables)
     for descriptor in [inputPipe.reading, outputPipe.writing, errorPipe.writing] {
       close(descriptor)
     }
@@ -108,7 +109,7 @@ final class RunningProgram {
     if !isReaped {
       kill(processID, SIGKILL)
       var status: CInt = 0
-      waitpid(processID, &status, 0)
+      unsafe waitpid(processID, &status, 0)
     }
     for descriptor in [output, errors] where descriptor >= 0 { close(descriptor) }
   }
@@ -134,7 +135,7 @@ final class RunningProgram {
     while output >= 0 || errors >= 0, ContinuousClock.now < end { read(until: end) }
     var status: CInt = 0
     var isOverdue = false
-    while waitpid(processID, &status, WNOHANG) == 0 {
+    while unsafe waitpid(processID, &status, WNOHANG) == 0 {
       if ContinuousClock.now >= end, !isOverdue {
         isOverdue = true
         kill(processID, SIGKILL)
@@ -158,14 +159,14 @@ final class RunningProgram {
       pollfd(fd: errors, events: Int16(POLLIN), revents: 0),
     ]
     let rest = (end - .now) / .milliseconds(1)
-    guard poll(&entries, 2, CInt(max(1, min(rest, 60_000)))) > 0 else { return }
+    guard unsafe poll(&entries, 2, CInt(max(1, min(rest, 60_000)))) > 0 else { return }
     if entries[0].revents != 0 { Self.drain(&output, into: &outputBytes) }
     if entries[1].revents != 0 { Self.drain(&errors, into: &errorBytes) }
   }
 
   private static func drain(_ descriptor: inout CInt, into bytes: inout [UInt8]) {
     var buffer = [UInt8](repeating: 0, count: 65_536)
-    let count = Glibc.read(descriptor, &buffer, buffer.count)
+    let count = unsafe Glibc.read(descriptor, &buffer, buffer.count)
     if count > 0 {
       bytes += buffer[..<count]
     } else if count == 0 || errno != EINTR {
@@ -177,7 +178,9 @@ final class RunningProgram {
   private static func write(_ bytes: [UInt8], to descriptor: CInt) {
     var rest = bytes[...]
     while !rest.isEmpty {
-      let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
+      let count = unsafe rest.withUnsafeBytes {
+        unsafe Glibc.write(descriptor, $0.baseAddress, $0.count)
+      }
       guard count > 0 else { return }
       rest = rest.dropFirst(count)
     }
