@@ -2,6 +2,7 @@ import PrefetchConfig
 import PrefetchCore
 import PrefetchCrypto
 import PrefetchDocuments
+import PrefetchStore
 import PrefetchSystem
 
 /// A run with its report and exit status, for every command that ends in one.
@@ -94,7 +95,7 @@ struct Reconciliation {
 
   private var objectPath: @Sendable (ContentDigest) -> String {
     let cache = places.cache
-    return { Places.object($0, in: cache) }
+    return { DiskStore.objectPath($0, cache: cache) }
   }
 
   private func write(_ envelope: ReportEnvelope) -> Int32 {
