@@ -36,6 +36,7 @@ struct RequestBuilder {
     policy.redirects.allowsCrossHost = configuration.redirects.mayCrossHosts
     policy.redirects.allowsDowngrade = configuration.redirects.mayDowngrade
     policy.retries.count = network.retries.items
+    policy.retries.lookups = network.retries.lookups
     policy.retries.delay = network.retries.delay
     policy.retries.maximumDelay = network.retries.maximumDelay
     policy.concurrency = engine.jobs ?? network.concurrency

@@ -105,7 +105,7 @@ package struct Network: Hashable, Sendable {
       .list(of: .program),
       "Command that prints what kind of network there is"
     ).later
-    Field("retries", \.retries, Retries.table, "How often and how patiently to try again").later
+    Field("retries", \.retries, Retries.table, "How often and how patiently to try again")
     Field("timeouts", \.timeouts, Timeouts.table, "How long to wait")
     Field("quality", \.quality, QualityRules.table, "What to do as the measured throughput falls")
       .later
@@ -140,7 +140,7 @@ package struct Retries: Hashable, Sendable {
     Field("lookups", \.lookups, .integer(0...100), "Further tries of a failed name look-up")
     Field("delay", \.delay, .duration, "Longest pause before the first further try")
     Field("max_delay", \.maximumDelay, .duration, "Longest pause before any further try")
-    Field("wait", \.wait, .duration, "Longest `Retry-After` to wait for within a run")
+    Field("wait", \.wait, .duration, "Longest `Retry-After` to wait for within a run").later
   }
   .checking { retries, facts, decoder in
     guard retries.delay > retries.maximumDelay else { return }
@@ -162,7 +162,7 @@ package struct Timeouts: Hashable, Sendable {
   static let table = ObjectType(Self(), name: "timeouts") {
     Field("connect", \.connect, .duration.positive, "To look up, connect and shake hands")
     Field("read", \.read, .duration.positive, "Without a byte before a transfer counts as stalled")
-    Field("item", \.item, .timeLimit, "For one item, retries included")
+    Field("item", \.item, .timeLimit, "For one transfer of an item, however steadily it arrives")
     Field("run", \.run, .timeLimit, "For the whole run; what is left is deferred")
   }
 }

@@ -49,7 +49,7 @@ extension EasyHandle {
 
   /// Sets everything that may differ from one request to the next.
   func prepare(
-    _ exchange: Exchange,
+    _ exchange: WireExchange,
     settings: TransportSettings,
     library: LibraryVersion
   ) throws(Failure) {
