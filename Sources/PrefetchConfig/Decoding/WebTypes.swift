@@ -294,7 +294,9 @@ extension ValueType where Value == Secret {
     .checked { secret, node, decoder in
       guard HeaderSyntax.isSensitive(decoder.lastKey) else { return }
       decoder.noteSecret(secret.value, literallyAt: node)
-      if let word = secret.value.split(separator: " ").last { decoder.noteSecret(String(word)) }
+      if let word = secret.value.split(separator: " ").last {
+        decoder.noteSecret(String(word))
+      }
     }
   }
 }
