@@ -37,6 +37,7 @@ let package = Package(
     system("COpenSSL", pkgConfig: "libcrypto", debian: "libssl-dev"),
     system("CExpat", pkgConfig: "expat", debian: "libexpat1-dev"),
     system("CMicroHTTPD", pkgConfig: "libmicrohttpd", debian: "libmicrohttpd-dev"),
+    .systemLibrary(name: "CLinux"),
 
     library("PrefetchCore", []),
     library("PrefetchDocuments", ["PrefetchCore", "CYAML", "CExpat"]),
@@ -44,7 +45,7 @@ let package = Package(
     library("PrefetchConfig", ["PrefetchCore", "PrefetchDocuments"]),
     library("PrefetchManifests", ["PrefetchCore", "PrefetchDocuments", "PrefetchCrypto"]),
     library("PrefetchTransfer", ["PrefetchCore", "PrefetchCrypto", "CCurl"]),
-    library("PrefetchStore", ["PrefetchCore", "PrefetchCrypto", "CSQLite"]),
+    library("PrefetchStore", ["PrefetchCore", "PrefetchCrypto", "CSQLite", "CLinux"]),
     library("PrefetchSystem", ["PrefetchCore"]),
     library("PrefetchServe", ["PrefetchCore", "CMicroHTTPD"]),
     library("PrefetchEngine", ["PrefetchCore", "PrefetchManifests"]),
@@ -60,7 +61,7 @@ let package = Package(
 
     .target(
       name: "PrefetchTestSupport",
-      dependencies: ["PrefetchCore"],
+      dependencies: ["PrefetchCore", "PrefetchCrypto"],
       path: "Tests/PrefetchTestSupport",
       swiftSettings: settings
     ),
@@ -68,10 +69,12 @@ let package = Package(
     tests("PrefetchDocumentsTests", ["PrefetchDocuments"]),
     tests("PrefetchConfigTests", ["PrefetchConfig", "PrefetchDocuments"], resources: ["Snapshots"]),
     tests("PrefetchManifestsTests", ["PrefetchManifests", "PrefetchDocuments"]),
-    tests("PrefetchTransferTests", ["PrefetchTransfer", "PrefetchCrypto"]),
+    tests("PrefetchCryptoTests", ["PrefetchCrypto"]),
+    tests("PrefetchTransferTests", ["PrefetchTransfer", "PrefetchCrypto", "CCurl"]),
     tests("PrefetchStoreTests", ["PrefetchStore", "PrefetchCrypto"]),
+    tests("PrefetchSystemTests", ["PrefetchSystem"]),
     tests("PrefetchServeTests", ["PrefetchServe"]),
     tests("PrefetchEngineTests", ["PrefetchEngine", "PrefetchManifests"]),
-    tests("PrefetchCLITests", ["PrefetchCLI", "PrefetchConfig"], resources: ["Snapshots"]),
+    tests("PrefetchCLITests", ["PrefetchCLI", "PrefetchConfig", "PrefetchDocuments"], resources: ["Snapshots"]),
   ]
 )

@@ -27,6 +27,9 @@ static inline CURLcode prefetch_curl_setopt_write(CURL *handle, CURLoption optio
 static inline CURLcode prefetch_curl_setopt_progress(CURL *handle, prefetch_curl_progress_callback value) {
   return curl_easy_setopt(handle, CURLOPT_XFERINFOFUNCTION, value);
 }
+static inline CURLcode prefetch_curl_setopt_prerequest(CURL *handle, curl_prereq_callback value) {
+  return curl_easy_setopt(handle, CURLOPT_PREREQFUNCTION, value);
+}
 static inline CURLcode prefetch_curl_getinfo_long(CURL *handle, CURLINFO info, long *value) {
   return curl_easy_getinfo(handle, info, value);
 }

@@ -1,1 +1,7 @@
-print("prefetch")
+import PrefetchCLI
+
+#if canImport(Glibc)
+import Glibc
+#endif
+
+exit(Program.run(arguments: Array(CommandLine.arguments.dropFirst())))

@@ -49,23 +49,12 @@ struct ConfigurationCompletion {
       if !isKnown, !mayMiss { reportMissingManifest(of: segment.name, at: path) }
       return
     }
-    if WebAddress.isRemote(template) {
-      let text = template.replacing("{segment}", with: Self.percentEncoded(segment.name))
-      do {
-        configuration.segments[index].manifest = .remote(try WebURL(text))
-      } catch {
-        report("config.bad-url", "`\(text)` \(error)", at: path.appending(.key("name")))
-      }
-      return
+    do {
+      let location = try ManifestTemplate(template).location(of: segment.name)
+      configuration.segments[index].manifest = location
+    } catch {
+      report(error.code, error.message, at: path.appending(.key("name")))
     }
-    guard !segment.name.contains("/"), segment.name != ".." else {
-      let message = "the name `\(segment.name)` cannot stand in the path of a manifest"
-      report("config.bad-value", message, at: path.appending(.key("name")))
-      return
-    }
-    configuration.segments[index].manifest = .local(
-      template.replacing("{segment}", with: segment.name)
-    )
   }
 
   private mutating func reportMissingManifest(of name: String, at path: ValuePath) {
@@ -91,18 +80,5 @@ struct ConfigurationCompletion {
     diagnostics.append(
       Diagnostic(code, message, hint: hint, path: text, file: origin?.source, at: origin?.location)
     )
-  }
-
-  private static func percentEncoded(_ name: String) -> String {
-    var text = ""
-    for byte in name.utf8 {
-      let isLetter = (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)
-      if isLetter || ASCII.isDigit(byte) || "-._~".utf8.contains(byte) {
-        text.unicodeScalars.append(Unicode.Scalar(byte))
-      } else {
-        text += "%\(Hexadecimal.encode([byte]).uppercased())"
-      }
-    }
-    return text
   }
 }

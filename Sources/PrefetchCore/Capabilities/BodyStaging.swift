@@ -1,7 +1,10 @@
 /// A place for bodies that nobody may see yet.
 package protocol BodyStaging: AnyObject {
   /// Opens a body of unknown or announced length. SHA-256 is always taken, `algorithms` besides it.
-  func beginBody(expectedSize: Int64?, alsoHashing algorithms: Set<DigestAlgorithm>) throws(Failure) -> any BodySink
+  func beginBody(
+    expectedSize: Int64?,
+    alsoHashing algorithms: Set<DigestAlgorithm>
+  ) throws(Failure) -> any BodySink
   /// The bytes of a finished body, mapped for the length of the call.
   func withBytes<Result>(of body: StagedBody, _ read: (RawSpan) throws -> Result) throws -> Result
   /// Forgets a finished body that nobody wants.
@@ -28,7 +31,12 @@ package struct StagedBody: Hashable, Sendable {
   /// Digests besides SHA-256 that were asked for.
   package var otherDigests: [DigestAlgorithm: [UInt8]]
 
-  package init(id: Int, digest: ContentDigest, size: Int64, otherDigests: [DigestAlgorithm: [UInt8]] = [:]) {
+  package init(
+    id: Int,
+    digest: ContentDigest,
+    size: Int64,
+    otherDigests: [DigestAlgorithm: [UInt8]] = [:]
+  ) {
     self.id = id
     self.digest = digest
     self.size = size
@@ -36,6 +44,7 @@ package struct StagedBody: Hashable, Sendable {
   }
 
   package func matches(_ expected: ExpectedDigest) -> Bool {
-    expected.algorithm == .sha256 ? expected.bytes == digest.bytes : otherDigests[expected.algorithm] == expected.bytes
+    expected.algorithm == .sha256
+      ? expected.bytes == digest.bytes : otherDigests[expected.algorithm] == expected.bytes
   }
 }

@@ -8,7 +8,10 @@ package protocol ContentStore: BodyStaging {
   /// Returns what disappeared because nothing holds it any more.
   func commit(_ changes: [StoreChange]) throws(Failure) -> [RemovedContent]
   /// The bytes of a stored body, mapped for the length of the call.
-  func withObject<Result>(_ digest: ContentDigest, _ read: (RawSpan) throws -> Result) throws -> Result
+  func withObject<Result>(
+    _ digest: ContentDigest,
+    _ read: (RawSpan) throws -> Result
+  ) throws -> Result
   /// Which of the inventory's objects are no longer in the file system: a look at directory times
   /// first, at names only where a directory changed since the last run.
   func missingObjects(of inventory: Inventory) throws(Failure) -> Set<ContentDigest>
@@ -78,6 +81,8 @@ package struct ContentRecord: Hashable, Sendable {
   package var state: ItemState
   /// Nil as long as no body was ever complete.
   package var digest: ContentDigest?
+  /// Digests besides SHA-256 that the body was seen to have.
+  package var otherDigests: [DigestAlgorithm: [UInt8]]
   package var size: Int64
   package var mime: String?
   /// Of the response that brought or last confirmed the body.
@@ -97,6 +102,7 @@ package struct ContentRecord: Hashable, Sendable {
     self.url = url
     self.id = id
     state = .pending
+    otherDigests = [:]
     size = 0
     headers = HeaderBlock()
     validators = Validators()

@@ -39,7 +39,8 @@ package struct HeaderBlock: Hashable, Sendable {
   }
 
   private static func isSame(_ a: String, _ b: String) -> Bool {
-    a.utf8.count == b.utf8.count && zip(a.utf8, b.utf8).allSatisfy { ASCII.lowercased($0) == ASCII.lowercased($1) }
+    a.utf8.count == b.utf8.count
+      && zip(a.utf8, b.utf8).allSatisfy { ASCII.lowercased($0) == ASCII.lowercased($1) }
   }
 }
 

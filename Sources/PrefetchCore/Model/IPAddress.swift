@@ -5,7 +5,10 @@ package struct IPAddress: Hashable, Sendable {
 
   /// Only the strict spellings: four decimal numbers without leading zeros, or RFC 4291 text.
   package init?(_ text: some StringProtocol) {
-    guard let parsed = text.contains(":") ? Self.parseIPv6(Substring(text)) : Self.parseIPv4(Substring(text)) else {
+    guard
+      let parsed = text.contains(":")
+        ? Self.parseIPv6(Substring(text)) : Self.parseIPv4(Substring(text))
+    else {
       return nil
     }
     let mappedPrefix: [UInt8] = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF]
@@ -39,9 +42,11 @@ package struct IPAddress: Hashable, Sendable {
 
   private static func parseIPv6(_ text: Substring) -> [UInt8]? {
     let halves = text.split(separator: "::", omittingEmptySubsequences: false)
-    guard halves.count <= 2, let head = parseGroups(halves[0], mayEndInIPv4: halves.count == 1) else { return nil }
+    guard halves.count <= 2, let head = parseGroups(halves[0], mayEndInIPv4: halves.count == 1)
+    else { return nil }
     guard halves.count == 2 else { return head.count == 16 ? head : nil }
-    guard let tail = parseGroups(halves[1], mayEndInIPv4: true), head.count + tail.count <= 14 else { return nil }
+    guard let tail = parseGroups(halves[1], mayEndInIPv4: true), head.count + tail.count <= 14
+    else { return nil }
     return head + Array(repeating: 0, count: 16 - head.count - tail.count) + tail
   }
 
@@ -51,10 +56,14 @@ package struct IPAddress: Hashable, Sendable {
     let groups = text.split(separator: ":", omittingEmptySubsequences: false)
     for (offset, group) in groups.enumerated() {
       if group.contains(".") {
-        guard mayEndInIPv4, offset == groups.count - 1, let address = parseIPv4(group) else { return nil }
+        guard mayEndInIPv4, offset == groups.count - 1, let address = parseIPv4(group) else {
+          return nil
+        }
         bytes += address
       } else {
-        guard (1...4).contains(group.utf8.count), let value = UInt16(group, radix: 16), !group.hasPrefix("+") else {
+        guard (1...4).contains(group.utf8.count), let value = UInt16(group, radix: 16),
+          !group.hasPrefix("+")
+        else {
           return nil
         }
         bytes += [UInt8(value >> 8), UInt8(truncatingIfNeeded: value)]

@@ -47,7 +47,9 @@ package struct WebURL: Hashable, Sendable {
     let trimmed = Self.trimmed(text)
     guard trimmed.utf8.count <= Self.maximumLength else { throw .tooLong(trimmed.utf8.count) }
     try Self.checkCharacters(trimmed)
-    guard let colon = trimmed.firstIndex(of: ":"), Self.isScheme(trimmed[..<colon]) else { throw .notAbsolute }
+    guard let colon = trimmed.firstIndex(of: ":"), Self.isScheme(trimmed[..<colon]) else {
+      throw .notAbsolute
+    }
     let schemeName = trimmed[..<colon].lowercased()
     guard let scheme = Scheme(rawValue: schemeName) else { throw .unsupportedScheme(schemeName) }
     let rest = trimmed[trimmed.index(after: colon)...]
@@ -56,7 +58,13 @@ package struct WebURL: Hashable, Sendable {
     let authorityEnd = afterSlashes.firstIndex { "/?#".contains($0) } ?? afterSlashes.endIndex
     let (host, port) = try Self.parseAuthority(afterSlashes[..<authorityEnd])
     let (path, query) = Self.splitTarget(afterSlashes[authorityEnd...])
-    self.init(scheme: scheme, host: host, port: port ?? scheme.defaultPort, path: path, query: query)
+    self.init(
+      scheme: scheme,
+      host: host,
+      port: port ?? scheme.defaultPort,
+      path: path,
+      query: query
+    )
   }
 
   /// The URL that a reference means on a page at this URL.
@@ -129,7 +137,8 @@ extension WebURL {
   }
 
   private static func checkCharacters(_ text: String) throws(Fault) {
-    for scalar in text.unicodeScalars where scalar.value < 0x20 || scalar.value == 0x7F || scalar == "\\" {
+    for scalar in text.unicodeScalars
+    where scalar.value < 0x20 || scalar.value == 0x7F || scalar == "\\" {
       throw .forbiddenCharacter(scalar)
     }
   }
@@ -144,7 +153,9 @@ extension WebURL {
     return lower >= UInt8(ascii: "a") && lower <= UInt8(ascii: "z")
   }
 
-  private static func parseAuthority(_ authority: Substring) throws(Fault) -> (host: String, port: Int?) {
+  private static func parseAuthority(
+    _ authority: Substring
+  ) throws(Fault) -> (host: String, port: Int?) {
     guard !authority.contains("@") else { throw .userInformation }
     let hostEnd: Substring.Index
     if authority.hasPrefix("[") {
@@ -161,7 +172,8 @@ extension WebURL {
     guard portText.hasPrefix(":") else { throw .invalidHost(String(authority)) }
     let digits = portText.dropFirst()
     guard !digits.isEmpty else { return (host, nil) }
-    guard digits.utf8.allSatisfy(ASCII.isDigit), let port = Int(digits), (1...65535).contains(port) else {
+    guard digits.utf8.allSatisfy(ASCII.isDigit), let port = Int(digits), (1...65535).contains(port)
+    else {
       throw .invalidPort(String(digits))
     }
     return (host, port)
@@ -173,7 +185,9 @@ extension WebURL {
       return
     }
     guard host.utf8.allSatisfy({ $0 < 0x80 }) else { throw .internationalHost(host) }
-    let isName = host.utf8.allSatisfy { isLetter($0) || ASCII.isDigit($0) || "-._~".utf8.contains($0) }
+    let isName = host.utf8.allSatisfy {
+      isLetter($0) || ASCII.isDigit($0) || "-._~".utf8.contains($0)
+    }
     let labels = host.split(separator: ".", omittingEmptySubsequences: false)
     let inner = host.hasSuffix(".") ? labels.dropLast() : labels[...]
     guard isName, host.utf8.count <= 254, !inner.isEmpty,
@@ -191,7 +205,9 @@ extension WebURL {
   }
 
   /// Path and query of a reference, escaped where needed, the fragment dropped.
-  private static func splitReference(_ reference: some StringProtocol) -> (path: String, query: String?) {
+  private static func splitReference(
+    _ reference: some StringProtocol
+  ) -> (path: String, query: String?) {
     let target = reference.prefix { $0 != "#" }
     guard let mark = target.firstIndex(of: "?") else { return (escaped(target), nil) }
     return (escaped(target[..<mark]), escaped(target[target.index(after: mark)...]))
@@ -215,7 +231,8 @@ extension WebURL {
   private static func withoutDotSegments(_ path: some StringProtocol) -> String {
     guard path.contains("/.") else { return String(path) }
     var kept: [Substring] = []
-    let segments = Substring(path).split(separator: "/", omittingEmptySubsequences: false).dropFirst()
+    let segments = Substring(path).split(separator: "/", omittingEmptySubsequences: false)
+      .dropFirst()
     for (offset, segment) in segments.enumerated() {
       let isLast = offset == segments.count - 1
       switch segment.lowercased() {
@@ -242,8 +259,11 @@ extension WebURL: CustomStringConvertible {
   /// For reports and logs: values of parameters that usually sign or authorise are masked.
   package var redacted: String {
     guard let query else { return string }
-    let parts = query.split(separator: "&", omittingEmptySubsequences: false).map { part -> String in
-      guard let equals = part.firstIndex(of: "="), Self.isSecretParameter(part[..<equals]) else { return String(part) }
+    let parts = query.split(separator: "&", omittingEmptySubsequences: false).map {
+      part -> String in
+      guard let equals = part.firstIndex(of: "="), Self.isSecretParameter(part[..<equals]) else {
+        return String(part)
+      }
       return "\(part[...equals])***"
     }
     return "\(string.dropLast(query.utf8.count))\(parts.joined(separator: "&"))"
@@ -264,7 +284,8 @@ extension WebURL.Fault: CustomStringConvertible {
   package var description: String {
     switch self {
     case .notAbsolute: "is no absolute URL; write it with `https://`"
-    case .unsupportedScheme(let scheme): "has the scheme `\(scheme)`; only `http` and `https` are fetched"
+    case .unsupportedScheme(let scheme):
+      "has the scheme `\(scheme)`; only `http` and `https` are fetched"
     case .userInformation: "holds user-info; put credentials into `headers`"
     case .missingHost: "names no host"
     case .invalidHost(let host): "has the host `\(host)`, which is no valid name or address"
@@ -272,7 +293,8 @@ extension WebURL.Fault: CustomStringConvertible {
     case .invalidPort(let port): "has the port `\(port)`, which is not in 1–65535"
     case .forbiddenCharacter(let scalar):
       "holds the character U+\(String(scalar.value, radix: 16, uppercase: true)), which no URL may hold"
-    case .tooLong(let length): "is \(length) bytes long; at most \(WebURL.maximumLength) are accepted"
+    case .tooLong(let length):
+      "is \(length) bytes long; at most \(WebURL.maximumLength) are accepted"
     }
   }
 }

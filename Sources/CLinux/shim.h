@@ -1,0 +1,11 @@
+// GNU calls that the Glibc module leaves out, since it is built without _GNU_SOURCE.
+#pragma once
+
+static inline int prefetch_syncfs(int descriptor) {
+  extern int syncfs(int);
+  return syncfs(descriptor);
+}
+static inline int prefetch_memfd_create(const char *name, unsigned int flags) {
+  extern int memfd_create(const char *, unsigned int);
+  return memfd_create(name, flags);
+}

@@ -1,0 +1,31 @@
+import PrefetchConfig
+import PrefetchCore
+import PrefetchDocuments
+import PrefetchSystem
+
+/// `check`: every problem of the configuration at once, without a network.
+struct CheckCommand {
+  let context: CommandContext
+  let options: CheckOptions
+
+  func run() -> Int32 {
+    let loaded = context.loadConfiguration(
+      isRequired: true,
+      allowsUnsetSecrets: options.replacesMissingSecrets
+    )
+    let now = context.clock.now().wall
+    var diagnostics = loaded.diagnostics
+    if !loaded.hasErrors { diagnostics += loaded.expiryDiagnostics(at: now, expired: .error) }
+    let isValid = !diagnostics.containsErrors
+    context.console.report(diagnostics + loaded.notices)
+    if context.shared.isJSON {
+      context.console.print([
+        "schema": "prefetch-check/1",
+        "valid": .bool(isValid),
+        "diagnostics": .array((diagnostics + loaded.notices).map { .diagnostic($0) }),
+      ])
+    }
+    if loaded.hasUsageErrors { return ExitStatus.usage.code }
+    return isValid ? ExitStatus.ok.code : ExitStatus.config.code
+  }
+}

@@ -1,0 +1,195 @@
+import PrefetchConfig
+import PrefetchCore
+import PrefetchCrypto
+import PrefetchDocuments
+import PrefetchStore
+import PrefetchSystem
+
+/// A run with its report and exit status, for every command that ends in one.
+struct Reconciliation {
+  /// A pattern that no segment name can match.
+  static let nothing = "\u{0}"
+
+  let context: CommandContext
+  let loaded: LoadedConfiguration
+  let places: Places
+  let engine: EngineOptions
+  var selection: [String] = []
+  var isPlan = false
+  var probesItems = true
+  var isDetailed = false
+
+  init(context: CommandContext, loaded: LoadedConfiguration, places: Places, engine: EngineOptions)
+  {
+    self.context = context
+    self.loaded = loaded
+    self.places = places
+    self.engine = engine
+  }
+
+  func run(_ adjust: (inout Self) -> Void = { _ in }) throws(CommandExit) -> Int32 {
+    var copy = self
+    adjust(&copy)
+    return try copy.perform()
+  }
+
+  private func perform() throws(CommandExit) -> Int32 {
+    let now = context.clock.now().wall
+    let notices =
+      loaded.diagnostics + notInEffect + loaded.expiryDiagnostics(at: now, expired: .warning)
+    context.console.report(notInEffect + loaded.expiryDiagnostics(at: now, expired: .warning))
+    let runID = RunIdentifier.make(at: now)
+    var session = RunSession(
+      context: context,
+      loaded: loaded,
+      places: places,
+      engine: engine,
+      runID: runID
+    )
+    session.selection = selection
+    session.isPlan = isPlan
+    session.probesItems = probesItems
+    let report = try session.run()
+    let exit = ExitStatus(report, detailed: isDetailed)
+    let envelope = ReportEnvelope(
+      report: report,
+      exit: exit,
+      exitCode: accepted.contains(exit) ? ExitStatus.ok.code : exit.code,
+      runID: runID,
+      host: context.environment.hostName,
+      tool: .linked,
+      configurationDigest: SHA256.digest(of: JSONWriter.string(loaded.canonical)).description,
+      configurationFiles: loaded.files,
+      listsAllItems: listsAllItems,
+      notices: notices,
+      secrets: loaded.secrets,
+      objectPath: objectPath
+    )
+    return write(envelope)
+  }
+
+  /// Said once and by name, so that nobody believes in a rule that does not hold.
+  private var notInEffect: [Diagnostic] {
+    guard !loaded.notInEffect.isEmpty else { return [] }
+    let keys = loaded.notInEffect.map { "`\($0)`" }.joined(separator: ", ")
+    let isOne = loaded.notInEffect.count == 1
+    return [
+      Diagnostic(
+        "config.not-in-effect",
+        "\(keys) \(isOne ? "is" : "are") accepted but not in effect in version \(ToolVersions.version)",
+        severity: .warning
+      )
+    ]
+  }
+
+  private var accepted: Set<ExitStatus> {
+    let configured = loaded.configuration.accept.compactMap { name in
+      ExitStatus.allCases.first { $0.name == name.rawValue }
+    }
+    return Set(engine.accepted.isEmpty ? configured : engine.accepted)
+  }
+
+  private var listsAllItems: Bool {
+    engine.items.map { $0 == .all } ?? (loaded.configuration.report.items == .all)
+  }
+
+  private var objectPath: @Sendable (ContentDigest) -> String {
+    let cache = places.cache
+    return { DiskStore.objectPath($0, cache: cache) }
+  }
+
+  private func write(_ envelope: ReportEnvelope) -> Int32 {
+    say(envelope)
+    let toStandardOutput = printed(envelope)
+    var status = envelope.exitCode
+    for destination in destinations where destination.path != "-" {
+      let bytes = ReportRendering.bytes(envelope, as: destination.format)
+      do {
+        try AtomicFile.write(bytes, to: destination.path)
+      } catch {
+        context.console.report(
+          Diagnostic("report.write", "the report `\(destination.path)`: \(error.message)")
+        )
+        status = ExitStatus.io.code
+      }
+    }
+    context.console.print(bytes: toStandardOutput)
+    if isPlan {
+      // After the lines also where both streams are one terminal.
+      context.console.flush()
+      context.console.note(PlanLines(envelope: envelope).summary)
+    }
+    return status
+  }
+
+  /// Failures one by one on stderr: precise when something is wrong.
+  private func say(_ envelope: ReportEnvelope) {
+    if let failure = envelope.report.storeFailure {
+      context.console.report(Diagnostic("store.\(failure.code.rawValue)", failure.message))
+    }
+    context.console.report(envelope.report.diagnostics)
+    if isPlan {
+      for entry in ReportFailures(envelope: envelope).all
+      where entry.subject.hasPrefix("manifest of") {
+        context.console.report(diagnostic(entry))
+      }
+      return
+    }
+    let failures = ReportFailures(envelope: envelope).all
+    // A thousand equal lines help nobody; the report has them all.
+    let limit = context.shared.verbosity > 0 ? Int.max : 20
+    for entry in failures.prefix(limit) { context.console.report(diagnostic(entry)) }
+    if failures.count > limit {
+      let rest = failures.count - limit
+      context.console.report(
+        Diagnostic("run.more-failures", "and \(rest) more; `-v` or the JSON report shows all")
+      )
+    }
+  }
+
+  private func diagnostic(_ entry: ReportFailures.Entry) -> Diagnostic {
+    let copy = entry.keepsOlderCopy ? "; the older copy is kept" : ""
+    return Diagnostic("\(entry.code)", "\(entry.subject): \(entry.message)\(copy)")
+  }
+
+  private func printed(_ envelope: ReportEnvelope) -> [UInt8] {
+    if context.shared.isJSON {
+      return JSONWriter.bytes(ReportJSON(envelope: envelope).document, form: .pretty) + [
+        UInt8(ascii: "\n")
+      ]
+    }
+    if let destination = destinations.first(where: { $0.path == "-" }) {
+      return ReportRendering.bytes(envelope, as: destination.format)
+    }
+    if isPlan {
+      return Array(PlanLines(envelope: envelope).lines.map { $0 + "\n" }.joined().utf8)
+    }
+    // Silent when all is well, or will be by itself.
+    let isWell = envelope.exit == .ok || envelope.exit == .deferred || envelope.exitCode == 0
+    if context.shared.isQuiet, isWell { return [] }
+    let format = ReportFormat(rawValue: loaded.configuration.report.format.rawValue) ?? .text
+    return ReportRendering.bytes(envelope, as: format)
+  }
+
+  /// The configuration's files, and over them those of the command line. A dry run writes only what
+  /// was asked for on its own command line.
+  private var destinations: [ReportDestination] {
+    let configured = loaded.configuration.report.files.sorted { $0.key < $1.key }.compactMap {
+      format,
+      path in
+      ReportFormat(rawValue: format).map { ReportDestination(format: $0, path: path) }
+    }
+    return (isPlan ? [] : configured) + engine.reports
+  }
+}
+
+/// Names for runs: sortable by time, and different for two in one millisecond.
+enum RunIdentifier {
+  static func make(at now: Instant) -> String {
+    let time = String(
+      Timestamp.format(now).unicodeScalars.filter { !"-:.".unicodeScalars.contains($0) }
+    )
+    let random = String(UInt32.random(in: 0...UInt32.max), radix: 16)
+    return "\(time)-\(String(repeating: "0", count: 8 - random.count))\(random)"
+  }
+}

@@ -1,0 +1,120 @@
+import PrefetchConfig
+import PrefetchCore
+import PrefetchDocuments
+import PrefetchStore
+import PrefetchSystem
+
+/// `status`: each segment's state, age and size; with `--max-age` a health probe.
+struct StatusCommand {
+  let context: CommandContext
+  let options: StatusOptions
+
+  private struct Line {
+    var name: String
+    var state: SegmentState?
+    var items: Int
+    var bytes: Int64
+    var lastSuccess: Instant?
+    var isRequired: Bool
+  }
+
+  func run() throws(CommandExit) -> Int32 {
+    let loaded = try context.configuration(isRequired: false)
+    let places = try context.places(loaded)
+    let store = try context.readingStore(places)
+    let now = context.clock.now().wall
+    var segments: [Line] = []
+    var totals = StoreTotals()
+    if let store {
+      let records = try context.reading { () throws(Failure) in try store.segments() }
+      let inventory = try context.reading { () throws(Failure) in try store.inventory() }
+      totals = try context.reading { () throws(Failure) in try store.totals() }
+      segments = lines(records, inventory, identity: loaded.files.isEmpty ? nil : loaded.identity)
+    }
+    for segment in loaded.configuration.segments
+    where !segments.contains(where: { $0.name == segment.name }) {
+      segments.append(
+        Line(name: segment.name, state: nil, items: 0, bytes: 0, lastSuccess: nil, isRequired: true)
+      )
+    }
+    let tooOld = segments.filter { isTooOld($0, now: now) }
+    if context.shared.isJSON {
+      print(segments, totals, places, now: now)
+    } else {
+      for segment in segments { context.console.print(text(segment, now: now)) }
+      context.console.print(
+        "cache  \(places.cache)  \(Amounts.count(Int64(totals.objects), "object")), \(Amounts.bytes(totals.bytes))"
+      )
+    }
+    for segment in tooOld {
+      let age =
+        segment.lastSuccess.map { "last succeeded \(Amounts.duration(now - $0)) ago" }
+        ?? "has never succeeded"
+      context.console.report(Diagnostic("status.too-old", "segment `\(segment.name)` \(age)"))
+    }
+    return tooOld.isEmpty ? ExitStatus.ok.code : ExitStatus.incomplete.code
+  }
+
+  private func lines(
+    _ records: [SegmentRecord],
+    _ inventory: Inventory,
+    identity: String?
+  ) -> [Line] {
+    records.filter { identity == nil || $0.key.identity == identity }.map { record in
+      let holder = inventory.segmentKeys.firstIndex(of: record.key)
+      let members = inventory.records.indices.filter { index in
+        holder.map { inventory.holders[index].contains($0) } ?? false
+      }
+      return Line(
+        name: record.key.name,
+        state: record.state,
+        items: members.count,
+        bytes: members.filter { inventory.records[$0].digest != nil }.reduce(0) {
+          $0 + inventory.records[$1].size
+        },
+        lastSuccess: record.lastSuccess,
+        isRequired: true
+      )
+    }
+  }
+
+  private func isTooOld(_ segment: Line, now: Instant) -> Bool {
+    guard let limit = options.maximumAge else { return false }
+    guard let success = segment.lastSuccess else { return true }
+    return now - success > limit
+  }
+
+  private func text(_ segment: Line, now: Instant) -> String {
+    let age = segment.lastSuccess.map { "\(Amounts.duration(now - $0)) ago" } ?? "never"
+    return [
+      SafeText.line(segment.name), segment.state?.rawValue ?? "new",
+      Amounts.count(Int64(segment.items), "item"), Amounts.bytes(segment.bytes), age,
+    ].joined(separator: "\t")
+  }
+
+  private func print(_ segments: [Line], _ totals: StoreTotals, _ places: Places, now: Instant) {
+    let values = segments.map { segment -> JSONValue in
+      [
+        "name": .string(segment.name),
+        "state": .optional(segment.state?.rawValue),
+        "items": .integer(Int64(segment.items)),
+        "bytes": .integer(segment.bytes),
+        "last_success": .time(segment.lastSuccess),
+        "age_seconds": .optional(segment.lastSuccess.map { (now - $0).milliseconds / 1000 }),
+        "next_check": .null,
+        "deferred": .null,
+      ]
+    }
+    context.console.print([
+      "schema": "prefetch-status/1",
+      "segments": .array(values),
+      "registration": .null,
+      "quotas": .null,
+      "cache": [
+        "dir": .string(places.cache),
+        "bytes": .integer(totals.bytes),
+        "objects": .integer(Int64(totals.objects)),
+      ],
+    ])
+  }
+}

@@ -1,0 +1,95 @@
+import PrefetchConfig
+import PrefetchCore
+import PrefetchStore
+import PrefetchSystem
+
+/// `subscribe` and `unsubscribe`: change what is remembered, then reconcile.
+struct SubscribeCommand {
+  enum Change {
+    case add([String])
+    case replace([String])
+    case remove([String])
+    case removeAll
+  }
+
+  let context: CommandContext
+  let change: Change
+  let engine: EngineOptions
+  let skipsRun: Bool
+
+  init(context: CommandContext, options: SubscribeOptions) {
+    self.context = context
+    change = options.replacesAll ? .replace(options.names) : .add(options.names)
+    engine = options.engine
+    skipsRun = options.skipsRun
+  }
+
+  init(context: CommandContext, options: UnsubscribeOptions) {
+    self.context = context
+    change = options.dropsAll ? .removeAll : .remove(options.names)
+    engine = options.engine
+    skipsRun = options.skipsRun
+  }
+
+  func run() throws(CommandExit) -> Int32 {
+    let loaded = try context.configuration(isRequired: true)
+    let places = try context.places(loaded)
+    try check(loaded)
+    do {
+      let state = try StateStore.openForWriting(state: places.state)
+      context.console.report(state.diagnostics)
+      _ = try Subscriptions.resolve(loaded, state: state, mayWrite: true)
+      let key = Subscriptions.key(loaded)
+      let current = try state.subscriptions(key) ?? []
+      try state.replaceSubscriptions(key, by: changed(current))
+      try state.close()
+    } catch {
+      throw context.storeFailed(error)
+    }
+    guard !skipsRun else { return ExitStatus.ok.code }
+    return try Reconciliation(context: context, loaded: loaded, places: places, engine: engine)
+      .run()
+  }
+
+  private func changed(_ current: Set<String>) -> Set<String> {
+    switch change {
+    case .add(let names): current.union(names)
+    case .replace(let names): Set(names)
+    case .remove(let names): current.subtracting(names)
+    case .removeAll: []
+    }
+  }
+
+  private func check(_ loaded: LoadedConfiguration) throws(CommandExit) {
+    if loaded.configuration.subscriptions == .declared {
+      let file = loaded.files.first ?? "the configuration"
+      throw usage(
+        Diagnostic(
+          "usage.declared",
+          "the segments are declared in `\(file)`, so they are changed there",
+          hint: "`subscriptions: remembered` leaves them to this command"
+        )
+      )
+    }
+    let names: [String] =
+      switch change {
+      case .add(let names), .replace(let names): names
+      case .remove, .removeAll: []
+      }
+    let known = Set(loaded.configuration.segments.map(\.name))
+    for name in names
+    where !known.contains(name) && loaded.configuration.templatedSegment(named: name) == nil {
+      throw usage(
+        Diagnostic(
+          "usage.unknown-segment",
+          "no segment is called `\(name)`, and there is no `manifests` template to find it with",
+          hint: Suggestion.nearest(to: name, among: known.sorted()).map { "did you mean `\($0)`?" }
+        )
+      )
+    }
+  }
+
+  private func usage(_ diagnostic: Diagnostic) -> CommandExit {
+    CommandExit(status: context.console.fail(.usage, [diagnostic]))
+  }
+}

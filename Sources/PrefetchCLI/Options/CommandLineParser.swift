@@ -1,0 +1,72 @@
+import PrefetchCore
+
+/// Turns words and environment into an invocation, or into everything that is wrong with them.
+enum CommandLineParser {
+  static func parse(
+    _ arguments: [String],
+    environment: [String: String]
+  ) throws(UsageFault) -> Invocation {
+    var words = ArgumentWords(arguments, options: CommandTable.allOptions)
+    let typed = words.operands.isEmpty ? nil : words.operands.removeFirst()
+    let name = typed ?? RunOptions.runCommand.name
+    let command = CommandTable.command(named: name)
+    if words.contains("help") {
+      // `prefetch --help` is the overview, though without a command it would run.
+      let topic = typed == nil ? nil : command
+      return help(on: topic, words: words, environment: environment)
+    }
+    if words.contains("version") {
+      let shared = sharedOptions(of: words, environment: environment)
+      return Invocation(name: "version", command: .version(shared), sources: [:])
+    }
+    guard let command else {
+      // The value of a mistyped option looks like a command; one complaint is enough then.
+      let diagnostics = words.diagnostics.isEmpty ? [unknownCommand(name)] : words.diagnostics
+      throw UsageFault(
+        diagnostics: diagnostics,
+        name: nil,
+        shared: sharedOptions(of: words, environment: environment)
+      )
+    }
+    let binding = command.bind(words, environment)
+    let diagnostics = words.diagnostics + binding.diagnostics
+    guard diagnostics.isEmpty else {
+      throw UsageFault(diagnostics: diagnostics, name: name, shared: binding.shared)
+    }
+    return Invocation(name: name, command: binding.command, sources: binding.sources)
+  }
+
+  private static func help(
+    on command: AnyCommand?,
+    words: ArgumentWords,
+    environment: [String: String]
+  ) -> Invocation {
+    var options = HelpOptions()
+    options.shared = sharedOptions(of: words, environment: environment)
+    if let command { options.topic = .command(command.name) }
+    return Invocation(name: "help", command: .help(options), sources: [:])
+  }
+
+  /// Whatever of the shared options can be read, to answer in the form that was asked for.
+  private static func sharedOptions(
+    of words: ArgumentWords,
+    environment: [String: String]
+  ) -> SharedOptions {
+    var readable = words
+    readable.operands = []
+    return OptionBinder(spec: HelpOptions.command, words: readable, environment: environment)
+      .bind().shared
+  }
+
+  private static func unknownCommand(_ word: String) -> Diagnostic {
+    let hint: String
+    if word.contains("://") {
+      hint = "to fetch one URL: `prefetch get \(word)`"
+    } else if let known = Suggestion.nearest(to: word, among: CommandTable.all.map(\.name)) {
+      hint = "did you mean `prefetch \(known)`?"
+    } else {
+      hint = "to run one segment: `prefetch run \(word)`"
+    }
+    return Diagnostic("usage.unknown-command", "there is no command `\(word)`", hint: hint)
+  }
+}

@@ -1,0 +1,97 @@
+import PrefetchCore
+
+/// The heading under which the overview lists a command.
+enum CommandGroup: String, Hashable, Sendable, CaseIterable {
+  case reconciling = "Reconciling"
+  case configuration = "Configuration"
+  case inspection = "Inspection"
+  case content = "Content"
+  case help = "Help"
+}
+
+/// A command line worth copying, and what it is for.
+struct CommandExample: Hashable, Sendable {
+  var command: String
+  var purpose: String
+}
+
+/// What the pages and the completions need to know of a command.
+struct CommandDescription: Hashable, Sendable {
+  var name: String
+  var group: CommandGroup
+  /// One imperative line without a full stop.
+  var summary: String
+  /// Paragraphs of full sentences; literals in backticks.
+  var paragraphs: [String]
+  /// How the command is called where options and operands alone do not say it.
+  var forms: [String]
+  /// The command's own, then the shared ones.
+  var options: [OptionDescription]
+  var operands: OperandDescription
+  /// In ascending order.
+  var exits: [ExitStatus]
+  var examples: [CommandExample]
+
+  var ownOptions: [OptionDescription] {
+    options.filter { $0.section == .command }
+  }
+}
+
+/// The options of one command: the shared ones and its own.
+protocol CommandOptions: Sendable {
+  var shared: SharedOptions { get set }
+}
+
+/// A command as data, bound to the options struct that its words fill.
+struct CommandSpec<Options: CommandOptions>: Sendable {
+  var name: String
+  var group: CommandGroup
+  var summary: String
+  var paragraphs: [String]
+  var forms: [String] = []
+  var options: [OptionSpec<Options>] = []
+  var operands: OperandSpec<Options> = .none
+  /// Without the three that every command may end with.
+  var exits: [ExitStatus]
+  var examples: [CommandExample] = []
+  var refusesJSON = false
+  /// What only all options together can tell: conflicts, and things left out.
+  var validate: @Sendable (Options) -> [Diagnostic] = { _ in [] }
+  var initial: Options
+  var wrap: @Sendable (Options) -> ParsedCommand
+
+  var allOptions: [OptionSpec<Options>] {
+    options + SharedOptions.specs.map { $0.embedded(at: \Options.shared, section: .shared) }
+  }
+
+  var description: CommandDescription {
+    CommandDescription(
+      name: name,
+      group: group,
+      summary: summary,
+      paragraphs: paragraphs,
+      forms: forms,
+      options: allOptions.map(\.description),
+      operands: operands.description,
+      exits: Set(exits + [.failed, .usage, .io]).sorted { $0.code < $1.code },
+      examples: examples
+    )
+  }
+}
+
+/// Any command, whatever its options are.
+struct AnyCommand: Sendable {
+  var description: CommandDescription
+  var bind: @Sendable (ArgumentWords, [String: String]) -> Binding
+
+  init<Options>(_ spec: CommandSpec<Options>) {
+    description = spec.description
+    bind = { words, environment in
+      OptionBinder(spec: spec, words: words, environment: environment).bind()
+    }
+  }
+
+  var name: String {
+    description.name
+  }
+}

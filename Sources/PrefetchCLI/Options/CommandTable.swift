@@ -1,0 +1,36 @@
+/// Every command, in the order in which the pages list them.
+enum CommandTable {
+  static let all: [AnyCommand] = [
+    AnyCommand(RunOptions.runCommand),
+    AnyCommand(RunOptions.planCommand),
+    AnyCommand(SubscribeOptions.command),
+    AnyCommand(UnsubscribeOptions.command),
+    AnyCommand(CheckOptions.command),
+    AnyCommand(ConfigOptions.command),
+    AnyCommand(StatusOptions.command),
+    AnyCommand(ListOptions.command),
+    AnyCommand(ExplainOptions.command),
+    AnyCommand(VerifyOptions.command),
+    AnyCommand(GetOptions.command),
+    AnyCommand(PathOptions.command),
+    AnyCommand(ServeOptions.command),
+    AnyCommand(CompletionOptions.command),
+    AnyCommand(HelpOptions.command),
+  ]
+
+  static let sharedOptions = SharedOptions.specs.map { spec in
+    var description = spec.description
+    description.section = .shared
+    return description
+  }
+
+  /// One entry per name, since an option has the same shape in every command.
+  static let allOptions: [OptionDescription] = {
+    var seen: Set<String> = []
+    return all.flatMap(\.description.options).filter { seen.insert($0.name).inserted }
+  }()
+
+  static func command(named name: String) -> AnyCommand? {
+    all.first { $0.name == name }
+  }
+}

@@ -1,0 +1,45 @@
+import PrefetchCore
+
+/// The languages in which a configuration is printed.
+enum ConfigurationFormat: String, Hashable, Sendable, CaseIterable {
+  case yaml
+  case json
+}
+
+/// The options of `config`.
+struct ConfigOptions: CommandOptions, Hashable {
+  var shared = SharedOptions()
+  var format: ConfigurationFormat?
+  var showsOrigins = false
+  var printsSchema = false
+
+  static let command = CommandSpec<ConfigOptions>(
+    name: "config",
+    group: .configuration,
+    summary: "Print the effective configuration",
+    paragraphs: [
+      "Files, environment, options and defaults put together, with canonical values: bytes, seconds, absolute paths. Secrets are printed as `***`."
+    ],
+    options: [
+      .value("format", \.format, .word, placeholder: "FORMAT", help: "Print `yaml` or `json`"),
+      .flag("origins", \.showsOrigins, help: "Say where each value came from"),
+      .flag("schema", \.printsSchema, help: "Print the JSON Schema of the configuration instead"),
+    ],
+    exits: [.ok, .config],
+    examples: [
+      CommandExample(
+        command: "prefetch config --origins",
+        purpose: "Find out which file or variable set a key"
+      ),
+      CommandExample(
+        command: "prefetch config --schema >prefetch.schema.json",
+        purpose: "Give an editor the schema to complete and check against"
+      ),
+    ],
+    validate: { options in
+      options.printsSchema && options.showsOrigins ? [.exclusive("--schema", "--origins")] : []
+    },
+    initial: ConfigOptions(),
+    wrap: { .config($0) }
+  )
+}

@@ -1,0 +1,200 @@
+import PrefetchCore
+
+/// Which items a report lists.
+enum ReportedItems: String, Hashable, Sendable, CaseIterable {
+  case changed
+  case all
+}
+
+/// The renderings of a report.
+enum ReportFormat: String, Hashable, Sendable, CaseIterable {
+  case text
+  case json
+  case ndjson
+  case md
+  case junit
+  case prometheus
+  case html
+}
+
+/// One `--report FORMAT=PATH`.
+struct ReportDestination: Hashable, Sendable {
+  var format: ReportFormat
+  /// `-` is standard output, `+PATH` appends.
+  var path: String
+}
+
+/// Where `--events` writes.
+enum EventDestination: Hashable, Sendable {
+  case descriptor(Int32)
+  case file(String)
+}
+
+/// A guard that one run may pass.
+enum GuardException: String, Hashable, Sendable, CaseIterable {
+  case massRemoval = "mass-removal"
+  case rollback
+}
+
+/// The options of every command that reconciles.
+struct EngineOptions: Hashable, Sendable {
+  var jobs: Int?
+  var jobsPerHost: Int?
+  var deadline: Duration?
+  var isOffline = false
+  var revalidatesAll = false
+  var refetchesAll = false
+  var items: ReportedItems?
+  var reports: [ReportDestination] = []
+  var events: EventDestination?
+  /// Findings that end with 0 instead; none leaves it to the configuration.
+  var accepted: [ExitStatus] = []
+  /// How long to wait for the lock; nil is not at all, bare is as long as it takes.
+  var wait: OptionalArgument<Duration>?
+  var allowed: [GuardException] = []
+
+  static let acceptable: [ExitStatus] = [.incomplete, .nothing, .unavailable, .deferred]
+}
+
+extension EngineOptions {
+  static let specs: [OptionSpec<EngineOptions>] = [
+    .value(
+      "jobs",
+      short: "j",
+      \.jobs,
+      .number(1...1000),
+      placeholder: "N",
+      help: "Have at most N transfers in flight at once"
+    ),
+    .value(
+      "jobs-per-host",
+      \.jobsPerHost,
+      .number(1...1000),
+      placeholder: "N",
+      help: "Open at most N connections to one host"
+    ),
+    .value(
+      "deadline",
+      \.deadline,
+      .duration,
+      placeholder: "D",
+      help: "Stop in good order after this time; what is left is deferred to the next run"
+    ),
+    .flag("offline", \.isOffline, help: "Ask no server; know only what the cache knows"),
+    .flag(
+      "revalidate",
+      \.revalidatesAll,
+      help: "Ask for every item conditionally, fresh ones included"
+    ),
+    .flag("refetch", \.refetchesAll, help: "Fetch every item again, unconditionally"),
+    .value(
+      "items",
+      \.items,
+      .word,
+      placeholder: "WHICH",
+      help: "Report the `changed` items, or `all`"
+    ),
+    .values(
+      "report",
+      \.reports,
+      .reportDestination,
+      placeholder: "FORMAT=PATH",
+      help:
+        "Write the report there too, as \(Wording.list(ReportFormat.allCases.map(\.rawValue), conjunction: "or")); `-` is standard output, `+PATH` appends"
+    ),
+    .value(
+      "events",
+      \.events,
+      .eventDestination,
+      placeholder: "FD|FILE",
+      help: "Write events as they happen, one JSON object a line, to a file or an open descriptor"
+    ),
+    .commaList(
+      "accept",
+      \.accepted,
+      .word(among: acceptable) { $0.name },
+      placeholder: "NAME,…",
+      help:
+        "End with 0 when the finding is one of these: \(Wording.list(acceptable.map(\.name), conjunction: "or"))"
+    ),
+    .optionalValue(
+      "wait",
+      \.wait,
+      .duration,
+      placeholder: "D",
+      help: "Wait for another run to end, at most this long, instead of ending with 75"
+    ),
+    .commaList(
+      "allow",
+      \.allowed,
+      .word,
+      isRepeatable: true,
+      placeholder: "GUARD",
+      help:
+        "Let a manifest that removes many items (`mass-removal`) or is older than the stored one (`rollback`) pass this once"
+    ),
+  ]
+
+  func conflicts(withJSON isJSON: Bool) -> [Diagnostic] {
+    var diagnostics: [Diagnostic] = []
+    if isOffline, revalidatesAll { diagnostics.append(.exclusive("--offline", "--revalidate")) }
+    if isOffline, refetchesAll { diagnostics.append(.exclusive("--offline", "--refetch")) }
+    let printed = reports.filter { $0.path == "-" }
+    if !printed.isEmpty, isJSON {
+      diagnostics.append(
+        Diagnostic(
+          "usage.conflict",
+          "`--json` already prints the report, so give `--report` a file instead of `-`"
+        )
+      )
+    } else if printed.count > 1 {
+      diagnostics.append(
+        Diagnostic(
+          "usage.conflict",
+          "standard output holds one report, so give the others a file instead of `-`"
+        )
+      )
+    }
+    return diagnostics
+  }
+}
+
+extension Diagnostic {
+  static func exclusive(_ one: String, _ other: String) -> Self {
+    Diagnostic("usage.conflict", "`\(one)` and `\(other)` exclude each other, so leave one out")
+  }
+}
+
+extension ValueKind where Value == ReportDestination {
+  fileprivate static var reportDestination: Self {
+    let formats = ReportFormat.allCases.map(\.rawValue)
+    return Self(
+      expectation: "FORMAT=PATH with \(Wording.list(formats, conjunction: "or")) as FORMAT",
+      completion: .words(formats.map { "\($0)=" }),
+      suggest: { text in
+        let parts = text.split(separator: "=", maxSplits: 1)
+        guard parts.count == 2,
+          let format = Suggestion.nearest(to: String(parts[0]), among: formats)
+        else { return nil }
+        return "\(format)=\(parts[1])"
+      },
+      parse: { text in
+        let parts = text.split(separator: "=", maxSplits: 1)
+        guard parts.count == 2, let format = ReportFormat(rawValue: String(parts[0])),
+          parts[1] != "+"
+        else { return nil }
+        return ReportDestination(format: format, path: String(parts[1]))
+      }
+    )
+  }
+}
+
+extension ValueKind where Value == EventDestination {
+  fileprivate static var eventDestination: Self {
+    Self(expectation: "a file, or the number of an open descriptor", completion: .files) { text in
+      guard !text.isEmpty else { return nil }
+      guard text.utf8.allSatisfy(ASCII.isDigit) else { return .file(text) }
+      return Int32(text).map { .descriptor($0) }
+    }
+  }
+}

@@ -1,0 +1,133 @@
+import PrefetchCore
+
+/// The options of `get`.
+struct GetOptions: CommandOptions, Hashable {
+  var shared = SharedOptions()
+  /// URLs, ids or `PROVIDER/ID`; a lone `-` is a manifest on standard input.
+  var items: [String] = []
+  var provider: String?
+  var ids: [String] = []
+  var isOffline = false
+  var revalidates = false
+  var maximumAge: Duration?
+  /// Bare takes a copy however stale it is.
+  var maximumStaleness: OptionalArgument<Duration>?
+  /// A file, or a folder when it ends in a slash or is one.
+  var output: String?
+  var printsPaths = false
+
+  var readsManifest: Bool {
+    items == ["-"]
+  }
+
+  static let command = CommandSpec<GetOptions>(
+    name: "get",
+    group: .content,
+    summary: "Print or copy items, fetching those that the cache does not hold fresh",
+    paragraphs: [
+      "An item is named by its URL, its id or `PROVIDER/ID`; `-` reads a manifest of any format from standard input. What is fetched is fetched under the policy of the configuration, which may be missing, and kept.",
+      "One body goes to standard output or to the file of `--output`; several need a folder there, or `--path`.",
+    ],
+    forms: ["ITEM…", "--provider P --id ID…", "-"],
+    options: [
+      .value(
+        "provider",
+        \.provider,
+        .text,
+        placeholder: "P",
+        help: "The provider of the items named by `--id`"
+      ),
+      .values("id", \.ids, .text, placeholder: "ID", help: "An item of the provider, by its id"),
+      .flag("offline", \.isOffline, help: "Ask no server; what is not cached ends with 4"),
+      .flag(
+        "revalidate",
+        \.revalidates,
+        help: "Ask conditionally, also where the cached copy is fresh"
+      ),
+      .value(
+        "max-age",
+        \.maximumAge,
+        .duration,
+        placeholder: "D",
+        help: "Take a cached copy as fresh only when it is at most this old"
+      ),
+      .optionalValue(
+        "max-stale",
+        \.maximumStaleness,
+        .duration,
+        placeholder: "D",
+        help: "Take a cached copy that expired at most this long ago, or at any time"
+      ),
+      .value(
+        "output",
+        short: "o",
+        \.output,
+        .file,
+        placeholder: "PATH",
+        help: "Write the body to this file, or the bodies into this folder (`DIR/`)"
+      ),
+      .flag("path", \.printsPaths, help: "Print the local paths instead of the bodies"),
+    ],
+    operands: .any("ITEM", \.items),
+    exits: [
+      .ok, .incomplete, .nothing, .trust, .unavailable, .deferred, .denied, .config, .interrupted,
+      .terminated,
+    ],
+    examples: [
+      CommandExample(
+        command: "prefetch get https://example.org/data.json | jq .",
+        purpose: "Use a cached file in a pipeline"
+      ),
+      CommandExample(
+        command: "prefetch get --path - <urls.txt",
+        purpose: "Fetch a list of URLs and print where the bodies are"
+      ),
+    ],
+    validate: { $0.conflicts() },
+    initial: GetOptions(),
+    wrap: { .get($0) }
+  )
+
+  private func conflicts() -> [Diagnostic] {
+    var diagnostics: [Diagnostic] = []
+    if items.isEmpty, ids.isEmpty, provider == nil {
+      diagnostics.append(
+        Diagnostic(
+          "usage.missing-operand",
+          "`get` needs at least one ITEM, `--provider P --id ID`, or `-`"
+        )
+      )
+    }
+    if items.contains("-"), items.count + ids.count > 1 {
+      diagnostics.append(
+        Diagnostic("usage.conflict", "`-` reads every item from standard input, so name no others")
+      )
+    }
+    if provider == nil, !ids.isEmpty {
+      diagnostics.append(Diagnostic("usage.missing-option", "`--id` needs `--provider P`"))
+    }
+    if provider != nil, ids.isEmpty {
+      diagnostics.append(
+        Diagnostic("usage.missing-option", "`--provider` needs at least one `--id ID`")
+      )
+    }
+    if isOffline, revalidates { diagnostics.append(.exclusive("--offline", "--revalidate")) }
+    if output != nil, printsPaths { diagnostics.append(.exclusive("--output", "--path")) }
+    if shared.isJSON, output == nil {
+      diagnostics.append(
+        Diagnostic(
+          "usage.missing-option",
+          "`get --json` needs `--output PATH`, since standard output holds the document"
+        )
+      )
+    } else if items.count + ids.count > 1, output == nil, !printsPaths {
+      diagnostics.append(
+        Diagnostic(
+          "usage.missing-option",
+          "several items need `--output DIR/` or `--path`, since standard output holds one body"
+        )
+      )
+    }
+    return diagnostics
+  }
+}

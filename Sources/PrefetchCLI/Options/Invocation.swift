@@ -1,0 +1,45 @@
+import PrefetchCore
+
+/// Where a value was given.
+enum OptionSource: Hashable, Sendable {
+  case commandLine
+  case environment(variable: String)
+}
+
+/// A command with its options, ready to be carried out.
+enum ParsedCommand: Sendable {
+  /// Also `plan`, which is a dry run.
+  case run(RunOptions)
+  case check(CheckOptions)
+  case config(ConfigOptions)
+  case status(StatusOptions)
+  case list(ListOptions)
+  case path(PathOptions)
+  case explain(ExplainOptions)
+  case get(GetOptions)
+  case subscribe(SubscribeOptions)
+  case unsubscribe(UnsubscribeOptions)
+  case verify(VerifyOptions)
+  case serve(ServeOptions)
+  case completion(CompletionOptions)
+  case help(HelpOptions)
+  case version(SharedOptions)
+}
+
+/// What the words and the environment ask for.
+struct Invocation: Sendable {
+  /// The word that was typed, `run` when there was none.
+  var name: String
+  var command: ParsedCommand
+  /// By the option's long name; an option that is not here has its default.
+  var sources: [String: OptionSource]
+}
+
+/// Why the words make no command, and how the user wants to be told.
+struct UsageFault: Error, Sendable {
+  var diagnostics: [Diagnostic]
+  /// The command, where the words name one.
+  var name: String?
+  /// What could be read of `--json`, `--quiet`, `--verbose`, `--color` and the like.
+  var shared: SharedOptions
+}

@@ -1,0 +1,61 @@
+import PrefetchCore
+
+/// The options of `path`.
+struct PathOptions: CommandOptions, Hashable {
+  var shared = SharedOptions()
+  /// A URL, an id or `PROVIDER/ID`.
+  var item = ""
+  var fallsBackToURL = false
+
+  static let command = CommandSpec<PathOptions>(
+    name: "path",
+    group: .content,
+    summary: "Print the local path of an item's body",
+    paragraphs: [
+      "An item is named by its URL, its id or `PROVIDER/ID`. The file is complete, read-only and hashes to its name."
+    ],
+    options: [
+      .flag(
+        "or-url",
+        \.fallsBackToURL,
+        help: "Print the URL when the item is not cached, instead of ending with 4"
+      )
+    ],
+    operands: .one("ITEM", \.item, .text),
+    exits: [.ok, .nothing, .config],
+    examples: [
+      CommandExample(
+        command: "mpv \"$(prefetch path --or-url https://example.org/intro.mp4)\"",
+        purpose: "Play from the cache, or else from the network"
+      )
+    ],
+    initial: PathOptions(),
+    wrap: { .path($0) }
+  )
+}
+
+/// The options of `explain`.
+struct ExplainOptions: CommandOptions, Hashable {
+  var shared = SharedOptions()
+  /// A URL, an id or `PROVIDER/ID`.
+  var item = ""
+
+  static let command = CommandSpec<ExplainOptions>(
+    name: "explain",
+    group: .inspection,
+    summary: "Say why an item was, or would be, fetched or not",
+    paragraphs: [
+      "Everything known of one item or URL, cached or not: its record and headers, its segment, the rules that apply to it, its freshness and the last decision."
+    ],
+    operands: .one("ITEM", \.item, .text),
+    exits: [.ok, .config],
+    examples: [
+      CommandExample(
+        command: "prefetch explain https://example.org/data.json",
+        purpose: "Find out why a file is asked for on every run"
+      )
+    ],
+    initial: ExplainOptions(),
+    wrap: { .explain($0) }
+  )
+}

@@ -1,0 +1,119 @@
+import PrefetchCore
+
+/// One key of `--sort`.
+struct SortKey: Hashable, Sendable {
+  enum Field: String, Hashable, Sendable, CaseIterable {
+    case name
+    case url
+    case id
+    case provider
+    case segment
+    case state
+    case type
+    case size
+    case fetched
+    case validated
+    case expires
+    case used
+  }
+
+  var field: Field
+  var isDescending: Bool
+}
+
+/// The options of `list`.
+struct ListOptions: CommandOptions, Hashable {
+  var shared = SharedOptions()
+  var segments: [String] = []
+  var states: [ItemState] = []
+  var types: [String] = []
+  var providers: [String] = []
+  var ids: [String] = []
+  var urlGlobs: [String] = []
+  var isLockedOnly = false
+  var sortKeys: [SortKey] = []
+
+  static let command = CommandSpec<ListOptions>(
+    name: "list",
+    group: .inspection,
+    summary: "Print the items of the cache",
+    paragraphs: [
+      "Filters of different options must all match; of one option given several times, one must."
+    ],
+    options: [
+      .values(
+        "segment",
+        \.segments,
+        .text,
+        placeholder: "SEGMENT",
+        help: "Only items of this segment"
+      ),
+      .commaList(
+        "state",
+        \.states,
+        .word,
+        isRepeatable: true,
+        placeholder: "STATE,…",
+        help: "Only items in one of these states"
+      ),
+      .values("type", \.types, .text, placeholder: "TYPE", help: "Only items of this type"),
+      .values(
+        "provider",
+        \.providers,
+        .text,
+        placeholder: "P",
+        help: "Only items of this provider"
+      ),
+      .values("id", \.ids, .text, placeholder: "ID", help: "Only the item with this id"),
+      .values(
+        "url",
+        \.urlGlobs,
+        .text,
+        placeholder: "GLOB",
+        help: "Only items whose URL matches, such as `https://example.org/*.json`"
+      ),
+      .flag("locked", \.isLockedOnly, help: "Only items that are protected from removal"),
+      .commaList(
+        "sort",
+        \.sortKeys,
+        .sortKey,
+        placeholder: "KEY,…",
+        help:
+          "Order by these keys, `-KEY` from high to low: \(Wording.list(SortKey.Field.allCases.map(\.rawValue), conjunction: "or"))"
+      ),
+    ],
+    exits: [.ok, .config],
+    examples: [
+      CommandExample(
+        command: "prefetch list --segment basics --sort -size",
+        purpose: "The largest items of a segment first"
+      )
+    ],
+    initial: ListOptions(),
+    wrap: { .list($0) }
+  )
+}
+
+extension ValueKind where Value == SortKey {
+  fileprivate static var sortKey: Self {
+    let names = SortKey.Field.allCases.map(\.rawValue)
+    return Self(
+      expectation:
+        "keys out of \(Wording.list(names)), each with `-` before it to turn the order round",
+      completion: .words(names),
+      suggest: { text in
+        let isDescending = text.hasPrefix("-")
+        let name = Suggestion.nearest(
+          to: isDescending ? String(text.dropFirst()) : text,
+          among: names
+        )
+        return name.map { isDescending ? "-\($0)" : $0 }
+      },
+      parse: { text in
+        let isDescending = text.hasPrefix("-")
+        let field = SortKey.Field(rawValue: isDescending ? String(text.dropFirst()) : text)
+        return field.map { SortKey(field: $0, isDescending: isDescending) }
+      }
+    )
+  }
+}

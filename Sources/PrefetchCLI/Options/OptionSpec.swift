@@ -1,0 +1,192 @@
+/// An option that may be given with or without a value.
+enum OptionalArgument<Value: Hashable & Sendable>: Hashable, Sendable {
+  case bare
+  case value(Value)
+}
+
+/// An option and the place in a command's options that it fills.
+struct OptionSpec<Options>: Sendable {
+  typealias Place<Value> = any WritableKeyPath<Options, Value> & Sendable
+
+  var description: OptionDescription
+  /// Reads one occurrence; the text is nil for a switch and for a value left out.
+  var apply: @Sendable (inout Options, String?) throws(ValueFault) -> Void
+
+  init(
+    _ name: String,
+    short: Character?,
+    argument: OptionDescription.Argument,
+    isRepeatable: Bool = false,
+    help: String,
+    apply: @escaping @Sendable (inout Options, String?) throws(ValueFault) -> Void
+  ) {
+    description = OptionDescription(
+      name: name,
+      short: short,
+      argument: argument,
+      isRepeatable: isRepeatable,
+      help: help,
+      section: .command
+    )
+    self.apply = apply
+  }
+}
+
+// MARK: - Kinds
+
+extension OptionSpec {
+  static func flag(
+    _ name: String,
+    short: Character? = nil,
+    _ place: Place<Bool>,
+    help: String
+  ) -> Self {
+    Self(name, short: short, argument: .none, help: help) { options, _ in
+      options[keyPath: place] = true
+    }
+  }
+
+  /// A switch that means more when it is given twice.
+  static func count(
+    _ name: String,
+    short: Character? = nil,
+    _ place: Place<Int>,
+    help: String
+  ) -> Self {
+    Self(name, short: short, argument: .none, isRepeatable: true, help: help) { options, _ in
+      options[keyPath: place] += 1
+    }
+  }
+
+  static func value<Value>(
+    _ name: String,
+    short: Character? = nil,
+    _ place: Place<Value?>,
+    _ kind: ValueKind<Value>,
+    placeholder: String,
+    help: String
+  ) -> Self {
+    let argument = OptionDescription.Argument.required(
+      placeholder: placeholder,
+      completion: kind.completion
+    )
+    return Self(name, short: short, argument: argument, help: help) {
+      (options, text) throws(ValueFault) in
+      options[keyPath: place] = try kind.read(text ?? "")
+    }
+  }
+
+  /// One of several words, with the default that the options struct gives it.
+  static func choice<Value>(
+    _ name: String,
+    short: Character? = nil,
+    _ place: Place<Value>,
+    _ kind: ValueKind<Value>,
+    placeholder: String,
+    help: String
+  ) -> Self {
+    let argument = OptionDescription.Argument.required(
+      placeholder: placeholder,
+      completion: kind.completion
+    )
+    return Self(name, short: short, argument: argument, help: help) {
+      (options, text) throws(ValueFault) in
+      options[keyPath: place] = try kind.read(text ?? "")
+    }
+  }
+
+  /// Every occurrence adds one value.
+  static func values<Value>(
+    _ name: String,
+    short: Character? = nil,
+    _ place: Place<[Value]>,
+    _ kind: ValueKind<Value>,
+    placeholder: String,
+    help: String
+  ) -> Self {
+    let argument = OptionDescription.Argument.required(
+      placeholder: placeholder,
+      completion: kind.completion
+    )
+    return Self(name, short: short, argument: argument, isRepeatable: true, help: help) {
+      (options, text) throws(ValueFault) in
+      options[keyPath: place].append(try kind.read(text ?? ""))
+    }
+  }
+
+  /// Values separated by commas; a repeatable one adds them up, any other keeps the last list.
+  static func commaList<Value>(
+    _ name: String,
+    short: Character? = nil,
+    _ place: Place<[Value]>,
+    _ kind: ValueKind<Value>,
+    isRepeatable: Bool = false,
+    placeholder: String,
+    help: String
+  ) -> Self {
+    let argument = OptionDescription.Argument.required(
+      placeholder: placeholder,
+      completion: kind.completion
+    )
+    return Self(name, short: short, argument: argument, isRepeatable: isRepeatable, help: help) {
+      (options, text) throws(ValueFault) in
+      var values: [Value] = []
+      for word in (text ?? "").split(separator: ",", omittingEmptySubsequences: false) {
+        values.append(try kind.read(String(word)))
+      }
+      options[keyPath: place] = isRepeatable ? options[keyPath: place] + values : values
+    }
+  }
+
+  static func optionalValue<Value>(
+    _ name: String,
+    _ place: Place<OptionalArgument<Value>?>,
+    _ kind: ValueKind<Value>,
+    placeholder: String,
+    help: String
+  ) -> Self {
+    let argument = OptionDescription.Argument.optional(
+      placeholder: placeholder,
+      completion: kind.completion
+    )
+    return Self(name, short: nil, argument: argument, help: help) {
+      (options, text) throws(ValueFault) in
+      guard let text else {
+        options[keyPath: place] = .bare
+        return
+      }
+      options[keyPath: place] = .value(try kind.read(text))
+    }
+  }
+}
+
+// MARK: - Embedding
+
+extension OptionSpec {
+  /// The same option for a command whose options hold these ones.
+  func embedded<Outer>(
+    at place: any WritableKeyPath<Outer, Options> & Sendable,
+    section: OptionDescription.Section = .command
+  ) -> OptionSpec<Outer> {
+    let inner = apply
+    var outer = OptionSpec<Outer>(
+      description.name,
+      short: description.short,
+      argument: description.argument,
+      isRepeatable: description.isRepeatable,
+      help: description.help
+    ) { (options, text) throws(ValueFault) in
+      try inner(&options[keyPath: place], text)
+    }
+    outer.description.section = section
+    return outer
+  }
+}
+
+extension Array {
+  func embedded<Inner, Outer>(
+    at place: any WritableKeyPath<Outer, Inner> & Sendable
+  ) -> [OptionSpec<Outer>] where Element == OptionSpec<Inner> {
+    map { $0.embedded(at: place) }
+  }
+}

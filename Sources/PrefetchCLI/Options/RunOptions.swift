@@ -1,0 +1,88 @@
+import PrefetchCore
+
+/// The options of `run` and of `plan`.
+struct RunOptions: CommandOptions, Hashable {
+  var shared = SharedOptions()
+  var engine = EngineOptions()
+  /// Names or globs; none selects every subscribed segment.
+  var segments: [String] = []
+  var isDryRun = false
+  /// A random delay of at most this long comes first.
+  var splay: Duration?
+  var skipsProbes = false
+  var hasDetailedExitCode = false
+}
+
+extension RunOptions {
+  static let runCommand = CommandSpec<RunOptions>(
+    name: "run",
+    group: .reconciling,
+    summary: "Make the cache equal to the configuration",
+    paragraphs: [
+      "Finds out what every subscribed segment should hold, compares that with the cache, fetches what is missing, asks about what is stale, keeps what is current and removes what was declared before and is declared no more. With names, which may be globs such as `map-*`, only those segments are looked at.",
+      "A run reports on standard output, one line per segment and one total, and ends with one exit status. Items whose digest the manifest names, and items that are fresh, cost no request.",
+    ],
+    options: [
+      .flag("dry-run", short: "n", \.isDryRun, help: "Ask servers, write nothing, print the plan")
+    ] + ownSpecs + EngineOptions.specs.embedded(at: \.engine),
+    operands: .any("SEGMENT", \.segments),
+    exits: exits,
+    examples: [
+      CommandExample(command: "prefetch", purpose: "Reconcile every segment of `./prefetch.yaml`"),
+      CommandExample(
+        command: "prefetch run basics 'map-*' --deadline 10m --report junit=report.xml",
+        purpose: "Reconcile some segments within ten minutes and leave a report for CI"
+      ),
+    ],
+    validate: { $0.engine.conflicts(withJSON: $0.shared.isJSON) },
+    initial: RunOptions(),
+    wrap: { .run($0) }
+  )
+
+  static let planCommand = CommandSpec<RunOptions>(
+    name: "plan",
+    group: .reconciling,
+    summary: "Print what a run would do, and write nothing",
+    paragraphs: [
+      "The same as `prefetch run --dry-run`. Servers are asked, conditionally; nothing is written, not even a directory. There is one line per action, in the order in which a run would act, with five fields separated by tabs: `fetch`, `update`, `revalidate`, `remove`, `defer` or `fail` (with `--items all` also `keep`); the segment; the size in bytes or `-`; the URL; the reason."
+    ],
+    options: ownSpecs + EngineOptions.specs.embedded(at: \.engine),
+    operands: .any("SEGMENT", \.segments),
+    exits: [.ok, .changes, .usage, .io, .config, .interrupted, .terminated],
+    examples: [
+      CommandExample(
+        command: "prefetch plan | awk -F'\\t' '$1==\"fetch\"{print $4}'",
+        purpose: "The URLs that the next run would fetch"
+      )
+    ],
+    validate: { $0.engine.conflicts(withJSON: $0.shared.isJSON) },
+    initial: RunOptions(isDryRun: true),
+    wrap: { .run($0) }
+  )
+
+  static let exits: [ExitStatus] = [
+    .ok, .failed, .changes, .incomplete, .nothing, .trust, .usage, .unavailable, .io, .deferred,
+    .denied, .config, .interrupted, .terminated,
+  ]
+
+  private static let ownSpecs: [OptionSpec<RunOptions>] = [
+    .flag(
+      "no-probe",
+      \.skipsProbes,
+      help: "In a dry run, ask for manifests only, not about single items"
+    ),
+    .value(
+      "splay",
+      \.splay,
+      .duration,
+      placeholder: "D",
+      help:
+        "Begin after a random delay of at most this long, so that many machines do not ask at once"
+    ),
+    .flag(
+      "detailed-exitcode",
+      \.hasDetailedExitCode,
+      help: "End with 2 instead of 0 when there are changes"
+    ),
+  ]
+}

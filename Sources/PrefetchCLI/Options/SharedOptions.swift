@@ -1,0 +1,147 @@
+import PrefetchCore
+
+/// When something optional is shown on a terminal.
+enum Presence: String, Hashable, Sendable, CaseIterable {
+  case auto
+  case always
+  case never
+}
+
+/// How log lines are written.
+enum LogFormat: String, Hashable, Sendable, CaseIterable {
+  case text
+  case json
+}
+
+/// One `--set KEY=VALUE`.
+struct Setting: Hashable, Sendable {
+  var key: String
+  var value: String
+
+  init?(_ text: String) {
+    guard let equals = text.firstIndex(of: "="), equals > text.startIndex else { return nil }
+    key = String(text[..<equals])
+    value = String(text[text.index(after: equals)...])
+  }
+}
+
+/// The options that every command takes.
+struct SharedOptions: Hashable, Sendable {
+  /// In the order given; `-` is standard input.
+  var configurationFiles: [String] = []
+  var settings: [Setting] = []
+  var cacheDirectory: String?
+  var stateDirectory: String?
+  var manifestTemplate: String?
+  var isJSON = false
+  var isQuiet = false
+  /// 0, 1 or 2 and more, which is a trace.
+  var verbosity = 0
+  var color = Presence.auto
+  var progress = Presence.auto
+  var logFormat = LogFormat.text
+  var logFile: String?
+  /// The parser answers these two itself.
+  fileprivate var asksVersion = false
+  fileprivate var asksHelp = false
+}
+
+extension SharedOptions {
+  static let specs: [OptionSpec<SharedOptions>] = [
+    .values(
+      "config",
+      short: "c",
+      \.configurationFiles,
+      .file,
+      placeholder: "FILE",
+      help:
+        "Read this configuration; given again, later files are merged over earlier ones; `-` is standard input"
+    ),
+    .values(
+      "set",
+      \.settings,
+      ValueKind(expectation: "KEY=VALUE", parse: { Setting($0) }),
+      placeholder: "KEY=VALUE",
+      help:
+        "Set one key of the configuration, such as `network.concurrency=4` or `segments.NAME.ttl=1h`"
+    ),
+    .value(
+      "cache-dir",
+      \.cacheDirectory,
+      .directory,
+      placeholder: "DIR",
+      help: "Keep the content here instead of in `~/.cache/prefetch`"
+    ),
+    .value(
+      "state-dir",
+      \.stateDirectory,
+      .directory,
+      placeholder: "DIR",
+      help: "Keep subscriptions, quotas and past runs here instead of in `~/.local/state/prefetch`"
+    ),
+    .value(
+      "manifests",
+      \.manifestTemplate,
+      .manifestTemplate,
+      placeholder: "TEMPLATE",
+      help:
+        "Find the manifests of segments given as a bare name at this URL, which holds `{segment}`"
+    ),
+    .flag("json", \.isJSON, help: "Print the result as one JSON document"),
+    .flag(
+      "quiet",
+      short: "q",
+      \.isQuiet,
+      help: "Print no report when all is well, and no progress"
+    ),
+    .count(
+      "verbose",
+      short: "v",
+      \.verbosity,
+      help: "Say more on standard error; given twice, trace every request"
+    ),
+    .choice(
+      "color",
+      \.color,
+      .word,
+      placeholder: "WHEN",
+      help: "Use colour `always`, `never`, or as the terminal suggests (`auto`)"
+    ),
+    .choice(
+      "progress",
+      \.progress,
+      .word,
+      placeholder: "WHEN",
+      help: "Show progress `always`, `never`, or on a terminal only (`auto`)"
+    ),
+    .choice(
+      "log-format",
+      \.logFormat,
+      .word,
+      placeholder: "FORMAT",
+      help: "Write log lines as `text` or as `json`"
+    ),
+    .value(
+      "log-file",
+      \.logFile,
+      .file,
+      placeholder: "FILE",
+      help: "Append the log to this file instead of standard error"
+    ),
+    .flag(
+      "version",
+      short: "V",
+      \.asksVersion,
+      help: "Print the version and those of the libraries"
+    ),
+    .flag("help", short: "h", \.asksHelp, help: "Print help on the program or on a command"),
+  ]
+}
+
+extension ValueKind where Value == String {
+  fileprivate static var manifestTemplate: Self {
+    Self(expectation: "a URL that holds `{segment}`") { text in
+      text.contains("{segment}") ? text : nil
+    }
+  }
+}

@@ -1,0 +1,34 @@
+import PrefetchCore
+
+/// The options of `status`.
+struct StatusOptions: CommandOptions, Hashable {
+  var shared = SharedOptions()
+  var maximumAge: Duration?
+
+  static let command = CommandSpec<StatusOptions>(
+    name: "status",
+    group: .inspection,
+    summary: "Print the state of every segment",
+    paragraphs: [
+      "Per segment its state, items, bytes, age, last success, next check and, where it waits, until when."
+    ],
+    options: [
+      .value(
+        "max-age",
+        \.maximumAge,
+        .duration,
+        placeholder: "D",
+        help: "End with 3 when the last success of a segment is longer ago than this"
+      )
+    ],
+    exits: [.ok, .incomplete, .config],
+    examples: [
+      CommandExample(
+        command: "prefetch status --max-age 26h",
+        purpose: "A health probe for a daily run"
+      )
+    ],
+    initial: StatusOptions(),
+    wrap: { .status($0) }
+  )
+}

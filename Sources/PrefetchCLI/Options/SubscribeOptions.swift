@@ -1,0 +1,82 @@
+import PrefetchCore
+
+/// The options of `subscribe`.
+struct SubscribeOptions: CommandOptions, Hashable {
+  var shared = SharedOptions()
+  var engine = EngineOptions()
+  var names: [String] = []
+  var replacesAll = false
+  var skipsRun = false
+
+  static let command = CommandSpec<SubscribeOptions>(
+    name: "subscribe",
+    group: .reconciling,
+    summary: "Add segments to the remembered subscriptions, then run",
+    paragraphs: [
+      "Only where the configuration says `subscriptions: remembered`; where they are declared, the file is the place to change them, and the message names it."
+    ],
+    options: [
+      .flag("only", \.replacesAll, help: "Subscribe to these segments and to no others"),
+      .flag("no-run", \.skipsRun, help: "Change the subscriptions and fetch nothing yet"),
+    ] + EngineOptions.specs.embedded(at: \.engine),
+    operands: .some("NAME", \.names),
+    exits: RunOptions.exits.filter { $0 != .changes },
+    examples: [
+      CommandExample(
+        command: "prefetch subscribe basics --no-run",
+        purpose: "Remember a segment for the next run"
+      )
+    ],
+    validate: { $0.engine.conflicts(withJSON: $0.shared.isJSON) },
+    initial: SubscribeOptions(),
+    wrap: { .subscribe($0) }
+  )
+}
+
+/// The options of `unsubscribe`.
+struct UnsubscribeOptions: CommandOptions, Hashable {
+  var shared = SharedOptions()
+  var engine = EngineOptions()
+  var names: [String] = []
+  var dropsAll = false
+  var skipsRun = false
+
+  static let command = CommandSpec<UnsubscribeOptions>(
+    name: "unsubscribe",
+    group: .reconciling,
+    summary: "Drop segments from the remembered subscriptions, then run",
+    paragraphs: [
+      "The run that follows removes what no subscribed segment holds any more. As `subscribe`, it needs `subscriptions: remembered`."
+    ],
+    forms: ["NAME…", "--all"],
+    options: [
+      .flag("all", \.dropsAll, help: "Drop every subscription"),
+      .flag("no-run", \.skipsRun, help: "Change the subscriptions and remove nothing yet"),
+    ] + EngineOptions.specs.embedded(at: \.engine),
+    operands: .any("NAME", \.names),
+    exits: RunOptions.exits.filter { $0 != .changes },
+    examples: [
+      CommandExample(
+        command: "prefetch unsubscribe --all",
+        purpose: "Drop every subscription and free the space"
+      )
+    ],
+    validate: { $0.conflicts() },
+    initial: UnsubscribeOptions(),
+    wrap: { .unsubscribe($0) }
+  )
+
+  private func conflicts() -> [Diagnostic] {
+    var diagnostics = engine.conflicts(withJSON: shared.isJSON)
+    if names.isEmpty, !dropsAll {
+      diagnostics.append(
+        Diagnostic("usage.missing-operand", "`unsubscribe` needs at least one NAME, or `--all`")
+      )
+    } else if !names.isEmpty, dropsAll {
+      diagnostics.append(
+        Diagnostic("usage.conflict", "`--all` drops every subscription, so leave out the names")
+      )
+    }
+    return diagnostics
+  }
+}

@@ -1,0 +1,85 @@
+import PrefetchCore
+
+/// How a value is read, and what to say when it cannot be.
+struct ValueKind<Value>: Sendable {
+  /// Follows "takes": `a whole number from 1 to 10`.
+  var expectation: String
+  var completion: Completion = .none
+  var suggest: @Sendable (String) -> String? = { _ in nil }
+  var parse: @Sendable (String) -> Value?
+
+  func read(_ text: String) throws(ValueFault) -> Value {
+    guard let value = parse(text) else {
+      throw ValueFault(text: text, expectation: expectation, suggestion: suggest(text))
+    }
+    return value
+  }
+}
+
+/// A value that an option does not take.
+struct ValueFault: Error, Hashable {
+  var text: String
+  var expectation: String
+  var suggestion: String?
+}
+
+extension ValueKind where Value == String {
+  static var text: Self {
+    Self(expectation: "a value that is not empty") { $0.isEmpty ? nil : $0 }
+  }
+
+  static var file: Self {
+    Self(expectation: "the path of a file", completion: .files) { $0.isEmpty ? nil : $0 }
+  }
+
+  static var directory: Self {
+    Self(expectation: "the path of a folder", completion: .directories) { $0.isEmpty ? nil : $0 }
+  }
+}
+
+extension ValueKind where Value == Int {
+  static func number(_ range: ClosedRange<Int>) -> Self {
+    Self(expectation: "a whole number from \(range.lowerBound) to \(range.upperBound)") { text in
+      guard let first = text.utf8.first, ASCII.isDigit(first), let number = Int(text) else {
+        return nil
+      }
+      return range.contains(number) ? number : nil
+    }
+  }
+}
+
+extension ValueKind where Value == Duration {
+  static var duration: Self {
+    Self(expectation: "a duration such as `90s`, `5m`, `2h` or `7d`") { DurationText.parse($0) }
+  }
+}
+
+extension ValueKind where Value: RawRepresentable<String> & CaseIterable & Sendable {
+  /// One word of a closed list.
+  static var word: Self {
+    .word(among: Array(Value.allCases)) { $0.rawValue }
+  }
+}
+
+extension ValueKind where Value: Sendable {
+  static func word(among values: [Value], name: @Sendable (Value) -> String) -> Self {
+    let named = Dictionary(values.map { (name($0), $0) }) { first, _ in first }
+    let words = values.map(name)
+    return Self(
+      expectation: words.count == 1 ? "`\(words[0])`" : "one of \(Wording.list(words))",
+      completion: .words(words),
+      suggest: { Suggestion.nearest(to: $0, among: words) },
+      parse: { named[$0] }
+    )
+  }
+}
+
+/// How several literals stand in one sentence.
+enum Wording {
+  /// `` `a`, `b` and `c` ``.
+  static func list(_ words: [String], conjunction: String = "and") -> String {
+    let quoted = words.map { "`\($0)`" }
+    guard quoted.count > 1, let last = quoted.last else { return quoted.joined() }
+    return quoted.dropLast().joined(separator: ", ") + " \(conjunction) \(last)"
+  }
+}

@@ -1,0 +1,39 @@
+import PrefetchCore
+
+/// Numbers as people read them.
+enum Amounts {
+  /// `0 B`, `999 B`, `1.2 kB`, `34 MB`.
+  static func bytes(_ count: Int64) -> String {
+    let units = ["B", "kB", "MB", "GB", "TB"]
+    var value = Double(count)
+    var unit = 0
+    while value >= 999.5, unit < units.count - 1 {
+      value /= 1000
+      unit += 1
+    }
+    return "\(decimal(value, hasFraction: unit > 0 && value < 9.95)) \(units[unit])"
+  }
+
+  /// `0.3 s`, `12 s`, `3 m 20 s`, `2 h 5 m`, `4 d 1 h`.
+  static func duration(_ duration: Duration) -> String {
+    let milliseconds = duration.milliseconds
+    let seconds = milliseconds / 1000
+    switch seconds {
+    case ..<10: return "\(decimal(Double(milliseconds) / 1000, hasFraction: true)) s"
+    case ..<60: return "\(seconds) s"
+    case ..<3600: return "\(seconds / 60) m \(seconds % 60) s"
+    case ..<86_400: return "\(seconds / 3600) h \(seconds % 3600 / 60) m"
+    default: return "\(seconds / 86_400) d \(seconds % 86_400 / 3600) h"
+    }
+  }
+
+  static func count(_ number: Int64, _ singular: String, _ plural: String? = nil) -> String {
+    number == 1 ? "1 \(singular)" : "\(number) \(plural ?? singular + "s")"
+  }
+
+  private static func decimal(_ value: Double, hasFraction: Bool) -> String {
+    guard hasFraction else { return String(Int64(value.rounded())) }
+    let tenths = Int64((value * 10).rounded())
+    return "\(tenths / 10).\(tenths % 10)"
+  }
+}

@@ -1,0 +1,77 @@
+import PrefetchCore
+import PrefetchDocuments
+
+/// Facts as the events that scripts follow, one JSON object a line.
+enum EventLine {
+  /// Nil for facts that are nobody's event.
+  static func value(_ fact: RunFact, run: String, at time: Instant) -> JSONValue? {
+    switch fact {
+    case .itemsDiscovered(let segment, let count):
+      line(
+        "items.discovered",
+        run,
+        time,
+        [("segment", .string(segment)), ("count", .integer(Int64(count)))]
+      )
+    case .itemStarted(let url, let segments):
+      line(
+        "items.started",
+        run,
+        time,
+        [("url", .string(url.redacted)), ("segments", .strings(segments))]
+      )
+    case .itemSettled(let item):
+      settled(item, run, time)
+    case .segmentSettled(let segment):
+      line(
+        "segment.done",
+        run,
+        time,
+        [("segment", .string(segment.name)), ("state", .string(segment.state.rawValue))]
+      )
+    case .bytesReceived, .requestFinished, .manifestSettled, .interrupted, .storeFailed:
+      nil
+    }
+  }
+
+  static func line(
+    _ name: String,
+    _ run: String,
+    _ time: Instant,
+    _ members: [(String, JSONValue)]
+  ) -> JSONValue {
+    .object([("event", .string(name)), ("time", .time(time)), ("run", .string(run))] + members)
+  }
+
+  private static func settled(_ item: ItemResult, _ run: String, _ time: Instant) -> JSONValue? {
+    let url = (try? WebURL(item.url))?.redacted ?? item.url
+    let about: [(String, JSONValue)] = [
+      ("url", .string(url)), ("id", .string(item.id)), ("segments", .strings(item.segments)),
+    ]
+    switch item.outcome {
+    case .added:
+      return line("cache.added", run, time, about + [("bytes", .optional(item.size))])
+    case .updated:
+      return line(
+        "cache.updated",
+        run,
+        time,
+        about + [("bytes", .optional(item.size)), ("changed", ["headers", "body"])]
+      )
+    case .headers:
+      return line(
+        "cache.updated",
+        run,
+        time,
+        about + [("bytes", .optional(item.size)), ("changed", ["headers"])]
+      )
+    case .removed:
+      return line("cache.removed", run, time, about + [("reason", .string(item.reason))])
+    case .failed, .redirected:
+      let code = item.failure.map { JSONValue.string($0.code.rawValue) } ?? .null
+      return line("items.failed", run, time, about + [("code", code)])
+    case .unchanged, .stale, .deferred, nil:
+      return nil
+    }
+  }
+}

@@ -1,0 +1,57 @@
+import PrefetchCore
+
+/// A report with what every rendering says around it.
+struct ReportEnvelope {
+  var report: Report
+  var exit: ExitStatus
+  /// What the process ends with; differs from `exit` where a finding was accepted.
+  var exitCode: Int32
+  var runID: String
+  var host: String
+  var tool: ToolVersions
+  var configurationDigest: String?
+  var configurationFiles: [String]
+  var listsAllItems: Bool
+  var notices: [Diagnostic]
+  /// Text that must not appear anywhere.
+  var secrets: [String]
+  var objectPath: @Sendable (ContentDigest) -> String
+
+  /// The items that a reader wants to see: unchanged ones only when asked for.
+  var shownItems: [ItemResult] {
+    guard !listsAllItems else { return report.items }
+    return report.items.filter { item in
+      switch item.outcome {
+      case .unchanged, .stale: false
+      case .added, .updated, .headers, .removed, .deferred, .failed, .redirected, nil: true
+      }
+    }
+  }
+
+  /// The earliest time at which something that waits may go on.
+  var nextAllowedAt: Instant? {
+    let items = report.items.compactMap { $0.deferral?.until }
+    let segments = report.segments.compactMap { $0.deferral?.until }
+    return (items + segments + [report.deferral?.until].compactMap(\.self)).min()
+  }
+
+  /// Text for any output: secrets masked.
+  func redacted(_ text: String) -> String {
+    Redaction.masked(text, secrets: secrets)
+  }
+
+  /// A URL for reports and logs.
+  func redacted(url text: String) -> String {
+    redacted((try? WebURL(text))?.redacted ?? text)
+  }
+}
+
+/// The versions that a report and `--version` name.
+struct ToolVersions: Hashable, Sendable {
+  static let name = "prefetch"
+  static let version = "0.1.0"
+
+  var libcurl: String
+  var sqlite: String
+  var openssl: String
+}

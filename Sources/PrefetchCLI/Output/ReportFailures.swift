@@ -1,0 +1,47 @@
+import PrefetchCore
+
+/// What went wrong, one entry for each manifest and item, as every rendering tells it.
+struct ReportFailures {
+  struct Entry {
+    /// The URL, redacted, or the segment.
+    var subject: String
+    var segments: [String]
+    var code: String
+    var message: String
+    var keepsOlderCopy: Bool
+  }
+
+  let envelope: ReportEnvelope
+
+  var all: [Entry] {
+    manifests + items
+  }
+
+  private var manifests: [Entry] {
+    envelope.report.segments.compactMap { segment in
+      guard let failure = segment.manifest.failure else { return nil }
+      let url = segment.manifest.url.map { " (\(envelope.redacted(url: $0)))" } ?? ""
+      return Entry(
+        subject: "manifest of `\(segment.name)`\(url)",
+        segments: [segment.name],
+        code: failure.code.rawValue,
+        message: envelope.redacted(failure.message),
+        keepsOlderCopy: segment.state == .incomplete
+      )
+    }
+  }
+
+  private var items: [Entry] {
+    envelope.report.items.compactMap { item in
+      guard let failure = item.failure else { return nil }
+      return Entry(
+        subject: item.url.isEmpty
+          ? "an entry of `\(item.segments.first ?? "")`" : envelope.redacted(url: item.url),
+        segments: item.segments,
+        code: failure.code.rawValue,
+        message: envelope.redacted(failure.message),
+        keepsOlderCopy: item.isUsable
+      )
+    }
+  }
+}

@@ -1,0 +1,156 @@
+import PrefetchCore
+import PrefetchDocuments
+
+/// The report as `prefetch-report/1`.
+struct ReportJSON {
+  let envelope: ReportEnvelope
+
+  var document: JSONValue {
+    let report = envelope.report
+    return [
+      "schema": "prefetch-report/1",
+      "tool": [
+        "name": .string(ToolVersions.name),
+        "version": .string(ToolVersions.version),
+        "libcurl": .string(envelope.tool.libcurl),
+        "sqlite": .string(envelope.tool.sqlite),
+        "openssl": .string(envelope.tool.openssl),
+      ],
+      "run": run,
+      "result": .string(report.verdict.rawValue),
+      "exit": .exit(envelope.exit, code: envelope.exitCode, nextAllowedAt: envelope.nextAllowedAt),
+      "totals": Self.totals(report.totals),
+      "segments": .array(report.segments.map(segment)),
+      "items": .array(envelope.shownItems.map(item)),
+      "network": ["type": .null, "metered": .null, "quality": .null, "reason": .null],
+      "diagnostics": .array((envelope.notices + report.diagnostics).map { .diagnostic($0) }),
+    ]
+  }
+
+  private var run: JSONValue {
+    let report = envelope.report
+    return [
+      "id": .string(envelope.runID),
+      "mode": .string(report.mode.rawValue),
+      "started": .time(report.started),
+      "finished": .time(report.finished),
+      "elapsed_ms": .milliseconds(report.elapsed),
+      "config": [
+        "identity": .string(report.identity),
+        "digest": .optional(envelope.configurationDigest),
+        "files": .strings(envelope.configurationFiles),
+      ],
+      "host": .string(envelope.host),
+    ]
+  }
+
+  /// The totals alone, as the history of runs keeps them.
+  static func totalsText(_ totals: Totals) -> String {
+    JSONWriter.string(Self.totals(totals))
+  }
+
+  private static func totals(_ totals: Totals) -> JSONValue {
+    [
+      "items": .integer(totals.items),
+      "kept": .integer(totals.kept),
+      "revalidated": .integer(totals.revalidated),
+      "fetched": .integer(totals.fetched),
+      "updated": .integer(totals.updated),
+      "deferred": .integer(totals.deferred),
+      "failed": .integer(totals.failed),
+      "removed": .integer(totals.removed),
+      "requests": .integer(totals.requests),
+      "not_modified": .integer(totals.notModified),
+      "retries": .integer(totals.retries),
+      "bytes_wire": .integer(totals.bytesWire),
+      "bytes_body": .integer(totals.bytesBody),
+      "bytes_stored": .integer(totals.bytesStored),
+      "bytes_saved": .integer(totals.bytesSaved),
+    ]
+  }
+
+  private func segment(_ segment: Report.Segment) -> JSONValue {
+    let manifest = segment.manifest
+    return [
+      "name": .string(segment.name),
+      "state": .string(segment.state.rawValue),
+      "priority": .optional(segment.priority),
+      "manifest": [
+        "url": .optional(manifest.url.map { envelope.redacted(url: $0) }),
+        "status": .string(manifest.status.rawValue),
+        "http_status": .optional(manifest.httpStatus),
+        "bytes": .optional(manifest.bytes),
+        "error": failure(manifest.failure),
+      ],
+      "totals": Self.totals(segment.totals),
+      "deferred": .deferral(segment.deferral),
+      "published": .null,
+    ]
+  }
+
+  func item(_ item: ItemResult) -> JSONValue {
+    let figures = item.figures
+    return [
+      "url": .string(envelope.redacted(url: item.url)),
+      "id": .string(item.id),
+      "provider": .optional(item.provider),
+      "segments": .strings(item.segments),
+      "type": .optional(item.type),
+      "state": .string(item.state.rawValue),
+      "action": .string(item.action.rawValue),
+      "outcome": .optional(item.outcome?.rawValue),
+      "reason": .string(envelope.redacted(item.reason)),
+      "source": .optional(item.source?.rawValue),
+      "status": .optional(item.status),
+      "attempts": .integer(Int64(item.attempts)),
+      "http_version": .optional(figures?.httpVersion),
+      "bytes": .optional(item.size),
+      "ttfb_ms": .milliseconds(figures?.firstByte),
+      "dns_ms": .milliseconds(figures?.dns),
+      "connect_ms": .milliseconds(figures?.connect),
+      "tls_ms": .milliseconds(figures?.tls),
+      "duration_ms": .milliseconds(figures?.total),
+      "redirects": .array(
+        item.redirects.map { hop in
+          [
+            "status": .integer(Int64(hop.status)),
+            "url": .string(envelope.redacted(url: hop.url.string)),
+          ]
+        }
+      ),
+      "final_url": .optional(item.finalURL.map { envelope.redacted(url: $0) }),
+      "digest": .optional(item.digest?.description),
+      "path": .optional(item.isUsable ? item.digest.map(envelope.objectPath) : nil),
+      "error": failure(item.failure),
+      "deferred": .deferral(item.deferral),
+    ]
+  }
+
+  private func failure(_ failure: Failure?) -> JSONValue {
+    guard let failure else { return .null }
+    return [
+      "code": .string(failure.code.rawValue),
+      "message": .string(envelope.redacted(failure.message)),
+      "retryable": .bool(failure.isTransient),
+      "sdk_code": .optional(failure.code.sdkCode),
+    ]
+  }
+}
+
+extension ErrorCode {
+  /// The number that phone SDKs gave the same finding.
+  fileprivate var sdkCode: Int? {
+    switch self {
+    case .timeout: -1101
+    case .cacheFull: -1108
+    case .notFound: -1112
+    case .badResponse: -1114
+    case .corrupted, .digestMismatch: -1115
+    case .failed: -1116
+    case .http, .gone: -1119
+    case .notInManifest: -1121
+    case .cancelled: -3072
+    default: nil
+    }
+  }
+}

@@ -1,0 +1,63 @@
+import PrefetchCore
+
+/// The report as a person or a cron mail reads it: one line per segment and one total.
+struct ReportText {
+  let envelope: ReportEnvelope
+
+  var lines: [String] {
+    let report = envelope.report
+    let width = report.segments.map { $0.name.count }.max().map { max($0, 5) } ?? 5
+    var lines = report.segments.map { segment in
+      "\(padded(SafeText.line(segment.name), width))  \(padded(segment.state.rawValue, 10))  \(summary(segment))"
+    }
+    lines.append("\(padded("total", width))  \(padded(envelope.exit.name, 10))  \(total)")
+    if envelope.listsAllItems { lines += envelope.shownItems.map(itemLine) }
+    return lines
+  }
+
+  private func summary(_ segment: Report.Segment) -> String {
+    if let deferral = segment.deferral, segment.totals.items == 0 {
+      return Self.wording(of: deferral)
+    }
+    if segment.manifest.failure != nil, segment.totals.items == 0 {
+      return
+        "the manifest was \(segment.manifest.status == .refused ? "refused" : "not read"), see the error"
+    }
+    return Self.counts(segment.totals)
+  }
+
+  private var total: String {
+    let totals = envelope.report.totals
+    let requests = Amounts.count(totals.requests, "request")
+    return "\(Self.counts(totals)); \(requests), \(Amounts.bytes(totals.bytesWire)) received, "
+      + "\(Amounts.duration(envelope.report.elapsed))"
+  }
+
+  private func itemLine(_ item: ItemResult) -> String {
+    let size = item.size.map(Amounts.bytes) ?? "-"
+    return "  \(padded(item.outcome?.rawValue ?? item.action.rawValue, 9))  \(padded(size, 7))  "
+      + SafeText.line(envelope.redacted(url: item.url))
+  }
+
+  /// `12 items: 3 fetched, 9 kept`; what is zero is not said.
+  static func counts(_ totals: Totals) -> String {
+    let parts: [(Int64, String)] = [
+      (totals.fetched, "fetched"), (totals.updated, "updated"), (totals.revalidated, "unchanged"),
+      (totals.kept, "kept"), (totals.deferred, "deferred"), (totals.failed, "failed"),
+      (totals.removed, "removed"),
+    ]
+    let said = parts.filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }
+    let items = Amounts.count(totals.items, "item")
+    return said.isEmpty ? items : "\(items): \(said.joined(separator: ", "))"
+  }
+
+  static func wording(of deferral: Deferral) -> String {
+    let until = deferral.until.map { " until \(Timestamp.format($0))" } ?? ""
+    return "deferred by \(deferral.rule.rawValue)\(until)"
+  }
+}
+
+/// Filled with blanks to a width, for columns.
+func padded(_ text: String, _ width: Int) -> String {
+  text + String(repeating: " ", count: max(0, width - text.count))
+}

@@ -1,0 +1,24 @@
+/// Remote and user text on a terminal or in a line protocol: nothing in it may act as control.
+enum SafeText {
+  /// C0 and C1 controls, line breaks and direction marks as `\u{…}`; everything else as it is.
+  static func line(_ text: String) -> String {
+    guard text.unicodeScalars.contains(where: isActive) else { return text }
+    var safe = ""
+    for scalar in text.unicodeScalars {
+      if isActive(scalar) {
+        safe += "\\u{\(String(scalar.value, radix: 16))}"
+      } else {
+        safe.unicodeScalars.append(scalar)
+      }
+    }
+    return safe
+  }
+
+  private static func isActive(_ scalar: Unicode.Scalar) -> Bool {
+    switch scalar.value {
+    case 0..<0x20, 0x7F..<0xA0, 0x061C, 0x200E, 0x200F, 0x2028...0x202E, 0x2066...0x2069, 0xFEFF:
+      true
+    default: false
+    }
+  }
+}

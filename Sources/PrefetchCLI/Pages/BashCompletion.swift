@@ -1,0 +1,105 @@
+/// The completion script for bash, version 4 and later.
+enum BashCompletion {
+  static func render() -> String {
+    """
+    # bash completion for prefetch; made by `prefetch completion bash`
+    _prefetch() {
+      local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]}
+      local command='' word index=1
+      # bash takes `--name=value` for three words.
+      if [[ $current == '=' ]]; then
+        current=''
+      elif [[ $previous == '=' ]]; then
+        previous=${COMP_WORDS[COMP_CWORD - 2]}
+      fi
+      while ((index < COMP_CWORD)); do
+        word=${COMP_WORDS[index]}
+        case $word in
+        \(valueOptions)
+          ((index += 1))
+          if [[ ${COMP_WORDS[index]} == '=' ]]; then ((index += 1)); fi
+          ;;
+        -* | '=') ;;
+        *)
+          command=$word
+          break
+          ;;
+        esac
+        ((index += 1))
+      done
+      COMPREPLY=()
+      case $previous in
+    \(valueCases)
+      esac
+      if [[ $current == -* ]]; then
+        case $command in
+    \(optionCases)
+        esac
+        return
+      fi
+      case $command in
+      '') mapfile -t COMPREPLY < <(compgen -W '\(names)' -- "$current") ;;
+    \(operandCases)
+      esac
+    }
+    complete -F _prefetch prefetch
+
+    """
+  }
+
+  private static var names: String {
+    CommandTable.all.map(\.name).joined(separator: " ")
+  }
+
+  private static var valueOptions: String {
+    CommandTable.allOptions.filter(\.takesValue).flatMap(spellings).joined(separator: " | ") + ")"
+  }
+
+  private static var valueCases: String {
+    var cases: [String] = []
+    for option in CommandTable.allOptions {
+      guard case .required(_, let completion) = option.argument else { continue }
+      cases.append("  \(spellings(option).joined(separator: " | ")))")
+      cases += action(completion).map { "    \($0)" }
+      cases += ["    return", "    ;;"]
+    }
+    return cases.joined(separator: "\n")
+  }
+
+  private static var optionCases: String {
+    let cases = CommandTable.all.map { command in
+      let words = command.description.options.flatMap(spellings).joined(separator: " ")
+      let pattern =
+        command.name == RunOptions.runCommand.name ? "'' | \(command.name)" : command.name
+      return "    \(pattern)) mapfile -t COMPREPLY < <(compgen -W '\(words)' -- \"$current\") ;;"
+    }
+    return cases.joined(separator: "\n")
+  }
+
+  private static var operandCases: String {
+    var cases: [String] = []
+    for command in CommandTable.all {
+      let lines = action(command.description.operands.completion)
+      guard let line = lines.first, lines.count == 1 else { continue }
+      cases.append("  \(command.name)) \(line) ;;")
+    }
+    return cases.joined(separator: "\n")
+  }
+
+  private static func action(_ completion: Completion) -> [String] {
+    switch completion {
+    case .none: []
+    case .files: ["compopt -o filenames", "mapfile -t COMPREPLY < <(compgen -f -- \"$current\")"]
+    case .directories:
+      ["compopt -o filenames", "mapfile -t COMPREPLY < <(compgen -d -- \"$current\")"]
+    case .words(let words):
+      ["mapfile -t COMPREPLY < <(compgen -W '\(words.joined(separator: " "))' -- \"$current\")"]
+    case .helpTopics:
+      ["mapfile -t COMPREPLY < <(compgen -W '\(names) \(HelpTopic.exitCodesName)' -- \"$current\")"]
+    }
+  }
+
+  private static func spellings(_ option: OptionDescription) -> [String] {
+    [option.short.map { "-\($0)" }, option.spelling].compactMap(\.self)
+  }
+}

@@ -1,0 +1,75 @@
+/// One key of the configuration, as prefetch.yaml(5) lists it.
+struct ConfigurationKeyRow: Hashable, Sendable {
+  /// `cache.size`, `segments[].ttl`.
+  var path: String
+  /// `size`, `duration`, `true or false`.
+  var type: String
+  var defaultValue: String?
+  /// One sentence without a full stop; literals in backticks.
+  var help: String
+  /// Whether this version acts on the key; any other is read and checked only.
+  var isInEffect: Bool
+}
+
+/// A section of prefetch.yaml(5) that no table knows.
+struct ConfigurationProse: Hashable, Sendable {
+  var title: String
+  var paragraphs: [String]
+  /// Shown as it is, after the paragraphs.
+  var example: String?
+}
+
+/// The manual page prefetch.yaml(5).
+enum ConfigurationPage {
+  /// The keys stand under headings by their first name, in the order of the rows.
+  static func render(
+    rows: [ConfigurationKeyRow],
+    before: [ConfigurationProse],
+    after: [ConfigurationProse]
+  ) -> String {
+    var page = Roff(
+      name: "prefetch.yaml",
+      section: 5,
+      manual: "File Formats",
+      date: ManualPage.date
+    )
+    page.section("NAME")
+    page.line("prefetch.yaml - the configuration of prefetch")
+    for prose in before { append(prose, to: &page) }
+    page.section("KEYS")
+    page.paragraph(
+      "A key with a default in brackets may be left out. Keys marked with a dagger (†) are read and checked, but this version does not act on them."
+    )
+    var heading: String?
+    for row in rows {
+      let group = Self.group(of: row.path)
+      if group != heading {
+        page.subsection(group ?? "Top level")
+        heading = group
+      }
+      append(row, to: &page)
+    }
+    for prose in after { append(prose, to: &page) }
+    page.section("SEE ALSO")
+    page.line("`prefetch`(1)")
+    return page.text
+  }
+
+  /// `cache` for `cache.size`; nil for a key of the top level.
+  private static func group(of path: String) -> String? {
+    guard let dot = path.firstIndex(of: ".") else { return nil }
+    return String(path[..<dot])
+  }
+
+  private static func append(_ prose: ConfigurationProse, to page: inout Roff) {
+    page.section(prose.title.uppercased())
+    for text in prose.paragraphs { page.paragraph(text) }
+    if let example = prose.example { page.literal(example) }
+  }
+
+  private static func append(_ row: ConfigurationKeyRow, to page: inout Roff) {
+    let defaultValue = row.defaultValue.map { " [\($0)]" } ?? ""
+    let mark = row.isInEffect ? "" : " †"
+    page.entry("`\(row.path)` \(row.type.asPlaceholder)\(defaultValue)\(mark)", row.help.asSentence)
+  }
+}

@@ -1,0 +1,102 @@
+import PrefetchCore
+
+/// What `prefetch help` prints.
+enum HelpPages {
+  static func render(_ topic: HelpTopic) -> String {
+    switch topic {
+    case .overview: overview()
+    case .exitCodes: exitCodes()
+    case .command(let name):
+      CommandTable.command(named: name).map { command($0.description) } ?? overview()
+    }
+  }
+
+  static func overview() -> String {
+    var lines = [
+      "Keep a local copy of declared content, fetching only what is missing or changed.",
+      "",
+      "Usage: prefetch [OPTION…] [COMMAND] [ARGUMENT…]",
+    ]
+    for group in CommandGroup.allCases {
+      lines += ["", group.rawValue]
+      for command in CommandTable.all where command.description.group == group {
+        let isDefault = command.name == RunOptions.runCommand.name
+        let summary = command.description.summary + (isDefault ? " (the default)" : "")
+        lines += PageText.entry(command.name, summary, column: 15)
+      }
+    }
+    lines += ["", "Options of every command"]
+    lines += options(CommandTable.sharedOptions)
+    lines.append("")
+    lines += PageText.wrap(
+      "Every long option but help, version and set may stand in the environment as well: `PREFETCH_CACHE_DIR` is `--cache-dir`."
+    )
+    lines += PageText.wrap(
+      "More help: `prefetch help COMMAND`, `prefetch help exit-codes`, `man prefetch`."
+    )
+    return page(lines)
+  }
+
+  static func command(_ command: CommandDescription) -> String {
+    var lines = PageText.wrap(command.summary.asSentence) + [""]
+    for (offset, form) in synopses(of: command).enumerated() {
+      lines.append((offset == 0 ? "Usage: " : "       ") + form)
+    }
+    for paragraph in command.paragraphs {
+      lines += [""] + PageText.wrap(paragraph)
+    }
+    if !command.ownOptions.isEmpty {
+      lines += ["", "Options"] + options(command.ownOptions)
+    }
+    if !command.examples.isEmpty {
+      lines += ["", "Examples"]
+      for example in command.examples {
+        lines += PageText.wrap(example.purpose.asSentence, indent: 2)
+        lines.append("    \(example.command)")
+      }
+    }
+    let exits = command.exits.map { "\($0.code) \($0.name)" }.joined(separator: ", ")
+    lines += ["", "Exit status"] + PageText.wrap(exits.asSentence, indent: 2)
+    lines += [""] + PageText.wrap("The options of every command are in `prefetch --help`.")
+    return page(lines)
+  }
+
+  static func exitCodes() -> String {
+    var lines = ["CODE NAME         MEANING"]
+    for status in ExitStatus.allCases {
+      let code = String(repeating: " ", count: 4 - String(status.code).count) + String(status.code)
+      let padding = String(repeating: " ", count: 13 - status.name.count)
+      let meaning = PageText.wrap(status.meaning, indent: 18)
+      lines.append("\(code) \(status.name)\(padding)" + (meaning.first ?? "").dropFirst(18))
+      lines += meaning.dropFirst()
+    }
+    return page(lines)
+  }
+
+  /// `prefetch get [OPTION…] ITEM…`, one for each form.
+  static func synopses(of command: CommandDescription) -> [String] {
+    let forms = command.forms.isEmpty ? [command.operands.synopsis] : command.forms
+    return forms.map { form in
+      let optionsWord = command.ownOptions.isEmpty ? "" : " [OPTION…]"
+      return "prefetch \(command.name)\(optionsWord)" + (form.isEmpty ? "" : " \(form)")
+    }
+  }
+
+  private static func options(_ options: [OptionDescription]) -> [String] {
+    options.flatMap { PageText.entry(label(of: $0), $0.help.asSentence, column: 28) }
+  }
+
+  /// `-j, --jobs N`, with room kept where there is no short form.
+  private static func label(of option: OptionDescription) -> String {
+    let short = option.short.map { "-\($0), " } ?? "    "
+    return switch option.argument {
+    case .none: short + option.spelling
+    case .required(let placeholder, _): "\(short)\(option.spelling) \(placeholder)"
+    case .optional(let placeholder, _): "\(short)\(option.spelling)[=\(placeholder)]"
+    }
+  }
+
+  private static func page(_ lines: [String]) -> String {
+    lines.joined(separator: "\n") + "\n"
+  }
+}

@@ -1,0 +1,55 @@
+/// The parts of prefetch(1) that no table knows.
+enum ManualProse {
+  static let description = [
+    "`prefetch` is run by cron, in CI or in a pipeline. It reads one declarative configuration, finds out what every subscribed segment should hold, compares that with a local cache, and makes the cache equal to the declaration: it fetches what is missing, revalidates what is stale, keeps what is current, and removes what it declared before and declares no more.",
+    "The first word that is not an option is the command; without one, `prefetch` means `prefetch run`. Options may stand before and after the command and its operands; `--` ends them. Of an option that takes one value and is given several times, the last one counts.",
+    "Standard output carries the result only: the report, the plan, the list, the body. With `--json` it is exactly one JSON document, also for errors. Progress, warnings and errors go to standard error. When standard output is closed early, commands that read end quietly with 0, and `run` finishes its work; when it is full, the status is 74.",
+    "Durations are written `90s`, `5m`, `2h` or `7d`; a bare number is seconds.",
+  ]
+
+  static let environment = [
+    "Every long option but `--help`, `--version` and `--set` may be given as a variable: `PREFETCH_`, then its name in capitals, with underscores for dashes. Switches take 1, true, yes, on, or 0, false, no, off; options that may be repeated take one value a line. `PREFETCH_WAIT` and `PREFETCH_MAX_STALE` take a duration, or true for the option without one. An empty variable counts as unset, and so does one for an option that the command does not have.",
+    "An option on the command line wins over its variable, and the variable wins over the configuration.",
+  ]
+
+  static let variables = [
+    ("PREFETCH_LICENSE", "The license key; it has no option, so that no process list shows it."),
+    (
+      "CACHE_DIRECTORY",
+      "Where the content is kept unless an option or the configuration says otherwise, as systemd sets it."
+    ),
+    ("STATE_DIRECTORY", "Where subscriptions, quotas and past runs are kept, likewise."),
+    (
+      "XDG_CACHE_HOME",
+      "The folder that holds `prefetch/` where no cache directory is set; `~/.cache` when unset."
+    ),
+    (
+      "XDG_STATE_HOME",
+      "The folder that holds `prefetch/` where no state directory is set; `~/.local/state` when unset."
+    ),
+    ("XDG_CONFIG_HOME", "The folder that holds `prefetch/config.yaml`; `~/.config` when unset."),
+    (
+      "NO_COLOR, CLICOLOR_FORCE, TERM, CI",
+      "Decide on colour and progress where `--color` and `--progress` are `auto`."
+    ),
+  ]
+
+  static let files = [
+    "Without `--config` or `PREFETCH_CONFIG` the first of these that exists is the configuration:"
+  ]
+
+  static let paths = [
+    ("./prefetch.yaml", "Or `prefetch.yml`, `prefetch.json`, `prefetch.plist`, in this order."),
+    ("./Info.plist", "When it has a `com.akamai` key."),
+    ("~/.config/prefetch/config.yaml", "Or `config.json`, `config.plist`."),
+    ("/etc/prefetch/config.yaml", "Or `config.json`, `config.plist`."),
+    (
+      "~/.cache/prefetch",
+      "The content: bodies below `objects/`, the index, unfinished transfers. It may be deleted at any time."
+    ),
+    ("~/.local/state/prefetch", "Subscriptions, quotas and past runs."),
+  ]
+
+  static let exitStatus =
+    "There is one status per decision that a caller has to take; the causes are in the report. Where several would apply, a trust violation wins over local trouble, refusals, lost connectivity, missing content, and deferrals, in this order."
+}

@@ -1,0 +1,119 @@
+/// The completion script for zsh.
+enum ZshCompletion {
+  static func render() -> String {
+    """
+    #compdef prefetch
+    # made by `prefetch completion zsh`
+    _prefetch() {
+      local context state state_descr line ret=1
+      typeset -A opt_args
+      local curcontext="$curcontext"
+      local -a shared commands
+      commands=(
+    \(commandLines)
+      )
+      shared=(
+    \(optionLines(CommandTable.sharedOptions))
+      )
+      _arguments -s -S -C $shared ': :->command' '*::: :->operands' && ret=0
+      case $state in
+      command) _describe -t commands command commands && ret=0 ;;
+      operands)
+        words=($line[1] "${words[@]}")
+        ((CURRENT += 1))
+        curcontext="${curcontext%:*:*}:prefetch-command-$line[1]:"
+        case $line[1] in
+    \(commandCases)
+        esac
+        ;;
+      esac
+      return ret
+    }
+    if [[ $funcstack[1] == _prefetch ]]; then
+      _prefetch "$@"
+    else
+      compdef _prefetch prefetch
+    fi
+
+    """
+  }
+
+  private static var commandLines: String {
+    CommandTable.all.map { "    \(quoted("\($0.name):\(escaped($0.description.summary))"))" }
+      .joined(separator: "\n")
+  }
+
+  private static var commandCases: String {
+    var lines: [String] = []
+    for command in CommandTable.all {
+      lines.append("    \(command.name))")
+      lines.append("      _arguments -s -S $shared \\")
+      for option in command.description.ownOptions {
+        lines += specs(option).map { "        \($0) \\" }
+      }
+      lines += ["        \(operands(command.description.operands)) && ret=0", "      ;;"]
+    }
+    return lines.joined(separator: "\n")
+  }
+
+  private static func optionLines(_ options: [OptionDescription]) -> String {
+    options.flatMap(specs).map { "    \($0)" }.joined(separator: "\n")
+  }
+
+  /// One specification for each spelling; the two exclude each other unless they may be repeated.
+  private static func specs(_ option: OptionDescription) -> [String] {
+    let short = option.short.map { "-\($0)" }
+    let exclusion = [short, option.spelling].compactMap(\.self).joined(separator: " ")
+    let prefix = option.isRepeatable ? "*" : "(\(exclusion))"
+    let help = "[\(escaped(PageText.plain(option.help)))]"
+    switch option.argument {
+    case .none:
+      return [short, option.spelling].compactMap(\.self).map { quoted("\(prefix)\($0)\(help)") }
+    case .required(let placeholder, let completion):
+      let value = ":\(escaped(placeholder)):\(action(completion))"
+      return [short.map { "\($0)+" }, "\(option.spelling)="].compactMap(\.self)
+        .map { quoted("\(prefix)\($0)\(help)\(value)") }
+    case .optional(let placeholder, let completion):
+      return [
+        quoted(
+          "\(prefix)\(option.spelling)=-\(help)::\(escaped(placeholder)):\(action(completion))"
+        )
+      ]
+    }
+  }
+
+  private static func operands(_ operands: OperandDescription) -> String {
+    let label = escaped(operands.placeholder)
+    return switch operands.arity {
+    case .none: "':: :'"
+    case .optional: quoted("::\(label):\(action(operands.completion))")
+    case .one: quoted(":\(label):\(action(operands.completion))")
+    case .any, .some: quoted("*:\(label):\(action(operands.completion))")
+    }
+  }
+
+  private static func action(_ completion: Completion) -> String {
+    switch completion {
+    case .none: " "
+    case .files: "_files"
+    case .directories: "_files -/"
+    case .words(let words): "(\(words.joined(separator: " ")))"
+    case .helpTopics:
+      "(\((CommandTable.all.map(\.name) + [HelpTopic.exitCodesName]).joined(separator: " ")))"
+    }
+  }
+
+  private static func escaped(_ text: String) -> String {
+    var output = ""
+    for character in text {
+      if "[]:\\".contains(character) { output.append("\\") }
+      output.append(character)
+    }
+    return output
+  }
+
+  private static func quoted(_ text: String) -> String {
+    "'" + text.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''")
+      + "'"
+  }
+}

@@ -1,0 +1,178 @@
+import PrefetchConfig
+import PrefetchCore
+import PrefetchStore
+import PrefetchSystem
+
+/// What every command gets: the outside world, the two streams and what was asked.
+struct CommandContext {
+  let environment: ProcessEnvironment
+  let console: Console
+  let clock: SystemClock
+  let shared: SharedOptions
+  /// Where each option's value came from.
+  let sources: [String: OptionSource]
+}
+
+/// The end of a command before its work was done; what there was to say has been said.
+struct CommandExit: Error {
+  var status: Int32
+}
+
+extension CommandContext {
+  /// The configuration without errors, or the end of the command.
+  func configuration(isRequired: Bool) throws(CommandExit) -> LoadedConfiguration {
+    let loaded = loadConfiguration(isRequired: isRequired)
+    guard !loaded.hasErrors else {
+      throw CommandExit(
+        status: console.fail(loaded.hasUsageErrors ? .usage : .config, loaded.diagnostics)
+      )
+    }
+    console.report(loaded.diagnostics)
+    console.report(loaded.notices)
+    return loaded
+  }
+
+  func loadConfiguration(isRequired: Bool, allowsUnsetSecrets: Bool = false) -> LoadedConfiguration
+  {
+    var loader = ConfigurationLoader()
+    loader.files = shared.configurationFiles
+    loader.requiresFile = isRequired
+    loader.allowsUnsetSecrets = allowsUnsetSecrets
+    loader.overrides = overrides
+    let loaded = loader.load(in: .process(environment))
+    console.secrets = loaded.secrets
+    console.sourceLine = loaded.sourceLine
+    return loaded
+  }
+
+  /// Environment first, options over it, `--set` over both.
+  private var overrides: [Override] {
+    var overrides: [Override] = []
+    if let license = environment.variables["PREFETCH_LICENSE"], !license.isEmpty {
+      overrides.append(Override(path: "license", text: license, source: "PREFETCH_LICENSE"))
+    }
+    let options: [(name: String, path: String, value: String?)] = [
+      ("cache-dir", "cache.dir", shared.cacheDirectory),
+      ("state-dir", "state.dir", shared.stateDirectory),
+      ("manifests", "manifests", shared.manifestTemplate),
+    ]
+    for option in options {
+      guard let value = option.value else { continue }
+      let source =
+        switch sources[option.name] {
+        case .environment(let variable): variable
+        case .commandLine, nil: "--\(option.name)"
+        }
+      overrides.append(Override(path: option.path, text: value, source: source))
+    }
+    for setting in shared.settings {
+      overrides.append(
+        Override(
+          path: setting.key,
+          text: setting.value,
+          source: "--set \(setting.key)",
+          refusesSecrets: true
+        )
+      )
+    }
+    return overrides
+  }
+
+  func places(_ loaded: LoadedConfiguration?) throws(CommandExit) -> Places {
+    if let places = Places.resolve(
+      shared: shared,
+      configuration: loaded?.configuration,
+      environment: environment
+    ) {
+      return places
+    }
+    let diagnostic = Diagnostic(
+      "store.no-place",
+      "there is no home folder to keep a cache in",
+      hint: "set `--cache-dir` and `--state-dir`"
+    )
+    throw CommandExit(status: console.fail(.io, [diagnostic]))
+  }
+
+  /// Ends the command for a fault of the store, worded by whoever saw it.
+  func storeFailed(_ failure: Failure) -> CommandExit {
+    let status: ExitStatus = failure.code.category == .io ? .io : .failed
+    return CommandExit(
+      status: console.fail(status, [Diagnostic("store.\(failure.code.rawValue)", failure.message)])
+    )
+  }
+
+  /// The cache for reading; nil when there is none yet.
+  func readingStore(_ places: Places) throws(CommandExit) -> DiskStore? {
+    do {
+      return try DiskStore.openForReading(cache: places.cache, clockStart: clock.now().wall)
+    } catch {
+      throw storeFailed(error)
+    }
+  }
+
+  /// The state for reading; nil when there is none yet.
+  func readingState(_ places: Places) throws(CommandExit) -> StateStore? {
+    do {
+      var reports: [Diagnostic] = []
+      let state = try StateStore.openForReading(state: places.state, reports: &reports)
+      console.report(reports)
+      return state
+    } catch {
+      throw storeFailed(error)
+    }
+  }
+
+  /// Runs work on the store whose faults end the command.
+  func reading<Value>(_ work: () throws(Failure) -> Value) throws(CommandExit) -> Value {
+    do {
+      return try work()
+    } catch {
+      throw storeFailed(error)
+    }
+  }
+}
+
+extension Diagnostic.Code: ExpressibleByStringInterpolation {}
+
+extension ConfigurationEnvironment {
+  /// The machine as configurations see it.
+  static func process(_ environment: ProcessEnvironment) -> Self {
+    let limit = 4 << 20
+    let variables = environment.variables
+    return Self(
+      readFile: { path in
+        do throws(FileReading.Fault) {
+          return .success(try FileReading.read(path, limit: limit))
+        } catch {
+          return .failure(FileFault(error, limit: limit))
+        }
+      },
+      realPath: { FileReading.realPath($0) },
+      isReadableByOthers: { path in
+        FileReading.permissionBits(path).map { $0 & 0o044 != 0 } ?? false
+      },
+      variable: { variables[$0] },
+      currentDirectory: environment.currentDirectory,
+      homeDirectory: environment.homeDirectory,
+      standardInput: {
+        do throws(FileReading.Fault) {
+          return .success(try FileReading.readStandardInput(limit: limit))
+        } catch {
+          return .failure(FileFault(error, limit: limit))
+        }
+      }
+    )
+  }
+}
+
+extension ConfigurationEnvironment.FileFault {
+  init(_ fault: FileReading.Fault, limit: Int) {
+    switch fault {
+    case .missing: self = .missing
+    case .folder: self = .notRegular
+    case .tooLarge: self = .tooLarge(limit: limit)
+    case .forbidden, .unreadable: self = .unreadable(fault.reason)
+    }
+  }
+}

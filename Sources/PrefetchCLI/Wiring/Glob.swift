@@ -1,0 +1,71 @@
+/// Shell patterns over names and URLs: `*` any text, `?` one character, `[a-z]` a set.
+enum Glob {
+  static func isPattern(_ text: String) -> Bool {
+    text.contains { "*?[".contains($0) }
+  }
+
+  static func matches(_ pattern: String, _ text: String) -> Bool {
+    matches(Array(pattern.unicodeScalars)[...], Array(text.unicodeScalars)[...])
+  }
+
+  /// Greedy with one point of return, so that no pattern takes more than quadratic time.
+  private static func matches(
+    _ pattern: ArraySlice<Unicode.Scalar>,
+    _ text: ArraySlice<Unicode.Scalar>
+  ) -> Bool {
+    var (p, t) = (pattern.startIndex, text.startIndex)
+    var star: (pattern: Int, text: Int)?
+    while t < text.endIndex {
+      if p < pattern.endIndex, pattern[p] == "*" {
+        star = (p, t)
+        p += 1
+      } else if p < pattern.endIndex, let next = step(pattern, p, text[t]) {
+        p = next
+        t += 1
+      } else if let back = star {
+        star = (back.pattern, back.text + 1)
+        p = back.pattern + 1
+        t = back.text + 1
+      } else {
+        return false
+      }
+    }
+    return pattern[p...].allSatisfy { $0 == "*" }
+  }
+
+  /// Where the pattern goes on after it took this character; nil when it does not take it.
+  private static func step(
+    _ pattern: ArraySlice<Unicode.Scalar>,
+    _ at: Int,
+    _ scalar: Unicode.Scalar
+  ) -> Int? {
+    switch pattern[at] {
+    case "?":
+      return at + 1
+    case "[":
+      guard let close = pattern[(at + 1)...].dropFirst().firstIndex(of: "]") else {
+        return scalar == "[" ? at + 1 : nil
+      }
+      return isMember(scalar, of: pattern[(at + 1)..<close]) ? close + 1 : nil
+    default:
+      return pattern[at] == scalar ? at + 1 : nil
+    }
+  }
+
+  private static func isMember(_ scalar: Unicode.Scalar, of set: ArraySlice<Unicode.Scalar>) -> Bool
+  {
+    let isNegated = set.first == "!" || set.first == "^"
+    var members = isNegated ? set.dropFirst() : set
+    var isFound = false
+    while let low = members.first {
+      members = members.dropFirst()
+      guard members.first == "-", members.count > 1, let high = members.dropFirst().first else {
+        isFound = isFound || low == scalar
+        continue
+      }
+      members = members.dropFirst(2)
+      isFound = isFound || (low <= scalar && scalar <= high)
+    }
+    return isFound != isNegated
+  }
+}

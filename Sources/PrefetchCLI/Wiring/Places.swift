@@ -1,0 +1,39 @@
+import PrefetchConfig
+import PrefetchSystem
+
+/// Where the cache and the state are, by the first that says so.
+struct Places {
+  var cache: String
+  var state: String
+
+  /// Options and configuration, then what a service manager gives, then the user's own folders.
+  static func resolve(
+    shared: SharedOptions,
+    configuration: Configuration?,
+    environment: ProcessEnvironment
+  ) -> Places? {
+    let home = environment.homeDirectory
+    let variables = environment.variables
+    let absolute: (String) -> String = {
+      $0.hasPrefix("/") ? $0 : "\(environment.currentDirectory)/\($0)"
+    }
+    let nonEmpty: (String?) -> String? = { $0.flatMap { $0.isEmpty ? nil : $0 } }
+    let cache =
+      shared.cacheDirectory ?? configuration?.cache.folder
+      ?? nonEmpty(variables["CACHE_DIRECTORY"]).map(first)
+      ?? nonEmpty(variables["XDG_CACHE_HOME"]).map { "\($0)/prefetch" }
+      ?? home.map { "\($0)/.cache/prefetch" }
+    let state =
+      shared.stateDirectory ?? configuration?.state.folder
+      ?? nonEmpty(variables["STATE_DIRECTORY"]).map(first)
+      ?? nonEmpty(variables["XDG_STATE_HOME"]).map { "\($0)/prefetch" }
+      ?? home.map { "\($0)/.local/state/prefetch" }
+    guard let cache, let state else { return nil }
+    return Places(cache: absolute(cache), state: absolute(state))
+  }
+
+  /// A service manager may give several folders, joined by colons.
+  private static func first(_ list: String) -> String {
+    String(list.prefix { $0 != ":" })
+  }
+}

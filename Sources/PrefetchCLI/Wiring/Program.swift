@@ -1,0 +1,108 @@
+import PrefetchCore
+import PrefetchSystem
+import PrefetchTransfer
+
+/// From the process's arguments to its exit status.
+package enum Program {
+  package static func run(arguments: [String]) -> Int32 {
+    StopSignals.install()
+    ProcessLimits.raiseOpenFiles()
+    let environment = ProcessEnvironment.current()
+    do throws(UsageFault) {
+      let invocation = try CommandLineParser.parse(arguments, environment: environment.variables)
+      return run(invocation, environment)
+    } catch {
+      let console = Console(shared: error.shared, environment: environment, log: nil)
+      return console.finish(console.fail(.usage, error.diagnostics))
+    }
+  }
+
+  private static func run(_ invocation: Invocation, _ environment: ProcessEnvironment) -> Int32 {
+    let clock = SystemClock()
+    let shared = invocation.command.shared
+    let log: LogFile?
+    do throws(Failure) {
+      log = try shared.logFile.map { path throws(Failure) in
+        try LogFile(path: path, isJSON: shared.logFormat == .json, clock: clock)
+      }
+    } catch {
+      let console = Console(shared: shared, environment: environment, log: nil)
+      return console.finish(console.fail(.io, [Diagnostic("log.open", error.message)]))
+    }
+    let console = Console(shared: shared, environment: environment, log: log)
+    let context = CommandContext(
+      environment: environment,
+      console: console,
+      clock: clock,
+      shared: shared,
+      sources: invocation.sources
+    )
+    do throws(CommandExit) {
+      return console.finish(try perform(invocation.command, context))
+    } catch {
+      return console.finish(error.status)
+    }
+  }
+
+  private static func perform(
+    _ command: ParsedCommand,
+    _ context: CommandContext
+  ) throws(CommandExit) -> Int32 {
+    switch command {
+    case .run(let options):
+      try prepareTransfers(context)
+      return try RunCommand(context: context, options: options).run()
+    case .subscribe(let options):
+      try prepareTransfers(context)
+      return try SubscribeCommand(context: context, options: options).run()
+    case .unsubscribe(let options):
+      try prepareTransfers(context)
+      return try SubscribeCommand(context: context, options: options).run()
+    case .get(let options):
+      try prepareTransfers(context)
+      return try GetCommand(context: context, options: options).run()
+    case .check(let options): return CheckCommand(context: context, options: options).run()
+    case .config(let options): return try ConfigCommand(context: context, options: options).run()
+    case .status(let options): return try StatusCommand(context: context, options: options).run()
+    case .list(let options): return try ListCommand(context: context, options: options).run()
+    case .path(let options): return try PathCommand(context: context, options: options).run()
+    case .explain(let options): return try ExplainCommand(context: context, options: options).run()
+    case .verify(let options): return try VerifyCommand(context: context, options: options).run()
+    case .serve(let options): return try ServeCommand(context: context, options: options).run()
+    case .completion(let options): return PageCommand(context: context).completion(options.shell)
+    case .help(let options): return PageCommand(context: context).help(options.topic)
+    case .version: return PageCommand(context: context).version()
+    }
+  }
+}
+
+/// Before any thread or transfer begins.
+private func prepareTransfers(_ context: CommandContext) throws(CommandExit) {
+  do {
+    try CurlTransport.prepareProcess()
+  } catch {
+    throw context.storeFailed(error)
+  }
+}
+
+extension ParsedCommand {
+  fileprivate var shared: SharedOptions {
+    switch self {
+    case .run(let options): options.shared
+    case .check(let options): options.shared
+    case .config(let options): options.shared
+    case .status(let options): options.shared
+    case .list(let options): options.shared
+    case .path(let options): options.shared
+    case .explain(let options): options.shared
+    case .get(let options): options.shared
+    case .subscribe(let options): options.shared
+    case .unsubscribe(let options): options.shared
+    case .verify(let options): options.shared
+    case .serve(let options): options.shared
+    case .completion(let options): options.shared
+    case .help(let options): options.shared
+    case .version(let shared): shared
+    }
+  }
+}

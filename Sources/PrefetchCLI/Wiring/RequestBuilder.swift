@@ -1,0 +1,149 @@
+import PrefetchConfig
+import PrefetchCore
+import PrefetchManifests
+
+/// A configuration and the command line's wishes as the values that the engine understands.
+struct RequestBuilder {
+  let configuration: Configuration
+  let identity: String
+  let engine: EngineOptions
+
+  func request(
+    mode: RunRequest.Mode,
+    segments: [Segment],
+    forgotten: [SegmentKey],
+    probesItems: Bool = true
+  ) -> RunRequest {
+    var policy = policy
+    policy.probesItems = probesItems
+    var request = RunRequest(
+      mode: mode,
+      identity: identity,
+      segments: segments.map(declaration),
+      policy: policy
+    )
+    request.bundleID = configuration.bundleID
+    request.forgotten = forgotten
+    return request
+  }
+
+  var policy: RunPolicy {
+    var policy = RunPolicy()
+    let network = configuration.network
+    policy.transportSecurity = security
+    policy.redirects.isFollowing = configuration.redirects.areFollowed
+    policy.redirects.maximum = configuration.redirects.maximum
+    policy.redirects.allowsCrossHost = configuration.redirects.mayCrossHosts
+    policy.redirects.allowsDowngrade = configuration.redirects.mayDowngrade
+    policy.retries.count = network.retries.items
+    policy.retries.delay = network.retries.delay
+    policy.retries.maximumDelay = network.retries.maximumDelay
+    policy.concurrency = engine.jobs ?? network.concurrency
+    policy.perHost = engine.jobsPerHost ?? network.perHost
+    policy.maximumFileSize = configuration.cache.maximumFileSize.amount
+    policy.maximumManifestSize = configuration.cache.maximumManifestSize.amount ?? .max
+    policy.freshnessLimit = configuration.cache.timeToLive
+    policy.maximumRemovalFraction = configuration.cache.purge.maximumFraction.value
+    policy.allowsMassRemoval = engine.allowed.contains(.massRemoval)
+    policy.allowsRollback = engine.allowed.contains(.rollback)
+    policy.revalidatesAll = engine.revalidatesAll
+    policy.refetchesAll = engine.refetchesAll
+    policy.isOffline = engine.isOffline
+    policy.deadline = engine.deadline ?? network.timeouts.run.amount
+    return policy
+  }
+
+  private var security: PrefetchCore.TransportSecurity {
+    let rules = configuration.transportSecurity
+    var security = PrefetchCore.TransportSecurity()
+    security.allowsArbitraryLoads = rules.allowsArbitraryLoads
+    security.allowsLocalNetworking = rules.allowsLocalNetworking
+    security.hasNarrowerKeys =
+      rules.allowsArbitraryLoadsForMedia != nil || rules.allowsArbitraryLoadsInWebContent != nil
+    security.exceptions = rules.exceptions.mapValues { exception in
+      PrefetchCore.TransportSecurity.Exception(
+        includesSubdomains: exception.includesSubdomains,
+        allowsInsecureHTTP: exception.allowsInsecureHTTPLoads,
+        reason: exception.reason,
+        expires: exception.expires
+      )
+    }
+    return security
+  }
+
+  func declaration(_ segment: Segment) -> SegmentDeclaration {
+    let source: SegmentDeclaration.Source =
+      switch segment.manifest {
+      case .remote(let url): .remote(url)
+      case .local(let path): .file(path)
+      case nil: .inline(segment.urls.compactMap(entry))
+      }
+    var declaration = SegmentDeclaration(name: segment.name, source: source)
+    declaration.isRequired = segment.isRequired
+    declaration.priority = segment.priority
+    declaration.headers = headers(segment.headers)
+    declaration.base = segment.base
+    declaration.lifetime = segment.timeToLive.map { .atMost($0) }
+    declaration.maximumFileSize = segment.maximumFileSize?.amount
+    declaration.allowsEmpty = segment.allowsEmpty
+    return declaration
+  }
+
+  private func entry(_ item: InlineItem) -> ManifestEntry? {
+    guard let url = item.url else { return nil }
+    var entry = ManifestEntry(url: url)
+    entry.id = item.id ?? ItemIdentifier.make(for: url)
+    entry.provider = item.provider
+    entry.type = item.type.rawValue
+    entry.title = item.title
+    entry.size = item.size
+    entry.digests = item.expectedDigests
+    entry.entityTag = item.etag
+    entry.mime = item.mime
+    entry.expires = item.expires
+    entry.priority = item.priority
+    entry.headers = headers(item.headers)
+    entry.path = item.path
+    entry.lifetime =
+      switch item.lifetime {
+      case .immutable: .immutable
+      case .of(let duration): .atMost(duration)
+      case nil: nil
+      }
+    return entry
+  }
+
+  private func headers(_ headers: [String: Secret]) -> [HeaderField] {
+    headers.sorted { $0.key < $1.key }.map { HeaderField($0.key, $0.value.value) }
+  }
+
+  /// What holds for every transfer; the process environment is read here once, and nowhere later.
+  func transportSettings(variable: (String) -> String?) -> TransportSettings {
+    let network = configuration.network
+    var settings = TransportSettings(
+      userAgent: network.userAgent ?? "\(ToolVersions.name)/\(ToolVersions.version)"
+    )
+    settings.connectTimeout = network.timeouts.connect
+    settings.readTimeout = network.timeouts.read
+    settings.itemTimeout = network.timeouts.item.amount
+    settings.connectionsPerHost = engine.jobsPerHost ?? network.perHost
+    settings.httpVersion = TransportSettings.HTTPVersion(rawValue: network.http.rawValue) ?? .auto
+    settings.minimumTLS = configuration.tls.minimumVersion == .tls13 ? .tls1_3 : .tls1_2
+    settings.caFile = configuration.tls.authorityFile ?? variable("SSL_CERT_FILE")
+    settings.caDirectory = configuration.tls.authorityFolder ?? variable("SSL_CERT_DIR")
+    settings.proxy =
+      switch network.proxy {
+      case .direct: .none
+      case .server(let server): .url(server.url.value)
+      case .environment:
+        // Only the lower-case form counts for http: a CGI server puts a request header into the other.
+        .environment(
+          http: variable("http_proxy") ?? variable("all_proxy") ?? variable("ALL_PROXY"),
+          https: variable("https_proxy") ?? variable("HTTPS_PROXY") ?? variable("all_proxy")
+            ?? variable("ALL_PROXY"),
+          exceptions: variable("no_proxy") ?? variable("NO_PROXY")
+        )
+      }
+    return settings
+  }
+}

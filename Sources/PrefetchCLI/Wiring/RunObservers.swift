@@ -1,0 +1,134 @@
+import PrefetchCore
+import PrefetchDocuments
+import PrefetchSystem
+
+/// Whoever listens while a run goes on: a progress line, an event log, a trace.
+struct RunObservers {
+  let all: [any RunObserver]
+  private let events: EventSink?
+  private let progress: ProgressLine?
+
+  init(context: CommandContext, engine: EngineOptions, runID: String) throws(Failure) {
+    events = try engine.events.map { destination throws(Failure) in
+      try EventSink(destination, runID: runID, start: context.clock.now().wall)
+    }
+    progress = ProgressLine.isWanted(context) ? ProgressLine() : nil
+    let trace: TraceLog? = context.shared.verbosity > 0 ? TraceLog(context.console) : nil
+    let candidates: [(any RunObserver)?] = [events, progress, trace]
+    all = candidates.compactMap { $0 }
+  }
+
+  func finish(_ report: Report) {
+    progress?.clear()
+    events?.finish(report)
+  }
+}
+
+/// Events as they happen, one JSON object a line.
+final class EventSink: RunObserver {
+  private let stream: StandardOutput
+  private let runID: String
+
+  init(_ destination: EventDestination, runID: String, start: Instant) throws(Failure) {
+    switch destination {
+    case .descriptor(let number): stream = StandardOutput(descriptor: number)
+    case .file(let path): stream = try StandardOutput(appendingTo: path)
+    }
+    self.runID = runID
+    write(EventLine.line("run.started", runID, start, []))
+  }
+
+  func observe(_ fact: RunFact, at now: Moment) {
+    guard let value = EventLine.value(fact, run: runID, at: now.wall) else { return }
+    write(value)
+  }
+
+  func finish(_ report: Report) {
+    let exit = JSONValue.string(ExitStatus(report).name)
+    write(EventLine.line("run.finished", runID, report.finished, [("exit", exit)]))
+    _ = stream.flush()
+  }
+
+  private func write(_ value: JSONValue) {
+    stream.write(JSONWriter.string(value) + "\n")
+    _ = stream.flush()
+  }
+}
+
+/// One line on a terminal that says how far the run is.
+final class ProgressLine: RunObserver {
+  private let stream = StandardOutput(descriptor: 2)
+  private var discovered = 0
+  private var settled = 0
+  private var received: Int64 = 0
+  private var lastShown: Duration?
+  private var isShown = false
+
+  static func isWanted(_ context: CommandContext) -> Bool {
+    guard !context.shared.isQuiet, context.shared.verbosity == 0 else { return false }
+    switch context.shared.progress {
+    case .always: return true
+    case .never: return false
+    case .auto:
+      let variables = context.environment.variables
+      return ProcessEnvironment.isTerminal(2) && variables["TERM"] != "dumb"
+        && variables["CI"] == nil
+    }
+  }
+
+  func observe(_ fact: RunFact, at now: Moment) {
+    switch fact {
+    case .itemsDiscovered(_, let count): discovered += count
+    case .itemSettled(let item): settled += item.action == .remove ? 0 : 1
+    case .bytesReceived(let bytes): received += bytes
+    case .itemStarted, .requestFinished, .manifestSettled, .segmentSettled, .interrupted,
+      .storeFailed:
+      break
+    }
+    // Ten times a second is enough for eyes and nothing for the run.
+    if let lastShown, now.uptime - lastShown < .milliseconds(100) { return }
+    lastShown = now.uptime
+    isShown = true
+    stream.write("\r\u{1B}[K\(settled)/\(discovered) items, \(Amounts.bytes(received))")
+    _ = stream.flush()
+  }
+
+  func clear() {
+    guard isShown else { return }
+    stream.write("\r\u{1B}[K")
+    _ = stream.flush()
+  }
+}
+
+/// What `-v` tells: every manifest and every item as it ends; `-vv` each request too.
+final class TraceLog: RunObserver {
+  private let console: Console
+
+  init(_ console: Console) {
+    self.console = console
+  }
+
+  func observe(_ fact: RunFact, at now: Moment) {
+    switch fact {
+    case .manifestSettled(let segment, let manifest):
+      let status = manifest.httpStatus.map { " (\($0))" } ?? ""
+      console.detail("\(segment): manifest \(manifest.status.rawValue)\(status)")
+    case .itemSettled(let item):
+      let url = (try? WebURL(item.url))?.redacted ?? item.url
+      let status = item.status.map { " (\($0))" } ?? ""
+      console.detail(
+        "\(item.outcome?.rawValue ?? item.action.rawValue): \(url)\(status), \(item.reason)"
+      )
+    case .segmentSettled(let segment):
+      console.detail("\(segment.name): \(segment.state.rawValue)")
+    case .requestFinished(let request) where console.shared.verbosity > 1:
+      let status = request.status.map(String.init) ?? "no answer"
+      console.detail(
+        "request: \(status), \(request.wireBytes) bytes\(request.isRetry ? ", a retry" : "")"
+      )
+    case .itemsDiscovered, .itemStarted, .bytesReceived, .requestFinished, .interrupted,
+      .storeFailed:
+      break
+    }
+  }
+}

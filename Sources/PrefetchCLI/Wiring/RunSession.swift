@@ -1,0 +1,193 @@
+import PrefetchConfig
+import PrefetchCore
+import PrefetchEngine
+import PrefetchStore
+import PrefetchSystem
+import PrefetchTransfer
+
+/// One reconciling run from its lock to its report; `run`, `plan`, `subscribe` and `unsubscribe` share it.
+struct RunSession {
+  let context: CommandContext
+  let loaded: LoadedConfiguration
+  let places: Places
+  let engine: EngineOptions
+  /// Names or globs; none means every segment.
+  var selection: [String] = []
+  var isPlan = false
+  var probesItems = true
+  let runID: String
+
+  private var console: Console { context.console }
+
+  /// What came of it, with the process's exit status still to be decided.
+  func run() throws(CommandExit) -> PrefetchCore.Report {
+    do throws(Failure) {
+      return try isPlan ? plan() : reconcile()
+    } catch {
+      throw context.storeFailed(error)
+    }
+  }
+
+  private func plan() throws(Failure) -> PrefetchCore.Report {
+    var reports: [Diagnostic] = []
+    let state = try StateStore.openForReading(state: places.state, reports: &reports)
+    console.report(reports)
+    let subscriptions = try Subscriptions.resolve(loaded, state: state, mayWrite: false)
+    let store: any ContentStore =
+      try DiskStore.openForReading(cache: places.cache, clockStart: context.clock.now().wall)
+      ?? AbsentStore()
+    return try perform(subscriptions, store: store)
+  }
+
+  private func reconcile() throws(Failure) -> PrefetchCore.Report {
+    let patience: RunLock.Patience =
+      switch engine.wait {
+      case nil: .none
+      case .bare: .unlimited
+      case .value(let duration): .upTo(duration)
+      }
+    let lock = try RunLock.acquire(
+      cache: places.cache,
+      wait: patience,
+      isCancelled: { StopSignals.pending != nil }
+    )
+    guard let lock else { return lockedReport() }
+    let state = try StateStore.openForWriting(state: places.state)
+    console.report(state.diagnostics)
+    let subscriptions = try Subscriptions.resolve(loaded, state: state, mayWrite: true)
+    for name in subscriptions.missing {
+      console.note(
+        "segment `\(name)` is declared but not subscribed; `prefetch subscribe \(name)` joins it"
+      )
+    }
+    let store = try DiskStore.openForWriting(
+      cache: places.cache,
+      clockStart: context.clock.now().wall
+    )
+    console.report(store.diagnostics)
+    let report = try perform(subscriptions, store: store)
+    try store.finishRun(holding: lock)
+    try store.close()
+    try remember(report, in: state)
+    try state.close()
+    return report
+  }
+
+  private func perform(
+    _ subscriptions: Subscriptions,
+    store: any ContentStore
+  ) throws(Failure) -> PrefetchCore.Report {
+    let builder = RequestBuilder(
+      configuration: loaded.configuration,
+      identity: loaded.identity,
+      engine: engine
+    )
+    let selected = subscriptions.segments.filter { isSelected($0.name) }
+    let request = builder.request(
+      mode: isPlan ? .plan : .run,
+      segments: selected,
+      forgotten: selection.isEmpty ? try forgotten(subscriptions, store) : [],
+      probesItems: probesItems
+    )
+    let settings = builder.transportSettings { context.environment.variables[$0] }
+    let transport = try CurlTransport(settings: settings, staging: store, clock: context.clock)
+    let observers = try RunObservers(context: context, engine: engine, runID: runID)
+    let engine = Engine(
+      transport: transport,
+      store: store,
+      files: SystemFiles(),
+      clock: context.clock,
+      stop: ProcessStop(),
+      observers: observers.all
+    )
+    let report = try engine.run(request, seed: UInt64.random(in: 0...UInt64.max))
+    observers.finish(report)
+    return report
+  }
+
+  private func isSelected(_ name: String) -> Bool {
+    selection.isEmpty || selection.contains { Glob.matches($0, name) }
+  }
+
+  /// Segments that this configuration left here and names no more.
+  private func forgotten(
+    _ subscriptions: Subscriptions,
+    _ store: any ContentStore
+  ) throws(Failure) -> [SegmentKey] {
+    let kept = Set(subscriptions.segments.map(\.name))
+    return try store.segments().map(\.key).filter {
+      $0.identity == loaded.identity && !kept.contains($0.name)
+    }
+  }
+
+  /// Another run is at work on this cache: nothing was asked, nothing is wrong.
+  private func lockedReport() -> PrefetchCore.Report {
+    let now = context.clock.now()
+    let names = loaded.configuration.segments.filter { isSelected($0.name) }
+    var report = PrefetchCore.Report(mode: .run, identity: loaded.identity, started: now.wall)
+    report.deferral = Deferral(rule: .lock)
+    report.signal = StopSignals.pending
+    report.segments = names.map { segment in
+      var entry = PrefetchCore.Report.Segment(
+        name: segment.name,
+        state: .deferred,
+        manifest: ManifestResult(url: nil, status: .skipped)
+      )
+      entry.priority = segment.priority
+      entry.isRequired = segment.isRequired
+      entry.deferral = report.deferral
+      return entry
+    }
+    let holder =
+      ((try? RunLock.holder(cache: places.cache)) ?? nil).map { " (process \($0))" } ?? ""
+    console.note("another run holds `\(places.cache)/lock`\(holder); `--wait` waits for it")
+    return report
+  }
+
+  private func remember(_ report: PrefetchCore.Report, in state: StateStore) throws(Failure) {
+    let status = ExitStatus(report)
+    try state.recordRun(
+      RunRecord(
+        id: runID,
+        identity: loaded.identity,
+        mode: report.mode.rawValue,
+        started: report.started,
+        finished: report.finished,
+        exitCode: Int(status.code),
+        exitName: status.name,
+        totals: ReportJSON.totalsText(report.totals)
+      ),
+      keeping: loaded.configuration.report.history
+    )
+    let entries = report.items.filter { $0.action != .keep && !$0.url.isEmpty }.map { item in
+      HistoryEntry(
+        url: item.url,
+        at: report.finished,
+        run: runID,
+        action: item.action.rawValue,
+        outcome: item.outcome?.rawValue ?? "",
+        reason: item.failure?.message ?? item.reason
+      )
+    }
+    try state.recordHistory(entries)
+  }
+}
+
+/// Files that the configuration names, read from disk.
+final class SystemFiles: LocalFiles {
+  func read(_ path: String, limit: Int64) throws(Failure) -> [UInt8] {
+    do {
+      return try FileReading.read(path, limit: Int(clamping: limit))
+    } catch {
+      let code: ErrorCode = if case .missing = error { .notFound } else { .permission }
+      throw Failure(code, "`\(path)` \(error.reason)")
+    }
+  }
+}
+
+/// The process's signals as the engine sees them.
+final class ProcessStop: StopSignal {
+  var pending: Int32? {
+    StopSignals.pending
+  }
+}

@@ -1,0 +1,10 @@
+/// Hears what a run has to tell while it happens: progress displays, event logs.
+package protocol RunObserver: AnyObject {
+  func observe(_ fact: RunFact, at now: Moment)
+}
+
+/// Whether somebody asked the program to stop.
+package protocol StopSignal: AnyObject {
+  /// The signal that came, nil while none has.
+  var pending: Int32? { get }
+}

@@ -1,0 +1,40 @@
+/// Whether a body that arrived is the one that was declared.
+package enum BodyCheck {
+  /// Nil when it may enter the store.
+  package static func objection(
+    to body: StagedBody,
+    headers: HeaderBlock,
+    entry: ManifestEntry
+  ) -> Failure? {
+    if let size = entry.size, size != body.size {
+      return Failure(.corrupted, "it has \(body.size) bytes; the manifest says \(size)")
+    }
+    // Several values of one algorithm are alternatives, several algorithms must all hold.
+    for algorithm in Set(entry.digests.map(\.algorithm)).sorted(by: >) {
+      let accepted = entry.digests.filter { $0.algorithm == algorithm }
+      guard !accepted.contains(where: body.matches) else { continue }
+      let found = algorithm == .sha256 ? body.digest.bytes : body.otherDigests[algorithm] ?? []
+      return Failure(
+        .digestMismatch,
+        "its \(algorithm.rawValue) is \(Hexadecimal.encode(found)); declared is "
+          + accepted.map { Hexadecimal.encode($0.bytes) }.joined(separator: " or ")
+      )
+    }
+    if let expected = entry.mime, let told = headers["Content-Type"],
+      essence(told) != essence(expected)
+    {
+      return Failure(
+        .unexpectedContent,
+        "its type is `\(essence(told))`; declared is `\(essence(expected))`"
+      )
+    }
+    return nil
+  }
+
+  /// Type and subtype without parameters, a `+suffix` ignored.
+  package static func essence(_ mime: String) -> String {
+    let type = mime.prefix { $0 != ";" }.filter { $0 != " " && $0 != "\t" }.lowercased()
+    guard let plus = type.lastIndex(of: "+") else { return type }
+    return String(type[..<plus])
+  }
+}

@@ -1,0 +1,270 @@
+/// From a segment's name to its items.
+extension Dispatcher {
+  /// Finds out what the segment should hold.
+  mutating func discover(_ index: Int, now: Moment, into effects: inout [Effect]) {
+    let segment = segments[index]
+    switch segment.declaration.source {
+    case .inline(let entries):
+      var record = segment.recorded ?? SegmentRecord(key: segment.key)
+      record.itemCount = entries.count
+      accept(index, record, manifest: nil, now: now)
+      plan(index, entries: entries, rejected: [], now: now, into: &effects)
+    case .file(let path):
+      let base = segment.declaration.base
+      let source = ManifestSource(bytes: .file(path), base: base, mime: nil, name: path)
+      effects.append(.readManifest(segment: index, source))
+    case .remote(let url):
+      ask(index, url: url, now: now, into: &effects)
+    }
+  }
+
+  private mutating func ask(_ index: Int, url: WebURL, now: Moment, into effects: inout [Effect]) {
+    if case .refused(_, let hint) = request.policy.transportSecurity.decide(url, at: now.wall) {
+      let failure = Failure(
+        .transportSecurity,
+        "plain http to `\(url.host)` is not allowed; \(hint)"
+      )
+      return manifestFailed(index, failure, into: &effects)
+    }
+    let recorded = segments[index].recorded.flatMap { $0.manifestURL == url.string ? $0 : nil }
+    if request.policy.isOffline {
+      guard let recorded, recorded.manifest != nil else {
+        return manifestFailed(
+          index,
+          Failure(.noNetwork, "nothing is stored, and `--offline` asks nothing"),
+          into: &effects
+        )
+      }
+      return readStored(index, status: .skipped, into: &effects)
+    }
+    var isConditional = recorded?.manifest != nil && !request.policy.refetchesAll
+    if let digest = recorded?.manifest, facts.missing.contains(digest) { isConditional = false }
+    manifestExchanges[index] = Exchange(
+      url: url,
+      headers: segments[index].declaration.headers,
+      conditions: isConditional ? recorded?.validators ?? Validators() : Validators(),
+      conditionURL: recorded?.manifestFinalURL,
+      sizeLimit: request.policy.maximumManifestSize
+    )
+    jobs.append(.manifest(segment: index))
+    enqueue(jobs.count - 1)
+  }
+
+  private mutating func readStored(
+    _ index: Int,
+    status: ManifestResult.Status,
+    into effects: inout [Effect]
+  ) {
+    guard let recorded = segments[index].recorded, let digest = recorded.manifest else { return }
+    segments[index].manifest.status = status
+    let base =
+      segments[index].declaration.base ?? recorded.manifestFinalURL.flatMap { try? WebURL($0) }
+    let source = ManifestSource(
+      bytes: .stored(digest),
+      base: base,
+      mime: nil,
+      name: recorded.manifestURL ?? segments[index].key.name
+    )
+    effects.append(.readManifest(segment: index, source))
+  }
+
+  mutating func manifestAnswered(
+    _ index: Int,
+    _ step: Exchange.Step,
+    now: Moment,
+    into effects: inout [Effect]
+  ) {
+    switch step {
+    case .ask, .wait:
+      settleManifestHalted(index, into: &effects)
+    case .failed(let failure, let status):
+      segments[index].manifest.httpStatus = status
+      if failure.code == .cancelled, halt != nil {
+        return settleManifestHalted(index, into: &effects)
+      }
+      manifestFailed(index, failure, into: &effects)
+    case .answered(let response):
+      segments[index].manifest.httpStatus = response.status
+      manifestReceived(index, response, now: now, into: &effects)
+    }
+  }
+
+  private mutating func manifestReceived(
+    _ index: Int,
+    _ response: TransferResponse,
+    now: Moment,
+    into effects: inout [Effect]
+  ) {
+    guard var exchange = manifestExchanges[index] else { return }
+    if response.status == 304, exchange.isConditional, let recorded = segments[index].recorded {
+      guard Revalidation.confirms(response.headers, stored: recorded.validators) else {
+        exchange.dropConditions()
+        manifestExchanges[index] = exchange
+        return reask(.manifest(segment: index))
+      }
+      return readStored(index, status: .notModified, into: &effects)
+    }
+    guard [200, 203].contains(response.status), let body = response.body else {
+      if let body = response.body { effects.append(.discard(body)) }
+      let failure = Self.failure(
+        status: response.status,
+        carriesCredentials: exchange.carriesCredentials
+      )
+      return manifestFailed(index, failure, into: &effects)
+    }
+    segments[index].staged = body
+    segments[index].manifest.bytes = body.size
+    let mime = response.headers["Content-Type"].map(BodyCheck.essence)
+    if mime == "text/html" || mime == "application/xhtml" {
+      return refuse(
+        index,
+        Failure(.manifestGuard, "an HTML page came in its place"),
+        into: &effects
+      )
+    }
+    var record = segments[index].recorded ?? SegmentRecord(key: segments[index].key)
+    record.manifestURL = exchange.url.string
+    record.manifestFinalURL = exchange.hop.string
+    record.validators = Validators(
+      entityTag: response.headers["ETag"],
+      lastModified: response.headers["Last-Modified"]
+    )
+    segments[index].accepted = record
+    segments[index].manifest.status = .fetched
+    let source = ManifestSource(
+      bytes: .staged(body),
+      base: segments[index].declaration.base ?? exchange.hop,
+      mime: mime,
+      name: exchange.url.redacted
+    )
+    effects.append(.readManifest(segment: index, source))
+  }
+
+  /// Asks the same again at once, for an answer that did not fit the question.
+  mutating func reask(_ job: Job) {
+    guard let number = jobs.firstIndex(of: job) else { return }
+    enqueue(number)
+  }
+
+  mutating func manifestRead(
+    _ index: Int,
+    _ reading: Result<Manifest, Failure>,
+    now: Moment,
+    into effects: inout [Effect]
+  ) {
+    switch reading {
+    case .failure(let failure):
+      if failure.code == .storeDamaged, var exchange = manifestExchanges[index],
+        exchange.isConditional
+      {
+        exchange.dropConditions()
+        manifestExchanges[index] = exchange
+        return reask(.manifest(segment: index))
+      }
+      manifestFailed(index, failure, into: &effects)
+    case .success(let manifest):
+      judge(index, manifest, now: now, into: &effects)
+    }
+  }
+
+  private mutating func judge(
+    _ index: Int,
+    _ manifest: Manifest,
+    now: Moment,
+    into effects: inout [Effect]
+  ) {
+    let segment = segments[index]
+    segments[index].manifest.warnings = manifest.warnings
+    let objection = ManifestGuard.objection(
+      to: manifest,
+      of: segment.declaration,
+      bundleID: request.bundleID,
+      recorded: segment.recorded,
+      policy: request.policy,
+      now: now.wall
+    )
+    if let objection { return refuse(index, objection, into: &effects) }
+    var record = segment.accepted ?? segment.recorded ?? SegmentRecord(key: segment.key)
+    record.priority = manifest.priority
+    record.generated = manifest.generated
+    record.itemCount = manifest.itemCount
+    record.manifest = segment.staged?.digest ?? segment.recorded?.manifest
+    let staged = segment.staged
+    segments[index].staged = nil
+    accept(index, record, manifest: request.mode == .plan ? nil : staged, now: now)
+    if request.mode == .plan, let staged { effects.append(.discard(staged)) }
+    plan(index, entries: manifest.entries, rejected: manifest.rejected, now: now, into: &effects)
+  }
+
+  /// From here on this is the segment's generation, whatever becomes of its items.
+  private mutating func accept(
+    _ index: Int,
+    _ record: SegmentRecord,
+    manifest: StagedBody?,
+    now: Moment
+  ) {
+    var record = record
+    record.lastChecked = now.wall
+    if request.mode == .run {
+      // The state of the last run stands until this one has an end.
+      batch.add(.segment(record, manifest: manifest), now: now.uptime)
+    }
+    segments[index].accepted = record
+  }
+
+  private mutating func refuse(_ index: Int, _ failure: Failure, into effects: inout [Effect]) {
+    segments[index].manifest.status = .refused
+    settleManifestFailure(index, failure, into: &effects)
+  }
+
+  mutating func manifestFailed(_ index: Int, _ failure: Failure, into effects: inout [Effect]) {
+    segments[index].manifest.status = .failed
+    settleManifestFailure(index, failure, into: &effects)
+  }
+
+  mutating func settleManifestHalted(_ index: Int, into effects: inout [Effect]) {
+    switch halt {
+    case .deadline:
+      segments[index].deferral = Deferral(rule: .deadline)
+      segments[index].manifest.status = .skipped
+      settleManifestFailure(index, nil, into: &effects)
+    case .store(let failure):
+      manifestFailed(index, failure, into: &effects)
+    case .interrupted, nil:
+      manifestFailed(index, Failure(.cancelled, "the run was interrupted"), into: &effects)
+    }
+  }
+
+  /// The last good generation stays as it is, and nothing leaves.
+  private mutating func settleManifestFailure(
+    _ index: Int,
+    _ failure: Failure?,
+    into effects: inout [Effect]
+  ) {
+    if let staged = segments[index].staged { effects.append(.discard(staged)) }
+    segments[index].staged = nil
+    segments[index].accepted = nil
+    segments[index].manifest.failure = failure
+    segments[index].usableCount = usableRecords(of: segments[index].key)
+    settleSegment(index, into: &effects)
+  }
+
+  private func usableRecords(of key: SegmentKey) -> Int {
+    guard let holder = facts.inventory.segmentKeys.firstIndex(of: key) else { return 0 }
+    return facts.inventory.records.indices.count { index in
+      facts.inventory.records[index].digest != nil
+        && facts.inventory.holders[index].contains(holder)
+    }
+  }
+
+  /// What a status that brings no body means.
+  static func failure(status: Int, carriesCredentials: Bool) -> Failure {
+    switch status {
+    case 404, 410:
+      Failure(.gone, "the server answered \(status)")
+    case _ where carriesCredentials && [401, 403, 407].contains(status):
+      Failure(.credentialsRefused, "the server answered \(status) to a request with credentials")
+    default: Failure(.http, "the server answered \(status)")
+    }
+  }
+}

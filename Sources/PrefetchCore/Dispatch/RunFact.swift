@@ -1,0 +1,155 @@
+/// What a run has to tell: the report is a fold over these, and nothing else.
+package enum RunFact: Sendable {
+  case itemsDiscovered(segment: String, count: Int)
+  case itemStarted(WebURL, segments: [String])
+  case bytesReceived(Int64)
+  case requestFinished(RequestResult)
+  case manifestSettled(segment: String, ManifestResult)
+  case itemSettled(ItemResult)
+  case segmentSettled(SegmentResult)
+  case interrupted(signal: Int32)
+  /// Trouble with the store that belongs to no single item.
+  case storeFailed(Failure)
+}
+
+/// One request that went out.
+package struct RequestResult: Hashable, Sendable {
+  package var status: Int?
+  package var wireBytes: Int64
+  package var isRetry: Bool
+
+  package init(status: Int?, wireBytes: Int64, isRetry: Bool) {
+    self.status = status
+    self.wireBytes = wireBytes
+    self.isRetry = isRetry
+  }
+}
+
+package struct ManifestResult: Hashable, Sendable {
+  package enum Status: String, Hashable, Sendable, CaseIterable {
+    case fetched
+    case notModified = "not_modified"
+    case inline
+    case refused
+    case failed
+    case skipped
+  }
+
+  package var url: String?
+  package var status: Status
+  package var httpStatus: Int?
+  package var bytes: Int64?
+  package var failure: Failure?
+  package var warnings: [Diagnostic]
+
+  package init(url: String?, status: Status) {
+    self.url = url
+    self.status = status
+    warnings = []
+  }
+}
+
+package struct RedirectHop: Hashable, Sendable {
+  package var status: Int
+  package var url: WebURL
+
+  package init(status: Int, url: WebURL) {
+    self.status = status
+    self.url = url
+  }
+}
+
+/// Why something waits, and until when if that is known.
+package struct Deferral: Hashable, Sendable {
+  package enum Rule: String, Hashable, Sendable, CaseIterable {
+    case window
+    case metered
+    case networkType = "network_type"
+    case dailyLimit = "daily_limit"
+    case freeDisk = "free_disk"
+    case power
+    case quality
+    case deadline
+    case retryAfter = "retry_after"
+    case paused
+    case breaker
+    case lock
+    case registration
+  }
+
+  package var rule: Rule
+  package var until: Instant?
+
+  package init(rule: Rule, until: Instant? = nil) {
+    self.rule = rule
+    self.until = until
+  }
+}
+
+/// The end of one item.
+package struct ItemResult: Hashable, Sendable {
+  package enum Source: String, Hashable, Sendable, CaseIterable {
+    case network
+    case revalidated
+    case cache
+    case stale
+    case alternate
+  }
+
+  package var url: String
+  package var id: String
+  package var provider: String?
+  package var type: String?
+  package var segments: [String]
+  package var state: ItemState
+  package var action: ItemAction
+  package var outcome: ItemOutcome?
+  package var reason: String
+  package var source: Source?
+  package var status: Int?
+  package var attempts = 0
+  /// Of the stored body, or of the one that a dry run heard of.
+  package var size: Int64?
+  package var digest: ContentDigest?
+  package var figures: TransferFigures?
+  package var redirects: [RedirectHop] = []
+  package var finalURL: String?
+  package var failure: Failure?
+  package var deferral: Deferral?
+  /// Where its segment lists it, from 0.
+  package var position: Int?
+  /// Whether a body can be used, be it an older one.
+  package var isUsable = false
+  package var isRequired = true
+
+  package init(
+    url: String,
+    id: String,
+    segments: [String],
+    state: ItemState,
+    action: ItemAction,
+    reason: String
+  ) {
+    self.url = url
+    self.id = id
+    self.segments = segments
+    self.state = state
+    self.action = action
+    self.reason = reason
+  }
+}
+
+package struct SegmentResult: Hashable, Sendable {
+  package var name: String
+  package var state: SegmentState
+  package var priority: Int?
+  package var isRequired: Bool
+  package var deferral: Deferral?
+
+  package init(name: String, state: SegmentState, priority: Int?, isRequired: Bool) {
+    self.name = name
+    self.state = state
+    self.priority = priority
+    self.isRequired = isRequired
+  }
+}

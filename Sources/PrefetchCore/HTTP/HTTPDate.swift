@@ -1,0 +1,177 @@
+/// Dates as HTTP and RFC 3339 write them; the proleptic Gregorian calendar, UTC, no locale.
+package enum HTTPDate {
+  /// Reads the three forms of RFC 9110 §5.6.7; nil for anything else.
+  package static func parse(_ text: some StringProtocol) -> Instant? {
+    let separators = " ,-".utf8
+    let words = String(text).utf8.split(whereSeparator: separators.contains).map {
+      String(Substring($0))
+    }
+    switch words.count {
+    case 6:
+      // Sun, 06 Nov 1994 08:49:37 GMT — or Sunday, 06-Nov-94 08:49:37 GMT
+      guard words[5] == "GMT", let year = year(words[3]) else { return nil }
+      return instant(year: year, month: words[2], day: words[1], time: words[4])
+    case 5:
+      // Sun Nov  6 08:49:37 1994
+      guard let year = year(words[4]) else { return nil }
+      return instant(year: year, month: words[1], day: words[2], time: words[3])
+    default:
+      return nil
+    }
+  }
+
+  /// `Sun, 06 Nov 1994 08:49:37 GMT`.
+  package static func format(_ instant: Instant) -> String {
+    let date = CalendarDate(instant)
+    let weekday = weekdays[(date.daysSinceEpoch % 7 + 7) % 7]
+    return "\(weekday), \(padded(date.day)) \(months[date.month - 1]) \(padded(date.year, 4)) "
+      + "\(padded(date.hour)):\(padded(date.minute)):\(padded(date.second)) GMT"
+  }
+
+  private static func year(_ text: String) -> Int? {
+    guard let number = Int(text), number >= 0 else { return nil }
+    return switch text.utf8.count {
+    case 4: number
+    case 2: number < 70 ? 2000 + number : 1900 + number
+    default: nil
+    }
+  }
+
+  private static func instant(year: Int, month: String, day: String, time: String) -> Instant? {
+    let parts = time.split(separator: ":", omittingEmptySubsequences: false).map { Int($0) }
+    guard let month = months.firstIndex(of: month), let day = Int(day), parts.count == 3,
+      let hour = parts[0], let minute = parts[1], let second = parts[2]
+    else { return nil }
+    return CalendarDate(
+      year: year,
+      month: month + 1,
+      day: day,
+      hour: hour,
+      minute: minute,
+      second: second
+    )?.instant
+  }
+
+  private static let months = [
+    "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
+  ]
+  /// 1970-01-01 was a Thursday.
+  private static let weekdays = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"]
+}
+
+/// RFC 3339 date-times, as configuration, manifests and reports write them.
+package enum Timestamp {
+  /// `2026-11-20T05:00:00.123Z`: UTC with milliseconds.
+  package static func format(_ instant: Instant) -> String {
+    let date = CalendarDate(instant)
+    let milliseconds = Int((instant.milliseconds % 1000 + 1000) % 1000)
+    return "\(padded(date.year, 4))-\(padded(date.month))-\(padded(date.day))"
+      + "T\(padded(date.hour)):\(padded(date.minute)):\(padded(date.second)).\(padded(milliseconds, 3))Z"
+  }
+
+  /// A date alone means its midnight in UTC; a time needs `Z` or an offset.
+  package static func parse(_ text: some StringProtocol) -> Instant? {
+    let bytes = Array(text.utf8)
+    guard bytes.count >= 10, bytes[4] == UInt8(ascii: "-"), bytes[7] == UInt8(ascii: "-"),
+      let year = number(bytes[0..<4]), let month = number(bytes[5..<7]),
+      let day = number(bytes[8..<10])
+    else { return nil }
+    guard bytes.count > 10 else {
+      return CalendarDate(year: year, month: month, day: day, hour: 0, minute: 0, second: 0)?
+        .instant
+    }
+    guard bytes.count >= 20, "Tt ".utf8.contains(bytes[10]), bytes[13] == UInt8(ascii: ":"),
+      bytes[16] == UInt8(ascii: ":"), let hour = number(bytes[11..<13]),
+      let minute = number(bytes[14..<16]), let second = number(bytes[17..<19]),
+      let base = CalendarDate(
+        year: year,
+        month: month,
+        day: day,
+        hour: hour,
+        minute: minute,
+        second: second
+      )?.instant
+    else { return nil }
+    var rest = bytes[19...]
+    var milliseconds = 0
+    if rest.first == UInt8(ascii: ".") {
+      let digits = rest.dropFirst().prefix(while: ASCII.isDigit)
+      guard !digits.isEmpty else { return nil }
+      milliseconds = number((Array(digits) + Array("00".utf8))[0..<3]) ?? 0
+      rest = rest[digits.endIndex...]
+    }
+    guard let offset = offsetSeconds(rest) else { return nil }
+    return Instant(milliseconds: base.milliseconds + Int64(milliseconds) - Int64(offset) * 1000)
+  }
+
+  private static func offsetSeconds(_ zone: ArraySlice<UInt8>) -> Int? {
+    if zone.count == 1, zone.first.map({ $0 | 0x20 }) == UInt8(ascii: "z") { return 0 }
+    let bytes = Array(zone)
+    guard bytes.count == 6, "+-".utf8.contains(bytes[0]), bytes[3] == UInt8(ascii: ":"),
+      let hours = number(bytes[1..<3]), let minutes = number(bytes[4..<6]), hours < 24, minutes < 60
+    else { return nil }
+    return (hours * 60 + minutes) * (bytes[0] == UInt8(ascii: "-") ? -60 : 60)
+  }
+
+  private static func number(_ digits: some Collection<UInt8>) -> Int? {
+    guard digits.allSatisfy(ASCII.isDigit) else { return nil }
+    return digits.reduce(0) { $0 * 10 + Int($1 - UInt8(ascii: "0")) }
+  }
+}
+
+/// A point of time taken apart, in UTC.
+private struct CalendarDate {
+  var year: Int
+  var month: Int
+  var day: Int
+  var hour: Int
+  var minute: Int
+  var second: Int
+  var daysSinceEpoch: Int
+
+  init(_ instant: Instant) {
+    let seconds = Int(instant.seconds)
+    daysSinceEpoch = seconds >= 0 ? seconds / 86_400 : -((86_399 - seconds) / 86_400)
+    let secondOfDay = seconds - daysSinceEpoch * 86_400
+    hour = secondOfDay / 3600
+    minute = secondOfDay % 3600 / 60
+    second = secondOfDay % 60
+    // Civil date from a day count: years begin in March, so that leap days come last.
+    let shifted = daysSinceEpoch + 719_468
+    let era = (shifted >= 0 ? shifted : shifted - 146_096) / 146_097
+    let dayOfEra = shifted - era * 146_097
+    let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
+    let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
+    let shiftedMonth = (5 * dayOfYear + 2) / 153
+    day = dayOfYear - (153 * shiftedMonth + 2) / 5 + 1
+    month = shiftedMonth < 10 ? shiftedMonth + 3 : shiftedMonth - 9
+    year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0)
+  }
+
+  init?(year: Int, month: Int, day: Int, hour: Int, minute: Int, second: Int) {
+    guard (0...9999).contains(year), (1...12).contains(month), (1...31).contains(day),
+      (0...23).contains(hour), (0...59).contains(minute), (0...60).contains(second)
+    else { return nil }
+    let shiftedYear = month <= 2 ? year - 1 : year
+    let era = (shiftedYear >= 0 ? shiftedYear : shiftedYear - 399) / 400
+    let yearOfEra = shiftedYear - era * 400
+    let shiftedMonth = month > 2 ? month - 3 : month + 9
+    let dayOfYear = (153 * shiftedMonth + 2) / 5 + day - 1
+    let dayOfEra = yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear
+    daysSinceEpoch = era * 146_097 + dayOfEra - 719_468
+    (self.year, self.month, self.day) = (year, month, day)
+    (self.hour, self.minute, self.second) = (hour, minute, second)
+    // The 31st of a short month would be read as a day of the next one.
+    let check = CalendarDate(instant)
+    guard check.month == month, check.day == day || second == 60 else { return nil }
+  }
+
+  var instant: Instant {
+    Instant(seconds: Int64(daysSinceEpoch * 86_400 + hour * 3600 + minute * 60 + second))
+  }
+}
+
+private func padded(_ number: Int, _ width: Int = 2) -> String {
+  let digits = String(number)
+  return String(repeating: "0", count: max(0, width - digits.count)) + digits
+}

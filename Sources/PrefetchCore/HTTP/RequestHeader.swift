@@ -1,0 +1,36 @@
+/// Which request headers may be set by whom.
+package enum RequestHeader {
+  /// Names that the transport or the cache itself owns.
+  private static let owned: Set<String> = [
+    "host", "content-length", "connection", "transfer-encoding", "te", "upgrade", "keep-alive",
+    "proxy-connection", "trailer", "range", "accept-encoding", "if-match", "if-none-match",
+    "if-modified-since", "if-unmodified-since", "if-range", "expect",
+  ]
+  private static let secret: Set<String> = ["cookie", "authorization", "proxy-authorization"]
+
+  /// What a configuration may set.
+  package static func mayBeConfigured(_ name: String) -> Bool {
+    isName(name) && !owned.contains(name.lowercased())
+  }
+
+  /// What a remote manifest may ask to be sent.
+  package static func mayComeFromManifest(_ name: String) -> Bool {
+    mayBeConfigured(name) && !secret.contains(name.lowercased())
+  }
+
+  /// A token of RFC 9110.
+  package static func isName(_ text: String) -> Bool {
+    !text.isEmpty
+      && text.utf8.allSatisfy { byte in
+        ASCII.isDigit(byte)
+          || (byte | 0x20 >= UInt8(ascii: "a") && byte | 0x20 <= UInt8(ascii: "z"))
+          || "!#$%&'*+-.^_`|~".utf8.contains(byte)
+      }
+  }
+
+  /// No line breaks, no control characters, no blanks at the ends.
+  package static func isValue(_ text: String) -> Bool {
+    text.utf8.allSatisfy { $0 == 0x09 || ($0 >= 0x20 && $0 != 0x7F) }
+      && text.first != " " && text.last != " " && text.first != "\t" && text.last != "\t"
+  }
+}

@@ -1,0 +1,66 @@
+/// One item as a manifest or the configuration declares it.
+package struct ManifestEntry: Hashable, Sendable {
+  package var url: WebURL
+  /// Unique per provider; the manifest's own, else made from the URL.
+  package var id: String?
+  package var provider: String?
+  /// `file` unless said otherwise.
+  package var type: String?
+  package var title: String?
+  /// Bytes after decoding.
+  package var size: Int64?
+  /// Every one must match; SRI alternatives are one algorithm with several values.
+  package var digests: [ExpectedDigest]
+  /// The server's exact entity tag, where the publisher knows it.
+  package var entityTag: String?
+  package var mime: String?
+  package var lifetime: Freshness.Lifetime?
+  /// Past it the content is not to be kept.
+  package var expires: Instant?
+  package var priority: Int?
+  /// Request headers.
+  package var headers: [HeaderField]
+  /// The published name.
+  package var path: String?
+
+  package init(url: WebURL) {
+    self.url = url
+    digests = []
+    headers = []
+  }
+}
+
+/// An entry that breaks a rule; it fails alone.
+package struct RejectedEntry: Error, Hashable, Sendable {
+  package var url: String
+  package var id: String?
+  package var failure: Failure
+
+  package init(url: String, id: String? = nil, failure: Failure) {
+    self.url = url
+    self.id = id
+    self.failure = failure
+  }
+}
+
+/// A manifest that was read and found well-formed.
+package struct Manifest: Hashable, Sendable {
+  package var entries: [ManifestEntry]
+  package var rejected: [RejectedEntry]
+  package var generated: Instant?
+  package var expires: Instant?
+  package var bundleID: String?
+  package var segment: String?
+  package var priority: Int?
+  package var warnings: [Diagnostic]
+
+  package init(entries: [ManifestEntry] = []) {
+    self.entries = entries
+    rejected = []
+    warnings = []
+  }
+
+  package var itemCount: Int {
+    entries.count + rejected.count
+  }
+}

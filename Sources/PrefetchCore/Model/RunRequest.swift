@@ -1,0 +1,59 @@
+/// Everything a run is asked to do, resolved from configuration and command line.
+package struct RunRequest: Sendable {
+  package enum Mode: String, Hashable, Sendable {
+    case run
+    /// Asks servers and writes nothing.
+    case plan
+    /// Fetches single items, which belong to no segment.
+    case get
+  }
+
+  package var mode: Mode
+  /// Whose segments these are: configurations that share a cache keep apart by it.
+  package var identity: String
+  package var bundleID: String?
+  /// The selected segments, in the order of the configuration.
+  package var segments: [SegmentDeclaration]
+  /// Recorded segments of this identity that are neither declared nor subscribed any more.
+  package var forgotten: [SegmentKey]
+  package var policy: RunPolicy
+
+  package init(mode: Mode, identity: String, segments: [SegmentDeclaration], policy: RunPolicy) {
+    self.mode = mode
+    self.identity = identity
+    self.segments = segments
+    self.policy = policy
+    forgotten = []
+  }
+}
+
+/// A segment to reconcile.
+package struct SegmentDeclaration: Sendable {
+  package enum Source: Sendable {
+    case inline([ManifestEntry])
+    case remote(WebURL)
+    /// A local file, by its absolute path.
+    case file(String)
+  }
+
+  package var name: String
+  package var source: Source
+  package var isRequired: Bool
+  /// 1 first, nil last.
+  package var priority: Int?
+  /// Sent to the origins of the manifest and its items as the configuration names them.
+  package var headers: [HeaderField]
+  /// Replaces the manifest's URL as the base of relative references.
+  package var base: WebURL?
+  package var lifetime: Freshness.Lifetime?
+  package var maximumFileSize: Int64?
+  package var allowsEmpty: Bool
+
+  package init(name: String, source: Source) {
+    self.name = name
+    self.source = source
+    isRequired = true
+    headers = []
+    allowsEmpty = false
+  }
+}

@@ -1,0 +1,86 @@
+/// A number with a decimal fraction, and the unit that follows it after at most one space.
+private struct Quantity {
+  /// The digits before and after the point as one number: `1.25` is 125.
+  var digits: Int64
+  /// How many of the digits stand after the point.
+  var scale: Int
+  var unit: Substring
+
+  init?(_ text: some StringProtocol) {
+    var digits: Int64 = 0
+    var scale = 0
+    var hasPoint = false
+    var hasDigit = false
+    var rest = Substring(text)
+    while let byte = rest.utf8.first {
+      if ASCII.isDigit(byte) {
+        let (product, tooBig) = digits.multipliedReportingOverflow(by: 10)
+        let (sum, overflow) = product.addingReportingOverflow(Int64(byte - UInt8(ascii: "0")))
+        guard !tooBig, !overflow else { return nil }
+        digits = sum
+        scale += hasPoint ? 1 : 0
+        hasDigit = true
+      } else if byte == UInt8(ascii: "."), !hasPoint, hasDigit {
+        hasPoint = true
+      } else {
+        break
+      }
+      rest = rest.dropFirst()
+    }
+    let endsInPoint = hasPoint && scale == 0
+    guard hasDigit, !endsInPoint, scale <= 18 else { return nil }
+    if rest.first == " ", rest.count > 1 { rest = rest.dropFirst() }
+    self.digits = digits
+    self.scale = scale
+    unit = rest
+  }
+
+  /// The quantity in the smallest unit, rounded down; nil when it does not fit.
+  func multiplied(by factor: Int64) -> Int64? {
+    let wide = Int128(digits) * Int128(factor)
+    var divisor: Int128 = 1
+    for _ in 0..<scale { divisor *= 10 }
+    return Int64(exactly: wide / divisor)
+  }
+}
+
+/// Spans of time as people write them: `10s`, `5m`, `2h`, `7d`, `1.5h`, a bare number of seconds.
+package enum DurationText {
+  /// The units, shortest first, with their length in milliseconds.
+  package static let units: [(name: String, milliseconds: Int64)] = [
+    ("ms", 1), ("s", 1000), ("m", 60_000), ("h", 3_600_000), ("d", 86_400_000),
+  ]
+
+  /// Nil when the text is no duration, or one that does not fit.
+  package static func parse(_ text: some StringProtocol) -> Duration? {
+    guard let quantity = Quantity(text) else { return nil }
+    let name = quantity.unit.isEmpty ? "s" : quantity.unit
+    guard let unit = units.first(where: { $0.name == name }),
+      let milliseconds = quantity.multiplied(by: unit.milliseconds)
+    else { return nil }
+    return .milliseconds(milliseconds)
+  }
+}
+
+/// Numbers of bytes as people write them: `100MB`, `1.5 GiB`, a bare number of bytes.
+package enum SizeText {
+  /// What `unlimited` means: more than any body or disk has.
+  package static let unlimited = Int64.max
+
+  /// The units with their size in bytes: powers of 1000, and of 1024 when there is an `i`.
+  package static let units: [(name: String, bytes: Int64)] = [
+    ("B", 1),
+    ("kB", 1000), ("MB", 1_000_000), ("GB", 1_000_000_000), ("TB", 1_000_000_000_000),
+    ("KiB", 1 << 10), ("MiB", 1 << 20), ("GiB", 1 << 30), ("TiB", 1 << 40),
+  ]
+
+  /// Nil when the text is no size, or one that does not fit; letters may have either case.
+  package static func parse(_ text: some StringProtocol) -> Int64? {
+    if text == "unlimited" { return unlimited }
+    guard let quantity = Quantity(text) else { return nil }
+    guard !quantity.unit.isEmpty else { return quantity.multiplied(by: 1) }
+    let name = quantity.unit.lowercased()
+    guard let unit = units.first(where: { $0.name.lowercased() == name }) else { return nil }
+    return quantity.multiplied(by: unit.bytes)
+  }
+}

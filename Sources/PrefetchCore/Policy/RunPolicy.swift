@@ -1,0 +1,56 @@
+/// The rules of a run, as values that the planner and the dispatcher read.
+package struct RunPolicy: Sendable {
+  package var transportSecurity = TransportSecurity()
+  package var redirects = RedirectPolicy()
+  package var retries = RetryPolicy()
+  /// Transfers in flight at once.
+  package var concurrency = 8
+  /// HTTP/1.1 connections to one host; over HTTP/2 eight times as many streams.
+  package var perHost = 4
+  package var maximumFileSize: Int64? = 10 << 30
+  package var maximumManifestSize: Int64 = 512 << 20
+  /// An upper bound on freshness for everything.
+  package var freshnessLimit: Duration?
+  /// The share of a manifest's items that may vanish at once, from ten items on.
+  package var maximumRemovalFraction = 0.5
+  package var allowsMassRemoval = false
+  package var allowsRollback = false
+  /// Ask about everything that is stored, fresh or not.
+  package var revalidatesAll = false
+  /// Fetch everything anew, without conditions.
+  package var refetchesAll = false
+  package var isOffline = false
+  /// Whether a dry run may ask about single items.
+  package var probesItems = true
+  /// How long the run may take from its start.
+  package var deadline: Duration?
+
+  package init() {}
+}
+
+/// Which redirects are followed; every hop is a request of its own.
+package struct RedirectPolicy: Hashable, Sendable {
+  package var isFollowing = true
+  package var maximum = 5
+  package var allowsCrossHost = true
+  package var allowsDowngrade = false
+
+  package init() {}
+}
+
+/// When a failed transfer is tried again.
+package struct RetryPolicy: Hashable, Sendable {
+  /// Tries after the first one.
+  package var count = 3
+  package var delay: Duration = .seconds(1)
+  package var maximumDelay: Duration = .seconds(30)
+
+  package init() {}
+
+  /// Full jitter: anywhere between nothing and the doubled delay, `random` in 0..<1.
+  package func delay(beforeAttempt attempt: Int, random: Double) -> Duration {
+    let doublings = min(max(attempt - 2, 0), 20)
+    let ceiling = min(delay * Double(1 << doublings), maximumDelay)
+    return ceiling * random
+  }
+}

@@ -1,0 +1,74 @@
+extension ExitStatus {
+  /// The one mapping from what happened to how the program ends; order and timing play no part.
+  package init(_ report: Report, detailed: Bool = false) {
+    if report.signal != nil || report.mode == .plan {
+      self = Self.ofPlan(report, detailed: detailed)
+      return
+    }
+    let failures = Self.failures(of: report)
+    // Trust counts also where the item is not required.
+    if failures.contains(where: { $0.code.category == .trust }) {
+      self = .trust
+    } else if report.storeFailure != nil || failures.contains(where: { $0.code.category == .io }) {
+      self = .io
+    } else if failures.contains(where: { $0.counts && $0.code.category == .denied }) {
+      self = .denied
+    } else {
+      self = Self.ofContent(report, failures: failures.filter(\.counts), detailed: detailed)
+    }
+  }
+
+  private struct Finding {
+    var code: ErrorCode
+    /// Failures of what is not required do not change the exit status.
+    var counts: Bool
+  }
+
+  private static func failures(of report: Report) -> [Finding] {
+    let items = report.items.compactMap { item in
+      item.failure.map { Finding(code: $0.code, counts: item.isRequired) }
+    }
+    let manifests = report.segments.compactMap { segment in
+      segment.manifest.failure.map { Finding(code: $0.code, counts: segment.isRequired) }
+    }
+    return items + manifests
+  }
+
+  private static func ofContent(_ report: Report, failures: [Finding], detailed: Bool) -> ExitStatus
+  {
+    let required = report.segments.filter(\.isRequired)
+    if !failures.isEmpty {
+      let isConnectivity = failures.allSatisfy { $0.code.category == .connectivity }
+      if isConnectivity, !report.hasAnswer { return .unavailable }
+      let isNothing =
+        report.mode == .get
+        ? report.items.allSatisfy { !$0.isUsable }
+        : !required.isEmpty && required.allSatisfy { $0.state == .failed }
+      return isNothing ? .nothing : .incomplete
+    }
+    let hasDeferral =
+      report.deferral != nil || required.contains { $0.deferral != nil || $0.state == .deferred }
+    if hasDeferral { return .deferred }
+    let hasChanges = report.totals.fetched + report.totals.updated + report.totals.removed > 0
+    return detailed && hasChanges ? .changes : .ok
+  }
+
+  /// A plan was made, whatever it says; only a signal ends it otherwise.
+  private static func ofPlan(_ report: Report, detailed: Bool) -> ExitStatus {
+    switch report.signal {
+    case 15: return .terminated
+    case .some: return .interrupted
+    case nil: break
+    }
+    let hasChanges = report.totals.fetched + report.totals.updated + report.totals.removed > 0
+    return detailed && hasChanges ? .changes : .ok
+  }
+
+  /// Whether running again later, with nothing else changed, may end better.
+  package var isRetryable: Bool {
+    switch self {
+    case .incomplete, .nothing, .unavailable, .deferred, .interrupted, .terminated: true
+    case .ok, .failed, .changes, .trust, .notOurs, .usage, .io, .denied, .config: false
+    }
+  }
+}

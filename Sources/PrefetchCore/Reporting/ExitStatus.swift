@@ -1,0 +1,79 @@
+/// How the program ends: one status per decision that a caller has to take.
+package enum ExitStatus: Int32, Hashable, Sendable, CaseIterable {
+  case ok = 0
+  case failed = 1
+  case changes = 2
+  case incomplete = 3
+  case nothing = 4
+  case trust = 5
+  case notOurs = 6
+  case usage = 64
+  case unavailable = 69
+  case io = 74
+  case deferred = 75
+  case denied = 77
+  case config = 78
+  case interrupted = 130
+  case terminated = 143
+
+  package var code: Int32 {
+    rawValue
+  }
+
+  /// The word for it in reports and in `--accept`.
+  package var name: String {
+    switch self {
+    case .ok: "ok"
+    case .failed: "failed"
+    case .changes: "changes"
+    case .incomplete: "incomplete"
+    case .nothing: "nothing"
+    case .trust: "trust"
+    case .notOurs: "not-ours"
+    case .usage: "usage"
+    case .unavailable: "unavailable"
+    case .io: "io"
+    case .deferred: "deferred"
+    case .denied: "denied"
+    case .config: "config"
+    case .interrupted: "interrupted"
+    case .terminated: "terminated"
+    }
+  }
+
+  /// What the manual says about it; literals are in backticks.
+  package var meaning: String {
+    switch self {
+    case .ok:
+      "every selected segment is as declared; a dry run was done; the configuration is valid"
+    case .failed:
+      "anything that no other status describes, internal errors included"
+    case .changes:
+      "only with `--detailed-exitcode`: the dry run found changes, or the run made some"
+    case .incomplete:
+      "an item or a manifest failed; something selected is usable"
+    case .nothing:
+      "every selected segment is `failed` (nothing of it is in the cache), or the one thing asked for is not there"
+    case .trust:
+      "a pin, certificate, transport-security, redirect-rule, checksum or signature violation on any item; nothing bad was kept"
+    case .notOurs:
+      "a push payload was not meant for prefetch; nothing was done"
+    case .usage:
+      "a bad option or argument, or a segment name that matches nothing"
+    case .unavailable:
+      "every failure was one of connectivity and no request got another answer; the cache is as it was"
+    case .io:
+      "local disk, store or output: full, no permission, damaged, or from a newer version"
+    case .deferred:
+      "nothing is wrong, but it is not finished, and time or circumstances alone will lift that: a held lock, a window, a quota, a deadline, Retry-After; `next_allowed_at` in the report says when"
+    case .denied:
+      "the license was refused, or a request that carried credentials was answered 401, 403 or 407"
+    case .config:
+      "the configuration is missing, unreadable or invalid"
+    case .interrupted:
+      "ended by SIGINT; the state is saved and the next run resumes"
+    case .terminated:
+      "ended by SIGTERM; the state is saved and the next run resumes"
+    }
+  }
+}

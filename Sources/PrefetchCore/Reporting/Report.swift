@@ -1,0 +1,118 @@
+/// What a run did, as facts; every rendering and the exit status are readers of this value.
+package struct Report: Sendable {
+  package enum Verdict: String, Hashable, Sendable, CaseIterable {
+    case newData = "new_data"
+    case noData = "no_data"
+    case failed
+  }
+
+  package struct Segment: Sendable {
+    package var name: String
+    package var state: SegmentState
+    package var priority: Int?
+    package var isRequired = true
+    package var manifest: ManifestResult
+    package var totals = Totals()
+    package var deferral: Deferral?
+
+    package init(name: String, state: SegmentState, manifest: ManifestResult) {
+      self.name = name
+      self.state = state
+      self.manifest = manifest
+    }
+  }
+
+  package var mode: RunRequest.Mode
+  package var identity: String
+  package var started: Instant
+  package var finished: Instant
+  package var elapsed: Duration = .zero
+  package var totals = Totals()
+  package var segments: [Segment] = []
+  /// In the order in which they settled.
+  package var items: [ItemResult] = []
+  package var diagnostics: [Diagnostic] = []
+  package var signal: Int32?
+  package var storeFailure: Failure?
+  /// Whether any server said anything but "not now".
+  package var hasAnswer = false
+  /// Something that held the whole run back, before any segment was looked at.
+  package var deferral: Deferral?
+
+  package init(mode: RunRequest.Mode, identity: String, started: Instant) {
+    self.mode = mode
+    self.identity = identity
+    self.started = started
+    finished = started
+  }
+
+  package var verdict: Verdict {
+    if totals.failed > 0 || storeFailure != nil
+      || segments.contains(where: { $0.manifest.failure != nil })
+    {
+      return .failed
+    }
+    return totals.fetched + totals.updated + totals.removed > 0 ? .newData : .noData
+  }
+}
+
+/// Sums over the items and requests of a run or of a segment.
+package struct Totals: Hashable, Sendable {
+  package var kept: Int64 = 0
+  package var revalidated: Int64 = 0
+  package var fetched: Int64 = 0
+  package var updated: Int64 = 0
+  package var deferred: Int64 = 0
+  package var failed: Int64 = 0
+  package var removed: Int64 = 0
+  package var requests: Int64 = 0
+  package var notModified: Int64 = 0
+  package var retries: Int64 = 0
+  /// Everything received, headers and coded bodies.
+  package var bytesWire: Int64 = 0
+  /// Decoded bodies received.
+  package var bytesBody: Int64 = 0
+  /// Bodies that entered the store.
+  package var bytesStored: Int64 = 0
+  /// The stored size of what did not have to be transferred.
+  package var bytesSaved: Int64 = 0
+
+  package init() {}
+
+  package var items: Int64 {
+    kept + revalidated + fetched + updated + deferred + failed
+  }
+
+  /// Removals are no items of the declaration, so they stand beside the sum.
+  package mutating func count(_ item: ItemResult) {
+    let size = item.size ?? 0
+    switch item.action {
+    case .keep:
+      kept += 1
+      bytesSaved += size
+    case .revalidate:
+      revalidated += 1
+      bytesSaved += size
+    case .fetch:
+      fetched += 1
+      bytesStored += size
+    case .update:
+      updated += 1
+      bytesStored += size
+    case .defer:
+      deferred += 1
+    case .fail:
+      failed += 1
+    case .remove:
+      removed += 1
+    }
+    if item.source == .network { bytesBody += size }
+  }
+
+  package mutating func count(_ request: RequestResult) {
+    requests += 1
+    notModified += request.status == 304 ? 1 : 0
+    retries += request.isRetry ? 1 : 0
+    bytesWire += request.wireBytes
+  }
+}

@@ -1,0 +1,64 @@
+/// Folds what happened into a report, fact by fact.
+package struct ReportBuilder: Sendable {
+  private var report: Report
+  private let startedUptime: Duration
+  private var positions: [String: Int] = [:]
+
+  package init(
+    mode: RunRequest.Mode,
+    identity: String,
+    segments: [SegmentDeclaration],
+    at now: Moment
+  ) {
+    report = Report(mode: mode, identity: identity, started: now.wall)
+    startedUptime = now.uptime
+    for segment in segments {
+      positions[segment.name] = report.segments.count
+      let manifest = ManifestResult(url: nil, status: .skipped)
+      report.segments.append(Report.Segment(name: segment.name, state: .failed, manifest: manifest))
+    }
+  }
+
+  package mutating func fold(_ fact: RunFact) {
+    switch fact {
+    case .itemsDiscovered, .itemStarted, .bytesReceived:
+      break
+    case .requestFinished(let request):
+      report.totals.count(request)
+      if let status = request.status, !Self.isBusy(status) { report.hasAnswer = true }
+    case .manifestSettled(let name, let manifest):
+      guard let position = positions[name] else { return }
+      report.segments[position].manifest = manifest
+      report.diagnostics += manifest.warnings
+    case .itemSettled(let item):
+      report.items.append(item)
+      report.totals.count(item)
+      for name in item.segments {
+        guard let position = positions[name] else { continue }
+        report.segments[position].totals.count(item)
+      }
+    case .segmentSettled(let segment):
+      guard let position = positions[segment.name] else { return }
+      report.segments[position].state = segment.state
+      report.segments[position].priority = segment.priority
+      report.segments[position].isRequired = segment.isRequired
+      report.segments[position].deferral = segment.deferral
+    case .interrupted(let signal):
+      report.signal = signal
+    case .storeFailed(let failure):
+      report.storeFailure = report.storeFailure ?? failure
+    }
+  }
+
+  package func finished(at now: Moment) -> Report {
+    var finished = report
+    finished.finished = now.wall
+    finished.elapsed = now.uptime - startedUptime
+    return finished
+  }
+
+  /// Answers that mean "not now" count as connectivity.
+  private static func isBusy(_ status: Int) -> Bool {
+    [408, 425, 429].contains(status) || status >= 500
+  }
+}

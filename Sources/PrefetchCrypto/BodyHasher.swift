@@ -1,0 +1,87 @@
+package import PrefetchCore
+
+/// Takes the digests of bodies while they pass: SHA-256 always, others on request.
+///
+/// After `finish` it is ready for the next body, so whoever writes many bodies keeps one.
+package final class BodyHasher {
+  private let sha256: MessageDigest
+  private let others: [RequestedDigest]
+
+  /// Fails only for an algorithm that this machine's libcrypto does not offer.
+  package init(alsoHashing algorithms: Set<DigestAlgorithm> = []) throws(Failure) {
+    guard let sha256 = MessageDigest(.sha256) else { throw Self.missing(.sha256) }
+    var others: [RequestedDigest] = []
+    for algorithm in algorithms.subtracting([.sha256]).sorted() {
+      guard let digest = MessageDigest(algorithm) else { throw Self.missing(algorithm) }
+      others.append(RequestedDigest(algorithm: algorithm, digest: digest))
+    }
+    self.sha256 = sha256
+    self.others = others
+  }
+
+  package func update(_ bytes: RawSpan) {
+    sha256.update(bytes)
+    for other in others {
+      other.digest.update(bytes)
+    }
+  }
+
+  /// The digests of everything since the last `finish`.
+  package func finish() -> BodyDigests {
+    var found: [DigestAlgorithm: [UInt8]] = [:]
+    for other in others {
+      found[other.algorithm] = other.digest.finish()
+    }
+    return BodyDigests(sha256: ContentDigest(sha256: sha256.finish()), others: found)
+  }
+
+  private static func missing(_ algorithm: DigestAlgorithm) -> Failure {
+    Failure(.unsupported, "libcrypto offers no `\(algorithm.rawValue)` here")
+  }
+}
+
+/// What a body turned out to be.
+package struct BodyDigests: Hashable, Sendable {
+  package var sha256: ContentDigest
+  /// Those that were asked for besides SHA-256.
+  package var others: [DigestAlgorithm: [UInt8]]
+}
+
+/// A class, since arrays cannot hold values that must not be copied.
+private final class RequestedDigest {
+  let algorithm: DigestAlgorithm
+  let digest: MessageDigest
+
+  init(algorithm: DigestAlgorithm, digest: consuming MessageDigest) {
+    self.algorithm = algorithm
+    self.digest = digest
+  }
+}
+
+extension ContentDigest {
+  fileprivate init(sha256 bytes: [UInt8]) {
+    guard let digest = ContentDigest(bytes: bytes) else {
+      preconditionFailure("SHA-256 has 32 bytes")
+    }
+    self = digest
+  }
+}
+
+/// SHA-256 of bytes that are all there.
+package enum SHA256 {
+  package static func digest(of bytes: RawSpan) -> ContentDigest {
+    guard let sha256 = MessageDigest(.sha256) else {
+      preconditionFailure("libcrypto without SHA-256 is no working installation")
+    }
+    sha256.update(bytes)
+    return ContentDigest(sha256: sha256.finish())
+  }
+
+  package static func digest(of bytes: [UInt8]) -> ContentDigest {
+    unsafe digest(of: bytes.span.bytes)
+  }
+
+  package static func digest(of text: String) -> ContentDigest {
+    digest(of: Array(text.utf8))
+  }
+}

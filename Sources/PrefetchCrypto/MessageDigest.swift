@@ -1,0 +1,63 @@
+internal import COpenSSL
+internal import PrefetchCore
+
+/// One running digest of libcrypto, good for any number of messages one after another.
+///
+/// The context keeps the implementation that was looked up for the first message, which is most of
+/// the cost of a short digest.
+@safe struct MessageDigest: ~Copyable {
+  private let context: OpaquePointer
+  private let byteCount: Int
+
+  /// Nil when libcrypto does not offer the algorithm, as with MD5 where FIPS rules are on.
+  init?(_ algorithm: DigestAlgorithm) {
+    guard let context = unsafe EVP_MD_CTX_new() else { return nil }
+    guard let implementation = unsafe EVP_MD_fetch(nil, Self.name(of: algorithm), nil) else {
+      unsafe EVP_MD_CTX_free(context)
+      return nil
+    }
+    let isReady = unsafe EVP_DigestInit_ex2(context, implementation, nil) == 1
+    // The context holds a reference of its own.
+    unsafe EVP_MD_free(implementation)
+    guard isReady else {
+      unsafe EVP_MD_CTX_free(context)
+      return nil
+    }
+    unsafe self.context = context
+    byteCount = algorithm.byteCount
+  }
+
+  deinit {
+    unsafe EVP_MD_CTX_free(context)
+  }
+
+  func update(_ bytes: RawSpan) {
+    let status = unsafe bytes.withUnsafeBytes { buffer in
+      unsafe EVP_DigestUpdate(context, buffer.baseAddress, buffer.count)
+    }
+    // Only a context that was never initialised refuses bytes.
+    precondition(status == 1, "libcrypto refused bytes for a digest that it had begun")
+  }
+
+  /// Ends the message; the next `update` begins another one.
+  func finish() -> [UInt8] {
+    let bytes = unsafe [UInt8](unsafeUninitializedCapacity: byteCount) { buffer, count in
+      let status = unsafe EVP_DigestFinal_ex(context, buffer.baseAddress, nil)
+      precondition(status == 1, "libcrypto did not end a digest that it had begun")
+      count = byteCount
+    }
+    let restarted = unsafe EVP_DigestInit_ex2(context, nil, nil)
+    precondition(restarted == 1, "libcrypto did not restart a digest that it had begun")
+    return bytes
+  }
+
+  private static func name(of algorithm: DigestAlgorithm) -> String {
+    switch algorithm {
+    case .md5: "MD5"
+    case .sha1: "SHA1"
+    case .sha256: "SHA2-256"
+    case .sha384: "SHA2-384"
+    case .sha512: "SHA2-512"
+    }
+  }
+}

@@ -1,0 +1,146 @@
+package import PrefetchCore
+import PrefetchManifests
+
+/// Performs what the dispatcher decides and tells it what happened; the only loop there is.
+package struct Engine {
+  private let transport: any Transport
+  private let store: any ContentStore
+  private let files: any LocalFiles
+  private let clock: any Clock
+  private let stop: any StopSignal
+  private let observers: [any RunObserver]
+
+  package init(
+    transport: any Transport,
+    store: any ContentStore,
+    files: any LocalFiles,
+    clock: any Clock,
+    stop: any StopSignal,
+    observers: [any RunObserver] = []
+  ) {
+    self.transport = transport
+    self.store = store
+    self.files = files
+    self.clock = clock
+    self.stop = stop
+    self.observers = observers
+  }
+
+  /// Runs to the end and reports. Only a store that cannot be read at all throws.
+  package func run(_ request: RunRequest, seed: UInt64) throws(Failure) -> Report {
+    let start = clock.now()
+    let inventory = try store.inventory()
+    let facts = Planner.Facts(
+      inventory: inventory,
+      missing: try store.missingObjects(of: inventory),
+      policy: request.policy,
+      now: start.wall
+    )
+    var dispatcher = Dispatcher(
+      .init(
+        request: request,
+        facts: facts,
+        segments: try store.segments(),
+        uptime: start.uptime,
+        seed: seed
+      )
+    )
+    var report = ReportBuilder(
+      mode: request.mode,
+      identity: request.identity,
+      segments: request.segments,
+      at: start
+    )
+    var effects: [Effect] = []
+    var events: [Event] = [.started]
+    var hasStopped = false
+    while true {
+      let now = clock.now()
+      if !hasStopped, let signal = stop.pending {
+        hasStopped = true
+        events.append(.interrupted(signal: signal))
+      }
+      for event in events {
+        dispatcher.handle(event, now: now, into: &effects)
+      }
+      events = perform(&effects, report: &report, now: now)
+      guard events.isEmpty else { continue }
+      if dispatcher.isFinished { return report.finished(at: clock.now()) }
+      events = transport.wait(until: dispatcher.nextDeadline).map(Event.init)
+      if events.isEmpty { events = [.timePassed] }
+    }
+  }
+
+  /// Does each effect in order; what comes of it at once is returned as events.
+  private func perform(
+    _ effects: inout [Effect],
+    report: inout ReportBuilder,
+    now: Moment
+  ) -> [Event] {
+    var events: [Event] = []
+    for effect in effects {
+      switch effect {
+      case .startTransfer(let request):
+        transport.start(request)
+      case .cancelTransfer(let id):
+        transport.cancel(id)
+      case .readManifest(let segment, let source):
+        events.append(.manifestRead(segment: segment, read(source)))
+      case .commit(let changes):
+        events.append(commit(changes))
+      case .discard(let body):
+        store.discard(body)
+      case .announce(let fact):
+        report.fold(fact)
+        for observer in observers { observer.observe(fact, at: now) }
+      }
+    }
+    effects.removeAll(keepingCapacity: true)
+    return events
+  }
+
+  private func commit(_ changes: [StoreChange]) -> Event {
+    do {
+      return .committed(removed: try store.commit(changes))
+    } catch {
+      return .commitFailed(error)
+    }
+  }
+
+  private func read(_ source: ManifestSource) -> Result<Manifest, Failure> {
+    do {
+      switch source.bytes {
+      case .staged(let body):
+        return try store.withBytes(of: body) { Self.parse($0, source) }
+      case .stored(let digest):
+        return try store.withObject(digest) { Self.parse($0, source) }
+      case .file(let path):
+        let bytes = try files.read(path, limit: 512 << 20)
+        return unsafe Self.parse(bytes.span.bytes, source)
+      }
+    } catch let failure as Failure {
+      return .failure(failure)
+    } catch {
+      return .failure(Failure(.internal, "the manifest could not be read: \(error)"))
+    }
+  }
+
+  /// As a value, not by throwing: a typed error out of a generic closure breaks the compiler (6.3).
+  private static func parse(_ bytes: RawSpan, _ source: ManifestSource) -> Result<Manifest, Failure>
+  {
+    do throws(Failure) {
+      return .success(try ManifestReader.read(bytes, source: source))
+    } catch {
+      return .failure(error)
+    }
+  }
+}
+
+extension Event {
+  fileprivate init(_ event: TransferEvent) {
+    switch event {
+    case .progressed(let id, let bytes): self = .transferProgressed(id, bytes: bytes)
+    case .finished(let id, let result): self = .transferFinished(id, result)
+    }
+  }
+}

@@ -1,0 +1,10 @@
+package import PrefetchCore
+import PrefetchCrypto
+
+/// The id of an item whose publisher gave it none.
+package enum ItemIdentifier {
+  /// The first twelve digits of the SHA-256 of its URL.
+  package static func make(for url: WebURL) -> String {
+    String(SHA256.digest(of: url.string).hexadecimal.prefix(12))
+  }
+}

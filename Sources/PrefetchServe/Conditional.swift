@@ -1,0 +1,117 @@
+internal import PrefetchCore
+
+/// What identifies one version of a file.
+struct Validators: Hashable {
+  /// Strong, with its quotes.
+  var etag: String
+  /// In whole seconds, as HTTP dates are.
+  var modified: Instant
+  var size: Int64
+}
+
+/// The request headers that decide between a body, a part of it and none.
+struct RequestConditions: Hashable {
+  var ifMatch: String?
+  var ifNoneMatch: String?
+  var ifModifiedSince: String?
+  var ifUnmodifiedSince: String?
+  var ifRange: String?
+  var range: String?
+}
+
+/// What a request for an existing file is answered with.
+enum FileAnswer: Hashable {
+  case whole
+  case part(ClosedRange<Int64>)
+  case notModified
+  case preconditionFailed
+  case unsatisfiableRange
+
+  /// RFC 9110 §13.2.2, in its order.
+  init(to conditions: RequestConditions, about file: Validators) {
+    if let failed = Self.failedPrecondition(conditions, file) {
+      self = failed
+      return
+    }
+    if let list = conditions.ifNoneMatch {
+      guard !Self.matches(list, file.etag, isWeakAllowed: true) else {
+        self = .notModified
+        return
+      }
+    } else if let since = conditions.ifModifiedSince.flatMap({ HTTPDate.parse($0) }) {
+      guard file.modified > since else {
+        self = .notModified
+        return
+      }
+    }
+    guard let range = conditions.range, Self.rangeHolds(conditions.ifRange, file) else {
+      self = .whole
+      return
+    }
+    self = Self.part(range, size: file.size)
+  }
+
+  private static func failedPrecondition(
+    _ conditions: RequestConditions,
+    _ file: Validators
+  ) -> Self? {
+    if let list = conditions.ifMatch {
+      return matches(list, file.etag, isWeakAllowed: false) ? nil : .preconditionFailed
+    }
+    guard let since = conditions.ifUnmodifiedSince.flatMap({ HTTPDate.parse($0) }) else {
+      return nil
+    }
+    return file.modified > since ? .preconditionFailed : nil
+  }
+
+  private static func rangeHolds(_ validator: String?, _ file: Validators) -> Bool {
+    guard let validator else { return true }
+    if validator.contains("\"") { return validator == file.etag }
+    return HTTPDate.parse(validator) == file.modified
+  }
+
+  /// A list of entity tags, whose quoted parts may hold commas, or `*`.
+  private static func matches(_ list: String, _ etag: String, isWeakAllowed: Bool) -> Bool {
+    var rest = Substring(list)
+    while let first = rest.first {
+      if first == "*" { return true }
+      guard first == "W" || first == "\"" else {
+        rest.removeFirst()
+        continue
+      }
+      let isWeak = rest.hasPrefix("W/")
+      if isWeak { rest.removeFirst(2) }
+      guard rest.first == "\"", let close = rest.dropFirst().firstIndex(of: "\"") else {
+        return false
+      }
+      if rest[...close] == etag, isWeakAllowed || !isWeak { return true }
+      rest = rest[rest.index(after: close)...]
+    }
+    return false
+  }
+
+  /// One range; several, another unit or nonsense give the whole body, as RFC 9110 allows.
+  private static func part(_ header: String, size: Int64) -> Self {
+    let unit = "bytes="
+    guard header.lowercased().hasPrefix(unit) else { return .whole }
+    let ends = header.dropFirst(unit.count).split(separator: "-", omittingEmptySubsequences: false)
+      .map { $0.filter { $0 != " " } }
+    guard ends.count == 2, ends.allSatisfy({ $0.utf8.allSatisfy(ASCII.isDigit) }) else {
+      return .whole
+    }
+    switch (Int64(ends[0]), Int64(ends[1])) {
+    case (let first?, let last?):
+      guard first <= last else { return .whole }
+      return first < size ? .part(first...min(last, size - 1)) : .unsatisfiableRange
+    case (let first?, nil):
+      guard ends[1].isEmpty else { return .whole }
+      return first < size ? .part(first...(size - 1)) : .unsatisfiableRange
+    case (nil, let length?):
+      guard ends[0].isEmpty else { return .whole }
+      return length > 0 && size > 0
+        ? .part(max(0, size - length)...(size - 1)) : .unsatisfiableRange
+    case (nil, nil):
+      return .whole
+    }
+  }
+}

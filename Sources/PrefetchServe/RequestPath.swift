@@ -1,0 +1,53 @@
+internal import PrefetchCore
+
+/// The path of a request as names below a folder, decoded once.
+enum RequestPath: Hashable {
+  /// Relative, without empty, dot or hidden names.
+  case file(String)
+  /// Nothing is ever served there: hidden and empty names.
+  case nowhere
+  /// No server should have to guess what is meant.
+  case malformed
+
+  init(_ raw: String) {
+    guard raw.hasPrefix("/"), raw.utf8.count <= WebURL.maximumLength else {
+      self = .malformed
+      return
+    }
+    var names: [String] = []
+    var isHidden = false
+    let parts = raw.dropFirst().split(separator: "/", omittingEmptySubsequences: false)
+    for (offset, part) in parts.enumerated() {
+      guard let name = Self.decode(part), name != ".", name != ".." else {
+        self = .malformed
+        return
+      }
+      let isFolderItself = name.isEmpty && offset == parts.count - 1
+      if isFolderItself {
+        names.append("index.html")
+      } else {
+        isHidden = isHidden || name.isEmpty || name.hasPrefix(".")
+        names.append(name)
+      }
+    }
+    self = isHidden ? .nowhere : .file(names.joined(separator: "/"))
+  }
+
+  /// Nil for broken escapes, and for ones that hide a slash, a control character or broken UTF-8.
+  private static func decode(_ part: Substring) -> String? {
+    var bytes: [UInt8] = []
+    var rest = part.utf8[...]
+    while let byte = rest.popFirst() {
+      guard byte == UInt8(ascii: "%") else {
+        bytes.append(byte)
+        continue
+      }
+      guard let high = rest.popFirst().flatMap(Hexadecimal.value(of:)),
+        let low = rest.popFirst().flatMap(Hexadecimal.value(of:))
+      else { return nil }
+      bytes.append(high << 4 | low)
+    }
+    let isClean = bytes.allSatisfy { $0 >= 0x20 && $0 != 0x7F && $0 != UInt8(ascii: "/") }
+    return isClean ? String(validating: bytes, as: UTF8.self) : nil
+  }
+}

@@ -1,0 +1,84 @@
+internal import CMicroHTTPD
+internal import Glibc
+internal import PrefetchCore
+
+/// The folder below which every file is, whatever a path or a symbolic link says.
+struct ServedFolder: ~Copyable, Sendable {
+  private let descriptor: Int32
+
+  init(_ path: String) throws(Failure) {
+    descriptor = unsafe Glibc.open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    guard descriptor >= 0 else { throw Failure(errno: errno, "cannot serve the folder `\(path)`") }
+  }
+
+  deinit {
+    close(descriptor)
+  }
+
+  /// A regular file that anybody who asks may read; nil for everything else.
+  func open(_ path: String) -> ServedFile? {
+    var number = unsafe prefetch_open_beneath(descriptor, path, Self.flags)
+    if number < 0, errno == ENOSYS || errno == EPERM { number = openByName(path) }
+    return number < 0 ? nil : ServedFile(adopting: number)
+  }
+
+  /// For kernels and sandboxes without openat2: one name at a time, and no symbolic link at all.
+  private func openByName(_ path: String) -> Int32 {
+    var current = fcntl(descriptor, F_DUPFD_CLOEXEC, 0)
+    let names = path.split(separator: "/")
+    for (offset, name) in names.enumerated() where current >= 0 {
+      let isLast = offset == names.count - 1
+      let flags = isLast ? Self.flags : O_RDONLY | O_DIRECTORY | O_CLOEXEC
+      let next = unsafe openat(current, String(name), flags | O_NOFOLLOW)
+      close(current)
+      current = next
+    }
+    return current
+  }
+
+  /// A FIFO in the folder must not hold the server up.
+  private static let flags = O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK
+}
+
+/// An open file with what its headers say.
+struct ServedFile: ~Copyable {
+  let validators: Validators
+  /// Negative once somebody else has taken it.
+  private var descriptor: Int32
+
+  fileprivate init?(adopting descriptor: Int32) {
+    var status = stat()
+    guard unsafe fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+      close(descriptor)
+      return nil
+    }
+    self.descriptor = descriptor
+    let seconds = Int64(status.st_mtim.tv_sec)
+    let nanoseconds = seconds &* 1_000_000_000 &+ Int64(status.st_mtim.tv_nsec)
+    let parts = [UInt64(bitPattern: nanoseconds), UInt64(status.st_size), UInt64(status.st_ino)]
+    validators = Validators(
+      etag: "\"" + parts.map { String($0, radix: 16) }.joined(separator: "-") + "\"",
+      modified: Instant(seconds: seconds),
+      size: Int64(status.st_size)
+    )
+  }
+
+  deinit {
+    if descriptor >= 0 { close(descriptor) }
+  }
+
+  /// The descriptor, to be closed by whoever takes it.
+  consuming func release() -> Int32 {
+    let number = descriptor
+    descriptor = -1
+    return number
+  }
+}
+
+extension Failure {
+  init(errno number: Int32, _ what: String) {
+    let reason = unsafe strerror(number).map { unsafe String(cString: $0) } ?? "error \(number)"
+    let code: ErrorCode = number == EACCES || number == EPERM ? .permission : .disk
+    self.init(code, "\(what): \(reason)")
+  }
+}

@@ -1,0 +1,49 @@
+package import PrefetchCore
+
+/// A cache that does not exist yet, for dry runs: empty, and not made by being looked at.
+package final class AbsentStore: ContentStore {
+  private let staging = StagingArea.inMemory()
+
+  package init() {}
+
+  package func inventory() throws(Failure) -> Inventory {
+    Inventory()
+  }
+
+  package func segments() throws(Failure) -> [SegmentRecord] {
+    []
+  }
+
+  package func commit(_ changes: [StoreChange]) throws(Failure) -> [RemovedContent] {
+    throw Failure(.internal, "a dry run tried to write")
+  }
+
+  package func withObject<Value>(
+    _ digest: ContentDigest,
+    _ read: (RawSpan) throws -> Value
+  ) throws -> Value {
+    throw Failure(.storeDamaged, "\(digest) is not stored")
+  }
+
+  package func missingObjects(of inventory: Inventory) throws(Failure) -> Set<ContentDigest> {
+    []
+  }
+
+  package func beginBody(
+    expectedSize: Int64?,
+    alsoHashing algorithms: Set<DigestAlgorithm>
+  ) throws(Failure) -> any BodySink {
+    try staging.beginBody(expectedSize: expectedSize, alsoHashing: algorithms)
+  }
+
+  package func withBytes<Value>(
+    of body: StagedBody,
+    _ read: (RawSpan) throws -> Value
+  ) throws -> Value {
+    try staging.withBytes(of: body, read)
+  }
+
+  package func discard(_ body: StagedBody) {
+    staging.discard(body)
+  }
+}

@@ -1,0 +1,199 @@
+package import PrefetchCore
+
+extension DiskStore {
+  package func commit(_ changes: [StoreChange]) throws(Failure) -> [RemovedContent] {
+    let bodies = changes.compactMap(\.body)
+    let removed = try change(publishing: bodies) { (writer, adopts) throws(Failure) in
+      for change in changes {
+        try writer.apply(change, isStored: adopts)
+      }
+    }
+    for body in bodies {
+      staging.discard(body)
+    }
+    return removed
+  }
+
+  /// Removes items whatever holds them; the next run of whoever declares them fetches them again.
+  package func remove(urls: [String]) throws(Failure) -> [RemovedContent] {
+    try change { (writer, _) throws(Failure) in
+      for url in urls {
+        try writer.remove(url: url)
+      }
+    }
+  }
+
+  /// Removes bodies and keeps the records, which are then as if never fetched.
+  package func removeBodies(urls: [String], state: ItemState = .pending) throws(Failure) {
+    var changes: [StoreChange] = []
+    for url in urls {
+      guard var emptied = try record(url: url) else { continue }
+      emptied.forgetBody()
+      emptied.state = state
+      changes.append(.record(emptied, body: nil))
+    }
+    _ = try commit(changes)
+  }
+
+  /// Removes items that came through a segment and that no segment holds: those whose lock ended.
+  package func removeUnheld() throws(Failure) -> [RemovedContent] {
+    var items: [Int64] = []
+    let rows = try database().prepare(
+      """
+      SELECT item FROM items WHERE origin='segment' \
+      AND NOT EXISTS (SELECT 1 FROM members WHERE members.item=items.item)
+      """
+    )
+    while try rows.step() {
+      items.append(rows.number(0))
+    }
+    return try change { (writer, _) throws(Failure) in
+      for item in items {
+        try writer.removeIfUnheld(item)
+      }
+    }
+  }
+
+  /// Locks items, or unlocks them with nil; URLs without a record are passed over.
+  package func setLock(_ lock: ItemLock?, urls: [String]) throws(Failure) {
+    try requireWriting()
+    let database = try database()
+    try database.transaction { () throws(Failure) in
+      let update = try database.prepare(
+        "UPDATE items SET locked=?2, locked_until=?3, locked_process=?4 WHERE url=?1"
+      )
+      for url in urls {
+        try update.bind(1, url)
+        try update.bind(2, lock != nil)
+        try update.bind(3, lock?.until)
+        try update.bind(4, lock?.process.map(Int.init))
+        try update.run()
+      }
+    }
+  }
+
+  @discardableResult
+  func requireWriting() throws(Failure) -> Writing {
+    switch access {
+    case .writing(let writing): return writing
+    case .reading:
+      throw Failure(.permission, "the cache `\(path)` was opened for reading only")
+    }
+  }
+
+  /// The one way in which rows and objects change: bodies first, then the rows that name them,
+  /// then the objects that no row names any more.
+  func change(
+    publishing bodies: [StagedBody] = [],
+    _ body: (IndexWriter, (ContentDigest) throws(Failure) -> Bool) throws(Failure) -> Void
+  ) throws(Failure) -> [RemovedContent] {
+    let writing = try requireWriting()
+    let database = try database()
+    do throws(Failure) {
+      return try Self.withObjectsLocked(writing.layout) { () throws(Failure) in
+        let references = try ObjectReferences(database)
+        try writing.publisher.publish(publications(bodies, references), noting: &times)
+        let writer = try IndexWriter(database, locks: LockRule(now: clockStart))
+        try database.transaction { () throws(Failure) in
+          try body(writer) { digest throws(Failure) in
+            if try references.contains(digest) { return true }
+            return try intactObject(digest) != nil
+          }
+        }
+        try tidyUp(after: writer, references, writing)
+        return writer.removed
+      }
+    } catch {
+      noteDamage(error)
+      throw error
+    }
+  }
+
+  private func publications(
+    _ bodies: [StagedBody],
+    _ references: borrowing ObjectReferences
+  ) throws(Failure) -> [Publication] {
+    var seen: Set<ContentDigest> = []
+    var publications: [Publication] = []
+    for body in bodies where seen.insert(body.digest).inserted {
+      publications.append(
+        Publication(
+          digest: body.digest,
+          size: body.size,
+          staged: try staging.staged(body),
+          isKnown: try references.contains(body.digest)
+        )
+      )
+    }
+    return publications
+  }
+
+  /// What fails here leaves orphans, which a later run removes; the commit itself has succeeded.
+  private func tidyUp(
+    after writer: IndexWriter,
+    _ references: borrowing ObjectReferences,
+    _ writing: Writing
+  ) throws(Failure) {
+    do throws(Failure) {
+      var orphans: [ContentDigest] = []
+      for digest in writer.released where try !references.contains(digest) {
+        orphans.append(digest)
+      }
+      try writing.publisher.remove(orphans, noting: &times)
+      try index.shortenLog(of: try database(), over: Self.longestLog)
+    } catch {
+      diagnostics.append(
+        Diagnostic(
+          "store.leftover",
+          "replaced bodies could not be removed: \(error.message)",
+          severity: .warning,
+          hint: "the next run tries again"
+        )
+      )
+    }
+  }
+
+  private static let longestLog: Int64 = 64 * 1024 * 1024
+}
+
+/// Whether any row names an object.
+struct ObjectReferences: ~Copyable {
+  private let statement: Statement
+
+  init(_ database: Database) throws(Failure) {
+    statement = try database.prepare(
+      """
+      SELECT EXISTS (SELECT 1 FROM items WHERE digest=?1) \
+      OR EXISTS (SELECT 1 FROM segments WHERE manifest=?1)
+      """
+    )
+  }
+
+  borrowing func contains(_ digest: ContentDigest) throws(Failure) -> Bool {
+    try statement.bind(1, digest)
+    defer { statement.reset() }
+    return try statement.step() && statement.flag(0)
+  }
+}
+
+extension StoreChange {
+  fileprivate var body: StagedBody? {
+    switch self {
+    case .record(_, let body): body
+    case .segment(_, let manifest): manifest
+    case .join, .leave, .forget: nil
+    }
+  }
+}
+
+extension ContentRecord {
+  /// Makes the record one of a body that was never fetched.
+  mutating func forgetBody() {
+    digest = nil
+    size = 0
+    state = .pending
+    validators = Validators()
+    validatedAt = nil
+    freshUntil = nil
+  }
+}

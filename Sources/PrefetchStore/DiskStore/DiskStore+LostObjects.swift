@@ -1,0 +1,119 @@
+package import PrefetchCore
+
+extension DiskStore {
+  /// Also those manifests of segments that are gone, besides the inventory's objects.
+  package func missingObjects(
+    of inventory: Inventory
+  ) throws(Failure) -> Set<ContentDigest> {
+    var folders: [UInt8: Int64] = [:]
+    for prefix in UInt8.min...UInt8.max {
+      let modified = try objects?.modified(prefix) ?? FolderTimes.absent
+      if !times.isComplete(prefix, modified: modified) {
+        folders[prefix] = modified
+      }
+    }
+    guard !folders.isEmpty else { return [] }
+    var expected: [UInt8: Set<ContentDigest>] = [:]
+    let manifests = try segments().compactMap(\.manifest)
+    for digest in inventory.records.lazy.compactMap(\.digest) where folders[digest.prefix] != nil {
+      expected[digest.prefix, default: []].insert(digest)
+    }
+    for digest in manifests where folders[digest.prefix] != nil {
+      expected[digest.prefix, default: []].insert(digest)
+    }
+    var missing: Set<ContentDigest> = []
+    for (prefix, modified) in folders {
+      let present = try objects?.digests(in: prefix) ?? []
+      let absent = expected[prefix, default: []].subtracting(present)
+      missing.formUnion(absent)
+      times.didExamine(prefix, modified: modified, isComplete: absent.isEmpty)
+    }
+    return missing
+  }
+
+  /// Ends a run: removes what crashes left, notes what is complete, and moves the log into the
+  /// index, unless somebody reads.
+  package func finishRun(holding lock: RunLock) throws(Failure) {
+    let writing = try requireWriting()
+    try withExtendedLifetime(lock) { () throws(Failure) in
+      try removeOrphans(in: times.suspects, writing)
+      try writing.partial.removeStale()
+      try close()
+    }
+  }
+
+  /// Removes objects that no row names, wherever they are; finds those, too, that came to be while
+  /// nobody looked.
+  package func removeOrphans(holding lock: RunLock) throws(Failure) {
+    let writing = try requireWriting()
+    try withExtendedLifetime(lock) { () throws(Failure) in
+      try removeOrphans(in: Set(UInt8.min...UInt8.max), writing)
+    }
+  }
+
+  private func removeOrphans(
+    in prefixes: Set<UInt8>,
+    _ writing: Writing
+  ) throws(Failure) {
+    let database = try database()
+    try Self.withObjectsLocked(writing.layout) { () throws(Failure) in
+      let references = try ObjectReferences(database)
+      var orphans: [ContentDigest] = []
+      for prefix in prefixes {
+        guard let folder = try writing.publisher.objects.folder(of: prefix) else { continue }
+        for digest in try writing.publisher.objects.digests(in: prefix)
+        where try !references.contains(digest) {
+          guard let status = try folder.status(of: digest.hexadecimal),
+            status.kind != .folder
+          else { continue }
+          if status.changed < start {
+            orphans.append(digest)
+          } else {
+            // Perhaps on its way into the index; the next run looks again.
+            times.didFail(prefix)
+          }
+        }
+      }
+      try writing.publisher.remove(orphans, noting: &times)
+    }
+  }
+
+  /// Nanoseconds, as file systems count.
+  private var start: Int64 {
+    clockStart.milliseconds.multipliedReportingOverflow(by: 1_000_000).partialValue
+  }
+
+  // MARK: Times of the folders
+
+  func recordedTimes(_ database: Database) throws(Failure) -> FolderTimes {
+    var recorded: [UInt8: Int64] = [:]
+    let rows = try database.prepare("SELECT prefix, modified FROM object_folders")
+    while try rows.step() {
+      guard let prefix = UInt8(exactly: rows.number(0)) else { continue }
+      recorded[prefix] = rows.number(1)
+    }
+    return FolderTimes(recorded: recorded)
+  }
+
+  func recordTimes(_ database: Database) throws(Failure) {
+    let changes = times.changes
+    guard !changes.isEmpty else { return }
+    try database.transaction { () throws(Failure) in
+      let insertion = try database.prepare(
+        "INSERT OR REPLACE INTO object_folders (prefix, modified) VALUES (?1, ?2)"
+      )
+      let deletion = try database.prepare("DELETE FROM object_folders WHERE prefix=?1")
+      for change in changes {
+        if let modified = change.modified {
+          try insertion.bind(1, Int(change.prefix))
+          try insertion.bind(2, modified)
+          try insertion.run()
+        } else {
+          try deletion.bind(1, Int(change.prefix))
+          try deletion.run()
+        }
+      }
+    }
+    times.didRecord()
+  }
+}

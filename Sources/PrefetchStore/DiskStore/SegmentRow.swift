@@ -1,0 +1,58 @@
+internal import PrefetchCore
+
+/// A segment's record as a row of `segments`, both ways.
+enum SegmentRow {
+  static let columns =
+    """
+    segment, identity, name, priority, manifest_url, manifest, manifest_final_url, etag, \
+    last_modified, generated, item_count, last_checked, last_success, state
+    """
+
+  static let replacement =
+    """
+    INSERT INTO segments (identity, name, priority, manifest_url, manifest, manifest_final_url, \
+    etag, last_modified, generated, item_count, last_checked, last_success, state) \
+    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13) \
+    ON CONFLICT (identity, name) DO UPDATE SET priority=?3, manifest_url=?4, manifest=?5, \
+    manifest_final_url=?6, etag=?7, last_modified=?8, generated=?9, item_count=?10, \
+    last_checked=?11, last_success=?12, state=?13
+    """
+
+  static func bind(_ record: SegmentRecord, to statement: borrowing Statement) throws(Failure) {
+    try statement.bind(1, record.key.identity)
+    try statement.bind(2, record.key.name)
+    try statement.bind(3, record.priority)
+    try statement.bind(4, record.manifestURL)
+    try statement.bind(5, record.manifest)
+    try statement.bind(6, record.manifestFinalURL)
+    try statement.bind(7, record.validators.entityTag)
+    try statement.bind(8, record.validators.lastModified)
+    try statement.bind(9, record.generated)
+    try statement.bind(10, record.itemCount)
+    try statement.bind(11, record.lastChecked)
+    try statement.bind(12, record.lastSuccess)
+    try statement.bind(13, record.state.rawValue)
+  }
+
+  static func read(_ row: borrowing Statement) throws(Failure) -> SegmentRecord {
+    var record = SegmentRecord(key: SegmentKey(identity: row.text(1), name: row.text(2)))
+    record.priority = row.optionalNumber(3).map(Int.init)
+    record.manifestURL = row.optionalText(4)
+    record.manifest = row.optionalDigest(5)
+    record.manifestFinalURL = row.optionalText(6)
+    record.validators.entityTag = row.optionalText(7)
+    record.validators.lastModified = row.optionalText(8)
+    record.generated = row.instant(9)
+    record.itemCount = Int(row.number(10))
+    record.lastChecked = row.instant(11)
+    record.lastSuccess = row.instant(12)
+    guard let state = SegmentState(rawValue: row.text(13)) else {
+      throw Failure(
+        .storeDamaged,
+        "the index holds an impossible state for segment `\(record.key.name)`"
+      )
+    }
+    record.state = state
+    return record
+  }
+}

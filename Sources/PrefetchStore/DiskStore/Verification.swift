@@ -1,0 +1,175 @@
+package import PrefetchCore
+
+/// What re-hashing everything stored found.
+package struct VerificationReport: Hashable, Sendable {
+  /// Objects that the index names, damaged ones included.
+  package var checked = 0
+  /// What was read of them.
+  package var bytes: Int64 = 0
+  package var bad: [DamagedObject] = []
+  /// Objects that the index does not name: no damage, the next run removes them.
+  package var orphans = 0
+
+  /// Of a cache that does not exist yet.
+  package static let empty = VerificationReport()
+}
+
+/// An object that is not what its name says.
+package struct DamagedObject: Hashable, Sendable {
+  package enum Problem: String, Hashable, Sendable {
+    case missing
+    case size
+    case digest
+    case unreadable
+    case notFile = "not_a_file"
+  }
+
+  package var digest: ContentDigest
+  package var path: String
+  /// Of the items and manifests that name it.
+  package var urls: [String]
+  package var problem: Problem
+
+  package init(digest: ContentDigest, path: String, urls: [String], problem: Problem) {
+    self.digest = digest
+    self.path = path
+    self.urls = urls
+    self.problem = problem
+  }
+}
+
+extension DiskStore {
+  /// Reads every object that the index names and hashes it; changes nothing.
+  ///
+  /// Stops with `cancelled` when `isCancelled` says so.
+  package func verify(isCancelled: () -> Bool = { false }) throws(Failure) -> VerificationReport {
+    var report = VerificationReport()
+    let named = try namedObjects()
+    for object in named {
+      guard !isCancelled() else { throw Failure(.cancelled, "stopped while verifying") }
+      report.checked += 1
+      guard let problem = try problem(of: object, &report.bytes, isCancelled) else { continue }
+      report.bad.append(
+        DamagedObject(
+          digest: object.digest,
+          path: objectPath(object.digest),
+          urls: object.urls,
+          problem: problem
+        )
+      )
+    }
+    let digests = Set(named.lazy.map(\.digest))
+    for prefix in UInt8.min...UInt8.max {
+      report.orphans += try objects?.digests(in: prefix).subtracting(digests).count ?? 0
+    }
+    return report
+  }
+
+  /// Drops damaged bodies; their records stay, so that the next run fetches them again.
+  package func repair(_ bad: [DamagedObject], holding lock: RunLock) throws(Failure) {
+    let writing = try requireWriting()
+    try withExtendedLifetime(lock) { () throws(Failure) in
+      _ = try change { (_, _) throws(Failure) in
+        try forgetBodies(bad.map(\.digest))
+      }
+      try Self.withObjectsLocked(writing.layout) { () throws(Failure) in
+        for object in bad {
+          try clear(object.digest, writing)
+        }
+      }
+    }
+  }
+
+  private struct NamedObject {
+    var digest: ContentDigest
+    /// Nil for manifests, whose size no row holds.
+    var size: Int64?
+    var urls: [String]
+  }
+
+  private func namedObjects() throws(Failure) -> [NamedObject] {
+    let rows = try database().prepare(
+      """
+      SELECT digest, size, url FROM items WHERE digest IS NOT NULL UNION ALL \
+      SELECT manifest, NULL, coalesce(manifest_url, name) FROM segments \
+      WHERE manifest IS NOT NULL ORDER BY 1, 2 DESC, 3
+      """
+    )
+    var objects: [NamedObject] = []
+    while try rows.step() {
+      guard let digest = rows.optionalDigest(0) else {
+        throw Failure(.storeDamaged, "the index holds an impossible digest for `\(rows.text(2))`")
+      }
+      if objects.last?.digest == digest {
+        objects[objects.count - 1].urls.append(rows.text(2))
+      } else {
+        objects.append(
+          NamedObject(digest: digest, size: rows.optionalNumber(1), urls: [rows.text(2)])
+        )
+      }
+    }
+    return objects
+  }
+
+  private func problem(
+    of object: NamedObject,
+    _ bytes: inout Int64,
+    _ isCancelled: () -> Bool
+  ) throws(Failure) -> DamagedObject.Problem? {
+    do throws(Failure) {
+      guard let file = try objects?.open(object.digest) else { return .missing }
+      let size = try file.status().size
+      if let expected = object.size, size != expected { return .size }
+      let digest = try ObjectFolder.digest(of: file, isCancelled: isCancelled)
+      bytes += size
+      return digest == object.digest ? nil : .digest
+    } catch {
+      switch error.code {
+      case .cancelled: throw error
+      case .storeDamaged: return .notFile
+      default: return .unreadable
+      }
+    }
+  }
+
+  private func forgetBodies(_ digests: [ContentDigest]) throws(Failure) {
+    let database = try database()
+    let items = try database.prepare(
+      """
+      UPDATE items SET digest=NULL, size=0, state='pending', etag=NULL, last_modified=NULL, \
+      validated_at=NULL, fresh_until=NULL WHERE digest=?1
+      """
+    )
+    let segments = try database.prepare(
+      "UPDATE segments SET manifest=NULL, etag=NULL, last_modified=NULL WHERE manifest=?1"
+    )
+    for digest in digests {
+      try items.bind(1, digest)
+      try items.run()
+      try segments.bind(1, digest)
+      try segments.run()
+    }
+  }
+
+  /// Makes the name free for the good body; what somebody put there that is no file is kept aside.
+  private func clear(_ digest: ContentDigest, _ writing: Writing) throws(Failure) {
+    let name = digest.hexadecimal
+    guard let folder = try writing.publisher.objects.folder(of: digest.prefix),
+      let status = try folder.status(of: name)
+    else { return }
+    guard status.kind == .folder else {
+      return try writing.publisher.remove([digest], noting: &times)
+    }
+    let newName = RandomName.make("set-aside-")
+    try folder.rename(name, to: newName, in: writing.partial.folder)
+    diagnostics.append(
+      Diagnostic(
+        "store.set-aside",
+        "the directory `\(folder.path(of: name))` was moved to "
+          + "`\(writing.partial.folder.path(of: newName))`",
+        severity: .warning,
+        hint: "delete it when nobody needs it"
+      )
+    )
+  }
+}

@@ -1,0 +1,60 @@
+internal import Glibc
+internal import PrefetchCore
+
+/// The folders of a cache, open, and how they come to be.
+struct CacheLayout {
+  let root: Folder
+  /// Locked by whoever publishes or removes objects, for as long as that and its commit take.
+  let objects: Folder
+
+  static let indexName = "index.sqlite"
+  static let lockName = "lock"
+  private static let objectsName = "objects"
+  private static let digestsName = "sha256"
+  private static let partialName = "partial"
+  private static let tagName = "CACHEDIR.TAG"
+
+  /// Makes what is missing, except what ``objectFolder()`` makes.
+  static func making(_ path: String) throws(Failure) -> CacheLayout {
+    let root = try Folder.making(path)
+    try makeTag(in: root)
+    let (objects, _) = try root.makingFolder(objectsName)
+    return CacheLayout(root: root, objects: objects)
+  }
+
+  var index: DatabaseFile {
+    DatabaseFile(folder: root, name: Self.indexName, schema: .index)
+  }
+
+  /// Made after the index, so that a cache with objects and no index is known to have lost it.
+  func objectFolder() throws(Failure) -> ObjectFolder {
+    ObjectFolder(root: try objects.makingFolder(Self.digestsName).0)
+  }
+
+  func partialFolder() throws(Failure) -> PartialFolder {
+    PartialFolder(try root.makingFolder(Self.partialName).0)
+  }
+
+  /// What is there, for reading; nil when there are no objects.
+  static func existingObjects(in root: Folder) throws(Failure) -> ObjectFolder? {
+    try root.folder(objectsName)?.folder(digestsName).map(ObjectFolder.init(root:))
+  }
+
+  /// Lets backup programs leave the cache out.
+  private static func makeTag(in root: Folder) throws(Failure) {
+    guard try root.status(of: tagName) == nil else { return }
+    let temporary = RandomName.make(tagName + ".")
+    let file = try root.open(temporary, O_WRONLY | O_CREAT | O_EXCL, mode: 0o644)
+    let text =
+      """
+      Signature: 8a477f597d28d172789f06886806bc55
+      # This file is a cache directory tag created by prefetch.
+      # For information about cache directory tags, see https://bford.info/cachedir/
+
+      """
+    let bytes = Array(text.utf8)
+    try file.write(unsafe bytes.span.bytes)
+    try file.close()
+    try root.rename(temporary, to: tagName, in: root)
+  }
+}

@@ -1,0 +1,55 @@
+internal import Glibc
+internal import PrefetchCore
+
+/// The bytes of a whole file for the length of a call.
+enum FileBytes {
+  /// Small files are read: that costs less than a mapping, and nobody can cut them meanwhile.
+  private static let largestCopy: Int64 = 64 * 1024
+
+  static func withBytes<Value>(
+    of file: OpenFile,
+    _ read: (RawSpan) throws -> Value
+  ) throws -> Value {
+    let size = try file.status().size
+    if size > largestCopy {
+      let mapping = try Mapping(file, size: Int(size))
+      return try mapping.withBytes(read)
+    }
+    let bytes = try copy(of: file, size: size)
+    return try unsafe bytes.withUnsafeBytes { try unsafe read($0.bytes) }
+  }
+
+  private static func copy(of file: OpenFile, size: Int64) throws(Failure) -> [UInt8] {
+    guard size > 0 else { return [] }
+    var bytes: [UInt8] = []
+    var rest = [UInt8](repeating: 0, count: Int(size))
+    while !rest.isEmpty {
+      let count = try file.read(into: &rest, at: Int64(bytes.count))
+      guard count > 0 else { break }
+      bytes += rest[..<count]
+      rest.removeFirst(count)
+    }
+    return bytes
+  }
+}
+
+/// A file in memory, given back at the end of its scope.
+@safe private struct Mapping: ~Copyable {
+  private let bytes: UnsafeRawBufferPointer
+
+  init(_ file: OpenFile, size: Int) throws(Failure) {
+    let address = unsafe mmap(nil, size, PROT_READ, MAP_PRIVATE, file.number, 0)
+    guard let address = unsafe address, unsafe address != MAP_FAILED else {
+      throw .system(errno, "map", file.path)
+    }
+    unsafe bytes = UnsafeRawBufferPointer(start: address, count: size)
+  }
+
+  deinit {
+    unsafe munmap(UnsafeMutableRawPointer(mutating: bytes.baseAddress), bytes.count)
+  }
+
+  borrowing func withBytes<Value>(_ read: (RawSpan) throws -> Value) throws -> Value {
+    try unsafe read(bytes.bytes)
+  }
+}

@@ -1,0 +1,37 @@
+internal import Glibc
+
+/// What the file system says about one name.
+struct FileStatus {
+  enum Kind {
+    case file
+    case folder
+    case other
+  }
+
+  let kind: Kind
+  let size: Int64
+  let device: UInt64
+  let inode: UInt64
+  /// Nanoseconds since 1970; of a folder: when a name was last added or removed.
+  let modified: Int64
+  /// Nanoseconds since 1970; a new link moves it, which the modification time ignores.
+  let changed: Int64
+
+  init(_ status: stat) {
+    kind =
+      switch status.st_mode & S_IFMT {
+      case S_IFREG: .file
+      case S_IFDIR: .folder
+      default: .other
+      }
+    size = Int64(status.st_size)
+    device = UInt64(status.st_dev)
+    inode = UInt64(status.st_ino)
+    modified = Self.nanoseconds(status.st_mtim)
+    changed = Self.nanoseconds(status.st_ctim)
+  }
+
+  private static func nanoseconds(_ time: timespec) -> Int64 {
+    Int64(time.tv_sec) &* 1_000_000_000 &+ Int64(time.tv_nsec)
+  }
+}

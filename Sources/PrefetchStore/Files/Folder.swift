@@ -1,0 +1,187 @@
+internal import Glibc
+internal import PrefetchCore
+
+/// A directory held open: what is done below it hits this directory, whatever its path means later.
+///
+/// No name given here is followed if it is a symbolic link.
+final class Folder: Sendable {
+  let path: String
+  private let file: OpenFile
+
+  private init(file: OpenFile) {
+    self.file = file
+    path = file.path
+  }
+
+  /// Opens an existing directory of the user's choice, links in its path included; nil when missing.
+  convenience init?(at path: String) throws(Failure) {
+    let number = SystemCall.number { unsafe Glibc.open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) }
+    guard number != -ENOENT else { return nil }
+    guard number != -ENOTDIR else {
+      throw Failure(.disk, "`\(path)` is not a directory")
+    }
+    guard number >= 0 else { throw .system(-number, "open", path) }
+    self.init(file: OpenFile(owning: number, path: path))
+  }
+
+  /// Opens a directory of the user's choice and makes it, with its parents, where it is missing.
+  static func making(_ path: String) throws(Failure) -> Folder {
+    if let folder = try Folder(at: path) { return folder }
+    var partial = path.hasPrefix("/") ? "" : "."
+    for component in path.split(separator: "/") {
+      partial += "/" + component
+      let result = SystemCall.number { unsafe mkdir(partial, 0o755) }
+      // A parent that may not be written but exists is fine, whatever the error says.
+      guard result < 0, result != -EEXIST, try Folder(at: partial) == nil else { continue }
+      throw .system(-result, "create", partial)
+    }
+    guard let folder = try Folder(at: path) else { throw .system(ENOENT, "create", path) }
+    return folder
+  }
+
+  /// Where the directory really is now, for libraries that take paths only.
+  var realPath: String {
+    var buffer = [UInt8](repeating: 0, count: Int(PATH_MAX))
+    let link = "/proc/self/fd/\(number)"
+    let count = unsafe buffer.withUnsafeMutableBytes { bytes in
+      guard let start = bytes.baseAddress else { return 0 }
+      return unsafe readlink(link, start, bytes.count)
+    }
+    guard count > 0 else { return path }
+    return String(decoding: buffer[..<count], as: UTF8.self)
+  }
+
+  var number: Int32 {
+    file.number
+  }
+
+  func path(of name: String) -> String {
+    path + "/" + name
+  }
+
+  /// A second, independent descriptor, for locks of its own.
+  func reopened() throws(Failure) -> Folder {
+    Folder(file: try open(".", O_RDONLY | O_DIRECTORY))
+  }
+
+  func open(_ name: String, _ flags: Int32, mode: mode_t = 0) throws(Failure) -> OpenFile {
+    let number = openNumber(name, flags, mode: mode)
+    guard number >= 0 else { throw .system(-number, "open", path(of: name)) }
+    return OpenFile(owning: number, path: path(of: name))
+  }
+
+  /// A file whose only use is to be locked.
+  func openLock(_ name: String) throws(Failure) -> OpenFile {
+    try open(name, O_RDWR | O_CREAT, mode: 0o644)
+  }
+
+  /// The descriptor or the negative error number, where some errors are expected.
+  func openNumber(_ name: String, _ flags: Int32, mode: mode_t = 0) -> Int32 {
+    SystemCall.number { unsafe openat(number, name, flags | O_NOFOLLOW | O_CLOEXEC, mode) }
+  }
+
+  /// Nil when there is none.
+  func folder(_ name: String) throws(Failure) -> Folder? {
+    let number = openNumber(name, O_RDONLY | O_DIRECTORY)
+    guard number != -ENOENT else { return nil }
+    guard number != -ENOTDIR, number != -ELOOP else {
+      throw Failure(.disk, "`\(path(of: name))` is not a directory")
+    }
+    guard number >= 0 else { throw .system(-number, "open", path(of: name)) }
+    return Folder(file: OpenFile(owning: number, path: path(of: name)))
+  }
+
+  /// Makes it where it is missing; says whether it did.
+  func makingFolder(_ name: String, mode: mode_t = 0o755) throws(Failure) -> (Folder, isNew: Bool) {
+    if let folder = try folder(name) { return (folder, false) }
+    let result = SystemCall.number { unsafe mkdirat(number, name, mode) }
+    guard result == 0 || result == -EEXIST else {
+      throw .system(-result, "create", path(of: name))
+    }
+    guard let folder = try folder(name) else { throw .system(ENOENT, "open", path(of: name)) }
+    return (folder, result == 0)
+  }
+
+  func status() throws(Failure) -> FileStatus {
+    try file.status()
+  }
+
+  /// Nil when there is no such name.
+  func status(of name: String) throws(Failure) -> FileStatus? {
+    var status = stat()
+    let result = SystemCall.number { unsafe fstatat(number, name, &status, AT_SYMLINK_NOFOLLOW) }
+    guard result != -ENOENT else { return nil }
+    guard result == 0 else { throw .system(-result, "examine", path(of: name)) }
+    return FileStatus(status)
+  }
+
+  /// Says whether there was something to remove.
+  @discardableResult
+  func remove(_ name: String) throws(Failure) -> Bool {
+    let result = SystemCall.number { unsafe unlinkat(number, name, 0) }
+    guard result != -ENOENT else { return false }
+    guard result == 0 else { throw .system(-result, "remove", path(of: name)) }
+    return true
+  }
+
+  func removeFolder(_ name: String) throws(Failure) {
+    try SystemCall.require("remove", path(of: name)) {
+      unsafe unlinkat(number, name, Int32(AT_REMOVEDIR))
+    }
+  }
+
+  func rename(_ name: String, to newName: String, in other: Folder) throws(Failure) {
+    try SystemCall.require("rename", path(of: name)) {
+      unsafe renameat(number, name, other.number, newName)
+    }
+  }
+
+  /// A second name for a file; 0 or the negative error number.
+  func link(_ name: String, to newName: String, in other: Folder) -> Int32 {
+    SystemCall.number { unsafe linkat(number, name, other.number, newName, 0) }
+  }
+
+  /// The first name for a file that has none; 0 or the negative error number.
+  func link(_ unnamed: OpenFile, as name: String) -> Int32 {
+    SystemCall.number {
+      unsafe linkat(
+        AT_FDCWD,
+        "/proc/self/fd/\(unnamed.number)",
+        number,
+        name,
+        Int32(AT_SYMLINK_FOLLOW)
+      )
+    }
+  }
+
+  func names() throws(Failure) -> [String] {
+    // The stream takes its descriptor over, so it gets one of its own.
+    let number = openNumber(".", O_RDONLY | O_DIRECTORY)
+    guard number >= 0 else { throw .system(-number, "open", path) }
+    guard let stream = unsafe fdopendir(number) else {
+      let error = errno
+      Glibc.close(number)
+      throw .system(error, "list", path)
+    }
+    defer { unsafe closedir(stream) }
+    var names: [String] = []
+    errno = 0
+    while let entry = unsafe readdir(stream) {
+      let name = unsafe withUnsafePointer(to: &entry.pointee.d_name) { pointer in
+        unsafe pointer.withMemoryRebound(to: CChar.self, capacity: 256) {
+          unsafe String(cString: $0)
+        }
+      }
+      if name != ".", name != ".." {
+        names.append(name)
+      }
+      errno = 0
+    }
+    guard errno == 0 else { throw .system(errno, "list", path) }
+    return names
+  }
+
+  func synchronize() throws(Failure) {
+    try file.synchronize()
+  }
+}

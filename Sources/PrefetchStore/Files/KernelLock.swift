@@ -1,0 +1,57 @@
+internal import Glibc
+internal import PrefetchCore
+
+/// A kernel lock on a directory or file, held as long as this value lives.
+///
+/// It belongs to the open file, so two of them exclude each other within a process as well.
+final class KernelLock {
+  enum Mode {
+    case shared
+    case exclusive
+  }
+
+  private let file: OpenFile
+
+  private init(_ file: OpenFile) {
+    self.file = file
+  }
+
+  /// Nil when somebody else holds it until `patience` has passed.
+  ///
+  /// File systems without locks grant everything: there, keeping runs apart is up to their users.
+  static func take(
+    _ mode: Mode,
+    on file: OpenFile,
+    patience: Duration = .zero,
+    isCancelled: () -> Bool = { false }
+  ) throws(Failure) -> KernelLock? {
+    let operation = mode == .shared ? LOCK_SH : LOCK_EX
+    let clock = ContinuousClock()
+    let start = clock.now
+    while true {
+      let result = flock(file.number, operation | LOCK_NB)
+      if result == 0 { return KernelLock(file) }
+      switch errno {
+      case EINTR:
+        break
+      case EWOULDBLOCK:
+        guard start.duration(to: clock.now) < patience else { return nil }
+        // Short, so that the lock is never idle for long; flock has no time limit of its own.
+        poll(nil, 0, 20)
+      case ENOLCK, EOPNOTSUPP, EINVAL, ENOSYS:
+        return KernelLock(file)
+      default:
+        throw .system(errno, "lock", file.path)
+      }
+      guard !isCancelled() else { return nil }
+    }
+  }
+
+  static func take(
+    _ mode: Mode,
+    on folder: Folder,
+    patience: Duration = .zero
+  ) throws(Failure) -> KernelLock? {
+    try take(mode, on: folder.open(".", O_RDONLY | O_DIRECTORY), patience: patience)
+  }
+}

@@ -1,0 +1,83 @@
+internal import Glibc
+internal import PrefetchCore
+internal import PrefetchCrypto
+
+/// `CACHE/objects/sha256`: complete bodies, each named by its digest.
+struct ObjectFolder {
+  let root: Folder
+
+  /// Nil when there is no such object; a thing of that name that is no file is a fault.
+  func open(_ digest: ContentDigest) throws(Failure) -> OpenFile? {
+    guard let folder = try folder(of: digest.prefix) else { return nil }
+    return try Self.open(digest.hexadecimal, in: folder)
+  }
+
+  func path(of digest: ContentDigest) -> String {
+    "\(root.path)/\(Self.name(of: digest.prefix))/\(digest.hexadecimal)"
+  }
+
+  func folder(of prefix: UInt8) throws(Failure) -> Folder? {
+    try root.folder(Self.name(of: prefix))
+  }
+
+  /// When a name was last added to or removed from the folder; ``FolderTimes/absent`` without one.
+  func modified(_ prefix: UInt8) throws(Failure) -> Int64 {
+    try root.status(of: Self.name(of: prefix))?.modified ?? FolderTimes.absent
+  }
+
+  /// The digests that the names in a folder claim, other names left out.
+  func digests(in prefix: UInt8) throws(Failure) -> Set<ContentDigest> {
+    guard let folder = try folder(of: prefix) else { return [] }
+    var found: Set<ContentDigest> = []
+    for name in try folder.names() where name.utf8.count == 64 {
+      guard let digest = ContentDigest(name), digest.prefix == prefix else { continue }
+      found.insert(digest)
+    }
+    return found
+  }
+
+  static func name(of prefix: UInt8) -> String {
+    Hexadecimal.encode([prefix])
+  }
+
+  static func open(_ name: String, in folder: Folder) throws(Failure) -> OpenFile? {
+    // Without O_NONBLOCK a pipe of that name would wait for its writer.
+    let number = folder.openNumber(name, O_RDONLY | O_NONBLOCK)
+    guard number != -ENOENT else { return nil }
+    guard number != -ELOOP else { throw notFile(folder.path(of: name)) }
+    guard number >= 0 else { throw .system(-number, "open", folder.path(of: name)) }
+    let file = OpenFile(owning: number, path: folder.path(of: name))
+    guard try file.status().kind == .file else { throw notFile(file.path) }
+    return file
+  }
+
+  private static func notFile(_ path: String) -> Failure {
+    Failure(.storeDamaged, "`\(path)` is not a file")
+  }
+
+  /// What the bytes of a file really hash to.
+  static func digest(
+    of file: OpenFile,
+    isCancelled: () -> Bool = { false }
+  ) throws(Failure) -> ContentDigest {
+    let hasher = try BodyHasher()
+    var buffer = [UInt8](repeating: 0, count: 256 * 1024)
+    var offset: Int64 = 0
+    while true {
+      let count = try file.read(into: &buffer, at: offset)
+      guard count > 0 else { return hasher.finish().sha256 }
+      guard !isCancelled() else {
+        throw Failure(.cancelled, "stopped while reading `\(file.path)`")
+      }
+      unsafe hasher.update(buffer.span.extracting(first: count).bytes)
+      offset += Int64(count)
+    }
+  }
+}
+
+extension ContentDigest {
+  /// The first byte, which names the folder.
+  var prefix: UInt8 {
+    firstByte
+  }
+}

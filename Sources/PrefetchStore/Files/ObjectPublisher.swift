@@ -1,0 +1,203 @@
+internal import CLinux
+internal import Glibc
+internal import PrefetchCore
+
+/// How much of a power cut a commit must survive.
+package enum Durability: String, Hashable, Sendable, CaseIterable {
+  /// Nothing is forced to disk.
+  case none
+  /// One flush of the file system a commit.
+  case batch
+  /// Each file by itself, where a flush of everything would disturb others.
+  case each
+}
+
+/// A finished body that is to become an object.
+struct Publication {
+  let digest: ContentDigest
+  let size: Int64
+  let staged: StagedFile
+  /// Whether the index names the digest already, so that an existing file can be believed.
+  let isKnown: Bool
+}
+
+/// Gives bodies their names among the objects, and takes objects away.
+///
+/// Its caller keeps every other process from doing either at the same time.
+struct ObjectPublisher {
+  let objects: ObjectFolder
+  let partial: PartialFolder
+  let durability: Durability
+
+  /// When it returns, the bodies are under their names and as durable as they have to be.
+  func publish(_ publications: [Publication], noting times: inout FolderTimes) throws(Failure) {
+    var files: [OpenFile] = []
+    var folders: [Folder] = []
+    var hasNewFolder = false
+    for group in Self.grouped(publications, by: \.digest) {
+      let prefix = group[0].digest.prefix
+      let (folder, isNew) = try objects.root.makingFolder(ObjectFolder.name(of: prefix))
+      times.willChange(prefix, modified: isNew ? FolderTimes.absent : try folder.status().modified)
+      let fileCount = files.count
+      do throws(Failure) {
+        for publication in group {
+          guard let file = try place(publication, in: folder) else { continue }
+          files.append(file)
+        }
+      } catch {
+        times.didFail(prefix)
+        throw error
+      }
+      times.didChange(prefix, modified: try folder.status().modified)
+      hasNewFolder = hasNewFolder || isNew
+      if files.count > fileCount {
+        folders.append(folder)
+      }
+    }
+    if hasNewFolder {
+      folders.append(objects.root)
+    }
+    do throws(Failure) {
+      try makeDurable(files, folders)
+    } catch {
+      // The kernel reports lost writes once only; what it lost must not be taken for good later.
+      try? remove(publications.filter { !$0.isKnown }.map(\.digest), noting: &times)
+      throw error
+    }
+  }
+
+  func remove(_ digests: [ContentDigest], noting times: inout FolderTimes) throws(Failure) {
+    for group in Self.grouped(digests, by: \.self) {
+      let prefix = group[0].prefix
+      guard let folder = try objects.folder(of: prefix) else { continue }
+      times.willChange(prefix, modified: try folder.status().modified)
+      do throws(Failure) {
+        for digest in group {
+          try folder.remove(digest.hexadecimal)
+        }
+      } catch {
+        times.didFail(prefix)
+        throw error
+      }
+      times.didChange(prefix, modified: try folder.status().modified)
+    }
+  }
+
+  /// Returns the file if it has to be made durable, nil if it was there already.
+  private func place(
+    _ publication: Publication,
+    in folder: Folder
+  ) throws(Failure) -> OpenFile? {
+    let name = publication.digest.hexadecimal
+    let result = try link(publication.staged, as: name, in: folder)
+    if result == 0 {
+      if let file = publication.staged.file { return file }
+      return try folder.open(name, O_RDONLY)
+    }
+    if result == -EEXIST {
+      if let file = try intactFile(name, of: publication, in: folder) {
+        return publication.isKnown ? nil : file
+      }
+    } else if Self.isFinal(-result) {
+      throw .system(-result, "create", folder.path(of: name))
+    }
+    return try replace(name, by: publication.staged, in: folder)
+  }
+
+  private func link(
+    _ staged: StagedFile,
+    as name: String,
+    in folder: Folder
+  ) throws(Failure) -> Int32 {
+    if let stagedName = staged.name {
+      return try partial.names().link(stagedName, to: name, in: folder)
+    }
+    guard let file = staged.file else { return -ENOENT }
+    return folder.link(file, as: name)
+  }
+
+  /// An existing file that may stay: believed where the index names it, else only after hashing,
+  /// since it may be what a crash left.
+  private func intactFile(
+    _ name: String,
+    of publication: Publication,
+    in folder: Folder
+  ) throws(Failure) -> OpenFile? {
+    do throws(Failure) {
+      guard let file = try ObjectFolder.open(name, in: folder),
+        try file.status().size == publication.size
+      else { return nil }
+      if publication.isKnown { return file }
+      return try ObjectFolder.digest(of: file) == publication.digest ? file : nil
+    } catch {
+      // Whatever cannot be read is no good object, and is replaced.
+      return nil
+    }
+  }
+
+  /// Puts the body in the place of whatever has the name, also where links are not to be had.
+  private func replace(
+    _ name: String,
+    by staged: StagedFile,
+    in folder: Folder
+  ) throws(Failure) -> OpenFile {
+    let own = try partial.names()
+    var temporary = RandomName.make("body-")
+    if let stagedName = staged.name {
+      temporary = stagedName
+    } else if let file = staged.file, own.link(file, as: temporary) != 0 {
+      try copy(file, to: temporary, in: own)
+    }
+    if try folder.status(of: name)?.kind == .folder {
+      try? folder.removeFolder(name)
+    }
+    try own.rename(temporary, to: name, in: folder)
+    return try folder.open(name, O_RDONLY)
+  }
+
+  private func copy(_ file: OpenFile, to name: String, in folder: Folder) throws(Failure) {
+    let target = try folder.open(name, O_WRONLY | O_CREAT | O_EXCL, mode: 0o444)
+    var buffer = [UInt8](repeating: 0, count: 256 * 1024)
+    var offset: Int64 = 0
+    while true {
+      let count = try file.read(into: &buffer, at: offset)
+      guard count > 0 else { break }
+      try target.write(unsafe buffer.span.extracting(first: count).bytes)
+      offset += Int64(count)
+    }
+    try target.close()
+  }
+
+  private func makeDurable(_ files: [OpenFile], _ folders: [Folder]) throws(Failure) {
+    guard !files.isEmpty, durability != .none else { return }
+    if durability == .batch, files.count > Self.mostSingleFlushes {
+      try SystemCall.require("write to disk", objects.root.path) {
+        prefetch_syncfs(objects.root.number)
+      }
+      return
+    }
+    for file in files {
+      try file.synchronize()
+    }
+    for folder in folders {
+      try folder.synchronize()
+    }
+  }
+
+  /// Errors that another way of naming the file would meet as well.
+  private static func isFinal(_ error: Int32) -> Bool {
+    [ENOSPC, EDQUOT, EROFS, EIO, EACCES, ENOMEM].contains(error)
+  }
+
+  private static func grouped<Element>(
+    _ elements: [Element],
+    by digest: (Element) -> ContentDigest
+  ) -> [[Element]] {
+    Dictionary(grouping: elements) { digest($0).prefix }
+      .sorted { $0.key < $1.key }
+      .map(\.value)
+  }
+
+  /// Up to here single flushes are cheaper than that of the whole file system.
+  private static let mostSingleFlushes = 8
+}

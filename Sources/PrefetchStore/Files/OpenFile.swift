@@ -1,0 +1,74 @@
+internal import Glibc
+internal import PrefetchCore
+internal import Synchronization
+
+/// A descriptor that is closed when nobody holds it any more.
+final class OpenFile: Sendable {
+  /// Only for messages.
+  let path: String
+  private let descriptor: Atomic<Int32>
+
+  init(owning number: Int32, path: String) {
+    self.path = path
+    descriptor = Atomic(number)
+  }
+
+  deinit {
+    let number = descriptor.load(ordering: .relaxed)
+    if number >= 0 {
+      Glibc.close(number)
+    }
+  }
+
+  var number: Int32 {
+    descriptor.load(ordering: .relaxed)
+  }
+
+  /// Closes it now, for those who must know that nothing was lost at the last moment.
+  func close() throws(Failure) {
+    let number = descriptor.exchange(-1, ordering: .relaxed)
+    guard number >= 0 else { return }
+    // Linux frees the number also when a signal interrupts; a second call would hit another file.
+    guard Glibc.close(number) != 0, errno != EINTR else { return }
+    throw .system(errno, "close", path)
+  }
+
+  func status() throws(Failure) -> FileStatus {
+    var status = stat()
+    try SystemCall.require("examine", path) { unsafe fstat(number, &status) }
+    return FileStatus(status)
+  }
+
+  func write(_ bytes: RawSpan) throws(Failure) {
+    let error = unsafe bytes.withUnsafeBytes { buffer in
+      unsafe Self.write(buffer, to: number)
+    }
+    guard error == 0 else { throw .system(error, "write", path) }
+  }
+
+  /// Reads up to `buffer.count` bytes at an offset; 0 at the end.
+  func read(into buffer: inout [UInt8], at offset: Int64) throws(Failure) -> Int {
+    let count = SystemCall.count {
+      unsafe buffer.withUnsafeMutableBytes { bytes in
+        unsafe pread(number, bytes.baseAddress, bytes.count, off_t(offset))
+      }
+    }
+    guard count >= 0 else { throw .system(Int32(-count), "read", path) }
+    return count
+  }
+
+  /// After a failure the kernel has forgotten what it could not write; never ask twice.
+  func synchronize() throws(Failure) {
+    try SystemCall.require("write to disk", path) { fsync(number) }
+  }
+
+  private static func write(_ buffer: UnsafeRawBufferPointer, to number: Int32) -> Int32 {
+    var rest = unsafe buffer
+    while let start = rest.baseAddress, unsafe !rest.isEmpty {
+      let count = SystemCall.count { unsafe Glibc.write(number, start, rest.count) }
+      guard count >= 0 else { return Int32(-count) }
+      unsafe rest = UnsafeRawBufferPointer(rebasing: rest.dropFirst(count))
+    }
+    return 0
+  }
+}

@@ -1,0 +1,85 @@
+internal import Glibc
+internal import PrefetchCore
+internal import Synchronization
+
+/// `CACHE/partial`: where bodies grow that have no name yet, or none that lasts.
+///
+/// Names stand in a folder of this process's own, which it keeps locked: whoever finds such a
+/// folder unlocked knows that its owner is dead and may remove it.
+final class PartialFolder: Sendable {
+  let folder: Folder
+  private let session = Mutex<Session?>(nil)
+  private let knowsUnnamedFiles = Atomic(true)
+
+  private struct Session {
+    var folder: Folder
+    /// Keeps the lock of ``KernelLock/take(_:on:patience:isCancelled:)`` alive.
+    var lock: OpenFile
+    var name: String
+  }
+
+  init(_ folder: Folder) {
+    self.folder = folder
+  }
+
+  deinit {
+    let name = session.withLock { $0?.name }
+    guard let name else { return }
+    try? Self.removeSession(name, in: folder)
+  }
+
+  /// A new file for reading and writing; without a name where the file system can do that.
+  ///
+  /// Its mode is that of an object from the start, since it becomes one.
+  func open() throws(Failure) -> (OpenFile, name: String?) {
+    if knowsUnnamedFiles.load(ordering: .relaxed) {
+      let number = folder.openNumber(".", O_RDWR | Self.unnamed, mode: 0o444)
+      if number >= 0 {
+        return (OpenFile(owning: number, path: folder.path(of: "unnamed")), nil)
+      }
+      guard [EOPNOTSUPP, EISDIR, EINVAL, ENOENT].contains(-number) else {
+        throw .system(-number, "create a file in", folder.path)
+      }
+      knowsUnnamedFiles.store(false, ordering: .relaxed)
+    }
+    let name = RandomName.make("body-")
+    return (try names().open(name, O_RDWR | O_CREAT | O_EXCL, mode: 0o444), name)
+  }
+
+  /// The folder of this process's own names.
+  func names() throws(Failure) -> Folder {
+    try session.withLock { session throws(Failure) in
+      if let session { return session.folder }
+      let name = RandomName.make(Self.prefix)
+      let (own, _) = try folder.makingFolder(name, mode: 0o700)
+      let file = try own.open(".", O_RDONLY | O_DIRECTORY)
+      // Nobody can have locked a folder of that name before.
+      flock(file.number, LOCK_EX | LOCK_NB)
+      session = Session(folder: own, lock: file, name: name)
+      return own
+    }
+  }
+
+  /// Removes what processes left that ended without tidying up.
+  func removeStale() throws(Failure) {
+    for name in try folder.names() where name.hasPrefix(Self.prefix) {
+      guard let other = try folder.folder(name) else { continue }
+      guard let lock = try KernelLock.take(.exclusive, on: other) else { continue }
+      try withExtendedLifetime(lock) { () throws(Failure) in
+        try Self.removeSession(name, in: folder)
+      }
+    }
+  }
+
+  private static func removeSession(_ name: String, in folder: Folder) throws(Failure) {
+    guard let own = try folder.folder(name) else { return }
+    for file in try own.names() {
+      try own.remove(file)
+    }
+    try folder.removeFolder(name)
+  }
+
+  private static let prefix = "session-"
+  /// `O_TMPFILE`, a macro too involved for Swift's importer.
+  private static let unnamed: Int32 = 0o20_000_000 | O_DIRECTORY
+}

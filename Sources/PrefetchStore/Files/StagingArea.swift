@@ -1,0 +1,138 @@
+internal import CLinux
+internal import Glibc
+package import PrefetchCore
+internal import PrefetchCrypto
+internal import Synchronization
+
+/// Bodies that nobody may see yet: in unnamed files of the cache, or in memory alone.
+///
+/// Several threads may use it at once; each body belongs to one of them until it is finished.
+package final class StagingArea: BodyStaging, Sendable {
+  private let place: Place
+  private let table = Mutex(Table())
+
+  private enum Place {
+    case memory
+    case disk(PartialFolder)
+  }
+
+  private struct Table {
+    var files: [Int: StagedFile] = [:]
+    var lastID = 0
+    var openCount = 0
+  }
+
+  private init(_ place: Place) {
+    self.place = place
+  }
+
+  /// For runs that must not write anything: bodies live in memory and die with the process.
+  package static func inMemory() -> StagingArea {
+    StagingArea(.memory)
+  }
+
+  static func onDisk(_ partial: PartialFolder) -> StagingArea {
+    StagingArea(.disk(partial))
+  }
+
+  package func beginBody(
+    expectedSize: Int64?,
+    alsoHashing algorithms: Set<DigestAlgorithm>
+  ) throws(Failure) -> any BodySink {
+    BodyFile(in: self, hasher: try BodyHasher(alsoHashing: algorithms), expectedSize: expectedSize)
+  }
+
+  package func withBytes<Value>(
+    of body: StagedBody,
+    _ read: (RawSpan) throws -> Value
+  ) throws -> Value {
+    try FileBytes.withBytes(of: open(body), read)
+  }
+
+  package func discard(_ body: StagedBody) {
+    guard let staged = table.withLock({ Self.take(body.id, from: &$0) }) else { return }
+    guard let name = staged.name, case .disk(let partial) = place else { return }
+    // What stays behind is removed with the folder.
+    _ = try? partial.names().remove(name)
+  }
+
+  /// A new empty file for a body that grows.
+  func openFile() throws(Failure) -> StagedFile {
+    switch place {
+    case .disk(let partial):
+      let (file, name) = try partial.open()
+      return StagedFile(file: file, name: name)
+    case .memory:
+      let number = SystemCall.number {
+        unsafe prefetch_memfd_create("prefetch-body", Self.closeOnExec)
+      }
+      guard number >= 0 else { throw .system(-number, "create", "memory file") }
+      return StagedFile(file: OpenFile(owning: number, path: "memory file"), name: nil)
+    }
+  }
+
+  /// Takes a finished body in and gives it its number.
+  func register(_ staged: StagedFile) throws(Failure) -> Int {
+    let (id, isCrowded) = table.withLock { table in
+      table.lastID += 1
+      table.files[table.lastID] = staged
+      table.openCount += 1
+      return (table.lastID, table.openCount > Self.mostOpenFiles)
+    }
+    if isCrowded, case .disk(let partial) = place {
+      try closeFile(of: id, in: partial)
+    }
+    return id
+  }
+
+  func staged(_ body: StagedBody) throws(Failure) -> StagedFile {
+    guard let staged = table.withLock({ $0.files[body.id] }) else {
+      throw Failure(.internal, "body \(body.id) was discarded or committed before")
+    }
+    return staged
+  }
+
+  func open(_ body: StagedBody) throws(Failure) -> OpenFile {
+    let staged = try staged(body)
+    if let file = staged.file { return file }
+    guard let name = staged.name, case .disk(let partial) = place else {
+      throw Failure(.internal, "body \(body.id) has neither file nor name")
+    }
+    return try partial.names().open(name, O_RDONLY)
+  }
+
+  /// Gives a body a name instead of a descriptor, of which a process has only so many.
+  private func closeFile(of id: Int, in partial: PartialFolder) throws(Failure) {
+    guard let staged = table.withLock({ $0.files[id] }), let file = staged.file else { return }
+    var name = staged.name
+    if name == nil {
+      let newName = RandomName.make("body-")
+      // Where an unnamed file cannot be named, it has to stay open.
+      guard try partial.names().link(file, as: newName) == 0 else { return }
+      name = newName
+    }
+    table.withLock { table in
+      table.files[id] = StagedFile(file: nil, name: name)
+      table.openCount -= 1
+    }
+  }
+
+  private static func take(_ id: Int, from table: inout Table) -> StagedFile? {
+    guard let staged = table.files.removeValue(forKey: id) else { return nil }
+    if staged.file != nil {
+      table.openCount -= 1
+    }
+    return staged
+  }
+
+  /// A quarter of the descriptors that a process gets by default.
+  private static let mostOpenFiles = 256
+  /// The flag `MFD_CLOEXEC`.
+  private static let closeOnExec: UInt32 = 1
+}
+
+/// Where the bytes of a finished body are: in an open file, under a name, or both.
+struct StagedFile: Sendable {
+  var file: OpenFile?
+  var name: String?
+}

@@ -1,0 +1,50 @@
+internal import Glibc
+internal import PrefetchCore
+
+/// A folder of this process alone, removed at the end of the scope; open files in it live on.
+struct TemporaryFolder: ~Copyable {
+  let folder: Folder
+  private let parent: Folder
+  private let name: String
+
+  /// In memory where that is possible.
+  init() throws(Failure) {
+    var fault = Failure(.disk, "no place for temporary files")
+    for place in ["/dev/shm", "/tmp", "/var/tmp"] {
+      do throws(Failure) {
+        guard let parent = try Folder(at: place) else { continue }
+        let name = RandomName.make("prefetch-")
+        let (folder, isNew) = try parent.makingFolder(name, mode: 0o700)
+        guard isNew else { continue }
+        self.folder = folder
+        self.parent = parent
+        self.name = name
+        return
+      } catch {
+        fault = error
+      }
+    }
+    throw fault
+  }
+
+  deinit {
+    for file in (try? folder.names()) ?? [] {
+      _ = try? folder.remove(file)
+    }
+    try? parent.removeFolder(name)
+  }
+
+  borrowing func copy(_ file: String, from other: Folder) throws(Failure) {
+    let source = try other.open(file, O_RDONLY)
+    let target = try folder.open(file, O_WRONLY | O_CREAT | O_EXCL, mode: 0o600)
+    var buffer = [UInt8](repeating: 0, count: 256 * 1024)
+    var offset: Int64 = 0
+    while true {
+      let count = try source.read(into: &buffer, at: offset)
+      guard count > 0 else { break }
+      try target.write(unsafe buffer.span.extracting(first: count).bytes)
+      offset += Int64(count)
+    }
+    try target.close()
+  }
+}

@@ -1,0 +1,180 @@
+internal import CSQLite
+internal import Glibc
+internal import PrefetchCore
+
+/// One connection to one database file; used by one thread at a time.
+@safe final class Database {
+  enum Access {
+    /// Makes the file where it is missing.
+    case creating
+    case writing
+    /// Beside a writer: never makes a file, not even for shared memory.
+    case reading
+    /// The file cannot change as long as it is open.
+    case immutable
+  }
+
+  /// Only for messages.
+  let name: String
+  let handle: OpaquePointer
+  private var isOpen = true
+
+  init(path: String, named name: String, access: Access) throws(Failure) {
+    self.name = name
+    var flags = SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_NOFOLLOW | SQLITE_OPEN_EXRESCODE
+    var uri = "file:" + Self.escaped(path)
+    switch access {
+    case .creating: flags |= SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
+    case .writing: flags |= SQLITE_OPEN_READWRITE
+    case .reading:
+      flags |= SQLITE_OPEN_READONLY
+      uri += "?mode=ro&readonly_shm=1"
+    case .immutable:
+      flags |= SQLITE_OPEN_READONLY
+      uri += "?mode=ro&immutable=1"
+    }
+    var opened: OpaquePointer?
+    let result = unsafe sqlite3_open_v2(uri, &opened, flags, nil)
+    guard result == SQLITE_OK, let handle = unsafe opened else {
+      let message = unsafe String(cString: sqlite3_errstr(result))
+      unsafe sqlite3_close_v2(opened)
+      throw .sqlite(result, message, in: name)
+    }
+    unsafe self.handle = handle
+    try configure()
+  }
+
+  deinit {
+    close()
+  }
+
+  /// Closes it now; all its statements must have ended, and no other use may follow.
+  func close() {
+    guard isOpen else { return }
+    isOpen = false
+    unsafe sqlite3_close_v2(handle)
+  }
+
+  /// Runs statements without parameters and rows.
+  func execute(_ statements: String) throws(Failure) {
+    try check(unsafe sqlite3_exec(handle, statements, nil, nil, nil))
+  }
+
+  func prepare(_ text: String) throws(Failure) -> Statement {
+    try Statement(text, in: self)
+  }
+
+  /// All or nothing; takes the right to write at once, so that nothing can come between.
+  func transaction<Value>(_ body: () throws(Failure) -> Value) throws(Failure) -> Value {
+    try execute("BEGIN IMMEDIATE")
+    do throws(Failure) {
+      let value = try body()
+      try execute("COMMIT")
+      // A reader that may not note in the shared memory how far it reads gets no farther than some
+      // writer has read; so read what was just written.
+      _ = try? number("SELECT count(*) FROM sqlite_schema")
+      return value
+    } catch {
+      rollBack()
+      throw error
+    }
+  }
+
+  /// Some faults have ended the transaction already; then there is nothing to do.
+  func rollBack() {
+    guard unsafe sqlite3_get_autocommit(handle) == 0 else { return }
+    try? execute("ROLLBACK")
+  }
+
+  /// The one number that a statement such as `PRAGMA user_version` gives.
+  func number(_ text: String) throws(Failure) -> Int64? {
+    let statement = try prepare(text)
+    return try statement.step() ? statement.number(0) : nil
+  }
+
+  var lastInsertedRow: Int64 {
+    unsafe sqlite3_last_insert_rowid(handle)
+  }
+
+  /// Rows that the last statement changed.
+  var changeCount: Int {
+    Int(unsafe sqlite3_changes(handle))
+  }
+
+  func setBusyTimeout(_ duration: Duration) {
+    unsafe sqlite3_busy_timeout(handle, Int32(clamping: duration.milliseconds))
+  }
+
+  /// Whether closing may move what the log holds into the file and remove the log.
+  func setKeepsLogOnClose(_ keeps: Bool) throws(Failure) {
+    try check(
+      unsafe prefetch_sqlite_db_config(
+        handle,
+        SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE,
+        keeps ? 1 : 0
+      )
+    )
+  }
+
+  /// Moves what the log holds into the file; false when somebody still reads from the log.
+  func checkpoint() throws(Failure) -> Bool {
+    let result = unsafe sqlite3_wal_checkpoint_v2(
+      handle,
+      nil,
+      SQLITE_CHECKPOINT_TRUNCATE,
+      nil,
+      nil
+    )
+    guard result & 0xff != SQLITE_BUSY, result & 0xff != SQLITE_LOCKED else { return false }
+    try check(result)
+    return true
+  }
+
+  func check(_ result: Int32) throws(Failure) {
+    guard result != SQLITE_OK else { return }
+    throw failure(result)
+  }
+
+  func failure(_ result: Int32) -> Failure {
+    let message = unsafe String(cString: sqlite3_errmsg(handle))
+    // What the kernel said is more precise than "I/O error", which also stands for a full disk.
+    let error = unsafe sqlite3_system_errno(handle)
+    switch (result & 0xff, error) {
+    case (SQLITE_IOERR, ENOSPC), (SQLITE_IOERR, EDQUOT), (SQLITE_IOERR, EROFS),
+      (SQLITE_IOERR, EACCES), (SQLITE_CANTOPEN, ENOSPC), (SQLITE_CANTOPEN, EDQUOT):
+      return .system(error, "write", name)
+    default:
+      return .sqlite(result, message, in: name)
+    }
+  }
+
+  /// Temporary tables stay in memory, so that nothing is written beside the database, and a
+  /// hostile file can neither run functions from its schema nor hide broken cells.
+  private func configure() throws(Failure) {
+    setBusyTimeout(.seconds(10))
+    try check(unsafe prefetch_sqlite_db_config(handle, SQLITE_DBCONFIG_DEFENSIVE, 1))
+    try check(unsafe prefetch_sqlite_db_config(handle, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0))
+    try setKeepsLogOnClose(true)
+    try execute(
+      "PRAGMA temp_store=MEMORY; PRAGMA cell_size_check=ON; PRAGMA synchronous=FULL;"
+        + " PRAGMA wal_autocheckpoint=0"
+    )
+  }
+
+  /// Only what a URI needs: everything but plain characters as `%XX`.
+  private static func escaped(_ path: String) -> String {
+    var text = ""
+    for byte in path.utf8 {
+      let isPlain =
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+          UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "/"), UInt8(ascii: "."),
+          UInt8(ascii: "-"), UInt8(ascii: "_"):
+          true
+        default: false
+        }
+      text += isPlain ? String(UnicodeScalar(byte)) : "%" + Hexadecimal.encode([byte])
+    }
+    return text
+  }
+}

@@ -1,0 +1,47 @@
+extension Schema {
+  /// `state.sqlite`: what is remembered besides the cache.
+  static let state = Schema(
+    applicationID: 0x5046_5354,
+    steps: [
+      """
+      CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
+      CREATE TABLE subscription_sets (
+        subscription_set INTEGER PRIMARY KEY,
+        identity TEXT NOT NULL,
+        license TEXT NOT NULL,
+        UNIQUE (identity, license)
+      ) STRICT;
+      CREATE TABLE subscriptions (
+        subscription_set INTEGER NOT NULL,
+        name TEXT NOT NULL,
+        PRIMARY KEY (subscription_set, name)
+      ) STRICT, WITHOUT ROWID;
+      CREATE TABLE runs (
+        run INTEGER PRIMARY KEY,
+        id TEXT NOT NULL UNIQUE,
+        identity TEXT NOT NULL,
+        mode TEXT NOT NULL,
+        started INTEGER NOT NULL,
+        finished INTEGER NOT NULL,
+        exit_code INTEGER NOT NULL,
+        exit_name TEXT NOT NULL,
+        totals TEXT NOT NULL
+      ) STRICT;
+      CREATE INDEX runs_by_identity ON runs (identity, run);
+      CREATE TABLE item_use (url TEXT PRIMARY KEY, used_at INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+      CREATE TABLE item_history (
+        entry INTEGER PRIMARY KEY,
+        url TEXT NOT NULL,
+        at INTEGER NOT NULL,
+        run TEXT NOT NULL,
+        action TEXT NOT NULL,
+        outcome TEXT NOT NULL,
+        reason TEXT
+      ) STRICT;
+      CREATE INDEX item_history_by_url ON item_history (url, entry);
+      CREATE TABLE paused_items (url TEXT PRIMARY KEY, paused_at INTEGER NOT NULL) \
+      STRICT, WITHOUT ROWID;
+      """
+    ]
+  )
+}

@@ -1,0 +1,104 @@
+package import PrefetchCore
+
+/// What is remembered from run to run besides the cache: subscriptions, past runs, uses, pauses.
+///
+/// Losing it loses no content. A damaged file is therefore set aside and begun anew by whoever
+/// writes, and reported in ``diagnostics``.
+package final class StateStore {
+  package private(set) var diagnostics: [Diagnostic] = []
+
+  private let file: DatabaseFile
+  private let connection: Connection
+
+  private enum Connection {
+    case reading(DatabaseReading)
+    case writing(Database)
+  }
+
+  /// Opens the state for short changes and makes its folder and file where they are missing.
+  package static func openForWriting(state path: String) throws(Failure) -> StateStore {
+    let file = DatabaseFile(folder: try Folder.making(path), name: name, schema: .state)
+    // A lock of its own, since one on the folder would wait for readers.
+    let lockFile = try file.folder.openLock("state.lock")
+    guard let lock = try KernelLock.take(.exclusive, on: lockFile, patience: .seconds(30)) else {
+      throw Failure(
+        .disk,
+        "`\(file.path)` is busy: another process has been opening it for too long"
+      )
+    }
+    defer { withExtendedLifetime(lock) {} }
+    var reports: [Diagnostic] = []
+    let database = try file.openForWriting(&reports)
+    let store = StateStore(file, .writing(database))
+    store.diagnostics = reports
+    return store
+  }
+
+  /// Opens the state without creating or changing a file; nil when there is none, or when it is
+  /// damaged, which the diagnostic says: for a reader that is the same as none.
+  package static func openForReading(
+    state path: String,
+    reports: inout [Diagnostic]
+  ) throws(Failure) -> StateStore? {
+    guard let folder = try Folder(at: path) else { return nil }
+    let file = DatabaseFile(folder: folder, name: name, schema: .state)
+    guard try file.status() != nil else { return nil }
+    do throws(Failure) {
+      return StateStore(file, .reading(try file.openForReading()))
+    } catch {
+      guard error.code == .storeDamaged, try !file.isNewer() else { throw error }
+      reports.append(
+        Diagnostic(
+          "state.damaged",
+          error.message,
+          severity: .warning,
+          hint: "the next `prefetch run` begins it anew",
+          file: file.path
+        )
+      )
+      return nil
+    }
+  }
+
+  private init(_ file: DatabaseFile, _ connection: Connection) {
+    self.file = file
+    self.connection = connection
+  }
+
+  /// Ends the use; nothing may be asked afterwards.
+  package func close() throws(Failure) {
+    guard case .writing(let database) = connection else { return }
+    try file.close(database, patience: .milliseconds(200))
+  }
+
+  var database: Database {
+    switch connection {
+    case .reading(let reading): reading.database
+    case .writing(let database): database
+    }
+  }
+
+  // MARK: Single values
+
+  /// A value that some part of the program remembers under a name of its own.
+  package func value(_ name: String) throws(Failure) -> String? {
+    let row = try database.prepare("SELECT value FROM meta WHERE name=?1")
+    try row.bind(1, name)
+    return try row.step() ? row.text(0) : nil
+  }
+
+  package func setValue(_ value: String?, for name: String) throws(Failure) {
+    let statement = try database.prepare(
+      value == nil
+        ? "DELETE FROM meta WHERE name=?1"
+        : "INSERT OR REPLACE INTO meta (name, value) VALUES (?1, ?2)"
+    )
+    try statement.bind(1, name)
+    if let value {
+      try statement.bind(2, value)
+    }
+    try statement.run()
+  }
+
+  private static let name = "state.sqlite"
+}

@@ -1,0 +1,117 @@
+internal import Glibc
+package import PrefetchCore
+
+/// A file that appears complete or not at all.
+///
+/// `+PATH` appends. What exists and is no regular file, such as `/dev/stdout` or a FIFO, is written
+/// to. Anything else is written beside its place and renamed over it; a symbolic link stays a link.
+package struct AtomicFile: ~Copyable {
+  private enum Ending {
+    case rename(from: String, to: String)
+    case inPlace
+  }
+
+  /// As the user named it.
+  private let path: String
+  private let descriptor: FileDescriptor
+  private let ending: Ending
+  private var isCommitted = false
+
+  package static func write(_ contents: [UInt8], to path: String) throws(Failure) {
+    var file = try AtomicFile(path: path)
+    unsafe try file.write(contents.span.bytes)
+    try file.commit()
+  }
+
+  package init(path: String) throws(Failure) {
+    self.path = path
+    do throws(SystemFault) {
+      if path.hasPrefix("+") {
+        descriptor = try FileDescriptor(
+          opening: String(path.dropFirst()),
+          O_WRONLY | O_APPEND | O_CREAT | O_NOCTTY,
+          mode: 0o666
+        )
+        ending = .inPlace
+      } else if Self.isSpecial(path) {
+        descriptor = try FileDescriptor(opening: path, O_WRONLY | O_NOCTTY)
+        ending = .inPlace
+      } else {
+        let target = FileReading.realPath(path) ?? path
+        var temporary = ""
+        descriptor = try Self.openBeside(target, as: &temporary)
+        ending = .rename(from: temporary, to: target)
+      }
+    } catch {
+      throw Failure(error, doing: "write", at: path)
+    }
+  }
+
+  deinit {
+    guard !isCommitted, case .rename(let temporary, _) = ending else { return }
+    _ = unsafe unlink(temporary)
+  }
+
+  package mutating func write(_ bytes: RawSpan) throws(Failure) {
+    do throws(SystemFault) {
+      try FileDescriptor.writeAll(bytes, to: descriptor.number)
+    } catch {
+      throw Failure(error, doing: "write", at: path)
+    }
+  }
+
+  package mutating func write(_ text: String) throws(Failure) {
+    unsafe try write(Array(text.utf8).span.bytes)
+  }
+
+  /// Makes the file durable and visible; a file that is dropped instead leaves nothing behind.
+  package consuming func commit() throws(Failure) {
+    guard case .rename(let temporary, let target) = ending else { return }
+    do throws(SystemFault) {
+      guard fsync(descriptor.number) == 0 else { throw .last }
+      guard unsafe rename(temporary, target) == 0 else { throw .last }
+      isCommitted = true
+      let folder = try FileDescriptor(opening: Self.folder(of: target), O_RDONLY | O_DIRECTORY)
+      // Some file systems cannot sync a folder; the file itself is whole either way.
+      _ = fsync(folder.number)
+    } catch {
+      throw Failure(error, doing: "write", at: path)
+    }
+  }
+
+  private static func isSpecial(_ path: String) -> Bool {
+    var status = stat()
+    guard unsafe stat(path, &status) == 0 else { return false }
+    return status.st_mode & S_IFMT != S_IFREG
+  }
+
+  private static func openBeside(
+    _ target: String,
+    as temporary: inout String
+  ) throws(SystemFault) -> FileDescriptor {
+    let name = target.split(separator: "/").last ?? "file"
+    var attempt = 0
+    while true {
+      temporary = "\(folder(of: target))/.\(name.prefix(200)).\(getpid())-\(attempt)"
+      do throws(SystemFault) {
+        let flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW
+        let descriptor = try FileDescriptor(opening: temporary, flags, mode: 0o666)
+        keepMode(of: target, on: descriptor.number)
+        return descriptor
+      } catch  where error.number == EEXIST && attempt < 100 {
+        attempt += 1
+      }
+    }
+  }
+
+  private static func keepMode(of target: String, on descriptor: Int32) {
+    var status = stat()
+    guard unsafe stat(target, &status) == 0 else { return }
+    fchmod(descriptor, status.st_mode & 0o777)
+  }
+
+  private static func folder(of path: String) -> String {
+    guard let slash = path.lastIndex(of: "/") else { return "." }
+    return slash == path.startIndex ? "/" : String(path[..<slash])
+  }
+}

@@ -1,0 +1,90 @@
+internal import Glibc
+
+/// Files read whole, and what a path leads to.
+package enum FileReading {
+  /// Why a file could not be read.
+  package enum Fault: Error, Hashable, Sendable {
+    case missing
+    case folder
+    case forbidden
+    case tooLarge(limit: Int)
+    case unreadable(reason: String)
+  }
+
+  package static func read(_ path: String, limit: Int) throws(Fault) -> [UInt8] {
+    do throws(SystemFault) {
+      let descriptor = try FileDescriptor(opening: path, O_RDONLY | O_NOCTTY)
+      let status = try descriptor.status()
+      let isFolder = status.st_mode & S_IFMT == S_IFDIR
+      guard !isFolder else { throw SystemFault(number: EISDIR) }
+      let size = Int(status.st_size)
+      if let contents = try FileDescriptor.readAll(
+        from: descriptor.number,
+        limit: limit,
+        expected: size
+      ) {
+        return contents
+      }
+    } catch {
+      throw Fault(error)
+    }
+    throw .tooLarge(limit: limit)
+  }
+
+  package static func readStandardInput(limit: Int) throws(Fault) -> [UInt8] {
+    do throws(SystemFault) {
+      if let contents = try FileDescriptor.readAll(from: 0, limit: limit, expected: 0) {
+        return contents
+      }
+    } catch {
+      throw Fault(error)
+    }
+    throw .tooLarge(limit: limit)
+  }
+
+  /// The absolute path without symbolic links; nil when nothing is there.
+  package static func realPath(_ path: String) -> String? {
+    guard let resolved = unsafe realpath(path, nil) else { return nil }
+    defer { unsafe free(resolved) }
+    return unsafe String(cString: resolved)
+  }
+
+  /// Whether something is there, symbolic links followed.
+  package static func exists(_ path: String) -> Bool {
+    unsafe access(path, F_OK) == 0
+  }
+
+  package static func isFolder(_ path: String) -> Bool {
+    var status = stat()
+    return unsafe stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
+  }
+
+  /// The twelve permission bits; nil when nothing is there.
+  package static func permissionBits(_ path: String) -> UInt16? {
+    var status = stat()
+    guard unsafe stat(path, &status) == 0 else { return nil }
+    return UInt16(status.st_mode & 0o7777)
+  }
+}
+
+extension FileReading.Fault {
+  fileprivate init(_ fault: SystemFault) {
+    switch fault.number {
+    case ENOENT, ENOTDIR: self = .missing
+    case EISDIR: self = .folder
+    case EACCES, EPERM: self = .forbidden
+    default: self = .unreadable(reason: fault.reason)
+    }
+  }
+
+  /// Follows the name of the file: `does not exist`.
+  package var reason: String {
+    switch self {
+    case .missing: "does not exist"
+    case .folder: "is a folder"
+    case .forbidden: "may not be read by this user"
+    case .tooLarge(let limit): "is larger than \(limit) bytes"
+    case .unreadable(let reason): "cannot be read: \(reason)"
+    }
+  }
+}

@@ -1,0 +1,86 @@
+@unsafe @preconcurrency internal import Glibc
+
+/// What the process was given: variables, folders, a host name, terminals.
+package struct ProcessEnvironment: Hashable, Sendable {
+  package var variables: [String: String]
+  package var currentDirectory: String
+  /// `$HOME`, or what the user database says; nil where neither is an absolute path.
+  package var homeDirectory: String?
+  package var hostName: String
+
+  package init(
+    variables: [String: String],
+    currentDirectory: String,
+    homeDirectory: String?,
+    hostName: String
+  ) {
+    self.variables = variables
+    self.currentDirectory = currentDirectory
+    self.homeDirectory = homeDirectory
+    self.hostName = hostName
+  }
+
+  package static func current() -> Self {
+    let variables = readVariables()
+    let home = variables["HOME"] ?? homeFromUserDatabase()
+    return Self(
+      variables: variables,
+      currentDirectory: readCurrentDirectory(),
+      homeDirectory: home.flatMap { $0.hasPrefix("/") ? $0 : nil },
+      hostName: readHostName()
+    )
+  }
+
+  package static func isTerminal(_ descriptor: Int32) -> Bool {
+    isatty(descriptor) == 1
+  }
+
+  /// The columns of the terminal; nil when the descriptor is none.
+  package static func terminalWidth(_ descriptor: Int32) -> Int? {
+    var size = winsize()
+    let status = unsafe ioctl(descriptor, UInt(TIOCGWINSZ), &size)
+    guard status == 0, size.ws_col > 0 else { return nil }
+    return Int(size.ws_col)
+  }
+
+  private static func readVariables() -> [String: String] {
+    var variables: [String: String] = [:]
+    guard var next = unsafe Optional(environ) else { return [:] }
+    while let entry = unsafe next.pointee {
+      let text = unsafe String(cString: entry)
+      if let equals = text.firstIndex(of: "=") {
+        variables[String(text[..<equals])] = String(text[text.index(after: equals)...])
+      }
+      unsafe next += 1
+    }
+    return variables
+  }
+
+  private static func readCurrentDirectory() -> String {
+    guard let path = unsafe getcwd(nil, 0) else { return "/" }
+    defer { unsafe free(path) }
+    return unsafe String(cString: path)
+  }
+
+  private static func homeFromUserDatabase() -> String? {
+    var entry = unsafe passwd()
+    var found: UnsafeMutablePointer<passwd>?
+    return unsafe withUnsafeTemporaryAllocation(of: CChar.self, capacity: 16_384) { buffer in
+      guard let start = buffer.baseAddress,
+        unsafe getpwuid_r(getuid(), &entry, start, buffer.count, &found) == 0,
+        unsafe found != nil, let home = unsafe entry.pw_dir
+      else { return nil }
+      return unsafe String(cString: home)
+    }
+  }
+
+  private static func readHostName() -> String {
+    unsafe withUnsafeTemporaryAllocation(of: CChar.self, capacity: 256) { buffer in
+      guard let start = buffer.baseAddress, unsafe gethostname(start, buffer.count - 1) == 0 else {
+        return "localhost"
+      }
+      unsafe buffer[buffer.count - 1] = 0
+      return unsafe String(cString: start)
+    }
+  }
+}

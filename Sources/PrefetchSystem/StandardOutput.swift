@@ -1,0 +1,64 @@
+internal import Glibc
+package import PrefetchCore
+
+/// Where results are printed: collected, written in large pieces, and honest about how that went.
+package final class StandardOutput: TextOutputStream {
+  package enum Outcome: Hashable, Sendable {
+    case ok
+    /// The reader went away, which is its right.
+    case closed
+    /// The number of the system's error, a full disk above all.
+    case failed(errno: Int32)
+  }
+
+  private let descriptor: Int32
+  private var buffer: [UInt8] = []
+  /// The first trouble stays; nothing is written after it.
+  package private(set) var outcome = Outcome.ok
+
+  private static let capacity = 64 * 1024
+
+  package init(descriptor: Int32 = 1) {
+    self.descriptor = descriptor
+  }
+
+  /// A file that grows; it is open for as long as the process lives.
+  package convenience init(appendingTo path: String) throws(Failure) {
+    let descriptor = unsafe open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY, 0o666)
+    guard descriptor >= 0 else {
+      throw Failure(.permission, "`\(path)` cannot be written: \(Self.reason(errno: errno))")
+    }
+    self.init(descriptor: descriptor)
+  }
+
+  package func write(_ text: String) {
+    buffer.append(contentsOf: text.utf8)
+    if buffer.count >= Self.capacity { flush() }
+  }
+
+  package func write(bytes: RawSpan) {
+    flush()
+    writeAll(bytes)
+  }
+
+  @discardableResult
+  package func flush() -> Outcome {
+    unsafe writeAll(buffer.span.bytes)
+    buffer.removeAll(keepingCapacity: true)
+    return outcome
+  }
+
+  /// The text of an outcome that is a failure.
+  package static func reason(errno number: Int32) -> String {
+    SystemFault(number: number).reason
+  }
+
+  private func writeAll(_ bytes: RawSpan) {
+    guard outcome == .ok, bytes.byteCount > 0 else { return }
+    do throws(SystemFault) {
+      try FileDescriptor.writeAll(bytes, to: descriptor)
+    } catch {
+      outcome = error.number == EPIPE ? .closed : .failed(errno: error.number)
+    }
+  }
+}

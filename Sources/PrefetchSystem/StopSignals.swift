@@ -1,0 +1,54 @@
+internal import Glibc
+internal import Synchronization
+
+/// SIGINT and SIGTERM as a fact to be asked for; the second one ends the process at once.
+package enum StopSignals {
+  /// Takes both signals, and turns those for closed pipes and file-size limits into plain errors.
+  package static func install() {
+    // The first use makes the atomic, which a handler must not do.
+    firstSignal.store(0, ordering: .relaxed)
+    for signal in [SIGINT, SIGTERM] {
+      var action = sigaction()
+      unsafe action.__sigaction_handler.sa_handler = noteSignal
+      unsafe sigemptyset(&action.sa_mask)
+      unsafe sigaction(signal, &action, nil)
+    }
+    for signal in [SIGPIPE, SIGXFSZ] {
+      Glibc.signal(signal, SIG_IGN)
+    }
+  }
+
+  /// The number of the signal that asked to stop.
+  package static var pending: Int32? {
+    let signal = firstSignal.load(ordering: .relaxed)
+    return signal == 0 ? nil : signal
+  }
+
+  /// Sleeps until a signal asks to stop or the time has passed; nil waits for a signal alone.
+  package static func wait(upTo limit: Duration?) -> Int32? {
+    let start = ContinuousClock.now
+    while pending == nil {
+      let left = limit.map { $0 - start.duration(to: .now) } ?? slice
+      guard left > .zero else { return nil }
+      sleep(for: min(left, slice))
+    }
+    return pending
+  }
+
+  /// Another thread may be the one that a signal interrupts, so no sleep is longer than this.
+  private static let slice = Duration.milliseconds(200)
+
+  private static func sleep(for duration: Duration) {
+    let (seconds, attoseconds) = duration.components
+    var request = timespec(tv_sec: Int(seconds), tv_nsec: Int(attoseconds / 1_000_000_000))
+    unsafe nanosleep(&request, nil)
+  }
+}
+
+private let firstSignal = Atomic<Int32>(0)
+
+private func noteSignal(_ signal: Int32) {
+  let (isFirst, _) = firstSignal.compareExchange(expected: 0, desired: signal, ordering: .relaxed)
+  guard !isFirst else { return }
+  _exit(128 + signal)
+}

@@ -1,0 +1,29 @@
+internal import Glibc
+internal import PrefetchCore
+
+/// What the kernel answered to a call about a file.
+struct SystemFault: Error {
+  var number: Int32
+
+  static var last: Self {
+    Self(number: errno)
+  }
+
+  var reason: String {
+    guard let text = unsafe strerror(number) else { return "error \(number)" }
+    return unsafe String(cString: text)
+  }
+}
+
+extension Failure {
+  /// The fault of a call that was to do something with a path.
+  init(_ fault: SystemFault, doing action: String, at path: String) {
+    let code: ErrorCode =
+      switch fault.number {
+      case ENOSPC, EDQUOT: .diskFull
+      case EACCES, EPERM, EROFS: .permission
+      default: .disk
+      }
+    self.init(code, "cannot \(action) `\(path)`: \(fault.reason)")
+  }
+}

@@ -1,0 +1,140 @@
+internal import CCurl
+internal import Glibc
+internal import PrefetchCore
+
+/// Why libcurl ended a transfer, with what it knew at that moment.
+struct CurlFault: Error {
+  enum Phase: Hashable, Sendable {
+    /// Before any request could be sent.
+    case connecting
+    /// Asked, no whole head yet.
+    case awaitingHead
+    case receivingBody
+  }
+
+  var code: CURLcode
+  var phase: Phase
+  /// libcurl's own words; they name hosts and certificates, never headers or URLs' queries.
+  var detail: String
+  /// The `errno` of the last system call that failed, or 0.
+  var systemError: Int
+  /// The status with which a proxy refused a tunnel, or 0.
+  var proxyStatus: Int
+}
+
+extension CurlFault {
+  /// The one translation of libcurl's codes into ours.
+  func failure(for url: WebURL, settings: TransportSettings) -> Failure {
+    let host = url.authority
+    switch code {
+    case CURLE_COULDNT_RESOLVE_HOST:
+      return transient(.dns, "the name `\(url.host)` could not be looked up")
+    case CURLE_COULDNT_RESOLVE_PROXY:
+      return transient(.dns, "the proxy's name could not be looked up")
+    case CURLE_COULDNT_CONNECT, CURLE_INTERFACE_FAILED, CURLE_QUIC_CONNECT_ERROR:
+      return connectFailure(host)
+    case CURLE_PROXY:
+      return transient(.connect, "the proxy did not connect to `\(host)`")
+    case CURLE_OPERATION_TIMEDOUT:
+      return timeoutFailure(host, settings)
+    case CURLE_SSL_CONNECT_ERROR, CURLE_SSL_CIPHER, CURLE_SSL_CLIENTCERT, CURLE_SSL_CERTPROBLEM,
+      CURLE_SSL_ENGINE_INITFAILED, CURLE_USE_SSL_FAILED:
+      return transient(.tls, "no TLS connection to `\(host)`\(reason)")
+    case CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_ISSUER_ERROR, CURLE_SSL_INVALIDCERTSTATUS,
+      CURLE_SSL_CRL_BADFILE:
+      return Failure(
+        .certificate,
+        "the certificate of `\(host)` is not trusted\(reason)\(clockHint)"
+      )
+    case CURLE_SSL_CACERT_BADFILE:
+      return Failure(.certificate, "the trusted certificates could not be read\(reason)")
+    case CURLE_SSL_PINNEDPUBKEYNOTMATCH:
+      return Failure(.pinMismatch, "the public key of `\(host)` matches none of its pins")
+    case CURLE_PARTIAL_FILE:
+      return transient(.truncated, "`\(host)` ended the connection before the whole body was there")
+    case CURLE_SEND_ERROR, CURLE_RECV_ERROR, CURLE_GOT_NOTHING, CURLE_HTTP2, CURLE_HTTP2_STREAM,
+      CURLE_HTTP3, CURLE_SEND_FAIL_REWIND, CURLE_SSL_SHUTDOWN_FAILED, CURLE_AGAIN,
+      CURLE_UNRECOVERABLE_POLL:
+      return connectionFailure(host)
+    case CURLE_WEIRD_SERVER_REPLY, CURLE_UNSUPPORTED_PROTOCOL:
+      return Failure(.badResponse, "`\(host)` answered with something that is not HTTP\(reason)")
+    case CURLE_BAD_CONTENT_ENCODING:
+      return Failure(.badResponse, "the coding of the body from `\(host)` cannot be read\(reason)")
+    case CURLE_RANGE_ERROR:
+      return Failure(.badResponse, "`\(host)` answered with another part than was asked for")
+    case CURLE_FILESIZE_EXCEEDED:
+      return Failure(.tooLarge, "the body from `\(host)` is larger than allowed")
+    case CURLE_URL_MALFORMAT:
+      return Failure(.badURL, "libcurl does not accept `\(url.redacted)`")
+    case CURLE_OUT_OF_MEMORY where phase == .awaitingHead:
+      // libcurl 7 reports a header line beyond its own bounds so.
+      return Failure(.badResponse, "`\(host)` answered with headers larger than allowed")
+    default:
+      return Failure(
+        .failed,
+        "the transfer from `\(host)` failed\(reason) (libcurl \(code.rawValue))"
+      )
+    }
+  }
+
+  private func transient(_ code: ErrorCode, _ message: String) -> Failure {
+    Failure(code, message, isTransient: true)
+  }
+
+  private var reason: String {
+    detail.isEmpty ? "" : ": \(detail)"
+  }
+
+  private var clockHint: String {
+    let isAboutTime = detail.contains("expired") || detail.contains("not yet valid")
+    return isAboutTime ? "; if it should be, check this machine's clock" : ""
+  }
+
+  private func connectFailure(_ host: String) -> Failure {
+    let networkErrors = [ENETUNREACH, ENETDOWN].map { Int($0) }
+    guard !networkErrors.contains(systemError) else {
+      return transient(.noNetwork, "no network leads to `\(host)`")
+    }
+    guard systemError != Int(ECONNREFUSED) else {
+      return transient(.connect, "`\(host)` refused the connection")
+    }
+    return transient(.connect, "no connection to `\(host)`\(systemReason)")
+  }
+
+  private var systemReason: String {
+    guard systemError != 0, let text = unsafe strerror(CInt(systemError)) else { return "" }
+    return unsafe ": \(String(cString: text))"
+  }
+
+  private func timeoutFailure(_ host: String, _ settings: TransportSettings) -> Failure {
+    phase == .connecting
+      ? transient(.timeout, "no connection to `\(host)` within \(settings.connectTimeout)")
+      : transient(.timeout, "the transfer from `\(host)` took too long")
+  }
+
+  private func connectionFailure(_ host: String) -> Failure {
+    // libcurl reports a refused tunnel and broken chunks with the code of a lost connection.
+    if phase == .connecting, proxyStatus >= 300 {
+      let isTransient = proxyStatus >= 500
+      return Failure(
+        .connect,
+        "the proxy refused to connect to `\(host)` (status \(proxyStatus))",
+        isTransient: isTransient
+      )
+    }
+    if detail.contains("chunked-encoding") {
+      return Failure(.badResponse, "`\(host)` sent a body in broken chunks")
+    }
+    return transient(
+      .reset,
+      "`\(host)` broke the connection\(phase == .receivingBody ? " within the body" : "")"
+    )
+  }
+}
+
+extension WebURL {
+  /// Host, and port where it says something.
+  var authority: String {
+    port == scheme.defaultPort ? host : "\(host):\(port)"
+  }
+}

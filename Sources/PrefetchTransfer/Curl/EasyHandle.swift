@@ -1,0 +1,124 @@
+internal import CCurl
+internal import PrefetchCore
+
+/// One of libcurl's transfers-to-be, used for one request after another.
+///
+/// It stays on the thread of its multi handle. Options keep their values until they are set again.
+@safe final class EasyHandle {
+  let pointer: UnsafeMutableRawPointer
+  /// libcurl writes here what it has to say about a failure.
+  private let errorText: UnsafeMutablePointer<CChar>
+  private var headers = HeaderList()
+
+  init() throws(Failure) {
+    guard let pointer = unsafe curl_easy_init() else {
+      throw Failure(.internal, "libcurl could not make a transfer handle")
+    }
+    unsafe self.pointer = pointer
+    unsafe errorText = .allocate(capacity: Int(CURL_ERROR_SIZE))
+    unsafe errorText.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
+    try unsafe set(CURLOPT_ERRORBUFFER, pointer: UnsafeMutableRawPointer(errorText))
+  }
+
+  deinit {
+    unsafe curl_easy_cleanup(pointer)
+    unsafe errorText.deallocate()
+  }
+
+  func set(_ option: CURLoption, _ value: Int) throws(Failure) {
+    try check(unsafe prefetch_curl_setopt_long(pointer, option, value), option)
+  }
+
+  func set(_ option: CURLoption, _ isOn: Bool) throws(Failure) {
+    try set(option, isOn ? 1 : 0)
+  }
+
+  func set(_ option: CURLoption, offset value: Int64) throws(Failure) {
+    try check(unsafe prefetch_curl_setopt_offset(pointer, option, curl_off_t(value)), option)
+  }
+
+  /// libcurl keeps a copy; nil unsets the option.
+  func set(_ option: CURLoption, _ value: String?) throws(Failure) {
+    guard let value else {
+      return try check(unsafe prefetch_curl_setopt_string(pointer, option, nil), option)
+    }
+    try check(unsafe prefetch_curl_setopt_string(pointer, option, value), option)
+  }
+
+  func set(_ option: CURLoption, pointer value: UnsafeMutableRawPointer?) throws(Failure) {
+    try check(unsafe prefetch_curl_setopt_pointer(pointer, option, value), option)
+  }
+
+  func set(
+    _ option: CURLoption,
+    function: @escaping prefetch_curl_write_callback
+  ) throws(Failure) {
+    try check(unsafe prefetch_curl_setopt_write(pointer, option, function), option)
+  }
+
+  func set(progress: @escaping prefetch_curl_progress_callback) throws(Failure) {
+    try check(unsafe prefetch_curl_setopt_progress(pointer, progress), CURLOPT_XFERINFOFUNCTION)
+  }
+
+  func set(prerequest: @escaping curl_prereq_callback) throws(Failure) {
+    try check(unsafe prefetch_curl_setopt_prerequest(pointer, prerequest), CURLOPT_PREREQFUNCTION)
+  }
+
+  /// The list lives as long as it is set.
+  func set(headers: consuming HeaderList) throws(Failure) {
+    let status = unsafe prefetch_curl_setopt_list(pointer, CURLOPT_HTTPHEADER, headers.first)
+    self.headers = headers
+    try check(status, CURLOPT_HTTPHEADER)
+  }
+
+  /// A copy of the bytes is what a POST sends.
+  func set(postBody body: [UInt8]) throws(Failure) {
+    try set(CURLOPT_POSTFIELDSIZE_LARGE, offset: Int64(body.count))
+    let status = unsafe body.withUnsafeBytes { bytes in
+      let start = unsafe UnsafeMutableRawPointer(mutating: bytes.baseAddress)
+      return unsafe prefetch_curl_setopt_pointer(pointer, CURLOPT_COPYPOSTFIELDS, start)
+    }
+    try check(status, CURLOPT_COPYPOSTFIELDS)
+  }
+
+  /// A number, zero where libcurl does not know it.
+  func number(_ info: CURLINFO) -> Int {
+    var value = 0
+    unsafe prefetch_curl_getinfo_long(pointer, info, &value)
+    return value
+  }
+
+  func offset(_ info: CURLINFO) -> Int64 {
+    var value: curl_off_t = 0
+    unsafe prefetch_curl_getinfo_offset(pointer, info, &value)
+    return Int64(value)
+  }
+
+  /// A time since the transfer began, nil where the phase was not reached.
+  func time(_ info: CURLINFO) -> Duration? {
+    let microseconds = offset(info)
+    return microseconds > 0 ? .microseconds(microseconds) : nil
+  }
+
+  func string(_ info: CURLINFO) -> String? {
+    var value: UnsafePointer<CChar>?
+    unsafe prefetch_curl_getinfo_string(pointer, info, &value)
+    guard let text = unsafe value else { return nil }
+    return unsafe text.pointee == 0 ? nil : String(cString: text)
+  }
+
+  func clearError() {
+    unsafe errorText.pointee = 0
+  }
+
+  var lastError: String {
+    unsafe String(cString: errorText)
+  }
+
+  /// An option is refused when this libcurl lacks it or has no memory.
+  private func check(_ status: CURLcode, _ option: CURLoption) throws(Failure) {
+    guard status != CURLE_OK else { return }
+    let reason = unsafe String(cString: curl_easy_strerror(status))
+    throw Failure(.internal, "libcurl refused option \(option.rawValue): \(reason)")
+  }
+}

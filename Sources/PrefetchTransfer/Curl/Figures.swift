@@ -1,0 +1,27 @@
+internal import CCurl
+internal import PrefetchCore
+
+extension EasyHandle {
+  /// A key that stays with the handle for its life.
+  var identity: UInt {
+    unsafe UInt(bitPattern: pointer)
+  }
+
+  /// What libcurl measured; phases that a kept connection spared are nil.
+  func figures(httpVersion: String?) -> TransferFigures {
+    var figures = TransferFigures()
+    figures.httpVersion = httpVersion
+    figures.wireBytes =
+      offset(CURLINFO_SIZE_DOWNLOAD_T) + Int64(number(CURLINFO_HEADER_SIZE))
+    figures.total = time(CURLINFO_TOTAL_TIME_T)
+    figures.firstByte = time(CURLINFO_STARTTRANSFER_TIME_T)
+    figures.remoteAddress = string(CURLINFO_PRIMARY_IP)
+    guard number(CURLINFO_NUM_CONNECTS) > 0 else { return figures }
+    let lookup = time(CURLINFO_NAMELOOKUP_TIME_T)
+    let connect = time(CURLINFO_CONNECT_TIME_T)
+    figures.dns = lookup
+    figures.connect = connect.map { $0 - (lookup ?? .zero) }
+    figures.tls = time(CURLINFO_APPCONNECT_TIME_T).map { $0 - (connect ?? .zero) }
+    return figures
+  }
+}

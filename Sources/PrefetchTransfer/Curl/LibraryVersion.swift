@@ -1,0 +1,54 @@
+internal import CCurl
+
+/// Which libcurl this process runs with and what it can do.
+package struct LibraryVersion: Hashable, Sendable {
+  package enum Feature: String, Hashable, Sendable, CaseIterable {
+    case http2 = "HTTP/2"
+    case http3 = "HTTP/3"
+    case gzip
+    case brotli
+    case zstd
+    case ipv6 = "IPv6"
+    case asynchronousLookup = "asynchronous DNS"
+  }
+
+  /// `7.88.1`.
+  package var curl: String
+  /// `OpenSSL/3.0.15`, nil for a libcurl without TLS.
+  package var tls: String?
+  package var features: Set<Feature>
+
+  /// Asks the libcurl that is loaded, which may be newer than the one built against.
+  package init() {
+    let information = unsafe prefetch_curl_version_info().pointee
+    unsafe curl = information.version.map { unsafe String(cString: $0) } ?? "unknown"
+    unsafe tls = information.ssl_version.map { unsafe String(cString: $0) }
+    let bits = unsafe information.features
+    features = Set(Feature.allCases.filter { bits & $0.bit != 0 })
+  }
+
+  /// Whether cipher lists are written as OpenSSL and its kin read them.
+  var usesOpenSSL: Bool {
+    ["OpenSSL", "LibreSSL", "BoringSSL", "AWS-LC", "quictls"].contains {
+      tls?.hasPrefix($0) == true
+    }
+  }
+
+  package func has(_ feature: Feature) -> Bool {
+    features.contains(feature)
+  }
+}
+
+extension LibraryVersion.Feature {
+  fileprivate var bit: CInt {
+    switch self {
+    case .http2: CURL_VERSION_HTTP2
+    case .http3: CURL_VERSION_HTTP3
+    case .gzip: CURL_VERSION_LIBZ
+    case .brotli: CURL_VERSION_BROTLI
+    case .zstd: CURL_VERSION_ZSTD
+    case .ipv6: CURL_VERSION_IPV6
+    case .asynchronousLookup: CURL_VERSION_ASYNCHDNS
+    }
+  }
+}

@@ -1,0 +1,71 @@
+internal import CCurl
+internal import PrefetchCore
+
+/// libcurl's set of running transfers, with the connections they share.
+@safe final class MultiHandle {
+  /// A transfer that is over, as libcurl reports it.
+  @safe struct Completion {
+    let handle: UnsafeMutableRawPointer
+    let result: CURLcode
+  }
+
+  private let pointer: UnsafeMutableRawPointer
+
+  init() throws(Failure) {
+    guard let pointer = unsafe curl_multi_init() else {
+      throw Failure(.internal, "libcurl could not make a set of transfers")
+    }
+    unsafe self.pointer = pointer
+  }
+
+  deinit {
+    unsafe curl_multi_cleanup(pointer)
+  }
+
+  func set(_ option: CURLMoption, _ value: Int) throws(Failure) {
+    try check(unsafe prefetch_curl_multi_setopt_long(pointer, option, value))
+  }
+
+  func add(_ handle: EasyHandle) throws(Failure) {
+    try check(unsafe curl_multi_add_handle(pointer, handle.pointer))
+  }
+
+  func remove(_ handle: EasyHandle) {
+    unsafe curl_multi_remove_handle(pointer, handle.pointer)
+  }
+
+  /// Moves whatever can be moved without waiting.
+  func perform() throws(Failure) {
+    var running: CInt = 0
+    try check(unsafe curl_multi_perform(pointer, &running))
+  }
+
+  /// Sleeps until a socket is ready, the time is over, `wake` was called or a signal came; says how
+  /// many sockets are ready.
+  func poll(milliseconds: Int64) throws(Failure) -> Int {
+    var ready: CInt = 0
+    let timeout = CInt(clamping: milliseconds)
+    try check(unsafe curl_multi_poll(pointer, nil, 0, timeout, &ready))
+    return Int(ready)
+  }
+
+  func wake() {
+    unsafe curl_multi_wakeup(pointer)
+  }
+
+  func nextCompletion() -> Completion? {
+    var remaining: CInt = 0
+    while let message = unsafe curl_multi_info_read(pointer, &remaining) {
+      guard unsafe message.pointee.msg == CURLMSG_DONE,
+        let handle = unsafe message.pointee.easy_handle
+      else { continue }
+      return unsafe Completion(handle: handle, result: prefetch_curl_message_result(message))
+    }
+    return nil
+  }
+
+  private func check(_ status: CURLMcode) throws(Failure) {
+    guard status != CURLM_OK else { return }
+    throw Failure(.internal, "libcurl: \(unsafe String(cString: curl_multi_strerror(status)))")
+  }
+}

@@ -1,0 +1,114 @@
+internal import PrefetchCore
+
+/// Status and headers of the one answer that counts, with what they say about its body.
+struct ResponseHead: Hashable, Sendable {
+  /// How the end of a body is known.
+  enum Framing: Hashable, Sendable {
+    case length(Int64)
+    case chunked
+    /// HTTP/2 and 3 end a body by a mark of their own.
+    case stream
+    /// Only the end of the connection ends it, which nobody can tell from an accident.
+    case untilClose
+  }
+
+  /// `1.0`, `1.1`, `2`, `3`.
+  var version: String
+  var status: Int
+  var headers: HeaderBlock
+  var framing: Framing
+
+  init(version: String, status: Int, headers: HeaderBlock) throws(ResponseFault) {
+    self.version = version
+    self.status = status
+    self.headers = headers
+    framing = try Self.framing(version: version, headers: headers)
+  }
+
+  /// The codings of the body, `identity` left out.
+  var codings: [String] {
+    Self.list(headers.all("Content-Encoding")).filter { $0 != "identity" }
+  }
+
+  /// What `Content-Length` says, whatever frames the body.
+  var announcedLength: Int64? {
+    headers["Content-Length"].flatMap { Int64($0) }
+  }
+
+  private static func framing(
+    version: String,
+    headers: HeaderBlock
+  ) throws(ResponseFault) -> Framing {
+    let length = try contentLength(headers.all("Content-Length"))
+    let transferCodings = list(headers.all("Transfer-Encoding"))
+    guard transferCodings.isEmpty else {
+      guard length == nil else { throw .lengthAndTransferCoding }
+      guard transferCodings == ["chunked"], version == "1.1" else {
+        throw .transferCoding(transferCodings.joined(separator: ", "))
+      }
+      return .chunked
+    }
+    if let length { return .length(length) }
+    return version.hasPrefix("1.") ? .untilClose : .stream
+  }
+
+  /// Repeated fields are harmless as long as they agree; anything else could mean two lengths.
+  private static func contentLength(_ values: [String]) throws(ResponseFault) -> Int64? {
+    guard let first = values.first else { return nil }
+    guard values.allSatisfy({ $0 == first }) else {
+      throw .contentLength(values.joined(separator: ", "))
+    }
+    guard !first.isEmpty, first.utf8.allSatisfy(ASCII.isDigit), let length = Int64(first) else {
+      throw .contentLength(first)
+    }
+    return length
+  }
+
+  private static func list(_ values: [String]) -> [String] {
+    values.flatMap { $0.split(separator: ",") }
+      .map { $0.filter { $0 != " " && $0 != "\t" }.lowercased() }
+      .filter { !$0.isEmpty }
+  }
+}
+
+/// What is wrong with an answer's head, beyond what libcurl refuses by itself.
+enum ResponseFault: Error, Hashable, Sendable {
+  case statusLine(String)
+  case status(Int)
+  case protocolSwitch
+  case lineEnd
+  case foldedLine
+  case fieldName(String)
+  case controlCharacter(field: String)
+  case tooManyFields
+  case tooManyBytes
+  case contentLength(String)
+  case lengthAndTransferCoding
+  case transferCoding(String)
+  case severalCodings(String)
+  case unaskedRange
+  case unaskedNotModified
+}
+
+extension ResponseFault: CustomStringConvertible {
+  /// Goes on after "`host` answered with".
+  var description: String {
+    switch self {
+    case .statusLine(let line): "the status line `\(line)`, which is not HTTP"
+    case .status(let status): "the status \(status), which does not exist"
+    case .protocolSwitch: "a switch of protocols that nobody asked for"
+    case .lineEnd: "a header line that does not end as HTTP demands"
+    case .foldedLine: "a header folded over several lines"
+    case .fieldName(let line): "the header line `\(line)`, which has no valid name"
+    case .controlCharacter(let field): "a control character in the header `\(field)`"
+    case .tooManyFields: "more than \(ResponseHeadParser.maximumFields) headers"
+    case .tooManyBytes: "more than \(ResponseHeadParser.maximumBytes) bytes of headers"
+    case .contentLength(let value): "the Content-Length `\(value)`, which is no single length"
+    case .lengthAndTransferCoding: "both a Content-Length and a Transfer-Encoding"
+    case .transferCoding(let value): "the Transfer-Encoding `\(value)`; only `chunked` is read"
+    case .severalCodings(let value): "the Content-Encoding `\(value)`; only one coding is read"
+    case .unaskedRange: "a part (206) though the whole was asked for"
+    case .unaskedNotModified: "“not modified” (304) though no validator was sent"
+    }
+  }
+}

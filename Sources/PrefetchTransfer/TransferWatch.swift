@@ -1,0 +1,52 @@
+internal import PrefetchCore
+
+/// Watches one transfer for stalls and overtime, and counts what arrived since the last look.
+///
+/// libcurl's own low-speed check counts whole seconds and averages; its total timeout also counts
+/// the time that a transfer waits for its turn.
+struct TransferWatch: Hashable, Sendable {
+  private let readTimeout: Duration
+  private let itemTimeout: Duration?
+  private var requestedAt: Duration?
+  private var lastActivity: Duration
+  private var reportedSize: Int64 = 0
+
+  init(settings: TransportSettings, now: Duration) {
+    readTimeout = settings.readTimeout
+    itemTimeout = settings.itemTimeout
+    lastActivity = now
+  }
+
+  /// How often to look, so that no limit is exceeded by more than a quarter.
+  static func interval(_ settings: TransportSettings) -> Duration {
+    let shortest = min(settings.readTimeout, settings.itemTimeout ?? settings.readTimeout)
+    return max(.milliseconds(5), min(.milliseconds(100), shortest / 4))
+  }
+
+  /// Takes over what the exchange recorded; returns the bytes that are new.
+  mutating func note(_ exchange: Exchange, at now: Duration) -> Int64 {
+    if exchange.isRequested, requestedAt == nil {
+      requestedAt = now
+      lastActivity = now
+    }
+    if exchange.hasActivity {
+      exchange.hasActivity = false
+      lastActivity = now
+    }
+    defer { reportedSize = exchange.bodySize }
+    return exchange.bodySize - reportedSize
+  }
+
+  /// Why it should end now; nothing is held against it before its request could be sent.
+  func overdue(_ exchange: Exchange, at now: Duration) -> Failure? {
+    guard let requestedAt else { return nil }
+    let host = exchange.request.url.authority
+    if let itemTimeout, now - requestedAt >= itemTimeout {
+      let message = "the transfer from `\(host)` took longer than \(itemTimeout)"
+      return Failure(.timeout, message, isTransient: true)
+    }
+    guard now - lastActivity >= readTimeout else { return nil }
+    let message = "`\(host)` sent nothing for \(readTimeout)"
+    return Failure(.stalled, message, isTransient: true)
+  }
+}

@@ -1,0 +1,324 @@
+import PrefetchCore
+import Testing
+
+@testable import PrefetchCLI
+
+@Suite struct CommandLineParserTests {
+  private func run(_ line: String, _ environment: [String: String] = [:]) throws -> RunOptions {
+    let invocation = try parse(line, environment)
+    guard case .run(let options) = invocation.command else {
+      throw Unexpected(what: "\(invocation.command)")
+    }
+    return options
+  }
+
+  private func get(_ line: String) throws -> GetOptions {
+    let invocation = try parse(line, [:])
+    guard case .get(let options) = invocation.command else {
+      throw Unexpected(what: "\(invocation.command)")
+    }
+    return options
+  }
+
+  private func parse(_ line: String, _ environment: [String: String] = [:]) throws -> Invocation {
+    let words = line.split(separator: " ").map(String.init)
+    return try CommandLineParser.parse(words, environment: environment)
+  }
+
+  private func fault(_ line: String, _ environment: [String: String] = [:]) -> UsageFault? {
+    do {
+      _ = try parse(line, environment)
+      return nil
+    } catch {
+      return error as? UsageFault
+    }
+  }
+
+  private struct Unexpected: Error {
+    var what: String
+  }
+
+  @Test("Without a command it runs")
+  func noCommand() throws {
+    let invocation = try parse("")
+    #expect(invocation.name == "run")
+    #expect(try run("").segments == [])
+    #expect(try run("-n").isDryRun)
+  }
+
+  @Test(
+    "A value follows in the same word or in the next",
+    arguments: [
+      "run -j4", "run -j 4", "run --jobs=4", "run --jobs 4", "--jobs 4 run", "-nj4 run",
+      "-j 9 run -j4",
+    ]
+  )
+  func valueForms(line: String) throws {
+    #expect(try run(line).engine.jobs == 4)
+  }
+
+  @Test("Options stand anywhere, and a double dash ends them")
+  func positions() throws {
+    let options = try run("-q run a --set x.y=1 b --dry-run -- -c --json")
+    #expect(options.segments == ["a", "b", "-c", "--json"])
+    #expect(options.shared.isQuiet)
+    #expect(!options.shared.isJSON)
+    #expect(options.isDryRun)
+    #expect(options.shared.settings == [Setting("x.y=1")])
+  }
+
+  @Test("Letters may stand together")
+  func clusters() throws {
+    let options = try run("-nvvqc file.yaml -c-")
+    #expect(options.isDryRun)
+    #expect(options.shared.verbosity == 2)
+    #expect(options.shared.isQuiet)
+    #expect(options.shared.configurationFiles == ["file.yaml", "-"])
+  }
+
+  @Test("A plan is a dry run")
+  func plan() throws {
+    let options = try run("plan a --no-probe --items all")
+    #expect(options.isDryRun)
+    #expect(options.skipsProbes)
+    #expect(options.engine.items == .all)
+    #expect(options.segments == ["a"])
+  }
+
+  @Test("Values have types")
+  func types() throws {
+    let options = try run(
+      "run --deadline 1.5h --wait --accept incomplete,deferred --allow mass-removal,rollback "
+        + "--report junit=a=b.xml --report json=+log --events 3 --manifests https://h/{segment}.json"
+    )
+    #expect(options.engine.deadline == .seconds(5400))
+    #expect(options.engine.wait == .bare)
+    #expect(options.engine.accepted == [.incomplete, .deferred])
+    #expect(options.engine.allowed == [.massRemoval, .rollback])
+    #expect(
+      options.engine.reports == [
+        ReportDestination(format: .junit, path: "a=b.xml"),
+        ReportDestination(format: .json, path: "+log"),
+      ]
+    )
+    #expect(options.engine.events == .descriptor(3))
+    #expect(options.shared.manifestTemplate == "https://h/{segment}.json")
+    #expect(try run("run --wait=5m").engine.wait == .value(.seconds(300)))
+    #expect(try run("run --events ./3").engine.events == .file("./3"))
+  }
+
+  @Test("Of a single value the last counts, of a list all do")
+  func repetition() throws {
+    #expect(try run("--accept incomplete --accept deferred").engine.accepted == [.deferred])
+    #expect(
+      try run("--allow rollback --allow mass-removal").engine.allowed == [.rollback, .massRemoval]
+    )
+    #expect(try run("--color never --color always").shared.color == .always)
+  }
+
+  @Test("Items are named in three ways")
+  func items() throws {
+    #expect(try get("get -").readsManifest)
+    #expect(try get("get --provider p --id a --id b --path").ids == ["a", "b"])
+    #expect(try get("get https://h/a --max-stale").maximumStaleness == .bare)
+    #expect(
+      try get("get https://h/a --max-stale=1h -o x").maximumStaleness == .value(.seconds(3600))
+    )
+  }
+
+  @Test("The environment fills what the command line leaves open")
+  func environment() throws {
+    let environment = [
+      "PREFETCH_JOBS": "7", "PREFETCH_DRY_RUN": "yes", "PREFETCH_CONFIG": "a.yaml\nb.yaml\n",
+      "PREFETCH_OFFLINE": "off", "PREFETCH_QUIET": "", "PREFETCH_WAIT": "10m",
+      "PREFETCH_VERBOSE": "2",
+      "PREFETCH_ORIGINS": "nonsense", "PREFETCH_SET": "a=b", "PREFETCH_HELP": "1",
+    ]
+    let options = try run("run", environment)
+    #expect(options.engine.jobs == 7)
+    #expect(options.isDryRun)
+    #expect(options.shared.configurationFiles == ["a.yaml", "b.yaml"])
+    #expect(!options.engine.isOffline)
+    #expect(!options.shared.isQuiet)
+    #expect(options.engine.wait == .value(.seconds(600)))
+    #expect(options.shared.verbosity == 2)
+    #expect(options.shared.settings == [])
+    let typed = try run("run -j 2 -c c.yaml", environment)
+    #expect(typed.engine.jobs == 2)
+    #expect(typed.shared.configurationFiles == ["c.yaml"])
+    #expect(try run("run", ["PREFETCH_WAIT": "true"]).engine.wait == .bare)
+    #expect(try run("run", ["PREFETCH_WAIT": "no"]).engine.wait == nil)
+  }
+
+  @Test("Values remember where they came from")
+  func sources() throws {
+    let invocation = try parse(
+      "-j4 --set a.b=1",
+      ["PREFETCH_DEADLINE": "1m", "PREFETCH_ITEMS": ""]
+    )
+    #expect(
+      invocation.sources == [
+        "jobs": .commandLine, "set": .commandLine,
+        "deadline": .environment(variable: "PREFETCH_DEADLINE"),
+      ]
+    )
+  }
+
+  @Test(
+    "Help wins over everything else",
+    arguments: [
+      ("--help", HelpTopic.overview), ("-h", .overview), ("run --help", .command("run")),
+      ("--bogus config -h", .command("config")), ("nonsense --help", .overview),
+      ("help", .overview),
+      ("help list", .command("list")), ("help exit-codes", .exitCodes),
+      ("-qh get", .command("get")),
+    ]
+  )
+  func help(line: String, topic: HelpTopic) throws {
+    guard case .help(let options) = try parse(line).command else {
+      Issue.record("\(line) is no call for help")
+      return
+    }
+    #expect(options.topic == topic)
+  }
+
+  @Test(
+    "The version is asked for with or without a command",
+    arguments: ["--version", "-V", "run -V --json"]
+  )
+  func version(line: String) throws {
+    guard case .version(let shared) = try parse(line).command else {
+      Issue.record("\(line) does not ask for the version")
+      return
+    }
+    #expect(shared.isJSON == line.hasSuffix("json"))
+  }
+
+  @Test(
+    "What is wrong is said in one sentence, with what was probably meant",
+    arguments: [
+      ("basics", "there is no command `basics`", "to run one segment: `prefetch run basics`"),
+      (
+        "https://h/a", "there is no command `https://h/a`",
+        "to fetch one URL: `prefetch get https://h/a`"
+      ),
+      ("lsit", "there is no command `lsit`", "did you mean `prefetch list`?"),
+      ("run --job 4", "there is no option `--job`", "did you mean `--jobs`?"),
+      ("run -jobs 4", "`-j` takes a whole number from 1 to 1000, not `obs`", nil),
+      ("-quiet", "there is no option `-quiet`", "did you mean `--quiet`?"),
+      ("-json", "`-j` takes a whole number from 1 to 1000, not `son`", nil),
+      ("-z", "there is no option `-z`", nil),
+      ("--jsno", "there is no option `--jsno`", "did you mean `--json`?"),
+      ("--bogus value", "there is no option `--bogus`", nil),
+      ("status --origins", "`status` has no option `--origins`", "it belongs to `config`"),
+      ("run --jobs", "`--jobs` needs a value: `--jobs N`", nil),
+      ("run -j", "`-j` needs a value: `-j N`", nil),
+      ("run --dry-run=1", "`--dry-run` takes no value, so leave out `=1`", nil),
+      ("run -j 0", "`-j` takes a whole number from 1 to 1000, not `0`", nil),
+      ("run --jobs=+4", "`--jobs` takes a whole number from 1 to 1000, not `+4`", nil),
+      (
+        "run --deadline soon",
+        "`--deadline` takes a duration such as `90s`, `5m`, `2h` or `7d`, not `soon`",
+        nil
+      ),
+      (
+        "--color alwyas", "`--color` takes one of `auto`, `always` and `never`, not `alwyas`",
+        "did you mean `always`?"
+      ),
+      ("--set novalue", "`--set` takes KEY=VALUE, not `novalue`", nil),
+      (
+        "--accept incomplete,nothnig",
+        "`--accept` takes one of `incomplete`, `nothing`, `unavailable` and `deferred`, not `nothnig`",
+        "did you mean `nothing`?"
+      ),
+      (
+        "--report jnuit=x.xml",
+        "`--report` takes FORMAT=PATH with `text`, `json`, `ndjson`, `md`, `junit`, `prometheus` or `html` as FORMAT, not `jnuit=x.xml`",
+        "did you mean `junit=x.xml`?"
+      ),
+      (
+        "--manifests https://h/",
+        "`--manifests` takes a URL that holds `{segment}`, not `https://h/`", nil
+      ),
+      (
+        "--offline --refetch", "`--offline` and `--refetch` exclude each other, so leave one out",
+        nil
+      ),
+      (
+        "--json --report text=-",
+        "`--json` already prints the report, so give `--report` a file instead of `-`", nil
+      ),
+      ("check extra", "`check` takes options only, so leave out `extra`", nil),
+      ("path", "`path` needs one ITEM", nil),
+      ("path a b", "`path` takes one ITEM, so leave out `b`", nil),
+      ("subscribe", "`subscribe` needs at least one NAME", nil),
+      ("unsubscribe", "`unsubscribe` needs at least one NAME, or `--all`", nil),
+      ("unsubscribe a --all", "`--all` drops every subscription, so leave out the names", nil),
+      ("get", "`get` needs at least one ITEM, `--provider P --id ID`, or `-`", nil),
+      ("get --id a", "`--id` needs `--provider P`", nil),
+      (
+        "get a b",
+        "several items need `--output DIR/` or `--path`, since standard output holds one body", nil
+      ),
+      (
+        "get a --json",
+        "`get --json` needs `--output PATH`, since standard output holds the document", nil
+      ),
+      ("get - a --path", "`-` reads every item from standard input, so name no others", nil),
+      ("serve", "`serve` needs `--origin DIR`", nil),
+      (
+        "serve --origin . --listen 7733",
+        "`--listen` takes an address and a port such as `127.0.0.1:7733`, `[::1]:0` or `localhost:8080`, not `7733`",
+        nil
+      ),
+      (
+        "completion csh", "`completion` takes one of `bash`, `zsh` and `fish`, not `csh`",
+        "did you mean `zsh`?"
+      ),
+      ("completion bash --json", "`completion` has no JSON form, so leave out `--json`", nil),
+      ("help lits", "`help` takes a command or `exit-codes`, not `lits`", "did you mean `list`?"),
+    ] as [(String, String, String?)]
+  )
+  func usage(line: String, message: String, hint: String?) {
+    let diagnostics = fault(line)?.diagnostics ?? []
+    #expect(diagnostics.map(\.message) == [message])
+    #expect(diagnostics.map(\.hint) == [hint])
+  }
+
+  @Test("A bad variable is named")
+  func badEnvironment() {
+    let environment = ["PREFETCH_JOBS": "many", "PREFETCH_DRY_RUN": "perhaps"]
+    #expect(
+      Set(fault("run", environment)?.diagnostics.map(\.message) ?? []) == [
+        "`PREFETCH_JOBS` takes a whole number from 1 to 1000, not `many`",
+        "`PREFETCH_DRY_RUN` takes 1, true, yes, on, or 0, false, no, off, not `perhaps`",
+      ]
+    )
+    #expect(fault("status", environment) == nil)
+  }
+
+  @Test("All that is wrong is said at once")
+  func several() {
+    let messages = fault("run --bogus -j x --deadline y")?.diagnostics.map(\.message) ?? []
+    #expect(messages.count == 3)
+  }
+
+  @Test(
+    "The form of the answer is known even when the rest is wrong",
+    arguments: [
+      "nonsense --json -q -vv", "run --bogus --json -qvv", "--json -q -v -v get",
+      "run -j x --json -qv -v",
+    ]
+  )
+  func answerForm(line: String) {
+    let shared = fault(line)?.shared
+    #expect(shared?.isJSON == true)
+    #expect(shared?.isQuiet == true)
+    #expect(shared?.verbosity == 2)
+  }
+
+  @Test("The answer may be asked for in JSON by the environment alone")
+  func answerFormFromEnvironment() {
+    #expect(fault("nonsense", ["PREFETCH_JSON": "1"])?.shared.isJSON == true)
+  }
+}

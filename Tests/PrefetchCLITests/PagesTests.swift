@@ -1,0 +1,113 @@
+import PrefetchConfig
+import PrefetchCore
+import PrefetchDocuments
+import Testing
+
+@testable import PrefetchCLI
+
+@Suite struct PagesTests {
+  @Test("The overview lists commands and shared options")
+  func overview() {
+    RepositoryFile.snapshot("help.txt").expect(HelpPages.render(.overview))
+  }
+
+  @Test("Each command has its own page", arguments: CommandTable.all.map(\.name))
+  func commandPage(name: String) {
+    RepositoryFile.snapshot("help-\(name).txt").expect(HelpPages.render(.command(name)))
+  }
+
+  @Test("The exit codes are a table")
+  func exitCodes() {
+    RepositoryFile.snapshot("help-exit-codes.txt").expect(HelpPages.render(.exitCodes))
+  }
+
+  @Test("No line of help is wider than a terminal, but for examples and calls")
+  func width() {
+    let topics = [HelpTopic.overview, .exitCodes] + CommandTable.all.map { .command($0.name) }
+    for line in topics.flatMap({ HelpPages.render($0).split(separator: "\n") }) {
+      let isVerbatim = line.hasPrefix("    prefetch") || line.hasPrefix("    mpv")
+      #expect(isVerbatim || line.count <= PageText.width, "\(line)")
+    }
+  }
+
+  @Test("The manual page in man/ is the generated one")
+  func manualPage() {
+    RepositoryFile.top("man/prefetch.1").expect(ManualPage.render())
+  }
+
+  @Test("The manual page of the configuration is the generated one")
+  func configurationManual() {
+    RepositoryFile.top("man/prefetch.yaml.5").expect(ConfigurationManual.render())
+  }
+
+  @Test("The JSON Schema in man/ is the generated one")
+  func configurationSchema() {
+    let text = JSONWriter.string(JSONSchema.configuration, form: .pretty) + "\n"
+    RepositoryFile.top("man/prefetch.schema.json").expect(text)
+  }
+
+  @Test("The completion scripts follow the table", arguments: Shell.allCases)
+  func completion(shell: Shell) {
+    RepositoryFile.snapshot("completion.\(shell.rawValue)").expect(
+      CompletionScript.render(for: shell)
+    )
+  }
+
+  @Test(
+    "Each shell can parse its completion script",
+    arguments: Shell.allCases.filter { Tool.isInstalled($0.rawValue) }
+  )
+  func completionSyntax(shell: Shell) throws {
+    let tool = try #require(Tool(shell.rawValue))
+    let file = RepositoryFile.snapshot("completion.\(shell.rawValue)")
+    let result = tool.run(["-n", file.path])
+    #expect(result.status == 0)
+    #expect(result.output == "")
+  }
+
+  @Test(
+    "mandoc finds nothing to say about the manual pages",
+    .enabled(if: Tool.isInstalled("mandoc")),
+    arguments: ["prefetch.1", "prefetch.yaml.5"]
+  )
+  func manualLint(page: String) throws {
+    let mandoc = try #require(Tool("mandoc"))
+    let result = mandoc.run(["-T", "lint", RepositoryFile.top("man/\(page)").path])
+    #expect(result.status == 0)
+    #expect(result.output == "")
+  }
+
+  @Test("A page of configuration keys has headings, defaults and marks")
+  func configurationPage() throws {
+    let page = ConfigurationPage.render(
+      rows: [
+        ConfigurationKeyRow(
+          path: "version",
+          type: "number",
+          defaultValue: "1",
+          help: "The version of this language",
+          isInEffect: true
+        ),
+        ConfigurationKeyRow(
+          path: "cache.size",
+          type: "size",
+          defaultValue: "unlimited",
+          help: "How much the cache may hold; see `cache.purge`",
+          isInEffect: false
+        ),
+      ],
+      before: [ConfigurationProse(title: "Description", paragraphs: ["One file."], example: nil)],
+      after: [
+        ConfigurationProse(
+          title: "Examples",
+          paragraphs: ["A start:"],
+          example: "segments:\n  - name: basics\n    urls: ['https://example.org/a.json']\n.hidden"
+        )
+      ]
+    )
+    RepositoryFile.snapshot("configuration-page.5").expect(page)
+    guard let mandoc = Tool("mandoc") else { return }
+    let result = mandoc.run(["-T", "lint", RepositoryFile.snapshot("configuration-page.5").path])
+    #expect(result.output == "")
+  }
+}

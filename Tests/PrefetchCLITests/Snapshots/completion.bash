@@ -1,0 +1,175 @@
+# bash completion for prefetch; made by `prefetch completion bash`
+_prefetch() {
+  local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]}
+  local command='' word index=1
+  # bash takes `--name=value` for three words.
+  if [[ $current == '=' ]]; then
+    current=''
+  elif [[ $previous == '=' ]]; then
+    previous=${COMP_WORDS[COMP_CWORD - 2]}
+  fi
+  while ((index < COMP_CWORD)); do
+    word=${COMP_WORDS[index]}
+    case $word in
+    --splay | -j | --jobs | --jobs-per-host | --deadline | --items | --report | --events | --accept | --allow | -c | --config | --set | --cache-dir | --state-dir | --manifests | --color | --progress | --log-format | --log-file | --format | --max-age | --segment | --state | --type | --provider | --id | --url | --sort | -o | --output | --origin | --listen | --ready-fd | --for)
+      ((index += 1))
+      if [[ ${COMP_WORDS[index]} == '=' ]]; then ((index += 1)); fi
+      ;;
+    -* | '=') ;;
+    *)
+      command=$word
+      break
+      ;;
+    esac
+    ((index += 1))
+  done
+  COMPREPLY=()
+  case $previous in
+  --splay)
+    return
+    ;;
+  -j | --jobs)
+    return
+    ;;
+  --jobs-per-host)
+    return
+    ;;
+  --deadline)
+    return
+    ;;
+  --items)
+    mapfile -t COMPREPLY < <(compgen -W 'changed all' -- "$current")
+    return
+    ;;
+  --report)
+    mapfile -t COMPREPLY < <(compgen -W 'text= json= ndjson= md= junit= prometheus= html=' -- "$current")
+    return
+    ;;
+  --events)
+    compopt -o filenames
+    mapfile -t COMPREPLY < <(compgen -f -- "$current")
+    return
+    ;;
+  --accept)
+    mapfile -t COMPREPLY < <(compgen -W 'incomplete nothing unavailable deferred' -- "$current")
+    return
+    ;;
+  --allow)
+    mapfile -t COMPREPLY < <(compgen -W 'mass-removal rollback' -- "$current")
+    return
+    ;;
+  -c | --config)
+    compopt -o filenames
+    mapfile -t COMPREPLY < <(compgen -f -- "$current")
+    return
+    ;;
+  --set)
+    return
+    ;;
+  --cache-dir)
+    compopt -o filenames
+    mapfile -t COMPREPLY < <(compgen -d -- "$current")
+    return
+    ;;
+  --state-dir)
+    compopt -o filenames
+    mapfile -t COMPREPLY < <(compgen -d -- "$current")
+    return
+    ;;
+  --manifests)
+    return
+    ;;
+  --color)
+    mapfile -t COMPREPLY < <(compgen -W 'auto always never' -- "$current")
+    return
+    ;;
+  --progress)
+    mapfile -t COMPREPLY < <(compgen -W 'auto always never' -- "$current")
+    return
+    ;;
+  --log-format)
+    mapfile -t COMPREPLY < <(compgen -W 'text json' -- "$current")
+    return
+    ;;
+  --log-file)
+    compopt -o filenames
+    mapfile -t COMPREPLY < <(compgen -f -- "$current")
+    return
+    ;;
+  --format)
+    mapfile -t COMPREPLY < <(compgen -W 'yaml json' -- "$current")
+    return
+    ;;
+  --max-age)
+    return
+    ;;
+  --segment)
+    return
+    ;;
+  --state)
+    mapfile -t COMPREPLY < <(compgen -W 'pending discovered queued downloading idle paused cached partial failed deleted' -- "$current")
+    return
+    ;;
+  --type)
+    return
+    ;;
+  --provider)
+    return
+    ;;
+  --id)
+    return
+    ;;
+  --url)
+    return
+    ;;
+  --sort)
+    mapfile -t COMPREPLY < <(compgen -W 'name url id provider segment state type size fetched validated expires used' -- "$current")
+    return
+    ;;
+  -o | --output)
+    compopt -o filenames
+    mapfile -t COMPREPLY < <(compgen -f -- "$current")
+    return
+    ;;
+  --origin)
+    compopt -o filenames
+    mapfile -t COMPREPLY < <(compgen -d -- "$current")
+    return
+    ;;
+  --listen)
+    return
+    ;;
+  --ready-fd)
+    return
+    ;;
+  --for)
+    return
+    ;;
+  esac
+  if [[ $current == -* ]]; then
+    case $command in
+    '' | run) mapfile -t COMPREPLY < <(compgen -W '-n --dry-run --no-probe --splay --detailed-exitcode -j --jobs --jobs-per-host --deadline --offline --revalidate --refetch --items --report --events --accept --wait --allow -c --config --set --cache-dir --state-dir --manifests --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
+    plan) mapfile -t COMPREPLY < <(compgen -W '--no-probe --splay --detailed-exitcode -j --jobs --jobs-per-host --deadline --offline --revalidate --refetch --items --report --events --accept --wait --allow -c --config --set --cache-dir --state-dir --manifests --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
+    subscribe) mapfile -t COMPREPLY < <(compgen -W '--only --no-run -j --jobs --jobs-per-host --deadline --offline --revalidate --refetch --items --report --events --accept --wait --allow -c --config --set --cache-dir --state-dir --manifests --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
+    unsubscribe) mapfile -t COMPREPLY < <(compgen -W '--all --no-run -j --jobs --jobs-per-host --deadline --offline --revalidate --refetch --items --report --events --accept --wait --allow -c --config --set --cache-dir --state-dir --manifests --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
+    check) mapfile -t COMPREPLY < <(compgen -W '--no-secrets -c --config --set --cache-dir --state-dir --manifests --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
+    config) mapfile -t COMPREPLY < <(compgen -W '--format --origins --schema -c --config --set --cache-dir --state-dir --manifests --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
+    status) mapfile -t COMPREPLY < <(compgen -W '--max-age -c --config --set --cache-dir --state-dir --manifests --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
+    list) mapfile -t COMPREPLY < <(compgen -W '--segment --state --type --provider --id --url --locked --sort -c --config --set --cache-dir --state-dir --manifests --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
+    explain) mapfile -t COMPREPLY < <(compgen -W '-c --config --set --cache-dir --state-dir --manifests --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
+    verify) mapfile -t COMPREPLY < <(compgen -W '--repair --wait -c --config --set --cache-dir --state-dir --manifests --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
+    get) mapfile -t COMPREPLY < <(compgen -W '--provider --id --offline --revalidate --max-age --max-stale -o --output --path -c --config --set --cache-dir --state-dir --manifests --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
+    path) mapfile -t COMPREPLY < <(compgen -W '--or-url -c --config --set --cache-dir --state-dir --manifests --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
+    serve) mapfile -t COMPREPLY < <(compgen -W '--origin --listen --ready-fd --for -c --config --set --cache-dir --state-dir --manifests --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
+    completion) mapfile -t COMPREPLY < <(compgen -W '-c --config --set --cache-dir --state-dir --manifests --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
+    help) mapfile -t COMPREPLY < <(compgen -W '-c --config --set --cache-dir --state-dir --manifests --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
+    esac
+    return
+  fi
+  case $command in
+  '') mapfile -t COMPREPLY < <(compgen -W 'run plan subscribe unsubscribe check config status list explain verify get path serve completion help' -- "$current") ;;
+  completion) mapfile -t COMPREPLY < <(compgen -W 'bash zsh fish' -- "$current") ;;
+  help) mapfile -t COMPREPLY < <(compgen -W 'run plan subscribe unsubscribe check config status list explain verify get path serve completion help exit-codes' -- "$current") ;;
+  esac
+}
+complete -F _prefetch prefetch

@@ -1,0 +1,216 @@
+#compdef prefetch
+# made by `prefetch completion zsh`
+_prefetch() {
+  local context state state_descr line ret=1
+  typeset -A opt_args
+  local curcontext="$curcontext"
+  local -a shared commands
+  commands=(
+    'run:Make the cache equal to the configuration'
+    'plan:Print what a run would do, and write nothing'
+    'subscribe:Add segments to the remembered subscriptions, then run'
+    'unsubscribe:Drop segments from the remembered subscriptions, then run'
+    'check:Validate the configuration without asking any server'
+    'config:Print the effective configuration'
+    'status:Print the state of every segment'
+    'list:Print the items of the cache'
+    'explain:Say why an item was, or would be, fetched or not'
+    'verify:Hash everything stored again'
+    'get:Print or copy items, fetching those that the cache does not hold fresh'
+    'path:Print the local path of an item'\''s body'
+    'serve:Serve a folder over HTTP on this machine'
+    'completion:Print the completion script for a shell'
+    'help:Print help on the program, a command or the exit codes'
+  )
+  shared=(
+    '*-c+[Read this configuration; given again, later files are merged over earlier ones; - is standard input]:FILE:_files'
+    '*--config=[Read this configuration; given again, later files are merged over earlier ones; - is standard input]:FILE:_files'
+    '*--set=[Set one key of the configuration, such as network.concurrency=4 or segments.NAME.ttl=1h]:KEY=VALUE: '
+    '(--cache-dir)--cache-dir=[Keep the content here instead of in ~/.cache/prefetch]:DIR:_files -/'
+    '(--state-dir)--state-dir=[Keep subscriptions, quotas and past runs here instead of in ~/.local/state/prefetch]:DIR:_files -/'
+    '(--manifests)--manifests=[Find the manifests of segments given as a bare name at this URL, which holds {segment}]:TEMPLATE: '
+    '(--json)--json[Print the result as one JSON document]'
+    '(-q --quiet)-q[Print no report when all is well, and no progress]'
+    '(-q --quiet)--quiet[Print no report when all is well, and no progress]'
+    '*-v[Say more on standard error; given twice, trace every request]'
+    '*--verbose[Say more on standard error; given twice, trace every request]'
+    '(--color)--color=[Use colour always, never, or as the terminal suggests (auto)]:WHEN:(auto always never)'
+    '(--progress)--progress=[Show progress always, never, or on a terminal only (auto)]:WHEN:(auto always never)'
+    '(--log-format)--log-format=[Write log lines as text or as json]:FORMAT:(text json)'
+    '(--log-file)--log-file=[Append the log to this file instead of standard error]:FILE:_files'
+    '(-V --version)-V[Print the version and those of the libraries]'
+    '(-V --version)--version[Print the version and those of the libraries]'
+    '(-h --help)-h[Print help on the program or on a command]'
+    '(-h --help)--help[Print help on the program or on a command]'
+  )
+  _arguments -s -S -C $shared ': :->command' '*::: :->operands' && ret=0
+  case $state in
+  command) _describe -t commands command commands && ret=0 ;;
+  operands)
+    words=($line[1] "${words[@]}")
+    ((CURRENT += 1))
+    curcontext="${curcontext%:*:*}:prefetch-command-$line[1]:"
+    case $line[1] in
+    run)
+      _arguments -s -S $shared \
+        '(-n --dry-run)-n[Ask servers, write nothing, print the plan]' \
+        '(-n --dry-run)--dry-run[Ask servers, write nothing, print the plan]' \
+        '(--no-probe)--no-probe[In a dry run, ask for manifests only, not about single items]' \
+        '(--splay)--splay=[Begin after a random delay of at most this long, so that many machines do not ask at once]:D: ' \
+        '(--detailed-exitcode)--detailed-exitcode[End with 2 instead of 0 when there are changes]' \
+        '(-j --jobs)-j+[Have at most N transfers in flight at once]:N: ' \
+        '(-j --jobs)--jobs=[Have at most N transfers in flight at once]:N: ' \
+        '(--jobs-per-host)--jobs-per-host=[Open at most N connections to one host]:N: ' \
+        '(--deadline)--deadline=[Stop in good order after this time; what is left is deferred to the next run]:D: ' \
+        '(--offline)--offline[Ask no server; know only what the cache knows]' \
+        '(--revalidate)--revalidate[Ask for every item conditionally, fresh ones included]' \
+        '(--refetch)--refetch[Fetch every item again, unconditionally]' \
+        '(--items)--items=[Report the changed items, or all]:WHICH:(changed all)' \
+        '*--report=[Write the report there too, as text, json, ndjson, md, junit, prometheus or html; - is standard output, +PATH appends]:FORMAT=PATH:(text= json= ndjson= md= junit= prometheus= html=)' \
+        '(--events)--events=[Write events as they happen, one JSON object a line, to a file or an open descriptor]:FD|FILE:_files' \
+        '(--accept)--accept=[End with 0 when the finding is one of these\: incomplete, nothing, unavailable or deferred]:NAME,…:(incomplete nothing unavailable deferred)' \
+        '(--wait)--wait=-[Wait for another run to end, at most this long, instead of ending with 75]::D: ' \
+        '*--allow=[Let a manifest that removes many items (mass-removal) or is older than the stored one (rollback) pass this once]:GUARD:(mass-removal rollback)' \
+        '*:SEGMENT: ' && ret=0
+      ;;
+    plan)
+      _arguments -s -S $shared \
+        '(--no-probe)--no-probe[In a dry run, ask for manifests only, not about single items]' \
+        '(--splay)--splay=[Begin after a random delay of at most this long, so that many machines do not ask at once]:D: ' \
+        '(--detailed-exitcode)--detailed-exitcode[End with 2 instead of 0 when there are changes]' \
+        '(-j --jobs)-j+[Have at most N transfers in flight at once]:N: ' \
+        '(-j --jobs)--jobs=[Have at most N transfers in flight at once]:N: ' \
+        '(--jobs-per-host)--jobs-per-host=[Open at most N connections to one host]:N: ' \
+        '(--deadline)--deadline=[Stop in good order after this time; what is left is deferred to the next run]:D: ' \
+        '(--offline)--offline[Ask no server; know only what the cache knows]' \
+        '(--revalidate)--revalidate[Ask for every item conditionally, fresh ones included]' \
+        '(--refetch)--refetch[Fetch every item again, unconditionally]' \
+        '(--items)--items=[Report the changed items, or all]:WHICH:(changed all)' \
+        '*--report=[Write the report there too, as text, json, ndjson, md, junit, prometheus or html; - is standard output, +PATH appends]:FORMAT=PATH:(text= json= ndjson= md= junit= prometheus= html=)' \
+        '(--events)--events=[Write events as they happen, one JSON object a line, to a file or an open descriptor]:FD|FILE:_files' \
+        '(--accept)--accept=[End with 0 when the finding is one of these\: incomplete, nothing, unavailable or deferred]:NAME,…:(incomplete nothing unavailable deferred)' \
+        '(--wait)--wait=-[Wait for another run to end, at most this long, instead of ending with 75]::D: ' \
+        '*--allow=[Let a manifest that removes many items (mass-removal) or is older than the stored one (rollback) pass this once]:GUARD:(mass-removal rollback)' \
+        '*:SEGMENT: ' && ret=0
+      ;;
+    subscribe)
+      _arguments -s -S $shared \
+        '(--only)--only[Subscribe to these segments and to no others]' \
+        '(--no-run)--no-run[Change the subscriptions and fetch nothing yet]' \
+        '(-j --jobs)-j+[Have at most N transfers in flight at once]:N: ' \
+        '(-j --jobs)--jobs=[Have at most N transfers in flight at once]:N: ' \
+        '(--jobs-per-host)--jobs-per-host=[Open at most N connections to one host]:N: ' \
+        '(--deadline)--deadline=[Stop in good order after this time; what is left is deferred to the next run]:D: ' \
+        '(--offline)--offline[Ask no server; know only what the cache knows]' \
+        '(--revalidate)--revalidate[Ask for every item conditionally, fresh ones included]' \
+        '(--refetch)--refetch[Fetch every item again, unconditionally]' \
+        '(--items)--items=[Report the changed items, or all]:WHICH:(changed all)' \
+        '*--report=[Write the report there too, as text, json, ndjson, md, junit, prometheus or html; - is standard output, +PATH appends]:FORMAT=PATH:(text= json= ndjson= md= junit= prometheus= html=)' \
+        '(--events)--events=[Write events as they happen, one JSON object a line, to a file or an open descriptor]:FD|FILE:_files' \
+        '(--accept)--accept=[End with 0 when the finding is one of these\: incomplete, nothing, unavailable or deferred]:NAME,…:(incomplete nothing unavailable deferred)' \
+        '(--wait)--wait=-[Wait for another run to end, at most this long, instead of ending with 75]::D: ' \
+        '*--allow=[Let a manifest that removes many items (mass-removal) or is older than the stored one (rollback) pass this once]:GUARD:(mass-removal rollback)' \
+        '*:NAME: ' && ret=0
+      ;;
+    unsubscribe)
+      _arguments -s -S $shared \
+        '(--all)--all[Drop every subscription]' \
+        '(--no-run)--no-run[Change the subscriptions and remove nothing yet]' \
+        '(-j --jobs)-j+[Have at most N transfers in flight at once]:N: ' \
+        '(-j --jobs)--jobs=[Have at most N transfers in flight at once]:N: ' \
+        '(--jobs-per-host)--jobs-per-host=[Open at most N connections to one host]:N: ' \
+        '(--deadline)--deadline=[Stop in good order after this time; what is left is deferred to the next run]:D: ' \
+        '(--offline)--offline[Ask no server; know only what the cache knows]' \
+        '(--revalidate)--revalidate[Ask for every item conditionally, fresh ones included]' \
+        '(--refetch)--refetch[Fetch every item again, unconditionally]' \
+        '(--items)--items=[Report the changed items, or all]:WHICH:(changed all)' \
+        '*--report=[Write the report there too, as text, json, ndjson, md, junit, prometheus or html; - is standard output, +PATH appends]:FORMAT=PATH:(text= json= ndjson= md= junit= prometheus= html=)' \
+        '(--events)--events=[Write events as they happen, one JSON object a line, to a file or an open descriptor]:FD|FILE:_files' \
+        '(--accept)--accept=[End with 0 when the finding is one of these\: incomplete, nothing, unavailable or deferred]:NAME,…:(incomplete nothing unavailable deferred)' \
+        '(--wait)--wait=-[Wait for another run to end, at most this long, instead of ending with 75]::D: ' \
+        '*--allow=[Let a manifest that removes many items (mass-removal) or is older than the stored one (rollback) pass this once]:GUARD:(mass-removal rollback)' \
+        '*:NAME: ' && ret=0
+      ;;
+    check)
+      _arguments -s -S $shared \
+        '(--no-secrets)--no-secrets[Take unset ${env\:…}, ${file\:…} and ${credential\:…} as placeholders, as CI needs it]' \
+        ':: :' && ret=0
+      ;;
+    config)
+      _arguments -s -S $shared \
+        '(--format)--format=[Print yaml or json]:FORMAT:(yaml json)' \
+        '(--origins)--origins[Say where each value came from]' \
+        '(--schema)--schema[Print the JSON Schema of the configuration instead]' \
+        ':: :' && ret=0
+      ;;
+    status)
+      _arguments -s -S $shared \
+        '(--max-age)--max-age=[End with 3 when the last success of a segment is longer ago than this]:D: ' \
+        ':: :' && ret=0
+      ;;
+    list)
+      _arguments -s -S $shared \
+        '*--segment=[Only items of this segment]:SEGMENT: ' \
+        '*--state=[Only items in one of these states]:STATE,…:(pending discovered queued downloading idle paused cached partial failed deleted)' \
+        '*--type=[Only items of this type]:TYPE: ' \
+        '*--provider=[Only items of this provider]:P: ' \
+        '*--id=[Only the item with this id]:ID: ' \
+        '*--url=[Only items whose URL matches, such as https\://example.org/*.json]:GLOB: ' \
+        '(--locked)--locked[Only items that are protected from removal]' \
+        '(--sort)--sort=[Order by these keys, -KEY from high to low\: name, url, id, provider, segment, state, type, size, fetched, validated, expires or used]:KEY,…:(name url id provider segment state type size fetched validated expires used)' \
+        ':: :' && ret=0
+      ;;
+    explain)
+      _arguments -s -S $shared \
+        ':ITEM: ' && ret=0
+      ;;
+    verify)
+      _arguments -s -S $shared \
+        '(--repair)--repair[Drop damaged bodies, so that the next run fetches them]' \
+        '(--wait)--wait=-[With --repair, wait for another run to end, at most this long, instead of ending with 75]::D: ' \
+        ':: :' && ret=0
+      ;;
+    get)
+      _arguments -s -S $shared \
+        '(--provider)--provider=[The provider of the items named by --id]:P: ' \
+        '*--id=[An item of the provider, by its id]:ID: ' \
+        '(--offline)--offline[Ask no server; what is not cached ends with 4]' \
+        '(--revalidate)--revalidate[Ask conditionally, also where the cached copy is fresh]' \
+        '(--max-age)--max-age=[Take a cached copy as fresh only when it is at most this old]:D: ' \
+        '(--max-stale)--max-stale=-[Take a cached copy that expired at most this long ago, or at any time]::D: ' \
+        '(-o --output)-o+[Write the body to this file, or the bodies into this folder (DIR/)]:PATH:_files' \
+        '(-o --output)--output=[Write the body to this file, or the bodies into this folder (DIR/)]:PATH:_files' \
+        '(--path)--path[Print the local paths instead of the bodies]' \
+        '*:ITEM: ' && ret=0
+      ;;
+    path)
+      _arguments -s -S $shared \
+        '(--or-url)--or-url[Print the URL when the item is not cached, instead of ending with 4]' \
+        ':ITEM: ' && ret=0
+      ;;
+    serve)
+      _arguments -s -S $shared \
+        '(--origin)--origin=[Serve this folder and nothing else]:DIR:_files -/' \
+        '(--listen)--listen=[Listen on this address and port instead of 127.0.0.1\:7733; port 0 takes a free one]:A\:P: ' \
+        '(--ready-fd)--ready-fd=[Write the line with the URL to this descriptor too, and close it]:N: ' \
+        '(--for)--for=[End with 0 after this time]:D: ' \
+        ':: :' && ret=0
+      ;;
+    completion)
+      _arguments -s -S $shared \
+        ':bash|zsh|fish:(bash zsh fish)' && ret=0
+      ;;
+    help)
+      _arguments -s -S $shared \
+        '::COMMAND|exit-codes:(run plan subscribe unsubscribe check config status list explain verify get path serve completion help exit-codes)' && ret=0
+      ;;
+    esac
+    ;;
+  esac
+  return ret
+}
+if [[ $funcstack[1] == _prefetch ]]; then
+  _prefetch "$@"
+else
+  compdef _prefetch prefetch
+fi

@@ -1,0 +1,200 @@
+import PrefetchCore
+import PrefetchCrypto
+import PrefetchStore
+import Testing
+
+/// What every content store must do, whatever it is made of.
+@Suite("A content store")
+struct ContentStoreContract {
+  let place: TemporaryPlace
+  let store: any ContentStore
+
+  init() throws {
+    place = try TemporaryPlace()
+    store = try DiskStore.openForWriting(
+      cache: place.cache,
+      clockStart: Instant(seconds: 4_000_000_000)
+    )
+  }
+
+  @Test("gives back what was committed, ordered by the bytes of the URLs")
+  func givesBack() throws {
+    var record = ContentRecord(url: "https://a.example/b", id: "b")
+    record.provider = "shop"
+    record.type = "thumbnail"
+    record.state = .cached
+    record.mime = "text/plain"
+    record.status = 200
+    record.headers = HeaderBlock([
+      HeaderField("Content-Type", "text/plain"), HeaderField("X-Odd", ""),
+      HeaderField("x-long", String(repeating: "ä", count: 300)),
+    ])
+    record.validators = Validators(entityTag: "\"1\"", lastModified: "yesterday")
+    record.finalURL = "https://b.example/b"
+    record.fetchedAt = Instant(milliseconds: 1)
+    record.validatedAt = Instant(milliseconds: 2)
+    record.freshUntil = .distantFuture
+    record.expiresAt = Instant(milliseconds: -4)
+    record.failure = Failure(.stalled, "too slow", isTransient: true)
+    let body = try store.stage("hello")
+    _ = try store.commit([
+      .record(record, body: body),
+      .record(.init(url: "https://a.example/Z", id: "z"), body: nil),
+    ])
+
+    record.digest = body.digest
+    record.size = 5
+    let inventory = try store.inventory()
+    #expect(inventory.records.map(\.url) == ["https://a.example/Z", "https://a.example/b"])
+    #expect(inventory["https://a.example/b"] == record)
+    #expect(inventory.holders == [[], []])
+    #expect(try store.text(of: body.digest) == "hello")
+  }
+
+  @Test("holds bodies of any size", arguments: [0, 1, 65_536, 65_537, 1_000_000])
+  func sizes(_ count: Int) throws {
+    let bytes = (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 31) }
+    let sink = try store.beginBody(expectedSize: Int64(count), alsoHashing: [.sha512])
+    for start in stride(from: 0, to: count, by: 50_000) {
+      let chunk = Array(bytes[start..<min(count, start + 50_000)])
+      try sink.append(unsafe chunk.span.bytes)
+    }
+    #expect(sink.size == Int64(count))
+    let body = try sink.finish()
+    #expect(body.digest == SHA256.digest(of: bytes))
+    #expect(body.otherDigests[.sha512]?.count == 64)
+    let staged = try store.withBytes(of: body) { unsafe $0.withUnsafeBytes { unsafe Array($0) } }
+    #expect(staged == bytes)
+
+    _ = try store.commit([.record(.cached("https://a.example/"), body: body)])
+    let stored = try store.withObject(body.digest) {
+      unsafe $0.withUnsafeBytes { unsafe Array($0) }
+    }
+    #expect(stored == bytes)
+  }
+
+  @Test("forgets bodies that are abandoned or discarded")
+  func discards() throws {
+    let sink = try store.beginBody(expectedSize: nil, alsoHashing: [])
+    let bytes = Array("x".utf8)
+    try sink.append(unsafe bytes.span.bytes)
+    sink.abandon()
+    sink.abandon()
+    #expect(throws: Failure.self) { try sink.finish() }
+    let body = try store.stage("y")
+    store.discard(body)
+    #expect(throws: Failure.self) {
+      try store.commit([.record(.cached("https://a.example/"), body: body)])
+    }
+    #expect(try store.inventory().count == 0)
+  }
+
+  @Test("replaces a body and drops the old one")
+  func replaces() throws {
+    try store.put(["https://a.example/": "old"], in: .basics)
+    try store.put(["https://a.example/": "new"], in: nil)
+    let inventory = try store.inventory()
+    #expect(inventory.records.map(\.digest) == [SHA256.digest(of: "new")])
+    #expect(inventory.holders == [[0]])
+    #expect(throws: Failure.self) { try store.text(of: SHA256.digest(of: "old")) }
+  }
+
+  @Test("keeps an item as long as a segment of any configuration holds it")
+  func sharedBetweenIdentities() throws {
+    try store.put(["https://a.example/1": "one", "https://a.example/2": "two"], in: .basics)
+    _ = try store.commit([.join(.other, urls: ["https://a.example/1"])])
+    #expect(try store.inventory().holders == [[0, 1], [0]])
+
+    let removed = try store.commit([.forget(.basics)])
+    #expect(removed.map(\.url) == ["https://a.example/2"])
+    #expect(removed.map(\.size) == [3])
+    #expect(try store.inventory().records.map(\.url) == ["https://a.example/1"])
+    #expect(try store.segments().map(\.key) == [.other])
+
+    let rest = try store.commit([.leave(.other, urls: ["https://a.example/1", "https://none"])])
+    #expect(rest.map(\.url) == ["https://a.example/1"])
+    #expect(throws: Failure.self) { try store.text(of: SHA256.digest(of: "one")) }
+  }
+
+  @Test("keeps items that no segment ever held")
+  func onDemandStays() throws {
+    try store.put(["https://a.example/get": "got"], in: nil)
+    let removed = try store.commit([.leave(.basics, urls: ["https://a.example/get"])])
+    #expect(removed.isEmpty)
+    #expect(try store.inventory().count == 1)
+  }
+
+  @Test("keeps an object that another item still names")
+  func sharedObject() throws {
+    try store.put(["https://a.example/1": "same", "https://a.example/2": "same"], in: .basics)
+    _ = try store.commit([.leave(.basics, urls: ["https://a.example/1"])])
+    #expect(try store.text(of: SHA256.digest(of: "same")) == "same")
+    _ = try store.commit([.leave(.basics, urls: ["https://a.example/2"])])
+    #expect(throws: Failure.self) { try store.text(of: SHA256.digest(of: "same")) }
+  }
+
+  @Test("keeps a segment's facts and its manifest")
+  func segments() throws {
+    var record = SegmentRecord(key: .basics)
+    record.priority = 3
+    record.manifestURL = "https://a.example/m"
+    record.manifestFinalURL = "https://b.example/m"
+    record.validators = Validators(entityTag: "W/\"m\"")
+    record.generated = Instant(milliseconds: 7)
+    record.itemCount = 2
+    record.lastChecked = Instant(milliseconds: 8)
+    record.lastSuccess = Instant(milliseconds: 9)
+    record.state = .current
+    _ = try store.commit([.segment(record, manifest: try store.stage("manifest 1"))])
+    record.manifest = SHA256.digest(of: "manifest 1")
+    #expect(try store.segments() == [record])
+
+    _ = try store.commit([.segment(record, manifest: try store.stage("manifest 2"))])
+    #expect(try store.text(of: SHA256.digest(of: "manifest 2")) == "manifest 2")
+    #expect(throws: Failure.self) { try store.text(of: SHA256.digest(of: "manifest 1")) }
+  }
+
+  @Test("applies all changes or none")
+  func allOrNothing() throws {
+    #expect(throws: Failure.self) {
+      try store.commit([
+        .record(.cached("https://a.example/"), body: try store.stage("a")),
+        .join(.basics, urls: ["https://a.example/", "https://unknown.example/"]),
+      ])
+    }
+    #expect(try store.inventory().count == 0)
+    #expect(try store.segments().isEmpty)
+  }
+
+  @Test("refuses a record of a body that it does not hold")
+  func refusesDangling() throws {
+    var record = ContentRecord.cached("https://a.example/")
+    record.digest = SHA256.digest(of: "never stored")
+    #expect(throws: Failure.self) { try store.commit([.record(record, body: nil)]) }
+    #expect(try store.inventory().count == 0)
+  }
+
+  @Test("accepts a record of a body that another item brought")
+  func reusesBody() throws {
+    try store.put(["https://a.example/1": "same"], in: nil)
+    var record = ContentRecord.cached("https://a.example/2")
+    record.digest = SHA256.digest(of: "same")
+    record.size = 4
+    _ = try store.commit([.record(record, body: nil)])
+    #expect(try store.inventory().records.map(\.size) == [4, 4])
+  }
+
+  @Test("takes hundreds of bodies in one commit")
+  func manyBodies() throws {
+    var changes: [StoreChange] = []
+    for number in 0..<600 {
+      let body = try store.stage("body \(number)")
+      changes.append(.record(.cached("https://a.example/\(number)"), body: body))
+    }
+    _ = try store.commit(changes)
+    for number in [0, 299, 599] {
+      #expect(try store.text(of: SHA256.digest(of: "body \(number)")) == "body \(number)")
+    }
+    #expect(try store.inventory().count == 600)
+  }
+}

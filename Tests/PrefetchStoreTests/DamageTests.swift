@@ -1,0 +1,194 @@
+import Glibc
+import PrefetchCore
+import PrefetchCrypto
+import PrefetchStore
+import Testing
+
+@Suite("A damaged cache")
+struct DamageTests {
+  let place: TemporaryPlace
+
+  init() throws {
+    place = try TemporaryPlace()
+    try place.run { (store: DiskStore) throws in
+      try store.put(["https://a.example/1": "one", "https://a.example/2": "two"], in: .basics)
+    }
+  }
+
+  private func path(_ text: String) -> String {
+    let name = SHA256.digest(of: text).hexadecimal
+    return "\(place.cache)/objects/sha256/\(name.prefix(2))/\(name)"
+  }
+
+  enum Damage: CaseIterable {
+    case flippedBit
+    case truncated
+    case missing
+    case folder
+    case symbolicLink
+    case pipe
+
+    var problem: DamagedObject.Problem {
+      switch self {
+      case .flippedBit: .digest
+      case .truncated: .size
+      case .missing: .missing
+      case .folder, .symbolicLink, .pipe: .notFile
+      }
+    }
+
+    func inflict(on path: String) {
+      switch self {
+      case .flippedBit: FileTree.write(Array("onE".utf8), to: path)
+      case .truncated: FileTree.write(Array("on".utf8), to: path)
+      case .missing: unsafe unlink(path)
+      case .folder:
+        unsafe unlink(path)
+        FileTree.makeFolder(path)
+      case .symbolicLink:
+        unsafe unlink(path)
+        unsafe symlink("/etc/passwd", path)
+      case .pipe:
+        unsafe unlink(path)
+        unsafe mkfifo(path, 0o644)
+      }
+    }
+  }
+
+  @Test("is found by reading everything, and repaired", arguments: Damage.allCases)
+  func verification(_ damage: Damage) throws {
+    damage.inflict(on: path("one"))
+    let expected = DamagedObject(
+      digest: SHA256.digest(of: "one"),
+      path: path("one"),
+      urls: ["https://a.example/1"],
+      problem: damage.problem
+    )
+    let before = FileTree.listing(place.cache)
+    do {
+      let reader = try #require(try place.reader())
+      let report = try reader.verify()
+      #expect(report.checked == 2)
+      #expect(report.bad == [expected])
+    }
+    #expect(FileTree.listing(place.cache) == before)
+
+    let lock = try #require(try RunLock.acquire(cache: place.cache))
+    let store = try DiskStore.openForWriting(
+      cache: place.cache,
+      clockStart: Instant(seconds: 4_000_000_000)
+    )
+    try store.repair([expected], holding: lock)
+    let record = try #require(try store.record(url: "https://a.example/1"))
+    #expect(record.digest == nil)
+    #expect(record.state == .pending)
+    #expect(record.validators.isEmpty)
+    #expect(!FileTree.exists(path("one")))
+    #expect(try store.verify().bad.isEmpty)
+    try store.put(["https://a.example/1": "one"], in: nil)
+    #expect(try store.verify().bad.isEmpty)
+    #expect(try store.verify().checked == 2)
+    try store.finishRun(holding: lock)
+  }
+
+  @Test("counts what the index does not name as orphans, not as damage")
+  func orphans() throws {
+    FileTree.write(
+      Array("x".utf8),
+      to: String(path("one").dropLast(64)) + String(path("one").suffix(64).reversed())
+    )
+    let name = SHA256.digest(of: "three").hexadecimal
+    FileTree.makeFolder("\(place.cache)/objects/sha256/\(name.prefix(2))")
+    FileTree.write(Array("x".utf8), to: path("three"))
+    let report = try #require(try place.reader()).verify()
+    #expect(report.bad.isEmpty)
+    #expect(report.orphans == 1)
+  }
+
+  @Test(
+    "whose index is no database is set aside by a writer and refused by a reader",
+    arguments: ["", "not a database, but long enough to be asked what it is", "deleted"]
+  )
+  func unusableIndex(_ content: String) throws {
+    let index = place.cache + "/index.sqlite"
+    if content == "deleted" {
+      unsafe unlink(index)
+    } else {
+      FileTree.write(Array(content.utf8), to: index)
+    }
+    let before = FileTree.listing(place.cache)
+    let failure = #expect(throws: Failure.self) { try place.reader() }
+    #expect(failure?.code == .storeDamaged)
+    #expect(failure?.message.contains(index) == true)
+    #expect(FileTree.listing(place.cache) == before)
+
+    try place.run(at: Instant(seconds: 0)) { (store: DiskStore) throws in
+      #expect(store.diagnostics.map(\.code) == (content == "deleted" ? [] : ["store.set-aside"]))
+      #expect(try store.inventory().count == 0)
+      // What a manifest names by digest is still there, and is adopted instead of fetched.
+      #expect(try store.intactObject(SHA256.digest(of: "one")) == 3)
+      var record = ContentRecord.cached("https://a.example/1")
+      record.digest = SHA256.digest(of: "one")
+      record.size = 3
+      _ = try store.commit([.record(record, body: nil)])
+    }
+    #expect(FileTree.exists(index + ".damaged-1") == (content != "deleted"))
+    #expect(try place.reader()?.text(of: SHA256.digest(of: "one")) == "one")
+  }
+
+  @Test("with a broken page in the middle is begun anew")
+  func brokenPages() throws {
+    try place.run { (store: DiskStore) throws in
+      for number in 0..<300 {
+        let url = "https://a.example/long/\(String(repeating: "x", count: 200))/\(number)"
+        _ = try store.commit([.record(.cached(url), body: nil)])
+      }
+    }
+    let index = place.cache + "/index.sqlite"
+    var bytes = try #require(FileTree.read(index))
+    for offset in bytes.indices.dropFirst(16 * 4096) {
+      bytes[offset] = 0xff
+    }
+    FileTree.write(bytes, to: index)
+    try place.run { (store: DiskStore) throws in
+      #expect(try store.inventory().count == 0)
+      #expect(store.diagnostics.map(\.code) == ["store.set-aside"])
+      try store.put(["https://a.example/1": "one"], in: nil)
+    }
+    #expect(try place.reader()?.inventory().count == 1)
+  }
+
+  @Test("from a newer version is left alone and refused")
+  func newerSchema() throws {
+    let index = place.cache + "/index.sqlite"
+    var bytes = try #require(FileTree.read(index))
+    // The schema version of the application, big-endian, at offset 60 of the file format.
+    bytes[60..<64] = [0, 0, 1, 0]
+    FileTree.write(bytes, to: index)
+    let before = FileTree.listing(place.cache)
+    for open in [
+      { _ = try place.reader() },
+      { _ = try DiskStore.openForWriting(cache: place.cache, clockStart: Instant(seconds: 0)) },
+    ] {
+      let failure = #expect(throws: Failure.self) { try open() }
+      #expect(failure?.code == .storeDamaged)
+      #expect(failure?.message.contains("newer") == true)
+    }
+    #expect(FileTree.read(index) == bytes)
+    #expect(before[index] == FileTree.listing(place.cache)[index])
+  }
+
+  @Test("that holds another program's database sets it aside")
+  func foreignDatabase() throws {
+    let index = place.cache + "/index.sqlite"
+    var bytes = try #require(FileTree.read(index))
+    bytes[68..<72] = [1, 2, 3, 4]
+    FileTree.write(bytes, to: index)
+    let failure = #expect(throws: Failure.self) { try place.reader() }
+    #expect(failure?.code == .storeDamaged)
+    try place.run { (store: DiskStore) throws in
+      #expect(store.diagnostics.count == 1)
+    }
+    #expect(FileTree.read(index + ".damaged-1") == bytes)
+  }
+}

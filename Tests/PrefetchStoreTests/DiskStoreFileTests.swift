@@ -1,0 +1,211 @@
+import Glibc
+import PrefetchCore
+import PrefetchCrypto
+import PrefetchStore
+import Testing
+
+@Suite("The files of a cache")
+struct DiskStoreFileTests {
+  let place: TemporaryPlace
+
+  init() throws {
+    place = try TemporaryPlace()
+  }
+
+  private func path(_ text: String) -> String {
+    let name = SHA256.digest(of: text).hexadecimal
+    return "\(place.cache)/objects/sha256/\(name.prefix(2))/\(name)"
+  }
+
+  @Test("are laid out as documented, and no log stays after a run")
+  func layout() throws {
+    try place.run { try $0.put(["https://a.example/": "a"], in: .basics) }
+    #expect(
+      FileTree.names(place.cache)
+        == ["CACHEDIR.TAG", "index.sqlite", "lock", "objects", "partial"]
+    )
+    #expect(FileTree.names(place.cache + "/partial").isEmpty)
+    #expect(FileTree.read(path("a")) == Array("a".utf8))
+    #expect(FileTree.status(path("a")).map { $0.st_mode & 0o333 } == 0)
+    let tag = String(
+      decoding: try #require(FileTree.read(place.cache + "/CACHEDIR.TAG")),
+      as: UTF8.self
+    )
+    #expect(tag.hasPrefix("Signature: 8a477f597d28d172789f06886806bc55\n"))
+  }
+
+  @Test("hold one object for the same body at two URLs")
+  func oneObject() throws {
+    try place.run { (store: DiskStore) throws in
+      try store.put(["https://a.example/1": "same", "https://a.example/2": "same"], in: .basics)
+      #expect(try store.totals() == StoreTotals(items: 2, objects: 1, bytes: 4))
+    }
+    #expect(FileTree.names(place.cache + "/objects/sha256").count == 1)
+  }
+
+  @Test("keep a replaced body for whoever has it open")
+  func openBodyLives() throws {
+    let store = try DiskStore.openForWriting(
+      cache: place.cache,
+      clockStart: Instant(seconds: 4_000_000_000)
+    )
+    try store.put(["https://a.example/": "old"], in: .basics)
+    let file = unsafe open(path("old"), O_RDONLY)
+    defer { close(file) }
+    try store.put(["https://a.example/": "new"], in: nil)
+    #expect(!FileTree.exists(path("old")))
+    var buffer = [UInt8](repeating: 0, count: 3)
+    #expect(unsafe read(file, &buffer, 3) == 3)
+    #expect(buffer == Array("old".utf8))
+  }
+
+  enum Obstacle: CaseIterable {
+    case goodOrphan
+    case wrongBytes
+    case wrongSize
+    case emptyFolder
+    case symbolicLink
+    case pipe
+  }
+
+  @Test("never believe what already lies under an object's name", arguments: Obstacle.allCases)
+  func adoption(_ obstacle: Obstacle) throws {
+    try place.run { _ in }
+    let path = path("body")
+    FileTree.makeFolder(String(path.dropLast(65)))
+    switch obstacle {
+    case .goodOrphan: FileTree.write(Array("body".utf8), to: path)
+    case .wrongBytes: FileTree.write(Array("bodY".utf8), to: path)
+    case .wrongSize: FileTree.write(Array("body+".utf8), to: path)
+    case .emptyFolder: FileTree.makeFolder(path)
+    case .symbolicLink:
+      FileTree.write(Array("body".utf8), to: place.path + "/elsewhere")
+      unsafe symlink(place.path + "/elsewhere", path)
+    case .pipe: unsafe mkfifo(path, 0o644)
+    }
+    let inode = FileTree.status(path)?.st_ino
+    try place.run { (store: DiskStore) throws in
+      try store.put(["https://a.example/": "body"], in: .basics)
+      #expect(try store.text(of: SHA256.digest(of: "body")) == "body")
+      #expect(try store.verify().bad.isEmpty)
+    }
+    #expect(FileTree.status(path).map { $0.st_mode & S_IFMT } == S_IFREG)
+    #expect((FileTree.status(path)?.st_ino == inode) == (obstacle == .goodOrphan))
+  }
+
+  @Test("below a planted symbolic link are refused")
+  func plantedLink() throws {
+    try place.run { _ in }
+    FileTree.makeFolder(place.path + "/victim")
+    let name = SHA256.digest(of: "body").hexadecimal.prefix(2)
+    unsafe symlink(place.path + "/victim", "\(place.cache)/objects/sha256/\(name)")
+    #expect(throws: Failure.self) {
+      try place.run { try $0.put(["https://a.example/": "body"], in: .basics) }
+    }
+    #expect(FileTree.names(place.path + "/victim").isEmpty)
+  }
+
+  @Test("are not made where the cache is a file")
+  func notFolder() throws {
+    FileTree.write([1], to: place.cache)
+    let failure = #expect(throws: Failure.self) {
+      try DiskStore.openForWriting(cache: place.cache, clockStart: Instant(seconds: 0))
+    }
+    #expect(failure?.message.contains(place.cache) == true)
+  }
+
+  @Test("lose orphans that are older than the run, and keep younger ones")
+  func orphans() throws {
+    try place.run { _ in }
+    let path = path("orphan")
+    FileTree.makeFolder(String(path.dropLast(65)))
+    FileTree.write(Array("orphan".utf8), to: path)
+    try place.run(at: Instant(seconds: 0)) { (store: DiskStore) throws in
+      _ = try store.missing()
+      #expect(try store.verify().orphans == 1)
+    }
+    #expect(FileTree.exists(path))
+    try place.run { (store: DiskStore) throws in
+      _ = try store.missing()
+    }
+    #expect(!FileTree.exists(path))
+  }
+
+  @Test("lose orphans in folders that look untouched only when asked to look everywhere")
+  func hiddenOrphans() throws {
+    try place.run { (store: DiskStore) throws in
+      _ = try store.missing()
+      try store.put(["https://a.example/": "a"], in: .basics)
+    }
+    let folder = String(path("a").dropLast(65))
+    let times = try #require(FileTree.status(folder)).st_mtim
+    let orphan = folder + "/" + String(folder.suffix(2)) + String(repeating: "0", count: 62)
+    FileTree.write([1], to: orphan)
+    var restored = [times, times]
+    unsafe utimensat(AT_FDCWD, folder, &restored, 0)
+    try place.run { (store: DiskStore) throws in
+      _ = try store.missing()
+    }
+    #expect(FileTree.exists(orphan))
+    let lock = try #require(try RunLock.acquire(cache: place.cache))
+    let store = try DiskStore.openForWriting(
+      cache: place.cache,
+      clockStart: Instant(seconds: 4_000_000_000)
+    )
+    try store.removeOrphans(holding: lock)
+    #expect(!FileTree.exists(orphan))
+    #expect(FileTree.exists(path("a")))
+  }
+
+  @Test("of a process that died in the middle are tidied away by the next run")
+  func staleSession() throws {
+    try place.run { _ in }
+    let stale = place.cache + "/partial/session-dead"
+    FileTree.makeFolder(stale)
+    FileTree.write([1], to: stale + "/body-1")
+    try place.run { _ in }
+    #expect(!FileTree.exists(stale))
+  }
+
+  @Test("that are lost are noticed, also when a run in between could not bring them back")
+  func lostObjects() throws {
+    try place.run { (store: DiskStore) throws in
+      _ = try store.missing()
+      try store.put(["https://a.example/1": "one", "https://a.example/2": "two"], in: .basics)
+    }
+    try place.run { (store: DiskStore) throws in
+      #expect(try store.missing().isEmpty)
+    }
+    unsafe unlink(path("one"))
+    for _ in 1...2 {
+      try place.run { (store: DiskStore) throws in
+        #expect(
+          try store.missing() == [SHA256.digest(of: "one")]
+        )
+      }
+    }
+    try place.run { (store: DiskStore) throws in
+      try store.put(["https://a.example/1": "one"], in: nil)
+    }
+    try place.run { (store: DiskStore) throws in
+      #expect(try store.missing().isEmpty)
+    }
+  }
+
+  @Test("in unchanged folders are not looked for")
+  func unchangedFolders() throws {
+    try place.run { (store: DiskStore) throws in
+      _ = try store.missing()
+      try store.put(["https://a.example/1": "one"], in: .basics)
+    }
+    let folder = String(path("one").dropLast(65))
+    let times = try #require(FileTree.status(folder)).st_mtim
+    unsafe unlink(path("one"))
+    var restored = [times, times]
+    unsafe utimensat(AT_FDCWD, folder, &restored, 0)
+    // Only the folder's time can say that nothing changed, and it was set back.
+    try place.run { (store: DiskStore) throws in
+      #expect(try store.missing().isEmpty)
+    }
+  }
+}

@@ -1,0 +1,86 @@
+import Glibc
+import PrefetchCore
+import PrefetchCrypto
+import PrefetchStore
+import Testing
+
+/// A file system in memory of a given size, where this process may mount one.
+private final class SmallDisk {
+  let path: String
+
+  init?(kibibytes: Int, at path: String) {
+    self.path = path
+    FileTree.makeFolder(path)
+    guard unsafe mount("tmpfs", path, "tmpfs", 0, "size=\(kibibytes)k") == 0 else { return nil }
+  }
+
+  deinit {
+    unsafe umount2(path, Int32(MNT_DETACH))
+  }
+
+  static let isAvailable: Bool = {
+    guard let place = try? TemporaryPlace() else { return false }
+    return SmallDisk(kibibytes: 64, at: place.path + "/disk") != nil
+  }()
+}
+
+@Suite("A full disk", .enabled(if: SmallDisk.isAvailable, "needs the right to mount"))
+struct FullDiskTests {
+  @Test(
+    "ends a commit with its own error and leaves what was there readable",
+    arguments: Array(stride(from: 240, through: 1_000, by: 20))
+  )
+  func fullDisk(_ kibibytes: Int) throws {
+    let place = try TemporaryPlace()
+    let disk = SmallDisk(kibibytes: kibibytes, at: place.cache)
+    #expect(disk != nil)
+    defer { withExtendedLifetime(disk) {} }
+    let lock = try #require(try RunLock.acquire(cache: place.cache))
+    do throws(Failure) {
+      let store = try DiskStore.openForWriting(
+        cache: place.cache,
+        clockStart: Instant(seconds: 4_000_000_000)
+      )
+      do throws(Failure) {
+        try fill(store)
+        try store.finishRun(holding: lock)
+      } catch {
+        #expect(error.code == .diskFull)
+        #expect(try store.verify().bad.isEmpty)
+      }
+    } catch {
+      #expect(error.code == .diskFull)
+      return
+    }
+    // Whatever the index names is whole, and the next run goes on once there is room.
+    let reader = try #require(try place.reader())
+    #expect(try reader.verify().bad.isEmpty)
+    reader.pauseReading()
+    unsafe mount("tmpfs", place.cache, "tmpfs", UInt(MS_REMOUNT), "size=8m")
+    let store = try DiskStore.openForWriting(
+      cache: place.cache,
+      clockStart: Instant(seconds: 4_000_000_000)
+    )
+    _ = try store.missing()
+    try fill(store)
+    try store.finishRun(holding: lock)
+    let result = try #require(try place.reader()).verify()
+    #expect(result.checked == 12)
+    #expect(result.bad.isEmpty)
+    #expect(result.orphans == 0)
+    #expect(FileTree.names(place.cache + "/partial").isEmpty)
+  }
+
+  private func fill(_ store: DiskStore) throws(Failure) {
+    for number in 0..<12 {
+      let bytes = [UInt8](repeating: UInt8(number), count: 40_000 + number * 1000)
+      let sink = try store.beginBody(expectedSize: nil, alsoHashing: [])
+      try sink.append(unsafe bytes.span.bytes)
+      let body = try sink.finish()
+      _ = try store.commit([
+        .record(.cached("https://a.example/\(number)"), body: body),
+        .join(.basics, urls: ["https://a.example/\(number)"]),
+      ])
+    }
+  }
+}

@@ -1,0 +1,70 @@
+import Glibc
+import PrefetchCore
+import PrefetchStore
+import Testing
+
+@Suite("Locks")
+struct LockTests {
+  let place: TemporaryPlace
+
+  init() throws {
+    place = try TemporaryPlace()
+  }
+
+  @Test("keep a second run out, name the first, and end with it")
+  func runLock() throws {
+    var first = try RunLock.acquire(cache: place.cache)
+    #expect(first != nil)
+    #expect(try RunLock.acquire(cache: place.cache) == nil)
+    #expect(try RunLock.acquire(cache: place.cache, wait: .upTo(.milliseconds(1))) == nil)
+    #expect(try RunLock.holder(cache: place.cache) == Int(getpid()))
+    first = nil
+    #expect(try RunLock.acquire(cache: place.cache) != nil)
+  }
+
+  @Test("are not waited for when the wait is cancelled")
+  func cancelledWait() throws {
+    let first = try RunLock.acquire(cache: place.cache)
+    var questions = 0
+    let second = try RunLock.acquire(cache: place.cache, wait: .unlimited) {
+      questions += 1
+      return questions == 2
+    }
+    #expect(second == nil)
+    #expect(first != nil)
+  }
+
+  @Test("of items protect them from removal until they end")
+  func itemLock() throws {
+    let url = "https://a.example/"
+    try place.run { (store: DiskStore) throws in
+      try store.put([url: "a"], in: .basics)
+      try store.setLock(ItemLock(until: Instant(seconds: 5_000_000_000)), urls: [url])
+      #expect(try store.inventory().locked == [url])
+      #expect(try store.commit([.forget(.basics)]).isEmpty)
+      #expect(try store.removeUnheld().isEmpty)
+    }
+    try place.run(at: Instant(seconds: 5_000_000_001)) { (store: DiskStore) throws in
+      #expect(try store.inventory().locked.isEmpty)
+      #expect(try store.removeUnheld().map(\.url) == [url])
+    }
+  }
+
+  @Test("of items may be bound to a process, and be taken back")
+  func processLock() throws {
+    let url = "https://a.example/"
+    try place.run { (store: DiskStore) throws in
+      try store.put([url: "a"], in: .basics)
+      try store.setLock(ItemLock(process: getpid()), urls: [url])
+      #expect(try store.inventory().locked == [url])
+      // No process can have this number: it is above the kernel's limit.
+      try store.setLock(ItemLock(process: 0x7fff_0000), urls: [url])
+      #expect(try store.inventory().locked.isEmpty)
+      try store.setLock(ItemLock(), urls: [url])
+      #expect(try store.inventory().locked == [url])
+      try store.setLock(nil, urls: [url])
+      #expect(try store.inventory().locked.isEmpty)
+      #expect(try store.remove(urls: [url]).map(\.url) == [url])
+    }
+  }
+}

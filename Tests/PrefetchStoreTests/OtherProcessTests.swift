@@ -1,0 +1,108 @@
+import Glibc
+import PrefetchCore
+import PrefetchCrypto
+import PrefetchStore
+import Testing
+
+/// A Python interpreter that has the index open, as another process of ours would.
+@safe private final class OtherWriter {
+  static let isAvailable = FileTree.exists("/usr/bin/python3")
+
+  private let gate: String
+  private let output: UnsafeMutablePointer<FILE>
+
+  /// Runs statements, says so, and keeps the index open until `end`.
+  init?(_ index: String, _ statements: [String], in folder: String) {
+    gate = folder + "/gate"
+    unsafe mkfifo(gate, 0o600)
+    let script = folder + "/writer.py"
+    let lines =
+      [
+        "import os, sqlite3, sys",
+        "db = sqlite3.connect('\(index)', isolation_level=None)",
+        "db.execute('PRAGMA wal_autocheckpoint=0')",
+      ] + statements.map { "db.execute(\"\"\"\($0)\"\"\").fetchall()" } + [
+        "print('ready', flush=True)", "open('\(gate)').read()", "os._exit(0)",
+      ]
+    FileTree.write(Array((lines.joined(separator: "\n") + "\n").utf8), to: script)
+    guard let output = unsafe popen("/usr/bin/python3 '\(script)'", "r") else { return nil }
+    unsafe self.output = output
+    var line = [CChar](repeating: 0, count: 16)
+    guard unsafe fgets(&line, 16, output) != nil else { return nil }
+  }
+
+  /// Lets it die without tidying up.
+  func end() {
+    // Opening waits for the other side, which waits for us.
+    let file = unsafe open(gate, O_WRONLY)
+    close(file)
+    unsafe pclose(output)
+  }
+}
+
+@Suite("Beside another process", .enabled(if: OtherWriter.isAvailable, "needs python3"))
+struct OtherProcessTests {
+  let place: TemporaryPlace
+
+  init() throws {
+    place = try TemporaryPlace()
+    try place.run { (store: DiskStore) throws in
+      try store.put(["https://a.example/1": "one"], in: .basics)
+    }
+  }
+
+  private static let insertion =
+    """
+    INSERT INTO items (url, id, state, size, headers) \
+    VALUES ('https://a.example/2', 'two', 'pending', 0, x'')
+    """
+
+  @Test(
+    "a reader sees what was committed and changes no file",
+    arguments: [
+      // A writer that has not read what it wrote leaves readers without a place to start from.
+      [insertion],
+      [insertion, "SELECT count(*) FROM items"],
+    ]
+  )
+  func readsBesideWriter(_ statements: [String]) throws {
+    let index = place.cache + "/index.sqlite"
+    let writer = try #require(OtherWriter(index, statements, in: place.path))
+    let before = FileTree.listing(place.cache)
+    #expect(before[index + "-wal"] != nil)
+    do {
+      let reader = try #require(try place.reader())
+      #expect(
+        try reader.inventory().records.map(\.url) == ["https://a.example/1", "https://a.example/2"]
+      )
+      #expect(FileTree.listing(place.cache) == before)
+    }
+    #expect(FileTree.listing(place.cache) == before)
+    writer.end()
+
+    // The process has died with its log in place.
+    let after = FileTree.listing(place.cache)
+    #expect(after[index + "-wal"] != nil)
+    #expect(try place.reader()?.inventory().count == 2)
+    #expect(FileTree.listing(place.cache) == after)
+    try place.run { (store: DiskStore) throws in
+      #expect(try store.inventory().count == 2)
+    }
+    #expect(!FileTree.exists(index + "-wal"))
+  }
+
+  @Test("a run that ends leaves the log to a writer that is still there, and both keep their rows")
+  func writersOverlap() throws {
+    let index = place.cache + "/index.sqlite"
+    let writer = try #require(OtherWriter(index, [Self.insertion], in: place.path))
+    try place.run { (store: DiskStore) throws in
+      try store.put(["https://a.example/3": "three"], in: .basics)
+    }
+    #expect(try place.reader()?.inventory().count == 3)
+    writer.end()
+    try place.run { (store: DiskStore) throws in
+      #expect(try store.inventory().count == 3)
+    }
+    #expect(!FileTree.exists(index + "-wal"))
+  }
+}

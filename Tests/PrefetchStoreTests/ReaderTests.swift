@@ -1,0 +1,129 @@
+import Glibc
+import PrefetchCore
+import PrefetchCrypto
+import PrefetchStore
+import Testing
+
+@Suite("A reader")
+struct ReaderTests {
+  let place: TemporaryPlace
+
+  init() throws {
+    place = try TemporaryPlace()
+  }
+
+  @Test("finds nothing where no cache is, and makes none")
+  func noCache() throws {
+    #expect(try place.reader() == nil)
+    FileTree.makeFolder(place.cache)
+    #expect(try place.reader() == nil)
+    #expect(FileTree.names(place.cache).isEmpty)
+  }
+
+  @Test("changes nothing after a finished run, also where nothing may be changed")
+  func afterRun() throws {
+    try place.run { try $0.put(["https://a.example/": "a"], in: .basics) }
+    FileTree.setWritable(false, place.cache)
+    let before = FileTree.listing(place.cache)
+    do {
+      let reader = try #require(try place.reader())
+      #expect(try reader.inventory().records.map(\.digest) == [SHA256.digest(of: "a")])
+      #expect(try reader.text(of: SHA256.digest(of: "a")) == "a")
+      #expect(try reader.missing().isEmpty)
+      #expect(try reader.verify().checked == 1)
+      #expect(try reader.segmentsHolding(url: "https://a.example/") == [.basics])
+      #expect(try reader.members(of: .basics).map(\.url) == ["https://a.example/"])
+      #expect(try reader.records(idOrURL: "id-https://a.example/").count == 1)
+      #expect(FileTree.listing(place.cache) == before)
+    }
+    #expect(FileTree.listing(place.cache) == before)
+  }
+
+  @Test("beside a writer sees what was committed and leaves no file")
+  func besideWriter() throws {
+    let store = try DiskStore.openForWriting(
+      cache: place.cache,
+      clockStart: Instant(seconds: 4_000_000_000)
+    )
+    try store.put(["https://a.example/1": "one"], in: .basics)
+    let before = FileTree.listing(place.cache)
+    #expect(before[place.cache + "/index.sqlite-wal"] != nil)
+    do {
+      let reader = try #require(try place.reader())
+      #expect(try reader.inventory().records.map(\.url) == ["https://a.example/1"])
+      try store.put(["https://a.example/2": "two"], in: .basics)
+      #expect(try reader.inventory().count == 2)
+    }
+    #expect(
+      Set(FileTree.listing(place.cache).keys).subtracting(before.keys).allSatisfy {
+        $0.contains("/objects/")
+      }
+    )
+  }
+
+  @Test("keeps the writer from moving the log, and sees its own state meanwhile")
+  func delaysCheckpoint() throws {
+    try place.run { try $0.put(["https://a.example/1": "one"], in: .basics) }
+    let reader = try #require(try place.reader())
+    #expect(try reader.inventory().count == 1)
+    let index = place.cache + "/index.sqlite"
+    let before = FileTree.read(index)
+    try place.run { try $0.put(["https://a.example/2": "two"], in: .basics) }
+    #expect(FileTree.read(index) == before)
+    #expect(FileTree.exists(index + "-wal"))
+    #expect(try reader.inventory().count == 1)
+
+    reader.pauseReading()
+    #expect(try reader.inventory().count == 2)
+    reader.pauseReading()
+    try place.run { _ in }
+    #expect(!FileTree.exists(index + "-wal"))
+    #expect(!FileTree.exists(index + "-shm"))
+    #expect(try reader.inventory().count == 2)
+  }
+
+  @Test(
+    "sees what a killed writer committed, with and without its shared memory",
+    arguments: [true, false]
+  )
+  func afterKill(_ keepsSharedMemory: Bool) throws {
+    let store = try DiskStore.openForWriting(
+      cache: place.cache,
+      clockStart: Instant(seconds: 4_000_000_000)
+    )
+    try store.put(["https://a.example/1": "one"], in: .basics)
+    let copy = try TemporaryPlace()
+    FileTree.copy(place.cache, to: copy.cache)
+    if !keepsSharedMemory {
+      unsafe unlink(copy.cache + "/index.sqlite-shm")
+    }
+    FileTree.setWritable(false, copy.cache)
+    let before = FileTree.listing(copy.cache)
+    do {
+      let reader = try #require(try copy.reader())
+      #expect(try reader.inventory().records.map(\.url) == ["https://a.example/1"])
+      #expect(FileTree.listing(copy.cache) == before)
+    }
+    #expect(FileTree.listing(copy.cache) == before)
+
+    FileTree.setWritable(true, copy.cache)
+    try copy.run { (store: DiskStore) throws in #expect(try store.inventory().count == 1) }
+    #expect(!FileTree.exists(copy.cache + "/index.sqlite-wal"))
+    #expect(try copy.reader()?.inventory().count == 1)
+  }
+
+  @Test("refuses to commit, and keeps bodies in memory")
+  func refusesCommit() throws {
+    try place.run { _ in }
+    let before = FileTree.listing(place.cache)
+    let reader = try #require(try place.reader())
+    let body = try reader.stage(String(repeating: "manifest ", count: 20_000))
+    #expect(try reader.withBytes(of: body) { $0.byteCount } == 180_000)
+    let failure = #expect(throws: Failure.self) {
+      try reader.commit([.record(.cached("https://a.example/"), body: body)])
+    }
+    #expect(failure?.code == .permission)
+    reader.discard(body)
+    #expect(FileTree.listing(place.cache) == before)
+  }
+}

@@ -1,0 +1,141 @@
+import Glibc
+import PrefetchCore
+import PrefetchStore
+import Testing
+
+@Suite("The state")
+struct StateStoreTests {
+  let place: TemporaryPlace
+
+  init() throws {
+    place = try TemporaryPlace()
+  }
+
+  private var path: String {
+    place.path + "/state"
+  }
+
+  private func run(_ number: Int, of identity: String) -> RunRecord {
+    RunRecord(
+      id: "\(identity)-\(number)",
+      identity: identity,
+      mode: "run",
+      started: Instant(milliseconds: Int64(number)),
+      finished: Instant(milliseconds: Int64(number + 1)),
+      exitCode: 0,
+      exitName: "ok",
+      totals: "{\"items\":\(number)}"
+    )
+  }
+
+  @Test("joins declared segments on the first run of a license only")
+  func subscriptions() throws {
+    let state = try StateStore.openForWriting(state: path)
+    let first = SubscriptionKey(identity: "home", licenseFingerprint: "aa")
+    let second = SubscriptionKey(identity: "home", licenseFingerprint: "bb")
+    #expect(try state.subscriptions(first) == nil)
+    #expect(try state.initialiseSubscriptions(first, declared: ["a", "b"]) == ["a", "b"])
+    #expect(try state.initialiseSubscriptions(first, declared: ["c"]) == ["a", "b"])
+    try state.replaceSubscriptions(first, by: [])
+    #expect(try state.initialiseSubscriptions(first, declared: ["c"]) == [])
+    #expect(try state.subscriptions(first) == [])
+    #expect(try state.initialiseSubscriptions(second, declared: ["c"]) == ["c"])
+  }
+
+  @Test("keeps the last runs of each identity")
+  func runs() throws {
+    let state = try StateStore.openForWriting(state: path)
+    for number in 1...5 {
+      try state.recordRun(run(number, of: "home"), keeping: 3)
+    }
+    try state.recordRun(run(1, of: "work"), keeping: 3)
+    #expect(
+      try state.lastRuns(identity: "home", limit: 10) == [5, 4, 3].map { run($0, of: "home") }
+    )
+    #expect(try state.lastRuns(limit: 2).map(\.id) == ["work-1", "home-5"])
+  }
+
+  @Test("keeps the last entries of an item's history, newest first")
+  func history() throws {
+    let state = try StateStore.openForWriting(state: path)
+    let entries = (1...5).map { number in
+      HistoryEntry(
+        url: "https://a.example/",
+        at: Instant(milliseconds: Int64(number)),
+        run: "run-\(number)",
+        action: "fetch",
+        outcome: "added",
+        reason: number == 5 ? nil : "because"
+      )
+    }
+    try state.recordHistory(Array(entries[..<4]), keeping: 3)
+    try state.recordHistory([entries[4]], keeping: 3)
+    #expect(try state.history(url: "https://a.example/") == [entries[4], entries[3], entries[2]])
+    try state.forgetItems(["https://a.example/"])
+    #expect(try state.history(url: "https://a.example/").isEmpty)
+  }
+
+  @Test("remembers uses, pauses and single values")
+  func items() throws {
+    let state = try StateStore.openForWriting(state: path)
+    try state.markUsed(["a", "b"], at: Instant(milliseconds: 5))
+    try state.markUsed(["a"], at: Instant(milliseconds: 3))
+    #expect(try state.uses() == ["a": Instant(milliseconds: 5), "b": Instant(milliseconds: 5)])
+    #expect(try state.lastUse(of: "c") == nil)
+    try state.pause(["a", "b"], at: Instant(milliseconds: 5))
+    try state.resume(["a"])
+    #expect(try state.pausedURLs() == ["b"])
+    try state.setValue("1", for: "x")
+    #expect(try state.value("x") == "1")
+    try state.setValue(nil, for: "x")
+    #expect(try state.value("x") == nil)
+  }
+
+  @Test("is set aside when damaged, with a warning, and begun anew")
+  func damaged() throws {
+    FileTree.makeFolder(path)
+    FileTree.write(Array("garbage that is no database at all".utf8), to: path + "/state.sqlite")
+    var reports: [Diagnostic] = []
+    #expect(try StateStore.openForReading(state: path, reports: &reports) == nil)
+    #expect(reports.map(\.severity) == [.warning])
+
+    let state = try StateStore.openForWriting(state: path)
+    #expect(state.diagnostics.map(\.severity) == [.warning])
+    #expect(FileTree.exists(path + "/state.sqlite.damaged-1"))
+    try state.setValue("1", for: "x")
+    #expect(try state.value("x") == "1")
+  }
+
+  @Test("from a newer version is refused by everybody")
+  func newer() throws {
+    try StateStore.openForWriting(state: path).close()
+    var bytes = try #require(FileTree.read(path + "/state.sqlite"))
+    bytes[60..<64] = [0, 0, 1, 0]
+    FileTree.write(bytes, to: path + "/state.sqlite")
+    var reports: [Diagnostic] = []
+    let reading = #expect(throws: Failure.self) {
+      try StateStore.openForReading(state: path, reports: &reports)
+    }
+    let writing = #expect(throws: Failure.self) { try StateStore.openForWriting(state: path) }
+    #expect(reading?.message.contains("newer") == true)
+    #expect(writing?.message.contains("newer") == true)
+    #expect(FileTree.read(path + "/state.sqlite") == bytes)
+  }
+
+  @Test("can be read where nothing may be written, and leaves no log")
+  func reading() throws {
+    var reports: [Diagnostic] = []
+    #expect(try StateStore.openForReading(state: path, reports: &reports) == nil)
+    #expect(!FileTree.exists(path))
+    let state = try StateStore.openForWriting(state: path)
+    try state.setValue("1", for: "x")
+    try state.close()
+    #expect(FileTree.names(path) == ["state.lock", "state.sqlite"])
+    FileTree.setWritable(false, path)
+    let before = FileTree.listing(path)
+    let reader = try #require(try StateStore.openForReading(state: path, reports: &reports))
+    #expect(try reader.value("x") == "1")
+    #expect(FileTree.listing(path) == before)
+    #expect(reports.isEmpty)
+  }
+}

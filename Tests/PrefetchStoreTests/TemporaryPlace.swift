@@ -1,0 +1,188 @@
+import Glibc
+import PrefetchCore
+import PrefetchStore
+
+/// A folder of one test, removed with everything in it when the test ends.
+final class TemporaryPlace {
+  let path: String
+
+  init() throws {
+    var template = Array("/tmp/prefetch-test-XXXXXX".utf8CString)
+    guard unsafe mkdtemp(&template) != nil else { throw Failure(.disk, "no temporary folder") }
+    path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+  }
+
+  deinit {
+    FileTree.remove(path)
+  }
+
+  var cache: String {
+    path + "/cache"
+  }
+
+  /// Opens the cache, runs the body under the run lock, and ends the run.
+  func run(
+    at start: Instant = Instant(seconds: 4_000_000_000),
+    _ body: (DiskStore) throws -> Void
+  ) throws {
+    guard let lock = try RunLock.acquire(cache: cache) else { throw Failure(.disk, "locked") }
+    let store = try DiskStore.openForWriting(cache: cache, clockStart: start)
+    try body(store)
+    try store.finishRun(holding: lock)
+  }
+
+  func reader() throws -> DiskStore? {
+    try DiskStore.openForReading(cache: cache, clockStart: Instant(seconds: 0))
+  }
+}
+
+/// Whole trees of files, for tests that look at them from outside.
+enum FileTree {
+  /// Every name below a folder with what would change if anybody wrote.
+  static func listing(_ path: String) -> [String: [Int64]] {
+    var found: [String: [Int64]] = [:]
+    for name in names(path) {
+      let child = path + "/" + name
+      guard let status = status(child) else { continue }
+      found[child] = [
+        Int64(status.st_ino), Int64(status.st_size), Int64(status.st_mode),
+        Int64(status.st_mtim.tv_sec), Int64(status.st_mtim.tv_nsec),
+      ]
+      guard status.st_mode & S_IFMT == S_IFDIR else { continue }
+      found.merge(listing(child)) { first, _ in first }
+    }
+    return found
+  }
+
+  static func names(_ path: String) -> [String] {
+    guard let stream = unsafe opendir(path) else { return [] }
+    defer { unsafe closedir(stream) }
+    var names: [String] = []
+    while let entry = unsafe readdir(stream) {
+      let name = unsafe withUnsafeBytes(of: entry.pointee.d_name) { bytes in
+        unsafe String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+      }
+      if name != ".", name != ".." {
+        names.append(name)
+      }
+    }
+    return names.sorted()
+  }
+
+  static func status(_ path: String) -> stat? {
+    var status = stat()
+    return unsafe lstat(path, &status) == 0 ? status : nil
+  }
+
+  static func exists(_ path: String) -> Bool {
+    status(path) != nil
+  }
+
+  static func remove(_ path: String) {
+    guard let status = status(path) else { return }
+    guard status.st_mode & S_IFMT == S_IFDIR else {
+      unsafe unlink(path)
+      return
+    }
+    unsafe chmod(path, 0o700)
+    for name in names(path) {
+      remove(path + "/" + name)
+    }
+    unsafe rmdir(path)
+  }
+
+  static func read(_ path: String) -> [UInt8]? {
+    let file = unsafe open(path, O_RDONLY)
+    guard file >= 0 else { return nil }
+    defer { close(file) }
+    var bytes: [UInt8] = []
+    var buffer = [UInt8](repeating: 0, count: 65536)
+    while true {
+      let count = unsafe Glibc.read(file, &buffer, buffer.count)
+      guard count > 0 else { return bytes }
+      bytes.append(contentsOf: buffer[..<count])
+    }
+  }
+
+  /// Replaces the file, also one that may only be read.
+  static func write(_ bytes: [UInt8], to path: String) {
+    unsafe unlink(path)
+    let file = unsafe open(path, O_WRONLY | O_CREAT | O_TRUNC, 0o644)
+    guard file >= 0 else { return }
+    defer { close(file) }
+    _ = unsafe Glibc.write(file, bytes, bytes.count)
+  }
+
+  static func makeFolder(_ path: String) {
+    unsafe mkdir(path, 0o755)
+  }
+
+  static func copy(_ source: String, to target: String) {
+    makeFolder(target)
+    for name in names(source) {
+      let child = source + "/" + name
+      if let status = status(child), status.st_mode & S_IFMT == S_IFDIR {
+        copy(child, to: target + "/" + name)
+      } else if let bytes = read(child) {
+        write(bytes, to: target + "/" + name)
+      }
+    }
+  }
+
+  /// Makes every folder and file below one that nobody but root could write.
+  static func setWritable(_ isWritable: Bool, _ path: String) {
+    for (child, facts) in listing(path) {
+      let isFolder = mode_t(facts[2]) & S_IFMT == S_IFDIR
+      unsafe chmod(child, isFolder ? (isWritable ? 0o755 : 0o555) : (isWritable ? 0o644 : 0o444))
+    }
+    unsafe chmod(path, isWritable ? 0o755 : 0o555)
+  }
+}
+
+extension ContentStore {
+  func stage(_ bytes: [UInt8]) throws -> StagedBody {
+    let sink = try beginBody(expectedSize: nil, alsoHashing: [])
+    try sink.append(unsafe bytes.span.bytes)
+    return try sink.finish()
+  }
+
+  func stage(_ text: String) throws -> StagedBody {
+    try stage(Array(text.utf8))
+  }
+
+  func text(of digest: ContentDigest) throws -> String {
+    try withObject(digest) { bytes in
+      unsafe bytes.withUnsafeBytes { unsafe String(decoding: $0, as: UTF8.self) }
+    }
+  }
+
+  func missing() throws -> Set<ContentDigest> {
+    try missingObjects(of: inventory())
+  }
+
+  /// Stores bodies for URLs and lets a segment hold them.
+  func put(_ contents: KeyValuePairs<String, String>, in key: SegmentKey?) throws {
+    var changes: [StoreChange] = []
+    for (url, text) in contents {
+      changes.append(.record(.cached(url), body: try stage(text)))
+    }
+    if let key {
+      changes.append(.join(key, urls: contents.map(\.key)))
+    }
+    _ = try commit(changes)
+  }
+}
+
+extension ContentRecord {
+  static func cached(_ url: String) -> ContentRecord {
+    var record = ContentRecord(url: url, id: "id-" + url)
+    record.state = .cached
+    return record
+  }
+}
+
+extension SegmentKey {
+  static let basics = SegmentKey(identity: "home", name: "basics")
+  static let extras = SegmentKey(identity: "home", name: "extras")
+  static let other = SegmentKey(identity: "work", name: "basics")
+}

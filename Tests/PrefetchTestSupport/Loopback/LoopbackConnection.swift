@@ -1,0 +1,152 @@
+internal import Glibc
+internal import PrefetchCore
+
+/// One accepted connection: reads requests, plays scripts.
+final class LoopbackConnection {
+  private enum Ending: Error {
+    case gone
+  }
+
+  private let descriptor: CInt
+  private let number: Int
+  private let stop: Gate
+  private var unread: [UInt8] = []
+  private var isClosed = false
+
+  init(descriptor: CInt, number: Int, stop: Gate) {
+    self.descriptor = descriptor
+    self.number = number
+    self.stop = stop
+  }
+
+  deinit {
+    if !isClosed {
+      close(descriptor)
+    }
+  }
+
+  /// Until one side ends the connection or the server stops.
+  func serve(
+    _ greeting: Script,
+    _ answer: (LoopbackRequest) -> Script,
+    finished: () -> Void
+  ) {
+    do throws(Ending) {
+      try play(greeting)
+      while !isClosed {
+        let request = try readRequest()
+        let script = answer(request)
+        defer { finished() }
+        try play(script)
+      }
+    } catch {
+      return
+    }
+  }
+
+  // MARK: Scripts
+
+  private func play(_ script: Script) throws(Ending) {
+    for step in script.steps where !isClosed {
+      try play(step)
+    }
+  }
+
+  private func play(_ step: Script.Step) throws(Ending) {
+    switch step {
+    case .send(let bytes):
+      try write(bytes)
+    case .drip(let bytes, let size):
+      for start in stride(from: 0, to: bytes.count, by: size) {
+        try write(Array(bytes[start..<min(start + size, bytes.count)]))
+      }
+    case .repeatForever(let bytes):
+      while true {
+        try write(bytes)
+      }
+    case .pause(let gate):
+      guard gate.wait(unless: stop) else { throw .gone }
+    case .silence:
+      while true {
+        try readMore()
+      }
+    case .close:
+      end(isReset: false)
+    case .reset:
+      end(isReset: true)
+    }
+  }
+
+  private func end(isReset: Bool) {
+    if isReset {
+      var option = linger(l_onoff: 1, l_linger: 0)
+      let size = socklen_t(MemoryLayout<linger>.size)
+      unsafe setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &option, size)
+    }
+    close(descriptor)
+    isClosed = true
+  }
+
+  private func write(_ bytes: [UInt8]) throws(Ending) {
+    var offset = 0
+    while offset < bytes.count {
+      guard Descriptors.waitForOutput(descriptor, unless: stop) else { throw .gone }
+      let flags = CInt(MSG_NOSIGNAL) | CInt(MSG_DONTWAIT)
+      let count = unsafe bytes.withUnsafeBytes { buffer in
+        let rest = unsafe UnsafeRawBufferPointer(rebasing: buffer[offset...])
+        return unsafe send(descriptor, rest.baseAddress, rest.count, flags)
+      }
+      if count < 0, errno == EAGAIN || errno == EINTR { continue }
+      guard count > 0 else { throw .gone }
+      offset += count
+    }
+  }
+
+  // MARK: Requests
+
+  private func readRequest() throws(Ending) -> LoopbackRequest {
+    let lines = try readHead()
+    let words = (lines.first ?? "").split(separator: " ")
+    var request = LoopbackRequest(
+      method: words.first.map { String($0) } ?? "",
+      target: words.dropFirst().first.map { String($0) } ?? "",
+      connection: number
+    )
+    for line in lines.dropFirst() {
+      guard let colon = line.firstIndex(of: ":") else { continue }
+      let value = line[line.index(after: colon)...].drop { $0 == " " }
+      request.headers.fields.append(HeaderField(String(line[..<colon]), String(value)))
+    }
+    let length = request.headers["Content-Length"].flatMap { Int($0) } ?? 0
+    while unread.count < length {
+      try readMore()
+    }
+    request.body = Array(unread.prefix(length))
+    unread.removeFirst(length)
+    return request
+  }
+
+  private func readHead() throws(Ending) -> [String] {
+    let end = Array("\r\n\r\n".utf8)
+    var searched = 0
+    while true {
+      while searched + end.count <= unread.count {
+        if unread[searched..<searched + end.count].elementsEqual(end) {
+          let head = String(decoding: unread[..<searched], as: UTF8.self)
+          unread.removeFirst(searched + end.count)
+          return head.split(separator: "\r\n").map { String($0) }
+        }
+        searched += 1
+      }
+      try readMore()
+    }
+  }
+
+  private func readMore() throws(Ending) {
+    guard Descriptors.waitForInput(descriptor, unless: stop) else { throw .gone }
+    var buffer = [UInt8](repeating: 0, count: 16_384)
+    let count = unsafe recv(descriptor, &buffer, buffer.count, 0)
+    guard count > 0 else { throw .gone }
+    unread += buffer[..<count]
+  }
+}

@@ -1,0 +1,178 @@
+internal import Glibc
+package import PrefetchCore
+internal import Synchronization
+
+/// An HTTP/1.1 server on 127.0.0.1 that misbehaves exactly as a test scripts it.
+///
+/// It serves until it is released; then every connection is broken off and every thread joined.
+package final class LoopbackServer: Sendable {
+  package typealias Handler = @Sendable (LoopbackRequest) -> Script
+
+  package enum Fault: Error {
+    case system(String, errno: CInt)
+  }
+
+  package let port: Int
+  private let listener: CInt
+  private let stop = Gate()
+  private let log = Log()
+  private let acceptor: NativeThread
+
+  /// `greeting` is played on every new connection, before any request is read.
+  package init(greeting: Script = Script([]), _ handler: @escaping Handler) throws {
+    let descriptor = socket(AF_INET, CInt(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+    guard descriptor >= 0 else { throw Fault.system("socket", errno: errno) }
+    do {
+      port = try Self.listen(descriptor)
+    } catch {
+      close(descriptor)
+      throw error
+    }
+    listener = descriptor
+    let acceptLoop = AcceptLoop(
+      listener: descriptor,
+      stop: stop,
+      log: log,
+      greeting: greeting,
+      handler: handler
+    )
+    guard let thread = NativeThread({ acceptLoop.run() }) else {
+      close(descriptor)
+      throw Fault.system("pthread_create", errno: EAGAIN)
+    }
+    acceptor = thread
+  }
+
+  deinit {
+    stop.open()
+    acceptor.join()
+    close(listener)
+  }
+
+  // MARK: What a test asks
+
+  /// The URL of a path that begins with a slash.
+  package func url(_ path: String = "/") throws -> WebURL {
+    try WebURL("http://127.0.0.1:\(port)\(path)")
+  }
+
+  /// Every request so far, in the order in which they were read.
+  package var requests: [LoopbackRequest] {
+    log.state.withLock { $0.requests }
+  }
+
+  package var connectionCount: Int {
+    log.state.withLock { $0.connections }
+  }
+
+  /// The most connections that were open at one time.
+  package var peakConnectionCount: Int {
+    log.state.withLock { $0.peakConnections }
+  }
+
+  /// The most requests that were in work at one time.
+  package var peakRequestCount: Int {
+    log.state.withLock { $0.peakRequests }
+  }
+
+  private static func listen(_ descriptor: CInt) throws -> Int {
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+    var size = socklen_t(MemoryLayout<sockaddr_in>.size)
+    let status = unsafe withUnsafeMutablePointer(to: &address) { pointer in
+      unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { generic -> CInt in
+        guard unsafe bind(descriptor, generic, size) == 0 else { return -1 }
+        guard Glibc.listen(descriptor, 256) == 0 else { return -1 }
+        return unsafe getsockname(descriptor, generic, &size)
+      }
+    }
+    guard status == 0 else { throw Fault.system("listen", errno: errno) }
+    return Int(UInt16(bigEndian: address.sin_port))
+  }
+}
+
+/// What a server has seen, shared by its threads.
+private final class Log: Sendable {
+  struct State: Sendable {
+    var requests: [LoopbackRequest] = []
+    var connections = 0
+    var openConnections = 0
+    var peakConnections = 0
+    var openRequests = 0
+    var peakRequests = 0
+  }
+
+  let state = Mutex(State())
+
+  func connectionOpened() -> Int {
+    state.withLock { state in
+      state.connections += 1
+      state.openConnections += 1
+      state.peakConnections = max(state.peakConnections, state.openConnections)
+      return state.connections
+    }
+  }
+
+  func connectionClosed() {
+    state.withLock { $0.openConnections -= 1 }
+  }
+
+  func requestBegan(_ request: LoopbackRequest) {
+    state.withLock { state in
+      state.requests.append(request)
+      state.openRequests += 1
+      state.peakRequests = max(state.peakRequests, state.openRequests)
+    }
+  }
+
+  func requestEnded() {
+    state.withLock { $0.openRequests -= 1 }
+  }
+}
+
+/// The server's first thread, which starts one more for every connection and joins them all.
+private struct AcceptLoop: Sendable {
+  let listener: CInt
+  let stop: Gate
+  let log: Log
+  let greeting: Script
+  let handler: LoopbackServer.Handler
+
+  func run() {
+    var threads: [NativeThread] = []
+    while Descriptors.waitForInput(listener, unless: stop) {
+      let descriptor = accept(listener, nil, nil)
+      guard descriptor >= 0 else { continue }
+      Descriptors.closeOnExecution(descriptor)
+      disableDelay(descriptor)
+      let number = log.connectionOpened()
+      guard let thread = NativeThread({ serve(descriptor, number) }) else {
+        log.connectionClosed()
+        close(descriptor)
+        continue
+      }
+      threads.append(thread)
+    }
+    for thread in threads {
+      thread.join()
+    }
+  }
+
+  private func serve(_ descriptor: CInt, _ number: Int) {
+    let connection = LoopbackConnection(descriptor: descriptor, number: number, stop: stop)
+    connection.serve(greeting) { request in
+      log.requestBegan(request)
+      return handler(request)
+    } finished: {
+      log.requestEnded()
+    }
+    log.connectionClosed()
+  }
+
+  private func disableDelay(_ descriptor: CInt) {
+    var isOn: CInt = 1
+    let size = socklen_t(MemoryLayout<CInt>.size)
+    unsafe setsockopt(descriptor, CInt(IPPROTO_TCP), TCP_NODELAY, &isOn, size)
+  }
+}

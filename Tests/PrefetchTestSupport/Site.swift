@@ -1,0 +1,158 @@
+package import PrefetchCore
+internal import PrefetchCrypto
+internal import Synchronization
+
+/// A well-behaved web site in memory: validators, HEAD and single ranges are answered as they
+/// should be.
+///
+/// Serve it with `LoopbackServer { site.respond(to: $0) }`, or ask it directly.
+package final class Site: Sendable {
+  package struct Page: Hashable, Sendable {
+    package var body: [UInt8]
+    package var entityTag: String?
+    package var lastModified: String?
+    package var headers: [HeaderField]
+    /// Anything but 200 is answered as it is, whatever was asked.
+    package var status: Int
+
+    package init(
+      _ body: [UInt8],
+      entityTag: String? = nil,
+      lastModified: String? = nil,
+      headers: [HeaderField] = [],
+      status: Int = 200
+    ) {
+      self.body = body
+      self.entityTag = entityTag
+      self.lastModified = lastModified
+      self.headers = headers
+      self.status = status
+    }
+
+    /// A page with an entity tag made of its bytes.
+    package init(_ text: String, headers: [HeaderField] = []) {
+      let body = Array(text.utf8)
+      let tag = "\"\(SHA256.digest(of: body).hexadecimal.prefix(16))\""
+      self.init(body, entityTag: tag, headers: headers)
+    }
+  }
+
+  private struct State: Sendable {
+    var pages: [String: Page]
+    var requests: [LoopbackRequest] = []
+  }
+
+  private let state: Mutex<State>
+
+  package init(_ pages: [String: Page] = [:]) {
+    state = Mutex(State(pages: pages))
+  }
+
+  /// The page at a path, query included where there is one.
+  package subscript(path: String) -> Page? {
+    get { state.withLock { $0.pages[path] } }
+    set { state.withLock { $0.pages[path] = newValue } }
+  }
+
+  /// Every request so far.
+  package var requests: [LoopbackRequest] {
+    state.withLock { $0.requests }
+  }
+
+  /// Forgets the requests so far, for the second run of a test.
+  package func clearRequests() {
+    state.withLock { $0.requests = [] }
+  }
+
+  /// The answer as a script for the wire.
+  package func respond(to request: LoopbackRequest) -> Script {
+    let answer = answer(to: request)
+    var headers = answer.headers.map { ($0.name, $0.value) }
+    if answer.status != 304 {
+      headers.append(("Content-Length", String(answer.body.count)))
+    }
+    let hasBody = request.method != "HEAD" && answer.status != 304
+    return Script([.send(Script.head(answer.status, headers) + (hasBody ? answer.body : []))])
+  }
+
+  /// The answer as a value; for HEAD the body is that of a GET.
+  package func answer(to request: LoopbackRequest) -> Page {
+    let page = state.withLock { state in
+      state.requests.append(request)
+      return state.pages[request.target] ?? state.pages[request.path]
+    }
+    guard let page else { return Page(Array("not found\n".utf8), status: 404) }
+    guard page.status == 200 else { return page }
+    var answer = page
+    answer.headers = Self.fields(of: page)
+    guard !Self.isUnchanged(page, request.headers) else {
+      answer.status = 304
+      answer.body = []
+      return answer
+    }
+    guard let range = request.headers["Range"], Self.mayAnswerRange(page, request.headers) else {
+      return answer
+    }
+    return Self.part(answer, range)
+  }
+
+  private static func fields(of page: Page) -> [HeaderField] {
+    var fields = page.headers
+    if let tag = page.entityTag {
+      fields.append(HeaderField("ETag", tag))
+    }
+    if let date = page.lastModified {
+      fields.append(HeaderField("Last-Modified", date))
+    }
+    return fields + [HeaderField("Accept-Ranges", "bytes")]
+  }
+
+  /// If-None-Match alone decides where it is given; dates are compared as text, as tests send them.
+  private static func isUnchanged(_ page: Page, _ headers: HeaderBlock) -> Bool {
+    if let tags = headers.combined("If-None-Match") {
+      guard let tag = page.entityTag else { return false }
+      let known = tags.split(separator: ",").map { weakened(String($0.drop { $0 == " " })) }
+      return tags == "*" || known.contains(weakened(tag))
+    }
+    guard let date = headers["If-Modified-Since"] else { return false }
+    return date == page.lastModified
+  }
+
+  private static func weakened(_ tag: String) -> String {
+    String(tag.hasPrefix("W/") ? tag.dropFirst(2) : tag[...])
+  }
+
+  private static func mayAnswerRange(_ page: Page, _ headers: HeaderBlock) -> Bool {
+    guard let condition = headers["If-Range"] else { return true }
+    guard !condition.hasPrefix("W/") else { return false }
+    return condition == page.entityTag || condition == page.lastModified
+  }
+
+  private static func part(_ page: Page, _ range: String) -> Page {
+    let count = page.body.count
+    guard range.hasPrefix("bytes="), !range.contains(",") else { return page }
+    let bounds = range.dropFirst(6).split(separator: "-", omittingEmptySubsequences: false)
+    guard bounds.count == 2 else { return page }
+    let first: Int
+    var last = count - 1
+    if bounds[0].isEmpty {
+      guard let suffix = Int(bounds[1]) else { return page }
+      first = max(0, count - suffix)
+    } else {
+      guard let start = Int(bounds[0]) else { return page }
+      first = start
+      last = bounds[1].isEmpty ? last : min(last, Int(bounds[1]) ?? last)
+    }
+    var answer = page
+    guard first <= last else {
+      answer.status = 416
+      answer.body = []
+      answer.headers.append(HeaderField("Content-Range", "bytes */\(count)"))
+      return answer
+    }
+    answer.status = 206
+    answer.body = Array(page.body[first...last])
+    answer.headers.append(HeaderField("Content-Range", "bytes \(first)-\(last)/\(count)"))
+    return answer
+  }
+}

@@ -1,0 +1,129 @@
+import PrefetchCore
+import PrefetchTestSupport
+import Testing
+
+/// An answer that is wrong, and what must become of it.
+struct Misbehaviour: Sendable, CustomTestStringConvertible {
+  var testDescription: String
+  var script: Script
+  var code: ErrorCode
+
+  var isTransient: Bool {
+    code.category == .connectivity
+  }
+
+  init(_ description: String, _ code: ErrorCode, _ script: Script) {
+    testDescription = description
+    self.script = script
+    self.code = code
+  }
+
+  init(_ description: String, _ code: ErrorCode, head: String, body: String = "hello") {
+    self.init(description, code, .raw("HTTP/1.1 200 OK\r\n\(head)\r\n\(body)", then: .close))
+  }
+
+  static let all: [Misbehaviour] = framing + heads + endings
+
+  private static let framing: [Misbehaviour] = [
+    Misbehaviour("two lengths", .badResponse, head: "Content-Length: 5\r\nContent-Length: 4\r\n"),
+    Misbehaviour("a negative length", .badResponse, head: "Content-Length: -5\r\n"),
+    Misbehaviour(
+      "a length beyond 64 bits",
+      .badResponse,
+      head: "Content-Length: 99999999999999999999\r\n"
+    ),
+    Misbehaviour(
+      "a length and chunks",
+      .badResponse,
+      head: "Content-Length: 5\r\nTransfer-Encoding: chunked\r\n",
+      body: "5\r\nhello\r\n0\r\n\r\n"
+    ),
+    Misbehaviour("an unknown transfer coding", .badResponse, head: "Transfer-Encoding: cats\r\n"),
+    Misbehaviour(
+      "chunk sizes that are no numbers",
+      .badResponse,
+      head: "Transfer-Encoding: chunked\r\n",
+      body: "zz\r\nhello\r\n"
+    ),
+    Misbehaviour(
+      "an unknown content coding",
+      .badResponse,
+      head: "Content-Encoding: cats\r\nContent-Length: 5\r\n"
+    ),
+    Misbehaviour(
+      "two content codings",
+      .badResponse,
+      head: "Content-Encoding: gzip, gzip\r\nContent-Length: 5\r\n"
+    ),
+    Misbehaviour(
+      "a coding that the body does not have",
+      .badResponse,
+      head: "Content-Encoding: gzip\r\nContent-Length: 5\r\n"
+    ),
+  ]
+
+  private static let heads: [Misbehaviour] = [
+    Misbehaviour("a space before the colon", .badResponse, head: "Content-Length : 5\r\n"),
+    Misbehaviour("a folded header", .badResponse, head: "A: b\r\n c\r\nContent-Length: 5\r\n"),
+    Misbehaviour("bare line feeds", .badResponse, .raw("HTTP/1.1 200 OK\nContent-Length: 1\n\nx")),
+    Misbehaviour("status 999", .badResponse, .raw("HTTP/1.1 999 Odd\r\nContent-Length: 0\r\n\r\n")),
+    Misbehaviour("no HTTP at all", .badResponse, .raw("SSH-2.0-OpenSSH_9.2\r\n", then: .close)),
+    Misbehaviour("an unknown version", .badResponse, .raw("HTTP/7.3 200 OK\r\n\r\n", then: .close)),
+    Misbehaviour(
+      "an unasked 206",
+      .badResponse,
+      .respond(206, [("Content-Range", "bytes 0-0/5")], text: "h")
+    ),
+    Misbehaviour("an unasked 304", .badResponse, .raw("HTTP/1.1 304 Not Modified\r\n\r\n")),
+    Misbehaviour(
+      "an unasked switch of protocols",
+      .badResponse,
+      .raw("HTTP/1.1 101 Switching\r\nUpgrade: x\r\n\r\nx", then: .close)
+    ),
+    Misbehaviour(
+      "one huge header",
+      .badResponse,
+      head: "A: \(String(repeating: "a", count: 200_000))\r\n"
+    ),
+    Misbehaviour(
+      "endless headers",
+      .badResponse,
+      Script([.send(Array("HTTP/1.1 200 OK\r\n".utf8)), .repeatForever(Array("A: b\r\n".utf8))])
+    ),
+    Misbehaviour(
+      "endless informational heads",
+      .badResponse,
+      Script([.repeatForever(Array("HTTP/1.1 100 Go on\r\n\r\n".utf8))])
+    ),
+  ]
+
+  private static let endings: [Misbehaviour] = [
+    Misbehaviour("fewer bytes than announced", .truncated, head: "Content-Length: 6\r\n"),
+    Misbehaviour(
+      "a cut chunk",
+      .truncated,
+      head: "Transfer-Encoding: chunked\r\n",
+      body: "9\r\nhello"
+    ),
+    Misbehaviour(
+      "no last chunk",
+      .truncated,
+      head: "Transfer-Encoding: chunked\r\n",
+      body: "5\r\nhello\r\n"
+    ),
+    Misbehaviour("an end that only the connection marks", .truncated, head: ""),
+    Misbehaviour(
+      "an HTTP/1.0 body without a length",
+      .truncated,
+      .raw("HTTP/1.0 200 OK\r\n\r\nhello", then: .close)
+    ),
+    Misbehaviour("no answer", .reset, Script([.close])),
+    Misbehaviour("a reset before the answer", .reset, Script([.reset])),
+    Misbehaviour("half a head", .reset, .raw("HTTP/1.1 200 OK\r\nContent-", then: .close)),
+    Misbehaviour(
+      "a reset within the head",
+      .reset,
+      .raw("HTTP/1.1 200 OK\r\nA: b\r\n", then: .reset)
+    ),
+  ]
+}

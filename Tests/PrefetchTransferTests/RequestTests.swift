@@ -1,0 +1,145 @@
+import PrefetchCore
+import PrefetchTestSupport
+import PrefetchTransfer
+import Testing
+
+@Suite("Requests as the server sees them", .timeLimit(.minutes(1)))
+struct RequestTests {
+  @Test("Headers go out verbatim, and nothing that nobody asked for goes with them")
+  func headers() throws {
+    let server = try LoopbackServer { _ in .respond(200, [("Set-Cookie", "a=b")], text: "x") }
+    let bench = try TransferBench()
+    let fields = [
+      HeaderField("If-None-Match", "W/\"a b\", \"ü\""), HeaderField("X-Empty", ""),
+      HeaderField("If-Modified-Since", "Tue, 01 Jul 2025 00:00:00 GMT"),
+    ]
+    for _ in 0..<2 {
+      _ = try bench.response(to: bench.request(try server.url("/a"), headers: fields))
+    }
+    let request = try #require(server.requests.last)
+    #expect(request.method == "GET")
+    for field in fields {
+      #expect(request.headers.all(field.name) == [field.value])
+    }
+    #expect(request.headers["User-Agent"] == "prefetch-test/1")
+    let names = Set(request.headers.fields.map { $0.name.lowercased() })
+    let expected: Set = [
+      "host", "user-agent", "accept", "accept-encoding", "if-none-match", "if-modified-since",
+      "x-empty",
+    ]
+    #expect(names == expected)
+  }
+
+  @Test("A request line holds the URL's own path and query")
+  func target() throws {
+    let server = try LoopbackServer { _ in .respond(200) }
+    let bench = try TransferBench()
+    _ = try bench.response(to: bench.request(try server.url("/a%2Fb/%7Ec?x=1&y=%20#part")))
+    #expect(server.requests.map(\.target) == ["/a%2Fb/%7Ec?x=1&y=%20"])
+  }
+
+  @Test("HEAD asks for headers only, and the next GET of the same handle for all")
+  func head() throws {
+    let site = Site(["/a": Site.Page("hello")])
+    let server = try LoopbackServer { site.respond(to: $0) }
+    let bench = try TransferBench()
+    let url = try server.url("/a")
+    let head = try bench.response(to: bench.request(url, method: .head) { $0.sizeLimit = 1 })
+    #expect(head.status == 200)
+    #expect(head.headers["Content-Length"] == "5")
+    #expect(head.body == nil)
+    #expect(try bench.response(to: bench.request(url)).body?.size == 5)
+    #expect(server.requests.map(\.method) == ["HEAD", "GET"])
+  }
+
+  @Test("POST sends its bytes, without waiting and without a made-up type")
+  func post() throws {
+    let server = try LoopbackServer { _ in .respond(200, text: "ignored") }
+    let bench = try TransferBench()
+    let url = try server.url()
+    let body: [UInt8] = Array("{\"a\":0}\u{0}".utf8) + [UInt8](repeating: 7, count: 3_000)
+    let response = try bench.response(to: bench.request(url, method: .post(body: body)))
+    #expect(response.status == 200)
+    #expect(response.body == nil)
+    _ = try bench.response(to: bench.request(url, method: .post(body: [])))
+    _ = try bench.response(to: bench.request(url))
+    #expect(server.requests.map(\.method) == ["POST", "POST", "GET"])
+    #expect(server.requests.map(\.body) == [body, [], []])
+    #expect(server.requests[0].headers["Expect"] == nil)
+    #expect(server.requests[0].headers["Content-Type"] == nil)
+  }
+
+  @Test(
+    "A header that could smuggle another one is not sent",
+    arguments: ["a\r\nX: y", "a\nb", "\u{0}"]
+  )
+  func injection(value: String) throws {
+    let server = try LoopbackServer { _ in .respond(200) }
+    let bench = try TransferBench()
+    let request = bench.request(try server.url(), headers: [HeaderField("X-Secret", value)])
+    let failure = try bench.failure(of: request)
+    #expect(failure.code == .failed)
+    #expect(failure.message == "the request header `X-Secret` holds a control character; remove it")
+    #expect(server.requests.isEmpty)
+  }
+
+  @Test("One request after another uses the same connection")
+  func reuse() throws {
+    let server = try LoopbackServer { _ in .respond(200, text: "x") }
+    let bench = try TransferBench()
+    for _ in 0..<3 {
+      _ = try bench.response(to: bench.request(try server.url()))
+    }
+    #expect(server.requests.map(\.connection) == [1, 1, 1])
+  }
+
+  @Test(
+    "No host gets more connections than allowed, and all requests are answered",
+    arguments: [1, 3]
+  )
+  func connectionCap(cap: Int) throws {
+    let gate = Gate()
+    let server = try LoopbackServer { _ in
+      Script([.pause(gate)] + Script.respond(200, text: "x").steps)
+    }
+    let bench = try TransferBench { $0.connectionsPerHost = cap }
+    let url = try server.url()
+    let requests = (0..<12).map { _ in bench.request(url) }
+    let results = try bench.results(of: requests) {
+      if server.requests.count >= cap {
+        gate.open()
+      }
+    }
+    #expect(results.values.allSatisfy { (try? $0.outcome.get().status) == 200 })
+    #expect(server.peakConnectionCount == cap)
+    #expect(server.peakRequestCount == cap)
+  }
+
+  @Test("A proxy of the settings is asked in place of the server, an exception is not")
+  func proxy() throws {
+    let server = try LoopbackServer { _ in .respond(200, text: "server") }
+    let proxy = try LoopbackServer { _ in .respond(200, text: "proxy") }
+    let url = try server.url("/a")
+    let proxyURL = "http://127.0.0.1:\(proxy.port)"
+    let cases: [(TransportSettings.Proxy, String)] = [
+      (.none, "server"), (.url(proxyURL), "proxy"),
+      (.environment(http: proxyURL, https: nil, exceptions: nil), "proxy"),
+      (.environment(http: proxyURL, https: nil, exceptions: "127.0.0.1"), "server"),
+      (.environment(http: nil, https: proxyURL, exceptions: nil), "server"),
+    ]
+    for (setting, expected) in cases {
+      let bench = try TransferBench { $0.proxy = setting }
+      let response = try bench.response(to: bench.request(url))
+      #expect(try bench.text(of: response) == expected, "\(setting)")
+    }
+    #expect(proxy.requests.map(\.target) == [url.string, url.string])
+  }
+
+  @Test("The library says what it is and what it can do")
+  func version() {
+    let version = LibraryVersion()
+    #expect(version.curl.split(separator: ".").count == 3)
+    #expect(version.tls?.contains("/") == true)
+    #expect(version.has(.gzip))
+  }
+}

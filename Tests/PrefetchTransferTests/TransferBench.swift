@@ -1,0 +1,82 @@
+import PrefetchCore
+import PrefetchTestSupport
+import PrefetchTransfer
+import Testing
+
+/// A transport ready for one test, with everything that its answers end up in.
+final class TransferBench {
+  let staging = MemoryStaging()
+  let clock = RunningClock()
+  let transport: CurlTransport
+  private var lastNumber = 0
+  private(set) var progress: [TransferID: Int64] = [:]
+
+  init(_ adjust: (inout TransportSettings) -> Void = { _ in }) throws {
+    var settings = TransportSettings(userAgent: "prefetch-test/1")
+    adjust(&settings)
+    transport = try CurlTransport(settings: settings, staging: staging, clock: clock)
+  }
+
+  func request(
+    _ url: WebURL,
+    method: TransferRequest.Method = .get,
+    headers: [HeaderField] = [],
+    _ adjust: (inout TransferRequest) -> Void = { _ in }
+  ) -> TransferRequest {
+    lastNumber += 1
+    let id = TransferID(lastNumber)
+    var request = TransferRequest(id: id, method: method, url: url, headers: headers)
+    adjust(&request)
+    return request
+  }
+
+  /// Starts requests and waits until every one of them is over.
+  func results(
+    of requests: [TransferRequest],
+    whileWaiting: () -> Void = {}
+  ) throws -> [TransferID: TransferResult] {
+    for request in requests {
+      transport.start(request)
+    }
+    var results: [TransferID: TransferResult] = [:]
+    // No transfer here takes long; a bound keeps a broken one from hanging the suite.
+    let limit = clock.now().uptime + .seconds(30)
+    while results.count < requests.count {
+      try #require(clock.now().uptime < limit, "a transfer did not end")
+      whileWaiting()
+      for event in transport.wait(until: limit) {
+        switch event {
+        case .progressed(let id, let bytes):
+          progress[id, default: 0] += bytes
+        case .finished(let id, let result):
+          #expect(results[id] == nil, "\(id) finished twice")
+          results[id] = result
+        }
+      }
+    }
+    return results
+  }
+
+  func result(of request: TransferRequest) throws -> TransferResult {
+    try #require(try results(of: [request])[request.id])
+  }
+
+  func response(to request: TransferRequest) throws -> TransferResponse {
+    try result(of: request).outcome.get()
+  }
+
+  func failure(of request: TransferRequest) throws -> Failure {
+    switch try result(of: request).outcome {
+    case .success(let response):
+      Issue.record("got \(response.status) instead of a failure")
+      return Failure(.failed, "none")
+    case .failure(let failure):
+      return failure
+    }
+  }
+
+  /// The body of a response as text.
+  func text(of response: TransferResponse) throws -> String {
+    String(decoding: staging.bytes(of: try #require(response.body)), as: UTF8.self)
+  }
+}

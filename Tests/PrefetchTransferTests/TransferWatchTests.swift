@@ -1,0 +1,63 @@
+import PrefetchCore
+import PrefetchTestSupport
+import Testing
+
+@testable import PrefetchTransfer
+
+@Suite("Watching for stalls and overtime")
+struct TransferWatchTests {
+  private let exchange: PrefetchTransfer.Exchange
+  private var settings = TransportSettings(userAgent: "test")
+
+  init() throws {
+    let request = TransferRequest(id: TransferID(1), url: try WebURL("http://example.com/"))
+    exchange = Exchange(request, staging: MemoryStaging())
+    settings.readTimeout = .seconds(30)
+  }
+
+  @Test("A transfer that waits for its turn is never overdue")
+  func waiting() {
+    var watch = TransferWatch(settings: settings, now: .zero)
+    #expect(watch.note(exchange, at: .seconds(900)) == 0)
+    #expect(watch.overdue(exchange, at: .seconds(900)) == nil)
+  }
+
+  @Test("Silence counts from the request, or from the last bytes")
+  func silence() {
+    var watch = TransferWatch(settings: settings, now: .zero)
+    exchange.isRequested = true
+    _ = watch.note(exchange, at: .seconds(100))
+    #expect(watch.overdue(exchange, at: .seconds(129)) == nil)
+    #expect(watch.overdue(exchange, at: .seconds(130))?.code == .stalled)
+    exchange.hasActivity = true
+    _ = watch.note(exchange, at: .seconds(129))
+    #expect(watch.overdue(exchange, at: .seconds(158)) == nil)
+    _ = watch.note(exchange, at: .seconds(158))
+    #expect(watch.overdue(exchange, at: .seconds(159))?.code == .stalled)
+  }
+
+  @Test("The item's time counts from the request, whatever arrives")
+  func overtime() {
+    var settings = settings
+    settings.itemTimeout = .seconds(60)
+    var watch = TransferWatch(settings: settings, now: .zero)
+    exchange.isRequested = true
+    _ = watch.note(exchange, at: .seconds(50))
+    for second in stride(from: 55, through: 105, by: 5) {
+      exchange.hasActivity = true
+      _ = watch.note(exchange, at: .seconds(second))
+    }
+    #expect(watch.overdue(exchange, at: .seconds(109)) == nil)
+    #expect(watch.overdue(exchange, at: .seconds(110))?.code == .timeout)
+  }
+
+  @Test(
+    "It looks often enough to be exact to a quarter, and rarely enough to cost nothing",
+    arguments: [(60, 15), (4, 5), (30_000, 100)]
+  )
+  func interval(timeout: Int, expected: Int) {
+    var settings = settings
+    settings.readTimeout = .milliseconds(timeout)
+    #expect(TransferWatch.interval(settings) == .milliseconds(expected))
+  }
+}
