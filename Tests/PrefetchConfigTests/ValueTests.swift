@@ -24,7 +24,7 @@ struct ValueTests {
   @Test(
     "Sizes that are none",
     arguments: [
-      "-1", "1e9", "1KB", "1 mb", "1  MB", ".5GB", "1.GB", "MB", "1MB/s", "99999999999999999999",
+      "-1", "1e9", "1  MB", ".5GB", "1.GB", "MB", "1MB/s", "99999999999999999999",
       "9999999999TB", "0x10",
     ]
   )
@@ -35,7 +35,7 @@ struct ValueTests {
   @Test(
     "Durations",
     arguments: [
-      ("10s", 10), ("5m", 300), ("2h", 7200), ("7d", 604_800), ("90", 90), ("1h30m", 5400),
+      ("10s", 10), ("5m", 300), ("2h", 7200), ("7d", 604_800), ("90", 90),
       ("1.5 h", 5400), ("0", 0),
     ]
   )
@@ -45,7 +45,7 @@ struct ValueTests {
 
   @Test(
     "Durations that are none",
-    arguments: ["5 minutes", "1h30", "-5s", "s", "1 h 30 m", "5y", "9999999999999999d"]
+    arguments: ["5 minutes", "1h30m", "-5s", "s", "1 h 30 m", "5y", "9999999999999999d"]
   )
   func refusesDurations(_ text: String) {
     #expect(load(yaml: "cache: {ttl: \"\(text)\"}").diagnostics.containsErrors)
