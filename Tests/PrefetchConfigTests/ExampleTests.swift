@@ -24,7 +24,7 @@ import Testing
         )
       ]
     }
-    #expect(loaded.rendered == "")
+    #expect(loaded.diagnostics == [], "\(loaded.rendered)")
     #expect(!loaded.configuration.segments.isEmpty)
     #expect(loaded.notInEffect == [])
   }

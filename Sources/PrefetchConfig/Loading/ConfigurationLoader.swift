@@ -65,9 +65,12 @@ package struct ConfigurationLoader: Sendable {
     completion.run(mayMiss: loading.isIncomplete)
     loaded.configuration = completion.configuration
     loaded.diagnostics += decoder.diagnostics + completion.diagnostics
-    loaded.diagnostics += Self.warnings(about: decoder.literalSecrets, environment)
+    loaded.diagnostics += Self.warnings(
+      about: decoder.literalSecrets.filter { loaded.files.contains($0.key) },
+      environment
+    )
     loaded.origins = decoder.origins
-    loaded.notInEffect = decoder.notInEffect
+    loaded.notInEffect = decoder.notInEffect.map(\.description)
     loaded.secrets = decoder.secrets.sorted()
     loaded.canonical =
       Configuration.table.encode(loaded.configuration)
@@ -100,8 +103,7 @@ package struct ConfigurationLoader: Sendable {
     _ environment: ConfigurationEnvironment
   ) -> [Diagnostic] {
     secrets.sorted { $0.key < $1.key }.compactMap { source, node in
-      guard node.location != nil || source.contains("."),
-        environment.isReadableByOthers(PathResolver.join(environment.currentDirectory, source))
+      guard environment.isReadableByOthers(PathResolver.join(environment.currentDirectory, source))
       else { return nil }
       var diagnostic = Diagnostic(
         "config.readable-secret",
