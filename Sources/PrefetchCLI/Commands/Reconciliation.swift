@@ -171,8 +171,9 @@ struct Reconciliation {
     return ReportRendering.bytes(envelope, as: format)
   }
 
-  /// The configuration's files, and over them those of the command line. A dry run writes only what
-  /// was asked for on its own command line.
+  /// The configuration's files, and over them those of the command line.
+  ///
+  /// A dry run writes only what was asked for on its own command line.
   private var destinations: [ReportDestination] {
     let configured = loaded.configuration.report.files.sorted { $0.key < $1.key }.compactMap {
       format,

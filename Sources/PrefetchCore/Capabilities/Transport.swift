@@ -23,7 +23,9 @@ package struct TransferID: Hashable, Comparable, Sendable {
   }
 }
 
-/// One hop: one URL asked once. Redirects come back as responses.
+/// One hop: one URL asked once.
+///
+/// Redirects come back as responses.
 package struct TransferRequest: Sendable {
   package enum Method: Hashable, Sendable {
     case get
