@@ -20,29 +20,28 @@ struct StartTests {
   @Test("says how long it takes to start beside curl", .enabled(if: Tool.isInstalled("curl")))
   func starts() throws {
     let home = try Home()
+    let binary = try #require(Binary.path)
     let curl = try #require(Tool("curl")).path
     var ours: [Duration] = []
     var theirs: [Duration] = []
     for _ in 0..<20 {
-      ours.append(
-        try ContinuousClock().measure {
-          #expect(try home.run("--version").status == 0)
-        }
-      )
-      theirs.append(
-        try ContinuousClock().measure {
-          let run = try RunningProgram(
-            curl,
-            ["--version"],
-            environment: home.variables,
-            folder: home.work
-          ).finish()
-          #expect(run.status == 0)
-        }
-      )
+      ours.append(try time(of: binary, home))
+      theirs.append(try time(of: curl, home))
     }
     let (a, b) = (ours.sorted()[10], theirs.sorted()[10])
     let ratio = (a / b * 100).rounded() / 100
     print("start: prefetch \(a), curl \(b), ratio \(ratio)")
+  }
+
+  private func time(of program: String, _ home: Home) throws -> Duration {
+    let start = ContinuousClock.now
+    let run = try RunningProgram(
+      program,
+      ["--version"],
+      environment: home.variables,
+      folder: nil
+    ).finish()
+    #expect(run.status == 0)
+    return ContinuousClock.now - start
   }
 }

@@ -1,3 +1,4 @@
+import PrefetchCore
 import PrefetchCrypto
 
 /// SHA-256 as manifests and object names write it.

@@ -21,16 +21,17 @@ struct ProgramRun: CustomStringConvertible {
 
 /// A program that was started, with pipes on its streams.
 final class RunningProgram {
-  enum Fault: Error {
-    case cannotStart(String, errno: CInt)
-  }
-
   /// Where standard output goes.
   enum Output {
     case pipe
     /// A pipe that nobody reads any more.
     case closed
     case file(String)
+
+    fileprivate var path: String? {
+      guard case .file(let path) = self else { return nil }
+      return path
+    }
   }
 
   let processID: pid_t
@@ -44,61 +45,21 @@ final class RunningProgram {
     _ path: String,
     _ arguments: [String],
     environment: [String: String],
-    folder: String,
+    folder: String?,
     input: [UInt8] = [],
     output destination: Output = .pipe
   ) throws {
-    let inputPipe = Self.pipe()
-    let outputPipe = Self.pipe()
-    let errorPipe = Self.pipe()
-    var actions = unsafe posix_spawn_file_actions_t()
-    unsafe posix_spawn_file_actions_init(&actions)
-    unsafe posix_spawn_file_actions_adddup2(&actions, inputPipe.reading, 0)
-    if case .file(let path) = destination {
-      unsafe posix_spawn_file_actions_addopen(&actions, 1, path, O_WRONLY, 0)
-    } else {
-      unsafe posix_spawn_file_actions_adddup2(&actions, outputPipe.writing, 1)
-    }
-    unsafe posix_spawn_file_actions_adddup2(&actions, errorPipe.writing, 2)
-    posix_spawn_file_actions_addchdir_np(&actions, folder)
-    var attributes = posix_spawnattr_t()
-    unsafe posix_spawnattr_init(&attributes)
-    defer {
-      unsafe posix_spawn_file_actions_destroy(&actions)
-      unsafe posix_spawnattr_destroy(&attributes)
-    }
-    // What the test process ignores or blocks must not be inherited.
-    var none = sigset_t()
-    var all = sigset_t()
-    unsafe sigemptyset(&none)
-    unsafe sigfillset(&all)
-    unsafe posix_spawnattr_setsigmask(&attributes, &none)
-    unsafe posix_spawnattr_setsigdefault(&attributes, &all)
-    unsafe posix_spawnattr_setflags(
-      &attributes,
-      Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF)
+    let spawned = try Spawn.program(
+      folder.map { ["/usr/bin/env", "-C", $0, path] + arguments }
+        ?? [path] + arguments,
+      environment: environment,
+      outputPath: destination.path
     )
-    var words: [UnsafeMutablePointer<CChar>?] =
-      unsafe ([path] + arguments).map { unsafe strdup($0) } + unsafe [nil]
-    var variables: [UnsafeMutablePointer<CChar>?] =
-      unsafe environment.map { unsafe strdup("\($0.key)=\($0.value)") } + unsafe [nil]
-    defer {
-      for word in unsafe words + variables { unsafe free(word) }
-    }
-    var child = pid_t()
-    let fault = unsafe posix_spawn(&child, path, &actions, &attributes, &words, &variables)
-    for descriptor in [inputPipe.reading, outputPipe.writing, errorPipe.writing] {
-      close(descriptor)
-    }
-    processID = child
-    output = outputPipe.reading
-    errors = errorPipe.reading
-    if fault == 0, !input.isEmpty { Self.write(input, to: inputPipe.writing) }
-    close(inputPipe.writing)
-    guard fault == 0 else {
-      isReaped = true
-      throw Fault.cannotStart(path, errno: fault)
-    }
+    processID = spawned.processID
+    output = spawned.output
+    errors = spawned.errors
+    Self.write(input, to: spawned.input)
+    close(spawned.input)
     if case .closed = destination {
       close(output)
       output = -1
@@ -184,12 +145,5 @@ final class RunningProgram {
       guard count > 0 else { return }
       rest = rest.dropFirst(count)
     }
-  }
-
-  /// Both ends close by themselves in programs that other tests start meanwhile.
-  private static func pipe() -> (reading: CInt, writing: CInt) {
-    var ends: [CInt] = [-1, -1]
-    precondition(pipe2(&ends, O_CLOEXEC) == 0, "no descriptors left for a pipe")
-    return (ends[0], ends[1])
   }
 }
