@@ -11,7 +11,7 @@ import Testing
     "PrefetchConfig": ["PrefetchCore", "PrefetchDocuments"],
     "PrefetchManifests": ["PrefetchCore", "PrefetchDocuments", "PrefetchCrypto"],
     "PrefetchTransfer": ["PrefetchCore", "PrefetchCrypto", "CCurl", "Glibc"],
-    "PrefetchStore": ["PrefetchCore", "PrefetchCrypto", "CSQLite", "Glibc"],
+    "PrefetchStore": ["PrefetchCore", "PrefetchCrypto", "CSQLite", "CLinux", "Glibc"],
     "PrefetchSystem": ["PrefetchCore", "Glibc"],
     "PrefetchServe": ["PrefetchCore", "CMicroHTTPD", "Glibc"],
     "PrefetchEngine": ["PrefetchCore", "PrefetchManifests"],

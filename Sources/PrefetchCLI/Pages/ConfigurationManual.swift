@@ -64,14 +64,14 @@ enum ConfigurationManual {
     ConfigurationProse(
       title: "Several files",
       paragraphs: [
-        "`--config` may be given several times, and a file may `include` others: mappings merge, `segments` merge by `name`, other lists are replaced by the later file. The first file gives the identity under which the cache keeps what the configuration declared, unless there is a `name`; configurations of different identity never remove each other's content. `--set` and the environment come last.",
+        "`--config` may be given several times, and a file may `include` others: mappings merge, `segments` merge by `name`, other lists are replaced by the later file. The first file gives the identity under which the cache keeps what the configuration declared, unless there is a `name`; configurations of different identity never remove each other's content. `--set` and the environment come last."
       ],
       example: nil
     ),
     ConfigurationProse(
       title: "Transport security",
       paragraphs: [
-        "As App Transport Security has it: https only, TLS 1.2, forward secrecy. Plain http needs an exception for its domain under `transport_security`, also on loopback, where `NSAllowsLocalNetworking: true` gives it. An exception is found by the exact host name, else at the nearest ancestor with `NSIncludesSubdomains`; nothing is inherited.",
+        "As App Transport Security has it: https only, TLS 1.2, forward secrecy. Plain http needs an exception for its domain under `transport_security`, also on loopback, where `NSAllowsLocalNetworking: true` gives it. An exception is found by the exact host name, else at the nearest ancestor with `NSIncludesSubdomains`; nothing is inherited."
       ],
       example: """
         transport_security:

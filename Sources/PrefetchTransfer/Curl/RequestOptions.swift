@@ -34,8 +34,8 @@ extension EasyHandle {
     // A resumed session would skip the check of the certificate chain.
     try set(CURLOPT_SSL_SESSIONID_CACHE, false)
     switch settings.minimumTLS {
-    case .tls1_2: try set(CURLOPT_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_2))
-    case .tls1_3: try set(CURLOPT_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_3))
+    case .tls12: try set(CURLOPT_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_2))
+    case .tls13: try set(CURLOPT_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_3))
     }
     // Other TLS libraries have other names for ciphers and would refuse the whole list.
     if library.usesOpenSSL {
@@ -49,7 +49,7 @@ extension EasyHandle {
 
   /// Sets everything that may differ from one request to the next.
   func prepare(
-    _ exchange: Exchange,
+    _ exchange: WireExchange,
     settings: TransportSettings,
     library: LibraryVersion
   ) throws(Failure) {
