@@ -12,7 +12,8 @@ func library(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
   .target(name: name, dependencies: dependencies, swiftSettings: settings)
 }
 
-func tests(_ name: String, _ dependencies: [Target.Dependency], resources: [String] = []) -> Target {
+func tests(_ name: String, _ dependencies: [Target.Dependency], resources: [String] = []) -> Target
+{
   .testTarget(
     name: name,
     dependencies: dependencies + ["PrefetchTestSupport"],
@@ -67,13 +68,23 @@ let package = Package(
     ),
     tests("PrefetchCoreTests", ["PrefetchCore"]),
     tests("PrefetchDocumentsTests", ["PrefetchDocuments"]),
-    tests("PrefetchConfigTests", ["PrefetchConfig", "PrefetchDocuments"], resources: ["Snapshots"]),
+    tests(
+      "PrefetchConfigTests",
+      ["PrefetchConfig", "PrefetchDocuments"],
+      resources: ["Snapshots"]
+    ),
     tests("PrefetchManifestsTests", ["PrefetchManifests", "PrefetchDocuments"]),
     tests("PrefetchCryptoTests", ["PrefetchCrypto"]),
     tests("PrefetchTransferTests", ["PrefetchTransfer", "PrefetchCrypto", "CCurl"]),
     tests("PrefetchStoreTests", ["PrefetchStore", "PrefetchCrypto"]),
+    tests("PrefetchSystemTests", ["PrefetchSystem"]),
     tests("PrefetchServeTests", ["PrefetchServe"]),
     tests("PrefetchEngineTests", ["PrefetchEngine", "PrefetchManifests"]),
-    tests("PrefetchCLITests", ["PrefetchCLI", "PrefetchConfig"], resources: ["Snapshots"]),
+    tests(
+      "PrefetchCLITests",
+      ["PrefetchCLI", "PrefetchConfig", "PrefetchDocuments"],
+      resources: ["Snapshots"]
+    ),
+    tests("PrefetchInteropTests", ["PrefetchCore", "PrefetchCrypto", "PrefetchDocuments"]),
   ]
 )

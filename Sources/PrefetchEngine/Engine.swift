@@ -26,7 +26,9 @@ package struct Engine {
     self.observers = observers
   }
 
-  /// Runs to the end and reports. Only a store that cannot be read at all throws.
+  /// Runs to the end and reports.
+  ///
+  /// Only a store that cannot be read at all throws.
   package func run(_ request: RunRequest, seed: UInt64) throws(Failure) -> Report {
     let start = clock.now()
     let inventory = try store.inventory()

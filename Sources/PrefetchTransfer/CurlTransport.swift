@@ -8,7 +8,7 @@ package import PrefetchCore
 package final class CurlTransport: Transport {
   private struct Running {
     let handle: EasyHandle
-    let exchange: Exchange
+    let exchange: WireExchange
     var watch: TransferWatch
   }
 
@@ -57,7 +57,7 @@ package final class CurlTransport: Transport {
   // MARK: Transport
 
   package func start(_ request: TransferRequest) {
-    let exchange = Exchange(request, staging: staging)
+    let exchange = WireExchange(request, staging: staging)
     do throws(Failure) {
       let handle = try takeHandle()
       try handle.prepare(exchange, settings: settings, library: library)

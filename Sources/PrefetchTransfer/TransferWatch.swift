@@ -24,7 +24,7 @@ struct TransferWatch: Hashable, Sendable {
   }
 
   /// Takes over what the exchange recorded; returns the bytes that are new.
-  mutating func note(_ exchange: Exchange, at now: Duration) -> Int64 {
+  mutating func note(_ exchange: WireExchange, at now: Duration) -> Int64 {
     if exchange.isRequested, requestedAt == nil {
       requestedAt = now
       lastActivity = now
@@ -38,7 +38,7 @@ struct TransferWatch: Hashable, Sendable {
   }
 
   /// Why it should end now; nothing is held against it before its request could be sent.
-  func overdue(_ exchange: Exchange, at now: Duration) -> Failure? {
+  func overdue(_ exchange: WireExchange, at now: Duration) -> Failure? {
     guard let requestedAt else { return nil }
     let host = exchange.request.url.authority
     if let itemTimeout, now - requestedAt >= itemTimeout {

@@ -75,7 +75,9 @@ import Testing
       let words = example.command.split { " \"'()$".contains($0) }
       let start = try #require(words.firstIndex(of: "prefetch"))
       let rest = words[(start + 1)...]
-      let end = rest.firstIndex { $0 == "|" || $0 == "&&" || $0.hasPrefix(">") || $0.hasPrefix("<") }
+      let end = rest.firstIndex {
+        $0 == "|" || $0 == "&&" || $0.hasPrefix(">") || $0.hasPrefix("<")
+      }
       let arguments = rest[..<(end ?? rest.endIndex)].map(String.init)
       #expect(throws: Never.self, "\(example.command)") {
         try CommandLineParser.parse(arguments, environment: [:])

@@ -1,4 +1,6 @@
+import PrefetchConfig
 import PrefetchCore
+import PrefetchDocuments
 import Testing
 
 @testable import PrefetchCLI
@@ -33,6 +35,17 @@ import Testing
     RepositoryFile.top("man/prefetch.1").expect(ManualPage.render())
   }
 
+  @Test("The manual page of the configuration is the generated one")
+  func configurationManual() {
+    RepositoryFile.top("man/prefetch.yaml.5").expect(ConfigurationManual.render())
+  }
+
+  @Test("The JSON Schema in man/ is the generated one")
+  func configurationSchema() {
+    let text = JSONWriter.string(JSONSchema.configuration, form: .pretty) + "\n"
+    RepositoryFile.top("man/prefetch.schema.json").expect(text)
+  }
+
   @Test("The completion scripts follow the table", arguments: Shell.allCases)
   func completion(shell: Shell) {
     RepositoryFile.snapshot("completion.\(shell.rawValue)").expect(
@@ -53,12 +66,13 @@ import Testing
   }
 
   @Test(
-    "mandoc finds nothing to say about the manual page",
-    .enabled(if: Tool.isInstalled("mandoc"))
+    "mandoc finds nothing to say about the manual pages",
+    .enabled(if: Tool.isInstalled("mandoc")),
+    arguments: ["prefetch.1", "prefetch.yaml.5"]
   )
-  func manualLint() throws {
+  func manualLint(page: String) throws {
     let mandoc = try #require(Tool("mandoc"))
-    let result = mandoc.run(["-T", "lint", RepositoryFile.top("man/prefetch.1").path])
+    let result = mandoc.run(["-T", "lint", RepositoryFile.top("man/\(page)").path])
     #expect(result.status == 0)
     #expect(result.output == "")
   }

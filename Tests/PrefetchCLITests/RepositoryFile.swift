@@ -20,7 +20,7 @@ struct RepositoryFile {
   }
 
   func expect(_ text: String, sourceLocation: SourceLocation = #_sourceLocation) {
-    if getenv("PREFETCH_RECORD").map({ String(cString: $0) }) == "1" {
+    if unsafe getenv("PREFETCH_RECORD").map({ unsafe String(cString: $0) }) == "1" {
       write(text)
     }
     let recorded = read()
@@ -32,19 +32,19 @@ struct RepositoryFile {
   }
 
   func read() -> String? {
-    guard let file = fopen(path, "r") else { return nil }
-    defer { fclose(file) }
+    guard let file = unsafe fopen(path, "r") else { return nil }
+    defer { unsafe fclose(file) }
     var bytes: [UInt8] = []
     var chunk = [UInt8](repeating: 0, count: 65_536)
-    while case let count = fread(&chunk, 1, chunk.count, file), count > 0 {
+    while case let count = unsafe fread(&chunk, 1, chunk.count, file), count > 0 {
       bytes += chunk[..<count]
     }
     return String(decoding: bytes, as: UTF8.self)
   }
 
   func write(_ text: String) {
-    guard let file = fopen(path, "w") else { return }
-    defer { fclose(file) }
-    fputs(text, file)
+    guard let file = unsafe fopen(path, "w") else { return }
+    defer { unsafe fclose(file) }
+    unsafe fputs(text, file)
   }
 }

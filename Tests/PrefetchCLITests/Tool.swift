@@ -7,7 +7,7 @@ struct Tool {
   /// Nil where it is not installed.
   init?(_ name: String) {
     let candidates = ["/usr/bin/\(name)", "/bin/\(name)", "/usr/local/bin/\(name)"]
-    guard let path = candidates.first(where: { access($0, X_OK) == 0 }) else { return nil }
+    guard let path = candidates.first(where: { unsafe access($0, X_OK) == 0 }) else { return nil }
     self.path = path
   }
 
@@ -18,24 +18,31 @@ struct Tool {
   /// The exit status, and what was printed on both streams.
   func run(_ arguments: [String]) -> (status: Int32, output: String) {
     var template = Array("/tmp/prefetch-tool-XXXXXX".utf8CString)
-    let descriptor = mkstemp(&template)
-    let outputPath = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    let descriptor = unsafe mkstemp(&template)
+    let outputPath = String(
+      decoding: template.dropLast().map { UInt8(bitPattern: $0) },
+      as: UTF8.self
+    )
     defer {
       close(descriptor)
-      unlink(outputPath)
+      unsafe unlink(outputPath)
     }
-    var actions = posix_spawn_file_actions_t()
-    posix_spawn_file_actions_init(&actions)
-    defer { posix_spawn_file_actions_destroy(&actions) }
-    posix_spawn_file_actions_adddup2(&actions, descriptor, 1)
-    posix_spawn_file_actions_adddup2(&actions, descriptor, 2)
-    var words: [UnsafeMutablePointer<CChar>?] = ([path] + arguments).map { strdup($0) }
-    defer { for word in words { free(word) } }
-    words.append(nil)
+    var actions = unsafe posix_spawn_file_actions_t()
+    unsafe posix_spawn_file_actions_init(&actions)
+    defer { unsafe posix_spawn_file_actions_destroy(&actions) }
+    unsafe posix_spawn_file_actions_adddup2(&actions, descriptor, 1)
+    unsafe posix_spawn_file_actions_adddup2(&actions, descriptor, 2)
+    var words: [UnsafeMutablePointer<CChar>?] = unsafe ([path] + arguments).map {
+      unsafe strdup($0)
+    }
+    defer { for index in unsafe words.indices { unsafe free(words[index]) } }
+    unsafe words.append(nil)
     var child = pid_t()
-    guard posix_spawn(&child, path, &actions, nil, words, environ) == 0 else { return (-1, "") }
+    guard unsafe posix_spawn(&child, path, &actions, nil, words, environ) == 0 else {
+      return (-1, "")
+    }
     var status: Int32 = 0
-    while waitpid(child, &status, 0) < 0 && errno == EINTR {}
+    while unsafe waitpid(child, &status, 0) < 0 && errno == EINTR {}
     return (status >> 8, RepositoryFile(path: outputPath).read() ?? "")
   }
 }

@@ -31,7 +31,10 @@ struct TestWorld: Sendable {
     )
   }
 
-  func load(_ names: String..., change: (inout ConfigurationLoader) -> Void = { _ in }) -> LoadedConfiguration {
+  func load(
+    _ names: String...,
+    change: (inout ConfigurationLoader) -> Void = { _ in }
+  ) -> LoadedConfiguration {
     var loader = ConfigurationLoader()
     loader.files = names
     change(&loader)
@@ -76,7 +79,8 @@ extension LoadedConfiguration {
 
 /// Files beside the tests.
 enum Snapshots {
-  static let folder = "\(#filePath.split(separator: "/").dropLast().reduce("") { "\($0)/\($1)" })/Snapshots"
+  static let folder =
+    "\(#filePath.split(separator: "/").dropLast().reduce("") { "\($0)/\($1)" })/Snapshots"
 
   static var isRecording: Bool {
     unsafe getenv("PREFETCH_RECORD") != nil
@@ -88,7 +92,9 @@ enum Snapshots {
     var names: [String] = []
     while let entry = unsafe readdir(handle) {
       let name = unsafe withUnsafePointer(to: &entry.pointee.d_name) { pointer in
-        unsafe pointer.withMemoryRebound(to: CChar.self, capacity: 256) { unsafe String(cString: $0) }
+        unsafe pointer.withMemoryRebound(to: CChar.self, capacity: 256) {
+          unsafe String(cString: $0)
+        }
       }
       if !name.hasPrefix(".") { names.append(name) }
     }

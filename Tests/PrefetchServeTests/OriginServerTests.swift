@@ -9,10 +9,10 @@ private final class ExampleFolder {
 
   init() {
     var template = Array("/tmp/prefetch-serve-XXXXXX".utf8CString)
-    mkdtemp(&template)
+    unsafe mkdtemp(&template)
     path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
-    mkdir(path + "/root", 0o755)
-    mkdir(path + "/root/sub", 0o755)
+    unsafe mkdir(path + "/root", 0o755)
+    unsafe mkdir(path + "/root/sub", 0o755)
     write("secret", to: "outside.txt")
     write("0123456789", to: "root/ten.txt")
     write("{}", to: "root/a b.json")
@@ -20,15 +20,15 @@ private final class ExampleFolder {
     write("hidden", to: "root/.hidden")
     write("home", to: "root/index.html")
     write("deep", to: "root/sub/deep.ts")
-    symlink("../outside.txt", path + "/root/leak.txt")
-    symlink("/etc/passwd", path + "/root/absolute.txt")
-    symlink("..", path + "/root/up")
-    mkfifo(path + "/root/fifo", 0o644)
+    unsafe symlink("../outside.txt", path + "/root/leak.txt")
+    unsafe symlink("/etc/passwd", path + "/root/absolute.txt")
+    unsafe symlink("..", path + "/root/up")
+    unsafe mkfifo(path + "/root/fifo", 0o644)
     // 1994-11-06T08:49:37Z
     var times = [
       timespec(tv_sec: 784_111_777, tv_nsec: 5), timespec(tv_sec: 784_111_777, tv_nsec: 5),
     ]
-    utimensat(AT_FDCWD, path + "/root/ten.txt", &times, 0)
+    unsafe utimensat(AT_FDCWD, path + "/root/ten.txt", &times, 0)
   }
 
   deinit {
@@ -37,15 +37,15 @@ private final class ExampleFolder {
       "root/sub/deep.ts", "root/leak.txt", "root/absolute.txt", "root/up", "root/fifo",
       "outside.txt",
     ] {
-      unlink(path + "/" + name)
+      unsafe unlink(path + "/" + name)
     }
-    for name in ["/root/sub", "/root", ""] { rmdir(path + name) }
+    for name in ["/root/sub", "/root", ""] { unsafe rmdir(path + name) }
   }
 
-  private func write(_ text: String, to name: String) {
-    guard let file = fopen(path + "/" + name, "w") else { return }
-    fputs(text, file)
-    fclose(file)
+  func write(_ text: String, to name: String) {
+    guard let file = unsafe fopen(path + "/" + name, "w") else { return }
+    unsafe fputs(text, file)
+    unsafe fclose(file)
   }
 }
 
@@ -199,10 +199,8 @@ private final class ExampleFolder {
   @Test func `A large file arrives whole`() throws {
     let text = String(repeating: "0123456789abcdef", count: 100_000)
     let path = folder.path + "/root/large.bin"
-    let file = try #require(fopen(path, "w"))
-    fputs(text, file)
-    fclose(file)
-    defer { unlink(path) }
+    folder.write(text, to: "root/large.bin")
+    defer { unsafe unlink(path) }
     #expect(try client.get("/large.bin").body == text)
   }
 

@@ -33,22 +33,30 @@ struct RawClient {
     let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
     defer { close(descriptor) }
     var limit = timeval(tv_sec: 10, tv_usec: 0)
-    setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
+    unsafe setsockopt(
+      descriptor,
+      SOL_SOCKET,
+      SO_RCVTIMEO,
+      &limit,
+      socklen_t(MemoryLayout<timeval>.size)
+    )
     var address = sockaddr_in()
     address.sin_family = sa_family_t(AF_INET)
     address.sin_port = port.bigEndian
     address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
-    let status = withUnsafePointer(to: &address) {
-      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-        connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+    let status = unsafe withUnsafePointer(to: &address) {
+      unsafe $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        unsafe connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
       }
     }
     guard status == 0 else { throw Fault.notConnected }
     let bytes = Array(request.utf8)
-    guard write(descriptor, bytes, bytes.count) == bytes.count else { throw Fault.notConnected }
+    guard unsafe write(descriptor, bytes, bytes.count) == bytes.count else {
+      throw Fault.notConnected
+    }
     var answer: [UInt8] = []
     var chunk = [UInt8](repeating: 0, count: 65_536)
-    while case let count = read(descriptor, &chunk, chunk.count), count > 0 {
+    while case let count = unsafe read(descriptor, &chunk, chunk.count), count > 0 {
       answer += chunk[..<count]
     }
     return try Self.parse(String(decoding: answer, as: UTF8.self))

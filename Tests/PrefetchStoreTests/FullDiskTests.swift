@@ -34,6 +34,7 @@ struct FullDiskTests {
     let place = try TemporaryPlace()
     let disk = SmallDisk(kibibytes: kibibytes, at: place.cache)
     #expect(disk != nil)
+    defer { withExtendedLifetime(disk) {} }
     let lock = try #require(try RunLock.acquire(cache: place.cache))
     do throws(Failure) {
       let store = try DiskStore.openForWriting(

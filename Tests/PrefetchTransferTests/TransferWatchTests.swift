@@ -6,12 +6,12 @@ import Testing
 
 @Suite("Watching for stalls and overtime")
 struct TransferWatchTests {
-  private let exchange: Exchange
+  private let exchange: WireExchange
   private var settings = TransportSettings(userAgent: "test")
 
   init() throws {
     let request = TransferRequest(id: TransferID(1), url: try WebURL("http://example.com/"))
-    exchange = Exchange(request, staging: MemoryStaging())
+    exchange = WireExchange(request, staging: MemoryStaging())
     settings.readTimeout = .seconds(30)
   }
 

@@ -102,7 +102,7 @@ struct ExplainCommand {
       lines.append("state      \(record.state.rawValue)")
       if let digest = record.digest {
         lines.append("body       \(Amounts.bytes(record.size)), \(digest)")
-        lines.append("path       \(Places.object(digest, in: places.cache))")
+        lines.append("path       \(DiskStore.objectPath(digest, cache: places.cache))")
       }
       if let fetched = record.fetchedAt { lines.append("fetched    \(Timestamp.format(fetched))") }
       if let validated = record.validatedAt {

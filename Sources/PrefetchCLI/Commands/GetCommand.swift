@@ -191,7 +191,7 @@ struct GetCommand {
         return record
       }
       guard let record = found, let digest = record.digest else { continue }
-      let path = Places.object(digest, in: places.cache)
+      let path = DiskStore.objectPath(digest, cache: places.cache)
       let target = try context.reading { () throws(Failure) in
         try delivery.deliver(entry, digest: digest, path: path, from: store)
       }

@@ -96,7 +96,7 @@ struct CachedItem {
       "mime": .optional(record.mime),
       "size": record.digest == nil ? .null : .integer(record.size),
       "digest": .optional(record.digest?.description),
-      "path": .optional(record.digest.map { Places.object($0, in: cache) }),
+      "path": .optional(record.digest.map { DiskStore.objectPath($0, cache: cache) }),
       "headers": .headers(record.headers),
       "fetched_at": .time(record.fetchedAt),
       "validated_at": .time(record.validatedAt),

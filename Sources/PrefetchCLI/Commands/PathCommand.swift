@@ -18,7 +18,7 @@ struct PathCommand {
       ),
       let digest = record.digest
     else { return missing() }
-    let path = Places.object(digest, in: places.cache)
+    let path = DiskStore.objectPath(digest, cache: places.cache)
     if context.shared.isJSON {
       context.console.print([
         "schema": "prefetch-path/1", "url": .string(record.url), "path": .string(path),

@@ -2,6 +2,7 @@ import PrefetchConfig
 import PrefetchCore
 import PrefetchCrypto
 import PrefetchDocuments
+import PrefetchStore
 import PrefetchSystem
 
 /// A run with its report and exit status, for every command that ends in one.
@@ -94,7 +95,7 @@ struct Reconciliation {
 
   private var objectPath: @Sendable (ContentDigest) -> String {
     let cache = places.cache
-    return { Places.object($0, in: cache) }
+    return { DiskStore.objectPath($0, cache: cache) }
   }
 
   private func write(_ envelope: ReportEnvelope) -> Int32 {
@@ -113,6 +114,11 @@ struct Reconciliation {
       }
     }
     context.console.print(bytes: toStandardOutput)
+    if isPlan {
+      // After the lines also where both streams are one terminal.
+      context.console.flush()
+      context.console.note(PlanLines(envelope: envelope).summary)
+    }
     return status
   }
 
@@ -123,14 +129,20 @@ struct Reconciliation {
     }
     context.console.report(envelope.report.diagnostics)
     if isPlan {
-      context.console.note(PlanLines(envelope: envelope).summary)
       for entry in ReportFailures(envelope: envelope).all
       where entry.subject.hasPrefix("manifest of") {
         context.console.report(diagnostic(entry))
       }
       return
     }
-    let failures = ReportFailures(envelope: envelope).all
+    let all = ReportFailures(envelope: envelope).all
+    // What an interruption cut short is one fact, not one for each item.
+    let failures = all.filter { $0.code != ErrorCode.cancelled.rawValue }
+    let unfinished = all.count - failures.count
+    if unfinished > 0 {
+      let items = Amounts.count(Int64(unfinished), "item")
+      context.console.note("interrupted: \(items) not finished; the next run goes on")
+    }
     // A thousand equal lines help nobody; the report has them all.
     let limit = context.shared.verbosity > 0 ? Int.max : 20
     for entry in failures.prefix(limit) { context.console.report(diagnostic(entry)) }
@@ -166,8 +178,9 @@ struct Reconciliation {
     return ReportRendering.bytes(envelope, as: format)
   }
 
-  /// The configuration's files, and over them those of the command line. A dry run writes only what
-  /// was asked for on its own command line.
+  /// The configuration's files, and over them those of the command line.
+  ///
+  /// A dry run writes only what was asked for on its own command line.
   private var destinations: [ReportDestination] {
     let configured = loaded.configuration.report.files.sorted { $0.key < $1.key }.compactMap {
       format,

@@ -105,14 +105,14 @@ extension SharedOptions {
       \.color,
       .word,
       placeholder: "WHEN",
-      help: "Use colour `auto`matically on a terminal, `always` or `never`"
+      help: "Use colour `always`, `never`, or as the terminal suggests (`auto`)"
     ),
     .choice(
       "progress",
       \.progress,
       .word,
       placeholder: "WHEN",
-      help: "Show progress `auto`matically on a terminal, `always` or `never`"
+      help: "Show progress `always`, `never`, or on a terminal only (`auto`)"
     ),
     .choice(
       "log-format",

@@ -60,7 +60,9 @@ final class Console {
     output.flush()
   }
 
-  /// Writes what is buffered. A reader that went away is no fault, a full disk is one.
+  /// Writes what is buffered.
+  ///
+  /// A reader that went away is no fault, a full disk is one.
   func finish(_ status: Int32) -> Int32 {
     switch output.flush() {
     case .ok, .closed:

@@ -32,7 +32,7 @@ enum HelpPages {
       "Every long option but help, version and set may stand in the environment as well: `PREFETCH_CACHE_DIR` is `--cache-dir`."
     )
     lines += PageText.wrap(
-      "More: `prefetch help COMMAND`, `prefetch help exit-codes`, and the manual, `man prefetch`."
+      "More help: `prefetch help COMMAND`, `prefetch help exit-codes`, `man prefetch`."
     )
     return page(lines)
   }

@@ -1,5 +1,4 @@
 import PrefetchConfig
-import PrefetchCore
 import PrefetchSystem
 
 /// Where the cache and the state are, by the first that says so.
@@ -36,12 +35,5 @@ struct Places {
   /// A service manager may give several folders, joined by colons.
   private static func first(_ list: String) -> String {
     String(list.prefix { $0 != ":" })
-  }
-}
-
-extension Places {
-  /// The path of a stored body: the layout that other programs may rely on.
-  static func object(_ digest: ContentDigest, in cache: String) -> String {
-    "\(cache)/objects/sha256/\(digest.hexadecimal.prefix(2))/\(digest.hexadecimal.dropFirst(2))"
   }
 }

@@ -36,6 +36,7 @@ struct RequestBuilder {
     policy.redirects.allowsCrossHost = configuration.redirects.mayCrossHosts
     policy.redirects.allowsDowngrade = configuration.redirects.mayDowngrade
     policy.retries.count = network.retries.items
+    policy.retries.lookups = network.retries.lookups
     policy.retries.delay = network.retries.delay
     policy.retries.maximumDelay = network.retries.maximumDelay
     policy.concurrency = engine.jobs ?? network.concurrency
@@ -128,7 +129,7 @@ struct RequestBuilder {
     settings.itemTimeout = network.timeouts.item.amount
     settings.connectionsPerHost = engine.jobsPerHost ?? network.perHost
     settings.httpVersion = TransportSettings.HTTPVersion(rawValue: network.http.rawValue) ?? .auto
-    settings.minimumTLS = configuration.tls.minimumVersion == .tls13 ? .tls1_3 : .tls1_2
+    settings.minimumTLS = configuration.tls.minimumVersion == .tls13 ? .tls13 : .tls12
     settings.caFile = configuration.tls.authorityFile ?? variable("SSL_CERT_FILE")
     settings.caDirectory = configuration.tls.authorityFolder ?? variable("SSL_CERT_DIR")
     settings.proxy =

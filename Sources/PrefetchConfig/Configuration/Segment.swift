@@ -100,12 +100,16 @@ extension Segment {
   static let table = ObjectType(Self(), name: "segment", shorthand: "name") {
     Field("name", \.name, .name, "Name by which it is subscribed to and reported")
     Field("manifest", \.manifest, .manifestLocation, "Where the list of its items is")
+    baseField
     Field(
       "urls",
       shape: .list(.object(InlineItem.table.shape)),
       "Its items, where no manifest has them",
       decode: decodeItems,
-      encode: { .array($0.urls.map(InlineItem.table.encode)) }
+      encode: { segment in
+        let isRemote = segment.manifest != nil && segment.urls.isEmpty
+        return isRemote ? .null : .array(segment.urls.map(InlineItem.table.encode))
+      }
     )
     sharedFields
   }
@@ -113,7 +117,13 @@ extension Segment {
 
   /// What `defaults` may say for all segments.
   static let defaultsTable = ObjectType(Self(), name: "segment_defaults") {
+    baseField
     sharedFields
+  }
+
+  /// Read before the items, which may be relative to it.
+  private static var baseField: Field<Segment> {
+    Field("base", \.base, .url, "What relative URLs of its items are relative to")
   }
 
   @FieldBuilder<Segment> private static var sharedFields: [Field<Segment>] {
@@ -131,7 +141,6 @@ extension Segment {
       .choice(inEffect: [.native, .json]),
       "Format of the manifest, where sniffing errs"
     )
-    Field("base", \.base, .url, "What relative URLs of its items are relative to")
     Field("headers", \.headers, .headers, "Headers of its requests").secret
     Field(
       "priority",
@@ -286,35 +295,5 @@ extension Segment {
       )
     }
     PrivateNames.check(segment.name, at: facts.place(of: "name"), &decoder)
-  }
-}
-
-/// Names of segments are reported and sent, so they should not tell who somebody is.
-private enum PrivateNames {
-  static func check(_ name: String, at node: Node, _ decoder: inout NodeDecoder) {
-    let digits = name.unicodeScalars.filter { ("0"..."9").contains($0) }
-    let isNumber =
-      digits.count >= 10
-      && name.unicodeScalars.allSatisfy { "0123456789+-. ()/".unicodeScalars.contains($0) }
-    let parts = name.split(separator: "@", omittingEmptySubsequences: false)
-    let isAddress = parts.count == 2 && !parts[0].isEmpty && parts[1].contains(".")
-    guard isNumber || isAddress || longestRun(of: name) >= 10 else { return }
-    decoder.report(
-      "config.private-name",
-      "the name `\(name)` looks like an address or number of a person",
-      severity: .warning,
-      hint: "names are reported and sent; use one that says what the segment is for",
-      at: node
-    )
-  }
-
-  private static func longestRun(of name: String) -> Int {
-    var longest = 0
-    var current = 0
-    for byte in name.utf8 {
-      current = (48...57).contains(byte) ? current + 1 : 0
-      longest = max(longest, current)
-    }
-    return longest
   }
 }

@@ -61,9 +61,13 @@ extension ValueType where Value == [ExpectedDigest] {
       guard !digests.isEmpty else { throw ValueComplaint("the integrity text is empty") }
       return digests
     } encode: { digests in
-      .string(
-        digests.map { "\($0.algorithm.rawValue)-\(Base64.encode($0.bytes))" }.joined(separator: " ")
-      )
+      digests.isEmpty
+        ? .null
+        : .string(
+          digests.map { "\($0.algorithm.rawValue)-\(Base64.encode($0.bytes))" }.joined(
+            separator: " "
+          )
+        )
     }
   }
 }

@@ -6,7 +6,7 @@ package struct NodeDecoder: Sendable {
   private(set) var diagnostics: [Diagnostic] = []
   private(set) var path = ValuePath()
   private(set) var origins: [String: ValueOrigin] = [:]
-  private(set) var notInEffect: [String] = []
+  private(set) var notInEffect: [ValuePath] = []
   /// Places whose canonical value is masked because a secret was put into it.
   private(set) var maskedPaths: Set<ValuePath> = []
   private(set) var secrets: Set<String> = []
@@ -15,11 +15,15 @@ package struct NodeDecoder: Sendable {
   /// Items of `urls` may be relative to it.
   var baseURL: WebURL?
 
+  private static let shortestSecret = 6
+
   let interpolator: Interpolator
   let resolver: PathResolver
   /// Sources whose author wrote for another program, so that some rules only warn.
   let lenientSources: Set<String>
   private var isInSecret = false
+  /// The same as ``notInEffect``, for looking up.
+  private var pathsWithoutEffect: Set<ValuePath> = []
 
   init(interpolator: Interpolator, resolver: PathResolver, lenientSources: Set<String> = []) {
     self.interpolator = interpolator
@@ -51,16 +55,17 @@ package struct NodeDecoder: Sendable {
 
   /// The value stands in the configuration, but this version does not act on it.
   mutating func noteWithoutEffect() {
-    let text = path.description
-    let isCovered = notInEffect.contains {
-      text == $0 || text.hasPrefix("\($0).") || text.hasPrefix("\($0)[")
+    let isCovered = (1...path.steps.count).contains {
+      pathsWithoutEffect.contains(ValuePath(Array(path.steps.prefix($0))))
     }
-    if !isCovered { notInEffect.append(text) }
+    guard !isCovered else { return }
+    pathsWithoutEffect.insert(path)
+    notInEffect.append(path)
   }
 
+  /// Very short texts stay out, since hiding each `none` or `key` of a report would ruin it.
   mutating func noteSecret(_ text: String, literallyAt node: Node? = nil) {
-    guard !text.isEmpty else { return }
-    secrets.insert(text)
+    if text.count >= Self.shortestSecret { secrets.insert(text) }
     guard let node, node.scalar?.text.contains("${") == false else { return }
     if literalSecrets[node.source] == nil { literalSecrets[node.source] = node }
   }

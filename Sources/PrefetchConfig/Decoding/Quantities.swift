@@ -65,24 +65,19 @@ package typealias RateLimit = Limit<Int64>
 
 /// The spellings of sizes, rates and durations.
 enum Units {
-  private static let sizes: [(String, Int64)] = [
-    ("B", 1), ("kB", 1000), ("MB", 1_000_000), ("GB", 1_000_000_000), ("TB", 1_000_000_000_000),
-    ("KiB", 1 << 10), ("MiB", 1 << 20), ("GiB", 1 << 30), ("TiB", 1 << 40),
-  ]
+  private static let sizes = SizeText.units.map { ($0.name, $0.bytes) }
   private static let bitRates: [(String, Int64)] = [
     ("bps", 1), ("kbps", 1000), ("Mbps", 1_000_000), ("Gbps", 1_000_000_000),
   ]
-  private static let times: [(String, Int64)] = [
-    ("ms", 1), ("s", 1000), ("m", 60_000), ("h", 3_600_000), ("d", 86_400_000),
-  ]
+  private static let times = DurationText.units.map(\.name)
 
   static func size(_ text: String) throws(ValueComplaint) -> Int64 {
+    if text != "unlimited", let size = SizeText.parse(text) { return size }
     let quantity = try Quantity(text)
-    if quantity.unit.isEmpty { return try whole(quantity, 1, text) }
-    guard let factor = sizes.first(where: { $0.0 == quantity.unit })?.1 else {
+    guard isKnown(quantity.unit, among: sizes.map(\.0)) else {
       throw unknownUnit(quantity.unit, in: text, of: "size", sizes.map(\.0))
     }
-    return try whole(quantity, factor, text)
+    throw ValueComplaint("`\(text)` is too large")
   }
 
   static func rate(_ text: String) throws(ValueComplaint) -> Int64 {
@@ -98,26 +93,17 @@ enum Units {
     return try whole(quantity, factor, text)
   }
 
-  /// One or more numbers with units, `1h30m`; a bare number is seconds.
   static func duration(_ text: String) throws(ValueComplaint) -> Duration {
-    var rest = Substring(text)
-    var total: Int64 = 0
-    repeat {
-      let number = rest.prefix { $0.isNumber || $0 == "." }
-      let tail = rest.dropFirst(number.count)
-      let spaces = tail.hasPrefix(" ") ? 1 : 0
-      let unit = tail.dropFirst(spaces).prefix { !$0.isNumber && $0 != " " }
-      let quantity = try Quantity(number + unit)
-      let isBare = unit.isEmpty && rest.utf8.count == text.utf8.count
-      guard let factor = isBare ? 1000 : times.first(where: { $0.0 == unit })?.1 else {
-        throw unknownUnit(unit, in: text, of: "duration", times.map(\.0))
-      }
-      let (sum, overflow) = total.addingReportingOverflow(try whole(quantity, factor, text))
-      guard !overflow else { throw ValueComplaint("`\(text)` is too large") }
-      total = sum
-      rest = tail.dropFirst(spaces + unit.count)
-    } while !rest.isEmpty
-    return .milliseconds(total)
+    if let duration = DurationText.parse(text) { return duration }
+    let quantity = try Quantity(text)
+    guard isKnown(quantity.unit, among: times) else {
+      throw unknownUnit(quantity.unit, in: text, of: "duration", times)
+    }
+    throw ValueComplaint("`\(text)` is too large")
+  }
+
+  private static func isKnown(_ unit: Substring, among known: [String]) -> Bool {
+    unit.isEmpty || known.contains { $0.lowercased() == unit.lowercased() }
   }
 
   private static func whole(

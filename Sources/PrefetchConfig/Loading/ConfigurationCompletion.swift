@@ -50,7 +50,8 @@ struct ConfigurationCompletion {
       return
     }
     do {
-      configuration.segments[index].manifest = try ManifestTemplate(template).location(of: segment.name)
+      let location = try ManifestTemplate(template).location(of: segment.name)
+      configuration.segments[index].manifest = location
     } catch {
       report(error.code, error.message, at: path.appending(.key("name")))
     }

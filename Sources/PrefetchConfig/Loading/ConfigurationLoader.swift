@@ -9,6 +9,8 @@ package struct ConfigurationLoader: Sendable {
   package var overrides: [Override] = []
   /// Whether it is an error that there is no file.
   package var requiresFile = true
+  /// Whether every segment must say where its items are; whoever only reads the cache need not know.
+  package var requiresSources = true
   /// Whether variables, files and credentials that are unset here may be set elsewhere.
   package var allowsUnsetSecrets = false
   /// Whether an Info.plist may name a file outside its own folder.
@@ -62,12 +64,15 @@ package struct ConfigurationLoader: Sendable {
       origins: decoder.origins,
       isInfoPlist: loading.isInfoPlist
     )
-    completion.run(mayMiss: loading.isIncomplete)
+    completion.run(mayMiss: loading.isIncomplete || !requiresSources)
     loaded.configuration = completion.configuration
     loaded.diagnostics += decoder.diagnostics + completion.diagnostics
-    loaded.diagnostics += Self.warnings(about: decoder.literalSecrets, environment)
+    loaded.diagnostics += Self.warnings(
+      about: decoder.literalSecrets.filter { loaded.files.contains($0.key) },
+      environment
+    )
     loaded.origins = decoder.origins
-    loaded.notInEffect = decoder.notInEffect
+    loaded.notInEffect = decoder.notInEffect.map(\.description)
     loaded.secrets = decoder.secrets.sorted()
     loaded.canonical =
       Configuration.table.encode(loaded.configuration)
@@ -100,8 +105,7 @@ package struct ConfigurationLoader: Sendable {
     _ environment: ConfigurationEnvironment
   ) -> [Diagnostic] {
     secrets.sorted { $0.key < $1.key }.compactMap { source, node in
-      guard node.location != nil || source.contains("."),
-        environment.isReadableByOthers(PathResolver.join(environment.currentDirectory, source))
+      guard environment.isReadableByOthers(PathResolver.join(environment.currentDirectory, source))
       else { return nil }
       var diagnostic = Diagnostic(
         "config.readable-secret",

@@ -31,9 +31,12 @@ package struct LoadedConfiguration: Sendable {
     diagnostics.containsErrors
   }
 
-  /// Whether an error lies in `--set`, which is a matter of usage rather than of configuration.
+  /// Whether an error lies in an option or its variable, a matter of usage rather than of configuration.
   package var hasUsageErrors: Bool {
-    diagnostics.contains { $0.severity == .error && $0.file?.hasPrefix(Override.setPrefix) == true }
+    diagnostics.contains { diagnostic in
+      guard diagnostic.severity == .error, let file = diagnostic.file else { return false }
+      return documents[file] == nil && (file.hasPrefix("--") || file.hasPrefix("PREFETCH_"))
+    }
   }
 
   /// A line of one of the files, without its end.
@@ -121,7 +124,7 @@ extension LoadedConfiguration {
 extension JSONValue {
   /// Without the values at these paths, and without text that holds one of the secrets.
   func masked(at paths: Set<ValuePath>, hiding secrets: [String]) -> JSONValue {
-    masked(at: paths, hiding: secrets.filter { $0.count >= 4 }, below: ValuePath())
+    masked(at: paths, hiding: secrets, below: ValuePath())
   }
 
   private func masked(

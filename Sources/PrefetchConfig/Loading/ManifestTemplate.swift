@@ -18,7 +18,10 @@ struct ManifestTemplate {
       }
     }
     guard !name.contains("/"), name != ".." else {
-      throw Diagnostic("config.bad-value", "the name `\(name)` cannot stand in the path of a manifest")
+      throw Diagnostic(
+        "config.bad-value",
+        "the name `\(name)` cannot stand in the path of a manifest"
+      )
     }
     return .local(text.replacing("{segment}", with: name))
   }
@@ -40,7 +43,9 @@ struct ManifestTemplate {
 extension Configuration {
   /// A segment that no file names, as the template finds it; nil without a template.
   package func templatedSegment(named name: String) -> Segment? {
-    guard let manifests, let location = try? ManifestTemplate(manifests).location(of: name) else { return nil }
+    guard let manifests, let location = try? ManifestTemplate(manifests).location(of: name) else {
+      return nil
+    }
     var segment = defaults
     segment.name = name
     segment.manifest = location

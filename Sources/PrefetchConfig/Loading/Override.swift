@@ -55,7 +55,7 @@ struct OverrideApplication {
   private mutating func apply(_ override: Override) {
     do throws(Diagnostic) {
       var steps = try OverridePath.parse(override.path)
-      var resolution = Resolution(steps: [], shape: .object(Configuration.table.shape))
+      var resolution = OverrideResolution(steps: [], shape: .object(Configuration.table.shape))
       if steps.first == .key("segments") {
         let (index, rest) = try segment(in: Array(steps.dropFirst()), for: override)
         resolution.steps = [.key("segments"), .index(index)]
@@ -206,7 +206,7 @@ struct OverrideApplication {
 }
 
 extension Override {
-  fileprivate static func complaint(
+  static func complaint(
     _ override: Override,
     _ message: String,
     hint: String?
@@ -219,116 +219,5 @@ extension Override {
 extension Shape {
   fileprivate var isScalar: Bool {
     if case .scalar = self { true } else { false }
-  }
-}
-
-/// The way of a path through the key table.
-private struct Resolution {
-  var steps: [ValuePath.Step]
-  var shape: Shape
-  var isSecret = false
-
-  mutating func walk(
-    _ remaining: ArraySlice<ValuePath.Step>,
-    of override: Override
-  ) throws(Diagnostic) {
-    guard let step = remaining.first else { return }
-    switch (shape, step) {
-    case (.object(let object), .key(let spelling)):
-      guard let key = object.key(spelled: spelling) else {
-        let hint = Choices.suggestion(
-          for: KeySpelling.normalised(spelling),
-          among: object.keys.map(\.name)
-        )
-        throw Override.complaint(
-          override,
-          "unknown key `\(spelling)` in `\(override.path)`",
-          hint: hint
-        )
-      }
-      steps.append(.key(key.name))
-      shape = key.shape
-      isSecret = isSecret || key.isSecret
-      try walk(remaining.dropFirst(), of: override)
-    case (.map(_, let element), .key):
-      try walkFreeKey(remaining, element, of: override)
-    case (.scalar, _), (.list, _), (.anything, _), (.object, .index), (.map, .index):
-      throw Override.complaint(
-        override,
-        "`\(ValuePath(steps))` has no parts that could be set",
-        hint: "set it as a whole: `\(ValuePath(steps))=[…]`"
-      )
-    }
-  }
-
-  /// Hosts and events have dots in them: the longest key whose remainder still leads somewhere counts.
-  private mutating func walkFreeKey(
-    _ remaining: ArraySlice<ValuePath.Step>,
-    _ element: Shape,
-    of override: Override
-  ) throws(Diagnostic) {
-    let keys = remaining.map { step -> String in
-      if case .key(let key) = step { key } else { "" }
-    }
-    for count in (1...keys.count).reversed() {
-      var attempt = self
-      attempt.steps.append(.key(keys[..<count].joined(separator: ".")))
-      attempt.shape = element
-      let rest = remaining.dropFirst(count)
-      if rest.isEmpty, case .object(let object) = element, object.shorthand == nil { continue }
-      if rest.isEmpty, keys.count > 1, leadsToKey(keys, element) { continue }
-      guard (try? attempt.walk(rest, of: override)) != nil else { continue }
-      self = attempt
-      return
-    }
-    throw Override.complaint(override, "`\(override.path)` leads to no key", hint: nil)
-  }
-
-  private func leadsToKey(_ keys: [String], _ element: Shape) -> Bool {
-    guard case .object(let object) = element, let last = keys.last else { return false }
-    return object.key(spelled: last) != nil
-  }
-}
-
-/// The parts of a path as it is typed: dots between keys, quotes around keys with dots, `[0]`.
-private enum OverridePath {
-  static func parse(_ text: String) throws(Diagnostic) -> [ValuePath.Step] {
-    var steps: [ValuePath.Step] = []
-    var rest = text[...]
-    while !rest.isEmpty {
-      if rest.hasPrefix("[") {
-        guard let close = rest.firstIndex(of: "]") else { throw malformed(text) }
-        let inner = rest[rest.index(after: rest.startIndex)..<close]
-        rest = rest[rest.index(after: close)...]
-        if inner.hasPrefix("\""), inner.hasSuffix("\""), inner.count > 2 {
-          steps.append(.key(String(inner.dropFirst().dropLast())))
-        } else if let index = Int(inner), index >= 0 {
-          steps.append(.index(index))
-        } else {
-          throw malformed(text)
-        }
-        if rest.hasPrefix(".") { rest = rest.dropFirst() }
-        continue
-      }
-      let key = rest.prefix { $0 != "." && $0 != "[" }
-      guard !key.isEmpty else { throw malformed(text) }
-      steps.append(.key(String(key)))
-      rest = rest.dropFirst(key.count)
-      if rest.hasPrefix(".") {
-        rest = rest.dropFirst()
-        if rest.isEmpty { throw malformed(text) }
-      }
-    }
-    guard !steps.isEmpty else { throw malformed(text) }
-    return steps
-  }
-
-  private static func malformed(_ text: String) -> Diagnostic {
-    Diagnostic(
-      Override.usageCode,
-      "`\(text)` is no path of keys",
-      hint: "write for instance `cache.size` or `segments.NAME.ttl`",
-      file: "\(Override.setPrefix)\(text)"
-    )
   }
 }

@@ -92,7 +92,9 @@ package struct ContentRecord: Hashable, Sendable {
   package var finalURL: String?
   package var fetchedAt: Instant?
   package var validatedAt: Instant?
-  /// Until when no question is needed; nil = ask every time. `Instant.distantFuture` = immutable.
+  /// Until when no question is needed; nil = ask every time.
+  ///
+  /// `Instant.distantFuture` = immutable.
   package var freshUntil: Instant?
   /// Content expiry by the manifest: not to be used after it.
   package var expiresAt: Instant?

@@ -23,7 +23,9 @@ package struct TransferID: Hashable, Comparable, Sendable {
   }
 }
 
-/// One hop: one URL asked once. Redirects come back as responses.
+/// One hop: one URL asked once.
+///
+/// Redirects come back as responses.
 package struct TransferRequest: Sendable {
   package enum Method: Hashable, Sendable {
     case get
@@ -128,8 +130,8 @@ package struct TransportSettings: Hashable, Sendable {
   }
 
   package enum MinimumTLS: String, Hashable, Sendable, CaseIterable {
-    case tls1_2 = "1.2"
-    case tls1_3 = "1.3"
+    case tls12 = "1.2"
+    case tls13 = "1.3"
   }
 
   package var userAgent: String
@@ -139,7 +141,7 @@ package struct TransportSettings: Hashable, Sendable {
   package var itemTimeout: Duration?
   package var connectionsPerHost: Int = 4
   package var httpVersion: HTTPVersion = .auto
-  package var minimumTLS: MinimumTLS = .tls1_2
+  package var minimumTLS: MinimumTLS = .tls12
   package var caFile: String?
   package var caDirectory: String?
   package var proxy: Proxy = .none

@@ -103,15 +103,23 @@ private struct SourceExcerpt {
       "token", "secret",
     ]
     if hasUserInformation(lower) { return true }
-    return !lower.contains("${")
-      && words.contains { word in
-        guard let range = lower.firstRange(of: word) else { return false }
-        return lower[range.upperBound...].contains { $0 == ":" || $0 == "=" || $0 == ">" }
-      }
+    return words.contains { word in
+      guard let range = lower.firstRange(of: word) else { return false }
+      let rest = lower[range.upperBound...]
+      guard let mark = rest.firstIndex(where: { ":=>".contains($0) }) else { return false }
+      return !isVariable(rest[rest.index(after: mark)...])
+    }
   }
 }
 
 extension SourceExcerpt {
+  /// Whether the value is put in later, so that what stands here is no secret.
+  private static func isVariable(_ value: Substring) -> Bool {
+    var rest = value.drop { " \"'".contains($0) }
+    if rest.hasPrefix("bearer ") { rest = rest.dropFirst(7) }
+    return rest.hasPrefix("${")
+  }
+
   /// `https://user:password@host`.
   private static func hasUserInformation(_ line: String) -> Bool {
     line.split(separator: "://").dropFirst().contains { rest in

@@ -182,7 +182,9 @@ extension Dispatcher {
   }
 
   /// Configured headers reach the servers that the configuration names: every inline item's, or the
-  /// manifest's own origin. What a manifest asks to be sent goes with its item.
+  /// manifest's own origin.
+  ///
+  /// What a manifest asks to be sent goes with its item.
   private func headers(for entry: ManifestEntry, in index: Int) -> [HeaderField] {
     let configured = segments[index].declaration.headers
     switch segments[index].declaration.source {

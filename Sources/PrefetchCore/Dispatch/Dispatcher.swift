@@ -1,7 +1,8 @@
-/// The run as a value: events in, effects out. It owns every decision and touches nothing.
+/// The run as a value: events in, effects out.
 ///
-/// Manifests first, then items by segment priority, then what is durable, then removals. Every item
-/// settles exactly once; after an interruption nothing starts.
+/// It owns every decision and touches nothing. Manifests first, then items by segment priority,
+/// then what is durable, then removals. Every item settles exactly once; after an interruption
+/// nothing starts.
 package struct Dispatcher: Sendable {
   /// What was known when the run began.
   package struct Start: Sendable {

@@ -119,7 +119,8 @@ package struct Exchange: Sendable {
     policy: RetryPolicy,
     random: Double
   ) -> Step {
-    guard failure.isTransient, attempts - redirects.count <= policy.count else {
+    let limit = failure.code == .dns ? policy.lookups : policy.count
+    guard failure.isTransient, attempts - redirects.count <= limit else {
       return .failed(failure, status: status)
     }
     return .wait(policy.delay(beforeAttempt: attempts - redirects.count + 1, random: random))

@@ -25,6 +25,11 @@ package struct ContentDigest: Hashable, Comparable, Sendable {
     }
   }
 
+  /// The first byte alone, which needs no array.
+  package var firstByte: UInt8 {
+    UInt8(truncatingIfNeeded: words.0 >> 56)
+  }
+
   /// 64 lower-case digits.
   package var hexadecimal: String {
     Hexadecimal.encode(bytes)

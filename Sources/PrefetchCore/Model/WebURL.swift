@@ -40,7 +40,9 @@ package struct WebURL: Hashable, Sendable {
   /// Begins with a slash.
   package let path: String
   package let query: String?
-  /// The whole URL, without fragment. It may hold secrets: see ``redacted``.
+  /// The whole URL, without fragment.
+  ///
+  /// It may hold secrets: see ``redacted``.
   package let string: String
 
   package init(_ text: some StringProtocol) throws(Fault) {

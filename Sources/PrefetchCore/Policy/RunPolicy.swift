@@ -42,6 +42,8 @@ package struct RedirectPolicy: Hashable, Sendable {
 package struct RetryPolicy: Hashable, Sendable {
   /// Tries after the first one.
   package var count = 3
+  /// The same where a name could not be looked up.
+  package var lookups = 3
   package var delay: Duration = .seconds(1)
   package var maximumDelay: Duration = .seconds(30)
 

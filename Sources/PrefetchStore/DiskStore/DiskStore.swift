@@ -156,7 +156,12 @@ package final class DiskStore: ContentStore {
 
   /// Where the body is or would be.
   package func objectPath(_ digest: ContentDigest) -> String {
-    "\(path)/objects/sha256/\(ObjectFolder.name(of: digest.prefix))/\(digest.hexadecimal)"
+    Self.objectPath(digest, cache: path)
+  }
+
+  /// The same without an open store: the layout is a promise to other programs.
+  package static func objectPath(_ digest: ContentDigest, cache: String) -> String {
+    "\(cache)/objects/sha256/\(ObjectFolder.name(of: digest.prefix))/\(digest.hexadecimal)"
   }
 
   /// The size of an object that the index need not name, if it is there and its bytes are right.

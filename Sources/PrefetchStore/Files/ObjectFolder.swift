@@ -78,6 +78,6 @@ struct ObjectFolder {
 extension ContentDigest {
   /// The first byte, which names the folder.
   var prefix: UInt8 {
-    bytes[0]
+    firstByte
   }
 }

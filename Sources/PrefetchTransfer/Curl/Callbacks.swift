@@ -11,7 +11,7 @@ extension EasyHandle {
   }
 
   /// The caller keeps the exchange alive until the transfer is over.
-  func attach(_ exchange: Exchange) throws(Failure) {
+  func attach(_ exchange: WireExchange) throws(Failure) {
     let address = unsafe Unmanaged.passUnretained(exchange).toOpaque()
     for option in [
       CURLOPT_HEADERDATA, CURLOPT_WRITEDATA, CURLOPT_XFERINFODATA, CURLOPT_PREREQDATA,
@@ -69,7 +69,7 @@ private func noteRequest(
   return CURL_PREREQFUNC_OK
 }
 
-private func exchange(at context: UnsafeMutableRawPointer?) -> Exchange? {
+private func exchange(at context: UnsafeMutableRawPointer?) -> WireExchange? {
   guard let context = unsafe context else { return nil }
-  return unsafe Unmanaged<Exchange>.fromOpaque(context).takeUnretainedValue()
+  return unsafe Unmanaged<WireExchange>.fromOpaque(context).takeUnretainedValue()
 }

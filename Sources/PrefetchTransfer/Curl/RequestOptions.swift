@@ -4,7 +4,9 @@ internal import PrefetchCore
 extension EasyHandle {
   /// Key exchanges with forward secrecy only; TLS 1.3 knows no others.
   private static let ciphers = "ECDHE+AESGCM:ECDHE+CHACHA20:ECDHE+AES"
-  static let bufferSize = 131_072
+  /// libcurl reads up to a hundred buffers before it returns to the loop, which bounds how long one
+  /// fast transfer holds up all others.
+  private static let bufferSize = 65_536
 
   /// Sets what never changes between the requests of a run.
   func prepare(_ settings: TransportSettings, library: LibraryVersion) throws(Failure) {
@@ -32,8 +34,8 @@ extension EasyHandle {
     // A resumed session would skip the check of the certificate chain.
     try set(CURLOPT_SSL_SESSIONID_CACHE, false)
     switch settings.minimumTLS {
-    case .tls1_2: try set(CURLOPT_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_2))
-    case .tls1_3: try set(CURLOPT_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_3))
+    case .tls12: try set(CURLOPT_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_2))
+    case .tls13: try set(CURLOPT_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_3))
     }
     // Other TLS libraries have other names for ciphers and would refuse the whole list.
     if library.usesOpenSSL {
@@ -47,7 +49,7 @@ extension EasyHandle {
 
   /// Sets everything that may differ from one request to the next.
   func prepare(
-    _ exchange: Exchange,
+    _ exchange: WireExchange,
     settings: TransportSettings,
     library: LibraryVersion
   ) throws(Failure) {

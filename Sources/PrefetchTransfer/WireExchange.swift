@@ -4,7 +4,7 @@ internal import PrefetchCore
 ///
 /// libcurl's callbacks feed it and may not do more, so it only records; whether the transfer goes
 /// on is the Boolean that the callbacks return.
-final class Exchange {
+final class WireExchange {
   /// Bytes of a body that nobody wants, read before the connection is rather closed.
   private static let unwantedBodyLimit: Int64 = 65_536
   /// A coded body may grow so far without suspicion.

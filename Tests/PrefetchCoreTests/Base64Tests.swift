@@ -1,4 +1,4 @@
-import PrefetchCrypto
+import PrefetchCore
 import Testing
 
 @Suite("Base64")

@@ -1,0 +1,33 @@
+import PrefetchCore
+import PrefetchDocuments
+
+/// A command that is run when something has happened.
+package struct Hook: Hashable, Sendable {
+  package var command: [String] = []
+  package var timeout = Duration.seconds(30)
+  package var isRequired = false
+
+  /// What can be waited for.
+  package static let events = [
+    "run.started", "items.discovered", "items.started", "progress", "items.downloaded",
+    "items.failed",
+    "items.evicted", "cache.added", "cache.updated", "cache.removed", "network.quality",
+    "registration.ok", "registration.failed", "registration.lost", "segment.done", "serve.started",
+    "serve.stopped", "run.finished",
+  ]
+
+  static let table = ObjectType(Self(), name: "hook", shorthand: "run") {
+    Field(
+      "run",
+      \.command,
+      .list(of: .program, atLeast: 1),
+      "Program and arguments; no shell reads them"
+    )
+    Field("timeout", \.timeout, .duration.positive, "How long it may take")
+    Field("required", \.isRequired, .boolean, "Whether its failure makes the run fail")
+  }
+  .checking { _, facts, decoder in
+    guard !facts.has("run") else { return }
+    decoder.report("config.missing-key", "the hook has no `run`", at: facts.node)
+  }
+}

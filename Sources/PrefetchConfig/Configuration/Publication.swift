@@ -1,0 +1,45 @@
+import PrefetchCore
+import PrefetchDocuments
+
+/// A folder in which a segment's items appear under names that other tools look for.
+package struct Publication: Hashable, Sendable {
+  package enum Layout: String, Hashable, Sendable, CaseIterable {
+    case url
+    case basename
+    case npm
+    case pip
+    case go
+    case bazel
+    case hls
+  }
+
+  package enum Link: String, Hashable, Sendable, CaseIterable {
+    case auto
+    case reflink
+    case hardlink
+    case copy
+  }
+
+  package var folder: String?
+  package var layout = Layout.url
+  package var link = Link.auto
+  package var isAtomic = false
+  package var keptGenerations = 1
+
+  static let table = ObjectType(Self(), name: "publish") {
+    Field("dir", \.folder, .path, "The folder")
+    Field("layout", \.layout, .choice(), "How names in it are made")
+    Field("link", \.link, .choice(), "How bodies get there")
+    Field(
+      "atomic",
+      \.isAtomic,
+      .boolean,
+      "Whether the whole tree changes in one moment, or not at all"
+    )
+    Field("keep_generations", \.keptGenerations, .integer(1...1000), "How many past trees are kept")
+  }
+  .checking { _, facts, decoder in
+    guard !facts.has("dir") else { return }
+    decoder.report("config.missing-key", "`publish` has no `dir`", at: facts.node)
+  }
+}

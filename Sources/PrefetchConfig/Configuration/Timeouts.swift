@@ -1,0 +1,42 @@
+import PrefetchCore
+import PrefetchDocuments
+
+/// How often and how patiently a request is repeated.
+package struct Retries: Hashable, Sendable {
+  package var items = 3
+  package var lookups = 3
+  package var delay = Duration.seconds(1)
+  package var maximumDelay = Duration.seconds(30)
+  package var wait = Duration.seconds(120)
+
+  static let table = ObjectType(Self(), name: "retries") {
+    Field("items", \.items, .integer(0...100), "Further tries of a failed transfer")
+    Field("lookups", \.lookups, .integer(0...100), "Further tries of a failed name look-up")
+    Field("delay", \.delay, .duration, "Longest pause before the first further try")
+    Field("max_delay", \.maximumDelay, .duration, "Longest pause before any further try")
+    Field("wait", \.wait, .duration, "Longest `Retry-After` to wait for within a run").later
+  }
+  .checking { retries, facts, decoder in
+    guard retries.delay > retries.maximumDelay else { return }
+    decoder.report(
+      "config.bad-value",
+      "`delay` is longer than `max_delay`",
+      at: facts.place(of: "delay")
+    )
+  }
+}
+
+/// How long each part of the work may take.
+package struct Timeouts: Hashable, Sendable {
+  package var connect = Duration.seconds(10)
+  package var read = Duration.seconds(30)
+  package var item = Limit<Duration>.unlimited
+  package var run = Limit<Duration>.unlimited
+
+  static let table = ObjectType(Self(), name: "timeouts") {
+    Field("connect", \.connect, .duration.positive, "To look up, connect and shake hands")
+    Field("read", \.read, .duration.positive, "Without a byte before a transfer counts as stalled")
+    Field("item", \.item, .timeLimit, "For one transfer of an item, however steadily it arrives")
+    Field("run", \.run, .timeLimit, "For the whole run; what is left is deferred")
+  }
+}

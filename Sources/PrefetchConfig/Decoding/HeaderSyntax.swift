@@ -1,0 +1,81 @@
+import PrefetchCore
+import PrefetchDocuments
+
+/// What may be sent as a header of the user's choice.
+enum HeaderSyntax {
+  /// Fields that the transfer itself writes, or that would change what an answer means.
+  private static let reserved: Set<String> = [
+    "host", "content-length", "connection", "transfer-encoding", "te", "trailer", "upgrade",
+    "range",
+    "accept-encoding", "keep-alive", "proxy-connection", "expect", "if-match", "if-none-match",
+    "if-modified-since", "if-unmodified-since", "if-range",
+  ]
+
+  static let name = KeyRule(summary: "header") { text throws(ValueComplaint) in
+    guard isToken(text) else {
+      throw ValueComplaint("`\(text)` cannot be the name of a header", code: "config.bad-header")
+    }
+    guard !reserved.contains(text.lowercased()) else {
+      throw ValueComplaint(
+        "the header `\(text)` cannot be set; prefetch writes it where it belongs",
+        code: "config.bad-header"
+      )
+    }
+    return text
+  }
+
+  static func isToken(_ text: some StringProtocol) -> Bool {
+    !text.isEmpty
+      && text.utf8.allSatisfy { byte in
+        ASCII.isDigit(byte) || (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)
+          || "!#$%&'*+-.^_`|~".utf8.contains(byte)
+      }
+  }
+
+  /// Whether a header of that name usually proves who is asking.
+  static func isSensitive(_ name: String) -> Bool {
+    let name = name.lowercased()
+    return ["auth", "cookie", "token", "key", "secret", "password"].contains { name.contains($0) }
+  }
+}
+
+extension ValueType where Value == Secret {
+  static var license: Self {
+    scalar("a license key", summary: "text") { text throws(ValueComplaint) in
+      let trimmed = Blanks.trimmed(text)
+      guard !trimmed.isEmpty else { throw ValueComplaint("the license is empty") }
+      guard trimmed.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else {
+        throw ValueComplaint("the license holds characters that no header can carry")
+      }
+      return Secret(trimmed)
+    } encode: { _ in
+      .string(Secret.mask)
+    }
+    .checked { secret, node, decoder in
+      decoder.noteSecret(secret.value, literallyAt: node)
+    }
+  }
+
+  static var headerValue: Self {
+    scalar("text", summary: "text", code: "config.bad-header") { text throws(ValueComplaint) in
+      let trimmed = Blanks.trimmed(text)
+      guard trimmed.utf8.allSatisfy({ ($0 >= 0x20 && $0 != 0x7F) || $0 == 0x09 }) else {
+        throw ValueComplaint("the value holds a line break or control character")
+      }
+      return Secret(trimmed)
+    } encode: { _ in
+      .string(Secret.mask)
+    }
+    .checked { secret, node, decoder in
+      guard HeaderSyntax.isSensitive(decoder.lastKey) else { return }
+      decoder.noteSecret(secret.value, literallyAt: node)
+      if let word = secret.value.split(separator: " ").last {
+        decoder.noteSecret(String(word))
+      }
+    }
+  }
+}
+
+extension ValueType where Value == [String: Secret] {
+  static var headers: Self { .map(of: HeaderSyntax.name, to: .headerValue) }
+}

@@ -1,0 +1,102 @@
+import PrefetchConfig
+import PrefetchCore
+import PrefetchDocuments
+import Testing
+
+/// Options and variables over files.
+struct OverrideTests {
+  private let yaml = """
+    manifests: https://cdn.example.com/{segment}.json
+    license: key-in-file
+    segments: [basics, "data.v2"]
+    """
+
+  private func load(_ assignments: String...) throws -> LoadedConfiguration {
+    let overrides = try assignments.map { try Override(assignment: $0) }
+    return PrefetchConfigTests.load(yaml: yaml) { $0.overrides = overrides }
+  }
+
+  @Test("A path leads into mappings, lists, hosts and segments")
+  func sets() throws {
+    let loaded = try load(
+      "cache.max-file-size=5 MB",
+      "network.allow=wifi, ethernet",
+      "segments.basics.ttl=5m",
+      "segments.data.v2.priority=3",
+      "segments[0].required=no",
+      "transport_security.NSExceptionDomains.cam.example.com.NSExceptionAllowsInsecureHTTPLoads=true",
+      "tls.pins[\"a.example.com\"].leaf=[47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=]",
+      "hooks.run.finished=[./done.sh, now]",
+      "network.daily_limit=1GB",
+      "cache.dir=store"
+    )
+    #expect(loaded.rendered == "\n")
+    let configuration = loaded.configuration
+    #expect(configuration.cache.maximumFileSize == .of(5_000_000))
+    #expect(configuration.network.allow == [.wifi, .ethernet])
+    #expect(configuration.segments[0].timeToLive == .seconds(300))
+    #expect(configuration.segments[0].isRequired == false)
+    #expect(configuration.segments[1].priority == 3)
+    #expect(
+      configuration.transportSecurity.exceptions["cam.example.com"]?.allowsInsecureHTTPLoads == true
+    )
+    #expect(configuration.tls.pins["a.example.com"]?.leaf?.count == 1)
+    #expect(configuration.hooks["run.finished"]?.command == ["/work/done.sh", "now"])
+    #expect(configuration.network.dailyLimit.any == .of(1_000_000_000))
+    #expect(configuration.cache.folder == "/work/store")
+    #expect(loaded.origins["cache.max_file_size"]?.description == "--set cache.max-file-size")
+  }
+
+  @Test(
+    "A bad assignment is a matter of usage",
+    arguments: [
+      ("cache.sise=1", "unknown key `sise` in `cache.sise`"),
+      ("cache.size=banana", "`banana` is not a number with a unit"),
+      ("license=abc", "`license` is a secret, and a command line is seen by others"),
+      ("segments.basics.headers.Authorization=x", "is a secret"),
+      ("segments.basisc.ttl=5m", "there is no segment `basisc`"),
+      ("segments.basics=5m", "names no key of a segment"),
+      ("cache.size.more=1", "has no parts that could be set"),
+      ("cache..size=1", "is no path of keys"),
+    ]
+  )
+  func refuses(_ assignment: String, _ words: String) throws {
+    let loaded = try load(assignment)
+    #expect(loaded.hasUsageErrors)
+    #expect(loaded.rendered.contains(words))
+    #expect(loaded.configuration.license?.value == "key-in-file")
+  }
+
+  @Test("An assignment needs an equals sign", arguments: ["cache.size", "=1"])
+  func needsValue(_ text: String) {
+    #expect(throws: Diagnostic.self) { try Override(assignment: text) }
+  }
+
+  @Test("A variable may carry a secret, and later overrides win")
+  func takesVariables() {
+    let loaded = PrefetchConfigTests.load(yaml: yaml) { loader in
+      loader.overrides = [
+        Override(path: "license", text: "key-in-variable", source: "PREFETCH_LICENSE"),
+        Override(path: "network.concurrency", text: "2", source: "PREFETCH_JOBS"),
+        Override(path: "network.concurrency", text: "3", source: "--jobs"),
+      ]
+    }
+    #expect(loaded.configuration.license?.value == "key-in-variable")
+    #expect(loaded.configuration.network.concurrency == 3)
+    #expect(loaded.origins["license"]?.description == "PREFETCH_LICENSE")
+  }
+
+  @Test("Assignments work without any file")
+  func worksAlone() throws {
+    var loader = ConfigurationLoader()
+    loader.requiresFile = false
+    loader.overrides = [
+      try Override(assignment: "segments.new.manifest=https://cdn.example.com/new.json"),
+      try Override(assignment: "segments.new.priority=4"),
+    ]
+    let loaded = loader.load(in: TestWorld().environment)
+    #expect(loaded.rendered == "\n")
+    #expect(loaded.configuration.segments.map(\.name) == ["new"])
+    #expect(loaded.configuration.segments[0].priority == 4)
+  }
+}

@@ -1,0 +1,214 @@
+import PrefetchConfig
+import PrefetchCore
+import PrefetchDocuments
+import Testing
+
+/// How single values are written.
+struct ValueTests {
+  @Test(
+    "Sizes",
+    arguments: [
+      ("0", 0), ("104857600", 104_857_600), ("1kB", 1000), ("1 MB", 1_000_000),
+      ("1.5GiB", 1_610_612_736),
+      ("100MiB", 104_857_600), ("2TB", 2_000_000_000_000), ("0.1kB", 100),
+      ("8000000TB", 8_000_000_000_000_000_000),
+    ]
+  )
+  func readsSizes(_ text: String, _ bytes: Int64) {
+    #expect(
+      load(yaml: "cache: {max_file_size: \(text)}").canonical("cache.max_file_size")
+        == .integer(bytes)
+    )
+  }
+
+  @Test(
+    "Sizes that are none",
+    arguments: [
+      "-1", "1e9", "1  MB", ".5GB", "1.GB", "MB", "1MB/s", "99999999999999999999",
+      "9999999999TB", "0x10",
+    ]
+  )
+  func refusesSizes(_ text: String) {
+    #expect(load(yaml: "cache: {max_file_size: \"\(text)\"}").diagnostics.containsErrors)
+  }
+
+  @Test(
+    "Durations",
+    arguments: [
+      ("10s", 10), ("5m", 300), ("2h", 7200), ("7d", 604_800), ("90", 90),
+      ("1.5 h", 5400), ("0", 0),
+    ]
+  )
+  func readsDurations(_ text: String, _ seconds: Int64) {
+    #expect(load(yaml: "cache: {ttl: \(text)}").canonical("cache.ttl") == .integer(seconds))
+  }
+
+  @Test(
+    "Durations that are none",
+    arguments: ["5 minutes", "1h30m", "-5s", "s", "1 h 30 m", "5y", "9999999999999999d"]
+  )
+  func refusesDurations(_ text: String) {
+    #expect(load(yaml: "cache: {ttl: \"\(text)\"}").diagnostics.containsErrors)
+  }
+
+  @Test(
+    "Rates",
+    arguments: [("20MB/s", 20_000_000), ("8Mbps", 1_000_000), ("1MiB/s", 1_048_576), ("500", 500)]
+  )
+  func readsRates(_ text: String, _ rate: Int64) {
+    #expect(load(yaml: "network: {rate: \(text)}").canonical("network.rate") == .integer(rate))
+  }
+
+  @Test(
+    "Windows",
+    arguments: [
+      ("22:00-06:00", "22:00-06:00"), ("sat,sun 00:00-24:00", "sat,sun 00:00-24:00"),
+      ("Mon-Fri 09:00-17:30", "mon,tue,wed,thu,fri 09:00-17:30"),
+      ("fri-mon 01:00-02:00", "mon,fri,sat,sun 01:00-02:00"),
+      ("mon-sun 00:00-00:01", "00:00-00:01"),
+    ]
+  )
+  func readsWindows(_ text: String, _ canonical: String) {
+    let loaded = load(yaml: "network: {windows: [\"\(text)\"]}")
+    #expect(loaded.canonical("network.windows.0") == .string(canonical))
+  }
+
+  @Test("A window past midnight belongs to the day it begins on")
+  func countsPastMidnight() throws {
+    let window = try #require(
+      load(yaml: "network: {windows: [sat 22:00-06:00]}").configuration.network.windows.first
+    )
+    #expect(window.days == [.saturday])
+    #expect(window.start == 1320 && window.end == 1800)
+  }
+
+  @Test(
+    "Booleans are the usual words in one style of letters",
+    arguments: [
+      ("true", true), ("Yes", true), ("ON", true), ("off", false), ("No", false), ("FALSE", false),
+      ("\"no\"", false),
+    ]
+  )
+  func readsBooleans(_ text: String, _ value: Bool) {
+    #expect(
+      load(yaml: "redirects: {follow: \(text)}").canonical("redirects.follow") == .bool(value)
+    )
+  }
+
+  @Test(
+    "Words that only look like booleans are refused",
+    arguments: ["y", "1", "0", "tRue", "oui", "[]"]
+  )
+  func refusesBooleans(_ text: String) {
+    #expect(load(yaml: "redirects: {follow: \(text)}").codes == ["config.wrong-type"])
+  }
+
+  @Test(
+    "Text stays as it was written",
+    arguments: ["no", "1.10", "22:00", "0123", "null", "0x1F", "1_000"]
+  )
+  func keepsText(_ text: String) {
+    let loaded = load(yaml: "vars: {v: \(text)}\nbundle_id: ${var:v}")
+    #expect(loaded.configuration.bundleID == text)
+  }
+
+  @Test(
+    "Dates are days or times",
+    arguments: [
+      ("2027-06-30", "2027-06-30T00:00:00.000Z"),
+      ("2027-06-30T12:30:00+02:00", "2027-06-30T10:30:00.000Z"),
+      ("2024-02-29T23:59:59.25Z", "2024-02-29T23:59:59.250Z"),
+      ("1969-12-31T23:59:59Z", "1969-12-31T23:59:59.000Z"),
+      ("2000-03-01", "2000-03-01T00:00:00.000Z"),
+    ]
+  )
+  func readsDates(_ text: String, _ canonical: String) {
+    let loaded = load(
+      yaml: "segments: [{name: a, urls: [{url: 'https://h.example/', expires: \"\(text)\"}]}]"
+    )
+    #expect(loaded.canonical("segments.0.urls.0.expires") == .string(canonical))
+  }
+
+  @Test(
+    "Pins may be written in each usual way",
+    arguments: [
+      "47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=",
+      "sha256/47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=",
+      "sha256//47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=",
+      "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",
+    ]
+  )
+  func readsPins(_ text: String) {
+    let loaded = load(yaml: "tls: {pins: {a.example: {leaf: [\"\(text)\"]}}}")
+    #expect(
+      loaded.configuration.tls.pins["a.example"]?.leaf?.first?.hexadecimal
+        == "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
+    )
+  }
+
+  @Test(
+    "Keys may be written in each style",
+    arguments: [
+      "max_file_size", "maxFileSize", "max-file-size", "MaxFileSize",
+    ]
+  )
+  func readsKeys(_ key: String) {
+    #expect(load(yaml: "cache: {\(key): 7}").configuration.cache.maximumFileSize == .of(7))
+  }
+
+  @Test("Keys of the user's own are passed over")
+  func passesOver() {
+    #expect(
+      load(yaml: "x_note: &n 5\nx-other: [1]\ncache: {x_y: 1, max_file_size: *n}").diagnostics
+        .isEmpty
+    )
+  }
+
+  @Test("A domain's synonyms agree or contradict each other")
+  func comparesSynonyms() {
+    let yaml = """
+      NSAppTransportSecurity:
+        NSExceptionDomains:
+          a.example: {NSThirdPartyExceptionRequiresForwardSecrecy: no, NSExceptionRequiresForwardSecrecy: no}
+      """
+    let loaded = load(yaml: yaml)
+    #expect(loaded.codes == ["config.old-spelling"])
+    #expect(
+      loaded.configuration.transportSecurity.exceptions["a.example"]?.requiresForwardSecrecy
+        == false
+    )
+    #expect(load(yaml: "license: abcdef\napi_key: abcdef").codes == ["config.duplicate-key"])
+  }
+
+  @Test("Segments begin with the defaults, mappings key by key")
+  func takesDefaults() {
+    let loaded = load(
+      yaml: """
+        defaults: {ttl: 1h, required: no, headers: {X-A: b}, expect: {min_size: 5}}
+        manifests: https://h.example/{segment}.json
+        segments: [a, {name: b/c, required: yes, expect: {max_size: 9}}]
+        """
+    )
+    #expect(loaded.rendered == "\n")
+    let segments = loaded.configuration.segments
+    #expect(segments.map(\.isRequired) == [false, true])
+    #expect(segments.map(\.timeToLive) == [.seconds(3600), .seconds(3600)])
+    #expect(segments[1].expect.minimumSize == 5 && segments[1].expect.maximumSize == 9)
+    #expect(segments[1].manifest?.string == "https://h.example/b%2Fc.json")
+    #expect(
+      load(yaml: "defaults: {manifest: 'https://h.example/'}").codes == ["config.unknown-key"]
+    )
+  }
+
+  @Test("Ten thousand items with keys of later versions are read, each named")
+  func readsMany() {
+    let items = (0..<10_000).map { "{\"url\": \"https://h.example/\($0)\", \"path\": \"\($0)\"}" }
+    var world = TestWorld()
+    world.files["p.json"] = Array(
+      "{\"segments\": [{\"name\": \"a\", \"urls\": [\(items.joined(separator: ","))]}]}".utf8
+    )
+    let loaded = world.load("p.json")
+    #expect(loaded.rendered == "\n")
+    #expect(loaded.notInEffect.count == 10_000)
+  }
+}

@@ -1,0 +1,34 @@
+@unsafe @preconcurrency import Glibc
+
+/// The built program under test, which `PREFETCH_BINARY` names.
+enum Binary {
+  static let path = environment("PREFETCH_BINARY")
+  static let isGiven = path != nil
+  static let absence = "needs PREFETCH_BINARY, the path of a built prefetch"
+
+  /// How often a campaign is repeated; `PREFETCH_ROUNDS` says otherwise.
+  static let rounds = environment("PREFETCH_ROUNDS").flatMap { Int($0) } ?? 10
+
+  private static func environment(_ name: String) -> String? {
+    guard let value = unsafe getenv(name), unsafe value.pointee != 0 else { return nil }
+    return unsafe String(cString: value)
+  }
+}
+
+/// A program of this machine.
+struct Tool {
+  let path: String
+
+  /// Nil where it is not installed.
+  init?(_ name: String) {
+    let candidates = ["/usr/bin", "/usr/sbin", "/bin", "/sbin", "/usr/local/bin"].map {
+      "\($0)/\(name)"
+    }
+    guard let path = candidates.first(where: { unsafe access($0, X_OK) == 0 }) else { return nil }
+    self.path = path
+  }
+
+  static func isInstalled(_ name: String) -> Bool {
+    Tool(name) != nil
+  }
+}

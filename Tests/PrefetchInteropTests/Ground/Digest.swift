@@ -1,0 +1,13 @@
+import PrefetchCore
+import PrefetchCrypto
+
+/// SHA-256 as manifests and object names write it.
+enum Digest {
+  static func hexadecimal(_ text: String) -> String {
+    hexadecimal(Array(text.utf8))
+  }
+
+  static func hexadecimal(_ bytes: [UInt8]) -> String {
+    SHA256.digest(of: bytes).hexadecimal
+  }
+}

@@ -1,0 +1,100 @@
+@unsafe @preconcurrency import Glibc
+import PrefetchTestSupport
+import Testing
+
+/// A user of their own for one test: home, cache, state and a working folder, and nothing else in
+/// the environment.
+struct Home {
+  let folder: TemporaryDirectory
+  let cache: String
+  let state: String
+  /// The folder that programs are started in.
+  let work: String
+  var variables: [String: String]
+
+  init() throws {
+    folder = try TemporaryDirectory()
+    let root = folder.path
+    cache = "\(root)/cache/prefetch"
+    state = "\(root)/state/prefetch"
+    work = "\(root)/work"
+    for name in ["home", "config", "work"] { unsafe mkdir("\(root)/\(name)", 0o755) }
+    variables = [
+      "HOME": "\(root)/home",
+      "PATH": "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin",
+      "XDG_CACHE_HOME": "\(root)/cache",
+      "XDG_CONFIG_HOME": "\(root)/config",
+      "XDG_STATE_HOME": "\(root)/state",
+    ]
+  }
+
+  /// A file of the working folder; its absolute path.
+  @discardableResult
+  func write(_ text: String, to name: String = "prefetch.yaml") -> String {
+    write(Array(text.utf8), to: name)
+  }
+
+  @discardableResult
+  func write(_ bytes: [UInt8], to name: String) -> String {
+    let path = path(name)
+    FileTree.write(bytes, to: path)
+    return path
+  }
+
+  func path(_ name: String) -> String {
+    "\(work)/\(name)"
+  }
+
+  func read(_ name: String) -> String? {
+    FileTree.read(path(name)).map { String(decoding: $0, as: UTF8.self) }
+  }
+
+  func start(
+    _ arguments: [String],
+    input: String = "",
+    output: RunningProgram.Output = .pipe
+  ) throws -> RunningProgram {
+    let binary = try #require(Binary.path)
+    return try RunningProgram(
+      binary,
+      arguments,
+      environment: variables,
+      folder: work,
+      input: Array(input.utf8),
+      output: output
+    )
+  }
+
+  func run(
+    _ arguments: String...,
+    input: String = "",
+    output: RunningProgram.Output = .pipe
+  ) throws -> ProgramRun {
+    try start(arguments, input: input, output: output).finish()
+  }
+
+  /// A line for bash, in which `$prefetch` is the program.
+  func shell(_ script: String, within seconds: Int = 120) throws -> ProgramRun {
+    let binary = try #require(Binary.path)
+    let bash = try #require(Tool("bash"))
+    var environment = variables
+    environment["prefetch"] = binary
+    return try RunningProgram(
+      bash.path,
+      ["-c", script],
+      environment: environment,
+      folder: work
+    ).finish(within: seconds)
+  }
+
+  /// A tool of this machine in the same surroundings.
+  func tool(_ name: String, _ arguments: String...) throws -> ProgramRun {
+    let tool = try #require(Tool(name), "\(name) is not installed")
+    return try RunningProgram(
+      tool.path,
+      arguments,
+      environment: variables,
+      folder: work
+    ).finish()
+  }
+}

@@ -1,0 +1,152 @@
+@unsafe @preconcurrency import Glibc
+import PrefetchTestSupport
+
+/// A real nginx of this test alone, on a loopback port of its own.
+final class Nginx {
+  enum Fault: Error {
+    case notInstalled
+    case doesNotStart(String)
+  }
+
+  /// One request as the server saw it.
+  struct Request: Hashable {
+    var method: String
+    var target: String
+    var status: Int
+    var bodyBytes: Int
+    var version: String
+    var entityTag: String
+    var modifiedSince: String
+  }
+
+  struct Options {
+    /// Bytes a second for each answer.
+    var rate: Int?
+    /// A certificate and its key make it speak TLS and HTTP/2.
+    var certificate: String?
+    var key: String?
+
+    init() {}
+  }
+
+  static let isInstalled = Tool.isInstalled("nginx")
+
+  let port: Int
+  /// The folder that is served.
+  let files: String
+  private let folder: TemporaryDirectory
+  private let process: RunningProgram
+  private let isSecure: Bool
+
+  init(_ options: Options = Options()) throws {
+    guard let program = Tool("nginx") else { throw Fault.notInstalled }
+    let folder = try TemporaryDirectory()
+    files = folder.appending("files")
+    FileTree.makeFolder(files)
+    self.folder = folder
+    isSecure = options.certificate != nil
+    var started: (port: Int, process: RunningProgram)?
+    // Another process may take the free port first.
+    for _ in 0..<5 where started == nil {
+      let port = LoopbackPort.free()
+      FileTree.write(
+        Array(Self.configuration(port, folder.path, options).utf8),
+        to: folder.appending("nginx.conf")
+      )
+      let process = try RunningProgram(
+        program.path,
+        ["-p", folder.path, "-c", "nginx.conf", "-e", folder.appending("error.log")],
+        environment: ["PATH": "/usr/bin:/bin"],
+        folder: folder.path
+      )
+      if LoopbackPort.waitUntilOpen(port) { started = (port, process) }
+    }
+    guard let started else {
+      let log = FileTree.read(folder.appending("error.log")) ?? []
+      throw Fault.doesNotStart(String(decoding: log, as: UTF8.self))
+    }
+    port = started.port
+    process = started.process
+  }
+
+  func url(_ name: String) -> String {
+    "\(isSecure ? "https" : "http")://127.0.0.1:\(port)/\(name)"
+  }
+
+  func write(_ text: String, to name: String) {
+    FileTree.write(Array(text.utf8), to: "\(files)/\(name)")
+  }
+
+  func remove(_ name: String) {
+    FileTree.remove("\(files)/\(name)")
+  }
+
+  /// Every request since the last call, those for our own purposes left out.
+  func takeRequests() -> [Request] {
+    // The server is one thread: after its answer, all that came before is in the log.
+    LoopbackPort.exchange(port, "GET /.sync HTTP/1.0\r\n\r\n")
+    let path = folder.appending("access.log")
+    let text = String(decoding: FileTree.read(path) ?? [], as: UTF8.self)
+    unsafe truncate(path, 0)
+    return text.split(separator: "\n").compactMap { line in
+      let parts = line.split(separator: "\t", omittingEmptySubsequences: false).map(String.init)
+      guard parts.count == 7, let status = Int(parts[2]), let bytes = Int(parts[3]) else {
+        return nil
+      }
+      return Request(
+        method: parts[0],
+        target: parts[1],
+        status: status,
+        bodyBytes: bytes,
+        version: parts[4],
+        entityTag: parts[5],
+        modifiedSince: parts[6]
+      )
+    }
+  }
+
+  /// All text that the server has written down, for looking for what must not be there.
+  var logText: String {
+    ["access.log", "error.log"].map { name in
+      String(decoding: FileTree.read(folder.appending(name)) ?? [], as: UTF8.self)
+    }.joined()
+  }
+
+  private static func configuration(_ port: Int, _ folder: String, _ options: Options) -> String {
+    var lines = [
+      "listen 127.0.0.1:\(port)\(options.certificate == nil ? "" : " ssl http2");",
+      "root \(folder)/files;",
+    ]
+    if let rate = options.rate { lines += ["limit_rate \(rate);", "sendfile_max_chunk 4k;"] }
+    if let certificate = options.certificate, let key = options.key {
+      lines += ["ssl_certificate \(certificate);", "ssl_certificate_key \(key);"]
+    }
+    let temporary = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map {
+      "\($0)_temp_path \(folder)/\($0);"
+    }
+    let fields = [
+      "$request_method", "$request_uri", "$status", "$body_bytes_sent", "$server_protocol",
+      "$http_if_none_match", "$http_if_modified_since",
+    ]
+    return """
+      daemon off;
+      master_process off;
+      pid \(folder)/nginx.pid;
+      error_log \(folder)/error.log;
+      events { worker_connections 512; }
+      http {
+        \(temporary.joined(separator: "\n  "))
+        types { application/json json; text/plain txt; }
+        default_type application/octet-stream;
+        keepalive_requests 1000000;
+        log_format fields '\(fields.joined(separator: "\t"))';
+        access_log \(folder)/access.log fields;
+        server {
+          \(lines.joined(separator: "\n    "))
+          location = /.sync { access_log off; return 204; }
+        }
+      }
+
+      """
+  }
+}

@@ -1,0 +1,34 @@
+import PrefetchTestSupport
+
+extension LoopbackServer {
+  /// The URL of a path as a configuration writes it.
+  func address(_ path: String) -> String {
+    "http://127.0.0.1:\(port)\(path)"
+  }
+}
+
+/// The native manifest as a publisher writes it.
+enum Manifest {
+  struct Entry {
+    var url: String
+    var digest: String?
+
+    init(_ url: String, digest: String? = nil) {
+      self.url = url
+      self.digest = digest
+    }
+  }
+
+  static func text(_ urls: some Sequence<String>) -> String {
+    text(urls.map { Entry($0) })
+  }
+
+  static func text(_ entries: [Entry]) -> String {
+    let items = entries.map { entry in
+      let digest = entry.digest.map { #", "digests": {"sha256": "\#($0)"}"# } ?? ""
+      return #"{"url": "\#(entry.url)"\#(digest)}"#
+    }
+    return #"{"format": "prefetch-manifest", "version": 1, "items": ["#
+      + items.joined(separator: ",\n") + "]}\n"
+  }
+}

@@ -1,0 +1,149 @@
+@unsafe @preconcurrency import Glibc
+
+/// How a program ended and what it printed.
+struct ProgramRun: CustomStringConvertible {
+  /// The exit status, or 128 + the signal that killed it, as a shell has it.
+  var status: Int32
+  /// True when it had to be killed because its time was up.
+  var isOverdue = false
+  var output: String
+  var errors: String
+
+  /// The lines of standard output, without what follows the last line's end.
+  var lines: [Substring] {
+    output.split(separator: "\n")
+  }
+
+  var description: String {
+    "status \(status)\(isOverdue ? " (overdue)" : "")\n--- stdout\n\(output)\n--- stderr\n\(errors)"
+  }
+}
+
+/// A program that was started, with pipes on its streams.
+final class RunningProgram {
+  /// Where standard output goes.
+  enum Output {
+    case pipe
+    /// A pipe that nobody reads any more.
+    case closed
+    case file(String)
+
+    fileprivate var path: String? {
+      guard case .file(let path) = self else { return nil }
+      return path
+    }
+  }
+
+  let processID: pid_t
+  private var output: CInt
+  private var errors: CInt
+  private var outputBytes: [UInt8] = []
+  private var errorBytes: [UInt8] = []
+  private var isReaped = false
+
+  init(
+    _ path: String,
+    _ arguments: [String],
+    environment: [String: String],
+    folder: String?,
+    input: [UInt8] = [],
+    output destination: Output = .pipe
+  ) throws {
+    let spawned = try Spawn.program(
+      folder.map { ["/usr/bin/env", "-C", $0, path] + arguments }
+        ?? [path] + arguments,
+      environment: environment,
+      outputPath: destination.path
+    )
+    processID = spawned.processID
+    output = spawned.output
+    errors = spawned.errors
+    Self.write(input, to: spawned.input)
+    close(spawned.input)
+    if case .closed = destination {
+      close(output)
+      output = -1
+    }
+  }
+
+  deinit {
+    if !isReaped {
+      kill(processID, SIGKILL)
+      var status: CInt = 0
+      unsafe waitpid(processID, &status, 0)
+    }
+    for descriptor in [output, errors] where descriptor >= 0 { close(descriptor) }
+  }
+
+  func signal(_ number: CInt) {
+    guard !isReaped else { return }
+    kill(processID, number)
+  }
+
+  /// Waits for the first line of standard output; nil when there is none.
+  func firstLine(within seconds: Int = 30) -> String? {
+    let end = ContinuousClock.now + .seconds(seconds)
+    while ContinuousClock.now < end, output >= 0, !outputBytes.contains(UInt8(ascii: "\n")) {
+      read(until: end)
+    }
+    guard let count = outputBytes.firstIndex(of: UInt8(ascii: "\n")) else { return nil }
+    return String(decoding: outputBytes[..<count], as: UTF8.self)
+  }
+
+  /// Reads until the program has ended; kills it when the time is up.
+  func finish(within seconds: Int = 120) -> ProgramRun {
+    let end = ContinuousClock.now + .seconds(seconds)
+    while output >= 0 || errors >= 0, ContinuousClock.now < end { read(until: end) }
+    var status: CInt = 0
+    var isOverdue = false
+    while unsafe waitpid(processID, &status, WNOHANG) == 0 {
+      if ContinuousClock.now >= end, !isOverdue {
+        isOverdue = true
+        kill(processID, SIGKILL)
+      }
+      poll(nil, 0, 1)
+    }
+    isReaped = true
+    let signal = status & 0x7F
+    return ProgramRun(
+      status: signal == 0 ? (status >> 8) & 0xFF : 128 + signal,
+      isOverdue: isOverdue,
+      output: String(decoding: outputBytes, as: UTF8.self),
+      errors: String(decoding: errorBytes, as: UTF8.self)
+    )
+  }
+
+  /// Takes what has come, and forgets a stream that has ended.
+  private func read(until end: ContinuousClock.Instant) {
+    var entries = [
+      pollfd(fd: output, events: Int16(POLLIN), revents: 0),
+      pollfd(fd: errors, events: Int16(POLLIN), revents: 0),
+    ]
+    let rest = (end - .now) / .milliseconds(1)
+    guard unsafe poll(&entries, 2, CInt(max(1, min(rest, 60_000)))) > 0 else { return }
+    if entries[0].revents != 0 { Self.drain(&output, into: &outputBytes) }
+    if entries[1].revents != 0 { Self.drain(&errors, into: &errorBytes) }
+  }
+
+  private static func drain(_ descriptor: inout CInt, into bytes: inout [UInt8]) {
+    var buffer = [UInt8](repeating: 0, count: 65_536)
+    let count = unsafe Glibc.read(descriptor, &buffer, buffer.count)
+    if count > 0 {
+      bytes += buffer[..<count]
+    } else if count == 0 || errno != EINTR {
+      close(descriptor)
+      descriptor = -1
+    }
+  }
+
+  private static func write(_ bytes: [UInt8], to descriptor: CInt) {
+    var rest = bytes[...]
+    while !rest.isEmpty {
+      let count = unsafe rest.withUnsafeBytes {
+        unsafe Glibc.write(descriptor, $0.baseAddress, $0.count)
+      }
+      guard count > 0 else { return }
+      rest = rest.dropFirst(count)
+    }
+  }
+}

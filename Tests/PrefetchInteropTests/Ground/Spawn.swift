@@ -1,0 +1,115 @@
+@unsafe @preconcurrency import Glibc
+import Synchronization
+
+/// Starting a program with a pipe on each of its streams.
+enum Spawn {
+  struct Fault: Error {
+    var program: String
+    var errno: CInt
+  }
+
+  /// A process and our ends of its pipes.
+  struct Streams {
+    var processID: pid_t
+    var input: CInt
+    var output: CInt
+    var errors: CInt
+  }
+
+  private struct Pipe {
+    var reading: CInt
+    var writing: CInt
+  }
+
+  /// A program that starts while another one's pipes are not yet marked would keep them open.
+  private static let turn = Mutex(())
+
+  static func program(
+    _ words: [String],
+    environment: [String: String],
+    outputPath: String?
+  ) throws(Fault) -> Streams {
+    try turn.withLock { _ throws(Fault) in
+      try start(words, environment, outputPath)
+    }
+  }
+
+  private static func start(
+    _ words: [String],
+    _ environment: [String: String],
+    _ outputPath: String?
+  ) throws(Fault) -> Streams {
+    let (input, output, errors) = (pipe(), pipe(), pipe())
+    var actions = unsafe posix_spawn_file_actions_t()
+    unsafe posix_spawn_file_actions_init(&actions)
+    unsafe posix_spawn_file_actions_adddup2(&actions, input.reading, 0)
+    if let outputPath {
+      unsafe posix_spawn_file_actions_addopen(&actions, 1, outputPath, O_WRONLY, 0)
+    } else {
+      unsafe posix_spawn_file_actions_adddup2(&actions, output.writing, 1)
+    }
+    unsafe posix_spawn_file_actions_adddup2(&actions, errors.writing, 2)
+    var attributes = plainAttributes()
+    let arguments = WordList(words)
+    let variables = WordList(environment.map { "\($0.key)=\($0.value)" })
+    defer {
+      unsafe posix_spawn_file_actions_destroy(&actions)
+      unsafe posix_spawnattr_destroy(&attributes)
+      for descriptor in [input.reading, output.writing, errors.writing] { close(descriptor) }
+    }
+    var child = pid_t()
+    let fault = unsafe posix_spawn(
+      &child,
+      words[0],
+      &actions,
+      &attributes,
+      arguments.pointers,
+      variables.pointers
+    )
+    guard fault == 0 else {
+      for descriptor in [input.writing, output.reading, errors.reading] { close(descriptor) }
+      throw Fault(program: words[0], errno: fault)
+    }
+    return Streams(
+      processID: child,
+      input: input.writing,
+      output: output.reading,
+      errors: errors.reading
+    )
+  }
+
+  /// What the test process ignores or blocks must not be inherited.
+  private static func plainAttributes() -> posix_spawnattr_t {
+    var attributes = posix_spawnattr_t()
+    unsafe posix_spawnattr_init(&attributes)
+    var none = sigset_t()
+    var all = sigset_t()
+    unsafe sigemptyset(&none)
+    unsafe sigfillset(&all)
+    unsafe posix_spawnattr_setsigmask(&attributes, &none)
+    unsafe posix_spawnattr_setsigdefault(&attributes, &all)
+    let flags = Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF)
+    unsafe posix_spawnattr_setflags(&attributes, flags)
+    return attributes
+  }
+
+  private static func pipe() -> Pipe {
+    var ends: [CInt] = [-1, -1]
+    precondition(unsafe Glibc.pipe(&ends) == 0, "no descriptors left for a pipe")
+    for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+    return Pipe(reading: ends[0], writing: ends[1])
+  }
+}
+
+/// Words as C has them, until the list is released.
+@safe private final class WordList {
+  let pointers: [UnsafeMutablePointer<CChar>?]
+
+  init(_ words: [String]) {
+    unsafe pointers = words.map { unsafe strdup($0) } + [nil]
+  }
+
+  deinit {
+    for unsafepointer in unsafe pointers { unsafe free(pointer) }
+  }
+}
