@@ -29,7 +29,8 @@ enum EventLine {
         time,
         [("segment", .string(segment.name)), ("state", .string(segment.state.rawValue))]
       )
-    case .bytesReceived, .requestFinished, .manifestSettled, .interrupted, .storeFailed:
+    case .itemShared, .bytesReceived, .requestFinished, .manifestSettled, .interrupted,
+      .storeFailed:
       nil
     }
   }
