@@ -4,7 +4,10 @@ import Testing
 @Suite struct ExchangeTests {
   static let now = Instant(seconds: 1_700_000_000)
 
-  static func response(_ status: Int, _ headers: [HeaderField] = []) -> Result<
+  static func response(
+    _ status: Int,
+    _ headers: [HeaderField] = []
+  ) -> Result<
     TransferResponse, Failure
   > {
     .success(TransferResponse(status: status, headers: HeaderBlock(headers), body: nil))
@@ -53,7 +56,11 @@ import Testing
     Row(name: "downgrade", targets: ["http://a.example/"], last: "redirect_forbidden") {
       $0.transportSecurity.allowsArbitraryLoads = true
     },
-    Row(name: "downgrade allowed, http not", targets: ["http://a.example/"], last: "transport_security") {
+    Row(
+      name: "downgrade allowed, http not",
+      targets: ["http://a.example/"],
+      last: "transport_security"
+    ) {
       $0.redirects.allowsDowngrade = true
     },
     Row(name: "downgrade and http allowed", targets: ["http://a.example/"], last: "ask") {
@@ -61,7 +68,11 @@ import Testing
       $0.transportSecurity.allowsArbitraryLoads = true
     },
     Row(name: "upgrade", url: "http://a.example/", targets: ["https://a.example/"], last: "ask"),
-    Row(name: "to a scheme that nobody fetches", targets: ["file:///etc/passwd"], last: "redirect_forbidden"),
+    Row(
+      name: "to a scheme that nobody fetches",
+      targets: ["file:///etc/passwd"],
+      last: "redirect_forbidden"
+    ),
     Row(name: "to no host", targets: ["https://"], last: "bad_response"),
     Row(name: "to user-info", targets: ["https://u:p@b.example/"], last: "bad_response"),
   ]
@@ -173,7 +184,12 @@ import Testing
     var exchange = Exchange(url: try WebURL("https://a.example/"))
     _ = exchange.nextRequest(TransferID(1))
     let certificate = Failure(.certificate, "wrong")
-    let final = exchange.receive(.failure(certificate), policy: RunPolicy(), now: Self.now, random: 0)
+    let final = exchange.receive(
+      .failure(certificate),
+      policy: RunPolicy(),
+      now: Self.now,
+      random: 0
+    )
     #expect(Self.word(final) == "certificate")
 
     let reset = Failure(.reset, "reset", isTransient: true)

@@ -36,7 +36,8 @@ import Testing
     Row(name: "mass removal allowed", items: 1, recordedItems: 100) {
       $0.policy.allowsMassRemoval = true
     },
-    Row(name: "mass removal allowed, but empty", items: 0, recordedItems: 100, code: .manifestGuard) {
+    Row(name: "mass removal allowed, but empty", items: 0, recordedItems: 100, code: .manifestGuard)
+    {
       $0.policy.allowsMassRemoval = true
     },
     Row(name: "a fraction of its own", items: 79, recordedItems: 100, code: .manifestGuard) {
@@ -46,9 +47,11 @@ import Testing
       $0.policy.maximumRemovalFraction = 0.2
     },
     Row(name: "never seen before", items: 1, recordedItems: nil),
-    Row(name: "older than the stored one", code: .manifestGuard) { $0.manifest.generated = Instant(seconds: 499)
+    Row(name: "older than the stored one", code: .manifestGuard) {
+      $0.manifest.generated = Instant(seconds: 499)
     },
-    Row(name: "as old as the stored one") { $0.manifest.generated = Instant(seconds: 500)
+    Row(name: "as old as the stored one") {
+      $0.manifest.generated = Instant(seconds: 500)
     },
     Row(name: "rollback allowed") {
       $0.manifest.generated = Instant(seconds: 1)
@@ -56,10 +59,12 @@ import Testing
     },
     Row(name: "expired", code: .manifestGuard) { $0.manifest.expires = now },
     Row(name: "not yet expired") { $0.manifest.expires = now + .milliseconds(1) },
-    Row(name: "another segment's", code: .manifestInvalid) { $0.manifest.segment = "other"
+    Row(name: "another segment's", code: .manifestInvalid) {
+      $0.manifest.segment = "other"
     },
     Row(name: "our segment's") { $0.manifest.segment = "s" },
-    Row(name: "another bundle's", code: .bundleMismatch) { $0.manifest.bundleID = "org.other"
+    Row(name: "another bundle's", code: .bundleMismatch) {
+      $0.manifest.bundleID = "org.other"
     },
     Row(name: "our bundle's") { $0.manifest.bundleID = "org.me" },
   ]

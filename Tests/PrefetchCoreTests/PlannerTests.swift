@@ -7,7 +7,10 @@ import Testing
   static let same = ExpectedDigest(algorithm: .sha256, bytes: [UInt8](repeating: 1, count: 32))
   static let other = ExpectedDigest(algorithm: .sha256, bytes: [UInt8](repeating: 2, count: 32))
   static let sha512 = ExpectedDigest(algorithm: .sha512, bytes: [UInt8](repeating: 5, count: 64))
-  static let otherSHA512 = ExpectedDigest(algorithm: .sha512, bytes: [UInt8](repeating: 6, count: 64))
+  static let otherSHA512 = ExpectedDigest(
+    algorithm: .sha512,
+    bytes: [UInt8](repeating: 6, count: 64)
+  )
   static let md5 = ExpectedDigest(algorithm: .md5, bytes: [UInt8](repeating: 6, count: 16))
 
   /// One planned item: what is declared, what is stored, what is wished.
@@ -48,7 +51,9 @@ import Testing
       $0.entry.digests = [same]
     },
     row("digest matches", .keep, "digest matches") { $0.entry.digests = [same] },
-    row("one of two digests matches", .keep, "digest matches") { $0.entry.digests = [other, same] },
+    row("one of two digests matches", .keep, "digest matches") {
+      $0.entry.digests = [other, same]
+    },
     row("digest matches, size differs", .keep, "digest matches") {
       $0.entry.digests = [same]
       $0.entry.size = 11

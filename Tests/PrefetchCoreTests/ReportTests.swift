@@ -2,6 +2,9 @@ import PrefetchCore
 import Testing
 
 @Suite struct ExitStatusTests {
+  /// Testing has one, too.
+  typealias ExitStatus = PrefetchCore.ExitStatus
+
   /// The facts of a run that matter to its exit status.
   struct Facts: Sendable {
     var mode = RunRequest.Mode.run
@@ -105,7 +108,9 @@ import Testing
       $0.isDetailed = true
     },
     row("the whole run deferred", .deferred) { $0.isDeferred = true },
-    row("an optional segment deferred", .ok) { $0.states = [(.current, true), (.deferred, false)] },
+    row("an optional segment deferred", .ok) {
+      $0.states = [(.current, true), (.deferred, false)]
+    },
     row("failure before deferral", .incomplete) {
       $0.items = [(.gone, true)]
       $0.states = [(.incomplete, true), (.deferred, true)]
@@ -178,7 +183,9 @@ import Testing
   func names() {
     #expect(Set(ExitStatus.allCases.map(\.name)).count == ExitStatus.allCases.count)
     #expect(Set(ExitStatus.allCases.map(\.meaning)).count == ExitStatus.allCases.count)
-    #expect(ExitStatus.allCases.map(\.code) == [0, 1, 2, 3, 4, 5, 6, 64, 69, 74, 75, 77, 78, 130, 143])
+    #expect(
+      ExitStatus.allCases.map(\.code) == [0, 1, 2, 3, 4, 5, 6, 64, 69, 74, 75, 77, 78, 130, 143]
+    )
   }
 }
 

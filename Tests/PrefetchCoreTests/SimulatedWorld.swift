@@ -185,7 +185,9 @@ struct SimulatedWorld {
   private mutating func finish() {
     if !transfers.isEmpty { problems.append("\(transfers.count) transfers outlive the run") }
     if !internalEvents.isEmpty { problems.append("events outlive the run") }
-    if !liveBodies.isEmpty { problems.append("\(liveBodies.count) bodies leaked") }
+    if !liveBodies.isEmpty {
+      problems.append("\(request.mode): bodies \(liveBodies.sorted()) leaked")
+    }
     if told != discovered { problems.append("\(discovered) items discovered, \(told) told of") }
     if settledSegments.count != request.segments.count { problems.append("a segment is missing") }
   }

@@ -17,7 +17,9 @@ import Testing
   @Test("Lower ranks go first, jobs of one rank in order")
   func ranks() {
     var queue = TransferQueue(concurrency: 10, perHost: 10)
-    for (job, rank) in [(1, Self.rank(101)), (2, Self.rank(1, 5)), (3, Self.rank(1, 4)), (4, Self.rank(101))] {
+    for (job, rank) in [
+      (1, Self.rank(101)), (2, Self.rank(1, 5)), (3, Self.rank(1, 4)), (4, Self.rank(101)),
+    ] {
       queue.append(job, host: "a", rank: rank)
     }
     #expect(Self.takeAll(&queue) == [3, 2, 1, 4])

@@ -151,7 +151,8 @@ extension Dispatcher {
     if storeFailure != nil { return settleManifestHalted(index, into: &effects) }
     switch reading {
     case .failure(let failure):
-      if failure.code == .storeDamaged, var exchange = manifestExchanges[index],
+      if failure.code == .storeDamaged, segments[index].staged == nil,
+        var exchange = manifestExchanges[index],
         exchange.isConditional
       {
         exchange.dropConditions()
@@ -199,8 +200,8 @@ extension Dispatcher {
     }
     let staged = segment.staged
     segments[index].staged = nil
-    accept(index, record, manifest: request.mode == .plan ? nil : staged, now: now)
-    if request.mode == .plan, let staged { effects.append(.discard(staged)) }
+    accept(index, record, manifest: staged, now: now)
+    if request.mode != .run, let staged { effects.append(.discard(staged)) }
     plan(index, entries: manifest.entries, rejected: manifest.rejected, now: now, into: &effects)
   }
 
