@@ -94,7 +94,9 @@ final class Nginx {
     unsafe truncate(path, 0)
     return text.split(separator: "\n").compactMap { line in
       let parts = line.split(separator: "\t", omittingEmptySubsequences: false).map(String.init)
-      guard parts.count == 7, let status = Int(parts[2]), let bytes = Int(parts[3]) else {
+      guard parts.count == 7, parts[1] != "/.sync", let status = Int(parts[2]),
+        let bytes = Int(parts[3])
+      else {
         return nil
       }
       return Request(
@@ -147,7 +149,7 @@ final class Nginx {
         access_log \(folder)/access.log fields;
         server {
           \(lines.joined(separator: "\n    "))
-          location = /.sync { access_log off; return 204; }
+          location = /.sync { return 204; }
         }
       }
 

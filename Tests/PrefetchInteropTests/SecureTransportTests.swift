@@ -1,0 +1,81 @@
+import PrefetchTestSupport
+import Testing
+
+@Suite(
+  "A server with a certificate",
+  .enabled(if: Binary.isGiven, "\(Binary.absence)"),
+  .enabled(if: Nginx.isInstalled && Tool.isInstalled("openssl"), "needs nginx and openssl")
+)
+struct SecureTransportTests {
+  private let home: Home
+  private let nginx: Nginx
+
+  init() throws {
+    home = try Home()
+    home.write("subjectAltName=IP:127.0.0.1\nbasicConstraints=CA:FALSE\n", to: "server.ext")
+    let made = try home.shell(
+      """
+      set -e
+      openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 \
+        -subj '/CN=A test authority' -keyout ca.key -out ca.pem
+      openssl req -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes \
+        -subj '/CN=127.0.0.1' -keyout server.key -out server.csr
+      openssl x509 -req -in server.csr -CA ca.pem -CAkey ca.key -CAcreateserial -days 2 \
+        -extfile server.ext -out server.pem
+      """
+    )
+    try #require(made.status == 0, "\(made)")
+    var options = Nginx.Options()
+    options.certificate = home.path("server.pem")
+    options.key = home.path("server.key")
+    nginx = try Nginx(options)
+    for number in 0..<20 { nginx.write("body \(number)", to: "f\(number)") }
+    nginx.write(Manifest.text((0..<20).map { "f\($0)" }), to: "manifest.json")
+  }
+
+  private func declare(_ more: String) {
+    home.write(
+      "segments: [{ name: basics, manifest: \"\(nginx.url("manifest.json"))\" }]\n\(more)\n"
+    )
+  }
+
+  @Test("of a known authority is asked over HTTP/2")
+  func speaksHTTP2() throws {
+    declare("tls: { ca_file: ca.pem }")
+    let run = try home.run("--json", "--items", "all")
+    #expect(run.status == 0, "\(run)")
+    #expect(try run.totals()["fetched"] == 20)
+    let requests = nginx.takeRequests()
+    #expect(requests.count == 21)
+    #expect(Set(requests.map(\.version)) == ["HTTP/2.0"])
+    #expect(try run.json().text("items.0.http_version") == "2")
+    let second = try home.run("--json")
+    #expect(try second.totals()["not_modified"] == 21)
+    #expect(nginx.takeRequests().map(\.bodyBytes).reduce(0, +) == 0)
+  }
+
+  @Test("of an unknown authority is never asked for anything")
+  func refusesUnknown() throws {
+    declare("")
+    let run = try home.run("--json")
+    #expect(run.status == 5, "\(run)")
+    #expect(try run.json().text("segments.0.manifest.error.code") == "certificate")
+    #expect(nginx.takeRequests().isEmpty)
+    #expect(FileTree.objects(home.cache).isEmpty)
+  }
+
+  @Test("for another name is never asked for anything")
+  func refusesOtherName() throws {
+    home.write(
+      """
+      segments: [{ name: basics, urls: ["https://localhost:\(nginx.port)/f1"] }]
+      tls: { ca_file: ca.pem }
+
+      """
+    )
+    let run = try home.run("--json")
+    #expect(run.status == 5, "\(run)")
+    #expect(try run.json().text("items.0.error.code") == "certificate")
+    #expect(nginx.takeRequests().isEmpty)
+  }
+}
