@@ -65,7 +65,7 @@ package struct Engine {
       for event in events {
         dispatcher.handle(event, now: now, into: &effects)
       }
-      events = perform(&effects, report: &report, now: now)
+      events = perform(&effects, of: request, report: &report, now: now)
       guard events.isEmpty else { continue }
       if dispatcher.isFinished { return report.finished(at: clock.now()) }
       events = transport.wait(until: dispatcher.nextDeadline).map(Event.init)
@@ -76,18 +76,20 @@ package struct Engine {
   /// Does each effect in order; what comes of it at once is returned as events.
   private func perform(
     _ effects: inout [Effect],
+    of request: RunRequest,
     report: inout ReportBuilder,
     now: Moment
   ) -> [Event] {
     var events: [Event] = []
+    let limit = request.policy.maximumManifestSize
     for effect in effects {
       switch effect {
-      case .startTransfer(let request):
-        transport.start(request)
+      case .startTransfer(let transfer):
+        transport.start(transfer)
       case .cancelTransfer(let id):
         transport.cancel(id)
       case .readManifest(let segment, let source):
-        events.append(.manifestRead(segment: segment, read(source)))
+        events.append(.manifestRead(segment: segment, read(source, limit: limit)))
       case .commit(let changes):
         events.append(commit(changes))
       case .discard(let body):
@@ -105,11 +107,12 @@ package struct Engine {
     do {
       return .committed(removed: try store.commit(changes))
     } catch {
+      for body in changes.compactMap(\.body) { store.discard(body) }
       return .commitFailed(error)
     }
   }
 
-  private func read(_ source: ManifestSource) -> Result<Manifest, Failure> {
+  private func read(_ source: ManifestSource, limit: Int64) -> Result<Manifest, Failure> {
     do {
       switch source.bytes {
       case .staged(let body):
@@ -117,7 +120,7 @@ package struct Engine {
       case .stored(let digest):
         return try store.withObject(digest) { Self.parse($0, source) }
       case .file(let path):
-        let bytes = try files.read(path, limit: 512 << 20)
+        let bytes = try files.read(path, limit: limit)
         return unsafe Self.parse(bytes.span.bytes, source)
       }
     } catch let failure as Failure {

@@ -24,7 +24,7 @@ package enum ManifestReader {
 
   private static func markup(_ content: [UInt8]) -> Failure {
     let head = String(decoding: content.prefix(1024), as: UTF8.self).lowercased()
-    if head.contains("<html") || head.contains("<!doctype html") {
+    if ["<html", "<!doctype html", "<head", "<body"].contains(where: { head.contains($0) }) {
       return Failure(.manifestGuard, "an HTML page came in its place")
     }
     return Failure(.manifestInvalid, "it is XML; this version reads native JSON manifests only")

@@ -160,7 +160,7 @@ private struct Reader {
 
   private func digests(_ node: Node) throws(Failure) -> [ExpectedDigest] {
     var digests: [ExpectedDigest] = []
-    for entry in node["digests"]?.mapping ?? [] {
+    for entry in try mapping(node, "digests") {
       // Algorithms that are not known prove nothing either way.
       guard let algorithm = DigestAlgorithm(rawValue: entry.key.lowercased().filter { $0 != "-" })
       else { continue }
@@ -183,10 +183,23 @@ private struct Reader {
     return digests
   }
 
+  /// The entries of a mapping that may be absent or null; anything else would be passed over
+  /// silently, and with it what the publisher asked for.
+  private func mapping(
+    _ node: Node,
+    _ key: String
+  ) throws(Failure) -> [Node.Entry] {
+    guard let value = node[key], value.scalar?.kind != .null else { return [] }
+    guard let entries = value.mapping else {
+      throw NativeManifest.invalid("`\(key)` must be a mapping, not \(value.kindName)", at: value)
+    }
+    return entries
+  }
+
   private func lifetime(_ node: Node) throws(Failure) -> Freshness.Lifetime? {
-    guard let value = node["ttl"], let text = value.text else { return nil }
-    if text == "immutable" { return .immutable }
-    guard let duration = DurationText.parse(text) else {
+    guard let value = node["ttl"], value.scalar?.kind != .null else { return nil }
+    if value.text == "immutable" { return .immutable }
+    guard let text = value.text, let duration = DurationText.parse(text) else {
       throw NativeManifest.invalid(
         "`ttl` must be a duration such as `15m`, or `immutable`",
         at: value
@@ -197,7 +210,7 @@ private struct Reader {
 
   private func headers(_ node: Node) throws(Failure) -> [HeaderField] {
     var fields: [HeaderField] = []
-    for entry in node["headers"]?.mapping ?? [] {
+    for entry in try mapping(node, "headers") {
       guard let value = entry.value.text, RequestHeader.mayComeFromManifest(entry.key),
         RequestHeader.isValue(value)
       else {
@@ -212,7 +225,8 @@ private struct Reader {
   }
 
   private func path(_ node: Node) throws(Failure) -> String? {
-    guard let value = node["path"], let text = value.text else { return nil }
+    guard let value = node["path"], value.scalar?.kind != .null else { return nil }
+    let text = value.text ?? ""
     let parts = text.split(separator: "/", omittingEmptySubsequences: false)
     let isSafe =
       !text.isEmpty && !text.contains("\\") && parts.allSatisfy { !["", ".", ".."].contains($0) }

@@ -11,6 +11,7 @@ struct CheckCommand {
   func run() -> Int32 {
     let loaded = context.loadConfiguration(
       isRequired: true,
+      needsSources: true,
       allowsUnsetSecrets: options.replacesMissingSecrets
     )
     let now = context.clock.now().wall

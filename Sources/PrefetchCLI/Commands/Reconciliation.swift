@@ -135,7 +135,14 @@ struct Reconciliation {
       }
       return
     }
-    let failures = ReportFailures(envelope: envelope).all
+    let all = ReportFailures(envelope: envelope).all
+    // What an interruption cut short is one fact, not one for each item.
+    let failures = all.filter { $0.code != ErrorCode.cancelled.rawValue }
+    let unfinished = all.count - failures.count
+    if unfinished > 0 {
+      let items = Amounts.count(Int64(unfinished), "item")
+      context.console.note("interrupted: \(items) not finished; the next run goes on")
+    }
     // A thousand equal lines help nobody; the report has them all.
     let limit = context.shared.verbosity > 0 ? Int.max : 20
     for entry in failures.prefix(limit) { context.console.report(diagnostic(entry)) }

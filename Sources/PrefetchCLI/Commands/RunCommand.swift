@@ -9,7 +9,7 @@ struct RunCommand {
   let options: RunOptions
 
   func run() throws(CommandExit) -> Int32 {
-    let loaded = try context.configuration(isRequired: true)
+    let loaded = try context.configuration(isRequired: true, needsSources: true)
     let places = try context.places(loaded)
     try checkSelection(loaded)
     if !loaded.configuration.isEnabled {

@@ -32,7 +32,7 @@ struct SubscribeCommand {
   }
 
   func run() throws(CommandExit) -> Int32 {
-    let loaded = try context.configuration(isRequired: true)
+    let loaded = try context.configuration(isRequired: true, needsSources: !skipsRun)
     let places = try context.places(loaded)
     try check(loaded)
     do {

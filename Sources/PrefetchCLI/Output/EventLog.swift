@@ -35,7 +35,8 @@ enum EventLine {
         time,
         [("segment", text(segment.name)), ("state", .string(segment.state.rawValue))]
       )
-    case .bytesReceived, .requestFinished, .manifestSettled, .interrupted, .storeFailed:
+    case .itemShared, .bytesReceived, .requestFinished, .manifestSettled, .interrupted,
+      .storeFailed:
       nil
     }
   }

@@ -20,8 +20,13 @@ struct CommandExit: Error {
 
 extension CommandContext {
   /// The configuration without errors, or the end of the command.
-  func configuration(isRequired: Bool) throws(CommandExit) -> LoadedConfiguration {
-    let loaded = loadConfiguration(isRequired: isRequired)
+  ///
+  /// `needsSources` is for those who will ask the segments' manifests.
+  func configuration(
+    isRequired: Bool,
+    needsSources: Bool = false
+  ) throws(CommandExit) -> LoadedConfiguration {
+    let loaded = loadConfiguration(isRequired: isRequired, needsSources: needsSources)
     guard !loaded.hasErrors else {
       throw CommandExit(
         status: console.fail(loaded.hasUsageErrors ? .usage : .config, loaded.diagnostics)
@@ -32,11 +37,15 @@ extension CommandContext {
     return loaded
   }
 
-  func loadConfiguration(isRequired: Bool, allowsUnsetSecrets: Bool = false) -> LoadedConfiguration
-  {
+  func loadConfiguration(
+    isRequired: Bool,
+    needsSources: Bool,
+    allowsUnsetSecrets: Bool = false
+  ) -> LoadedConfiguration {
     var loader = ConfigurationLoader()
     loader.files = shared.configurationFiles
     loader.requiresFile = isRequired
+    loader.requiresSources = needsSources
     loader.allowsUnsetSecrets = allowsUnsetSecrets
     loader.overrides = overrides
     let loaded = loader.load(in: .process(environment))

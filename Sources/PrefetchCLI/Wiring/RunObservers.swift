@@ -94,6 +94,7 @@ final class ProgressLine: RunObserver {
     switch fact {
     case .itemsDiscovered(_, let count): discovered += count
     case .itemSettled(let item): settled += item.action == .remove ? 0 : 1
+    case .itemShared: settled += 1
     case .bytesReceived(let bytes): received += bytes
     case .itemStarted, .requestFinished, .manifestSettled, .segmentSettled, .interrupted,
       .storeFailed:
@@ -140,7 +141,8 @@ final class TraceLog: RunObserver {
       console.detail(
         "request: \(status), \(request.wireBytes) bytes\(request.isRetry ? ", a retry" : "")"
       )
-    case .itemsDiscovered, .itemStarted, .bytesReceived, .requestFinished, .interrupted,
+    case .itemsDiscovered, .itemStarted, .itemShared, .bytesReceived, .requestFinished,
+      .interrupted,
       .storeFailed:
       break
     }

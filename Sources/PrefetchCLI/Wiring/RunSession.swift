@@ -100,9 +100,23 @@ struct RunSession {
       stop: ProcessStop(),
       observers: observers.all
     )
-    let report = try engine.run(request, seed: UInt64.random(in: 0...UInt64.max))
+    var report = try engine.run(request, seed: UInt64.random(in: 0...UInt64.max))
+    if selection.isEmpty { report.segments += unsubscribed(subscriptions) }
     observers.finish(report)
     return report
+  }
+
+  /// Declared and not joined: named in the report, of no weight for the exit status.
+  private func unsubscribed(_ subscriptions: Subscriptions) -> [PrefetchCore.Report.Segment] {
+    subscriptions.missing.map { name in
+      var entry = PrefetchCore.Report.Segment(
+        name: name,
+        state: .unsubscribed,
+        manifest: ManifestResult(url: nil, status: .skipped)
+      )
+      entry.isRequired = false
+      return entry
+    }
   }
 
   private func isSelected(_ name: String) -> Bool {

@@ -9,6 +9,8 @@ package struct ConfigurationLoader: Sendable {
   package var overrides: [Override] = []
   /// Whether it is an error that there is no file.
   package var requiresFile = true
+  /// Whether every segment must say where its items are; whoever only reads the cache need not know.
+  package var requiresSources = true
   /// Whether variables, files and credentials that are unset here may be set elsewhere.
   package var allowsUnsetSecrets = false
   /// Whether an Info.plist may name a file outside its own folder.
@@ -62,7 +64,7 @@ package struct ConfigurationLoader: Sendable {
       origins: decoder.origins,
       isInfoPlist: loading.isInfoPlist
     )
-    completion.run(mayMiss: loading.isIncomplete)
+    completion.run(mayMiss: loading.isIncomplete || !requiresSources)
     loaded.configuration = completion.configuration
     loaded.diagnostics += decoder.diagnostics + completion.diagnostics
     loaded.diagnostics += Self.warnings(

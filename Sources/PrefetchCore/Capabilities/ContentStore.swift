@@ -123,6 +123,15 @@ package enum StoreChange: Sendable {
   case segment(SegmentRecord, manifest: StagedBody?)
   /// The segment was removed from its configuration, or unsubscribed: as `leave` of everything.
   case forget(SegmentKey)
+
+  /// What it brings into the store.
+  package var body: StagedBody? {
+    switch self {
+    case .record(_, let body): body
+    case .segment(_, let manifest): manifest
+    case .join, .leave, .forget: nil
+    }
+  }
 }
 
 /// A record that was dropped because nothing holds it.

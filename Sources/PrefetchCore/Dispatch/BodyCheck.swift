@@ -6,9 +6,7 @@ package enum BodyCheck {
     headers: HeaderBlock,
     entry: ManifestEntry
   ) -> Failure? {
-    if let size = entry.size, size != body.size {
-      return Failure(.corrupted, "it has \(body.size) bytes; the manifest says \(size)")
-    }
+    // Digests first: a body of the wrong length may be one that somebody replaced.
     // Several values of one algorithm are alternatives, several algorithms must all hold.
     for algorithm in Set(entry.digests.map(\.algorithm)).sorted(by: >) {
       let accepted = entry.digests.filter { $0.algorithm == algorithm }
@@ -19,6 +17,9 @@ package enum BodyCheck {
         "its \(algorithm.rawValue) is \(Hexadecimal.encode(found)); declared is "
           + accepted.map { Hexadecimal.encode($0.bytes) }.joined(separator: " or ")
       )
+    }
+    if let size = entry.size, size != body.size {
+      return Failure(.corrupted, "it has \(body.size) bytes; the manifest says \(size)")
     }
     if let expected = entry.mime, let told = headers["Content-Type"],
       essence(told) != essence(expected)

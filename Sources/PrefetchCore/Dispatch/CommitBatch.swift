@@ -58,6 +58,12 @@ struct CommitBatch: Sendable {
     return all
   }
 
+  /// Empties it: what will never be written.
+  mutating func drop() -> (items: [Int], bodies: [StagedBody]) {
+    defer { (changes, joins, items, due) = ([], [:], [], nil) }
+    return (items, changes.compactMap(\.body))
+  }
+
   /// The items of the commit that has ended.
   mutating func written() -> [Int] {
     defer { writing = [] }

@@ -6,10 +6,13 @@ extension Dispatcher {
     items[item].result.failure = failure
     items[item].result.action = .fail
     if !items[item].result.isUsable { items[item].result.state = .failed }
-    guard request.mode == .run else { return settleItem(item, into: &effects) }
+    guard request.mode == .run, storeFailure == nil else {
+      return settleItem(item, into: &effects)
+    }
     let entry = items[item].entry
     var record =
       items[item].planned.record ?? ContentRecord(url: entry.url.string, id: entry.id ?? "")
+    record.describe(entry)
     record.failure = failure
     if record.digest == nil { record.state = .failed }
     items[item].state = .committing
@@ -35,6 +38,7 @@ extension Dispatcher {
       items[item].result.action = .fail
       items[item].result.outcome = .failed
       items[item].result.failure = failure
+      if !items[item].result.isUsable { items[item].result.state = .failed }
     case .interrupted, nil:
       items[item].result.action = .fail
       items[item].result.outcome = .failed
@@ -118,12 +122,19 @@ extension Dispatcher {
 
   /// A store that cannot write now will not write a moment later: what is left fails the same way.
   mutating func commitFailed(_ failure: Failure, into effects: inout [Effect]) {
-    for item in batch.written() {
+    storeFailure = failure
+    let refused = batch.written()
+    let dropped = batch.drop()
+    for body in dropped.bodies { effects.append(.discard(body)) }
+    for item in refused + dropped.items {
+      let old = items[item].planned.record
       items[item].result.outcome = .failed
       items[item].result.action = .fail
       items[item].result.failure = failure
-      items[item].result.isUsable = items[item].planned.record?.digest != nil
+      items[item].result.isUsable = isUsable(old)
       items[item].result.state = items[item].result.isUsable ? .cached : .failed
+      items[item].result.size = old?.digest == nil ? items[item].entry.size : old?.size
+      items[item].result.digest = old?.digest
       settleItem(item, into: &effects)
     }
     effects.append(.announce(.storeFailed(failure)))
@@ -155,10 +166,15 @@ extension Dispatcher {
 
   /// Removals come after everything else, and never after a halt.
   private func lastChanges(now: Moment) -> [StoreChange] {
-    if case .store = halt { return [] }
+    guard storeFailure == nil else { return [] }
     var changes: [StoreChange] = []
     for segment in segments {
-      guard var record = segment.accepted else { continue }
+      guard var record = segment.accepted else {
+        if let kept = keptGeneration(of: segment, now: now) {
+          changes.append(.segment(kept, manifest: nil))
+        }
+        continue
+      }
       if halt == nil {
         if !segment.leaving.isEmpty { changes.append(.leave(segment.key, urls: segment.leaving)) }
         if record.state == .current { record.lastSuccess = now.wall }
@@ -169,26 +185,29 @@ extension Dispatcher {
     return changes
   }
 
+  /// A manifest that failed changes nothing but what is known of the segment's state.
+  private func keptGeneration(of segment: SegmentWork, now: Moment) -> SegmentRecord? {
+    guard var record = segment.recorded, let failure = segment.manifest.failure,
+      failure.code != .cancelled
+    else { return nil }
+    record.state = segment.usableCount > 0 ? .incomplete : .failed
+    record.lastChecked = now.wall
+    return record
+  }
+
   private func plannedRemovals() -> [ContentRecord] {
     let inventory = facts.inventory
     var leaving = segments.compactMap { segment in
       segment.accepted == nil ? nil : (segment.key, segment.leaving)
     }
     for key in request.forgotten {
-      guard let holder = inventory.segmentKeys.firstIndex(of: key) else { continue }
-      let urls = inventory.records.indices.filter { inventory.holders[$0].contains(holder) }
-      leaving.append((key, urls.map { inventory.records[$0].url }))
+      leaving.append((key, inventory.positions(of: key).map { inventory.records[$0].url }))
     }
-    let joining = Dictionary(
-      segments.map { segment in
-        (
-          segment.key,
-          Set(items.filter { $0.result.segments.contains(segment.key.name) }.map(\.result.url))
-        )
-      },
-      uniquingKeysWith: { $0.union($1) }
+    return Planner.removals(
+      leaving: leaving,
+      declared: Set(itemByURL.keys),
+      inventory: inventory
     )
-    return Planner.removals(leaving: leaving, joining: joining, inventory: inventory)
   }
 
   private func announceRemoved(

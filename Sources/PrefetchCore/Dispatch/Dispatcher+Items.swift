@@ -23,40 +23,23 @@ extension Dispatcher {
       .announce(.itemsDiscovered(segment: declaration.name, count: segments[index].declaredCount))
     )
     for entry in rejected { settleRejected(entry, in: index, into: &effects) }
-    let held = heldURLs(of: segments[index].key)
     for planned in fragment.items {
-      add(
-        planned,
-        to: index,
-        isHeld: held.contains(planned.entry.url.string),
-        now: now,
-        into: &effects
-      )
+      add(planned, to: index, now: now, into: &effects)
     }
     if segments[index].openItems == 0 { settleSegment(index, into: &effects) }
-  }
-
-  private func heldURLs(of key: SegmentKey) -> Set<String> {
-    guard let holder = facts.inventory.segmentKeys.firstIndex(of: key) else { return [] }
-    return Set(
-      facts.inventory.records.indices.lazy.compactMap { index in
-        facts.inventory.holders[index].contains(holder) ? facts.inventory.records[index].url : nil
-      }
-    )
   }
 
   private mutating func add(
     _ planned: PlannedItem,
     to index: Int,
-    isHeld: Bool,
     now: Moment,
     into effects: inout [Effect]
   ) {
     let url = planned.entry.url.string
-    if planned.record?.digest != nil, !isHeld, request.mode == .run {
+    if planned.record?.digest != nil, !planned.isHeld, request.mode == .run {
       batch.join(segments[index].key, urls: [url], now: now.uptime)
     }
-    if let known = itemByURL[url] {
+    if let known = itemByURL[url], !needsOwnAnswer(planned, besides: known) {
       return share(known, planned, with: index, now: now, into: &effects)
     }
     let name = segments[index].declaration.name
@@ -84,6 +67,9 @@ extension Dispatcher {
     case .keep:
       items[item].result.outcome = .unchanged
       items[item].result.source = .cache
+      if request.mode == .run, var record = planned.record, record.describe(planned.entry) {
+        batch.add(.record(record, body: nil), now: now.uptime)
+      }
       settleItem(item, into: &effects)
     case .fail(let failure):
       fail(item, failure, now: now, into: &effects)
@@ -92,7 +78,7 @@ extension Dispatcher {
     }
   }
 
-  private func isUsable(_ record: ContentRecord?) -> Bool {
+  func isUsable(_ record: ContentRecord?) -> Bool {
     guard let digest = record?.digest else { return false }
     return !facts.missing.contains(digest)
   }
@@ -108,7 +94,7 @@ extension Dispatcher {
     let first = items[item].entry.digests
     let second = planned.entry.digests
     let name = segments[index].declaration.name
-    if !first.isEmpty, !second.isEmpty, Set(first) != Set(second) {
+    if Self.isContradiction(first, second) {
       let failure = Failure(
         .manifestInvalid,
         "segments `\(items[item].result.segments[0])` and `\(name)` declare different digests for it"
@@ -124,6 +110,7 @@ extension Dispatcher {
     items[item].result.isRequired =
       items[item].result.isRequired || segments[index].declaration.isRequired
     if items[item].state == .settled {
+      effects.append(.announce(.itemShared(items[item].result, segment: name)))
       tally(items[item].result, in: index, into: &effects)
       if items[item].result.isUsable, planned.record?.digest == nil, request.mode == .run {
         batch.join(segments[index].key, urls: [planned.entry.url.string], now: now.uptime)
@@ -131,14 +118,40 @@ extension Dispatcher {
       return
     }
     items[item].segments.append(index)
-    if first.isEmpty { items[item].entry.digests = second }
+    items[item].entry.digests += second.filter { !first.contains($0) }
+    let algorithms = Self.algorithms(of: items[item].entry)
+    items[item].exchange?.require(algorithms)
+  }
+
+  /// Whether a segment asks for more than what was already decided for another one can prove.
+  private func needsOwnAnswer(_ planned: PlannedItem, besides item: Int) -> Bool {
+    let isDecided =
+      switch items[item].state {
+      case .settled, .committing: true
+      case .queued, .inFlight, .waiting: false
+      }
+    let known = items[item].entry.digests
+    guard isDecided, planned.entry.digests.contains(where: { !known.contains($0) }),
+      !Self.isContradiction(known, planned.entry.digests)
+    else { return false }
+    return planned.decision != .keep || items[item].result.source != .cache
+  }
+
+  /// Digests of one algorithm that two segments declare differently.
+  private static func isContradiction(_ a: [ExpectedDigest], _ b: [ExpectedDigest]) -> Bool {
+    Set(a.map(\.algorithm)).intersection(b.map(\.algorithm)).contains { algorithm in
+      Set(a.filter { $0.algorithm == algorithm }) != Set(b.filter { $0.algorithm == algorithm })
+    }
+  }
+
+  private static func algorithms(of entry: ManifestEntry) -> Set<DigestAlgorithm> {
+    Set(entry.digests.map(\.algorithm)).subtracting([.sha256])
   }
 
   /// Puts the question to the network, or answers it from what is known.
   private mutating func begin(_ item: Int, in index: Int, now: Moment, into effects: inout [Effect])
   {
     let planned = items[item].planned
-    if case .deadline = halt { return settleItemHalted(item, into: &effects) }
     if halt != nil { return settleItemHalted(item, into: &effects) }
     if request.mode == .plan, !needsProbe(planned) { return settleItem(item, into: &effects) }
     let isConditional = planned.decision == .revalidate
@@ -152,7 +165,7 @@ extension Dispatcher {
       allowsCoding: Self.isWorthCoding(planned.entry),
       sizeLimit: limit,
       expectedSize: planned.entry.size,
-      algorithms: Set(planned.entry.digests.map(\.algorithm)).subtracting([.sha256])
+      algorithms: Self.algorithms(of: planned.entry)
     )
     jobs.append(.item(item))
     enqueue(jobs.count - 1)
@@ -230,10 +243,16 @@ extension Dispatcher {
     into effects: inout [Effect]
   ) {
     guard let exchange = items[item].exchange else { return }
+    if storeFailure != nil {
+      if let body = response.body { effects.append(.discard(body)) }
+      return settleItemHalted(item, into: &effects)
+    }
     if response.status == 304, exchange.isConditional, let record = items[item].planned.record {
-      guard Revalidation.confirms(response.headers, stored: record.validators) else {
+      guard Revalidation.confirms(response.headers, stored: record.validators),
+        !Planner.isContradicted(items[item].entry.digests, by: record)
+      else {
         items[item].exchange?.dropConditions()
-        return reask(.item(item))
+        return reask(.item(item), into: &effects)
       }
       return confirmed(item, record, response, now: now)
     }
@@ -244,6 +263,11 @@ extension Dispatcher {
         carriesCredentials: exchange.carriesCredentials
       )
       return fail(item, failure, now: now, into: &effects)
+    }
+    if !exchange.hasAsked(for: Self.algorithms(of: items[item].entry)) {
+      // Another segment has asked for a digest that nobody took while the body came.
+      effects.append(.discard(body))
+      return reask(.item(item), into: &effects)
     }
     if let objection = BodyCheck.objection(
       to: body,
@@ -301,9 +325,8 @@ extension Dispatcher {
         Revalidation.isDifferent(old.headers, record.headers) ? .headers : .unchanged
       items[item].result.action = .revalidate
     } else {
-      items[item].result.outcome = old?.digest == nil ? .added : .updated
-      items[item].result.action =
-        old?.digest == nil || facts.missing.contains(old?.digest ?? body.digest) ? .fetch : .update
+      items[item].result.outcome = isUsable(old) ? .updated : .added
+      items[item].result.action = isUsable(old) ? .update : .fetch
     }
     items[item].result.source = .network
     items[item].result.finalURL = record.finalURL
@@ -315,17 +338,18 @@ extension Dispatcher {
   {
     let entry = items[item].entry
     var record = record
-    record.id = entry.id ?? record.id
-    record.provider = entry.provider
-    record.type = entry.type
+    record.describe(entry)
     record.state = .cached
     record.failure = nil
     record.validatedAt = now.wall
-    record.expiresAt = entry.expires
     record.freshUntil = Freshness.freshUntil(
       headers: record.headers,
       receivedAt: now.wall,
-      limits: lifetimes(entry, of: items[item].segments)
+      limits: Planner.lifetimes(
+        entry,
+        of: items[item].segments.map { segments[$0].declaration },
+        policy: request.policy
+      )
     )
     items[item].state = .committing
     items[item].result.state = .cached
@@ -340,11 +364,5 @@ extension Dispatcher {
       url: record.url,
       now: now.uptime
     )
-  }
-
-  private func lifetimes(_ entry: ManifestEntry, of indices: [Int]) -> [Freshness.Lifetime] {
-    let policy = request.policy.freshnessLimit.map { Freshness.Lifetime.atMost($0) }
-    let segments = indices.compactMap { self.segments[$0].declaration.lifetime }
-    return [entry.lifetime, policy].compactMap(\.self) + segments
   }
 }

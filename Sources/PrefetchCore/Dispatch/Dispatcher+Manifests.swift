@@ -5,7 +5,9 @@ extension Dispatcher {
     let segment = segments[index]
     switch segment.declaration.source {
     case .inline(let entries):
-      var record = segment.recorded ?? SegmentRecord(key: segment.key)
+      var record = SegmentRecord(key: segment.key)
+      record.lastSuccess = segment.recorded?.lastSuccess
+      record.state = segment.recorded?.state ?? record.state
       record.itemCount = entries.count
       accept(index, record, manifest: nil, now: now)
       plan(index, entries: entries, rejected: [], now: now, into: &effects)
@@ -96,11 +98,15 @@ extension Dispatcher {
     into effects: inout [Effect]
   ) {
     guard var exchange = manifestExchanges[index] else { return }
+    if storeFailure != nil {
+      if let body = response.body { effects.append(.discard(body)) }
+      return settleManifestHalted(index, into: &effects)
+    }
     if response.status == 304, exchange.isConditional, let recorded = segments[index].recorded {
       guard Revalidation.confirms(response.headers, stored: recorded.validators) else {
         exchange.dropConditions()
         manifestExchanges[index] = exchange
-        return reask(.manifest(segment: index))
+        return reask(.manifest(segment: index), into: &effects)
       }
       return readStored(index, status: .notModified, into: &effects)
     }
@@ -115,12 +121,8 @@ extension Dispatcher {
     segments[index].staged = body
     segments[index].manifest.bytes = body.size
     let mime = response.headers["Content-Type"].map(BodyCheck.essence)
-    if mime == "text/html" || mime == "application/xhtml" {
-      return refuse(
-        index,
-        Failure(.manifestGuard, "an HTML page came in its place"),
-        into: &effects
-      )
+    if let mime, let objection = ManifestGuard.objection(toType: mime) {
+      return refuse(index, objection, into: &effects)
     }
     var record = segments[index].recorded ?? SegmentRecord(key: segments[index].key)
     record.manifestURL = exchange.url.string
@@ -140,18 +142,13 @@ extension Dispatcher {
     effects.append(.readManifest(segment: index, source))
   }
 
-  /// Asks the same again at once, for an answer that did not fit the question.
-  mutating func reask(_ job: Job) {
-    guard let number = jobs.firstIndex(of: job) else { return }
-    enqueue(number)
-  }
-
   mutating func manifestRead(
     _ index: Int,
     _ reading: Result<Manifest, Failure>,
     now: Moment,
     into effects: inout [Effect]
   ) {
+    if storeFailure != nil { return settleManifestHalted(index, into: &effects) }
     switch reading {
     case .failure(let failure):
       if failure.code == .storeDamaged, var exchange = manifestExchanges[index],
@@ -159,8 +156,10 @@ extension Dispatcher {
       {
         exchange.dropConditions()
         manifestExchanges[index] = exchange
-        return reask(.manifest(segment: index))
+        return reask(.manifest(segment: index), into: &effects)
       }
+      // What is no manifest at all is a mishap of the server, not a mistake of the publisher.
+      if failure.code == .manifestGuard { return refuse(index, failure, into: &effects) }
       manifestFailed(index, failure, into: &effects)
     case .success(let manifest):
       judge(index, manifest, now: now, into: &effects)
@@ -188,7 +187,16 @@ extension Dispatcher {
     record.priority = manifest.priority
     record.generated = manifest.generated
     record.itemCount = manifest.itemCount
-    record.manifest = segment.staged?.digest ?? segment.recorded?.manifest
+    switch segment.declaration.source {
+    case .inline, .remote:
+      record.manifest = segment.staged?.digest ?? segment.recorded?.manifest
+    case .file(let path):
+      // Read anew every time, and remembered so that the next one can be compared with it.
+      record.manifestURL = path
+      record.manifest = nil
+      record.manifestFinalURL = nil
+      record.validators = Validators()
+    }
     let staged = segment.staged
     segments[index].staged = nil
     accept(index, record, manifest: request.mode == .plan ? nil : staged, now: now)
@@ -250,11 +258,7 @@ extension Dispatcher {
   }
 
   private func usableRecords(of key: SegmentKey) -> Int {
-    guard let holder = facts.inventory.segmentKeys.firstIndex(of: key) else { return 0 }
-    return facts.inventory.records.indices.count { index in
-      facts.inventory.records[index].digest != nil
-        && facts.inventory.holders[index].contains(holder)
-    }
+    facts.inventory.positions(of: key).count { isUsable(facts.inventory.records[$0]) }
   }
 
   /// What a status that brings no body means.

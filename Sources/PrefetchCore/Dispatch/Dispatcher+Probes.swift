@@ -7,7 +7,7 @@ extension Dispatcher {
   ) {
     let record = items[item].planned.record
     switch response.status {
-    case 304:
+    case 304 where items[item].exchange?.isConditional == true:
       keep(item, "the server says unchanged")
     case 200, 203:
       let told = Validators(

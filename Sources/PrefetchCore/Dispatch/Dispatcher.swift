@@ -45,13 +45,15 @@ package struct Dispatcher: Sendable {
   let facts: Planner.Facts
   var phase = Phase.working
   var halt: Halt?
+  /// Once the store has refused a commit, nothing more is given to it.
+  var storeFailure: Failure?
   var segments: [SegmentWork]
   var items: [ItemWork] = []
   var itemByURL: [String: Int] = [:]
   var jobs: [Job] = []
   var queue: TransferQueue
   var inFlight: [TransferID: (job: Int, host: String)] = [:]
-  var waiting: [Int: Duration] = [:]
+  var waiting = WaitingLine()
   var manifestExchanges: [Int: Exchange] = [:]
   var batch = CommitBatch()
   var jitter: Jitter
@@ -67,9 +69,9 @@ package struct Dispatcher: Sendable {
       concurrency: start.request.policy.concurrency,
       perHost: start.request.policy.perHost
     )
+    let records = Dictionary(start.segments.map { ($0.key, $0) }) { first, _ in first }
     segments = start.request.segments.map { declaration in
       let key = SegmentKey(identity: start.request.identity, name: declaration.name)
-      let recorded = start.segments.first { $0.key == key }
       let url: String? =
         switch declaration.source {
         case .inline: nil
@@ -79,7 +81,7 @@ package struct Dispatcher: Sendable {
       return SegmentWork(
         declaration: declaration,
         key: key,
-        recorded: recorded,
+        recorded: records[key],
         manifest: ManifestResult(url: url, status: url == nil ? .inline : .skipped)
       )
     }
@@ -91,10 +93,7 @@ package struct Dispatcher: Sendable {
 
   /// When something has to happen even if nothing arrives.
   package var nextDeadline: Duration? {
-    var candidates = Array(waiting.values)
-    if let deadline, halt == nil { candidates.append(deadline) }
-    if let due = batch.due { candidates.append(due) }
-    return candidates.min()
+    [waiting.earliest, halt == nil ? deadline : nil, batch.due].compactMap(\.self).min()
   }
 
   package mutating func handle(_ event: Event, now: Moment, into effects: inout [Effect]) {
@@ -139,10 +138,7 @@ package struct Dispatcher: Sendable {
 
   private mutating func resumeWaiting(now: Moment) {
     guard halt == nil else { return }
-    for (job, until) in waiting.sorted(by: { $0.key < $1.key }) where until <= now.uptime {
-      waiting[job] = nil
-      enqueue(job)
-    }
+    while let job = waiting.take(at: now.uptime) { enqueue(job) }
   }
 
   private mutating func startTransfers(into effects: inout [Effect]) {
@@ -213,7 +209,7 @@ package struct Dispatcher: Sendable {
       enqueue(job)
       return true
     case .wait(let pause):
-      waiting[job] = now.uptime + pause
+      waiting.insert(job, until: now.uptime + pause)
       if case .item(let item) = jobs[job] {
         items[item].state = .waiting(until: now.uptime + pause)
       }
@@ -257,12 +253,19 @@ package struct Dispatcher: Sendable {
 
   /// Nothing new starts; what is on the wire is called back, what waits is settled as it is.
   mutating func stop(_ reason: Halt, into effects: inout [Effect]) {
-    if case .interrupted = halt { return }
-    halt = reason
+    switch halt {
+    case .interrupted, .store: return
+    case .deadline, nil: halt = reason
+    }
     for id in inFlight.keys.sorted() { effects.append(.cancelTransfer(id)) }
-    let open = queue.drain() + waiting.keys.sorted()
-    waiting = [:]
-    for job in open { settleHalted(job, into: &effects) }
+    for job in queue.drain() + waiting.drain() { settleHalted(job, into: &effects) }
+  }
+
+  /// Asks the same again at once, for an answer that did not fit the question.
+  mutating func reask(_ job: Job, into effects: inout [Effect]) {
+    jobs.append(job)
+    guard halt == nil else { return settleHalted(jobs.count - 1, into: &effects) }
+    enqueue(jobs.count - 1)
   }
 
   mutating func settleHalted(_ job: Int, into effects: inout [Effect]) {

@@ -25,7 +25,9 @@ package struct Exchange: Sendable {
   private let allowsCoding: Bool
   private let sizeLimit: Int64?
   private let expectedSize: Int64?
-  private let algorithms: Set<DigestAlgorithm>
+  private var algorithms: Set<DigestAlgorithm>
+  /// Of the last request.
+  private var askedAlgorithms: Set<DigestAlgorithm> = []
 
   package init(
     url: WebURL,
@@ -52,6 +54,7 @@ package struct Exchange: Sendable {
 
   package mutating func nextRequest(_ id: TransferID) -> TransferRequest {
     attempts += 1
+    askedAlgorithms = algorithms
     return TransferRequest(
       id: id,
       method: method,
@@ -67,6 +70,16 @@ package struct Exchange: Sendable {
   /// Forgets the validators, for an answer that does not fit them.
   package mutating func dropConditions() {
     conditions = Validators()
+  }
+
+  /// Digests to take from the next request on.
+  package mutating func require(_ more: Set<DigestAlgorithm>) {
+    algorithms.formUnion(more)
+  }
+
+  /// Whether the answer to the last request comes with these digests.
+  package func hasAsked(for wanted: Set<DigestAlgorithm>) -> Bool {
+    wanted.isSubset(of: askedAlgorithms)
   }
 
   package var isConditional: Bool {

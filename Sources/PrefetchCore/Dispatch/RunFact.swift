@@ -6,6 +6,8 @@ package enum RunFact: Sendable {
   case requestFinished(RequestResult)
   case manifestSettled(segment: String, ManifestResult)
   case itemSettled(ItemResult)
+  /// One more segment names an item that has settled already.
+  case itemShared(ItemResult, segment: String)
   case segmentSettled(SegmentResult)
   case interrupted(signal: Int32)
   /// Trouble with the store that belongs to no single item.

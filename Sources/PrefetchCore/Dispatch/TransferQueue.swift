@@ -16,7 +16,6 @@ package struct TransferQueue: Sendable {
   }
 
   private struct Lane: Sendable {
-    var host: String
     var jobs: [Int]
     var head = 0
 
@@ -26,8 +25,31 @@ package struct TransferQueue: Sendable {
   private struct Level: Sendable {
     var rank: Rank
     /// One lane a host, so that a host at its cap does not hold up the others.
-    var lanes: [Lane] = []
+    var lanes: [String: Lane] = [:]
+    /// The hosts that have a lane, in the order in which they take turns.
+    var ring: [String] = []
     var next = 0
+
+    mutating func append(_ job: Int, host: String) {
+      if lanes[host]?.jobs.append(job) != nil { return }
+      lanes[host] = Lane(jobs: [job])
+      ring.append(host)
+    }
+
+    /// The first job of a host whose lane is not empty; empty lanes leave the ring.
+    mutating func takeFirst(at turn: Int) -> Int? {
+      let host = ring[turn]
+      guard let lane = lanes[host], !lane.isEmpty else { return nil }
+      lanes[host]?.head += 1
+      next = turn + 1
+      if lane.head + 1 == lane.jobs.count {
+        lanes[host] = nil
+        ring.remove(at: turn)
+        next = turn
+      }
+      if next >= ring.count { next = 0 }
+      return lane.jobs[lane.head]
+    }
   }
 
   private struct Host: Sendable {
@@ -49,33 +71,40 @@ package struct TransferQueue: Sendable {
 
   package mutating func append(_ job: Int, host: String, rank: Rank) {
     count += 1
-    let level = levels.firstIndex { $0.rank >= rank } ?? levels.count
+    let level = firstLevel(notBefore: rank)
     if level == levels.count || levels[level].rank != rank {
       levels.insert(Level(rank: rank), at: level)
     }
-    if let lane = levels[level].lanes.firstIndex(where: { $0.host == host }) {
-      levels[level].lanes[lane].jobs.append(job)
-    } else {
-      levels[level].lanes.append(Lane(host: host, jobs: [job]))
+    levels[level].append(job, host: host)
+  }
+
+  private func firstLevel(notBefore rank: Rank) -> Int {
+    var low = 0
+    var high = levels.count
+    while low < high {
+      let middle = (low + high) / 2
+      if levels[middle].rank < rank {
+        low = middle + 1
+      } else {
+        high = middle
+      }
     }
+    return low
   }
 
   /// The next job that may start now; it counts as in flight from here on.
   package mutating func take() -> (job: Int, host: String)? {
     guard inFlight < concurrency else { return nil }
     for level in levels.indices {
-      let lanes = levels[level].lanes.count
-      for step in 0..<lanes {
-        let lane = (levels[level].next + step) % lanes
-        let host = levels[level].lanes[lane].host
-        guard !levels[level].lanes[lane].isEmpty, hasRoom(host) else { continue }
-        let job = levels[level].lanes[lane].jobs[levels[level].lanes[lane].head]
-        levels[level].lanes[lane].head += 1
-        levels[level].next = (lane + 1) % lanes
+      let turns = levels[level].ring.count
+      for step in 0..<turns {
+        let turn = (levels[level].next + step) % turns
+        let host = levels[level].ring[turn]
+        guard hasRoom(host), let job = levels[level].takeFirst(at: turn) else { continue }
+        if levels[level].ring.isEmpty { levels.remove(at: level) }
         inFlight += 1
         hosts[host, default: Host()].inFlight += 1
         count -= 1
-        compact(level, lane)
         return (job, host)
       }
     }
@@ -90,7 +119,9 @@ package struct TransferQueue: Sendable {
 
   /// Everything that has not started, in order; the queue is empty afterwards.
   package mutating func drain() -> [Int] {
-    let waiting = levels.flatMap { $0.lanes.flatMap { $0.jobs[$0.head...] } }
+    let waiting = levels.flatMap { level in
+      level.ring.flatMap { host in level.lanes[host].map { $0.jobs[$0.head...] } ?? [] }
+    }
     levels = []
     count = 0
     return waiting
@@ -99,15 +130,5 @@ package struct TransferQueue: Sendable {
   private func hasRoom(_ host: String) -> Bool {
     guard let state = hosts[host] else { return true }
     return state.inFlight < (state.isMultiplexed ? perHost * 8 : perHost)
-  }
-
-  private mutating func compact(_ level: Int, _ lane: Int) {
-    guard levels[level].lanes[lane].isEmpty else { return }
-    levels[level].lanes.remove(at: lane)
-    if levels[level].lanes.isEmpty {
-      levels.remove(at: level)
-    } else {
-      levels[level].next %= levels[level].lanes.count
-    }
   }
 }

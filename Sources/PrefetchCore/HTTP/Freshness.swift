@@ -21,15 +21,27 @@ package enum Freshness {
     }
     guard let lifetime = lifetime(headers: headers, control: control, now: now) else { return nil }
     let remaining = lifetime - age(headers: headers, now: now)
-    let capped = limits.reduce(remaining) { shortest, limit in
+    guard remaining > .zero else { return nil }
+    let until = capped(
+      control.isImmutable ? .distantFuture : now + remaining,
+      by: limits,
+      since: now
+    )
+    return now < until ? until : nil
+  }
+
+  /// The earliest of `until` and every upper bound, each counted from the last answer.
+  package static func capped(
+    _ until: Instant,
+    by limits: [Lifetime],
+    since answered: Instant
+  ) -> Instant {
+    limits.reduce(until) { earliest, limit in
       switch limit {
-      case .atMost(let bound): min(shortest, bound)
-      case .immutable: shortest
+      case .atMost(let bound): min(earliest, answered + bound)
+      case .immutable: earliest
       }
     }
-    guard capped > .zero else { return nil }
-    if control.isImmutable, limits.isEmpty { return .distantFuture }
-    return now + capped
   }
 
   private static func lifetime(

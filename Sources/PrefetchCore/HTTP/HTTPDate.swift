@@ -29,7 +29,7 @@ package enum HTTPDate {
   }
 
   private static func year(_ text: String) -> Int? {
-    guard let number = Int(text), number >= 0 else { return nil }
+    guard let number = number(text) else { return nil }
     return switch text.utf8.count {
     case 4: number
     case 2: number < 70 ? 2000 + number : 1900 + number
@@ -38,8 +38,8 @@ package enum HTTPDate {
   }
 
   private static func instant(year: Int, month: String, day: String, time: String) -> Instant? {
-    let parts = time.split(separator: ":", omittingEmptySubsequences: false).map { Int($0) }
-    guard let month = months.firstIndex(of: month), let day = Int(day), parts.count == 3,
+    let parts = time.split(separator: ":", omittingEmptySubsequences: false).map { number($0) }
+    guard let month = months.firstIndex(of: month), let day = number(day), parts.count == 3,
       let hour = parts[0], let minute = parts[1], let second = parts[2]
     else { return nil }
     return CalendarDate(
@@ -50,6 +50,11 @@ package enum HTTPDate {
       minute: minute,
       second: second
     )?.instant
+  }
+
+  /// Digits only: no signs.
+  private static func number(_ text: some StringProtocol) -> Int? {
+    text.utf8.allSatisfy(ASCII.isDigit) ? Int(text) : nil
   }
 
   private static let months = [
@@ -161,9 +166,10 @@ private struct CalendarDate {
     daysSinceEpoch = era * 146_097 + dayOfEra - 719_468
     (self.year, self.month, self.day) = (year, month, day)
     (self.hour, self.minute, self.second) = (hour, minute, second)
-    // The 31st of a short month would be read as a day of the next one.
-    let check = CalendarDate(instant)
-    guard check.month == month, check.day == day || second == 60 else { return nil }
+    // The 31st of a short month would be read as a day of the next one. Midnight is asked for,
+    // since a leap second belongs to the day that follows.
+    let check = CalendarDate(Instant(seconds: Int64(daysSinceEpoch) * 86_400))
+    guard check.month == month, check.day == day else { return nil }
   }
 
   var instant: Instant {

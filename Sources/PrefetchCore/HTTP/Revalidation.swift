@@ -6,6 +6,8 @@ package enum Revalidation {
     confirmed: HeaderBlock
   ) -> (headers: HeaderBlock, isChanged: Bool) {
     var merged = stored
+    // An age or date of the old answer would make the renewed one old again.
+    merged.fields.removeAll { ofTheAnswer.contains($0.name.lowercased()) }
     var isChanged = false
     var seen: Set<String> = []
     for field in confirmed.fields {
@@ -55,6 +57,7 @@ package enum Revalidation {
     "content-length", "content-encoding", "content-type", "content-range",
   ]
   private static let ofTheClock: Set<String> = ["date", "age", "expires"]
+  private static let ofTheAnswer: Set<String> = ["date", "age"]
   private static let ofTheConnection: Set<String> = [
     "connection", "keep-alive", "transfer-encoding", "te", "trailer", "upgrade", "set-cookie",
     "proxy-authenticate", "proxy-connection", "alt-svc",

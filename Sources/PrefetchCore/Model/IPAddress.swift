@@ -61,8 +61,9 @@ package struct IPAddress: Hashable, Sendable {
         }
         bytes += address
       } else {
-        guard (1...4).contains(group.utf8.count), let value = UInt16(group, radix: 16),
-          !group.hasPrefix("+")
+        guard (1...4).contains(group.utf8.count),
+          group.utf8.allSatisfy({ Hexadecimal.value(of: $0) != nil }),
+          let value = UInt16(group, radix: 16)
         else {
           return nil
         }

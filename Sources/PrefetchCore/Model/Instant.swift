@@ -12,7 +12,8 @@ package struct Instant: Hashable, Comparable, Sendable {
 
   /// Whole seconds, rounded down also before 1970.
   package var seconds: Int64 {
-    milliseconds >= 0 ? milliseconds / 1000 : -((999 - milliseconds) / 1000)
+    let (quotient, remainder) = milliseconds.quotientAndRemainder(dividingBy: 1000)
+    return remainder < 0 ? quotient - 1 : quotient
   }
 
   package static func < (a: Self, b: Self) -> Bool {

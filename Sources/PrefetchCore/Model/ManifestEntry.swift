@@ -30,6 +30,19 @@ package struct ManifestEntry: Hashable, Sendable {
   }
 }
 
+extension ContentRecord {
+  /// Takes over what the entry says about the item; whether that was news.
+  @discardableResult
+  package mutating func describe(_ entry: ManifestEntry) -> Bool {
+    let before = (id, provider, type, expiresAt)
+    id = entry.id ?? id
+    provider = entry.provider
+    type = entry.type
+    expiresAt = entry.expires
+    return before != (id, provider, type, expiresAt)
+  }
+}
+
 /// An entry that breaks a rule; it fails alone.
 package struct RejectedEntry: Error, Hashable, Sendable {
   package var url: String

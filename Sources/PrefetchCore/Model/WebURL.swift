@@ -231,7 +231,7 @@ extension WebURL {
   }
 
   private static func withoutDotSegments(_ path: some StringProtocol) -> String {
-    guard path.contains("/.") else { return String(path) }
+    guard path.contains("/.") || path.contains("/%2") else { return String(path) }
     var kept: [Substring] = []
     let segments = Substring(path).split(separator: "/", omittingEmptySubsequences: false)
       .dropFirst()

@@ -6,6 +6,9 @@ package struct Inventory: Sendable {
   package private(set) var segmentKeys: [SegmentKey]
   /// URLs that nobody may remove.
   package var locked: Set<String>
+  /// The other way around: for each of ``segmentKeys`` its records, so that no segment has to look
+  /// through the whole cache.
+  private let members: [SegmentKey: [Int]]
 
   /// `records` must come ordered by URL, `holders` in step with them.
   package init(
@@ -18,6 +21,16 @@ package struct Inventory: Sendable {
     self.holders = holders
     self.segmentKeys = segmentKeys
     self.locked = locked
+    var positions = [[Int]](repeating: [], count: segmentKeys.count)
+    for (record, holding) in holders.enumerated() {
+      for holder in holding { positions[holder].append(record) }
+    }
+    members = Dictionary(zip(segmentKeys, positions)) { first, _ in first }
+  }
+
+  /// Where the records of a segment stand in ``records``, in their order.
+  package func positions(of key: SegmentKey) -> [Int] {
+    members[key] ?? []
   }
 
   package var count: Int {

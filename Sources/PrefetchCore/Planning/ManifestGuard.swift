@@ -1,5 +1,16 @@
 /// Keeps a server's mishap from emptying a cache: what a new manifest may not do to the last good one.
 package enum ManifestGuard {
+  /// Nil for types that a server may well give to a manifest; those of pages and media mean that
+  /// something else came in its place.
+  package static func objection(toType mime: String) -> Failure? {
+    if mime == "text/html" || mime == "application/xhtml" {
+      return Failure(.manifestGuard, "an HTML page came in its place")
+    }
+    let isForeign = ["image/", "audio/", "video/", "font/"].contains { mime.hasPrefix($0) }
+    guard isForeign || ["text/css", "text/javascript"].contains(mime) else { return nil }
+    return Failure(.manifestGuard, "its type is `\(mime)`, which no manifest has")
+  }
+
   /// Nil when the manifest may replace the recorded generation.
   package static func objection(
     to manifest: Manifest,
@@ -27,7 +38,7 @@ package enum ManifestGuard {
     if manifest.itemCount == 0, !segment.allowsEmpty {
       return Failure(.manifestGuard, "it has no items; set `allow_empty: true` if that is meant")
     }
-    guard let recorded, recorded.manifest != nil else { return nil }
+    guard let recorded, recorded.manifestURL != nil else { return nil }
     if let old = recorded.generated, let new = manifest.generated, new < old, !policy.allowsRollback
     {
       return Failure(

@@ -39,12 +39,21 @@ package struct PlannedItem: Hashable, Sendable {
   /// For people: `not stored`, `fresh until …`.
   package var reason: String
   package var record: ContentRecord?
+  /// Whether the segment holds the record in the index already.
+  package var isHeld: Bool
 
-  package init(entry: ManifestEntry, decision: Decision, reason: String, record: ContentRecord?) {
+  package init(
+    entry: ManifestEntry,
+    decision: Decision,
+    reason: String,
+    record: ContentRecord?,
+    isHeld: Bool = false
+  ) {
     self.entry = entry
     self.decision = decision
     self.reason = reason
     self.record = record
+    self.isHeld = isHeld
   }
 
   package var action: ItemAction {

@@ -25,23 +25,35 @@ package enum Planner {
     facts: Facts
   ) -> PlanFragment {
     let current = firstOfEachURL(entries).filter { $0.expires.map { facts.now < $0 } ?? true }
-    let records = merge(current, with: facts.inventory)
+    let inventory = facts.inventory
+    var unnamed = Set(inventory.positions(of: key))
     var items: [PlannedItem] = []
     items.reserveCapacity(current.count)
-    for (entry, record) in zip(current, records) {
+    for (entry, position) in zip(current, merge(current, with: inventory)) {
+      let record = position.map { inventory.records[$0] }
+      let isHeld = position.map { unnamed.remove($0) != nil } ?? false
       let (decision, reason) = decide(entry, record: record, segment: segment, facts: facts)
-      items.append(PlannedItem(entry: entry, decision: decision, reason: reason, record: record))
+      items.append(
+        PlannedItem(
+          entry: entry,
+          decision: decision,
+          reason: reason,
+          record: record,
+          isHeld: isHeld
+        )
+      )
     }
     return PlanFragment(
       items: items,
-      leaving: leaving(key, declared: current, inventory: facts.inventory)
+      leaving: unnamed.sorted().map { inventory.records[$0].url }
     )
   }
 
-  /// What disappears when segments let go of URLs: whatever no other segment holds and nobody locked.
+  /// What disappears when segments let go of URLs: whatever no other segment holds, none of this
+  /// run declares, and nobody locked.
   package static func removals(
     leaving: [(SegmentKey, [String])],
-    joining: [SegmentKey: Set<String>],
+    declared: Set<String>,
     inventory: Inventory
   ) -> [ContentRecord] {
     var released: [Int: Set<SegmentKey>] = [:]
@@ -56,8 +68,8 @@ package enum Planner {
       let keeps = inventory.holders[index].contains { holder in
         !(released[index]?.contains(inventory.segmentKeys[holder]) ?? false)
       }
-      let isJoined = joining.values.contains { $0.contains(record.url) }
-      return keeps || isJoined || inventory.locked.contains(record.url) ? nil : record
+      let isWanted = declared.contains(record.url) || inventory.locked.contains(record.url)
+      return keeps || isWanted ? nil : record
     }
   }
 
@@ -80,25 +92,28 @@ package enum Planner {
       let failure = Failure(.tooLarge, "the manifest says \(size) bytes; the limit is \(limit)")
       return (.fail(failure), "too large")
     }
+    if let record, record.state == .paused { return (.keep, "paused") }
     guard let record, let digest = record.digest else {
       return facts.policy.isOffline
         ? offline("not stored") : (.fetch(isUpdate: false), "not stored")
     }
-    if record.state == .paused { return (.keep, "paused") }
     if facts.missing.contains(digest) {
       return facts.policy.isOffline
         ? offline("object lost") : (.fetch(isUpdate: false), "object lost")
     }
-    return decideStored(entry, record: record, digest: digest, facts: facts)
+    return decideStored(entry, record: record, digest: digest, segment: segment, facts: facts)
   }
 
   private static func decideStored(
     _ entry: ManifestEntry,
     record: ContentRecord,
     digest: ContentDigest,
+    segment: SegmentDeclaration,
     facts: Facts
   ) -> (PlannedItem.Decision, reason: String) {
-    if facts.policy.refetchesAll { return (.fetch(isUpdate: true), "refetch asked for") }
+    if facts.policy.refetchesAll, !facts.policy.isOffline {
+      return (.fetch(isUpdate: true), "refetch asked for")
+    }
     switch comparison(entry.digests, with: record, digest: digest) {
     case .different:
       return facts.policy.isOffline
@@ -117,8 +132,9 @@ package enum Planner {
       if let tag = entry.entityTag, tag == record.validators.entityTag {
         return (.keep, "entity tag matches")
       }
-      if entry.lifetime == .immutable { return (.keep, "immutable") }
-      if let until = record.freshUntil, facts.now < until {
+      let limits = lifetimes(entry, of: [segment], policy: facts.policy)
+      if limits.contains(.immutable) { return (.keep, "immutable") }
+      if let until = freshUntil(record, limits: limits), facts.now < until {
         return (
           .keep, until == .distantFuture ? "immutable" : "fresh until \(Timestamp.format(until))"
         )
@@ -130,8 +146,37 @@ package enum Planner {
     return (.revalidate, facts.policy.revalidatesAll ? "revalidation asked for" : "stale")
   }
 
+  /// What the manifest, the configuration and the segments say about how long an answer holds.
+  package static func lifetimes(
+    _ entry: ManifestEntry,
+    of segments: [SegmentDeclaration],
+    policy: RunPolicy
+  ) -> [Freshness.Lifetime] {
+    let bound = policy.freshnessLimit.map { Freshness.Lifetime.atMost($0) }
+    return [entry.lifetime, bound].compactMap(\.self) + segments.compactMap(\.lifetime)
+  }
+
+  /// A bound that came after the answer shortens what was recorded with it.
+  private static func freshUntil(
+    _ record: ContentRecord,
+    limits: [Freshness.Lifetime]
+  ) -> Instant? {
+    guard let until = record.freshUntil, let answered = record.validatedAt else {
+      return record.freshUntil
+    }
+    return Freshness.capped(until, by: limits, since: answered)
+  }
+
   private static func offline(_ what: String) -> (PlannedItem.Decision, reason: String) {
     (.fail(Failure(.noNetwork, "\(what), and `--offline` asks nothing")), "\(what), offline")
+  }
+
+  /// Whether a stored body is known not to be the declared one.
+  package static func isContradicted(
+    _ expected: [ExpectedDigest],
+    by record: ContentRecord
+  ) -> Bool {
+    record.digest.map { comparison(expected, with: record, digest: $0) == .different } ?? false
   }
 
   private enum Comparison {
@@ -164,12 +209,12 @@ package enum Planner {
     return entries.filter { seen.insert($0.url.string).inserted }
   }
 
-  /// The record of each entry, by walking both in URL order at once.
+  /// The place of each entry's record, by walking both in URL order at once.
   private static func merge(
     _ entries: [ManifestEntry],
     with inventory: Inventory
-  ) -> [ContentRecord?] {
-    var found = [ContentRecord?](repeating: nil, count: entries.count)
+  ) -> [Int?] {
+    var found = [Int?](repeating: nil, count: entries.count)
     guard inventory.count > 0 else { return found }
     let order = entries.indices.sorted {
       Inventory.precedes(entries[$0].url.string, entries[$1].url.string)
@@ -181,22 +226,8 @@ package enum Planner {
         position += 1
       }
       guard position < inventory.count, inventory.records[position].url == url else { continue }
-      found[index] = inventory.records[position]
+      found[index] = position
     }
     return found
-  }
-
-  private static func leaving(
-    _ key: SegmentKey,
-    declared: [ManifestEntry],
-    inventory: Inventory
-  ) -> [String] {
-    guard let holder = inventory.segmentKeys.firstIndex(of: key) else { return [] }
-    let names = Set(declared.lazy.map(\.url.string))
-    return inventory.records.indices.compactMap { index in
-      guard inventory.holders[index].contains(holder), !names.contains(inventory.records[index].url)
-      else { return nil }
-      return inventory.records[index].url
-    }
   }
 }

@@ -9,13 +9,18 @@ extension ExitStatus {
     // Trust counts also where the item is not required.
     if failures.contains(where: { $0.code.category == .trust }) {
       self = .trust
-    } else if report.storeFailure != nil || failures.contains(where: { $0.code.category == .io }) {
+    } else if Self.hasDiskTrouble(report) {
       self = .io
     } else if failures.contains(where: { $0.counts && $0.code.category == .denied }) {
       self = .denied
     } else {
       self = Self.ofContent(report, failures: failures.filter(\.counts), detailed: detailed)
     }
+  }
+
+  private static func hasDiskTrouble(_ report: Report) -> Bool {
+    report.storeFailure != nil
+      || failures(of: report).contains { $0.counts && $0.code.category == .io }
   }
 
   private struct Finding {
@@ -43,7 +48,7 @@ extension ExitStatus {
       let isNothing =
         report.mode == .get
         ? report.items.allSatisfy { !$0.isUsable }
-        : !required.isEmpty && required.allSatisfy { $0.state == .failed }
+        : !report.segments.isEmpty && report.segments.allSatisfy { $0.state == .failed }
       return isNothing ? .nothing : .incomplete
     }
     let hasDeferral =
@@ -53,13 +58,14 @@ extension ExitStatus {
     return detailed && hasChanges ? .changes : .ok
   }
 
-  /// A plan was made, whatever it says; only a signal ends it otherwise.
+  /// A plan was made, whatever it says; only a signal or a broken disk ends it otherwise.
   private static func ofPlan(_ report: Report, detailed: Bool) -> ExitStatus {
     switch report.signal {
     case 15: return .terminated
     case .some: return .interrupted
     case nil: break
     }
+    if hasDiskTrouble(report) { return .io }
     let hasChanges = report.totals.fetched + report.totals.updated + report.totals.removed > 0
     return detailed && hasChanges ? .changes : .ok
   }

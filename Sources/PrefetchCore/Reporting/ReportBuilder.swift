@@ -3,6 +3,8 @@ package struct ReportBuilder: Sendable {
   private var report: Report
   private let startedUptime: Duration
   private var positions: [String: Int] = [:]
+  /// The last item of each URL.
+  private var itemPositions: [String: Int] = [:]
 
   package init(
     mode: RunRequest.Mode,
@@ -31,12 +33,19 @@ package struct ReportBuilder: Sendable {
       report.segments[position].manifest = manifest
       report.diagnostics += manifest.warnings
     case .itemSettled(let item):
+      itemPositions[item.url] = report.items.count
       report.items.append(item)
       report.totals.count(item)
       for name in item.segments {
         guard let position = positions[name] else { continue }
         report.segments[position].totals.count(item)
       }
+    case .itemShared(let item, let name):
+      if let position = itemPositions[item.url] {
+        report.items[position].segments.append(name)
+        report.items[position].isRequired = report.items[position].isRequired || item.isRequired
+      }
+      if let position = positions[name] { report.segments[position].totals.count(item) }
     case .segmentSettled(let segment):
       guard let position = positions[segment.name] else { return }
       report.segments[position].state = segment.state

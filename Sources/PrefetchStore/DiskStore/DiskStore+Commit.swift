@@ -176,16 +176,6 @@ struct ObjectReferences: ~Copyable {
   }
 }
 
-extension StoreChange {
-  fileprivate var body: StagedBody? {
-    switch self {
-    case .record(_, let body): body
-    case .segment(_, let manifest): manifest
-    case .join, .leave, .forget: nil
-    }
-  }
-}
-
 extension ContentRecord {
   /// Makes the record one of a body that was never fetched.
   mutating func forgetBody() {

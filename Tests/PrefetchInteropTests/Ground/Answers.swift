@@ -53,6 +53,11 @@ extension Node {
     at(path)?.text
   }
 
+  /// The elements of a list; none where there is no list.
+  func list(_ path: String) -> [Node] {
+    at(path)?.sequence ?? []
+  }
+
   func number(_ path: String) -> Int? {
     text(path).flatMap { Int($0) }
   }

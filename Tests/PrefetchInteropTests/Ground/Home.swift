@@ -28,6 +28,12 @@ struct Home {
     ]
   }
 
+  /// A configuration that may speak plain http to this machine.
+  @discardableResult
+  func configure(_ lines: String, to name: String = "prefetch.yaml") -> String {
+    write("transport_security: { NSAllowsLocalNetworking: true }\n\(lines)\n", to: name)
+  }
+
   /// A file of the working folder; its absolute path.
   @discardableResult
   func write(_ text: String, to name: String = "prefetch.yaml") -> String {
@@ -47,6 +53,10 @@ struct Home {
 
   func read(_ name: String) -> String? {
     FileTree.read(path(name)).map { String(decoding: $0, as: UTF8.self) }
+  }
+
+  func removeCache() throws {
+    try #require(tool("rm", "-rf", cache).status == 0)
   }
 
   func start(

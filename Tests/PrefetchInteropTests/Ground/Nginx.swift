@@ -20,8 +20,6 @@ final class Nginx {
   }
 
   struct Options {
-    /// Bytes a second for each answer.
-    var rate: Int?
     /// A certificate and its key make it speak TLS and HTTP/2.
     var certificate: String?
     var key: String?
@@ -81,6 +79,12 @@ final class Nginx {
     FileTree.remove("\(files)/\(name)")
   }
 
+  /// From now on every answer comes with 20 kB a second, or as fast as it goes.
+  func setSlow(_ isSlow: Bool) {
+    let path = folder.appending("slow")
+    if isSlow { FileTree.write([], to: path) } else { FileTree.remove(path) }
+  }
+
   /// Every request since the last call, those for our own purposes left out.
   func takeRequests() -> [Request] {
     // The server is one thread: after its answer, all that came before is in the log.
@@ -99,8 +103,8 @@ final class Nginx {
         status: status,
         bodyBytes: bytes,
         version: parts[4],
-        entityTag: parts[5],
-        modifiedSince: parts[6]
+        entityTag: parts[5] == "-" ? "" : parts[5],
+        modifiedSince: parts[6] == "-" ? "" : parts[6]
       )
     }
   }
@@ -116,8 +120,8 @@ final class Nginx {
     var lines = [
       "listen 127.0.0.1:\(port)\(options.certificate == nil ? "" : " ssl http2");",
       "root \(folder)/files;",
+      "if (-f \(folder)/slow) { set $limit_rate 20k; }",
     ]
-    if let rate = options.rate { lines += ["limit_rate \(rate);", "sendfile_max_chunk 4k;"] }
     if let certificate = options.certificate, let key = options.key {
       lines += ["ssl_certificate \(certificate);", "ssl_certificate_key \(key);"]
     }

@@ -1,3 +1,4 @@
+@unsafe @preconcurrency import Glibc
 import PrefetchTestSupport
 
 extension LoopbackServer {
@@ -30,5 +31,17 @@ enum Manifest {
     }
     return #"{"format": "prefetch-manifest", "version": 1, "items": ["#
       + items.joined(separator: ",\n") + "]}\n"
+  }
+}
+
+extension LoopbackServer {
+  /// False when half a minute brings no request for this path.
+  func waitForRequest(_ path: String) -> Bool {
+    let end = ContinuousClock.now + .seconds(30)
+    while ContinuousClock.now < end {
+      if requests.contains(where: { $0.path == path }) { return true }
+      poll(nil, 0, 2)
+    }
+    return false
   }
 }

@@ -110,6 +110,6 @@ enum Spawn {
   }
 
   deinit {
-    for unsafepointer in unsafe pointers { unsafe free(pointer) }
+    for index in unsafe pointers.indices { unsafe free(pointers[index]) }
   }
 }

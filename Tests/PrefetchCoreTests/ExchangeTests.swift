@@ -1,0 +1,205 @@
+import PrefetchCore
+import Testing
+
+@Suite struct ExchangeTests {
+  static let now = Instant(seconds: 1_700_000_000)
+
+  static func response(_ status: Int, _ headers: [HeaderField] = []) -> Result<
+    TransferResponse, Failure
+  > {
+    .success(TransferResponse(status: status, headers: HeaderBlock(headers), body: nil))
+  }
+
+  static func redirect(_ target: String, status: Int = 302) -> Result<TransferResponse, Failure> {
+    response(status, [HeaderField("Location", target)])
+  }
+
+  static func word(_ step: Exchange.Step) -> String {
+    switch step {
+    case .ask: "ask"
+    case .wait: "wait"
+    case .answered(let response): "answered \(response.status)"
+    case .failed(let failure, _): failure.code.rawValue
+    }
+  }
+
+  struct Row: Sendable, CustomTestStringConvertible {
+    var name: String
+    var url = "https://a.example/x"
+    var targets: [String]
+    var last: String
+    var change: @Sendable (inout RunPolicy) -> Void = { _ in }
+
+    var testDescription: String { name }
+  }
+
+  static let rows: [Row] = [
+    Row(name: "one hop", targets: ["/y"], last: "ask"),
+    Row(name: "five hops", targets: ["/1", "/2", "/3", "/4", "/5"], last: "ask"),
+    Row(name: "six hops", targets: ["/1", "/2", "/3", "/4", "/5", "/6"], last: "redirect_limit"),
+    Row(name: "to itself", targets: ["/x"], last: "redirect_limit"),
+    Row(name: "around", targets: ["/1", "/2", "/1"], last: "redirect_limit"),
+    Row(name: "no hops", targets: ["/y"], last: "redirect_limit") { $0.redirects.maximum = 0 },
+    Row(name: "not followed", targets: ["/y"], last: "redirected") {
+      $0.redirects.isFollowing = false
+    },
+    Row(name: "to another host", targets: ["https://b.example/"], last: "ask"),
+    Row(name: "to a forbidden host", targets: ["https://b.example/"], last: "redirect_forbidden") {
+      $0.redirects.allowsCrossHost = false
+    },
+    Row(name: "to another port", targets: ["https://a.example:444/"], last: "ask") {
+      $0.redirects.allowsCrossHost = false
+    },
+    Row(name: "downgrade", targets: ["http://a.example/"], last: "redirect_forbidden") {
+      $0.transportSecurity.allowsArbitraryLoads = true
+    },
+    Row(name: "downgrade allowed, http not", targets: ["http://a.example/"], last: "transport_security") {
+      $0.redirects.allowsDowngrade = true
+    },
+    Row(name: "downgrade and http allowed", targets: ["http://a.example/"], last: "ask") {
+      $0.redirects.allowsDowngrade = true
+      $0.transportSecurity.allowsArbitraryLoads = true
+    },
+    Row(name: "upgrade", url: "http://a.example/", targets: ["https://a.example/"], last: "ask"),
+    Row(name: "to a scheme that nobody fetches", targets: ["file:///etc/passwd"], last: "redirect_forbidden"),
+    Row(name: "to no host", targets: ["https://"], last: "bad_response"),
+    Row(name: "to user-info", targets: ["https://u:p@b.example/"], last: "bad_response"),
+  ]
+
+  @Test("Every hop is under the whole policy", arguments: rows)
+  func redirects(row: Row) throws {
+    var policy = RunPolicy()
+    row.change(&policy)
+    var exchange = Exchange(url: try WebURL(row.url))
+    var step = Exchange.Step.ask
+    for (number, target) in row.targets.enumerated() {
+      guard case .ask = step else {
+        Issue.record("ended before its last hop")
+        return
+      }
+      _ = exchange.nextRequest(TransferID(number))
+      step = exchange.receive(Self.redirect(target), policy: policy, now: Self.now, random: 0.5)
+    }
+    #expect(Self.word(step) == row.last)
+  }
+
+  @Test("Headers stay with the first origin, and come back with it")
+  func headerScope() throws {
+    let secret = HeaderField("Authorization", "Bearer x")
+    var exchange = Exchange(url: try WebURL("https://a.example/"), headers: [secret])
+    #expect(exchange.nextRequest(TransferID(1)).headers == [secret])
+    #expect(exchange.carriesCredentials)
+    for (target, headers) in [
+      ("https://a.example/2", [secret]), ("https://a.example:444/", []), ("https://b.example/", []),
+      ("https://sub.a.example/", []), ("https://a.example/5", [secret]),
+    ] {
+      _ = exchange.receive(Self.redirect(target), policy: RunPolicy(), now: Self.now, random: 0)
+      #expect(exchange.nextRequest(TransferID(2)).headers == headers)
+      #expect(exchange.carriesCredentials == !headers.isEmpty)
+    }
+  }
+
+  @Test("Validators go only to the URL that gave them, both and verbatim")
+  func conditions() throws {
+    var exchange = Exchange(
+      url: try WebURL("https://a.example/"),
+      conditions: Validators(entityTag: "W/\"1\"", lastModified: "whenever"),
+      conditionURL: "https://b.example/final"
+    )
+    #expect(exchange.nextRequest(TransferID(1)).headers == [])
+    #expect(!exchange.isConditional)
+    let target = Self.redirect("https://b.example/final", status: 301)
+    _ = exchange.receive(target, policy: RunPolicy(), now: Self.now, random: 0)
+    #expect(
+      exchange.nextRequest(TransferID(2)).headers == [
+        HeaderField("If-None-Match", "W/\"1\""), HeaderField("If-Modified-Since", "whenever"),
+        HeaderField("Cache-Control", "max-age=0"),
+      ]
+    )
+    exchange.dropConditions()
+    #expect(exchange.nextRequest(TransferID(3)).headers == [])
+  }
+
+  @Test("Three tries follow the first one, after pauses between nothing and a doubling ceiling")
+  func retries() throws {
+    let busy = Self.response(503)
+    for random in [0.0, 0.5, 0.999] {
+      var exchange = Exchange(url: try WebURL("https://a.example/"))
+      var pauses: [Duration] = []
+      var step = Exchange.Step.ask
+      for attempt in 0..<10 {
+        _ = exchange.nextRequest(TransferID(attempt))
+        step = exchange.receive(busy, policy: RunPolicy(), now: Self.now, random: random)
+        guard case .wait(let pause) = step else { break }
+        pauses.append(pause)
+      }
+      #expect(Self.word(step) == "server_busy")
+      #expect(exchange.attempts == 4)
+      #expect(pauses == [1, 2, 4].map { Duration.seconds($0) * random })
+    }
+  }
+
+  @Test("A pause never exceeds its ceiling, whatever the attempt")
+  func ceiling() {
+    let policy = RetryPolicy()
+    for attempt in [2, 6, 7, 50, 1_000_000] {
+      #expect(policy.delay(beforeAttempt: attempt, random: 1) <= policy.maximumDelay)
+      #expect(policy.delay(beforeAttempt: attempt, random: 0) == .zero)
+    }
+  }
+
+  @Test(
+    "Statuses that mean later are asked again, others are answers",
+    arguments: [
+      (200, "answered 200"), (304, "answered 304"), (404, "answered 404"), (403, "answered 403"),
+      (501, "answered 501"), (301, "answered 301"), (408, "wait"), (425, "wait"), (429, "wait"),
+      (500, "wait"), (502, "wait"), (503, "wait"), (504, "wait"),
+    ]
+  )
+  func statuses(status: Int, word: String) throws {
+    var exchange = Exchange(url: try WebURL("https://a.example/"))
+    _ = exchange.nextRequest(TransferID(1))
+    let step = exchange.receive(
+      Self.response(status),
+      policy: RunPolicy(),
+      now: Self.now,
+      random: 0.5
+    )
+    #expect(Self.word(step) == word)
+  }
+
+  @Test("Only what may pass by itself is tried again; hops cost no tries")
+  func failures() throws {
+    var exchange = Exchange(url: try WebURL("https://a.example/"))
+    _ = exchange.nextRequest(TransferID(1))
+    let certificate = Failure(.certificate, "wrong")
+    let final = exchange.receive(.failure(certificate), policy: RunPolicy(), now: Self.now, random: 0)
+    #expect(Self.word(final) == "certificate")
+
+    let reset = Failure(.reset, "reset", isTransient: true)
+    var moved = Exchange(url: try WebURL("https://a.example/"))
+    for target in ["/1", "/2"] {
+      _ = moved.nextRequest(TransferID(2))
+      _ = moved.receive(Self.redirect(target), policy: RunPolicy(), now: Self.now, random: 0)
+    }
+    var tries = 0
+    var step = Exchange.Step.wait(.zero)
+    while case .wait = step, tries < 10 {
+      _ = moved.nextRequest(TransferID(3))
+      tries += 1
+      step = moved.receive(.failure(reset), policy: RunPolicy(), now: Self.now, random: 0)
+    }
+    #expect(tries == 4)
+  }
+
+  @Test("A digest that was asked for too late is not part of the answer")
+  func algorithms() throws {
+    var exchange = Exchange(url: try WebURL("https://a.example/"), algorithms: [.md5])
+    #expect(exchange.nextRequest(TransferID(1)).algorithms == [.md5])
+    exchange.require([.sha512])
+    #expect(exchange.hasAsked(for: [.md5]))
+    #expect(!exchange.hasAsked(for: [.sha512]))
+    #expect(exchange.nextRequest(TransferID(2)).algorithms == [.md5, .sha512])
+    #expect(exchange.hasAsked(for: [.sha512]))
+  }
+}

@@ -1,0 +1,120 @@
+import PrefetchCore
+import Testing
+
+@Suite struct ManifestGuardTests {
+  static let now = Instant(seconds: 1_000)
+
+  struct Given: Sendable {
+    var manifest: Manifest
+    var segment = SegmentDeclaration(name: "s", source: .file("/m"))
+    var policy = RunPolicy()
+  }
+
+  struct Row: Sendable, CustomTestStringConvertible {
+    var name: String
+    var items = 10
+    var rejected = 0
+    var recordedItems: Int? = 10
+    var code: ErrorCode?
+    var change: @Sendable (inout Given) -> Void = { _ in }
+
+    var testDescription: String { name }
+  }
+
+  static let rows: [Row] = [
+    Row(name: "the same number"),
+    Row(name: "half, exactly at the fraction", items: 5),
+    Row(name: "more than half lost", items: 4, code: .manifestGuard),
+    Row(name: "rejected entries are items", items: 4, rejected: 1),
+    Row(name: "below ten nothing is a mass", items: 1, recordedItems: 9),
+    Row(name: "empty", items: 0, recordedItems: nil, code: .manifestGuard),
+    Row(name: "empty of a few", items: 0, recordedItems: 3, code: .manifestGuard),
+    Row(name: "allowed to be empty", items: 0, recordedItems: 20) { $0.segment.allowsEmpty = true },
+    Row(name: "nearly empty is no empty", items: 1, recordedItems: 20, code: .manifestGuard) {
+      $0.segment.allowsEmpty = true
+    },
+    Row(name: "mass removal allowed", items: 1, recordedItems: 100) {
+      $0.policy.allowsMassRemoval = true
+    },
+    Row(name: "mass removal allowed, but empty", items: 0, recordedItems: 100, code: .manifestGuard) {
+      $0.policy.allowsMassRemoval = true
+    },
+    Row(name: "a fraction of its own", items: 79, recordedItems: 100, code: .manifestGuard) {
+      $0.policy.maximumRemovalFraction = 0.2
+    },
+    Row(name: "exactly at a fraction of its own", items: 80, recordedItems: 100) {
+      $0.policy.maximumRemovalFraction = 0.2
+    },
+    Row(name: "never seen before", items: 1, recordedItems: nil),
+    Row(name: "older than the stored one", code: .manifestGuard) { $0.manifest.generated = Instant(seconds: 499)
+    },
+    Row(name: "as old as the stored one") { $0.manifest.generated = Instant(seconds: 500)
+    },
+    Row(name: "rollback allowed") {
+      $0.manifest.generated = Instant(seconds: 1)
+      $0.policy.allowsRollback = true
+    },
+    Row(name: "expired", code: .manifestGuard) { $0.manifest.expires = now },
+    Row(name: "not yet expired") { $0.manifest.expires = now + .milliseconds(1) },
+    Row(name: "another segment's", code: .manifestInvalid) { $0.manifest.segment = "other"
+    },
+    Row(name: "our segment's") { $0.manifest.segment = "s" },
+    Row(name: "another bundle's", code: .bundleMismatch) { $0.manifest.bundleID = "org.other"
+    },
+    Row(name: "our bundle's") { $0.manifest.bundleID = "org.me" },
+  ]
+
+  @Test("What a new manifest may not do to the last good one", arguments: rows)
+  func table(row: Row) throws {
+    let entry = ManifestEntry(url: try WebURL("https://a.example/"))
+    let refused = RejectedEntry(url: "x", failure: Failure(.badURL, "bad"))
+    var given = Given(manifest: Manifest(entries: Array(repeating: entry, count: row.items)))
+    given.manifest.rejected = Array(repeating: refused, count: row.rejected)
+    row.change(&given)
+    let recorded = row.recordedItems.map { count in
+      var record = SegmentRecord(key: SegmentKey(identity: "me", name: "s"))
+      record.manifestURL = "https://a.example/m"
+      record.generated = Instant(seconds: 500)
+      record.itemCount = count
+      return record
+    }
+    let objection = ManifestGuard.objection(
+      to: given.manifest,
+      of: given.segment,
+      bundleID: "org.me",
+      recorded: recorded,
+      policy: given.policy,
+      now: Self.now
+    )
+    #expect(objection?.code == row.code)
+  }
+
+  @Test("A segment whose URLs stood in the configuration is free to become a manifest")
+  func afterInline() throws {
+    var record = SegmentRecord(key: SegmentKey(identity: "me", name: "s"))
+    record.itemCount = 100
+    let entry = ManifestEntry(url: try WebURL("https://a.example/"))
+    #expect(
+      ManifestGuard.objection(
+        to: Manifest(entries: [entry]),
+        of: SegmentDeclaration(name: "s", source: .file("/m")),
+        bundleID: nil,
+        recorded: record,
+        policy: RunPolicy(),
+        now: Self.now
+      ) == nil
+    )
+  }
+
+  @Test(
+    "Pages and media come in place of manifests, data does not",
+    arguments: [
+      ("text/html", true), ("application/xhtml", true), ("image/png", true), ("text/css", true),
+      ("application/json", false), ("text/plain", false), ("application/octet-stream", false),
+      ("application/vnd.prefetch.manifest", false),
+    ]
+  )
+  func types(mime: String, isRefused: Bool) {
+    #expect((ManifestGuard.objection(toType: mime) != nil) == isRefused)
+  }
+}

@@ -1,0 +1,255 @@
+import PrefetchCore
+import Testing
+
+@Suite struct PlannerTests {
+  static let now = Instant(seconds: 1_700_000_000)
+  static let held = ContentDigest(bytes: [UInt8](repeating: 1, count: 32))
+  static let same = ExpectedDigest(algorithm: .sha256, bytes: [UInt8](repeating: 1, count: 32))
+  static let other = ExpectedDigest(algorithm: .sha256, bytes: [UInt8](repeating: 2, count: 32))
+  static let sha512 = ExpectedDigest(algorithm: .sha512, bytes: [UInt8](repeating: 5, count: 64))
+  static let otherSHA512 = ExpectedDigest(algorithm: .sha512, bytes: [UInt8](repeating: 6, count: 64))
+  static let md5 = ExpectedDigest(algorithm: .md5, bytes: [UInt8](repeating: 6, count: 16))
+
+  /// One planned item: what is declared, what is stored, what is wished.
+  struct Case: Sendable {
+    var entry: ManifestEntry
+    var record: ContentRecord?
+    var segment = SegmentDeclaration(name: "s", source: .inline([]))
+    var policy = RunPolicy()
+    var isLost = false
+  }
+
+  struct Row: Sendable, CustomTestStringConvertible {
+    var name: String
+    var action: ItemAction?
+    var reason: String
+    var code: ErrorCode?
+    var change: @Sendable (inout Case) -> Void
+
+    var testDescription: String { name }
+  }
+
+  static func row(
+    _ name: String,
+    _ action: ItemAction?,
+    _ reason: String,
+    _ code: ErrorCode? = nil,
+    _ change: @escaping @Sendable (inout Case) -> Void
+  ) -> Row {
+    Row(name: name, action: action, reason: reason, code: code, change: change)
+  }
+
+  static let rows: [Row] = [
+    row("not stored", .fetch, "not stored") { $0.record = nil },
+    row("known and never complete", .fetch, "not stored") { $0.record?.digest = nil },
+    row("object lost", .fetch, "object lost") { $0.isLost = true },
+    row("object lost, digest declared", .fetch, "object lost") {
+      $0.isLost = true
+      $0.entry.digests = [same]
+    },
+    row("digest matches", .keep, "digest matches") { $0.entry.digests = [same] },
+    row("one of two digests matches", .keep, "digest matches") { $0.entry.digests = [other, same] },
+    row("digest matches, size differs", .keep, "digest matches") {
+      $0.entry.digests = [same]
+      $0.entry.size = 11
+    },
+    row("digest differs", .update, "digest differs") { $0.entry.digests = [other] },
+    row("digest differs though fresh", .update, "digest differs") {
+      $0.entry.digests = [other]
+      $0.record?.freshUntil = .distantFuture
+    },
+    row("the stronger digest decides", .update, "digest differs") {
+      $0.entry.digests = [same, otherSHA512]
+      $0.record?.otherDigests = [.sha512: sha512.bytes]
+    },
+    row("a digest never taken decides nothing", .revalidate, "stale") {
+      $0.entry.digests = [otherSHA512]
+    },
+    row("a weak digest decides nothing", .revalidate, "stale") {
+      $0.entry.digests = [md5]
+      $0.record?.otherDigests = [.md5: [UInt8](repeating: 6, count: 16)]
+    },
+    row("size differs", .update, "size differs") { $0.entry.size = 11 },
+    row("size equals, stale", .revalidate, "stale") { $0.entry.size = 10 },
+    row("fresh", .keep, "fresh until 2023-11-14T22:13:20.001Z") {
+      $0.record?.freshUntil = now + .milliseconds(1)
+    },
+    row("fresh until now", .revalidate, "stale") { $0.record?.freshUntil = now },
+    row("immutable answer", .keep, "immutable") { $0.record?.freshUntil = .distantFuture },
+    row("immutable entry", .keep, "immutable") { $0.entry.lifetime = .immutable },
+    row("immutable segment", .keep, "immutable") { $0.segment.lifetime = .immutable },
+    row("a bound that came later", .revalidate, "stale") {
+      $0.record?.freshUntil = .distantFuture
+      $0.record?.validatedAt = now + .seconds(-61)
+      $0.policy.freshnessLimit = .seconds(60)
+    },
+    row("a bound that still holds", .keep, "fresh until 2023-11-14T22:13:50.000Z") {
+      $0.record?.freshUntil = .distantFuture
+      $0.record?.validatedAt = now + .seconds(-30)
+      $0.entry.lifetime = .atMost(.seconds(60))
+    },
+    row("entity tag matches", .keep, "entity tag matches") { $0.entry.entityTag = "\"1\"" },
+    row("entity tag differs", .revalidate, "stale") { $0.entry.entityTag = "\"2\"" },
+    row("stale with validators", .revalidate, "stale") { _ in },
+    row("stale without validators", .update, "stale, and the server gave no validators") {
+      $0.record?.validators = Validators()
+    },
+    row("revalidate what is fresh", .revalidate, "revalidation asked for") {
+      $0.policy.revalidatesAll = true
+      $0.record?.freshUntil = .distantFuture
+    },
+    row("revalidate what is proven", .revalidate, "revalidation asked for") {
+      $0.policy.revalidatesAll = true
+      $0.entry.digests = [same]
+    },
+    row("refetch", .update, "refetch asked for") {
+      $0.policy.refetchesAll = true
+      $0.entry.digests = [same]
+    },
+    row("offline, stale", .keep, "offline") { $0.policy.isOffline = true },
+    row("offline, not stored", .fail, "not stored, offline", .noNetwork) {
+      $0.policy.isOffline = true
+      $0.record = nil
+    },
+    row("offline, lost", .fail, "object lost, offline", .noNetwork) {
+      $0.policy.isOffline = true
+      $0.isLost = true
+    },
+    row("offline, digest differs", .fail, "digest differs, offline", .noNetwork) {
+      $0.policy.isOffline = true
+      $0.entry.digests = [other]
+    },
+    row("offline beats refetch", .keep, "offline") {
+      $0.policy.isOffline = true
+      $0.policy.refetchesAll = true
+    },
+    row("http refused", .fail, "transport security", .transportSecurity) {
+      if let url = try? WebURL("http://a.example/x") { $0.entry.url = url }
+    },
+    row("too large by the policy", .fail, "too large", .tooLarge) {
+      $0.entry.size = 100
+      $0.policy.maximumFileSize = 99
+    },
+    row("too large by the segment", .fail, "too large", .tooLarge) {
+      $0.entry.size = 100
+      $0.segment.maximumFileSize = 99
+    },
+    row("exactly at the limit", .update, "size differs") {
+      $0.entry.size = 100
+      $0.segment.maximumFileSize = 100
+    },
+    row("past its expiry", nil, "") { $0.entry.expires = now },
+    row("before its expiry", .revalidate, "stale") { $0.entry.expires = now + .milliseconds(1) },
+    row("paused", .keep, "paused") { $0.record?.state = .paused },
+    row("paused before its first body", .keep, "paused") {
+      $0.record?.state = .paused
+      $0.record?.digest = nil
+    },
+  ]
+
+  @Test("One line a case", arguments: rows)
+  func decisions(row: Row) throws {
+    var record = ContentRecord(url: "https://a.example/x", id: "x")
+    record.digest = Self.held
+    record.size = 10
+    record.state = .cached
+    record.validators = Validators(entityTag: "\"1\"")
+    var given = Case(entry: ManifestEntry(url: try WebURL(record.url)), record: record)
+    row.change(&given)
+    let inventory = Inventory(
+      records: given.record.map { [$0] } ?? [],
+      holders: given.record.map { _ in [[]] } ?? []
+    )
+    let plan = Planner.plan(
+      given.segment,
+      key: SegmentKey(identity: "me", name: "s"),
+      entries: [given.entry],
+      facts: .init(
+        inventory: inventory,
+        missing: given.isLost ? Set([Self.held].compactMap(\.self)) : [],
+        policy: given.policy,
+        now: Self.now
+      )
+    )
+    #expect(plan.items.first?.action == row.action)
+    #expect(plan.items.first?.reason ?? "" == row.reason)
+    guard case .fail(let failure) = plan.items.first?.decision else {
+      #expect(row.code == nil)
+      return
+    }
+    #expect(failure.code == row.code)
+  }
+}
+
+@Suite struct PlanTests {
+  static let mine = SegmentKey(identity: "me", name: "s")
+  static let other = SegmentKey(identity: "you", name: "s")
+
+  static func inventory(_ holders: [(String, [Int])], locked: Set<String> = []) -> Inventory {
+    Inventory(
+      records: holders.map { ContentRecord(url: "https://a.example/\($0.0)", id: $0.0) },
+      holders: holders.map(\.1),
+      segmentKeys: [mine, other],
+      locked: locked
+    )
+  }
+
+  static func plan(_ names: [String], _ inventory: Inventory) throws -> PlanFragment {
+    Planner.plan(
+      SegmentDeclaration(name: "s", source: .inline([])),
+      key: mine,
+      entries: try names.map { ManifestEntry(url: try WebURL("https://a.example/\($0)")) },
+      facts: .init(inventory: inventory, missing: [], policy: RunPolicy(), now: Instant(seconds: 0))
+    )
+  }
+
+  @Test("Items come in the order of the manifest, a URL named twice once")
+  func order() throws {
+    let fragment = try Self.plan(["c", "a", "c", "b"], Self.inventory([("a", [0]), ("b", [1])]))
+    #expect(fragment.items.map(\.entry.url.path) == ["/c", "/a", "/b"])
+    #expect(fragment.items.map { $0.record?.id } == [nil, "a", "b"])
+    #expect(fragment.items.map(\.isHeld) == [false, true, false])
+  }
+
+  @Test("What the segment holds and declares no more is leaving; what others hold is not")
+  func leaving() throws {
+    let inventory = Self.inventory([("a", [0]), ("b", [1]), ("c", [0, 1]), ("d", [])])
+    #expect(try Self.plan(["a"], inventory).leaving == ["https://a.example/c"])
+    #expect(
+      try Self.plan([], inventory).leaving == ["https://a.example/a", "https://a.example/c"]
+    )
+  }
+
+  @Test("Removed is what no other segment holds, nobody locked and nothing declares")
+  func removals() {
+    let inventory = Self.inventory(
+      [("a", [0]), ("b", [0, 1]), ("c", [0]), ("d", [0]), ("e", [0, 1])],
+      locked: ["https://a.example/c"]
+    )
+    let urls = ["a", "b", "c", "d", "e", "unknown"].map { "https://a.example/\($0)" }
+    let removed = Planner.removals(
+      leaving: [(Self.mine, urls), (Self.other, ["https://a.example/e"])],
+      declared: ["https://a.example/d"],
+      inventory: inventory
+    )
+    #expect(removed.map(\.id) == ["a", "e"])
+  }
+
+  @Test("A large plan looks at each entry and record a few times, not once for each other")
+  func large() throws {
+    let names = (0..<10_000).map { String($0 + 10_000) }
+    let inventory = Self.inventory(names.map { ($0, [0]) })
+    let fragment = try Self.plan(names.reversed(), inventory)
+    #expect(fragment.items.count == 10_000)
+    #expect(fragment.leaving.isEmpty)
+  }
+
+  @Test("A URL is found in the order of its bytes")
+  func search() {
+    let inventory = Self.inventory([("B", []), ("a", []), ("\u{C3}\u{A4}", [])])
+    #expect(inventory.index(of: "https://a.example/a") == 1)
+    #expect(inventory["https://a.example/B"]?.id == "B")
+    #expect(inventory["https://a.example/b"] == nil)
+    #expect(Inventory()["x"] == nil)
+  }
+}

@@ -1,0 +1,277 @@
+import PrefetchCore
+
+/// SplitMix64, so that a seed names a run for ever.
+struct SeededGenerator: RandomNumberGenerator {
+  private var state: UInt64
+
+  init(seed: UInt64) {
+    state = seed &* 0x2545_F491_4F6C_DD1D
+  }
+
+  mutating func next() -> UInt64 {
+    state &+= 0x9E37_79B9_7F4A_7C15
+    var mixed = state
+    mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+    mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+    return mixed ^ (mixed >> 31)
+  }
+
+  mutating func happens(_ percent: Int) -> Bool {
+    Int.random(in: 0..<100, using: &self) < percent
+  }
+}
+
+/// A network, a store and a clock that answer a dispatcher at random, and watch what it asks for.
+struct SimulatedWorld {
+  private(set) var generator: SeededGenerator
+  private(set) var problems: [String] = []
+  private(set) var report: ReportBuilder
+  private(set) var now: Moment
+
+  private let request: RunRequest
+  private let start: Dispatcher.Start
+  private var transfers: [TransferRequest] = []
+  private var cancelled: Set<TransferID> = []
+  private var internalEvents: [Event] = []
+  private var liveBodies: Set<Int> = []
+  private var nextBody = 1
+  private var hasHalted = false
+  private var isMultiplexed: Set<String> = []
+
+  private var positions: Set<Int> = []
+  private var discovered = 0
+  private var told = 0
+  private(set) var settled = 0
+  private var settledSegments: Set<String> = []
+  private(set) var commits = 0
+  private var failsAtCommit: Int?
+
+  init(seed: UInt64, pool: WorldPool) {
+    var generator = SeededGenerator(seed: seed)
+    now = Moment(wall: Instant(seconds: 1_700_000_000), uptime: .seconds(100))
+    start = pool.start(seed: seed, now: now, generator: &generator)
+    request = start.request
+    report = ReportBuilder(
+      mode: request.mode,
+      identity: request.identity,
+      segments: request.segments,
+      at: now
+    )
+    failsAtCommit = generator.happens(15) ? Int.random(in: 1...3, using: &generator) : nil
+    self.generator = generator
+  }
+
+  /// Runs to the end and returns the report, or nil when the run never ended.
+  mutating func run() -> Report? {
+    var dispatcher = Dispatcher(start)
+    var effects: [Effect] = []
+    deliver(.started, to: &dispatcher, &effects)
+    let interruption = generator.happens(25) ? Int.random(in: 0..<30, using: &generator) : nil
+    for step in 0..<5000 {
+      if dispatcher.isFinished {
+        finish()
+        return report.finished(at: now)
+      }
+      if step == interruption {
+        deliver(.interrupted(signal: 15), to: &dispatcher, &effects)
+        hasHalted = true
+        continue
+      }
+      guard let event = nextEvent(dispatcher) else {
+        problems.append("stuck at step \(step)")
+        return nil
+      }
+      deliver(event, to: &dispatcher, &effects)
+    }
+    problems.append("endless")
+    return nil
+  }
+
+  private mutating func deliver(
+    _ event: Event,
+    to dispatcher: inout Dispatcher,
+    _ effects: inout [Effect]
+  ) {
+    dispatcher.handle(event, now: now, into: &effects)
+    for effect in effects { perform(effect) }
+    effects = []
+  }
+
+  private mutating func nextEvent(_ dispatcher: Dispatcher) -> Event? {
+    if generator.happens(20) {
+      now.wall = now.wall + .milliseconds(400)
+      now.uptime += .milliseconds(400)
+    }
+    if !internalEvents.isEmpty, transfers.isEmpty || generator.happens(60) {
+      return internalEvents.remove(at: Int.random(in: internalEvents.indices, using: &generator))
+    }
+    if !transfers.isEmpty {
+      let index = Int.random(in: transfers.indices, using: &generator)
+      let transfer = transfers.remove(at: index)
+      return .transferFinished(transfer.id, result(of: transfer))
+    }
+    guard let deadline = dispatcher.nextDeadline else { return nil }
+    let pause = max(deadline - now.uptime, .milliseconds(1))
+    now.wall = now.wall + pause
+    now.uptime += pause
+    return .timePassed
+  }
+
+  private mutating func perform(_ effect: Effect) {
+    switch effect {
+    case .startTransfer(let transfer): begin(transfer)
+    case .cancelTransfer(let id):
+      cancelled.insert(id)
+    case .readManifest(let segment, _):
+      internalEvents.append(.manifestRead(segment: segment, reading(of: segment)))
+    case .commit(let changes): commit(changes)
+    case .discard(let body): release(body)
+    case .announce(let fact):
+      report.fold(fact)
+      note(fact)
+    }
+  }
+
+  private mutating func begin(_ transfer: TransferRequest) {
+    transfers.append(transfer)
+    if hasHalted { problems.append("\(transfer.url) was started after the interruption") }
+    if transfers.count > request.policy.concurrency { problems.append("over the concurrency") }
+    let host = transfer.url.authority
+    let limit = request.policy.perHost * (isMultiplexed.contains(host) ? 8 : 1)
+    if transfers.count(where: { $0.url.authority == host }) > limit {
+      problems.append("over the cap of \(host)")
+    }
+    if request.isOffline { problems.append("asked while offline") }
+  }
+
+  private mutating func commit(_ changes: [StoreChange]) {
+    commits += 1
+    if request.mode == .plan { problems.append("a dry run wrote") }
+    for change in changes {
+      if let body = change.body { release(body) }
+    }
+    let fails = failsAtCommit == commits
+    internalEvents.append(
+      fails ? .commitFailed(Failure(.diskFull, "full")) : .committed(removed: [])
+    )
+  }
+
+  private mutating func release(_ body: StagedBody) {
+    if liveBodies.remove(body.id) == nil { problems.append("body \(body.id) was released twice") }
+  }
+
+  private mutating func note(_ fact: RunFact) {
+    switch fact {
+    case .itemsDiscovered(_, let count): discovered += count
+    case .itemSettled(let item):
+      if let position = item.position, !positions.insert(position).inserted {
+        problems.append("\(item.url) settled twice")
+      }
+      guard item.action != .remove else { return }
+      settled += 1
+      told += item.segments.count
+      if item.action == .fail, item.failure == nil { problems.append("\(item.url) fails mutely") }
+    case .itemShared: told += 1
+    case .segmentSettled(let segment):
+      if !settledSegments.insert(segment.name).inserted {
+        problems.append("segment \(segment.name) settled twice")
+      }
+    case .itemStarted, .bytesReceived, .requestFinished, .manifestSettled, .interrupted,
+      .storeFailed:
+      break
+    }
+  }
+
+  private mutating func finish() {
+    if !transfers.isEmpty { problems.append("\(transfers.count) transfers outlive the run") }
+    if !internalEvents.isEmpty { problems.append("events outlive the run") }
+    if !liveBodies.isEmpty { problems.append("\(liveBodies.count) bodies leaked") }
+    if told != discovered { problems.append("\(discovered) items discovered, \(told) told of") }
+    if settledSegments.count != request.segments.count { problems.append("a segment is missing") }
+  }
+}
+
+// MARK: - Answers
+
+extension SimulatedWorld {
+  private mutating func result(of transfer: TransferRequest) -> TransferResult {
+    var figures = TransferFigures()
+    if cancelled.contains(transfer.id), generator.happens(80) {
+      return TransferResult(.failure(Failure(.cancelled, "cancelled")), figures: figures)
+    }
+    let isConditional = transfer.headers.contains { $0.name == "If-None-Match" }
+    let dice = Int.random(in: 0..<100, using: &generator)
+    if dice < 10 {
+      return TransferResult(
+        .failure(Failure(.reset, "reset", isTransient: true)),
+        figures: figures
+      )
+    }
+    if dice < 13 {
+      return TransferResult(.failure(Failure(.certificate, "wrong")), figures: figures)
+    }
+    if generator.happens(10) { isMultiplexed.insert(transfer.url.authority) }
+    figures.httpVersion = isMultiplexed.contains(transfer.url.authority) ? "2" : "1.1"
+    figures.wireBytes = 10
+    let response =
+      switch dice {
+      case ..<23: answer(503, [])
+      case ..<30: answer(404, [])
+      case ..<33: answer(403, [])
+      case ..<42: answer(302, [HeaderField("Location", redirectTarget())])
+      case ..<60 where isConditional:
+        answer(304, generator.happens(30) ? [HeaderField("ETag", "\"other\"")] : [])
+      case ..<62: answer(304, [])
+      default: full(transfer)
+      }
+    return TransferResult(.success(response), figures: figures)
+  }
+
+  private func answer(_ status: Int, _ headers: [HeaderField]) -> TransferResponse {
+    TransferResponse(status: status, headers: HeaderBlock(headers), body: nil)
+  }
+
+  private mutating func redirectTarget() -> String {
+    let targets = [
+      "/elsewhere", "https://b.example/moved", "https://c.example/x", "http://a.example/",
+    ]
+    return targets.randomElement(using: &generator) ?? "/"
+  }
+
+  private mutating func full(_ transfer: TransferRequest) -> TransferResponse {
+    var headers = [HeaderField("ETag", "\"1\""), HeaderField("Cache-Control", "max-age=60")]
+    if generator.happens(5) { headers.append(HeaderField("Content-Type", "text/html")) }
+    guard transfer.method == .get else { return answer(200, headers) }
+    let digest = WorldPool.digest(generator.happens(80) ? 1 : 2)
+    let others = transfer.algorithms.map { ($0, [UInt8](repeating: 1, count: $0.byteCount)) }
+    let body = StagedBody(
+      id: nextBody,
+      digest: digest,
+      size: 10,
+      otherDigests: Dictionary(uniqueKeysWithValues: others)
+    )
+    liveBodies.insert(nextBody)
+    nextBody += 1
+    let status = generator.happens(5) ? 206 : 200
+    return TransferResponse(status: status, headers: HeaderBlock(headers), body: body)
+  }
+
+  private mutating func reading(of segment: Int) -> Result<Manifest, Failure> {
+    switch Int.random(in: 0..<100, using: &generator) {
+    case ..<8: return .failure(Failure(.manifestInvalid, "line 1, column 1: no"))
+    case ..<12: return .failure(Failure(.manifestGuard, "HTML"))
+    case ..<18: return .failure(Failure(.storeDamaged, "gone"))
+    default:
+      var manifest = Manifest(entries: WorldPool.entries(&generator))
+      if generator.happens(20) {
+        let failure = Failure(.badURL, "bad")
+        manifest.rejected = [RejectedEntry(url: "ftp://x", failure: failure)]
+      }
+      return .success(manifest)
+    }
+  }
+}
+
+extension RunRequest {
+  fileprivate var isOffline: Bool { policy.isOffline }
+}

@@ -1,0 +1,107 @@
+import PrefetchTestSupport
+import Testing
+
+@Suite("Reading commands", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
+struct ReadOnlyTests {
+  private let home: Home
+  private let site: Site
+  private let gate = Gate()
+  private let server: LoopbackServer
+
+  init() throws {
+    let site = Site(["/one": Site.Page("one"), "/two": Site.Page("two")])
+    self.site = site
+    let gate = gate
+    server = try LoopbackServer { request in
+      let answer = site.respond(to: request)
+      return request.path == "/held" ? Script([.pause(gate)] + answer.steps) : answer
+    }
+    home = try Home()
+    declare(["/one", "/two"])
+  }
+
+  private func declare(_ paths: [String]) {
+    let urls = paths.map(server.address).joined(separator: ", ")
+    home.configure("segments: [{ name: basics, urls: [\(urls)] }]")
+  }
+
+  private var commands: [[String]] {
+    [
+      ["list"], ["status"], ["verify"], ["path", server.address("/one")],
+      ["explain", server.address("/one")], ["get", "--offline", server.address("/one")],
+      ["plan"], ["plan", "--offline"], ["--dry-run", "--json"], ["config"], ["check"],
+    ]
+  }
+
+  /// Whether this process may make a mount that nobody else sees.
+  private static let mayMount: Bool = {
+    guard let home = try? Home(), let unshare = Tool("unshare") else { return false }
+    let run = try? RunningProgram(
+      unshare.path,
+      ["-m", "mount", "--bind", home.work, home.work],
+      environment: home.variables,
+      folder: nil
+    ).finish()
+    return run?.status == 0
+  }()
+
+  @Test(
+    "work on a read-only mount of the cache and leave it as it is",
+    .enabled(if: mayMount, "may not mount")
+  )
+  func workReadOnly() throws {
+    #expect(try home.run().status == 0)
+    let before = FileTree.listing(home.cache)
+    for command in commands {
+      let words = command.map { "'\($0)'" }.joined(separator: " ")
+      let run = try home.shell(
+        """
+        exec unshare -m bash -ec '
+          mount --bind "$1" "$1"
+          mount -o remount,ro,bind "$1"
+          if touch "$1/x" 2>/dev/null; then exit 99; fi
+          shift
+          exec "$@"
+        ' bash '\(home.cache)' "$prefetch" \(words)
+        """
+      )
+      #expect(run.status == 0, "\(command): \(run)")
+      #expect(FileTree.listing(home.cache) == before, "\(command)")
+    }
+    #expect(FileTree.names(home.cache).filter { $0.contains("-wal") || $0.contains("-shm") } == [])
+  }
+
+  @Test("leave a cache that may be written as it is too", .timeLimit(.minutes(3)))
+  func leaveNothing() throws {
+    #expect(try home.run().status == 0)
+    let before = FileTree.listing(home.cache)
+    for command in commands {
+      let run = try home.start(command).finish()
+      #expect(run.status == 0, "\(command): \(run)")
+      #expect(FileTree.listing(home.cache) == before, "\(command)")
+    }
+  }
+
+  @Test("work beside a run, which then ends as if nothing had been", .timeLimit(.minutes(3)))
+  func workBesideRun() throws {
+    #expect(try home.run().status == 0)
+    site["/held"] = Site.Page("held")
+    declare(["/one", "/two", "/held"])
+    let run = try home.start([])
+    defer { gate.open() }
+    #expect(server.waitForRequest("/held"))
+    // Probing the item that is held back would wait for ever.
+    for command in commands where !["plan", "--dry-run"].contains(command[0]) {
+      let beside = try home.start(command).finish(within: 30)
+      #expect(beside.status == 0, "\(command): \(beside)")
+    }
+    let plan = try home.run("plan", "--no-probe")
+    #expect(plan.status == 0)
+    #expect(plan.lines.filter { $0.hasPrefix("fetch") }.count == 1)
+    gate.open()
+    let ended = run.finish()
+    #expect(ended.status == 0, "\(ended)")
+    #expect(try home.run("list").lines.count == 3)
+    #expect(FileTree.names(home.cache).filter { $0.contains("-wal") || $0.contains("-shm") } == [])
+  }
+}
