@@ -143,7 +143,7 @@ private struct Reader {
   }
 
   private mutating func checkIdentifier(_ entry: ManifestEntry, at node: Node) throws(Failure) {
-    guard node["id"] != nil, let id = entry.id else { return }
+    guard node.member("id") != nil, let id = entry.id else { return }
     guard !id.isEmpty else { throw NativeManifest.invalid("`id` is empty", at: node["id"] ?? node) }
     guard identifiers.insert("\(entry.provider ?? "")\u{0}\(id)").inserted else {
       throw NativeManifest.invalid("`id` `\(id)` is used twice", at: node["id"] ?? node)
@@ -151,7 +151,7 @@ private struct Reader {
   }
 
   private func size(_ node: Node) throws(Failure) -> Int64? {
-    guard let value = node["size"] else { return nil }
+    guard let value = node.member("size") else { return nil }
     guard let size = value.integer, size >= 0 else {
       throw NativeManifest.invalid("`size` must be a number of bytes", at: value)
     }
@@ -173,7 +173,7 @@ private struct Reader {
       }
       digests.append(digest)
     }
-    if let integrity = node["integrity"] {
+    if let integrity = node.member("integrity") {
       let parsed = integrity.text.flatMap { try? Integrity.expectedDigests(in: $0) }
       guard let parsed else {
         throw NativeManifest.invalid("`integrity` holds no digest that is known", at: integrity)
@@ -189,7 +189,7 @@ private struct Reader {
     _ node: Node,
     _ key: String
   ) throws(Failure) -> [Node.Entry] {
-    guard let value = node[key], value.scalar?.kind != .null else { return [] }
+    guard let value = node.member(key) else { return [] }
     guard let entries = value.mapping else {
       throw NativeManifest.invalid("`\(key)` must be a mapping, not \(value.kindName)", at: value)
     }
@@ -197,7 +197,7 @@ private struct Reader {
   }
 
   private func lifetime(_ node: Node) throws(Failure) -> Freshness.Lifetime? {
-    guard let value = node["ttl"], value.scalar?.kind != .null else { return nil }
+    guard let value = node.member("ttl") else { return nil }
     if value.text == "immutable" { return .immutable }
     guard let text = value.text, let duration = DurationText.parse(text) else {
       throw NativeManifest.invalid(
@@ -225,7 +225,7 @@ private struct Reader {
   }
 
   private func path(_ node: Node) throws(Failure) -> String? {
-    guard let value = node["path"], value.scalar?.kind != .null else { return nil }
+    guard let value = node.member("path") else { return nil }
     let text = value.text ?? ""
     let parts = text.split(separator: "/", omittingEmptySubsequences: false)
     let isSafe =
@@ -239,7 +239,7 @@ private struct Reader {
   }
 
   private func priority(_ node: Node) throws(Failure) -> Int? {
-    guard let value = node["priority"] else { return nil }
+    guard let value = node.member("priority") else { return nil }
     guard let priority = value.integer, (1...100).contains(priority) else {
       throw NativeManifest.invalid("`priority` must be in 1–100", at: value)
     }
@@ -247,7 +247,7 @@ private struct Reader {
   }
 
   private func time(_ node: Node, _ key: String) throws(Failure) -> Instant? {
-    guard let value = node[key] else { return nil }
+    guard let value = node.member(key) else { return nil }
     guard let text = value.text, let instant = Timestamp.parse(text) else {
       throw NativeManifest.invalid(
         "`\(key)` must be a time such as `2026-11-20T05:00:00Z`",
@@ -265,6 +265,11 @@ private struct Reader {
 }
 
 extension Node {
+  /// What stands under a key; null is as good as nothing.
+  fileprivate func member(_ key: String) -> Node? {
+    self[key].flatMap { $0.scalar?.kind == .null ? nil : $0 }
+  }
+
   /// The text of any scalar but null.
   fileprivate var text: String? {
     guard let scalar, scalar.kind != .null else { return nil }

@@ -49,6 +49,11 @@ package final class MemoryStaging: BodyStaging {
     bodies[body.id] ?? []
   }
 
+  /// Nil for one that is unknown, discarded included.
+  func bytes(ofFinished body: StagedBody) -> [UInt8]? {
+    bodies[body.id]
+  }
+
   /// Bodies that are finished and not discarded.
   package var bodyCount: Int {
     bodies.count

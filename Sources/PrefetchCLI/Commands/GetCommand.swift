@@ -220,7 +220,7 @@ struct GetCommand {
     let failures = (report?.items ?? []).filter { $0.failure != nil }
     for item in failures {
       let url = Redaction.masked(
-        (try? WebURL(item.url))?.redacted ?? item.url,
+        Redaction.url(item.url),
         secrets: loaded.secrets
       )
       let message = item.failure?.message ?? ""

@@ -16,7 +16,8 @@ enum Amounts {
 
   /// `0.3 s`, `12 s`, `3 m 20 s`, `2 h 5 m`, `4 d 1 h`.
   static func duration(_ duration: Duration) -> String {
-    let milliseconds = duration.milliseconds
+    // A clock that was set back makes spans that nobody wants to read.
+    let milliseconds = max(0, duration.milliseconds)
     let seconds = milliseconds / 1000
     switch seconds {
     case ..<10: return "\(decimal(Double(milliseconds) / 1000, hasFraction: true)) s"

@@ -112,10 +112,7 @@ final class Console {
   }
 
   private func masked(_ diagnostic: Diagnostic) -> Diagnostic {
-    var masked = diagnostic
-    masked.message = Redaction.masked(diagnostic.message, secrets: secrets)
-    masked.hint = diagnostic.hint.map { Redaction.masked($0, secrets: secrets) }
-    return masked
+    diagnostic.masked(secrets: secrets)
   }
 
   /// The end of a command that could not begin: words on stderr, under `--json` a document on stdout.

@@ -4,30 +4,36 @@ import PrefetchDocuments
 /// Facts as the events that scripts follow, one JSON object a line.
 enum EventLine {
   /// Nil for facts that are nobody's event.
-  static func value(_ fact: RunFact, run: String, at time: Instant) -> JSONValue? {
-    switch fact {
+  static func value(
+    _ fact: RunFact,
+    run: String,
+    at time: Instant,
+    secrets: [String] = []
+  ) -> JSONValue? {
+    let text = { JSONValue.string(Redaction.masked($0, secrets: secrets)) }
+    return switch fact {
     case .itemsDiscovered(let segment, let count):
       line(
         "items.discovered",
         run,
         time,
-        [("segment", .string(segment)), ("count", .integer(Int64(count)))]
+        [("segment", text(segment)), ("count", .integer(Int64(count)))]
       )
     case .itemStarted(let url, let segments):
       line(
         "items.started",
         run,
         time,
-        [("url", .string(url.redacted)), ("segments", .strings(segments))]
+        [("url", text(url.redacted)), ("segments", .array(segments.map(text)))]
       )
     case .itemSettled(let item):
-      settled(item, run, time)
+      settled(item, run, time, text)
     case .segmentSettled(let segment):
       line(
         "segment.done",
         run,
         time,
-        [("segment", .string(segment.name)), ("state", .string(segment.state.rawValue))]
+        [("segment", text(segment.name)), ("state", .string(segment.state.rawValue))]
       )
     case .itemShared, .bytesReceived, .requestFinished, .manifestSettled, .interrupted,
       .storeFailed:
@@ -44,10 +50,15 @@ enum EventLine {
     .object([("event", .string(name)), ("time", .time(time)), ("run", .string(run))] + members)
   }
 
-  private static func settled(_ item: ItemResult, _ run: String, _ time: Instant) -> JSONValue? {
-    let url = (try? WebURL(item.url))?.redacted ?? item.url
+  private static func settled(
+    _ item: ItemResult,
+    _ run: String,
+    _ time: Instant,
+    _ text: (String) -> JSONValue
+  ) -> JSONValue? {
     let about: [(String, JSONValue)] = [
-      ("url", .string(url)), ("id", .string(item.id)), ("segments", .strings(item.segments)),
+      ("url", text(Redaction.url(item.url))), ("id", text(item.id)),
+      ("segments", .array(item.segments.map(text))),
     ]
     switch item.outcome {
     case .added:
@@ -67,7 +78,7 @@ enum EventLine {
         about + [("bytes", .optional(item.size)), ("changed", ["headers"])]
       )
     case .removed:
-      return line("cache.removed", run, time, about + [("reason", .string(item.reason))])
+      return line("cache.removed", run, time, about + [("reason", text(item.reason))])
     case .failed, .redirected:
       let code = item.failure.map { JSONValue.string($0.code.rawValue) } ?? .null
       return line("items.failed", run, time, about + [("code", code)])

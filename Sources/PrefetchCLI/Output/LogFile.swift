@@ -15,7 +15,7 @@ final class LogFile {
 
   func append(_ text: String) {
     let time = Timestamp.format(clock.now().wall)
-    for line in text.split(separator: "\n") {
+    for line in text.split(whereSeparator: \.isNewline) {
       stream.write(isJSON ? "\(line)\n" : "\(time) \(line)\n")
     }
     _ = stream.flush()

@@ -30,10 +30,10 @@ struct PlanLines {
   private func line(_ item: ItemResult) -> String {
     let fields = [
       item.action.rawValue,
-      item.segments.joined(separator: ","),
+      envelope.redacted(item.segments.joined(separator: ",")),
       item.size.map(String.init) ?? "-",
       // Names and commands further down a pipe need the real URL; only secrets stay out.
-      envelope.redacted(item.url),
+      envelope.redacted(Redaction.withoutUserInformation(item.url)),
       item.failure.map { envelope.redacted($0.message) } ?? envelope.redacted(item.reason),
     ]
     return fields.map { SafeText.line($0) }.joined(separator: "\t")

@@ -42,7 +42,7 @@ struct ReportEnvelope {
 
   /// A URL for reports and logs.
   func redacted(url text: String) -> String {
-    redacted((try? WebURL(text))?.redacted ?? text)
+    redacted(Redaction.url(text))
   }
 }
 

@@ -22,7 +22,7 @@ struct ReportFailures {
       guard let failure = segment.manifest.failure else { return nil }
       let url = segment.manifest.url.map { " (\(envelope.redacted(url: $0)))" } ?? ""
       return Entry(
-        subject: "manifest of `\(segment.name)`\(url)",
+        subject: "manifest of `\(envelope.redacted(segment.name))`\(url)",
         segments: [segment.name],
         code: failure.code.rawValue,
         message: envelope.redacted(failure.message),
@@ -36,7 +36,8 @@ struct ReportFailures {
       guard let failure = item.failure else { return nil }
       return Entry(
         subject: item.url.isEmpty
-          ? "an entry of `\(item.segments.first ?? "")`" : envelope.redacted(url: item.url),
+          ? "an entry of `\(envelope.redacted(item.segments.first ?? ""))`"
+          : envelope.redacted(url: item.url),
         segments: item.segments,
         code: failure.code.rawValue,
         message: envelope.redacted(failure.message),

@@ -35,6 +35,6 @@ struct ReportHTML {
   }
 
   private func escaped(_ text: String) -> String {
-    MarkupText.escaped(SafeText.line(text))
+    MarkupText.escaped(envelope.redacted(text))
   }
 }

@@ -23,7 +23,7 @@ struct ReportJSON {
       "segments": .array(report.segments.map(segment)),
       "items": .array(envelope.shownItems.map(item)),
       "network": ["type": .null, "metered": .null, "quality": .null, "reason": .null],
-      "diagnostics": .array((envelope.notices + report.diagnostics).map { .diagnostic($0) }),
+      "diagnostics": .array((envelope.notices + report.diagnostics).map(diagnostic)),
     ]
   }
 
@@ -36,11 +36,11 @@ struct ReportJSON {
       "finished": .time(report.finished),
       "elapsed_ms": .milliseconds(report.elapsed),
       "config": [
-        "identity": .string(report.identity),
+        "identity": text(report.identity),
         "digest": .optional(envelope.configurationDigest),
-        "files": .strings(envelope.configurationFiles),
+        "files": texts(envelope.configurationFiles),
       ],
-      "host": .string(envelope.host),
+      "host": text(envelope.host),
     ]
   }
 
@@ -72,7 +72,7 @@ struct ReportJSON {
   private func segment(_ segment: Report.Segment) -> JSONValue {
     let manifest = segment.manifest
     return [
-      "name": .string(segment.name),
+      "name": text(segment.name),
       "state": .string(segment.state.rawValue),
       "priority": .optional(segment.priority),
       "manifest": [
@@ -92,14 +92,14 @@ struct ReportJSON {
     let figures = item.figures
     return [
       "url": .string(envelope.redacted(url: item.url)),
-      "id": .string(item.id),
-      "provider": .optional(item.provider),
-      "segments": .strings(item.segments),
-      "type": .optional(item.type),
+      "id": text(item.id),
+      "provider": .optional(item.provider.map { envelope.redacted($0) }),
+      "segments": texts(item.segments),
+      "type": .optional(item.type.map { envelope.redacted($0) }),
       "state": .string(item.state.rawValue),
       "action": .string(item.action.rawValue),
       "outcome": .optional(item.outcome?.rawValue),
-      "reason": .string(envelope.redacted(item.reason)),
+      "reason": text(item.reason),
       "source": .optional(item.source?.rawValue),
       "status": .optional(item.status),
       "attempts": .integer(Int64(item.attempts)),
@@ -126,11 +126,23 @@ struct ReportJSON {
     ]
   }
 
+  private func diagnostic(_ diagnostic: Diagnostic) -> JSONValue {
+    .diagnostic(diagnostic.masked(secrets: envelope.secrets))
+  }
+
+  private func text(_ text: String) -> JSONValue {
+    .string(envelope.redacted(text))
+  }
+
+  private func texts(_ texts: [String]) -> JSONValue {
+    .strings(texts.map { envelope.redacted($0) })
+  }
+
   private func failure(_ failure: Failure?) -> JSONValue {
     guard let failure else { return .null }
     return [
       "code": .string(failure.code.rawValue),
-      "message": .string(envelope.redacted(failure.message)),
+      "message": text(failure.message),
       "retryable": .bool(failure.isTransient),
       "sdk_code": .optional(failure.code.sdkCode),
     ]

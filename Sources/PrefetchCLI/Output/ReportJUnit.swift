@@ -44,7 +44,7 @@ struct ReportJUnit {
     let duration = time.map { " time=\"\(seconds($0))\"" } ?? ""
     let head = "    <testcase name=\"\(escaped(name))\"\(duration)"
     if let failure {
-      let message = escaped(envelope.redacted(failure.message))
+      let message = escaped(failure.message)
       return
         "\(head)><failure type=\"\(failure.code.rawValue)\" message=\"\(message)\"/></testcase>"
     }
@@ -61,23 +61,6 @@ struct ReportJUnit {
   }
 
   private func escaped(_ text: String) -> String {
-    MarkupText.escaped(SafeText.line(text))
-  }
-}
-
-/// Text inside XML and HTML, attributes included.
-enum MarkupText {
-  static func escaped(_ text: String) -> String {
-    var safe = ""
-    for character in text {
-      switch character {
-      case "&": safe += "&amp;"
-      case "<": safe += "&lt;"
-      case ">": safe += "&gt;"
-      case "\"": safe += "&quot;"
-      default: safe.append(character)
-      }
-    }
-    return safe
+    MarkupText.escaped(envelope.redacted(text))
   }
 }

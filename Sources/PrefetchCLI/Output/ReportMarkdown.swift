@@ -12,7 +12,7 @@ struct ReportMarkdown {
       "| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |",
     ]
     for segment in report.segments {
-      lines.append(row(segment.name, segment.state.rawValue, segment.totals))
+      lines.append(row(escaped(segment.name), segment.state.rawValue, segment.totals))
     }
     lines.append(row("**total**", envelope.exit.name, report.totals))
     lines += [
@@ -23,7 +23,7 @@ struct ReportMarkdown {
     if !failures.isEmpty {
       lines += ["", "### Failures", ""]
       lines += failures.map {
-        "- `\($0.subject.replacing("`", with: "'"))`: \(escaped($0.message)) (`\($0.code)`)"
+        "- `\(MarkupText.markdownCode($0.subject))`: \(escaped($0.message)) (`\($0.code)`)"
       }
     }
     return lines.joined(separator: "\n") + "\n"
@@ -35,11 +35,11 @@ struct ReportMarkdown {
       totals.removed,
     ]
     let cells =
-      [escaped(name), state] + numbers.map(String.init) + [Amounts.bytes(totals.bytesStored)]
+      [name, state] + numbers.map(String.init) + [Amounts.bytes(totals.bytesStored)]
     return "| \(cells.joined(separator: " | ")) |"
   }
 
   private func escaped(_ text: String) -> String {
-    SafeText.line(text).replacing("|", with: "\\|").replacing("<", with: "&lt;")
+    MarkupText.markdown(envelope.redacted(text))
   }
 }

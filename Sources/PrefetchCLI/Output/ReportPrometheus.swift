@@ -67,7 +67,7 @@ struct ReportPrometheus {
   }
 
   private func escaped(_ text: String) -> String {
-    SafeText.line(text.replacing("\\", with: "\\\\").replacing("\"", with: "\\\""))
+    MarkupText.label(envelope.redacted(text))
   }
 
   private struct Kind: Sendable {

@@ -6,9 +6,10 @@ struct ReportText {
 
   var lines: [String] {
     let report = envelope.report
-    let width = report.segments.map { $0.name.count }.max().map { max($0, 5) } ?? 5
-    var lines = report.segments.map { segment in
-      "\(padded(SafeText.line(segment.name), width))  \(padded(segment.state.rawValue, 10))  \(summary(segment))"
+    let names = report.segments.map { SafeText.line(envelope.redacted($0.name)) }
+    let width = names.reduce(5) { max($0, $1.count) }
+    var lines = zip(names, report.segments).map { name, segment in
+      "\(padded(name, width))  \(padded(segment.state.rawValue, 10))  \(summary(segment))"
     }
     lines.append("\(padded("total", width))  \(padded(envelope.exit.name, 10))  \(total)")
     if envelope.listsAllItems { lines += envelope.shownItems.map(itemLine) }

@@ -1,6 +1,7 @@
 /// Remote and user text on a terminal or in a line protocol: nothing in it may act as control.
 enum SafeText {
-  /// C0 and C1 controls, line breaks and direction marks as `\u{…}`; everything else as it is.
+  /// Controls, line breaks, direction marks, invisible characters and those that XML cannot hold as
+  /// `\u{…}`; everything else as it is.
   static func line(_ text: String) -> String {
     guard text.unicodeScalars.contains(where: isActive) else { return text }
     var safe = ""
@@ -16,7 +17,8 @@ enum SafeText {
 
   private static func isActive(_ scalar: Unicode.Scalar) -> Bool {
     switch scalar.value {
-    case 0..<0x20, 0x7F..<0xA0, 0x061C, 0x200E, 0x200F, 0x2028...0x202E, 0x2066...0x2069, 0xFEFF:
+    case 0..<0x20, 0x7F..<0xA0, 0x061C, 0x180E, 0x200B, 0x200E, 0x200F, 0x2028...0x202E,
+      0x2060...0x206F, 0xFEFF, 0xFFF9...0xFFFB, 0xFFFE, 0xFFFF, 0xE0000...0xE007F:
       true
     default: false
     }

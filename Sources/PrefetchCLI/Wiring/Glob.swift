@@ -43,7 +43,10 @@ enum Glob {
     case "?":
       return at + 1
     case "[":
-      guard let close = pattern[(at + 1)...].dropFirst().firstIndex(of: "]") else {
+      // A bracket that stands first, also behind a negation, is a member and does not close.
+      let isNegated = pattern[(at + 1)...].first.map { $0 == "!" || $0 == "^" } ?? false
+      let members = pattern[(at + (isNegated ? 2 : 1))...]
+      guard let close = members.dropFirst().firstIndex(of: "]") else {
         return scalar == "[" ? at + 1 : nil
       }
       return isMember(scalar, of: pattern[(at + 1)..<close]) ? close + 1 : nil

@@ -10,7 +10,12 @@ struct RunObservers {
 
   init(context: CommandContext, engine: EngineOptions, runID: String) throws(Failure) {
     events = try engine.events.map { destination throws(Failure) in
-      try EventSink(destination, runID: runID, start: context.clock.now().wall)
+      try EventSink(
+        destination,
+        runID: runID,
+        start: context.clock.now().wall,
+        secrets: context.console.secrets
+      )
     }
     progress = ProgressLine.isWanted(context) ? ProgressLine() : nil
     let trace: TraceLog? = context.shared.verbosity > 0 ? TraceLog(context.console) : nil
@@ -28,18 +33,27 @@ struct RunObservers {
 final class EventSink: RunObserver {
   private let stream: StandardOutput
   private let runID: String
+  private let secrets: [String]
 
-  init(_ destination: EventDestination, runID: String, start: Instant) throws(Failure) {
+  init(
+    _ destination: EventDestination,
+    runID: String,
+    start: Instant,
+    secrets: [String]
+  ) throws(Failure) {
     switch destination {
     case .descriptor(let number): stream = StandardOutput(descriptor: number)
     case .file(let path): stream = try StandardOutput(appendingTo: path)
     }
     self.runID = runID
+    self.secrets = secrets
     write(EventLine.line("run.started", runID, start, []))
   }
 
   func observe(_ fact: RunFact, at now: Moment) {
-    guard let value = EventLine.value(fact, run: runID, at: now.wall) else { return }
+    guard let value = EventLine.value(fact, run: runID, at: now.wall, secrets: secrets) else {
+      return
+    }
     write(value)
   }
 
@@ -115,7 +129,7 @@ final class TraceLog: RunObserver {
       let status = manifest.httpStatus.map { " (\($0))" } ?? ""
       console.detail("\(segment): manifest \(manifest.status.rawValue)\(status)")
     case .itemSettled(let item):
-      let url = (try? WebURL(item.url))?.redacted ?? item.url
+      let url = Redaction.url(item.url)
       let status = item.status.map { " (\($0))" } ?? ""
       console.detail(
         "\(item.outcome?.rawValue ?? item.action.rawValue): \(url)\(status), \(item.reason)"

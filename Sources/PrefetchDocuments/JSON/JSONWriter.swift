@@ -105,14 +105,27 @@ extension JSONWriter {
 
   /// How many bytes from here make up a character that must be escaped; 0 for all others.
   ///
-  /// Beyond what JSON asks for: DEL, the C1 controls (C2 80 to C2 9F) and the two line breaks that
-  /// JavaScript sees in a string (E2 80 A8 and A9).
+  /// Beyond what JSON asks for: DEL, the C1 controls (C2 80 to C2 9F), the two line breaks that
+  /// JavaScript sees in a string (E2 80 A8 and A9), the marks that turn the direction of writing
+  /// (U+061C, U+200E, U+200F, U+202A to U+202E, U+2066 to U+2069), and U+FEFF, U+FFFE and U+FFFF,
+  /// which YAML does not take.
   private func escapedLength(_ utf8: [UInt8], at place: Int) -> Int {
     switch utf8[place] {
     case 0..<0x20, 0x7F, UInt8(ascii: "\""), UInt8(ascii: "\\"): 1
     case 0xC2 where utf8[place + 1] < 0xA0: 2
-    case 0xE2 where utf8[place + 1] == 0x80 && utf8[place + 2] & 0xFE == 0xA8: 3
+    case 0xD8 where utf8[place + 1] == 0x9C: 2
+    case 0xE2 where isDirectionOrLineBreak(utf8[place + 1], utf8[place + 2]): 3
+    case 0xEF where utf8[place + 1] == 0xBB && utf8[place + 2] == 0xBF: 3
+    case 0xEF where utf8[place + 1] == 0xBF && utf8[place + 2] >= 0xBE: 3
     default: 0
+    }
+  }
+
+  private func isDirectionOrLineBreak(_ second: UInt8, _ third: UInt8) -> Bool {
+    switch second {
+    case 0x80: third == 0x8E || third == 0x8F || (0xA8...0xAE).contains(third)
+    case 0x81: (0xA6...0xA9).contains(third)
+    default: false
     }
   }
 

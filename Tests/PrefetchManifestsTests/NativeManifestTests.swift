@@ -1,0 +1,291 @@
+import PrefetchCore
+import Testing
+
+@testable import PrefetchManifests
+
+@Suite struct NativeManifestTests {
+  static func read(
+    _ text: String,
+    base: String? = "https://cdn.example/app/manifest.json"
+  ) -> Result<Manifest, Failure> {
+    read(Array(text.utf8), base: base)
+  }
+
+  static func read(_ bytes: [UInt8], base: String?) -> Result<Manifest, Failure> {
+    let source = ManifestSource(
+      bytes: .file("manifest"),
+      base: base.flatMap { try? WebURL($0) },
+      mime: nil,
+      name: "manifest"
+    )
+    do throws(Failure) {
+      return .success(try ManifestReader.read(unsafe bytes.span.bytes, source: source))
+    } catch {
+      return .failure(error)
+    }
+  }
+
+  static func manifest(_ items: String, _ members: String = "") -> String {
+    "{\"format\": \"prefetch-manifest\", \"version\": 1, \(members) \"items\": [\(items)]}"
+  }
+
+  static let sha256 = String(repeating: "ab", count: 32)
+
+  @Test("Every documented key of the document is read")
+  func document() throws {
+    let manifest = try Self.read(
+      Self.manifest(
+        "",
+        """
+        "generated": "2026-11-20T05:00:00Z", "expires": "2026-11-22T05:00:00Z",
+        "bundle_id": "com.example", "segment": " basics ", "priority": 7, "x": {"y": [1]},
+        """
+      )
+    ).get()
+    #expect(manifest.generated == Timestamp.parse("2026-11-20T05:00:00Z"))
+    #expect(manifest.expires == Timestamp.parse("2026-11-22T05:00:00Z"))
+    #expect(manifest.bundleID == "com.example")
+    #expect(manifest.segment == "basics")
+    #expect(manifest.priority == 7)
+    #expect(manifest.itemCount == 0)
+  }
+
+  @Test("Every documented key of an item is read")
+  func item() throws {
+    let manifest = try Self.read(
+      Self.manifest(
+        """
+        {"url": "img/a b.png", "id": "one", "provider": "shop", "type": "image", "title": "A",
+         "size": 5321, "digests": {"sha256": "\(Self.sha256)", "SHA-512": null, "crc": "1"},
+         "etag": "\\"1\\"", "mime": "image/png", "ttl": "15m", "expires": "2026-11-22",
+         "priority": 5, "headers": {"X-Tier": "gold"}, "path": "img/a.png"}
+        """.replacing(", \"SHA-512\": null", with: "")
+      )
+    ).get()
+    var expected = ManifestEntry(url: try WebURL("https://cdn.example/app/img/a%20b.png"))
+    expected.id = "one"
+    expected.provider = "shop"
+    expected.type = "image"
+    expected.title = "A"
+    expected.size = 5321
+    expected.digests = [
+      ExpectedDigest(algorithm: .sha256, bytes: [UInt8](repeating: 0xAB, count: 32))
+    ]
+    expected.entityTag = "\"1\""
+    expected.mime = "image/png"
+    expected.lifetime = .atMost(.seconds(900))
+    expected.expires = Timestamp.parse("2026-11-22")
+    expected.priority = 5
+    expected.headers = [HeaderField("X-Tier", "gold")]
+    expected.path = "img/a.png"
+    #expect(manifest.rejected == [])
+    #expect(manifest.entries == [expected])
+  }
+
+  @Test(
+    "URLs resolve against the document's base, else against where it came from",
+    arguments: [
+      ("x", "", "https://cdn.example/app/x"), ("/x", "", "https://cdn.example/x"),
+      ("x", "\"base\": \"https://b.example/d/\",", "https://b.example/d/x"),
+      ("x", "\"base\": \"../other/\",", "https://cdn.example/other/x"),
+      ("http://c.example/x", "\"base\": \"https://b.example/d/\",", "http://c.example/x"),
+    ]
+  )
+  func bases(url: String, base: String, expected: String) throws {
+    let manifest = try Self.read(Self.manifest("{\"url\": \"\(url)\"}", base)).get()
+    #expect(manifest.entries.map(\.url.string) == [expected])
+  }
+
+  @Test("An item may be its URL alone, and gets an id of twelve digits of the URL's digest")
+  func plainItem() throws {
+    let manifest = try Self.read(Self.manifest("\"https://a.example/x\"")).get()
+    #expect(manifest.entries.map(\.url.string) == ["https://a.example/x"])
+    #expect(
+      manifest.entries.first?.id == ItemIdentifier.make(for: try WebURL("https://a.example/x"))
+    )
+    #expect(manifest.entries.first?.id?.count == 12)
+  }
+
+  @Test("Without a base only whole URLs can be read")
+  func noBase() throws {
+    let text = Self.manifest("{\"url\": \"x\"}, {\"url\": \"https://a.example/\"}")
+    let manifest = try Self.read(text, base: nil).get()
+    #expect(manifest.entries.count == 1)
+    #expect(manifest.rejected.map(\.failure.code) == [.badURL])
+  }
+
+  @Test("Nothing but blanks is an empty manifest", arguments: ["", " ", "\n\t\r\n"])
+  func empty(text: String) throws {
+    #expect(try Self.read(text).get() == Manifest())
+  }
+
+  @Test(
+    "A page in place of a manifest is a mishap of the server",
+    arguments: [
+      "<!DOCTYPE html><p>Sign in", "\n<html>", "<HTML lang=en>", "<head><title>404</title>",
+    ]
+  )
+  func pages(text: String) {
+    #expect(throws: Failure(.manifestGuard, "an HTML page came in its place")) {
+      try Self.read(text).get()
+    }
+  }
+
+  @Test(
+    "What cannot be read as a whole says where and why",
+    arguments: [
+      ("{}", "line 1, column 1: `format` is missing; it must be `prefetch-manifest`"),
+      ("{\"format\": \"x\"}", "line 1, column 12: `format` is `x`; it must be `prefetch-manifest`"),
+      (
+        "{\"format\": {}}",
+        "line 1, column 12: `format` is `a mapping`; it must be `prefetch-manifest`"
+      ),
+      (
+        "{\"format\": \"prefetch-manifest\"}",
+        "line 1, column 1: `version` is missing; this program reads version 1"
+      ),
+      (
+        "{\"format\": \"prefetch-manifest\",\n \"version\": 2, \"items\": []}",
+        "line 2, column 13: `version` is 2; this program reads version 1"
+      ),
+      (
+        "{\"format\": \"prefetch-manifest\", \"version\": 1}",
+        "line 1, column 1: `items` is missing; it must be a list"
+      ),
+      (
+        "{\"format\": \"prefetch-manifest\", \"version\": 1,\n\"items\": {}}",
+        "line 2, column 10: `items` must be a list, not a mapping"
+      ),
+      (
+        manifest("", "\n\"generated\": \"yesterday\","),
+        "line 2, column 14: `generated` must be a time such as `2026-11-20T05:00:00Z`"
+      ),
+      (manifest("", "\n\"priority\": 0,"), "line 2, column 13: `priority` must be in 1–100"),
+      (
+        manifest("", "\n\"base\": \"ftp://x/\","),
+        "line 2, column 9: `base` has the scheme `ftp`; only `http` and `https` are fetched"
+      ),
+      ("{\"lockfileVersion\": 3}", "it is an npm lockfile, which this version does not read yet"),
+      ("<rss/>", "it is XML; this version reads native JSON manifests only"),
+      (
+        "hello",
+        "it is no prefetch manifest: it begins with neither `{` nor anything else that is known"
+      ),
+    ]
+  )
+  func documents(text: String, message: String) {
+    #expect(throws: Failure(.manifestInvalid, message)) { try Self.read(text).get() }
+  }
+
+  @Test(
+    "Broken JSON is refused with its place",
+    arguments: [
+      ("{\"format\": \"prefetch-manifest\",\n", "line 2, column 1: "),
+      ("{\"a\": 1,}", "line 1, column "), ("{\"a\": 1, \"a\": 2}", "line 1, column 10: "),
+      ("{\"a\": 'x'}", "line 1, column 7: "), ("{\n // c\n}", "line 2, column 2: "),
+    ]
+  )
+  func syntax(text: String, place: String) {
+    guard case .failure(let failure) = Self.read(text) else {
+      Issue.record("it was read")
+      return
+    }
+    #expect(failure.code == .manifestInvalid)
+    #expect(failure.message.hasPrefix(place), "\(failure.message)")
+  }
+
+  @Test(
+    "An entry that breaks a rule fails alone",
+    arguments: [
+      ("{}", .manifestInvalid), ("{\"id\": \"x\"}", .manifestInvalid),
+      ("{\"url\": null}", .manifestInvalid),
+      ("[]", .manifestInvalid), ("{\"url\": \"ftp://a/x\"}", .badURL),
+      ("{\"url\": \"https://u:p@a.example/\"}", .badURL), ("{\"url\": \"a\\\\b\"}", .badURL),
+      ("{\"url\": \"x\", \"id\": \"\"}", .manifestInvalid),
+      ("{\"url\": \"x\", \"id\": \"good\"}", .manifestInvalid),
+      ("{\"url\": \"x\", \"size\": -1}", .manifestInvalid),
+      ("{\"url\": \"x\", \"size\": \"10\"}", .manifestInvalid),
+      ("{\"url\": \"x\", \"size\": 1.5}", .manifestInvalid),
+      ("{\"url\": \"x\", \"digests\": {\"sha256\": \"abc\"}}", .manifestInvalid),
+      ("{\"url\": \"x\", \"digests\": \"sha256:\(sha256)\"}", .manifestInvalid),
+      ("{\"url\": \"x\", \"integrity\": \"nothing\"}", .manifestInvalid),
+      ("{\"url\": \"x\", \"ttl\": \"soon\"}", .manifestInvalid),
+      ("{\"url\": \"x\", \"ttl\": {}}", .manifestInvalid),
+      ("{\"url\": \"x\", \"expires\": \"soon\"}", .manifestInvalid),
+      ("{\"url\": \"x\", \"priority\": 101}", .manifestInvalid),
+      ("{\"url\": \"x\", \"headers\": {\"Authorization\": \"x\"}}", .manifestInvalid),
+      ("{\"url\": \"x\", \"headers\": {\"X\": \"a\\nb\"}}", .manifestInvalid),
+      ("{\"url\": \"x\", \"headers\": [\"X: y\"]}", .manifestInvalid),
+      ("{\"url\": \"x\", \"path\": \"../x\"}", .unsafeName),
+      ("{\"url\": \"x\", \"path\": \"/x\"}", .unsafeName),
+      ("{\"url\": \"x\", \"path\": \"a//b\"}", .unsafeName),
+      ("{\"url\": \"x\", \"path\": \"a\\\\b\"}", .unsafeName),
+      ("{\"url\": \"x\", \"path\": \"\"}", .unsafeName),
+      ("{\"url\": \"x\", \"path\": \"a\\u0000\"}", .unsafeName),
+      ("{\"url\": \"x\", \"path\": []}", .unsafeName),
+    ] as [(String, ErrorCode)]
+  )
+  func rejected(item: String, code: ErrorCode) throws {
+    let text = Self.manifest(
+      "{\"url\": \"good\", \"id\": \"good\"}, \(item), \"https://a.example/y\""
+    )
+    let manifest = try Self.read(text).get()
+    #expect(manifest.entries.count == 2)
+    #expect(manifest.rejected.map(\.failure.code) == [code])
+    #expect(manifest.itemCount == 3)
+  }
+
+  @Test("Absent and null mean the same for what is optional")
+  func nulls() throws {
+    let keys = [
+      "id", "provider", "type", "title", "digests", "etag", "mime", "ttl", "headers", "path",
+      "size", "priority", "expires", "integrity",
+    ]
+    let members = keys.map { "\"\($0)\": null" }.joined(separator: ", ")
+    let full = try Self.read(Self.manifest("{\"url\": \"x\", \(members)}")).get()
+    #expect(full == (try Self.read(Self.manifest("{\"url\": \"x\"}")).get()))
+  }
+
+  @Test("The same id may be used by two providers")
+  func providers() throws {
+    let text = Self.manifest(
+      "{\"url\": \"a\", \"id\": \"1\", \"provider\": \"p\"}, {\"url\": \"b\", \"id\": \"1\"}"
+    )
+    #expect(try Self.read(text).get().entries.count == 2)
+  }
+
+  @Test("No input brings the reader down, however it is mutilated")
+  func mutations() {
+    let sample = Array(
+      Self.manifest(
+        """
+        {"url": "a/ä.png", "id": "x", "size": 1, "digests": {"sha256": "\(Self.sha256)"}, "ttl": "1h",
+         "headers": {"X": "y"}, "path": "a/b"}, {"url": "https://b.example/\\u00e9?q#f"}
+        """,
+        "\"base\": \"https://b.example/\", \"generated\": \"2026-11-20T05:00:00Z\","
+      ).utf8
+    )
+    var state: UInt64 = 1
+    func random(_ bound: Int) -> Int {
+      state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+      return Int((state >> 33) % UInt64(bound))
+    }
+    var accepted = 0
+    for _ in 0..<2_000 {
+      var bytes = sample
+      for _ in 0...random(4) {
+        let place = random(bytes.count)
+        switch random(4) {
+        case 0: bytes.remove(at: place)
+        case 1: bytes.insert(UInt8(random(256)), at: place)
+        case 2: bytes[place] = UInt8(random(256))
+        default: bytes.removeSubrange(place..<min(bytes.count, place + random(20)))
+        }
+        if bytes.isEmpty { bytes = [0x7B] }
+      }
+      if case .success = Self.read(bytes, base: "https://a.example/") { accepted += 1 }
+    }
+    #expect(accepted > 0)
+    #expect(accepted < 2_000)
+  }
+}
