@@ -15,7 +15,7 @@ struct ExplainCommand {
     var history: [HistoryEntry] = []
     var segments: [SegmentKey] = []
     var declaredIn: [String] = []
-    var security: PrefetchCore.TransportSecurity.Decision
+    var security: TransportSecurity.Decision
     var decision: ItemAction
     var reason: String
   }
@@ -162,7 +162,7 @@ struct ExplainCommand {
     ]
   }
 
-  private static func text(_ decision: PrefetchCore.TransportSecurity.Decision) -> String {
+  private static func text(_ decision: TransportSecurity.Decision) -> String {
     switch decision {
     case .allowed(let entry): "allowed\(entry.map { " by `\($0)`" } ?? " (https)")"
     case .refused(_, let hint): "refused: \(hint)"

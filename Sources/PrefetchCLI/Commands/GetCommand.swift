@@ -19,7 +19,7 @@ struct GetCommand {
     let entries = try wanted(places)
     let delivery = try Delivery(context: context, options: options, count: entries.count)
     let toFetch = try stale(entries, places)
-    var report: PrefetchCore.Report?
+    var report: Report?
     if !toFetch.isEmpty, !options.isOffline {
       report = try fetch(toFetch, loaded, places)
     }
@@ -134,7 +134,7 @@ struct GetCommand {
     _ entries: [ManifestEntry],
     _ loaded: LoadedConfiguration,
     _ places: Places
-  ) throws(CommandExit) -> PrefetchCore.Report {
+  ) throws(CommandExit) -> Report {
     var engineOptions = EngineOptions()
     engineOptions.revalidatesAll = options.revalidates || options.maximumAge != nil
     let builder = RequestBuilder(
@@ -211,7 +211,7 @@ struct GetCommand {
   }
 
   private func conclude(
-    _ report: PrefetchCore.Report?,
+    _ report: Report?,
     delivered: [DeliveredItem],
     _ entries: [ManifestEntry],
     _ loaded: LoadedConfiguration,

@@ -54,15 +54,15 @@ struct RequestBuilder {
     return policy
   }
 
-  private var security: PrefetchCore.TransportSecurity {
+  private var security: TransportSecurity {
     let rules = configuration.transportSecurity
-    var security = PrefetchCore.TransportSecurity()
+    var security = TransportSecurity()
     security.allowsArbitraryLoads = rules.allowsArbitraryLoads
     security.allowsLocalNetworking = rules.allowsLocalNetworking
     security.hasNarrowerKeys =
       rules.allowsArbitraryLoadsForMedia != nil || rules.allowsArbitraryLoadsInWebContent != nil
     security.exceptions = rules.exceptions.mapValues { exception in
-      PrefetchCore.TransportSecurity.Exception(
+      TransportSecurity.Exception(
         includesSubdomains: exception.includesSubdomains,
         allowsInsecureHTTP: exception.allowsInsecureHTTPLoads,
         reason: exception.reason,

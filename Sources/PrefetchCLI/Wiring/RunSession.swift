@@ -20,7 +20,7 @@ struct RunSession {
   private var console: Console { context.console }
 
   /// What came of it, with the process's exit status still to be decided.
-  func run() throws(CommandExit) -> PrefetchCore.Report {
+  func run() throws(CommandExit) -> Report {
     do throws(Failure) {
       return try isPlan ? plan() : reconcile()
     } catch {
@@ -28,7 +28,7 @@ struct RunSession {
     }
   }
 
-  private func plan() throws(Failure) -> PrefetchCore.Report {
+  private func plan() throws(Failure) -> Report {
     var reports: [Diagnostic] = []
     let state = try StateStore.openForReading(state: places.state, reports: &reports)
     console.report(reports)
@@ -39,7 +39,7 @@ struct RunSession {
     return try perform(subscriptions, store: store)
   }
 
-  private func reconcile() throws(Failure) -> PrefetchCore.Report {
+  private func reconcile() throws(Failure) -> Report {
     let patience: RunLock.Patience =
       switch engine.wait {
       case nil: .none
@@ -76,7 +76,7 @@ struct RunSession {
   private func perform(
     _ subscriptions: Subscriptions,
     store: any ContentStore
-  ) throws(Failure) -> PrefetchCore.Report {
+  ) throws(Failure) -> Report {
     let builder = RequestBuilder(
       configuration: loaded.configuration,
       identity: loaded.identity,
@@ -107,9 +107,9 @@ struct RunSession {
   }
 
   /// Declared and not joined: named in the report, of no weight for the exit status.
-  private func unsubscribed(_ subscriptions: Subscriptions) -> [PrefetchCore.Report.Segment] {
+  private func unsubscribed(_ subscriptions: Subscriptions) -> [Report.Segment] {
     subscriptions.missing.map { name in
-      var entry = PrefetchCore.Report.Segment(
+      var entry = Report.Segment(
         name: name,
         state: .unsubscribed,
         manifest: ManifestResult(url: nil, status: .skipped)
@@ -135,14 +135,14 @@ struct RunSession {
   }
 
   /// Another run is at work on this cache: nothing was asked, nothing is wrong.
-  private func lockedReport() -> PrefetchCore.Report {
+  private func lockedReport() -> Report {
     let now = context.clock.now()
     let names = loaded.configuration.segments.filter { isSelected($0.name) }
-    var report = PrefetchCore.Report(mode: .run, identity: loaded.identity, started: now.wall)
+    var report = Report(mode: .run, identity: loaded.identity, started: now.wall)
     report.deferral = Deferral(rule: .lock)
     report.signal = StopSignals.pending
     report.segments = names.map { segment in
-      var entry = PrefetchCore.Report.Segment(
+      var entry = Report.Segment(
         name: segment.name,
         state: .deferred,
         manifest: ManifestResult(url: nil, status: .skipped)
@@ -158,7 +158,7 @@ struct RunSession {
     return report
   }
 
-  private func remember(_ report: PrefetchCore.Report, in state: StateStore) throws(Failure) {
+  private func remember(_ report: Report, in state: StateStore) throws(Failure) {
     let status = ExitStatus(report)
     try state.recordRun(
       RunRecord(

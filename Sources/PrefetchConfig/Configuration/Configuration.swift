@@ -40,10 +40,10 @@ package struct Configuration: Sendable {
   package var network = Network()
   package var redirects = Redirects()
   package var tls = TLS()
-  package var transportSecurity = TransportSecurity()
+  package var transportSecurity = SecurityRules()
   package var transport = Transport()
   package var cache = Cache()
-  package var report = Report()
+  package var report = Reporting()
   package var analytics = Analytics()
 
   package init() {}
@@ -56,7 +56,7 @@ extension Configuration {
     segmentFields
     policyFields
     Field("cache", \.cache, Cache.table, "The content store")
-    Field("report", \.report, Report.table, "What a run says afterwards")
+    Field("report", \.report, Reporting.table, "What a run says afterwards")
     Field("analytics", \.analytics, Analytics.table, "Figures for the publisher").later
   }
 
@@ -143,7 +143,7 @@ extension Configuration {
     Field(
       "transport_security",
       \.transportSecurity,
-      TransportSecurity.table,
+      SecurityRules.table,
       "App Transport Security, its keys as in an Info.plist"
     )
     .synonyms("NSAppTransportSecurity")

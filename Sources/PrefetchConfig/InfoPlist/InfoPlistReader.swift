@@ -164,7 +164,7 @@ struct InfoPlistReader {
 
   private mutating func takeSecurity(_ node: Node) {
     var shaping = TreeShaping()
-    let shape = Shape.object(TransportSecurity.table.shape)
+    let shape = Shape.object(SecurityRules.table.shape)
     add("transport_security", shaping.normalised(node, as: shape).pruned(to: shape))
     diagnostics += shaping.diagnostics
   }

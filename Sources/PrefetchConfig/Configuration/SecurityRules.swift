@@ -2,7 +2,7 @@ package import PrefetchCore
 import PrefetchDocuments
 
 /// App Transport Security: https only, unless a domain is excepted.
-package struct TransportSecurity: Hashable, Sendable {
+package struct SecurityRules: Hashable, Sendable {
   package var allowsArbitraryLoads = false
   /// Present with any value, these three take the effect from the one above.
   package var allowsArbitraryLoadsForMedia: Bool?

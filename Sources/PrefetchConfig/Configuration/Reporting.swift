@@ -1,5 +1,5 @@
 /// What a run says afterwards, and where.
-package struct Report: Hashable, Sendable {
+package struct Reporting: Hashable, Sendable {
   package enum Format: String, Hashable, Sendable, CaseIterable {
     case text
     case json
