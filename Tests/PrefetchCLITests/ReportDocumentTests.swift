@@ -71,7 +71,8 @@ struct ReportDocumentTests {
     let root = schema["properties"]
     let manifest = schema["$defs"]?["segment"]?["properties"]?["manifest"]?["properties"]
     let words = { (node: Node?) in node?["enum"]?.sequence?.compactMap(\.scalar?.text) }
-    #expect(words(root?["exit"]?["properties"]?["name"]) == PrefetchCore.ExitStatus.allCases.map(\.name))
+    let names = words(root?["exit"]?["properties"]?["name"])
+    #expect(names == PrefetchCore.ExitStatus.allCases.map(\.name))
     #expect(words(root?["result"]) == Report.Verdict.allCases.map(\.rawValue))
     #expect(words(manifest?["status"]) == ManifestResult.Status.allCases.map(\.rawValue))
   }
