@@ -1,24 +1,37 @@
 import PrefetchCore
 import PrefetchCrypto
 import PrefetchStore
+import PrefetchTestSupport
 import Testing
 
 /// What every content store must do, whatever it is made of.
 @Suite("A content store")
 struct ContentStoreContract {
+  enum Kind: CaseIterable {
+    case disk
+    case memory
+  }
+
   let place: TemporaryPlace
-  let store: any ContentStore
 
   init() throws {
     place = try TemporaryPlace()
-    store = try DiskStore.openForWriting(
-      cache: place.cache,
-      clockStart: Instant(seconds: 4_000_000_000)
-    )
   }
 
-  @Test("gives back what was committed, ordered by the bytes of the URLs")
-  func givesBack() throws {
+  private func open(_ kind: Kind) throws -> any ContentStore {
+    switch kind {
+    case .memory: MemoryStore()
+    case .disk:
+      try DiskStore.openForWriting(
+        cache: place.cache,
+        clockStart: Instant(seconds: 4_000_000_000)
+      )
+    }
+  }
+
+  @Test("gives back what was committed, ordered by the bytes of the URLs", arguments: Kind.allCases)
+  func givesBack(_ kind: Kind) throws {
+    let store = try open(kind)
     var record = ContentRecord(url: "https://a.example/b", id: "b")
     record.provider = "shop"
     record.type = "thumbnail"
@@ -51,8 +64,9 @@ struct ContentStoreContract {
     #expect(try store.text(of: body.digest) == "hello")
   }
 
-  @Test("holds bodies of any size", arguments: [0, 1, 65_536, 65_537, 1_000_000])
-  func sizes(_ count: Int) throws {
+  @Test("holds bodies of any size", arguments: [0, 1, 65_536, 65_537, 1_000_000], Kind.allCases)
+  func sizes(_ count: Int, _ kind: Kind) throws {
+    let store = try open(kind)
     let bytes = (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 31) }
     let sink = try store.beginBody(expectedSize: Int64(count), alsoHashing: [.sha512])
     for start in stride(from: 0, to: count, by: 50_000) {
@@ -73,8 +87,9 @@ struct ContentStoreContract {
     #expect(stored == bytes)
   }
 
-  @Test("forgets bodies that are abandoned or discarded")
-  func discards() throws {
+  @Test("forgets bodies that are abandoned or discarded", arguments: Kind.allCases)
+  func discards(_ kind: Kind) throws {
+    let store = try open(kind)
     let sink = try store.beginBody(expectedSize: nil, alsoHashing: [])
     let bytes = Array("x".utf8)
     try sink.append(unsafe bytes.span.bytes)
@@ -89,8 +104,9 @@ struct ContentStoreContract {
     #expect(try store.inventory().count == 0)
   }
 
-  @Test("replaces a body and drops the old one")
-  func replaces() throws {
+  @Test("replaces a body and drops the old one", arguments: Kind.allCases)
+  func replaces(_ kind: Kind) throws {
+    let store = try open(kind)
     try store.put(["https://a.example/": "old"], in: .basics)
     try store.put(["https://a.example/": "new"], in: nil)
     let inventory = try store.inventory()
@@ -99,8 +115,12 @@ struct ContentStoreContract {
     #expect(throws: Failure.self) { try store.text(of: SHA256.digest(of: "old")) }
   }
 
-  @Test("keeps an item as long as a segment of any configuration holds it")
-  func sharedBetweenIdentities() throws {
+  @Test(
+    "keeps an item as long as a segment of any configuration holds it",
+    arguments: Kind.allCases
+  )
+  func sharedBetweenIdentities(_ kind: Kind) throws {
+    let store = try open(kind)
     try store.put(["https://a.example/1": "one", "https://a.example/2": "two"], in: .basics)
     _ = try store.commit([.join(.other, urls: ["https://a.example/1"])])
     #expect(try store.inventory().holders == [[0, 1], [0]])
@@ -116,16 +136,18 @@ struct ContentStoreContract {
     #expect(throws: Failure.self) { try store.text(of: SHA256.digest(of: "one")) }
   }
 
-  @Test("keeps items that no segment ever held")
-  func onDemandStays() throws {
+  @Test("keeps items that no segment ever held", arguments: Kind.allCases)
+  func onDemandStays(_ kind: Kind) throws {
+    let store = try open(kind)
     try store.put(["https://a.example/get": "got"], in: nil)
     let removed = try store.commit([.leave(.basics, urls: ["https://a.example/get"])])
     #expect(removed.isEmpty)
     #expect(try store.inventory().count == 1)
   }
 
-  @Test("keeps an object that another item still names")
-  func sharedObject() throws {
+  @Test("keeps an object that another item still names", arguments: Kind.allCases)
+  func sharedObject(_ kind: Kind) throws {
+    let store = try open(kind)
     try store.put(["https://a.example/1": "same", "https://a.example/2": "same"], in: .basics)
     _ = try store.commit([.leave(.basics, urls: ["https://a.example/1"])])
     #expect(try store.text(of: SHA256.digest(of: "same")) == "same")
@@ -133,8 +155,9 @@ struct ContentStoreContract {
     #expect(throws: Failure.self) { try store.text(of: SHA256.digest(of: "same")) }
   }
 
-  @Test("keeps a segment's facts and its manifest")
-  func segments() throws {
+  @Test("keeps a segment's facts and its manifest", arguments: Kind.allCases)
+  func segments(_ kind: Kind) throws {
+    let store = try open(kind)
     var record = SegmentRecord(key: .basics)
     record.priority = 3
     record.manifestURL = "https://a.example/m"
@@ -154,8 +177,9 @@ struct ContentStoreContract {
     #expect(throws: Failure.self) { try store.text(of: SHA256.digest(of: "manifest 1")) }
   }
 
-  @Test("applies all changes or none")
-  func allOrNothing() throws {
+  @Test("applies all changes or none", arguments: Kind.allCases)
+  func allOrNothing(_ kind: Kind) throws {
+    let store = try open(kind)
     #expect(throws: Failure.self) {
       try store.commit([
         .record(.cached("https://a.example/"), body: try store.stage("a")),
@@ -166,16 +190,18 @@ struct ContentStoreContract {
     #expect(try store.segments().isEmpty)
   }
 
-  @Test("refuses a record of a body that it does not hold")
-  func refusesDangling() throws {
+  @Test("refuses a record of a body that it does not hold", arguments: Kind.allCases)
+  func refusesDangling(_ kind: Kind) throws {
+    let store = try open(kind)
     var record = ContentRecord.cached("https://a.example/")
     record.digest = SHA256.digest(of: "never stored")
     #expect(throws: Failure.self) { try store.commit([.record(record, body: nil)]) }
     #expect(try store.inventory().count == 0)
   }
 
-  @Test("accepts a record of a body that another item brought")
-  func reusesBody() throws {
+  @Test("accepts a record of a body that another item brought", arguments: Kind.allCases)
+  func reusesBody(_ kind: Kind) throws {
+    let store = try open(kind)
     try store.put(["https://a.example/1": "same"], in: nil)
     var record = ContentRecord.cached("https://a.example/2")
     record.digest = SHA256.digest(of: "same")
@@ -184,8 +210,9 @@ struct ContentStoreContract {
     #expect(try store.inventory().records.map(\.size) == [4, 4])
   }
 
-  @Test("takes hundreds of bodies in one commit")
-  func manyBodies() throws {
+  @Test("takes hundreds of bodies in one commit", arguments: Kind.allCases)
+  func manyBodies(_ kind: Kind) throws {
+    let store = try open(kind)
     var changes: [StoreChange] = []
     for number in 0..<600 {
       let body = try store.stage("body \(number)")

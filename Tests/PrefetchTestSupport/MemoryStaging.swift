@@ -98,6 +98,7 @@ private final class MemorySink: BodySink {
 
   func finish() throws(Failure) -> StagedBody {
     if let failure = staging.finishFailure { throw failure }
+    guard isOpen else { throw Failure(.internal, "the body is closed already") }
     isOpen = false
     return staging.keep(bytes, hasher.finish())
   }

@@ -133,6 +133,7 @@ struct DatabaseFile: Sendable {
 
   /// Makes it whole under another name first, so that no one ever meets half a database.
   private func create() throws(Failure) -> Database {
+    try removeLeftovers()
     let temporary = RandomName.make(name + ".new-")
     do throws(Failure) {
       let database = try Database(
@@ -151,6 +152,13 @@ struct DatabaseFile: Sendable {
     try folder.rename(temporary, to: name, in: folder)
     try folder.synchronize()
     return try connect(.writing)
+  }
+
+  /// What a process that was killed while making one has left; callers exclude each other.
+  private func removeLeftovers() throws(Failure) {
+    for leftover in try folder.names() where leftover.hasPrefix(name + ".new-") {
+      try folder.remove(leftover)
+    }
   }
 
   private func removeTemporary(_ temporary: String) {
