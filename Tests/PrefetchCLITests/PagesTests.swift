@@ -68,7 +68,9 @@ import Testing
   @Test(
     "mandoc finds nothing to say about the manual pages",
     .enabled(if: Tool.isInstalled("mandoc")),
-    arguments: ["prefetch.1", "prefetch.yaml.5"]
+    arguments: [
+      "prefetch.1", "prefetch.yaml.5", "prefetch-manifest.5", "prefetch-report.5",
+    ]
   )
   func manualLint(page: String) throws {
     let mandoc = try #require(Tool("mandoc"))

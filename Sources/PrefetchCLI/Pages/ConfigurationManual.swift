@@ -96,8 +96,7 @@ enum ConfigurationManual {
     ConfigurationProse(
       title: "Manifests",
       paragraphs: [
-        "A manifest is one JSON object. `format` and `version` are required; `generated`, `expires`, `bundle_id`, `segment`, `priority` and `base` may be there. An item needs `url`, which may be relative; `id`, `provider`, `type`, `size`, `digests`, `integrity`, `etag`, `mime`, `ttl` (a duration, or `immutable`), `expires`, `headers` and `path` are optional. An item whose stored digest is the declared one costs no request. An entry that breaks a rule fails alone; unknown keys are ignored.",
-        "A manifest that is empty, lost more than `cache.purge.max_fraction` of ten or more items, is older than the stored one, has expired, or is an HTML page, is refused, and the last good generation stays.",
+        "What a segment holds is said by its manifest, one JSON object on a server or a local disk; `prefetch-manifest`(5) has every key and rule. The smallest useful one:"
       ],
       example: """
         {

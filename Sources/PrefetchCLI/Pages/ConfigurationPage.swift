@@ -51,7 +51,7 @@ enum ConfigurationPage {
     }
     for prose in after { append(prose, to: &page) }
     page.section("SEE ALSO")
-    page.line("`prefetch`(1)")
+    page.line("`prefetch`(1), `prefetch-manifest`(5), `prefetch-report`(5)")
     return page.text
   }
 

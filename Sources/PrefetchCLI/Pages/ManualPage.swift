@@ -23,7 +23,7 @@ enum ManualPage {
     exitStatus(&page)
     examples(&page)
     page.section("SEE ALSO")
-    page.line("`prefetch.yaml`(5), `curl`(1)")
+    page.line("`prefetch.yaml`(5), `prefetch-manifest`(5), `prefetch-report`(5), `curl`(1)")
     return page.text
   }
 

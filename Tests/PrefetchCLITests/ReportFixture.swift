@@ -1,0 +1,215 @@
+import PrefetchCore
+
+@testable import PrefetchCLI
+
+/// A report in which everything happened that can happen, with foreign text of the test's choice.
+struct ReportFixture {
+  /// Stands in every place that servers and manifests can fill.
+  var foreign = "plain"
+  /// Stands in every place that the configuration can fill.
+  var own = "basics"
+  var secrets: [String] = []
+  var listsAllItems = true
+
+  static let digest = ContentDigest(
+    "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
+  )
+  static let start = Instant(milliseconds: 1_795_150_800_000)
+
+  var envelope: ReportEnvelope {
+    let report = report
+    return ReportEnvelope(
+      report: report,
+      exit: ExitStatus(report),
+      exitCode: ExitStatus(report).code,
+      runID: "20261120T050000000Z-0badcafe",
+      host: "host-\(own)",
+      tool: ToolVersions(libcurl: "8.11.0", sqlite: "3.40.1", openssl: "3.0.15"),
+      configurationDigest: Self.digest?.description,
+      configurationFiles: ["/etc/\(own)/prefetch.yaml"],
+      listsAllItems: listsAllItems,
+      notices: [
+        Diagnostic(
+          "config.not-in-effect",
+          "`\(own)` is not in effect",
+          severity: .warning,
+          hint: "remove `\(own)`",
+          path: "segments[0].\(own)",
+          at: SourceLocation(file: "/etc/\(own)/prefetch.yaml", line: 3, column: 5, length: 4)
+        )
+      ],
+      secrets: secrets,
+      objectPath: { "/cache/objects/\($0.hexadecimal)" }
+    )
+  }
+
+  var facts: [RunFact] {
+    manifests + items.map { .itemSettled($0) } + [
+      .itemsDiscovered(segment: own, count: 9),
+      .requestFinished(RequestResult(status: 200, wireBytes: 1500, isRetry: false)),
+      .requestFinished(RequestResult(status: 304, wireBytes: 300, isRetry: false)),
+      .requestFinished(RequestResult(status: 503, wireBytes: 200, isRetry: false)),
+      .requestFinished(RequestResult(status: nil, wireBytes: 0, isRetry: true)),
+      .segmentSettled(segment(own, .incomplete, priority: 1)),
+      .segmentSettled(segment("extras", .failed)),
+      .segmentSettled(segment("maps", .deferred)),
+    ]
+  }
+
+  private var report: Report {
+    let declarations = [own, "extras", "maps"].map {
+      SegmentDeclaration(name: $0, source: .inline([]))
+    }
+    var builder = ReportBuilder(
+      mode: .run,
+      identity: "/etc/\(own)/prefetch.yaml",
+      segments: declarations,
+      at: Moment(wall: Self.start, uptime: .seconds(10))
+    )
+    for fact in facts { builder.fold(fact) }
+    return builder.finished(
+      at: Moment(wall: Self.start + .milliseconds(2345), uptime: .milliseconds(12_345))
+    )
+  }
+
+  private var manifests: [RunFact] {
+    var good = ManifestResult(
+      url: "https://cdn.example.com/\(foreign)?token=letmein",
+      status: .fetched
+    )
+    good.httpStatus = 200
+    good.bytes = 1200
+    good.warnings = [
+      Diagnostic("manifest.unknown-key", "unknown key `\(foreign)`", severity: .warning)
+    ]
+    var refused = ManifestResult(url: "https://cdn.example.com/extras.json", status: .refused)
+    refused.httpStatus = 200
+    refused.failure = Failure(.manifestGuard, "it has no items, says `\(foreign)`")
+    return [
+      .manifestSettled(segment: own, good),
+      .manifestSettled(segment: "extras", refused),
+      .manifestSettled(segment: "maps", ManifestResult(url: nil, status: .skipped)),
+    ]
+  }
+
+  private func segment(
+    _ name: String,
+    _ state: SegmentState,
+    priority: Int? = nil
+  ) -> SegmentResult {
+    var result = SegmentResult(name: name, state: state, priority: priority, isRequired: true)
+    if state == .deferred {
+      result.deferral = Deferral(rule: .retryAfter, until: Self.start + .seconds(600))
+    }
+    return result
+  }
+}
+
+// MARK: - Items
+
+extension ReportFixture {
+  var items: [ItemResult] {
+    [fetched, confirmed, kept, updated, failed, rejected, deferred, removed]
+  }
+
+  private func item(
+    _ name: String,
+    _ state: ItemState,
+    _ action: ItemAction,
+    _ outcome: ItemOutcome
+  ) -> ItemResult {
+    var item = ItemResult(
+      url: "https://cdn.example.com/\(name)?sig=letmein&page=1",
+      id: "\(name)-\(foreign)",
+      segments: [own],
+      state: state,
+      action: action,
+      reason: "because of \(foreign)"
+    )
+    item.outcome = outcome
+    return item
+  }
+
+  private var fetched: ItemResult {
+    var item = item("fetched", .cached, .fetch, .added)
+    item.provider = foreign
+    item.type = foreign
+    item.source = .network
+    item.status = 200
+    item.attempts = 2
+    item.size = 5321
+    item.digest = Self.digest
+    item.isUsable = true
+    var figures = TransferFigures()
+    figures.httpVersion = "2"
+    figures.dns = .microseconds(1500)
+    figures.connect = .milliseconds(12)
+    figures.tls = .milliseconds(30)
+    figures.firstByte = .microseconds(45_678)
+    figures.total = .milliseconds(60)
+    item.figures = figures
+    if let url = try? WebURL("https://cdn.example.com/moved?signature=letmein") {
+      item.redirects = [RedirectHop(status: 302, url: url)]
+    }
+    item.finalURL = "https://cdn.example.com/\(foreign)?X-Amz-Signature=letmein"
+    return item
+  }
+
+  private var confirmed: ItemResult {
+    var item = item("confirmed", .cached, .revalidate, .unchanged)
+    item.source = .revalidated
+    item.status = 304
+    item.attempts = 1
+    item.size = 1000
+    item.digest = Self.digest
+    item.isUsable = true
+    return item
+  }
+
+  private var kept: ItemResult {
+    var item = item("kept", .cached, .keep, .unchanged)
+    item.source = .cache
+    item.size = 2000
+    item.digest = Self.digest
+    item.isUsable = true
+    return item
+  }
+
+  private var updated: ItemResult {
+    var item = item("updated", .cached, .update, .updated)
+    item.source = .network
+    item.status = 200
+    item.size = 3000
+    item.isUsable = true
+    return item
+  }
+
+  private var failed: ItemResult {
+    var item = item("failed", .failed, .fail, .failed)
+    item.status = 404
+    item.attempts = 1
+    item.failure = Failure(.gone, "the server answered 404: \(foreign)", isTransient: false)
+    return item
+  }
+
+  /// An entry that names no URL, only what somebody put in its place.
+  private var rejected: ItemResult {
+    var item = item("rejected", .failed, .fail, .failed)
+    item.url = "https://user:letmein@cdn.example.com/\(foreign)?token=letmein"
+    item.failure = Failure(.badURL, "it holds user-info")
+    return item
+  }
+
+  private var deferred: ItemResult {
+    var item = item("deferred", .idle, .defer, .deferred)
+    item.segments = ["maps"]
+    item.deferral = Deferral(rule: .deadline)
+    return item
+  }
+
+  private var removed: ItemResult {
+    var item = item("removed", .deleted, .remove, .removed)
+    item.size = 700
+    return item
+  }
+}
