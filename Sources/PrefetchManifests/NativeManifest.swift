@@ -130,7 +130,9 @@ private struct Reader {
       entry.path = try path(node)
       return entry
     } catch {
-      throw RejectedEntry(url: text, id: id, failure: error)
+      // The item it was meant to be, where that can be said.
+      let meant = try? url(text, at: node)
+      throw RejectedEntry(url: meant?.string ?? text, id: id, failure: error)
     }
   }
 

@@ -76,6 +76,21 @@ import Testing
     #expect(try bench.contents == ["c": "C"])
   }
 
+  @Test("An entry that turns wrong fails alone, and what is stored for it stays")
+  func rejectedEntry() throws {
+    let bench = Bench(["/m.json": Bench.manifest(["a", "b"]), "/a": .init("A"), "/b": .init("B")])
+    _ = try bench.run([("s", ["m.json"])])
+    bench.site["/m.json"] = .init(
+      #"{"format": "prefetch-manifest", "version": 1, "items": ["#
+        + #"{"url": "a", "id": "a"}, {"url": "b", "size": "x"}]}"#
+    )
+    let report = try bench.run([("s", ["m.json"])])
+    #expect(report.items.compactMap(\.failure?.code) == [.manifestInvalid])
+    #expect(report.totals.removed == 0)
+    #expect(ExitStatus(report) == .incomplete)
+    #expect(try bench.contents == ["a": "A", "b": "B"])
+  }
+
   @Test("A segment that is planned alone removes nothing of the others")
   func selection() throws {
     let bench = Bench(["/a": .init("A"), "/b": .init("B")])

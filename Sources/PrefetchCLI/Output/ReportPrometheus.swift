@@ -48,7 +48,7 @@ struct ReportPrometheus {
     gauge("prefetch_segment_items", "Items of the last run by what was done", items, &lines)
     let states = report.segments.map { segment in
       (
-        "{segment=\"\(escaped(segment.name))\",state=\"\(segment.state.rawValue)\"}",
+        "{segment=\"\(escaped(segment.name))\"}",
         segment.state == .current ? Int64(1) : 0
       )
     }

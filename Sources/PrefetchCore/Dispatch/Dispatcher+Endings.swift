@@ -67,6 +67,12 @@ extension Dispatcher {
       action: .fail,
       reason: "the manifest entry breaks a rule"
     )
+    if let stored = facts.inventory[entry.url], isUsable(stored) {
+      result.isUsable = true
+      result.state = stored.state
+      result.size = stored.size
+      result.digest = stored.digest
+    }
     result.outcome = .failed
     result.failure = entry.failure
     result.isRequired = segments[index].declaration.isRequired

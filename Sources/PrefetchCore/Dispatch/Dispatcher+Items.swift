@@ -16,7 +16,9 @@ extension Dispatcher {
       facts: facts
     )
     segments[index].phase = .planned
-    segments[index].leaving = fragment.leaving
+    // An entry that is wrong is still a declaration: what is stored for it stays.
+    let refused = Set(rejected.map(\.url))
+    segments[index].leaving = fragment.leaving.filter { !refused.contains($0) }
     segments[index].declaredCount = fragment.items.count + rejected.count
     segments[index].openItems = segments[index].declaredCount
     effects.append(
