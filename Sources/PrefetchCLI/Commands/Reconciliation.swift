@@ -110,7 +110,8 @@ struct Reconciliation {
         context.console.report(
           Diagnostic("report.write", "the report `\(destination.path)`: \(error.message)")
         )
-        status = ExitStatus.io.code
+        // What was found weighs more than where it could not be written.
+        if envelope.exit != .trust, envelope.report.signal == nil { status = ExitStatus.io.code }
       }
     }
     context.console.print(bytes: toStandardOutput)

@@ -1,4 +1,5 @@
 @unsafe @preconcurrency import Glibc
+import Synchronization
 import PrefetchTestSupport
 
 /// A real nginx of this test alone, on a loopback port of its own.
@@ -71,9 +72,17 @@ final class Nginx {
     "\(isSecure ? "https" : "http")://127.0.0.1:\(port)/\(name)"
   }
 
+  /// Each write has a second of its own: nginx makes its validators of whole seconds and sizes, so
+  /// that two versions of one length within a second would look the same.
   func write(_ text: String, to name: String) {
-    FileTree.write(Array(text.utf8), to: "\(files)/\(name)")
+    let path = "\(files)/\(name)"
+    FileTree.write(Array(text.utf8), to: path)
+    let second = Self.seconds.wrappingAdd(1, ordering: .relaxed).newValue
+    let times = [timespec(tv_sec: second, tv_nsec: 0), timespec(tv_sec: second, tv_nsec: 0)]
+    unsafe utimensat(AT_FDCWD, path, times, 0)
   }
+
+  private static let seconds = Atomic<Int>(1_700_000_000)
 
   func remove(_ name: String) {
     FileTree.remove("\(files)/\(name)")
