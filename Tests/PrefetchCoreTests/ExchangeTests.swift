@@ -23,6 +23,36 @@ import Testing
     case .wait: "wait"
     case .answered(let response): "answered \(response.status)"
     case .failed(let failure, _): failure.code.rawValue
+    case .deferred(let deferral, _): "deferred \(deferral.rule.rawValue)"
+    }
+  }
+
+  @Test(
+    "A busy server that says when is asked then, or in a later run",
+    arguments: [
+      ("1", "wait 1"), ("120", "wait 120"), ("121", "deferred retry_after 121"),
+      ("99999999999999999999", "deferred retry_after 86400"), ("0", "wait 0"),
+      ("Thu, 01 Jan 1970 00:01:40 GMT", "wait 100"),
+      ("Thu, 01 Jan 1970 01:00:00 GMT", "deferred retry_after 3600"),
+      ("soon", "wait 0"), ("-1", "wait 0"),
+    ]
+  )
+  func retryAfter(header: String, expected: String) throws {
+    var exchange = Exchange(url: try WebURL("https://a.example/x"))
+    _ = exchange.nextRequest(TransferID(1))
+    let step = exchange.receive(
+      Self.response(429, [HeaderField("Retry-After", header)]),
+      policy: RunPolicy(),
+      now: Instant(milliseconds: 0),
+      random: 0
+    )
+    switch step {
+    case .wait(let pause): #expect("wait \(pause.milliseconds / 1000)" == expected)
+    case .deferred(let deferral, let status):
+      let seconds = try #require(deferral.until).seconds
+      #expect("deferred \(deferral.rule.rawValue) \(seconds)" == expected)
+      #expect(status == 429)
+    case .ask, .answered, .failed: Issue.record("\(step)")
     }
   }
 

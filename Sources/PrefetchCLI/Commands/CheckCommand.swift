@@ -17,6 +17,7 @@ struct CheckCommand {
     let now = context.clock.now().wall
     var diagnostics = loaded.diagnostics
     if !loaded.hasErrors { diagnostics += loaded.expiryDiagnostics(at: now, expired: .error) }
+    diagnostics += NotInEffect.diagnostics(loaded).filter { $0.code == NotInEffect.notEnforced }
     let isValid = !diagnostics.containsErrors
     context.console.report(diagnostics + loaded.notices)
     if context.shared.isJSON {

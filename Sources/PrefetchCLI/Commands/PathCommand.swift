@@ -2,6 +2,7 @@ import PrefetchConfig
 import PrefetchCore
 import PrefetchDocuments
 import PrefetchStore
+import PrefetchSystem
 
 /// `path`: where the body of an item lies, for any program to read.
 struct PathCommand {
@@ -19,6 +20,7 @@ struct PathCommand {
       let digest = record.digest
     else { return missing() }
     let path = DiskStore.objectPath(digest, cache: places.cache)
+    guard FileReading.exists(path) else { return missing() }
     if context.shared.isJSON {
       context.console.print([
         "schema": "prefetch-path/1", "url": .string(record.url), "path": .string(path),

@@ -35,9 +35,10 @@ struct Reconciliation {
 
   private func perform() throws(CommandExit) -> Int32 {
     let now = context.clock.now().wall
-    let notices =
-      loaded.diagnostics + notInEffect + loaded.expiryDiagnostics(at: now, expired: .warning)
-    context.console.report(notInEffect + loaded.expiryDiagnostics(at: now, expired: .warning))
+    let unheeded = NotInEffect.diagnostics(loaded)
+    let expiries = loaded.expiryDiagnostics(at: now, expired: .warning)
+    context.console.report(unheeded + expiries)
+    let notices = loaded.diagnostics + unheeded + expiries
     let runID = RunIdentifier.make(at: now)
     var session = RunSession(
       context: context,
@@ -66,20 +67,6 @@ struct Reconciliation {
       objectPath: objectPath
     )
     return write(envelope)
-  }
-
-  /// Said once and by name, so that nobody believes in a rule that does not hold.
-  private var notInEffect: [Diagnostic] {
-    guard !loaded.notInEffect.isEmpty else { return [] }
-    let keys = loaded.notInEffect.map { "`\($0)`" }.joined(separator: ", ")
-    let isOne = loaded.notInEffect.count == 1
-    return [
-      Diagnostic(
-        "config.not-in-effect",
-        "\(keys) \(isOne ? "is" : "are") accepted but not in effect in version \(ToolVersions.version)",
-        severity: .warning
-      )
-    ]
   }
 
   private var accepted: Set<ExitStatus> {

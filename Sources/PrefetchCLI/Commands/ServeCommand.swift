@@ -1,4 +1,5 @@
 import PrefetchCore
+import PrefetchDocuments
 import PrefetchServe
 import PrefetchSystem
 
@@ -14,6 +15,7 @@ struct ServeCommand {
     }
     do {
       let server = try OriginServer.start(listen: options.listen, directory: folder)
+      warnOfOtherMachines()
       announce(server.address)
       let signal = StopSignals.wait(upTo: options.lifetime)
       server.stop()
@@ -23,8 +25,25 @@ struct ServeCommand {
     }
   }
 
+  /// A folder on loopback is for this machine; anything else is for everybody who can reach it.
+  private func warnOfOtherMachines() {
+    guard !options.listen.isLoopback else { return }
+    context.console.report(
+      Diagnostic(
+        "serve.not-loopback",
+        "`\(options.listen.host)` can be reached from other machines, which may read the folder",
+        severity: .warning,
+        hint: "listen on 127.0.0.1 or [::1] unless that is meant"
+      )
+    )
+  }
+
   private func announce(_ address: String) {
-    context.console.print(address)
+    if context.shared.isJSON {
+      context.console.print(["schema": "prefetch-serve/1", "address": .string(address)])
+    } else {
+      context.console.print(address)
+    }
     context.console.flush()
     guard let descriptor = options.readyDescriptor else { return }
     let ready = StandardOutput(descriptor: Int32(descriptor))

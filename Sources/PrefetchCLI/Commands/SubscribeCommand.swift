@@ -35,20 +35,37 @@ struct SubscribeCommand {
     let loaded = try context.configuration(isRequired: true, needsSources: !skipsRun)
     let places = try context.places(loaded)
     try check(loaded)
-    do {
+    let unknown = try context.reading { () throws(Failure) -> [Diagnostic] in
       let state = try StateStore.openForWriting(state: places.state)
       context.console.report(state.diagnostics)
       _ = try Subscriptions.resolve(loaded, state: state, mayWrite: true)
       let key = Subscriptions.key(loaded)
       let current = try state.subscriptions(key) ?? []
-      try state.replaceSubscriptions(key, by: changed(current))
+      let unknown = unknownRemovals(current, loaded)
+      if unknown.isEmpty { try state.replaceSubscriptions(key, by: changed(current)) }
       try state.close()
-    } catch {
-      throw context.storeFailed(error)
+      return unknown
     }
+    guard unknown.isEmpty else { return context.console.fail(.usage, unknown) }
     guard !skipsRun else { return ExitStatus.ok.code }
     return try Reconciliation(context: context, loaded: loaded, places: places, engine: engine)
       .run()
+  }
+
+  /// Taking back what was never given is a slip of the hand.
+  private func unknownRemovals(
+    _ current: Set<String>,
+    _ loaded: LoadedConfiguration
+  ) -> [Diagnostic] {
+    guard case .remove(let names) = change else { return [] }
+    let known = current.union(loaded.configuration.segments.map(\.name))
+    return names.filter { !known.contains($0) }.map { name in
+      Diagnostic(
+        "usage.unknown-segment",
+        "no segment is called `\(name)`",
+        hint: Suggestion.nearest(to: name, among: known.sorted()).map { "did you mean `\($0)`?" }
+      )
+    }
   }
 
   private func changed(_ current: Set<String>) -> Set<String> {

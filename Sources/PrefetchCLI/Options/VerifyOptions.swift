@@ -24,11 +24,11 @@ struct VerifyOptions: CommandOptions, Hashable {
           "With `--repair`, wait for another run to end, at most this long, instead of ending with 75"
       ),
     ],
-    exits: [.ok, .deferred, .config, .interrupted, .terminated],
+    exits: [.ok, .usage, .io, .deferred, .config, .interrupted, .terminated],
     examples: [
       CommandExample(
-        command: "prefetch verify --repair && prefetch run",
-        purpose: "Replace what a failing disk has damaged"
+        command: "prefetch verify --repair",
+        purpose: "Drop what a failing disk has damaged; the next run fetches it again"
       )
     ],
     initial: VerifyOptions(),

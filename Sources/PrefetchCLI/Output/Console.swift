@@ -81,7 +81,8 @@ final class Console {
 
   func report(_ diagnostic: Diagnostic) {
     if diagnostic.severity == .note, shared.verbosity == 0 { return }
-    if diagnostic.severity != .error, shared.isQuiet { return }
+    let isQuiet = shared.isQuiet && diagnostic.code != NotInEffect.notEnforced
+    if diagnostic.severity != .error, isQuiet { return }
     if shared.logFormat == .json || log?.isJSON == true {
       say(JSONWriter.string(.diagnostic(masked(diagnostic))))
     } else {

@@ -53,11 +53,16 @@ extension JSONValue {
     ]
   }
 
-  static func exit(_ status: ExitStatus, code: Int32, nextAllowedAt: Instant? = nil) -> JSONValue {
+  static func exit(
+    _ status: ExitStatus,
+    code: Int32,
+    isRetryable: Bool? = nil,
+    nextAllowedAt: Instant? = nil
+  ) -> JSONValue {
     [
       "code": .integer(Int64(code)),
       "name": .string(status.name),
-      "retryable": .bool(status.isRetryable),
+      "retryable": .bool(isRetryable ?? status.isRetryable),
       "next_allowed_at": .time(nextAllowedAt),
     ]
   }

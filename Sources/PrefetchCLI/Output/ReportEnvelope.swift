@@ -28,6 +28,19 @@ struct ReportEnvelope {
     }
   }
 
+  /// Whether another run, with nothing else changed, may end better.
+  var isRetryable: Bool {
+    let items = report.items.compactMap(\.failure)
+    let failures = items + report.segments.compactMap(\.manifest.failure)
+    switch exit {
+    case .incomplete, .nothing:
+      return failures.contains { $0.isTransient || $0.code.category == .connectivity }
+    case .ok, .failed, .changes, .trust, .notOurs, .usage, .unavailable, .io, .deferred, .denied,
+      .config, .interrupted, .terminated:
+      return exit.isRetryable
+    }
+  }
+
   /// The earliest time at which something that waits may go on.
   var nextAllowedAt: Instant? {
     let items = report.items.compactMap { $0.deferral?.until }

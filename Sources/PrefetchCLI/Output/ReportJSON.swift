@@ -18,7 +18,12 @@ struct ReportJSON {
       ],
       "run": run,
       "result": .string(report.verdict.rawValue),
-      "exit": .exit(envelope.exit, code: envelope.exitCode, nextAllowedAt: envelope.nextAllowedAt),
+      "exit": .exit(
+        envelope.exit,
+        code: envelope.exitCode,
+        isRetryable: envelope.isRetryable,
+        nextAllowedAt: envelope.nextAllowedAt
+      ),
       "totals": Self.totals(report.totals),
       "segments": .array(report.segments.map(segment)),
       "items": .array(envelope.shownItems.map(item)),

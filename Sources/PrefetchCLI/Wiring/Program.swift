@@ -5,6 +5,7 @@ import PrefetchTransfer
 /// From the process's arguments to its exit status.
 package enum Program {
   package static func run(arguments: [String]) -> Int32 {
+    StandardStreams.fill()
     StopSignals.install()
     ProcessLimits.raiseOpenFiles()
     let environment = ProcessEnvironment.current()

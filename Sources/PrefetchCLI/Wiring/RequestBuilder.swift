@@ -37,6 +37,7 @@ struct RequestBuilder {
     policy.redirects.allowsDowngrade = configuration.redirects.mayDowngrade
     policy.retries.count = network.retries.items
     policy.retries.lookups = network.retries.lookups
+    policy.retries.wait = network.retries.wait
     policy.retries.delay = network.retries.delay
     policy.retries.maximumDelay = network.retries.maximumDelay
     policy.concurrency = engine.jobs ?? network.concurrency
@@ -82,7 +83,10 @@ struct RequestBuilder {
     var declaration = SegmentDeclaration(name: segment.name, source: source)
     declaration.isRequired = segment.isRequired
     declaration.priority = segment.priority
-    declaration.headers = headers(segment.headers)
+    let configured = headers(segment.headers)
+    declaration.headers = configured.filter { !holdsLicense($0) }
+    declaration.manifestHeaders = configured.filter(holdsLicense)
+    declaration.requiresDigest = segment.requiresDigest
     declaration.base = segment.base
     declaration.lifetime = segment.timeToLive.map { .atMost($0) }
     declaration.maximumFileSize = segment.maximumFileSize?.amount
@@ -103,7 +107,7 @@ struct RequestBuilder {
     entry.mime = item.mime
     entry.expires = item.expires
     entry.priority = item.priority
-    entry.headers = headers(item.headers)
+    entry.headers = headers(item.headers).filter { !holdsLicense($0) }
     entry.path = item.path
     entry.lifetime =
       switch item.lifetime {
@@ -112,6 +116,12 @@ struct RequestBuilder {
       case nil: nil
       }
     return entry
+  }
+
+  /// The license is for whoever publishes the manifests, never for those who serve the items.
+  private func holdsLicense(_ field: HeaderField) -> Bool {
+    guard let license = configuration.license?.value, !license.isEmpty else { return false }
+    return field.value.contains(license)
   }
 
   private func headers(_ headers: [String: Secret]) -> [HeaderField] {

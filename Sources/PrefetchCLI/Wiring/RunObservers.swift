@@ -42,7 +42,7 @@ final class EventSink: RunObserver {
     secrets: [String]
   ) throws(Failure) {
     switch destination {
-    case .descriptor(let number): stream = StandardOutput(descriptor: number)
+    case .descriptor(let number): stream = try StandardOutput(openDescriptor: number)
     case .file(let path): stream = try StandardOutput(appendingTo: path)
     }
     self.runID = runID
@@ -138,9 +138,9 @@ final class TraceLog: RunObserver {
       console.detail("\(segment.name): \(segment.state.rawValue)")
     case .requestFinished(let request) where console.shared.verbosity > 1:
       let status = request.status.map(String.init) ?? "no answer"
-      console.detail(
-        "request: \(status), \(request.wireBytes) bytes\(request.isRetry ? ", a retry" : "")"
-      )
+      let url = request.url?.redacted ?? ""
+      let retry = request.isRetry ? ", a retry" : ""
+      console.detail("request: \(url) \(status), \(request.wireBytes) bytes\(retry)")
     case .itemsDiscovered, .itemStarted, .itemShared, .bytesReceived, .requestFinished,
       .interrupted,
       .storeFailed:

@@ -173,7 +173,11 @@ struct RunSession {
       ),
       keeping: loaded.configuration.report.history
     )
-    let entries = report.items.filter { $0.action != .keep && !$0.url.isEmpty }.map { item in
+    // What an interruption cut short is no news of the item.
+    let told = report.items.filter { item in
+      item.action != .keep && !item.url.isEmpty && item.failure?.code != .cancelled
+    }
+    let entries = told.map { item in
       HistoryEntry(
         url: item.url,
         at: report.finished,

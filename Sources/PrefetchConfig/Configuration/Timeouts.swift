@@ -14,7 +14,7 @@ package struct Retries: Hashable, Sendable {
     Field("lookups", \.lookups, .integer(0...100), "Further tries of a failed name look-up")
     Field("delay", \.delay, .duration, "Longest pause before the first further try")
     Field("max_delay", \.maximumDelay, .duration, "Longest pause before any further try")
-    Field("wait", \.wait, .duration, "Longest `Retry-After` to wait for within a run").later
+    Field("wait", \.wait, .duration, "Longest `Retry-After` to wait for within a run")
   }
   .checking { retries, facts, decoder in
     guard retries.delay > retries.maximumDelay else { return }

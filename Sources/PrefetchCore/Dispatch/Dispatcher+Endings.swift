@@ -29,11 +29,7 @@ extension Dispatcher {
   mutating func settleItemHalted(_ item: Int, into effects: inout [Effect]) {
     switch halt {
     case .deadline:
-      items[item].result.action = .defer
-      items[item].result.outcome = .deferred
-      items[item].result.deferral = Deferral(rule: .deadline)
-      items[item].result.reason = "deadline"
-      if !items[item].result.isUsable { items[item].result.state = .idle }
+      return settleDeferred(item, Deferral(rule: .deadline), into: &effects)
     case .store(let failure):
       items[item].result.action = .fail
       items[item].result.outcome = .failed
@@ -45,6 +41,16 @@ extension Dispatcher {
       items[item].result.failure = Failure(.cancelled, "the run was interrupted", isTransient: true)
       if !items[item].result.isUsable { items[item].result.state = .idle }
     }
+    settleItem(item, into: &effects)
+  }
+
+  /// Nothing is wrong with it; time alone will bring it.
+  mutating func settleDeferred(_ item: Int, _ deferral: Deferral, into effects: inout [Effect]) {
+    items[item].result.action = .defer
+    items[item].result.outcome = .deferred
+    items[item].result.deferral = deferral
+    items[item].result.reason = deferral.rule.rawValue
+    if !items[item].result.isUsable { items[item].result.state = .idle }
     settleItem(item, into: &effects)
   }
 
@@ -220,7 +226,9 @@ extension Dispatcher {
     _ removed: [(url: String, id: String, size: Int64)],
     into effects: inout [Effect]
   ) {
-    for content in removed {
+    // What never had a body is forgotten, not removed.
+    let stored = removed.filter { facts.inventory[$0.url]?.digest != nil }
+    for content in stored {
       let holders = facts.inventory.index(of: content.url).map { facts.inventory.holders[$0] } ?? []
       let names = holders.map { facts.inventory.segmentKeys[$0] }
         .filter { $0.identity == request.identity }.map(\.name)

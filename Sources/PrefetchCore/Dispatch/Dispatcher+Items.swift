@@ -163,6 +163,9 @@ extension Dispatcher {
       if failure.code == .cancelled, halt != nil { return settleItemHalted(item, into: &effects) }
       if request.mode == .plan { return probeFailed(item, failure, into: &effects) }
       fail(item, failure, now: now, into: &effects)
+    case .deferred(let deferral, let status):
+      items[item].result.status = status
+      settleDeferred(item, deferral, into: &effects)
     case .answered(let response):
       items[item].result.status = response.status
       if request.mode == .plan {

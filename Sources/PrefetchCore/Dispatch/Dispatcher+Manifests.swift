@@ -43,7 +43,7 @@ extension Dispatcher {
     if let digest = recorded?.manifest, facts.missing.contains(digest) { isConditional = false }
     manifestExchanges[index] = Exchange(
       url: url,
-      headers: segments[index].declaration.headers,
+      headers: segments[index].declaration.headers + segments[index].declaration.manifestHeaders,
       conditions: isConditional ? recorded?.validators ?? Validators() : Validators(),
       conditionURL: recorded?.manifestFinalURL,
       sizeLimit: request.policy.maximumManifestSize
@@ -85,6 +85,11 @@ extension Dispatcher {
         return settleManifestHalted(index, into: &effects)
       }
       manifestFailed(index, failure, into: &effects)
+    case .deferred(let deferral, let status):
+      segments[index].manifest.httpStatus = status
+      segments[index].manifest.status = .skipped
+      segments[index].deferral = deferral
+      settleManifestFailure(index, nil, into: &effects)
     case .answered(let response):
       segments[index].manifest.httpStatus = response.status
       manifestReceived(index, response, now: now, into: &effects)

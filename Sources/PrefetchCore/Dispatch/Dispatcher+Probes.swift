@@ -20,7 +20,7 @@ extension Dispatcher {
         // Some servers answer every HEAD in full; equal validators say the same as a 304.
         keep(item, "the server's validators are unchanged")
       } else {
-        announceSize(item, response, hasBody: record?.digest != nil)
+        announceSize(item, response)
       }
     case 404, 410:
       let failure = Failure(.gone, "the server answered \(response.status)")
@@ -54,8 +54,9 @@ extension Dispatcher {
     items[item].result.reason = reason
   }
 
-  private mutating func announceSize(_ item: Int, _ response: TransferResponse, hasBody: Bool) {
-    if hasBody {
+  /// What was to be fetched anyway keeps the planner's reason.
+  private mutating func announceSize(_ item: Int, _ response: TransferResponse) {
+    if items[item].planned.decision == .revalidate {
       items[item].result.action = .update
       items[item].result.reason = "the server says changed"
     }

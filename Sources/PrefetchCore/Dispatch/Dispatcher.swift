@@ -175,7 +175,7 @@ package struct Dispatcher: Sendable {
     switch jobs[job] {
     case .manifest(let segment):
       guard var exchange = manifestExchanges[segment] else { return }
-      announceRequest(status, result.figures, exchange, into: &effects)
+      announceRequest(status, result.figures, exchange, for: [segment], into: &effects)
       let step = exchange.receive(
         result.outcome,
         policy: request.policy,
@@ -187,7 +187,8 @@ package struct Dispatcher: Sendable {
       manifestAnswered(segment, step, now: now, into: &effects)
     case .item(let item):
       guard var exchange = items[item].exchange else { return }
-      announceRequest(status, result.figures, exchange, into: &effects)
+      let asking = items[item].segments
+      announceRequest(status, result.figures, exchange, for: asking, into: &effects)
       items[item].result.figures = result.figures
       let step = exchange.receive(
         result.outcome,
@@ -214,7 +215,7 @@ package struct Dispatcher: Sendable {
         items[item].state = .waiting(until: now.uptime + pause)
       }
       return true
-    case .answered, .failed:
+    case .answered, .failed, .deferred:
       return false
     }
   }
@@ -223,10 +224,16 @@ package struct Dispatcher: Sendable {
     _ status: Int?,
     _ figures: TransferFigures,
     _ exchange: Exchange,
+    for asking: [Int],
     into effects: inout [Effect]
   ) {
-    let isRetry = exchange.attempts - exchange.redirects.count > 1
-    let result = RequestResult(status: status, wireBytes: figures.wireBytes, isRetry: isRetry)
+    let result = RequestResult(
+      url: exchange.hop,
+      segments: asking.map { segments[$0].declaration.name },
+      status: status,
+      wireBytes: figures.wireBytes,
+      isRetry: exchange.attempts - exchange.redirects.count > 1
+    )
     effects.append(.announce(.requestFinished(result)))
   }
 

@@ -10,6 +10,8 @@ package struct Exchange: Sendable {
     case wait(Duration)
     case answered(TransferResponse)
     case failed(Failure, status: Int?)
+    /// The server wants to be left alone for longer than the run may wait.
+    case deferred(Deferral, status: Int)
   }
 
   package let url: WebURL
@@ -102,15 +104,32 @@ package struct Exchange: Sendable {
         return follow(location, status: response.status, policy: policy, now: now)
       }
       if Self.busyStatuses.contains(response.status) {
-        let failure = Failure(
-          .serverBusy,
-          "`\(hop.authority)` answered \(response.status)",
-          isTransient: response.headers["Retry-After"] == nil
-        )
-        return retry(failure, status: response.status, policy: policy.retries, random: random)
+        let told = RetryAfter.pause(response.headers["Retry-After"], now: now)
+        return busy(response.status, told: told, policy: policy.retries, now: now, random: random)
       }
       return .answered(response)
     }
+  }
+
+  /// A server that says when gets asked then, or, where that is too long for this run, in a later one.
+  private mutating func busy(
+    _ status: Int,
+    told: Duration?,
+    policy: RetryPolicy,
+    now: Instant,
+    random: Double
+  ) -> Step {
+    if let told, told > policy.wait {
+      return .deferred(Deferral(rule: .retryAfter, until: now + told), status: status)
+    }
+    let failure = Failure(
+      .serverBusy,
+      "`\(hop.authority)` answered \(status)",
+      isTransient: true
+    )
+    let step = retry(failure, status: status, policy: policy, random: random)
+    guard let told, case .wait(let pause) = step else { return step }
+    return .wait(max(told, pause))
   }
 
   private mutating func retry(
@@ -134,8 +153,10 @@ package struct Exchange: Sendable {
   ) -> Step {
     let rules = policy.redirects
     guard rules.isFollowing else {
+      // Locations are often signed, so only their redacted form is told.
+      let target = (try? hop.resolving(location)).map { "`\($0.redacted)`" } ?? "another place"
       return .failed(
-        Failure(.redirected, "it is redirected to `\(location)`, and `redirects.follow` is false"),
+        Failure(.redirected, "it is redirected to \(target), and `redirects.follow` is false"),
         status: status
       )
     }
@@ -186,9 +207,7 @@ package struct Exchange: Sendable {
   package var carriesCredentials: Bool {
     hop.origin == url.origin
       && headers.contains { field in
-        let name = field.name.lowercased()
-        return name == "authorization" || name == "cookie"
-          || ["token", "key", "auth", "secret"].contains { name.contains($0) }
+        !RequestHeader.isHarmless(field.name)
       }
   }
 

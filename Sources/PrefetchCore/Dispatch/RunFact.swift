@@ -16,11 +16,22 @@ package enum RunFact: Sendable {
 
 /// One request that went out.
 package struct RequestResult: Hashable, Sendable {
+  package var url: WebURL?
+  /// On whose behalf.
+  package var segments: [String]
   package var status: Int?
   package var wireBytes: Int64
   package var isRetry: Bool
 
-  package init(status: Int?, wireBytes: Int64, isRetry: Bool) {
+  package init(
+    url: WebURL? = nil,
+    segments: [String] = [],
+    status: Int?,
+    wireBytes: Int64,
+    isRetry: Bool
+  ) {
+    self.url = url
+    self.segments = segments
     self.status = status
     self.wireBytes = wireBytes
     self.isRetry = isRetry

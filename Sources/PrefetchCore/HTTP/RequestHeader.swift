@@ -7,6 +7,11 @@ package enum RequestHeader {
     "if-modified-since", "if-unmodified-since", "if-range", "expect",
   ]
   private static let secret: Set<String> = ["cookie", "authorization", "proxy-authorization"]
+  /// What says something about the answer wanted, and nothing about who wants it.
+  private static let harmless: Set<String> = [
+    "accept", "accept-language", "cache-control", "dnt", "origin", "pragma", "prefer", "referer",
+    "user-agent",
+  ]
 
   /// What a configuration may set.
   package static func mayBeConfigured(_ name: String) -> Bool {
@@ -16,6 +21,11 @@ package enum RequestHeader {
   /// What a remote manifest may ask to be sent.
   package static func mayComeFromManifest(_ name: String) -> Bool {
     mayBeConfigured(name) && !secret.contains(name.lowercased())
+  }
+
+  /// Whether a header can prove nothing about the sender; any other one may.
+  package static func isHarmless(_ name: String) -> Bool {
+    harmless.contains(name.lowercased())
   }
 
   /// A token of RFC 9110.

@@ -43,6 +43,10 @@ package struct SegmentDeclaration: Sendable {
   package var priority: Int?
   /// Sent to the origins of the manifest and its items as the configuration names them.
   package var headers: [HeaderField]
+  /// Sent with the manifest's own request besides, and with nothing else.
+  package var manifestHeaders: [HeaderField]
+  /// Whether an item without a digest that proves something may not be fetched.
+  package var requiresDigest: Bool
   /// Replaces the manifest's URL as the base of relative references.
   package var base: WebURL?
   package var lifetime: Freshness.Lifetime?
@@ -54,6 +58,8 @@ package struct SegmentDeclaration: Sendable {
     self.source = source
     isRequired = true
     headers = []
+    manifestHeaders = []
+    requiresDigest = false
     allowsEmpty = false
   }
 }

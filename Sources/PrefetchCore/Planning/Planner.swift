@@ -87,6 +87,13 @@ package enum Planner {
       )
       return (.fail(failure), "transport security")
     }
+    if segment.requiresDigest, !entry.digests.contains(where: \.algorithm.isTrustworthy) {
+      let failure = Failure(
+        .manifestInvalid,
+        "it has no digest that proves anything, and `require_digest` asks for one"
+      )
+      return (.fail(failure), "no digest")
+    }
     let limit = segment.maximumFileSize ?? facts.policy.maximumFileSize
     if let limit, let size = entry.size, size > limit {
       let failure = Failure(.tooLarge, "the manifest says \(size) bytes; the limit is \(limit)")

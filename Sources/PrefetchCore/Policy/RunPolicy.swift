@@ -44,6 +44,8 @@ package struct RetryPolicy: Hashable, Sendable {
   package var count = 3
   /// The same where a name could not be looked up.
   package var lookups = 3
+  /// The longest Retry-After that is waited for.
+  package var wait: Duration = .seconds(120)
   package var delay: Duration = .seconds(1)
   package var maximumDelay: Duration = .seconds(30)
 

@@ -73,8 +73,8 @@ extension ExitStatus {
   /// Whether running again later, with nothing else changed, may end better.
   package var isRetryable: Bool {
     switch self {
-    case .incomplete, .nothing, .unavailable, .deferred, .interrupted, .terminated: true
-    case .ok, .failed, .changes, .trust, .notOurs, .usage, .io, .denied, .config: false
+    case .incomplete, .unavailable, .deferred, .interrupted, .terminated: true
+    case .ok, .failed, .changes, .nothing, .trust, .notOurs, .usage, .io, .denied, .config: false
     }
   }
 }

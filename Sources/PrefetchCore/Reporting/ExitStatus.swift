@@ -71,9 +71,9 @@ package enum ExitStatus: Int32, Hashable, Sendable, CaseIterable {
     case .config:
       "the configuration is missing, unreadable or invalid"
     case .interrupted:
-      "ended by SIGINT; the state is saved and the next run resumes"
+      "ended by SIGINT; what is done is kept, and the next run goes on"
     case .terminated:
-      "ended by SIGTERM; the state is saved and the next run resumes"
+      "ended by SIGTERM; what is done is kept, and the next run goes on"
     }
   }
 }

@@ -27,6 +27,9 @@ package struct ReportBuilder: Sendable {
       break
     case .requestFinished(let request):
       report.totals.count(request)
+      for position in request.segments.compactMap({ positions[$0] }) {
+        report.segments[position].totals.count(request)
+      }
       if let status = request.status, !Self.isBusy(status) { report.hasAnswer = true }
     case .manifestSettled(let name, let manifest):
       guard let position = positions[name] else { return }

@@ -1,6 +1,6 @@
 @unsafe @preconcurrency import Glibc
-import Synchronization
 import PrefetchTestSupport
+import Synchronization
 
 /// A real nginx of this test alone, on a loopback port of its own.
 final class Nginx {
