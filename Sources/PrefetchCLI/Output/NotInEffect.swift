@@ -11,8 +11,8 @@ enum NotInEffect {
     let protections = loaded.notInEffect.filter(isProtection)
     let others = loaded.notInEffect.filter { !isProtection($0) }
     return [
-      diagnostic(notEnforced, protections, "but protect nothing yet: they are not enforced"),
-      diagnostic("config.not-in-effect", others, "but not in effect"),
+      diagnostic(notEnforced, protections, "accepted and not enforced"),
+      diagnostic("config.not-in-effect", others, "accepted but not in effect"),
     ].compactMap(\.self)
   }
 
@@ -23,14 +23,14 @@ enum NotInEffect {
   private static func diagnostic(
     _ code: Diagnostic.Code,
     _ paths: [String],
-    _ predicate: String
+    _ standing: String
   ) -> Diagnostic? {
     guard !paths.isEmpty else { return nil }
     let keys = paths.map { "`\($0)`" }.joined(separator: ", ")
     let verb = paths.count == 1 ? "is" : "are"
     return Diagnostic(
       code,
-      "\(keys) \(verb) accepted, \(predicate) in version \(ToolVersions.version)",
+      "\(keys) \(verb) \(standing) in version \(ToolVersions.version)",
       severity: .warning
     )
   }

@@ -186,7 +186,7 @@ extension Segment {
       \.requiresDigest,
       .boolean,
       "Whether items without a trustworthy digest are refused"
-    ).later
+    )
     Field("expect", \.expect, Expectation.table, "What bodies must look like").later
     Field("allow_empty", \.allowsEmpty, .boolean, "Whether an empty manifest is believed")
     Field(
