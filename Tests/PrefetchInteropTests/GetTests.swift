@@ -127,6 +127,29 @@ struct GetTests {
     #expect(server.requests.last?.headers["X-Segment"] == nil)
   }
 
+  @Test("of another origin than its manifest gets no headers of the segment")
+  func otherOrigin() throws {
+    let elsewhere = Site(["/one": Site.Page("from elsewhere")])
+    let other = try LoopbackServer { elsewhere.respond(to: $0) }
+    site["/manifest.json"] = Site.Page(
+      Manifest.text([server.address("/one"), other.address("/one")])
+    )
+    home.configure(
+      """
+      segments:
+        - name: basics
+          headers: { X-Segment: yes-please }
+          manifest: \(server.address("/manifest.json"))
+      """
+    )
+    #expect(try home.run().status == 0)
+    #expect(try home.run("get", "--revalidate", server.address("/one")).status == 0)
+    #expect(server.requests.last?.headers["X-Segment"] == "yes-please")
+    #expect(try home.run("get", "--revalidate", other.address("/one")).output == "from elsewhere")
+    #expect(other.requests.count == 2)
+    #expect(other.requests.last?.headers["X-Segment"] == nil)
+  }
+
   @Test("is fetched again when a fresh copy contradicts the manifest")
   func contradicted() throws {
     let url = server.address("/two")

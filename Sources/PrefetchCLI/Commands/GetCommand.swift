@@ -1,12 +1,9 @@
 import PrefetchConfig
 import PrefetchCore
-import PrefetchCrypto
 import PrefetchDocuments
-import PrefetchEngine
 import PrefetchManifests
 import PrefetchStore
 import PrefetchSystem
-import PrefetchTransfer
 
 /// `get`: bodies from the cache when fresh, else fetched under the same policy and kept.
 struct GetCommand {
@@ -16,18 +13,19 @@ struct GetCommand {
   func run() throws(CommandExit) -> Int32 {
     let loaded = try context.configuration(isRequired: false)
     let places = try context.places(loaded)
-    let request = try asked(places)
+    let request = try AskedItems.read(context: context, options: options, places: places)
     let delivery = try Delivery(context: context, options: options, entries: request.entries)
     let builder = builder(loaded)
     let items = try declared(request.entries, builder, places)
+    let network = ItemFetch(context: context, builder: builder, places: places)
     let toFetch = try stale(items, builder.policy, places)
     var report: Report?
     if !toFetch.isEmpty, !options.isOffline {
-      report = try fetch(toFetch, builder, places)
+      report = try network.fetch(toFetch)
     }
-    let fetched = Self.answered(report)
+    let fetched = ItemFetch.answered(report)
     let unanswered = Set(toFetch.map(\.entry.url.string)).subtracting(fetched)
-    let transient = try unkept(fetched, places)
+    let transient = try network.unkept(fetched)
     let outcome: Result<[DeliveredItem], CommandExit>
     do throws(CommandExit) {
       outcome = .success(
@@ -43,7 +41,7 @@ struct GetCommand {
     } catch {
       outcome = .failure(error)
     }
-    try forget(transient, places)
+    try network.forget(transient)
     let delivered: [DeliveredItem]
     switch outcome {
     case .success(let items): delivered = items
@@ -64,82 +62,6 @@ struct GetCommand {
   }
 
   // MARK: What is wanted
-
-  private struct Asked {
-    var entries: [ManifestEntry] = []
-    /// Of a manifest on standard input.
-    var rejected: [RejectedEntry] = []
-  }
-
-  private func asked(_ places: Places) throws(CommandExit) -> Asked {
-    if options.readsManifest { return try manifestEntries() }
-    let store = try context.readingStore(places)
-    let names =
-      options.items + options.ids.map { id in options.provider.map { "\($0)/\(id)" } ?? id }
-    var asked = Asked()
-    var missing: [Diagnostic] = []
-    for name in names {
-      if let record = try ItemLookup(context: context).cached(name, in: store),
-        let url = try? WebURL(record.url)
-      {
-        asked.entries.append(entry(url, record))
-      } else if name.contains("://") {
-        asked.entries.append(ManifestEntry(url: try url(name)))
-      } else {
-        missing.append(
-          Diagnostic(
-            "item.not-found",
-            "`\(name)` is neither a URL nor the id of an item that is known"
-          )
-        )
-      }
-    }
-    guard missing.isEmpty else {
-      throw CommandExit(status: context.console.fail(.nothing, missing))
-    }
-    return asked
-  }
-
-  /// What was said of the item when it was stored goes on to hold.
-  private func entry(_ url: WebURL, _ record: ContentRecord) -> ManifestEntry {
-    var entry = ManifestEntry(url: url)
-    entry.id = record.id.isEmpty ? nil : record.id
-    entry.provider = record.provider
-    entry.type = record.type
-    if let expiry = record.expiresAt, context.clock.now().wall < expiry { entry.expires = expiry }
-    return entry
-  }
-
-  private func url(_ text: String) throws(CommandExit) -> WebURL {
-    do {
-      return try WebURL(text)
-    } catch {
-      let diagnostic = Diagnostic("usage.bad-url", "`\(SafeText.line(text))` \(error)")
-      throw CommandExit(status: context.console.fail(.usage, [diagnostic]))
-    }
-  }
-
-  private func manifestEntries() throws(CommandExit) -> Asked {
-    let source = ManifestSource(bytes: .file("-"), base: nil, mime: nil, name: "standard input")
-    do {
-      let bytes = try FileReading.readStandardInput(limit: 512 << 20)
-      let manifest = try unsafe ManifestReader.read(bytes.span.bytes, source: source)
-      for entry in manifest.rejected {
-        context.console.report(
-          Diagnostic(
-            "\(entry.failure.code.rawValue)",
-            "`\(SafeText.line(entry.url))`: \(entry.failure.message)"
-          )
-        )
-      }
-      return Asked(entries: manifest.entries, rejected: manifest.rejected)
-    } catch {
-      let message =
-        (error as? Failure)?.message ?? (error as? FileReading.Fault)?.reason ?? "\(error)"
-      let diagnostic = Diagnostic("manifest.invalid", "the manifest on standard input: \(message)")
-      throw CommandExit(status: context.console.fail(.usage, [diagnostic]))
-    }
-  }
 
   /// Everything that is declared of the items, so that they are fetched as a run would fetch them.
   private func declared(
@@ -219,76 +141,6 @@ struct GetCommand {
     }
   }
 
-  // MARK: What has to be fetched
-
-  private func fetch(
-    _ items: [WantedItem],
-    _ builder: RequestBuilder,
-    _ places: Places
-  ) throws(CommandExit) -> Report {
-    let request = RunRequest(
-      mode: .get,
-      identity: builder.identity,
-      segments: WantedItem.segments(of: items),
-      policy: builder.policy
-    )
-    return try context.reading { () throws(Failure) in
-      let store = try DiskStore.openForWriting(
-        cache: places.cache,
-        clockStart: context.clock.now().wall
-      )
-      context.console.report(store.diagnostics)
-      let settings = builder.transportSettings { context.environment.variables[$0] }
-      let engine = Engine(
-        transport: try CurlTransport(settings: settings, staging: store, clock: context.clock),
-        store: store,
-        files: SystemFiles(),
-        clock: context.clock,
-        stop: ProcessStop()
-      )
-      let report = try engine.run(request, seed: UInt64.random(in: 0...UInt64.max))
-      try store.close()
-      return report
-    }
-  }
-
-  /// The URLs whose every declaration was met by what came.
-  private static func answered(_ report: Report?) -> Set<String> {
-    let items = report?.items ?? []
-    let unmet = items.filter { $0.failure != nil || $0.deferral != nil || !$0.isUsable }
-    return Set(items.map(\.url)).subtracting(unmet.map(\.url))
-  }
-
-  // MARK: What may not be kept
-
-  /// What came with `no-store` and belongs to no segment.
-  private func unkept(_ fetched: Set<String>, _ places: Places) throws(CommandExit) -> Set<String> {
-    guard !fetched.isEmpty, let store = try context.readingStore(places) else { return [] }
-    return try context.reading { () throws(Failure) in
-      var unkept: Set<String> = []
-      for url in fetched {
-        guard let record = try store.record(url: url),
-          CacheControl(record.headers.combined("Cache-Control")).hasNoStore,
-          try store.segmentsHolding(url: url).isEmpty
-        else { continue }
-        unkept.insert(url)
-      }
-      return unkept
-    }
-  }
-
-  private func forget(_ urls: Set<String>, _ places: Places) throws(CommandExit) {
-    guard !urls.isEmpty else { return }
-    try context.reading { () throws(Failure) in
-      let store = try DiskStore.openForWriting(
-        cache: places.cache,
-        clockStart: context.clock.now().wall
-      )
-      _ = try store.remove(urls: urls.sorted())
-      try store.close()
-    }
-  }
-
   // MARK: What comes out
 
   /// `withheld` are items whose fetch failed: their old bodies come out only where staleness is
@@ -339,7 +191,7 @@ struct GetCommand {
   private func conclude(
     _ report: Report?,
     delivered: [DeliveredItem],
-    _ asked: Asked,
+    _ asked: AskedItems,
     _ loaded: LoadedConfiguration,
     transient: Set<String>
   ) -> Int32 {
@@ -388,7 +240,7 @@ struct GetCommand {
   private func status(
     _ report: Report?,
     delivered: [DeliveredItem],
-    _ asked: Asked
+    _ asked: AskedItems
   ) -> ExitStatus {
     var report = report
     // Whoever allows a stale copy and got one misses nothing; trust is another matter.
