@@ -120,6 +120,10 @@ import Testing
       $0.items = [(.gone, true)]
       $0.isUsable = false
     },
+    row("get of what is there no more, whatever is still stored", .nothing) {
+      $0.mode = .get
+      $0.items = [(.gone, true), (.http, true)]
+    },
     row("get of two, one is not there", .incomplete) {
       $0.mode = .get
       $0.items = [(.gone, true), (nil, true)]

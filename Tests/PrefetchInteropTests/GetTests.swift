@@ -80,6 +80,166 @@ struct GetTests {
     #expect(allowed.lines.count == 2)
   }
 
+  @Test("is fetched as its segment declares it", arguments: [true, false])
+  func isDeclared(inline: Bool) throws {
+    let url = server.address("/one")
+    let right = Digest.hexadecimal("body of one")
+    if inline {
+      home.configure(
+        """
+        segments:
+          - name: basics
+            headers: { X-Segment: yes-please }
+            urls: [{ url: "\(url)", sha256: \(right), headers: { X-Item: mine } }]
+        """
+      )
+    } else {
+      site["/manifest.json"] = Site.Page(Manifest.text([.init(url, digest: right)]))
+      home.configure(
+        """
+        segments:
+          - name: basics
+            headers: { X-Segment: yes-please }
+            manifest: \(server.address("/manifest.json"))
+        """
+      )
+      #expect(try home.run().status == 0)
+      try #require(
+        home.tool("rm", "-rf", "\(home.cache)/objects/sha256/\(right.prefix(2))").status == 0
+      )
+      #expect(try home.run("explain", url, "--json").json().text("reason") == "digest matches")
+    }
+    site["/one"] = Site.Page("something else", headers: [.init("Cache-Control", "max-age=3600")])
+    let wrong = try home.run("get", "--revalidate", url)
+    #expect(wrong.status == 5, "\(wrong)")
+    #expect(wrong.output == "")
+    #expect(server.requests.last?.headers["X-Segment"] == "yes-please")
+    if inline { #expect(server.requests.last?.headers["X-Item"] == "mine") }
+    site["/one"] = Site.Page("body of one")
+    let good = try home.run("get", "--revalidate", url)
+    #expect(good.status == 0, "\(good)")
+    #expect(good.output == "body of one")
+    let asked = server.requests.count
+    // Not fresh by its headers, but pinned by its digest.
+    #expect(try home.run("get", url).output == "body of one")
+    #expect(server.requests.count == asked)
+    #expect(try home.run("get", server.address("/two")).status == 0)
+    #expect(server.requests.last?.headers["X-Segment"] == nil)
+  }
+
+  @Test("of another origin than its manifest gets no headers of the segment")
+  func otherOrigin() throws {
+    let elsewhere = Site(["/one": Site.Page("from elsewhere")])
+    let other = try LoopbackServer { elsewhere.respond(to: $0) }
+    site["/manifest.json"] = Site.Page(
+      Manifest.text([server.address("/one"), other.address("/one")])
+    )
+    home.configure(
+      """
+      segments:
+        - name: basics
+          headers: { X-Segment: yes-please }
+          manifest: \(server.address("/manifest.json"))
+      """
+    )
+    #expect(try home.run().status == 0)
+    #expect(try home.run("get", "--revalidate", server.address("/one")).status == 0)
+    #expect(server.requests.last?.headers["X-Segment"] == "yes-please")
+    #expect(try home.run("get", "--revalidate", other.address("/one")).output == "from elsewhere")
+    #expect(other.requests.count == 2)
+    #expect(other.requests.last?.headers["X-Segment"] == nil)
+  }
+
+  @Test("is fetched again when a fresh copy contradicts the manifest")
+  func contradicted() throws {
+    let url = server.address("/two")
+    #expect(try home.run("get", url).output == "body of two")
+    let manifest = Manifest.text([.init(url, digest: Digest.hexadecimal("news of two"))])
+    let wrong = try home.run("get", "-", input: manifest)
+    #expect(wrong.status == 5, "\(wrong)")
+    #expect(wrong.output == "")
+    #expect(server.requests.count == 2)
+    #expect(try home.run("get", "-", "--offline", input: manifest).status == 4)
+    #expect(try home.run("get", "-", "--max-stale", input: manifest).status == 5)
+    site["/two"] = Site.Page("news of two")
+    let good = try home.run("get", "-", input: manifest)
+    #expect(good.status == 0, "\(good)")
+    #expect(good.output == "news of two")
+  }
+
+  @Test("that cannot be had any more is not replaced by an old copy, unless that is allowed")
+  func failed() throws {
+    let (one, two) = (server.address("/one"), server.address("/two"))
+    #expect(try home.run("get", one).status == 0)
+    for status in [404, 410, 403] {
+      site["/one"] = Site.Page(Array("gone".utf8), status: status)
+      let run = try home.run("get", "--revalidate", one)
+      #expect(run.status == 4, "\(run)")
+      #expect(run.output == "")
+    }
+    let both = try home.run("get", "--revalidate", one, two, "--path")
+    #expect(both.status == 3, "\(both)")
+    #expect(both.lines.count == 1)
+    let allowed = try home.run("get", "--revalidate", "--max-stale", one)
+    #expect(allowed.status == 0, "\(allowed)")
+    #expect(allowed.output == "body of one")
+    let tooOld = try home.run("get", "--max-age", "0s", one)
+    #expect(tooOld.status == 4, "\(tooOld)")
+    #expect(try home.run("get", one).output == "body of one")
+  }
+
+  @Test("is delivered and not kept when the server says so", arguments: [true, false])
+  func noStore(isHeld: Bool) throws {
+    let path = isHeld ? "/one" : "/two"
+    let url = server.address(path)
+    site[path] = Site.Page("a secret", headers: [.init("Cache-Control", "no-store")])
+    if isHeld { #expect(try home.run().status == 0) }
+    let run = try home.run("get", url)
+    #expect(run.status == 0, "\(run)")
+    #expect(run.output == "a secret")
+    #expect(FileTree.objects(home.cache).count == (isHeld ? 1 : 0))
+    #expect(try home.run("path", url).status == (isHeld ? 0 : 4))
+    let named = try home.run("get", "--path", url)
+    #expect(named.status == (isHeld ? 0 : 4), "\(named)")
+    #expect(named.errors.contains("no-store") != isHeld)
+    #expect(try home.run("get", url, "-o", "copy").status == 0)
+    #expect(home.read("copy") == "a secret")
+    #expect(FileTree.objects(home.cache).count == (isHeld ? 1 : 0))
+    #expect(try home.run("verify").status == 0)
+  }
+
+  @Test("has a name of its own in a folder")
+  func sameName() throws {
+    let (one, other) = (server.address("/one"), server.address("/other/one"))
+    let run = try home.run("get", one, other, "-o", "folder/")
+    #expect(run.status == 64, "\(run)")
+    #expect(run.errors.contains(one))
+    #expect(run.errors.contains(other))
+    #expect(server.requests.isEmpty)
+    #expect(try home.run("get", one, one, "-o", "folder/").status == 0)
+  }
+
+  @Test("that breaks a rule is missed, beside others or alone")
+  func rejected() throws {
+    let mixed = Manifest.text([server.address("/one"), "ftp://example.org/a"])
+    let run = try home.run("get", "-", "-o", "folder/", input: mixed)
+    #expect(run.status == 3, "\(run)")
+    #expect(home.read("folder/one") == "body of one")
+    let alone = try home.run("get", "-", "--path", input: Manifest.text(["ftp://example.org/a"]))
+    #expect(alone.status == 4, "\(alone)")
+    #expect(alone.lines.isEmpty)
+  }
+
+  @Test("goes to standard output for `-`, and to a file that begins with a plus")
+  func oddNames() throws {
+    let one = server.address("/one")
+    #expect(try home.run("get", one, "-o", "-").output == "body of one")
+    #expect(try home.run("get", one, "-o", "-", "--json").status == 64)
+    for _ in 0..<2 { #expect(try home.run("get", one, "-o", "+x").status == 0) }
+    #expect(home.read("+x") == "body of one")
+    #expect(home.read("x") == nil)
+  }
+
   @Test("is found, listed, explained and watched")
   func isKnown() throws {
     let url = server.address("/one")

@@ -16,34 +16,62 @@ struct Delivery {
   private let target: Target
 
   /// Several bodies need a folder, or paths; they are never run together on stdout.
-  init(context: CommandContext, options: GetOptions, count: Int) throws(CommandExit) {
+  init(
+    context: CommandContext,
+    options: GetOptions,
+    entries: [ManifestEntry]
+  ) throws(CommandExit) {
     self.context = context
+    let problem: Diagnostic?
     if options.printsPaths {
       target = .paths
-    } else if let output = options.output {
+      problem = nil
+    } else if let output = options.outputPath {
       let isFolder = output.hasSuffix("/") || FileReading.isFolder(output)
       target =
         isFolder
         ? .folder(output.hasSuffix("/") ? String(output.dropLast()) : output) : .file(output)
-      guard isFolder || count <= 1 else {
-        let diagnostic = Diagnostic(
-          "usage.several-items",
-          "\(count) items do not fit into one file",
+      problem =
+        isFolder
+        ? Self.collision(entries)
+        : Self.crowd(
+          entries,
+          "do not fit into one file",
           hint: "write a folder: `-o \(output)/`"
         )
-        throw CommandExit(status: context.console.fail(.usage, [diagnostic]))
-      }
     } else {
       target = .standardOutput
-      guard count <= 1 else {
-        let diagnostic = Diagnostic(
-          "usage.several-items",
-          "\(count) items need a place",
-          hint: "add `-o DIR/` or `--path`"
-        )
-        throw CommandExit(status: context.console.fail(.usage, [diagnostic]))
-      }
+      problem = Self.crowd(entries, "need a place", hint: "add `-o DIR/` or `--path`")
     }
+    if let problem {
+      throw CommandExit(status: context.console.fail(.usage, [problem]))
+    }
+  }
+
+  private static func crowd(
+    _ entries: [ManifestEntry],
+    _ trouble: String,
+    hint: String
+  ) -> Diagnostic? {
+    guard entries.count > 1 else { return nil }
+    return Diagnostic("usage.several-items", "\(entries.count) items \(trouble)", hint: hint)
+  }
+
+  /// Two items of one name, before either is fetched.
+  private static func collision(_ entries: [ManifestEntry]) -> Diagnostic? {
+    var owners: [String: WebURL] = [:]
+    for entry in entries {
+      let name = name(of: entry)
+      if let owner = owners[name], owner != entry.url {
+        return Diagnostic(
+          "usage.same-name",
+          "`\(owner.redacted)` and `\(entry.url.redacted)` would both be written to `\(name)`",
+          hint: "get them one by one with `-o FILE`, or take their paths with `--path`"
+        )
+      }
+      owners[name] = entry.url
+    }
+    return nil
   }
 
   /// The file it was written to; nil where it went to stdout or stayed where it is.
@@ -76,8 +104,10 @@ struct Delivery {
     from store: DiskStore,
     to file: String
   ) throws(Failure) {
+    // A leading plus would append.
+    let path = file.hasPrefix("+") ? "./\(file)" : file
     try copy(digest, from: store) { bytes throws(Failure) in
-      var output = try AtomicFile(path: file)
+      var output = try AtomicFile(path: path)
       try output.write(bytes)
       try output.commit()
     }

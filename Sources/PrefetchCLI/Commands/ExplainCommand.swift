@@ -49,15 +49,19 @@ struct ExplainCommand {
       identity: loaded.identity,
       engine: EngineOptions()
     )
-    let declarations = loaded.configuration.segments.map { builder.declaration($0) }
-    let declared = declarations.compactMap { segment -> (SegmentDeclaration, ManifestEntry)? in
-      guard case .inline(let entries) = segment.source,
-        let entry = entries.first(where: { $0.url == url })
-      else { return nil }
-      return (segment, entry)
+    let known = try context.reading { () throws(Failure) in
+      try DeclaredItems(
+        of: [url],
+        segments: loaded.configuration.segments.map { builder.declaration($0) },
+        identity: loaded.identity,
+        manifestLimit: builder.policy.maximumManifestSize,
+        store: store
+      )
     }
-    let (segment, entry) =
-      declared.first ?? (SegmentDeclaration(name: "", source: .inline([])), ManifestEntry(url: url))
+    context.console.report(known.warnings)
+    let declared = known[url]
+    let segment = declared.first?.segment ?? SegmentDeclaration(name: "", source: .inline([]))
+    let entry = declared.first?.entry ?? ManifestEntry(url: url)
     let inventory = record.map { Inventory(records: [$0], holders: [[]]) } ?? Inventory()
     let plan = Planner.plan(
       segment,
@@ -68,7 +72,7 @@ struct ExplainCommand {
     guard let planned = plan.items.first else { return nil }
     var facts = Facts(
       url: url,
-      declaredIn: declared.map(\.0.name),
+      declaredIn: declared.map(\.segment.name),
       security: builder.policy.transportSecurity.decide(url, at: now),
       decision: planned.action,
       reason: planned.reason

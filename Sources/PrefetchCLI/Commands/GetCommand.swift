@@ -1,12 +1,9 @@
 import PrefetchConfig
 import PrefetchCore
-import PrefetchCrypto
 import PrefetchDocuments
-import PrefetchEngine
 import PrefetchManifests
 import PrefetchStore
 import PrefetchSystem
-import PrefetchTransfer
 
 /// `get`: bodies from the cache when fresh, else fetched under the same policy and kept.
 struct GetCommand {
@@ -16,94 +13,102 @@ struct GetCommand {
   func run() throws(CommandExit) -> Int32 {
     let loaded = try context.configuration(isRequired: false)
     let places = try context.places(loaded)
-    let entries = try wanted(places)
-    let delivery = try Delivery(context: context, options: options, count: entries.count)
-    let toFetch = try stale(entries, places)
+    let request = try AskedItems.read(context: context, options: options, places: places)
+    let delivery = try Delivery(context: context, options: options, entries: request.entries)
+    let builder = builder(loaded)
+    let items = try declared(request.entries, builder, places)
+    let network = ItemFetch(context: context, builder: builder, places: places)
+    let toFetch = try stale(items, builder.policy, places)
     var report: Report?
     if !toFetch.isEmpty, !options.isOffline {
-      report = try fetch(toFetch, loaded, places)
+      report = try network.fetch(toFetch)
     }
-    let delivered = try deliver(entries, delivery, places)
-    return conclude(report, delivered: delivered, entries, loaded, places)
+    let fetched = ItemFetch.answered(report)
+    let unanswered = Set(toFetch.map(\.entry.url.string)).subtracting(fetched)
+    let transient = try network.unkept(fetched)
+    let outcome: Result<[DeliveredItem], CommandExit>
+    do throws(CommandExit) {
+      outcome = .success(
+        try deliver(
+          items,
+          delivery,
+          builder.policy,
+          places,
+          withheld: unanswered,
+          transient: transient
+        )
+      )
+    } catch {
+      outcome = .failure(error)
+    }
+    try network.forget(transient)
+    let delivered: [DeliveredItem]
+    switch outcome {
+    case .success(let items): delivered = items
+    case .failure(let exit): throw exit
+    }
+    markUsed(delivered, places)
+    return conclude(report, delivered: delivered, request, loaded, transient: transient)
+  }
+
+  private func builder(_ loaded: LoadedConfiguration) -> RequestBuilder {
+    var engine = EngineOptions()
+    engine.revalidatesAll = options.revalidates || options.maximumAge != nil
+    return RequestBuilder(
+      configuration: loaded.configuration,
+      identity: loaded.identity,
+      engine: engine
+    )
   }
 
   // MARK: What is wanted
 
-  private func wanted(_ places: Places) throws(CommandExit) -> [ManifestEntry] {
-    if options.readsManifest { return try manifestEntries() }
+  /// Everything that is declared of the items, so that they are fetched as a run would fetch them.
+  private func declared(
+    _ entries: [ManifestEntry],
+    _ builder: RequestBuilder,
+    _ places: Places
+  ) throws(CommandExit) -> [WantedItem] {
     let store = try context.readingStore(places)
-    let names =
-      options.items + options.ids.map { id in options.provider.map { "\($0)/\(id)" } ?? id }
-    var entries: [ManifestEntry] = []
-    var missing: [Diagnostic] = []
-    for name in names {
-      if let record = try ItemLookup(context: context).cached(name, in: store),
-        let url = try? WebURL(record.url)
-      {
-        entries.append(ManifestEntry(url: url))
-      } else if name.contains("://") {
-        entries.append(ManifestEntry(url: try url(name)))
-      } else {
-        missing.append(
-          Diagnostic(
-            "item.not-found",
-            "`\(name)` is neither a URL nor the id of an item that is known"
-          )
-        )
+    let known = try context.reading { () throws(Failure) in
+      try DeclaredItems(
+        of: entries.map(\.url),
+        segments: builder.configuration.segments.map { builder.declaration($0) },
+        identity: builder.identity,
+        manifestLimit: builder.policy.maximumManifestSize,
+        store: store
+      )
+    }
+    context.console.report(known.warnings)
+    let anonymous = SegmentDeclaration(name: "", source: .inline([]))
+    return entries.map { entry in
+      var declarations = known[entry.url]
+      if declarations.isEmpty || options.readsManifest {
+        var own = entry
+        own.id = entry.id ?? ItemIdentifier.make(for: entry.url)
+        declarations.append(DeclaredItems.Declaration(segment: anonymous, entry: own))
       }
-    }
-    guard missing.isEmpty else {
-      throw CommandExit(status: context.console.fail(.nothing, missing))
-    }
-    return entries
-  }
-
-  private func url(_ text: String) throws(CommandExit) -> WebURL {
-    do {
-      return try WebURL(text)
-    } catch {
-      let diagnostic = Diagnostic("usage.bad-url", "`\(SafeText.line(text))` \(error)")
-      throw CommandExit(status: context.console.fail(.usage, [diagnostic]))
-    }
-  }
-
-  private func manifestEntries() throws(CommandExit) -> [ManifestEntry] {
-    let source = ManifestSource(bytes: .file("-"), base: nil, mime: nil, name: "standard input")
-    do {
-      let bytes = try FileReading.readStandardInput(limit: 512 << 20)
-      let manifest = try unsafe ManifestReader.read(bytes.span.bytes, source: source)
-      for entry in manifest.rejected {
-        context.console.report(
-          Diagnostic(
-            "\(entry.failure.code.rawValue)",
-            "`\(SafeText.line(entry.url))`: \(entry.failure.message)"
-          )
-        )
-      }
-      return manifest.entries
-    } catch {
-      let message =
-        (error as? Failure)?.message ?? (error as? FileReading.Fault)?.reason ?? "\(error)"
-      let diagnostic = Diagnostic("manifest.invalid", "the manifest on standard input: \(message)")
-      throw CommandExit(status: context.console.fail(.usage, [diagnostic]))
+      return WantedItem(entry: entry, declarations: declarations)
     }
   }
 
   // MARK: What the cache has
 
-  /// Entries that the cache cannot answer by itself.
+  /// Items that the cache cannot answer by itself.
   private func stale(
-    _ entries: [ManifestEntry],
+    _ items: [WantedItem],
+    _ policy: RunPolicy,
     _ places: Places
-  ) throws(CommandExit) -> [ManifestEntry] {
-    guard let store = try context.readingStore(places) else { return entries }
+  ) throws(CommandExit) -> [WantedItem] {
+    guard let store = try context.readingStore(places) else { return items }
     let now = context.clock.now().wall
     return try context.reading { () throws(Failure) in
-      var stale: [ManifestEntry] = []
-      for entry in entries {
-        guard let record = try store.record(url: entry.url.string), isAcceptable(record, now: now)
+      var stale: [WantedItem] = []
+      for item in items {
+        guard let record = try store.record(url: item.entry.url.string),
+          isAcceptable(record, as: item, policy: policy, now: now)
         else {
-          stale.append(entry)
+          stale.append(item)
           continue
         }
       }
@@ -111,81 +116,53 @@ struct GetCommand {
     }
   }
 
-  private func isAcceptable(_ record: ContentRecord, now: Instant) -> Bool {
-    guard record.digest != nil else { return false }
+  private func isAcceptable(
+    _ record: ContentRecord,
+    as item: WantedItem,
+    policy: RunPolicy,
+    now: Instant
+  ) -> Bool {
+    guard item.isSatisfied(by: record, policy: policy, now: now) else { return false }
     guard !options.isOffline else { return true }
     guard !options.revalidates else { return false }
     if let limit = options.maximumAge, let confirmed = record.validatedAt, now - confirmed > limit {
       return false
     }
-    let control = CacheControl(record.headers.combined("Cache-Control"))
-    switch options.maximumStaleness {
-    case .bare where !control.mustRevalidate: return true
-    case .value(let limit) where !control.mustRevalidate:
-      return record.freshUntil.map { now < $0 + limit } ?? false
-    case .bare, .value, nil:
-      return record.freshUntil.map { now < $0 } ?? false
-    }
+    return item.isFresh(record, policy: policy, now: now) || mayServeStale(record, now: now)
   }
 
-  // MARK: What has to be fetched
-
-  private func fetch(
-    _ entries: [ManifestEntry],
-    _ loaded: LoadedConfiguration,
-    _ places: Places
-  ) throws(CommandExit) -> Report {
-    var engineOptions = EngineOptions()
-    engineOptions.revalidatesAll = options.revalidates || options.maximumAge != nil
-    let builder = RequestBuilder(
-      configuration: loaded.configuration,
-      identity: loaded.identity,
-      engine: engineOptions
-    )
-    let named = entries.map { entry in
-      var named = entry
-      named.id = entry.id ?? ItemIdentifier.make(for: entry.url)
-      return named
-    }
-    var request = RunRequest(
-      mode: .get,
-      identity: loaded.identity,
-      segments: [SegmentDeclaration(name: "get", source: .inline(named))],
-      policy: builder.policy
-    )
-    request.policy.revalidatesAll = engineOptions.revalidatesAll
-    return try context.reading { () throws(Failure) in
-      let store = try DiskStore.openForWriting(
-        cache: places.cache,
-        clockStart: context.clock.now().wall
-      )
-      context.console.report(store.diagnostics)
-      let settings = builder.transportSettings { context.environment.variables[$0] }
-      let engine = Engine(
-        transport: try CurlTransport(settings: settings, staging: store, clock: context.clock),
-        store: store,
-        files: SystemFiles(),
-        clock: context.clock,
-        stop: ProcessStop()
-      )
-      let report = try engine.run(request, seed: UInt64.random(in: 0...UInt64.max))
-      try store.close()
-      return report
+  private func mayServeStale(_ record: ContentRecord, now: Instant) -> Bool {
+    guard let staleness = options.maximumStaleness,
+      !CacheControl(record.headers.combined("Cache-Control")).mustRevalidate
+    else { return false }
+    switch staleness {
+    case .bare: return true
+    case .value(let limit): return record.freshUntil.map { now < $0 + limit } ?? false
     }
   }
 
   // MARK: What comes out
 
+  /// `withheld` are items whose fetch failed: their old bodies come out only where staleness is
+  /// allowed.
   private func deliver(
-    _ entries: [ManifestEntry],
+    _ items: [WantedItem],
     _ delivery: Delivery,
-    _ places: Places
+    _ policy: RunPolicy,
+    _ places: Places,
+    withheld: Set<String>,
+    transient: Set<String>
   ) throws(CommandExit) -> [DeliveredItem] {
     guard let store = try context.readingStore(places) else { return [] }
+    let now = context.clock.now().wall
     var delivered: [DeliveredItem] = []
-    for entry in entries {
+    for item in items {
+      let url = item.entry.url.string
+      if options.printsPaths, transient.contains(url) { continue }
       let found = try context.reading { () throws(Failure) -> ContentRecord? in
-        guard let record = try store.record(url: entry.url.string), let digest = record.digest,
+        guard let record = try store.record(url: url), let digest = record.digest,
+          item.isSatisfied(by: record, policy: policy, now: now),
+          !withheld.contains(url) || mayServeStale(record, now: now),
           try store.intactObject(digest) != nil
         else { return nil }
         return record
@@ -193,11 +170,12 @@ struct GetCommand {
       guard let record = found, let digest = record.digest else { continue }
       let path = DiskStore.objectPath(digest, cache: places.cache)
       let target = try context.reading { () throws(Failure) in
-        try delivery.deliver(entry, digest: digest, path: path, from: store)
+        try delivery.deliver(item.entry, digest: digest, path: path, from: store)
       }
-      delivered.append(DeliveredItem(record: record, path: target ?? path))
+      delivered.append(
+        DeliveredItem(record: record, path: target ?? path, isStale: withheld.contains(url))
+      )
     }
-    markUsed(delivered, places)
     return delivered
   }
 
@@ -213,33 +191,37 @@ struct GetCommand {
   private func conclude(
     _ report: Report?,
     delivered: [DeliveredItem],
-    _ entries: [ManifestEntry],
+    _ asked: AskedItems,
     _ loaded: LoadedConfiguration,
-    _ places: Places
+    transient: Set<String>
   ) -> Int32 {
+    let got = Set(delivered.map(\.record.url))
     let failures = (report?.items ?? []).filter { $0.failure != nil }
+    let failed = Set(failures.map(\.url))
     for item in failures {
-      let url = Redaction.masked(
-        Redaction.url(item.url),
-        secrets: loaded.secrets
-      )
+      let url = Redaction.masked(Redaction.url(item.url), secrets: loaded.secrets)
       let message = item.failure?.message ?? ""
       context.console.report(
         Diagnostic("\(item.failure?.code.rawValue ?? "failed")", "`\(url)`: \(message)")
       )
     }
-    let got = Set(delivered.map(\.record.url))
-    let failed = Set(failures.map(\.url))
-    for entry in entries where !got.contains(entry.url.string) && !failed.contains(entry.url.string)
-    {
-      context.console.report(
-        Diagnostic("item.not-cached", "`\(entry.url.redacted)` is not in the cache")
-      )
+    for entry in asked.entries where !got.contains(entry.url.string) {
+      let url = entry.url
+      if transient.contains(url.string) {
+        context.console.report(
+          Diagnostic(
+            "item.not-kept",
+            "`\(url.redacted)` came with `no-store`, so no path of it stays",
+            hint: "take the body itself: leave out `--path`, or write it with `-o`"
+          )
+        )
+      } else if !failed.contains(url.string) {
+        context.console.report(
+          Diagnostic("item.not-cached", "`\(url.redacted)` is not in the cache as it is declared")
+        )
+      }
     }
-    var status = report.map { ExitStatus($0) } ?? .ok
-    if status == .ok, got.count < Set(entries.map(\.url.string)).count {
-      status = got.isEmpty ? .nothing : .incomplete
-    }
+    let status = status(report, delivered: delivered, asked)
     if context.shared.isJSON {
       let items = delivered.map { item -> JSONValue in
         [
@@ -254,10 +236,40 @@ struct GetCommand {
     }
     return status.code
   }
+
+  private func status(
+    _ report: Report?,
+    delivered: [DeliveredItem],
+    _ asked: AskedItems
+  ) -> ExitStatus {
+    var report = report
+    // Whoever allows a stale copy and got one misses nothing; trust is another matter.
+    let stale = Set(delivered.filter(\.isStale).map(\.record.url))
+    for index in report?.items.indices ?? 0..<0 {
+      guard let url = report?.items[index].url, stale.contains(url) else { continue }
+      report?.items[index].isRequired = false
+    }
+    let status = report.map { ExitStatus($0) } ?? .ok
+    switch status {
+    case .ok, .incomplete, .nothing: break
+    case .failed, .changes, .trust, .notOurs, .usage, .unavailable, .io, .deferred, .denied,
+      .config, .interrupted, .terminated:
+      return status
+    }
+    if asked.rejected.contains(where: { $0.failure.code.category == .trust }) { return .trust }
+    let got = Set(delivered.map(\.record.url))
+    let isComplete =
+      status == .ok && asked.rejected.isEmpty
+      && asked.entries.allSatisfy { got.contains($0.url.string) }
+    if isComplete { return .ok }
+    return got.isEmpty ? .nothing : .incomplete
+  }
 }
 
 /// An item whose body came out, and where it lies now.
 struct DeliveredItem {
   var record: ContentRecord
   var path: String
+  /// Its fetch failed, and the old copy would do.
+  var isStale: Bool
 }

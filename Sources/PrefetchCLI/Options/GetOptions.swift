@@ -12,9 +12,14 @@ struct GetOptions: CommandOptions, Hashable {
   var maximumAge: Duration?
   /// Bare takes a copy however stale it is.
   var maximumStaleness: OptionalArgument<Duration>?
-  /// A file, or a folder when it ends in a slash or is one.
+  /// A file, or a folder when it ends in a slash or is one; `-` is standard output.
   var output: String?
   var printsPaths = false
+
+  /// Where bodies are written; nil where they go to standard output.
+  var outputPath: String? {
+    output == "-" ? nil : output
+  }
 
   var readsManifest: Bool {
     items == ["-"]
@@ -25,7 +30,7 @@ struct GetOptions: CommandOptions, Hashable {
     group: .content,
     summary: "Print or copy items, fetching those that the cache does not hold fresh",
     paragraphs: [
-      "An item is named by its URL, its id or `PROVIDER/ID`; `-` reads a manifest of any format from standard input. What is fetched is fetched under the policy of the configuration, which may be missing, and kept.",
+      "An item is named by its URL, its id or `PROVIDER/ID`; `-` reads a JSON manifest of prefetch's own format from standard input. What is fetched is fetched as the configuration, which may be missing, declares it, and kept; what a server marks `no-store` and no segment holds is delivered and not kept.",
       "One body goes to standard output or to the file of `--output`; several need a folder there, or `--path`.",
     ],
     forms: ["ITEM…", "--provider P --id ID…", "-"],
@@ -64,7 +69,8 @@ struct GetOptions: CommandOptions, Hashable {
         \.output,
         .file,
         placeholder: "PATH",
-        help: "Write the body to this file, or the bodies into this folder (`DIR/`)"
+        help:
+          "Write the body to this file (`-` is standard output), or the bodies into this folder (`DIR/`)"
       ),
       .flag("path", \.printsPaths, help: "Print the local paths instead of the bodies"),
     ],
@@ -79,8 +85,8 @@ struct GetOptions: CommandOptions, Hashable {
         purpose: "Use a cached file in a pipeline"
       ),
       CommandExample(
-        command: "prefetch get --path - <urls.txt",
-        purpose: "Fetch a list of URLs and print where the bodies are"
+        command: "prefetch get --path - <manifest.json",
+        purpose: "Fetch what a manifest names and print where the bodies are"
       ),
     ],
     validate: { $0.conflicts() },
@@ -113,14 +119,14 @@ struct GetOptions: CommandOptions, Hashable {
     }
     if isOffline, revalidates { diagnostics.append(.exclusive("--offline", "--revalidate")) }
     if output != nil, printsPaths { diagnostics.append(.exclusive("--output", "--path")) }
-    if shared.isJSON, output == nil {
+    if shared.isJSON, outputPath == nil {
       diagnostics.append(
         Diagnostic(
           "usage.missing-option",
           "`get --json` needs `--output PATH`, since standard output holds the document"
         )
       )
-    } else if items.count + ids.count > 1, output == nil, !printsPaths {
+    } else if items.count + ids.count > 1, outputPath == nil, !printsPaths {
       diagnostics.append(
         Diagnostic(
           "usage.missing-option",

@@ -47,7 +47,7 @@ extension ExitStatus {
       if isConnectivity, !report.hasAnswer { return .unavailable }
       let isNothing =
         report.mode == .get
-        ? report.items.allSatisfy { !$0.isUsable }
+        ? report.items.allSatisfy { $0.failure != nil }
         : !report.segments.isEmpty && report.segments.allSatisfy { $0.state == .failed }
       return isNothing ? .nothing : .incomplete
     }

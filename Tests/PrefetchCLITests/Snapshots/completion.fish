@@ -109,7 +109,7 @@ complete -c prefetch -n '__fish_seen_subcommand_from get' -l offline -d 'Ask no 
 complete -c prefetch -n '__fish_seen_subcommand_from get' -l revalidate -d 'Ask conditionally, also where the cached copy is fresh'
 complete -c prefetch -n '__fish_seen_subcommand_from get' -l max-age -x -d 'Take a cached copy as fresh only when it is at most this old'
 complete -c prefetch -n '__fish_seen_subcommand_from get' -l max-stale -d 'Take a cached copy that expired at most this long ago, or at any time'
-complete -c prefetch -n '__fish_seen_subcommand_from get' -s o -l output -r -F -d 'Write the body to this file, or the bodies into this folder (DIR/)'
+complete -c prefetch -n '__fish_seen_subcommand_from get' -s o -l output -r -F -d 'Write the body to this file (- is standard output), or the bodies into this folder (DIR/)'
 complete -c prefetch -n '__fish_seen_subcommand_from get' -l path -d 'Print the local paths instead of the bodies'
 complete -c prefetch -n '__fish_seen_subcommand_from path' -l or-url -d 'Print the URL when the item is not cached, instead of ending with 4'
 complete -c prefetch -n '__fish_seen_subcommand_from serve' -l origin -x -a '(__fish_complete_directories)' -d 'Serve this folder and nothing else'

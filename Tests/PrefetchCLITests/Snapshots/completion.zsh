@@ -178,8 +178,8 @@ _prefetch() {
         '(--revalidate)--revalidate[Ask conditionally, also where the cached copy is fresh]' \
         '(--max-age)--max-age=[Take a cached copy as fresh only when it is at most this old]:D: ' \
         '(--max-stale)--max-stale=-[Take a cached copy that expired at most this long ago, or at any time]::D: ' \
-        '(-o --output)-o+[Write the body to this file, or the bodies into this folder (DIR/)]:PATH:_files' \
-        '(-o --output)--output=[Write the body to this file, or the bodies into this folder (DIR/)]:PATH:_files' \
+        '(-o --output)-o+[Write the body to this file (- is standard output), or the bodies into this folder (DIR/)]:PATH:_files' \
+        '(-o --output)--output=[Write the body to this file (- is standard output), or the bodies into this folder (DIR/)]:PATH:_files' \
         '(--path)--path[Print the local paths instead of the bodies]' \
         '*:ITEM: ' && ret=0
       ;;

@@ -1,0 +1,89 @@
+import PrefetchCore
+import PrefetchManifests
+import PrefetchStore
+import PrefetchSystem
+
+/// What the command line or the manifest on standard input asks `get` for.
+struct AskedItems {
+  var entries: [ManifestEntry] = []
+  /// Of a manifest on standard input.
+  var rejected: [RejectedEntry] = []
+
+  static func read(
+    context: CommandContext,
+    options: GetOptions,
+    places: Places
+  ) throws(CommandExit) -> AskedItems {
+    if options.readsManifest { return try manifest(context) }
+    let store = try context.readingStore(places)
+    let names =
+      options.items + options.ids.map { id in options.provider.map { "\($0)/\(id)" } ?? id }
+    var asked = AskedItems()
+    var missing: [Diagnostic] = []
+    for name in names {
+      if let record = try ItemLookup(context: context).cached(name, in: store),
+        let url = try? WebURL(record.url)
+      {
+        asked.entries.append(entry(url, record, now: context.clock.now().wall))
+      } else if name.contains("://") {
+        asked.entries.append(ManifestEntry(url: try url(name, context)))
+      } else {
+        missing.append(
+          Diagnostic(
+            "item.not-found",
+            "`\(name)` is neither a URL nor the id of an item that is known"
+          )
+        )
+      }
+    }
+    guard missing.isEmpty else {
+      throw CommandExit(status: context.console.fail(.nothing, missing))
+    }
+    return asked
+  }
+
+  /// What was said of the item when it was stored goes on to hold.
+  private static func entry(
+    _ url: WebURL,
+    _ record: ContentRecord,
+    now: Instant
+  ) -> ManifestEntry {
+    var entry = ManifestEntry(url: url)
+    entry.id = record.id.isEmpty ? nil : record.id
+    entry.provider = record.provider
+    entry.type = record.type
+    if let expiry = record.expiresAt, now < expiry { entry.expires = expiry }
+    return entry
+  }
+
+  private static func url(_ text: String, _ context: CommandContext) throws(CommandExit) -> WebURL {
+    do {
+      return try WebURL(text)
+    } catch {
+      let diagnostic = Diagnostic("usage.bad-url", "`\(SafeText.line(text))` \(error)")
+      throw CommandExit(status: context.console.fail(.usage, [diagnostic]))
+    }
+  }
+
+  private static func manifest(_ context: CommandContext) throws(CommandExit) -> AskedItems {
+    let source = ManifestSource(bytes: .file("-"), base: nil, mime: nil, name: "standard input")
+    do {
+      let bytes = try FileReading.readStandardInput(limit: 512 << 20)
+      let manifest = try unsafe ManifestReader.read(bytes.span.bytes, source: source)
+      for entry in manifest.rejected {
+        context.console.report(
+          Diagnostic(
+            "\(entry.failure.code.rawValue)",
+            "`\(SafeText.line(entry.url))`: \(entry.failure.message)"
+          )
+        )
+      }
+      return AskedItems(entries: manifest.entries, rejected: manifest.rejected)
+    } catch {
+      let message =
+        (error as? Failure)?.message ?? (error as? FileReading.Fault)?.reason ?? "\(error)"
+      let diagnostic = Diagnostic("manifest.invalid", "the manifest on standard input: \(message)")
+      throw CommandExit(status: context.console.fail(.usage, [diagnostic]))
+    }
+  }
+}

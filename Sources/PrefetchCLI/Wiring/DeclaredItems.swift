@@ -1,0 +1,151 @@
+import PrefetchConfig
+import PrefetchCore
+import PrefetchManifests
+import PrefetchStore
+import PrefetchSystem
+
+/// What the configured segments declare of single items, as far as it is known without asking.
+///
+/// Inline entries come from the configuration, others from the manifest that the last run stored, or
+/// from the local file.
+struct DeclaredItems {
+  struct Declaration {
+    /// A copy that stands for itself: inline, and without headers, which the entry has.
+    var segment: SegmentDeclaration
+    var entry: ManifestEntry
+  }
+
+  /// Manifests that should have been looked into and could not be read.
+  private(set) var warnings: [Diagnostic] = []
+  private var byURL: [String: [Declaration]] = [:]
+
+  /// Every declaration, in the order of the configuration.
+  subscript(url: WebURL) -> [Declaration] {
+    byURL[url.string] ?? []
+  }
+
+  init(
+    of urls: [WebURL],
+    segments: [SegmentDeclaration],
+    identity: String,
+    manifestLimit: Int64,
+    store: DiskStore?
+  ) throws(Failure) {
+    let names = Set(urls.map(\.string))
+    var holding: Set<SegmentKey> = []
+    if let store {
+      for name in names { holding.formUnion(try store.segmentsHolding(url: name)) }
+    }
+    let recorded = holding.isEmpty ? [] : try store?.segments() ?? []
+    for segment in segments {
+      let entries: [ManifestEntry]
+      switch segment.source {
+      case .inline(let declared):
+        entries = declared
+      case .file(let path):
+        entries = note(Self.readFile(path, of: segment, limit: manifestLimit), of: segment)
+      case .remote(let url):
+        let key = SegmentKey(identity: identity, name: segment.name)
+        guard let store, holding.contains(key),
+          let record = recorded.first(where: { $0.key == key }), record.manifestURL == url.string
+        else { continue }
+        entries = note(Self.readStored(record, of: segment, in: store), of: segment)
+      }
+      // A URL named twice is one item; the first mention counts.
+      var seen: Set<String> = []
+      for entry in entries
+      where names.contains(entry.url.string) && seen.insert(entry.url.string).inserted {
+        byURL[entry.url.string, default: []].append(Self.declaration(entry, in: segment))
+      }
+    }
+  }
+
+  private static func declaration(
+    _ entry: ManifestEntry,
+    in segment: SegmentDeclaration
+  ) -> Declaration {
+    let sendsHeaders =
+      switch segment.source {
+      case .inline: true
+      case .remote(let url): url.origin == entry.url.origin
+      case .file: segment.base?.origin == entry.url.origin
+      }
+    var entry = entry
+    entry.id = entry.id ?? ItemIdentifier.make(for: entry.url)
+    if sendsHeaders { entry.headers = segment.headers + entry.headers }
+    var segment = segment
+    segment.source = .inline([])
+    segment.headers = []
+    return Declaration(segment: segment, entry: entry)
+  }
+
+  private mutating func note(
+    _ reading: Result<Manifest, Failure>,
+    of segment: SegmentDeclaration
+  ) -> [ManifestEntry] {
+    switch reading {
+    case .success(let manifest):
+      return manifest.entries
+    case .failure(let failure):
+      warnings.append(
+        Diagnostic(
+          "manifest.unreadable",
+          "what segment `\(segment.name)` declares is not known: \(failure.message)",
+          severity: .warning,
+          hint: "`prefetch run \(segment.name)` asks for its manifest again"
+        )
+      )
+      return []
+    }
+  }
+
+  // MARK: Manifests
+
+  private static func readFile(
+    _ path: String,
+    of segment: SegmentDeclaration,
+    limit: Int64
+  ) -> Result<Manifest, Failure> {
+    do throws(FileReading.Fault) {
+      let bytes = try FileReading.read(path, limit: Int(clamping: limit))
+      let source = ManifestSource(bytes: .file(path), base: segment.base, mime: nil, name: path)
+      return unsafe parse(bytes.span.bytes, source)
+    } catch {
+      return .failure(Failure(.manifestInvalid, "`\(path)`: \(error.reason)"))
+    }
+  }
+
+  private static func readStored(
+    _ record: SegmentRecord,
+    of segment: SegmentDeclaration,
+    in store: DiskStore
+  ) -> Result<Manifest, Failure> {
+    guard let digest = record.manifest else {
+      return .failure(Failure(.storeDamaged, "its manifest is not stored"))
+    }
+    let base = segment.base ?? record.manifestFinalURL.flatMap { try? WebURL($0) }
+    let source = ManifestSource(
+      bytes: .stored(digest),
+      base: base,
+      mime: nil,
+      name: record.manifestURL ?? segment.name
+    )
+    do {
+      return try store.withObject(digest) { parse($0, source) }
+    } catch let failure as Failure {
+      return .failure(failure)
+    } catch {
+      return .failure(Failure(.storeDamaged, "its stored manifest cannot be read: \(error)"))
+    }
+  }
+
+  /// As a value, not by throwing: a typed error out of a generic closure breaks the compiler (6.3).
+  private static func parse(_ bytes: RawSpan, _ source: ManifestSource) -> Result<Manifest, Failure>
+  {
+    do throws(Failure) {
+      return .success(try ManifestReader.read(bytes, source: source))
+    } catch {
+      return .failure(error)
+    }
+  }
+}
