@@ -16,12 +16,15 @@ package final class MemoryStore: ContentStore {
 
   // MARK: Bodies
 
-  package func beginBody(
-    expectedSize: Int64?,
-    alsoHashing algorithms: Set<DigestAlgorithm>
-  ) throws(Failure) -> any BodySink {
-    try staging.beginBody(expectedSize: expectedSize, alsoHashing: algorithms)
+  package func beginBody(_ plan: BodyPlan) throws(Failure) -> any BodySink {
+    try staging.beginBody(plan)
   }
+
+  package func partials() throws(Failure) -> [String: PartialBody] {
+    [:]
+  }
+
+  package func forgetPartial(_ key: String) {}
 
   package func withBytes<Result>(
     of body: StagedBody,

@@ -12,6 +12,10 @@ package protocol ContentStore: BodyStaging {
     _ digest: ContentDigest,
     _ read: (RawSpan) throws -> Result
   ) throws -> Result
+  /// The parts of bodies that earlier runs kept, by the URL they were asked for.
+  func partials() throws(Failure) -> [String: PartialBody]
+  /// Drops a kept part, for example because its server has a newer body.
+  func forgetPartial(_ key: String)
   /// Which of the inventory's objects are no longer in the file system: a look at directory times
   /// first, at names only where a directory changed since the last run.
   func missingObjects(of inventory: Inventory) throws(Failure) -> Set<ContentDigest>
