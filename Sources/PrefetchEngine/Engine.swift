@@ -29,7 +29,11 @@ package struct Engine {
   /// Runs to the end and reports.
   ///
   /// Only a store that cannot be read at all throws.
-  package func run(_ request: RunRequest, seed: UInt64) throws(Failure) -> Report {
+  package func run(
+    _ request: RunRequest,
+    gates: [HostGate] = [],
+    seed: UInt64
+  ) throws(Failure) -> Report {
     let start = clock.now()
     var dispatcher = Dispatcher(
       .init(
@@ -37,6 +41,7 @@ package struct Engine {
         segments: try store.segments(),
         hasUnseenChanges: try store.hasUnseenChanges(),
         partials: try store.partials(),
+        gates: gates,
         now: start,
         seed: seed,
         identify: { ItemIdentifier.make(for: $0) }
@@ -64,7 +69,10 @@ package struct Engine {
       dispatcher.advance(now: now, into: &effects)
       events = perform(&effects, of: request, report: &report, now: now)
       guard events.isEmpty else { continue }
-      if dispatcher.isFinished { return report.finished(at: clock.now()) }
+      if dispatcher.isFinished {
+        let end = clock.now()
+        return report.finished(at: end, gates: dispatcher.openGates(at: end))
+      }
       events = transport.wait(until: dispatcher.nextDeadline).map(Event.init)
       if events.isEmpty { events = [.timePassed] }
     }
@@ -99,6 +107,8 @@ package struct Engine {
         events.append(commit(changes))
       case .discard(let body):
         store.discard(body)
+      case .forgetPartial(let key):
+        store.forgetPartial(key)
       case .announce(let fact):
         report.fold(fact)
         for observer in observers { observer.observe(fact, at: now) }

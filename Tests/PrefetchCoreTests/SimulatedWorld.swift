@@ -140,6 +140,7 @@ struct SimulatedWorld {
       internalEvents.append(.removalsRead(items.map { records[Int($0)] }))
     case .commit(let changes): commit(changes)
     case .discard(let body): release(body)
+    case .forgetPartial: break
     case .announce(let fact):
       report.fold(fact)
       note(fact)

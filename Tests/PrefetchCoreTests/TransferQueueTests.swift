@@ -190,28 +190,36 @@ import Testing
   static let key = SegmentKey(identity: "me", name: "s")
 
   static func record(_ url: String) -> StoreChange {
-    .record(ContentRecord(url: url, id: url), body: nil)
+    .store(ContentRecord(url: url, id: url), body: nil, joining: [])
   }
 
   @Test("Records come before the memberships that name them, and one commit at a time")
   func order() {
     var batch = CommitBatch()
     #expect(!batch.isDue(now: .zero, isIdle: true))
-    batch.join(Self.key, urls: ["b"], now: .zero)
-    batch.add(item: 7, Self.record("a"), joining: [Self.key], url: "a", now: .zero)
+    batch.join(Self.key, items: [5], now: .zero)
+    batch.add(item: 7, Self.record("a"), now: .zero)
+    batch.confirm(
+      item: 9,
+      Confirmation(item: 5, validatedAt: Instant(seconds: 1), freshUntil: nil),
+      now: .zero
+    )
     #expect(batch.isDue(now: .zero, isIdle: true))
     #expect(!batch.isDue(now: .zero, isIdle: false))
     #expect(batch.isDue(now: CommitBatch.patience, isIdle: false))
     let changes = batch.take()
-    #expect(changes.count == 2)
-    guard case .record = changes[0], case .join(Self.key, let urls) = changes[1] else {
+    #expect(changes.count == 3)
+    guard case .store = changes[0], case .confirm(let confirmations) = changes[1],
+      case .joinItems(Self.key, let items) = changes[2]
+    else {
       Issue.record("in another order")
       return
     }
-    #expect(urls == ["b", "a"])
-    batch.add(item: 8, Self.record("c"), joining: [], url: "c", now: .zero)
+    #expect(confirmations.map(\.item) == [5])
+    #expect(items == [5])
+    batch.add(item: 8, Self.record("c"), now: .zero)
     #expect(!batch.isDue(now: .seconds(99), isIdle: true))
-    #expect(batch.written() == [7])
+    #expect(batch.written() == [7, 9])
     #expect(batch.isDue(now: .seconds(99), isIdle: true))
     #expect(batch.drop().items == [8])
     #expect(batch.isEmpty)
@@ -223,7 +231,7 @@ import Testing
     var batch = CommitBatch()
     for item in 0..<CommitBatch.limit {
       #expect(!batch.isDue(now: .zero, isIdle: false))
-      batch.add(item: item, Self.record("\(item)"), joining: [], url: "\(item)", now: .zero)
+      batch.add(item: item, Self.record("\(item)"), now: .zero)
     }
     #expect(batch.isDue(now: .zero, isIdle: false))
   }

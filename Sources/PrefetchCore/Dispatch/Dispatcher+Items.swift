@@ -56,7 +56,8 @@ extension Dispatcher {
 
   /// Gives the place on the wire back without a request.
   private mutating func leaveWire(_ item: Int) {
-    queue.finished(on: active[Int(items[item].slot)].host, httpVersion: nil)
+    guard let host = active[Int(items[item].slot)].host else { return }
+    queue.finished(on: host, httpVersion: nil)
   }
 
   /// Items that are settled by what is known of them.
@@ -134,7 +135,9 @@ extension Dispatcher {
       allowsCoding: Self.isWorthCoding(entry),
       sizeLimit: limit,
       expectedSize: entry.size,
-      algorithms: Self.algorithms(of: entry)
+      algorithms: Self.algorithms(of: entry),
+      partialKey: entry.url.string,
+      partial: start.partials[entry.url.string]
     )
     send(item, into: &effects)
   }
@@ -217,8 +220,9 @@ extension Dispatcher {
         !Planner.isContradicted(active[slot].entry.digests, by: record)
       else {
         active[slot].exchange?.dropConditions()
-        return reask(.item(item), into: &effects)
+        return reask(.item(item), now: now, into: &effects)
       }
+      if exchange.partial != nil { effects.append(.forgetPartial(record.url)) }
       return confirmed(item, record, response, now: now)
     }
     guard let body = response.body else {
@@ -231,7 +235,7 @@ extension Dispatcher {
     if !exchange.hasAsked(for: Self.algorithms(of: active[slot].entry)) {
       // Another segment has asked for a digest that nobody took while the body came.
       effects.append(.discard(body))
-      return reask(.item(item), into: &effects)
+      return reask(.item(item), now: now, into: &effects)
     }
     if let objection = BodyCheck.objection(
       to: body,
@@ -239,9 +243,28 @@ extension Dispatcher {
       entry: active[slot].entry
     ) {
       effects.append(.discard(body))
-      return fail(item, objection, now: now, into: &effects)
+      return refuse(item, objection, status: response.status, now: now, into: &effects)
     }
     arrived(item, body, response, exchange: exchange, now: now)
+  }
+
+  /// A wrong body: the next source may have the right one.
+  private mutating func refuse(
+    _ item: Int,
+    _ objection: Failure,
+    status: Int,
+    now: Moment,
+    into effects: inout [Effect]
+  ) {
+    let slot = Int(items[item].slot)
+    let step = Exchange.Step.failed(objection, status: status)
+    if halt == nil,
+      active[slot].exchange?.nextAlternate(after: step, policy: request.policy, now: now.wall)
+        == true
+    {
+      return enqueue(.item(item), now: now, into: &effects)
+    }
+    fail(item, objection, now: now, into: &effects)
   }
 
   /// 304: the body stays, freshness and headers are renewed.
@@ -295,7 +318,7 @@ extension Dispatcher {
       active[slot].result.outcome = wasUsable ? .updated : .added
       active[slot].result.action = wasUsable ? .update : .fetch
     }
-    active[slot].result.source = .network
+    active[slot].result.source = exchange.isAlternate ? .alternate : .network
     active[slot].result.finalURL = record.finalURL
     finishStoring(item, record, body: body, now: now)
   }

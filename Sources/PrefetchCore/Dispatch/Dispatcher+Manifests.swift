@@ -49,7 +49,7 @@ extension Dispatcher {
       conditionURL: recorded?.manifestFinalURL,
       sizeLimit: request.policy.maximumManifestSize
     )
-    enqueue(.manifest(segment: index))
+    enqueue(.manifest(segment: index), now: now, into: &effects)
   }
 
   private mutating func readStored(
@@ -113,7 +113,7 @@ extension Dispatcher {
       guard Revalidation.confirms(response.headers, stored: recorded.validators) else {
         exchange.dropConditions()
         manifestExchanges[index] = exchange
-        return reask(.manifest(segment: index), into: &effects)
+        return reask(.manifest(segment: index), now: now, into: &effects)
       }
       return readStored(index, status: .notModified, now: now, into: &effects)
     }
@@ -163,7 +163,7 @@ extension Dispatcher {
       {
         exchange.dropConditions()
         manifestExchanges[index] = exchange
-        return reask(.manifest(segment: index), into: &effects)
+        return reask(.manifest(segment: index), now: now, into: &effects)
       }
       // What is no manifest at all is a mishap of the server, not a mistake of the publisher.
       if failure.code == .manifestGuard {

@@ -190,7 +190,7 @@ extension Dispatcher {
     let item = newItem(step, of: index)
     switch step.decision {
     case .revalidate, .fetch, .update:
-      enqueue(.item(item))
+      enqueue(.item(item), now: now, into: &effects)
     case .describe, .fail:
       _ = activate(item)
       guard let preparation = preparation(of: item) else {

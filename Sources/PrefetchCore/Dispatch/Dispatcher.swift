@@ -12,6 +12,8 @@ package struct Dispatcher: Sendable {
     package var hasUnseenChanges: Bool
     /// Parts of bodies that earlier runs kept, by the URL of their item.
     package var partials: [String: PartialBody]
+    /// Hosts that asked earlier runs to stay away for a while.
+    package var gates: [HostGate]
     package var now: Moment
     package var seed: UInt64
     /// The id of an item whose publisher gave it none.
@@ -22,6 +24,7 @@ package struct Dispatcher: Sendable {
       segments: [SegmentRecord],
       hasUnseenChanges: Bool = false,
       partials: [String: PartialBody] = [:],
+      gates: [HostGate] = [],
       now: Moment,
       seed: UInt64,
       identify: @escaping @Sendable (String) -> String
@@ -30,6 +33,7 @@ package struct Dispatcher: Sendable {
       self.segments = segments
       self.hasUnseenChanges = hasUnseenChanges
       self.partials = partials
+      self.gates = gates
       self.now = now
       self.seed = seed
       self.identify = identify
@@ -70,10 +74,12 @@ package struct Dispatcher: Sendable {
   var sharedResults: [Int: ItemResult] = [:]
   var declaredItems = 0
   var queue: TransferQueue
+  var limits: HostLimits
   var inFlight: [TransferID: Job] = [:]
   var preparing = 0
   var waiting = WaitingLine()
   var manifestExchanges: [Int: Exchange] = [:]
+  private var manifestHosts: [Int: HostID] = [:]
   var batch = CommitBatch()
   var jitter: Jitter
   let deadline: Duration?
@@ -93,6 +99,16 @@ package struct Dispatcher: Sendable {
     queue = TransferQueue(
       concurrency: start.request.policy.concurrency,
       perHost: start.request.policy.perHost
+    )
+    var gates: [HostLimits.Gate] = []
+    for gate in start.gates {
+      gates.append(HostLimits.Gate(host: queue.table.host(gate.host), until: gate.until))
+    }
+    limits = HostLimits(
+      retries: start.request.policy.retries,
+      deadline: deadline,
+      remembered: gates,
+      now: start.now
     )
     let records = Dictionary(start.segments.map { ($0.key, $0) }) { first, _ in first }
     segments = start.request.segments.map { declaration in
@@ -118,7 +134,8 @@ package struct Dispatcher: Sendable {
 
   /// When something has to happen even if nothing arrives.
   package var nextDeadline: Duration? {
-    [waiting.earliest, halt == nil ? deadline : nil, batch.due].compactMap(\.self).min()
+    [waiting.earliest, halt == nil ? deadline : nil, batch.due, queue.nextRelease]
+      .compactMap(\.self).min()
   }
 
   package mutating func handle(_ event: Event, now: Moment, into effects: inout [Effect]) {
@@ -149,8 +166,8 @@ package struct Dispatcher: Sendable {
     if let deadline, halt == nil, now.uptime >= deadline, hasOpenWork {
       stop(.deadline, into: &effects)
     }
-    resumeWaiting(now: now)
-    startTransfers(into: &effects)
+    resumeWaiting(now: now, into: &effects)
+    startTransfers(now: now, into: &effects)
     let isIdle = inFlight.isEmpty && queue.count == 0 && preparing == 0 && !isPlanning
     if batch.isDue(now: now.uptime, isIdle: isIdle) { flush(into: &effects) }
     finishIfDone(now: now, into: &effects)
@@ -164,19 +181,22 @@ package struct Dispatcher: Sendable {
     !inFlight.isEmpty || queue.count > 0 || !waiting.isEmpty || preparing > 0 || isPlanning
   }
 
-  private mutating func resumeWaiting(now: Moment) {
+  private mutating func resumeWaiting(now: Moment, into effects: inout [Effect]) {
     guard halt == nil else { return }
-    while let job = waiting.take(at: now.uptime) { enqueue(Job(number: job)) }
+    while let job = waiting.take(at: now.uptime) {
+      enqueue(Job(number: job), now: now, into: &effects)
+    }
   }
 
   // MARK: Transfers
 
-  private mutating func startTransfers(into effects: inout [Effect]) {
+  private mutating func startTransfers(now: Moment, into effects: inout [Effect]) {
     var preparations: [Preparation] = []
-    while halt == nil, let (number, host) = queue.take() {
+    while halt == nil, let (number, host) = queue.take(at: now.uptime) {
       switch Job(number: number) {
       case .manifest(let segment):
         let id = newTransfer(for: .manifest(segment: segment))
+        manifestHosts[segment] = host
         guard let request = manifestExchanges[segment]?.nextRequest(id) else { continue }
         effects.append(.startTransfer(request))
       case .item(let item):
@@ -227,27 +247,33 @@ package struct Dispatcher: Sendable {
     let status = try? result.outcome.get().status
     switch job {
     case .manifest(let segment):
-      guard var exchange = manifestExchanges[segment] else { return }
-      queue.finished(on: exchange.hop.authority, httpVersion: result.figures.httpVersion)
+      guard var exchange = manifestExchanges[segment], let host = manifestHosts[segment] else {
+        return
+      }
+      queue.finished(on: host, httpVersion: result.figures.httpVersion)
       announceRequest(status, result.figures, exchange, for: [segment], into: &effects)
       let step = exchange.receive(
-        result.outcome,
+        result,
         policy: request.policy,
-        now: now.wall,
+        now: now,
+        deadline: deadline,
         random: jitter.next()
       )
       manifestExchanges[segment] = exchange
-      guard !proceed(job, step, now: now) else { return }
+      note(result, step, of: host, now: now, into: &effects)
+      guard !proceed(job, step, now: now, into: &effects) else { return }
       manifestAnswered(segment, step, now: now, into: &effects)
     case .item(let item):
       let slot = Int(items[item].slot)
-      queue.finished(on: active[slot].host, httpVersion: result.figures.httpVersion)
+      guard let host = active[slot].host else { return }
+      queue.finished(on: host, httpVersion: result.figures.httpVersion)
       active[slot].result.figures = result.figures
       guard
         let step = active[slot].exchange?.receive(
-          result.outcome,
+          result,
           policy: request.policy,
-          now: now.wall,
+          now: now,
+          deadline: deadline,
           random: jitter.next()
         ), let exchange = active[slot].exchange
       else { return }
@@ -258,17 +284,23 @@ package struct Dispatcher: Sendable {
         for: active[slot].segments,
         into: &effects
       )
-      guard !proceed(job, step, now: now) else { return }
+      note(result, step, of: host, now: now, into: &effects)
+      guard !proceed(job, step, now: now, into: &effects) else { return }
       itemAnswered(item, step, now: now, into: &effects)
     }
   }
 
   /// Whether the exchange goes on; after a halt it ends where it stands.
-  private mutating func proceed(_ job: Job, _ step: Exchange.Step, now: Moment) -> Bool {
+  private mutating func proceed(
+    _ job: Job,
+    _ step: Exchange.Step,
+    now: Moment,
+    into effects: inout [Effect]
+  ) -> Bool {
     guard halt == nil else { return false }
     switch step {
     case .ask:
-      enqueue(job)
+      enqueue(job, now: now, into: &effects)
       return true
     case .wait(let pause):
       waiting.insert(job.number, until: now.uptime + pause)
@@ -291,38 +323,9 @@ package struct Dispatcher: Sendable {
       segments: asking.map { segments[$0].declaration.name },
       status: status,
       wireBytes: figures.wireBytes,
-      isRetry: exchange.attempts - exchange.redirects.count > 1
+      isRetry: exchange.isRetry
     )
     effects.append(.announce(.requestFinished(result)))
-  }
-
-  /// Puts a job, new or going on, into the line for its present host.
-  mutating func enqueue(_ job: Job) {
-    switch job {
-    case .manifest(let segment):
-      guard let exchange = manifestExchanges[segment] else { return }
-      queue.append(
-        job.number,
-        host: exchange.hop.authority,
-        rank: .init(priority: 0, order: 0)
-      )
-    case .item(let item):
-      items[item].state = .queued
-      let segment = Int(items[item].segment)
-      // What is already under way goes before what has not begun.
-      if items[item].slot >= 0, let exchange = active[Int(items[item].slot)].exchange {
-        return queue.append(
-          item,
-          host: exchange.hop.authority,
-          rank: .init(priority: 0, order: 1)
-        )
-      }
-      queue.append(
-        item,
-        host: segments[segment].entries.authority(at: Int(items[item].step.entry)),
-        rank: .init(priority: segments[segment].priority ?? 101, order: segment)
-      )
-    }
   }
 
   /// Nothing new starts; what is on the wire is called back, what waits is settled as it is.
@@ -338,9 +341,9 @@ package struct Dispatcher: Sendable {
   }
 
   /// Asks the same again at once, for an answer that did not fit the question.
-  mutating func reask(_ job: Job, into effects: inout [Effect]) {
+  mutating func reask(_ job: Job, now: Moment, into effects: inout [Effect]) {
     guard halt == nil else { return settleHalted(job, into: &effects) }
-    enqueue(job)
+    enqueue(job, now: now, into: &effects)
   }
 
   mutating func settleHalted(_ job: Job, into effects: inout [Effect]) {

@@ -31,6 +31,8 @@ package enum Effect: Sendable {
   case readRemovals([Int64])
   case commit([StoreChange])
   case discard(StagedBody)
+  /// Drop what was kept of a body that is not wanted any more.
+  case forgetPartial(String)
   case announce(RunFact)
 }
 

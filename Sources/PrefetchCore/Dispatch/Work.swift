@@ -80,7 +80,7 @@ struct ActiveItem: Sendable {
   var segments: [Int]
   var exchange: Exchange?
   /// Where it takes a place on the wire.
-  var host = ""
+  var host: HostID?
   var result: ItemResult
 }
 

@@ -55,7 +55,9 @@ package struct ReportBuilder: Sendable {
       }
     case .itemShared(let item, let name):
       if let position = itemPositions[item.url] {
-        report.items[position].segments = item.segments
+        if !report.items[position].segments.contains(name) {
+          report.items[position].segments.append(name)
+        }
         report.items[position].isRequired = report.items[position].isRequired || item.isRequired
       }
       if let position = positions[name] { report.segments[position].totals.count(item) }
@@ -79,8 +81,9 @@ package struct ReportBuilder: Sendable {
     report.items.append(item)
   }
 
-  package func finished(at now: Moment) -> Report {
+  package func finished(at now: Moment, gates: [HostGate] = []) -> Report {
     var finished = report
+    finished.gates = gates
     finished.finished = now.wall
     finished.elapsed = now.uptime - startedUptime
     return finished
