@@ -38,6 +38,7 @@ extension DiskStore {
     try withExtendedLifetime(lock) { () throws(Failure) in
       try removeOrphans(in: times.suspects, writing)
       try writing.partial.removeStale()
+      try writing.partial.parts.tidyUp(now: clockStart)
       try close()
     }
   }

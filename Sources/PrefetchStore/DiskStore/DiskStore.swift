@@ -124,25 +124,15 @@ package final class DiskStore: ContentStore {
 
   // MARK: Staging
 
-  package func beginBody(_ plan: BodyPlan) throws(Failure) -> any BodySink {
-    try staging.beginBody(plan)
-  }
-
   package func partials() throws(Failure) -> [String: PartialBody] {
-    [:]
+    switch access {
+    case .writing: try staging.parts()
+    case .reading: try CacheLayout.existingParts(in: root)?.all() ?? [:]
+    }
   }
 
-  package func forgetPartial(_ key: String) {}
-
-  package func withBytes<Value>(
-    of body: StagedBody,
-    _ read: (RawSpan) throws -> Value
-  ) throws -> Value {
-    try staging.withBytes(of: body, read)
-  }
-
-  package func discard(_ body: StagedBody) {
-    staging.discard(body)
+  package func forgetPartial(_ key: String) {
+    staging.forgetPart(key)
   }
 
   // MARK: Objects

@@ -32,12 +32,16 @@ struct CacheLayout {
   }
 
   func partialFolder() throws(Failure) -> PartialFolder {
-    PartialFolder(try root.makingFolder(Self.partialName).0)
+    PartialFolder(try root.makingFolder(Self.partialName).0, ofCache: root.path)
   }
 
   /// What is there, for reading; nil when there are no objects.
   static func existingObjects(in root: Folder) throws(Failure) -> ObjectFolder? {
     try root.folder(objectsName)?.folder(digestsName).map(ObjectFolder.init(root:))
+  }
+
+  static func existingParts(in root: Folder) throws(Failure) -> KeptParts? {
+    try root.folder(partialName).map(KeptParts.init(folder:))
   }
 
   /// Lets backup programs leave the cache out.

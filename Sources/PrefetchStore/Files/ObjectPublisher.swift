@@ -61,6 +61,9 @@ struct ObjectPublisher {
       try makeDurable(files, folders)
     } catch {
       // The kernel reports lost writes once only; what it lost must not be taken for good later.
+      for publication in publications {
+        publication.staged.part?.remove()
+      }
       try? remove(publications.filter { !$0.isKnown }.map(\.digest), noting: &times)
       throw error
     }
@@ -112,6 +115,7 @@ struct ObjectPublisher {
     if let stagedName = staged.name {
       return try partial.names().link(stagedName, to: name, in: folder)
     }
+    try staged.part?.makeReadOnly()
     guard let file = staged.file else { return -ENOENT }
     return folder.link(file, as: name)
   }

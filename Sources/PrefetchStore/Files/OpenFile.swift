@@ -39,11 +39,11 @@ final class OpenFile: Sendable {
     return FileStatus(status)
   }
 
-  func write(_ bytes: RawSpan) throws(Failure) {
+  func write(_ bytes: RawSpan, deed: String = "write") throws(Failure) {
     let error = unsafe bytes.withUnsafeBytes { buffer in
       unsafe Self.write(buffer, to: number)
     }
-    guard error == 0 else { throw .system(error, "write", path) }
+    guard error == 0 else { throw .system(error, deed, path) }
   }
 
   /// Reads up to `buffer.count` bytes at an offset; 0 at the end.
