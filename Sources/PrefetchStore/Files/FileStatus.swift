@@ -1,7 +1,7 @@
 internal import Glibc
 
 /// What the file system says about one name.
-struct FileStatus {
+struct FileStatus: Hashable {
   enum Kind {
     case file
     case folder

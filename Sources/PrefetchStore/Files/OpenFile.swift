@@ -57,6 +57,18 @@ final class OpenFile: Sendable {
     return count
   }
 
+  /// Appends all bytes of this file to another one.
+  func copy(to target: OpenFile) throws(Failure) {
+    var buffer = [UInt8](repeating: 0, count: 256 * 1024)
+    var offset: Int64 = 0
+    while true {
+      let count = try read(into: &buffer, at: offset)
+      guard count > 0 else { return }
+      try target.write(unsafe buffer.span.extracting(first: count).bytes)
+      offset += Int64(count)
+    }
+  }
+
   /// After a failure the kernel has forgotten what it could not write; never ask twice.
   func synchronize() throws(Failure) {
     try SystemCall.require("write to disk", path) { fsync(number) }
