@@ -15,7 +15,8 @@ private struct Patient {
   static let newest = "https://a.example/newest"
 
   init() throws {
-    place = try TemporaryPlace()
+    // Hundreds of runs that each wait for the disk would take minutes.
+    place = try TemporaryPlace(below: FileTree.exists("/dev/shm") ? "/dev/shm" : "/tmp")
     start = Instant(seconds: Int64(time(nil)) + 60)
     try place.run(at: start) { (store: DiskStore) throws in
       for (number, url) in Self.old.enumerated() {
@@ -133,6 +134,23 @@ struct RebuildTests {
     let state = patient.place.path + "/state"
     try StateStore.openForWriting(state: state).close()
     try check("another application's", FileTree.read(state + "/state.sqlite"))
+  }
+
+  @Test("is answered for by its copy where nothing may be written", .enabled(if: getuid() == 0))
+  func readOnly() throws {
+    let cache = patient.place.cache
+    FileTree.write(Array(patient.good[..<20_000]), to: patient.index)
+    try #require(unsafe mount(cache, cache, nil, UInt(MS_BIND), nil) == 0)
+    defer { unsafe umount2(cache, Int32(MNT_DETACH)) }
+    let flags = UInt(MS_BIND) | UInt(MS_REMOUNT) | UInt(MS_RDONLY)
+    try #require(unsafe mount(nil, cache, nil, flags, nil) == 0)
+    try patient.checkReader("read-only")
+    FileTree.write([1], to: cache + "/probe")
+    #expect(!FileTree.exists(cache + "/probe"))
+    let failure = #expect(throws: Failure.self) {
+      try DiskStore.openForWriting(cache: cache, clockStart: patient.start)
+    }
+    #expect(failure?.code == .permission)
   }
 
   @Test("is set aside, so that it can be looked at")

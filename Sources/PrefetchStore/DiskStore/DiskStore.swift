@@ -12,6 +12,12 @@ package final class DiskStore: ContentStore {
   /// What happened on the way that a person should read.
   package internal(set) var diagnostics: [Diagnostic] = []
 
+  /// The diagnostics since the last time, each once.
+  package func takeDiagnostics() -> [Diagnostic] {
+    defer { diagnostics = [] }
+    return diagnostics
+  }
+
   let root: Folder
   let index: DatabaseFile
   /// Nil only in a reading store whose cache holds no objects.
