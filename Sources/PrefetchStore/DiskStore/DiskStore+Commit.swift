@@ -89,23 +89,19 @@ extension DiskStore {
   ) throws(Failure) -> [RemovedContent] {
     let writing = try requireWriting()
     let database = try database()
-    do throws(Failure) {
-      return try Self.withObjectsLocked(writing.layout) { () throws(Failure) in
-        let references = try ObjectReferences(database)
-        try writing.publisher.publish(publications(bodies, references), noting: &times)
-        let writer = try IndexWriter(database, locks: LockRule(now: clockStart))
-        try database.transaction { () throws(Failure) in
-          try body(writer) { digest throws(Failure) in
-            if try references.contains(digest) { return true }
-            return try intactObject(digest) != nil
-          }
+    return try Self.withObjectsLocked(writing.layout) { () throws(Failure) in
+      let references = try ObjectReferences(database)
+      try writing.publisher.publish(publications(bodies, references), noting: &times)
+      let writer = try IndexWriter(database, locks: LockRule(now: clockStart))
+      try database.transaction { () throws(Failure) in
+        try body(writer) { digest throws(Failure) in
+          if try references.contains(digest) { return true }
+          return try intactObject(digest) != nil
         }
-        try tidyUp(after: writer, references, writing)
-        return writer.removed
       }
-    } catch {
-      noteDamage(error)
-      throw error
+      hasCommitted = true
+      try tidyUp(after: writer, references, writing)
+      return writer.removed
     }
   }
 

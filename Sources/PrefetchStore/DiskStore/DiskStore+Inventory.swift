@@ -18,6 +18,6 @@ extension DiskStore {
   }
 
   package func adoptable(_ digest: ContentDigest) throws(Failure) -> Int64? {
-    throw Failure(.internal, "not yet")
+    try intactObject(digest)
   }
 }

@@ -61,7 +61,16 @@ extension Schema {
         prefix INTEGER PRIMARY KEY,
         modified INTEGER NOT NULL
       ) STRICT;
+      """,
       """
-    ]
+      CREATE TABLE upkeep (
+        one INTEGER PRIMARY KEY CHECK (one=1),
+        changes INTEGER NOT NULL,
+        rebuilt_at INTEGER
+      ) STRICT;
+      INSERT INTO upkeep (one, changes) VALUES (1, 0);
+      """,
+    ],
+    rebuildNote: "UPDATE upkeep SET rebuilt_at=?1"
   )
 }
