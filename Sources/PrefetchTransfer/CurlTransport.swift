@@ -50,7 +50,7 @@ package final class CurlTransport: Transport {
   deinit {
     for transfer in running.values {
       multi.remove(transfer.handle)
-      transfer.exchange.abandon()
+      _ = transfer.exchange.breakOff(Failure(.cancelled, "the run ended"))
     }
   }
 
@@ -75,9 +75,8 @@ package final class CurlTransport: Transport {
   package func cancel(_ id: TransferID) {
     guard let transfer = running[id] else { return }
     let host = transfer.exchange.request.url.authority
-    transfer.exchange.abandon()
     let failure = Failure(.cancelled, "the transfer from `\(host)` was cancelled")
-    settle(id, transfer, .failure(failure))
+    settle(id, transfer, transfer.exchange.breakOff(failure))
   }
 
   package func wait(until deadline: Duration?) -> [TransferEvent] {
@@ -176,10 +175,11 @@ package final class CurlTransport: Transport {
   private func settle(
     _ id: TransferID,
     _ transfer: Running,
-    _ outcome: Result<TransferResponse, Failure>
+    _ result: TransferResult
   ) {
-    let figures = transfer.handle.figures(httpVersion: transfer.exchange.head?.version)
-    events.append(.finished(id, TransferResult(outcome, figures: figures)))
+    var result = result
+    result.figures = transfer.handle.figures(httpVersion: transfer.exchange.head?.version)
+    events.append(.finished(id, result))
     multi.remove(transfer.handle)
     running[id] = nil
     identifiers[transfer.handle.identity] = nil
@@ -190,8 +190,7 @@ package final class CurlTransport: Transport {
 
   private func failAll(_ failure: Failure) {
     for (id, transfer) in running.sorted(by: { $0.key < $1.key }) {
-      transfer.exchange.abandon()
-      settle(id, transfer, .failure(failure))
+      settle(id, transfer, transfer.exchange.breakOff(failure))
     }
   }
 }

@@ -19,14 +19,47 @@ package final class MemoryStaging: BodyStaging {
   package private(set) var expectedSizes: [Int64?] = []
   package private(set) var abandonedCount = 0
   private var bodies: [Int: [UInt8]] = [:]
+  private var parts: [String: Part] = [:]
   private var lastID = 0
+
+  private struct Part {
+    var bytes: [UInt8]
+    var description: PartialBody
+  }
 
   package init() {}
 
   package func beginBody(_ plan: BodyPlan) throws(Failure) -> any BodySink {
     if let beginFailure { throw beginFailure }
     expectedSizes.append(plan.expectedSize)
-    return try MemorySink(self, alsoHashing: plan.algorithms)
+    return try MemorySink(self, plan, kept: try keptBytes(plan))
+  }
+
+  /// What is kept under each key.
+  package var partials: [String: PartialBody] {
+    parts.mapValues(\.description)
+  }
+
+  package func forgetPartial(_ key: String) {
+    parts[key] = nil
+  }
+
+  /// A part is taken out by whoever continues it, and replaced by whoever begins anew.
+  private func keptBytes(_ plan: BodyPlan) throws(Failure) -> [UInt8] {
+    guard let key = plan.partialKey else { return [] }
+    let part = parts.removeValue(forKey: key)
+    guard let offset = plan.partial?.offset, offset > 0 else { return [] }
+    guard let part, part.description.offset == offset,
+      part.description.validator == plan.partial?.validator
+    else { throw Failure(.storeDamaged, "no part of `\(key)` is kept as described") }
+    return part.bytes
+  }
+
+  fileprivate func suspend(_ bytes: [UInt8], _ plan: BodyPlan) -> PartialBody? {
+    guard let key = plan.partialKey, var part = plan.partial, !bytes.isEmpty else { return nil }
+    part.offset = Int64(bytes.count)
+    parts[key] = Part(bytes: bytes, description: part)
+    return part
   }
 
   package func withBytes<Result>(
@@ -74,13 +107,17 @@ package final class MemoryStaging: BodyStaging {
 
 private final class MemorySink: BodySink {
   private let staging: MemoryStaging
+  private let plan: BodyPlan
   private let hasher: BodyHasher
-  private var bytes: [UInt8] = []
+  private var bytes: [UInt8]
   private var isOpen = true
 
-  init(_ staging: MemoryStaging, alsoHashing algorithms: Set<DigestAlgorithm>) throws(Failure) {
+  init(_ staging: MemoryStaging, _ plan: BodyPlan, kept bytes: [UInt8]) throws(Failure) {
     self.staging = staging
-    hasher = try BodyHasher(alsoHashing: algorithms)
+    self.plan = plan
+    self.bytes = bytes
+    hasher = try BodyHasher(alsoHashing: plan.algorithms)
+    unsafe hasher.update(bytes.span.bytes)
   }
 
   var size: Int64 {
@@ -101,8 +138,12 @@ private final class MemorySink: BodySink {
   }
 
   func suspend() -> PartialBody? {
-    abandon()
-    return nil
+    guard isOpen, let part = staging.suspend(bytes, plan) else {
+      abandon()
+      return nil
+    }
+    isOpen = false
+    return part
   }
 
   func abandon() {

@@ -21,10 +21,12 @@ package final class MemoryStore: ContentStore {
   }
 
   package func partials() throws(Failure) -> [String: PartialBody] {
-    [:]
+    staging.partials
   }
 
-  package func forgetPartial(_ key: String) {}
+  package func forgetPartial(_ key: String) {
+    staging.forgetPartial(key)
+  }
 
   package func withBytes<Result>(
     of body: StagedBody,
