@@ -4,9 +4,12 @@ package struct ContentDigest: Hashable, Comparable, Sendable {
 
   /// Needs exactly 32 bytes.
   package init?(bytes: some Collection<UInt8>) {
-    let parsed = unsafe bytes.withContiguousStorageIfAvailable { unsafe Self.words(of: $0) }
-    guard let words = parsed ?? Array(bytes).withUnsafeBufferPointer({ unsafe Self.words(of: $0) })
-    else { return nil }
+    let parsed = bytes.withContiguousStorageIfAvailable { unsafe Self.words(of: $0) }
+    let words =
+      if let parsed { parsed } else {
+        unsafe Array(bytes).withUnsafeBufferPointer { unsafe Self.words(of: $0) }
+      }
+    guard let words else { return nil }
     self.words = words
   }
 

@@ -118,14 +118,19 @@ package struct WebURL: Hashable, Sendable {
   /// It may say no to some that are.
   static func isCanonicalTarget(_ target: Slice<UnsafeBufferPointer<UInt8>>) -> Bool {
     var previous: UInt8 = 0
-    for unsafebyte in unsafe target {
+    var index = unsafe target.startIndex
+    let end = unsafe target.endIndex
+    guard index < end, unsafe target[index] == UInt8(ascii: "/") else { return false }
+    while index < end {
+      let byte = unsafe target[index]
       guard plainBytes[Int(byte)] else { return false }
       if previous == UInt8(ascii: "/"), byte == UInt8(ascii: ".") || byte == UInt8(ascii: "%") {
         return false
       }
       previous = byte
+      index += 1
     }
-    return unsafe target.first == UInt8(ascii: "/")
+    return true
   }
 
   private static let plainBytes: [Bool] = (0...255).map { byte in
