@@ -49,6 +49,10 @@ package final class AbsentStore: ContentStore {
     []
   }
 
+  package var arrivals: any BodyStaging & Sendable {
+    staging
+  }
+
   package func beginBody(_ plan: BodyPlan) throws(Failure) -> any BodySink {
     try staging.beginBody(plan)
   }

@@ -53,12 +53,6 @@ final class WireExchange {
     return head == nil ? .awaitingHead : .receivingBody
   }
 
-  /// Whether other exchanges may use the same connection at the same time, as far as is known.
-  var mayShareConnection: Bool {
-    guard let head else { return request.url.scheme == .https }
-    return !head.version.hasPrefix("1.")
-  }
-
   // MARK: Facts from libcurl
 
   /// False ends the transfer.

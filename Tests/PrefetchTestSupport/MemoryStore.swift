@@ -18,6 +18,10 @@ package final class MemoryStore: ContentStore {
 
   // MARK: Bodies
 
+  package var arrivals: any BodyStaging & Sendable {
+    staging
+  }
+
   package func beginBody(_ plan: BodyPlan) throws(Failure) -> any BodySink {
     try staging.beginBody(plan)
   }

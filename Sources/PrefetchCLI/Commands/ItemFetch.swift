@@ -26,7 +26,11 @@ struct ItemFetch {
       context.console.report(store.diagnostics)
       let settings = builder.transportSettings { context.environment.variables[$0] }
       let engine = Engine(
-        transport: try CurlTransport(settings: settings, staging: store, clock: context.clock),
+        transport: try CurlTransport(
+          settings: settings,
+          staging: store.arrivals,
+          clock: context.clock
+        ),
         store: store,
         files: SystemFiles(),
         clock: context.clock,

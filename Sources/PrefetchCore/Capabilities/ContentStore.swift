@@ -1,5 +1,7 @@
 /// What the cache holds and how it changes; the engine's only door to it.
 package protocol ContentStore: BodyStaging {
+  /// Where bodies go while they arrive, for any thread to use.
+  var arrivals: any BodyStaging & Sendable { get }
   /// Every record, ordered by the bytes of its URL, with the segments that hold it.
   func inventory() throws(Failure) -> RecordInventory
   /// What every record says, in one pass and without text.

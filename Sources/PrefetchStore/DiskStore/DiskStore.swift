@@ -124,6 +124,10 @@ package final class DiskStore: ContentStore {
 
   // MARK: Staging
 
+  package var arrivals: any BodyStaging & Sendable {
+    staging
+  }
+
   package func beginBody(_ plan: BodyPlan) throws(Failure) -> any BodySink {
     try staging.beginBody(plan)
   }

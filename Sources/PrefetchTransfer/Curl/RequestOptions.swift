@@ -69,7 +69,6 @@ extension EasyHandle {
     let proxy = ProxyChoice(settings.proxy, scheme: request.url.scheme)
     try set(CURLOPT_PROXY, proxy.url)
     try set(CURLOPT_NOPROXY, proxy.exceptions)
-    try attach(exchange)
   }
 
   private func set(method: TransferRequest.Method) throws(Failure) {
