@@ -1,7 +1,7 @@
 /// What the cache holds and how it changes; the engine's only door to it.
 package protocol ContentStore: BodyStaging {
-  associatedtype Staging: BodyStaging
-  /// Where its bodies arrive.
+  associatedtype Staging: BodyStaging & Sendable
+  /// Where its bodies arrive, for any thread to use.
   var staging: Staging { get }
   /// Every record, ordered by the bytes of its URL, with the segments that hold it.
   func inventory() throws(Failure) -> RecordInventory

@@ -1,6 +1,5 @@
 internal import Glibc
 package import PrefetchCore
-internal import Synchronization
 
 /// An HTTP/1.1 server on 127.0.0.1 that misbehaves exactly as a test scripts it.
 ///
@@ -103,7 +102,7 @@ private final class Log: Sendable {
     var peakRequests = 0
   }
 
-  let state = Mutex(State())
+  let state = Guarded(State())
 
   func connectionOpened() -> Int {
     state.withLock { state in
