@@ -19,7 +19,11 @@ package final class DiskStore: ContentStore {
   let clockStart: Instant
   let access: Access
   var times = FolderTimes()
-  private var connection: Connection?
+  private var connection: Connection? {
+    didSet { kept = KeptStatements() }
+  }
+  /// Statements of the present connection that are used again and again.
+  var kept = KeptStatements()
   /// The index turned out damaged on the way; it is set aside at the end.
   private var isDamaged = false
 
