@@ -25,7 +25,11 @@ package final class DiskStore: ContentStore {
   let clockStart: Instant
   let access: Access
   var times = FolderTimes()
-  private var connection: Connection?
+  private var connection: Connection? {
+    didSet { kept = KeptStatements() }
+  }
+  /// Statements of the present connection that are used again and again.
+  var kept = KeptStatements()
   /// Whether rows were written, which a copy of the index would lack.
   var hasCommitted = false
   /// Those of the connection's changes that ``recordUpkeep(_:)`` has noted.
@@ -250,6 +254,7 @@ package final class DiskStore: ContentStore {
       connection = nil
       connection = .reading(try index.openCopy(because: fault, &diagnostics))
     case (.writing(let writing), .writing(let database)):
+      kept = KeptStatements()
       database.close()
       connection = nil
       let rebuilt = try Self.withObjectsLocked(writing.layout) { () throws(Failure) in

@@ -69,8 +69,8 @@ extension DiskStore {
   package func repair(_ bad: [DamagedObject], holding lock: RunLock) throws(Failure) {
     let writing = try requireWriting()
     try withExtendedLifetime(lock) { () throws(Failure) in
-      _ = try change { (_, _) throws(Failure) in
-        try forgetBodies(bad.map(\.digest))
+      _ = try change { (writer, _) throws(Failure) in
+        try forgetBodies(bad.map(\.digest), writer)
       }
       try Self.withObjectsLocked(writing.layout) { () throws(Failure) in
         for object in bad {
@@ -134,20 +134,15 @@ extension DiskStore {
     }
   }
 
-  private func forgetBodies(_ digests: [ContentDigest]) throws(Failure) {
-    let database = try database()
-    let items = try database.prepare(
-      """
-      UPDATE items SET digest=NULL, size=0, state='pending', etag=NULL, last_modified=NULL, \
-      validated_at=NULL, fresh_until=NULL WHERE digest=?1
-      """
-    )
-    let segments = try database.prepare(
+  private func forgetBodies(
+    _ digests: [ContentDigest],
+    _ writer: IndexWriter
+  ) throws(Failure) {
+    let segments = try database().prepare(
       "UPDATE segments SET manifest=NULL, etag=NULL, last_modified=NULL WHERE manifest=?1"
     )
     for digest in digests {
-      try items.bind(1, digest)
-      try items.run()
+      try writer.forgetBody(digest) { url throws(Failure) in try record(url: url) }
       try segments.bind(1, digest)
       try segments.run()
     }
