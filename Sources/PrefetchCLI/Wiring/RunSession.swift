@@ -90,7 +90,11 @@ struct RunSession {
       probesItems: probesItems
     )
     let settings = builder.transportSettings { context.environment.variables[$0] }
-    let transport = try CurlTransport(settings: settings, staging: store.arrivals, clock: context.clock)
+    let transport = try CurlTransport(
+      settings: settings,
+      staging: store.arrivals,
+      clock: context.clock
+    )
     let observers = try RunObservers(context: context, engine: engine, runID: runID)
     let engine = Engine(
       transport: transport,
