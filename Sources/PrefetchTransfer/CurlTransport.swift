@@ -33,10 +33,11 @@ package final class CurlTransport: Transport {
     self.longestWait = longestWait
     reports = try Mailbox()
     let count = max(1, settings.workers)
+    let buckets = Locked(RateBuckets(settings, now: Uptime.now()))
     shares = HostShares(workers: count, connectionsPerHost: settings.connectionsPerHost)
     for number in 0..<count {
       do throws(Failure) {
-        workers.append(try Self.hire(number, settings, staging, reports: reports))
+        workers.append(try Self.hire(number, settings, staging, reports, buckets))
       } catch {
         finish()
         throw error
@@ -52,7 +53,8 @@ package final class CurlTransport: Transport {
     _ number: Int,
     _ settings: TransportSettings,
     _ staging: any BodyStaging & Sendable,
-    reports: Mailbox<WorkerReport>
+    _ reports: Mailbox<WorkerReport>,
+    _ buckets: Locked<RateBuckets>
   ) throws(Failure) -> Desk {
     let orders = try Mailbox<WorkerOrder>()
     let worker = try TransferWorker(
@@ -60,7 +62,8 @@ package final class CurlTransport: Transport {
       settings: settings,
       staging: staging,
       orders: orders,
-      reports: reports
+      reports: reports,
+      buckets: buckets
     )
     guard let thread = WorkerThread({ worker.run() }) else {
       throw Failure(.internal, "no thread left for transfers")

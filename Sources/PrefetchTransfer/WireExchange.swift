@@ -35,8 +35,10 @@ final class WireExchange {
   /// Bytes of the wanted body that arrived, decoded.
   private(set) var arrivedSize: Int64 = 0
   private var unwantedSize: Int64 = 0
-  /// Bytes of the body as they came, as far as libcurl has told.
+  /// Bytes of the body as they came, as far as libcurl has told; kept for bodies being decoded.
   var wireSize: Int64 = 0
+  /// Whether HTTP/3 is tried first; libcurl falls back by itself.
+  var triesHTTP3 = false
   /// Whether the request went out; before, libcurl may have kept the transfer waiting for its turn.
   var isRequested = false
   /// Set by everything that arrives, cleared by whoever watches for stalls.
@@ -53,10 +55,23 @@ final class WireExchange {
     return head == nil ? .awaitingHead : .receivingBody
   }
 
+  /// Whether the answer may be coded.
+  ///
+  /// The rest of a body is asked for as it is.
+  var acceptsCoding: Bool {
+    request.allowsCoding && continued == nil
+  }
+
+  /// Whether libcurl decodes what arrives.
+  var isDecoding: Bool {
+    guard let head else { return false }
+    return isCoded(head)
+  }
+
   // MARK: Facts from libcurl
 
   /// False ends the transfer.
-  func receiveHeader(_ line: RawSpan) -> Bool {
+  func receiveHeader(_ line: Span<UInt8>) -> Bool {
     hasActivity = true
     do throws(ResponseFault) {
       guard let head = try parser.receive(line) else { return true }
@@ -82,7 +97,8 @@ final class WireExchange {
     }
     do throws(Failure) {
       arrivedSize += Int64(bytes.byteCount)
-      try checkSize(of: head, sparing: Self.unwantedBodyLimit)
+      // Chunks are counted only once the buffer that they came in is used up.
+      try checkSize(of: head, uncounted: head.framing == .chunked ? EasyHandle.bufferSize : 0)
       try openSink(for: head).append(bytes)
       return true
     } catch {
@@ -123,7 +139,7 @@ final class WireExchange {
       return TransferResponse(status: head.status, headers: head.headers, body: nil)
     }
     if let fault, takesBytes { throw fault }
-    try checkSize(of: head, sparing: 0)
+    try checkSize(of: head, uncounted: 0)
     try checkEnd(of: head)
     let body = try openSink(for: head).finish()
     return TransferResponse(status: head.status, headers: head.headers, body: body)
@@ -260,8 +276,8 @@ final class WireExchange {
     }
   }
 
-  /// `slack` are bytes on the wire that libcurl may have read and not yet told of.
-  private func checkSize(of head: ResponseHead, sparing slack: Int64) throws(Failure) {
+  /// `uncounted` are bytes on the wire that libcurl may have read and not yet told of.
+  private func checkSize(of head: ResponseHead, uncounted: Int) throws(Failure) {
     if let limit = request.sizeLimit, bodySize > limit {
       throw tooLarge("sends more than the \(limit) bytes allowed")
     }
@@ -273,8 +289,7 @@ final class WireExchange {
       )
     }
     guard isCoded(head), bodySize > Self.harmlessSize else { return }
-    let wire = min(wireSize + slack, head.announcedLength ?? .max)
-    guard bodySize / Self.maximumExpansion > wire else { return }
+    guard bodySize / Self.maximumExpansion > wireSize + Int64(uncounted) else { return }
     throw tooLarge("sends a body that grows more than \(Self.maximumExpansion)-fold when decoded")
   }
 
@@ -317,7 +332,12 @@ final class WireExchange {
 extension TransferRequest {
   /// Whether a header goes out with it.
   func has(_ name: String) -> Bool {
-    HeaderBlock(headers)[name] != nil
+    headers.contains { field in
+      field.name.utf8.count == name.utf8.count
+        && zip(field.name.utf8, name.utf8).allSatisfy {
+          ASCII.lowercased($0) == ASCII.lowercased($1)
+        }
+    }
   }
 
   /// The kept part that this request can continue: only the URL that gave a validator knows it.

@@ -101,7 +101,11 @@ struct RunSession {
     request.listsKept = listsKept
     request.rules = rules(for: request)
     let settings = builder.transportSettings { context.environment.variables[$0] }
-    let transport = try CurlTransport(settings: settings, staging: store.staging, clock: context.clock)
+    let transport = try CurlTransport(
+      settings: settings,
+      staging: store.staging,
+      clock: context.clock
+    )
     let observers = try RunObservers(context: context, engine: engine, runID: runID)
     let engine = Engine(
       transport: transport,

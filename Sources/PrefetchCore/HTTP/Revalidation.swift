@@ -5,34 +5,45 @@ package enum Revalidation {
     stored: HeaderBlock,
     confirmed: HeaderBlock
   ) -> (headers: HeaderBlock, isChanged: Bool) {
-    var merged = stored
     // An age or date of the old answer would make the renewed one old again.
-    merged.fields.removeAll { ofTheAnswer.contains($0.name.lowercased()) }
+    var merged = stored.filtered { !stored.isNamed($0, anyOf: ofTheAnswer) }
     var isChanged = false
-    var seen: Set<String> = []
-    for field in confirmed.fields {
-      let name = field.name.lowercased()
-      guard !ofTheBody.contains(name), !ofTheConnection.contains(name), seen.insert(name).inserted
+    for index in confirmed.indices {
+      guard !confirmed.isNamed(index, anyOf: ofTheBody),
+        !confirmed.isNamed(index, anyOf: ofTheConnection)
       else { continue }
-      let values = confirmed.all(name)
-      guard merged.all(name) != values else { continue }
+      let places = confirmed.indices.filter { confirmed.isNamed($0, as: confirmed, at: index) }
+      let known = merged.indices.filter { merged.isNamed($0, as: confirmed, at: index) }
+      let isSame =
+        places.count == known.count
+        && zip(known, places).allSatisfy { merged.hasSameValue($0, as: confirmed, at: $1) }
+      guard places.first == index, !isSame else { continue }
       // A server that compresses on the way weakens its tag for the body and not for the 304.
-      if name == "etag", let held = merged[name], opaque(field.value) == opaque(held) { continue }
-      merged.fields.removeAll { $0.name.lowercased() == name }
-      merged.fields += values.map { HeaderField(field.name, $0) }
-      if !ofTheClock.contains(name) { isChanged = true }
+      if let held = known.first, confirmed.isNamed(index, anyOf: ["etag"]),
+        opaque(confirmed.value(at: index)) == opaque(merged.value(at: held))
+      {
+        continue
+      }
+      if !known.isEmpty {
+        merged = merged.filtered { !known.contains($0) }
+      }
+      for place in places {
+        merged.append(confirmed, at: place)
+      }
+      if !confirmed.isNamed(index, anyOf: ofTheClock) { isChanged = true }
     }
     return (merged, isChanged)
   }
 
   /// What of a response is worth keeping: all but what belonged to the connection.
   package static func storable(_ headers: HeaderBlock) -> HeaderBlock {
-    HeaderBlock(headers.fields.filter { !ofTheConnection.contains($0.name.lowercased()) })
+    headers.filtered { !headers.isNamed($0, anyOf: ofTheConnection) }
   }
 
   /// Whether two stored header blocks tell the reader different things.
   package static func isDifferent(_ a: HeaderBlock, _ b: HeaderBlock) -> Bool {
-    comparable(a) != comparable(b)
+    let (a, b) = (lasting(a), lasting(b))
+    return a != b && comparable(a) != comparable(b)
   }
 
   /// Whether a 304 may be believed: it names no entity tag, or one we hold, and no later date.
@@ -85,24 +96,30 @@ package enum Revalidation {
     tag.hasPrefix("W/") ? tag.dropFirst(2) : tag[...]
   }
 
-  private static func comparable(_ headers: HeaderBlock) -> [String] {
-    headers.fields
-      .filter {
-        !ofTheClock.contains($0.name.lowercased())
-          && !ofTheConnection.contains($0.name.lowercased())
-      }
-      .map { "\($0.name.lowercased()):\($0.value)" }
-      .sorted()
+  private static func lasting(_ headers: HeaderBlock) -> HeaderBlock {
+    headers.filtered {
+      !headers.isNamed($0, anyOf: ofTheClock) && !headers.isNamed($0, anyOf: ofTheConnection)
+    }
   }
 
   private static let oneMinute: Duration = .seconds(60)
-  private static let ofTheBody: Set<String> = [
+  private static func comparable(_ headers: HeaderBlock) -> [String] {
+    headers.fields.map { "\($0.name.lowercased()):\($0.value)" }.sorted()
+  }
+
+  private static let ofTheBody: [String] = [
     "content-length", "content-encoding", "content-type", "content-range",
   ]
-  private static let ofTheClock: Set<String> = ["date", "age", "expires"]
-  private static let ofTheAnswer: Set<String> = ["date", "age"]
-  private static let ofTheConnection: Set<String> = [
+  private static let ofTheClock: [String] = ["date", "age", "expires"]
+  private static let ofTheAnswer: [String] = ["date", "age"]
+  private static let ofTheConnection: [String] = [
     "connection", "keep-alive", "transfer-encoding", "te", "trailer", "upgrade", "set-cookie",
     "proxy-authenticate", "proxy-connection", "alt-svc",
   ]
+}
+
+extension HeaderBlock {
+  fileprivate func isNamed(_ index: Int, anyOf names: [String]) -> Bool {
+    names.contains { isNamed(index, $0) }
+  }
 }

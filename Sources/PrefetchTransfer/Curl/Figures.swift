@@ -2,12 +2,17 @@ internal import CCurl
 internal import PrefetchCore
 
 extension EasyHandle {
+  /// Bytes of the body as they came over the wire, so far.
+  var wireSize: Int64 {
+    offset(CURLINFO_SIZE_DOWNLOAD_T)
+  }
+
   /// What libcurl measured; phases that a kept connection spared are nil.
   func figures(httpVersion: String?) -> TransferFigures {
     var figures = TransferFigures()
     figures.httpVersion = httpVersion
     figures.wireBytes =
-      offset(CURLINFO_SIZE_DOWNLOAD_T) + Int64(number(CURLINFO_HEADER_SIZE))
+      wireSize + Int64(number(CURLINFO_HEADER_SIZE))
     figures.total = time(CURLINFO_TOTAL_TIME_T)
     figures.firstByte = time(CURLINFO_STARTTRANSFER_TIME_T)
     figures.remoteAddress = string(CURLINFO_PRIMARY_IP)

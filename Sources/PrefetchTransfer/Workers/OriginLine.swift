@@ -14,6 +14,8 @@ struct OriginLine {
   }
 
   var sharing: Sharing
+  /// Whether an older version answered although HTTP/3 was tried.
+  var avoidsHTTP3 = false
   private var connections = 1
   private var streams = 1
   private var waiting: [TransferRequest?] = []
@@ -31,19 +33,23 @@ struct OriginLine {
   }
 
   /// The next request that may go out, which then counts as active.
-  mutating func next() -> TransferRequest? {
+  mutating func next(_ mayStart: (TransferRequest) -> Bool) -> TransferRequest? {
     let limit = sharing == .multiplexed ? streams : connections
     guard activeCount < limit else { return nil }
-    while firstWaiting < waiting.count {
-      let request = waiting[firstWaiting]
-      waiting[firstWaiting] = nil
+    while firstWaiting < waiting.count, waiting[firstWaiting] == nil {
       firstWaiting += 1
-      guard let request else { continue }
+    }
+    guard firstWaiting < waiting.count else {
+      waiting.removeAll(keepingCapacity: true)
+      firstWaiting = 0
+      return nil
+    }
+    for index in firstWaiting..<waiting.count {
+      guard let request = waiting[index], mayStart(request) else { continue }
+      waiting[index] = nil
       activeCount += 1
       return request
     }
-    waiting.removeAll(keepingCapacity: true)
-    firstWaiting = 0
     return nil
   }
 

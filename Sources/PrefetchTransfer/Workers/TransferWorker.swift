@@ -29,8 +29,9 @@ final class TransferWorker {
   private let staging: any BodyStaging
   private let orders: Mailbox<WorkerOrder>
   private let reports: Mailbox<WorkerReport>
-  private let library = LibraryVersion()
+  private let options: RequestOptions
   private let multi: MultiHandle
+  private let rates: RateControl
   private var lines: [OriginLine] = []
   private var running: [Lane] = []
   private var idle: [Lane] = []
@@ -38,6 +39,8 @@ final class TransferWorker {
   private var incoming: [WorkerOrder] = []
   private var outgoing: [WorkerReport] = []
   private var nextInspection: Duration = .zero
+  /// When the first request that waits for a rate may begin.
+  private var nextStart: Duration?
   private var isStopping = false
 
   init(
@@ -45,13 +48,16 @@ final class TransferWorker {
     settings: TransportSettings,
     staging: any BodyStaging & Sendable,
     orders: Mailbox<WorkerOrder>,
-    reports: Mailbox<WorkerReport>
+    reports: Mailbox<WorkerReport>,
+    buckets: Locked<RateBuckets>
   ) throws(Failure) {
     self.number = number
     self.settings = settings
     self.staging = staging
     self.orders = orders
     self.reports = reports
+    rates = RateControl(buckets)
+    options = RequestOptions(settings, library: LibraryVersion())
     multi = try MultiHandle()
     let workers = max(1, settings.workers)
     let connections = (settings.connectionsPerHost + workers - 1) / workers
@@ -64,6 +70,8 @@ final class TransferWorker {
     while true {
       obey()
       guard !isStopping else { break }
+      rates.resume()
+      startHeld()
       perform()
       inspect()
       reports.post(&outgoing)
@@ -96,7 +104,7 @@ final class TransferWorker {
     while lines.count <= assignment.origin {
       lines.append(OriginLine(sharing: .unknown))
     }
-    if request.url.scheme == .http || settings.httpVersion == .http1 || !library.has(.http2) {
+    if !options.mayShareConnection(request.url.scheme) {
       lines[assignment.origin].sharing = .single
     }
     lines[assignment.origin].enqueue(request, assignment)
@@ -104,17 +112,37 @@ final class TransferWorker {
   }
 
   private func advance(_ origin: Int) {
-    while let request = lines[origin].next() {
+    while let request = lines[origin].next(mayStart) {
       start(request, origin: origin)
+    }
+  }
+
+  /// Whether nothing is owed to a rate that the request is held to.
+  private func mayStart(_ request: TransferRequest) -> Bool {
+    guard rates.holds(request) else { return true }
+    let now = Uptime.now()
+    let readyAt = rates.readyAt(request, now: now)
+    guard readyAt > now else { return true }
+    nextStart = min(nextStart ?? readyAt, readyAt)
+    return false
+  }
+
+  /// Begins what waited for a rate.
+  private func startHeld() {
+    guard let due = nextStart, due <= Uptime.now() else { return }
+    nextStart = nil
+    for origin in lines.indices {
+      advance(origin)
     }
   }
 
   private func start(_ request: TransferRequest, origin: Int) {
     let exchange = WireExchange(request, staging: staging)
+    exchange.triesHTTP3 = !lines[origin].avoidsHTTP3 && options.triesHTTP3(request.url)
     do throws(Failure) {
       let lane = try takeLane(for: origin)
-      lane.load(exchange, origin: origin)
-      try lane.handle.prepare(exchange, settings: settings, library: library)
+      lane.load(exchange, origin: origin, heldBy: rates.holds(request) ? rates : nil)
+      try lane.handle.prepare(exchange, options)
       try multi.add(lane.handle)
       lane.watch = TransferWatch(settings: settings, now: .zero)
       lane.position = running.count
@@ -133,7 +161,7 @@ final class TransferWorker {
       idle.swapAt(index, idle.count - 1)
     }
     if let lane = idle.popLast() { return lane }
-    return try Lane(settings, library: library)
+    return try Lane(options)
   }
 
   private func cancel(_ id: TransferID) {
@@ -174,6 +202,8 @@ final class TransferWorker {
     // Backwards, since a lane that settles gives its place to the last one.
     for lane in running.reversed() {
       guard let exchange = lane.exchange else { continue }
+      // Who is kept waiting by us has not stalled.
+      if lane.isPaused { exchange.hasActivity = true }
       let arrived = lane.watch.note(exchange, at: now)
       if arrived > 0 {
         let event = TransferEvent.progressed(exchange.request.id, bytes: arrived)
@@ -191,6 +221,9 @@ final class TransferWorker {
     if !running.isEmpty {
       limit = max(.milliseconds(1), nextInspection - Uptime.now())
     }
+    for time in [rates.nextResumption, nextStart].compactMap({ $0 }) {
+      limit = min(limit, max(.milliseconds(1), time - Uptime.now()))
+    }
     if sharingCount > 0 { limit = min(limit, Self.multiplexedWait) }
     do throws(Failure) {
       try multi.poll(milliseconds: limit.milliseconds, wokenBy: orders.bell)
@@ -204,7 +237,7 @@ final class TransferWorker {
   private func finish(_ lane: Lane, _ result: CURLcode) {
     guard let exchange = lane.exchange else { return }
     let handle = lane.handle
-    exchange.wireSize = handle.offset(CURLINFO_SIZE_DOWNLOAD_T)
+    if exchange.isDecoding { exchange.wireSize = handle.wireSize }
     guard result != CURLE_OK else {
       return settle(lane, exchange.conclude(nil))
     }
@@ -223,17 +256,23 @@ final class TransferWorker {
     guard let exchange = lane.exchange else { return }
     var result = result
     result.figures = lane.handle.figures(httpVersion: exchange.head?.version)
+    lane.rates?.end(lane)
     multi.remove(lane.handle)
     running[running.count - 1].position = lane.position
     running.swapAt(lane.position, running.count - 1)
     running.removeLast()
     if lane.mayShareConnection { sharingCount -= 1 }
     lane.unload()
-    if idle.count < Self.idleLaneLimit { idle.append(lane) }
+    // A handle that is taken out while it pauses might begin its next transfer so.
+    if idle.count < Self.idleLaneLimit, !lane.isPaused { idle.append(lane) }
     let origin = lane.origin
     lines[origin].noteEnd()
     if let head = exchange.head {
       lines[origin].sharing = head.version.hasPrefix("1.") ? .single : .multiplexed
+      if exchange.triesHTTP3, head.version != "3" {
+        lines[origin].avoidsHTTP3 = true
+        result.figures.didFallBackFromHTTP3 = true
+      }
     }
     report(result, of: exchange.request.id, origin)
     advance(origin)

@@ -115,7 +115,7 @@ final class LoopbackConnection {
     for line in lines.dropFirst() {
       guard let colon = line.firstIndex(of: ":") else { continue }
       let value = line[line.index(after: colon)...].drop { $0 == " " }
-      request.headers.fields.append(HeaderField(String(line[..<colon]), String(value)))
+      request.headers.append(HeaderField(String(line[..<colon]), String(value)))
     }
     let length = request.headers["Content-Length"].flatMap { Int($0) } ?? 0
     while unread.count < length {
