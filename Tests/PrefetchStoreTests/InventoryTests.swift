@@ -125,11 +125,23 @@ struct InventoryTests {
 
   @Test("gives an item without an id one that is made from its URL")
   func identifier() throws {
-    let store = try open(.disk)
-    _ = try store.commit([.record(ContentRecord(url: "https://a.example/", id: ""), body: nil)])
+    let store = try DiskStore.openForWriting(
+      cache: place.cache,
+      clockStart: Instant(seconds: 4_000_000_000)
+    )
+    let url = "https://a.example/"
+    let id = String(SHA256.digest(of: url).hexadecimal.prefix(12))
+    _ = try store.commit([
+      .record(ContentRecord(url: url, id: ""), body: nil),
+      .record(ContentRecord(url: "https://b.example/", id: id), body: nil),
+      .record(ContentRecord(url: "https://c.example/", id: "name"), body: nil),
+    ])
     let item = try store.takeInventory().rows[0].item
-    let digits = SHA256.digest(of: "https://a.example/").hexadecimal.prefix(12)
-    #expect(try store.records([item])[0]?.id == String(digits))
+    #expect(try store.records([item])[0]?.id == id)
+    #expect(try store.records(idOrURL: id).map(\.url) == [url, "https://b.example/"])
+    #expect(try store.records(idOrURL: "name").map(\.url) == ["https://c.example/"])
+    #expect(try store.records(idOrURL: url).map(\.id) == [id])
+    #expect(try store.remove(urls: [url]).map(\.id) == [id])
   }
 
   @Test("says what is lost, and looks for it only where something changed")

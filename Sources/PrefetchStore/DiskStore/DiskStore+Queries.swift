@@ -25,7 +25,27 @@ extension DiskStore {
   /// By URL, or by id, which several items of different providers may share.
   package func records(idOrURL name: String) throws(Failure) -> [ContentRecord] {
     let exact = try records(where: "url=?1", name)
-    return exact.isEmpty ? try records(where: Self.hasID, name) : exact
+    guard exact.isEmpty else { return exact }
+    var found = try records(where: Self.hasID, name)
+    for item in try items(madeName: name) {
+      guard let record = try recordQuery().record(item) else { continue }
+      found.append(record)
+    }
+    return found.sorted { $0.url.utf8.lexicographicallyPrecedes($1.url.utf8) }
+  }
+
+  /// Those whose URL gives this id, where it was not stored.
+  private func items(madeName name: String) throws(Failure) -> [Int64] {
+    guard ItemName.couldBeMade(name) else { return [] }
+    let rows = try database().prepare(
+      "SELECT item, url FROM items JOIN item_details USING (item) WHERE id IS NULL"
+    )
+    var items: [Int64] = []
+    while try rows.step() {
+      guard ItemName.made(from: rows.text(1)) == name else { continue }
+      items.append(rows.number(0))
+    }
+    return items
   }
 
   /// The records of a segment in the order in which they came to be.
@@ -58,24 +78,6 @@ extension DiskStore {
         keys.append(SegmentKey(identity: rows.text(0), name: rows.text(1)))
       }
       return keys
-    }
-  }
-
-  /// What the index names: each object counts once, however many items share it.
-  package func totals() throws(Failure) -> StoreTotals {
-    try answering { () throws(Failure) in
-      let row = try database().prepare(
-        """
-        SELECT (SELECT count(*) FROM items), count(*), coalesce(sum(size), 0) FROM \
-        (SELECT max(size) AS size FROM items WHERE digest IS NOT NULL GROUP BY digest)
-        """
-      )
-      guard try row.step() else { return StoreTotals() }
-      return StoreTotals(
-        items: Int(row.number(0)),
-        objects: Int(row.number(1)),
-        bytes: row.number(2)
-      )
     }
   }
 
@@ -134,18 +136,5 @@ extension DiskStore {
       segmentKeys: holders.keys,
       locked: locked
     )
-  }
-}
-
-/// What the cache holds in all.
-package struct StoreTotals: Hashable, Sendable {
-  package var items: Int
-  package var objects: Int
-  package var bytes: Int64
-
-  package init(items: Int = 0, objects: Int = 0, bytes: Int64 = 0) {
-    self.items = items
-    self.objects = objects
-    self.bytes = bytes
   }
 }

@@ -80,7 +80,8 @@ extension Schema {
   /// `items` holds what planning needs and little else, so that one pass over it is short;
   /// `item_times` what every answer of a server renews; `item_details` the rest. Which segments
   /// hold an item is the number of a set, since most items share theirs with thousands of others.
-  /// The index over the first bytes of digests takes a third of one over whole digests.
+  /// An id that is made from the URL is not stored: a random entry of an index for each item would
+  /// cost more than all the rest. The index over the first bytes of digests takes a third of one over whole digests.
   private static let flatItems =
     """
     ALTER TABLE items RENAME TO items_1;
@@ -109,7 +110,7 @@ extension Schema {
     ) STRICT;
     CREATE TABLE item_details (
       item INTEGER PRIMARY KEY,
-      id TEXT NOT NULL,
+      id TEXT,
       provider TEXT,
       type TEXT,
       mime TEXT,
@@ -151,7 +152,7 @@ extension Schema {
     DROP TABLE memberships_1;
     DROP TABLE sets_1;
     CREATE INDEX items_by_digest ON items (substr(digest, 1, 8)) WHERE digest IS NOT NULL;
-    CREATE INDEX item_details_by_id ON item_details (id);
+    CREATE INDEX item_details_by_id ON item_details (id) WHERE id IS NOT NULL;
     ALTER TABLE segments ADD COLUMN quiet_until INTEGER;
     ALTER TABLE segments ADD COLUMN quiet_rules INTEGER;
     ALTER TABLE segments ADD COLUMN quiet_items INTEGER;

@@ -1,5 +1,4 @@
 internal import PrefetchCore
-internal import PrefetchCrypto
 
 /// The rows of items: finding, writing and deleting them, with statements that are kept.
 final class ItemRows {
@@ -190,7 +189,7 @@ final class ItemRows {
 
   private func writeDetails(of record: ContentRecord, _ item: Int64) throws(Failure) {
     try writeDetails.bind(1, item)
-    try writeDetails.bind(2, record.id.isEmpty ? Self.identifier(for: record.url) : record.id)
+    try writeDetails.bind(2, ItemName.stored(record.id, url: record.url))
     try writeDetails.bind(3, record.provider)
     try writeDetails.bind(4, record.type)
     try writeDetails.bind(5, record.mime)
@@ -204,11 +203,6 @@ final class ItemRows {
     try writeDetails.bind(13, record.failure?.message)
     try writeDetails.bind(14, record.failure?.isTransient ?? false)
     try writeDetails.run()
-  }
-
-  /// The id of an item whose publisher gave it none.
-  private static func identifier(for url: String) -> String {
-    String(SHA256.digest(of: url).hexadecimal.prefix(12))
   }
 
   private func takeNumber() throws(Failure) -> Int64 {
@@ -237,9 +231,10 @@ final class ItemRows {
     try findRemoval.bind(1, item)
     defer { findRemoval.reset() }
     guard try findRemoval.step() else { return nil }
+    let url = findRemoval.text(0)
     var content = RemovedContent(
-      url: findRemoval.text(0),
-      id: findRemoval.text(1),
+      url: url,
+      id: findRemoval.optionalText(1) ?? ItemName.made(from: url),
       size: findRemoval.number(2)
     )
     content.hadBody = !findRemoval.isNull(3)

@@ -1,5 +1,4 @@
 internal import PrefetchCore
-internal import PrefetchCrypto
 
 /// A content record as rows of `items`, `item_times` and `item_details`, both ways.
 enum RecordRow {
@@ -18,7 +17,8 @@ enum RecordRow {
   static let columnCount: Int32 = 23
 
   static func read(_ row: borrowing Statement) throws(Failure) -> ContentRecord {
-    var record = ContentRecord(url: row.text(1), id: row.text(2))
+    let url = row.text(1)
+    var record = ContentRecord(url: url, id: row.optionalText(2) ?? ItemName.made(from: url))
     record.provider = row.optionalText(3)
     record.type = row.optionalText(4)
     guard let state = state(row, 5) else { throw damaged("state", of: record.url) }
