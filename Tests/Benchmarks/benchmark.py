@@ -7,13 +7,16 @@ import signal
 import statistics
 import subprocess
 import sys
+import time
 import traceback
 
 import table
-from corpus import Corpus, Place
+from corpus import Corpus, Place, write_manifest
 from rows import groups
-from servers import Nginx
+from servers import Nginx, Proxy
 from side import Wrong, spawn
+
+STARTED = time.monotonic()
 
 
 class Bench:
@@ -25,7 +28,7 @@ class Bench:
         self.www = place.folder("www")
         self.nginx = Nginx(place.folder("nginx"), self.www)
         self.environment = {"PATH": os.environ["PATH"], "HOME": place.folder("home"), "LC_ALL": "C"}
-        self.made = {}
+        self.made, self.kept = {}, []
         self.sizes = {"S": (10_000, 4 << 10), "M": (1_000, 256 << 10),
                       "L": (4, (64 if is_quick else 512) << 20)}
 
@@ -36,6 +39,34 @@ class Bench:
 
     def corpus(self, name):
         return self.once(name, lambda: Corpus(self.www, name, *self.sizes[name]))
+
+    def keep(self, key, start):
+        """What has to be stopped at the end."""
+        if key not in self.made:
+            self.kept.append(self.once(key, start))
+        return self.made[key]
+
+    def manifest(self, name, items):
+        path = os.path.join(self.www, f"{name}.json")
+        self.once(path, lambda: write_manifest(path, items()))
+        return path
+
+    def far(self, scheme):
+        """The base of the server when it is 50 ms away."""
+        port = self.nginx.plain if scheme == "h1" else self.nginx.secure
+        proxy = self.keep(f"proxy-{scheme}", lambda: Proxy(port, 50))
+        return self.nginx.base(scheme).replace(str(port), str(proxy.port))
+
+    def decoder(self):
+        source = os.path.join(os.path.dirname(os.path.abspath(__file__)), "decoder.swift")
+        program = self.place.path("home", "decoder")
+        command = ["swiftc", "-O", "-static-stdlib", source, "-o", program]
+        self.once(program, lambda: subprocess.run(command, check=True))
+        return program
+
+    def stop(self):
+        for each in [*self.kept, self.nginx]:
+            each.stop()
 
     def execute(self, command, limit=1800):
         """Runs what is not measured; returns what it printed."""
@@ -118,7 +149,7 @@ def profile(bench, group):
 
 
 def progress(text):
-    print(f"  {text}", file=sys.stderr, flush=True)
+    print(f"{time.monotonic() - STARTED:6.1f} s  {text}", file=sys.stderr, flush=True)
 
 
 def arguments():
@@ -141,9 +172,9 @@ def arguments():
 def main():
     chosen = arguments()
     if chosen.list:
-        for group in groups(None):
+        for group in groups(None, chosen.quick):
             for line in group.lines:
-                print(f"{line.row:3}  {group.workload}; against {line.theirs}")
+                print(f"{line.row:3}  {group.workload}; against {line.against}")
         return 0
     # A signal has to end the servers, too.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
@@ -153,19 +184,19 @@ def main():
         bench = Bench(place, os.path.abspath(os.environ["PREFETCH_BINARY"]),
                       chosen.rounds or (3 if chosen.quick else 7), chosen.quick)
         if chosen.profile is not None:
-            group = next(g for g in groups(bench) if any(l.row == chosen.profile for l in g.lines))
+            group = next(g for g in groups(bench, chosen.quick) if any(l.row == chosen.profile for l in g.lines))
             profile(bench, group)
             return 0
         return report(bench, chosen)
     finally:
         if bench:
-            bench.nginx.stop()
+            bench.stop()
         place.remove()
 
 
 def report(bench, chosen):
     results, settings = [], []
-    for group in groups(bench):
+    for group in groups(bench, chosen.quick):
         lines = [line for line in group.lines if not chosen.rows or line.row in chosen.rows]
         if lines:
             found, used = measure(bench, group, lines)

@@ -5,7 +5,7 @@ import json
 import os
 import shutil
 
-from side import Side, Wrong, spawn, verify_files, verify_objects
+from side import Side, Wrong, verify_files, verify_objects
 
 JOBS = ("-j", "32", "--jobs-per-host", "16")
 
@@ -13,9 +13,9 @@ JOBS = ("-j", "32", "--jobs-per-host", "16")
 class Prefetch:
     """A configuration with a cache and a state folder of its own, and the commands run on it."""
 
-    def __init__(self, bench, key, manifest, root=None, jobs=JOBS, cache=None):
+    def __init__(self, bench, key, manifest, home=None, jobs=JOBS, cache=None):
         self.bench, self.jobs = bench, jobs
-        home = root or bench.place.folder("prefetch", key)
+        home = home or bench.place.folder("prefetch", key)
         self.cache, self.state = f"{home}/cache", f"{home}/state"
         self.config = bench.place.path(f"{key}.json")
         document = {
@@ -52,11 +52,11 @@ class Prefetch:
         return Side([(label, self.run())], reset=reset, clean=reset, requests=wanted,
                     statuses={200: wanted}, verify=verify, **more)
 
-    def again(self, items, label="prefetch", statuses=None, **more):
-        """The run after one that fetched everything; of `statuses` the sum must have been asked."""
+    def again(self, items, statuses, label="prefetch"):
+        """The run after one that fetched everything."""
         self.bench.once(self.config, lambda: self.fill(items))
         return Side([(label, self.run())], requests=sum(statuses.values()), statuses=statuses,
-                    verify=lambda is_thorough: is_thorough and self.verify_status(items), **more)
+                    verify=lambda is_thorough: is_thorough and self.verify_status(items))
 
     def fill(self, items):
         self.bench.execute(self.run())
@@ -72,7 +72,7 @@ class Prefetch:
 def warm_prefetch(bench, scheme):
     corpus = bench.corpus("S")
     ours = Prefetch(bench, f"warm-{scheme}", f"{bench.nginx.base(scheme)}/S.json")
-    return ours.again(corpus.count, statuses={304: corpus.count + 1})
+    return ours.again(corpus.count, {304: corpus.count + 1})
 
 
 def cold_prefetch(bench, name, scheme, **more):
@@ -102,8 +102,10 @@ class Downloader:
         return self._cold("wget2", "wget2", [self._wget2(self._out("wget2"))], **more)
 
     def rclone(self, **more):
-        return self._cold("rclone", "rclone", [self._rclone(self._out("rclone"))],
-                          extra=self.total + 1, note="1 listing, then HEAD and GET each", **more)
+        # It asks for large files in pieces, as many as it likes.
+        wanted = 2 * self.total + 1 if self.corpus.size < 64 << 20 else None
+        return self._cold("rclone", "rclone", [self._rclone(self._out("rclone"))], wanted=wanted,
+                          note="1 listing, then HEAD and GET each", **more)
 
     def aria2c(self, **more):
         return self._cold("aria2c", "aria2c", [self._aria2c(self._out("aria2c"))], **more)
@@ -144,7 +146,7 @@ class Downloader:
     def urls(self):
         return self.corpus.urls(self.base, self.count)
 
-    def _cold(self, label, peer, commands, labels=None, extra=0, **more):
+    def _cold(self, label, peer, commands, labels=None, wanted=0, **more):
         out = self._out(peer)
         remove = functools.partial(shutil.rmtree, out, ignore_errors=True)
 
@@ -152,7 +154,7 @@ class Downloader:
             remove()
             os.makedirs(out)
 
-        wanted = self.total + extra
+        wanted = self.total if wanted == 0 else wanted
         return Side(list(zip(labels or [label], commands)), reset=reset, clean=remove,
                     requests=wanted, statuses={200: wanted},
                     verify=lambda is_thorough: self._verify(out, is_thorough), **more)

@@ -1,9 +1,10 @@
 """The rows of the table: which sides are run together, and what their ratios have to be."""
 
 import dataclasses
-import os
 
-from peers import JOBS, Downloader, Prefetch, cold_prefetch, warm_prefetch
+from corpus import catalogue_items, many_items
+from disk import Disk
+from peers import Downloader, Prefetch, cold_prefetch, warm_prefetch
 from side import Side
 
 
@@ -21,8 +22,12 @@ class Line:
 
     @property
     def sides(self):
-        """The sides it needs; a label with a comma is a later step of the side before the comma."""
-        return {self.ours, self.theirs.split(",")[0]}
+        """The sides it needs; “A, then B” is a later step of the side A."""
+        return {self.ours} if self.is_spread else {self.ours, self.theirs.split(", then ")[0]}
+
+    @property
+    def against(self):
+        return self.theirs if self.ours == "prefetch" else f"{self.theirs} (ours: {self.ours})"
 
 
 @dataclasses.dataclass
@@ -37,41 +42,172 @@ class Group:
     unit: str = "s"
 
 
-def groups(bench):
+def groups(bench, is_quick):
+    """All of them, in the order of their first rows."""
+    many = 100_000 if is_quick else 1_000_000
+    far = 320 if is_quick else 2_000
+    large = "4 × 64 MiB" if is_quick else "4 × 512 MiB"
+    runs = 7 if is_quick else 20
     return [
-        Group("warm S, HTTP/1.1, 10,000 × 304", [
+        Group("warm S (10,000 × 4 KiB), HTTP/1.1, all 304", [
             Line(1, "wget2", 0.85, 0.70),
-            Line(2, "curl", 0.38, 0.30), Line(2, "rclone", 0.46, 0.38), Line(2, "aria2c", 0.12, 0.09),
+            Line(2, "curl", 0.38, 0.30),
+            Line(2, "rclone", 0.46, 0.38),
+            Line(2, "aria2c", 0.12, 0.09),
             Line(3, "h2load", 0.55, 0.65, is_floor=True),
-        ], {"prefetch": lambda: warm_prefetch(bench, "h1")} | _again(bench, "h1")),
-        Group("warm S, HTTP/2 over TLS", [Line(4, "curl", 0.45, 0.35), Line(4, "wget2", 1.4, 1.0)],
-              {"prefetch": lambda: warm_prefetch(bench, "h2")} | _again(bench, "h2")),
+        ], _warm(bench, "h1")),
+        Group("warm S, HTTP/2 over TLS, all 304", [
+            Line(4, "curl", 0.45, 0.35), Line(4, "wget2", 1.4, 1.0),
+        ], _warm(bench, "h2")),
         Group("cold S, HTTP/1.1", [
-            Line(5, "curl", 0.80, 0.60), Line(5, "wget2", 0.50, 0.38),
-            Line(5, "rclone", 0.33, 0.26), Line(5, "aria2c", 0.20, 0.15),
-        ], {"prefetch": lambda: cold_prefetch(bench, "S", "h1")} | _cold(bench, "S", "h1")),
+            Line(5, "curl", 0.80, 0.60),
+            Line(5, "wget2", 0.50, 0.38),
+            Line(5, "rclone", 0.33, 0.26),
+            Line(5, "aria2c", 0.20, 0.15),
+        ], _cold(bench, "S", "h1")),
+        Group("cold S, HTTP/2 over TLS", [
+            Line(6, "curl", 0.70, 0.55), Line(6, "wget2", 0.72, 0.58),
+        ], _cold(bench, "S", "h2")),
+        Group("cold M (1,000 × 256 KiB), HTTP/1.1", [
+            Line(7, "curl, then openssl dgst", 0.55, 0.45), Line(7, "curl", 1.1, 0.9),
+        ], _cold(bench, "M", "h1", parallel=8, is_hashed=True)),
+        Group(f"cold L ({large}), HTTP/1.1", [
+            Line(8, "curl, then openssl dgst", 0.50, 0.40),
+            Line(8, "curl", 0.75, 0.62),
+            Line(8, "rclone", 1.2, 1.0),
+        ], _cold(bench, "L", "h1", parallel=2, is_hashed=True)),
+        Group("durable cold S, HTTP/1.1, on a new journaled ext4", [
+            Line(9, "itself with `durability: each`", 0.20, 0.14),
+            Line(9, "itself with `durability: none`", 1.4, 1.15),
+        ], _durable(bench)),
+        Group("unchanged manifest, 10,000 pinned items, one request", [
+            Line(10, "wget2", 0.10, 0.05), Line(10, "curl --version", 2.5, 1.4),
+        ], _warm(bench, "h1") | {
+            "prefetch": lambda: Prefetch(bench, "pinned", f"{bench.nginx.base('h1')}/S-pinned.json")
+            .again(10_000, {304: 1}),
+            "curl --version": _curl_version,
+        }),
+        Group(f"the same with {many:,} items", [Line(11, "itself with 1,000 items", 1.5, 1.1)], {
+            "prefetch": lambda: _many(bench, many).again(many, {304: 1}),
+            "itself with 1,000 items": lambda: _many(bench, 1_000)
+            .again(1_000, {304: 1}, label="itself with 1,000 items"),
+        }),
+        Group("100,000-entry JSON manifest, read and checked", [
+            Line(12, "JSONDecoder of Foundation", 0.20, 0.10),
+        ], {"prefetch": lambda: _read(bench), "JSONDecoder of Foundation": lambda: _decode(bench)}),
         Group("start, `--version`", [Line(13, "curl --version", 1.2, 1.0)], {
             "prefetch": lambda: Side([("prefetch", [bench.binary, "--version"])], expect="^prefetch "),
-            "curl --version": lambda: _curl_version(),
+            "curl --version": _curl_version,
         }, repeat=20),
+        Group("peak memory of cold S, HTTP/1.1", [
+            Line(14, "aria2c", 0.20, 0.14), Line(14, "rclone", 0.40, 0.30),
+        ], _cold(bench, "S", "h1", is_memory=True), unit="MiB"),
+        Group(f"cold S, HTTP/2, 100 streams, slowest of {runs} runs", [
+            Line(15, "its fastest", 1.3, 1.15, is_spread=True),
+        ], {"prefetch": lambda: Prefetch(
+            bench, "streams", f"{bench.nginx.base('h2')}/S.json",
+            jobs=("-j", "100", "--jobs-per-host", "16"),
+        ).cold(bench.corpus("S"))}, rounds=runs),
+        Group(f"{far:,} × 4 KiB, 50 ms away each way, HTTP/1.1", [
+            Line(16, "curl", 1.0, 0.8), Line(16, "curl", 1.0, 0.8, ours="--jobs-per-host 32"),
+        ], _far(bench, "h1", far)),
+        Group(f"{far:,} × 4 KiB, 50 ms away each way, HTTP/2", [
+            Line(16, "curl", 0.8, 0.5), Line(16, "curl", 0.8, 0.5, ours="-j 128"),
+        ], _far(bench, "h2", far)),
+        Group(f"plan of {many:,} items against a full index, offline", [
+            Line(17, "sqlite3", 3, 1.5),
+        ], {"prefetch": lambda: _plan(bench, many), "sqlite3": lambda: _select(bench, many)}),
     ]
 
 
-def _again(bench, scheme):
+def _warm(bench, scheme):
     peer = lambda: Downloader(bench, "S", scheme)
     return {
+        "prefetch": lambda: warm_prefetch(bench, scheme),
         "wget2": lambda: peer().wget2_again(), "curl": lambda: peer().curl_again(),
         "rclone": lambda: peer().rclone_again(), "aria2c": lambda: peer().aria2c_again(),
         "h2load": lambda: peer().h2load(),
     }
 
 
-def _cold(bench, name, scheme, **more):
+def _cold(bench, name, scheme, parallel=32, is_hashed=False, **more):
     peer = lambda: Downloader(bench, name, scheme)
     return {
-        "curl": lambda: peer().curl(32, **more), "wget2": lambda: peer().wget2(**more),
+        "prefetch": lambda: cold_prefetch(bench, name, scheme, **more),
+        "curl": lambda: peer().curl(parallel, is_hashed, **more),
+        "wget2": lambda: peer().wget2(**more),
         "rclone": lambda: peer().rclone(**more), "aria2c": lambda: peer().aria2c(**more),
     }
+
+
+def _durable(bench):
+    """Ours in three ways on one file system, which is made anew before each run."""
+    def side(label, durability):
+        disk = bench.keep("disk", lambda: Disk(bench.place))
+        ours = Prefetch(bench, f"durable-{durability}", f"{bench.nginx.base('h1')}/S.json",
+                        home=disk.folder, cache={"durability": durability})
+        return ours.cold(bench.corpus("S"), clear=disk.renew, label=label,
+                         note=f"cache.durability: {durability}")
+
+    labels = {
+        "prefetch": "batch",
+        "itself with `durability: each`": "each",
+        "itself with `durability: none`": "none",
+    }
+    return {label: (lambda label=label: side(label, labels[label])) for label in labels}
+
+
+def _far(bench, scheme, count):
+    base, corpus = lambda: bench.far(scheme), lambda: bench.corpus("S")
+
+    def ours(label, *jobs):
+        bench.manifest("far", lambda: corpus().items(count=count))
+        key = f"far-{scheme}{''.join(jobs)}"
+        return Prefetch(bench, key, f"{base()}/far.json", jobs=jobs).cold(corpus(), count, label=label)
+
+    return {
+        "prefetch": lambda: ours("prefetch", "-j", "32", "--jobs-per-host", "16"),
+        "--jobs-per-host 32": lambda: ours(
+            "--jobs-per-host 32", "-j", "32", "--jobs-per-host", "32"
+        ),
+        "-j 128": lambda: ours("-j 128", "-j", "128", "--jobs-per-host", "16"),
+        "curl": lambda: Downloader(bench, "S", scheme, base(), count).curl(32),
+    }
+
+
+def _many(bench, count):
+    bench.manifest(f"many-{count}", lambda: many_items(count))
+    return Prefetch(bench, f"many-{count}", f"{bench.nginx.base('h1')}/many-{count}.json")
+
+
+def _plan(bench, count):
+    ours = _many(bench, count)
+    bench.once(ours.config, lambda: ours.fill(count))
+    return Side([("prefetch", ours.command("plan", "--offline"))], requests=0, lines=[0])
+
+
+def _select(bench, count):
+    """What a plan has to know of every row, in the order of the plan's merge."""
+    columns = "url, state, digest, size, etag, last_modified, fresh_until, expires_at, locked"
+    index = f"file:{_many(bench, count).cache}/index.sqlite?immutable=1"
+    return Side([("sqlite3", ["sqlite3", index, f"SELECT {columns} FROM items ORDER BY url"])],
+                lines=range(count, 2 * count), note="a digest may hold line feeds")
+
+
+def _catalogue(bench):
+    return bench.manifest("catalogue", lambda: catalogue_items(100_000))
+
+
+def _read(bench):
+    ours = Prefetch(bench, "read", _catalogue(bench))
+    return Side([("prefetch", ours.command("plan", "--offline"))], lines=[100_000],
+                note="the whole process: read, check, compare with an empty cache, print")
+
+
+def _decode(bench):
+    label = "JSONDecoder of Foundation"
+    return Side([(label, [bench.decoder(), _catalogue(bench)])], expect="^100000$",
+                note="the whole process: map, decode into structures, print their number")
 
 
 def _curl_version():

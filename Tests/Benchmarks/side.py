@@ -17,17 +17,18 @@ class Side:
     """Runs its steps one after the other; each label is the time from the start to that step's end.
 
     `requests` is the number that the server must have counted, `statuses` what its log must show in
-    the round before the measured ones, `expect` a pattern in what the last step printed, and `verify`
-    a function that raises `Wrong`; it is told whether to read every byte.
+    the round before the measured ones, `expect` a pattern in what the last step printed, `lines` how
+    many lines it may print, counted in that round (later ones print to /dev/null), and `verify` a function that
+    raises `Wrong`; it is told whether to read every byte.
     """
 
     LIMIT = 1800
 
     def __init__(self, steps, *, reset=None, clean=None, requests=None, statuses=None, expect=None,
-                 verify=None, note="", is_memory=False):
+                 lines=None, verify=None, note="", is_memory=False):
         self.steps, self.reset, self.clean = steps, reset, clean
         self.requests, self.statuses, self.expect = requests, statuses, expect
-        self.verify, self.note, self.is_memory = verify, note, is_memory
+        self.lines, self.verify, self.note, self.is_memory = lines, verify, note, is_memory
 
     def run(self, bench, is_first):
         """Returns seconds, or MiB, by label."""
@@ -37,11 +38,13 @@ class Side:
         before = bench.nginx.requests() if is_counted else 0
         values, elapsed = {}, 0.0
         for label, command in self.steps:
-            value, text = self._step(bench, command)
+            value, text = self._step(bench, command, is_first)
             elapsed += value
             values[label] = elapsed
         if self.expect and not re.search(self.expect, text):
             raise Wrong(f"printed no “{self.expect}” but: {text[-200:]!r}")
+        if self.lines is not None and is_first:
+            self._check_lines(bench.place.path("stdout"))
         if is_counted:
             self._check_requests(bench, bench.nginx.requests() - before, is_first)
         if self.verify:
@@ -50,8 +53,10 @@ class Side:
             self.clean()
         return values
 
-    def _step(self, bench, command):
+    def _step(self, bench, command, is_first):
         out, error = bench.place.path("stdout"), bench.place.path("stderr")
+        if self.lines is not None and not is_first:
+            out = "/dev/null"
         memory = bench.place.path("memory")
         if self.is_memory:
             command = ["/usr/bin/time", "-q", "-f", "%M", "-o", memory, *command]
@@ -62,6 +67,12 @@ class Side:
         if self.is_memory:
             return int(_tail(memory).split()[-1]) / 1024, text
         return seconds, text
+
+    def _check_lines(self, path):
+        with open(path, "rb") as file:
+            count = sum(1 for _ in file)
+        if count not in self.lines:
+            raise Wrong(f"printed {count} lines, not {self.lines[0]}")
 
     def _check_requests(self, bench, count, is_first):
         if count != self.requests:
@@ -79,6 +90,7 @@ class Side:
             words = command if len(command) < 60 else [*command[:4], "…"]
             line = shlex.join([os.path.basename(words[0]), *words[1:]])
             line = re.sub(root + r"/[^\s']*?([^\s'/]+)(?=[\s']|$)", r"\1", line)
+            line = line.replace(os.path.basename(bench.binary), "prefetch", 1)
             lines.append(re.sub(r"127\.0\.0\.1:\d+", "HOST", line).replace("|", "\\|"))
         return "`" + "` then `".join(lines) + "`" + (f" ({self.note})" if self.note else "")
 
@@ -141,6 +153,8 @@ def _digest(path):
 
 
 def _tail(path):
+    if path == "/dev/null":
+        return ""
     with open(path, "rb") as file:
         file.seek(max(0, os.path.getsize(path) - (64 << 10)))
         return file.read().decode(errors="replace")

@@ -39,7 +39,7 @@ class Result:
 
     def row(self):
         line, sign = self.line, "≥" if self.line.is_floor else "≤"
-        start = f"| {line.row} | {self.group.workload} | {line.theirs} |"
+        start = f"| {line.row} | {self.group.workload} | {line.against} |"
         end = f"{sign} {line.must:.2f} | {sign} {line.goal:.2f} | {self.met} |"
         if self.failure:
             return f"{start} | | {self.failure} | {end}"
@@ -63,7 +63,7 @@ def remarks(results):
     met = [result.met for result in good]
     lines = [f"{met.count('goal')} of {len(results)} lines meet their goal, "
              f"{met.count('goal') + met.count('must')} their must; {len(results) - len(good)} failed."]
-    slower = [f"{r.line.theirs} in row {r.line.row}" for r in good if r.is_slower]
+    slower = [f"{r.line.against} in row {r.line.row}" for r in good if r.is_slower]
     if slower:
         lines.append(f"The other side takes less: {', '.join(slower)}.")
     return "\n".join(lines)
