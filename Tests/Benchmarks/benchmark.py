@@ -3,6 +3,7 @@
 import argparse
 import collections
 import os
+import re
 import signal
 import statistics
 import subprocess
@@ -46,10 +47,11 @@ class Bench:
             self.kept.append(self.once(key, start))
         return self.made[key]
 
-    def manifest(self, name, items):
+    def listing(self, scheme, name, items):
+        """The address of a manifest, written first where it is not there yet."""
         path = os.path.join(self.www, f"{name}.json")
         self.once(path, lambda: write_manifest(path, items()))
-        return path
+        return f"{self.nginx.base(scheme)}/{name}.json" if scheme else path
 
     def far(self, scheme):
         """The base of the server when it is 50 ms away."""
@@ -61,7 +63,7 @@ class Bench:
         source = os.path.join(os.path.dirname(os.path.abspath(__file__)), "decoder.swift")
         program = self.place.path("home", "decoder")
         command = ["swiftc", "-O", "-static-stdlib", source, "-o", program]
-        self.once(program, lambda: subprocess.run(command, check=True))
+        self.once(program, lambda: subprocess.run(command, check=True, stderr=subprocess.DEVNULL))
         return program
 
     def stop(self):
@@ -87,7 +89,7 @@ def measure(bench, group, lines):
     for key in wanted:
         progress(f"{group.workload}: preparing {key}")
         attempt(failures, key, lambda: sides.__setitem__(key, group.sides[key]()))
-    settings = [(group.workload, key, side.settings(bench)) for key, side in sides.items()]
+    settings = {key: side.settings(bench) for key, side in sides.items()}
     bench.nginx.logging(True)
     for key, side in sides.items():
         progress(f"{group.workload}: first run of {key}")
@@ -116,7 +118,7 @@ def attempt(failures, key, act):
         return act()
     except (Wrong, OSError, ValueError, KeyError, RuntimeError, subprocess.SubprocessError) as error:
         reason = " ".join(str(error).split()) or type(error).__name__
-        failures[key] = reason.replace("|", "\\|")[:240]
+        failures[key] = reason.replace("|", "\\|")[:160]
         progress(f"{key} failed: {reason}")
         if not isinstance(error, Wrong):
             traceback.print_exc()
@@ -135,17 +137,18 @@ def rotated(keys, number):
     return keys[start:] + keys[:start]
 
 
-def profile(bench, group):
+def profile(bench, group, row):
     """One run of our side under perf, and where its time went."""
-    side = group.sides[group.lines[0].ours]()
+    side = group.sides[next(line.ours for line in group.lines if line.row == row)]()
     if side.reset:
         side.reset()
     data = bench.place.path("perf.data")
     record = ["perf", "record", "-q", "-e", "cpu-clock", "-F", "4999", "-o", data, "--"]
     bench.execute([*record, *side.steps[0][1]])
-    for order, limit in (("dso", "0.5"), ("dso,symbol", "0.7")):
+    for order, limit in (("dso", "0.5"), ("dso,symbol", "0.6")):
         words = ["--stdio", "-q", "--sort", order, "--percent-limit", limit]
-        print(bench.execute(["perf", "report", "-i", data, *words]))
+        for line in bench.execute(["perf", "report", "-i", data, *words]).splitlines():
+            print(re.sub(r"\s+-\s+-\s*$", "", line)[:160].rstrip())
 
 
 def progress(text):
@@ -185,7 +188,7 @@ def main():
                       chosen.rounds or (3 if chosen.quick else 7), chosen.quick)
         if chosen.profile is not None:
             group = next(g for g in groups(bench, chosen.quick) if any(l.row == chosen.profile for l in g.lines))
-            profile(bench, group)
+            profile(bench, group, chosen.profile)
             return 0
         return report(bench, chosen)
     finally:
@@ -195,13 +198,13 @@ def main():
 
 
 def report(bench, chosen):
-    results, settings = [], []
+    results, settings = [], {}
     for group in groups(bench, chosen.quick):
         lines = [line for line in group.lines if not chosen.rows or line.row in chosen.rows]
         if lines:
             found, used = measure(bench, group, lines)
             results += found
-            settings += used
+            settings[group.workload] = used
     parts = [table.header(bench), table.table(results), table.remarks(results), table.legend(settings)]
     text = "\n\n".join(parts)
     print(text)

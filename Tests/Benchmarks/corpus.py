@@ -59,8 +59,6 @@ class Corpus:
         source = random.Random(name)
         for file in self.files:
             self.digests[file] = self._write(os.path.join(self.folder, file), source)
-        write_manifest(os.path.join(www, f"{name}.json"), self.items())
-        write_manifest(os.path.join(www, f"{name}-pinned.json"), self.items(is_pinned=True))
 
     def _write(self, path, source):
         digest = hashlib.sha256()

@@ -4,8 +4,10 @@ import dataclasses
 
 from corpus import catalogue_items, many_items
 from disk import Disk
-from peers import Downloader, Prefetch, cold_prefetch, warm_prefetch
+from peers import Downloader, Prefetch
 from side import Side
+
+PEERS = ("wget2", "curl", "rclone", "aria2c")
 
 
 @dataclasses.dataclass
@@ -79,12 +81,17 @@ def groups(bench, is_quick):
         Group("durable cold S, HTTP/1.1, on a new journaled ext4", [
             Line(9, "itself with `durability: each`", 0.20, 0.14),
             Line(9, "itself with `durability: none`", 1.4, 1.15),
-        ], _durable(bench)),
+        ], {
+            "prefetch": lambda: _durable(bench, "batch", range(1, 2_000)),
+            "itself with `durability: each`": lambda: _durable(bench, "each", range(10_000, 100_000)),
+            "itself with `durability: none`": lambda: _durable(bench, "none", range(200)),
+        }),
         Group("unchanged manifest, 10,000 pinned items, one request", [
             Line(10, "wget2", 0.10, 0.05), Line(10, "curl --version", 2.5, 1.4),
         ], _warm(bench, "h1") | {
-            "prefetch": lambda: Prefetch(bench, "pinned", f"{bench.nginx.base('h1')}/S-pinned.json")
-            .again(10_000, {304: 1}),
+            "prefetch": lambda: Prefetch(
+                bench, "pinned", _all(bench, "h1", "S", "-pinned", is_pinned=True)
+            ).again(10_000, {304: 1}),
             "curl --version": _curl_version,
         }),
         Group(f"the same with {many:,} items", [Line(11, "itself with 1,000 items", 1.5, 1.1)], {
@@ -105,8 +112,7 @@ def groups(bench, is_quick):
         Group(f"cold S, HTTP/2, 100 streams, slowest of {runs} runs", [
             Line(15, "its fastest", 1.3, 1.15, is_spread=True),
         ], {"prefetch": lambda: Prefetch(
-            bench, "streams", f"{bench.nginx.base('h2')}/S.json",
-            jobs=("-j", "100", "--jobs-per-host", "16"),
+            bench, "streams", _all(bench, "h2", "S"), jobs=("-j", "100", "--jobs-per-host", "16"),
         ).cold(bench.corpus("S"))}, rounds=runs),
         Group(f"{far:,} × 4 KiB, 50 ms away each way, HTTP/1.1", [
             Line(16, "curl", 1.0, 0.8), Line(16, "curl", 1.0, 0.8, ours="--jobs-per-host 32"),
@@ -120,69 +126,61 @@ def groups(bench, is_quick):
     ]
 
 
+def _all(bench, scheme, name, suffix="", **more):
+    """The address of a manifest of a corpus."""
+    return bench.listing(scheme, f"{name}{suffix}", lambda: bench.corpus(name).items(**more))
+
+
 def _warm(bench, scheme):
-    peer = lambda: Downloader(bench, "S", scheme)
-    return {
-        "prefetch": lambda: warm_prefetch(bench, scheme),
-        "wget2": lambda: peer().wget2_again(), "curl": lambda: peer().curl_again(),
-        "rclone": lambda: peer().rclone_again(), "aria2c": lambda: peer().aria2c_again(),
-        "h2load": lambda: peer().h2load(),
-    }
+    ours = lambda: Prefetch(bench, f"warm-{scheme}", _all(bench, scheme, "S"))
+    return {"prefetch": lambda: ours().again(10_000, {304: 10_001})} | {
+        peer: lambda peer=peer: Downloader(bench, "S", scheme).again(peer) for peer in PEERS
+    } | {"h2load": lambda: Downloader(bench, "S", scheme).h2load()}
 
 
 def _cold(bench, name, scheme, parallel=32, is_hashed=False, **more):
-    peer = lambda: Downloader(bench, name, scheme)
-    return {
-        "prefetch": lambda: cold_prefetch(bench, name, scheme, **more),
-        "curl": lambda: peer().curl(parallel, is_hashed, **more),
-        "wget2": lambda: peer().wget2(**more),
-        "rclone": lambda: peer().rclone(**more), "aria2c": lambda: peer().aria2c(**more),
+    ours = lambda: Prefetch(bench, f"cold-{name}-{scheme}", _all(bench, scheme, name))
+    peers = lambda: Downloader(bench, name, scheme, parallel=parallel)
+    return {"prefetch": lambda: ours().cold(bench.corpus(name), **more)} | {
+        peer: lambda peer=peer: peers().cold(peer, is_hashed and peer == "curl", **more)
+        for peer in PEERS
     }
 
 
-def _durable(bench):
-    """Ours in three ways on one file system, which is made anew before each run."""
-    def side(label, durability):
-        disk = bench.keep("disk", lambda: Disk(bench.place))
-        ours = Prefetch(bench, f"durable-{durability}", f"{bench.nginx.base('h1')}/S.json",
-                        home=disk.folder, cache={"durability": durability})
-        return ours.cold(bench.corpus("S"), clear=disk.renew, label=label,
-                         note=f"cache.durability: {durability}")
-
-    labels = {
-        "prefetch": "batch",
-        "itself with `durability: each`": "each",
-        "itself with `durability: none`": "none",
-    }
-    return {label: (lambda label=label: side(label, labels[label])) for label in labels}
+def _durable(bench, durability, syncs):
+    """Ours on a file system that is made anew before each run."""
+    disk = bench.keep("disk", lambda: Disk(bench.place))
+    ours = Prefetch(bench, f"durable-{durability}", _all(bench, "h1", "S"),
+                    home=disk.folder, cache={"durability": durability})
+    label = "prefetch" if durability == "batch" else f"itself with `durability: {durability}`"
+    return ours.cold(bench.corpus("S"), renew=disk.renew, label=label, syncs=syncs,
+                     note=f"cache.durability: {durability}")
 
 
 def _far(bench, scheme, count):
-    base, corpus = lambda: bench.far(scheme), lambda: bench.corpus("S")
-
-    def ours(label, *jobs):
-        bench.manifest("far", lambda: corpus().items(count=count))
-        key = f"far-{scheme}{''.join(jobs)}"
-        return Prefetch(bench, key, f"{base()}/far.json", jobs=jobs).cold(corpus(), count, label=label)
+    def ours(label, jobs, per_host):
+        corpus = bench.corpus("S")
+        _all(bench, scheme, "S", "-far", count=count)
+        jobs = ("-j", jobs, "--jobs-per-host", per_host)
+        side = Prefetch(bench, f"far-{scheme}", f"{bench.far(scheme)}/S-far.json", jobs=jobs)
+        return side.cold(corpus, count, label=label)
 
     return {
-        "prefetch": lambda: ours("prefetch", "-j", "32", "--jobs-per-host", "16"),
-        "--jobs-per-host 32": lambda: ours(
-            "--jobs-per-host 32", "-j", "32", "--jobs-per-host", "32"
-        ),
-        "-j 128": lambda: ours("-j 128", "-j", "128", "--jobs-per-host", "16"),
-        "curl": lambda: Downloader(bench, "S", scheme, base(), count).curl(32),
+        "prefetch": lambda: ours("prefetch", "32", "16"),
+        "--jobs-per-host 32": lambda: ours("--jobs-per-host 32", "32", "32"),
+        "-j 128": lambda: ours("-j 128", "128", "16"),
+        "curl": lambda: Downloader(bench, "S", scheme, bench.far(scheme), count).cold("curl"),
     }
 
 
 def _many(bench, count):
-    bench.manifest(f"many-{count}", lambda: many_items(count))
-    return Prefetch(bench, f"many-{count}", f"{bench.nginx.base('h1')}/many-{count}.json")
+    address = bench.listing("h1", f"many-{count}", lambda: many_items(count))
+    return Prefetch(bench, f"many-{count}", address)
 
 
 def _plan(bench, count):
     ours = _many(bench, count)
-    bench.once(ours.config, lambda: ours.fill(count))
+    ours.fill(count)
     return Side([("prefetch", ours.command("plan", "--offline"))], requests=0, lines=[0])
 
 
@@ -195,7 +193,7 @@ def _select(bench, count):
 
 
 def _catalogue(bench):
-    return bench.manifest("catalogue", lambda: catalogue_items(100_000))
+    return bench.listing(None, "catalogue", lambda: catalogue_items(100_000))
 
 
 def _read(bench):

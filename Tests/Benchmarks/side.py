@@ -18,17 +18,19 @@ class Side:
 
     `requests` is the number that the server must have counted, `statuses` what its log must show in
     the round before the measured ones, `expect` a pattern in what the last step printed, `lines` how
-    many lines it may print, counted in that round (later ones print to /dev/null), and `verify` a function that
+    many lines it may print (later rounds print to /dev/null), `syncs` how often it may flush in that
+    round, and `verify` a function that
     raises `Wrong`; it is told whether to read every byte.
     """
 
     LIMIT = 1800
 
     def __init__(self, steps, *, reset=None, clean=None, requests=None, statuses=None, expect=None,
-                 lines=None, verify=None, note="", is_memory=False):
+                 lines=None, syncs=None, verify=None, note="", is_memory=False):
         self.steps, self.reset, self.clean = steps, reset, clean
         self.requests, self.statuses, self.expect = requests, statuses, expect
-        self.lines, self.verify, self.note, self.is_memory = lines, verify, note, is_memory
+        self.lines, self.syncs, self.verify = lines, syncs, verify
+        self.note, self.is_memory = note, is_memory
 
     def run(self, bench, is_first):
         """Returns seconds, or MiB, by label."""
@@ -44,7 +46,7 @@ class Side:
         if self.expect and not re.search(self.expect, text):
             raise Wrong(f"printed no “{self.expect}” but: {text[-200:]!r}")
         if self.lines is not None and is_first:
-            self._check_lines(bench.place.path("stdout"))
+            self._check("printed", "lines", self.lines, bench.place.path("stdout"))
         if is_counted:
             self._check_requests(bench, bench.nginx.requests() - before, is_first)
         if self.verify:
@@ -60,19 +62,24 @@ class Side:
         memory = bench.place.path("memory")
         if self.is_memory:
             command = ["/usr/bin/time", "-q", "-f", "%M", "-o", memory, *command]
+        if self.syncs and is_first:
+            flushes = bench.place.path("flushes")
+            command = ["strace", "-fqq", "--seccomp-bpf", "-e", "fsync,fdatasync,syncfs", "-o", flushes, *command]
         seconds, status = spawn(command, out, error, bench.environment, self.LIMIT)
         text = _tail(out) + _tail(error)
         if status != 0:
             raise Wrong(f"`{os.path.basename(command[0])}` ended with {status}: {text[-300:].strip()}")
+        if self.syncs and is_first:
+            self._check("flushed", "times", self.syncs, flushes)
         if self.is_memory:
             return int(_tail(memory).split()[-1]) / 1024, text
         return seconds, text
 
-    def _check_lines(self, path):
+    def _check(self, verb, noun, allowed, path):
         with open(path, "rb") as file:
             count = sum(1 for _ in file)
-        if count not in self.lines:
-            raise Wrong(f"printed {count} lines, not {self.lines[0]}")
+        if count not in allowed:
+            raise Wrong(f"{verb} {count} {noun}, not {allowed[0]} to {allowed[-1]}")
 
     def _check_requests(self, bench, count, is_first):
         if count != self.requests:

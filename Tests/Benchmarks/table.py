@@ -83,7 +83,9 @@ def header(bench):
 
 
 def legend(settings):
-    lines = [f"* {workload}; {label}: {text}" for workload, label, text in settings]
+    lines = []
+    for workload, sides in settings.items():
+        lines += [f"* {workload}", *(f"  * {label}: {text}" for label, text in sides.items())]
     return "<details><summary>Settings of every side</summary>\n\n" + "\n".join(lines) + "\n\n</details>"
 
 
