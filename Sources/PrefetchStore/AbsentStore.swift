@@ -6,8 +6,8 @@ package final class AbsentStore: ContentStore {
 
   package init() {}
 
-  package func inventory() throws(Failure) -> Inventory {
-    Inventory()
+  package func inventory() throws(Failure) -> RecordInventory {
+    RecordInventory()
   }
 
   package func segments() throws(Failure) -> [SegmentRecord] {
@@ -25,16 +25,39 @@ package final class AbsentStore: ContentStore {
     throw Failure(.storeDamaged, "\(digest) is not stored")
   }
 
+  package func takeInventory() throws(Failure) -> Inventory {
+    Inventory()
+  }
+
+  package func records(_ items: [Int64]) throws(Failure) -> [ContentRecord?] {
+    items.map { _ in nil }
+  }
+
+  package func hasUnseenChanges() throws(Failure) -> Bool {
+    false
+  }
+
   package func missingObjects(of inventory: Inventory) throws(Failure) -> Set<ContentDigest> {
     []
   }
 
-  package func beginBody(
-    expectedSize: Int64?,
-    alsoHashing algorithms: Set<DigestAlgorithm>
-  ) throws(Failure) -> any BodySink {
-    try staging.beginBody(expectedSize: expectedSize, alsoHashing: algorithms)
+  package func adoptable(_ digest: ContentDigest) throws(Failure) -> Int64? {
+    nil
   }
+
+  package func missingObjects(of inventory: RecordInventory) throws(Failure) -> Set<ContentDigest> {
+    []
+  }
+
+  package func beginBody(_ plan: BodyPlan) throws(Failure) -> any BodySink {
+    try staging.beginBody(plan)
+  }
+
+  package func partials() throws(Failure) -> [String: PartialBody] {
+    [:]
+  }
+
+  package func forgetPartial(_ key: String) {}
 
   package func withBytes<Value>(
     of body: StagedBody,

@@ -179,7 +179,9 @@ final class WireExchange {
   private func openSink(for head: ResponseHead) throws(Failure) -> any BodySink {
     if let sink { return sink }
     let size = isCoded(head) ? nil : head.announcedLength ?? request.expectedSize
-    let opened = try staging.beginBody(expectedSize: size, alsoHashing: request.algorithms)
+    let opened = try staging.beginBody(
+      BodyPlan(expectedSize: size, algorithms: request.algorithms)
+    )
     sink = opened
     return opened
   }

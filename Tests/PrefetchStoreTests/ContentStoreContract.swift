@@ -68,7 +68,7 @@ struct ContentStoreContract {
   func sizes(_ count: Int, _ kind: Kind) throws {
     let store = try open(kind)
     let bytes = (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 31) }
-    let sink = try store.beginBody(expectedSize: Int64(count), alsoHashing: [.sha512])
+    let sink = try store.beginBody(BodyPlan(expectedSize: Int64(count), algorithms: [.sha512]))
     for start in stride(from: 0, to: count, by: 50_000) {
       let chunk = Array(bytes[start..<min(count, start + 50_000)])
       try sink.append(unsafe chunk.span.bytes)
@@ -90,7 +90,7 @@ struct ContentStoreContract {
   @Test("forgets bodies that are abandoned or discarded", arguments: Kind.allCases)
   func discards(_ kind: Kind) throws {
     let store = try open(kind)
-    let sink = try store.beginBody(expectedSize: nil, alsoHashing: [])
+    let sink = try store.beginBody(BodyPlan())
     let bytes = Array("x".utf8)
     try sink.append(unsafe bytes.span.bytes)
     sink.abandon()

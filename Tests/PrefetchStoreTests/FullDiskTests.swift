@@ -74,7 +74,7 @@ struct FullDiskTests {
   private func fill(_ store: DiskStore) throws(Failure) {
     for number in 0..<12 {
       let bytes = [UInt8](repeating: UInt8(number), count: 40_000 + number * 1000)
-      let sink = try store.beginBody(expectedSize: nil, alsoHashing: [])
+      let sink = try store.beginBody(BodyPlan())
       try sink.append(unsafe bytes.span.bytes)
       let body = try sink.finish()
       _ = try store.commit([

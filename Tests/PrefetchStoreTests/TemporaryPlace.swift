@@ -141,7 +141,7 @@ enum FileTree {
 
 extension ContentStore {
   func stage(_ bytes: [UInt8]) throws -> StagedBody {
-    let sink = try beginBody(expectedSize: nil, alsoHashing: [])
+    let sink = try beginBody(BodyPlan())
     try sink.append(unsafe bytes.span.bytes)
     return try sink.finish()
   }

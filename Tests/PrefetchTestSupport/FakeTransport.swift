@@ -118,8 +118,7 @@ package final class FakeTransport: Transport {
       throw Failure(.tooLarge, "the body is larger than \(limit) bytes")
     }
     let sink = try staging.beginBody(
-      expectedSize: Int64(body.count),
-      alsoHashing: request.algorithms
+      BodyPlan(expectedSize: Int64(body.count), algorithms: request.algorithms)
     )
     unsafe try sink.append(body.span.bytes)
     return try sink.finish()

@@ -23,13 +23,10 @@ package final class MemoryStaging: BodyStaging {
 
   package init() {}
 
-  package func beginBody(
-    expectedSize: Int64?,
-    alsoHashing algorithms: Set<DigestAlgorithm>
-  ) throws(Failure) -> any BodySink {
+  package func beginBody(_ plan: BodyPlan) throws(Failure) -> any BodySink {
     if let beginFailure { throw beginFailure }
-    expectedSizes.append(expectedSize)
-    return try MemorySink(self, alsoHashing: algorithms)
+    expectedSizes.append(plan.expectedSize)
+    return try MemorySink(self, alsoHashing: plan.algorithms)
   }
 
   package func withBytes<Result>(
@@ -101,6 +98,11 @@ private final class MemorySink: BodySink {
     guard isOpen else { throw Failure(.internal, "the body is closed already") }
     isOpen = false
     return staging.keep(bytes, hasher.finish())
+  }
+
+  func suspend() -> PartialBody? {
+    abandon()
+    return nil
   }
 
   func abandon() {

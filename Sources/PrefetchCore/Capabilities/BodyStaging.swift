@@ -1,10 +1,9 @@
 /// A place for bodies that nobody may see yet.
 package protocol BodyStaging: AnyObject {
-  /// Opens a body of unknown or announced length. SHA-256 is always taken, `algorithms` besides it.
-  func beginBody(
-    expectedSize: Int64?,
-    alsoHashing algorithms: Set<DigestAlgorithm>
-  ) throws(Failure) -> any BodySink
+  /// Opens a body; SHA-256 is always taken.
+  ///
+  /// A plan that continues a kept part throws when the part is not there as described.
+  func beginBody(_ plan: BodyPlan) throws(Failure) -> any BodySink
   /// The bytes of a finished body, mapped for the length of the call.
   func withBytes<Result>(of body: StagedBody, _ read: (RawSpan) throws -> Result) throws -> Result
   /// Forgets a finished body that nobody wants.
@@ -18,6 +17,9 @@ package protocol BodySink: AnyObject {
   func append(_ bytes: RawSpan) throws(Failure)
   /// Closes it; it can then be committed or discarded by the value returned.
   func finish() throws(Failure) -> StagedBody
+  /// Ends it before it is whole and keeps what arrived for a later request; nil, and nothing kept,
+  /// where the rest could not be asked for or is not worth it.
+  func suspend() -> PartialBody?
   /// Drops what arrived; harmless after `finish` or a second time.
   func abandon()
 }

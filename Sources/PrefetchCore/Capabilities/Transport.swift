@@ -45,6 +45,10 @@ package struct TransferRequest: Sendable {
   /// Digests to take besides SHA-256.
   package var algorithms: Set<DigestAlgorithm>
   package var expectedSize: Int64?
+  /// Under which name a part of the body may be kept should it break off; nil keeps nothing.
+  package var partialKey: String?
+  /// What is kept already: the transport asks for the rest with `Range` and `If-Range`.
+  package var partial: PartialBody?
 
   package init(
     id: TransferID,
@@ -54,7 +58,9 @@ package struct TransferRequest: Sendable {
     allowsCoding: Bool = true,
     sizeLimit: Int64? = nil,
     algorithms: Set<DigestAlgorithm> = [],
-    expectedSize: Int64? = nil
+    expectedSize: Int64? = nil,
+    partialKey: String? = nil,
+    partial: PartialBody? = nil
   ) {
     self.id = id
     self.method = method
@@ -64,6 +70,8 @@ package struct TransferRequest: Sendable {
     self.sizeLimit = sizeLimit
     self.algorithms = algorithms
     self.expectedSize = expectedSize
+    self.partialKey = partialKey
+    self.partial = partial
   }
 }
 
@@ -78,17 +86,25 @@ package struct TransferResult: Sendable {
   /// Whole answers of any status are responses; everything else is a failure.
   package var outcome: Result<TransferResponse, Failure>
   package var figures: TransferFigures
+  /// What was kept of a body that broke off.
+  package var partial: PartialBody?
 
-  package init(_ outcome: Result<TransferResponse, Failure>, figures: TransferFigures) {
+  package init(
+    _ outcome: Result<TransferResponse, Failure>,
+    figures: TransferFigures,
+    partial: PartialBody? = nil
+  ) {
     self.outcome = outcome
     self.figures = figures
+    self.partial = partial
   }
 }
 
 package struct TransferResponse: Sendable {
   package var status: Int
   package var headers: HeaderBlock
-  /// Only of a 200, 203 or 206 to a GET; bodies of other answers are read and dropped.
+  /// Only of a 200 or 203 to a GET, of a 206 that continued a part (then the whole body), and of a
+  /// 416 that says the part was the whole; bodies of other answers are read and dropped.
   package var body: StagedBody?
 
   package init(status: Int, headers: HeaderBlock, body: StagedBody?) {

@@ -124,12 +124,15 @@ package final class DiskStore: ContentStore {
 
   // MARK: Staging
 
-  package func beginBody(
-    expectedSize: Int64?,
-    alsoHashing algorithms: Set<DigestAlgorithm>
-  ) throws(Failure) -> any BodySink {
-    try staging.beginBody(expectedSize: expectedSize, alsoHashing: algorithms)
+  package func beginBody(_ plan: BodyPlan) throws(Failure) -> any BodySink {
+    try staging.beginBody(plan)
   }
+
+  package func partials() throws(Failure) -> [String: PartialBody] {
+    [:]
+  }
+
+  package func forgetPartial(_ key: String) {}
 
   package func withBytes<Value>(
     of body: StagedBody,

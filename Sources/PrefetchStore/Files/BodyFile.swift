@@ -48,6 +48,11 @@ final class BodyFile: BodySink {
     )
   }
 
+  func suspend() -> PartialBody? {
+    abandon()
+    return nil
+  }
+
   func abandon() {
     isOver = true
     target = nil

@@ -35,11 +35,12 @@ package final class StagingArea: BodyStaging, Sendable {
     StagingArea(.disk(partial))
   }
 
-  package func beginBody(
-    expectedSize: Int64?,
-    alsoHashing algorithms: Set<DigestAlgorithm>
-  ) throws(Failure) -> any BodySink {
-    BodyFile(in: self, hasher: try BodyHasher(alsoHashing: algorithms), expectedSize: expectedSize)
+  package func beginBody(_ plan: BodyPlan) throws(Failure) -> any BodySink {
+    BodyFile(
+      in: self,
+      hasher: try BodyHasher(alsoHashing: plan.algorithms),
+      expectedSize: plan.expectedSize
+    )
   }
 
   package func withBytes<Value>(

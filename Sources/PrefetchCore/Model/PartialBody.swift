@@ -1,0 +1,43 @@
+/// What has arrived of a body that is not whole, kept so that a later request can ask for the rest.
+package struct PartialBody: Hashable, Sendable {
+  /// The URL that answered, after redirects: its server gave the validator.
+  package var source: String
+  /// What `If-Range` sends, verbatim: a strong entity tag, or a date that counts as one.
+  package var validator: String
+  /// How many bytes are there already.
+  package var offset: Int64
+  /// The size of the whole, where the server told it.
+  package var wholeSize: Int64?
+
+  package init(source: String, validator: String, offset: Int64, wholeSize: Int64? = nil) {
+    self.source = source
+    self.validator = validator
+    self.offset = offset
+    self.wholeSize = wholeSize
+  }
+}
+
+/// What is known of a body before its first byte.
+package struct BodyPlan: Hashable, Sendable {
+  package var expectedSize: Int64?
+  /// Digests to take besides SHA-256.
+  package var algorithms: Set<DigestAlgorithm>
+  /// The name under which a part of it may be kept: the item's declared URL; nil keeps nothing.
+  package var partialKey: String?
+  /// How the rest can be asked for should it break off; nil where nobody can tell.
+  ///
+  /// With an `offset` the body begins with the bytes that are kept under the key.
+  package var partial: PartialBody?
+
+  package init(
+    expectedSize: Int64? = nil,
+    algorithms: Set<DigestAlgorithm> = [],
+    partialKey: String? = nil,
+    partial: PartialBody? = nil
+  ) {
+    self.expectedSize = expectedSize
+    self.algorithms = algorithms
+    self.partialKey = partialKey
+    self.partial = partial
+  }
+}
