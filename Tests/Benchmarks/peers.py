@@ -76,7 +76,8 @@ class Downloader:
     NOTES = {
         ("rclone", False): "1 listing, then HEAD and GET each",
         ("rclone", True): "1 listing, then HEAD each",
-        ("curl", True): "one block a URL: -s -S -f -R -z FILE -o FILE URL, and the words for its version",
+        ("curl", False): "with -s -S -f -o FILE URL …, and --http1.1 or --http2",
+        ("curl", True): "each URL with -s -S -f -R -z FILE -o FILE, and --http1.1 or --http2",
     }
 
     def __init__(self, bench, name, scheme, base=None, count=None, parallel=32):
@@ -96,8 +97,8 @@ class Downloader:
             steps.append((f"{peer}, then openssl dgst", ["openssl", "dgst", "-sha256", *files]))
             more["expect"] = self.corpus.digests[self.corpus.files[-1]]
         wanted = self.items if peer != "rclone" else 2 * self.items + 1
-        if peer == "rclone" and self.corpus.size >= 64 << 20:
-            wanted = None  # It asks for large files in pieces, as many as it likes.
+        if peer == "rclone" and self.corpus.name == "L":
+            wanted = None  # It asks for pieces of large files, as many as it likes.
         remove = functools.partial(shutil.rmtree, out, ignore_errors=True)
         return Side(steps, reset=lambda: remove() or os.makedirs(out), clean=remove,
                     requests=wanted, statuses={200: wanted}, verify=self._verifier(out),
@@ -110,12 +111,12 @@ class Downloader:
 
         def fill():
             os.makedirs(out)
-            self.bench.execute(self._command(peer, out))
+            self.bench.execute(self._command(peer, out, "fill"))
             verify(True)
 
         self.bench.once(out, fill)
         statuses = {200: self.items + 1} if peer == "rclone" else {304: self.items}
-        return Side([(peer, self._command(peer, out, is_again=True))], verify=verify,
+        return Side([(peer, self._command(peer, out, "again"))], verify=verify,
                     requests=sum(statuses.values()), statuses=statuses,
                     note=self.NOTES.get((peer, True), ""))
 
@@ -125,32 +126,33 @@ class Downloader:
         return Side([("h2load", command)], requests=self.items, statuses={304: self.items},
                     expect=f" 0 2xx, {self.items} 3xx, 0 4xx, 0 5xx", note="keeps nothing")
 
-    def _command(self, peer, out, is_again=False):
+    def _command(self, peer, out, turn="cold"):
+        """What is asked about again keeps the server's times; a cold run is spared the trouble."""
+        is_again, keeps_time = turn == "again", turn != "cold"
         trust = self.bench.nginx.certificate
         if peer == "curl":
-            return self._curl(out, is_again, ["cacert", trust] if self.is_secure else [])
+            return self._curl(out, is_again, keeps_time)
         if peer == "wget2":
             words = ["-N"] * is_again + [f"--ca-certificate={trust}"] * self.is_secure
             return ["wget2", "-q", *words, "--max-threads=8", "-P", out, "-i", self.list]
         if peer == "rclone":
             source = ["--http-url", os.path.dirname(self.urls[0]) + "/"]
             return ["rclone", "copy", ":http:", out, *source, "--transfers", "32", "--checkers", "32"]
-        words = ["--conditional-get=true", "--allow-overwrite=true"] * is_again
+        words = ["-R"] * keeps_time + ["--conditional-get=true", "--allow-overwrite=true"] * is_again
         speed = ["-j16", "-x1", "-s1", "--file-allocation=none"]
-        return ["aria2c", "-q", "--no-conf", "-R", *words, *speed, "-d", out, "-i", self.list]
+        return ["aria2c", "-q", "--no-conf", *words, *speed, "-d", out, "-i", self.list]
 
-    def _curl(self, out, is_again, trust):
+    def _curl(self, out, is_again, keeps_time):
         """Options hold up to the next block, so that blocks of their own repeat them."""
-        words = ["silent", "show-error", "fail", "remote-time"]
-        words += ["http2", "=".join(trust)] if self.is_secure else ["http1.1"]
-        blocks = [] if is_again else words
+        words = ["silent", "show-error", "fail"] + ["remote-time"] * keeps_time
+        words += [f"cacert={self.bench.nginx.certificate}", "http2"] if self.is_secure else ["http1.1"]
+        blocks = [] if is_again else list(words)
         for url in self.urls:
             file = os.path.join(out, os.path.basename(url))
             blocks += [f"url={url}", f"output={file}"]
             blocks += [f"time-cond={file}", *words, "next"] * is_again
         config = self._write(f"{os.path.basename(out)}.conf", blocks[:-1] if is_again else blocks)
-        shown = [] if is_again else [f"--{word}" for word in words if "=" not in word]
-        return ["curl", "-q", "-Z", "--parallel-max", str(self.parallel), *shown, "-K", config]
+        return ["curl", "-q", "-Z", "--parallel-max", str(self.parallel), "-K", config]
 
     def _verifier(self, out):
         return lambda is_thorough: verify_files(out, self.corpus, is_thorough, self.count)

@@ -84,7 +84,7 @@ def groups(bench, is_quick):
         ], {
             "prefetch": lambda: _durable(bench, "batch", range(1, 2_000)),
             "itself with `durability: each`": lambda: _durable(bench, "each", range(10_000, 100_000)),
-            "itself with `durability: none`": lambda: _durable(bench, "none", range(200)),
+            "itself with `durability: none`": lambda: _durable(bench, "none", range(50)),
         }),
         Group("unchanged manifest, 10,000 pinned items, one request", [
             Line(10, "wget2", 0.10, 0.05), Line(10, "curl --version", 2.5, 1.4),

@@ -94,8 +94,8 @@ class Side:
         """The commands as a reader would type them, without the folders of this run."""
         root, lines = re.escape(bench.place.root), []
         for _, command in self.steps:
-            words = command if len(command) < 60 else [*command[:4], "…"]
-            line = shlex.join([os.path.basename(words[0]), *words[1:]])
+            line = shlex.join([os.path.basename(command[0]), *command[1:]])
+            line = line if len(command) < 60 else shlex.join(command[:4]) + " …"
             line = re.sub(root + r"/[^\s']*?([^\s'/]+)(?=[\s']|$)", r"\1", line)
             line = line.replace(os.path.basename(bench.binary), "prefetch", 1)
             lines.append(re.sub(r"127\.0\.0\.1:\d+", "HOST", line).replace("|", "\\|"))

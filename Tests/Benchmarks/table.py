@@ -1,6 +1,7 @@
 """What was measured, as Markdown: the table, its legend, and the README around it."""
 
 import datetime
+import os
 import re
 import statistics
 import subprocess
@@ -72,9 +73,11 @@ def remarks(results):
 def header(bench):
     """When, what and where, in one paragraph."""
     place = "in memory (tmpfs)" if bench.place.is_memory else f"in {bench.place.root}"
+    commit = os.environ.get("PREFETCH_COMMIT")
+    what = f"commit {commit}" if commit else "a binary that was given, not built"
     quick = ", quick mode with smaller corpora" if bench.is_quick else ""
     return (
-        f"{datetime.date.today()}, commit {_commit()}, {_processor()}; {_versions()}. "
+        f"{datetime.date.today()}, {what}, {_processor()}; {_versions()}. "
         f"Medians of {bench.rounds} rounds in turns{quick}; everything {place}, nginx with one "
         "worker on the same machine. Ours hashes, stores durably and keeps an index; the peers do "
         "none of that unless said. The ratio is ours through theirs, in row 3 theirs through ours; "
@@ -100,12 +103,6 @@ def update_readme(path, text):
     with open(path, "w") as file:
         file.write(f"{before}{BEGIN}\n{text}\n{END}{after}")
     return True
-
-
-def _commit():
-    commit = _output("git", "rev-parse", "--short", "HEAD") or "unknown"
-    is_changed = _output("git", "status", "--porcelain", "--", "Sources", "Package.swift")
-    return commit + (" with changes" if is_changed else "")
 
 
 def _processor():
