@@ -64,7 +64,8 @@ class Side:
             command = ["/usr/bin/time", "-q", "-f", "%M", "-o", memory, *command]
         if self.syncs and is_first:
             flushes = bench.place.path("flushes")
-            command = ["strace", "-fqq", "--seccomp-bpf", "-e", "fsync,fdatasync,syncfs", "-o", flushes, *command]
+            calls = ["-e", "fsync,fdatasync,syncfs", "-o", flushes]
+            command = ["strace", "-fqq", "--seccomp-bpf", *calls, *command]
         seconds, status = spawn(command, out, error, bench.environment, self.LIMIT)
         text = _tail(out) + _tail(error)
         if status != 0:

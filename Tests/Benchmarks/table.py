@@ -112,17 +112,11 @@ def _processor():
 
 
 def _versions():
-    commands = [("curl", "--version"), ("wget2", "--version"), ("aria2c", "--version"),
-                ("rclone", "version"), ("h2load", "--version"), ("nginx", "-v"),
-                ("openssl", "version"), ("sqlite3", "--version")]
+    commands = [(name, "--version") for name in ("curl", "wget2", "aria2c", "h2load", "sqlite3")]
+    commands += [("rclone", "version"), ("openssl", "version"), ("nginx", "-v")]
     found = []
     for command in commands:
-        version = re.search(r"\d+\.\d+(\.\d+)?", _output(*command, is_merged=True))
+        said = subprocess.run(command, capture_output=True, text=True, check=False)
+        version = re.search(r"\d+\.\d+(\.\d+)?", said.stdout + said.stderr)
         found.append(f"{command[0]} {version[0] if version else '?'}")
     return ", ".join(found)
-
-
-def _output(*command, is_merged=False):
-    error = subprocess.STDOUT if is_merged else subprocess.DEVNULL
-    result = subprocess.run(command, stdout=subprocess.PIPE, stderr=error, text=True, check=False)
-    return result.stdout.strip()
