@@ -1,5 +1,7 @@
 """A TCP proxy that passes bytes on after a while: the latency of a network, with no limit of speed.
 
+The handshake of TCP is the kernel's and not delayed, for no side.
+
 Usage: proxy.py SERVER-PORT MILLISECONDS; prints the port it listens on.
 """
 
