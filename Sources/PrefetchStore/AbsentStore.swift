@@ -6,8 +6,8 @@ package final class AbsentStore: ContentStore {
 
   package init() {}
 
-  package func inventory() throws(Failure) -> Inventory {
-    Inventory()
+  package func inventory() throws(Failure) -> RecordInventory {
+    RecordInventory()
   }
 
   package func segments() throws(Failure) -> [SegmentRecord] {
@@ -25,7 +25,27 @@ package final class AbsentStore: ContentStore {
     throw Failure(.storeDamaged, "\(digest) is not stored")
   }
 
+  package func takeInventory() throws(Failure) -> Inventory {
+    Inventory()
+  }
+
+  package func records(_ items: [Int64]) throws(Failure) -> [ContentRecord?] {
+    items.map { _ in nil }
+  }
+
+  package func hasUnseenChanges() throws(Failure) -> Bool {
+    false
+  }
+
   package func missingObjects(of inventory: Inventory) throws(Failure) -> Set<ContentDigest> {
+    []
+  }
+
+  package func adoptable(_ digest: ContentDigest) throws(Failure) -> Int64? {
+    nil
+  }
+
+  package func missingObjects(of inventory: RecordInventory) throws(Failure) -> Set<ContentDigest> {
     []
   }
 

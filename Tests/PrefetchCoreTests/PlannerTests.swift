@@ -161,7 +161,7 @@ import Testing
     record.validators = Validators(entityTag: "\"1\"")
     var given = Case(entry: ManifestEntry(url: try WebURL(record.url)), record: record)
     row.change(&given)
-    let inventory = Inventory(
+    let inventory = RecordInventory(
       records: given.record.map { [$0] } ?? [],
       holders: given.record.map { _ in [[]] } ?? []
     )
@@ -190,8 +190,8 @@ import Testing
   static let mine = SegmentKey(identity: "me", name: "s")
   static let other = SegmentKey(identity: "you", name: "s")
 
-  static func inventory(_ holders: [(String, [Int])], locked: Set<String> = []) -> Inventory {
-    Inventory(
+  static func inventory(_ holders: [(String, [Int])], locked: Set<String> = []) -> RecordInventory {
+    RecordInventory(
       records: holders.map { ContentRecord(url: "https://a.example/\($0.0)", id: $0.0) },
       holders: holders.map(\.1),
       segmentKeys: [mine, other],
@@ -199,7 +199,7 @@ import Testing
     )
   }
 
-  static func plan(_ names: [String], _ inventory: Inventory) throws -> PlanFragment {
+  static func plan(_ names: [String], _ inventory: RecordInventory) throws -> PlanFragment {
     Planner.plan(
       SegmentDeclaration(name: "s", source: .inline([])),
       key: mine,
@@ -255,6 +255,6 @@ import Testing
     #expect(inventory.index(of: "https://a.example/a") == 1)
     #expect(inventory["https://a.example/B"]?.id == "B")
     #expect(inventory["https://a.example/b"] == nil)
-    #expect(Inventory()["x"] == nil)
+    #expect(RecordInventory()["x"] == nil)
   }
 }

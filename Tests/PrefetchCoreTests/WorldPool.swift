@@ -80,7 +80,7 @@ struct WorldPool {
     return segment
   }
 
-  private func inventory(_ generator: inout SeededGenerator) -> Inventory {
+  private func inventory(_ generator: inout SeededGenerator) -> RecordInventory {
     let keys = ["s0", "s1", "s2", "gone"].map { SegmentKey(identity: "me", name: $0) }
     var records: [ContentRecord] = []
     var holders: [[Int]] = []
@@ -98,7 +98,7 @@ struct WorldPool {
       records.append(record)
       holders.append(keys.indices.filter { _ in generator.happens(40) })
     }
-    return Inventory(records: records, holders: holders, segmentKeys: keys)
+    return RecordInventory(records: records, holders: holders, segmentKeys: keys)
   }
 
   private func record(_ key: SegmentKey, _ generator: inout SeededGenerator) -> SegmentRecord {

@@ -7,6 +7,8 @@ package final class MemoryStore: ContentStore {
   package var commitFailure = Failure(.diskFull, "the disk is full")
   /// Objects that the file system has lost.
   package var lost: Set<ContentDigest> = []
+  /// Objects that no record names.
+  package var orphans: [ContentDigest: [UInt8]] = [:]
   package private(set) var commitCount = 0
   package let staging = MemoryStaging()
 
@@ -49,10 +51,10 @@ package final class MemoryStore: ContentStore {
 
   // MARK: Index
 
-  package func inventory() throws(Failure) -> Inventory {
-    let records = content.records.values.sorted { Inventory.precedes($0.url, $1.url) }
+  package func inventory() throws(Failure) -> RecordInventory {
+    let records = content.records.values.sorted { RecordInventory.precedes($0.url, $1.url) }
     let keys = content.members.keys.sorted()
-    return Inventory(
+    return RecordInventory(
       records: records,
       holders: records.map { record in
         keys.indices.filter { content.members[keys[$0]]?.contains(record.url) == true }
@@ -61,11 +63,51 @@ package final class MemoryStore: ContentStore {
     )
   }
 
+  package func takeInventory() throws(Failure) -> Inventory {
+    let keys = content.members.keys.sorted()
+    var sets: [[Int]] = [[]]
+    var strong: [[DigestAlgorithm: [UInt8]]] = []
+    let rows = content.records.values.map { record in
+      var row = Inventory.Row(record, item: content.numbers[record.url] ?? 0)
+      let holders = keys.indices.filter { content.members[keys[$0]]?.contains(record.url) == true }
+      row.holders = UInt32(sets.firstIndex(of: holders) ?? sets.count)
+      if Int(row.holders) == sets.count { sets.append(holders) }
+      if !record.otherDigests.isEmpty {
+        strong.append(record.otherDigests)
+        row.strong = UInt32(strong.count)
+      }
+      return row
+    }
+    return Inventory(
+      rows: rows.sorted { $0.item < $1.item },
+      strongDigests: strong,
+      holderSets: sets,
+      segmentKeys: keys
+    )
+  }
+
+  package func records(_ items: [Int64]) throws(Failure) -> [ContentRecord?] {
+    items.map { item in content.url(of: item).flatMap { content.records[$0] } }
+  }
+
+  package func hasUnseenChanges() throws(Failure) -> Bool {
+    !lost.isEmpty
+  }
+
+  package func missingObjects(of inventory: Inventory) throws(Failure) -> Set<ContentDigest> {
+    let manifests = content.segments.values.compactMap(\.manifest)
+    return lost.intersection(inventory.rows.filter(\.hasBody).map(\.digest) + manifests)
+  }
+
+  package func adoptable(_ digest: ContentDigest) throws(Failure) -> Int64? {
+    orphans[digest].map { Int64($0.count) }
+  }
+
   package func segments() throws(Failure) -> [SegmentRecord] {
     content.segments.values.sorted { $0.key < $1.key }
   }
 
-  package func missingObjects(of inventory: Inventory) throws(Failure) -> Set<ContentDigest> {
+  package func missingObjects(of inventory: RecordInventory) throws(Failure) -> Set<ContentDigest> {
     let manifests = content.segments.values.compactMap(\.manifest)
     return lost.intersection(inventory.records.compactMap(\.digest) + manifests)
   }
@@ -74,6 +116,7 @@ package final class MemoryStore: ContentStore {
     commitCount += 1
     guard commitCount < failsFromCommit else { throw commitFailure }
     var next = content
+    next.objects.merge(orphans) { known, _ in known }
     for change in changes {
       if let body = change.body {
         guard let bytes = staging.bytes(ofFinished: body) else {
@@ -100,22 +143,33 @@ private struct Content {
   var segments: [SegmentKey: SegmentRecord] = [:]
   var objects: [ContentDigest: [UInt8]] = [:]
   var removed: [RemovedContent] = []
+  /// The number of each record, never used twice.
+  var numbers: [String: Int64] = [:]
+  private var lastNumber: Int64 = 0
+
+  func url(of item: Int64) -> String? {
+    numbers.first { $0.value == item }?.key
+  }
 
   mutating func apply(_ change: StoreChange) throws(Failure) {
     switch change {
-    case .record(var record, let body):
-      record.digest = body?.digest ?? record.digest
-      record.size = body?.size ?? record.size
-      if let digest = record.digest, objects[digest] == nil {
-        throw Failure(.storeDamaged, "no stored body `\(digest)` for `\(record.url)`")
+    case .record(let record, let body):
+      try write(record, body)
+    case .store(let record, let body, let keys):
+      try write(record, body)
+      for key in keys { try join(key, [record.url]) }
+    case .confirm(let confirmations):
+      for confirmation in confirmations {
+        guard let url = url(of: confirmation.item) else { continue }
+        records[url]?.validatedAt = confirmation.validatedAt
+        records[url]?.freshUntil = confirmation.freshUntil
       }
-      records[record.url] = record
     case .join(let key, let urls):
-      for url in urls {
-        guard records[url] != nil else { throw Failure(.internal, "`\(url)` has no record") }
-        members[key, default: []].insert(url)
-        if segments[key] == nil { segments[key] = SegmentRecord(key: key) }
-      }
+      try join(key, urls)
+    case .joinItems(let key, let items):
+      try join(key, items.compactMap { url(of: $0) })
+    case .leaveItems(let key, let items):
+      leave(key, items.compactMap { url(of: $0) })
     case .leave(let key, let urls):
       leave(key, urls)
     case .segment(var record, let manifest):
@@ -129,12 +183,37 @@ private struct Content {
     }
   }
 
+  private mutating func write(_ given: ContentRecord, _ body: StagedBody?) throws(Failure) {
+    var record = given
+    record.digest = body?.digest ?? record.digest
+    record.size = body?.size ?? record.size
+    if let digest = record.digest, objects[digest] == nil {
+      throw Failure(.storeDamaged, "no stored body `\(digest)` for `\(record.url)`")
+    }
+    records[record.url] = record
+    guard numbers[record.url] == nil else { return }
+    lastNumber += 1
+    numbers[record.url] = lastNumber
+  }
+
+  private mutating func join(_ key: SegmentKey, _ urls: [String]) throws(Failure) {
+    for url in urls {
+      guard records[url] != nil else { throw Failure(.internal, "`\(url)` has no record") }
+      members[key, default: []].insert(url)
+      if segments[key] == nil { segments[key] = SegmentRecord(key: key) }
+    }
+  }
+
   private mutating func leave(_ key: SegmentKey, _ urls: [String]) {
     for url in urls where members[key]?.remove(url) != nil {
       guard !members.values.contains(where: { $0.contains(url) }),
         let record = records.removeValue(forKey: url)
       else { continue }
-      removed.append(RemovedContent(url: url, id: record.id, size: record.size))
+      numbers[url] = nil
+      var content = RemovedContent(url: url, id: record.id, size: record.size)
+      content.hadBody = record.digest != nil
+      content.segments = [key]
+      removed.append(content)
     }
   }
 

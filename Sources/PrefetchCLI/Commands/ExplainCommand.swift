@@ -62,7 +62,7 @@ struct ExplainCommand {
     let declared = known[url]
     let segment = declared.first?.segment ?? SegmentDeclaration(name: "", source: .inline([]))
     let entry = declared.first?.entry ?? ManifestEntry(url: url)
-    let inventory = record.map { Inventory(records: [$0], holders: [[]]) } ?? Inventory()
+    let inventory = record.map { RecordInventory(records: [$0], holders: [[]]) } ?? RecordInventory()
     let plan = Planner.plan(
       segment,
       key: SegmentKey(identity: loaded.identity, name: segment.name),

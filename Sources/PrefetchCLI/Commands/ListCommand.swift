@@ -64,7 +64,7 @@ struct ListCommand {
         if first.precedes(second, by: key.field) { return true }
         if second.precedes(first, by: key.field) { return false }
       }
-      return Inventory.precedes(a.record.url, b.record.url)
+      return RecordInventory.precedes(a.record.url, b.record.url)
     }
   }
 }
@@ -109,7 +109,7 @@ struct CachedItem {
   func precedes(_ other: CachedItem, by field: SortKey.Field) -> Bool {
     switch field {
     case .name: Self.name(record.url) < Self.name(other.record.url)
-    case .url: Inventory.precedes(record.url, other.record.url)
+    case .url: RecordInventory.precedes(record.url, other.record.url)
     case .id: record.id < other.record.id
     case .provider: record.provider ?? "" < other.record.provider ?? ""
     case .segment: segments.first ?? "" < other.segments.first ?? ""

@@ -57,7 +57,7 @@ struct StatusCommand {
 
   private func lines(
     _ records: [SegmentRecord],
-    _ inventory: Inventory,
+    _ inventory: RecordInventory,
     identity: String?
   ) -> [Line] {
     records.filter { identity == nil || $0.key.identity == identity }.map { record in

@@ -34,7 +34,7 @@ struct WantedItem {
     policy.transportSecurity.exceptions[
       host.hasPrefix("[") ? String(host.dropFirst().dropLast()) : host
     ] = leave
-    let inventory = Inventory(records: [record], holders: [[]])
+    let inventory = RecordInventory(records: [record], holders: [[]])
     return declarations.allSatisfy { declaration in
       let plan = Planner.plan(
         declaration.segment,

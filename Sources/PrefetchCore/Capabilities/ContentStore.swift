@@ -1,7 +1,18 @@
 /// What the cache holds and how it changes; the engine's only door to it.
 package protocol ContentStore: BodyStaging {
   /// Every record, ordered by the bytes of its URL, with the segments that hold it.
-  func inventory() throws(Failure) -> Inventory
+  func inventory() throws(Failure) -> RecordInventory
+  /// What every record says, in one pass and without text.
+  func takeInventory() throws(Failure) -> Inventory
+  /// Whole records by their numbers, in that order; nil for those that are gone.
+  func records(_ items: [Int64]) throws(Failure) -> [ContentRecord?]
+  /// Whether objects may have been lost, or come, since the last run looked: a look at 256 times.
+  func hasUnseenChanges() throws(Failure) -> Bool
+  /// Which of the inventory's objects are no longer in the file system: names are read only where
+  /// a folder changed since the last run.
+  func missingObjects(of inventory: Inventory) throws(Failure) -> Set<ContentDigest>
+  /// The size of an object that no row names, once it was hashed and found whole.
+  func adoptable(_ digest: ContentDigest) throws(Failure) -> Int64?
   /// Every segment that any configuration recorded here.
   func segments() throws(Failure) -> [SegmentRecord]
   /// Applies changes in order, all or nothing. Bodies are durable before the records that name them.
@@ -18,7 +29,7 @@ package protocol ContentStore: BodyStaging {
   func forgetPartial(_ key: String)
   /// Which of the inventory's objects are no longer in the file system: a look at directory times
   /// first, at names only where a directory changed since the last run.
-  func missingObjects(of inventory: Inventory) throws(Failure) -> Set<ContentDigest>
+  func missingObjects(of inventory: RecordInventory) throws(Failure) -> Set<ContentDigest>
 }
 
 /// Which configuration a segment belongs to, and its name.
@@ -52,12 +63,45 @@ package struct SegmentRecord: Hashable, Sendable {
   package var lastChecked: Instant?
   package var lastSuccess: Instant?
   package var state: SegmentState
+  /// Set when nothing but time or a new manifest can give the segment work.
+  package var quiet: QuietMark?
 
   package init(key: SegmentKey) {
     self.key = key
     validators = Validators()
     itemCount = 0
     state = .incomplete
+  }
+}
+
+/// A segment that is complete: as long as its manifest stays the same there is nothing to look at.
+package struct QuietMark: Hashable, Sendable {
+  /// The first moment at which an item of it becomes stale or expires.
+  package var until: Instant
+  /// Of everything besides the manifest that decides about items: a change ends the quiet.
+  package var rules: UInt64
+  package var itemCount: Int
+  package var bytes: Int64
+
+  package init(until: Instant, rules: UInt64, itemCount: Int, bytes: Int64) {
+    self.until = until
+    self.rules = rules
+    self.itemCount = itemCount
+    self.bytes = bytes
+  }
+}
+
+/// A server's word that a stored body still holds, with nothing else changed.
+package struct Confirmation: Hashable, Sendable {
+  /// The record's number.
+  package var item: Int64
+  package var validatedAt: Instant
+  package var freshUntil: Instant?
+
+  package init(item: Int64, validatedAt: Instant, freshUntil: Instant?) {
+    self.item = item
+    self.validatedAt = validatedAt
+    self.freshUntil = freshUntil
   }
 }
 
@@ -87,6 +131,8 @@ package struct ContentRecord: Hashable, Sendable {
   package var digest: ContentDigest?
   /// Digests besides SHA-256 that the body was seen to have.
   package var otherDigests: [DigestAlgorithm: [UInt8]]
+  /// What the manifest said of it, as ``ManifestEntry/descriptionHash`` makes it.
+  package var description: UInt64 = 0
   package var size: Int64
   package var mime: String?
   /// Of the response that brought or last confirmed the body.
@@ -125,15 +171,23 @@ package enum StoreChange: Sendable {
   case leave(SegmentKey, urls: [String])
   /// The segment's own facts; `manifest` is the body of a newly accepted manifest.
   case segment(SegmentRecord, manifest: StagedBody?)
+  /// A record as above that belongs to these segments from now on.
+  case store(ContentRecord, body: StagedBody?, joining: [SegmentKey])
+  /// Times alone; many at once, since a run over unchanged servers brings nothing else.
+  case confirm([Confirmation])
+  /// These records belong to the segment from now on.
+  case joinItems(SegmentKey, items: [Int64])
+  /// These records belong to it no more; what nothing holds disappears.
+  case leaveItems(SegmentKey, items: [Int64])
   /// The segment was removed from its configuration, or unsubscribed: as `leave` of everything.
   case forget(SegmentKey)
 
   /// What it brings into the store.
   package var body: StagedBody? {
     switch self {
-    case .record(_, let body): body
+    case .record(_, let body), .store(_, let body, _): body
     case .segment(_, let manifest): manifest
-    case .join, .leave, .forget: nil
+    case .join, .leave, .forget, .confirm, .joinItems, .leaveItems: nil
     }
   }
 }
@@ -143,6 +197,10 @@ package struct RemovedContent: Hashable, Sendable {
   package var url: String
   package var id: String
   package var size: Int64
+  /// Whether there ever was a body of it.
+  package var hadBody = true
+  /// The segments that let go of it.
+  package var segments: [SegmentKey] = []
 
   package init(url: String, id: String, size: Int64) {
     self.url = url

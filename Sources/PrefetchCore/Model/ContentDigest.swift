@@ -4,12 +4,46 @@ package struct ContentDigest: Hashable, Comparable, Sendable {
 
   /// Needs exactly 32 bytes.
   package init?(bytes: some Collection<UInt8>) {
+    let parsed = bytes.withContiguousStorageIfAvailable { unsafe Self.words(of: $0) }
+    let words =
+      if let parsed { parsed } else {
+        unsafe Array(bytes).withUnsafeBufferPointer { unsafe Self.words(of: $0) }
+      }
+    guard let words else { return nil }
+    self.words = words
+  }
+
+  /// Needs exactly 32 bytes; nothing is copied.
+  package init?(_ bytes: UnsafeRawBufferPointer) {
+    guard let words = unsafe Self.words(of: bytes.bindMemory(to: UInt8.self)) else { return nil }
+    self.words = words
+  }
+
+  private static func words(
+    of bytes: UnsafeBufferPointer<UInt8>
+  ) -> (UInt64, UInt64, UInt64, UInt64)? {
     guard bytes.count == 32 else { return nil }
-    var parts: [UInt64] = [0, 0, 0, 0]
-    for (index, byte) in bytes.enumerated() {
-      parts[index / 8] = parts[index / 8] << 8 | UInt64(byte)
+    let raw = UnsafeRawBufferPointer(bytes)
+    func word(_ index: Int) -> UInt64 {
+      unsafe UInt64(bigEndian: raw.loadUnaligned(fromByteOffset: 8 * index, as: UInt64.self))
     }
-    words = (parts[0], parts[1], parts[2], parts[3])
+    return (word(0), word(1), word(2), word(3))
+  }
+
+  /// Stands for the absence of a digest where columns have no room for an optional.
+  package static let none = ContentDigest(words: (0, 0, 0, 0))
+
+  package var isNone: Bool {
+    words == (0, 0, 0, 0)
+  }
+
+  private init(words: (UInt64, UInt64, UInt64, UInt64)) {
+    self.words = words
+  }
+
+  /// Four words, the first byte of the digest being the highest of the first word.
+  package init(first: UInt64, second: UInt64, third: UInt64, fourth: UInt64) {
+    words = (first, second, third, fourth)
   }
 
   /// Accepts 64 hexadecimal digits, with or without the `sha256:` that ``description`` writes.
@@ -20,9 +54,10 @@ package struct ContentDigest: Hashable, Comparable, Sendable {
   }
 
   package var bytes: [UInt8] {
-    [words.0, words.1, words.2, words.3].flatMap { word in
-      stride(from: 56, through: 0, by: -8).map { UInt8(truncatingIfNeeded: word >> UInt64($0)) }
-    }
+    let ordered = (
+      words.0.bigEndian, words.1.bigEndian, words.2.bigEndian, words.3.bigEndian
+    )
+    return unsafe withUnsafeBytes(of: ordered) { unsafe Array($0) }
   }
 
   /// The first byte alone, which needs no array.

@@ -30,6 +30,27 @@ package struct ManifestEntry: Hashable, Sendable {
   }
 }
 
+extension ManifestEntry {
+  /// A number that differs when what it says about the item, besides its content, does.
+  package var descriptionHash: UInt64 {
+    Self.descriptionHash(id: id, provider: provider, type: type, expires: expires)
+  }
+
+  static func descriptionHash(
+    id: String?,
+    provider: String?,
+    type: String?,
+    expires: Instant?
+  ) -> UInt64 {
+    var hash = StableHash()
+    hash.combine(id)
+    hash.combine(provider)
+    hash.combine(type)
+    hash.combine(expires?.milliseconds)
+    return hash.value
+  }
+}
+
 extension ContentRecord {
   /// Takes over what the entry says about the item; whether that was news.
   @discardableResult
@@ -39,6 +60,7 @@ extension ContentRecord {
     provider = entry.provider
     type = entry.type
     expiresAt = entry.expires
+    description = entry.descriptionHash
     return before != (id, provider, type, expiresAt)
   }
 }

@@ -97,6 +97,46 @@ package struct WebURL: Hashable, Sendable {
     return WebURL(scheme: scheme, host: host, port: port, path: path, query: query)
   }
 
+  /// A URL that was written by this type before, of the same origin as another one.
+  init(canonical text: String, like sibling: WebURL) {
+    scheme = sibling.scheme
+    host = sibling.host
+    port = sibling.port
+    let target = text.dropFirst(sibling.scheme.rawValue.count + 3 + sibling.authority.count)
+    if let mark = target.firstIndex(of: "?") {
+      path = String(target[..<mark])
+      query = String(target[target.index(after: mark)...])
+    } else {
+      path = String(target)
+      query = nil
+    }
+    string = text
+  }
+
+  /// Whether a path, with its query, is in the form that this type would write.
+  ///
+  /// It may say no to some that are.
+  static func isCanonicalTarget(_ target: Slice<UnsafeBufferPointer<UInt8>>) -> Bool {
+    var previous: UInt8 = 0
+    var index = unsafe target.startIndex
+    let end = unsafe target.endIndex
+    guard index < end, unsafe target[index] == UInt8(ascii: "/") else { return false }
+    while index < end {
+      let byte = unsafe target[index]
+      guard plainBytes[Int(byte)] else { return false }
+      if previous == UInt8(ascii: "/"), byte == UInt8(ascii: ".") || byte == UInt8(ascii: "%") {
+        return false
+      }
+      previous = byte
+      index += 1
+    }
+    return true
+  }
+
+  private static let plainBytes: [Bool] = (0...255).map { byte in
+    byte > 0x20 && byte < 0x7F && !"\"<>^`{|}\\#".utf8.contains(UInt8(byte))
+  }
+
   private init(scheme: Scheme, host: String, port: Int, path: String, query: String?) {
     self.scheme = scheme
     self.host = host

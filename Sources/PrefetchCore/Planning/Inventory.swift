@@ -1,63 +1,161 @@
-/// What the cache held when the run began: a value, ordered by the bytes of the URLs.
+/// What the cache held when the run began, as flat rows of about 100 bytes each.
+///
+/// It knows what decisions need and no text at all: URLs are keys, and whoever needs a whole record
+/// asks the store for it by the row's number.
 package struct Inventory: Sendable {
-  package private(set) var records: [ContentRecord]
-  /// For each record the segments that hold it, as indices into ``segmentKeys``.
-  package private(set) var holders: [[Int]]
-  package private(set) var segmentKeys: [SegmentKey]
-  /// URLs that nobody may remove.
-  package var locked: Set<String>
-  /// The other way around: for each of ``segmentKeys`` its records, so that no segment has to look
-  /// through the whole cache.
-  private let members: [SegmentKey: [Int]]
+  /// One item.
+  package struct Row: Hashable, Sendable {
+    package var key: URLKey
+    /// The store's own number of the record.
+    package var item: Int64
+    /// ``ContentDigest/none`` as long as no body was ever complete.
+    package var digest: ContentDigest
+    package var size: Int64
+    /// Nil is ``never``.
+    package var freshUntil: Int64 = Row.never
+    package var validatedAt: Int64 = Row.never
+    /// Of the entity tag, as ``tagHash(_:)`` makes it; zero for none.
+    package var entityTag: UInt64 = 0
+    /// What the manifest last said of the item, as ``ManifestEntry/descriptionHash`` makes it.
+    package var description: UInt64 = 0
+    /// Into ``holderSets``.
+    package var holders: UInt32 = 0
+    /// Into ``strongDigests``, from 1; zero for none.
+    package var strong: UInt32 = 0
+    package var state: ItemState
+    package var hasValidators = false
+    package var isLocked = false
 
-  /// `records` must come ordered by URL, `holders` in step with them.
-  package init(
-    records: [ContentRecord] = [],
-    holders: [[Int]] = [],
-    segmentKeys: [SegmentKey] = [],
-    locked: Set<String> = []
-  ) {
-    self.records = records
-    self.holders = holders
-    self.segmentKeys = segmentKeys
-    self.locked = locked
-    var positions = [[Int]](repeating: [], count: segmentKeys.count)
-    for (record, holding) in holders.enumerated() {
-      for holder in holding { positions[holder].append(record) }
+    package static let never = Int64.min
+
+    package init(key: URLKey, item: Int64, digest: ContentDigest, size: Int64, state: ItemState) {
+      self.key = key
+      self.item = item
+      self.digest = digest
+      self.size = size
+      self.state = state
     }
-    members = Dictionary(zip(segmentKeys, positions)) { first, _ in first }
+
+    package var hasBody: Bool {
+      !digest.isNone
+    }
   }
 
-  /// Where the records of a segment stand in ``records``, in their order.
-  package func positions(of key: SegmentKey) -> [Int] {
-    members[key] ?? []
+  package private(set) var rows: [Row]
+  /// Digests besides SHA-256 of the few rows that have any.
+  package private(set) var strongDigests: [[DigestAlgorithm: [UInt8]]]
+  /// Each set of segments that holds something together, as indices into ``segmentKeys``; the
+  /// first is the empty set.
+  package private(set) var holderSets: [[Int]]
+  package private(set) var segmentKeys: [SegmentKey]
+  private var index: KeyTable
+  /// For each of ``segmentKeys`` its rows.
+  private var members: [[UInt32]]
+
+  /// `rows` name their sets by position in `holderSets`, whose first must be empty.
+  package init(
+    rows: [Row] = [],
+    strongDigests: [[DigestAlgorithm: [UInt8]]] = [],
+    holderSets: [[Int]] = [[]],
+    segmentKeys: [SegmentKey] = []
+  ) {
+    self.rows = rows
+    self.strongDigests = strongDigests
+    self.holderSets = holderSets
+    self.segmentKeys = segmentKeys
+    index = KeyTable(minimumCapacity: rows.count)
+    members = [[UInt32]](repeating: [], count: segmentKeys.count)
+    for (position, row) in rows.enumerated() {
+      _ = index.insert(row.key, at: position) { rows[$0].key }
+      for holder in holderSets[Int(row.holders)] { members[holder].append(UInt32(position)) }
+    }
   }
 
   package var count: Int {
-    records.count
+    rows.count
   }
 
-  /// By binary search; merges over many URLs should walk ``records`` instead.
-  package func index(of url: String) -> Int? {
-    var low = 0
-    var high = records.count
-    while low < high {
-      let middle = (low + high) / 2
-      if Self.precedes(records[middle].url, url) {
-        low = middle + 1
-      } else {
-        high = middle
+  package func position(of key: URLKey) -> Int? {
+    rows.isEmpty ? nil : index.position(of: key) { rows[$0].key }
+  }
+
+  package func position(of url: String) -> Int? {
+    position(of: URLKey(url))
+  }
+
+  /// Where the rows of a segment stand.
+  package func positions(of key: SegmentKey) -> [UInt32] {
+    segmentKeys.firstIndex(of: key).map { members[$0] } ?? []
+  }
+
+  package func holders(of position: Int) -> [Int] {
+    holderSets[Int(rows[position].holders)]
+  }
+
+  package func strongDigests(of position: Int) -> [DigestAlgorithm: [UInt8]] {
+    let number = Int(rows[position].strong)
+    return number == 0 ? [:] : strongDigests[number - 1]
+  }
+
+  /// The same tag gives the same number within one process only.
+  package static func tagHash(_ tag: String?) -> UInt64 {
+    tag.map { URLKey($0).first | 1 } ?? 0
+  }
+}
+
+extension Inventory {
+  /// Of single records, for questions about one item; their positions are their numbers.
+  package init(records: [ContentRecord], missing: Set<ContentDigest> = []) {
+    var strong: [[DigestAlgorithm: [UInt8]]] = []
+    let rows = records.enumerated().map { number, record in
+      var row = Row(record, item: Int64(number))
+      if !record.otherDigests.isEmpty {
+        strong.append(record.otherDigests)
+        row.strong = UInt32(strong.count)
       }
+      return row
     }
-    return low < records.count && records[low].url == url ? low : nil
+    self.init(rows: rows, strongDigests: strong)
+  }
+}
+
+extension Inventory.Row {
+  package init(_ record: ContentRecord, item: Int64) {
+    self.init(
+      key: URLKey(record.url),
+      item: item,
+      digest: record.digest ?? .none,
+      size: record.size,
+      state: record.state
+    )
+    freshUntil = record.freshUntil?.milliseconds ?? Self.never
+    validatedAt = record.validatedAt?.milliseconds ?? Self.never
+    entityTag = Inventory.tagHash(record.validators.entityTag)
+    hasValidators = !record.validators.isEmpty
+    description = record.description
+  }
+}
+
+/// A hash that stays the same over processes and versions (FNV-1a), for values that are stored.
+package struct StableHash {
+  package private(set) var value: UInt64 = 0xcbf2_9ce4_8422_2325
+
+  package init() {}
+
+  package mutating func combine(_ text: String?) {
+    guard let text else { return combine(byte: 0xff) }
+    for byte in text.utf8 { combine(byte: byte) }
+    combine(byte: 0xfe)
   }
 
-  package subscript(url: String) -> ContentRecord? {
-    index(of: url).map { records[$0] }
+  package mutating func combine(_ number: Int64?) {
+    guard let number else { return combine(byte: 0xff) }
+    for shift in stride(from: 0, to: 64, by: 8) {
+      combine(byte: UInt8(truncatingIfNeeded: number >> Int64(shift)))
+    }
   }
 
-  /// The order of SQLite's binary collation: byte by byte.
-  package static func precedes(_ a: String, _ b: String) -> Bool {
-    a.utf8.lexicographicallyPrecedes(b.utf8)
+  private mutating func combine(byte: UInt8) {
+    value = (value ^ UInt64(byte)) &* 0x100_0000_01b3
   }
 }

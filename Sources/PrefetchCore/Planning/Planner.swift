@@ -2,14 +2,18 @@
 package enum Planner {
   /// The facts that hold for every segment of a run.
   package struct Facts: Sendable {
-    package var inventory: Inventory
+    package var inventory: RecordInventory
     /// Objects the index names and the file system has lost.
     package var missing: Set<ContentDigest>
     package var policy: RunPolicy
     package var now: Instant
 
-    package init(inventory: Inventory, missing: Set<ContentDigest>, policy: RunPolicy, now: Instant)
-    {
+    package init(
+      inventory: RecordInventory,
+      missing: Set<ContentDigest>,
+      policy: RunPolicy,
+      now: Instant
+    ) {
       self.inventory = inventory
       self.missing = missing
       self.policy = policy
@@ -54,7 +58,7 @@ package enum Planner {
   package static func removals(
     leaving: [(SegmentKey, [String])],
     declared: Set<String>,
-    inventory: Inventory
+    inventory: RecordInventory
   ) -> [ContentRecord] {
     var released: [Int: Set<SegmentKey>] = [:]
     for (key, urls) in leaving {
@@ -219,17 +223,19 @@ package enum Planner {
   /// The place of each entry's record, by walking both in URL order at once.
   private static func merge(
     _ entries: [ManifestEntry],
-    with inventory: Inventory
+    with inventory: RecordInventory
   ) -> [Int?] {
     var found = [Int?](repeating: nil, count: entries.count)
     guard inventory.count > 0 else { return found }
     let order = entries.indices.sorted {
-      Inventory.precedes(entries[$0].url.string, entries[$1].url.string)
+      RecordInventory.precedes(entries[$0].url.string, entries[$1].url.string)
     }
     var position = 0
     for index in order {
       let url = entries[index].url.string
-      while position < inventory.count, Inventory.precedes(inventory.records[position].url, url) {
+      while position < inventory.count,
+        RecordInventory.precedes(inventory.records[position].url, url)
+      {
         position += 1
       }
       guard position < inventory.count, inventory.records[position].url == url else { continue }

@@ -3,7 +3,7 @@ package import PrefetchCore
 extension DiskStore {
   /// Also those manifests of segments that are gone, besides the inventory's objects.
   package func missingObjects(
-    of inventory: Inventory
+    of inventory: RecordInventory
   ) throws(Failure) -> Set<ContentDigest> {
     var folders: [UInt8: Int64] = [:]
     for prefix in UInt8.min...UInt8.max {

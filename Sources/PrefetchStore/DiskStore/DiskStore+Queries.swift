@@ -1,7 +1,7 @@
 package import PrefetchCore
 
 extension DiskStore {
-  package func inventory() throws(Failure) -> Inventory {
+  package func inventory() throws(Failure) -> RecordInventory {
     do throws(Failure) {
       return try readInventory()
     } catch {
@@ -94,9 +94,9 @@ extension DiskStore {
     return records
   }
 
-  // MARK: Inventory
+  // MARK: RecordInventory
 
-  private func readInventory() throws(Failure) -> Inventory {
+  private func readInventory() throws(Failure) -> RecordInventory {
     let database = try database()
     // One transaction, so that both questions are answered from the same state.
     try database.execute("BEGIN")
@@ -121,7 +121,7 @@ extension DiskStore {
         locked.insert(records[records.count - 1].url)
       }
     }
-    return Inventory(records: records, holders: lists, segmentKeys: segments, locked: locked)
+    return RecordInventory(records: records, holders: lists, segmentKeys: segments, locked: locked)
   }
 
   private func holders(_ database: Database) throws(Failure) -> ([SegmentKey], HolderLists) {

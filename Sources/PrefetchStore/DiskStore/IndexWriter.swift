@@ -55,6 +55,21 @@ final class IndexWriter {
     switch change {
     case .record(let record, let body):
       try write(record, body: body, isStored: isStored)
+    case .store(let record, let body, let keys):
+      try write(record, body: body, isStored: isStored)
+      for key in keys { try join(key, [record.url]) }
+    case .confirm(let confirmations):
+      let update = try database.prepare(
+        "UPDATE items SET validated_at=?2, fresh_until=?3 WHERE item=?1"
+      )
+      for confirmation in confirmations {
+        try update.bind(1, confirmation.item)
+        try update.bind(2, confirmation.validatedAt)
+        try update.bind(3, confirmation.freshUntil)
+        try update.run()
+      }
+    case .joinItems, .leaveItems:
+      throw Failure(.internal, "not yet")
     case .join(let key, let urls):
       try join(key, urls)
     case .leave(let key, let urls):
