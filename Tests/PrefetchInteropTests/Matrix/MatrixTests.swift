@@ -2,7 +2,9 @@ import Testing
 
 @Suite("Whatever a server does", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
 struct MatrixTests {
-  static let rows = StatusRows.all + FramingRows.all
+  static let rows =
+    StatusRows.all + FramingRows.all + ConnectionRows.all + RedirectRows.all + BusyRows.all
+    + RangeRows.all + ConditionRows.all + BodyRows.all + CodingRows.all + HeaderRows.all
 
   @Test(
     "the item ends as it should, and nothing wrong is stored",
@@ -22,6 +24,6 @@ struct MatrixTests {
     let names = Self.rows.map(\.testDescription)
     #expect(Set(names).count == names.count)
     #expect(Set(NotYet.rows.keys).isSubset(of: names))
-    #expect(names.count >= 80)
+    #expect(names.count >= 120)
   }
 }

@@ -19,14 +19,19 @@ struct Row: Sendable, CustomTestStringConvertible {
   var verdicts: [Situation: Verdict]
   /// Path of the URL.
   var path = "/item"
-  /// Further keys of the item, as YAML; `NEW` stands for the digest of the new body.
+  /// Further keys of the item, as YAML; `NEW` stands for the new body's digest, `SIZE` for its size.
   var item = ""
   /// Further keys of the segment.
   var segment = ""
-  /// Further keys of `network.timeouts`.
-  var timeouts = ""
+  /// Keys of `network.timeouts`.
+  var timeouts = "read: 20s"
+  /// Further keys of `network.retries`.
+  var retries = "items: 3"
+  var largest = "4MiB"
   /// Further sections of the configuration.
   var settings = ""
+  /// What the answer holds, where it is not the usual body.
+  var body: [UInt8]?
   /// What the interrupted transfer was, where it was not half of a plain body.
   var interrupted: Behaviour?
   var behaviour: Behaviour
@@ -79,15 +84,15 @@ struct Verdict: Sendable {
   private static let newBody = ["added", "updated"]
   private static let oldBody = ["unchanged", "headers"]
 
-  /// Where pages leave the choice, several words with bars between them.
+  /// Several, with bars between them, where one is as good as another.
   var words: [String]
-  var exit: Int32
+  var exits: [Int32]
   var requests: Int?
 
   init(_ text: String) {
     let parts = text.split(separator: " ").map { String($0) }
     words = parts.first.map { $0.split(separator: "|").map { String($0) } } ?? []
-    exit = parts.dropFirst().first.flatMap { Int32($0) } ?? -1
+    exits = parts.dropFirst().first?.split(separator: "|").compactMap { Int32($0) } ?? []
     requests = parts.dropFirst(2).first.flatMap { Int($0.dropFirst()) }
   }
 

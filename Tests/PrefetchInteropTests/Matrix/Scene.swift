@@ -92,6 +92,11 @@ struct Scene: Sendable {
     return Script([.send(head(206, ["Content-Length: \(bytes.count)"] + lines(offset)) + bytes)])
   }
 
+  /// Whether the client reads bodies in this coding.
+  func accepts(_ coding: String) -> Bool {
+    request.headers["Accept-Encoding"]?.contains(coding) ?? false
+  }
+
   /// The same with the bytes that were asked for.
   func part(_ lines: (Int) -> [String]) -> Script {
     part(lines) { body[$0...] }
