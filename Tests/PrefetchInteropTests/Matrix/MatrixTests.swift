@@ -6,9 +6,13 @@ struct MatrixTests {
     StatusRows.all + FramingRows.all + ConnectionRows.all + RedirectRows.all + BusyRows.all
     + RangeRows.all + ConditionRows.all + BodyRows.all + CodingRows.all + HeaderRows.all
 
+  private static let chosen = rows.filter { row in
+    Binary.rowWords.map { row.testDescription.contains($0) } ?? true
+  }
+
   @Test(
     "the item ends as it should, and nothing wrong is stored",
-    arguments: rows,
+    arguments: chosen,
     Situation.allCases
   )
   func rehearse(_ row: Row, _ situation: Situation) throws {
@@ -23,7 +27,7 @@ struct MatrixTests {
   func names() {
     let names = Self.rows.map(\.testDescription)
     #expect(Set(names).count == names.count)
-    #expect(Set(NotYet.rows.keys).isSubset(of: names))
+    #expect(NotYet.names.isSubset(of: names))
     #expect(names.count >= 120)
   }
 }
