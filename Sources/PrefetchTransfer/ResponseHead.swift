@@ -88,6 +88,8 @@ enum ResponseFault: Error, Hashable, Sendable {
   case severalCodings(String)
   case unaskedRange
   case unaskedNotModified
+  case unaskedCoding(String)
+  case otherRest(ResumeRule.Objection)
 }
 
 extension ResponseFault: CustomStringConvertible {
@@ -109,6 +111,8 @@ extension ResponseFault: CustomStringConvertible {
     case .severalCodings(let value): "the Content-Encoding `\(value)`; only one coding is read"
     case .unaskedRange: "a part (206) though the whole was asked for"
     case .unaskedNotModified: "“not modified” (304) though no validator was sent"
+    case .unaskedCoding(let value): "the Content-Encoding `\(value)` that nobody asked for"
+    case .otherRest(let objection): "\(objection) though the rest of a body was asked for"
     }
   }
 }

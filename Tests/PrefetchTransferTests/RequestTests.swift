@@ -95,14 +95,18 @@ struct RequestTests {
 
   @Test(
     "No host gets more connections than allowed, and all requests are answered",
-    arguments: [1, 3]
+    arguments: [1, 3],
+    [1, 2, 4]
   )
-  func connectionCap(cap: Int) throws {
+  func connectionCap(cap: Int, workers: Int) throws {
     let gate = Gate()
     let server = try LoopbackServer { _ in
       Script([.pause(gate)] + Script.respond(200, text: "x").steps)
     }
-    let bench = try TransferBench { $0.connectionsPerHost = cap }
+    let bench = try TransferBench {
+      $0.connectionsPerHost = cap
+      $0.workers = workers
+    }
     let url = try server.url()
     let requests = (0..<12).map { _ in bench.request(url) }
     let results = try bench.results(of: requests) {

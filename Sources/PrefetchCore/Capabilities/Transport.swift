@@ -125,6 +125,8 @@ package struct TransferFigures: Hashable, Sendable {
   package var firstByte: Duration?
   package var total: Duration?
   package var remoteAddress: String?
+  /// Whether it went over a connection that earlier transfers had opened.
+  package var didReuseConnection = false
 
   package init() {}
 }
@@ -161,6 +163,8 @@ package struct TransportSettings: Hashable, Sendable {
   package var caFile: String?
   package var caDirectory: String?
   package var proxy: Proxy = .none
+  /// Threads that send, receive, hash and write.
+  package var workers: Int = 1
 
   package init(userAgent: String) {
     self.userAgent = userAgent

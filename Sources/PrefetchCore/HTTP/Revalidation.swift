@@ -16,6 +16,8 @@ package enum Revalidation {
       else { continue }
       let values = confirmed.all(name)
       guard merged.all(name) != values else { continue }
+      // A server that compresses on the way weakens its tag for the body and not for the 304.
+      if name == "etag", let held = merged[name], opaque(field.value) == opaque(held) { continue }
       merged.fields.removeAll { $0.name.lowercased() == name }
       merged.fields += values.map { HeaderField(field.name, $0) }
       if !ofTheClock.contains(name) { isChanged = true }
@@ -33,10 +35,50 @@ package enum Revalidation {
     comparable(a) != comparable(b)
   }
 
-  /// Whether a 304 may be believed: it names no entity tag, or one we hold (weakly compared).
+  /// Whether a 304 may be believed: it names no entity tag, or one we hold, and no later date.
+  ///
+  /// Tags are compared weakly: only ours was asked about, and servers that compress on the way send
+  /// a weak tag with the body and the strong one with the 304.
   package static func confirms(_ response: HeaderBlock, stored: Validators) -> Bool {
-    guard let told = response["ETag"], let held = stored.entityTag else { return true }
-    return opaque(told) == opaque(held)
+    if let told = response["ETag"], let held = stored.entityTag {
+      return opaque(told) == opaque(held)
+    }
+    guard let told = response["Last-Modified"].flatMap({ HTTPDate.parse($0) }),
+      let held = stored.lastModified.flatMap({ HTTPDate.parse($0) })
+    else { return true }
+    // "Not modified since then, but later" is what a server says of another body.
+    return told <= held
+  }
+
+  /// What to ask with from now on; a validator that a 304 does not name stays as it was.
+  package static func renewed(_ stored: Validators, by response: HeaderBlock) -> Validators {
+    var renewed = stored
+    if let told = response["ETag"],
+      stored.entityTag.map({ opaque($0) != opaque(told) }) ?? true
+    {
+      renewed.entityTag = told
+    }
+    renewed.lastModified = response["Last-Modified"] ?? stored.lastModified
+    return renewed
+  }
+
+  /// What may be asked with: a date alone proves nothing for a body that changed in the second in
+  /// which it was sent, since it may have changed once more in it.
+  ///
+  /// Empty where only asking for the whole is safe. `stored` are the headers kept with the body. A
+  /// date that lies well ahead was set by somebody, and does not tell when the body changed.
+  package static func conditions(
+    _ validators: Validators,
+    stored: HeaderBlock,
+    receivedAt: Instant?
+  ) -> Validators {
+    guard let modified = validators.lastModified else { return validators }
+    // A date that cannot be read is still the server's own string, which it may compare as such.
+    guard let changed = HTTPDate.parse(modified),
+      let sent = stored["Date"].flatMap({ HTTPDate.parse($0) }) ?? receivedAt,
+      sent - changed < .seconds(1), changed - sent < oneMinute
+    else { return validators }
+    return Validators(entityTag: validators.entityTag)
   }
 
   private static func opaque(_ tag: String) -> Substring {
@@ -53,6 +95,7 @@ package enum Revalidation {
       .sorted()
   }
 
+  private static let oneMinute: Duration = .seconds(60)
   private static let ofTheBody: Set<String> = [
     "content-length", "content-encoding", "content-type", "content-range",
   ]

@@ -186,6 +186,11 @@ extension EntryTable {
     origins[Int(rows[position].origin)]
   }
 
+  /// As ``WebURL/authority``.
+  package func authority(at position: Int) -> String {
+    origins[Int(rows[position].origin)].authority
+  }
+
   /// The number of the entry's origin among ``originCount``.
   package func originNumber(at position: Int) -> Int {
     Int(rows[position].origin)
@@ -193,6 +198,19 @@ extension EntryTable {
 
   package var allOrigins: [WebURL] {
     origins
+  }
+
+  /// As ``ManifestEntry/descriptionHash`` of the whole entry.
+  package func descriptionHash(at position: Int) -> UInt64 {
+    let row = rows[position]
+    if row.special > 0 { return special[Int(row.special) - 1].descriptionHash }
+    var hash = StableHash()
+    let idStart = row.start + Int(row.length)
+    hash.combine(row.idLength == 0 ? nil : text[idStart..<idStart + Int(row.idLength)])
+    hash.combine(row.provider == 0 ? nil : words[Int(row.provider) - 1])
+    hash.combine(row.type == 0 ? nil : words[Int(row.type) - 1])
+    hash.combine(Int64?.none)
+    return hash.value
   }
 
   package func url(at position: Int) -> String {

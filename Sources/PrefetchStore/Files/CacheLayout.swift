@@ -8,6 +8,7 @@ struct CacheLayout {
   let objects: Folder
 
   static let indexName = "index.sqlite"
+  static let backupName = "index.backup.sqlite"
   static let lockName = "lock"
   private static let objectsName = "objects"
   private static let digestsName = "sha256"
@@ -23,7 +24,11 @@ struct CacheLayout {
   }
 
   var index: DatabaseFile {
-    DatabaseFile(folder: root, name: Self.indexName, schema: .index)
+    Self.index(in: root)
+  }
+
+  static func index(in root: Folder) -> DatabaseFile {
+    DatabaseFile(folder: root, name: indexName, schema: .index, backupName: backupName)
   }
 
   /// Made after the index, so that a cache with objects and no index is known to have lost it.
@@ -32,12 +37,16 @@ struct CacheLayout {
   }
 
   func partialFolder() throws(Failure) -> PartialFolder {
-    PartialFolder(try root.makingFolder(Self.partialName).0)
+    PartialFolder(try root.makingFolder(Self.partialName).0, ofCache: root.path)
   }
 
   /// What is there, for reading; nil when there are no objects.
   static func existingObjects(in root: Folder) throws(Failure) -> ObjectFolder? {
     try root.folder(objectsName)?.folder(digestsName).map(ObjectFolder.init(root:))
+  }
+
+  static func existingParts(in root: Folder) throws(Failure) -> KeptParts? {
+    try root.folder(partialName).map(KeptParts.init(folder:))
   }
 
   /// Lets backup programs leave the cache out.

@@ -61,6 +61,9 @@ struct ObjectPublisher {
       try makeDurable(files, folders)
     } catch {
       // The kernel reports lost writes once only; what it lost must not be taken for good later.
+      for publication in publications {
+        publication.staged.part?.remove()
+      }
       try? remove(publications.filter { !$0.isKnown }.map(\.digest), noting: &times)
       throw error
     }
@@ -112,6 +115,7 @@ struct ObjectPublisher {
     if let stagedName = staged.name {
       return try partial.names().link(stagedName, to: name, in: folder)
     }
+    try staged.part?.makeReadOnly()
     guard let file = staged.file else { return -ENOENT }
     return folder.link(file, as: name)
   }
@@ -157,14 +161,7 @@ struct ObjectPublisher {
 
   private func copy(_ file: OpenFile, to name: String, in folder: Folder) throws(Failure) {
     let target = try folder.open(name, O_WRONLY | O_CREAT | O_EXCL, mode: 0o444)
-    var buffer = [UInt8](repeating: 0, count: 256 * 1024)
-    var offset: Int64 = 0
-    while true {
-      let count = try file.read(into: &buffer, at: offset)
-      guard count > 0 else { break }
-      try target.write(unsafe buffer.span.extracting(first: count).bytes)
-      offset += Int64(count)
-    }
+    try file.copy(to: target)
     try target.close()
   }
 

@@ -10,11 +10,12 @@ extension EasyHandle {
     try unsafe set(prerequest: noteRequest)
   }
 
-  /// The caller keeps the exchange alive until the transfer is over.
-  func attach(_ exchange: WireExchange) throws(Failure) {
-    let address = unsafe Unmanaged.passUnretained(exchange).toOpaque()
+  /// The lane owns the handle, so it lives as long.
+  func attach(_ lane: Lane) throws(Failure) {
+    let address = unsafe Unmanaged.passUnretained(lane).toOpaque()
     for option in [
-      CURLOPT_HEADERDATA, CURLOPT_WRITEDATA, CURLOPT_XFERINFODATA, CURLOPT_PREREQDATA,
+      CURLOPT_PRIVATE, CURLOPT_HEADERDATA, CURLOPT_WRITEDATA, CURLOPT_XFERINFODATA,
+      CURLOPT_PREREQDATA,
     ] {
       try unsafe set(option, pointer: address)
     }
@@ -71,5 +72,15 @@ private func noteRequest(
 
 private func exchange(at context: UnsafeMutableRawPointer?) -> WireExchange? {
   guard let context = unsafe context else { return nil }
-  return unsafe Unmanaged<WireExchange>.fromOpaque(context).takeUnretainedValue()
+  return unsafe Unmanaged<Lane>.fromOpaque(context).takeUnretainedValue().exchange
+}
+
+extension Lane {
+  /// The lane of a handle, as one of libcurl's messages names it.
+  static func of(_ handle: UnsafeMutableRawPointer) -> Lane? {
+    var context: UnsafeMutableRawPointer?
+    unsafe prefetch_curl_getinfo_pointer(handle, CURLINFO_PRIVATE, &context)
+    guard let context = unsafe context else { return nil }
+    return unsafe Unmanaged<Lane>.fromOpaque(context).takeUnretainedValue()
+  }
 }

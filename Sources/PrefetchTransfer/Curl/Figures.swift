@@ -2,11 +2,6 @@ internal import CCurl
 internal import PrefetchCore
 
 extension EasyHandle {
-  /// A key that stays with the handle for its life.
-  var identity: UInt {
-    unsafe UInt(bitPattern: pointer)
-  }
-
   /// What libcurl measured; phases that a kept connection spared are nil.
   func figures(httpVersion: String?) -> TransferFigures {
     var figures = TransferFigures()
@@ -16,7 +11,10 @@ extension EasyHandle {
     figures.total = time(CURLINFO_TOTAL_TIME_T)
     figures.firstByte = time(CURLINFO_STARTTRANSFER_TIME_T)
     figures.remoteAddress = string(CURLINFO_PRIMARY_IP)
-    guard number(CURLINFO_NUM_CONNECTS) > 0 else { return figures }
+    guard number(CURLINFO_NUM_CONNECTS) > 0 else {
+      figures.didReuseConnection = figures.firstByte != nil
+      return figures
+    }
     let lookup = time(CURLINFO_NAMELOOKUP_TIME_T)
     let connect = time(CURLINFO_CONNECT_TIME_T)
     figures.dns = lookup

@@ -58,17 +58,17 @@ extension EasyHandle {
     try set(CURLOPT_URL, request.url.string)
     try set(CURLOPT_PROTOCOLS_STR, request.url.scheme.rawValue)
     try set(method: request.method)
-    try set(headers: try Self.headers(of: request))
-    try set(CURLOPT_ACCEPT_ENCODING, request.allowsCoding ? "" : nil)
+    try set(headers: try Self.headers(of: exchange))
+    let allowsCoding = request.allowsCoding && exchange.continued == nil
+    try set(CURLOPT_ACCEPT_ENCODING, allowsCoding ? "" : nil)
     // Progress tells the size on the wire, which only coded bodies need.
-    try set(CURLOPT_NOPROGRESS, !request.allowsCoding)
+    try set(CURLOPT_NOPROGRESS, !allowsCoding)
     let version = settings.httpVersion.option(for: request.url.scheme, library: library)
     try set(CURLOPT_HTTP_VERSION, version)
     try set(CURLOPT_PIPEWAIT, request.url.scheme == .https && settings.httpVersion != .http1)
     let proxy = ProxyChoice(settings.proxy, scheme: request.url.scheme)
     try set(CURLOPT_PROXY, proxy.url)
     try set(CURLOPT_NOPROXY, proxy.exceptions)
-    try attach(exchange)
   }
 
   private func set(method: TransferRequest.Method) throws(Failure) {
@@ -85,12 +85,17 @@ extension EasyHandle {
     }
   }
 
-  private static func headers(of request: TransferRequest) throws(Failure) -> HeaderList {
+  private static func headers(of exchange: WireExchange) throws(Failure) -> HeaderList {
+    let request = exchange.request
     var list = HeaderList()
     for field in request.headers {
       try list.add(field)
     }
-    if !request.allowsCoding, !request.has("Accept-Encoding") {
+    if let part = exchange.continued {
+      try list.add(HeaderField("Range", "bytes=\(part.offset)-"))
+      try list.add(HeaderField("If-Range", part.validator))
+    }
+    if !request.allowsCoding || exchange.continued != nil, !request.has("Accept-Encoding") {
       try list.add(HeaderField("Accept-Encoding", "identity"))
     }
     guard case .post = request.method else { return list }

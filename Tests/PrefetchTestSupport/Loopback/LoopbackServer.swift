@@ -1,6 +1,5 @@
 internal import Glibc
 package import PrefetchCore
-internal import Synchronization
 
 /// An HTTP/1.1 server on a loopback address that misbehaves exactly as a test scripts it.
 ///
@@ -118,7 +117,7 @@ private final class Log: Sendable {
     var sentBytes = 0
   }
 
-  let state = Mutex(State())
+  let state = Guarded(State())
 
   func connectionOpened() -> Int {
     state.withLock { state in
