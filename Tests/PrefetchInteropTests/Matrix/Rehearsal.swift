@@ -22,7 +22,7 @@ struct Rehearsal {
     let stage = Stage(row, situation)
     self.stage = stage
     server = try LoopbackServer { stage.answer($0) }
-    home = try Home()
+    home = try Home(isInMemory: true)
     configure()
   }
 
