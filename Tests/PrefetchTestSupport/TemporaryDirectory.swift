@@ -11,7 +11,8 @@ package final class TemporaryDirectory: Sendable {
 
   /// `base` is the folder to make it in, else what `TMPDIR` names.
   package init(in base: String? = nil) throws {
-    let base = base ?? unsafe getenv("TMPDIR").map { unsafe String(cString: $0) } ?? "/tmp"
+    let usual = unsafe getenv("TMPDIR").map { unsafe String(cString: $0) } ?? "/tmp"
+    let base = base ?? usual
     var template = Array("\(base)/prefetch-test-XXXXXX".utf8CString)
     guard unsafe mkdtemp(&template) != nil else { throw Fault.cannotCreate(errno: errno) }
     path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)

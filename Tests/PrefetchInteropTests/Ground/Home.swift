@@ -15,8 +15,8 @@ struct Home {
   /// `isInMemory` spares the disk where hundreds of them come and go.
   init(isInMemory: Bool = false) throws {
     let memory = "/dev/shm"
-    let mayUse = isInMemory && unsafe access(memory, W_OK) == 0
-    folder = try TemporaryDirectory(in: mayUse ? memory : nil)
+    let isWritable = unsafe access(memory, W_OK) == 0
+    folder = try TemporaryDirectory(in: isInMemory && isWritable ? memory : nil)
     let root = folder.path
     cache = "\(root)/cache/prefetch"
     state = "\(root)/state/prefetch"
