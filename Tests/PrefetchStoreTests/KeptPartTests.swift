@@ -302,7 +302,11 @@ struct KeptPartTests {
 
   @Test("gives up its descriptor when hundreds of bodies wait to be committed")
   func crowded() throws {
-    let store = try open()
+    let store = try DiskStore.openForWriting(
+      cache: place.cache,
+      clockStart: start,
+      descriptors: 64
+    )
     var changes: [StoreChange] = []
     for number in 0..<300 {
       let body = try store.stage("body \(number)")

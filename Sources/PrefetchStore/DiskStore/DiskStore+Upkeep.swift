@@ -15,6 +15,7 @@ extension DiskStore {
     let database = try database()
     do throws(Failure) {
       try recordUpkeep(database)
+      try index.removeLeftovers(of: CacheLayout.backupName)
       guard try isBackupDue(database) else { return }
       try database.execute("UPDATE upkeep SET changes=0")
       countedChanges = database.totalChangeCount
@@ -45,8 +46,9 @@ extension DiskStore {
     return changes * 10 >= (try database.number("SELECT max(item) FROM items") ?? 0)
   }
 
-  /// Objects up to that time, in nanoseconds, may belong to rows that were lost with the index: a
-  /// manifest that names them finds them again. Nil when all that can be has been found.
+  /// Up to when objects may belong to rows that were lost with the index, in nanoseconds.
+  ///
+  /// A manifest that names them finds them again; nil when that had its time.
   func sparedOrphans() throws(Failure) -> Int64? {
     guard let rebuilt = try database().number("SELECT rebuilt_at FROM upkeep"),
       clockStart - Instant(milliseconds: rebuilt / 1_000_000) < Self.longestSearch

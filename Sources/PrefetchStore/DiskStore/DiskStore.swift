@@ -58,11 +58,13 @@ package final class DiskStore: ContentStore {
   ///
   /// `clockStart` is when the run began: what is younger is never tidied away. A damaged index is
   /// set aside and its last good copy takes its place, which ``diagnostics`` then tells; the objects
-  /// stay, and those that the copy does not name are found again by their digests.
+  /// stay, and those that the copy does not name are found again by their digests. `descriptors` are
+  /// those that the process has, if it is not the kernel that shall tell.
   package static func openForWriting(
     cache path: String,
     clockStart: Instant,
-    durability: Durability = .batch
+    durability: Durability = .batch,
+    descriptors: Int? = nil
   ) throws(Failure) -> DiskStore {
     let layout = try CacheLayout.making(path)
     var reports: [Diagnostic] = []
@@ -71,10 +73,16 @@ package final class DiskStore: ContentStore {
     }
     let objects = try layout.objectFolder()
     let partial = try layout.partialFolder()
+    let descriptors = descriptors ?? DescriptorLimit.current
     let writing = Writing(
       layout: layout,
       partial: partial,
-      publisher: ObjectPublisher(objects: objects, partial: partial, durability: durability)
+      publisher: ObjectPublisher(
+        objects: objects,
+        partial: partial,
+        durability: durability,
+        descriptors: descriptors
+      )
     )
     let store = DiskStore(
       path: path,
@@ -83,9 +91,9 @@ package final class DiskStore: ContentStore {
       objects: objects,
       clockStart: clockStart,
       access: .writing(writing),
-      staging: .onDisk(partial)
+      staging: .onDisk(partial, descriptors: descriptors)
     )
-    store.connection = .writing(database)
+    try store.connect(database)
     store.diagnostics = reports
     store.times = try store.recordedTimes(database)
     return store
@@ -204,9 +212,16 @@ package final class DiskStore: ContentStore {
       let database = try Self.withObjectsLocked(writing.layout) { () throws(Failure) in
         try index.openForWriting(&diagnostics)
       }
-      connection = .writing(database)
+      try connect(database)
       return database
     }
+  }
+
+  private func connect(_ database: Database) throws(Failure) {
+    if case .writing(let writing) = access, writing.publisher.durability == .none {
+      try database.execute("PRAGMA synchronous=OFF")
+    }
+    connection = .writing(database)
   }
 
   /// Lets a writer tidy up between two uses of a store that reads for long, such as a server's.
@@ -260,7 +275,7 @@ package final class DiskStore: ContentStore {
       let rebuilt = try Self.withObjectsLocked(writing.layout) { () throws(Failure) in
         try index.rebuild(because: fault, &diagnostics)
       }
-      connection = .writing(rebuilt)
+      try connect(rebuilt)
       times = try recordedTimes(rebuilt)
     case (.reading, _), (.writing, _):
       throw fault

@@ -52,8 +52,9 @@ struct CacheLayout {
   /// Lets backup programs leave the cache out.
   private static func makeTag(in root: Folder) throws(Failure) {
     guard try root.status(of: tagName) == nil else { return }
-    let temporary = RandomName.make(tagName + ".")
-    let file = try root.open(temporary, O_WRONLY | O_CREAT | O_EXCL, mode: 0o644)
+    // Always the same name, so that what a kill leaves is used up by the next one.
+    let temporary = tagName + ".new"
+    let file = try root.open(temporary, O_WRONLY | O_CREAT | O_TRUNC, mode: 0o644)
     let text =
       """
       Signature: 8a477f597d28d172789f06886806bc55
@@ -64,6 +65,11 @@ struct CacheLayout {
     let bytes = Array(text.utf8)
     try file.write(unsafe bytes.span.bytes)
     try file.close()
-    try root.rename(temporary, to: tagName, in: root)
+    do throws(Failure) {
+      try root.rename(temporary, to: tagName, in: root)
+    } catch {
+      // Somebody else may have been faster with the same text.
+      guard try root.status(of: tagName) != nil else { throw error }
+    }
   }
 }

@@ -9,6 +9,7 @@ internal import Synchronization
 /// Several threads may use it at once; each body belongs to one of them until it is finished.
 package final class StagingArea: BodyStaging, Sendable {
   private let place: Place
+  private let mostOpenFiles: Int
   private let table = Mutex(Table())
   /// Until the first look there may be some.
   private let hasParts = Atomic(true)
@@ -24,8 +25,9 @@ package final class StagingArea: BodyStaging, Sendable {
     var openCount = 0
   }
 
-  private init(_ place: Place) {
+  private init(_ place: Place, mostOpenFiles: Int = .max) {
     self.place = place
+    self.mostOpenFiles = mostOpenFiles
   }
 
   /// For runs that must not write anything: bodies live in memory and die with the process.
@@ -33,8 +35,9 @@ package final class StagingArea: BodyStaging, Sendable {
     StagingArea(.memory)
   }
 
-  static func onDisk(_ partial: PartialFolder) -> StagingArea {
-    StagingArea(.disk(partial))
+  /// `descriptors` are all that the process has; bodies take a quarter at most.
+  static func onDisk(_ partial: PartialFolder, descriptors: Int) -> StagingArea {
+    StagingArea(.disk(partial), mostOpenFiles: descriptors / 4)
   }
 
   package func beginBody(_ plan: BodyPlan) throws(Failure) -> any BodySink {
@@ -111,7 +114,7 @@ package final class StagingArea: BodyStaging, Sendable {
       table.lastID += 1
       table.files[table.lastID] = staged
       table.openCount += 1
-      return (table.lastID, table.openCount > Self.mostOpenFiles)
+      return (table.lastID, table.openCount > mostOpenFiles)
     }
     if isCrowded, case .disk(let partial) = place {
       try closeFile(of: id, in: partial)
@@ -169,8 +172,6 @@ package final class StagingArea: BodyStaging, Sendable {
     return staged
   }
 
-  /// A quarter of the descriptors that a process gets by default.
-  private static let mostOpenFiles = 256
   /// The flag `MFD_CLOEXEC`.
   private static let closeOnExec: UInt32 = 1
 }
