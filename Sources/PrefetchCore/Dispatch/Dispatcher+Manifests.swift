@@ -207,7 +207,8 @@ extension Dispatcher {
     segments[index].staged = nil
     accept(index, record, manifest: staged, now: now)
     if request.mode != .run, let staged { effects.append(.discard(staged)) }
-    plan(index, entries: manifest.entries, rejected: manifest.rejected, now: now, into: &effects)
+    let entries = Array(manifest.entries)
+    plan(index, entries: entries, rejected: manifest.rejected, now: now, into: &effects)
   }
 
   /// From here on this is the segment's generation, whatever becomes of its items.
