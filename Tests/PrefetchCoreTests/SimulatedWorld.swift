@@ -290,7 +290,7 @@ extension SimulatedWorld {
     case ..<12: return .failure(Failure(.manifestGuard, "HTML"))
     case ..<18: return .failure(Failure(.storeDamaged, "gone"))
     default:
-      var manifest = Manifest(entries: WorldPool.entries(&generator))
+      var manifest = Manifest(entries: EntryTable(WorldPool.entries(&generator)))
       if generator.happens(20) {
         let failure = Failure(.badURL, "bad")
         manifest.rejected = [RejectedEntry(url: "ftp://x", failure: failure)]

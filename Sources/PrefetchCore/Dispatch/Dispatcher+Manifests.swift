@@ -210,7 +210,7 @@ extension Dispatcher {
     segments[index].staged = nil
     accept(index, record, manifest: staged, now: now)
     if request.mode != .run, let staged { effects.append(.discard(staged)) }
-    segments[index].entries = EntryTable(manifest.entries)
+    segments[index].entries = manifest.entries
     withInventory(
       .plan(segment: index, rejected: manifest.rejected),
       now: now,
