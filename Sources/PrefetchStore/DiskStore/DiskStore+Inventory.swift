@@ -118,6 +118,6 @@ private final class InventoryReader {
 extension Statement {
   /// The key of a URL, or of any text, made from the bytes where they lie.
   fileprivate func key(_ index: Int32) -> URLKey {
-    unsafe withBytes(index) { bytes in unsafe URLKey(bytes.bindMemory(to: UInt8.self)) }
+    unsafe withBytes(index) { bytes in unsafe URLKey(bytes.bytes) }
   }
 }
