@@ -91,7 +91,10 @@ extension DiskStore {
     let database = try database()
     return try Self.withObjectsLocked(writing.layout) { () throws(Failure) in
       let references = try ObjectReferences(database)
-      try writing.publisher.publish(publications(bodies, references), noting: &times)
+      let pending = try database.reading { () throws(Failure) in
+        try publications(bodies, references)
+      }
+      try writing.publisher.publish(pending, noting: &times)
       let writer = try IndexWriter(database, locks: LockRule(now: clockStart))
       try database.transaction { () throws(Failure) in
         try body(writer) { digest throws(Failure) in
