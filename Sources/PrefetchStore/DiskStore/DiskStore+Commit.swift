@@ -87,7 +87,10 @@ extension DiskStore {
     let references = try references()
     let writer = try writer()
     return try Self.withObjectsLocked(writing.layout) { () throws(Failure) in
-      try writing.publisher.publish(publications(bodies, references), noting: &times)
+      let pending = try database.reading { () throws(Failure) in
+        try publications(bodies, references)
+      }
+      try writing.publisher.publish(pending, noting: &times)
       try database.transaction { () throws(Failure) in
         writer.begin(locks: LockRule(now: clockStart))
         try body(writer) { digest throws(Failure) in

@@ -20,7 +20,10 @@ struct FolderTimes {
   mutating func isComplete(_ prefix: UInt8, modified: Int64) -> Bool {
     if known[prefix] == modified { return true }
     known[prefix] = nil
-    suspects.insert(prefix)
+    // A folder that is not there may lack objects, but hides none.
+    if modified != Self.absent {
+      suspects.insert(prefix)
+    }
     return false
   }
 

@@ -82,6 +82,13 @@ internal import PrefetchCore
     }
   }
 
+  /// Many questions about one state, which takes and gives up the right to read once.
+  func reading<Value>(_ body: () throws(Failure) -> Value) throws(Failure) -> Value {
+    try execute("BEGIN")
+    defer { try? execute("COMMIT") }
+    return try body()
+  }
+
   /// Some faults have ended the transaction already; then there is nothing to do.
   func rollBack() {
     guard unsafe sqlite3_get_autocommit(handle) == 0 else { return }
@@ -191,7 +198,7 @@ internal import PrefetchCore
     try setKeepsLogOnClose(true)
     try execute(
       "PRAGMA temp_store=MEMORY; PRAGMA cell_size_check=ON; PRAGMA synchronous=FULL;"
-        + " PRAGMA wal_autocheckpoint=0"
+        + " PRAGMA wal_autocheckpoint=0; PRAGMA cache_size=-16384"
     )
   }
 
