@@ -88,14 +88,20 @@ extension DiskStore {
       let references = try references()
       let writer = try writer()
       return try Self.withObjectsLocked(writing.layout) { () throws(Failure) in
-        try writing.publisher.publish(publications(bodies, references), noting: &times)
+        let publications = try publications(bodies, references)
+        try writing.publisher.publish(publications, noting: &times)
         try database.transaction { () throws(Failure) in
           writer.begin(locks: LockRule(now: clockStart))
           try body(writer) { digest throws(Failure) in
             if try references.contains(digest) { return true }
+            // What is taken up again was not counted.
+            usedBytes = nil
             return try intactObject(digest) != nil
           }
           try writer.end()
+        }
+        for publication in publications where !publication.isKnown {
+          usedBytes? += publication.size
         }
         try tidyUp(after: writer, references, writing)
         return writer.removed
@@ -133,8 +139,10 @@ extension DiskStore {
   ) throws(Failure) {
     do throws(Failure) {
       var orphans: [ContentDigest] = []
-      for digest in writer.released where try !references.contains(digest) {
+      for (digest, size) in writer.released where try !references.contains(digest) {
         orphans.append(digest)
+        // A manifest's size is not known; then everything is counted anew.
+        usedBytes = size.flatMap { size in usedBytes.map { $0 - size } }
       }
       try writing.publisher.remove(orphans, noting: &times)
       try index.shortenLog(of: try database(), over: Self.longestLog)

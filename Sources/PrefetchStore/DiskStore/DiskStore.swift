@@ -12,6 +12,11 @@ package final class DiskStore: ContentStore {
   /// What happened on the way that a person should read.
   package internal(set) var diagnostics: [Diagnostic] = []
 
+  /// When items were last used, by URL; asked only when bodies have to go.
+  package var lastUses: () throws(Failure) -> [String: Instant] = { [:] }
+  /// Of all bodies, once that was counted.
+  var usedBytes: Int64?
+
   let root: Folder
   let index: DatabaseFile
   /// Nil only in a reading store whose cache holds no objects.
@@ -20,7 +25,10 @@ package final class DiskStore: ContentStore {
   let access: Access
   var times = FolderTimes()
   private var connection: Connection? {
-    didSet { kept = KeptStatements() }
+    didSet {
+      kept = KeptStatements()
+      usedBytes = nil
+    }
   }
   /// Statements of the present connection that are used again and again.
   var kept = KeptStatements()
