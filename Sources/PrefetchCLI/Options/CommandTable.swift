@@ -11,6 +11,7 @@ enum CommandTable {
     AnyCommand(ListOptions.command),
     AnyCommand(ExplainOptions.command),
     AnyCommand(VerifyOptions.command),
+    AnyCommand(CollectOptions.command),
     AnyCommand(GetOptions.command),
     AnyCommand(PathOptions.command),
     AnyCommand(ServeOptions.command),

@@ -20,6 +20,7 @@ enum ParsedCommand: Sendable {
   case subscribe(SubscribeOptions)
   case unsubscribe(UnsubscribeOptions)
   case verify(VerifyOptions)
+  case collect(CollectOptions)
   case serve(ServeOptions)
   case completion(CompletionOptions)
   case help(HelpOptions)

@@ -69,6 +69,7 @@ package enum Program {
     case .path(let options): return try PathCommand(context: context, options: options).run()
     case .explain(let options): return try ExplainCommand(context: context, options: options).run()
     case .verify(let options): return try VerifyCommand(context: context, options: options).run()
+    case .collect(let options): return try CollectCommand(context: context, options: options).run()
     case .serve(let options): return try ServeCommand(context: context, options: options).run()
     case .completion(let options): return PageCommand(context: context).completion(options.shell)
     case .help(let options): return PageCommand(context: context).help(options.topic)
@@ -100,6 +101,7 @@ extension ParsedCommand {
     case .subscribe(let options): options.shared
     case .unsubscribe(let options): options.shared
     case .verify(let options): options.shared
+    case .collect(let options): options.shared
     case .serve(let options): options.shared
     case .completion(let options): options.shared
     case .help(let options): options.shared

@@ -204,7 +204,7 @@ struct RunSession {
     )
     // What an interruption cut short is no news of the item.
     let told = report.items.filter { item in
-      item.action != .keep && !item.url.isEmpty && item.failure?.code != .cancelled
+      item.outcome?.isNews == true && !item.url.isEmpty && item.failure?.code != .cancelled
     }
     let entries = told.map { item in
       HistoryEntry(
@@ -216,7 +216,7 @@ struct RunSession {
         reason: item.failure?.message ?? item.reason
       )
     }
-    try state.recordHistory(entries)
+    try state.recordHistory(entries, keeping: loaded.configuration.report.history)
   }
 }
 

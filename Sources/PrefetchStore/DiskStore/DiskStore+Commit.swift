@@ -95,9 +95,14 @@ extension DiskStore {
         writer.begin(locks: LockRule(now: clockStart))
         try body(writer) { digest throws(Failure) in
           if try references.contains(digest) { return true }
+          // What is taken up again was not counted.
+          usedBytes = nil
           return try intactObject(digest) != nil
         }
         try writer.end()
+      }
+      for publication in pending where !publication.isKnown {
+        usedBytes? += publication.size
       }
       hasCommitted = true
       try tidyUp(after: writer, references, writing)
@@ -132,8 +137,10 @@ extension DiskStore {
   ) throws(Failure) {
     do throws(Failure) {
       var orphans: [ContentDigest] = []
-      for digest in writer.released where try !references.contains(digest) {
+      for (digest, size) in writer.released where try !references.contains(digest) {
         orphans.append(digest)
+        // A manifest's size is not known; then everything is counted anew.
+        usedBytes = size.flatMap { size in usedBytes.map { $0 - size } }
       }
       try writing.publisher.remove(orphans, noting: &times)
       try index.shortenLog(of: try database(), over: Self.longestLog)

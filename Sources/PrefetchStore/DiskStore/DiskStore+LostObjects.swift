@@ -80,18 +80,22 @@ extension DiskStore {
 
   /// Removes objects that no row names, wherever they are; finds those, too, that came to be while
   /// nobody looked.
-  package func removeOrphans(holding lock: RunLock) throws(Failure) {
+  ///
+  /// Says how many there were.
+  @discardableResult
+  package func removeOrphans(holding lock: RunLock) throws(Failure) -> Int {
     let writing = try requireWriting()
-    try withExtendedLifetime(lock) { () throws(Failure) in
+    return try withExtendedLifetime(lock) { () throws(Failure) in
       try removeOrphans(in: Set(UInt8.min...UInt8.max), writing, sparing: nil)
     }
   }
 
+  @discardableResult
   private func removeOrphans(
     in prefixes: Set<UInt8>,
     _ writing: Writing,
     sparing last: Int64?
-  ) throws(Failure) {
+  ) throws(Failure) -> Int {
     try Self.withObjectsLocked(writing.layout) { () throws(Failure) in
       let references = try references()
       var orphans: [ContentDigest] = []
@@ -112,6 +116,7 @@ extension DiskStore {
         }
       }
       try writing.publisher.remove(orphans, noting: &times)
+      return orphans.count
     }
   }
 

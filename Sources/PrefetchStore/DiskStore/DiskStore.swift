@@ -17,6 +17,10 @@ package final class DiskStore: ContentStore {
     defer { diagnostics = [] }
     return diagnostics
   }
+  /// When items were last used, by URL; asked only when bodies have to go.
+  package var lastUses: () throws(Failure) -> [String: Instant] = { [:] }
+  /// Of all bodies, once that was counted.
+  var usedBytes: Int64?
 
   let root: Folder
   let index: DatabaseFile
@@ -26,7 +30,10 @@ package final class DiskStore: ContentStore {
   let access: Access
   var times = FolderTimes()
   private var connection: Connection? {
-    didSet { kept = KeptStatements() }
+    didSet {
+      kept = KeptStatements()
+      usedBytes = nil
+    }
   }
   /// Statements of the present connection that are used again and again.
   var kept = KeptStatements()

@@ -5,8 +5,9 @@ internal import PrefetchCore
 /// It lives as long as its connection, so that its statements are prepared once; ``begin(locks:)``
 /// and ``end()`` stand around the changes of one transaction.
 final class IndexWriter {
-  /// Digests that some row named before; whether one still does is known after the last change.
-  private(set) var released: Set<ContentDigest> = []
+  /// Digests that some row named before, with their sizes where rows know them; whether one still
+  /// does is known after the last change.
+  private(set) var released: [ContentDigest: Int64?] = [:]
   private(set) var removed: [RemovedContent] = []
 
   private let items: ItemRows
@@ -27,7 +28,7 @@ final class IndexWriter {
   /// `locks` says which locks hold at the moment.
   func begin(locks: LockRule) {
     self.locks = locks
-    released = []
+    released = [:]
     removed = []
     disturbed = []
     items.begin()
@@ -83,10 +84,7 @@ final class IndexWriter {
   func remove(url: String) throws(Failure) {
     guard let standing = try items.standing(url: url) else { return }
     guard var removal = try items.removal(of: standing.item, locks: locks) else { return }
-    for segment in try holders.segments(of: removal.holders) {
-      guard let key = try segments.key(of: segment) else { continue }
-      removal.content.segments.append(key)
-    }
+    removal.content.segments = try keys(of: removal.holders)
     try drop(standing.item, removal)
   }
 
@@ -109,10 +107,37 @@ final class IndexWriter {
         continue
       }
       emptied.forgetBody()
-      released.insert(digest)
+      released.updateValue(standing.size, forKey: digest)
       disturbed.insert(standing.holders)
       try items.update(standing, to: emptied)
     }
+  }
+
+  /// Makes room: an item that a segment holds keeps its record, any other goes as a whole.
+  func evict(
+    _ item: Int64,
+    record: (Int64) throws(Failure) -> ContentRecord?
+  ) throws(Failure) {
+    guard let standing = try items.standing(item: item),
+      var removal = try items.removal(of: item, locks: locks)
+    else { return }
+    guard standing.holders != 0 else { return try drop(item, removal) }
+    guard let digest = standing.digest, var emptied = try record(item) else { return }
+    emptied.forgetBody()
+    try items.update(standing, to: emptied)
+    released.updateValue(standing.size, forKey: digest)
+    disturbed.insert(standing.holders)
+    removal.content.segments = try keys(of: standing.holders)
+    removed.append(removal.content)
+  }
+
+  private func keys(of set: Int64) throws(Failure) -> [SegmentKey] {
+    var keys: [SegmentKey] = []
+    for segment in try holders.segments(of: set) {
+      guard let key = try segments.key(of: segment) else { continue }
+      keys.append(key)
+    }
+    return keys
   }
 
   // MARK: Items
@@ -148,7 +173,7 @@ final class IndexWriter {
       disturbed.insert(set)
     }
     if let digest = standing.digest, digest != record.digest {
-      released.insert(digest)
+      released.updateValue(standing.size, forKey: digest)
     }
     standing.holders = set
     standing.isDeclared = standing.isDeclared || set != 0
@@ -164,7 +189,7 @@ final class IndexWriter {
     removed.append(removal.content)
     disturbed.insert(removal.holders)
     if let digest = removal.digest {
-      released.insert(digest)
+      released.updateValue(removal.content.size, forKey: digest)
     }
   }
 
@@ -210,7 +235,7 @@ final class IndexWriter {
       record.manifest = manifest.digest
     }
     if let old = try segments.find(record.key)?.manifest, old != record.manifest {
-      released.insert(old)
+      released.updateValue(nil, forKey: old)
     }
     try segments.write(record)
   }
@@ -218,7 +243,7 @@ final class IndexWriter {
   private func forget(_ key: SegmentKey) throws(Failure) {
     guard let segment = try segments.find(key) else { return }
     if let manifest = segment.manifest {
-      released.insert(manifest)
+      released.updateValue(nil, forKey: manifest)
     }
     for set in try holders.sets(with: segment.number) {
       for item in try members(of: set) {

@@ -6,6 +6,7 @@ final class ItemRows {
   struct Standing {
     var item: Int64
     var digest: ContentDigest?
+    var size: Int64
     var state: ItemState?
     var holders: Int64
     var isDeclared: Bool
@@ -35,7 +36,7 @@ final class ItemRows {
 
   init(_ database: Database) throws(Failure) {
     self.database = database
-    let standing = "SELECT item, digest, state, holders, is_declared FROM items"
+    let standing = "SELECT item, digest, state, holders, is_declared, size FROM items"
     findByURL = try database.prepare("\(standing) WHERE url=?1")
     findByNumber = try database.prepare("\(standing) WHERE item=?1")
     findByDigest = try database.prepare(
@@ -121,6 +122,7 @@ final class ItemRows {
     Standing(
       item: row.number(0),
       digest: row.optionalDigest(1),
+      size: row.number(5),
       state: RecordRow.state(row, 2),
       holders: row.number(3),
       isDeclared: row.flag(4)

@@ -11,7 +11,7 @@ _prefetch() {
   while ((index < COMP_CWORD)); do
     word=${COMP_WORDS[index]}
     case $word in
-    --splay | -j | --jobs | --jobs-per-host | --deadline | --items | --report | --events | --accept | --allow | -c | --config | --set | --cache-dir | --state-dir | --manifests | --color | --progress | --log-format | --log-file | --format | --max-age | --segment | --state | --type | --provider | --id | --url | --sort | -o | --output | --origin | --listen | --ready-fd | --for)
+    --splay | -j | --jobs | --jobs-per-host | --deadline | --items | --report | --events | --accept | --allow | -c | --config | --set | --cache-dir | --state-dir | --manifests | --color | --progress | --log-format | --log-file | --format | --max-age | --segment | --state | --type | --provider | --id | --url | --sort | --forget | -o | --output | --origin | --listen | --ready-fd | --for)
       ((index += 1))
       if [[ ${COMP_WORDS[index]} == '=' ]]; then ((index += 1)); fi
       ;;
@@ -126,6 +126,9 @@ _prefetch() {
     mapfile -t COMPREPLY < <(compgen -W 'name url id provider segment state type size fetched validated expires used' -- "$current")
     return
     ;;
+  --forget)
+    return
+    ;;
   -o | --output)
     compopt -o filenames
     mapfile -t COMPREPLY < <(compgen -f -- "$current")
@@ -158,6 +161,7 @@ _prefetch() {
     list) mapfile -t COMPREPLY < <(compgen -W '--segment --state --type --provider --id --url --locked --sort -c --config --set --cache-dir --state-dir --manifests --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
     explain) mapfile -t COMPREPLY < <(compgen -W '-c --config --set --cache-dir --state-dir --manifests --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
     verify) mapfile -t COMPREPLY < <(compgen -W '--repair --wait -c --config --set --cache-dir --state-dir --manifests --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
+    gc) mapfile -t COMPREPLY < <(compgen -W '--forget --wait -c --config --set --cache-dir --state-dir --manifests --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
     get) mapfile -t COMPREPLY < <(compgen -W '--provider --id --offline --revalidate --max-age --max-stale -o --output --path -c --config --set --cache-dir --state-dir --manifests --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
     path) mapfile -t COMPREPLY < <(compgen -W '--or-url -c --config --set --cache-dir --state-dir --manifests --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
     serve) mapfile -t COMPREPLY < <(compgen -W '--origin --listen --ready-fd --for -c --config --set --cache-dir --state-dir --manifests --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
@@ -167,9 +171,9 @@ _prefetch() {
     return
   fi
   case $command in
-  '') mapfile -t COMPREPLY < <(compgen -W 'run plan subscribe unsubscribe check config status list explain verify get path serve completion help' -- "$current") ;;
+  '') mapfile -t COMPREPLY < <(compgen -W 'run plan subscribe unsubscribe check config status list explain verify gc get path serve completion help' -- "$current") ;;
   completion) mapfile -t COMPREPLY < <(compgen -W 'bash zsh fish' -- "$current") ;;
-  help) mapfile -t COMPREPLY < <(compgen -W 'run plan subscribe unsubscribe check config status list explain verify get path serve completion help exit-codes' -- "$current") ;;
+  help) mapfile -t COMPREPLY < <(compgen -W 'run plan subscribe unsubscribe check config status list explain verify gc get path serve completion help exit-codes' -- "$current") ;;
   esac
 }
 complete -F _prefetch prefetch

@@ -16,6 +16,7 @@ _prefetch() {
     'list:Print the items of the cache'
     'explain:Say why an item was, or would be, fetched or not'
     'verify:Hash everything stored again'
+    'gc:Drop what the cache need not keep'
     'get:Print or copy items, fetching those that the cache does not hold fresh'
     'path:Print the local path of an item'\''s body'
     'serve:Serve a folder over HTTP on this machine'
@@ -170,6 +171,12 @@ _prefetch() {
         '(--wait)--wait=-[With --repair, wait for another run to end, at most this long, instead of ending with 75]::D: ' \
         ':: :' && ret=0
       ;;
+    gc)
+      _arguments -s -S $shared \
+        '*--forget=[Also drop what the configuration of this name, or of this file, has left in the cache]:IDENTITY: ' \
+        '(--wait)--wait=-[Wait for another run to end, at most this long, instead of ending with 75]::D: ' \
+        ':: :' && ret=0
+      ;;
     get)
       _arguments -s -S $shared \
         '(--provider)--provider=[The provider of the items named by --id]:P: ' \
@@ -202,7 +209,7 @@ _prefetch() {
       ;;
     help)
       _arguments -s -S $shared \
-        '::COMMAND|exit-codes:(run plan subscribe unsubscribe check config status list explain verify get path serve completion help exit-codes)' && ret=0
+        '::COMMAND|exit-codes:(run plan subscribe unsubscribe check config status list explain verify gc get path serve completion help exit-codes)' && ret=0
       ;;
     esac
     ;;

@@ -1,0 +1,53 @@
+import PrefetchCore
+
+/// The options of `gc`.
+struct CollectOptions: CommandOptions, Hashable {
+  var shared = SharedOptions()
+  var forgottenIdentities: [String] = []
+  var wait: OptionalArgument<Duration>?
+
+  static let command = CommandSpec<CollectOptions>(
+    name: "gc",
+    group: .content,
+    summary: "Drop what the cache need not keep",
+    paragraphs: [
+      """
+      Applies the limits of the configuration (`cache.size`, `cache.min_free`), removes content \
+      past its expiry that no segment holds, bodies that nothing names, and what configurations \
+      have left whose files are gone. Locked items stay.
+      """,
+      """
+      Bodies go in the order of `cache.purge.order`, of each kind first what no segment holds, \
+      then what the least important segments hold. Items of segments keep their records, and the \
+      next run that has room fetches them again. For `cache.min_free` only what no segment \
+      holds goes.
+      """,
+    ],
+    options: [
+      .values(
+        "forget",
+        \.forgottenIdentities,
+        .text,
+        placeholder: "IDENTITY",
+        help:
+          "Also drop what the configuration of this `name`, or of this file, has left in the cache"
+      ),
+      .optionalValue(
+        "wait",
+        \.wait,
+        .duration,
+        placeholder: "D",
+        help: "Wait for another run to end, at most this long, instead of ending with 75"
+      ),
+    ],
+    exits: [.ok, .usage, .io, .deferred, .config, .interrupted, .terminated],
+    examples: [
+      CommandExample(
+        command: "prefetch gc --forget /home/me/old/prefetch.yaml",
+        purpose: "Drop what a configuration that is no longer used has left"
+      )
+    ],
+    initial: CollectOptions(),
+    wrap: { .collect($0) }
+  )
+}

@@ -1,0 +1,70 @@
+@unsafe @preconcurrency import Glibc
+import PrefetchTestSupport
+import Testing
+
+@Suite("Tidying up", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
+struct CollectTests {
+  private let home: Home
+  private let server: LoopbackServer
+
+  init() throws {
+    let site = Site(["/1": Site.Page("one"), "/2": Site.Page("second"), "/3": Site.Page("three")])
+    server = try LoopbackServer { site.respond(to: $0) }
+    home = try Home()
+    declare("[{ name: basics, urls: [\(server.address("/1")), \(server.address("/2"))] }]")
+  }
+
+  private func declare(_ segments: String, in name: String = "prefetch.yaml") {
+    home.configure("segments: \(segments)", to: name)
+  }
+
+  private var cached: [Substring] {
+    get throws { try home.run("list").lines.filter { !$0.contains("\t-\t") } }
+  }
+
+  @Test("makes no cache in order to tidy it")
+  func nothing() throws {
+    let run = try home.run("gc", "--json")
+    #expect(run.status == 0)
+    #expect(try run.json().text("schema") == "prefetch-gc/1")
+    #expect(!FileTree.exists(home.cache))
+  }
+
+  @Test("keeps what is declared")
+  func keeps() throws {
+    #expect(try home.run().status == 0)
+    let run = try home.run("gc")
+    #expect(run.status == 0)
+    #expect(run.output.hasPrefix("0 items dropped"), "\(run)")
+    #expect(try home.run("gc", "-q").output == "")
+    #expect(try cached.count == 2)
+  }
+
+  @Test("drops what a configuration has left, named or vanished")
+  func forgets() throws {
+    declare("[{ name: other, urls: [\(server.address("/3"))] }]", in: "other.yaml")
+    #expect(try home.run().status == 0)
+    #expect(try home.run("-c", "other.yaml").status == 0)
+    #expect(try cached.count == 3)
+    unsafe unlink(home.path("other.yaml"))
+    let run = try home.run("gc", "--json").json()
+    #expect(run.number("items") == 1)
+    #expect(try cached.count == 2)
+
+    let named = try home.run("gc", "--forget", home.path("prefetch.yaml"), "--json").json()
+    #expect(named.number("items") == 2)
+    #expect(named.number("bytes") == 9)
+    #expect(try cached.isEmpty)
+    #expect(try home.run("verify").status == 0)
+  }
+
+  @Test("brings the cache within its size; the next run fetches what it can again")
+  func limits() throws {
+    #expect(try home.run().status == 0)
+    #expect(try home.run("gc", "--set", "cache.size=6B").status == 0)
+    #expect(try cached.count == 1)
+    #expect(try home.run().status == 0)
+    #expect(try cached.count == 2)
+    #expect(try home.run("verify").status == 0)
+  }
+}
