@@ -102,10 +102,9 @@ package final class CurlTransport: Transport {
     flush()
     reports.take(into: &incoming)
     if incoming.isEmpty {
-      let now = clock.now().uptime
-      let limit = min(longestWait, (deadline ?? .seconds(Int64.max)) - now)
-      guard limit > .zero, reports.willSleep() else { return [] }
-      reports.bell.sleep(atMost: limit)
+      let limit = min(longestWait, (deadline ?? .seconds(Int64.max)) - clock.now().uptime)
+      guard limit > .zero else { return [] }
+      if reports.willSleep() { reports.bell.sleep(atMost: limit) }
       reports.take(into: &incoming)
     }
     return incoming.map { report in

@@ -11,25 +11,13 @@ final class WireExchange {
   private static let harmlessSize: Int64 = 1 << 20
   private static let maximumExpansion: Int64 = 1_000
 
-  /// What becomes of the bytes of an answer.
-  private enum Use {
-    /// Read and forgotten; the head says it all.
-    case dropped
-    /// The whole body; `part` is how its rest could be asked for.
-    case whole(part: PartialBody?)
-    /// What follows a kept part.
-    case rest(of: PartialBody)
-    /// Nothing follows: the kept part is the whole.
-    case complete(PartialBody)
-  }
-
   let request: TransferRequest
   /// The kept part whose rest is asked for.
   let continued: PartialBody?
   private let staging: any BodyStaging
   private var parser = ResponseHeadParser()
   private(set) var head: ResponseHead?
-  private var use = Use.dropped
+  private var use = BodyUse.dropped
   private var sink: (any BodySink)?
   private var failure: Failure?
   /// Bytes of the wanted body that arrived, decoded.
@@ -76,7 +64,7 @@ final class WireExchange {
     do throws(ResponseFault) {
       guard let head = try parser.receive(line) else { return true }
       self.head = head
-      use = try use(of: head)
+      use = try BodyUse(of: head, to: request, continuing: continued)
       return checkAnnouncedSize(of: head)
     } catch {
       failure = Failure(
@@ -91,7 +79,7 @@ final class WireExchange {
   /// False ends the transfer.
   func receiveBody(_ bytes: RawSpan) -> Bool {
     hasActivity = true
-    guard let head, takesBytes else {
+    guard let head, use.takesBytes else {
       unwantedSize += Int64(bytes.byteCount)
       return unwantedSize <= Self.unwantedBodyLimit
     }
@@ -111,7 +99,7 @@ final class WireExchange {
 
   /// Ends the exchange from our side; an answer whose body nobody wants is whole with its head.
   func giveUp(_ reason: Failure) {
-    guard failure == nil, head == nil || takesBytes else { return }
+    guard failure == nil, head == nil || use.takesBytes else { return }
     failure = reason
   }
 
@@ -126,10 +114,19 @@ final class WireExchange {
 
   /// Ends the exchange without its end on the wire and keeps what can be continued.
   func breakOff(_ reason: Failure) -> TransferResult {
-    let part = reason.leavesGoodBytes && isResumable ? sink?.suspend() : nil
+    let part = reason.leavesGoodBytes ? keptPart() : nil
     if part == nil { sink?.abandon() }
     sink = nil
     return TransferResult(.failure(reason), figures: TransferFigures(), partial: part)
+  }
+
+  /// What is kept of the body: what arrived, or what was kept before and nothing spoke against.
+  private func keptPart() -> PartialBody? {
+    guard let sink else {
+      if head == nil { return continued }
+      return use.keptSize > 0 ? continued : nil
+    }
+    return use.isResumable ? sink.suspend() : nil
   }
 
   private func response(_ fault: Failure?) throws(Failure) -> TransferResponse {
@@ -138,7 +135,7 @@ final class WireExchange {
     if case .dropped = use {
       return TransferResponse(status: head.status, headers: head.headers, body: nil)
     }
-    if let fault, takesBytes { throw fault }
+    if let fault, use.takesBytes { throw fault }
     try checkSize(of: head, uncounted: 0)
     try checkEnd(of: head)
     let body = try openSink(for: head).finish()
@@ -184,78 +181,11 @@ final class WireExchange {
 
   /// The size of the body so far, with what was kept before.
   private var bodySize: Int64 {
-    switch use {
-    case .dropped, .whole: arrivedSize
-    case .rest(let part), .complete(let part): part.offset + arrivedSize
-    }
-  }
-
-  private var takesBytes: Bool {
-    switch use {
-    case .whole, .rest: true
-    case .dropped, .complete: false
-    }
-  }
-
-  private var isResumable: Bool {
-    switch use {
-    case .whole(let part): part != nil
-    case .rest, .complete: true
-    case .dropped: false
-    }
+    use.keptSize + arrivedSize
   }
 
   private func isCoded(_ head: ResponseHead) -> Bool {
     request.allowsCoding && !head.codings.isEmpty
-  }
-
-  /// What the answer's body is good for; an answer to a question that nobody asked is a fault.
-  private func use(of head: ResponseHead) throws(ResponseFault) -> Use {
-    switch head.status {
-    case 206:
-      guard let continued else {
-        guard request.has("Range") else { throw .unaskedRange }
-        return try wholeBody(of: head)
-      }
-      if let objection = ResumeRule.objection(to: head.headers, continuing: continued) {
-        throw .otherRest(objection)
-      }
-      var part = continued
-      part.wholeSize = ResumeRule.wholeSize(head.headers)
-      return .rest(of: part)
-    case 200, 203:
-      return try wholeBody(of: head)
-    case 304:
-      let validators = ["If-None-Match", "If-Modified-Since"]
-      guard validators.contains(where: request.has) else { throw .unaskedNotModified }
-      return .dropped
-    case 416:
-      guard let continued, ResumeRule.isWhole(continued, by: head.headers) else { return .dropped }
-      return .complete(continued)
-    default:
-      return .dropped
-    }
-  }
-
-  private func wholeBody(of head: ResponseHead) throws(ResponseFault) -> Use {
-    guard request.method == .get else { return .dropped }
-    let codings = head.codings
-    guard codings.count <= 1 else { throw .severalCodings(codings.joined(separator: ", ")) }
-    // The rest of a body is asked for uncoded, so nobody stands ready to decode.
-    if continued != nil, request.allowsCoding, let coding = codings.first {
-      throw .unaskedCoding(coding)
-    }
-    guard head.status == 200, codings.isEmpty, request.partialKey != nil,
-      let validator = ResumeRule.validator(head.headers)
-    else { return .whole(part: nil) }
-    return .whole(
-      part: PartialBody(
-        source: request.url.string,
-        validator: validator,
-        offset: 0,
-        wholeSize: head.announcedLength
-      )
-    )
   }
 
   private func checkAnnouncedSize(of head: ResponseHead) -> Bool {
@@ -326,26 +256,6 @@ final class WireExchange {
         throw Failure(error.code, error.message, isTransient: true)
       }
     }
-  }
-}
-
-extension TransferRequest {
-  /// Whether a header goes out with it.
-  func has(_ name: String) -> Bool {
-    headers.contains { field in
-      field.name.utf8.count == name.utf8.count
-        && zip(field.name.utf8, name.utf8).allSatisfy {
-          ASCII.lowercased($0) == ASCII.lowercased($1)
-        }
-    }
-  }
-
-  /// The kept part that this request can continue: only the URL that gave a validator knows it.
-  fileprivate var continuedPart: PartialBody? {
-    guard let partial, partialKey != nil, method == .get, partial.offset > 0,
-      partial.source == url.string, !has("Range")
-    else { return nil }
-    return partial
   }
 }
 

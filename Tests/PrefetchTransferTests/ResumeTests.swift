@@ -84,6 +84,22 @@ struct ResumeTests {
     #expect(server.requests.map { $0.headers["Range"] } == [nil, "bytes=5-", "bytes=7-"])
   }
 
+  @Test("A part stays kept when the server says nothing about it", arguments: [true, false])
+  func silence(isHeadSent: Bool) throws {
+    let server = try LoopbackServer { request in
+      guard request.headers["Range"] != nil else { return Self.half(.close) }
+      let head = Script.head(206, [("Content-Range", "bytes 5-9/10"), ("Content-Length", "5")])
+      return isHeadSent ? Script([.send(head), .close]) : Script([.close])
+    }
+    let bench = try TransferBench()
+    let url = try server.url()
+    let first = try part(bench, url)
+    let result = try bench.result(of: request(bench, url, continuing: first))
+    #expect(throws: Failure.self) { try result.outcome.get() }
+    #expect(result.partial == first)
+    #expect(bench.staging.partials["key"] == first)
+  }
+
   @Test("A server with another body sends it whole, and the kept part is gone")
   func changed() throws {
     let server = try LoopbackServer { request in

@@ -44,16 +44,20 @@ internal import PrefetchCore
     try check(unsafe curl_multi_perform(pointer, &running))
   }
 
-  /// Sleeps until a socket is ready, the bell rings, or the time is over.
-  func poll(milliseconds: Int64, wokenBy bell: Bell) throws(Failure) {
+  /// Sleeps until a socket is ready, the bell rings, or the time is over; false when there is
+  /// nothing to move, since only the bell rang.
+  func poll(milliseconds: Int64, wokenBy bell: Bell) throws(Failure) -> Bool {
     var entry = curl_waitfd(
       fd: bell.descriptor,
       events: CShort(CURL_WAIT_POLLIN),
       revents: 0
     )
     let timeout = CInt(clamping: milliseconds)
-    try check(unsafe curl_multi_poll(pointer, &entry, 1, timeout, nil))
-    if entry.revents != 0 { bell.silence() }
+    var ready: CInt = 0
+    try check(unsafe curl_multi_poll(pointer, &entry, 1, timeout, &ready))
+    guard entry.revents != 0 else { return true }
+    bell.silence()
+    return ready > 1
   }
 
   func nextCompletion() -> Completion? {

@@ -78,6 +78,8 @@ extension EasyHandle {
   func prepare(_ options: RequestOptions) throws(Failure) {
     let settings = options.settings
     try set(CURLOPT_NOSIGNAL, true)
+    // Otherwise a lookup that hangs would hold up the worker when its transfer ends.
+    try set(CURLOPT_QUICK_EXIT, true)
     try set(CURLOPT_FOLLOWLOCATION, false)
     try set(CURLOPT_HTTP09_ALLOWED, false)
     try set(CURLOPT_NETRC, false)

@@ -41,6 +41,7 @@ final class TransferWorker {
   private var nextInspection: Duration = .zero
   /// When the first request that waits for a rate may begin.
   private var nextStart: Duration?
+  private var mustPerform = false
   private var isStopping = false
 
   init(
@@ -72,10 +73,11 @@ final class TransferWorker {
       guard !isStopping else { break }
       rates.resume()
       startHeld()
-      perform()
+      if mustPerform { perform() }
       inspect()
       reports.post(&outgoing)
-      sleep()
+      // What has just begun can be sent at once.
+      if !mustPerform { sleep() }
     }
     for lane in running {
       multi.remove(lane.handle)
@@ -144,6 +146,7 @@ final class TransferWorker {
       lane.load(exchange, origin: origin, heldBy: rates.holds(request) ? rates : nil)
       try lane.handle.prepare(exchange, options)
       try multi.add(lane.handle)
+      mustPerform = true
       lane.watch = TransferWatch(settings: settings, now: .zero)
       lane.position = running.count
       lane.mayShareConnection = lines[origin].sharing != .single
@@ -182,7 +185,9 @@ final class TransferWorker {
 
   // MARK: The loop
 
+  /// Each call asks the system for every socket in use, so it is made only when it may bring news.
   private func perform() {
+    mustPerform = false
     do throws(Failure) {
       try multi.perform()
     } catch {
@@ -226,7 +231,7 @@ final class TransferWorker {
     }
     if sharingCount > 0 { limit = min(limit, Self.multiplexedWait) }
     do throws(Failure) {
-      try multi.poll(milliseconds: limit.milliseconds, wokenBy: orders.bell)
+      mustPerform = try multi.poll(milliseconds: limit.milliseconds, wokenBy: orders.bell)
     } catch {
       failAll(error)
     }
