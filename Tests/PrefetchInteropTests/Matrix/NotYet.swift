@@ -8,7 +8,7 @@ enum NotYet {
     switch situation {
     case .first: return coded.contains(name)
     case .update: return updates.contains(name) || coded.contains(name)
-    case .resume: return parts.contains(name) || coded.contains(name)
+    case .resume: return parts.contains(name)
     }
   }
 
@@ -36,27 +36,15 @@ enum NotYet {
 
   private static let updates: Set<String> = ["an empty body", "an empty body in chunks"]
 
+  /// A stream that ends too early is taken for whole.
   private static let coded: Set<String> = [
-    "a body in gzip, cut once", "gzip without its end", "gzip without its checksum",
-    "gzip with another checksum", "gzip with another size", "half a gzip header", "no gzip at all",
-    "gzip with junk behind it", "gzip that grows beyond the limit",
-    "gzip that grows a thousandfold",
-    "the same in chunks", "gzip that grows beyond its size",
+    "gzip without its end", "gzip without its checksum", "half a gzip header",
+    "gzip with junk behind it",
   ]
 
-  /// Nothing is continued.
+  /// A coding that was not asked for is stored as it came.
   private static let parts: Set<String> = [
-    "the rest, cut off and continued", "a part that begins too early",
-    "a part that begins too late", "a part from the start",
-    "a part that begins elsewhere than it says", "a part of a longer whole",
-    "a part of a whole shorter than it", "a part that ends beyond the whole",
-    "a part that ends before it begins", "a part with more bytes than its range",
-    "a part with fewer bytes than its range", "a part under another tag",
-    "a part under the weak form of the tag", "a part without its range", "a part with two ranges",
-    "a part in lines", "a part whose range is no range", "a part in gzip", "several parts in one",
-    "304 in place of a part", "416 with the whole's size", "416 with another size",
-    "416 with no size", "416 with half a range", "416 with an absurd size", "416 without a range",
-    "416 in gzip", "416 with another size once all bytes are there", "416 to everything",
-    "206 to everything", "206 of the whole",
+    "the coding `cats`", "the coding `compress`", "the coding `aes128gcm`",
+    "gzip in answer to everything", "304 in place of a part",
   ]
 }

@@ -98,7 +98,7 @@ enum RangeRows {
         scene.body[$0...] + [0, 0, 0]
       }
     },
-    part("a part with fewer bytes than its range", "added 0 x2") { scene in
+    part("a part with fewer bytes than its range", "added 0") { scene in
       scene.part {
         [scene.range($0), "ETag: \(Scene.tag)"]
       } body: {
