@@ -100,7 +100,7 @@ package struct Engine {
       case .resumePlanning(let segment):
         events.append(.planningResumed(segment: segment))
       case .prepare(let preparations):
-        events.append(prepare(preparations))
+        events.append(prepare(preparations, rules: request.policy.room))
       case .readRemovals(let items):
         events.append(.removalsRead((try? store.records(items)) ?? []))
       case .commit(let changes):
@@ -129,16 +129,28 @@ package struct Engine {
   }
 
   /// A record or object that cannot be read counts as one that is not there.
-  private func prepare(_ preparations: [Preparation]) -> Event {
+  private func prepare(_ preparations: [Preparation], rules: Eviction.Rules) -> Event {
     let numbers = preparations.compactMap(\.record)
     var records = (numbers.isEmpty ? [] : (try? store.records(numbers)) ?? [])[...]
     let answers = preparations.map { preparation in
       var record: ContentRecord?
       if preparation.record != nil { record = records.popFirst() ?? nil }
       let size = preparation.digest.flatMap { (try? store.adoptable($0)) ?? nil }
-      return Prepared(item: preparation.item, record: record, adoptedSize: size)
+      let room = size == nil ? self.room(for: preparation, rules) : Room()
+      return Prepared(item: preparation.item, record: record, adoptedSize: size, room: room)
     }
     return .prepared(answers)
+  }
+
+  /// Where it cannot be said how much room there is, the transfer will tell.
+  private func room(for preparation: Preparation, _ rules: Eviction.Rules) -> Room {
+    guard let bytes = preparation.bytes else { return Room() }
+    let room = try? store.makeRoom(
+      for: bytes,
+      of: .segment(priority: preparation.priority),
+      rules: rules
+    )
+    return room ?? Room()
   }
 
   private func commit(_ changes: [StoreChange]) -> Event {

@@ -18,6 +18,19 @@ package final class MemoryStore: ContentStore {
 
   // MARK: Bodies
 
+  package func makeRoom(
+    for bytes: Int64,
+    of beneficiary: Eviction.Beneficiary,
+    rules: Eviction.Rules
+  ) throws(Failure) -> Room {
+    var room = Room()
+    guard let limit = rules.limit else { return room }
+    let used = content.objects.values.reduce(0) { $0 + Int64($1.count) }
+    room.remaining = max(0, limit - used)
+    if used + bytes > limit { room.standing = .cacheFull }
+    return room
+  }
+
   package func partials() throws(Failure) -> [String: PartialBody] {
     staging.partials
   }

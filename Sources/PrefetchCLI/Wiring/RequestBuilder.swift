@@ -45,6 +45,8 @@ struct RequestBuilder {
     policy.maximumFileSize = configuration.cache.maximumFileSize.amount
     policy.maximumManifestSize = configuration.cache.maximumManifestSize.amount ?? .max
     policy.freshnessLimit = configuration.cache.timeToLive
+    policy.maximumStale = configuration.cache.maximumStale
+    policy.room = CollectCommand.rules(configuration.cache)
     policy.maximumRemovalFraction = configuration.cache.purge.maximumFraction.value
     policy.allowsMassRemoval = engine.allowed.contains(.massRemoval)
     policy.allowsRollback = engine.allowed.contains(.rollback)
@@ -91,6 +93,17 @@ struct RequestBuilder {
     declaration.lifetime = segment.timeToLive.map { .atMost($0) }
     declaration.maximumFileSize = segment.maximumFileSize?.amount
     declaration.allowsEmpty = segment.allowsEmpty
+    declaration.alternates = segment.alternates
+    declaration.maximumStale = segment.maximumStale
+    declaration.onGone = segment.onGone == .remove ? .remove : .keep
+    declaration.honorsNoStore = segment.honorsNoStore
+    declaration.rate = segment.rate?.amount
+    declaration.expectation = ContentExpectation(
+      types: segment.expect.mime,
+      minimumSize: segment.expect.minimumSize,
+      maximumSize: segment.expect.maximumSize,
+      beginnings: segment.expect.magic.map { ContentExpectation.beginnings(of: $0) } ?? []
+    )
     return declaration
   }
 
@@ -129,6 +142,9 @@ struct RequestBuilder {
     headers.sorted { $0.key < $1.key }.map { HeaderField($0.key, $0.value.value) }
   }
 
+  /// Bytes are hashed while others arrive; more threads than two gain little.
+  private static let workers = 2
+
   /// What holds for every transfer; the process environment is read here once, and nowhere later.
   func transportSettings(variable: (String) -> String?) -> TransportSettings {
     let network = configuration.network
@@ -139,6 +155,9 @@ struct RequestBuilder {
     settings.readTimeout = network.timeouts.read
     settings.itemTimeout = network.timeouts.item.amount
     settings.connectionsPerHost = engine.jobsPerHost ?? network.perHost
+    settings.workers = Self.workers
+    settings.rate = network.rate.amount
+    settings.ratePerHost = network.ratePerHost.amount
     settings.httpVersion = TransportSettings.HTTPVersion(rawValue: network.http.rawValue) ?? .auto
     settings.minimumTLS = configuration.tls.minimumVersion == .tls13 ? .tls13 : .tls12
     settings.caFile = configuration.tls.authorityFile ?? variable("SSL_CERT_FILE")

@@ -55,6 +55,7 @@ extension Dispatcher {
     guard items[item].state != .settled else { return }
     let slot = activate(item)
     items[item].state = .settled
+    reservedBytes -= active[slot].reserved
     let result = active[slot].result
     let holders = active[slot].segments
     deactivate(item)

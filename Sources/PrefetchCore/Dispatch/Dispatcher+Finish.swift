@@ -136,7 +136,16 @@ extension Dispatcher {
     )
   }
 
-  private func announceRemoved(_ removed: [RemovedContent], into effects: inout [Effect]) {
+  /// What went because room was needed.
+  func announceEvicted(_ removed: [RemovedContent], into effects: inout [Effect]) {
+    announceRemoved(removed, "evicted to make room", into: &effects)
+  }
+
+  private func announceRemoved(
+    _ removed: [RemovedContent],
+    _ reason: String = "declared no more",
+    into effects: inout [Effect]
+  ) {
     // What never had a body is forgotten, not removed.
     for content in removed where content.hadBody {
       var result = ItemResult(
@@ -145,7 +154,7 @@ extension Dispatcher {
         segments: content.segments.filter { $0.identity == request.identity }.map(\.name),
         state: .deleted,
         action: .remove,
-        reason: "declared no more"
+        reason: reason
       )
       result.outcome = .removed
       result.size = content.size

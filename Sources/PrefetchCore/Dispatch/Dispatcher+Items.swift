@@ -5,8 +5,30 @@ extension Dispatcher {
     let work = items[item]
     let row = work.step.position.map { facts.inventory.rows[$0] }
     let digest = seeksObject(work) ? wantedDigest(of: item) : nil
-    guard row != nil || digest != nil else { return nil }
-    return Preparation(item: item, record: row?.item, digest: digest)
+    let bytes = neededRoom(work, row)
+    guard row != nil || digest != nil || bytes != nil else { return nil }
+    let priority = segments[Int(work.segment)].priority
+    return Preparation(
+      item: item,
+      record: row?.item,
+      digest: digest,
+      bytes: bytes,
+      priority: priority
+    )
+  }
+
+  /// For how many bytes there must be room before it is asked for, with all that is under way.
+  private func neededRoom(_ work: ItemWork, _ row: Inventory.Row?) -> Int64? {
+    let rules = request.policy.room
+    guard request.mode == .run, rules.limit != nil || rules.minimumFree > 0 else { return nil }
+    switch work.step.decision {
+    case .fetch, .update:
+      let declared = segments[Int(work.segment)].entries.size(at: Int(work.step.entry))
+      return reservedBytes + (declared ?? 1)
+    case .keep, .describe, .revalidate, .fail:
+      // A body that may have changed takes the place of the old one.
+      return nil
+    }
   }
 
   /// An object with the declared digest may be here without a record of the URL: another URL has
@@ -50,6 +72,18 @@ extension Dispatcher {
         leaveWire(item)
         return adopt(item, digest, size: size, now: now, into: &effects)
       }
+      announceEvicted(answer.room.removed, into: &effects)
+      switch answer.room.standing {
+      case .enough: break
+      case .cacheFull:
+        leaveWire(item)
+        let failure = Failure(.cacheFull, "the cache has reached `cache.size`, and nothing may go")
+        return fail(item, failure, now: now, into: &effects)
+      case .diskTooFull:
+        leaveWire(item)
+        return settleDeferred(item, Deferral(rule: .freeDisk), into: &effects)
+      }
+      active[slot].roomLimit = answer.room.remaining.map { max(1, $0 - reservedBytes) }
       ask(item, into: &effects)
     }
   }
@@ -124,22 +158,44 @@ extension Dispatcher {
     let entry = active[slot].entry
     let record = active[slot].record
     let index = Int(items[item].segment)
-    let isConditional = items[item].step.decision == .revalidate && record != nil
-    let limit = segments[index].declaration.maximumFileSize ?? request.policy.maximumFileSize
+    let declaration = segments[index].declaration
+    let isConditional = items[item].step.decision == .revalidate
+    let limits = [
+      declaration.maximumFileSize ?? request.policy.maximumFileSize, active[slot].roomLimit,
+    ]
+    if request.mode == .run, let size = entry.size {
+      active[slot].reserved = size
+      reservedBytes += size
+    }
     active[slot].exchange = Exchange(
       url: entry.url,
+      alternates: declaration.alternates.isEmpty
+        ? []
+        : AlternateSources.urls(
+          of: entry.url,
+          base: declaration.base ?? segments[index].manifestBase,
+          servers: declaration.alternates
+        ),
       method: request.mode == .plan ? .head : .get,
       headers: headers(for: entry, in: index),
-      conditions: isConditional ? record?.validators ?? Validators() : Validators(),
+      conditions: isConditional ? record.map(Self.conditions) ?? Validators() : Validators(),
       conditionURL: record?.finalURL,
       allowsCoding: Self.isWorthCoding(entry),
-      sizeLimit: limit,
+      sizeLimit: limits.compactMap(\.self).min(),
       expectedSize: entry.size,
       algorithms: Self.algorithms(of: entry),
       partialKey: entry.url.string,
       partial: start.partials[entry.url.string]
     )
     send(item, into: &effects)
+  }
+
+  private static func conditions(of record: ContentRecord) -> Validators {
+    Revalidation.conditions(
+      record.validators,
+      stored: record.headers,
+      receivedAt: record.validatedAt ?? record.fetchedAt
+    )
   }
 
   /// Configured headers reach the servers that the configuration names: every inline item's, or the
@@ -189,7 +245,8 @@ extension Dispatcher {
       active[slot].result.status = status
       if failure.code == .cancelled, halt != nil { return settleItemHalted(item, into: &effects) }
       if request.mode == .plan { return probeFailed(item, failure, into: &effects) }
-      fail(item, failure, now: now, into: &effects)
+      if serveStale(item, failure, status: status, now: now, into: &effects) { return }
+      fail(item, roomFailure(item, failure) ?? failure, now: now, into: &effects)
     case .deferred(let deferral, let status):
       active[slot].result.status = status
       settleDeferred(item, deferral, into: &effects)
@@ -226,10 +283,12 @@ extension Dispatcher {
       return confirmed(item, record, response, now: now)
     }
     guard let body = response.body else {
+      if removeGone(item, response.status, now: now, into: &effects) { return }
       let failure = Self.failure(
         status: response.status,
         carriesCredentials: exchange.carriesCredentials
       )
+      if serveStale(item, failure, status: response.status, now: now, into: &effects) { return }
       return fail(item, failure, now: now, into: &effects)
     }
     if !exchange.hasAsked(for: Self.algorithms(of: active[slot].entry)) {
@@ -240,10 +299,21 @@ extension Dispatcher {
     if let objection = BodyCheck.objection(
       to: body,
       headers: response.headers,
-      entry: active[slot].entry
+      entry: active[slot].entry,
+      expectations: active[slot].segments.map { segments[$0].declaration.expectation },
+      storedSize: active[slot].result.isUsable ? active[slot].record?.size : nil
     ) {
       effects.append(.discard(body))
       return refuse(item, objection, status: response.status, now: now, into: &effects)
+    }
+    let honorsNoStore = active[slot].segments.contains { segments[$0].declaration.honorsNoStore }
+    guard Freshness.mayStore(response.headers, honorsNoStore: honorsNoStore) else {
+      effects.append(.discard(body))
+      let failure = Failure(
+        .unsupported,
+        "its server says `no-store`, and `honor_no_store` heeds it"
+      )
+      return fail(item, failure, now: now, into: &effects)
     }
     arrived(item, body, response, exchange: exchange, now: now)
   }
@@ -278,12 +348,16 @@ extension Dispatcher {
     let merged = Revalidation.merge(stored: record.headers, confirmed: response.headers)
     var renewed = record
     renewed.headers = merged.headers
-    renewed.validators.entityTag = response.headers["ETag"] ?? record.validators.entityTag
-    renewed.validators.lastModified =
-      response.headers["Last-Modified"] ?? record.validators.lastModified
+    renewed.validators = Revalidation.renewed(record.validators, by: response.headers)
     active[slot].result.outcome = merged.isChanged ? .headers : .unchanged
     active[slot].result.source = .revalidated
-    finishStoring(item, renewed, body: nil, now: now, isPlain: !merged.isChanged)
+    finishStoring(
+      item,
+      renewed,
+      body: nil,
+      now: now,
+      isPlain: !merged.isChanged && renewed.validators == record.validators
+    )
   }
 
   private mutating func arrived(

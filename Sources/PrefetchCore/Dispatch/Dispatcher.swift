@@ -77,6 +77,8 @@ package struct Dispatcher: Sendable {
   var limits: HostLimits
   var inFlight: [TransferID: Job] = [:]
   var preparing = 0
+  /// Declared sizes of what is under way and not in the store yet.
+  var reservedBytes: Int64 = 0
   var waiting = WaitingLine()
   var manifestExchanges: [Int: Exchange] = [:]
   private var manifestHosts: [Int: HostID] = [:]
@@ -227,7 +229,11 @@ package struct Dispatcher: Sendable {
   mutating func send(_ item: Int, into effects: inout [Effect]) {
     let slot = Int(items[item].slot)
     let id = newTransfer(for: .item(item))
-    guard let request = active[slot].exchange?.nextRequest(id) else { return }
+    guard var request = active[slot].exchange?.nextRequest(id) else { return }
+    let segment = segments[Int(items[item].segment)].declaration
+    if let rate = segment.rate {
+      request.rateGroup = .init(name: segment.name, rate: rate)
+    }
     if active[slot].result.attempts == 0 {
       let names = active[slot].segments.map { segments[$0].declaration.name }
       effects.append(.announce(.itemStarted(active[slot].entry.url, segments: names)))

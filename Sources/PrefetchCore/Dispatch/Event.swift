@@ -54,11 +54,22 @@ package struct Preparation: Hashable, Sendable {
   package var record: Int64?
   /// A declared digest under which an object may be stored already.
   package var digest: ContentDigest?
+  /// For how many bytes room is needed; nil where nothing will be stored.
+  package var bytes: Int64?
+  package var priority: Int?
 
-  package init(item: Int, record: Int64?, digest: ContentDigest?) {
+  package init(
+    item: Int,
+    record: Int64?,
+    digest: ContentDigest?,
+    bytes: Int64? = nil,
+    priority: Int? = nil
+  ) {
     self.item = item
     self.record = record
     self.digest = digest
+    self.bytes = bytes
+    self.priority = priority
   }
 }
 
@@ -67,11 +78,13 @@ package struct Prepared: Sendable {
   package var record: ContentRecord?
   /// The size of a whole object with the declared digest.
   package var adoptedSize: Int64?
+  package var room: Room
 
-  package init(item: Int, record: ContentRecord?, adoptedSize: Int64?) {
+  package init(item: Int, record: ContentRecord?, adoptedSize: Int64?, room: Room = Room()) {
     self.item = item
     self.record = record
     self.adoptedSize = adoptedSize
+    self.room = room
   }
 }
 

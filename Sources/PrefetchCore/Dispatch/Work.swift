@@ -37,6 +37,11 @@ struct SegmentWork: Sendable {
   /// Until when every item holds without a question.
   var quietUntil = Instant.distantFuture
 
+  /// What the paths of its items are relative to.
+  var manifestBase: WebURL? {
+    accepted?.manifestFinalURL.flatMap { try? WebURL($0) }
+  }
+
   var priority: Int? {
     declaration.priority ?? accepted?.priority
   }
@@ -79,6 +84,10 @@ struct ActiveItem: Sendable {
   /// Every segment that names it, the one it was planned for first.
   var segments: [Int]
   var exchange: Exchange?
+  /// Bytes that the cache's own limit leaves for it, where that is less than any other limit.
+  var roomLimit: Int64?
+  /// Counted in ``Dispatcher/reservedBytes`` until it settles.
+  var reserved: Int64 = 0
   /// Where it takes a place on the wire.
   var host: HostID?
   var result: ItemResult

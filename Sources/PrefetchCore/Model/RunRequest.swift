@@ -56,6 +56,15 @@ package struct SegmentDeclaration: Sendable {
   package var lifetime: Freshness.Lifetime?
   package var maximumFileSize: Int64?
   package var allowsEmpty: Bool
+  /// Further servers that have the same paths.
+  package var alternates: [WebURL] = []
+  package var expectation = ContentExpectation()
+  /// How long a stale copy serves when its server cannot be asked; nil = as the run says.
+  package var maximumStale: Duration?
+  package var onGone = GoneRule.keep
+  package var honorsNoStore = false
+  /// Bytes a second of all its transfers together.
+  package var rate: Int64?
 
   package init(name: String, source: Source) {
     self.name = name

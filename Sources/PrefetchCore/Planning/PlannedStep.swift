@@ -20,6 +20,14 @@ package enum ItemOutcome: String, Hashable, Sendable, CaseIterable {
   case deferred
   case failed
   case redirected
+
+  /// Whether the item's history should tell it.
+  package var isNews: Bool {
+    switch self {
+    case .unchanged: false
+    case .added, .updated, .headers, .stale, .removed, .deferred, .failed, .redirected: true
+    }
+  }
 }
 
 /// The planner's decision about one entry, small enough to keep a million of them.

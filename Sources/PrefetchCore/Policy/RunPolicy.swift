@@ -9,6 +9,10 @@ package struct RunPolicy: Sendable {
   package var perHost = 4
   package var maximumFileSize: Int64? = 10 << 30
   package var maximumManifestSize: Int64 = 512 << 20
+  /// How long a stale copy serves when its server cannot be asked.
+  package var maximumStale: Duration = .zero
+  /// How much the cache may take, and how room is made.
+  package var room = Eviction.Rules()
   /// An upper bound on freshness for everything.
   package var freshnessLimit: Duration?
   /// The share of a manifest's items that may vanish at once, from ten items on.

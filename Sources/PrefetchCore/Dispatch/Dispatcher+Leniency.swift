@@ -1,0 +1,70 @@
+/// Endings that configuration makes milder than failures.
+extension Dispatcher {
+  /// Whether an older copy may stand in for an answer that could not be had; then it does.
+  mutating func serveStale(
+    _ item: Int,
+    _ failure: Failure,
+    status: Int?,
+    now: Moment,
+    into effects: inout [Effect]
+  ) -> Bool {
+    let slot = Int(items[item].slot)
+    guard halt == nil, active[slot].result.isUsable, let record = active[slot].record,
+      StaleRule.covers(failure, status: status),
+      !Planner.isContradicted(active[slot].entry.digests, by: record)
+    else { return false }
+    let bound = active[slot].segments.map {
+      segments[$0].declaration.maximumStale ?? request.policy.maximumStale
+    }.min()
+    guard let bound, StaleRule.mayServe(record, maximumStale: bound, now: now.wall) else {
+      return false
+    }
+    active[slot].result.action = .keep
+    active[slot].result.outcome = .stale
+    active[slot].result.source = .stale
+    active[slot].result.reason = failure.message
+    for index in active[slot].segments { segments[index].noteQuiet(until: nil) }
+    settleItem(item, into: &effects)
+    return true
+  }
+
+  /// Whether the configuration gives up what its server has no more; then it leaves.
+  mutating func removeGone(
+    _ item: Int,
+    _ status: Int,
+    now: Moment,
+    into effects: inout [Effect]
+  ) -> Bool {
+    let slot = Int(items[item].slot)
+    let row = items[item].step.position.map { facts.inventory.rows[$0] }
+    let ending = GoneRule.ending(
+      status: status,
+      rules: active[slot].segments.map { segments[$0].declaration.onGone },
+      hasBody: row?.hasBody ?? false,
+      isLocked: row?.isLocked ?? false
+    )
+    guard request.mode == .run, case .removed = ending, let row else { return false }
+    active[slot].result.action = .keep
+    active[slot].result.outcome = .unchanged
+    active[slot].result.reason = "the server answered \(status), and `on_gone` removes it"
+    active[slot].result.isUsable = false
+    active[slot].result.state = .deleted
+    for index in active[slot].segments {
+      segments[index].noteQuiet(until: nil)
+      batch.add(.leaveItems(segments[index].key, items: [row.item]), now: now.uptime)
+    }
+    settleItem(item, into: &effects)
+    return true
+  }
+
+  /// What a body too large for the rest of the cache means.
+  func roomFailure(_ item: Int, _ failure: Failure) -> Failure? {
+    guard failure.code == .tooLarge, let room = active[Int(items[item].slot)].roomLimit else {
+      return nil
+    }
+    let index = Int(items[item].segment)
+    let limit = segments[index].declaration.maximumFileSize ?? request.policy.maximumFileSize
+    guard limit.map({ room < $0 }) ?? true else { return nil }
+    return Failure(.cacheFull, "it does not fit into what `cache.size` leaves, \(room) bytes")
+  }
+}
