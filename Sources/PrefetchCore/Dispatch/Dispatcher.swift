@@ -100,7 +100,8 @@ package struct Dispatcher: Sendable {
     deadline = start.request.policy.deadline.map { start.now.uptime + $0 }
     queue = TransferQueue(
       concurrency: start.request.policy.concurrency,
-      perHost: start.request.policy.perHost
+      perHost: start.request.policy.perHost,
+      lookAhead: start.request.policy.lookAhead
     )
     var gates: [HostLimits.Gate] = []
     for gate in start.gates {
@@ -234,7 +235,8 @@ package struct Dispatcher: Sendable {
     if let rate = segment.rate {
       request.rateGroup = .init(name: segment.name, rate: rate)
     }
-    if active[slot].result.attempts == 0 {
+    if !active[slot].isAnnounced {
+      active[slot].isAnnounced = true
       let names = active[slot].segments.map { segments[$0].declaration.name }
       effects.append(.announce(.itemStarted(active[slot].entry.url, segments: names)))
     }
@@ -250,13 +252,14 @@ package struct Dispatcher: Sendable {
     into effects: inout [Effect]
   ) {
     guard let job = inFlight.removeValue(forKey: id) else { return }
+    guard !result.wasNotSent else { return takeBack(job, now: now, into: &effects) }
     let status = try? result.outcome.get().status
     switch job {
     case .manifest(let segment):
       guard var exchange = manifestExchanges[segment], let host = manifestHosts[segment] else {
         return
       }
-      queue.finished(on: host, httpVersion: result.figures.httpVersion)
+      queue.finished(on: host, result)
       announceRequest(status, result.figures, exchange, for: [segment], into: &effects)
       let step = exchange.receive(
         result,
@@ -272,7 +275,7 @@ package struct Dispatcher: Sendable {
     case .item(let item):
       let slot = Int(items[item].slot)
       guard let host = active[slot].host else { return }
-      queue.finished(on: host, httpVersion: result.figures.httpVersion)
+      queue.finished(on: host, result)
       active[slot].result.figures = result.figures
       guard
         let step = active[slot].exchange?.receive(
@@ -294,6 +297,23 @@ package struct Dispatcher: Sendable {
       guard !proceed(job, step, now: now, into: &effects) else { return }
       itemAnswered(item, step, now: now, into: &effects)
     }
+  }
+
+  /// A request that never went out: nothing happened, except that its host may have to be left alone.
+  private mutating func takeBack(_ job: Job, now: Moment, into effects: inout [Effect]) {
+    switch job {
+    case .manifest(let segment):
+      guard let host = manifestHosts[segment] else { return }
+      queue.tookBack(from: host)
+      manifestExchanges[segment]?.takeBack()
+    case .item(let item):
+      let slot = Int(items[item].slot)
+      guard let host = active[slot].host else { return }
+      queue.tookBack(from: host)
+      active[slot].exchange?.takeBack()
+      active[slot].result.attempts -= 1
+    }
+    reask(job, now: now, into: &effects)
   }
 
   /// Whether the exchange goes on; after a halt it ends where it stands.
