@@ -259,14 +259,12 @@ extension Dispatcher {
   func newActive(_ item: Int) -> ActiveItem {
     let work = items[item]
     let segment = segments[Int(work.segment)]
-    var entry = segment.entries[Int(work.step.entry)]
-    let id = entry.id ?? start.identify(entry.url.string)
-    entry.id = id
+    let entry = segment.entries.entry(at: Int(work.step.entry), identified: false)
     let row = work.step.position.map { facts.inventory.rows[$0] }
     var result = ItemResult(
       url: entry.url.string,
-      id: id,
-      segments: [segment.declaration.name],
+      id: entry.id ?? "",
+      segments: segment.names,
       state: row?.state ?? .pending,
       action: work.step.decision.action,
       reason: work.step.reason.text
