@@ -18,26 +18,11 @@ package final class MemoryStore: ContentStore {
 
   // MARK: Bodies
 
-  package func beginBody(_ plan: BodyPlan) throws(Failure) -> any BodySink {
-    try staging.beginBody(plan)
-  }
-
   package func partials() throws(Failure) -> [String: PartialBody] {
     [:]
   }
 
   package func forgetPartial(_ key: String) {}
-
-  package func withBytes<Result>(
-    of body: StagedBody,
-    _ read: (RawSpan) throws -> Result
-  ) throws -> Result {
-    try staging.withBytes(of: body, read)
-  }
-
-  package func discard(_ body: StagedBody) {
-    staging.discard(body)
-  }
 
   package func withObject<Result>(
     _ digest: ContentDigest,

@@ -33,9 +33,13 @@ struct RunSession {
     let state = try StateStore.openForReading(state: places.state, reports: &reports)
     console.report(reports)
     let subscriptions = try Subscriptions.resolve(loaded, state: state, mayWrite: false)
-    let store: any ContentStore =
-      try DiskStore.openForReading(cache: places.cache, clockStart: context.clock.now().wall)
-      ?? AbsentStore()
+    guard
+      let store = try DiskStore.openForReading(
+        cache: places.cache,
+        clockStart: context.clock.now().wall
+      )
+    else { return try perform(subscriptions, store: AbsentStore()) }
+    defer { console.report(store.takeDiagnostics()) }
     return try perform(subscriptions, store: store)
   }
 
@@ -62,12 +66,14 @@ struct RunSession {
     }
     let store = try DiskStore.openForWriting(
       cache: places.cache,
-      clockStart: context.clock.now().wall
+      clockStart: context.clock.now().wall,
+      durability: Durability(loaded.configuration.cache.durability)
     )
-    console.report(store.diagnostics)
+    console.report(store.takeDiagnostics())
     let report = try perform(subscriptions, store: store)
     try store.finishRun(holding: lock)
     try store.close()
+    console.report(store.takeDiagnostics())
     try remember(report, in: state)
     try state.close()
     return report

@@ -61,7 +61,6 @@ package struct Cache: Hashable, Sendable {
       "How long a stale copy serves when its server cannot be asked"
     ).later
     Field("durability", \.durability, .choice(), "How often written files are forced onto the disk")
-      .later
     Field("purge", \.purge, Purge.table, "How things leave the cache")
   }
 }

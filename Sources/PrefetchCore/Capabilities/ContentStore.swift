@@ -1,5 +1,8 @@
 /// What the cache holds and how it changes; the engine's only door to it.
 package protocol ContentStore: BodyStaging {
+  associatedtype Staging: BodyStaging
+  /// Where its bodies arrive.
+  var staging: Staging { get }
   /// Every record, ordered by the bytes of its URL, with the segments that hold it.
   func inventory() throws(Failure) -> RecordInventory
   /// What every record says, in one pass and without text.
@@ -30,6 +33,23 @@ package protocol ContentStore: BodyStaging {
   /// Which of the inventory's objects are no longer in the file system: a look at directory times
   /// first, at names only where a directory changed since the last run.
   func missingObjects(of inventory: RecordInventory) throws(Failure) -> Set<ContentDigest>
+}
+
+extension ContentStore {
+  package func beginBody(_ plan: BodyPlan) throws(Failure) -> any BodySink {
+    try staging.beginBody(plan)
+  }
+
+  package func withBytes<Result>(
+    of body: StagedBody,
+    _ read: (RawSpan) throws -> Result
+  ) throws -> Result {
+    try staging.withBytes(of: body, read)
+  }
+
+  package func discard(_ body: StagedBody) {
+    staging.discard(body)
+  }
 }
 
 /// Which configuration a segment belongs to, and its name.

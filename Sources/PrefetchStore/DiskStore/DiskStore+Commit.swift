@@ -84,31 +84,27 @@ extension DiskStore {
   ) throws(Failure) -> [RemovedContent] {
     let writing = try requireWriting()
     let database = try database()
-    do throws(Failure) {
+    return try Self.withObjectsLocked(writing.layout) { () throws(Failure) in
       let references = try references()
       let writer = try writer()
-      return try Self.withObjectsLocked(writing.layout) { () throws(Failure) in
-        let publications = try publications(bodies, references)
-        try writing.publisher.publish(publications, noting: &times)
-        try database.transaction { () throws(Failure) in
-          writer.begin(locks: LockRule(now: clockStart))
-          try body(writer) { digest throws(Failure) in
-            if try references.contains(digest) { return true }
-            // What is taken up again was not counted.
-            usedBytes = nil
-            return try intactObject(digest) != nil
-          }
-          try writer.end()
+      let publications = try publications(bodies, references)
+      try writing.publisher.publish(publications, noting: &times)
+      try database.transaction { () throws(Failure) in
+        writer.begin(locks: LockRule(now: clockStart))
+        try body(writer) { digest throws(Failure) in
+          if try references.contains(digest) { return true }
+          // What is taken up again was not counted.
+          usedBytes = nil
+          return try intactObject(digest) != nil
         }
-        for publication in publications where !publication.isKnown {
-          usedBytes? += publication.size
-        }
-        try tidyUp(after: writer, references, writing)
-        return writer.removed
+        try writer.end()
       }
-    } catch {
-      noteDamage(error)
-      throw error
+      hasCommitted = true
+      for publication in publications where !publication.isKnown {
+        usedBytes? += publication.size
+      }
+      try tidyUp(after: writer, references, writing)
+      return writer.removed
     }
   }
 

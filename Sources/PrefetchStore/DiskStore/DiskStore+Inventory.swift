@@ -2,13 +2,7 @@ package import PrefetchCore
 
 extension DiskStore {
   package func takeInventory() throws(Failure) -> Inventory {
-    do throws(Failure) {
-      return try readRows()
-    } catch {
-      // Nothing has been changed yet, so an index that cannot be read can still be begun anew.
-      try beginAnew(because: error)
-      return try readRows()
-    }
+    try answering { () throws(Failure) in try readRows() }
   }
 
   package func records(_ items: [Int64]) throws(Failure) -> [ContentRecord?] {

@@ -65,13 +65,15 @@ extension DiskStore {
     return missing
   }
 
-  /// Ends a run: removes what crashes left, notes what is complete, and moves the log into the
-  /// index, unless somebody reads.
+  /// Ends a run: removes what crashes left, notes what is complete, renews the copy of the index,
+  /// and moves the log into the index, unless somebody reads.
   package func finishRun(holding lock: RunLock) throws(Failure) {
     let writing = try requireWriting()
     try withExtendedLifetime(lock) { () throws(Failure) in
-      try removeOrphans(in: times.suspects, writing)
+      try removeOrphans(in: times.suspects, writing, sparing: try sparedOrphans())
       try writing.partial.removeStale()
+      try writing.partial.parts.tidyUp(now: clockStart)
+      try backUpWhenDue()
       try close()
     }
   }
@@ -84,14 +86,15 @@ extension DiskStore {
   package func removeOrphans(holding lock: RunLock) throws(Failure) -> Int {
     let writing = try requireWriting()
     return try withExtendedLifetime(lock) { () throws(Failure) in
-      try removeOrphans(in: Set(UInt8.min...UInt8.max), writing)
+      try removeOrphans(in: Set(UInt8.min...UInt8.max), writing, sparing: nil)
     }
   }
 
   @discardableResult
   private func removeOrphans(
     in prefixes: Set<UInt8>,
-    _ writing: Writing
+    _ writing: Writing,
+    sparing last: Int64?
   ) throws(Failure) -> Int {
     try Self.withObjectsLocked(writing.layout) { () throws(Failure) in
       let references = try references()
@@ -103,6 +106,7 @@ extension DiskStore {
           guard let status = try folder.status(of: digest.hexadecimal),
             status.kind != .folder
           else { continue }
+          if let last, status.changed <= last { continue }
           if status.changed < start {
             orphans.append(digest)
           } else {

@@ -2,24 +2,20 @@ package import PrefetchCore
 
 extension DiskStore {
   package func inventory() throws(Failure) -> RecordInventory {
-    do throws(Failure) {
-      return try readInventory()
-    } catch {
-      // Nothing has been changed yet, so an index that cannot be read can still be begun anew.
-      try beginAnew(because: error)
-      return try readInventory()
-    }
+    try answering { () throws(Failure) in try readInventory() }
   }
 
   package func segments() throws(Failure) -> [SegmentRecord] {
-    let rows = try database().prepare(
-      "SELECT \(SegmentRow.columns) FROM segments ORDER BY identity, name"
-    )
-    var segments: [SegmentRecord] = []
-    while try rows.step() {
-      segments.append(try SegmentRow.read(rows))
+    try answering { () throws(Failure) in
+      let rows = try database().prepare(
+        "SELECT \(SegmentRow.columns) FROM segments ORDER BY identity, name"
+      )
+      var segments: [SegmentRecord] = []
+      while try rows.step() {
+        segments.append(try SegmentRow.read(rows))
+      }
+      return segments
     }
-    return segments
   }
 
   package func record(url: String) throws(Failure) -> ContentRecord? {
@@ -54,41 +50,47 @@ extension DiskStore {
 
   /// The records of a segment in the order in which they came to be.
   package func members(of key: SegmentKey) throws(Failure) -> [ContentRecord] {
-    let rows = try database().prepare(
-      """
-      SELECT \(RecordRow.columns) FROM \(RecordRow.source) WHERE holders IN \
-      (SELECT holders FROM holder_sets WHERE segment=\
-      (SELECT segment FROM segments WHERE identity=?1 AND name=?2)) ORDER BY item
-      """
-    )
-    try rows.bind(1, key.identity)
-    try rows.bind(2, key.name)
-    return try Self.records(rows)
+    try answering { () throws(Failure) in
+      let rows = try database().prepare(
+        """
+        SELECT \(RecordRow.columns) FROM \(RecordRow.source) WHERE holders IN \
+        (SELECT holders FROM holder_sets WHERE segment=\
+        (SELECT segment FROM segments WHERE identity=?1 AND name=?2)) ORDER BY item
+        """
+      )
+      try rows.bind(1, key.identity)
+      try rows.bind(2, key.name)
+      return try Self.records(rows)
+    }
   }
 
   package func segmentsHolding(url: String) throws(Failure) -> [SegmentKey] {
-    let rows = try database().prepare(
-      """
-      SELECT identity, name FROM segments JOIN holder_sets USING (segment) \
-      WHERE holders=(SELECT holders FROM items WHERE url=?1) ORDER BY identity, name
-      """
-    )
-    try rows.bind(1, url)
-    var keys: [SegmentKey] = []
-    while try rows.step() {
-      keys.append(SegmentKey(identity: rows.text(0), name: rows.text(1)))
+    try answering { () throws(Failure) in
+      let rows = try database().prepare(
+        """
+        SELECT identity, name FROM segments JOIN holder_sets USING (segment) \
+        WHERE holders=(SELECT holders FROM items WHERE url=?1) ORDER BY identity, name
+        """
+      )
+      try rows.bind(1, url)
+      var keys: [SegmentKey] = []
+      while try rows.step() {
+        keys.append(SegmentKey(identity: rows.text(0), name: rows.text(1)))
+      }
+      return keys
     }
-    return keys
   }
 
   private static let hasID = "item IN (SELECT item FROM item_details WHERE id=?1)"
 
   private func records(where condition: String, _ name: String) throws(Failure) -> [ContentRecord] {
-    let rows = try database().prepare(
-      "SELECT \(RecordRow.columns) FROM \(RecordRow.source) WHERE \(condition) ORDER BY url"
-    )
-    try rows.bind(1, name)
-    return try Self.records(rows)
+    try answering { () throws(Failure) in
+      let rows = try database().prepare(
+        "SELECT \(RecordRow.columns) FROM \(RecordRow.source) WHERE \(condition) ORDER BY url"
+      )
+      try rows.bind(1, name)
+      return try Self.records(rows)
+    }
   }
 
   private static func records(_ rows: borrowing Statement) throws(Failure) -> [ContentRecord] {

@@ -88,27 +88,29 @@ extension DiskStore {
   }
 
   private func namedObjects() throws(Failure) -> [NamedObject] {
-    let rows = try database().prepare(
-      """
-      SELECT digest, size, url FROM items WHERE digest IS NOT NULL UNION ALL \
-      SELECT manifest, NULL, coalesce(manifest_url, name) FROM segments \
-      WHERE manifest IS NOT NULL ORDER BY 1, 2 DESC, 3
-      """
-    )
-    var objects: [NamedObject] = []
-    while try rows.step() {
-      guard let digest = rows.optionalDigest(0) else {
-        throw Failure(.storeDamaged, "the index holds an impossible digest for `\(rows.text(2))`")
+    try answering { () throws(Failure) in
+      let rows = try database().prepare(
+        """
+        SELECT digest, size, url FROM items WHERE digest IS NOT NULL UNION ALL \
+        SELECT manifest, NULL, coalesce(manifest_url, name) FROM segments \
+        WHERE manifest IS NOT NULL ORDER BY 1, 2 DESC, 3
+        """
+      )
+      var objects: [NamedObject] = []
+      while try rows.step() {
+        guard let digest = rows.optionalDigest(0) else {
+          throw Failure(.storeDamaged, "the index holds an impossible digest for `\(rows.text(2))`")
+        }
+        if objects.last?.digest == digest {
+          objects[objects.count - 1].urls.append(rows.text(2))
+        } else {
+          objects.append(
+            NamedObject(digest: digest, size: rows.optionalNumber(1), urls: [rows.text(2)])
+          )
+        }
       }
-      if objects.last?.digest == digest {
-        objects[objects.count - 1].urls.append(rows.text(2))
-      } else {
-        objects.append(
-          NamedObject(digest: digest, size: rows.optionalNumber(1), urls: [rows.text(2)])
-        )
-      }
+      return objects
     }
-    return objects
   }
 
   private func problem(
