@@ -73,7 +73,11 @@ import Testing
   func table(row: Row) throws {
     let entry = ManifestEntry(url: try WebURL("https://a.example/"))
     let refused = RejectedEntry(url: "x", failure: Failure(.badURL, "bad"))
-    var given = Given(manifest: Manifest(entries: Array(repeating: entry, count: row.items)))
+    var given = Given(
+      manifest: Manifest(
+        entries: EntryTable(repeatElement(entry, count: row.items))
+      )
+    )
     given.manifest.rejected = Array(repeating: refused, count: row.rejected)
     row.change(&given)
     let recorded = row.recordedItems.map { count in

@@ -19,10 +19,12 @@ package final class MemoryStore: ContentStore {
   // MARK: Bodies
 
   package func partials() throws(Failure) -> [String: PartialBody] {
-    [:]
+    staging.partials
   }
 
-  package func forgetPartial(_ key: String) {}
+  package func forgetPartial(_ key: String) {
+    staging.forgetPartial(key)
+  }
 
   package func withObject<Result>(
     _ digest: ContentDigest,

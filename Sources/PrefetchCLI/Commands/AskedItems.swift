@@ -78,7 +78,7 @@ struct AskedItems {
           )
         )
       }
-      return AskedItems(entries: manifest.entries, rejected: manifest.rejected)
+      return AskedItems(entries: Array(manifest.entries), rejected: manifest.rejected)
     } catch {
       let message =
         (error as? Failure)?.message ?? (error as? FileReading.Fault)?.reason ?? "\(error)"

@@ -27,7 +27,11 @@ struct ItemFetch {
       context.console.report(store.takeDiagnostics())
       let settings = builder.transportSettings { context.environment.variables[$0] }
       let engine = Engine(
-        transport: try CurlTransport(settings: settings, staging: store, clock: context.clock),
+        transport: try CurlTransport(
+          settings: settings,
+          staging: store.staging,
+          clock: context.clock
+        ),
         store: store,
         files: SystemFiles(),
         clock: context.clock,

@@ -85,7 +85,7 @@ struct DeclaredItems {
   ) -> [ManifestEntry] {
     switch reading {
     case .success(let manifest):
-      return manifest.entries
+      return Array(manifest.entries)
     case .failure(let failure):
       warnings.append(
         Diagnostic(

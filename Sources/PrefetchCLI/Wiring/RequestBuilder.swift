@@ -98,6 +98,7 @@ struct RequestBuilder {
     guard let url = item.url else { return nil }
     var entry = ManifestEntry(url: url)
     entry.id = item.id ?? ItemIdentifier.make(for: url)
+    entry.isIdentifierMade = item.id == nil
     entry.provider = item.provider
     entry.type = item.type.rawValue
     entry.title = item.title

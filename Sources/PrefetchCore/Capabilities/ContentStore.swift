@@ -1,7 +1,7 @@
 /// What the cache holds and how it changes; the engine's only door to it.
 package protocol ContentStore: BodyStaging {
-  associatedtype Staging: BodyStaging
-  /// Where its bodies arrive.
+  associatedtype Staging: BodyStaging & Sendable
+  /// Where its bodies arrive, for any thread to use.
   var staging: Staging { get }
   /// Every record, ordered by the bytes of its URL, with the segments that hold it.
   func inventory() throws(Failure) -> RecordInventory
@@ -130,9 +130,15 @@ package struct Validators: Hashable, Sendable {
   package var entityTag: String?
   package var lastModified: String?
 
+  /// An empty one says nothing, and one of more than a kilobyte only swells every later request.
   package init(entityTag: String? = nil, lastModified: String? = nil) {
-    self.entityTag = entityTag
-    self.lastModified = lastModified
+    self.entityTag = Self.useful(entityTag)
+    self.lastModified = Self.useful(lastModified)
+  }
+
+  private static func useful(_ text: String?) -> String? {
+    guard let text, !text.isEmpty, text.utf8.count <= 1_024 else { return nil }
+    return text
   }
 
   package var isEmpty: Bool {

@@ -3,6 +3,8 @@ package struct ManifestEntry: Hashable, Sendable {
   package var url: WebURL
   /// Unique per provider; the manifest's own, else made from the URL.
   package var id: String?
+  /// Whether the id was made from the URL, and so says nothing that the URL does not.
+  package var isIdentifierMade = false
   package var provider: String?
   /// `file` unless said otherwise.
   package var type: String?
@@ -33,7 +35,12 @@ package struct ManifestEntry: Hashable, Sendable {
 extension ManifestEntry {
   /// A number that differs when what it says about the item, besides its content, does.
   package var descriptionHash: UInt64 {
-    Self.descriptionHash(id: id, provider: provider, type: type, expires: expires)
+    Self.descriptionHash(
+      id: isIdentifierMade ? nil : id,
+      provider: provider,
+      type: type,
+      expires: expires
+    )
   }
 
   static func descriptionHash(
@@ -80,7 +87,7 @@ package struct RejectedEntry: Error, Hashable, Sendable {
 
 /// A manifest that was read and found well-formed.
 package struct Manifest: Hashable, Sendable {
-  package var entries: [ManifestEntry]
+  package var entries: EntryTable
   package var rejected: [RejectedEntry]
   package var generated: Instant?
   package var expires: Instant?
@@ -89,13 +96,14 @@ package struct Manifest: Hashable, Sendable {
   package var priority: Int?
   package var warnings: [Diagnostic]
 
-  package init(entries: [ManifestEntry] = []) {
+  package init(entries: EntryTable = EntryTable()) {
     self.entries = entries
     rejected = []
     warnings = []
   }
 
+  /// Everything it lists, what it repeats included.
   package var itemCount: Int {
-    entries.count + rejected.count
+    entries.count + entries.duplicateCount + rejected.count
   }
 }

@@ -102,10 +102,12 @@ package struct WebURL: Hashable, Sendable {
     scheme = sibling.scheme
     host = sibling.host
     port = sibling.port
-    let target = text.dropFirst(sibling.scheme.rawValue.count + 3 + sibling.authority.count)
-    if let mark = target.firstIndex(of: "?") {
+    let bytes = text.utf8
+    let start = bytes.index(bytes.startIndex, offsetBy: sibling.originLength)
+    let target = text[start...]
+    if let mark = target.utf8.firstIndex(of: UInt8(ascii: "?")) {
       path = String(target[..<mark])
-      query = String(target[target.index(after: mark)...])
+      query = String(target[target.utf8.index(after: mark)...])
     } else {
       path = String(target)
       query = nil
@@ -113,28 +115,9 @@ package struct WebURL: Hashable, Sendable {
     string = text
   }
 
-  /// Whether a path, with its query, is in the form that this type would write.
-  ///
-  /// It may say no to some that are.
-  static func isCanonicalTarget(_ target: Slice<UnsafeBufferPointer<UInt8>>) -> Bool {
-    var previous: UInt8 = 0
-    var index = unsafe target.startIndex
-    let end = unsafe target.endIndex
-    guard index < end, unsafe target[index] == UInt8(ascii: "/") else { return false }
-    while index < end {
-      let byte = unsafe target[index]
-      guard plainBytes[Int(byte)] else { return false }
-      if previous == UInt8(ascii: "/"), byte == UInt8(ascii: ".") || byte == UInt8(ascii: "%") {
-        return false
-      }
-      previous = byte
-      index += 1
-    }
-    return true
-  }
-
-  private static let plainBytes: [Bool] = (0...255).map { byte in
-    byte > 0x20 && byte < 0x7F && !"\"<>^`{|}\\#".utf8.contains(UInt8(byte))
+  /// Of the scheme, the host and the port, as ``string`` begins.
+  var originLength: Int {
+    string.utf8.count - path.utf8.count - (query.map { $0.utf8.count + 1 } ?? 0)
   }
 
   private init(scheme: Scheme, host: String, port: Int, path: String, query: String?) {

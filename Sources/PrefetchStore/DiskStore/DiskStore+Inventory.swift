@@ -6,13 +6,15 @@ extension DiskStore {
   }
 
   package func records(_ items: [Int64]) throws(Failure) -> [ContentRecord?] {
-    let query = try recordQuery()
-    var records: [ContentRecord?] = []
-    records.reserveCapacity(items.count)
-    for item in items {
-      records.append(try query.record(item))
+    try answering { () throws(Failure) in
+      let query = try recordQuery()
+      var records: [ContentRecord?] = []
+      records.reserveCapacity(items.count)
+      for item in items {
+        records.append(try query.record(item))
+      }
+      return records
     }
-    return records
   }
 
   package func adoptable(_ digest: ContentDigest) throws(Failure) -> Int64? {
@@ -116,6 +118,6 @@ private final class InventoryReader {
 extension Statement {
   /// The key of a URL, or of any text, made from the bytes where they lie.
   fileprivate func key(_ index: Int32) -> URLKey {
-    unsafe withBytes(index) { bytes in unsafe URLKey(bytes.bindMemory(to: UInt8.self)) }
+    unsafe withBytes(index) { bytes in unsafe URLKey(bytes.bytes) }
   }
 }

@@ -277,6 +277,7 @@ package final class DiskStore: ContentStore {
       connection = nil
       connection = .reading(try index.openCopy(because: fault, &diagnostics))
     case (.writing(let writing), .writing(let database)):
+      kept = KeptStatements()
       database.close()
       connection = nil
       let rebuilt = try Self.withObjectsLocked(writing.layout) { () throws(Failure) in

@@ -1,0 +1,65 @@
+/// What many entries of a manifest say in the same words: type, provider and media type.
+package struct EntryKinds: Sendable {
+  package struct Kind: Hashable, Sendable {
+    /// Each into the words, zero for none.
+    package var type: UInt16 = 0
+    package var provider: UInt16 = 0
+    package var mime: UInt16 = 0
+
+    package init() {}
+  }
+
+  private var words: [String] = []
+  private var keys: [URLKey] = []
+  private var index = KeyTable()
+  private var kinds: [Kind] = [Kind()]
+  private var numbers: [Kind: UInt16] = [Kind(): 0]
+  private var last: (kind: Kind, number: UInt16) = (Kind(), 0)
+
+  package init() {}
+
+  /// The number of a word of valid UTF-8; nil once there are too many different ones.
+  mutating func number(ofWord word: RawSpan) -> UInt16? {
+    let key = URLKey(word)
+    if let known = index.position(of: key, keyAt: { keys[$0] }) { return UInt16(known + 1) }
+    guard words.count < Int(UInt16.max) else { return nil }
+    words.append(unsafe word.withUnsafeBytes { unsafe String(decoding: $0, as: UTF8.self) })
+    keys.append(key)
+    _ = index.insert(key, at: keys.count - 1) { keys[$0] }
+    return UInt16(words.count)
+  }
+
+  /// The number of a combination; nil once there are too many different ones.
+  mutating func number(of kind: Kind) -> UInt16? {
+    if last.kind == kind { return last.number }
+    if let known = numbers[kind] {
+      last = (kind, known)
+      return known
+    }
+    guard kinds.count < Int(UInt16.max) else { return nil }
+    let number = UInt16(kinds.count)
+    kinds.append(kind)
+    numbers[kind] = number
+    last = (kind, number)
+    return number
+  }
+
+  func describe(_ entry: inout ManifestEntry, as number: UInt16) {
+    let kind = kinds[Int(number)]
+    entry.type = word(kind.type)
+    entry.provider = word(kind.provider)
+    entry.mime = word(kind.mime)
+  }
+
+  func type(_ number: UInt16) -> String? {
+    word(kinds[Int(number)].type)
+  }
+
+  func provider(_ number: UInt16) -> String? {
+    word(kinds[Int(number)].provider)
+  }
+
+  private func word(_ number: UInt16) -> String? {
+    number == 0 ? nil : words[Int(number) - 1]
+  }
+}

@@ -1,0 +1,163 @@
+/// Entries that need no value of their own, taken from the bytes they were written in.
+extension EntryTable {
+  /// Where relative references begin.
+  struct Folder: Sendable {
+    fileprivate var origin: Int
+    fileprivate var originLength: Int
+    /// The origin and the path up to its last slash.
+    fileprivate var bytes: [UInt8]
+  }
+
+  /// Where a URL leads that is written so that nothing in it needs repair.
+  package struct Place: Sendable {
+    fileprivate enum Form: Sendable {
+      case whole
+      case fromRoot
+      case fromFolder
+    }
+
+    fileprivate var form: Form
+    fileprivate var origin: Int
+    /// Of the URL made whole, before what is written.
+    fileprivate var leading: Int
+    fileprivate var originLength: Int
+  }
+
+  /// What an entry may say beside its URL and still be plain.
+  package struct Details: Sendable {
+    /// See ``kind(type:provider:mime:)``.
+    package var kind: UInt16 = 0
+    package var size: Int64?
+    /// No more than one of the two.
+    package var digest: ContentDigest?
+    package var strongDigest: StrongDigest?
+
+    package init() {}
+  }
+
+  /// Says what relative references mean from here on.
+  package mutating func resolveReferences(against base: WebURL) {
+    let number = origins.number(of: base)
+    let prefix = origins.prefix(number)
+    let length = base.path.utf8.reversed().drop { $0 != UInt8(ascii: "/") }.count
+    folder = Folder(
+      origin: number,
+      originLength: prefix.count,
+      bytes: prefix + base.path.utf8.prefix(length)
+    )
+    candidate = []
+    candidateLeading = 0
+  }
+
+  /// Nil for what has to go the long way through ``WebURL``, whether it is good or not.
+  package mutating func place(of url: RawSpan) -> Place? {
+    guard url.byteCount > 0, url.byteCount <= WebURL.maximumLength else { return nil }
+    if let origin = origins.number(beginning: url) {
+      let length = origins.prefix(origin).count
+      let target = url.extracting(length..<url.byteCount)
+      guard WebURL.isCanonical(target: target) else { return nil }
+      return Place(form: .whole, origin: origin, leading: 0, originLength: length)
+    }
+    guard let folder, folder.bytes.count + url.byteCount <= Int(UInt16.max) else { return nil }
+    let form: Place.Form
+    if url.begins(with: UInt8(ascii: "/")) {
+      let rest = url.extracting(1..<url.byteCount)
+      guard !rest.begins(with: UInt8(ascii: "/")), WebURL.isCanonical(target: url) else {
+        return nil
+      }
+      form = .fromRoot
+    } else {
+      guard WebURL.isCanonical(relative: url) else { return nil }
+      form = .fromFolder
+    }
+    return Place(
+      form: form,
+      origin: folder.origin,
+      leading: form == .fromRoot ? folder.originLength : folder.bytes.count,
+      originLength: folder.originLength
+    )
+  }
+
+  /// The number of a combination of words of valid UTF-8; nil once there are too many.
+  package mutating func kind(type: RawSpan?, provider: RawSpan?, mime: RawSpan?) -> UInt16? {
+    var kind = EntryKinds.Kind()
+    if let type {
+      guard let number = kinds.number(ofWord: type) else { return nil }
+      kind.type = number
+    }
+    if let provider {
+      guard let number = kinds.number(ofWord: provider) else { return nil }
+      kind.provider = number
+    }
+    if let mime {
+      guard let number = kinds.number(ofWord: mime) else { return nil }
+      kind.mime = number
+    }
+    return kinds.number(of: kind)
+  }
+
+  /// A URL that is named already is passed over.
+  ///
+  /// The id must be valid UTF-8 of 1 to 65,535 bytes.
+  package mutating func appendPlain(
+    _ url: RawSpan,
+    at place: Place,
+    id: RawSpan?,
+    _ details: Details
+  ) {
+    switch place.form {
+    case .whole:
+      let key = URLKey(url)
+      guard admit(key) else { return }
+      let start = text.count
+      let target = url.extracting(place.originLength..<url.byteCount)
+      unsafe target.withUnsafeBytes { unsafe text.append(contentsOf: $0) }
+      finish(start, place, id: id, details, key: key)
+    case .fromRoot, .fromFolder:
+      join(place.leading, url)
+      let key = unsafe URLKey(candidate.span.bytes)
+      guard admit(key) else { return }
+      let start = text.count
+      text.append(contentsOf: candidate[place.originLength...])
+      finish(start, place, id: id, details, key: key)
+    }
+  }
+
+  private mutating func join(_ leading: Int, _ url: RawSpan) {
+    if leading == candidateLeading {
+      candidate.removeLast(candidate.count - leading)
+    } else {
+      candidate = Array(folder?.bytes.prefix(leading) ?? [])
+      candidateLeading = leading
+    }
+    unsafe url.withUnsafeBytes { unsafe candidate.append(contentsOf: $0) }
+  }
+
+  private mutating func finish(
+    _ start: Int,
+    _ place: Place,
+    id: RawSpan?,
+    _ details: Details,
+    key: URLKey
+  ) {
+    var row = Row(start: start, size: details.size ?? -1, origin: UInt32(place.origin))
+    row.length = UInt16(text.count - start)
+    row.kind = details.kind
+    if let id {
+      row.idLength = UInt16(clamping: id.byteCount)
+      unsafe id.withUnsafeBytes { unsafe text.append(contentsOf: $0) }
+    }
+    if let strong = details.strongDigest {
+      strongDigests.append(strong)
+      row.beside = -Int32(strongDigests.count)
+    }
+    append(row, key: key, digest: details.digest)
+  }
+}
+
+extension RawSpan {
+  fileprivate func begins(with byte: UInt8) -> Bool {
+    guard byteCount > 0 else { return false }
+    return unsafe unsafeLoad(as: UInt8.self) == byte
+  }
+}

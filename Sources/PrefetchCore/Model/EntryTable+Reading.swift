@@ -1,0 +1,126 @@
+// MARK: - Columns
+
+extension EntryTable {
+  package func key(at position: Int) -> URLKey {
+    keys[position]
+  }
+
+  package func position(of key: URLKey) -> Int? {
+    index.position(of: key) { keys[$0] }
+  }
+
+  package func size(at position: Int) -> Int64? {
+    rows[position].size < 0 ? nil : rows[position].size
+  }
+
+  /// The declared SHA-256 where the entry says no more than the columns hold.
+  package func plainDigest(at position: Int) -> ContentDigest? {
+    guard !isSpecial(at: position), position < digests.count, !digests[position].isNone else {
+      return nil
+    }
+    return digests[position]
+  }
+
+  /// Whether the entry says more than the columns hold.
+  package func isSpecial(at position: Int) -> Bool {
+    rows[position].beside != 0
+  }
+
+  /// Any URL of the entry's origin.
+  package func origin(at position: Int) -> WebURL {
+    origins.urls[originNumber(at: position)]
+  }
+
+  /// As ``WebURL/authority``.
+  package func authority(at position: Int) -> String {
+    origin(at: position).authority
+  }
+
+  /// The number of the entry's origin among ``allOrigins``.
+  package func originNumber(at position: Int) -> Int {
+    Int(rows[position].origin)
+  }
+
+  /// Any URL of each origin there is.
+  package var allOrigins: [WebURL] {
+    origins.urls
+  }
+
+  package func url(at position: Int) -> String {
+    let row = rows[position]
+    if row.beside > 0 { return special[Int(row.beside) - 1].url.string }
+    let prefix = origins.prefix(Int(row.origin))
+    let length = prefix.count + Int(row.length)
+    return unsafe String(unsafeUninitializedCapacity: length) { place in
+      _ = unsafe place.update(fromContentsOf: prefix)
+      _ = unsafe place.extracting(prefix.count...)
+        .update(fromContentsOf: text[row.start..<row.start + Int(row.length)])
+      return length
+    }
+  }
+
+  /// As ``ManifestEntry/descriptionHash`` of the whole entry.
+  package func descriptionHash(at position: Int) -> UInt64 {
+    let row = rows[position]
+    if row.beside > 0 { return special[Int(row.beside) - 1].descriptionHash }
+    return ManifestEntry.descriptionHash(
+      id: id(of: row),
+      provider: kinds.provider(row.kind),
+      type: kinds.type(row.kind),
+      expires: nil
+    )
+  }
+
+  /// The id that the manifest gave, if it gave any.
+  private func id(of row: Row) -> String? {
+    guard row.idLength > 0 else { return nil }
+    let start = row.start + Int(row.length)
+    return String(decoding: text[start..<start + Int(row.idLength)], as: UTF8.self)
+  }
+}
+
+// MARK: - Entries
+
+extension EntryTable: RandomAccessCollection {
+  package var startIndex: Int { 0 }
+  package var endIndex: Int { rows.count }
+
+  package subscript(position: Int) -> ManifestEntry {
+    let row = rows[position]
+    if row.beside > 0 { return special[Int(row.beside) - 1] }
+    let url = WebURL(canonical: url(at: position), like: origins.urls[Int(row.origin)])
+    var entry = ManifestEntry(url: url)
+    if let id = id(of: row) {
+      entry.id = id
+    } else if let makeIdentifier {
+      entry.id = makeIdentifier(url)
+      entry.isIdentifierMade = true
+    }
+    kinds.describe(&entry, as: row.kind)
+    entry.size = size(at: position)
+    if position < digests.count, !digests[position].isNone {
+      entry.digests = [ExpectedDigest(algorithm: .sha256, bytes: digests[position].bytes)]
+    }
+    if row.beside < 0 {
+      let digest = strongDigests[-Int(row.beside) - 1]
+      entry.digests = [ExpectedDigest(algorithm: .sha512, bytes: digest.bytes)]
+    }
+    return entry
+  }
+}
+
+extension EntryTable: Hashable {
+  package static func == (a: Self, b: Self) -> Bool {
+    a.elementsEqual(b) && a.duplicateCount == b.duplicateCount
+  }
+
+  package func hash(into hasher: inout Hasher) {
+    hasher.combine(count)
+  }
+}
+
+extension EntryTable: ExpressibleByArrayLiteral {
+  package init(arrayLiteral elements: ManifestEntry...) {
+    self.init(elements)
+  }
+}

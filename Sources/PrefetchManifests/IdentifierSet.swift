@@ -1,0 +1,20 @@
+internal import PrefetchCore
+
+/// The ids that a manifest has used, each for its provider.
+struct IdentifierSet {
+  private var keys: [URLKey] = []
+  private var index = KeyTable()
+
+  /// False for an id that the provider has used before.
+  mutating func insert(_ id: RawSpan, of provider: RawSpan) -> Bool {
+    let key = URLKey(provider, and: id)
+    guard index.insert(key, at: keys.count, keyAt: { keys[$0] }) == nil else { return false }
+    keys.append(key)
+    return true
+  }
+
+  mutating func insert(_ id: String, of provider: String?) -> Bool {
+    let (id, provider) = (Array(id.utf8), Array((provider ?? "").utf8))
+    return unsafe insert(id.span.bytes, of: provider.span.bytes)
+  }
+}

@@ -1,0 +1,166 @@
+internal import PrefetchCore
+internal import PrefetchDocuments
+
+/// The items of a native manifest, from their bytes into a table in one pass.
+///
+/// Plain items never become values; the others are read one by one as trees.
+struct NativeItemList {
+  enum Fault: Error {
+    /// Something is wrong here that the reader of whole documents puts into words.
+    case irregular
+    case item(Failure)
+  }
+
+  /// The end of the list, which only lines of items have none of.
+  enum Form {
+    case list
+    case lines
+  }
+
+  /// More values than this make no item.
+  private static let maximumNodes = 100_000
+
+  private var cursor: JSONCursor
+  private var reader: NativeItemReader
+  private(set) var table = EntryTable { ItemIdentifier.make(for: $0) }
+  private(set) var rejected: [RejectedEntry] = []
+  private var itemCount = 0
+  /// Whether plain items are taken as such; without it every item is read as a tree.
+  private let takesShortWay: Bool
+
+  init(_ cursor: JSONCursor, base: WebURL?, place: TextPlace, takesShortWay: Bool) {
+    self.cursor = cursor
+    self.takesShortWay = takesShortWay
+    reader = NativeItemReader(base: base, place: place)
+    if let base { table.resolveReferences(against: base) }
+  }
+
+  /// Reads from the cursor's place, behind the bracket of a list, to the offset behind its end.
+  mutating func read(_ form: Form) throws(Fault) -> Int {
+    if form == .lines {
+      while cursor.next() != 0 { try item() }
+      guard cursor.offset == cursor.count else { throw .irregular }
+      return cursor.offset
+    }
+    if cursor.take(UInt8(ascii: "]")) { return cursor.offset }
+    repeat {
+      _ = cursor.next()
+      try item()
+    } while cursor.take(UInt8(ascii: ","))
+    guard cursor.take(UInt8(ascii: "]")) else { throw .irregular }
+    return cursor.offset
+  }
+
+  private mutating func item() throws(Fault) {
+    itemCount += 1
+    guard itemCount <= NativeManifest.maximumItems else { throw .irregular }
+    if itemCount == 256 { reserve() }
+    let start = cursor.offset
+    if takesShortWay {
+      var fields = NativeItemFields()
+      if fields.read(&cursor), add(fields) { return }
+      cursor.offset = start
+    }
+    try readTree()
+  }
+
+  /// Room for as many more as are to be expected from the first.
+  private mutating func reserve() {
+    let expected = cursor.count / max(1, cursor.offset / itemCount) + 1
+    table.reserveCapacity(min(expected, NativeManifest.maximumItems))
+  }
+
+  // MARK: The short way
+
+  private mutating func add(_ fields: NativeItemFields) -> Bool {
+    guard fields.id.isAbsent || (1...Int(UInt16.max)).contains(fields.id.count) else {
+      return false
+    }
+    guard fields.isPlain,
+      let place = unsafe table.place(of: RawSpan(_unsafeBytes: cursor.bytes(fields.url))),
+      let kind = kind(of: fields)
+    else { return addWhole(fields) }
+    guard admitsIdentifier(of: fields) else { return false }
+    var details = EntryTable.Details()
+    details.kind = kind
+    details.size = fields.size < 0 ? nil : fields.size
+    details.digest = fields.digest
+    details.strongDigest = fields.strongDigest
+    let id = unsafe fields.id.isAbsent ? nil : RawSpan(_unsafeBytes: cursor.bytes(fields.id))
+    unsafe table.appendPlain(
+      RawSpan(_unsafeBytes: cursor.bytes(fields.url)),
+      at: place,
+      id: id,
+      details
+    )
+    return true
+  }
+
+  private mutating func kind(of fields: NativeItemFields) -> UInt16? {
+    if fields.type.isAbsent, fields.provider.isAbsent, fields.mime.isAbsent { return 0 }
+    let type = unsafe fields.type.isAbsent ? nil : RawSpan(_unsafeBytes: cursor.bytes(fields.type))
+    let provider =
+      unsafe fields.provider.isAbsent ? nil : RawSpan(_unsafeBytes: cursor.bytes(fields.provider))
+    let mime = unsafe fields.mime.isAbsent ? nil : RawSpan(_unsafeBytes: cursor.bytes(fields.mime))
+    return table.kind(type: type, provider: provider, mime: mime)
+  }
+
+  private mutating func admitsIdentifier(of fields: NativeItemFields) -> Bool {
+    guard !fields.id.isAbsent else { return true }
+    return unsafe reader.identifiers.insert(
+      RawSpan(_unsafeBytes: cursor.bytes(fields.id)),
+      of: RawSpan(_unsafeBytes: cursor.bytes(fields.provider))
+    )
+  }
+
+  /// An entry that says more than the columns hold, as long as all of it is good.
+  private mutating func addWhole(_ fields: NativeItemFields) -> Bool {
+    guard let entry = reader.entry(fields, cursor), admitsIdentifier(of: fields) else {
+      return false
+    }
+    table.append(entry)
+    return true
+  }
+
+  // MARK: The long way
+
+  private mutating func readTree() throws(Fault) {
+    let start = cursor.offset
+    guard Self.beginsValue(cursor.byte(at: start)) else { throw .irregular }
+    let isClosed = cursor.skipValue()
+    let end = isClosed ? cursor.offset : cursor.count
+    var limits = DocumentReader.Limits()
+    limits.bytes = .max
+    // The document and its list are two levels already.
+    limits.depth = NativeManifest.maximumDepth - 2
+    limits.nodes = Self.maximumNodes
+    let bytes = unsafe cursor.bytes(JSONCursor.Stretch(start: start, count: end - start))
+    let reading = DocumentReader.read(
+      unsafe Array(bytes),
+      source: "manifest",
+      syntax: .json,
+      limits: limits
+    )
+    reader.itemOffset = start
+    if let problem = reading.diagnostics.first(where: { $0.severity == .error }) {
+      throw problem.code == "document.too-large"
+        ? .item(reader.invalid(problem.message, at: problem.location)) : .irregular
+    }
+    guard isClosed, let node = reading.node else { throw .irregular }
+    do throws(RejectedEntry) {
+      table.append(try reader.entry(node))
+    } catch {
+      rejected.append(error)
+    }
+  }
+
+  private static func beginsValue(_ byte: UInt8) -> Bool {
+    switch byte {
+    case UInt8(ascii: "{"), UInt8(ascii: "["), UInt8(ascii: "\""), UInt8(ascii: "-"),
+      UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "t"), UInt8(ascii: "f"),
+      UInt8(ascii: "n"):
+      true
+    default: false
+    }
+  }
+}

@@ -1,0 +1,241 @@
+internal import PrefetchCore
+internal import PrefetchCrypto
+internal import PrefetchDocuments
+
+/// Reads items as trees, and says what is wrong with those that break a rule.
+struct NativeItemReader {
+  let base: WebURL?
+  var identifiers = IdentifierSet()
+  /// Where the tree at hand begins in the whole text.
+  var itemOffset = 0
+  private var place: TextPlace
+
+  init(base: WebURL?, place: TextPlace = TextPlace()) {
+    self.base = base
+    self.place = place
+  }
+
+  mutating func entry(_ node: Node) throws(RejectedEntry) -> ManifestEntry {
+    guard let text = node["url"]?.text ?? node.text else {
+      let failure = invalid("`url` is missing", at: node)
+      throw RejectedEntry(url: "", id: node["id"]?.text, failure: failure)
+    }
+    let id = node["id"]?.text
+    do {
+      var entry = ManifestEntry(url: try url(text, at: node))
+      entry.id = id ?? ItemIdentifier.make(for: entry.url)
+      entry.isIdentifierMade = id == nil
+      entry.provider = node["provider"]?.text
+      try checkIdentifier(entry, at: node)
+      entry.type = node["type"]?.text
+      entry.title = node["title"]?.text
+      entry.size = try size(node)
+      entry.digests = try digests(node)
+      entry.entityTag = node["etag"]?.text
+      entry.mime = node["mime"]?.text
+      entry.lifetime = try lifetime(node)
+      entry.expires = try time(node, "expires")
+      entry.priority = try priority(node)
+      entry.headers = try headers(node)
+      entry.path = try path(node)
+      return entry
+    } catch {
+      // The item it was meant to be, where that can be said.
+      let meant = try? url(text, at: node)
+      throw RejectedEntry(url: meant?.string ?? text, id: id, failure: error)
+    }
+  }
+
+  private mutating func url(_ text: String, at node: Node) throws(Failure) -> WebURL {
+    do {
+      return try base?.resolving(text) ?? WebURL(text)
+    } catch {
+      throw Failure(.badURL, "it \(error)")
+    }
+  }
+
+  private mutating func checkIdentifier(_ entry: ManifestEntry, at node: Node) throws(Failure) {
+    guard node.member("id") != nil, let id = entry.id else { return }
+    guard !id.isEmpty else { throw invalid("`id` is empty", at: node["id"] ?? node) }
+    guard identifiers.insert(id, of: entry.provider) else {
+      throw invalid("`id` `\(id)` is used twice", at: node["id"] ?? node)
+    }
+  }
+
+  private mutating func size(_ node: Node) throws(Failure) -> Int64? {
+    guard let value = node.member("size") else { return nil }
+    guard let size = value.integer, size >= 0 else {
+      throw invalid("`size` must be a number of bytes", at: value)
+    }
+    return size
+  }
+
+  private mutating func digests(_ node: Node) throws(Failure) -> [ExpectedDigest] {
+    var digests: [ExpectedDigest] = []
+    for entry in try mapping(node, "digests") {
+      // Algorithms that are not known prove nothing either way.
+      guard let algorithm = DigestAlgorithm(rawValue: entry.key.lowercased().filter { $0 != "-" })
+      else { continue }
+      guard let text = entry.value.text, let digest = DigestText.decode(text, algorithm: algorithm)
+      else {
+        throw invalid(
+          "`digests.\(entry.key)` is no \(algorithm.rawValue) in hexadecimal or base64",
+          at: entry.value
+        )
+      }
+      digests.append(digest)
+    }
+    if let integrity = node.member("integrity") {
+      let parsed = integrity.text.flatMap { try? Integrity.expectedDigests(in: $0) }
+      guard let parsed else {
+        throw invalid("`integrity` holds no digest that is known", at: integrity)
+      }
+      digests += parsed
+    }
+    return digests
+  }
+
+  /// The entries of a mapping that may be absent or null; anything else would be passed over
+  /// silently, and with it what the publisher asked for.
+  private mutating func mapping(
+    _ node: Node,
+    _ key: String
+  ) throws(Failure) -> [Node.Entry] {
+    guard let value = node.member(key) else { return [] }
+    guard let entries = value.mapping else {
+      throw invalid("`\(key)` must be a mapping, not \(value.kindName)", at: value)
+    }
+    return entries
+  }
+
+  private mutating func lifetime(_ node: Node) throws(Failure) -> Freshness.Lifetime? {
+    guard let value = node.member("ttl") else { return nil }
+    guard let text = value.text, let lifetime = Self.lifetime(text) else {
+      throw invalid(
+        "`ttl` must be a duration such as `15m`, or `immutable`",
+        at: value
+      )
+    }
+    return lifetime
+  }
+
+  private static func lifetime(_ text: String) -> Freshness.Lifetime? {
+    text == "immutable" ? .immutable : DurationText.parse(text).map { .atMost($0) }
+  }
+
+  private mutating func headers(_ node: Node) throws(Failure) -> [HeaderField] {
+    var fields: [HeaderField] = []
+    for entry in try mapping(node, "headers") {
+      guard let value = entry.value.text, RequestHeader.mayComeFromManifest(entry.key),
+        RequestHeader.isValue(value)
+      else {
+        throw invalid(
+          "the header `\(entry.key)` may not be set by a manifest",
+          at: entry.value
+        )
+      }
+      fields.append(HeaderField(entry.key, value))
+    }
+    return fields
+  }
+
+  private mutating func path(_ node: Node) throws(Failure) -> String? {
+    guard let value = node.member("path") else { return nil }
+    let text = value.text ?? ""
+    guard Self.isSafe(path: text) else {
+      throw Failure(.unsafeName, "its `path` would leave the folder it is published in")
+    }
+    return text
+  }
+
+  private static func isSafe(path text: String) -> Bool {
+    let parts = text.split(separator: "/", omittingEmptySubsequences: false)
+    return !text.isEmpty && !text.contains("\\")
+      && parts.allSatisfy { !["", ".", ".."].contains($0) }
+      && text.unicodeScalars.allSatisfy { $0.value >= 0x20 && $0.value != 0x7F }
+      && text.utf8.count <= 4096
+  }
+
+  mutating func priority(_ node: Node) throws(Failure) -> Int? {
+    guard let value = node.member("priority") else { return nil }
+    guard let priority = value.integer, (1...100).contains(priority) else {
+      throw invalid("`priority` must be in 1–100", at: value)
+    }
+    return Int(priority)
+  }
+
+  mutating func time(_ node: Node, _ key: String) throws(Failure) -> Instant? {
+    guard let value = node.member(key) else { return nil }
+    guard let text = value.text, let instant = Timestamp.parse(text) else {
+      throw invalid(
+        "`\(key)` must be a time such as `2026-11-20T05:00:00Z`",
+        at: value
+      )
+    }
+    return instant
+  }
+
+  mutating func invalid(_ message: String, at node: Node) -> Failure {
+    invalid(message, at: node.location)
+  }
+
+  mutating func invalid(_ message: String, at location: SourceLocation?) -> Failure {
+    place.move(to: itemOffset)
+    return NativeManifest.invalid(message, at: location.map { place.inWhole($0) })
+  }
+}
+
+// MARK: - Without a tree
+
+extension NativeItemReader {
+  /// The same from plain tokens; nil where anything is wrong, and wherever an id is.
+  func entry(_ fields: NativeItemFields, _ cursor: JSONCursor) -> ManifestEntry? {
+    let text: (JSONCursor.Stretch) -> String? = { $0.isAbsent ? nil : cursor.text($0) }
+    guard let written = text(fields.url),
+      let url = try? base?.resolving(written) ?? WebURL(written)
+    else { return nil }
+    var entry = ManifestEntry(url: url)
+    entry.id = text(fields.id) ?? ItemIdentifier.make(for: url)
+    entry.isIdentifierMade = fields.id.isAbsent
+    entry.provider = text(fields.provider)
+    entry.type = text(fields.type)
+    entry.title = text(fields.title)
+    entry.size = fields.size < 0 ? nil : fields.size
+    entry.entityTag = text(fields.entityTag)
+    entry.mime = text(fields.mime)
+    entry.priority = fields.priority == 0 ? nil : Int(fields.priority)
+    guard let digests = digests(fields, text(fields.integrity)) else { return nil }
+    entry.digests = digests
+    if let text = text(fields.lifetime) {
+      guard let lifetime = Self.lifetime(text) else { return nil }
+      entry.lifetime = lifetime
+    }
+    if let text = text(fields.expires) {
+      guard let instant = Timestamp.parse(text) else { return nil }
+      entry.expires = instant
+    }
+    if let text = text(fields.path) {
+      guard Self.isSafe(path: text) else { return nil }
+      entry.path = text
+    }
+    return entry
+  }
+
+  private func digests(
+    _ fields: NativeItemFields,
+    _ integrity: String?
+  ) -> [ExpectedDigest]? {
+    // Which came first is not known here, and nothing but a tree keeps it.
+    guard fields.digest == nil || fields.strongDigest == nil else { return nil }
+    var digests: [ExpectedDigest] = []
+    if let digest = fields.digest {
+      digests.append(ExpectedDigest(algorithm: .sha256, bytes: digest.bytes))
+    }
+    if let digest = fields.strongDigest {
+      digests.append(ExpectedDigest(algorithm: .sha512, bytes: digest.bytes))
+    }
+    guard let integrity else { return digests }
+    guard let more = try? Integrity.expectedDigests(in: integrity) else { return nil }
+    return digests + more
+  }
+}

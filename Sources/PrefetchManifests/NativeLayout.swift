@@ -1,0 +1,174 @@
+internal import PrefetchCore
+internal import PrefetchDocuments
+
+/// Where the parts of a native manifest lie, and its reading without a tree of all items.
+@safe struct NativeLayout {
+  /// The bytes between the brackets of `items`, brackets included; or lines behind the object.
+  private enum Items {
+    case list(Range<Int>, NativeItemList)
+    case lines(from: Int)
+  }
+
+  private let bytes: UnsafeRawBufferPointer
+  private let source: ManifestSource
+  private let takesShortWay: Bool
+  private var cursor: JSONCursor
+  private var base: JSONCursor.Stretch?
+  private var items: Items?
+  private var rootEnd = 0
+
+  /// Nil for whatever is better looked at as a whole: it is no such manifest, or not a good one.
+  @unsafe static func read(
+    _ bytes: UnsafeRawBufferPointer,
+    source: ManifestSource,
+    takesShortWay: Bool = true
+  ) -> Result<Manifest, Failure>? {
+    guard
+      var layout = unsafe NativeLayout(bytes, source: source, takesShortWay: takesShortWay)
+    else { return nil }
+    do throws(NativeItemList.Fault) {
+      return .success(try layout.manifest())
+    } catch {
+      switch error {
+      case .irregular: return nil
+      case .item(let failure): return .failure(failure)
+      }
+    }
+  }
+
+  @unsafe private init?(
+    _ bytes: UnsafeRawBufferPointer,
+    source: ManifestSource,
+    takesShortWay: Bool
+  ) {
+    guard let cursor = unsafe JSONCursor(bytes) else { return nil }
+    unsafe self.bytes = bytes
+    self.cursor = cursor
+    self.source = source
+    self.takesShortWay = takesShortWay
+  }
+
+  private mutating func manifest() throws(NativeItemList.Fault) -> Manifest {
+    try findMembers()
+    let root = try withoutItems()
+    do {
+      try NativeManifest.check(root)
+      var reader = NativeItemReader(base: nil)
+      var manifest = try NativeManifest.members(of: root, &reader)
+      let list = try list(base: NativeManifest.base(of: root["base"], source: source))
+      manifest.entries = list.table
+      manifest.rejected = list.rejected
+      return manifest
+    } catch let fault as NativeItemList.Fault {
+      throw fault
+    } catch let failure as Failure where placesHold {
+      throw .item(failure)
+    } catch {
+      throw .irregular
+    }
+  }
+
+  /// Passes over the object once, and reads its items where they are.
+  private mutating func findMembers() throws(NativeItemList.Fault) {
+    guard cursor.take(UInt8(ascii: "{")) else { throw .irregular }
+    repeat {
+      guard cursor.next() == UInt8(ascii: "\""), let key = cursor.string(),
+        cursor.take(UInt8(ascii: ":"))
+      else { throw .irregular }
+      let start = (cursor.next(), cursor.offset).1
+      if key.count == 5, cursor.number(of: key) == 0x73_6D65_7469 {  // items
+        guard items == nil, cursor.take(UInt8(ascii: "[")) else { throw .irregular }
+        var list = list(from: cursor.offset, base: try writtenBase())
+        cursor.offset = try list.read(.list)
+        items = .list(start..<cursor.offset, list)
+        continue
+      }
+      guard cursor.skipValue() else { throw .irregular }
+      if key.count == 4, cursor.number(of: key) == 0x6573_6162 {  // base
+        base = JSONCursor.Stretch(start: start, count: cursor.offset - start)
+        if case .list(let range, _) = items {
+          // Everything that was relative meant something else.
+          var list = list(from: range.lowerBound + 1, base: try writtenBase())
+          _ = try list.read(.list)
+          items = .list(range, list)
+        }
+      }
+    } while cursor.take(UInt8(ascii: ","))
+    guard cursor.take(UInt8(ascii: "}")) else { throw .irregular }
+    rootEnd = cursor.offset
+    guard cursor.next() != 0 || source.hasLines else { return }
+    guard items == nil, cursor.offset == cursor.count || isOnLaterLine(cursor.offset) else {
+      throw .irregular
+    }
+    items = .lines(from: cursor.offset)
+  }
+
+  private func isOnLaterLine(_ offset: Int) -> Bool {
+    (rootEnd..<offset).contains { cursor.byte(at: $0) == 0x0A }
+  }
+
+  private func writtenBase() throws(NativeItemList.Fault) -> WebURL? {
+    guard let base else { return source.base }
+    do throws(Failure) {
+      let node = try NativeManifest.parse(unsafe Array(cursor.bytes(base)))
+      return try NativeManifest.base(of: node, source: source)
+    } catch {
+      throw .irregular
+    }
+  }
+
+  private func list(from offset: Int, base: WebURL?) -> NativeItemList {
+    var cursor = cursor
+    cursor.offset = offset
+    return NativeItemList(
+      cursor,
+      base: base,
+      place: unsafe TextPlace(bytes),
+      takesShortWay: takesShortWay
+    )
+  }
+
+  private func list(base: WebURL?) throws(NativeItemList.Fault) -> NativeItemList {
+    switch items {
+    case .list(_, let list): return list
+    case .lines(let offset):
+      var list = list(from: offset, base: base)
+      _ = try list.read(.lines)
+      return list
+    case nil: throw .irregular
+    }
+  }
+
+  /// The object with an empty list, strictly read.
+  private func withoutItems() throws(NativeItemList.Fault) -> Node {
+    let content: [UInt8]
+    switch items {
+    case .list(let range, _):
+      content =
+        unsafe Array(bytes[..<range.lowerBound]) + Array("[]".utf8)
+        + Array(bytes[range.upperBound...])
+    case .lines: content = unsafe Array(bytes[..<rootEnd])
+    case nil: throw .irregular
+    }
+    do throws(Failure) {
+      return try NativeManifest.parse(content)
+    } catch {
+      throw .irregular
+    }
+  }
+
+  /// Whether what is left out lies behind every other member, so that places are what they were.
+  private var placesHold: Bool {
+    guard case .list(let range, _) = items else { return true }
+    return (range.upperBound..<rootEnd - 1).allSatisfy { cursor.byte(at: $0) <= 0x20 }
+  }
+}
+
+extension ManifestSource {
+  /// Whether its server calls it a text of lines, each JSON of its own.
+  fileprivate var hasLines: Bool {
+    guard let mime else { return false }
+    let name = mime.prefix { $0 != ";" }.lowercased().filter { $0 != " " }
+    return ["application/x-ndjson", "application/jsonl", "application/x-jsonlines"].contains(name)
+  }
+}

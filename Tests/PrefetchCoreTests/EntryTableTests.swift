@@ -1,0 +1,217 @@
+import Testing
+
+@testable import PrefetchCore
+
+@Suite struct EntryTableTests {
+  /// Adds what is plain to the table; false for what is not.
+  static func add(_ url: String, id: String? = nil, to table: inout EntryTable) -> Bool {
+    let url = Array(url.utf8)
+    let id = id.map { Array($0.utf8) }
+    guard let place = unsafe table.place(of: url.span.bytes) else { return false }
+    if let id {
+      unsafe table.appendPlain(url.span.bytes, at: place, id: id.span.bytes, .init())
+    } else {
+      unsafe table.appendPlain(url.span.bytes, at: place, id: nil, .init())
+    }
+    return true
+  }
+
+  static let odd = [
+    "", "/", "//", "///", "a", "a/", "/a", "//b.example/x", "?", "?q", "#f", "a#f", ".", "..",
+    "./a",
+    "../a", "a/.", "a/..", "a/./b", "a/../b", ".a", "a/.b", "..a/b", "%2e/a", "%2E%2e/a", "a/%2e",
+    "a/%20b", "%41", "a b", " a", "a ", "\ta\n", "a\\b", "a\"b", "a<b", "a>b", "a^b", "a`b", "a{b",
+    "a|b", "a}b", "a~b", "a\u{7F}", "a\u{1}", "ä", "日本", "a:b", "./a:b", "x?a:b", "x?y#z",
+    "x?a/../b", "x?a/.b", "x??", "x?", "http:", "http:/a", "http://", "http:///a",
+    "https://a.example",
+    "https://a.example/", "https://a.example/x", "HTTPS://a.example/x", "https://A.example/x",
+    "https://a.example:443/x", "https://a.example:8443/x", "http://a.example:80/x",
+    "https://a.example?x", "https://a.example/x?y", "https://a.example/x#y",
+    "https://u@a.example/x",
+    "https://a.example/../x", "https://a.example//x", "https://[::1]/x", "https://[::1]:8/x",
+    "https://1.2.3.4/x", "https://1.2.3/x", "https://a..b/x", "https://bücher.example/x",
+    "ftp://a.example/x", "https://a.example:0/x", "https://a.example:/x", "https://a.example./x",
+    "httpsx", "https", "h", "/x?https://a.example/", "12345678/.x", "1234567/.x", "1234567/%2e",
+    "12345678/", "1234567/", "123456789012345#",
+  ]
+
+  static let bases = ["https://cdn.example/app/v1/list.json?x=/", "http://b.example", nil]
+
+  /// Whatever is taken as it stands is what the long way would have made of it.
+  func check(_ text: String, base: String?) throws -> Bool {
+    let base = try base.map { try WebURL($0) }
+    var table = EntryTable()
+    if let base { table.resolveReferences(against: base) }
+    guard Self.add(text, to: &table) else { return false }
+    let expected = try base?.resolving(text) ?? WebURL(text)
+    #expect(table.url(at: 0) == expected.string, "\(text)")
+    #expect(table.key(at: 0) == URLKey(expected.string), "\(text)")
+    let url = table[0].url
+    #expect(
+      (url.scheme, url.host, url.port, url.path, url.query ?? "-")
+        == (expected.scheme, expected.host, expected.port, expected.path, expected.query ?? "-"),
+      "\(text)"
+    )
+    #expect(url.string == expected.string)
+    return true
+  }
+
+  @Test("What is taken as it stands is what the long way would make of it", arguments: bases)
+  func oddURLs(base: String?) throws {
+    for text in Self.odd {
+      let isPlain = try check(text, base: base)
+      if base == nil, !text.hasPrefix("http") { #expect(!isPlain, "\(text)") }
+    }
+  }
+
+  @Test("The same for URLs that are made up")
+  func generatedURLs() throws {
+    var generator = SeededGenerator(seed: 7)
+    let pieces = [
+      "/", "//", "a", "img", ".", "..", "%2e", "%41", "?", "#", ":", "https://", "http://",
+      "a.example", "B.example", ":443", ":80", ":81", " ", "ä", "~", "{", "|", "\\", "x.png",
+      "&a=b",
+      "\u{1}", "@",
+    ]
+    var plain = 0
+    for _ in 0..<20_000 {
+      let count = Int.random(in: 0...7, using: &generator)
+      let text = (0..<count).map { _ in pieces.randomElement(using: &generator) ?? "" }.joined()
+      if try check(text, base: Self.bases.randomElement(using: &generator) ?? nil) { plain += 1 }
+    }
+    #expect(plain > 1_000)
+  }
+
+  @Test(
+    "Common spellings take the short way",
+    arguments: ["a", "img/a.png", "/a/b?c=d", "https://x.example/y", "a/_b"]
+  )
+  func shortWay(text: String) throws {
+    #expect(try check(text, base: "https://cdn.example/app/list.json"))
+  }
+
+  @Test("A URL that is named again is counted, however it is written")
+  func duplicates() throws {
+    var table = EntryTable()
+    table.resolveReferences(against: try WebURL("https://a.example/d/"))
+    #expect(Self.add("x", id: "1", to: &table))
+    #expect(Self.add("/d/x", id: "2", to: &table))
+    #expect(Self.add("https://a.example/d/x", to: &table))
+    table.append(ManifestEntry(url: try WebURL("https://a.example/d/x#f")))
+    #expect(Self.add("y", to: &table))
+    #expect(table.map(\.url.string) == ["https://a.example/d/x", "https://a.example/d/y"])
+    #expect(table.map(\.id) == ["1", nil])
+    #expect(table.duplicateCount == 3)
+  }
+
+  @Test("Entries of every kind come back as they were, and are found, however many there are")
+  func growth() throws {
+    var table = EntryTable { "made from \($0.path)" }
+    var expected: [ManifestEntry] = []
+    table.resolveReferences(against: try WebURL("https://a.example/d/"))
+    for number in 0..<3_000 {
+      var entry = ManifestEntry(url: try WebURL("https://a.example/d/\(number)"))
+      entry.id = "id \(number)"
+      if number.isMultiple(of: 7) {
+        entry.title = "t"
+        entry.size = Int64(number)
+        table.append(entry)
+      } else {
+        var details = EntryTable.Details()
+        if number.isMultiple(of: 3) {
+          let digest = [UInt8](repeating: UInt8(number & 0x7F) + 1, count: 32)
+          details.digest = ContentDigest(bytes: digest)
+          entry.digests = [ExpectedDigest(algorithm: .sha256, bytes: digest)]
+        } else if number.isMultiple(of: 5) {
+          let digest = [UInt8](repeating: UInt8(number & 0x7F), count: 64)
+          details.strongDigest = unsafe StrongDigest(digest.span.bytes)
+          entry.digests = [ExpectedDigest(algorithm: .sha512, bytes: digest)]
+        }
+        if number.isMultiple(of: 2) {
+          details.size = Int64(number)
+          entry.size = Int64(number)
+        }
+        let (type, provider) = (Array("image".utf8), Array("p\(number % 10)".utf8))
+        details.kind = try #require(
+          unsafe table.kind(type: type.span.bytes, provider: provider.span.bytes, mime: nil)
+        )
+        (entry.type, entry.provider) = ("image", "p\(number % 10)")
+        let (url, id) = (Array("\(number)".utf8), Array("id \(number)".utf8))
+        let place = try #require(unsafe table.place(of: url.span.bytes))
+        unsafe table.appendPlain(url.span.bytes, at: place, id: id.span.bytes, details)
+      }
+      expected.append(entry)
+    }
+    #expect(Self.add("made", to: &table))
+    #expect(Array(table.dropLast()) == expected)
+    #expect(table.last?.id == "made from /d/made")
+    #expect(table.last?.descriptionHash == table.descriptionHash(at: 3_000))
+    for (position, entry) in expected.enumerated() {
+      #expect(table.position(of: URLKey(entry.url.string)) == position)
+      #expect(table.size(at: position) == entry.size)
+      #expect(table.descriptionHash(at: position) == entry.descriptionHash)
+      #expect(table.isSpecial(at: position) == (entry.title != nil || table.strong(position)))
+    }
+    #expect(table.position(of: URLKey("https://a.example/d/3000")) == nil)
+    #expect(table.allOrigins.map(\.host) == ["a.example"])
+  }
+
+  @Test("An id that was made from the URL is no news")
+  func madeIdentifiers() throws {
+    var entry = ManifestEntry(url: try WebURL("https://a.example/"))
+    let before = entry.descriptionHash
+    (entry.id, entry.isIdentifierMade) = ("abc", true)
+    #expect(entry.descriptionHash == before)
+    entry.isIdentifierMade = false
+    #expect(entry.descriptionHash != before)
+  }
+}
+
+extension EntryTable {
+  fileprivate func strong(_ position: Int) -> Bool {
+    self[position].digests.first?.algorithm == .sha512
+  }
+}
+
+@Suite struct KeyTableTests {
+  @Test("Keys differ with every byte and every length")
+  func keys() {
+    var keys = Set<URLKey>()
+    for length in 0...40 {
+      keys.insert(URLKey(String(repeating: "a", count: length)))
+      for place in 0..<length {
+        var text = [UInt8](repeating: UInt8(ascii: "a"), count: length)
+        text[place] = UInt8(ascii: "b")
+        keys.insert(URLKey(String(decoding: text, as: UTF8.self)))
+      }
+    }
+    #expect(keys.count == 41 + 40 * 41 / 2)
+    #expect(URLKey("a\u{0}") != URLKey("a"))
+  }
+
+  @Test("Bytes and strings give the same key")
+  func spellings() {
+    for text in ["", "x", "1234567", "12345678", "123456789012345", "1234567890123456", "ä日本"] {
+      let bytes = Array(text.utf8)
+      #expect(unsafe URLKey(bytes.span.bytes) == URLKey(text))
+    }
+  }
+
+  @Test(
+    "A position is found by its key alone while the table grows, gaps or none",
+    arguments: [1, 3]
+  )
+  func growth(step: Int) {
+    let keys = (0..<9_000).map { URLKey("key \($0)") }
+    var table = KeyTable()
+    for position in stride(from: 0, to: keys.count, by: step) {
+      #expect(table.insert(keys[position], at: position) { keys[$0] } == nil)
+    }
+    #expect(table.insert(keys[0], at: 8_999) { keys[$0] } == 0)
+    #expect(table.count == 9_000 / step)
+    for position in keys.indices {
+      let known = table.position(of: keys[position]) { keys[$0] }
+      #expect(known == (position.isMultiple(of: step) ? position : nil))
+    }
+  }
+}
