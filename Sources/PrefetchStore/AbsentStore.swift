@@ -49,6 +49,14 @@ package final class AbsentStore: ContentStore {
     []
   }
 
+  package func makeRoom(
+    for bytes: Int64,
+    of beneficiary: Eviction.Beneficiary,
+    rules: Eviction.Rules
+  ) throws(Failure) -> Room {
+    Room()
+  }
+
   package func partials() throws(Failure) -> [String: PartialBody] {
     [:]
   }

@@ -18,6 +18,14 @@ package final class MemoryStore: ContentStore {
 
   // MARK: Bodies
 
+  package func makeRoom(
+    for bytes: Int64,
+    of beneficiary: Eviction.Beneficiary,
+    rules: Eviction.Rules
+  ) throws(Failure) -> Room {
+    Room()
+  }
+
   package func partials() throws(Failure) -> [String: PartialBody] {
     staging.partials
   }
