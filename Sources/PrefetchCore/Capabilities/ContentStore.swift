@@ -21,6 +21,13 @@ package protocol ContentStore: BodyStaging {
   /// Applies changes in order, all or nothing. Bodies are durable before the records that name them.
   /// Returns what disappeared because nothing holds it any more.
   func commit(_ changes: [StoreChange]) throws(Failure) -> [RemovedContent]
+  /// Sees to it that so many bytes more can be stored within the rules, and drops bodies for it:
+  /// all that are needed, or none.
+  func makeRoom(
+    for bytes: Int64,
+    of beneficiary: Eviction.Beneficiary,
+    rules: Eviction.Rules
+  ) throws(Failure) -> Room
   /// The bytes of a stored body, mapped for the length of the call.
   func withObject<Result>(
     _ digest: ContentDigest,
