@@ -29,28 +29,29 @@ package struct Engine {
   /// Runs to the end and reports.
   ///
   /// Only a store that cannot be read at all throws.
-  package func run(_ request: RunRequest, seed: UInt64) throws(Failure) -> Report {
+  package func run(
+    _ request: RunRequest,
+    gates: [HostGate] = [],
+    seed: UInt64
+  ) throws(Failure) -> Report {
     let start = clock.now()
-    let inventory = try store.inventory()
-    let facts = Planner.Facts(
-      inventory: inventory,
-      missing: try store.missingObjects(of: inventory),
-      policy: request.policy,
-      now: start.wall
-    )
     var dispatcher = Dispatcher(
       .init(
         request: request,
-        facts: facts,
         segments: try store.segments(),
-        uptime: start.uptime,
-        seed: seed
+        hasUnseenChanges: try store.hasUnseenChanges(),
+        partials: try store.partials(),
+        gates: gates,
+        now: start,
+        seed: seed,
+        identify: { ItemIdentifier.make(for: $0) }
       )
     )
     var report = ReportBuilder(
       mode: request.mode,
       identity: request.identity,
       segments: request.segments,
+      listsKept: request.listsKept,
       at: start
     )
     var effects: [Effect] = []
@@ -65,9 +66,13 @@ package struct Engine {
       for event in events {
         dispatcher.handle(event, now: now, into: &effects)
       }
+      dispatcher.advance(now: now, into: &effects)
       events = perform(&effects, of: request, report: &report, now: now)
       guard events.isEmpty else { continue }
-      if dispatcher.isFinished { return report.finished(at: clock.now()) }
+      if dispatcher.isFinished {
+        let end = clock.now()
+        return report.finished(at: end, gates: dispatcher.openGates(at: end))
+      }
       events = transport.wait(until: dispatcher.nextDeadline).map(Event.init)
       if events.isEmpty { events = [.timePassed] }
     }
@@ -90,10 +95,20 @@ package struct Engine {
         transport.cancel(id)
       case .readManifest(let segment, let source):
         events.append(.manifestRead(segment: segment, read(source, limit: limit)))
+      case .takeInventory:
+        events.append(.inventoryTaken(takeInventory()))
+      case .resumePlanning(let segment):
+        events.append(.planningResumed(segment: segment))
+      case .prepare(let preparations):
+        events.append(prepare(preparations))
+      case .readRemovals(let items):
+        events.append(.removalsRead((try? store.records(items)) ?? []))
       case .commit(let changes):
         events.append(commit(changes))
       case .discard(let body):
         store.discard(body)
+      case .forgetPartial(let key):
+        store.forgetPartial(key)
       case .announce(let fact):
         report.fold(fact)
         for observer in observers { observer.observe(fact, at: now) }
@@ -101,6 +116,29 @@ package struct Engine {
     }
     effects.removeAll(keepingCapacity: true)
     return events
+  }
+
+  private func takeInventory() -> Result<InventoryFacts, Failure> {
+    do throws(Failure) {
+      let inventory = try store.takeInventory()
+      let missing = try store.missingObjects(of: inventory)
+      return .success(InventoryFacts(inventory: inventory, missing: missing))
+    } catch {
+      return .failure(error)
+    }
+  }
+
+  /// A record or object that cannot be read counts as one that is not there.
+  private func prepare(_ preparations: [Preparation]) -> Event {
+    let numbers = preparations.compactMap(\.record)
+    var records = (numbers.isEmpty ? [] : (try? store.records(numbers)) ?? [])[...]
+    let answers = preparations.map { preparation in
+      var record: ContentRecord?
+      if preparation.record != nil { record = records.popFirst() ?? nil }
+      let size = preparation.digest.flatMap { (try? store.adoptable($0)) ?? nil }
+      return Prepared(item: preparation.item, record: record, adoptedSize: size)
+    }
+    return .prepared(answers)
   }
 
   private func commit(_ changes: [StoreChange]) -> Event {

@@ -5,6 +5,10 @@ import PrefetchCrypto
 package enum ItemIdentifier {
   /// The first twelve digits of the SHA-256 of its URL.
   package static func make(for url: WebURL) -> String {
-    String(SHA256.digest(of: url.string).hexadecimal.prefix(12))
+    make(for: url.string)
+  }
+
+  package static func make(for url: String) -> String {
+    String(SHA256.digest(of: url).hexadecimal.prefix(12))
   }
 }

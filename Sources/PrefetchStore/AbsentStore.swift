@@ -2,7 +2,7 @@ package import PrefetchCore
 
 /// A cache that does not exist yet, for dry runs: empty, and not made by being looked at.
 package final class AbsentStore: ContentStore {
-  private let staging = StagingArea.inMemory()
+  package let staging = StagingArea.inMemory()
 
   package init() {}
 
@@ -49,24 +49,9 @@ package final class AbsentStore: ContentStore {
     []
   }
 
-  package func beginBody(_ plan: BodyPlan) throws(Failure) -> any BodySink {
-    try staging.beginBody(plan)
-  }
-
   package func partials() throws(Failure) -> [String: PartialBody] {
     [:]
   }
 
   package func forgetPartial(_ key: String) {}
-
-  package func withBytes<Value>(
-    of body: StagedBody,
-    _ read: (RawSpan) throws -> Value
-  ) throws -> Value {
-    try staging.withBytes(of: body, read)
-  }
-
-  package func discard(_ body: StagedBody) {
-    staging.discard(body)
-  }
 }

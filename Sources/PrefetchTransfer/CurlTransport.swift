@@ -1,197 +1,129 @@
-internal import CCurl
 package import PrefetchCore
 
-/// Transfers by libcurl, all of them on the caller's thread.
+/// Transfers by libcurl, on worker threads of their own.
 ///
-/// It shares nothing with any other instance, so several may run side by side, each on a thread of
-/// its own.
+/// A request is handed to one worker, which sends it, reads, hashes and stages the answer, and hands
+/// a fact back; plain values in two mailboxes are all that threads share.
 package final class CurlTransport: Transport {
-  private struct Running {
-    let handle: EasyHandle
-    let exchange: WireExchange
-    var watch: TransferWatch
-  }
-
-  /// libcurl 7 may sleep on data that it has read already for another stream of a connection.
-  private static let multiplexedWait: Duration = .milliseconds(10)
-  private static let idleHandleLimit = 64
-
-  private let settings: TransportSettings
-  private let staging: any BodyStaging
   private let clock: any Clock
   private let longestWait: Duration
-  private let library = LibraryVersion()
-  private let multi: MultiHandle
-  private var idleHandles: [EasyHandle] = []
-  private var running: [TransferID: Running] = [:]
-  private var identifiers: [UInt: TransferID] = [:]
-  private var events: [TransferEvent] = []
-  private var nextInspection: Duration = .zero
+  private let reports: Mailbox<WorkerReport>
+  private var workers: [Desk] = []
+  private var shares: HostShares
+  private var incoming: [WorkerReport] = []
 
-  /// Makes a transport for one thread; `clock` is the one whose uptime the deadlines mean.
+  /// What the loop keeps of a worker.
+  private struct Desk {
+    let orders: Mailbox<WorkerOrder>
+    let thread: WorkerThread
+    var pending: [WorkerOrder] = []
+  }
+
+  /// Starts the workers; `clock` is the one whose uptime the deadlines of `wait` mean.
   ///
   /// After `longestWait` a `wait` returns in any case, so that a caller sees in time what only its
   /// own flags tell.
   package init(
     settings: TransportSettings,
-    staging: any BodyStaging,
+    staging: any BodyStaging & Sendable,
     clock: any Clock,
     longestWait: Duration = .milliseconds(100)
   ) throws(Failure) {
-    self.settings = settings
-    self.staging = staging
     self.clock = clock
     self.longestWait = longestWait
-    multi = try MultiHandle()
-    try multi.set(CURLMOPT_MAX_HOST_CONNECTIONS, settings.connectionsPerHost)
-    try multi.set(CURLMOPT_MAX_CONCURRENT_STREAMS, 8 * settings.connectionsPerHost)
+    reports = try Mailbox()
+    let count = max(1, settings.workers)
+    let buckets = Locked(RateBuckets(settings, now: Uptime.now()))
+    shares = HostShares(workers: count, connectionsPerHost: settings.connectionsPerHost)
+    for number in 0..<count {
+      do throws(Failure) {
+        workers.append(try Self.hire(number, settings, staging, reports, buckets))
+      } catch {
+        finish()
+        throw error
+      }
+    }
   }
 
   deinit {
-    for transfer in running.values {
-      multi.remove(transfer.handle)
-      transfer.exchange.abandon()
+    finish()
+  }
+
+  private static func hire(
+    _ number: Int,
+    _ settings: TransportSettings,
+    _ staging: any BodyStaging & Sendable,
+    _ reports: Mailbox<WorkerReport>,
+    _ buckets: Locked<RateBuckets>
+  ) throws(Failure) -> Desk {
+    let orders = try Mailbox<WorkerOrder>()
+    let worker = try TransferWorker(
+      number: number,
+      settings: settings,
+      staging: staging,
+      orders: orders,
+      reports: reports,
+      buckets: buckets
+    )
+    guard let thread = WorkerThread({ worker.run() }) else {
+      throw Failure(.internal, "no thread left for transfers")
     }
+    return Desk(orders: orders, thread: thread)
+  }
+
+  /// Breaks off whatever is under way, keeps what can be continued, and ends the threads.
+  package func finish() {
+    for index in workers.indices {
+      workers[index].pending.append(.stop)
+    }
+    flush()
+    for worker in workers {
+      worker.thread.join()
+    }
+    workers = []
   }
 
   // MARK: Transport
 
   package func start(_ request: TransferRequest) {
-    let exchange = WireExchange(request, staging: staging)
-    do throws(Failure) {
-      let handle = try takeHandle()
-      try handle.prepare(exchange, settings: settings, library: library)
-      try multi.add(handle)
-      let watch = TransferWatch(settings: settings, now: clock.now().uptime)
-      running[request.id] = Running(handle: handle, exchange: exchange, watch: watch)
-      identifiers[handle.identity] = request.id
-    } catch {
-      events.append(
-        .finished(request.id, TransferResult(.failure(error), figures: TransferFigures()))
-      )
-    }
+    let assignment = shares.assign(request.url)
+    guard workers.indices.contains(assignment.worker) else { return }
+    workers[assignment.worker].pending.append(.start(request, assignment))
   }
 
   package func cancel(_ id: TransferID) {
-    guard let transfer = running[id] else { return }
-    let host = transfer.exchange.request.url.authority
-    transfer.exchange.abandon()
-    let failure = Failure(.cancelled, "the transfer from `\(host)` was cancelled")
-    settle(id, transfer, .failure(failure))
+    // Cancelling is rare: the one that has it will know.
+    for index in workers.indices {
+      workers[index].pending.append(.cancel(id))
+    }
   }
 
   package func wait(until deadline: Duration?) -> [TransferEvent] {
-    var now = clock.now().uptime
-    let end = min(deadline ?? .seconds(Int64.max), now + longestWait)
-    var isInterrupted = false
-    while true {
-      perform()
-      now = clock.now().uptime
-      inspect(at: now)
-      guard events.isEmpty, now < end, !isInterrupted else { break }
-      isInterrupted = sleep(atMost: min(end, nextInspection) - now)
+    flush()
+    reports.take(into: &incoming)
+    if incoming.isEmpty {
+      let now = clock.now().uptime
+      let limit = min(longestWait, (deadline ?? .seconds(Int64.max)) - now)
+      guard limit > .zero, reports.willSleep() else { return [] }
+      reports.bell.sleep(atMost: limit)
+      reports.take(into: &incoming)
     }
-    defer { events.removeAll(keepingCapacity: true) }
-    return events
-  }
-
-  /// Ends a `wait` early, from another thread too.
-  package func wake() {
-    multi.wake()
-  }
-
-  // MARK: The loop
-
-  private func takeHandle() throws(Failure) -> EasyHandle {
-    if let handle = idleHandles.popLast() { return handle }
-    let handle = try EasyHandle()
-    try handle.prepare(settings, library: library)
-    return handle
-  }
-
-  private func perform() {
-    do throws(Failure) {
-      try multi.perform()
-    } catch {
-      return failAll(error)
-    }
-    while let completion = multi.nextCompletion() {
-      guard let id = unsafe identifiers[UInt(bitPattern: completion.handle)],
-        let transfer = running[id]
-      else { continue }
-      finish(id, transfer, completion.result)
-    }
-  }
-
-  /// Whether something other than a socket or the time ended the sleep: `wake` or a signal.
-  private func sleep(atMost limit: Duration) -> Bool {
-    let mayShare = running.values.contains { $0.exchange.mayShareConnection }
-    let limit = max(.milliseconds(1), mayShare ? min(limit, Self.multiplexedWait) : limit)
-    let begin = clock.now().uptime
-    do throws(Failure) {
-      let ready = try multi.poll(milliseconds: limit.milliseconds)
-      // libcurl may also wake for a timer of its own, after which one empty return does no harm.
-      return ready == 0 && clock.now().uptime - begin < limit
-    } catch {
-      failAll(error)
-      return true
-    }
-  }
-
-  private func inspect(at now: Duration) {
-    guard now >= nextInspection else { return }
-    nextInspection = now + TransferWatch.interval(settings)
-    for (id, var transfer) in running.sorted(by: { $0.key < $1.key }) {
-      let arrived = transfer.watch.note(transfer.exchange, at: now)
-      running[id] = transfer
-      if arrived > 0 {
-        events.append(.progressed(id, bytes: arrived))
+    return incoming.map { report in
+      if case .finished = report.event {
+        shares.release(origin: report.origin, worker: report.worker)
       }
-      guard let failure = transfer.watch.overdue(transfer.exchange, at: now) else { continue }
-      transfer.exchange.giveUp(failure)
-      settle(id, transfer, transfer.exchange.conclude(nil))
+      return report.event
     }
   }
 
-  // MARK: Ends
-
-  private func finish(_ id: TransferID, _ transfer: Running, _ result: CURLcode) {
-    let exchange = transfer.exchange
-    let handle = transfer.handle
-    exchange.wireSize = handle.offset(CURLINFO_SIZE_DOWNLOAD_T)
-    guard result != CURLE_OK else {
-      return settle(id, transfer, exchange.conclude(nil))
-    }
-    let fault = CurlFault(
-      code: result,
-      phase: exchange.phase,
-      detail: handle.lastError,
-      systemError: handle.number(CURLINFO_OS_ERRNO),
-      proxyStatus: handle.number(CURLINFO_HTTP_CONNECTCODE)
-    )
-    let failure = fault.failure(for: exchange.request.url, settings: settings)
-    settle(id, transfer, exchange.conclude(failure))
+  /// Ends a `wait` early.
+  package func wake() {
+    reports.bell.ring()
   }
 
-  private func settle(
-    _ id: TransferID,
-    _ transfer: Running,
-    _ outcome: Result<TransferResponse, Failure>
-  ) {
-    let figures = transfer.handle.figures(httpVersion: transfer.exchange.head?.version)
-    events.append(.finished(id, TransferResult(outcome, figures: figures)))
-    multi.remove(transfer.handle)
-    running[id] = nil
-    identifiers[transfer.handle.identity] = nil
-    if idleHandles.count < Self.idleHandleLimit {
-      idleHandles.append(transfer.handle)
-    }
-  }
-
-  private func failAll(_ failure: Failure) {
-    for (id, transfer) in running.sorted(by: { $0.key < $1.key }) {
-      transfer.exchange.abandon()
-      settle(id, transfer, .failure(failure))
+  private func flush() {
+    for index in workers.indices {
+      workers[index].orders.post(&workers[index].pending)
     }
   }
 }

@@ -17,45 +17,39 @@ struct ResponseHead: Hashable, Sendable {
   var status: Int
   var headers: HeaderBlock
   var framing: Framing
+  /// What `Content-Length` says, whatever frames the body.
+  var announcedLength: Int64?
+  /// The codings of the body, `identity` left out.
+  var codings: [String]
 
   init(version: String, status: Int, headers: HeaderBlock) throws(ResponseFault) {
     self.version = version
     self.status = status
     self.headers = headers
-    framing = try Self.framing(version: version, headers: headers)
-  }
-
-  /// The codings of the body, `identity` left out.
-  var codings: [String] {
-    Self.list(headers.all("Content-Encoding")).filter { $0 != "identity" }
-  }
-
-  /// What `Content-Length` says, whatever frames the body.
-  var announcedLength: Int64? {
-    headers["Content-Length"].flatMap { Int64($0) }
-  }
-
-  private static func framing(
-    version: String,
-    headers: HeaderBlock
-  ) throws(ResponseFault) -> Framing {
-    let length = try contentLength(headers.all("Content-Length"))
-    let transferCodings = list(headers.all("Transfer-Encoding"))
+    let length = try Self.contentLength(headers)
+    announcedLength = length
+    codings = Self.list("Content-Encoding", in: headers).filter { $0 != "identity" }
+    let transferCodings = Self.list("Transfer-Encoding", in: headers)
     guard transferCodings.isEmpty else {
       guard length == nil else { throw .lengthAndTransferCoding }
       guard transferCodings == ["chunked"], version == "1.1" else {
         throw .transferCoding(transferCodings.joined(separator: ", "))
       }
-      return .chunked
+      framing = .chunked
+      return
     }
-    if let length { return .length(length) }
-    return version.hasPrefix("1.") ? .untilClose : .stream
+    if let length {
+      framing = .length(length)
+    } else {
+      framing = version.hasPrefix("1.") ? .untilClose : .stream
+    }
   }
 
   /// Repeated fields are harmless as long as they agree; anything else could mean two lengths.
-  private static func contentLength(_ values: [String]) throws(ResponseFault) -> Int64? {
-    guard let first = values.first else { return nil }
-    guard values.allSatisfy({ $0 == first }) else {
+  private static func contentLength(_ headers: HeaderBlock) throws(ResponseFault) -> Int64? {
+    guard headers.has("Content-Length") else { return nil }
+    let values = headers.all("Content-Length")
+    guard let first = values.first, values.allSatisfy({ $0 == first }) else {
       throw .contentLength(values.joined(separator: ", "))
     }
     guard !first.isEmpty, first.utf8.allSatisfy(ASCII.isDigit), let length = Int64(first) else {
@@ -64,8 +58,9 @@ struct ResponseHead: Hashable, Sendable {
     return length
   }
 
-  private static func list(_ values: [String]) -> [String] {
-    values.flatMap { $0.split(separator: ",") }
+  private static func list(_ name: String, in headers: HeaderBlock) -> [String] {
+    guard headers.has(name) else { return [] }
+    return headers.all(name).flatMap { $0.split(separator: ",") }
       .map { $0.filter { $0 != " " && $0 != "\t" }.lowercased() }
       .filter { !$0.isEmpty }
   }
@@ -88,6 +83,8 @@ enum ResponseFault: Error, Hashable, Sendable {
   case severalCodings(String)
   case unaskedRange
   case unaskedNotModified
+  case unaskedCoding(String)
+  case otherRest(ResumeRule.Objection)
 }
 
 extension ResponseFault: CustomStringConvertible {
@@ -109,6 +106,8 @@ extension ResponseFault: CustomStringConvertible {
     case .severalCodings(let value): "the Content-Encoding `\(value)`; only one coding is read"
     case .unaskedRange: "a part (206) though the whole was asked for"
     case .unaskedNotModified: "“not modified” (304) though no validator was sent"
+    case .unaskedCoding(let value): "the Content-Encoding `\(value)` that nobody asked for"
+    case .otherRest(let objection): "\(objection) though the rest of a body was asked for"
     }
   }
 }

@@ -33,8 +33,8 @@ struct TransferWatch: Hashable, Sendable {
       exchange.hasActivity = false
       lastActivity = now
     }
-    defer { reportedSize = exchange.bodySize }
-    return exchange.bodySize - reportedSize
+    defer { reportedSize = exchange.arrivedSize }
+    return exchange.arrivedSize - reportedSize
   }
 
   /// Why it should end now; nothing is held against it before its request could be sent.

@@ -64,6 +64,7 @@ struct ReportFixture {
       mode: .run,
       identity: "/etc/\(own)/prefetch.yaml",
       segments: declarations,
+      listsKept: true,
       at: Moment(wall: Self.start, uptime: .seconds(10))
     )
     for fact in facts { builder.fold(fact) }

@@ -39,6 +39,61 @@ import Testing
     )
   }
 
+  static let page = Array("<!doctype html>".utf8)
+
+  @Test(
+    "A page or nothing at all never takes the place of something else, unless its digest is right",
+    arguments: [
+      ([], 15, nil, nil, page, .unexpectedContent), ([right], 15, nil, nil, page, nil),
+      ([rightMD5], 15, nil, nil, page, .unexpectedContent), ([], 0, 10, nil, [], .empty),
+      ([], 0, 0, nil, [], nil), ([], 0, nil, nil, [], nil), ([], 0, 10, 0, [], nil),
+      ([right], 0, 10, nil, [], nil), ([], 1, 10, nil, [65], nil),
+    ] as [([ExpectedDigest], Int64, Int64?, Int64?, [UInt8], ErrorCode?)]
+  )
+  func defaults(
+    digests: [ExpectedDigest],
+    size: Int64,
+    stored: Int64?,
+    declared: Int64?,
+    prefix: [UInt8],
+    code: ErrorCode?
+  ) throws {
+    var entry = ManifestEntry(url: try WebURL("https://a.example/x.zip"))
+    entry.digests = digests
+    entry.size = declared
+    let body = StagedBody(
+      id: 1,
+      digest: try #require(Self.sha256),
+      size: size,
+      otherDigests: [.md5: [UInt8](repeating: 1, count: 16)],
+      prefix: prefix
+    )
+    let objection = BodyCheck.objection(
+      to: body,
+      headers: HeaderBlock(),
+      entry: entry,
+      storedSize: stored
+    )
+    #expect(objection?.code == code)
+  }
+
+  @Test("Every segment that names an item has its expectations met")
+  func expectations() throws {
+    let entry = ManifestEntry(url: try WebURL("https://a.example/x"))
+    let body = StagedBody(id: 1, digest: try #require(Self.sha256), size: 3, prefix: [1, 2, 3])
+    func code(_ expectations: [ContentExpectation]) -> ErrorCode? {
+      BodyCheck.objection(
+        to: body,
+        headers: HeaderBlock(),
+        entry: entry,
+        expectations: expectations
+      )?.code
+    }
+    let met = ContentExpectation(minimumSize: 3, beginnings: [[1, 2]])
+    #expect(code([met, ContentExpectation()]) == nil)
+    #expect(code([met, ContentExpectation(minimumSize: 4)]) == .unexpectedContent)
+  }
+
   @Test("Parameters and suffixes are no part of a type's essence")
   func essence() {
     #expect(BodyCheck.essence("Image/SVG+XML; charset=utf-8") == "image/svg")

@@ -161,28 +161,30 @@ import Testing
     record.validators = Validators(entityTag: "\"1\"")
     var given = Case(entry: ManifestEntry(url: try WebURL(record.url)), record: record)
     row.change(&given)
-    let inventory = RecordInventory(
-      records: given.record.map { [$0] } ?? [],
-      holders: given.record.map { _ in [[]] } ?? []
-    )
+    given.record?.description = given.entry.descriptionHash
     let plan = Planner.plan(
       given.segment,
       key: SegmentKey(identity: "me", name: "s"),
       entries: [given.entry],
       facts: .init(
-        inventory: inventory,
+        inventory: Inventory(records: given.record.map { [$0] } ?? []),
         missing: given.isLost ? Set([Self.held].compactMap(\.self)) : [],
         policy: given.policy,
         now: Self.now
-      )
+      ),
+      listsKept: true
     )
-    #expect(plan.items.first?.action == row.action)
-    #expect(plan.items.first?.reason ?? "" == row.reason)
-    guard case .fail(let failure) = plan.items.first?.decision else {
-      #expect(row.code == nil)
-      return
-    }
-    #expect(failure.code == row.code)
+    let step = plan.steps.first
+    #expect(step?.decision.action == row.action)
+    #expect(step?.reason.text ?? "" == row.reason)
+    let failure = step?.reason.failure(
+      of: given.entry,
+      segment: given.segment,
+      policy: given.policy,
+      now: Self.now
+    )
+    #expect(failure?.code == row.code)
+    #expect((step?.decision == .fail) == (row.code != nil))
   }
 }
 
@@ -190,20 +192,31 @@ import Testing
   static let mine = SegmentKey(identity: "me", name: "s")
   static let other = SegmentKey(identity: "you", name: "s")
 
-  static func inventory(_ holders: [(String, [Int])], locked: Set<String> = []) -> RecordInventory {
-    RecordInventory(
-      records: holders.map { ContentRecord(url: "https://a.example/\($0.0)", id: $0.0) },
-      holders: holders.map(\.1),
-      segmentKeys: [mine, other],
-      locked: locked
+  static func inventory(
+    _ holders: [(String, [Int])],
+    locked: Set<String> = []
+  ) -> Inventory {
+    let rows = holders.enumerated().map { number, item in
+      let record = ContentRecord(url: "https://a.example/\(item.0)", id: item.0)
+      var row = Inventory.Row(record, item: Int64(number))
+      row.holders = UInt32(number + 1)
+      row.isLocked = locked.contains(item.0)
+      return row
+    }
+    return Inventory(
+      rows: rows,
+      holderSets: [[]] + holders.map(\.1),
+      segmentKeys: [mine, other]
     )
   }
 
-  static func plan(_ names: [String], _ inventory: RecordInventory) throws -> PlanFragment {
+  static func plan(_ names: [String], _ inventory: Inventory) throws -> PlanFragment {
     Planner.plan(
       SegmentDeclaration(name: "s", source: .inline([])),
       key: mine,
-      entries: try names.map { ManifestEntry(url: try WebURL("https://a.example/\($0)")) },
+      entries: EntryTable(
+        try names.map { ManifestEntry(url: try WebURL("https://a.example/\($0)")) }
+      ),
       facts: .init(inventory: inventory, missing: [], policy: RunPolicy(), now: Instant(seconds: 0))
     )
   }
@@ -211,33 +224,67 @@ import Testing
   @Test("Items come in the order of the manifest, a URL named twice once")
   func order() throws {
     let fragment = try Self.plan(["c", "a", "c", "b"], Self.inventory([("a", [0]), ("b", [1])]))
-    #expect(fragment.items.map(\.entry.url.path) == ["/c", "/a", "/b"])
-    #expect(fragment.items.map { $0.record?.id } == [nil, "a", "b"])
-    #expect(fragment.items.map(\.isHeld) == [false, true, false])
+    #expect(fragment.steps.map(\.entry) == [0, 1, 2])
+    #expect(fragment.steps.map(\.position) == [nil, 0, 1])
+    #expect(fragment.steps.map(\.isHeld) == [false, true, false])
+    #expect(fragment.declaredCount == 3)
   }
 
   @Test("What the segment holds and declares no more is leaving; what others hold is not")
   func leaving() throws {
     let inventory = Self.inventory([("a", [0]), ("b", [1]), ("c", [0, 1]), ("d", [])])
-    #expect(try Self.plan(["a"], inventory).leaving == ["https://a.example/c"])
-    #expect(
-      try Self.plan([], inventory).leaving == ["https://a.example/a", "https://a.example/c"]
-    )
+    #expect(try Self.plan(["a"], inventory).leaving == [2])
+    #expect(try Self.plan([], inventory).leaving == [0, 2])
   }
 
   @Test("Removed is what no other segment holds, nobody locked and nothing declares")
   func removals() {
     let inventory = Self.inventory(
       [("a", [0]), ("b", [0, 1]), ("c", [0]), ("d", [0]), ("e", [0, 1])],
-      locked: ["https://a.example/c"]
+      locked: ["c"]
     )
-    let urls = ["a", "b", "c", "d", "e", "unknown"].map { "https://a.example/\($0)" }
     let removed = Planner.removals(
-      leaving: [(Self.mine, urls), (Self.other, ["https://a.example/e"])],
-      declared: ["https://a.example/d"],
+      leaving: [(Self.mine, [0, 1, 2, 3, 4]), (Self.other, [4])],
+      isDeclared: { $0 == URLKey("https://a.example/d") },
       inventory: inventory
     )
-    #expect(removed.map(\.id) == ["a", "e"])
+    #expect(removed.map(\.row) == [0, 4])
+    #expect(removed.map(\.segments) == [[Self.mine], [Self.mine, Self.other]])
+  }
+
+  @Test("What is kept is counted, not listed; what the segment lacks joins it")
+  func kept() throws {
+    let table = EntryTable(
+      try ["a", "b", "c"].map { name in
+        var entry = ManifestEntry(url: try WebURL("https://a.example/\(name)"))
+        entry.digests = [ExpectedDigest(algorithm: .sha256, bytes: [UInt8](repeating: 1, count: 32))]
+        return entry
+      }
+    )
+    let rows = table.enumerated().map { number, entry in
+      var record = ContentRecord(url: entry.url.string, id: "")
+      record.digest = ContentDigest(bytes: [UInt8](repeating: 1, count: 32))
+      record.size = 5
+      record.describe(entry)
+      var row = Inventory.Row(record, item: Int64(number + 10))
+      row.holders = number == 1 ? 0 : 1
+      return row
+    }
+    let fragment = Planner.plan(
+      SegmentDeclaration(name: "s", source: .inline([])),
+      key: Self.mine,
+      entries: table,
+      facts: .init(
+        inventory: Inventory(rows: rows, holderSets: [[], [0]], segmentKeys: [Self.mine]),
+        missing: [],
+        policy: RunPolicy(),
+        now: Instant(seconds: 0)
+      )
+    )
+    #expect(fragment.steps.isEmpty)
+    #expect(fragment.keptCount == 3 && fragment.keptBytes == 15)
+    #expect(fragment.joining == [11])
+    #expect(fragment.quietUntil == .distantFuture)
   }
 
   @Test("A large plan looks at each entry and record a few times, not once for each other")
@@ -245,16 +292,15 @@ import Testing
     let names = (0..<10_000).map { String($0 + 10_000) }
     let inventory = Self.inventory(names.map { ($0, [0]) })
     let fragment = try Self.plan(names.reversed(), inventory)
-    #expect(fragment.items.count == 10_000)
+    #expect(fragment.steps.count == 10_000)
     #expect(fragment.leaving.isEmpty)
   }
 
-  @Test("A URL is found in the order of its bytes")
+  @Test("A row is found by its URL")
   func search() {
     let inventory = Self.inventory([("B", []), ("a", []), ("\u{C3}\u{A4}", [])])
-    #expect(inventory.index(of: "https://a.example/a") == 1)
-    #expect(inventory["https://a.example/B"]?.id == "B")
-    #expect(inventory["https://a.example/b"] == nil)
-    #expect(RecordInventory()["x"] == nil)
+    #expect(inventory.position(of: "https://a.example/a") == 1)
+    #expect(inventory.position(of: "https://a.example/b") == nil)
+    #expect(Inventory().position(of: "x") == nil)
   }
 }

@@ -30,6 +30,9 @@ struct SimulatedWorld {
 
   private let request: RunRequest
   private let start: Dispatcher.Start
+  private let inventory: InventoryFacts
+  /// By the numbers of the inventory's rows.
+  private let records: [ContentRecord]
   private var transfers: [TransferRequest] = []
   private var cancelled: Set<TransferID> = []
   private var internalEvents: [Event] = []
@@ -50,11 +53,13 @@ struct SimulatedWorld {
     var generator = SeededGenerator(seed: seed)
     now = Moment(wall: Instant(seconds: 1_700_000_000), uptime: .seconds(100))
     start = pool.start(seed: seed, now: now, generator: &generator)
+    (inventory, records) = pool.inventory(&generator)
     request = start.request
     report = ReportBuilder(
       mode: request.mode,
       identity: request.identity,
       segments: request.segments,
+      listsKept: request.listsKept,
       at: now
     )
     failsAtCommit = generator.happens(15) ? Int.random(in: 1...3, using: &generator) : nil
@@ -93,6 +98,7 @@ struct SimulatedWorld {
     _ effects: inout [Effect]
   ) {
     dispatcher.handle(event, now: now, into: &effects)
+    dispatcher.advance(now: now, into: &effects)
     for effect in effects { perform(effect) }
     effects = []
   }
@@ -124,12 +130,29 @@ struct SimulatedWorld {
       cancelled.insert(id)
     case .readManifest(let segment, _):
       internalEvents.append(.manifestRead(segment: segment, reading(of: segment)))
+    case .takeInventory:
+      internalEvents.append(.inventoryTaken(.success(inventory)))
+    case .resumePlanning(let segment):
+      internalEvents.append(.planningResumed(segment: segment))
+    case .prepare(let preparations):
+      internalEvents.append(.prepared(preparations.map { answer($0) }))
+    case .readRemovals(let items):
+      internalEvents.append(.removalsRead(items.map { records[Int($0)] }))
     case .commit(let changes): commit(changes)
     case .discard(let body): release(body)
+    case .forgetPartial: break
     case .announce(let fact):
       report.fold(fact)
       note(fact)
     }
+  }
+
+  private mutating func answer(_ preparation: Preparation) -> Prepared {
+    Prepared(
+      item: preparation.item,
+      record: preparation.record.map { records[Int($0)] },
+      adoptedSize: preparation.digest != nil && generator.happens(20) ? 10 : nil
+    )
   }
 
   private mutating func begin(_ transfer: TransferRequest) {
@@ -163,6 +186,9 @@ struct SimulatedWorld {
   private mutating func note(_ fact: RunFact) {
     switch fact {
     case .itemsDiscovered(_, let count): discovered += count
+    case .itemsKept(_, let count, _, let freshCount, _):
+      told += count
+      settled += freshCount
     case .itemSettled(let item):
       if let position = item.position, !positions.insert(position).inserted {
         problems.append("\(item.url) settled twice")

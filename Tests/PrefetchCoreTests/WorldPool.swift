@@ -55,15 +55,19 @@ struct WorldPool {
     let segments = (0..<count).map { segment($0, &generator) }
     var request = RunRequest(mode: mode, identity: "me", segments: segments, policy: policy)
     request.forgotten = [SegmentKey(identity: "me", name: "gone")]
-    let inventory = inventory(&generator)
-    let facts = Planner.Facts(
-      inventory: inventory,
-      missing: generator.happens(20) ? [Self.digest(1)] : [],
-      policy: policy,
-      now: now.wall
+    request.listsKept = generator.happens(30)
+    return .init(
+      request: request,
+      segments: Self.keys.map { record($0, now, &generator) },
+      hasUnseenChanges: generator.happens(30),
+      now: now,
+      seed: seed,
+      identify: { String($0.suffix(4)) }
     )
-    let records = inventory.segmentKeys.map { record($0, &generator) }
-    return .init(request: request, facts: facts, segments: records, uptime: now.uptime, seed: seed)
+  }
+
+  private static let keys = ["s0", "s1", "s2", "gone"].map {
+    SegmentKey(identity: "me", name: $0)
   }
 
   private func segment(_ number: Int, _ generator: inout SeededGenerator) -> SegmentDeclaration {
@@ -80,10 +84,11 @@ struct WorldPool {
     return segment
   }
 
-  private func inventory(_ generator: inout SeededGenerator) -> RecordInventory {
-    let keys = ["s0", "s1", "s2", "gone"].map { SegmentKey(identity: "me", name: $0) }
+  /// What the cache holds, with the record of each row.
+  func inventory(_ generator: inout SeededGenerator) -> (InventoryFacts, [ContentRecord]) {
     var records: [ContentRecord] = []
-    var holders: [[Int]] = []
+    var rows: [Inventory.Row] = []
+    var sets: [[Int]] = [[]]
     for url in Self.urls where generator.happens(50) {
       var record = ContentRecord(url: url.string, id: url.path)
       if generator.happens(80) {
@@ -95,19 +100,42 @@ struct WorldPool {
       } else if generator.happens(20) {
         record.state = .paused
       }
+      var row = Inventory.Row(record, item: Int64(records.count))
+      row.holders = UInt32(sets.count)
+      row.isLocked = generator.happens(10)
+      sets.append(Self.keys.indices.filter { _ in generator.happens(40) })
       records.append(record)
-      holders.append(keys.indices.filter { _ in generator.happens(40) })
+      rows.append(row)
     }
-    return RecordInventory(records: records, holders: holders, segmentKeys: keys)
+    let inventory = Inventory(rows: rows, holderSets: sets, segmentKeys: Self.keys)
+    return (
+      InventoryFacts(
+        inventory: inventory,
+        missing: generator.happens(20) ? [Self.digest(1)] : []
+      ), records
+    )
   }
 
-  private func record(_ key: SegmentKey, _ generator: inout SeededGenerator) -> SegmentRecord {
+  private func record(
+    _ key: SegmentKey,
+    _ now: Moment,
+    _ generator: inout SeededGenerator
+  ) -> SegmentRecord {
     var record = SegmentRecord(key: key)
     if generator.happens(60), let number = key.name.last?.wholeNumberValue {
       record.manifestURL = Self.urls[number].string
       record.manifest = Self.digest(9)
       record.validators = Validators(entityTag: "\"m\"")
       record.itemCount = Int.random(in: 0...20, using: &generator)
+      if generator.happens(30) {
+        record.state = .current
+        record.quiet = QuietMark(
+          until: now.wall + .seconds(5),
+          rules: 0,
+          itemCount: record.itemCount,
+          bytes: 10
+        )
+      }
     }
     return record
   }

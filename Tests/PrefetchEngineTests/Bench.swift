@@ -4,6 +4,8 @@ import PrefetchTestSupport
 
 /// An engine between a site, a store in memory and a clock that a test moves.
 final class Bench {
+  /// Whether reports tell unchanged items one by one.
+  var listsKept = false
   let site: Site
   let store = MemoryStore()
   let clock = FakeClock()
@@ -64,6 +66,7 @@ final class Bench {
       segments: declarations,
       policy: policy
     )
+    request.listsKept = listsKept
     request.forgotten = forgotten.map { SegmentKey(identity: identity, name: $0) }
     self.transport = transport
     let now = clock.now()

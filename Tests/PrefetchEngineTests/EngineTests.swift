@@ -133,6 +133,7 @@ import Testing
   func plan() throws {
     let fresh = [HeaderField("Cache-Control", "max-age=60")]
     let bench = Bench(["/a": .init("A"), "/b": .init("B"), "/c": .init("C", headers: fresh)])
+    bench.listsKept = true
     _ = try bench.run([("s", ["a", "b", "c"])])
     bench.site["/a"] = .init("A2")
     bench.site["/new"] = .init("N")
@@ -196,6 +197,7 @@ import Testing
   @Test("Segments that name the same URL share its transfer and both are told of it")
   func shared() throws {
     let bench = Bench(["/a": .init("A", headers: [HeaderField("Cache-Control", "max-age=60")])])
+    bench.listsKept = true
     for expected in [["GET /a"], []] {
       let report = try bench.run([("s", ["a"]), ("t", ["a"])])
       #expect(bench.asked == expected)

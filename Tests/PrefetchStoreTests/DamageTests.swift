@@ -106,11 +106,12 @@ struct DamageTests {
   }
 
   @Test(
-    "whose index is no database is set aside by a writer and refused by a reader",
+    "whose index is no database, and has no copy, is set aside by a writer and refused by a reader",
     arguments: ["", "not a database, but long enough to be asked what it is", "deleted"]
   )
   func unusableIndex(_ content: String) throws {
     let index = place.cache + "/index.sqlite"
+    FileTree.remove(place.cache + "/index.backup.sqlite")
     if content == "deleted" {
       unsafe unlink(index)
     } else {
@@ -145,6 +146,7 @@ struct DamageTests {
       }
     }
     let index = place.cache + "/index.sqlite"
+    FileTree.remove(place.cache + "/index.backup.sqlite")
     var bytes = try #require(FileTree.read(index))
     for offset in bytes.indices.dropFirst(16 * 4096) {
       bytes[offset] = 0xff
@@ -180,6 +182,7 @@ struct DamageTests {
 
   @Test("that holds another program's database sets it aside")
   func foreignDatabase() throws {
+    FileTree.remove(place.cache + "/index.backup.sqlite")
     let index = place.cache + "/index.sqlite"
     var bytes = try #require(FileTree.read(index))
     bytes[68..<72] = [1, 2, 3, 4]

@@ -22,7 +22,7 @@ struct DiskStoreFileTests {
     try place.run { try $0.put(["https://a.example/": "a"], in: .basics) }
     #expect(
       FileTree.names(place.cache)
-        == ["CACHEDIR.TAG", "index.sqlite", "lock", "objects", "partial"]
+        == ["CACHEDIR.TAG", "index.backup.sqlite", "index.sqlite", "lock", "objects", "partial"]
     )
     #expect(FileTree.names(place.cache + "/partial").isEmpty)
     #expect(FileTree.read(path("a")) == Array("a".utf8))
@@ -165,6 +165,61 @@ struct DiskStoreFileTests {
     FileTree.write([1], to: stale + "/body-1")
     try place.run { _ in }
     #expect(!FileTree.exists(stale))
+  }
+
+  @Test("that a kill left half made are used up or removed")
+  func leftovers() throws {
+    FileTree.makeFolder(place.cache)
+    FileTree.write([1], to: place.cache + "/CACHEDIR.TAG.new")
+    FileTree.write([1], to: place.cache + "/index.sqlite.new-1")
+    FileTree.write([1], to: place.cache + "/index.backup.sqlite.new-1")
+    try place.run { try $0.put(["https://a.example/": "a"], in: .basics) }
+    #expect(FileTree.names(place.cache).filter { $0.contains(".new") }.isEmpty)
+  }
+
+  @Test("find their way into a folder that was removed meanwhile")
+  func removedFolder() throws {
+    try place.run { (store: DiskStore) throws in
+      try store.put(["https://a.example/1": "one"], in: .basics)
+      FileTree.remove(String(path("one").dropLast(65)))
+      try store.put(["https://a.example/1": "two"], in: .basics)
+      try store.put(["https://a.example/1": "one"], in: .basics)
+      #expect(try store.text(of: SHA256.digest(of: "one")) == "one")
+    }
+  }
+
+  @Test("are not made anywhere else when the cache disappears during a run")
+  func vanishedCache() throws {
+    let store = try DiskStore.openForWriting(cache: place.cache, clockStart: Instant(seconds: 0))
+    try store.put(["https://a.example/1": "one"], in: .basics)
+    let waiting = try store.stage("two")
+    FileTree.remove(place.cache)
+    for body in [waiting, nil] {
+      let failure = #expect(throws: Failure.self) {
+        let body = try body ?? store.stage("three")
+        _ = try store.commit([.record(.cached("https://a.example/2"), body: body)])
+      }
+      #expect(failure?.code.category == .io)
+    }
+    try? store.close()
+    #expect(FileTree.names(place.path).isEmpty)
+  }
+
+  @Test("stay in their folder when its name comes to mean another one")
+  func replacedCache() throws {
+    let moved = place.path + "/moved"
+    let victim = place.path + "/victim"
+    FileTree.makeFolder(victim)
+    try place.run { (store: DiskStore) throws in
+      try store.put(["https://a.example/1": "one"], in: .basics)
+      try #require(unsafe rename(place.cache, moved) == 0)
+      try #require(unsafe symlink(victim, place.cache) == 0)
+      try store.put(["https://a.example/2": "two"], in: .basics)
+    }
+    #expect(FileTree.names(victim).isEmpty)
+    let reader = try DiskStore.openForReading(cache: moved, clockStart: Instant(seconds: 0))
+    #expect(try reader?.inventory().count == 2)
+    #expect(try reader?.verify().bad.isEmpty == true)
   }
 
   @Test("that are lost are noticed, also when a run in between could not bring them back")

@@ -51,18 +51,22 @@ struct OtherProcessTests {
     }
   }
 
-  private static let insertion =
+  private static let insertion = [
+    "INSERT INTO item_times (item) VALUES (2)",
+    "INSERT INTO item_details (item, id, headers) VALUES (2, 'two', x'')",
+    "UPDATE item_numbers SET next=3",
     """
-    INSERT INTO items (url, id, state, size, headers) \
-    VALUES ('https://a.example/2', 'two', 'pending', 0, x'')
-    """
+    INSERT INTO items (item, url, state, size, is_dated, description, holders, is_declared) \
+    VALUES (2, 'https://a.example/2', 'pending', 0, 0, 0, 0, 0)
+    """,
+  ]
 
   @Test(
     "a reader sees what was committed and changes no file",
     arguments: [
       // A writer that has not read what it wrote leaves readers without a place to start from.
-      [insertion],
-      [insertion, "SELECT count(*) FROM items"],
+      insertion,
+      insertion + ["SELECT count(*) FROM items"],
     ]
   )
   func readsBesideWriter(_ statements: [String]) throws {
@@ -94,7 +98,7 @@ struct OtherProcessTests {
   @Test("a run that ends leaves the log to a writer that is still there, and both keep their rows")
   func writersOverlap() throws {
     let index = place.cache + "/index.sqlite"
-    let writer = try #require(OtherWriter(index, [Self.insertion], in: place.path))
+    let writer = try #require(OtherWriter(index, Self.insertion, in: place.path))
     try place.run { (store: DiskStore) throws in
       try store.put(["https://a.example/3": "three"], in: .basics)
     }

@@ -6,8 +6,8 @@ import PrefetchStore
 final class TemporaryPlace {
   let path: String
 
-  init() throws {
-    var template = Array("/tmp/prefetch-test-XXXXXX".utf8CString)
+  init(below parent: String = "/tmp") throws {
+    var template = Array("\(parent)/prefetch-test-XXXXXX".utf8CString)
     guard unsafe mkdtemp(&template) != nil else { throw Failure(.disk, "no temporary folder") }
     path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
   }

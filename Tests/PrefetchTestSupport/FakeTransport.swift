@@ -5,6 +5,8 @@ package final class FakeTransport: Transport {
   package enum Answer: Sendable {
     case response(status: Int, headers: [HeaderField], body: [UInt8])
     case failure(Failure)
+    /// A 200 whose body breaks off after these bytes.
+    case broken(headers: [HeaderField], body: [UInt8], Failure)
     /// Never ends unless cancelled.
     case never
   }
@@ -49,7 +51,7 @@ package final class FakeTransport: Transport {
       let asked = LoopbackRequest(
         method: request.method.name,
         target: target,
-        headers: HeaderBlock(request.headers)
+        headers: HeaderBlock(request.headers + request.rangeFields)
       )
       let page = site.answer(to: asked)
       return .response(status: page.status, headers: page.headers, body: page.body)
@@ -99,13 +101,15 @@ package final class FakeTransport: Transport {
       return nil
     case .failure(let failure):
       return TransferResult(.failure(failure), figures: figures)
+    case .broken(let headers, let body, let failure):
+      return broken(request, HeaderBlock(headers), body, failure)
     case .response(let status, let headers, let body):
       figures.httpVersion = "1.1"
       figures.wireBytes = Int64(body.count)
-      let wantsBody = request.method == .get && [200, 203, 206].contains(status)
+      let headers = HeaderBlock(headers)
       do throws(Failure) {
-        let staged = wantsBody ? try stage(body, for: request) : nil
-        let response = TransferResponse(status: status, headers: HeaderBlock(headers), body: staged)
+        let staged = try stage(body, of: request, status: status, headers)
+        let response = TransferResponse(status: status, headers: headers, body: staged)
         return TransferResult(.success(response), figures: figures)
       } catch {
         return TransferResult(.failure(error), figures: figures)
@@ -113,15 +117,73 @@ package final class FakeTransport: Transport {
     }
   }
 
-  private func stage(_ body: [UInt8], for request: TransferRequest) throws(Failure) -> StagedBody {
-    if let limit = request.sizeLimit, body.count > limit {
+  private func stage(
+    _ body: [UInt8],
+    of request: TransferRequest,
+    status: Int,
+    _ headers: HeaderBlock
+  ) throws(Failure) -> StagedBody? {
+    guard request.method == .get else { return nil }
+    var plan = BodyPlan(algorithms: request.algorithms, partialKey: request.partialKey)
+    var rest = body
+    switch (status, request.continuedPart) {
+    case (206, .some(let part)):
+      guard ResumeRule.objection(to: headers, continuing: part) == nil else {
+        throw Failure(.badResponse, "another part than was asked for", isTransient: true)
+      }
+      plan.partial = part
+    case (416, .some(let part)):
+      guard ResumeRule.isWhole(part, by: headers) else { return nil }
+      plan.partial = part
+      rest = []
+    case (200, _), (203, _), (206, nil):
+      break
+    default:
+      return nil
+    }
+    plan.expectedSize = Int64(rest.count) + (plan.partial?.offset ?? 0)
+    if let limit = request.sizeLimit, plan.expectedSize ?? 0 > limit {
       throw Failure(.tooLarge, "the body is larger than \(limit) bytes")
     }
-    let sink = try staging.beginBody(
-      BodyPlan(expectedSize: Int64(body.count), algorithms: request.algorithms)
-    )
-    unsafe try sink.append(body.span.bytes)
+    let sink = try staging.beginBody(plan)
+    unsafe try sink.append(rest.span.bytes)
     return try sink.finish()
+  }
+
+  private func broken(
+    _ request: TransferRequest,
+    _ headers: HeaderBlock,
+    _ body: [UInt8],
+    _ failure: Failure
+  ) -> TransferResult {
+    var result = TransferResult(.failure(failure), figures: TransferFigures())
+    guard let key = request.partialKey, let validator = ResumeRule.validator(headers) else {
+      return result
+    }
+    let part = PartialBody(source: request.url.string, validator: validator, offset: 0)
+    do throws(Failure) {
+      let plan = BodyPlan(algorithms: request.algorithms, partialKey: key, partial: part)
+      let sink = try staging.beginBody(plan)
+      unsafe try sink.append(body.span.bytes)
+      result.partial = sink.suspend()
+    } catch {
+      result.outcome = .failure(error)
+    }
+    return result
+  }
+}
+
+extension TransferRequest {
+  fileprivate var continuedPart: PartialBody? {
+    partial.flatMap { $0.source == url.string && partialKey != nil ? $0 : nil }
+  }
+
+  /// What asks for the rest of a kept part.
+  fileprivate var rangeFields: [HeaderField] {
+    guard let part = continuedPart else { return [] }
+    return [
+      HeaderField("Range", "bytes=\(part.offset)-"), HeaderField("If-Range", part.validator),
+    ]
   }
 }
 

@@ -1,86 +1,174 @@
 package import PrefetchCore
 internal import PrefetchCrypto
 
-/// Staged bodies in memory, with a disk that can be made to fail.
-package final class MemoryStaging: BodyStaging {
+/// Staged bodies in memory, with a disk that can be made to fail; for any thread to use.
+package final class MemoryStaging: BodyStaging, Sendable {
   package enum Fault: Error {
     case unknownBody(Int)
   }
 
-  /// Thrown by `beginBody`.
-  package var beginFailure: Failure?
-  /// Thrown by the append that would exceed `capacity`.
-  package var appendFailure = Failure(.diskFull, "the disk is full")
-  package var capacity: Int64 = .max
-  /// Thrown by `finish`.
-  package var finishFailure: Failure?
+  /// What a disk would hold, and how it fails.
+  fileprivate struct State: Sendable {
+    var beginFailure: Failure?
+    var appendFailure = Failure(.diskFull, "the disk is full")
+    var capacity = Int64.max
+    var finishFailure: Failure?
+    var expectedSizes: [Int64?] = []
+    var abandonedCount = 0
+    var bodies: [Int: [UInt8]] = [:]
+    var parts: [String: Part] = [:]
+    var lastID = 0
+  }
 
-  /// What `beginBody` was told, in order.
-  package private(set) var expectedSizes: [Int64?] = []
-  package private(set) var abandonedCount = 0
-  private var bodies: [Int: [UInt8]] = [:]
-  private var lastID = 0
+  fileprivate struct Part: Sendable {
+    var bytes: [UInt8]
+    var description: PartialBody
+  }
+
+  private let state = Guarded(State())
 
   package init() {}
 
+  // MARK: A disk that fails
+
+  /// Thrown by `beginBody`.
+  package var beginFailure: Failure? {
+    get { state.withLock(\.beginFailure) }
+    set { state.withLock { $0.beginFailure = newValue } }
+  }
+
+  /// Thrown by the append that would exceed `capacity`.
+  package var appendFailure: Failure {
+    get { state.withLock(\.appendFailure) }
+    set { state.withLock { $0.appendFailure = newValue } }
+  }
+
+  package var capacity: Int64 {
+    get { state.withLock(\.capacity) }
+    set { state.withLock { $0.capacity = newValue } }
+  }
+
+  /// Thrown by `finish`.
+  package var finishFailure: Failure? {
+    get { state.withLock(\.finishFailure) }
+    set { state.withLock { $0.finishFailure = newValue } }
+  }
+
+  // MARK: Bodies
+
   package func beginBody(_ plan: BodyPlan) throws(Failure) -> any BodySink {
-    if let beginFailure { throw beginFailure }
-    expectedSizes.append(plan.expectedSize)
-    return try MemorySink(self, alsoHashing: plan.algorithms)
+    let kept = state.withLock { $0.begin(plan) }
+    return try MemorySink(self, plan, kept: try kept.get())
   }
 
   package func withBytes<Result>(
     of body: StagedBody,
     _ read: (RawSpan) throws -> Result
   ) throws -> Result {
-    guard let bytes = bodies[body.id] else { throw Fault.unknownBody(body.id) }
+    guard let bytes = bytes(ofFinished: body) else { throw Fault.unknownBody(body.id) }
     return unsafe try read(bytes.span.bytes)
   }
 
   package func discard(_ body: StagedBody) {
-    bodies[body.id] = nil
+    state.withLock { $0.bodies[body.id] = nil }
+  }
+
+  package func forgetPartial(_ key: String) {
+    state.withLock { $0.parts[key] = nil }
+  }
+
+  // MARK: What a test asks
+
+  /// What `beginBody` was told, in order.
+  package var expectedSizes: [Int64?] {
+    state.withLock(\.expectedSizes)
+  }
+
+  package var abandonedCount: Int {
+    state.withLock(\.abandonedCount)
+  }
+
+  /// What is kept under each key.
+  package var partials: [String: PartialBody] {
+    state.withLock { $0.parts.mapValues(\.description) }
   }
 
   /// The bytes of a finished body, empty for one that was discarded.
   package func bytes(of body: StagedBody) -> [UInt8] {
-    bodies[body.id] ?? []
+    bytes(ofFinished: body) ?? []
   }
 
   /// Nil for one that is unknown, discarded included.
   func bytes(ofFinished body: StagedBody) -> [UInt8]? {
-    bodies[body.id]
+    state.withLock { $0.bodies[body.id] }
   }
 
   /// Bodies that are finished and not discarded.
   package var bodyCount: Int {
-    bodies.count
+    state.withLock { $0.bodies.count }
   }
 
+  // MARK: For sinks
+
   fileprivate func keep(_ bytes: [UInt8], _ digests: BodyDigests) -> StagedBody {
-    lastID += 1
-    bodies[lastID] = bytes
+    let id = state.withLock { state in
+      state.lastID += 1
+      state.bodies[state.lastID] = bytes
+      return state.lastID
+    }
     return StagedBody(
-      id: lastID,
+      id: id,
       digest: digests.sha256,
       size: Int64(bytes.count),
       otherDigests: digests.others
     )
   }
 
+  fileprivate func suspend(_ bytes: [UInt8], _ plan: BodyPlan) -> PartialBody? {
+    guard let key = plan.partialKey, var part = plan.partial, !bytes.isEmpty else { return nil }
+    part.offset = Int64(bytes.count)
+    let description = part
+    state.withLock { $0.parts[key] = Part(bytes: bytes, description: description) }
+    return description
+  }
+
   fileprivate func noteAbandoned() {
-    abandonedCount += 1
+    state.withLock { $0.abandonedCount += 1 }
+  }
+}
+
+extension MemoryStaging.State {
+  /// The bytes that a body begins with.
+  ///
+  /// A part is taken out by whoever continues it, and dropped by whoever begins anew.
+  fileprivate mutating func begin(_ plan: BodyPlan) -> Result<[UInt8], Failure> {
+    if let beginFailure { return .failure(beginFailure) }
+    expectedSizes.append(plan.expectedSize)
+    guard let key = plan.partialKey else { return .success([]) }
+    let part = parts.removeValue(forKey: key)
+    guard let offset = plan.partial?.offset, offset > 0 else { return .success([]) }
+    guard let part, part.description.offset == offset,
+      part.description.validator == plan.partial?.validator
+    else {
+      return .failure(Failure(.storeDamaged, "no part of `\(key)` is kept as described"))
+    }
+    return .success(part.bytes)
   }
 }
 
 private final class MemorySink: BodySink {
   private let staging: MemoryStaging
+  private let plan: BodyPlan
   private let hasher: BodyHasher
-  private var bytes: [UInt8] = []
+  private var bytes: [UInt8]
   private var isOpen = true
 
-  init(_ staging: MemoryStaging, alsoHashing algorithms: Set<DigestAlgorithm>) throws(Failure) {
+  init(_ staging: MemoryStaging, _ plan: BodyPlan, kept bytes: [UInt8]) throws(Failure) {
     self.staging = staging
-    hasher = try BodyHasher(alsoHashing: algorithms)
+    self.plan = plan
+    self.bytes = bytes
+    hasher = try BodyHasher(alsoHashing: plan.algorithms)
+    unsafe hasher.update(bytes.span.bytes)
   }
 
   var size: Int64 {
@@ -101,8 +189,12 @@ private final class MemorySink: BodySink {
   }
 
   func suspend() -> PartialBody? {
-    abandon()
-    return nil
+    guard isOpen, let part = staging.suspend(bytes, plan) else {
+      abandon()
+      return nil
+    }
+    isOpen = false
+    return part
   }
 
   func abandon() {

@@ -18,25 +18,12 @@ package final class MemoryStore: ContentStore {
 
   // MARK: Bodies
 
-  package func beginBody(_ plan: BodyPlan) throws(Failure) -> any BodySink {
-    try staging.beginBody(plan)
-  }
-
   package func partials() throws(Failure) -> [String: PartialBody] {
-    [:]
+    staging.partials
   }
 
-  package func forgetPartial(_ key: String) {}
-
-  package func withBytes<Result>(
-    of body: StagedBody,
-    _ read: (RawSpan) throws -> Result
-  ) throws -> Result {
-    try staging.withBytes(of: body, read)
-  }
-
-  package func discard(_ body: StagedBody) {
-    staging.discard(body)
+  package func forgetPartial(_ key: String) {
+    staging.forgetPartial(key)
   }
 
   package func withObject<Result>(

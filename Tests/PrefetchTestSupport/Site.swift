@@ -1,6 +1,5 @@
 package import PrefetchCore
 internal import PrefetchCrypto
-internal import Synchronization
 
 /// A well-behaved web site in memory: validators, HEAD and single ranges are answered as they
 /// should be.
@@ -42,10 +41,10 @@ package final class Site: Sendable {
     var requests: [LoopbackRequest] = []
   }
 
-  private let state: Mutex<State>
+  private let state: Guarded<State>
 
   package init(_ pages: [String: Page] = [:]) {
-    state = Mutex(State(pages: pages))
+    state = Guarded(State(pages: pages))
   }
 
   /// The page at a path, query included where there is one.

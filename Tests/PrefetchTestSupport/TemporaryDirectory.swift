@@ -9,8 +9,10 @@ package final class TemporaryDirectory: Sendable {
   /// Absolute, without a slash at the end.
   package let path: String
 
-  package init() throws {
-    let base = unsafe getenv("TMPDIR").map { unsafe String(cString: $0) } ?? "/tmp"
+  /// `base` is the folder to make it in, else what `TMPDIR` names.
+  package init(in base: String? = nil) throws {
+    let usual = unsafe getenv("TMPDIR").map { unsafe String(cString: $0) } ?? "/tmp"
+    let base = base ?? usual
     var template = Array("\(base)/prefetch-test-XXXXXX".utf8CString)
     guard unsafe mkdtemp(&template) != nil else { throw Fault.cannotCreate(errno: errno) }
     path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)

@@ -143,6 +143,32 @@ struct AnswerTests {
     #expect(try bench.response(to: bench.request(try server.url())).status == status)
   }
 
+  @Test(
+    "A redirect is an answer, wherever it leads",
+    arguments: ["ftp://a/b", "file:///etc/passwd"]
+  )
+  func redirect(target: String) throws {
+    let server = try LoopbackServer { _ in .respond(302, [("Location", target)]) }
+    let bench = try TransferBench()
+    let response = try bench.response(to: bench.request(try server.url()))
+    #expect(response.status == 302)
+    #expect(response.headers["Location"] == target)
+  }
+
+  @Test("A second answer over the same connection is measured as such")
+  func figures() throws {
+    let server = try LoopbackServer { _ in .respond(200, text: "x") }
+    let bench = try TransferBench()
+    let first = try bench.result(of: bench.request(try server.url())).figures
+    #expect(!first.didReuseConnection)
+    #expect(first.connect != nil)
+    let second = try bench.result(of: bench.request(try server.url())).figures
+    #expect(second.didReuseConnection)
+    #expect(second.connect == nil)
+    #expect(second.firstByte != nil)
+    #expect(!second.didFallBackFromHTTP3)
+  }
+
   @Test("304 is a response when a validator was sent")
   func notModified() throws {
     let site = Site(["/a": Site.Page(Array("x".utf8), entityTag: "\"é\"")])

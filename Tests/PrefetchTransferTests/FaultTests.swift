@@ -95,12 +95,21 @@ struct FaultTests {
     }
   }
 
-  @Test("A server that falls silent has stalled", arguments: ["/head", "/body"])
+  @Test("A server that falls silent has stalled", arguments: ["/head", "/body", "/extension"])
   func stall(path: String) throws {
     let server = try LoopbackServer { request in
-      request.target == "/head"
-        ? Script([.silence])
-        : .raw("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhel", then: .silence)
+      switch request.target {
+      case "/head":
+        Script([.silence])
+      case "/body":
+        .raw("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhel", then: .silence)
+      default:
+        // Nothing of an endless chunk extension ever becomes part of the answer.
+        Script([
+          .send(Script.head(200, [("Transfer-Encoding", "chunked")]) + Array("5;".utf8)),
+          .repeatForever(Array("extension".utf8)),
+        ])
+      }
     }
     let bench = try TransferBench { $0.readTimeout = .milliseconds(60) }
     let failure = try bench.failure(of: bench.request(try server.url(path)))

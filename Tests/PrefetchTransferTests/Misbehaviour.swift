@@ -22,7 +22,37 @@ struct Misbehaviour: Sendable, CustomTestStringConvertible {
     self.init(description, code, .raw("HTTP/1.1 200 OK\r\n\(head)\r\n\(body)", then: .close))
   }
 
-  static let all: [Misbehaviour] = framing + heads + endings
+  static let all: [Misbehaviour] = framing + chunks + heads + endings
+
+  /// A body in chunks that are written as given.
+  private init(_ description: String, _ code: ErrorCode, chunks: String) {
+    self.init(description, code, head: "Transfer-Encoding: chunked\r\n", body: chunks)
+  }
+
+  private static let chunks: [Misbehaviour] = [
+    Misbehaviour("an empty chunk size", .badResponse, chunks: "\r\nhello\r\n0\r\n\r\n"),
+    Misbehaviour("a negative chunk size", .badResponse, chunks: "-5\r\nhello\r\n0\r\n\r\n"),
+    Misbehaviour(
+      "a chunk size beyond 64 bits",
+      .badResponse,
+      chunks: "FFFFFFFFFFFFFFFFF\r\nhello\r\n0\r\n\r\n"
+    ),
+    Misbehaviour(
+      "a chunk longer than it says",
+      .badResponse,
+      chunks: "3\r\nhello\r\n0\r\n\r\n"
+    ),
+    Misbehaviour("an end that is no end", .truncated, chunks: "5\r\nhello\r\n0\r\n"),
+    Misbehaviour(
+      "endless trailers",
+      .badResponse,
+      Script([
+        .send(Script.head(200, [("Transfer-Encoding", "chunked")])),
+        .send(Array("5\r\nhello\r\n0\r\n".utf8)),
+        .repeatForever(Array("A: b\r\n".utf8)),
+      ])
+    ),
+  ]
 
   private static let framing: [Misbehaviour] = [
     Misbehaviour("two lengths", .badResponse, head: "Content-Length: 5\r\nContent-Length: 4\r\n"),
@@ -37,6 +67,20 @@ struct Misbehaviour: Sendable, CustomTestStringConvertible {
       .badResponse,
       head: "Content-Length: 5\r\nTransfer-Encoding: chunked\r\n",
       body: "5\r\nhello\r\n0\r\n\r\n"
+    ),
+    Misbehaviour("a length in hexadecimal", .badResponse, head: "Content-Length: 0x5\r\n"),
+    Misbehaviour("a signed length", .badResponse, head: "Content-Length: +5\r\n"),
+    Misbehaviour("a list of lengths", .badResponse, head: "Content-Length: 5, 5\r\n"),
+    Misbehaviour(
+      "chunks twice",
+      .badResponse,
+      head: "Transfer-Encoding: chunked, chunked\r\n",
+      body: "5\r\nhello\r\n0\r\n\r\n"
+    ),
+    Misbehaviour(
+      "chunks of HTTP/1.0",
+      .badResponse,
+      .raw("HTTP/1.0 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", then: .close)
     ),
     Misbehaviour("an unknown transfer coding", .badResponse, head: "Transfer-Encoding: cats\r\n"),
     Misbehaviour(
@@ -64,6 +108,8 @@ struct Misbehaviour: Sendable, CustomTestStringConvertible {
 
   private static let heads: [Misbehaviour] = [
     Misbehaviour("a space before the colon", .badResponse, head: "Content-Length : 5\r\n"),
+    Misbehaviour("a header without a name", .badResponse, head: ": x\r\nContent-Length: 5\r\n"),
+    Misbehaviour("a control in a header", .badResponse, head: "A: \u{1}\r\nContent-Length: 5\r\n"),
     Misbehaviour("a folded header", .badResponse, head: "A: b\r\n c\r\nContent-Length: 5\r\n"),
     Misbehaviour("bare line feeds", .badResponse, .raw("HTTP/1.1 200 OK\nContent-Length: 1\n\nx")),
     Misbehaviour("status 999", .badResponse, .raw("HTTP/1.1 999 Odd\r\nContent-Length: 0\r\n\r\n")),

@@ -13,7 +13,7 @@ struct ResponseHeadTests {
     for byte in text.utf8 {
       line.append(byte)
       guard byte == UInt8(ascii: "\n") else { continue }
-      if let head = try parser.receive(unsafe line.span.bytes) {
+      if let head = try parser.receive(line.span) {
         found = head
       }
       line = []

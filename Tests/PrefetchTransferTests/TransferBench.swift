@@ -13,6 +13,7 @@ final class TransferBench {
 
   init(_ adjust: (inout TransportSettings) -> Void = { _ in }) throws {
     var settings = TransportSettings(userAgent: "prefetch-test/1")
+    settings.workers = 2
     adjust(&settings)
     transport = try CurlTransport(settings: settings, staging: staging, clock: clock)
   }

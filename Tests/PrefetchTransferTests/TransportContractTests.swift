@@ -84,6 +84,25 @@ struct TransportContractTests {
     }
   }
 
+  @Test("A kept part is continued, replaced, or found to be the whole", arguments: Kind.allCases)
+  func continuation(kind: Kind) throws {
+    let tag = try #require(site["/a"]?.entityTag)
+    for (validator, kept, status) in [(tag, 4, 206), ("\"other\"", 4, 200), (tag, 10, 416)] {
+      var request = try request("/a")
+      var part = PartialBody(source: request.url.string, validator: validator, offset: 0)
+      let plan = BodyPlan(partialKey: "key", partial: part)
+      let sink = try staging.beginBody(plan)
+      unsafe try sink.append(Array("0123456789".utf8.prefix(kept)).span.bytes)
+      part = try #require(sink.suspend())
+      request.partialKey = "key"
+      request.partial = part
+      let response = try result(kind, request).outcome.get()
+      #expect(response.status == status)
+      #expect(staging.bytes(of: try #require(response.body)) == Array("0123456789".utf8))
+      #expect(staging.partials.isEmpty)
+    }
+  }
+
   @Test("The size limit holds", arguments: Kind.allCases)
   func sizeLimit(kind: Kind) throws {
     var request = try request("/a")

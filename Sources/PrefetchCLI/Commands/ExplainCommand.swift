@@ -62,22 +62,22 @@ struct ExplainCommand {
     let declared = known[url]
     let segment = declared.first?.segment ?? SegmentDeclaration(name: "", source: .inline([]))
     let entry = declared.first?.entry ?? ManifestEntry(url: url)
-    let inventory = record.map { RecordInventory(records: [$0], holders: [[]]) } ?? RecordInventory()
-    let plan = Planner.plan(
-      segment,
-      key: SegmentKey(identity: loaded.identity, name: segment.name),
-      entries: [entry],
-      facts: Planner.Facts(inventory: inventory, missing: [], policy: builder.policy, now: now)
+    if let expires = entry.expires, expires <= now { return nil }
+    let (decision, reason) = Planner.decide(
+      entry,
+      record: record,
+      segment: segment,
+      policy: builder.policy,
+      now: now
     )
-    guard let planned = plan.items.first else { return nil }
+    let failure = reason.failure(of: entry, segment: segment, policy: builder.policy, now: now)
     var facts = Facts(
       url: url,
       declaredIn: declared.map(\.segment.name),
       security: builder.policy.transportSecurity.decide(url, at: now),
-      decision: planned.action,
-      reason: planned.reason
+      decision: decision.action,
+      reason: failure?.message ?? reason.text
     )
-    if case .fail(let failure) = planned.decision { facts.reason = failure.message }
     if let record, let store {
       facts.segments = try context.reading { () throws(Failure) in
         try store.segmentsHolding(url: record.url)

@@ -21,12 +21,17 @@ struct ItemFetch {
     return try context.reading { () throws(Failure) in
       let store = try DiskStore.openForWriting(
         cache: places.cache,
-        clockStart: context.clock.now().wall
+        clockStart: context.clock.now().wall,
+        durability: Durability(builder.configuration.cache.durability)
       )
-      context.console.report(store.diagnostics)
+      context.console.report(store.takeDiagnostics())
       let settings = builder.transportSettings { context.environment.variables[$0] }
       let engine = Engine(
-        transport: try CurlTransport(settings: settings, staging: store, clock: context.clock),
+        transport: try CurlTransport(
+          settings: settings,
+          staging: store.staging,
+          clock: context.clock
+        ),
         store: store,
         files: SystemFiles(),
         clock: context.clock,

@@ -3,7 +3,7 @@ import PrefetchCore
 import PrefetchDocuments
 import PrefetchStore
 
-/// `list`: what the cache knows of items.
+/// `list`: what the cache knows of items, printed while it is read.
 struct ListCommand {
   let context: CommandContext
   let options: ListOptions
@@ -11,124 +11,108 @@ struct ListCommand {
   func run() throws(CommandExit) -> Int32 {
     let loaded = try context.configuration(isRequired: false)
     let places = try context.places(loaded)
-    let items = try read(places)
-    if context.shared.isJSON {
-      let values = items.map { $0.json(cache: places.cache) }
-      context.console.print(["schema": "prefetch-list/1", "items": .array(values)])
-      return ExitStatus.ok.code
+    let uses = try readUses(places)
+    let store = try context.readingStore(places)
+    let printer = ItemPrinter(console: context.console, cache: places.cache, uses: uses)
+    do throws(Failure) {
+      if let store { try list(store, printer, uses) }
+    } catch {
+      guard printer.hasBegun else { throw context.storeFailed(error) }
+      // A document that was begun cannot become another that says why it ended.
+      context.console.report(Diagnostic("store.\(error.code.rawValue)", error.message))
+      return ExitStatus.io.code
     }
-    for item in items {
-      context.console.print(item.line)
-      if context.console.isClosed { break }
-    }
+    if context.shared.isJSON { printer.endDocument() }
     return ExitStatus.ok.code
   }
 
-  private func read(_ places: Places) throws(CommandExit) -> [CachedItem] {
-    guard let store = try context.readingStore(places) else { return [] }
-    let inventory = try context.reading { () throws(Failure) in try store.inventory() }
-    let uses: [String: Instant] =
-      try context.readingState(places).map { state throws(CommandExit) in
-        try context.reading { () throws(Failure) in try state.uses() }
-      } ?? [:]
-    let items = inventory.records.indices.map { index in
-      CachedItem(
-        record: inventory.records[index],
-        segments: inventory.holders[index].map { inventory.segmentKeys[$0].name },
-        isLocked: inventory.locked.contains(inventory.records[index].url),
-        usedAt: uses[inventory.records[index].url]
-      )
+  private func readUses(_ places: Places) throws(CommandExit) -> [String: Instant] {
+    guard context.shared.isJSON || options.sortKeys.contains(where: { $0.field == .used }) else {
+      return [:]
     }
-    return sorted(items.filter(matches))
+    guard let state = try context.readingState(places) else { return [:] }
+    return try context.reading { () throws(Failure) in try state.uses() }
   }
 
-  private func matches(_ item: CachedItem) -> Bool {
-    let record = item.record
-    return
-      (options.segments.isEmpty
+  private func list(
+    _ store: DiskStore,
+    _ printer: ItemPrinter,
+    _ uses: [String: Instant]
+  ) throws(Failure) {
+    let needsRecords =
+      context.shared.isJSON || !options.types.isEmpty || !options.providers.isEmpty
+      || !options.ids.isEmpty
+    let sorting = options.sortKeys.map { ItemSorting($0.field, isDescending: $0.isDescending) }
+    try store.forEachItem(sorted: sorting, uses: uses) { item throws(Failure) in
+      guard matches(item) else { return true }
+      guard needsRecords else {
+        printer.printLine(item)
+        return !context.console.isClosed
+      }
+      guard let record = try store.records([item.item])[0], matches(record) else { return true }
+      if context.shared.isJSON {
+        printer.printElement(item, record)
+      } else {
+        printer.printLine(item)
+      }
+      return !context.console.isClosed
+    }
+  }
+
+  private func matches(_ item: StoredItem) -> Bool {
+    (options.segments.isEmpty
       || options.segments.contains { pattern in item.segments.contains { Glob.matches(pattern, $0) }
       })
-      && (options.states.isEmpty || options.states.contains(record.state))
-      && (options.types.isEmpty || options.types.contains(record.type ?? "file"))
-      && (options.providers.isEmpty || options.providers.contains(record.provider ?? ""))
-      && (options.ids.isEmpty || options.ids.contains(record.id))
-      && (options.urlGlobs.isEmpty || options.urlGlobs.contains { Glob.matches($0, record.url) })
+      && (options.states.isEmpty || options.states.contains(item.state))
+      && (options.urlGlobs.isEmpty || options.urlGlobs.contains { Glob.matches($0, item.url) })
       && (!options.isLockedOnly || item.isLocked)
   }
 
-  private func sorted(_ items: [CachedItem]) -> [CachedItem] {
-    guard !options.sortKeys.isEmpty else { return items }
-    return items.sorted { a, b in
-      for key in options.sortKeys {
-        let (first, second) = key.isDescending ? (b, a) : (a, b)
-        if first.precedes(second, by: key.field) { return true }
-        if second.precedes(first, by: key.field) { return false }
-      }
-      return RecordInventory.precedes(a.record.url, b.record.url)
-    }
+  private func matches(_ record: ContentRecord) -> Bool {
+    (options.types.isEmpty || options.types.contains(record.type ?? "file"))
+      && (options.providers.isEmpty || options.providers.contains(record.provider ?? ""))
+      && (options.ids.isEmpty || options.ids.contains(record.id))
   }
 }
 
-/// A record with what stands around it, as `list` and `explain` show it.
-struct CachedItem {
-  var record: ContentRecord
-  var segments: [String]
-  var isLocked: Bool
-  var usedAt: Instant?
+/// Items on standard output, one after another: as lines, or as elements of one document.
+private final class ItemPrinter {
+  private let console: Console
+  private let cache: String
+  private let uses: [String: Instant]
+  private(set) var hasBegun = false
+
+  init(console: Console, cache: String, uses: [String: Instant]) {
+    self.console = console
+    self.cache = cache
+    self.uses = uses
+  }
 
   /// `STATE <TAB> BYTES <TAB> SEGMENTS <TAB> URL`, for people and for `cut`.
-  var line: String {
-    let size = record.digest == nil ? "-" : String(record.size)
-    let segments = segments.isEmpty ? "-" : segments.joined(separator: ",")
-    return [record.state.rawValue, size, SafeText.line(segments), SafeText.line(record.url)].joined(
-      separator: "\t"
+  func printLine(_ item: StoredItem) {
+    let segments = item.segments.isEmpty ? "-" : item.segments.joined(separator: ",")
+    let size = item.size.map { String($0) } ?? "-"
+    console.print(
+      "\(item.state.rawValue)\t\(size)\t\(SafeText.line(segments))\t\(SafeText.line(item.url))"
     )
   }
 
-  func json(cache: String) -> JSONValue {
-    [
-      "url": .string(record.url),
-      "id": .string(record.id),
-      "provider": .optional(record.provider),
-      "segments": .strings(segments),
-      "state": .string(record.state.rawValue),
-      "type": .optional(record.type),
-      "mime": .optional(record.mime),
-      "size": record.digest == nil ? .null : .integer(record.size),
-      "digest": .optional(record.digest?.description),
-      "path": .optional(record.digest.map { DiskStore.objectPath($0, cache: cache) }),
-      "headers": .headers(record.headers),
-      "fetched_at": .time(record.fetchedAt),
-      "validated_at": .time(record.validatedAt),
-      "expires_at": .time(record.freshUntil),
-      "used_at": .time(usedAt),
-      "locked": .bool(isLocked),
-    ]
+  func printElement(_ item: StoredItem, _ record: ContentRecord) {
+    console.print(piece: hasBegun ? ",\n    " : "\(Self.head)\n    ")
+    hasBegun = true
+    let cached = CachedItem(
+      record: record,
+      segments: item.segments,
+      isLocked: item.isLocked,
+      usedAt: uses[record.url]
+    )
+    let bytes = JSONWriter.bytes(cached.json(cache: cache), form: .pretty, level: 2)
+    console.print(piece: String(decoding: bytes, as: UTF8.self))
   }
 
-  func precedes(_ other: CachedItem, by field: SortKey.Field) -> Bool {
-    switch field {
-    case .name: Self.name(record.url) < Self.name(other.record.url)
-    case .url: RecordInventory.precedes(record.url, other.record.url)
-    case .id: record.id < other.record.id
-    case .provider: record.provider ?? "" < other.record.provider ?? ""
-    case .segment: segments.first ?? "" < other.segments.first ?? ""
-    case .state: record.state.rawValue < other.record.state.rawValue
-    case .type: record.type ?? "" < other.record.type ?? ""
-    case .size: record.size < other.record.size
-    case .fetched: Self.time(record.fetchedAt) < Self.time(other.record.fetchedAt)
-    case .validated: Self.time(record.validatedAt) < Self.time(other.record.validatedAt)
-    case .expires: Self.time(record.freshUntil) < Self.time(other.record.freshUntil)
-    case .used: Self.time(usedAt) < Self.time(other.usedAt)
-    }
+  func endDocument() {
+    console.print(piece: hasBegun ? "\n  ]\n}\n" : "\(Self.head)]\n}\n")
   }
 
-  private static func name(_ url: String) -> Substring {
-    let path = url.prefix { $0 != "?" }
-    return path[(path.lastIndex(of: "/").map { path.index(after: $0) } ?? path.startIndex)...]
-  }
-
-  private static func time(_ instant: Instant?) -> Int64 {
-    instant?.milliseconds ?? .min
-  }
+  private static let head = "{\n  \"schema\": \"prefetch-list/1\",\n  \"items\": ["
 }

@@ -50,6 +50,7 @@ struct Reconciliation {
     session.selection = selection
     session.isPlan = isPlan
     session.probesItems = probesItems
+    session.listsKept = listsAllItems
     let report = try session.run()
     let exit = ExitStatus(report, detailed: isDetailed)
     let envelope = ReportEnvelope(

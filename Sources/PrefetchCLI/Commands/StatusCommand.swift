@@ -27,9 +27,10 @@ struct StatusCommand {
     var totals = StoreTotals()
     if let store {
       let records = try context.reading { () throws(Failure) in try store.segments() }
-      let inventory = try context.reading { () throws(Failure) in try store.inventory() }
-      totals = try context.reading { () throws(Failure) in try store.totals() }
-      segments = lines(records, inventory, identity: loaded.files.isEmpty ? nil : loaded.identity)
+      let summary = try context.reading { () throws(Failure) in try store.summary() }
+      totals = summary.totals
+      let identity = loaded.files.isEmpty ? nil : loaded.identity
+      segments = lines(records, summary.segments, identity: identity)
     }
     for segment in loaded.configuration.segments
     where !segments.contains(where: { $0.name == segment.name }) {
@@ -57,21 +58,15 @@ struct StatusCommand {
 
   private func lines(
     _ records: [SegmentRecord],
-    _ inventory: RecordInventory,
+    _ totals: [SegmentKey: SegmentTotals],
     identity: String?
   ) -> [Line] {
     records.filter { identity == nil || $0.key.identity == identity }.map { record in
-      let holder = inventory.segmentKeys.firstIndex(of: record.key)
-      let members = inventory.records.indices.filter { index in
-        holder.map { inventory.holders[index].contains($0) } ?? false
-      }
-      return Line(
+      Line(
         name: record.key.name,
         state: record.state,
-        items: members.count,
-        bytes: members.filter { inventory.records[$0].digest != nil }.reduce(0) {
-          $0 + inventory.records[$1].size
-        },
+        items: totals[record.key]?.items ?? 0,
+        bytes: totals[record.key]?.bytes ?? 0,
         lastSuccess: record.lastSuccess,
         isRequired: true
       )

@@ -73,6 +73,7 @@ struct VerifyCommand {
       try store.repair(report.bad, holding: lock)
       try store.finishRun(holding: lock)
       try store.close()
+      context.console.report(store.takeDiagnostics())
       return report
     }
   }

@@ -34,16 +34,17 @@ struct WantedItem {
     policy.transportSecurity.exceptions[
       host.hasPrefix("[") ? String(host.dropFirst().dropLast()) : host
     ] = leave
-    let inventory = RecordInventory(records: [record], holders: [[]])
     return declarations.allSatisfy { declaration in
-      let plan = Planner.plan(
-        declaration.segment,
-        key: SegmentKey(identity: "", name: declaration.segment.name),
-        entries: [declaration.entry],
-        facts: Planner.Facts(inventory: inventory, missing: [], policy: policy, now: now)
-      )
       // An entry that has expired is planned no more.
-      return plan.items.first?.decision == .keep
+      if let expires = declaration.entry.expires, expires <= now { return false }
+      let (decision, _) = Planner.decide(
+        declaration.entry,
+        record: record,
+        segment: declaration.segment,
+        policy: policy,
+        now: now
+      )
+      return decision == .keep
     }
   }
 

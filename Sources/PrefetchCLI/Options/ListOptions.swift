@@ -1,21 +1,9 @@
 import PrefetchCore
+import PrefetchStore
 
 /// One key of `--sort`.
 struct SortKey: Hashable, Sendable {
-  enum Field: String, Hashable, Sendable, CaseIterable {
-    case name
-    case url
-    case id
-    case provider
-    case segment
-    case state
-    case type
-    case size
-    case fetched
-    case validated
-    case expires
-    case used
-  }
+  typealias Field = ItemOrder
 
   var field: Field
   var isDescending: Bool

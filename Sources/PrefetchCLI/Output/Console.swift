@@ -43,6 +43,11 @@ final class Console {
     print(bytes: JSONWriter.bytes(document, form: .pretty) + [UInt8(ascii: "\n")])
   }
 
+  /// A part of a document that is printed as it becomes known.
+  func print(piece: String) {
+    output.write(piece)
+  }
+
   func print(bytes: [UInt8]) {
     unsafe output.write(bytes: bytes.span.bytes)
   }

@@ -35,7 +35,7 @@ enum EventLine {
         time,
         [("segment", text(segment.name)), ("state", .string(segment.state.rawValue))]
       )
-    case .itemShared, .bytesReceived, .requestFinished, .manifestSettled, .interrupted,
+    case .itemsKept, .itemShared, .bytesReceived, .requestFinished, .manifestSettled, .interrupted,
       .storeFailed:
       nil
     }

@@ -114,7 +114,9 @@ extension CommandContext {
   /// The cache for reading; nil when there is none yet.
   func readingStore(_ places: Places) throws(CommandExit) -> DiskStore? {
     do {
-      return try DiskStore.openForReading(cache: places.cache, clockStart: clock.now().wall)
+      let store = try DiskStore.openForReading(cache: places.cache, clockStart: clock.now().wall)
+      console.report(store?.takeDiagnostics() ?? [])
+      return store
     } catch {
       throw storeFailed(error)
     }

@@ -94,6 +94,7 @@ final class ProgressLine: RunObserver {
     switch fact {
     case .itemsDiscovered(_, let count): discovered += count
     case .itemSettled(let item): settled += item.action == .remove ? 0 : 1
+    case .itemsKept(_, let count, _, _, _): settled += count
     case .itemShared: settled += 1
     case .bytesReceived(let bytes): received += bytes
     case .itemStarted, .requestFinished, .manifestSettled, .segmentSettled, .interrupted,
@@ -141,9 +142,8 @@ final class TraceLog: RunObserver {
       let url = request.url?.redacted ?? ""
       let retry = request.isRetry ? ", a retry" : ""
       console.detail("request: \(url) \(status), \(request.wireBytes) bytes\(retry)")
-    case .itemsDiscovered, .itemStarted, .itemShared, .bytesReceived, .requestFinished,
-      .interrupted,
-      .storeFailed:
+    case .itemsDiscovered, .itemsKept, .itemStarted, .itemShared, .bytesReceived,
+      .requestFinished, .interrupted, .storeFailed:
       break
     }
   }

@@ -1,5 +1,6 @@
 import PrefetchConfig
 import PrefetchCore
+import PrefetchDocuments
 import PrefetchEngine
 import PrefetchStore
 import PrefetchSystem
@@ -15,6 +16,8 @@ struct RunSession {
   var selection: [String] = []
   var isPlan = false
   var probesItems = true
+  /// Whether unchanged items are told one by one.
+  var listsKept = false
   let runID: String
 
   private var console: Console { context.console }
@@ -33,9 +36,13 @@ struct RunSession {
     let state = try StateStore.openForReading(state: places.state, reports: &reports)
     console.report(reports)
     let subscriptions = try Subscriptions.resolve(loaded, state: state, mayWrite: false)
-    let store: any ContentStore =
-      try DiskStore.openForReading(cache: places.cache, clockStart: context.clock.now().wall)
-      ?? AbsentStore()
+    guard
+      let store = try DiskStore.openForReading(
+        cache: places.cache,
+        clockStart: context.clock.now().wall
+      )
+    else { return try perform(subscriptions, store: AbsentStore()) }
+    defer { console.report(store.takeDiagnostics()) }
     return try perform(subscriptions, store: store)
   }
 
@@ -62,12 +69,14 @@ struct RunSession {
     }
     let store = try DiskStore.openForWriting(
       cache: places.cache,
-      clockStart: context.clock.now().wall
+      clockStart: context.clock.now().wall,
+      durability: Durability(loaded.configuration.cache.durability)
     )
-    console.report(store.diagnostics)
+    console.report(store.takeDiagnostics())
     let report = try perform(subscriptions, store: store)
     try store.finishRun(holding: lock)
     try store.close()
+    console.report(store.takeDiagnostics())
     try remember(report, in: state)
     try state.close()
     return report
@@ -83,14 +92,20 @@ struct RunSession {
       engine: engine
     )
     let selected = subscriptions.segments.filter { isSelected($0.name) }
-    let request = builder.request(
+    var request = builder.request(
       mode: isPlan ? .plan : .run,
       segments: selected,
       forgotten: selection.isEmpty ? try forgotten(subscriptions, store) : [],
       probesItems: probesItems
     )
+    request.listsKept = listsKept
+    request.rules = rules(for: request)
     let settings = builder.transportSettings { context.environment.variables[$0] }
-    let transport = try CurlTransport(settings: settings, staging: store, clock: context.clock)
+    let transport = try CurlTransport(
+      settings: settings,
+      staging: store.staging,
+      clock: context.clock
+    )
     let observers = try RunObservers(context: context, engine: engine, runID: runID)
     let engine = Engine(
       transport: transport,
@@ -104,6 +119,20 @@ struct RunSession {
     if selection.isEmpty { report.segments += unsubscribed(subscriptions) }
     observers.finish(report)
     return report
+  }
+
+  /// A change of the configuration, of what is selected or of this program lets every segment be
+  /// looked at anew.
+  private func rules(for request: RunRequest) -> UInt64 {
+    let hasManifests = request.segments.contains { segment in
+      if case .remote = segment.source { true } else { false }
+    }
+    guard hasManifests else { return 0 }
+    var hash = StableHash()
+    hash.combine(ToolVersions.version)
+    hash.combine(JSONWriter.string(loaded.canonical))
+    for segment in request.segments { hash.combine(segment.name) }
+    return hash.value
   }
 
   /// Declared and not joined: named in the report, of no weight for the exit status.

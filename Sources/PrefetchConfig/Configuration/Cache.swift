@@ -21,13 +21,13 @@ package struct Cache: Hashable, Sendable {
     package var maximumFraction = Fraction(thousandths: 500)
 
     static let table = ObjectType(Self(), name: "purge") {
-      Field("auto", \.isAutomatic, .boolean, "Whether a run makes room by itself").later
+      Field("auto", \.isAutomatic, .boolean, "Whether a run makes room by itself")
       Field(
         "order",
         \.order,
         .list(of: .choice(), atLeast: 1),
         "What goes first when room is needed"
-      ).later
+      )
       Field(
         "max_fraction",
         \.maximumFraction,
@@ -49,19 +49,18 @@ package struct Cache: Hashable, Sendable {
 
   static let table = ObjectType(Self(), name: "cache") {
     Field("dir", \.folder, .path, "Folder of the cache")
-    Field("size", \.size, .sizeLimit.notTiny, "Bytes the cache may take").later
+    Field("size", \.size, .sizeLimit.notTiny, "Bytes the cache may take")
     Field("max_file_size", \.maximumFileSize, .sizeLimit, "Largest body that is kept")
     Field("max_manifest_size", \.maximumManifestSize, .sizeLimit, "Largest manifest that is read")
-    Field("min_free", \.minimumFree, .size, "Bytes that must stay free on the disk").later
+    Field("min_free", \.minimumFree, .size, "Bytes that must stay free on the disk")
     Field("ttl", \.timeToLive, .duration, "Longest time anything counts as fresh")
     Field(
       "max_stale",
       \.maximumStale,
       .duration,
       "How long a stale copy serves when its server cannot be asked"
-    ).later
+    )
     Field("durability", \.durability, .choice(), "How often written files are forced onto the disk")
-      .later
     Field("purge", \.purge, Purge.table, "How things leave the cache")
   }
 }

@@ -90,8 +90,8 @@ package struct Network: Hashable, Sendable {
     ).later
     Field("concurrency", \.concurrency, .integer(1...1024), "Transfers in flight at once")
     Field("per_host", \.perHost, .integer(1...256), "HTTP/1.1 connections to one host at once")
-    Field("rate", \.rate, .rateLimit, "Bytes a second, of all transfers together").later
-    Field("rate_per_host", \.ratePerHost, .rateLimit, "Bytes a second from one host").later
+    Field("rate", \.rate, .rateLimit, "Bytes a second, of all transfers together")
+    Field("rate_per_host", \.ratePerHost, .rateLimit, "Bytes a second from one host")
     Field("daily_limit", \.dailyLimit, TransferQuota.table, "Bytes a day, kept across runs").later
     Field("monthly_limit", \.monthlyLimit, TransferQuota.table, "Bytes a month, kept across runs")
       .later

@@ -150,7 +150,6 @@ extension Segment {
     )
     Field("initial", \.isInitial, .boolean, "Whether it is joined on the first run of a license")
     Field("alternates", \.alternates, .list(of: .url), "Further servers that have the same paths")
-      .later
     Field("include", \.include, .list(of: .text.nonEmpty), "Patterns of the items to take").later
     Field("exclude", \.exclude, .list(of: .text.nonEmpty), "Patterns of the items to leave").later
     Field("omit", \.omit, .list(of: .text.nonEmpty), "Kinds of dependencies to leave").later
@@ -179,7 +178,7 @@ extension Segment {
       \.maximumStale,
       .duration,
       "How long a stale copy serves when its server cannot be asked"
-    ).later
+    )
     Field("max_file_size", \.maximumFileSize, .sizeLimit, "Largest body that is kept")
     Field(
       "require_digest",
@@ -187,12 +186,12 @@ extension Segment {
       .boolean,
       "Whether items without a trustworthy digest are refused"
     )
-    Field("expect", \.expect, Expectation.table, "What bodies must look like").later
+    Field("expect", \.expect, Expectation.table, "What bodies must look like")
     Field("allow_empty", \.allowsEmpty, .boolean, "Whether an empty manifest is believed")
     Field(
       "on_gone",
       \.onGone,
-      .choice(inEffect: [.keep]),
+      .choice(),
       "What to do with an item that its server has no more"
     )
     Field(
@@ -200,9 +199,9 @@ extension Segment {
       \.honorsNoStore,
       .boolean,
       "Whether answers marked `no-store` are not kept"
-    ).later
+    )
     Field("network", \.network, NetworkRules.table, "Further conditions of the network").later
-    Field("rate", \.rate, .rateLimit, "Bytes a second of its transfers").later
+    Field("rate", \.rate, .rateLimit, "Bytes a second of its transfers")
     Field("behavior", \.behavior, .choice(), "What runs fetch of it").later
     Field("cross_host", \.mayCrossHosts, .boolean, "Whether its manifest may name other hosts")
       .later

@@ -32,17 +32,23 @@ package struct StagedBody: Hashable, Sendable {
   package var size: Int64
   /// Digests besides SHA-256 that were asked for.
   package var otherDigests: [DigestAlgorithm: [UInt8]]
+  /// Its first bytes, ``prefixLength`` of them where it has so many: enough to tell what it is.
+  package var prefix: [UInt8]
+
+  package static let prefixLength = 512
 
   package init(
     id: Int,
     digest: ContentDigest,
     size: Int64,
-    otherDigests: [DigestAlgorithm: [UInt8]] = [:]
+    otherDigests: [DigestAlgorithm: [UInt8]] = [:],
+    prefix: [UInt8] = []
   ) {
     self.id = id
     self.digest = digest
     self.size = size
     self.otherDigests = otherDigests
+    self.prefix = prefix
   }
 
   package func matches(_ expected: ExpectedDigest) -> Bool {

@@ -1,5 +1,8 @@
 /// What the cache holds and how it changes; the engine's only door to it.
 package protocol ContentStore: BodyStaging {
+  associatedtype Staging: BodyStaging & Sendable
+  /// Where its bodies arrive, for any thread to use.
+  var staging: Staging { get }
   /// Every record, ordered by the bytes of its URL, with the segments that hold it.
   func inventory() throws(Failure) -> RecordInventory
   /// What every record says, in one pass and without text.
@@ -30,6 +33,23 @@ package protocol ContentStore: BodyStaging {
   /// Which of the inventory's objects are no longer in the file system: a look at directory times
   /// first, at names only where a directory changed since the last run.
   func missingObjects(of inventory: RecordInventory) throws(Failure) -> Set<ContentDigest>
+}
+
+extension ContentStore {
+  package func beginBody(_ plan: BodyPlan) throws(Failure) -> any BodySink {
+    try staging.beginBody(plan)
+  }
+
+  package func withBytes<Result>(
+    of body: StagedBody,
+    _ read: (RawSpan) throws -> Result
+  ) throws -> Result {
+    try staging.withBytes(of: body, read)
+  }
+
+  package func discard(_ body: StagedBody) {
+    staging.discard(body)
+  }
 }
 
 /// Which configuration a segment belongs to, and its name.
@@ -110,9 +130,15 @@ package struct Validators: Hashable, Sendable {
   package var entityTag: String?
   package var lastModified: String?
 
+  /// An empty one says nothing, and one of more than a kilobyte only swells every later request.
   package init(entityTag: String? = nil, lastModified: String? = nil) {
-    self.entityTag = entityTag
-    self.lastModified = lastModified
+    self.entityTag = Self.useful(entityTag)
+    self.lastModified = Self.useful(lastModified)
+  }
+
+  private static func useful(_ text: String?) -> String? {
+    guard let text, !text.isEmpty, text.utf8.count <= 1_024 else { return nil }
+    return text
   }
 
   package var isEmpty: Bool {

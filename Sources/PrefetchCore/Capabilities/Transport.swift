@@ -49,6 +49,19 @@ package struct TransferRequest: Sendable {
   package var partialKey: String?
   /// What is kept already: the transport asks for the rest with `Range` and `If-Range`.
   package var partial: PartialBody?
+  /// A rate that it shares with all other transfers of the same group.
+  package var rateGroup: RateGroup?
+
+  /// A name, usually a segment's, and the bytes a second that all its transfers get together.
+  package struct RateGroup: Hashable, Sendable {
+    package var name: String
+    package var rate: Int64
+
+    package init(name: String, rate: Int64) {
+      self.name = name
+      self.rate = rate
+    }
+  }
 
   package init(
     id: TransferID,
@@ -60,7 +73,8 @@ package struct TransferRequest: Sendable {
     algorithms: Set<DigestAlgorithm> = [],
     expectedSize: Int64? = nil,
     partialKey: String? = nil,
-    partial: PartialBody? = nil
+    partial: PartialBody? = nil,
+    rateGroup: RateGroup? = nil
   ) {
     self.id = id
     self.method = method
@@ -72,6 +86,7 @@ package struct TransferRequest: Sendable {
     self.expectedSize = expectedSize
     self.partialKey = partialKey
     self.partial = partial
+    self.rateGroup = rateGroup
   }
 }
 
@@ -125,6 +140,10 @@ package struct TransferFigures: Hashable, Sendable {
   package var firstByte: Duration?
   package var total: Duration?
   package var remoteAddress: String?
+  /// Whether it went over a connection that earlier transfers had opened.
+  package var didReuseConnection = false
+  /// Whether HTTP/3 was tried and an older version answered.
+  package var didFallBackFromHTTP3 = false
 
   package init() {}
 }
@@ -161,6 +180,14 @@ package struct TransportSettings: Hashable, Sendable {
   package var caFile: String?
   package var caDirectory: String?
   package var proxy: Proxy = .none
+  /// Threads that send, receive, hash and write.
+  package var workers: Int = 1
+  /// Hosts for which HTTP/3 failed not long ago, and which are not asked by it.
+  package var http3Failures: Set<String> = []
+  /// Bytes a second of all transfers together.
+  package var rate: Int64?
+  /// Bytes a second from any one host.
+  package var ratePerHost: Int64?
 
   package init(userAgent: String) {
     self.userAgent = userAgent

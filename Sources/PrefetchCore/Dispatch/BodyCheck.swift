@@ -1,10 +1,15 @@
 /// Whether a body that arrived is the one that was declared.
 package enum BodyCheck {
   /// Nil when it may enter the store.
+  ///
+  /// `expectations` are those of every segment that names the item; `storedSize` is of the body that
+  /// this one would replace.
   package static func objection(
     to body: StagedBody,
     headers: HeaderBlock,
-    entry: ManifestEntry
+    entry: ManifestEntry,
+    expectations: [ContentExpectation] = [],
+    storedSize: Int64? = nil
   ) -> Failure? {
     // Digests first: a body of the wrong length may be one that somebody replaced.
     // Several values of one algorithm are alternatives, several algorithms must all hold.
@@ -29,7 +34,20 @@ package enum BodyCheck {
         "its type is `\(essence(told))`; declared is `\(essence(expected))`"
       )
     }
-    return nil
+    for expectation in expectations {
+      let objection = expectation.objection(
+        type: headers["Content-Type"],
+        size: body.size,
+        prefix: body.prefix
+      )
+      if let objection { return objection }
+    }
+    // Whatever it looks like, a body of the declared digest is the declared one.
+    guard !entry.digests.contains(where: \.algorithm.isTrustworthy) else { return nil }
+    if body.size == 0, let storedSize, storedSize > 0, entry.size != 0 {
+      return Failure(.empty, "it came empty; the stored one has \(storedSize) bytes")
+    }
+    return PageGuard.objection(type: headers["Content-Type"], prefix: body.prefix, entry: entry)
   }
 
   /// Type and subtype without parameters, a `+suffix` ignored.

@@ -1,12 +1,13 @@
 /// Changes that wait to become durable together: a commit costs about the same for one as for many.
 struct CommitBatch: Sendable {
-  /// Enough for the cost of a commit to vanish, few enough open files for any limit.
-  static let limit = 256
+  /// Enough for the cost of a commit to vanish.
+  static let limit = 1024
   /// What is done is not kept from readers for longer than that.
   static let patience: Duration = .seconds(1)
 
   private(set) var changes: [StoreChange] = []
-  private(set) var joins: [SegmentKey: [String]] = [:]
+  private(set) var confirmations: [Confirmation] = []
+  private(set) var joins: [SegmentKey: [Int64]] = [:]
   /// Items that settle when it is written.
   private(set) var items: [Int] = []
   private(set) var due: Duration?
@@ -15,7 +16,7 @@ struct CommitBatch: Sendable {
   private(set) var isWriting = false
 
   var isEmpty: Bool {
-    changes.isEmpty && joins.isEmpty
+    changes.isEmpty && confirmations.isEmpty && joins.isEmpty
   }
 
   mutating func add(_ change: StoreChange, now: Duration) {
@@ -23,21 +24,20 @@ struct CommitBatch: Sendable {
     due = due ?? now + Self.patience
   }
 
-  mutating func add(
-    item: Int,
-    _ change: StoreChange,
-    joining keys: [SegmentKey],
-    url: String,
-    now: Duration
-  ) {
+  mutating func add(item: Int, _ change: StoreChange, now: Duration) {
     add(change, now: now)
     items.append(item)
-    for key in keys { joins[key, default: []].append(url) }
   }
 
-  mutating func join(_ key: SegmentKey, urls: [String], now: Duration) {
-    guard !urls.isEmpty else { return }
-    joins[key, default: []] += urls
+  mutating func confirm(item: Int, _ confirmation: Confirmation, now: Duration) {
+    confirmations.append(confirmation)
+    items.append(item)
+    due = due ?? now + Self.patience
+  }
+
+  mutating func join(_ key: SegmentKey, items numbers: [Int64], now: Duration) {
+    guard !numbers.isEmpty else { return }
+    joins[key, default: []] += numbers
     due = due ?? now + Self.patience
   }
 
@@ -48,9 +48,12 @@ struct CommitBatch: Sendable {
 
   /// The changes in the order they must happen: records before the memberships that name them.
   mutating func take() -> [StoreChange] {
-    let all = changes + joins.sorted { $0.key < $1.key }.map { .join($0.key, urls: $0.value) }
+    var all = changes
+    if !confirmations.isEmpty { all.append(.confirm(confirmations)) }
+    all += joins.sorted { $0.key < $1.key }.map { .joinItems($0.key, items: $0.value) }
     writing = items
     changes = []
+    confirmations = []
     joins = [:]
     items = []
     due = nil
@@ -60,7 +63,7 @@ struct CommitBatch: Sendable {
 
   /// Empties it: what will never be written.
   mutating func drop() -> (items: [Int], bodies: [StagedBody]) {
-    defer { (changes, joins, items, due) = ([], [:], [], nil) }
+    defer { (changes, confirmations, joins, items, due) = ([], [], [:], [], nil) }
     return (items, changes.compactMap(\.body))
   }
 

@@ -1,121 +1,145 @@
-/// From a declared item to a decided one.
+/// From a planned item to a decided one.
 extension Dispatcher {
-  /// Takes in what the planner says of one segment.
-  mutating func plan(
-    _ index: Int,
-    entries: [ManifestEntry],
-    rejected: [RejectedEntry],
-    now: Moment,
-    into effects: inout [Effect]
-  ) {
-    let declaration = segments[index].declaration
-    let fragment = Planner.plan(
-      declaration,
-      key: segments[index].key,
-      entries: entries,
-      facts: facts
-    )
-    segments[index].phase = .planned
-    // An entry that is wrong is still a declaration: what is stored for it stays.
-    let refused = Set(rejected.map(\.url))
-    segments[index].leaving = fragment.leaving.filter { !refused.contains($0) }
-    segments[index].declaredCount = fragment.items.count + rejected.count
-    segments[index].openItems = segments[index].declaredCount
-    effects.append(
-      .announce(.itemsDiscovered(segment: declaration.name, count: segments[index].declaredCount))
-    )
-    for entry in rejected { settleRejected(entry, in: index, into: &effects) }
-    for planned in fragment.items {
-      add(planned, to: index, now: now, into: &effects)
-    }
-    if segments[index].openItems == 0 { settleSegment(index, into: &effects) }
+  /// What has to be read before the item can be asked for; nil when everything is known.
+  func preparation(of item: Int) -> Preparation? {
+    let work = items[item]
+    let row = work.step.position.map { facts.inventory.rows[$0] }
+    let digest = seeksObject(work) ? wantedDigest(of: item) : nil
+    guard row != nil || digest != nil else { return nil }
+    return Preparation(item: item, record: row?.item, digest: digest)
   }
 
-  private mutating func add(
-    _ planned: PlannedItem,
-    to index: Int,
-    now: Moment,
-    into effects: inout [Effect]
-  ) {
-    let url = planned.entry.url.string
-    if planned.record?.digest != nil, !planned.isHeld, request.mode == .run {
-      batch.join(segments[index].key, urls: [url], now: now.uptime)
+  /// An object with the declared digest may be here without a record of the URL: another URL has
+  /// it, or the index was lost.
+  private func seeksObject(_ work: ItemWork) -> Bool {
+    guard !request.policy.refetchesAll, facts.inventory.count > 0 || start.hasUnseenChanges else {
+      return false
     }
-    if let known = itemByURL[url], !needsOwnAnswer(planned, besides: known) {
-      return share(known, planned, with: index, now: now, into: &effects)
+    switch work.step.decision {
+    case .fetch, .update: return true
+    case .keep, .describe, .revalidate, .fail: return false
     }
-    let name = segments[index].declaration.name
-    var result = ItemResult(
-      url: url,
-      id: planned.entry.id ?? planned.record?.id ?? "",
-      segments: [name],
-      state: planned.record?.state ?? .pending,
-      action: planned.action,
-      reason: planned.reason
-    )
-    result.provider = planned.entry.provider
-    result.type = planned.entry.type
-    result.size = planned.record?.digest == nil ? planned.entry.size : planned.record?.size
-    result.digest = planned.record?.digest
-    result.isUsable = isUsable(planned.record)
-    result.isRequired = segments[index].declaration.isRequired
-    result.position = items.count
-    let item = items.count
-    items.append(
-      ItemWork(planned: planned, segments: [index], result: result, entry: planned.entry)
-    )
-    itemByURL[url] = item
-    switch planned.decision {
-    case .keep:
-      items[item].result.outcome = .unchanged
-      items[item].result.source = .cache
-      if request.mode == .run, var record = planned.record, record.describe(planned.entry) {
-        batch.add(.record(record, body: nil), now: now.uptime)
+  }
+
+  private func wantedDigest(of item: Int) -> ContentDigest? {
+    let slot = Int(items[item].slot)
+    guard slot >= 0, active[slot].entry.digests.allSatisfy({ $0.algorithm == .sha256 }) else {
+      return nil
+    }
+    return active[slot].entry.digests.first.flatMap { ContentDigest(bytes: $0.bytes) }
+  }
+
+  mutating func prepared(_ answer: Prepared, now: Moment, into effects: inout [Effect]) {
+    let item = answer.item
+    preparing -= 1
+    guard items[item].state == .preparing else { return }
+    let slot = activate(item)
+    // A record whose URL is another's would be a key met by chance; then nothing is known.
+    active[slot].record = answer.record.flatMap {
+      $0.url == active[slot].entry.url.string ? $0 : nil
+    }
+    switch items[item].step.decision {
+    case .describe, .fail:
+      decideWithoutAsking(item, now: now, into: &effects)
+    case .keep, .revalidate, .fetch, .update:
+      guard halt == nil else {
+        leaveWire(item)
+        return settleItemHalted(item, into: &effects)
       }
-      settleItem(item, into: &effects)
-    case .fail(let failure):
-      fail(item, failure, now: now, into: &effects)
-    case .revalidate, .fetch:
-      begin(item, in: index, now: now, into: &effects)
+      if let size = answer.adoptedSize, let digest = wantedDigest(of: item) {
+        leaveWire(item)
+        return adopt(item, digest, size: size, now: now, into: &effects)
+      }
+      ask(item, into: &effects)
     }
   }
 
-  func isUsable(_ record: ContentRecord?) -> Bool {
-    guard let digest = record?.digest else { return false }
-    return !facts.missing.contains(digest)
+  /// Gives the place on the wire back without a request.
+  private mutating func leaveWire(_ item: Int) {
+    guard let host = active[Int(items[item].slot)].host else { return }
+    queue.finished(on: host, httpVersion: nil)
   }
 
-  /// Puts the question to the network, or answers it from what is known.
-  private mutating func begin(_ item: Int, in index: Int, now: Moment, into effects: inout [Effect])
-  {
-    let planned = items[item].planned
-    if halt != nil { return settleItemHalted(item, into: &effects) }
-    if request.mode == .plan, !needsProbe(planned) { return settleItem(item, into: &effects) }
-    let isConditional = planned.decision == .revalidate
+  /// Items that are settled by what is known of them.
+  mutating func decideWithoutAsking(_ item: Int, now: Moment, into effects: inout [Effect]) {
+    let slot = Int(items[item].slot)
+    if let failure = planFailure(of: item) {
+      return fail(item, failure, now: now, into: &effects)
+    }
+    active[slot].result.outcome = .unchanged
+    active[slot].result.source = .cache
+    if request.mode == .run, storeFailure == nil, var record = active[slot].record {
+      record.describe(active[slot].entry)
+      let keys = active[slot].segments.map { segments[$0].key }
+      batch.add(.store(record, body: nil, joining: keys), now: now.uptime)
+    }
+    settleItem(item, into: &effects)
+  }
+
+  /// The declared body is stored already, for another URL or from before the index was lost.
+  private mutating func adopt(
+    _ item: Int,
+    _ digest: ContentDigest,
+    size: Int64,
+    now: Moment,
+    into effects: inout [Effect]
+  ) {
+    let slot = Int(items[item].slot)
+    if let declared = active[slot].entry.size, declared != size {
+      return fail(
+        item,
+        Failure(.corrupted, "it has \(size) bytes; the manifest says \(declared)"),
+        now: now,
+        into: &effects
+      )
+    }
+    active[slot].result.action = .keep
+    active[slot].result.outcome = .unchanged
+    active[slot].result.source = .cache
+    active[slot].result.reason = "a stored body has its digest"
+    guard request.mode == .run else {
+      active[slot].result.size = size
+      return settleItem(item, into: &effects)
+    }
+    var record = active[slot].record ?? newRecord(item)
+    record.digest = digest
+    record.otherDigests = [:]
+    record.size = size
+    record.validators = Validators()
+    record.headers = HeaderBlock()
+    record.mime = active[slot].entry.mime
+    record.freshUntil = nil
+    record.validatedAt = nil
+    finishStoring(item, record, body: nil, now: now)
+  }
+
+  func newRecord(_ item: Int) -> ContentRecord {
+    let entry = active[Int(items[item].slot)].entry
+    return ContentRecord(url: entry.url.string, id: entry.id ?? "")
+  }
+
+  /// Puts the question to the network; a place on the wire is kept for it.
+  mutating func ask(_ item: Int, into effects: inout [Effect]) {
+    let slot = activate(item)
+    let entry = active[slot].entry
+    let record = active[slot].record
+    let index = Int(items[item].segment)
+    let isConditional = items[item].step.decision == .revalidate && record != nil
     let limit = segments[index].declaration.maximumFileSize ?? request.policy.maximumFileSize
-    items[item].exchange = Exchange(
-      url: planned.entry.url,
+    active[slot].exchange = Exchange(
+      url: entry.url,
       method: request.mode == .plan ? .head : .get,
-      headers: headers(for: planned.entry, in: index),
-      conditions: isConditional ? planned.record?.validators ?? Validators() : Validators(),
-      conditionURL: planned.record?.finalURL,
-      allowsCoding: Self.isWorthCoding(planned.entry),
+      headers: headers(for: entry, in: index),
+      conditions: isConditional ? record?.validators ?? Validators() : Validators(),
+      conditionURL: record?.finalURL,
+      allowsCoding: Self.isWorthCoding(entry),
       sizeLimit: limit,
-      expectedSize: planned.entry.size,
-      algorithms: Self.algorithms(of: planned.entry)
+      expectedSize: entry.size,
+      algorithms: Self.algorithms(of: entry),
+      partialKey: entry.url.string,
+      partial: start.partials[entry.url.string]
     )
-    jobs.append(.item(item))
-    enqueue(jobs.count - 1)
-  }
-
-  /// A dry run asks only about what it cannot know.
-  private func needsProbe(_ planned: PlannedItem) -> Bool {
-    guard request.policy.probesItems, !request.policy.isOffline else { return false }
-    switch planned.decision {
-    case .revalidate: return true
-    case .fetch: return planned.entry.size == nil
-    case .keep, .fail: return false
-    }
+    send(item, into: &effects)
   }
 
   /// Configured headers reach the servers that the configuration names: every inline item's, or the
@@ -136,16 +160,18 @@ extension Dispatcher {
   /// Archives and media do not shrink, and large bodies must stay resumable.
   private static func isWorthCoding(_ entry: ManifestEntry) -> Bool {
     if let size = entry.size, size > 8 << 20 { return false }
-    let name = entry.url.path.lowercased()
-    return !packedSuffixes.contains { name.hasSuffix($0) }
+    let path = entry.url.path
+    guard let dot = path.utf8.lastIndex(of: UInt8(ascii: ".")), path.utf8[dot...].count <= 6 else {
+      return true
+    }
+    return !packedSuffixes.contains(path[dot...].lowercased())
   }
 
-  private static let packedSuffixes = [
+  private static let packedSuffixes: Set<String> = [
     ".gz", ".tgz", ".xz", ".zst", ".bz2", ".br", ".zip", ".7z", ".rar", ".jar", ".whl", ".deb",
-    ".rpm", ".apk",
-    ".iso", ".img", ".png", ".jpg", ".jpeg", ".gif", ".webp", ".avif", ".mp3", ".m4a", ".aac",
-    ".ogg", ".opus",
-    ".mp4", ".m4s", ".m4v", ".mkv", ".webm", ".mov", ".ts", ".pdf", ".woff", ".woff2",
+    ".rpm", ".apk", ".iso", ".img", ".png", ".jpg", ".jpeg", ".gif", ".webp", ".avif", ".mp3",
+    ".m4a", ".aac", ".ogg", ".opus", ".mp4", ".m4s", ".m4v", ".mkv", ".webm", ".mov", ".ts",
+    ".pdf", ".woff", ".woff2",
   ]
 
   mutating func itemAnswered(
@@ -154,20 +180,21 @@ extension Dispatcher {
     now: Moment,
     into effects: inout [Effect]
   ) {
-    items[item].result.redirects = items[item].exchange?.redirects ?? []
+    let slot = Int(items[item].slot)
+    active[slot].result.redirects = active[slot].exchange?.redirects ?? []
     switch step {
     case .ask, .wait:
       settleItemHalted(item, into: &effects)
     case .failed(let failure, let status):
-      items[item].result.status = status
+      active[slot].result.status = status
       if failure.code == .cancelled, halt != nil { return settleItemHalted(item, into: &effects) }
       if request.mode == .plan { return probeFailed(item, failure, into: &effects) }
       fail(item, failure, now: now, into: &effects)
     case .deferred(let deferral, let status):
-      items[item].result.status = status
+      active[slot].result.status = status
       settleDeferred(item, deferral, into: &effects)
     case .answered(let response):
-      items[item].result.status = response.status
+      active[slot].result.status = response.status
       if request.mode == .plan {
         probeAnswered(item, response, into: &effects)
       } else {
@@ -182,42 +209,62 @@ extension Dispatcher {
     now: Moment,
     into effects: inout [Effect]
   ) {
-    guard let exchange = items[item].exchange else { return }
+    let slot = Int(items[item].slot)
+    guard let exchange = active[slot].exchange else { return }
     if storeFailure != nil {
       if let body = response.body { effects.append(.discard(body)) }
       return settleItemHalted(item, into: &effects)
     }
-    if response.status == 304, exchange.isConditional, let record = items[item].planned.record {
+    if response.status == 304, exchange.isConditional, let record = active[slot].record {
       guard Revalidation.confirms(response.headers, stored: record.validators),
-        !Planner.isContradicted(items[item].entry.digests, by: record)
+        !Planner.isContradicted(active[slot].entry.digests, by: record)
       else {
-        items[item].exchange?.dropConditions()
-        return reask(.item(item), into: &effects)
+        active[slot].exchange?.dropConditions()
+        return reask(.item(item), now: now, into: &effects)
       }
+      if exchange.partial != nil { effects.append(.forgetPartial(record.url)) }
       return confirmed(item, record, response, now: now)
     }
-    guard [200, 203].contains(response.status), let body = response.body else {
-      if let body = response.body { effects.append(.discard(body)) }
+    guard let body = response.body else {
       let failure = Self.failure(
         status: response.status,
         carriesCredentials: exchange.carriesCredentials
       )
       return fail(item, failure, now: now, into: &effects)
     }
-    if !exchange.hasAsked(for: Self.algorithms(of: items[item].entry)) {
+    if !exchange.hasAsked(for: Self.algorithms(of: active[slot].entry)) {
       // Another segment has asked for a digest that nobody took while the body came.
       effects.append(.discard(body))
-      return reask(.item(item), into: &effects)
+      return reask(.item(item), now: now, into: &effects)
     }
     if let objection = BodyCheck.objection(
       to: body,
       headers: response.headers,
-      entry: items[item].entry
+      entry: active[slot].entry
     ) {
       effects.append(.discard(body))
-      return fail(item, objection, now: now, into: &effects)
+      return refuse(item, objection, status: response.status, now: now, into: &effects)
     }
     arrived(item, body, response, exchange: exchange, now: now)
+  }
+
+  /// A wrong body: the next source may have the right one.
+  private mutating func refuse(
+    _ item: Int,
+    _ objection: Failure,
+    status: Int,
+    now: Moment,
+    into effects: inout [Effect]
+  ) {
+    let slot = Int(items[item].slot)
+    let step = Exchange.Step.failed(objection, status: status)
+    if halt == nil,
+      active[slot].exchange?.nextAlternate(after: step, policy: request.policy, now: now.wall)
+        == true
+    {
+      return enqueue(.item(item), now: now, into: &effects)
+    }
+    fail(item, objection, now: now, into: &effects)
   }
 
   /// 304: the body stays, freshness and headers are renewed.
@@ -227,15 +274,16 @@ extension Dispatcher {
     _ response: TransferResponse,
     now: Moment
   ) {
+    let slot = Int(items[item].slot)
     let merged = Revalidation.merge(stored: record.headers, confirmed: response.headers)
     var renewed = record
     renewed.headers = merged.headers
     renewed.validators.entityTag = response.headers["ETag"] ?? record.validators.entityTag
     renewed.validators.lastModified =
       response.headers["Last-Modified"] ?? record.validators.lastModified
-    items[item].result.outcome = merged.isChanged ? .headers : .unchanged
-    items[item].result.source = .revalidated
-    store(item, renewed, body: nil, now: now)
+    active[slot].result.outcome = merged.isChanged ? .headers : .unchanged
+    active[slot].result.source = .revalidated
+    finishStoring(item, renewed, body: nil, now: now, isPlain: !merged.isChanged)
   }
 
   private mutating func arrived(
@@ -245,9 +293,11 @@ extension Dispatcher {
     exchange: Exchange,
     now: Moment
   ) {
-    let entry = items[item].entry
-    let old = items[item].planned.record
-    var record = old ?? ContentRecord(url: entry.url.string, id: "")
+    let slot = Int(items[item].slot)
+    let entry = active[slot].entry
+    let old = active[slot].record
+    let wasUsable = active[slot].result.isUsable
+    var record = old ?? newRecord(item)
     record.headers = Revalidation.storable(response.headers)
     record.validators = Validators(
       entityTag: response.headers["ETag"],
@@ -260,49 +310,81 @@ extension Dispatcher {
     record.finalURL = exchange.hop == entry.url ? nil : exchange.hop.string
     record.fetchedAt = now.wall
     record.status = response.status
-    if let old, old.digest == body.digest, items[item].result.isUsable {
-      items[item].result.outcome =
+    if let old, old.digest == body.digest, wasUsable {
+      active[slot].result.outcome =
         Revalidation.isDifferent(old.headers, record.headers) ? .headers : .unchanged
-      items[item].result.action = .revalidate
+      active[slot].result.action = .revalidate
     } else {
-      items[item].result.outcome = isUsable(old) ? .updated : .added
-      items[item].result.action = isUsable(old) ? .update : .fetch
+      active[slot].result.outcome = wasUsable ? .updated : .added
+      active[slot].result.action = wasUsable ? .update : .fetch
     }
-    items[item].result.source = .network
-    items[item].result.finalURL = record.finalURL
-    store(item, record, body: body, now: now)
+    active[slot].result.source = exchange.isAlternate ? .alternate : .network
+    active[slot].result.finalURL = record.finalURL
+    finishStoring(item, record, body: body, now: now)
   }
 
   /// What the manifest says of the item is renewed with every answer.
-  private mutating func store(_ item: Int, _ record: ContentRecord, body: StagedBody?, now: Moment)
-  {
-    let entry = items[item].entry
-    var record = record
-    record.describe(entry)
+  ///
+  /// `isPlain` are confirmations that bring nothing but a new time.
+  private mutating func finishStoring(
+    _ item: Int,
+    _ given: ContentRecord,
+    body: StagedBody?,
+    now: Moment,
+    isPlain: Bool = false
+  ) {
+    let slot = Int(items[item].slot)
+    let entry = active[slot].entry
+    var record = given
+    let isDescribed = record.describe(entry)
+    let isAsBefore = isPlain && !isDescribed && record.state == .cached && record.failure == nil
     record.state = .cached
     record.failure = nil
-    record.validatedAt = now.wall
-    record.freshUntil = Freshness.freshUntil(
-      headers: record.headers,
-      receivedAt: now.wall,
-      limits: Planner.lifetimes(
-        entry,
-        of: items[item].segments.map { segments[$0].declaration },
-        policy: request.policy
+    if active[slot].result.source != .cache {
+      record.validatedAt = now.wall
+      record.freshUntil = Freshness.freshUntil(
+        headers: record.headers,
+        receivedAt: now.wall,
+        limits: Planner.lifetimes(
+          entry,
+          of: active[slot].segments.map { segments[$0].declaration },
+          policy: request.policy
+        )
       )
-    )
+    }
     items[item].state = .committing
-    items[item].result.state = .cached
-    items[item].result.isUsable = true
-    items[item].result.size = record.size
-    items[item].result.digest = record.digest
-    let keys = request.mode == .run ? items[item].segments.map { segments[$0].key } : []
-    batch.add(
-      item: item,
-      .record(record, body: body),
-      joining: keys,
-      url: record.url,
-      now: now.uptime
-    )
+    active[slot].result.state = .cached
+    active[slot].result.isUsable = true
+    active[slot].result.size = record.size
+    active[slot].result.digest = record.digest
+    noteQuiet(item, record)
+    let row = items[item].step.position.map { facts.inventory.rows[$0] }
+    if isAsBefore, let row {
+      for index in active[slot].segments where !isHeld(item, by: index) {
+        batch.join(segments[index].key, items: [row.item], now: now.uptime)
+      }
+      return batch.confirm(
+        item: item,
+        Confirmation(item: row.item, validatedAt: now.wall, freshUntil: record.freshUntil),
+        now: now.uptime
+      )
+    }
+    let keys = request.mode == .run ? active[slot].segments.map { segments[$0].key } : []
+    batch.add(item: item, .store(record, body: body, joining: keys), now: now.uptime)
+  }
+
+  /// Whether the index has the item among those of the segment.
+  private func isHeld(_ item: Int, by index: Int) -> Bool {
+    if request.mode != .run { return true }
+    return index == Int(items[item].segment) && items[item].step.isHeld
+  }
+
+  private mutating func noteQuiet(_ item: Int, _ record: ContentRecord) {
+    let slot = Int(items[item].slot)
+    let entry = active[slot].entry
+    let isPinned = entry.digests.contains { $0.algorithm.isTrustworthy }
+    for index in active[slot].segments {
+      segments[index].noteQuiet(until: isPinned ? .distantFuture : record.freshUntil)
+    }
   }
 }

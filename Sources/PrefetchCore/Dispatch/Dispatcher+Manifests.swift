@@ -10,7 +10,8 @@ extension Dispatcher {
       record.state = segment.recorded?.state ?? record.state
       record.itemCount = entries.count
       accept(index, record, manifest: nil, now: now)
-      plan(index, entries: entries, rejected: [], now: now, into: &effects)
+      segments[index].entries = EntryTable(entries)
+      withInventory(.plan(segment: index, rejected: []), now: now, into: &effects)
     case .file(let path):
       let base = segment.declaration.base
       let source = ManifestSource(bytes: .file(path), base: base, mime: nil, name: path)
@@ -26,7 +27,7 @@ extension Dispatcher {
         .transportSecurity,
         "plain http to `\(url.host)` is not allowed; \(hint)"
       )
-      return manifestFailed(index, failure, into: &effects)
+      return manifestFailed(index, failure, now: now, into: &effects)
     }
     let recorded = segments[index].recorded.flatMap { $0.manifestURL == url.string ? $0 : nil }
     if request.policy.isOffline {
@@ -34,13 +35,13 @@ extension Dispatcher {
         return manifestFailed(
           index,
           Failure(.noNetwork, "nothing is stored, and `--offline` asks nothing"),
+          now: now,
           into: &effects
         )
       }
-      return readStored(index, status: .skipped, into: &effects)
+      return readStored(index, status: .skipped, now: now, into: &effects)
     }
-    var isConditional = recorded?.manifest != nil && !request.policy.refetchesAll
-    if let digest = recorded?.manifest, facts.missing.contains(digest) { isConditional = false }
+    let isConditional = recorded?.manifest != nil && !request.policy.refetchesAll
     manifestExchanges[index] = Exchange(
       url: url,
       headers: segments[index].declaration.headers + segments[index].declaration.manifestHeaders,
@@ -48,17 +49,18 @@ extension Dispatcher {
       conditionURL: recorded?.manifestFinalURL,
       sizeLimit: request.policy.maximumManifestSize
     )
-    jobs.append(.manifest(segment: index))
-    enqueue(jobs.count - 1)
+    enqueue(.manifest(segment: index), now: now, into: &effects)
   }
 
   private mutating func readStored(
     _ index: Int,
     status: ManifestResult.Status,
+    now: Moment,
     into effects: inout [Effect]
   ) {
     guard let recorded = segments[index].recorded, let digest = recorded.manifest else { return }
     segments[index].manifest.status = status
+    if isQuiet(index, now: now) { return settleQuiet(index, now: now, into: &effects) }
     let base =
       segments[index].declaration.base ?? recorded.manifestFinalURL.flatMap { try? WebURL($0) }
     let source = ManifestSource(
@@ -84,12 +86,12 @@ extension Dispatcher {
       if failure.code == .cancelled, halt != nil {
         return settleManifestHalted(index, into: &effects)
       }
-      manifestFailed(index, failure, into: &effects)
+      manifestFailed(index, failure, now: now, into: &effects)
     case .deferred(let deferral, let status):
       segments[index].manifest.httpStatus = status
       segments[index].manifest.status = .skipped
       segments[index].deferral = deferral
-      settleManifestFailure(index, nil, into: &effects)
+      settleManifestFailure(index, nil, now: now, into: &effects)
     case .answered(let response):
       segments[index].manifest.httpStatus = response.status
       manifestReceived(index, response, now: now, into: &effects)
@@ -111,23 +113,22 @@ extension Dispatcher {
       guard Revalidation.confirms(response.headers, stored: recorded.validators) else {
         exchange.dropConditions()
         manifestExchanges[index] = exchange
-        return reask(.manifest(segment: index), into: &effects)
+        return reask(.manifest(segment: index), now: now, into: &effects)
       }
-      return readStored(index, status: .notModified, into: &effects)
+      return readStored(index, status: .notModified, now: now, into: &effects)
     }
-    guard [200, 203].contains(response.status), let body = response.body else {
-      if let body = response.body { effects.append(.discard(body)) }
+    guard let body = response.body else {
       let failure = Self.failure(
         status: response.status,
         carriesCredentials: exchange.carriesCredentials
       )
-      return manifestFailed(index, failure, into: &effects)
+      return manifestFailed(index, failure, now: now, into: &effects)
     }
     segments[index].staged = body
     segments[index].manifest.bytes = body.size
     let mime = response.headers["Content-Type"].map(BodyCheck.essence)
     if let mime, let objection = ManifestGuard.objection(toType: mime) {
-      return refuse(index, objection, into: &effects)
+      return refuse(index, objection, now: now, into: &effects)
     }
     var record = segments[index].recorded ?? SegmentRecord(key: segments[index].key)
     record.manifestURL = exchange.url.string
@@ -162,11 +163,13 @@ extension Dispatcher {
       {
         exchange.dropConditions()
         manifestExchanges[index] = exchange
-        return reask(.manifest(segment: index), into: &effects)
+        return reask(.manifest(segment: index), now: now, into: &effects)
       }
       // What is no manifest at all is a mishap of the server, not a mistake of the publisher.
-      if failure.code == .manifestGuard { return refuse(index, failure, into: &effects) }
-      manifestFailed(index, failure, into: &effects)
+      if failure.code == .manifestGuard {
+        return refuse(index, failure, now: now, into: &effects)
+      }
+      manifestFailed(index, failure, now: now, into: &effects)
     case .success(let manifest):
       judge(index, manifest, now: now, into: &effects)
     }
@@ -188,7 +191,7 @@ extension Dispatcher {
       policy: request.policy,
       now: now.wall
     )
-    if let objection { return refuse(index, objection, into: &effects) }
+    if let objection { return refuse(index, objection, now: now, into: &effects) }
     var record = segment.accepted ?? segment.recorded ?? SegmentRecord(key: segment.key)
     record.priority = manifest.priority
     record.generated = manifest.generated
@@ -207,8 +210,12 @@ extension Dispatcher {
     segments[index].staged = nil
     accept(index, record, manifest: staged, now: now)
     if request.mode != .run, let staged { effects.append(.discard(staged)) }
-    let entries = Array(manifest.entries)
-    plan(index, entries: entries, rejected: manifest.rejected, now: now, into: &effects)
+    segments[index].entries = manifest.entries
+    withInventory(
+      .plan(segment: index, rejected: manifest.rejected),
+      now: now,
+      into: &effects
+    )
   }
 
   /// From here on this is the segment's generation, whatever becomes of its items.
@@ -220,52 +227,82 @@ extension Dispatcher {
   ) {
     var record = record
     record.lastChecked = now.wall
-    if request.mode == .run {
-      // The state of the last run stands until this one has an end.
+    // Until this run has an end the state of the last one stands, and nothing is quiet.
+    record.quiet = nil
+    let isNew = manifest != nil || segments[index].recorded == nil
+    if request.mode == .run, isNew || segments[index].recorded?.quiet != nil {
       batch.add(.segment(record, manifest: manifest), now: now.uptime)
     }
     segments[index].accepted = record
   }
 
-  private mutating func refuse(_ index: Int, _ failure: Failure, into effects: inout [Effect]) {
+  private mutating func refuse(
+    _ index: Int,
+    _ failure: Failure,
+    now: Moment,
+    into effects: inout [Effect]
+  ) {
     segments[index].manifest.status = .refused
-    settleManifestFailure(index, failure, into: &effects)
+    settleManifestFailure(index, failure, now: now, into: &effects)
   }
 
-  mutating func manifestFailed(_ index: Int, _ failure: Failure, into effects: inout [Effect]) {
+  private mutating func manifestFailed(
+    _ index: Int,
+    _ failure: Failure,
+    now: Moment,
+    into effects: inout [Effect]
+  ) {
     segments[index].manifest.status = .failed
-    settleManifestFailure(index, failure, into: &effects)
+    settleManifestFailure(index, failure, now: now, into: &effects)
   }
 
+  /// After a halt nothing is looked up any more; what the last run found still serves.
   mutating func settleManifestHalted(_ index: Int, into effects: inout [Effect]) {
     switch halt {
     case .deadline:
       segments[index].deferral = Deferral(rule: .deadline)
       segments[index].manifest.status = .skipped
-      settleManifestFailure(index, nil, into: &effects)
     case .store(let failure):
-      manifestFailed(index, failure, into: &effects)
+      segments[index].manifest.status = .failed
+      segments[index].manifest.failure = failure
     case .interrupted, nil:
-      manifestFailed(index, Failure(.cancelled, "the run was interrupted"), into: &effects)
+      segments[index].manifest.status = .failed
+      segments[index].manifest.failure = Failure(.cancelled, "the run was interrupted")
     }
+    dropManifest(index, into: &effects)
+    segments[index].usableCount = usableRecords(of: segments[index])
+    settleSegment(index, into: &effects)
   }
 
   /// The last good generation stays as it is, and nothing leaves.
   private mutating func settleManifestFailure(
     _ index: Int,
     _ failure: Failure?,
+    now: Moment,
     into effects: inout [Effect]
   ) {
-    if let staged = segments[index].staged { effects.append(.discard(staged)) }
-    segments[index].staged = nil
-    segments[index].accepted = nil
+    dropManifest(index, into: &effects)
     segments[index].manifest.failure = failure
-    segments[index].usableCount = usableRecords(of: segments[index].key)
+    guard segments[index].recorded != nil else { return settleSegment(index, into: &effects) }
+    withInventory(.settle(segment: index), now: now, into: &effects)
+  }
+
+  mutating func settleWithoutManifest(_ index: Int, into effects: inout [Effect]) {
+    segments[index].usableCount = usableRecords(of: segments[index])
     settleSegment(index, into: &effects)
   }
 
-  private func usableRecords(of key: SegmentKey) -> Int {
-    facts.inventory.positions(of: key).count { isUsable(facts.inventory.records[$0]) }
+  private mutating func dropManifest(_ index: Int, into effects: inout [Effect]) {
+    if let staged = segments[index].staged { effects.append(.discard(staged)) }
+    segments[index].staged = nil
+    segments[index].accepted = nil
+  }
+
+  private func usableRecords(of segment: SegmentWork) -> Int {
+    guard hasInventory else { return segment.recorded?.itemCount ?? 0 }
+    return facts.inventory.positions(of: segment.key).count {
+      isUsable(facts.inventory.rows[Int($0)])
+    }
   }
 
   /// What a status that brings no body means.

@@ -5,16 +5,17 @@ extension Dispatcher {
     _ response: TransferResponse,
     into effects: inout [Effect]
   ) {
-    let record = items[item].planned.record
+    let slot = Int(items[item].slot)
+    let record = active[slot].record
     switch response.status {
-    case 304 where items[item].exchange?.isConditional == true:
+    case 304 where active[slot].exchange?.isConditional == true:
       keep(item, "the server says unchanged")
     case 200, 203:
       let told = Validators(
         entityTag: response.headers["ETag"],
         lastModified: response.headers["Last-Modified"]
       )
-      if items[item].planned.decision == .revalidate, let record, !told.isEmpty,
+      if items[item].step.decision == .revalidate, let record, !told.isEmpty,
         told == record.validators
       {
         // Some servers answer every HEAD in full; equal validators say the same as a 304.
@@ -24,46 +25,49 @@ extension Dispatcher {
       }
     case 404, 410:
       let failure = Failure(.gone, "the server answered \(response.status)")
-      items[item].result.action = .fail
-      items[item].result.outcome = .failed
-      items[item].result.failure = failure
-      items[item].result.reason = failure.message
+      active[slot].result.action = .fail
+      active[slot].result.outcome = .failed
+      active[slot].result.failure = failure
+      active[slot].result.reason = failure.message
     default:
-      items[item].result.reason += "; the server answered \(response.status) to HEAD"
+      active[slot].result.reason += "; the server answered \(response.status) to HEAD"
     }
     settleItem(item, into: &effects)
   }
 
   /// A probe that got no answer leaves the plan as it was.
   mutating func probeFailed(_ item: Int, _ failure: Failure, into effects: inout [Effect]) {
+    let slot = Int(items[item].slot)
     if failure.code.category == .trust {
-      items[item].result.action = .fail
-      items[item].result.outcome = .failed
-      items[item].result.failure = failure
-      items[item].result.reason = failure.message
+      active[slot].result.action = .fail
+      active[slot].result.outcome = .failed
+      active[slot].result.failure = failure
+      active[slot].result.reason = failure.message
     } else {
-      items[item].result.reason += "; probe failed: \(failure.message)"
+      active[slot].result.reason += "; probe failed: \(failure.message)"
     }
     settleItem(item, into: &effects)
   }
 
   private mutating func keep(_ item: Int, _ reason: String) {
-    items[item].result.action = .keep
-    items[item].result.outcome = .unchanged
-    items[item].result.source = .revalidated
-    items[item].result.reason = reason
+    let slot = Int(items[item].slot)
+    active[slot].result.action = .keep
+    active[slot].result.outcome = .unchanged
+    active[slot].result.source = .revalidated
+    active[slot].result.reason = reason
   }
 
   /// What was to be fetched anyway keeps the planner's reason.
   private mutating func announceSize(_ item: Int, _ response: TransferResponse) {
-    if items[item].planned.decision == .revalidate {
-      items[item].result.action = .update
-      items[item].result.reason = "the server says changed"
+    let slot = Int(items[item].slot)
+    if items[item].step.decision == .revalidate {
+      active[slot].result.action = .update
+      active[slot].result.reason = "the server says changed"
     }
     let isCoded = response.headers["Content-Encoding"] != nil
-    items[item].result.size =
+    active[slot].result.size =
       isCoded
-      ? items[item].entry.size
-      : response.headers["Content-Length"].flatMap { Int64($0) } ?? items[item].entry.size
+      ? active[slot].entry.size
+      : response.headers["Content-Length"].flatMap { Int64($0) } ?? active[slot].entry.size
   }
 }

@@ -1,57 +1,98 @@
 /// Several segments that name one URL.
 extension Dispatcher {
-  /// A second segment that names the same URL: one transfer, both are told.
-  mutating func share(
+  /// Whether the item of another segment answers for this one as well.
+  mutating func shares(
+    _ step: PlannedStep,
+    of index: Int,
+    with mention: DeclaredURLs.Mention,
+    now: Moment,
+    into effects: inout [Effect]
+  ) -> Bool {
+    let entry = segments[index].entries[Int(step.entry)]
+    let known = Int(mention.item)
+    let first = segments[Int(mention.segment)]
+    let digests =
+      known >= 0 && items[known].slot >= 0
+      ? active[Int(items[known].slot)].entry.digests
+      : first.entries[Int(mention.entry)].digests
+    if Self.isContradiction(digests, entry.digests) {
+      let failure = Failure(
+        .manifestInvalid,
+        "segments `\(first.declaration.name)` and `\(segments[index].declaration.name)` "
+          + "declare different digests for it"
+      )
+      settleRejected(
+        RejectedEntry(url: entry.url.string, id: entry.id, failure: failure),
+        in: index,
+        into: &effects
+      )
+      return true
+    }
+    guard known >= 0 else { return false }
+    guard !needsOwnAnswer(step, entry, known: digests, besides: known) else { return false }
+    share(known, entry, step, with: index, now: now, into: &effects)
+    return true
+  }
+
+  /// One transfer, both are told.
+  private mutating func share(
     _ item: Int,
-    _ planned: PlannedItem,
+    _ entry: ManifestEntry,
+    _ step: PlannedStep,
     with index: Int,
     now: Moment,
     into effects: inout [Effect]
   ) {
-    let first = items[item].entry.digests
-    let second = planned.entry.digests
     let name = segments[index].declaration.name
-    if Self.isContradiction(first, second) {
-      let failure = Failure(
-        .manifestInvalid,
-        "segments `\(items[item].result.segments[0])` and `\(name)` declare different digests for it"
-      )
-      let entry = RejectedEntry(
-        url: planned.entry.url.string,
-        id: planned.entry.id,
-        failure: failure
-      )
-      return settleRejected(entry, in: index, into: &effects)
-    }
-    items[item].result.segments.append(name)
-    items[item].result.isRequired =
-      items[item].result.isRequired || segments[index].declaration.isRequired
-    if items[item].state == .settled {
-      effects.append(.announce(.itemShared(items[item].result, segment: name)))
-      tally(items[item].result, in: index, into: &effects)
-      if items[item].result.isUsable, planned.record?.digest == nil, request.mode == .run {
-        batch.join(segments[index].key, urls: [planned.entry.url.string], now: now.uptime)
-      }
+    let isRequired = segments[index].declaration.isRequired
+    if items[item].state == .settled, var result = sharedResults[item] {
+      result.segments.append(name)
+      result.isRequired = result.isRequired || isRequired
+      sharedResults[item] = result
+      effects.append(.announce(.itemShared(result, segment: name)))
+      tally(result, in: index, into: &effects)
+      if result.isUsable, request.mode == .run { joinLater(item, result, index, now: now) }
       return
     }
-    items[item].segments.append(index)
-    items[item].entry.digests += second.filter { !first.contains($0) }
-    let algorithms = Self.algorithms(of: items[item].entry)
-    items[item].exchange?.require(algorithms)
+    let slot = activate(item)
+    active[slot].result.segments.append(name)
+    active[slot].result.isRequired = active[slot].result.isRequired || isRequired
+    active[slot].segments.append(index)
+    let known = active[slot].entry.digests
+    active[slot].entry.digests += entry.digests.filter { !known.contains($0) }
+    let algorithms = Self.algorithms(of: active[slot].entry)
+    active[slot].exchange?.require(algorithms)
+    guard request.mode == .run, !step.isHeld else { return }
+    if let row = step.position {
+      batch.join(segments[index].key, items: [facts.inventory.rows[row].item], now: now.uptime)
+    } else if items[item].state == .committing {
+      batch.add(.join(segments[index].key, urls: [entry.url.string]), now: now.uptime)
+    }
+  }
+
+  /// The record of an item that has settled already, whose number nobody here knows if it is new.
+  private mutating func joinLater(_ item: Int, _ result: ItemResult, _ index: Int, now: Moment) {
+    if let row = items[item].step.position {
+      batch.join(segments[index].key, items: [facts.inventory.rows[row].item], now: now.uptime)
+    } else {
+      batch.add(.join(segments[index].key, urls: [result.url]), now: now.uptime)
+    }
   }
 
   /// Whether a segment asks for more than what was already decided for another one can prove.
-  func needsOwnAnswer(_ planned: PlannedItem, besides item: Int) -> Bool {
+  private func needsOwnAnswer(
+    _ step: PlannedStep,
+    _ entry: ManifestEntry,
+    known: [ExpectedDigest],
+    besides item: Int
+  ) -> Bool {
     let isDecided =
       switch items[item].state {
       case .settled, .committing: true
-      case .queued, .inFlight, .waiting: false
+      case .queued, .preparing, .inFlight, .waiting: false
       }
-    let known = items[item].entry.digests
-    guard isDecided, planned.entry.digests.contains(where: { !known.contains($0) }),
-      !Self.isContradiction(known, planned.entry.digests)
-    else { return false }
-    return planned.decision != .keep || items[item].result.source != .cache
+    guard isDecided, entry.digests.contains(where: { !known.contains($0) }) else { return false }
+    return step.decision.action != .keep || sharedResults[item]?.source != .cache
   }
 
   /// Digests of one algorithm that two segments declare differently.

@@ -7,29 +7,42 @@ package struct Dispatcher: Sendable {
   /// What was known when the run began.
   package struct Start: Sendable {
     package var request: RunRequest
-    package var facts: Planner.Facts
     package var segments: [SegmentRecord]
-    package var uptime: Duration
+    /// Whether the object folders changed since the last run looked.
+    package var hasUnseenChanges: Bool
+    /// Parts of bodies that earlier runs kept, by the URL of their item.
+    package var partials: [String: PartialBody]
+    /// Hosts that asked earlier runs to stay away for a while.
+    package var gates: [HostGate]
+    package var now: Moment
     package var seed: UInt64
+    /// The id of an item whose publisher gave it none.
+    package var identify: @Sendable (String) -> String
 
     package init(
       request: RunRequest,
-      facts: Planner.Facts,
       segments: [SegmentRecord],
-      uptime: Duration,
-      seed: UInt64
+      hasUnseenChanges: Bool = false,
+      partials: [String: PartialBody] = [:],
+      gates: [HostGate] = [],
+      now: Moment,
+      seed: UInt64,
+      identify: @escaping @Sendable (String) -> String
     ) {
       self.request = request
-      self.facts = facts
       self.segments = segments
-      self.uptime = uptime
+      self.hasUnseenChanges = hasUnseenChanges
+      self.partials = partials
+      self.gates = gates
+      self.now = now
       self.seed = seed
+      self.identify = identify
     }
   }
 
   enum Phase: Hashable, Sendable {
     case working
-    /// The last commit of the run is under way.
+    /// The last commit of the run is under way, or its removals are being read.
     case finishing
     case finished
   }
@@ -42,32 +55,60 @@ package struct Dispatcher: Sendable {
   }
 
   let request: RunRequest
-  let facts: Planner.Facts
+  let start: Start
+  /// What the cache held; empty until something had to be looked up.
+  var facts: Planner.Facts
+  /// What waits for ``facts``.
+  var awaitingInventory: [InventoryQuestion] = []
+  var hasInventory = false
   var phase = Phase.working
   var halt: Halt?
   /// Once the store has refused a commit, nothing more is given to it.
   var storeFailure: Failure?
   var segments: [SegmentWork]
   var items: [ItemWork] = []
-  var itemByURL: [String: Int] = [:]
-  var jobs: [Job] = []
+  var active: [ActiveItem] = []
+  private var freeSlots: [Int32] = []
+  var declared = DeclaredURLs()
+  /// How items ended that another segment may still name.
+  var sharedResults: [Int: ItemResult] = [:]
+  var declaredItems = 0
   var queue: TransferQueue
-  var inFlight: [TransferID: (job: Int, host: String)] = [:]
+  var limits: HostLimits
+  var inFlight: [TransferID: Job] = [:]
+  var preparing = 0
   var waiting = WaitingLine()
   var manifestExchanges: [Int: Exchange] = [:]
+  private var manifestHosts: [Int: HostID] = [:]
   var batch = CommitBatch()
   var jitter: Jitter
   let deadline: Duration?
   private var nextTransfer = 1
 
   package init(_ start: Start) {
+    self.start = start
     request = start.request
-    facts = start.facts
+    facts = Planner.Facts(
+      inventory: Inventory(),
+      missing: [],
+      policy: start.request.policy,
+      now: start.now.wall
+    )
     jitter = Jitter(seed: start.seed)
-    deadline = start.request.policy.deadline.map { start.uptime + $0 }
+    deadline = start.request.policy.deadline.map { start.now.uptime + $0 }
     queue = TransferQueue(
       concurrency: start.request.policy.concurrency,
       perHost: start.request.policy.perHost
+    )
+    var gates: [HostLimits.Gate] = []
+    for gate in start.gates {
+      gates.append(HostLimits.Gate(host: queue.table.host(gate.host), until: gate.until))
+    }
+    limits = HostLimits(
+      retries: start.request.policy.retries,
+      deadline: deadline,
+      remembered: gates,
+      now: start.now
     )
     let records = Dictionary(start.segments.map { ($0.key, $0) }) { first, _ in first }
     segments = start.request.segments.map { declaration in
@@ -93,17 +134,24 @@ package struct Dispatcher: Sendable {
 
   /// When something has to happen even if nothing arrives.
   package var nextDeadline: Duration? {
-    [waiting.earliest, halt == nil ? deadline : nil, batch.due].compactMap(\.self).min()
+    [waiting.earliest, halt == nil ? deadline : nil, batch.due, queue.nextRelease]
+      .compactMap(\.self).min()
   }
 
   package mutating func handle(_ event: Event, now: Moment, into effects: inout [Effect]) {
     switch event {
-    case .started: begin(now: now, into: &effects)
+    case .started:
+      for index in segments.indices { discover(index, now: now, into: &effects) }
     case .transferProgressed(_, let bytes): effects.append(.announce(.bytesReceived(bytes)))
     case .transferFinished(let id, let result):
       transferFinished(id, result, now: now, into: &effects)
     case .manifestRead(let segment, let result):
       manifestRead(segment, result, now: now, into: &effects)
+    case .inventoryTaken(let result): inventoryTaken(result, now: now, into: &effects)
+    case .planningResumed(let segment): takeSteps(segment, now: now, into: &effects)
+    case .prepared(let answers):
+      for answer in answers { prepared(answer, now: now, into: &effects) }
+    case .removalsRead(let records): removalsRead(records, into: &effects)
     case .committed(let removed): committed(removed, into: &effects)
     case .commitFailed(let failure): commitFailed(failure, into: &effects)
     case .interrupted(let signal):
@@ -111,56 +159,82 @@ package struct Dispatcher: Sendable {
       stop(.interrupted, into: &effects)
     case .timePassed: break
     }
-    advance(now: now, into: &effects)
   }
 
-  private mutating func begin(now: Moment, into effects: inout [Effect]) {
-    for index in segments.indices {
-      discover(index, now: now, into: &effects)
-    }
-  }
-
-  /// Whatever the event was: start what may start, write what is due, end when all is done.
-  private mutating func advance(now: Moment, into effects: inout [Effect]) {
+  /// Whatever the events were: start what may start, write what is due, end when all is done.
+  package mutating func advance(now: Moment, into effects: inout [Effect]) {
     if let deadline, halt == nil, now.uptime >= deadline, hasOpenWork {
       stop(.deadline, into: &effects)
     }
-    resumeWaiting(now: now)
-    startTransfers(into: &effects)
-    let isIdle = inFlight.isEmpty && queue.count == 0
+    resumeWaiting(now: now, into: &effects)
+    startTransfers(now: now, into: &effects)
+    let isIdle = inFlight.isEmpty && queue.count == 0 && preparing == 0 && !isPlanning
     if batch.isDue(now: now.uptime, isIdle: isIdle) { flush(into: &effects) }
     finishIfDone(now: now, into: &effects)
   }
 
+  var isPlanning: Bool {
+    segments.contains { $0.phase == .planning } || !awaitingInventory.isEmpty
+  }
+
   private var hasOpenWork: Bool {
-    !inFlight.isEmpty || queue.count > 0 || !waiting.isEmpty
+    !inFlight.isEmpty || queue.count > 0 || !waiting.isEmpty || preparing > 0 || isPlanning
   }
 
-  private mutating func resumeWaiting(now: Moment) {
+  private mutating func resumeWaiting(now: Moment, into effects: inout [Effect]) {
     guard halt == nil else { return }
-    while let job = waiting.take(at: now.uptime) { enqueue(job) }
+    while let job = waiting.take(at: now.uptime) {
+      enqueue(Job(number: job), now: now, into: &effects)
+    }
   }
 
-  private mutating func startTransfers(into effects: inout [Effect]) {
-    while halt == nil, let (job, host) = queue.take() {
-      let id = TransferID(nextTransfer)
-      nextTransfer += 1
-      inFlight[id] = (job, host)
-      switch jobs[job] {
+  // MARK: Transfers
+
+  private mutating func startTransfers(now: Moment, into effects: inout [Effect]) {
+    var preparations: [Preparation] = []
+    while halt == nil, let (number, host) = queue.take(at: now.uptime) {
+      switch Job(number: number) {
       case .manifest(let segment):
+        let id = newTransfer(for: .manifest(segment: segment))
+        manifestHosts[segment] = host
         guard let request = manifestExchanges[segment]?.nextRequest(id) else { continue }
         effects.append(.startTransfer(request))
       case .item(let item):
-        guard let request = items[item].exchange?.nextRequest(id) else { continue }
-        if items[item].result.attempts == 0 {
-          let names = items[item].segments.map { segments[$0].declaration.name }
-          effects.append(.announce(.itemStarted(items[item].entry.url, segments: names)))
+        let slot = activate(item)
+        active[slot].host = host
+        if active[slot].exchange != nil {
+          send(item, into: &effects)
+        } else if let preparation = preparation(of: item) {
+          items[item].state = .preparing
+          preparing += 1
+          preparations.append(preparation)
+        } else {
+          ask(item, into: &effects)
         }
-        items[item].result.attempts += 1
-        items[item].state = .inFlight(id)
-        effects.append(.startTransfer(request))
       }
     }
+    if !preparations.isEmpty { effects.append(.prepare(preparations)) }
+  }
+
+  private mutating func newTransfer(for job: Job) -> TransferID {
+    let id = TransferID(nextTransfer)
+    nextTransfer += 1
+    inFlight[id] = job
+    return id
+  }
+
+  /// Puts the item's next request on the wire, where a place is kept for it.
+  mutating func send(_ item: Int, into effects: inout [Effect]) {
+    let slot = Int(items[item].slot)
+    let id = newTransfer(for: .item(item))
+    guard let request = active[slot].exchange?.nextRequest(id) else { return }
+    if active[slot].result.attempts == 0 {
+      let names = active[slot].segments.map { segments[$0].declaration.name }
+      effects.append(.announce(.itemStarted(active[slot].entry.url, segments: names)))
+    }
+    active[slot].result.attempts += 1
+    items[item].state = .inFlight
+    effects.append(.startTransfer(request))
   }
 
   private mutating func transferFinished(
@@ -169,51 +243,68 @@ package struct Dispatcher: Sendable {
     now: Moment,
     into effects: inout [Effect]
   ) {
-    guard let (job, host) = inFlight.removeValue(forKey: id) else { return }
-    queue.finished(on: host, httpVersion: result.figures.httpVersion)
+    guard let job = inFlight.removeValue(forKey: id) else { return }
     let status = try? result.outcome.get().status
-    switch jobs[job] {
+    switch job {
     case .manifest(let segment):
-      guard var exchange = manifestExchanges[segment] else { return }
+      guard var exchange = manifestExchanges[segment], let host = manifestHosts[segment] else {
+        return
+      }
+      queue.finished(on: host, httpVersion: result.figures.httpVersion)
       announceRequest(status, result.figures, exchange, for: [segment], into: &effects)
       let step = exchange.receive(
-        result.outcome,
+        result,
         policy: request.policy,
-        now: now.wall,
+        now: now,
+        deadline: deadline,
         random: jitter.next()
       )
       manifestExchanges[segment] = exchange
-      guard !proceed(job, step, now: now) else { return }
+      note(result, step, of: host, now: now, into: &effects)
+      guard !proceed(job, step, now: now, into: &effects) else { return }
       manifestAnswered(segment, step, now: now, into: &effects)
     case .item(let item):
-      guard var exchange = items[item].exchange else { return }
-      let asking = items[item].segments
-      announceRequest(status, result.figures, exchange, for: asking, into: &effects)
-      items[item].result.figures = result.figures
-      let step = exchange.receive(
-        result.outcome,
-        policy: request.policy,
-        now: now.wall,
-        random: jitter.next()
+      let slot = Int(items[item].slot)
+      guard let host = active[slot].host else { return }
+      queue.finished(on: host, httpVersion: result.figures.httpVersion)
+      active[slot].result.figures = result.figures
+      guard
+        let step = active[slot].exchange?.receive(
+          result,
+          policy: request.policy,
+          now: now,
+          deadline: deadline,
+          random: jitter.next()
+        ), let exchange = active[slot].exchange
+      else { return }
+      announceRequest(
+        status,
+        result.figures,
+        exchange,
+        for: active[slot].segments,
+        into: &effects
       )
-      items[item].exchange = exchange
-      guard !proceed(job, step, now: now) else { return }
+      note(result, step, of: host, now: now, into: &effects)
+      guard !proceed(job, step, now: now, into: &effects) else { return }
       itemAnswered(item, step, now: now, into: &effects)
     }
   }
 
   /// Whether the exchange goes on; after a halt it ends where it stands.
-  private mutating func proceed(_ job: Int, _ step: Exchange.Step, now: Moment) -> Bool {
+  private mutating func proceed(
+    _ job: Job,
+    _ step: Exchange.Step,
+    now: Moment,
+    into effects: inout [Effect]
+  ) -> Bool {
     guard halt == nil else { return false }
     switch step {
     case .ask:
-      enqueue(job)
+      enqueue(job, now: now, into: &effects)
       return true
     case .wait(let pause):
-      waiting.insert(job, until: now.uptime + pause)
-      if case .item(let item) = jobs[job] {
-        items[item].state = .waiting(until: now.uptime + pause)
-      }
+      waiting.insert(job.number, until: now.uptime + pause)
+      if case .item(let item) = job { items[item].state = .waiting }
       return true
     case .answered, .failed, .deferred:
       return false
@@ -232,30 +323,9 @@ package struct Dispatcher: Sendable {
       segments: asking.map { segments[$0].declaration.name },
       status: status,
       wireBytes: figures.wireBytes,
-      isRetry: exchange.attempts - exchange.redirects.count > 1
+      isRetry: exchange.isRetry
     )
     effects.append(.announce(.requestFinished(result)))
-  }
-
-  /// Puts a job, new or going on, into the line for its present host.
-  mutating func enqueue(_ job: Int) {
-    switch jobs[job] {
-    case .manifest(let segment):
-      guard let exchange = manifestExchanges[segment] else { return }
-      queue.append(job, host: exchange.hop.authority, rank: .init(priority: 0, order: 0))
-    case .item(let item):
-      guard let exchange = items[item].exchange else { return }
-      items[item].state = .queued
-      // What is already under way goes before what has not begun.
-      let isUnderWay = exchange.attempts > 0
-      let segment = items[item].segments[0]
-      let rank = TransferQueue.Rank(priority: segments[segment].priority ?? 101, order: segment)
-      queue.append(
-        job,
-        host: exchange.hop.authority,
-        rank: isUnderWay ? .init(priority: 0, order: 1) : rank
-      )
-    }
   }
 
   /// Nothing new starts; what is on the wire is called back, what waits is settled as it is.
@@ -265,20 +335,63 @@ package struct Dispatcher: Sendable {
     case .deadline, nil: halt = reason
     }
     for id in inFlight.keys.sorted() { effects.append(.cancelTransfer(id)) }
-    for job in queue.drain() + waiting.drain() { settleHalted(job, into: &effects) }
+    for number in queue.drain() + waiting.drain() {
+      settleHalted(Job(number: number), into: &effects)
+    }
   }
 
   /// Asks the same again at once, for an answer that did not fit the question.
-  mutating func reask(_ job: Job, into effects: inout [Effect]) {
-    jobs.append(job)
-    guard halt == nil else { return settleHalted(jobs.count - 1, into: &effects) }
-    enqueue(jobs.count - 1)
+  mutating func reask(_ job: Job, now: Moment, into effects: inout [Effect]) {
+    guard halt == nil else { return settleHalted(job, into: &effects) }
+    enqueue(job, now: now, into: &effects)
   }
 
-  mutating func settleHalted(_ job: Int, into effects: inout [Effect]) {
-    switch jobs[job] {
+  mutating func settleHalted(_ job: Job, into effects: inout [Effect]) {
+    switch job {
     case .manifest(let segment): settleManifestHalted(segment, into: &effects)
     case .item(let item): settleItemHalted(item, into: &effects)
+    }
+  }
+
+  // MARK: Active items
+
+  /// The slot of an item that is about to be worked on.
+  mutating func activate(_ item: Int) -> Int {
+    if items[item].slot >= 0 { return Int(items[item].slot) }
+    let new = newActive(item)
+    if let slot = freeSlots.popLast() {
+      active[Int(slot)] = new
+      items[item].slot = slot
+    } else {
+      items[item].slot = Int32(active.count)
+      active.append(new)
+    }
+    return Int(items[item].slot)
+  }
+
+  /// Gives the slot back; what was in it stays until it is used again.
+  mutating func deactivate(_ item: Int) {
+    guard items[item].slot >= 0 else { return }
+    active[Int(items[item].slot)].exchange = nil
+    active[Int(items[item].slot)].record = nil
+    freeSlots.append(items[item].slot)
+    items[item].slot = -1
+  }
+}
+
+/// Who asks for a place on the wire; items count up from zero, manifests down from minus one.
+enum Job: Hashable, Sendable {
+  case manifest(segment: Int)
+  case item(Int)
+
+  init(number: Int) {
+    self = number < 0 ? .manifest(segment: -number - 1) : .item(number)
+  }
+
+  var number: Int {
+    switch self {
+    case .manifest(let segment): -segment - 1
+    case .item(let item): item
     }
   }
 }

@@ -4,6 +4,11 @@ package enum Event: Sendable {
   case transferProgressed(TransferID, bytes: Int64)
   case transferFinished(TransferID, TransferResult)
   case manifestRead(segment: Int, Result<Manifest, Failure>)
+  case inventoryTaken(Result<InventoryFacts, Failure>)
+  /// The effect of the same name came back: other work has had its turn.
+  case planningResumed(segment: Int)
+  case prepared([Prepared])
+  case removalsRead([ContentRecord?])
   case committed(removed: [RemovedContent])
   case commitFailed(Failure)
   case interrupted(signal: Int32)
@@ -16,9 +21,58 @@ package enum Effect: Sendable {
   case startTransfer(TransferRequest)
   case cancelTransfer(TransferID)
   case readManifest(segment: Int, ManifestSource)
+  /// Gather what the cache holds; asked for once, and only when something has to be looked up.
+  case takeInventory
+  /// Come back with the segment, so that a million items are no single event.
+  case resumePlanning(segment: Int)
+  /// Read what items need before they go on the wire.
+  case prepare([Preparation])
+  /// Read the records that a dry run would remove.
+  case readRemovals([Int64])
   case commit([StoreChange])
   case discard(StagedBody)
+  /// Drop what was kept of a body that is not wanted any more.
+  case forgetPartial(String)
   case announce(RunFact)
+}
+
+/// What the cache holds, and what of it is gone.
+package struct InventoryFacts: Sendable {
+  package var inventory: Inventory
+  package var missing: Set<ContentDigest>
+
+  package init(inventory: Inventory, missing: Set<ContentDigest>) {
+    self.inventory = inventory
+    self.missing = missing
+  }
+}
+
+/// What an item needs to know before its first request.
+package struct Preparation: Hashable, Sendable {
+  package var item: Int
+  /// The number of its record.
+  package var record: Int64?
+  /// A declared digest under which an object may be stored already.
+  package var digest: ContentDigest?
+
+  package init(item: Int, record: Int64?, digest: ContentDigest?) {
+    self.item = item
+    self.record = record
+    self.digest = digest
+  }
+}
+
+package struct Prepared: Sendable {
+  package var item: Int
+  package var record: ContentRecord?
+  /// The size of a whole object with the declared digest.
+  package var adoptedSize: Int64?
+
+  package init(item: Int, record: ContentRecord?, adoptedSize: Int64?) {
+    self.item = item
+    self.record = record
+    self.adoptedSize = adoptedSize
+  }
 }
 
 /// Where the bytes of a manifest are, and what its relative references mean.

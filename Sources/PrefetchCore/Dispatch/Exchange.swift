@@ -1,4 +1,5 @@
-/// One question to the network until it is answered: hops, attempts, conditions and credentials.
+/// One question to the network until it is answered: sources, hops, attempts, conditions, parts and
+/// credentials.
 ///
 /// Every hop is a request of its own under the whole policy; nothing follows a redirect for us.
 package struct Exchange: Sendable {
@@ -10,29 +11,56 @@ package struct Exchange: Sendable {
     case wait(Duration)
     case answered(TransferResponse)
     case failed(Failure, status: Int?)
-    /// The server wants to be left alone for longer than the run may wait.
-    case deferred(Deferral, status: Int)
+    /// The server wants to be left alone for longer than the run may wait, or the run ends before.
+    case deferred(Deferral, status: Int?)
   }
 
   package let url: WebURL
-  package private(set) var hop: WebURL
-  package private(set) var redirects: [RedirectHop] = []
+  /// Further places of the same bytes, in the order in which they are asked.
+  package let alternates: [WebURL]
+  package internal(set) var hop: WebURL
+  /// Of the present source.
+  package internal(set) var redirects: [RedirectHop] = []
+  /// Requests sent, whatever for.
   package private(set) var attempts = 0
-  private var method: TransferRequest.Method
+  /// What is kept of the body, should it have broken off.
+  package internal(set) var partial: PartialBody?
+
+  /// 0 is the declared URL, others are alternates.
+  var sourceNumber = 0
+  /// How often the present source was tried since something last moved there.
+  var tries = 0
+  /// The same from its beginning.
+  var triesOfSource = 0
+  /// The next request belongs to the try that is under way.
+  var isFollowUp = false
+  /// A part that does not fit is given up once, an outdated redirect asked for anew once.
+  var hasDroppedPart = false
+  var hasStartedOver = false
+  /// What ended an earlier source; it counts if no later one brings the body.
+  var setAside: Step?
+  var allowsCoding: Bool
+  /// Of the last request.
+  private(set) var hasSentPart = false
+
+  private let method: TransferRequest.Method
   private var conditions: Validators
   /// Validators belong to the URL that gave them, which after redirects is not the first one.
-  private var conditionURL: String?
+  private let conditionURL: String?
   /// Private to the first origin.
   private let headers: [HeaderField]
-  private let allowsCoding: Bool
   private let sizeLimit: Int64?
   private let expectedSize: Int64?
+  private let partialKey: String?
   private var algorithms: Set<DigestAlgorithm>
   /// Of the last request.
   private var askedAlgorithms: Set<DigestAlgorithm> = []
+  private var triesInAll = 0
 
+  /// `partial` is what an earlier run kept under `partialKey`.
   package init(
     url: WebURL,
+    alternates: [WebURL] = [],
     method: TransferRequest.Method = .get,
     headers: [HeaderField] = [],
     conditions: Validators = Validators(),
@@ -40,9 +68,12 @@ package struct Exchange: Sendable {
     allowsCoding: Bool = true,
     sizeLimit: Int64? = nil,
     expectedSize: Int64? = nil,
-    algorithms: Set<DigestAlgorithm> = []
+    algorithms: Set<DigestAlgorithm> = [],
+    partialKey: String? = nil,
+    partial: PartialBody? = nil
   ) {
     self.url = url
+    self.alternates = alternates
     hop = url
     self.method = method
     self.headers = headers
@@ -52,26 +83,54 @@ package struct Exchange: Sendable {
     self.sizeLimit = sizeLimit
     self.expectedSize = expectedSize
     self.algorithms = algorithms
+    self.partialKey = partialKey
+    self.partial = partial
+  }
+
+  /// The URL at which the present chain of hops began.
+  package var source: WebURL {
+    sourceNumber == 0 ? url : alternates[sourceNumber - 1]
+  }
+
+  package var isAlternate: Bool {
+    sourceNumber > 0
+  }
+
+  /// Whether the last request repeated what was asked before, there or elsewhere.
+  package var isRetry: Bool {
+    triesInAll > 1
   }
 
   package mutating func nextRequest(_ id: TransferID) -> TransferRequest {
     attempts += 1
+    if !isFollowUp {
+      tries += 1
+      triesOfSource += 1
+      triesInAll += 1
+    }
+    isFollowUp = false
     askedAlgorithms = algorithms
+    let part = method == .get ? partial : nil
+    hasSentPart = part != nil
     return TransferRequest(
       id: id,
       method: method,
       url: hop,
       headers: hopHeaders,
-      allowsCoding: allowsCoding,
+      // A range of a coded body is a range of other bytes.
+      allowsCoding: allowsCoding && part == nil,
       sizeLimit: sizeLimit,
       algorithms: algorithms,
-      expectedSize: expectedSize
+      expectedSize: expectedSize,
+      partialKey: method == .get ? partialKey : nil,
+      partial: part
     )
   }
 
-  /// Forgets the validators, for an answer that does not fit them.
+  /// Forgets the validators, for an answer that does not fit them; the question stays the same.
   package mutating func dropConditions() {
     conditions = Validators()
+    isFollowUp = true
   }
 
   /// Digests to take from the next request on.
@@ -86,121 +145,6 @@ package struct Exchange: Sendable {
 
   package var isConditional: Bool {
     !conditions.isEmpty && hop.string == conditionURL
-  }
-
-  package mutating func receive(
-    _ outcome: Result<TransferResponse, Failure>,
-    policy: RunPolicy,
-    now: Instant,
-    random: Double
-  ) -> Step {
-    switch outcome {
-    case .failure(let failure):
-      return retry(failure, status: nil, policy: policy.retries, random: random)
-    case .success(let response):
-      if Self.redirectStatuses.contains(response.status),
-        let location = response.headers["Location"]
-      {
-        return follow(location, status: response.status, policy: policy, now: now)
-      }
-      if Self.busyStatuses.contains(response.status) {
-        let told = RetryAfter.pause(response.headers["Retry-After"], now: now)
-        return busy(response.status, told: told, policy: policy.retries, now: now, random: random)
-      }
-      return .answered(response)
-    }
-  }
-
-  /// A server that says when gets asked then, or, where that is too long for this run, in a later one.
-  private mutating func busy(
-    _ status: Int,
-    told: Duration?,
-    policy: RetryPolicy,
-    now: Instant,
-    random: Double
-  ) -> Step {
-    if let told, told > policy.wait {
-      return .deferred(Deferral(rule: .retryAfter, until: now + told), status: status)
-    }
-    let failure = Failure(
-      .serverBusy,
-      "`\(hop.authority)` answered \(status)",
-      isTransient: true
-    )
-    let step = retry(failure, status: status, policy: policy, random: random)
-    guard let told, case .wait(let pause) = step else { return step }
-    return .wait(max(told, pause))
-  }
-
-  private mutating func retry(
-    _ failure: Failure,
-    status: Int?,
-    policy: RetryPolicy,
-    random: Double
-  ) -> Step {
-    let limit = failure.code == .dns ? policy.lookups : policy.count
-    guard failure.isTransient, attempts - redirects.count <= limit else {
-      return .failed(failure, status: status)
-    }
-    return .wait(policy.delay(beforeAttempt: attempts - redirects.count + 1, random: random))
-  }
-
-  private mutating func follow(
-    _ location: String,
-    status: Int,
-    policy: RunPolicy,
-    now: Instant
-  ) -> Step {
-    let rules = policy.redirects
-    guard rules.isFollowing else {
-      // Locations are often signed, so only their redacted form is told.
-      let target = (try? hop.resolving(location)).map { "`\($0.redacted)`" } ?? "another place"
-      return .failed(
-        Failure(.redirected, "it is redirected to \(target), and `redirects.follow` is false"),
-        status: status
-      )
-    }
-    let target: WebURL
-    do {
-      target = try hop.resolving(location)
-    } catch {
-      let code: ErrorCode =
-        if case .unsupportedScheme = error { .redirectForbidden } else { .badResponse }
-      return .failed(Failure(code, "its redirect target \(error)"), status: status)
-    }
-    redirects.append(RedirectHop(status: status, url: target))
-    if redirects.count > rules.maximum {
-      return .failed(
-        Failure(.redirectLimit, "more than \(rules.maximum) redirects"),
-        status: status
-      )
-    }
-    if target == url || redirects.dropLast().contains(where: { $0.url == target }) {
-      return .failed(
-        Failure(.redirectLimit, "its redirects come back to `\(target)`"),
-        status: status
-      )
-    }
-    if hop.scheme == .https, target.scheme == .http, !rules.allowsDowngrade {
-      return .failed(
-        Failure(.redirectForbidden, "a redirect leads from https to `\(target)`"),
-        status: status
-      )
-    }
-    if target.host != url.host, !rules.allowsCrossHost {
-      return .failed(
-        Failure(.redirectForbidden, "a redirect leads to another host, `\(target.host)`"),
-        status: status
-      )
-    }
-    if case .refused(_, let hint) = policy.transportSecurity.decide(target, at: now) {
-      return .failed(
-        Failure(.transportSecurity, "a redirect leads to `\(target)` over plain http; \(hint)"),
-        status: status
-      )
-    }
-    hop = target
-    return .ask
   }
 
   /// Whether this hop sent something that proves who we are.
@@ -220,7 +164,4 @@ package struct Exchange: Sendable {
     fields.append(HeaderField("Cache-Control", "max-age=0"))
     return fields
   }
-
-  private static let redirectStatuses: Set<Int> = [301, 302, 303, 307, 308]
-  private static let busyStatuses: Set<Int> = [408, 425, 429, 500, 502, 503, 504]
 }

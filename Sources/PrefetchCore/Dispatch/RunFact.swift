@@ -1,6 +1,8 @@
 /// What a run has to tell: the report is a fold over these, and nothing else.
 package enum RunFact: Sendable {
   case itemsDiscovered(segment: String, count: Int)
+  /// Items that nothing was done about, told together; `fresh` ones no other segment has told of.
+  case itemsKept(segment: String, count: Int, bytes: Int64, freshCount: Int, freshBytes: Int64)
   case itemStarted(WebURL, segments: [String])
   case bytesReceived(Int64)
   case requestFinished(RequestResult)

@@ -1,134 +1,292 @@
-/// What waits for a place on the wire: by rank first, then in order, never beyond a host's cap.
+/// What waits for a place on the wire, and how many places there are.
+///
+/// Lower priorities go first. Inside a priority the hosts take turns, so that none starves; a
+/// host's own jobs go in order. Only hosts that may be asked now stand in a ring, which makes a
+/// take independent of how many jobs wait and of how many hosts are full or held.
 package struct TransferQueue: Sendable {
   /// Lower goes first: manifests before items, segments by priority and then as declared.
-  package struct Rank: Hashable, Comparable, Sendable {
+  package struct Rank: Hashable, Sendable {
+    /// Decides between all jobs.
     package var priority: Int
+    /// Decides between jobs of one priority and host.
     package var order: Int
 
     package init(priority: Int, order: Int) {
       self.priority = priority
       self.order = order
     }
-
-    package static func < (a: Self, b: Self) -> Bool {
-      (a.priority, a.order) < (b.priority, b.order)
-    }
   }
 
+  /// The jobs of one host and priority.
   private struct Lane: Sendable {
-    var jobs: [Int]
-    var head = 0
-
-    var isEmpty: Bool { head == jobs.count }
+    let host: Int32
+    let level: Int32
+    var jobs = JobLines.Line()
+    var isReady = false
+    /// Neighbours in the ring, while it is ready.
+    var previous = TransferQueue.none
+    var next = TransferQueue.none
+    let nextOfHost: Int32
   }
 
+  /// A priority, and the ring of its lanes that may start a job now.
   private struct Level: Sendable {
-    var rank: Rank
-    /// One lane a host, so that a host at its cap does not hold up the others.
-    var lanes: [String: Lane] = [:]
-    /// The hosts that have a lane, in the order in which they take turns.
-    var ring: [String] = []
-    var next = 0
-
-    mutating func append(_ job: Int, host: String) {
-      if lanes[host]?.jobs.append(job) != nil { return }
-      lanes[host] = Lane(jobs: [job])
-      ring.append(host)
-    }
-
-    /// The first job of a host whose lane is not empty; empty lanes leave the ring.
-    mutating func takeFirst(at turn: Int) -> Int? {
-      let host = ring[turn]
-      guard let lane = lanes[host], !lane.isEmpty else { return nil }
-      lanes[host]?.head += 1
-      next = turn + 1
-      if lane.head + 1 == lane.jobs.count {
-        lanes[host] = nil
-        ring.remove(at: turn)
-        next = turn
-      }
-      if next >= ring.count { next = 0 }
-      return lane.jobs[lane.head]
-    }
+    let priority: Int
+    var first = TransferQueue.none
+    var last = TransferQueue.none
   }
 
   private struct Host: Sendable {
-    var inFlight = 0
+    var inFlight: Int32 = 0
     var isMultiplexed = false
+    var restriction = Int32.max
+    var heldUntil: Duration?
+    var firstLane = TransferQueue.none
   }
 
+  private static let none: Int32 = -1
+
+  /// The hosts that anything waited for; whoever asks about hosts uses the same numbers.
+  package var table = HostTable()
+  private var hosts: [Host] = []
+  private var lanes: [Lane] = []
   private var levels: [Level] = []
-  private var hosts: [String: Host] = [:]
-  private var inFlight = 0
+  /// Places in ``levels``, by priority.
+  private var ordered: [Int32] = []
+  private var lines = JobLines()
+  private var holds = WaitingLine()
   private let concurrency: Int
-  private let perHost: Int
+  private let perHost: Int32
+  package private(set) var inFlight = 0
+  /// How many jobs wait.
   package private(set) var count = 0
 
   package init(concurrency: Int, perHost: Int) {
     self.concurrency = max(1, concurrency)
-    self.perHost = max(1, perHost)
+    self.perHost = Int32(clamping: max(1, min(perHost, 1 << 20)))
   }
 
-  package mutating func append(_ job: Int, host: String, rank: Rank) {
-    count += 1
-    let level = firstLevel(notBefore: rank)
-    if level == levels.count || levels[level].rank != rank {
-      levels.insert(Level(rank: rank), at: level)
-    }
-    levels[level].append(job, host: host)
+  // MARK: In and out
+
+  /// Job numbers stay below 2³¹.
+  package mutating func append(_ job: Int, to host: HostID, rank: Rank) {
+    append(job..<(job + 1), to: host, rank: rank)
   }
 
-  private func firstLevel(notBefore rank: Rank) -> Int {
-    var low = 0
-    var high = levels.count
-    while low < high {
-      let middle = (low + high) / 2
-      if levels[middle].rank < rank {
-        low = middle + 1
-      } else {
-        high = middle
-      }
-    }
-    return low
+  /// Consecutive jobs of one host, which cost no more than one.
+  package mutating func append(_ jobs: Range<Int>, to host: HostID, rank: Rank) {
+    guard !jobs.isEmpty else { return }
+    let number = lane(of: host, priority: rank.priority)
+    lines.append(
+      Int32(jobs.lowerBound)..<Int32(jobs.upperBound),
+      order: Int32(clamping: rank.order),
+      to: &lanes[number].jobs
+    )
+    count += jobs.count
+    if !lanes[number].isReady, isOpen(lanes[number].host) { link(Int32(number)) }
   }
 
   /// The next job that may start now; it counts as in flight from here on.
-  package mutating func take() -> (job: Int, host: String)? {
+  package mutating func take(at now: Duration) -> (job: Int, host: HostID)? {
+    release(at: now)
     guard inFlight < concurrency else { return nil }
-    for level in levels.indices {
-      let turns = levels[level].ring.count
-      for step in 0..<turns {
-        let turn = (levels[level].next + step) % turns
-        let host = levels[level].ring[turn]
-        guard hasRoom(host), let job = levels[level].takeFirst(at: turn) else { continue }
-        if levels[level].ring.isEmpty { levels.remove(at: level) }
-        inFlight += 1
-        hosts[host, default: Host()].inFlight += 1
-        count -= 1
-        return (job, host)
-      }
+    for level in ordered {
+      let number = levels[Int(level)].first
+      guard number != Self.none, let job = lines.removeFirst(of: &lanes[Int(number)].jobs)
+      else { continue }
+      let host = lanes[Int(number)].host
+      inFlight += 1
+      hosts[Int(host)].inFlight += 1
+      count -= 1
+      unlink(number)
+      refresh(host)
+      return (Int(job), HostID(host))
     }
     return nil
   }
 
-  package mutating func finished(on host: String, httpVersion: String?) {
+  /// Gives back a place; the version of the answer says how many the host has from now on.
+  package mutating func finished(on host: HostID, httpVersion: String?) {
+    reserve(host)
     inFlight -= 1
-    hosts[host, default: Host()].inFlight -= 1
-    if let httpVersion { hosts[host]?.isMultiplexed = httpVersion != "1.1" && httpVersion != "1.0" }
-  }
-
-  /// Everything that has not started, in order; the queue is empty afterwards.
-  package mutating func drain() -> [Int] {
-    let waiting = levels.flatMap { level in
-      level.ring.flatMap { host in level.lanes[host].map { $0.jobs[$0.head...] } ?? [] }
+    hosts[Int(host.number)].inFlight -= 1
+    if let httpVersion {
+      hosts[Int(host.number)].isMultiplexed = httpVersion != "1.1" && httpVersion != "1.0"
     }
-    levels = []
-    count = 0
-    return waiting
+    refresh(host.number)
   }
 
-  private func hasRoom(_ host: String) -> Bool {
-    guard let state = hosts[host] else { return true }
-    return state.inFlight < (state.isMultiplexed ? perHost * 8 : perHost)
+  /// Everything that has not started, by priority; the queue is empty afterwards.
+  package mutating func drain() -> [Int] {
+    var jobs: [Int] = []
+    jobs.reserveCapacity(count)
+    for number in byPriority(Array(lanes.indices)) { empty(number, into: &jobs) }
+    return jobs
+  }
+
+  /// Everything that waits for one host, by priority; nothing of it waits any more.
+  package mutating func removeAll(of host: HostID) -> [Int] {
+    reserve(host)
+    var numbers: [Int] = []
+    var number = hosts[Int(host.number)].firstLane
+    while number != Self.none {
+      numbers.append(Int(number))
+      number = lanes[Int(number)].nextOfHost
+    }
+    var jobs: [Int] = []
+    for number in byPriority(numbers) { empty(number, into: &jobs) }
+    return jobs
+  }
+
+  // MARK: Hosts
+
+  /// Starts nothing more for the host before that uptime; an earlier hold does not shorten a later.
+  package mutating func hold(_ host: HostID, until due: Duration) {
+    reserve(host)
+    let number = Int(host.number)
+    guard hosts[number].heldUntil.map({ $0 < due }) ?? true else { return }
+    hosts[number].heldUntil = due
+    holds.insert(number, until: due)
+    refresh(host.number)
+  }
+
+  /// At most so many of the host at once, nil for as many as any host may have.
+  package mutating func restrict(_ host: HostID, to limit: Int?) {
+    reserve(host)
+    hosts[Int(host.number)].restriction = limit.map { Int32(clamping: max(1, $0)) } ?? .max
+    refresh(host.number)
+  }
+
+  package func inFlight(on host: HostID) -> Int {
+    host.number < hosts.count ? Int(hosts[Int(host.number)].inFlight) : 0
+  }
+
+  /// When a host that is held may go on; nil when nothing would start then.
+  package var nextRelease: Duration? {
+    count > 0 ? holds.earliest : nil
+  }
+
+  private mutating func release(at now: Duration) {
+    while let number = holds.take(at: now) {
+      // A hold that was prolonged has another entry.
+      guard let until = hosts[number].heldUntil, until <= now else { continue }
+      hosts[number].heldUntil = nil
+      refresh(Int32(number))
+    }
+  }
+
+  private mutating func reserve(_ host: HostID) {
+    while hosts.count <= host.number { hosts.append(Host()) }
+  }
+
+  private func isOpen(_ number: Int32) -> Bool {
+    let host = hosts[Int(number)]
+    let cap = host.isMultiplexed ? perHost * Self.streamsPerConnection : perHost
+    return host.heldUntil == nil && host.inFlight < min(cap, host.restriction)
+  }
+
+  /// Puts the host's lanes into their rings, at the end, or takes them out.
+  private mutating func refresh(_ host: Int32) {
+    let isOpen = isOpen(host)
+    var number = hosts[Int(host)].firstLane
+    while number != Self.none {
+      let lane = lanes[Int(number)]
+      let shouldBeReady = isOpen && !lane.jobs.isEmpty
+      if shouldBeReady, !lane.isReady { link(number) }
+      if !shouldBeReady, lane.isReady { unlink(number) }
+      number = lane.nextOfHost
+    }
+  }
+
+  // MARK: Lanes
+
+  private mutating func lane(of host: HostID, priority: Int) -> Int {
+    reserve(host)
+    let first = hosts[Int(host.number)].firstLane
+    var number = first
+    while number != Self.none {
+      if self.priority(of: Int(number)) == priority { return Int(number) }
+      number = lanes[Int(number)].nextOfHost
+    }
+    lanes.append(Lane(host: host.number, level: level(of: priority), nextOfHost: first))
+    hosts[Int(host.number)].firstLane = Int32(lanes.count - 1)
+    return lanes.count - 1
+  }
+
+  private func priority(of lane: Int) -> Int {
+    levels[Int(lanes[lane].level)].priority
+  }
+
+  private mutating func level(of priority: Int) -> Int32 {
+    var place = ordered.count
+    while place > 0, levels[Int(ordered[place - 1])].priority >= priority { place -= 1 }
+    if place < ordered.count, levels[Int(ordered[place])].priority == priority {
+      return ordered[place]
+    }
+    levels.append(Level(priority: priority))
+    ordered.insert(Int32(levels.count - 1), at: place)
+    return Int32(levels.count - 1)
+  }
+
+  private func byPriority(_ numbers: [Int]) -> [Int] {
+    numbers.sorted { (priority(of: $0), $0) < (priority(of: $1), $1) }
+  }
+
+  private mutating func empty(_ number: Int, into jobs: inout [Int]) {
+    while let job = lines.removeFirst(of: &lanes[number].jobs) {
+      jobs.append(Int(job))
+      count -= 1
+    }
+    if lanes[number].isReady { unlink(Int32(number)) }
+  }
+
+  private mutating func link(_ number: Int32) {
+    let level = Int(lanes[Int(number)].level)
+    let last = levels[level].last
+    lanes[Int(number)].isReady = true
+    lanes[Int(number)].previous = last
+    lanes[Int(number)].next = Self.none
+    levels[level].last = number
+    if last == Self.none {
+      levels[level].first = number
+    } else {
+      lanes[Int(last)].next = number
+    }
+  }
+
+  private mutating func unlink(_ number: Int32) {
+    let lane = lanes[Int(number)]
+    let level = Int(lane.level)
+    lanes[Int(number)].isReady = false
+    if lane.previous == Self.none {
+      levels[level].first = lane.next
+    } else {
+      lanes[Int(lane.previous)].next = lane.next
+    }
+    if lane.next == Self.none {
+      levels[level].last = lane.previous
+    } else {
+      lanes[Int(lane.next)].previous = lane.previous
+    }
+  }
+
+  /// Over HTTP/2 and HTTP/3 one connection carries so many requests at once.
+  private static let streamsPerConnection: Int32 = 8
+}
+
+// MARK: - Hosts by name
+
+extension TransferQueue {
+  package mutating func append(_ job: Int, host: String, rank: Rank) {
+    append(job, to: table.host(host), rank: rank)
+  }
+
+  /// The same as ``take(at:)`` for whoever holds no host.
+  package mutating func take() -> (job: Int, host: String)? {
+    take(at: .zero).map { (job: $0.job, host: table.name(of: $0.host)) }
+  }
+
+  package mutating func finished(on host: String, httpVersion: String?) {
+    finished(on: table.host(host), httpVersion: httpVersion)
   }
 }

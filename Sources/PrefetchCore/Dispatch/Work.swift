@@ -3,6 +3,8 @@ struct SegmentWork: Sendable {
   enum Phase: Hashable, Sendable {
     /// The manifest is asked for or being read.
     case discovering
+    /// Its items are being taken in, slice by slice.
+    case planning
     /// Its items are known.
     case planned
     case settled
@@ -18,43 +20,68 @@ struct SegmentWork: Sendable {
   var accepted: SegmentRecord?
   /// A manifest body that still waits to be judged.
   var staged: StagedBody?
+  var entries = EntryTable()
+  /// What is not taken in yet begins at `nextStep`.
+  var steps: [PlannedStep] = []
+  var nextStep = 0
   var openItems = 0
-  var leaving: [String] = []
+  /// Rows of the inventory.
+  var leaving: [UInt32] = []
   var declaredCount = 0
   var usableCount = 0
+  var usableBytes: Int64 = 0
   var hasFailures = false
+  /// Whether another segment of the run names some of its URLs too.
+  var hasShared = false
   var deferral: Deferral?
+  /// Until when every item holds without a question.
+  var quietUntil = Instant.distantFuture
 
   var priority: Int? {
     declaration.priority ?? accepted?.priority
   }
+
+  mutating func noteQuiet(until: Instant?) {
+    quietUntil = min(quietUntil, until ?? Instant(milliseconds: .min))
+  }
 }
 
-/// An item under way; one for each URL, however many segments name it.
+/// An item with something to do; one for each URL, however many segments name it.
+///
+/// A million may wait, so everything that only an item under way needs is an ``ActiveItem``.
 struct ItemWork: Sendable {
-  enum State: Hashable, Sendable {
+  enum State: UInt8, Hashable, Sendable {
     case queued
-    case inFlight(TransferID)
+    /// Its record is being read.
+    case preparing
+    case inFlight
     /// Between two attempts.
-    case waiting(until: Duration)
+    case waiting
     /// Its change is decided and not yet durable.
     case committing
     case settled
   }
 
-  var planned: PlannedItem
-  var segments: [Int]
+  var step: PlannedStep
+  var segment: UInt32
+  /// Where it stands among everything that is declared.
+  var position: UInt32
+  /// Its ``ActiveItem``, negative for none.
+  var slot: Int32 = -1
   var state = State.queued
-  var exchange: Exchange?
-  var result: ItemResult
-  /// Digests of every segment that names it, all of which must hold.
-  var entry: ManifestEntry
 }
 
-/// What a job number means.
-enum Job: Hashable, Sendable {
-  case manifest(segment: Int)
-  case item(Int)
+/// What an item needs from its first request to its last commit.
+struct ActiveItem: Sendable {
+  /// With the digests of every segment that names it, all of which must hold.
+  var entry: ManifestEntry
+  var record: ContentRecord?
+  /// Every segment that names it, the one it was planned for first.
+  var segments: [Int]
+  var exchange: Exchange?
+  /// Where it takes a place on the wire.
+  var host: HostID?
+  var result: ItemResult
 }
 
 /// A small, seedable source of jitter (SplitMix64), so that runs can be replayed.

@@ -36,7 +36,8 @@ package struct CacheControl: Hashable, Sendable {
     }
   }
 
-  private static func deltaSeconds(_ text: String) -> Int64? {
+  /// Digits only, at most what RFC 9111 asks a cache to represent.
+  static func deltaSeconds(_ text: String) -> Int64? {
     guard !text.isEmpty, text.utf8.allSatisfy(ASCII.isDigit) else { return nil }
     return min(Int64(text) ?? .max, 1 << 31)
   }

@@ -8,9 +8,12 @@ package enum Freshness {
   }
 
   /// Until when the response may be used unasked; nil means ask every time.
+  ///
+  /// `delay` is what the answer took to come, in which it grew older on its way.
   package static func freshUntil(
     headers: HeaderBlock,
     receivedAt now: Instant,
+    delay: Duration = .zero,
     limits: [Lifetime]
   ) -> Instant? {
     if limits.contains(.immutable) { return .distantFuture }
@@ -20,7 +23,7 @@ package enum Freshness {
       return nil
     }
     guard let lifetime = lifetime(headers: headers, control: control, now: now) else { return nil }
-    let remaining = lifetime - age(headers: headers, now: now)
+    let remaining = lifetime - age(headers: headers, delay: delay, now: now)
     guard remaining > .zero else { return nil }
     let until = capped(
       control.isImmutable ? .distantFuture : now + remaining,
@@ -57,12 +60,26 @@ package enum Freshness {
     return end - date
   }
 
+  /// How far the server's clock is from ours, where that is more than a day; times are then only
+  /// worth what they say about each other.
+  package static func clockSkew(headers: HeaderBlock, receivedAt now: Instant) -> Duration? {
+    guard headers["Age"] == nil, let date = headers["Date"].flatMap({ HTTPDate.parse($0) }) else {
+      return nil
+    }
+    let skew = date - now
+    return skew > .seconds(86_400) || skew < .seconds(-86_400) ? skew : nil
+  }
+
+  /// Whether an answer may be kept: `no-store` counts where it is to be honoured.
+  package static func mayStore(_ headers: HeaderBlock, honorsNoStore: Bool) -> Bool {
+    !honorsNoStore || !CacheControl(headers.combined("Cache-Control")).hasNoStore
+  }
+
   /// The larger of what caches on the way say and what the clocks say; never negative.
-  private static func age(headers: HeaderBlock, now: Instant) -> Duration {
-    let told =
-      headers["Age"].flatMap { Int64($0) }.map { Duration.seconds(max(0, min($0, 1 << 31))) }
-      ?? .zero
+  private static func age(headers: HeaderBlock, delay: Duration, now: Instant) -> Duration {
+    // An age that is too large to be read is an age all the same.
+    let told = headers["Age"].flatMap { CacheControl.deltaSeconds($0) }.map { Duration.seconds($0) }
     let apparent = headers["Date"].flatMap { HTTPDate.parse($0) }.map { now - $0 } ?? .zero
-    return max(told, max(apparent, .zero))
+    return max((told ?? .zero) + max(delay, .zero), max(apparent, .zero))
   }
 }

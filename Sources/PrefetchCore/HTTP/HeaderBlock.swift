@@ -10,37 +10,137 @@ package struct HeaderField: Hashable, Sendable {
 }
 
 /// The headers of one response, in the order they came.
+///
+/// Names and values stand end to end in one buffer, since most answers are asked for one or two of
+/// their headers and then forgotten.
 package struct HeaderBlock: Hashable, Sendable {
-  package var fields: [HeaderField]
+  private var text: [UInt8] = []
+  /// Where each name and each value ends, in turn.
+  private var ends: [UInt32] = []
 
   package init(_ fields: [HeaderField] = []) {
-    self.fields = fields
+    for field in fields {
+      append(field)
+    }
+  }
+
+  package var fields: [HeaderField] {
+    get { indices.map { HeaderField(name(at: $0), value(at: $0)) } }
+    set { self = HeaderBlock(newValue) }
   }
 
   /// The first value of a name, whatever its case.
   package subscript(name: String) -> String? {
-    fields.first { Self.isSame($0.name, name) }?.value
+    firstIndex(of: name).map { value(at: $0) }
   }
 
   /// Every value of a name, joined as RFC 9110 joins list fields.
   package func combined(_ name: String) -> String? {
-    let values = fields.filter { Self.isSame($0.name, name) }.map(\.value)
-    return values.isEmpty ? nil : values.joined(separator: ", ")
+    guard let first = firstIndex(of: name) else { return nil }
+    let others = indices[(first + 1)...].filter { isNamed($0, name) }
+    guard !others.isEmpty else { return value(at: first) }
+    return ([first] + others).map { value(at: $0) }.joined(separator: ", ")
   }
 
   package func all(_ name: String) -> [String] {
-    fields.filter { Self.isSame($0.name, name) }.map(\.value)
+    indices.filter { isNamed($0, name) }.map { value(at: $0) }
+  }
+
+  package func has(_ name: String) -> Bool {
+    firstIndex(of: name) != nil
   }
 
   /// Replaces every field of that name by one.
   package mutating func set(_ name: String, _ value: String) {
-    fields.removeAll { Self.isSame($0.name, name) }
-    fields.append(HeaderField(name, value))
+    if has(name) { self = filtered { !isNamed($0, name) } }
+    append(HeaderField(name, value))
   }
 
-  private static func isSame(_ a: String, _ b: String) -> Bool {
-    a.utf8.count == b.utf8.count
-      && zip(a.utf8, b.utf8).allSatisfy { ASCII.lowercased($0) == ASCII.lowercased($1) }
+  package mutating func append(_ field: HeaderField) {
+    text.append(contentsOf: field.name.utf8)
+    ends.append(UInt32(text.count))
+    text.append(contentsOf: field.value.utf8)
+    ends.append(UInt32(text.count))
+  }
+}
+
+// MARK: - By position
+
+extension HeaderBlock {
+  package var indices: Range<Int> {
+    0..<ends.count / 2
+  }
+
+  package func name(at index: Int) -> String {
+    String(decoding: text[nameRange(index)], as: UTF8.self)
+  }
+
+  package func value(at index: Int) -> String {
+    String(decoding: text[valueRange(index)], as: UTF8.self)
+  }
+
+  package func firstIndex(of name: String) -> Int? {
+    indices.first { isNamed($0, name) }
+  }
+
+  package func isNamed(_ index: Int, _ name: String) -> Bool {
+    let range = nameRange(index)
+    guard range.count == name.utf8.count else { return false }
+    var position = range.lowerBound
+    for byte in name.utf8 {
+      guard ASCII.lowercased(text[position]) == ASCII.lowercased(byte) else { return false }
+      position += 1
+    }
+    return true
+  }
+
+  /// Whether the fields at two places have the same name, whatever its case.
+  package func isNamed(_ index: Int, as other: HeaderBlock, at otherIndex: Int) -> Bool {
+    let (a, b) = (nameRange(index), other.nameRange(otherIndex))
+    guard a.count == b.count else { return false }
+    return zip(a, b).allSatisfy {
+      ASCII.lowercased(text[$0]) == ASCII.lowercased(other.text[$1])
+    }
+  }
+
+  package func hasSameValue(_ index: Int, as other: HeaderBlock, at otherIndex: Int) -> Bool {
+    let (a, b) = (valueRange(index), other.valueRange(otherIndex))
+    return a.count == b.count && zip(a, b).allSatisfy { text[$0] == other.text[$1] }
+  }
+
+  /// The fields at some places only.
+  package func filtered(_ isKept: (Int) -> Bool) -> HeaderBlock {
+    var kept = HeaderBlock()
+    kept.reserve(bytes: text.count, fields: indices.count)
+    for index in indices where isKept(index) {
+      kept.append(self, at: index)
+    }
+    return kept
+  }
+
+  package mutating func append(_ other: HeaderBlock, at index: Int) {
+    append(name: other.nameRange(index), value: other.valueRange(index), of: other.text.span)
+  }
+
+  /// Takes a field out of a line of bytes as it stands there.
+  package mutating func append(name: Range<Int>, value: Range<Int>, of line: Span<UInt8>) {
+    for range in [name, value] {
+      unsafe line.extracting(range).withUnsafeBufferPointer { unsafe text.append(contentsOf: $0) }
+      ends.append(UInt32(text.count))
+    }
+  }
+
+  package mutating func reserve(bytes: Int, fields: Int) {
+    text.reserveCapacity(bytes)
+    ends.reserveCapacity(2 * fields)
+  }
+
+  private func nameRange(_ index: Int) -> Range<Int> {
+    (index == 0 ? 0 : Int(ends[2 * index - 1]))..<Int(ends[2 * index])
+  }
+
+  private func valueRange(_ index: Int) -> Range<Int> {
+    Int(ends[2 * index])..<Int(ends[2 * index + 1])
   }
 }
 

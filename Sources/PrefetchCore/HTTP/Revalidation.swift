@@ -5,61 +5,121 @@ package enum Revalidation {
     stored: HeaderBlock,
     confirmed: HeaderBlock
   ) -> (headers: HeaderBlock, isChanged: Bool) {
-    var merged = stored
     // An age or date of the old answer would make the renewed one old again.
-    merged.fields.removeAll { ofTheAnswer.contains($0.name.lowercased()) }
+    var merged = stored.filtered { !stored.isNamed($0, anyOf: ofTheAnswer) }
     var isChanged = false
-    var seen: Set<String> = []
-    for field in confirmed.fields {
-      let name = field.name.lowercased()
-      guard !ofTheBody.contains(name), !ofTheConnection.contains(name), seen.insert(name).inserted
+    for index in confirmed.indices {
+      guard !confirmed.isNamed(index, anyOf: ofTheBody),
+        !confirmed.isNamed(index, anyOf: ofTheConnection)
       else { continue }
-      let values = confirmed.all(name)
-      guard merged.all(name) != values else { continue }
-      merged.fields.removeAll { $0.name.lowercased() == name }
-      merged.fields += values.map { HeaderField(field.name, $0) }
-      if !ofTheClock.contains(name) { isChanged = true }
+      let places = confirmed.indices.filter { confirmed.isNamed($0, as: confirmed, at: index) }
+      let known = merged.indices.filter { merged.isNamed($0, as: confirmed, at: index) }
+      let isSame =
+        places.count == known.count
+        && zip(known, places).allSatisfy { merged.hasSameValue($0, as: confirmed, at: $1) }
+      guard places.first == index, !isSame else { continue }
+      // A server that compresses on the way weakens its tag for the body and not for the 304.
+      if let held = known.first, confirmed.isNamed(index, anyOf: ["etag"]),
+        opaque(confirmed.value(at: index)) == opaque(merged.value(at: held))
+      {
+        continue
+      }
+      if !known.isEmpty {
+        merged = merged.filtered { !known.contains($0) }
+      }
+      for place in places {
+        merged.append(confirmed, at: place)
+      }
+      if !confirmed.isNamed(index, anyOf: ofTheClock) { isChanged = true }
     }
     return (merged, isChanged)
   }
 
   /// What of a response is worth keeping: all but what belonged to the connection.
   package static func storable(_ headers: HeaderBlock) -> HeaderBlock {
-    HeaderBlock(headers.fields.filter { !ofTheConnection.contains($0.name.lowercased()) })
+    headers.filtered { !headers.isNamed($0, anyOf: ofTheConnection) }
   }
 
   /// Whether two stored header blocks tell the reader different things.
   package static func isDifferent(_ a: HeaderBlock, _ b: HeaderBlock) -> Bool {
-    comparable(a) != comparable(b)
+    let (a, b) = (lasting(a), lasting(b))
+    return a != b && comparable(a) != comparable(b)
   }
 
-  /// Whether a 304 may be believed: it names no entity tag, or one we hold (weakly compared).
+  /// Whether a 304 may be believed: it names no entity tag, or one we hold, and no later date.
+  ///
+  /// Tags are compared weakly: only ours was asked about, and servers that compress on the way send
+  /// a weak tag with the body and the strong one with the 304.
   package static func confirms(_ response: HeaderBlock, stored: Validators) -> Bool {
-    guard let told = response["ETag"], let held = stored.entityTag else { return true }
-    return opaque(told) == opaque(held)
+    if let told = response["ETag"], let held = stored.entityTag {
+      return opaque(told) == opaque(held)
+    }
+    guard let told = response["Last-Modified"].flatMap({ HTTPDate.parse($0) }),
+      let held = stored.lastModified.flatMap({ HTTPDate.parse($0) })
+    else { return true }
+    // "Not modified since then, but later" is what a server says of another body.
+    return told <= held
+  }
+
+  /// What to ask with from now on; a validator that a 304 does not name stays as it was.
+  package static func renewed(_ stored: Validators, by response: HeaderBlock) -> Validators {
+    var renewed = stored
+    if let told = response["ETag"],
+      stored.entityTag.map({ opaque($0) != opaque(told) }) ?? true
+    {
+      renewed.entityTag = told
+    }
+    renewed.lastModified = response["Last-Modified"] ?? stored.lastModified
+    return renewed
+  }
+
+  /// What may be asked with: a date alone proves nothing for a body that changed in the second in
+  /// which it was sent, since it may have changed once more in it.
+  ///
+  /// Empty where only asking for the whole is safe. `stored` are the headers kept with the body. A
+  /// date that lies well ahead was set by somebody, and does not tell when the body changed.
+  package static func conditions(
+    _ validators: Validators,
+    stored: HeaderBlock,
+    receivedAt: Instant?
+  ) -> Validators {
+    guard let modified = validators.lastModified else { return validators }
+    // A date that cannot be read is still the server's own string, which it may compare as such.
+    guard let changed = HTTPDate.parse(modified),
+      let sent = stored["Date"].flatMap({ HTTPDate.parse($0) }) ?? receivedAt,
+      sent - changed < .seconds(1), changed - sent < oneMinute
+    else { return validators }
+    return Validators(entityTag: validators.entityTag)
   }
 
   private static func opaque(_ tag: String) -> Substring {
     tag.hasPrefix("W/") ? tag.dropFirst(2) : tag[...]
   }
 
-  private static func comparable(_ headers: HeaderBlock) -> [String] {
-    headers.fields
-      .filter {
-        !ofTheClock.contains($0.name.lowercased())
-          && !ofTheConnection.contains($0.name.lowercased())
-      }
-      .map { "\($0.name.lowercased()):\($0.value)" }
-      .sorted()
+  private static func lasting(_ headers: HeaderBlock) -> HeaderBlock {
+    headers.filtered {
+      !headers.isNamed($0, anyOf: ofTheClock) && !headers.isNamed($0, anyOf: ofTheConnection)
+    }
   }
 
-  private static let ofTheBody: Set<String> = [
+  private static let oneMinute: Duration = .seconds(60)
+  private static func comparable(_ headers: HeaderBlock) -> [String] {
+    headers.fields.map { "\($0.name.lowercased()):\($0.value)" }.sorted()
+  }
+
+  private static let ofTheBody: [String] = [
     "content-length", "content-encoding", "content-type", "content-range",
   ]
-  private static let ofTheClock: Set<String> = ["date", "age", "expires"]
-  private static let ofTheAnswer: Set<String> = ["date", "age"]
-  private static let ofTheConnection: Set<String> = [
+  private static let ofTheClock: [String] = ["date", "age", "expires"]
+  private static let ofTheAnswer: [String] = ["date", "age"]
+  private static let ofTheConnection: [String] = [
     "connection", "keep-alive", "transfer-encoding", "te", "trailer", "upgrade", "set-cookie",
     "proxy-authenticate", "proxy-connection", "alt-svc",
   ]
+}
+
+extension HeaderBlock {
+  fileprivate func isNamed(_ index: Int, anyOf names: [String]) -> Bool {
+    names.contains { isNamed(index, $0) }
+  }
 }

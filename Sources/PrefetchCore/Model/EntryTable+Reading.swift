@@ -31,6 +31,11 @@ extension EntryTable {
     origins.urls[originNumber(at: position)]
   }
 
+  /// As ``WebURL/authority``.
+  package func authority(at position: Int) -> String {
+    origin(at: position).authority
+  }
+
   /// The number of the entry's origin among ``allOrigins``.
   package func originNumber(at position: Int) -> Int {
     Int(rows[position].origin)

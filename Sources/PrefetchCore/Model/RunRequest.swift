@@ -17,6 +17,10 @@ package struct RunRequest: Sendable {
   /// Recorded segments of this identity that are neither declared nor subscribed any more.
   package var forgotten: [SegmentKey]
   package var policy: RunPolicy
+  /// Whether items that are simply kept are told one by one.
+  package var listsKept = false
+  /// Of everything besides manifests that decides about items, see ``QuietMark``.
+  package var rules: UInt64 = 0
 
   package init(mode: Mode, identity: String, segments: [SegmentDeclaration], policy: RunPolicy) {
     self.mode = mode

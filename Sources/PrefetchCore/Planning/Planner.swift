@@ -2,18 +2,14 @@
 package enum Planner {
   /// The facts that hold for every segment of a run.
   package struct Facts: Sendable {
-    package var inventory: RecordInventory
+    package var inventory: Inventory
     /// Objects the index names and the file system has lost.
     package var missing: Set<ContentDigest>
     package var policy: RunPolicy
     package var now: Instant
 
-    package init(
-      inventory: RecordInventory,
-      missing: Set<ContentDigest>,
-      policy: RunPolicy,
-      now: Instant
-    ) {
+    package init(inventory: Inventory, missing: Set<ContentDigest>, policy: RunPolicy, now: Instant)
+    {
       self.inventory = inventory
       self.missing = missing
       self.policy = policy
@@ -22,139 +18,114 @@ package enum Planner {
   }
 
   /// Plans one segment as soon as its entries are known.
+  ///
+  /// With `listsKept` the entries that are simply kept become steps as well.
   package static func plan(
     _ segment: SegmentDeclaration,
     key: SegmentKey,
-    entries: [ManifestEntry],
-    facts: Facts
+    entries: EntryTable,
+    facts: Facts,
+    listsKept: Bool = false
   ) -> PlanFragment {
-    let current = firstOfEachURL(entries).filter { $0.expires.map { facts.now < $0 } ?? true }
     let inventory = facts.inventory
-    var unnamed = Set(inventory.positions(of: key))
-    var items: [PlannedItem] = []
-    items.reserveCapacity(current.count)
-    for (entry, position) in zip(current, merge(current, with: inventory)) {
-      let record = position.map { inventory.records[$0] }
-      let isHeld = position.map { unnamed.remove($0) != nil } ?? false
-      let (decision, reason) = decide(entry, record: record, segment: segment, facts: facts)
-      items.append(
-        PlannedItem(
-          entry: entry,
-          decision: decision,
-          reason: reason,
-          record: record,
-          isHeld: isHeld
-        )
+    let judge = Judge(segment: segment, policy: facts.policy, now: facts.now, origins: entries)
+    let holder = inventory.segmentKeys.firstIndex(of: key)
+    let holdingSets = inventory.holderSets.map { set in holder.map(set.contains) ?? false }
+    var isNamed = [Bool](repeating: false, count: holder == nil ? 0 : inventory.count)
+    var fragment = PlanFragment()
+    for index in 0..<entries.count {
+      let full = entries.isSpecial(at: index) ? entries[index] : nil
+      if let expires = full?.expires {
+        guard facts.now < expires else { continue }
+        fragment.quietUntil = min(fragment.quietUntil, expires)
+      }
+      fragment.declaredCount += 1
+      let wanted = Wanted(
+        size: entries.size(at: index),
+        sha256: entries.plainDigest(at: index),
+        origin: entries.originNumber(at: index),
+        full: full
       )
+      guard let position = inventory.position(of: entries.key(at: index)) else {
+        let (decision, reason) = judge.decide(wanted, row: nil, strong: [:], isMissing: false)
+        fragment.steps.append(
+          PlannedStep(entry: index, row: nil, decision: decision, reason: reason)
+        )
+        continue
+      }
+      let row = inventory.rows[position]
+      let isHeld = holdingSets[Int(row.holders)]
+      if holder != nil { isNamed[position] = true }
+      var (decision, reason) = judge.decide(
+        wanted,
+        row: row,
+        strong: row.strong == 0 ? [:] : inventory.strongDigests(of: position),
+        isMissing: !facts.missing.isEmpty && facts.missing.contains(row.digest)
+      )
+      if decision == .keep {
+        fragment.quietUntil = min(fragment.quietUntil, quietLimit(of: reason))
+        if row.description != entries.descriptionHash(at: index) { decision = .describe }
+      }
+      guard decision == .keep, !listsKept else {
+        fragment.steps.append(
+          PlannedStep(
+            entry: index,
+            row: position,
+            decision: decision,
+            reason: reason,
+            isHeld: isHeld
+          )
+        )
+        continue
+      }
+      fragment.keptCount += 1
+      fragment.keptBytes += row.size
+      if !isHeld { fragment.joining.append(row.item) }
     }
-    return PlanFragment(
-      items: items,
-      leaving: unnamed.sorted().map { inventory.records[$0].url }
-    )
+    if holder != nil {
+      fragment.leaving = inventory.positions(of: key).filter { !isNamed[Int($0)] }
+    }
+    return fragment
   }
 
-  /// What disappears when segments let go of URLs: whatever no other segment holds, none of this
-  /// run declares, and nobody locked.
-  package static func removals(
-    leaving: [(SegmentKey, [String])],
-    declared: Set<String>,
-    inventory: RecordInventory
-  ) -> [ContentRecord] {
-    var released: [Int: Set<SegmentKey>] = [:]
-    for (key, urls) in leaving {
-      for url in urls {
-        guard let index = inventory.index(of: url) else { continue }
-        released[index, default: []].insert(key)
-      }
-    }
-    return released.keys.sorted().compactMap { index in
-      let record = inventory.records[index]
-      let keeps = inventory.holders[index].contains { holder in
-        !(released[index]?.contains(inventory.segmentKeys[holder]) ?? false)
-      }
-      let isWanted = declared.contains(record.url) || inventory.locked.contains(record.url)
-      return keeps || isWanted ? nil : record
-    }
-  }
-
-  private static func decide(
+  /// The decision about one entry whose record, if any, is at hand.
+  package static func decide(
     _ entry: ManifestEntry,
     record: ContentRecord?,
     segment: SegmentDeclaration,
-    facts: Facts
-  ) -> (PlannedItem.Decision, reason: String) {
-    if case .refused(_, let hint) = facts.policy.transportSecurity.decide(entry.url, at: facts.now)
-    {
-      let failure = Failure(
-        .transportSecurity,
-        "plain http to `\(entry.url.host)` is not allowed; \(hint)"
-      )
-      return (.fail(failure), "transport security")
-    }
-    if segment.requiresDigest, !entry.digests.contains(where: \.algorithm.isTrustworthy) {
-      let failure = Failure(
-        .manifestInvalid,
-        "it has no digest that proves anything, and `require_digest` asks for one"
-      )
-      return (.fail(failure), "no digest")
-    }
-    let limit = segment.maximumFileSize ?? facts.policy.maximumFileSize
-    if let limit, let size = entry.size, size > limit {
-      let failure = Failure(.tooLarge, "the manifest says \(size) bytes; the limit is \(limit)")
-      return (.fail(failure), "too large")
-    }
-    if let record, record.state == .paused { return (.keep, "paused") }
-    guard let record, let digest = record.digest else {
-      return facts.policy.isOffline
-        ? offline("not stored") : (.fetch(isUpdate: false), "not stored")
-    }
-    if facts.missing.contains(digest) {
-      return facts.policy.isOffline
-        ? offline("object lost") : (.fetch(isUpdate: false), "object lost")
-    }
-    return decideStored(entry, record: record, digest: digest, segment: segment, facts: facts)
+    policy: RunPolicy,
+    now: Instant,
+    isMissing: Bool = false
+  ) -> (decision: PlannedStep.Decision, reason: PlanReason) {
+    let table = EntryTable([entry])
+    let judge = Judge(segment: segment, policy: policy, now: now, origins: table)
+    return judge.decide(
+      Wanted(size: entry.size, sha256: nil, origin: 0, full: entry),
+      row: record.map { Inventory.Row($0, item: 0) },
+      strong: record?.otherDigests ?? [:],
+      isMissing: isMissing
+    )
   }
 
-  private static func decideStored(
-    _ entry: ManifestEntry,
-    record: ContentRecord,
-    digest: ContentDigest,
-    segment: SegmentDeclaration,
-    facts: Facts
-  ) -> (PlannedItem.Decision, reason: String) {
-    if facts.policy.refetchesAll, !facts.policy.isOffline {
-      return (.fetch(isUpdate: true), "refetch asked for")
+  /// What disappears when segments let go of rows: whatever no other segment holds, none of this
+  /// run declares, and nobody locked.
+  package static func removals(
+    leaving: [(SegmentKey, [UInt32])],
+    isDeclared: (URLKey) -> Bool,
+    inventory: Inventory
+  ) -> [(row: Int, segments: [SegmentKey])] {
+    var released: [Int: [SegmentKey]] = [:]
+    for (key, rows) in leaving {
+      for row in rows { released[Int(row), default: []].append(key) }
     }
-    switch comparison(entry.digests, with: record, digest: digest) {
-    case .different:
-      return facts.policy.isOffline
-        ? offline("digest differs") : (.fetch(isUpdate: true), "digest differs")
-    case .equal where !facts.policy.revalidatesAll:
-      return (.keep, "digest matches")
-    case .equal, .unknown:
-      break
-    }
-    if let size = entry.size, size != record.size {
-      return facts.policy.isOffline
-        ? offline("size differs") : (.fetch(isUpdate: true), "size differs")
-    }
-    if facts.policy.isOffline { return (.keep, "offline") }
-    if !facts.policy.revalidatesAll {
-      if let tag = entry.entityTag, tag == record.validators.entityTag {
-        return (.keep, "entity tag matches")
+    return released.keys.sorted().compactMap { position in
+      let row = inventory.rows[position]
+      let keys = released[position] ?? []
+      let isKept = inventory.holders(of: position).contains { holder in
+        !keys.contains(inventory.segmentKeys[holder])
       }
-      let limits = lifetimes(entry, of: [segment], policy: facts.policy)
-      if limits.contains(.immutable) { return (.keep, "immutable") }
-      if let until = freshUntil(record, limits: limits), facts.now < until {
-        return (
-          .keep, until == .distantFuture ? "immutable" : "fresh until \(Timestamp.format(until))"
-        )
-      }
+      return isKept || row.isLocked || isDeclared(row.key) ? nil : (position, keys)
     }
-    if record.validators.isEmpty {
-      return (.fetch(isUpdate: true), "stale, and the server gave no validators")
-    }
-    return (.revalidate, facts.policy.revalidatesAll ? "revalidation asked for" : "stale")
   }
 
   /// What the manifest, the configuration and the segments say about how long an answer holds.
@@ -167,80 +138,164 @@ package enum Planner {
     return [entry.lifetime, bound].compactMap(\.self) + segments.compactMap(\.lifetime)
   }
 
-  /// A bound that came after the answer shortens what was recorded with it.
-  private static func freshUntil(
-    _ record: ContentRecord,
-    limits: [Freshness.Lifetime]
-  ) -> Instant? {
-    guard let until = record.freshUntil, let answered = record.validatedAt else {
-      return record.freshUntil
-    }
-    return Freshness.capped(until, by: limits, since: answered)
-  }
-
-  private static func offline(_ what: String) -> (PlannedItem.Decision, reason: String) {
-    (.fail(Failure(.noNetwork, "\(what), and `--offline` asks nothing")), "\(what), offline")
-  }
-
   /// Whether a stored body is known not to be the declared one.
   package static func isContradicted(
     _ expected: [ExpectedDigest],
     by record: ContentRecord
   ) -> Bool {
-    record.digest.map { comparison(expected, with: record, digest: $0) == .different } ?? false
+    guard let digest = record.digest else { return false }
+    return Comparison(expected, stored: digest, strong: record.otherDigests) == .different
   }
 
-  private enum Comparison {
-    case equal
-    case different
-    case unknown
+  /// Offline and paused answers say nothing about the next run.
+  private static func quietLimit(of reason: PlanReason) -> Instant {
+    switch reason {
+    case .digestMatches, .immutable, .entityTagMatches: .distantFuture
+    case .freshUntil(let until): until
+    case .refusedTransport, .noDigest, .tooLarge, .paused, .notStored, .objectLost,
+      .refetchAskedFor, .digestDiffers, .sizeDiffers, .offline, .noValidators,
+      .revalidationAskedFor, .stale, .failedBefore, .notStoredOffline, .objectLostOffline,
+      .digestDiffersOffline, .sizeDiffersOffline:
+      Instant(milliseconds: .min)
+    }
   }
+}
+
+/// What an entry says about content, from the columns or in full.
+private struct Wanted {
+  var size: Int64?
+  /// Of an entry that says no more than the columns hold.
+  var sha256: ContentDigest?
+  var origin: Int
+  var full: ManifestEntry?
+
+  var hasProof: Bool {
+    sha256 != nil || full?.digests.contains { $0.algorithm.isTrustworthy } ?? false
+  }
+}
+
+/// Decides about the entries of one segment.
+private struct Judge {
+  private let segment: SegmentDeclaration
+  private let policy: RunPolicy
+  private let now: Instant
+  private let limit: Int64?
+  /// For each origin whether transport security lets requests go there.
+  private let isAllowed: [Bool]
+  /// What bounds freshness whatever an entry says.
+  private let limits: [Freshness.Lifetime]
+
+  init(segment: SegmentDeclaration, policy: RunPolicy, now: Instant, origins: EntryTable) {
+    self.segment = segment
+    self.policy = policy
+    self.now = now
+    limit = segment.maximumFileSize ?? policy.maximumFileSize
+    isAllowed = origins.allOrigins.map { url in
+      if case .refused = policy.transportSecurity.decide(url, at: now) { return false }
+      return true
+    }
+    limits = [policy.freshnessLimit.map { .atMost($0) }, segment.lifetime].compactMap(\.self)
+  }
+
+  func decide(
+    _ wanted: Wanted,
+    row: Inventory.Row?,
+    strong: [DigestAlgorithm: [UInt8]],
+    isMissing: Bool
+  ) -> (PlannedStep.Decision, PlanReason) {
+    guard isAllowed[wanted.origin] else { return (.fail, .refusedTransport) }
+    if segment.requiresDigest, !wanted.hasProof { return (.fail, .noDigest) }
+    if let limit, let size = wanted.size, size > limit { return (.fail, .tooLarge) }
+    guard let row else {
+      return policy.isOffline ? (.fail, .notStoredOffline) : (.fetch, .notStored)
+    }
+    if row.state == .paused { return (.keep, .paused) }
+    guard row.hasBody else {
+      return policy.isOffline ? (.fail, .notStoredOffline) : (.fetch, .notStored)
+    }
+    if isMissing {
+      return policy.isOffline ? (.fail, .objectLostOffline) : (.fetch, .objectLost)
+    }
+    return decideStored(wanted, row: row, strong: strong)
+  }
+
+  private func decideStored(
+    _ wanted: Wanted,
+    row: Inventory.Row,
+    strong: [DigestAlgorithm: [UInt8]]
+  ) -> (PlannedStep.Decision, PlanReason) {
+    if policy.refetchesAll, !policy.isOffline { return (.update, .refetchAskedFor) }
+    switch comparison(wanted, row: row, strong: strong) {
+    case .different:
+      return policy.isOffline ? (.fail, .digestDiffersOffline) : (.update, .digestDiffers)
+    case .equal where !policy.revalidatesAll:
+      return (.keep, .digestMatches)
+    case .equal, .unknown:
+      break
+    }
+    if let size = wanted.size, size != row.size {
+      return policy.isOffline ? (.fail, .sizeDiffersOffline) : (.update, .sizeDiffers)
+    }
+    if policy.isOffline { return (.keep, .offline) }
+    if !policy.revalidatesAll {
+      if let tag = wanted.full?.entityTag, row.entityTag == Inventory.tagHash(tag) {
+        return (.keep, .entityTagMatches)
+      }
+      if let until = freshUntil(wanted, row: row), now < until {
+        return (.keep, until == .distantFuture ? .immutable : .freshUntil(until))
+      }
+    }
+    guard row.hasValidators else { return (.update, .noValidators) }
+    return (.revalidate, policy.revalidatesAll ? .revalidationAskedFor : .stale)
+  }
+
+  private func comparison(
+    _ wanted: Wanted,
+    row: Inventory.Row,
+    strong: [DigestAlgorithm: [UInt8]]
+  ) -> Comparison {
+    if let sha256 = wanted.sha256 { return sha256 == row.digest ? .equal : .different }
+    guard let full = wanted.full else { return .unknown }
+    return Comparison(full.digests, stored: row.digest, strong: strong)
+  }
+
+  /// A bound that came after the answer shortens what was recorded with it.
+  private func freshUntil(_ wanted: Wanted, row: Inventory.Row) -> Instant? {
+    let bounds = limits + [wanted.full?.lifetime].compactMap(\.self)
+    if bounds.contains(.immutable) { return .distantFuture }
+    guard row.freshUntil != Inventory.Row.never else { return nil }
+    let until = Instant(milliseconds: row.freshUntil)
+    guard row.validatedAt != Inventory.Row.never else { return until }
+    return Freshness.capped(
+      until,
+      by: bounds,
+      since: Instant(milliseconds: row.validatedAt)
+    )
+  }
+}
+
+/// What declared digests say of a stored body.
+private enum Comparison {
+  case equal
+  case different
+  case unknown
 
   /// One algorithm known on both sides decides; the strongest comes first.
-  private static func comparison(
+  init(
     _ expected: [ExpectedDigest],
-    with record: ContentRecord,
-    digest: ContentDigest
-  ) -> Comparison {
+    stored digest: ContentDigest,
+    strong: [DigestAlgorithm: [UInt8]]
+  ) {
     let byStrength = expected.filter(\.algorithm.isTrustworthy).sorted {
       $0.algorithm > $1.algorithm
     }
     for algorithm in byStrength.map(\.algorithm) {
-      let stored = algorithm == .sha256 ? digest.bytes : record.otherDigests[algorithm]
+      let stored = algorithm == .sha256 ? digest.bytes : strong[algorithm]
       guard let stored else { continue }
       let isMatch = byStrength.contains { $0.algorithm == algorithm && $0.bytes == stored }
-      return isMatch ? .equal : .different
+      self = isMatch ? .equal : .different
+      return
     }
-    return .unknown
-  }
-
-  /// A URL named twice is one item; the first mention counts.
-  private static func firstOfEachURL(_ entries: [ManifestEntry]) -> [ManifestEntry] {
-    var seen = Set<String>(minimumCapacity: entries.count)
-    return entries.filter { seen.insert($0.url.string).inserted }
-  }
-
-  /// The place of each entry's record, by walking both in URL order at once.
-  private static func merge(
-    _ entries: [ManifestEntry],
-    with inventory: RecordInventory
-  ) -> [Int?] {
-    var found = [Int?](repeating: nil, count: entries.count)
-    guard inventory.count > 0 else { return found }
-    let order = entries.indices.sorted {
-      RecordInventory.precedes(entries[$0].url.string, entries[$1].url.string)
-    }
-    var position = 0
-    for index in order {
-      let url = entries[index].url.string
-      while position < inventory.count,
-        RecordInventory.precedes(inventory.records[position].url, url)
-      {
-        position += 1
-      }
-      guard position < inventory.count, inventory.records[position].url == url else { continue }
-      found[index] = position
-    }
-    return found
+    self = .unknown
   }
 }

@@ -51,6 +51,14 @@ package struct RetryPolicy: Hashable, Sendable {
 
   package init() {}
 
+  /// Whether a status means that the same question may get another answer in a moment.
+  package static func isBusy(_ status: Int) -> Bool {
+    switch status {
+    case 408, 425, 429, 500, 502, 503, 504: true
+    default: false
+    }
+  }
+
   /// Full jitter: anywhere between nothing and the doubled delay, `random` in 0..<1.
   package func delay(beforeAttempt attempt: Int, random: Double) -> Duration {
     let doublings = min(max(attempt - 2, 0), 20)

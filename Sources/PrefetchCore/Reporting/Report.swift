@@ -36,6 +36,8 @@ package struct Report: Sendable {
   package var storeFailure: Failure?
   /// Whether any server said anything but "not now".
   package var hasAnswer = false
+  /// Hosts that the next run must leave alone for a while.
+  package var gates: [HostGate] = []
   /// Something that held the whole run back, before any segment was looked at.
   package var deferral: Deferral?
 

@@ -2,6 +2,8 @@
 package struct ReportBuilder: Sendable {
   private var report: Report
   private let startedUptime: Duration
+  private let listsKept: Bool
+  private let sharesItems: Bool
   private var positions: [String: Int] = [:]
   /// The last item of each URL.
   private var itemPositions: [String: Int] = [:]
@@ -10,8 +12,11 @@ package struct ReportBuilder: Sendable {
     mode: RunRequest.Mode,
     identity: String,
     segments: [SegmentDeclaration],
+    listsKept: Bool = false,
     at now: Moment
   ) {
+    self.listsKept = listsKept
+    sharesItems = segments.count > 1
     report = Report(mode: mode, identity: identity, started: now.wall)
     startedUptime = now.uptime
     for segment in segments {
@@ -25,6 +30,12 @@ package struct ReportBuilder: Sendable {
     switch fact {
     case .itemsDiscovered, .itemStarted, .bytesReceived:
       break
+    case .itemsKept(let name, let count, let bytes, let freshCount, let freshBytes):
+      report.totals.kept += Int64(freshCount)
+      report.totals.bytesSaved += freshBytes
+      guard let position = positions[name] else { return }
+      report.segments[position].totals.kept += Int64(count)
+      report.segments[position].totals.bytesSaved += bytes
     case .requestFinished(let request):
       report.totals.count(request)
       for position in request.segments.compactMap({ positions[$0] }) {
@@ -36,8 +47,7 @@ package struct ReportBuilder: Sendable {
       report.segments[position].manifest = manifest
       report.diagnostics += manifest.warnings
     case .itemSettled(let item):
-      itemPositions[item.url] = report.items.count
-      report.items.append(item)
+      collect(item)
       report.totals.count(item)
       for name in item.segments {
         guard let position = positions[name] else { continue }
@@ -45,7 +55,9 @@ package struct ReportBuilder: Sendable {
       }
     case .itemShared(let item, let name):
       if let position = itemPositions[item.url] {
-        report.items[position].segments.append(name)
+        if !report.items[position].segments.contains(name) {
+          report.items[position].segments.append(name)
+        }
         report.items[position].isRequired = report.items[position].isRequired || item.isRequired
       }
       if let position = positions[name] { report.segments[position].totals.count(item) }
@@ -62,8 +74,16 @@ package struct ReportBuilder: Sendable {
     }
   }
 
-  package func finished(at now: Moment) -> Report {
+  /// Items that nothing came of are told one by one only where that was asked for.
+  private mutating func collect(_ item: ItemResult) {
+    guard listsKept || item.outcome != .unchanged else { return }
+    if sharesItems { itemPositions[item.url] = report.items.count }
+    report.items.append(item)
+  }
+
+  package func finished(at now: Moment, gates: [HostGate] = []) -> Report {
     var finished = report
+    finished.gates = gates
     finished.finished = now.wall
     finished.elapsed = now.uptime - startedUptime
     return finished

@@ -13,9 +13,15 @@ package struct JSONWriter {
     self.form = form
   }
 
-  /// The text without a line break at its end.
-  package static func bytes(_ value: JSONValue, form: Form = .compact) -> [UInt8] {
+  /// The text without a line break at its end; `level` is how deep the value stands in a document
+  /// that is written piece by piece.
+  package static func bytes(
+    _ value: JSONValue,
+    form: Form = .compact,
+    level: Int = 0
+  ) -> [UInt8] {
     var writer = JSONWriter(form: form)
+    writer.level = level
     writer.write(value)
     return writer.bytes
   }

@@ -38,12 +38,7 @@ extension DiskStore {
   /// Removes items that came through a segment and that no segment holds: those whose lock ended.
   package func removeUnheld() throws(Failure) -> [RemovedContent] {
     var items: [Int64] = []
-    let rows = try database().prepare(
-      """
-      SELECT item FROM items WHERE origin='segment' \
-      AND NOT EXISTS (SELECT 1 FROM members WHERE members.item=items.item)
-      """
-    )
+    let rows = try database().prepare("SELECT item FROM items WHERE is_declared AND holders=0")
     while try rows.step() {
       items.append(rows.number(0))
     }
@@ -89,29 +84,27 @@ extension DiskStore {
   ) throws(Failure) -> [RemovedContent] {
     let writing = try requireWriting()
     let database = try database()
-    do throws(Failure) {
-      return try Self.withObjectsLocked(writing.layout) { () throws(Failure) in
-        let references = try ObjectReferences(database)
-        try writing.publisher.publish(publications(bodies, references), noting: &times)
-        let writer = try IndexWriter(database, locks: LockRule(now: clockStart))
-        try database.transaction { () throws(Failure) in
-          try body(writer) { digest throws(Failure) in
-            if try references.contains(digest) { return true }
-            return try intactObject(digest) != nil
-          }
+    let references = try references()
+    let writer = try writer()
+    return try Self.withObjectsLocked(writing.layout) { () throws(Failure) in
+      try writing.publisher.publish(publications(bodies, references), noting: &times)
+      try database.transaction { () throws(Failure) in
+        writer.begin(locks: LockRule(now: clockStart))
+        try body(writer) { digest throws(Failure) in
+          if try references.contains(digest) { return true }
+          return try intactObject(digest) != nil
         }
-        try tidyUp(after: writer, references, writing)
-        return writer.removed
+        try writer.end()
       }
-    } catch {
-      noteDamage(error)
-      throw error
+      hasCommitted = true
+      try tidyUp(after: writer, references, writing)
+      return writer.removed
     }
   }
 
   private func publications(
     _ bodies: [StagedBody],
-    _ references: borrowing ObjectReferences
+    _ references: ObjectReferences
   ) throws(Failure) -> [Publication] {
     var seen: Set<ContentDigest> = []
     var publications: [Publication] = []
@@ -131,7 +124,7 @@ extension DiskStore {
   /// What fails here leaves orphans, which a later run removes; the commit itself has succeeded.
   private func tidyUp(
     after writer: IndexWriter,
-    _ references: borrowing ObjectReferences,
+    _ references: ObjectReferences,
     _ writing: Writing
   ) throws(Failure) {
     do throws(Failure) {
@@ -154,26 +147,6 @@ extension DiskStore {
   }
 
   private static let longestLog: Int64 = 64 * 1024 * 1024
-}
-
-/// Whether any row names an object.
-struct ObjectReferences: ~Copyable {
-  private let statement: Statement
-
-  init(_ database: Database) throws(Failure) {
-    statement = try database.prepare(
-      """
-      SELECT EXISTS (SELECT 1 FROM items WHERE digest=?1) \
-      OR EXISTS (SELECT 1 FROM segments WHERE manifest=?1)
-      """
-    )
-  }
-
-  borrowing func contains(_ digest: ContentDigest) throws(Failure) -> Bool {
-    try statement.bind(1, digest)
-    defer { statement.reset() }
-    return try statement.step() && statement.flag(0)
-  }
 }
 
 extension ContentRecord {

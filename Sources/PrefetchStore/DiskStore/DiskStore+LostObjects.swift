@@ -31,13 +31,49 @@ extension DiskStore {
     return missing
   }
 
-  /// Ends a run: removes what crashes left, notes what is complete, and moves the log into the
-  /// index, unless somebody reads.
+  /// Looks at the times of the folders alone.
+  package func hasUnseenChanges() throws(Failure) -> Bool {
+    for prefix in UInt8.min...UInt8.max {
+      let modified = try objects?.modified(prefix) ?? FolderTimes.absent
+      guard times.isKnown(prefix, modified: modified) else { return true }
+    }
+    return false
+  }
+
+  /// Also those manifests of segments that are gone, besides the inventory's objects.
+  package func missingObjects(of inventory: Inventory) throws(Failure) -> Set<ContentDigest> {
+    var changed: [(prefix: UInt8, modified: Int64)] = []
+    for prefix in UInt8.min...UInt8.max {
+      let modified = try objects?.modified(prefix) ?? FolderTimes.absent
+      if !times.isComplete(prefix, modified: modified) {
+        changed.append((prefix, modified))
+      }
+    }
+    guard !changed.isEmpty else { return [] }
+    let expected = ExpectedObjects(inventory, manifests: try segments().compactMap(\.manifest))
+    var missing: Set<ContentDigest> = []
+    for (prefix, modified) in changed {
+      let present = try objects?.digests(in: prefix) ?? []
+      var isComplete = true
+      expected.forEach(in: prefix) { digest in
+        guard !present.contains(digest) else { return }
+        missing.insert(digest)
+        isComplete = false
+      }
+      times.didExamine(prefix, modified: modified, isComplete: isComplete)
+    }
+    return missing
+  }
+
+  /// Ends a run: removes what crashes left, notes what is complete, renews the copy of the index,
+  /// and moves the log into the index, unless somebody reads.
   package func finishRun(holding lock: RunLock) throws(Failure) {
     let writing = try requireWriting()
     try withExtendedLifetime(lock) { () throws(Failure) in
-      try removeOrphans(in: times.suspects, writing)
+      try removeOrphans(in: times.suspects, writing, sparing: try sparedOrphans())
       try writing.partial.removeStale()
+      try writing.partial.parts.tidyUp(now: clockStart)
+      try backUpWhenDue()
       try close()
     }
   }
@@ -47,17 +83,17 @@ extension DiskStore {
   package func removeOrphans(holding lock: RunLock) throws(Failure) {
     let writing = try requireWriting()
     try withExtendedLifetime(lock) { () throws(Failure) in
-      try removeOrphans(in: Set(UInt8.min...UInt8.max), writing)
+      try removeOrphans(in: Set(UInt8.min...UInt8.max), writing, sparing: nil)
     }
   }
 
   private func removeOrphans(
     in prefixes: Set<UInt8>,
-    _ writing: Writing
+    _ writing: Writing,
+    sparing last: Int64?
   ) throws(Failure) {
-    let database = try database()
     try Self.withObjectsLocked(writing.layout) { () throws(Failure) in
-      let references = try ObjectReferences(database)
+      let references = try references()
       var orphans: [ContentDigest] = []
       for prefix in prefixes {
         guard let folder = try writing.publisher.objects.folder(of: prefix) else { continue }
@@ -66,6 +102,7 @@ extension DiskStore {
           guard let status = try folder.status(of: digest.hexadecimal),
             status.kind != .folder
           else { continue }
+          if let last, status.changed <= last { continue }
           if status.changed < start {
             orphans.append(digest)
           } else {
@@ -115,5 +152,42 @@ extension DiskStore {
       }
     }
     times.didRecord()
+  }
+}
+
+/// The digests that rows name, by folder: one number for each, since there may be millions.
+private struct ExpectedObjects {
+  private let rows: [Inventory.Row]
+  private let manifests: [ContentDigest]
+  /// Positions in `rows`, those of each folder together.
+  private var positions: [UInt32]
+  /// Where each folder's positions begin.
+  private var starts = [Int](repeating: 0, count: 257)
+
+  init(_ inventory: Inventory, manifests: [ContentDigest]) {
+    self.manifests = manifests
+    rows = inventory.rows
+    for row in rows where row.hasBody {
+      starts[Int(row.digest.prefix) + 1] += 1
+    }
+    for folder in 1...256 {
+      starts[folder] += starts[folder - 1]
+    }
+    positions = [UInt32](repeating: 0, count: starts[256])
+    var next = starts
+    for (position, row) in rows.enumerated() where row.hasBody {
+      let folder = Int(row.digest.prefix)
+      positions[next[folder]] = UInt32(position)
+      next[folder] += 1
+    }
+  }
+
+  func forEach(in prefix: UInt8, _ body: (ContentDigest) -> Void) {
+    for place in starts[Int(prefix)]..<starts[Int(prefix) + 1] {
+      body(rows[Int(positions[place])].digest)
+    }
+    for digest in manifests where digest.prefix == prefix {
+      body(digest)
+    }
   }
 }

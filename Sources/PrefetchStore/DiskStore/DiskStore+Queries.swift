@@ -2,24 +2,20 @@ package import PrefetchCore
 
 extension DiskStore {
   package func inventory() throws(Failure) -> RecordInventory {
-    do throws(Failure) {
-      return try readInventory()
-    } catch {
-      // Nothing has been changed yet, so an index that cannot be read can still be begun anew.
-      try beginAnew(because: error)
-      return try readInventory()
-    }
+    try answering { () throws(Failure) in try readInventory() }
   }
 
   package func segments() throws(Failure) -> [SegmentRecord] {
-    let rows = try database().prepare(
-      "SELECT \(SegmentRow.columns) FROM segments ORDER BY identity, name"
-    )
-    var segments: [SegmentRecord] = []
-    while try rows.step() {
-      segments.append(try SegmentRow.read(rows))
+    try answering { () throws(Failure) in
+      let rows = try database().prepare(
+        "SELECT \(SegmentRow.columns) FROM segments ORDER BY identity, name"
+      )
+      var segments: [SegmentRecord] = []
+      while try rows.step() {
+        segments.append(try SegmentRow.read(rows))
+      }
+      return segments
     }
-    return segments
   }
 
   package func record(url: String) throws(Failure) -> ContentRecord? {
@@ -29,61 +25,72 @@ extension DiskStore {
   /// By URL, or by id, which several items of different providers may share.
   package func records(idOrURL name: String) throws(Failure) -> [ContentRecord] {
     let exact = try records(where: "url=?1", name)
-    return exact.isEmpty ? try records(where: "id=?1", name) : exact
+    guard exact.isEmpty else { return exact }
+    var found = try records(where: Self.hasID, name)
+    for item in try items(madeName: name) {
+      guard let record = try recordQuery().record(item) else { continue }
+      found.append(record)
+    }
+    return found.sorted { $0.url.utf8.lexicographicallyPrecedes($1.url.utf8) }
   }
 
-  /// The records of a segment in the order in which they joined.
-  package func members(of key: SegmentKey) throws(Failure) -> [ContentRecord] {
+  /// Those whose URL gives this id, where it was not stored.
+  private func items(madeName name: String) throws(Failure) -> [Int64] {
+    guard ItemName.couldBeMade(name) else { return [] }
     let rows = try database().prepare(
-      """
-      SELECT \(RecordRow.columns) FROM items JOIN \
-      (SELECT item AS member, position FROM members WHERE segment=\
-      (SELECT segment FROM segments WHERE identity=?1 AND name=?2)) \
-      ON item=member ORDER BY position
-      """
+      "SELECT item, url FROM items JOIN item_details USING (item) WHERE id IS NULL"
     )
-    try rows.bind(1, key.identity)
-    try rows.bind(2, key.name)
-    return try Self.records(rows)
+    var items: [Int64] = []
+    while try rows.step() {
+      guard ItemName.made(from: rows.text(1)) == name else { continue }
+      items.append(rows.number(0))
+    }
+    return items
+  }
+
+  /// The records of a segment in the order in which they came to be.
+  package func members(of key: SegmentKey) throws(Failure) -> [ContentRecord] {
+    try answering { () throws(Failure) in
+      let rows = try database().prepare(
+        """
+        SELECT \(RecordRow.columns) FROM \(RecordRow.source) WHERE holders IN \
+        (SELECT holders FROM holder_sets WHERE segment=\
+        (SELECT segment FROM segments WHERE identity=?1 AND name=?2)) ORDER BY item
+        """
+      )
+      try rows.bind(1, key.identity)
+      try rows.bind(2, key.name)
+      return try Self.records(rows)
+    }
   }
 
   package func segmentsHolding(url: String) throws(Failure) -> [SegmentKey] {
-    let rows = try database().prepare(
-      """
-      SELECT identity, name FROM segments JOIN members USING (segment) \
-      WHERE item=(SELECT item FROM items WHERE url=?1) ORDER BY identity, name
-      """
-    )
-    try rows.bind(1, url)
-    var keys: [SegmentKey] = []
-    while try rows.step() {
-      keys.append(SegmentKey(identity: rows.text(0), name: rows.text(1)))
+    try answering { () throws(Failure) in
+      let rows = try database().prepare(
+        """
+        SELECT identity, name FROM segments JOIN holder_sets USING (segment) \
+        WHERE holders=(SELECT holders FROM items WHERE url=?1) ORDER BY identity, name
+        """
+      )
+      try rows.bind(1, url)
+      var keys: [SegmentKey] = []
+      while try rows.step() {
+        keys.append(SegmentKey(identity: rows.text(0), name: rows.text(1)))
+      }
+      return keys
     }
-    return keys
   }
 
-  /// What the index names: each object counts once, however many items share it.
-  package func totals() throws(Failure) -> StoreTotals {
-    let row = try database().prepare(
-      """
-      SELECT (SELECT count(*) FROM items), count(*), coalesce(sum(size), 0) FROM \
-      (SELECT max(size) AS size FROM items WHERE digest IS NOT NULL GROUP BY digest)
-      """
-    )
-    guard try row.step() else { return StoreTotals() }
-    return StoreTotals(
-      items: Int(row.number(0)),
-      objects: Int(row.number(1)),
-      bytes: row.number(2)
-    )
-  }
+  private static let hasID = "item IN (SELECT item FROM item_details WHERE id=?1)"
 
   private func records(where condition: String, _ name: String) throws(Failure) -> [ContentRecord] {
-    let rows = try database().prepare(
-      "SELECT \(RecordRow.columns) FROM items WHERE \(condition) ORDER BY url"
-    )
-    try rows.bind(1, name)
-    return try Self.records(rows)
+    try answering { () throws(Failure) in
+      let rows = try database().prepare(
+        "SELECT \(RecordRow.columns) FROM \(RecordRow.source) WHERE \(condition) ORDER BY url"
+      )
+      try rows.bind(1, name)
+      return try Self.records(rows)
+    }
   }
 
   private static func records(_ rows: borrowing Statement) throws(Failure) -> [ContentRecord] {
@@ -101,11 +108,12 @@ extension DiskStore {
     // One transaction, so that both questions are answered from the same state.
     try database.execute("BEGIN")
     defer { try? database.execute("COMMIT") }
-    let (segments, holders) = try holders(database)
+    var holders = try HolderLists(database)
     let count = Int(try database.number("SELECT count(*) FROM items") ?? 0)
     let rows = try database.prepare(
       """
-      SELECT \(RecordRow.columns), locked, locked_until, locked_process FROM items ORDER BY url
+      SELECT \(RecordRow.columns), locked, locked_until, locked_process, holders \
+      FROM \(RecordRow.source) ORDER BY url
       """
     )
     let locks = LockRule(now: clockStart)
@@ -116,71 +124,17 @@ extension DiskStore {
     lists.reserveCapacity(count)
     while try rows.step() {
       records.append(try RecordRow.read(rows))
-      lists.append(holders.list(of: rows.number(0)))
-      if locks.isLocked(rows, from: 21) {
+      let set = holders.position(of: rows.number(RecordRow.columnCount + 3))
+      lists.append(holders.sets[Int(set)])
+      if locks.isLocked(rows, from: RecordRow.columnCount) {
         locked.insert(records[records.count - 1].url)
       }
     }
-    return RecordInventory(records: records, holders: lists, segmentKeys: segments, locked: locked)
-  }
-
-  private func holders(_ database: Database) throws(Failure) -> ([SegmentKey], HolderLists) {
-    var keys: [SegmentKey] = []
-    var positions: [Int64: Int] = [:]
-    let segments = try database.prepare(
-      "SELECT segment, identity, name FROM segments ORDER BY identity, name"
+    return RecordInventory(
+      records: records,
+      holders: lists,
+      segmentKeys: holders.keys,
+      locked: locked
     )
-    while try segments.step() {
-      positions[segments.number(0)] = keys.count
-      keys.append(SegmentKey(identity: segments.text(1), name: segments.text(2)))
-    }
-    var lists = HolderLists()
-    let members = try database.prepare("SELECT segment, item FROM members")
-    while try members.step() {
-      guard let position = positions[members.number(0)] else { continue }
-      lists.add(position, to: members.number(1))
-    }
-    return (keys, lists)
-  }
-}
-
-/// What the cache holds in all.
-package struct StoreTotals: Hashable, Sendable {
-  package var items: Int
-  package var objects: Int
-  package var bytes: Int64
-
-  package init(items: Int = 0, objects: Int = 0, bytes: Int64 = 0) {
-    self.items = items
-    self.objects = objects
-    self.bytes = bytes
-  }
-}
-
-/// Which segments hold which item; items with the same segments share one list.
-private struct HolderLists {
-  private var lists: [[Int]] = [[]]
-  private var listOfItem: [Int64: Int] = [:]
-  private var extended: [Extension: Int] = [:]
-
-  private struct Extension: Hashable {
-    var list: Int
-    var segment: Int
-  }
-
-  mutating func add(_ segment: Int, to item: Int64) {
-    let old = listOfItem[item] ?? 0
-    let key = Extension(list: old, segment: segment)
-    if let known = extended[key] {
-      listOfItem[item] = known
-      return
-    }
-    lists.append((lists[old] + [segment]).sorted())
-    extended[key] = lists.count - 1
-    listOfItem[item] = lists.count - 1
-  }
-
-  func list(of item: Int64) -> [Int] {
-    lists[listOfItem[item] ?? 0]
   }
 }

@@ -12,6 +12,12 @@ package final class DiskStore: ContentStore {
   /// What happened on the way that a person should read.
   package internal(set) var diagnostics: [Diagnostic] = []
 
+  /// The diagnostics since the last time, each once.
+  package func takeDiagnostics() -> [Diagnostic] {
+    defer { diagnostics = [] }
+    return diagnostics
+  }
+
   let root: Folder
   let index: DatabaseFile
   /// Nil only in a reading store whose cache holds no objects.
@@ -19,9 +25,17 @@ package final class DiskStore: ContentStore {
   let clockStart: Instant
   let access: Access
   var times = FolderTimes()
-  private var connection: Connection?
-  /// The index turned out damaged on the way; it is set aside at the end.
-  private var isDamaged = false
+  private var connection: Connection? {
+    didSet { kept = KeptStatements() }
+  }
+  /// Statements of the present connection that are used again and again.
+  var kept = KeptStatements()
+  /// Whether rows were written, which a copy of the index would lack.
+  var hasCommitted = false
+  /// Those of the connection's changes that ``recordUpkeep(_:)`` has noted.
+  var countedChanges: Int64 = 0
+  /// Orphans that were hashed and found whole, and the files that they were then.
+  var intact: [ContentDigest: FileStatus] = [:]
 
   enum Access {
     case reading
@@ -43,11 +57,14 @@ package final class DiskStore: ContentStore {
   /// Opens a cache for changes and makes it where it is missing.
   ///
   /// `clockStart` is when the run began: what is younger is never tidied away. A damaged index is
-  /// set aside and begun anew, which ``diagnostics`` then tells; the objects stay.
+  /// set aside and its last good copy takes its place, which ``diagnostics`` then tells; the objects
+  /// stay, and those that the copy does not name are found again by their digests. `descriptors` are
+  /// those that the process has, if it is not the kernel that shall tell.
   package static func openForWriting(
     cache path: String,
     clockStart: Instant,
-    durability: Durability = .batch
+    durability: Durability = .batch,
+    descriptors: Int? = nil
   ) throws(Failure) -> DiskStore {
     let layout = try CacheLayout.making(path)
     var reports: [Diagnostic] = []
@@ -56,10 +73,16 @@ package final class DiskStore: ContentStore {
     }
     let objects = try layout.objectFolder()
     let partial = try layout.partialFolder()
+    let descriptors = descriptors ?? DescriptorLimit.current
     let writing = Writing(
       layout: layout,
       partial: partial,
-      publisher: ObjectPublisher(objects: objects, partial: partial, durability: durability)
+      publisher: ObjectPublisher(
+        objects: objects,
+        partial: partial,
+        durability: durability,
+        descriptors: descriptors
+      )
     )
     let store = DiskStore(
       path: path,
@@ -68,9 +91,9 @@ package final class DiskStore: ContentStore {
       objects: objects,
       clockStart: clockStart,
       access: .writing(writing),
-      staging: .onDisk(partial)
+      staging: .onDisk(partial, descriptors: descriptors)
     )
-    store.connection = .writing(database)
+    try store.connect(database)
     store.diagnostics = reports
     store.times = try store.recordedTimes(database)
     return store
@@ -83,14 +106,8 @@ package final class DiskStore: ContentStore {
   ) throws(Failure) -> DiskStore? {
     guard let root = try Folder(at: path) else { return nil }
     let objects = try CacheLayout.existingObjects(in: root)
-    let index = DatabaseFile(folder: root, name: CacheLayout.indexName, schema: .index)
-    guard try index.status() != nil else {
-      guard objects != nil else { return nil }
-      throw Failure(
-        .storeDamaged,
-        "`\(index.path)` is missing; `prefetch run` makes it anew"
-      )
-    }
+    let index = CacheLayout.index(in: root)
+    if objects == nil, try index.status() == nil, try !index.hasBackup { return nil }
     let store = DiskStore(
       path: path,
       root: root,
@@ -100,7 +117,9 @@ package final class DiskStore: ContentStore {
       access: .reading,
       staging: .inMemory()
     )
-    store.times = try store.recordedTimes(store.database())
+    store.times = try store.answering { () throws(Failure) in
+      try store.recordedTimes(store.database())
+    }
     return store
   }
 
@@ -124,25 +143,15 @@ package final class DiskStore: ContentStore {
 
   // MARK: Staging
 
-  package func beginBody(_ plan: BodyPlan) throws(Failure) -> any BodySink {
-    try staging.beginBody(plan)
-  }
-
   package func partials() throws(Failure) -> [String: PartialBody] {
-    [:]
+    switch access {
+    case .writing: try staging.parts()
+    case .reading: try CacheLayout.existingParts(in: root)?.all() ?? [:]
+    }
   }
 
-  package func forgetPartial(_ key: String) {}
-
-  package func withBytes<Value>(
-    of body: StagedBody,
-    _ read: (RawSpan) throws -> Value
-  ) throws -> Value {
-    try staging.withBytes(of: body, read)
-  }
-
-  package func discard(_ body: StagedBody) {
-    staging.discard(body)
+  package func forgetPartial(_ key: String) {
+    staging.forgetPart(key)
   }
 
   // MARK: Objects
@@ -174,8 +183,12 @@ package final class DiskStore: ContentStore {
     guard let objects else { return nil }
     do throws(Failure) {
       guard let file = try objects.open(digest) else { return nil }
-      guard try ObjectFolder.digest(of: file) == digest else { return nil }
-      return try file.status().size
+      let status = try file.status()
+      if intact[digest] != status {
+        guard try ObjectFolder.digest(of: file) == digest else { return nil }
+        intact[digest] = status
+      }
+      return status.size
     } catch {
       // An object that cannot be read is fetched again.
       return nil
@@ -192,16 +205,23 @@ package final class DiskStore: ContentStore {
     case (.writing(let database), _):
       return database
     case (nil, .reading):
-      let reading = try index.openForReading()
+      let reading = try index.openForReading(&diagnostics)
       connection = .reading(reading)
       return reading.database
     case (nil, .writing(let writing)):
       let database = try Self.withObjectsLocked(writing.layout) { () throws(Failure) in
         try index.openForWriting(&diagnostics)
       }
-      connection = .writing(database)
+      try connect(database)
       return database
     }
+  }
+
+  private func connect(_ database: Database) throws(Failure) {
+    if case .writing(let writing) = access, writing.publisher.durability == .none {
+      try database.execute("PRAGMA synchronous=OFF")
+    }
+    connection = .writing(database)
   }
 
   /// Lets a writer tidy up between two uses of a store that reads for long, such as a server's.
@@ -220,32 +240,46 @@ package final class DiskStore: ContentStore {
       connection = nil
       return
     }
+    if !database.isDamaged {
+      try recordUpkeep(database)
+    }
     connection = nil
-    if isDamaged {
+    guard !database.isDamaged else {
       database.close()
-      isDamaged = false
       return try index.setAside(&diagnostics, because: nil)
     }
-    try recordTimes(database)
     try index.close(database, patience: .seconds(1))
   }
 
-  /// Answers a fault of the index in the middle of a run: with an empty one, while that is safe.
-  func beginAnew(because fault: Failure) throws(Failure) {
-    guard case .writing(let writing) = access, fault.code == .storeDamaged else { throw fault }
-    if case .writing(let database) = connection {
-      database.close()
-    }
-    connection = nil
-    times = FolderTimes()
-    try Self.withObjectsLocked(writing.layout) { () throws(Failure) in
-      try index.setAside(&diagnostics, because: fault)
+  /// Asks the index, and what is left of it should it turn out damaged.
+  func answering<Value>(_ body: () throws(Failure) -> Value) throws(Failure) -> Value {
+    do throws(Failure) {
+      return try body()
+    } catch {
+      try recover(from: error)
+      return try body()
     }
   }
 
-  func noteDamage(_ fault: Failure) {
-    guard fault.code == .storeDamaged else { return }
-    isDamaged = true
+  /// Puts the last good copy in the place of a damaged index, unless that would lose rows of ours.
+  private func recover(from fault: Failure) throws(Failure) {
+    guard fault.code == .storeDamaged, !hasCommitted else { throw fault }
+    switch (access, connection) {
+    case (.reading, .reading(let reading)) where !reading.isCopy:
+      connection = nil
+      connection = .reading(try index.openCopy(because: fault, &diagnostics))
+    case (.writing(let writing), .writing(let database)):
+      kept = KeptStatements()
+      database.close()
+      connection = nil
+      let rebuilt = try Self.withObjectsLocked(writing.layout) { () throws(Failure) in
+        try index.rebuild(because: fault, &diagnostics)
+      }
+      try connect(rebuilt)
+      times = try recordedTimes(rebuilt)
+    case (.reading, _), (.writing, _):
+      throw fault
+    }
   }
 
   /// Keeps other processes from publishing or removing objects.

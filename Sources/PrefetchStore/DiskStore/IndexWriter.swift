@@ -1,50 +1,43 @@
 internal import PrefetchCore
 
-/// Applies changes to the index within one transaction and notes what they set free.
+/// Applies changes to the index and notes what they set free.
+///
+/// It lives as long as its connection, so that its statements are prepared once; ``begin(locks:)``
+/// and ``end()`` stand around the changes of one transaction.
 final class IndexWriter {
   /// Digests that some row named before; whether one still does is known after the last change.
   private(set) var released: Set<ContentDigest> = []
   private(set) var removed: [RemovedContent] = []
 
-  private let database: Database
-  private let locks: LockRule
-  private let findItem: Statement
-  private let insertItem: Statement
-  private let updateItem: Statement
-  private let deleteItem: Statement
-  private let findFate: Statement
-  private let findSegment: Statement
-  private let insertMember: Statement
-  private let deleteMember: Statement
-  private let markJoined: Statement
+  private let items: ItemRows
+  private let holders: HolderSets
+  private let segments: SegmentRows
+  private let listMembers: Statement
+  private var locks = LockRule(now: Instant(milliseconds: 0))
+  /// Sets of segments that may no longer be quiet.
+  private var disturbed: Set<Int64> = []
+
+  init(_ database: Database) throws(Failure) {
+    items = try ItemRows(database)
+    holders = try HolderSets(database)
+    segments = try SegmentRows(database)
+    listMembers = try database.prepare("SELECT item FROM items WHERE holders=?1 ORDER BY item")
+  }
 
   /// `locks` says which locks hold at the moment.
-  init(_ database: Database, locks: LockRule) throws(Failure) {
-    self.database = database
+  func begin(locks: LockRule) {
     self.locks = locks
-    findItem = try database.prepare("SELECT item, digest FROM items WHERE url=?1")
-    insertItem = try database.prepare(RecordRow.insertion)
-    updateItem = try database.prepare(RecordRow.update)
-    deleteItem = try database.prepare(
-      "DELETE FROM items WHERE item=?1 RETURNING url, id, size, digest"
-    )
-    findFate = try database.prepare(
-      """
-      SELECT origin, locked, locked_until, locked_process, \
-      EXISTS (SELECT 1 FROM members WHERE members.item=items.item) FROM items WHERE item=?1
-      """
-    )
-    findSegment = try database.prepare(
-      "SELECT segment, manifest FROM segments WHERE identity=?1 AND name=?2"
-    )
-    insertMember = try database.prepare(
-      """
-      INSERT INTO members (segment, item, position) VALUES (?1, ?2, ?3) \
-      ON CONFLICT (segment, item) DO UPDATE SET position=?3
-      """
-    )
-    deleteMember = try database.prepare("DELETE FROM members WHERE segment=?1 AND item=?2")
-    markJoined = try database.prepare("UPDATE items SET origin='segment' WHERE item=?1")
+    released = []
+    removed = []
+    disturbed = []
+    items.begin()
+    holders.begin()
+    segments.begin()
+  }
+
+  func end() throws(Failure) {
+    try endQuiet()
+    try items.end()
   }
 
   /// `isStored` answers whether an object that no row names yet is there and whole.
@@ -54,29 +47,30 @@ final class IndexWriter {
   ) throws(Failure) {
     switch change {
     case .record(let record, let body):
-      try write(record, body: body, isStored: isStored)
+      try write(record, body: body, joining: [], isStored: isStored)
     case .store(let record, let body, let keys):
-      try write(record, body: body, isStored: isStored)
-      for key in keys { try join(key, [record.url]) }
+      try write(record, body: body, joining: keys, isStored: isStored)
     case .confirm(let confirmations):
-      let update = try database.prepare(
-        "UPDATE items SET validated_at=?2, fresh_until=?3 WHERE item=?1"
-      )
-      for confirmation in confirmations {
-        try update.bind(1, confirmation.item)
-        try update.bind(2, confirmation.validatedAt)
-        try update.bind(3, confirmation.freshUntil)
-        try update.run()
-      }
-    case .joinItems, .leaveItems:
-      throw Failure(.internal, "not yet")
+      for confirmation in confirmations { try items.renewTimes(confirmation) }
     case .join(let key, let urls):
       try join(key, urls)
+    case .joinItems(let key, let numbers):
+      let segment = try segments.makingNumber(of: key)
+      for number in numbers {
+        guard let standing = try items.standing(item: number) else { continue }
+        try join(segment, standing)
+      }
     case .leave(let key, let urls):
-      guard let segment = try segment(key) else { return }
+      guard let segment = try segments.number(of: key) else { return }
       for url in urls {
-        guard let item = try item(of: url)?.number else { continue }
-        try leave(segment.number, item)
+        guard let standing = try items.standing(url: url) else { continue }
+        try leave(segment, key, standing)
+      }
+    case .leaveItems(let key, let numbers):
+      guard let segment = try segments.number(of: key) else { return }
+      for number in numbers {
+        guard let standing = try items.standing(item: number) else { continue }
+        try leave(segment, key, standing)
       }
     case .segment(let record, let manifest):
       try write(record, manifest: manifest)
@@ -87,26 +81,38 @@ final class IndexWriter {
 
   /// Removes an item whatever holds it.
   func remove(url: String) throws(Failure) {
-    guard let item = try item(of: url)?.number else { return }
-    let members = try database.prepare("DELETE FROM members WHERE item=?1")
-    try members.bind(1, item)
-    try members.run()
-    try dropItem(item)
+    guard let standing = try items.standing(url: url) else { return }
+    guard var removal = try items.removal(of: standing.item, locks: locks) else { return }
+    for segment in try holders.segments(of: removal.holders) {
+      guard let key = try segments.key(of: segment) else { continue }
+      removal.content.segments.append(key)
+    }
+    try drop(standing.item, removal)
   }
 
   /// Removes an item that came through a segment and is held by none; says nothing of others.
   func removeIfUnheld(_ item: Int64) throws(Failure) {
-    guard try isRemovable(item) else { return }
-    try dropItem(item)
+    guard let standing = try items.standing(item: item), standing.isDeclared,
+      standing.holders == 0,
+      let removal = try items.removal(of: item, locks: locks), !removal.isLocked
+    else { return }
+    try drop(item, removal)
   }
 
-  private func isRemovable(_ item: Int64) throws(Failure) -> Bool {
-    try findFate.bind(1, item)
-    defer { findFate.reset() }
-    guard try findFate.step() else { return false }
-    let isFromSegment = findFate.text(0) == "segment"
-    let isHeld = findFate.flag(4)
-    return isFromSegment && !isHeld && !locks.isLocked(findFate, from: 1)
+  /// Takes a body away from every record that names it, and from every segment.
+  func forgetBody(
+    _ digest: ContentDigest,
+    record: (String) throws(Failure) -> ContentRecord?
+  ) throws(Failure) {
+    for url in try items.urls(naming: digest) {
+      guard let standing = try items.standing(url: url), var emptied = try record(url) else {
+        continue
+      }
+      emptied.forgetBody()
+      released.insert(digest)
+      disturbed.insert(standing.holders)
+      try items.update(standing, to: emptied)
+    }
   }
 
   // MARK: Items
@@ -114,6 +120,7 @@ final class IndexWriter {
   private func write(
     _ given: ContentRecord,
     body: StagedBody?,
+    joining keys: [SegmentKey],
     isStored: (ContentDigest) throws(Failure) -> Bool
   ) throws(Failure) {
     var record = given
@@ -121,39 +128,42 @@ final class IndexWriter {
       record.digest = body.digest
       record.size = body.size
     }
-    let existing = try item(of: record.url)
+    let existing = try items.standing(url: record.url)
     if body == nil, let digest = record.digest, digest != existing?.digest {
       guard try isStored(digest) else {
         throw Failure(.storeDamaged, "no stored body `\(digest)` for `\(record.url)`")
       }
     }
-    if let existing {
-      if let digest = existing.digest, digest != record.digest {
-        released.insert(digest)
-      }
-      try RecordRow.bind(record, to: updateItem)
-      try updateItem.run()
-    } else {
-      try RecordRow.bind(record, to: insertItem)
-      try insertItem.run()
+    var set = existing?.holders ?? 0
+    for key in keys {
+      set = try holders.adding(try segments.makingNumber(of: key), to: set)
     }
+    guard var standing = existing else {
+      _ = try items.insert(record, holders: set)
+      disturbed.insert(set)
+      return
+    }
+    if standing.digest != record.digest || isDisturbing(record.state, after: standing.state) {
+      disturbed.insert(standing.holders)
+      disturbed.insert(set)
+    }
+    if let digest = standing.digest, digest != record.digest {
+      released.insert(digest)
+    }
+    standing.holders = set
+    standing.isDeclared = standing.isDeclared || set != 0
+    try items.update(standing, to: record)
   }
 
-  private func item(of url: String) throws(Failure) -> (number: Int64, digest: ContentDigest?)? {
-    try findItem.bind(1, url)
-    defer { findItem.reset() }
-    guard try findItem.step() else { return nil }
-    return (findItem.number(0), findItem.optionalDigest(1))
+  private func isDisturbing(_ state: ItemState, after old: ItemState?) -> Bool {
+    state != old && (state == .paused || state == .failed)
   }
 
-  private func dropItem(_ item: Int64) throws(Failure) {
-    try deleteItem.bind(1, item)
-    defer { deleteItem.reset() }
-    guard try deleteItem.step() else { return }
-    removed.append(
-      RemovedContent(url: deleteItem.text(0), id: deleteItem.text(1), size: deleteItem.number(2))
-    )
-    if let digest = deleteItem.optionalDigest(3) {
+  private func drop(_ item: Int64, _ removal: ItemRows.Removal) throws(Failure) {
+    try items.delete(item)
+    removed.append(removal.content)
+    disturbed.insert(removal.holders)
+    if let digest = removal.digest {
       released.insert(digest)
     }
   }
@@ -161,78 +171,83 @@ final class IndexWriter {
   // MARK: Segments
 
   private func join(_ key: SegmentKey, _ urls: [String]) throws(Failure) {
-    if try segment(key) == nil {
-      try write(SegmentRecord(key: key), manifest: nil)
-    }
-    guard let segment = try segment(key)?.number else { return }
-    // Later than all earlier ones, so that those who join again stand in their new order.
-    let last = try database.prepare("SELECT max(position) FROM members WHERE segment=?1")
-    try last.bind(1, segment)
-    var position = try last.step() ? last.optionalNumber(0) ?? -1 : -1
-    last.reset()
+    let segment = try segments.makingNumber(of: key)
     for url in urls {
-      guard let item = try item(of: url)?.number else {
+      guard let standing = try items.standing(url: url) else {
         throw Failure(.internal, "`\(url)` joins segment `\(key.name)` without a record")
       }
-      position += 1
-      try insertMember.bind(1, segment)
-      try insertMember.bind(2, item)
-      try insertMember.bind(3, position)
-      try insertMember.run()
-      try markJoined.bind(1, item)
-      try markJoined.run()
+      try join(segment, standing)
     }
   }
 
-  private func leave(_ segment: Int64, _ item: Int64) throws(Failure) {
-    try deleteMember.bind(1, segment)
-    try deleteMember.bind(2, item)
-    try deleteMember.run()
-    guard database.changeCount > 0 else { return }
-    try removeIfUnheld(item)
+  private func join(_ segment: Int64, _ standing: ItemRows.Standing) throws(Failure) {
+    let set = try holders.adding(segment, to: standing.holders)
+    guard set != standing.holders else { return }
+    try items.setHolders(set, of: standing)
+  }
+
+  private func leave(
+    _ segment: Int64,
+    _ key: SegmentKey,
+    _ standing: ItemRows.Standing
+  ) throws(Failure) {
+    let set = try holders.removing(segment, from: standing.holders)
+    guard set != standing.holders else { return }
+    if set == 0, var removal = try items.removal(of: standing.item, locks: locks),
+      !removal.isLocked
+    {
+      removal.content.segments = [key]
+      return try drop(standing.item, removal)
+    }
+    try items.setHolders(set, of: standing)
   }
 
   private func write(_ given: SegmentRecord, manifest: StagedBody?) throws(Failure) {
+    // A mark that comes with the record speaks of the state after all earlier changes.
+    try endQuiet()
     var record = given
     if let manifest {
       record.manifest = manifest.digest
     }
-    if let old = try segment(record.key)?.manifest, old != record.manifest {
+    if let old = try segments.find(record.key)?.manifest, old != record.manifest {
       released.insert(old)
     }
-    let replacement = try database.prepare(SegmentRow.replacement)
-    try SegmentRow.bind(record, to: replacement)
-    try replacement.run()
+    try segments.write(record)
   }
 
   private func forget(_ key: SegmentKey) throws(Failure) {
-    guard let segment = try segment(key) else { return }
+    guard let segment = try segments.find(key) else { return }
     if let manifest = segment.manifest {
       released.insert(manifest)
     }
-    var items: [Int64] = []
-    let members = try database.prepare(
-      "SELECT item FROM members WHERE segment=?1 ORDER BY position"
-    )
-    try members.bind(1, segment.number)
-    while try members.step() {
-      items.append(members.number(0))
+    for set in try holders.sets(with: segment.number) {
+      for item in try members(of: set) {
+        guard let standing = try items.standing(item: item) else { continue }
+        try leave(segment.number, key, standing)
+      }
     }
-    for item in items {
-      try leave(segment.number, item)
-    }
-    let deletion = try database.prepare("DELETE FROM segments WHERE segment=?1")
-    try deletion.bind(1, segment.number)
-    try deletion.run()
+    try segments.delete(segment.number)
   }
 
-  private func segment(
-    _ key: SegmentKey
-  ) throws(Failure) -> (number: Int64, manifest: ContentDigest?)? {
-    try findSegment.bind(1, key.identity)
-    try findSegment.bind(2, key.name)
-    defer { findSegment.reset() }
-    guard try findSegment.step() else { return nil }
-    return (findSegment.number(0), findSegment.optionalDigest(1))
+  private func members(of set: Int64) throws(Failure) -> [Int64] {
+    try listMembers.bind(1, set)
+    defer { listMembers.reset() }
+    var members: [Int64] = []
+    while try listMembers.step() {
+      members.append(listMembers.number(0))
+    }
+    return members
+  }
+
+  private func endQuiet() throws(Failure) {
+    guard !disturbed.isEmpty else { return }
+    var touched: Set<Int64> = []
+    for set in disturbed {
+      touched.formUnion(try holders.segments(of: set))
+    }
+    for segment in touched {
+      try segments.endQuiet(of: segment)
+    }
+    disturbed = []
   }
 }

@@ -1,62 +1,27 @@
 internal import PrefetchCore
 
-/// A content record as a row of `items`, both ways.
+/// A content record as rows of `items`, `item_times` and `item_details`, both ways.
 enum RecordRow {
   /// The columns in the order that ``read(_:)`` expects, the item's number first.
   static let columns =
     """
     item, url, id, provider, type, state, digest, size, mime, status, headers, etag, \
     last_modified, final_url, fetched_at, validated_at, fresh_until, expires_at, failure_code, \
-    failure_message, failure_transient
+    failure_message, failure_transient, description, other_digests
     """
 
-  static let insertion =
-    """
-    INSERT INTO items (url, id, provider, type, state, digest, size, mime, status, headers, etag, \
-    last_modified, final_url, fetched_at, validated_at, fresh_until, expires_at, failure_code, \
-    failure_message, failure_transient) \
-    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, \
-    ?20)
-    """
+  /// Where they come from; rows follow the order of `items`.
+  static let source =
+    "items CROSS JOIN item_times USING (item) CROSS JOIN item_details USING (item)"
 
-  static let update =
-    """
-    UPDATE items SET id=?2, provider=?3, type=?4, state=?5, digest=?6, size=?7, mime=?8, \
-    status=?9, headers=?10, etag=?11, last_modified=?12, final_url=?13, fetched_at=?14, \
-    validated_at=?15, fresh_until=?16, expires_at=?17, failure_code=?18, failure_message=?19, \
-    failure_transient=?20 WHERE url=?1
-    """
-
-  static func bind(_ record: ContentRecord, to statement: borrowing Statement) throws(Failure) {
-    try statement.bind(1, record.url)
-    try statement.bind(2, record.id)
-    try statement.bind(3, record.provider)
-    try statement.bind(4, record.type)
-    try statement.bind(5, record.state.rawValue)
-    try statement.bind(6, record.digest)
-    try statement.bind(7, record.size)
-    try statement.bind(8, record.mime)
-    try statement.bind(9, record.status)
-    try statement.bind(10, HeaderCoding.encode(record.headers))
-    try statement.bind(11, record.validators.entityTag)
-    try statement.bind(12, record.validators.lastModified)
-    try statement.bind(13, record.finalURL)
-    try statement.bind(14, record.fetchedAt)
-    try statement.bind(15, record.validatedAt)
-    try statement.bind(16, record.freshUntil)
-    try statement.bind(17, record.expiresAt)
-    try statement.bind(18, record.failure?.code.rawValue)
-    try statement.bind(19, record.failure?.message)
-    try statement.bind(20, record.failure?.isTransient ?? false)
-  }
+  static let columnCount: Int32 = 23
 
   static func read(_ row: borrowing Statement) throws(Failure) -> ContentRecord {
-    var record = ContentRecord(url: row.text(1), id: row.text(2))
+    let url = row.text(1)
+    var record = ContentRecord(url: url, id: row.optionalText(2) ?? ItemName.made(from: url))
     record.provider = row.optionalText(3)
     record.type = row.optionalText(4)
-    guard let state = ItemState(rawValue: row.text(5)) else {
-      throw damaged("state", of: record.url)
-    }
+    guard let state = state(row, 5) else { throw damaged("state", of: record.url) }
     record.state = state
     record.digest = row.optionalDigest(6)
     guard record.digest != nil || row.isNull(6) else { throw damaged("digest", of: record.url) }
@@ -77,10 +42,56 @@ enum RecordRow {
       guard let code = ErrorCode(rawValue: code) else { throw damaged("failure", of: record.url) }
       record.failure = Failure(code, row.text(19), isTransient: row.flag(20))
     }
+    record.description = UInt64(bitPattern: row.number(21))
+    if !row.isNull(22) {
+      let digests = unsafe row.withBytes(22) { bytes in unsafe DigestCoding.decode(bytes.bytes) }
+      guard let digests else { throw damaged("digests", of: record.url) }
+      record.otherDigests = digests
+    }
     return record
   }
 
-  private static func damaged(_ column: String, of url: String) -> Failure {
+  /// Most are `cached`, which needs no string.
+  static func state(_ row: borrowing Statement, _ column: Int32) -> ItemState? {
+    row.holds(column, "cached") ? .cached : ItemState(rawValue: row.text(column))
+  }
+
+  static func damaged(_ column: String, of url: String) -> Failure {
     Failure(.storeDamaged, "the index holds an impossible `\(column)` for `\(url)`")
   }
+}
+
+/// Digests besides SHA-256 as one value of a row: for each a byte that names the algorithm, then
+/// as many bytes as it makes.
+enum DigestCoding {
+  /// Nil for none.
+  static func encode(_ digests: [DigestAlgorithm: [UInt8]]) -> [UInt8]? {
+    var bytes: [UInt8] = []
+    for (code, algorithm) in algorithms.enumerated() {
+      guard let digest = digests[algorithm], digest.count == algorithm.byteCount else { continue }
+      bytes.append(UInt8(code))
+      bytes += digest
+    }
+    return bytes.isEmpty ? nil : bytes
+  }
+
+  /// Nil for bytes that `encode` never makes.
+  static func decode(_ bytes: RawSpan) -> [DigestAlgorithm: [UInt8]]? {
+    var digests: [DigestAlgorithm: [UInt8]] = [:]
+    var offset = 0
+    while offset < bytes.byteCount {
+      let code = Int(unsafe bytes.unsafeLoad(fromByteOffset: offset, as: UInt8.self))
+      guard algorithms.indices.contains(code) else { return nil }
+      let end = offset + 1 + algorithms[code].byteCount
+      guard end <= bytes.byteCount else { return nil }
+      digests[algorithms[code]] = unsafe bytes.extracting(offset + 1..<end).withUnsafeBytes {
+        unsafe Array($0)
+      }
+      offset = end
+    }
+    return digests
+  }
+
+  /// Stored by position: only ever append.
+  private static let algorithms: [DigestAlgorithm] = [.md5, .sha1, .sha256, .sha384, .sha512]
 }

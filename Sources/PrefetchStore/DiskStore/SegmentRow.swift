@@ -5,17 +5,20 @@ enum SegmentRow {
   static let columns =
     """
     segment, identity, name, priority, manifest_url, manifest, manifest_final_url, etag, \
-    last_modified, generated, item_count, last_checked, last_success, state
+    last_modified, generated, item_count, last_checked, last_success, state, quiet_until, \
+    quiet_rules, quiet_items, quiet_bytes
     """
 
   static let replacement =
     """
     INSERT INTO segments (identity, name, priority, manifest_url, manifest, manifest_final_url, \
-    etag, last_modified, generated, item_count, last_checked, last_success, state) \
-    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13) \
+    etag, last_modified, generated, item_count, last_checked, last_success, state, quiet_until, \
+    quiet_rules, quiet_items, quiet_bytes) \
+    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17) \
     ON CONFLICT (identity, name) DO UPDATE SET priority=?3, manifest_url=?4, manifest=?5, \
     manifest_final_url=?6, etag=?7, last_modified=?8, generated=?9, item_count=?10, \
-    last_checked=?11, last_success=?12, state=?13
+    last_checked=?11, last_success=?12, state=?13, quiet_until=?14, quiet_rules=?15, \
+    quiet_items=?16, quiet_bytes=?17
     """
 
   static func bind(_ record: SegmentRecord, to statement: borrowing Statement) throws(Failure) {
@@ -32,6 +35,10 @@ enum SegmentRow {
     try statement.bind(11, record.lastChecked)
     try statement.bind(12, record.lastSuccess)
     try statement.bind(13, record.state.rawValue)
+    try statement.bind(14, record.quiet?.until)
+    try statement.bind(15, record.quiet.map { Int64(bitPattern: $0.rules) })
+    try statement.bind(16, record.quiet?.itemCount)
+    try statement.bind(17, record.quiet?.bytes)
   }
 
   static func read(_ row: borrowing Statement) throws(Failure) -> SegmentRecord {
@@ -53,6 +60,14 @@ enum SegmentRow {
       )
     }
     record.state = state
+    record.quiet = row.instant(14).map { until in
+      QuietMark(
+        until: until,
+        rules: UInt64(bitPattern: row.number(15)),
+        itemCount: Int(row.number(16)),
+        bytes: row.number(17)
+      )
+    }
     return record
   }
 }

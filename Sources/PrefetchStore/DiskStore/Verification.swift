@@ -69,8 +69,8 @@ extension DiskStore {
   package func repair(_ bad: [DamagedObject], holding lock: RunLock) throws(Failure) {
     let writing = try requireWriting()
     try withExtendedLifetime(lock) { () throws(Failure) in
-      _ = try change { (_, _) throws(Failure) in
-        try forgetBodies(bad.map(\.digest))
+      _ = try change { (writer, _) throws(Failure) in
+        try forgetBodies(bad.map(\.digest), writer)
       }
       try Self.withObjectsLocked(writing.layout) { () throws(Failure) in
         for object in bad {
@@ -88,27 +88,29 @@ extension DiskStore {
   }
 
   private func namedObjects() throws(Failure) -> [NamedObject] {
-    let rows = try database().prepare(
-      """
-      SELECT digest, size, url FROM items WHERE digest IS NOT NULL UNION ALL \
-      SELECT manifest, NULL, coalesce(manifest_url, name) FROM segments \
-      WHERE manifest IS NOT NULL ORDER BY 1, 2 DESC, 3
-      """
-    )
-    var objects: [NamedObject] = []
-    while try rows.step() {
-      guard let digest = rows.optionalDigest(0) else {
-        throw Failure(.storeDamaged, "the index holds an impossible digest for `\(rows.text(2))`")
+    try answering { () throws(Failure) in
+      let rows = try database().prepare(
+        """
+        SELECT digest, size, url FROM items WHERE digest IS NOT NULL UNION ALL \
+        SELECT manifest, NULL, coalesce(manifest_url, name) FROM segments \
+        WHERE manifest IS NOT NULL ORDER BY 1, 2 DESC, 3
+        """
+      )
+      var objects: [NamedObject] = []
+      while try rows.step() {
+        guard let digest = rows.optionalDigest(0) else {
+          throw Failure(.storeDamaged, "the index holds an impossible digest for `\(rows.text(2))`")
+        }
+        if objects.last?.digest == digest {
+          objects[objects.count - 1].urls.append(rows.text(2))
+        } else {
+          objects.append(
+            NamedObject(digest: digest, size: rows.optionalNumber(1), urls: [rows.text(2)])
+          )
+        }
       }
-      if objects.last?.digest == digest {
-        objects[objects.count - 1].urls.append(rows.text(2))
-      } else {
-        objects.append(
-          NamedObject(digest: digest, size: rows.optionalNumber(1), urls: [rows.text(2)])
-        )
-      }
+      return objects
     }
-    return objects
   }
 
   private func problem(
@@ -132,20 +134,15 @@ extension DiskStore {
     }
   }
 
-  private func forgetBodies(_ digests: [ContentDigest]) throws(Failure) {
-    let database = try database()
-    let items = try database.prepare(
-      """
-      UPDATE items SET digest=NULL, size=0, state='pending', etag=NULL, last_modified=NULL, \
-      validated_at=NULL, fresh_until=NULL WHERE digest=?1
-      """
-    )
-    let segments = try database.prepare(
+  private func forgetBodies(
+    _ digests: [ContentDigest],
+    _ writer: IndexWriter
+  ) throws(Failure) {
+    let segments = try database().prepare(
       "UPDATE segments SET manifest=NULL, etag=NULL, last_modified=NULL WHERE manifest=?1"
     )
     for digest in digests {
-      try items.bind(1, digest)
-      try items.run()
+      try writer.forgetBody(digest) { url throws(Failure) in try record(url: url) }
       try segments.bind(1, digest)
       try segments.run()
     }

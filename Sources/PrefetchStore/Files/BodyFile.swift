@@ -3,21 +3,40 @@ internal import PrefetchCrypto
 
 /// One body on its way into a staging area, hashed while it is written.
 ///
-/// A small body waits in memory and is written at once; a large one goes to its file as it comes.
+/// A small body waits in memory and is written at once; a large one goes to its file as it comes,
+/// under a name that outlives the process where the rest of it could be asked for later.
 final class BodyFile: BodySink {
   private let area: StagingArea
   private let hasher: BodyHasher
+  private let plan: BodyPlan
   private var buffer: [UInt8] = []
   private var target: StagedFile?
+  private var mayBeKept: Bool
   private var isOver = false
   private(set) var size: Int64 = 0
 
-  init(in area: StagingArea, hasher: BodyHasher, expectedSize: Int64?) {
+  init(in area: StagingArea, hasher: BodyHasher, _ plan: BodyPlan) {
     self.area = area
     self.hasher = hasher
-    if let expectedSize, expectedSize > 0 {
+    self.plan = plan
+    mayBeKept = plan.partialKey != nil && plan.partial != nil
+    if let expectedSize = plan.expectedSize, expectedSize > 0 {
       buffer.reserveCapacity(Int(min(expectedSize, Int64(Self.bufferSize))))
     }
+  }
+
+  /// The hasher has seen what the part holds.
+  convenience init(
+    in area: StagingArea,
+    hasher: BodyHasher,
+    _ plan: BodyPlan,
+    continuing part: KeptPart,
+    at offset: Int64
+  ) {
+    self.init(in: area, hasher: hasher, plan)
+    target = StagedFile(file: part.file, part: part)
+    size = offset
+    mayBeKept = false
   }
 
   func append(_ bytes: RawSpan) throws(Failure) {
@@ -39,6 +58,9 @@ final class BodyFile: BodySink {
     try flush()
     let staged = if let target { target } else { try area.openFile() }
     target = nil
+    if staged.part == nil, let key = plan.partialKey {
+      area.forgetPart(key)
+    }
     let digests = hasher.finish()
     return StagedBody(
       id: try area.register(staged),
@@ -49,12 +71,24 @@ final class BodyFile: BodySink {
   }
 
   func suspend() -> PartialBody? {
-    abandon()
-    return nil
+    guard !isOver, size > 0 else {
+      abandon()
+      return nil
+    }
+    // What a full disk did not take is fetched again; what it took is a part all the same.
+    try? flush()
+    guard let kept = try? target?.part?.seal(), kept.offset > 0 else {
+      abandon()
+      return nil
+    }
+    isOver = true
+    target = nil
+    return kept
   }
 
   func abandon() {
     isOver = true
+    target?.part?.remove()
     target = nil
     buffer = []
   }
@@ -70,7 +104,17 @@ final class BodyFile: BodySink {
     if target == nil {
       target = try area.openFile()
     }
-    try target?.file?.write(bytes)
+    try keepWhenLarge()
+    try target?.file?.write(bytes, deed: "write a body into")
+  }
+
+  private func keepWhenLarge() throws(Failure) {
+    guard mayBeKept, let target, let key = plan.partialKey, let part = plan.partial,
+      max(size, plan.expectedSize ?? part.wholeSize ?? 0) >= KeptParts.smallest
+    else { return }
+    mayBeKept = false
+    guard let kept = try area.keep(target, key: key, as: part) else { return }
+    self.target = StagedFile(file: target.file, part: kept)
   }
 
   private static let bufferSize = 64 * 1024

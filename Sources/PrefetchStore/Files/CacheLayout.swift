@@ -8,6 +8,7 @@ struct CacheLayout {
   let objects: Folder
 
   static let indexName = "index.sqlite"
+  static let backupName = "index.backup.sqlite"
   static let lockName = "lock"
   private static let objectsName = "objects"
   private static let digestsName = "sha256"
@@ -23,7 +24,11 @@ struct CacheLayout {
   }
 
   var index: DatabaseFile {
-    DatabaseFile(folder: root, name: Self.indexName, schema: .index)
+    Self.index(in: root)
+  }
+
+  static func index(in root: Folder) -> DatabaseFile {
+    DatabaseFile(folder: root, name: indexName, schema: .index, backupName: backupName)
   }
 
   /// Made after the index, so that a cache with objects and no index is known to have lost it.
@@ -32,7 +37,7 @@ struct CacheLayout {
   }
 
   func partialFolder() throws(Failure) -> PartialFolder {
-    PartialFolder(try root.makingFolder(Self.partialName).0)
+    PartialFolder(try root.makingFolder(Self.partialName).0, ofCache: root.path)
   }
 
   /// What is there, for reading; nil when there are no objects.
@@ -40,11 +45,16 @@ struct CacheLayout {
     try root.folder(objectsName)?.folder(digestsName).map(ObjectFolder.init(root:))
   }
 
+  static func existingParts(in root: Folder) throws(Failure) -> KeptParts? {
+    try root.folder(partialName).map(KeptParts.init(folder:))
+  }
+
   /// Lets backup programs leave the cache out.
   private static func makeTag(in root: Folder) throws(Failure) {
     guard try root.status(of: tagName) == nil else { return }
-    let temporary = RandomName.make(tagName + ".")
-    let file = try root.open(temporary, O_WRONLY | O_CREAT | O_EXCL, mode: 0o644)
+    // Always the same name, so that what a kill leaves is used up by the next one.
+    let temporary = tagName + ".new"
+    let file = try root.open(temporary, O_WRONLY | O_CREAT | O_TRUNC, mode: 0o644)
     let text =
       """
       Signature: 8a477f597d28d172789f06886806bc55
@@ -55,6 +65,11 @@ struct CacheLayout {
     let bytes = Array(text.utf8)
     try file.write(unsafe bytes.span.bytes)
     try file.close()
-    try root.rename(temporary, to: tagName, in: root)
+    do throws(Failure) {
+      try root.rename(temporary, to: tagName, in: root)
+    } catch {
+      // Somebody else may have been faster with the same text.
+      guard try root.status(of: tagName) != nil else { throw error }
+    }
   }
 }

@@ -1,7 +1,7 @@
 internal import Glibc
 
 /// What the file system says about one name.
-struct FileStatus {
+struct FileStatus: Hashable {
   enum Kind {
     case file
     case folder
@@ -10,6 +10,8 @@ struct FileStatus {
 
   let kind: Kind
   let size: Int64
+  /// How many names it has.
+  let linkCount: Int
   let device: UInt64
   let inode: UInt64
   /// Nanoseconds since 1970; of a folder: when a name was last added or removed.
@@ -25,6 +27,7 @@ struct FileStatus {
       default: .other
       }
     size = Int64(status.st_size)
+    linkCount = Int(status.st_nlink)
     device = UInt64(status.st_dev)
     inode = UInt64(status.st_ino)
     modified = Self.nanoseconds(status.st_mtim)

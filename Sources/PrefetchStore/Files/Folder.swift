@@ -154,6 +154,19 @@ final class Folder: Sendable {
     }
   }
 
+  /// Copies a file into a new one.
+  func copy(
+    _ name: String,
+    to newName: String,
+    in other: Folder,
+    mode: mode_t = 0o600
+  ) throws(Failure) {
+    let source = try open(name, O_RDONLY)
+    let target = try other.open(newName, O_WRONLY | O_CREAT | O_EXCL, mode: mode)
+    try source.copy(to: target)
+    try target.close()
+  }
+
   func names() throws(Failure) -> [String] {
     // The stream takes its descriptor over, so it gets one of its own.
     let number = openNumber(".", O_RDONLY | O_DIRECTORY)

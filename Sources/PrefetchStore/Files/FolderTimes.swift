@@ -24,6 +24,11 @@ struct FolderTimes {
     return false
   }
 
+  /// The same, without noting it.
+  func isKnown(_ prefix: UInt8, modified: Int64) -> Bool {
+    known[prefix] == modified
+  }
+
   /// To be called around every change of our own.
   mutating func willChange(_ prefix: UInt8, modified: Int64) {
     _ = isComplete(prefix, modified: modified)

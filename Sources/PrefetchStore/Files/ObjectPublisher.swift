@@ -28,16 +28,29 @@ struct ObjectPublisher {
   let objects: ObjectFolder
   let partial: PartialFolder
   let durability: Durability
+  private let folders: OpenFolders
+
+  init(
+    objects: ObjectFolder,
+    partial: PartialFolder,
+    durability: Durability,
+    descriptors: Int
+  ) {
+    self.objects = objects
+    self.partial = partial
+    self.durability = durability
+    folders = OpenFolders(in: objects.root, descriptors: descriptors)
+  }
 
   /// When it returns, the bodies are under their names and as durable as they have to be.
   func publish(_ publications: [Publication], noting times: inout FolderTimes) throws(Failure) {
     var files: [OpenFile] = []
-    var folders: [Folder] = []
+    var changed: [Folder] = []
     var hasNewFolder = false
     for group in Self.grouped(publications, by: \.digest) {
       let prefix = group[0].digest.prefix
-      let (folder, isNew) = try objects.root.makingFolder(ObjectFolder.name(of: prefix))
-      times.willChange(prefix, modified: isNew ? FolderTimes.absent : try folder.status().modified)
+      let (folder, modified) = try folder(prefix)
+      times.willChange(prefix, modified: modified)
       let fileCount = files.count
       do throws(Failure) {
         for publication in group {
@@ -49,21 +62,36 @@ struct ObjectPublisher {
         throw error
       }
       times.didChange(prefix, modified: try folder.status().modified)
-      hasNewFolder = hasNewFolder || isNew
+      hasNewFolder = hasNewFolder || modified == FolderTimes.absent
       if files.count > fileCount {
-        folders.append(folder)
+        changed.append(folder)
       }
     }
     if hasNewFolder {
-      folders.append(objects.root)
+      changed.append(objects.root)
     }
     do throws(Failure) {
-      try makeDurable(files, folders)
+      try makeDurable(files, changed)
     } catch {
       // The kernel reports lost writes once only; what it lost must not be taken for good later.
+      for publication in publications {
+        publication.staged.part?.remove()
+      }
       try? remove(publications.filter { !$0.isKnown }.map(\.digest), noting: &times)
       throw error
     }
+  }
+
+  /// The folder and its time; one that was removed while it was held open is made anew.
+  private func folder(_ prefix: UInt8) throws(Failure) -> (Folder, modified: Int64) {
+    for _ in 1...2 {
+      let (folder, isNew) = try folders.making(prefix)
+      guard !isNew else { return (folder, FolderTimes.absent) }
+      let status = try folder.status()
+      guard status.linkCount == 0 else { return (folder, status.modified) }
+      folders.forget(prefix)
+    }
+    throw Failure(.disk, "`\(objects.root.path)` was removed while it was written to")
   }
 
   func remove(_ digests: [ContentDigest], noting times: inout FolderTimes) throws(Failure) {
@@ -112,6 +140,7 @@ struct ObjectPublisher {
     if let stagedName = staged.name {
       return try partial.names().link(stagedName, to: name, in: folder)
     }
+    try staged.part?.makeReadOnly()
     guard let file = staged.file else { return -ENOENT }
     return folder.link(file, as: name)
   }
@@ -157,14 +186,7 @@ struct ObjectPublisher {
 
   private func copy(_ file: OpenFile, to name: String, in folder: Folder) throws(Failure) {
     let target = try folder.open(name, O_WRONLY | O_CREAT | O_EXCL, mode: 0o444)
-    var buffer = [UInt8](repeating: 0, count: 256 * 1024)
-    var offset: Int64 = 0
-    while true {
-      let count = try file.read(into: &buffer, at: offset)
-      guard count > 0 else { break }
-      try target.write(unsafe buffer.span.extracting(first: count).bytes)
-      offset += Int64(count)
-    }
+    try file.copy(to: target)
     try target.close()
   }
 

@@ -39,11 +39,11 @@ final class OpenFile: Sendable {
     return FileStatus(status)
   }
 
-  func write(_ bytes: RawSpan) throws(Failure) {
+  func write(_ bytes: RawSpan, deed: String = "write") throws(Failure) {
     let error = unsafe bytes.withUnsafeBytes { buffer in
       unsafe Self.write(buffer, to: number)
     }
-    guard error == 0 else { throw .system(error, "write", path) }
+    guard error == 0 else { throw .system(error, deed, path) }
   }
 
   /// Reads up to `buffer.count` bytes at an offset; 0 at the end.
@@ -55,6 +55,18 @@ final class OpenFile: Sendable {
     }
     guard count >= 0 else { throw .system(Int32(-count), "read", path) }
     return count
+  }
+
+  /// Appends all bytes of this file to another one.
+  func copy(to target: OpenFile) throws(Failure) {
+    var buffer = [UInt8](repeating: 0, count: 256 * 1024)
+    var offset: Int64 = 0
+    while true {
+      let count = try read(into: &buffer, at: offset)
+      guard count > 0 else { return }
+      try target.write(unsafe buffer.span.extracting(first: count).bytes)
+      offset += Int64(count)
+    }
   }
 
   /// After a failure the kernel has forgotten what it could not write; never ask twice.

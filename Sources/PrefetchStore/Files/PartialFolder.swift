@@ -8,6 +8,9 @@ internal import Synchronization
 /// folder unlocked knows that its owner is dead and may remove it.
 final class PartialFolder: Sendable {
   let folder: Folder
+  let parts: KeptParts
+  /// For messages: the folder that its users know.
+  let cachePath: String
   private let session = Mutex<Session?>(nil)
   private let knowsUnnamedFiles = Atomic(true)
 
@@ -18,8 +21,10 @@ final class PartialFolder: Sendable {
     var name: String
   }
 
-  init(_ folder: Folder) {
+  init(_ folder: Folder, ofCache cachePath: String) {
     self.folder = folder
+    self.cachePath = cachePath
+    parts = KeptParts(folder: folder)
   }
 
   deinit {
@@ -35,10 +40,10 @@ final class PartialFolder: Sendable {
     if knowsUnnamedFiles.load(ordering: .relaxed) {
       let number = folder.openNumber(".", O_RDWR | Self.unnamed, mode: 0o444)
       if number >= 0 {
-        return (OpenFile(owning: number, path: folder.path(of: "unnamed")), nil)
+        return (OpenFile(owning: number, path: cachePath), nil)
       }
       guard [EOPNOTSUPP, EISDIR, EINVAL, ENOENT].contains(-number) else {
-        throw .system(-number, "create a file in", folder.path)
+        throw .system(-number, "create a file in", cachePath)
       }
       knowsUnnamedFiles.store(false, ordering: .relaxed)
     }

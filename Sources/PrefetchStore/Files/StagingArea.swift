@@ -9,7 +9,10 @@ internal import Synchronization
 /// Several threads may use it at once; each body belongs to one of them until it is finished.
 package final class StagingArea: BodyStaging, Sendable {
   private let place: Place
+  private let mostOpenFiles: Int
   private let table = Mutex(Table())
+  /// Until the first look there may be some.
+  private let hasParts = Atomic(true)
 
   private enum Place {
     case memory
@@ -22,8 +25,9 @@ package final class StagingArea: BodyStaging, Sendable {
     var openCount = 0
   }
 
-  private init(_ place: Place) {
+  private init(_ place: Place, mostOpenFiles: Int = .max) {
     self.place = place
+    self.mostOpenFiles = mostOpenFiles
   }
 
   /// For runs that must not write anything: bodies live in memory and die with the process.
@@ -31,16 +35,22 @@ package final class StagingArea: BodyStaging, Sendable {
     StagingArea(.memory)
   }
 
-  static func onDisk(_ partial: PartialFolder) -> StagingArea {
-    StagingArea(.disk(partial))
+  /// `descriptors` are all that the process has; bodies take a quarter at most.
+  static func onDisk(_ partial: PartialFolder, descriptors: Int) -> StagingArea {
+    StagingArea(.disk(partial), mostOpenFiles: descriptors / 4)
   }
 
   package func beginBody(_ plan: BodyPlan) throws(Failure) -> any BodySink {
-    BodyFile(
-      in: self,
-      hasher: try BodyHasher(alsoHashing: plan.algorithms),
-      expectedSize: plan.expectedSize
-    )
+    let hasher = try BodyHasher(alsoHashing: plan.algorithms)
+    guard let kept = plan.partial, kept.offset > 0 else {
+      return BodyFile(in: self, hasher: hasher, plan)
+    }
+    guard let key = plan.partialKey, case .disk(let partial) = place else {
+      throw Failure(.disk, "nothing is kept that could be continued", isTransient: true)
+    }
+    let part = try partial.parts.open(key, at: kept)
+    try part.replay(upTo: kept.offset) { hasher.update($0) }
+    return BodyFile(in: self, hasher: hasher, plan, continuing: part, at: kept.offset)
   }
 
   package func withBytes<Value>(
@@ -52,6 +62,7 @@ package final class StagingArea: BodyStaging, Sendable {
 
   package func discard(_ body: StagedBody) {
     guard let staged = table.withLock({ Self.take(body.id, from: &$0) }) else { return }
+    if let part = staged.part { return part.remove() }
     guard let name = staged.name, case .disk(let partial) = place else { return }
     // What stays behind is removed with the folder.
     _ = try? partial.names().remove(name)
@@ -72,13 +83,38 @@ package final class StagingArea: BodyStaging, Sendable {
     }
   }
 
+  /// Lets a body that grows outlive this process; nil where it cannot.
+  func keep(_ staged: StagedFile, key: String, as part: PartialBody) throws(Failure) -> KeptPart? {
+    guard case .disk(let partial) = place, let file = staged.file,
+      let kept = partial.parts.keep(file, key: key, as: part)
+    else { return nil }
+    hasParts.store(true, ordering: .relaxed)
+    if let name = staged.name {
+      try partial.names().remove(name)
+    }
+    return kept
+  }
+
+  /// Drops what is kept under a key, now that its body came another way.
+  func forgetPart(_ key: String) {
+    guard case .disk(let partial) = place, hasParts.load(ordering: .relaxed) else { return }
+    partial.parts.forget(key)
+  }
+
+  func parts() throws(Failure) -> [String: PartialBody] {
+    guard case .disk(let partial) = place else { return [:] }
+    let parts = try partial.parts.all()
+    hasParts.store(!parts.isEmpty, ordering: .relaxed)
+    return parts
+  }
+
   /// Takes a finished body in and gives it its number.
   func register(_ staged: StagedFile) throws(Failure) -> Int {
     let (id, isCrowded) = table.withLock { table in
       table.lastID += 1
       table.files[table.lastID] = staged
       table.openCount += 1
-      return (table.lastID, table.openCount > Self.mostOpenFiles)
+      return (table.lastID, table.openCount > mostOpenFiles)
     }
     if isCrowded, case .disk(let partial) = place {
       try closeFile(of: id, in: partial)
@@ -108,10 +144,20 @@ package final class StagingArea: BodyStaging, Sendable {
     var name = staged.name
     if name == nil {
       let newName = RandomName.make("body-")
+      if let part = staged.part {
+        // Without its descriptor a part would be without its lock.
+        try part.makeReadOnly()
+        try part.move(to: newName, in: partial.names())
+        return noteClosed(id, newName)
+      }
       // Where an unnamed file cannot be named, it has to stay open.
       guard try partial.names().link(file, as: newName) == 0 else { return }
       name = newName
     }
+    noteClosed(id, name)
+  }
+
+  private func noteClosed(_ id: Int, _ name: String?) {
     table.withLock { table in
       table.files[id] = StagedFile(file: nil, name: name)
       table.openCount -= 1
@@ -126,8 +172,6 @@ package final class StagingArea: BodyStaging, Sendable {
     return staged
   }
 
-  /// A quarter of the descriptors that a process gets by default.
-  private static let mostOpenFiles = 256
   /// The flag `MFD_CLOEXEC`.
   private static let closeOnExec: UInt32 = 1
 }
@@ -136,4 +180,5 @@ package final class StagingArea: BodyStaging, Sendable {
 struct StagedFile: Sendable {
   var file: OpenFile?
   var name: String?
+  var part: KeptPart?
 }

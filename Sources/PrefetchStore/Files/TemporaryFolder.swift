@@ -33,18 +33,4 @@ struct TemporaryFolder: ~Copyable {
     }
     try? parent.removeFolder(name)
   }
-
-  borrowing func copy(_ file: String, from other: Folder) throws(Failure) {
-    let source = try other.open(file, O_RDONLY)
-    let target = try folder.open(file, O_WRONLY | O_CREAT | O_EXCL, mode: 0o600)
-    var buffer = [UInt8](repeating: 0, count: 256 * 1024)
-    var offset: Int64 = 0
-    while true {
-      let count = try source.read(into: &buffer, at: offset)
-      guard count > 0 else { break }
-      try target.write(unsafe buffer.span.extracting(first: count).bytes)
-      offset += Int64(count)
-    }
-    try target.close()
-  }
 }

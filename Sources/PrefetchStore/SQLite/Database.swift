@@ -18,6 +18,8 @@ internal import PrefetchCore
   let name: String
   let handle: OpaquePointer
   private var isOpen = true
+  /// Whether any statement met broken pages.
+  private(set) var isDamaged = false
 
   init(path: String, named name: String, access: Access) throws(Failure) {
     self.name = name
@@ -130,6 +132,35 @@ internal import PrefetchCore
     return true
   }
 
+  /// Reads every page and checks how they hang together, unless there are more than that many.
+  func checkPages(upTo limit: Int64) throws(Failure) {
+    guard try number("PRAGMA page_count") ?? 0 <= limit else { return }
+    let statement = try prepare("PRAGMA quick_check(1)")
+    guard try statement.step(), statement.text(0) == "ok" else {
+      noteDamage()
+      throw Failure(.storeDamaged, "`\(name)` is damaged: \(statement.text(0))")
+    }
+  }
+
+  /// Makes another database a copy of this one as it is now.
+  func copyPages(to copy: Database) throws(Failure) {
+    guard let backup = unsafe sqlite3_backup_init(copy.handle, "main", handle, "main") else {
+      throw copy.failure(unsafe sqlite3_errcode(copy.handle))
+    }
+    unsafe sqlite3_backup_step(backup, -1)
+    let result = unsafe sqlite3_backup_finish(backup)
+    guard result == SQLITE_OK else { throw copy.failure(result) }
+  }
+
+  func noteDamage() {
+    isDamaged = true
+  }
+
+  /// Rows that were changed since it was opened.
+  var totalChangeCount: Int64 {
+    unsafe sqlite3_total_changes64(handle)
+  }
+
   func check(_ result: Int32) throws(Failure) {
     guard result != SQLITE_OK else { return }
     throw failure(result)
@@ -143,6 +174,9 @@ internal import PrefetchCore
     case (SQLITE_IOERR, ENOSPC), (SQLITE_IOERR, EDQUOT), (SQLITE_IOERR, EROFS),
       (SQLITE_IOERR, EACCES), (SQLITE_CANTOPEN, ENOSPC), (SQLITE_CANTOPEN, EDQUOT):
       return .system(error, "write", name)
+    case (SQLITE_CORRUPT, _), (SQLITE_NOTADB, _):
+      noteDamage()
+      return .sqlite(result, message, in: name)
     default:
       return .sqlite(result, message, in: name)
     }

@@ -6,6 +6,8 @@ struct Schema: Sendable {
   let applicationID: Int32
   /// The statements that lead from version n to n + 1; a new file runs through all of them.
   let steps: [String]
+  /// What a database notes that was made anew at time `?1`, or restored from a copy.
+  var rebuildNote: String?
 
   var version: Int {
     steps.count

@@ -1,4 +1,5 @@
 internal import CSQLite
+internal import Glibc
 internal import PrefetchCore
 
 /// One prepared statement, given back at the end of its scope.
@@ -136,7 +137,17 @@ internal import PrefetchCore
   }
 
   func optionalDigest(_ index: Int32) -> ContentDigest? {
-    unsafe withBytes(index) { bytes in unsafe ContentDigest(bytes: bytes) }
+    unsafe withBytes(index) { bytes in unsafe ContentDigest(bytes) }
+  }
+
+  /// Whether a column has exactly these bytes.
+  func holds(_ index: Int32, _ text: StaticString) -> Bool {
+    unsafe withBytes(index) { bytes in
+      guard let start = bytes.baseAddress, bytes.count == text.utf8CodeUnitCount else {
+        return false
+      }
+      return unsafe memcmp(start, text.utf8Start, bytes.count) == 0
+    }
   }
 
   func bytes(_ index: Int32) -> [UInt8] {

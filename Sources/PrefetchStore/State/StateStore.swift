@@ -44,9 +44,9 @@ package final class StateStore {
     let file = DatabaseFile(folder: folder, name: name, schema: .state)
     guard try file.status() != nil else { return nil }
     do throws(Failure) {
-      return StateStore(file, .reading(try file.openForReading()))
+      return StateStore(file, .reading(try file.openForReading(&reports)))
     } catch {
-      guard error.code == .storeDamaged, try !file.isNewer() else { throw error }
+      guard error.code == .storeDamaged, !file.isNewer else { throw error }
       reports.append(
         Diagnostic(
           "state.damaged",

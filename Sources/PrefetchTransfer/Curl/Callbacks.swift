@@ -6,15 +6,14 @@ extension EasyHandle {
   func prepareCallbacks() throws(Failure) {
     try unsafe set(CURLOPT_HEADERFUNCTION, function: receiveHeader)
     try unsafe set(CURLOPT_WRITEFUNCTION, function: receiveBody)
-    try unsafe set(progress: noteProgress)
     try unsafe set(prerequest: noteRequest)
   }
 
-  /// The caller keeps the exchange alive until the transfer is over.
-  func attach(_ exchange: WireExchange) throws(Failure) {
-    let address = unsafe Unmanaged.passUnretained(exchange).toOpaque()
+  /// The lane owns the handle, so it lives as long.
+  func attach(_ lane: Lane) throws(Failure) {
+    let address = unsafe Unmanaged.passUnretained(lane).toOpaque()
     for option in [
-      CURLOPT_HEADERDATA, CURLOPT_WRITEDATA, CURLOPT_XFERINFODATA, CURLOPT_PREREQDATA,
+      CURLOPT_PRIVATE, CURLOPT_HEADERDATA, CURLOPT_WRITEDATA, CURLOPT_PREREQDATA,
     ] {
       try unsafe set(option, pointer: address)
     }
@@ -30,9 +29,12 @@ private func receiveHeader(
   _ count: Int,
   _ context: UnsafeMutableRawPointer?
 ) -> Int {
-  guard let exchange = unsafe exchange(at: context) else { return 0 }
-  let line = unsafe UnsafeRawBufferPointer(start: bytes, count: size * count)
-  return unsafe exchange.receiveHeader(line.bytes) ? size * count : 0
+  guard let exchange = unsafe lane(at: context)?.exchange, let bytes = unsafe bytes else {
+    return 0
+  }
+  let start = unsafe UnsafeRawPointer(bytes).assumingMemoryBound(to: UInt8.self)
+  let line = unsafe UnsafeBufferPointer(start: start, count: size * count)
+  return unsafe exchange.receiveHeader(line.span) ? size * count : 0
 }
 
 private func receiveBody(
@@ -42,20 +44,9 @@ private func receiveBody(
   _ context: UnsafeMutableRawPointer?
 ) -> Int {
   guard size * count > 0 else { return 0 }
-  guard let exchange = unsafe exchange(at: context) else { return 0 }
+  guard let lane = unsafe lane(at: context) else { return 0 }
   let body = unsafe UnsafeRawBufferPointer(start: bytes, count: size * count)
-  return unsafe exchange.receiveBody(body.bytes) ? size * count : 0
-}
-
-private func noteProgress(
-  _ context: UnsafeMutableRawPointer?,
-  _ downloadTotal: curl_off_t,
-  _ downloaded: curl_off_t,
-  _ uploadTotal: curl_off_t,
-  _ uploaded: curl_off_t
-) -> CInt {
-  unsafe exchange(at: context)?.wireSize = Int64(downloaded)
-  return 0
+  return unsafe lane.receiveBody(body.bytes) ? size * count : 0
 }
 
 private func noteRequest(
@@ -65,11 +56,20 @@ private func noteRequest(
   _ remotePort: CInt,
   _ localPort: CInt
 ) -> CInt {
-  unsafe exchange(at: context)?.isRequested = true
+  unsafe lane(at: context)?.exchange?.isRequested = true
   return CURL_PREREQFUNC_OK
 }
 
-private func exchange(at context: UnsafeMutableRawPointer?) -> WireExchange? {
+private func lane(at context: UnsafeMutableRawPointer?) -> Lane? {
   guard let context = unsafe context else { return nil }
-  return unsafe Unmanaged<WireExchange>.fromOpaque(context).takeUnretainedValue()
+  return unsafe Unmanaged<Lane>.fromOpaque(context).takeUnretainedValue()
+}
+
+extension Lane {
+  /// The lane of a handle, as one of libcurl's messages names it.
+  static func of(_ handle: UnsafeMutableRawPointer) -> Lane? {
+    var context: UnsafeMutableRawPointer?
+    unsafe prefetch_curl_getinfo_pointer(handle, CURLINFO_PRIVATE, &context)
+    return unsafe lane(at: context)
+  }
 }

@@ -8,16 +8,27 @@ internal import PrefetchCore
   let pointer: UnsafeMutableRawPointer
   /// libcurl writes here what it has to say about a failure.
   private let errorText: UnsafeMutablePointer<CChar>
-  private var headers = HeaderList()
+  let headers = HeaderList()
+  let url: URLHandle
+  /// What the options that differ from request to request were set to last.
+  var current = RequestOptions.Current()
+  private var currentHeaders: UnsafeMutablePointer<curl_slist>?
 
   init() throws(Failure) {
     guard let pointer = unsafe curl_easy_init() else {
       throw Failure(.internal, "libcurl could not make a transfer handle")
     }
     unsafe self.pointer = pointer
+    do throws(Failure) {
+      url = try URLHandle()
+    } catch {
+      unsafe curl_easy_cleanup(pointer)
+      throw error
+    }
     unsafe errorText = .allocate(capacity: Int(CURL_ERROR_SIZE))
     unsafe errorText.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
     try unsafe set(CURLOPT_ERRORBUFFER, pointer: UnsafeMutableRawPointer(errorText))
+    try unsafe set(CURLOPT_CURLU, pointer: UnsafeMutableRawPointer(url.pointer))
   }
 
   deinit {
@@ -56,19 +67,18 @@ internal import PrefetchCore
     try check(unsafe prefetch_curl_setopt_write(pointer, option, function), option)
   }
 
-  func set(progress: @escaping prefetch_curl_progress_callback) throws(Failure) {
-    try check(unsafe prefetch_curl_setopt_progress(pointer, progress), CURLOPT_XFERINFOFUNCTION)
-  }
-
   func set(prerequest: @escaping curl_prereq_callback) throws(Failure) {
     try check(unsafe prefetch_curl_setopt_prerequest(pointer, prerequest), CURLOPT_PREREQFUNCTION)
   }
 
-  /// The list lives as long as it is set.
-  func set(headers: consuming HeaderList) throws(Failure) {
-    let status = unsafe prefetch_curl_setopt_list(pointer, CURLOPT_HTTPHEADER, headers.first)
-    self.headers = headers
-    try check(status, CURLOPT_HTTPHEADER)
+  /// Sends the lines of `headers`.
+  func setHeaders() throws(Failure) {
+    guard unsafe headers.first != currentHeaders else { return }
+    unsafe currentHeaders = headers.first
+    try check(
+      unsafe prefetch_curl_setopt_list(pointer, CURLOPT_HTTPHEADER, currentHeaders),
+      CURLOPT_HTTPHEADER
+    )
   }
 
   /// A copy of the bytes is what a POST sends.
@@ -105,6 +115,15 @@ internal import PrefetchCore
     unsafe prefetch_curl_getinfo_string(pointer, info, &value)
     guard let text = unsafe value else { return nil }
     return unsafe text.pointee == 0 ? nil : String(cString: text)
+  }
+
+  /// Stops taking in what the server sends.
+  func pause() {
+    unsafe curl_easy_pause(pointer, CURLPAUSE_RECV)
+  }
+
+  func resume() {
+    unsafe curl_easy_pause(pointer, CURLPAUSE_CONT)
   }
 
   func clearError() {

@@ -2,9 +2,9 @@ internal import CCurl
 internal import PrefetchCore
 
 extension EasyHandle {
-  /// A key that stays with the handle for its life.
-  var identity: UInt {
-    unsafe UInt(bitPattern: pointer)
+  /// Bytes of the body as they came over the wire, so far.
+  var wireSize: Int64 {
+    offset(CURLINFO_SIZE_DOWNLOAD_T)
   }
 
   /// What libcurl measured; phases that a kept connection spared are nil.
@@ -12,11 +12,14 @@ extension EasyHandle {
     var figures = TransferFigures()
     figures.httpVersion = httpVersion
     figures.wireBytes =
-      offset(CURLINFO_SIZE_DOWNLOAD_T) + Int64(number(CURLINFO_HEADER_SIZE))
+      wireSize + Int64(number(CURLINFO_HEADER_SIZE))
     figures.total = time(CURLINFO_TOTAL_TIME_T)
     figures.firstByte = time(CURLINFO_STARTTRANSFER_TIME_T)
     figures.remoteAddress = string(CURLINFO_PRIMARY_IP)
-    guard number(CURLINFO_NUM_CONNECTS) > 0 else { return figures }
+    guard number(CURLINFO_NUM_CONNECTS) > 0 else {
+      figures.didReuseConnection = figures.firstByte != nil
+      return figures
+    }
     let lookup = time(CURLINFO_NAMELOOKUP_TIME_T)
     let connect = time(CURLINFO_CONNECT_TIME_T)
     figures.dns = lookup

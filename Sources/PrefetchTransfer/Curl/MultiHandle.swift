@@ -5,8 +5,12 @@ internal import PrefetchCore
 @safe final class MultiHandle {
   /// A transfer that is over, as libcurl reports it.
   @safe struct Completion {
-    let handle: UnsafeMutableRawPointer
+    fileprivate let handle: UnsafeMutableRawPointer
     let result: CURLcode
+
+    var lane: Lane? {
+      unsafe Lane.of(handle)
+    }
   }
 
   private let pointer: UnsafeMutableRawPointer
@@ -40,17 +44,16 @@ internal import PrefetchCore
     try check(unsafe curl_multi_perform(pointer, &running))
   }
 
-  /// Sleeps until a socket is ready, the time is over, `wake` was called or a signal came; says how
-  /// many sockets are ready.
-  func poll(milliseconds: Int64) throws(Failure) -> Int {
-    var ready: CInt = 0
+  /// Sleeps until a socket is ready, the bell rings, or the time is over.
+  func poll(milliseconds: Int64, wokenBy bell: Bell) throws(Failure) {
+    var entry = curl_waitfd(
+      fd: bell.descriptor,
+      events: CShort(CURL_WAIT_POLLIN),
+      revents: 0
+    )
     let timeout = CInt(clamping: milliseconds)
-    try check(unsafe curl_multi_poll(pointer, nil, 0, timeout, &ready))
-    return Int(ready)
-  }
-
-  func wake() {
-    unsafe curl_multi_wakeup(pointer)
+    try check(unsafe curl_multi_poll(pointer, &entry, 1, timeout, nil))
+    if entry.revents != 0 { bell.silence() }
   }
 
   func nextCompletion() -> Completion? {

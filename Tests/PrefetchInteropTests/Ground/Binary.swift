@@ -9,6 +9,9 @@ enum Binary {
   /// How often a campaign is repeated; `PREFETCH_ROUNDS` says otherwise.
   static let rounds = environment("PREFETCH_ROUNDS").flatMap { Int($0) } ?? 10
 
+  /// Words of the matrix's rows to play; all where `PREFETCH_ROWS` does not say.
+  static let rowWords = environment("PREFETCH_ROWS")
+
   private static func environment(_ name: String) -> String? {
     guard let value = unsafe getenv(name), unsafe value.pointee != 0 else { return nil }
     return unsafe String(cString: value)

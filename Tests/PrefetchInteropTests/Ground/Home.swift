@@ -12,8 +12,11 @@ struct Home {
   let work: String
   var variables: [String: String]
 
-  init() throws {
-    folder = try TemporaryDirectory()
+  /// `isInMemory` spares the disk where hundreds of them come and go.
+  init(isInMemory: Bool = false) throws {
+    let memory = "/dev/shm"
+    let isWritable = unsafe access(memory, W_OK) == 0
+    folder = try TemporaryDirectory(in: isInMemory && isWritable ? memory : nil)
     let root = folder.path
     cache = "\(root)/cache/prefetch"
     state = "\(root)/state/prefetch"

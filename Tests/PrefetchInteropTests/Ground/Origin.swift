@@ -4,7 +4,7 @@ import PrefetchTestSupport
 extension LoopbackServer {
   /// The URL of a path as a configuration writes it.
   func address(_ path: String) -> String {
-    "http://127.0.0.1:\(port)\(path)"
+    "http://\(host):\(port)\(path)"
   }
 }
 

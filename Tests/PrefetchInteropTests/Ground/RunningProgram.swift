@@ -8,6 +8,8 @@ struct ProgramRun: CustomStringConvertible {
   var isOverdue = false
   var output: String
   var errors: String
+  /// The most memory that it was seen to hold at once, in bytes.
+  var peakMemory = 0
 
   /// The lines of standard output, without what follows the last line's end.
   var lines: [Substring] {
@@ -40,6 +42,7 @@ final class RunningProgram {
   private var outputBytes: [UInt8] = []
   private var errorBytes: [UInt8] = []
   private var isReaped = false
+  private var peakMemory = 0
 
   init(
     _ path: String,
@@ -93,7 +96,10 @@ final class RunningProgram {
   /// Reads until the program has ended; kills it when the time is up.
   func finish(within seconds: Int = 120) -> ProgramRun {
     let end = ContinuousClock.now + .seconds(seconds)
-    while output >= 0 || errors >= 0, ContinuousClock.now < end { read(until: end) }
+    while output >= 0 || errors >= 0, ContinuousClock.now < end {
+      read(until: min(end, .now + .milliseconds(20)))
+      peakMemory = max(peakMemory, ProcessMemory.peak(of: processID))
+    }
     var status: CInt = 0
     var isOverdue = false
     while unsafe waitpid(processID, &status, WNOHANG) == 0 {
@@ -109,7 +115,8 @@ final class RunningProgram {
       status: signal == 0 ? (status >> 8) & 0xFF : 128 + signal,
       isOverdue: isOverdue,
       output: String(decoding: outputBytes, as: UTF8.self),
-      errors: String(decoding: errorBytes, as: UTF8.self)
+      errors: String(decoding: errorBytes, as: UTF8.self),
+      peakMemory: peakMemory
     )
   }
 

@@ -31,6 +31,17 @@ package final class Gate: Sendable {
   func wait(unless other: Gate) -> Bool {
     Descriptors.waitForInput(descriptor, unless: other)
   }
+
+  /// False as soon as it is open.
+  func staysShut(for duration: Duration) -> Bool {
+    let end = ContinuousClock.now + duration
+    while true {
+      let rest = (end - .now) / .milliseconds(1)
+      guard rest > 0 else { return true }
+      var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+      guard unsafe poll(&entry, 1, CInt(rest.rounded(.up))) <= 0 else { return false }
+    }
+  }
 }
 
 /// Waiting for descriptors that ends when a server is stopped.

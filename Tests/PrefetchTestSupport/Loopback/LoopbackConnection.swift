@@ -10,13 +10,16 @@ final class LoopbackConnection {
   private let descriptor: CInt
   private let number: Int
   private let stop: Gate
+  /// Told of the bytes of every write.
+  private let sent: (Int) -> Void
   private var unread: [UInt8] = []
   private var isClosed = false
 
-  init(descriptor: CInt, number: Int, stop: Gate) {
+  init(descriptor: CInt, number: Int, stop: Gate, sent: @escaping (Int) -> Void) {
     self.descriptor = descriptor
     self.number = number
     self.stop = stop
+    self.sent = sent
   }
 
   deinit {
@@ -66,6 +69,8 @@ final class LoopbackConnection {
       }
     case .pause(let gate):
       guard gate.wait(unless: stop) else { throw .gone }
+    case .wait(let duration):
+      guard stop.staysShut(for: duration) else { throw .gone }
     case .silence:
       while true {
         try readMore()
@@ -82,6 +87,9 @@ final class LoopbackConnection {
       var option = linger(l_onoff: 1, l_linger: 0)
       let size = socklen_t(MemoryLayout<linger>.size)
       unsafe setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &option, size)
+    } else {
+      // A program started at the wrong moment may hold the descriptor too.
+      shutdown(descriptor, CInt(SHUT_RDWR))
     }
     close(descriptor)
     isClosed = true
@@ -98,6 +106,7 @@ final class LoopbackConnection {
       }
       if count < 0, errno == EAGAIN || errno == EINTR { continue }
       guard count > 0 else { throw .gone }
+      sent(count)
       offset += count
     }
   }
@@ -115,7 +124,7 @@ final class LoopbackConnection {
     for line in lines.dropFirst() {
       guard let colon = line.firstIndex(of: ":") else { continue }
       let value = line[line.index(after: colon)...].drop { $0 == " " }
-      request.headers.fields.append(HeaderField(String(line[..<colon]), String(value)))
+      request.headers.append(HeaderField(String(line[..<colon]), String(value)))
     }
     let length = request.headers["Content-Length"].flatMap { Int($0) } ?? 0
     while unread.count < length {

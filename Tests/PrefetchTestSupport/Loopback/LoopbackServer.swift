@@ -1,8 +1,7 @@
 internal import Glibc
 package import PrefetchCore
-internal import Synchronization
 
-/// An HTTP/1.1 server on 127.0.0.1 that misbehaves exactly as a test scripts it.
+/// An HTTP/1.1 server on a loopback address that misbehaves exactly as a test scripts it.
 ///
 /// It serves until it is released; then every connection is broken off and every thread joined.
 package final class LoopbackServer: Sendable {
@@ -13,22 +12,31 @@ package final class LoopbackServer: Sendable {
   }
 
   package let port: Int
+  /// `127.0.0.1`, or another address of this machine.
+  package let host: String
   private let listener: CInt
   private let stop = Gate()
   private let log = Log()
   private let acceptor: NativeThread
 
   /// `greeting` is played on every new connection, before any request is read.
-  package init(greeting: Script = Script([]), _ handler: @escaping Handler) throws {
+  ///
+  /// `number` is the last part of its address: 2 for 127.0.0.2.
+  package init(
+    number: UInt8 = 1,
+    greeting: Script = Script([]),
+    _ handler: @escaping Handler
+  ) throws {
     let descriptor = socket(AF_INET, CInt(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
     guard descriptor >= 0 else { throw Fault.system("socket", errno: errno) }
     do {
-      port = try Self.listen(descriptor)
+      port = try Self.listen(descriptor, number: number)
     } catch {
       close(descriptor)
       throw error
     }
     listener = descriptor
+    host = "127.0.0.\(number)"
     let acceptLoop = AcceptLoop(
       listener: descriptor,
       stop: stop,
@@ -53,7 +61,7 @@ package final class LoopbackServer: Sendable {
 
   /// The URL of a path that begins with a slash.
   package func url(_ path: String = "/") throws -> WebURL {
-    try WebURL("http://127.0.0.1:\(port)\(path)")
+    try WebURL("http://\(host):\(port)\(path)")
   }
 
   /// Every request so far, in the order in which they were read.
@@ -75,10 +83,15 @@ package final class LoopbackServer: Sendable {
     log.state.withLock { $0.peakRequests }
   }
 
-  private static func listen(_ descriptor: CInt) throws -> Int {
+  /// Everything sent so far, heads included.
+  package var sentByteCount: Int {
+    log.state.withLock { $0.sentBytes }
+  }
+
+  private static func listen(_ descriptor: CInt, number: UInt8) throws -> Int {
     var address = sockaddr_in()
     address.sin_family = sa_family_t(AF_INET)
-    address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+    address.sin_addr.s_addr = (UInt32(0x7F00_0000) | UInt32(number)).bigEndian
     var size = socklen_t(MemoryLayout<sockaddr_in>.size)
     let status = unsafe withUnsafeMutablePointer(to: &address) { pointer in
       unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { generic -> CInt in
@@ -101,9 +114,10 @@ private final class Log: Sendable {
     var peakConnections = 0
     var openRequests = 0
     var peakRequests = 0
+    var sentBytes = 0
   }
 
-  let state = Mutex(State())
+  let state = Guarded(State())
 
   func connectionOpened() -> Int {
     state.withLock { state in
@@ -124,6 +138,10 @@ private final class Log: Sendable {
       state.openRequests += 1
       state.peakRequests = max(state.peakRequests, state.openRequests)
     }
+  }
+
+  func sent(_ count: Int) {
+    state.withLock { $0.sentBytes += count }
   }
 
   func requestEnded() {
@@ -160,7 +178,12 @@ private struct AcceptLoop: Sendable {
   }
 
   private func serve(_ descriptor: CInt, _ number: Int) {
-    let connection = LoopbackConnection(descriptor: descriptor, number: number, stop: stop)
+    let connection = LoopbackConnection(
+      descriptor: descriptor,
+      number: number,
+      stop: stop,
+      sent: log.sent
+    )
     connection.serve(greeting) { request in
       log.requestBegan(request)
       return handler(request)

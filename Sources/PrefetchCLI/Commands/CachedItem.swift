@@ -1,0 +1,32 @@
+import PrefetchCore
+import PrefetchDocuments
+import PrefetchStore
+
+/// A record with what stands around it, as `list` and `explain` show it.
+struct CachedItem {
+  var record: ContentRecord
+  var segments: [String]
+  var isLocked: Bool
+  var usedAt: Instant?
+
+  func json(cache: String) -> JSONValue {
+    [
+      "url": .string(record.url),
+      "id": .string(record.id),
+      "provider": .optional(record.provider),
+      "segments": .strings(segments),
+      "state": .string(record.state.rawValue),
+      "type": .optional(record.type),
+      "mime": .optional(record.mime),
+      "size": record.digest == nil ? .null : .integer(record.size),
+      "digest": .optional(record.digest?.description),
+      "path": .optional(record.digest.map { DiskStore.objectPath($0, cache: cache) }),
+      "headers": .headers(record.headers),
+      "fetched_at": .time(record.fetchedAt),
+      "validated_at": .time(record.validatedAt),
+      "expires_at": .time(record.freshUntil),
+      "used_at": .time(usedAt),
+      "locked": .bool(isLocked),
+    ]
+  }
+}

@@ -1,0 +1,32 @@
+/// Who named a URL first, where several segments may name the same.
+struct DeclaredURLs: Sendable {
+  struct Mention: Sendable {
+    let key: URLKey
+    let segment: UInt32
+    let entry: UInt32
+    /// The item that it became, negative for one that was only counted.
+    var item: Int32
+  }
+
+  private var table = KeyTable()
+  private var mentions: [Mention] = []
+
+  /// The first mention, nil when this is it.
+  mutating func note(_ key: URLKey, segment: Int, entry: Int) -> Mention? {
+    let known = table.insert(key, at: mentions.count) { mentions[$0].key }
+    if let known { return mentions[known] }
+    mentions.append(
+      Mention(key: key, segment: UInt32(segment), entry: UInt32(entry), item: -1)
+    )
+    return nil
+  }
+
+  mutating func set(item: Int, for key: URLKey) {
+    guard let position = table.position(of: key, keyAt: { mentions[$0].key }) else { return }
+    mentions[position].item = Int32(item)
+  }
+
+  func contains(_ key: URLKey) -> Bool {
+    table.position(of: key) { mentions[$0].key } != nil
+  }
+}

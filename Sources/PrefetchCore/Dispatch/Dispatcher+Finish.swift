@@ -1,0 +1,155 @@
+/// Commits, removals and the end of the run.
+extension Dispatcher {
+  mutating func flush(into effects: inout [Effect]) {
+    effects.append(.commit(batch.take()))
+  }
+
+  mutating func committed(_ removed: [RemovedContent], into effects: inout [Effect]) {
+    for item in batch.written() { settleItem(item, into: &effects) }
+    announceRemoved(removed, into: &effects)
+    if phase == .finishing { phase = .finished }
+  }
+
+  /// A store that cannot write now will not write a moment later: what is left fails the same way.
+  mutating func commitFailed(_ failure: Failure, into effects: inout [Effect]) {
+    storeFailure = failure
+    let refused = batch.written()
+    let dropped = batch.drop()
+    for body in dropped.bodies { effects.append(.discard(body)) }
+    for item in refused + dropped.items {
+      let slot = activate(item)
+      let row = items[item].step.position.map { facts.inventory.rows[$0] }
+      let isStillUsable = row.map(isUsable) ?? false
+      active[slot].result.outcome = .failed
+      active[slot].result.action = .fail
+      active[slot].result.failure = failure
+      active[slot].result.isUsable = isStillUsable
+      active[slot].result.state = isStillUsable ? .cached : .failed
+      active[slot].result.size =
+        row.flatMap { $0.hasBody ? $0.size : nil } ?? active[slot].entry.size
+      active[slot].result.digest = row.flatMap { $0.hasBody ? $0.digest : nil }
+      settleItem(item, into: &effects)
+    }
+    effects.append(.announce(.storeFailed(failure)))
+    if phase == .finishing { phase = .finished }
+    stop(.store(failure), into: &effects)
+  }
+
+  mutating func finishIfDone(now: Moment, into effects: inout [Effect]) {
+    guard phase == .working, inFlight.isEmpty, queue.count == 0, waiting.isEmpty, preparing == 0,
+      batch.isEmpty, !batch.isWriting, awaitingInventory.isEmpty,
+      segments.allSatisfy({ $0.phase == .settled })
+    else { return }
+    switch request.mode {
+    case .plan:
+      phase = .finishing
+      let mayRemove = !request.forgotten.isEmpty || segments.contains { !$0.leaving.isEmpty }
+      guard mayRemove else {
+        phase = .finished
+        return
+      }
+      withInventory(.removals, now: now, into: &effects)
+    case .get:
+      phase = .finished
+    case .run:
+      let changes = lastChanges(now: now)
+      guard !changes.isEmpty else {
+        phase = .finished
+        return
+      }
+      phase = .finishing
+      effects.append(.commit(changes))
+    }
+  }
+
+  /// Removals come after everything else, and never after a halt.
+  private func lastChanges(now: Moment) -> [StoreChange] {
+    guard storeFailure == nil else { return [] }
+    var changes: [StoreChange] = []
+    for segment in segments {
+      guard var record = segment.accepted else {
+        if let kept = keptGeneration(of: segment, now: now) {
+          changes.append(.segment(kept, manifest: nil))
+        }
+        continue
+      }
+      if halt == nil {
+        if !segment.leaving.isEmpty {
+          let items = segment.leaving.map { facts.inventory.rows[Int($0)].item }
+          changes.append(.leaveItems(segment.key, items: items))
+        }
+        if record.state == .current {
+          record.lastSuccess = now.wall
+          record.quiet = quietMark(of: segment, now: now)
+        }
+      }
+      changes.append(.segment(record, manifest: nil))
+    }
+    if halt == nil { changes += request.forgotten.map { .forget($0) } }
+    return changes
+  }
+
+  /// A manifest that failed changes nothing but what is known of the segment's state.
+  private func keptGeneration(of segment: SegmentWork, now: Moment) -> SegmentRecord? {
+    guard var record = segment.recorded, let failure = segment.manifest.failure,
+      failure.code != .cancelled
+    else { return nil }
+    record.state = segment.usableCount > 0 ? .incomplete : .failed
+    record.lastChecked = now.wall
+    return record
+  }
+
+  // MARK: Removals
+
+  mutating func readRemovals(into effects: inout [Effect]) {
+    let numbers = plannedRemovals().map { facts.inventory.rows[$0.row].item }
+    guard !numbers.isEmpty else {
+      phase = .finished
+      return
+    }
+    effects.append(.readRemovals(numbers))
+  }
+
+  mutating func removalsRead(_ records: [ContentRecord?], into effects: inout [Effect]) {
+    let removals = plannedRemovals()
+    var removed: [RemovedContent] = []
+    for (record, removal) in zip(records, removals) {
+      guard let record else { continue }
+      var content = RemovedContent(url: record.url, id: record.id, size: record.size)
+      content.hadBody = record.digest != nil
+      content.segments = removal.segments
+      removed.append(content)
+    }
+    announceRemoved(removed, into: &effects)
+    phase = .finished
+  }
+
+  private func plannedRemovals() -> [(row: Int, segments: [SegmentKey])] {
+    var leaving = segments.compactMap { segment in
+      segment.accepted == nil ? nil : (segment.key, segment.leaving)
+    }
+    for key in request.forgotten { leaving.append((key, facts.inventory.positions(of: key))) }
+    return Planner.removals(
+      leaving: leaving,
+      isDeclared: { key in segments.contains { $0.entries.position(of: key) != nil } },
+      inventory: facts.inventory
+    )
+  }
+
+  private func announceRemoved(_ removed: [RemovedContent], into effects: inout [Effect]) {
+    // What never had a body is forgotten, not removed.
+    for content in removed where content.hadBody {
+      var result = ItemResult(
+        url: content.url,
+        id: content.id,
+        segments: content.segments.filter { $0.identity == request.identity }.map(\.name),
+        state: .deleted,
+        action: .remove,
+        reason: "declared no more"
+      )
+      result.outcome = .removed
+      result.size = content.size
+      effects.append(.announce(.itemSettled(result)))
+    }
+  }
+}

@@ -1,0 +1,114 @@
+/// Whom a run may ask now, and what becomes of jobs whose host may not be asked.
+extension Dispatcher {
+  /// Puts a job, new or going on, into the line for its present host.
+  mutating func enqueue(_ job: Job, now: Moment, into effects: inout [Effect]) {
+    let (authority, rank) = place(of: job)
+    let host = queue.table.host(authority)
+    if case .item(let item) = job { items[item].state = .queued }
+    switch limits.verdict(host, now: now) {
+    case .open: break
+    case .wait(let due): queue.hold(host, until: due)
+    case .deferred, .failed:
+      return turnAway(job, from: host, now: now, into: &effects)
+    }
+    queue.append(job.number, to: host, rank: rank)
+  }
+
+  private func place(of job: Job) -> (authority: String, TransferQueue.Rank) {
+    switch job {
+    case .manifest(let segment):
+      let authority = manifestExchanges[segment]?.hop.authority ?? ""
+      return (authority, .init(priority: 0, order: 0))
+    case .item(let item):
+      // What is already under way goes before what has not begun.
+      if items[item].slot >= 0, let exchange = active[Int(items[item].slot)].exchange {
+        return (exchange.hop.authority, .init(priority: 0, order: 1))
+      }
+      let segment = Int(items[item].segment)
+      return (
+        segments[segment].entries.authority(at: Int(items[item].step.entry)),
+        .init(priority: segments[segment].priority ?? 101, order: segment)
+      )
+    }
+  }
+
+  /// What a result says about its host, for everything else that waits for it.
+  mutating func note(
+    _ result: TransferResult,
+    _ step: Exchange.Step,
+    of host: HostID,
+    now: Moment,
+    into effects: inout [Effect]
+  ) {
+    switch result.outcome {
+    case .success(let response):
+      limits.noteAnswer(
+        host,
+        status: response.status,
+        retryAfter: response.headers["Retry-After"],
+        now: now
+      )
+      if case .failed(let failure, _) = step, failure.code == .serverBusy {
+        limits.noteFailure(host, failure, isExhausted: true, now: now)
+      }
+    case .failure(let failure):
+      let isExhausted = if case .wait = step { false } else { true }
+      limits.noteFailure(host, failure, isExhausted: isExhausted, now: now)
+    }
+    queue.restrict(host, to: limits.limit(of: host))
+    switch limits.verdict(host, now: now) {
+    case .open: break
+    case .wait(let due): queue.hold(host, until: due)
+    case .deferred, .failed:
+      for number in queue.removeAll(of: host) {
+        turnAway(Job(number: number), from: host, now: now, into: &effects)
+      }
+    }
+  }
+
+  /// A job whose host is not asked any more in this run: another source brings it, or nothing.
+  private mutating func turnAway(
+    _ job: Job,
+    from host: HostID,
+    now: Moment,
+    into effects: inout [Effect]
+  ) {
+    let step: Exchange.Step
+    switch limits.verdict(host, now: now) {
+    case .deferred(let deferral): step = .deferred(deferral, status: nil)
+    case .failed(let failure): step = .failed(failure, status: nil)
+    case .open, .wait: return
+    }
+    switch job {
+    case .manifest(let segment):
+      manifestAnswered(segment, step, now: now, into: &effects)
+    case .item(let item):
+      let slot = activate(item)
+      if active[slot].exchange?.nextAlternate(after: step, policy: request.policy, now: now.wall)
+        == true
+      {
+        return enqueue(job, now: now, into: &effects)
+      }
+      itemAnswered(item, step, now: now, into: &effects)
+    }
+  }
+
+  /// The hosts that the next run must leave alone as well.
+  package func openGates(at now: Moment) -> [HostGate] {
+    limits.gates(now: now).map { gate in
+      HostGate(host: queue.table.name(of: gate.host), until: gate.until)
+    }
+  }
+}
+
+/// A host that named a time before which it does not want to be asked, as runs remember it.
+package struct HostGate: Hashable, Sendable {
+  /// As ``WebURL/authority`` has it.
+  package var host: String
+  package var until: Instant
+
+  package init(host: String, until: Instant) {
+    self.host = host
+    self.until = until
+  }
+}

@@ -1,0 +1,293 @@
+/// What had to wait until the cache was looked at.
+enum InventoryQuestion: Sendable {
+  case plan(segment: Int, rejected: [RejectedEntry])
+  /// Whether anything of a segment can be used although its manifest failed.
+  case settle(segment: Int)
+  case removals
+}
+
+/// From a segment's entries to items with something to do.
+extension Dispatcher {
+  /// Looks into the cache first, where nobody has yet.
+  mutating func withInventory(
+    _ question: InventoryQuestion,
+    now: Moment,
+    into effects: inout [Effect]
+  ) {
+    if hasInventory { return answer(question, now: now, into: &effects) }
+    awaitingInventory.append(question)
+    if awaitingInventory.count == 1 { effects.append(.takeInventory) }
+  }
+
+  mutating func inventoryTaken(
+    _ result: Result<InventoryFacts, Failure>,
+    now: Moment,
+    into effects: inout [Effect]
+  ) {
+    hasInventory = true
+    switch result {
+    case .success(let taken):
+      facts.inventory = taken.inventory
+      facts.missing = taken.missing
+    case .failure(let failure):
+      commitFailed(failure, into: &effects)
+    }
+    let questions = awaitingInventory
+    awaitingInventory = []
+    for question in questions { answer(question, now: now, into: &effects) }
+  }
+
+  private mutating func answer(
+    _ question: InventoryQuestion,
+    now: Moment,
+    into effects: inout [Effect]
+  ) {
+    switch question {
+    case .plan(let segment, let rejected):
+      guard storeFailure == nil else { return settleManifestHalted(segment, into: &effects) }
+      plan(segment, rejected: rejected, now: now, into: &effects)
+    case .settle(let segment):
+      settleWithoutManifest(segment, into: &effects)
+    case .removals:
+      readRemovals(into: &effects)
+    }
+  }
+
+  /// Takes in what the planner says of one segment.
+  private mutating func plan(
+    _ index: Int,
+    rejected: [RejectedEntry],
+    now: Moment,
+    into effects: inout [Effect]
+  ) {
+    let declaration = segments[index].declaration
+    let key = segments[index].key
+    let fragment = Planner.plan(
+      declaration,
+      key: key,
+      entries: segments[index].entries,
+      facts: facts,
+      listsKept: request.listsKept
+    )
+    // An entry that is wrong is still a declaration: what is stored for it stays.
+    let refused = Set(rejected.map { URLKey($0.url) })
+    segments[index].leaving =
+      refused.isEmpty
+      ? fragment.leaving
+      : fragment.leaving.filter { !refused.contains(facts.inventory.rows[Int($0)].key) }
+    segments[index].declaredCount = fragment.declaredCount + rejected.count
+    segments[index].openItems = fragment.steps.count + rejected.count
+    segments[index].usableCount = fragment.keptCount
+    segments[index].usableBytes = fragment.keptBytes
+    segments[index].steps = fragment.steps
+    segments[index].noteQuiet(until: fragment.quietUntil)
+    segments[index].phase = .planning
+    effects.append(
+      .announce(.itemsDiscovered(segment: declaration.name, count: segments[index].declaredCount))
+    )
+    announceKept(fragment, of: index, into: &effects)
+    if request.mode == .run {
+      batch.join(key, items: fragment.joining, now: now.uptime)
+    }
+    for entry in rejected { settleRejected(entry, in: index, into: &effects) }
+    takeSteps(index, now: now, into: &effects)
+  }
+
+  /// Items that several segments keep count once for the run and once for each segment.
+  private mutating func announceKept(
+    _ fragment: PlanFragment,
+    of index: Int,
+    into effects: inout [Effect]
+  ) {
+    var fresh = (count: fragment.keptCount, bytes: fragment.keptBytes)
+    if segments.count > 1 {
+      let worked = Set(fragment.steps.map(\.entry))
+      let entries = segments[index].entries
+      for entry in entries.indices where !worked.contains(UInt32(entry)) {
+        guard let known = declared.note(entries.key(at: entry), segment: index, entry: entry),
+          let row = facts.inventory.position(of: entries.key(at: entry))
+        else { continue }
+        noteShared(index, Int(known.segment))
+        fresh.count -= 1
+        fresh.bytes -= facts.inventory.rows[row].size
+      }
+    }
+    guard fragment.keptCount > 0 else { return }
+    effects.append(
+      .announce(
+        .itemsKept(
+          segment: segments[index].declaration.name,
+          count: fragment.keptCount,
+          bytes: fragment.keptBytes,
+          freshCount: fresh.count,
+          freshBytes: fresh.bytes
+        )
+      )
+    )
+  }
+
+  /// Takes in the next slice of a segment's items, and asks to come back for the rest.
+  mutating func takeSteps(_ index: Int, now: Moment, into effects: inout [Effect]) {
+    guard segments[index].phase == .planning else { return }
+    let end = min(segments[index].nextStep + Self.sliceSize, segments[index].steps.count)
+    for step in segments[index].steps[segments[index].nextStep..<end] {
+      take(step, of: index, now: now, into: &effects)
+    }
+    segments[index].nextStep = end
+    guard end == segments[index].steps.count else {
+      return effects.append(.resumePlanning(segment: index))
+    }
+    segments[index].steps = []
+    segments[index].phase = .planned
+    if segments[index].openItems == 0 { settleSegment(index, into: &effects) }
+  }
+
+  private static let sliceSize = 4096
+
+  private mutating func noteShared(_ index: Int, _ other: Int) {
+    segments[index].hasShared = true
+    segments[other].hasShared = true
+  }
+
+  private mutating func take(
+    _ step: PlannedStep,
+    of index: Int,
+    now: Moment,
+    into effects: inout [Effect]
+  ) {
+    declaredItems += 1
+    if segments.count > 1 {
+      let key = segments[index].entries.key(at: Int(step.entry))
+      let known = declared.note(key, segment: index, entry: Int(step.entry))
+      if let known { noteShared(index, Int(known.segment)) }
+      if let known, shares(step, of: index, with: known, now: now, into: &effects) { return }
+    }
+    if halt == nil, step.decision != .keep, step.decision != .describe || request.mode == .run,
+      request.mode != .plan || needsProbe(step, of: index)
+    {
+      return begin(step, of: index, now: now, into: &effects)
+    }
+    settleAtOnce(step, of: index, now: now, into: &effects)
+  }
+
+  /// A dry run asks only about what it cannot know.
+  private func needsProbe(_ step: PlannedStep, of index: Int) -> Bool {
+    guard request.policy.probesItems, !request.policy.isOffline else { return false }
+    switch step.decision {
+    case .revalidate: return true
+    case .fetch, .update: return segments[index].entries.size(at: Int(step.entry)) == nil
+    case .keep, .describe, .fail: return false
+    }
+  }
+
+  /// Makes an item of work of it.
+  private mutating func begin(
+    _ step: PlannedStep,
+    of index: Int,
+    now: Moment,
+    into effects: inout [Effect]
+  ) {
+    let item = newItem(step, of: index)
+    switch step.decision {
+    case .revalidate, .fetch, .update:
+      enqueue(.item(item), now: now, into: &effects)
+    case .describe, .fail:
+      _ = activate(item)
+      guard let preparation = preparation(of: item) else {
+        return decideWithoutAsking(item, now: now, into: &effects)
+      }
+      items[item].state = .preparing
+      preparing += 1
+      effects.append(.prepare([preparation]))
+    case .keep:
+      break
+    }
+  }
+
+  private mutating func newItem(_ step: PlannedStep, of index: Int) -> Int {
+    items.append(
+      ItemWork(step: step, segment: UInt32(index), position: UInt32(declaredItems - 1))
+    )
+    if segments.count > 1 {
+      let key = segments[index].entries.key(at: Int(step.entry))
+      declared.set(item: items.count - 1, for: key)
+    }
+    return items.count - 1
+  }
+
+  /// Nothing is to be asked about it in this run.
+  private mutating func settleAtOnce(
+    _ step: PlannedStep,
+    of index: Int,
+    now: Moment,
+    into effects: inout [Effect]
+  ) {
+    let item = newItem(step, of: index)
+    let slot = activate(item)
+    switch step.decision {
+    case .keep, .describe:
+      active[slot].result.outcome = .unchanged
+      active[slot].result.source = .cache
+      if request.mode == .run, !step.isHeld, let row = step.position {
+        batch.join(
+          segments[index].key,
+          items: [facts.inventory.rows[row].item],
+          now: now.uptime
+        )
+      }
+      settleItem(item, into: &effects)
+    case .fail:
+      guard let failure = planFailure(of: item) else { return settleItem(item, into: &effects) }
+      fail(item, failure, now: now, into: &effects)
+    case .fetch, .update, .revalidate:
+      guard halt != nil else { return settleItem(item, into: &effects) }
+      settleItemHalted(item, into: &effects)
+    }
+  }
+
+  func planFailure(of item: Int) -> Failure? {
+    let slot = Int(items[item].slot)
+    return items[item].step.reason.failure(
+      of: active[slot].entry,
+      segment: segments[Int(items[item].segment)].declaration,
+      policy: request.policy,
+      now: facts.now
+    )
+  }
+
+  /// What is known of an item before anything is read or asked.
+  func newActive(_ item: Int) -> ActiveItem {
+    let work = items[item]
+    let segment = segments[Int(work.segment)]
+    var entry = segment.entries[Int(work.step.entry)]
+    let id = entry.id ?? start.identify(entry.url.string)
+    entry.id = id
+    let row = work.step.position.map { facts.inventory.rows[$0] }
+    var result = ItemResult(
+      url: entry.url.string,
+      id: id,
+      segments: [segment.declaration.name],
+      state: row?.state ?? .pending,
+      action: work.step.decision.action,
+      reason: work.step.reason.text
+    )
+    result.provider = entry.provider
+    result.type = entry.type
+    result.size = row.flatMap { $0.hasBody ? $0.size : nil } ?? entry.size
+    result.digest = row.flatMap { $0.hasBody ? $0.digest : nil }
+    result.isUsable = row.map(isUsable) ?? false
+    result.isRequired = segment.declaration.isRequired
+    result.position = Int(work.position)
+    return ActiveItem(
+      entry: entry,
+      record: nil,
+      segments: [Int(work.segment)],
+      exchange: nil,
+      result: result
+    )
+  }
+
+  func isUsable(_ row: Inventory.Row) -> Bool {
+    row.hasBody && !facts.missing.contains(row.digest)
+  }
+}

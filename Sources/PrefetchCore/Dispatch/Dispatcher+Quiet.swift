@@ -1,0 +1,61 @@
+/// Segments that have nothing to do until their manifest changes.
+extension Dispatcher {
+  /// Whether an unchanged manifest means that nothing has to be looked at.
+  func isQuiet(_ index: Int, now: Moment) -> Bool {
+    guard let mark = segments[index].recorded?.quiet, !start.hasUnseenChanges,
+      mark.rules == request.rules, now.wall < mark.until,
+      segments[index].recorded?.state == .current
+    else { return false }
+    let policy = request.policy
+    return !request.listsKept && !policy.revalidatesAll && !policy.refetchesAll
+      && request.mode != .get
+  }
+
+  /// Ends the segment as the last run left it.
+  mutating func settleQuiet(_ index: Int, now: Moment, into effects: inout [Effect]) {
+    guard var record = segments[index].recorded, let mark = record.quiet else { return }
+    record.lastChecked = now.wall
+    segments[index].accepted = record
+    segments[index].declaredCount = mark.itemCount
+    segments[index].usableCount = mark.itemCount
+    segments[index].usableBytes = mark.bytes
+    segments[index].noteQuiet(until: mark.until)
+    let name = segments[index].declaration.name
+    effects.append(.announce(.itemsDiscovered(segment: name, count: mark.itemCount)))
+    effects.append(
+      .announce(
+        .itemsKept(
+          segment: name,
+          count: mark.itemCount,
+          bytes: mark.bytes,
+          freshCount: mark.itemCount,
+          freshBytes: mark.bytes
+        )
+      )
+    )
+    settleSegment(index, into: &effects)
+  }
+
+  /// What spares the next run all of this, if nothing can change by itself before some moment.
+  ///
+  /// Items that two segments share would count twice, so these segments are always looked at.
+  func quietMark(of segment: SegmentWork, now: Moment) -> QuietMark? {
+    guard case .remote = segment.declaration.source, segment.accepted?.manifest != nil,
+      request.mode == .run, !segment.hasShared, now.wall < segment.quietUntil
+    else { return nil }
+    let security = request.policy.transportSecurity.nextExpiry(after: now.wall)
+    return QuietMark(
+      until: min(segment.quietUntil, security ?? .distantFuture),
+      rules: request.rules,
+      itemCount: segment.declaredCount,
+      bytes: segment.usableBytes
+    )
+  }
+}
+
+extension TransportSecurity {
+  /// The first moment at which one of its entries stops to apply.
+  package func nextExpiry(after now: Instant) -> Instant? {
+    exceptions.values.compactMap(\.expires).filter { now < $0 }.min()
+  }
+}

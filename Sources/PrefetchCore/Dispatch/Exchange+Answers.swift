@@ -1,0 +1,202 @@
+/// What an exchange does about what came back.
+extension Exchange {
+  /// `deadline` is the uptime at which the run ends, `random` in 0..<1.
+  package mutating func receive(
+    _ result: TransferResult,
+    policy: RunPolicy,
+    now: Moment,
+    deadline: Duration?,
+    random: Double
+  ) -> Step {
+    let chance = Chance(now: now, deadline: deadline, random: random)
+    switch result.outcome {
+    case .failure(let failure):
+      if hasSentPart, failure.isTransient, Self.isObjectionToPart(failure), dropPart() {
+        return .ask
+      }
+      keepPart(of: result)
+      return retry(failure, status: nil, told: nil, policy: policy, chance)
+    case .success(let response):
+      return receive(response, policy: policy, chance)
+    }
+  }
+
+  /// The same without figures, kept parts and deadline.
+  package mutating func receive(
+    _ outcome: Result<TransferResponse, Failure>,
+    policy: RunPolicy,
+    now: Instant,
+    random: Double
+  ) -> Step {
+    receive(
+      TransferResult(outcome, figures: TransferFigures()),
+      policy: policy,
+      now: Moment(wall: now, uptime: .zero),
+      deadline: nil,
+      random: random
+    )
+  }
+
+  /// Goes to the next source that may be asked, as a fresh chain; `step` is what ended this one.
+  ///
+  /// For what the exchange cannot see itself: a wrong digest, or a host that is not asked now.
+  package mutating func nextAlternate(after step: Step, policy: RunPolicy, now: Instant) -> Bool {
+    let ended = setAside.map { Self.graver($0, step) } ?? step
+    while sourceNumber < alternates.count {
+      sourceNumber += 1
+      guard case .allowed = policy.transportSecurity.decide(source, at: now) else { continue }
+      setAside = ended
+      tries = 0
+      triesOfSource = 0
+      isFollowUp = false
+      hasStartedOver = false
+      hop = source
+      redirects = []
+      return true
+    }
+    return false
+  }
+
+  /// The circumstances of one result.
+  private struct Chance {
+    var now: Moment
+    var deadline: Duration?
+    var random: Double
+  }
+
+  private mutating func receive(
+    _ response: TransferResponse,
+    policy: RunPolicy,
+    _ chance: Chance
+  ) -> Step {
+    let status = response.status
+    if Self.redirectStatuses.contains(status), let location = response.headers["Location"] {
+      let step = follow(location, status: status, policy: policy, now: chance.now.wall)
+      if case .ask = step { isFollowUp = true }
+      return step
+    }
+    if RetryPolicy.isBusy(status) {
+      return busy(status, response.headers["Retry-After"], policy: policy, chance)
+    }
+    // With a body it says that the part was the whole.
+    if status == 416, response.body == nil, hasSentPart, dropPart() { return .ask }
+    if Self.isAbsence(status), startOver() { return .ask }
+    guard [404, 410].contains(status) || status >= 500 else { return .answered(response) }
+    return end(.answered(response), policy: policy, chance)
+  }
+
+  /// A server that says when gets asked then, or, where that is too long for this run, in a later one.
+  private mutating func busy(
+    _ status: Int,
+    _ retryAfter: String?,
+    policy: RunPolicy,
+    _ chance: Chance
+  ) -> Step {
+    let told = RetryAfter.pause(retryAfter, now: chance.now.wall)
+    if let told, told > policy.retries.wait {
+      let deferral = Deferral(rule: .retryAfter, until: chance.now.wall + told)
+      return end(.deferred(deferral, status: status), policy: policy, chance)
+    }
+    let failure = Failure(
+      .serverBusy,
+      "`\(hop.authority)` answered \(status)",
+      isTransient: true
+    )
+    return retry(failure, status: status, told: told, policy: policy, chance)
+  }
+
+  private mutating func retry(
+    _ failure: Failure,
+    status: Int?,
+    told: Duration?,
+    policy: RunPolicy,
+    _ chance: Chance
+  ) -> Step {
+    let limit = failure.code == .dns ? policy.retries.lookups : policy.retries.count
+    let cap = Self.mostRounds * (limit + 1)
+    guard failure.isTransient, limit > 0, tries <= limit, triesOfSource < cap else {
+      let isElsewhereBetter = failure.isTransient || failure.code.category == .connectivity
+      let step = Step.failed(failure, status: status)
+      return isElsewhereBetter ? end(step, policy: policy, chance) : lastWord(step)
+    }
+    let jitter = policy.retries.delay(beforeAttempt: tries + 1, random: chance.random)
+    let pause = max(told ?? .zero, jitter)
+    guard let deadline = chance.deadline, chance.now.uptime + pause >= deadline else {
+      return .wait(pause)
+    }
+    let deferral =
+      told.map { Deferral(rule: .retryAfter, until: chance.now.wall + $0) }
+      ?? Deferral(rule: .deadline)
+    return lastWord(.deferred(deferral, status: status))
+  }
+
+  /// The present source is through with us.
+  private mutating func end(_ step: Step, policy: RunPolicy, _ chance: Chance) -> Step {
+    nextAlternate(after: step, policy: policy, now: chance.now.wall) ? .ask : lastWord(step)
+  }
+
+  private func lastWord(_ step: Step) -> Step {
+    setAside.map { Self.graver($0, step) } ?? step
+  }
+
+  /// Of two sources that failed, the one to tell: what harms trust, then what time will lift, then
+  /// the first, which is the one that was declared.
+  private static func graver(_ first: Step, _ second: Step) -> Step {
+    for step in [first, second] {
+      if case .failed(let failure, _) = step, failure.code.category == .trust { return step }
+    }
+    for step in [first, second] {
+      if case .deferred = step { return step }
+    }
+    return first
+  }
+
+  // MARK: Parts
+
+  private mutating func keepPart(of result: TransferResult) {
+    let hasBodyBegun = result.partial != nil || result.figures.firstByte != nil
+    // A coded body cannot be continued, so what breaks off once is asked for as it is.
+    if hasBodyBegun, !hasSentPart { allowsCoding = false }
+    guard let kept = result.partial else {
+      if hasSentPart, hasBodyBegun { partial = nil }
+      return
+    }
+    let gained = kept.offset - (hasSentPart ? partial?.offset ?? 0 : 0)
+    partial = kept
+    // A line that drops every few minutes still brings a large body home; only who gets nowhere
+    // runs out of tries. What a source may cost in all stays bounded.
+    if gained >= Self.realProgress { tries = 0 }
+  }
+
+  /// Gives up what is kept, if that has not been done before; the whole is asked for then.
+  private mutating func dropPart() -> Bool {
+    partial = nil
+    guard !hasDroppedPart else { return false }
+    hasDroppedPart = true
+    isFollowUp = true
+    return true
+  }
+
+  /// The signature in a redirect's target may have run out between two tries.
+  private mutating func startOver() -> Bool {
+    guard !redirects.isEmpty, tries > 1, !hasStartedOver else { return false }
+    hasStartedOver = true
+    isFollowUp = true
+    hop = source
+    redirects = []
+    return true
+  }
+
+  /// The transport found another part than the kept one continues, or the kept one is damaged.
+  private static func isObjectionToPart(_ failure: Failure) -> Bool {
+    failure.code == .badResponse || failure.code.category == .io
+  }
+
+  private static func isAbsence(_ status: Int) -> Bool {
+    [400, 401, 403, 404, 410].contains(status)
+  }
+
+  private static let redirectStatuses: Set<Int> = [301, 302, 303, 307, 308]
+  private static let realProgress: Int64 = 1 << 20
+  private static let mostRounds = 25
+}

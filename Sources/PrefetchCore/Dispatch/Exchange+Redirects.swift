@@ -1,0 +1,60 @@
+/// Where redirects may lead.
+extension Exchange {
+  mutating func follow(
+    _ location: String,
+    status: Int,
+    policy: RunPolicy,
+    now: Instant
+  ) -> Step {
+    let rules = policy.redirects
+    guard rules.isFollowing else {
+      // Locations are often signed, so only their redacted form is told.
+      let target = (try? hop.resolving(location)).map { "`\($0.redacted)`" } ?? "another place"
+      return .failed(
+        Failure(.redirected, "it is redirected to \(target), and `redirects.follow` is false"),
+        status: status
+      )
+    }
+    let target: WebURL
+    do {
+      target = try hop.resolving(location)
+    } catch {
+      let code: ErrorCode =
+        if case .unsupportedScheme = error { .redirectForbidden } else { .badResponse }
+      return .failed(Failure(code, "its redirect target \(error)"), status: status)
+    }
+    redirects.append(RedirectHop(status: status, url: target))
+    if redirects.count > rules.maximum {
+      return .failed(
+        Failure(.redirectLimit, "more than \(rules.maximum) redirects"),
+        status: status
+      )
+    }
+    if target == source || redirects.dropLast().contains(where: { $0.url == target }) {
+      return .failed(
+        Failure(.redirectLimit, "its redirects come back to `\(target)`"),
+        status: status
+      )
+    }
+    if hop.scheme == .https, target.scheme == .http, !rules.allowsDowngrade {
+      return .failed(
+        Failure(.redirectForbidden, "a redirect leads from https to `\(target)`"),
+        status: status
+      )
+    }
+    if target.host != source.host, !rules.allowsCrossHost {
+      return .failed(
+        Failure(.redirectForbidden, "a redirect leads to another host, `\(target.host)`"),
+        status: status
+      )
+    }
+    if case .refused(_, let hint) = policy.transportSecurity.decide(target, at: now) {
+      return .failed(
+        Failure(.transportSecurity, "a redirect leads to `\(target)` over plain http; \(hint)"),
+        status: status
+      )
+    }
+    hop = target
+    return .ask
+  }
+}

@@ -1,0 +1,131 @@
+/// Keeps login and error pages out of places where nobody declared a page.
+///
+/// Hotel networks and broken servers answer everything with 200 and a page. No configuration turns
+/// this off; a body whose declared digest matches never comes here.
+package enum PageGuard {
+  /// Nil when the body may be what `entry` declares; `prefix` are its first bytes.
+  package static func objection(
+    type: String?,
+    prefix: [UInt8],
+    entry: ManifestEntry
+  ) -> Failure? {
+    guard let kind = declaredKind(of: entry), isPage(type: type, prefix: prefix, insteadOf: kind)
+    else { return nil }
+    return Failure(.unexpectedContent, "an HTML page came in its place")
+  }
+
+  /// What is declared, as far as it cannot be a page.
+  enum Kind: Hashable, Sendable {
+    /// Pictures, sound, films, archives, fonts, programs.
+    case binary
+    /// JSON, playlists, styles, scripts.
+    case text
+    /// XML in all its forms, which begins much as a page does.
+    case markup
+  }
+
+  static func declaredKind(of entry: ManifestEntry) -> Kind? {
+    if let mime = entry.mime { return kind(ofType: BodyCheck.essence(mime), whole: mime) }
+    switch entry.type {
+    case "image", "video", "audio": return .binary
+    case "hls": return .text
+    case "dash", "vast": return .markup
+    case "page": return nil
+    default: return suffix(of: entry.url).flatMap { kinds[$0] }
+    }
+  }
+
+  private static func kind(ofType essence: String, whole: String) -> Kind? {
+    let type = whole.prefix { $0 != ";" }.lowercased()
+    if isPageType(essence) { return nil }
+    if type.contains("xml") || type.contains("dash") || essence == "image/svg" { return .markup }
+    if ["image/", "audio/", "video/", "font/"].contains(where: essence.hasPrefix) {
+      return type.contains("mpegurl") ? .text : .binary
+    }
+    if type.contains("json") || type.contains("mpegurl") || type.contains("javascript") {
+      return .text
+    }
+    return essence.hasPrefix("application/") ? .binary : nil
+  }
+
+  /// Behind the last dot of the last part of the path.
+  private static func suffix(of url: WebURL) -> String? {
+    let name = url.path.utf8.split(separator: UInt8(ascii: "/")).last ?? []
+    guard let dot = name.lastIndex(of: UInt8(ascii: ".")) else { return nil }
+    return String(decoding: name[dot...].dropFirst(), as: UTF8.self).lowercased()
+  }
+
+  private static func isPage(type: String?, prefix: [UInt8], insteadOf kind: Kind) -> Bool {
+    let text = withoutPreamble(prefix[...])
+    if ["<!doctype html", "<html"].contains(where: { begins(text, with: $0) }) { return true }
+    guard let type, isPageType(BodyCheck.essence(type)) else { return false }
+    // Many servers call everything HTML that they do not know, so bytes that no page begins with
+    // weigh more than that.
+    switch kind {
+    case .binary: return isText(prefix)
+    case .text: return text.first == UInt8(ascii: "<") || text.isEmpty
+    case .markup: return prefix[...].trimmed.first != UInt8(ascii: "<")
+    }
+  }
+
+  private static func isPageType(_ essence: String) -> Bool {
+    essence == "text/html" || essence == "application/xhtml"
+  }
+
+  /// Behind a byte order mark, blanks, an XML declaration and comments.
+  private static func withoutPreamble(_ bytes: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
+    var rest = bytes.trimmed
+    while true {
+      if begins(rest, with: "<!--") {
+        rest = rest.behind("-->").trimmed
+      } else if begins(rest, with: "<?") {
+        rest = rest.behind("?>").trimmed
+      } else {
+        return rest
+      }
+    }
+  }
+
+  private static func begins(_ bytes: ArraySlice<UInt8>, with word: String) -> Bool {
+    bytes.count >= word.utf8.count
+      && zip(bytes, word.utf8).allSatisfy { ASCII.lowercased($0) == $1 }
+  }
+
+  /// Packed and coded bytes soon have one that no text has.
+  private static func isText(_ bytes: [UInt8]) -> Bool {
+    bytes.allSatisfy { $0 >= 0x20 || (0x09...0x0D).contains($0) || $0 == 0x1B }
+  }
+
+  private static let kinds: [String: Kind] = {
+    var kinds: [String: Kind] = [:]
+    let binary =
+      "gz tgz xz txz zst bz2 br 7z zip rar jar whl egg crate gem deb rpm apk ipa aab dmg msi exe iso img "
+      + "tar bin so wasm png jpg jpeg gif webp avif heic ico bmp tif tiff mp3 m4a aac ogg oga opus flac "
+      + "wav mp4 m4s m4v mkv webm mov avi ts mpg mpeg pdf woff woff2 ttf otf sqlite db pbf mvt "
+      + "safetensors onnx parquet"
+    for suffix in binary.split(separator: " ") { kinds[String(suffix)] = .binary }
+    for suffix in [
+      "json", "ndjson", "jsonl", "geojson", "m3u8", "m3u", "css", "js", "mjs", "csv", "vtt",
+    ] {
+      kinds[suffix] = .text
+    }
+    for suffix in ["xml", "mpd", "svg", "plist", "rss", "atom", "vast"] { kinds[suffix] = .markup }
+    return kinds
+  }()
+}
+
+extension ArraySlice<UInt8> {
+  /// Behind blanks and a byte order mark.
+  fileprivate var trimmed: ArraySlice<UInt8> {
+    let rest = starts(with: [0xEF, 0xBB, 0xBF]) ? dropFirst(3) : self
+    return rest.drop { $0 == 0x20 || (0x09...0x0D).contains($0) }
+  }
+
+  /// Behind the first mention of `end`; nothing where there is none.
+  fileprivate func behind(_ end: String) -> ArraySlice<UInt8> {
+    let end = Array(end.utf8)
+    var rest = self
+    while !rest.isEmpty, !rest.starts(with: end) { rest = rest.dropFirst() }
+    return rest.dropFirst(end.count)
+  }
+}

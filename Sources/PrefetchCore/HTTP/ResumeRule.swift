@@ -1,0 +1,128 @@
+/// When the rest of a body that broke off may be asked for, and which answers bring it.
+package enum ResumeRule {
+  private static let longestTag = 1_024
+  /// A date names one version of a body only when the body had rested for so long before it was
+  /// sent.
+  private static let restingTime: Duration = .seconds(60)
+
+  /// What `If-Range` may send to get the rest of this answer's body, verbatim; nil where a part
+  /// could not be told from the part of another body.
+  package static func validator(_ headers: HeaderBlock) -> String? {
+    guard headers["Accept-Ranges"].map({ !$0.isSame("none") }) ?? true else { return nil }
+    if let tag = headers["ETag"], isStrongTag(tag) { return tag }
+    guard let text = headers["Last-Modified"], let modified = HTTPDate.parse(text),
+      let sent = headers["Date"].flatMap({ HTTPDate.parse($0) }), sent - modified >= restingTime
+    else { return nil }
+    return text
+  }
+
+  /// Why a 206 is not the rest that was asked for; nil when it is.
+  package static func objection(
+    to headers: HeaderBlock,
+    continuing part: PartialBody
+  ) -> Objection? {
+    if headers["Content-Type"]?.lowercased().hasPrefix("multipart/byteranges") == true {
+      return .severalParts
+    }
+    if let coding = headers.combined("Content-Encoding"), !coding.isSame("identity") {
+      return .coded
+    }
+    guard let text = headers.combined("Content-Range"), let range = ContentRange(text),
+      let bounds = range.bounds
+    else { return .unreadableRange }
+    guard bounds.lowerBound == part.offset else { return .otherPart }
+    guard let whole = range.wholeSize ?? part.wholeSize, bounds.upperBound == whole - 1,
+      part.wholeSize ?? whole == whole
+    else { return .otherSize }
+    let field = isStrongTag(part.validator) ? "ETag" : "Last-Modified"
+    return headers[field] ?? part.validator == part.validator ? nil : .otherBody
+  }
+
+  /// The size of the whole by a 206 without objection.
+  package static func wholeSize(_ headers: HeaderBlock) -> Int64? {
+    headers.combined("Content-Range").flatMap { ContentRange($0) }?.bounds
+      .map { $0.upperBound + 1 }
+  }
+
+  /// Whether a 416 says that nothing is missing from the part.
+  package static func isWhole(_ part: PartialBody, by headers: HeaderBlock) -> Bool {
+    guard let text = headers.combined("Content-Range"), let range = ContentRange(text),
+      range.bounds == nil, range.wholeSize == part.offset
+    else { return false }
+    return part.wholeSize ?? part.offset == part.offset
+  }
+
+  package enum Objection: Hashable, Sendable {
+    case severalParts
+    case coded
+    case unreadableRange
+    case otherPart
+    case otherSize
+    case otherBody
+  }
+
+  /// Quotes around anything but quotes and controls; `W/` makes a tag weak.
+  private static func isStrongTag(_ text: String) -> Bool {
+    let bytes = text.utf8
+    guard bytes.count >= 2, bytes.count <= longestTag, bytes.first == UInt8(ascii: "\""),
+      bytes.last == UInt8(ascii: "\"")
+    else { return false }
+    return bytes.dropFirst().dropLast().allSatisfy {
+      $0 > 0x20 && $0 != 0x7F && $0 != UInt8(ascii: "\"")
+    }
+  }
+}
+
+/// The value of a Content-Range header: `bytes 5-9/10`, `bytes 5-9/*` or `bytes */10`.
+package struct ContentRange: Hashable, Sendable {
+  /// The first and the last byte; nil where none of the body was sent.
+  package var bounds: ClosedRange<Int64>?
+  package var wholeSize: Int64?
+
+  package init?(_ text: String) {
+    let words = text.split(separator: " ")
+    guard words.count == 2, words[0].isSame("bytes") else { return nil }
+    let parts = words[1].split(separator: "/", omittingEmptySubsequences: false)
+    guard parts.count == 2 else { return nil }
+    if parts[1] != "*" {
+      guard let size = Self.number(parts[1]) else { return nil }
+      wholeSize = size
+    }
+    guard parts[0] != "*" else {
+      guard wholeSize != nil else { return nil }
+      return
+    }
+    let ends = parts[0].split(separator: "-", omittingEmptySubsequences: false)
+    guard ends.count == 2, let first = Self.number(ends[0]), let last = Self.number(ends[1]),
+      first <= last, last < wholeSize ?? .max
+    else { return nil }
+    bounds = first...last
+  }
+
+  private static func number(_ text: Substring) -> Int64? {
+    guard !text.isEmpty, text.utf8.allSatisfy(ASCII.isDigit) else { return nil }
+    return Int64(text)
+  }
+}
+
+extension ResumeRule.Objection: CustomStringConvertible {
+  /// Goes on after "`host` answered with", and on with "though the rest of a body was asked for".
+  package var description: String {
+    switch self {
+    case .severalParts: "several parts"
+    case .coded: "a coded part"
+    case .unreadableRange: "a part without a readable Content-Range"
+    case .otherPart: "a part that begins elsewhere"
+    case .otherSize: "a part that does not reach the end of the whole"
+    case .otherBody: "a part of another body"
+    }
+  }
+}
+
+extension StringProtocol {
+  /// Equal but for the case of ASCII letters.
+  fileprivate func isSame(_ other: String) -> Bool {
+    utf8.count == other.utf8.count
+      && zip(utf8, other.utf8).allSatisfy { ASCII.lowercased($0) == ASCII.lowercased($1) }
+  }
+}

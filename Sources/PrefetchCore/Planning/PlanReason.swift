@@ -1,0 +1,94 @@
+/// Why the planner decided as it did; words are made only where somebody reads them.
+package enum PlanReason: Hashable, Sendable {
+  case refusedTransport
+  case noDigest
+  case tooLarge
+  case paused
+  case notStored
+  case objectLost
+  case refetchAskedFor
+  case digestMatches
+  case digestDiffers
+  case sizeDiffers
+  case offline
+  case entityTagMatches
+  case immutable
+  case freshUntil(Instant)
+  case noValidators
+  case revalidationAskedFor
+  case stale
+  case failedBefore
+  case notStoredOffline
+  case objectLostOffline
+  case digestDiffersOffline
+  case sizeDiffersOffline
+
+  package var text: String {
+    switch self {
+    case .refusedTransport: "transport security"
+    case .noDigest: "no digest"
+    case .tooLarge: "too large"
+    case .paused: "paused"
+    case .notStored: "not stored"
+    case .objectLost: "object lost"
+    case .refetchAskedFor: "refetch asked for"
+    case .digestMatches: "digest matches"
+    case .digestDiffers: "digest differs"
+    case .sizeDiffers: "size differs"
+    case .offline: "offline"
+    case .entityTagMatches: "entity tag matches"
+    case .immutable: "immutable"
+    case .freshUntil(let until): "fresh until \(Timestamp.format(until))"
+    case .noValidators: "stale, and the server gave no validators"
+    case .revalidationAskedFor: "revalidation asked for"
+    case .stale: "stale"
+    case .failedBefore: "it failed before, and `retry_failed` is false"
+    case .notStoredOffline: "not stored, offline"
+    case .objectLostOffline: "object lost, offline"
+    case .digestDiffersOffline: "digest differs, offline"
+    case .sizeDiffersOffline: "size differs, offline"
+    }
+  }
+
+  /// What fails an item for this reason; nil for reasons that fail nothing.
+  package func failure(
+    of entry: ManifestEntry,
+    segment: SegmentDeclaration,
+    policy: RunPolicy,
+    now: Instant
+  ) -> Failure? {
+    switch self {
+    case .refusedTransport:
+      guard case .refused(_, let hint) = policy.transportSecurity.decide(entry.url, at: now) else {
+        return nil
+      }
+      return Failure(
+        .transportSecurity,
+        "plain http to `\(entry.url.host)` is not allowed; \(hint)"
+      )
+    case .noDigest:
+      return Failure(
+        .manifestInvalid,
+        "it has no digest that proves anything, and `require_digest` asks for one"
+      )
+    case .tooLarge:
+      let limit = segment.maximumFileSize ?? policy.maximumFileSize ?? 0
+      return Failure(
+        .tooLarge,
+        "the manifest says \(entry.size ?? 0) bytes; the limit is \(limit)"
+      )
+    case .notStoredOffline: return Self.offline("not stored")
+    case .objectLostOffline: return Self.offline("object lost")
+    case .digestDiffersOffline: return Self.offline("digest differs")
+    case .sizeDiffersOffline: return Self.offline("size differs")
+    case .paused, .notStored, .objectLost, .refetchAskedFor, .digestMatches, .digestDiffers,
+      .sizeDiffers, .offline, .entityTagMatches, .immutable, .freshUntil, .noValidators,
+      .revalidationAskedFor, .stale, .failedBefore:
+      return nil
+    }
+  }
+
+  private static func offline(_ what: String) -> Failure {
+    Failure(.noNetwork, "\(what), and `--offline` asks nothing")
+  }
+}

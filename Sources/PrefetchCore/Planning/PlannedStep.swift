@@ -1,0 +1,96 @@
+/// What a run does about an item.
+package enum ItemAction: String, Hashable, Sendable, CaseIterable {
+  case fetch
+  case update
+  case revalidate
+  case keep
+  case remove
+  case `defer`
+  case fail
+}
+
+/// What came of it.
+package enum ItemOutcome: String, Hashable, Sendable, CaseIterable {
+  case added
+  case updated
+  case headers
+  case unchanged
+  case stale
+  case removed
+  case deferred
+  case failed
+  case redirected
+}
+
+/// The planner's decision about one entry, small enough to keep a million of them.
+package struct PlannedStep: Hashable, Sendable {
+  package enum Decision: UInt8, Hashable, Sendable {
+    /// Nothing to ask.
+    case keep
+    /// Nothing to ask, and the manifest says something new about it.
+    case describe
+    /// Ask with the stored validators; the stored body serves until the answer.
+    case revalidate
+    /// Transfer unconditionally: nothing is stored.
+    case fetch
+    /// Transfer unconditionally: what is stored will not do.
+    case update
+    case fail
+
+    package var action: ItemAction {
+      switch self {
+      case .keep, .describe: .keep
+      case .revalidate: .revalidate
+      case .fetch: .fetch
+      case .update: .update
+      case .fail: .fail
+      }
+    }
+  }
+
+  /// Where the entry stands in its table.
+  package var entry: UInt32
+  package var decision: Decision
+  /// Whether the segment holds the record in the index already.
+  package var isHeld: Bool
+  /// The inventory's row, nil where nothing is known.
+  package var row: Int32
+  package var reason: PlanReason
+
+  package init(
+    entry: Int,
+    row: Int?,
+    decision: Decision,
+    reason: PlanReason,
+    isHeld: Bool = false
+  ) {
+    self.entry = UInt32(entry)
+    self.row = row.map { Int32($0) } ?? -1
+    self.decision = decision
+    self.reason = reason
+    self.isHeld = isHeld
+  }
+
+  package var position: Int? {
+    row < 0 ? nil : Int(row)
+  }
+}
+
+/// What one segment needs, in the order of its manifest.
+package struct PlanFragment: Sendable {
+  /// Everything that is not simply kept; with it too where that was asked for.
+  package var steps: [PlannedStep] = []
+  /// Entries that are kept and not among the steps.
+  package var keptCount = 0
+  package var keptBytes: Int64 = 0
+  /// Records that are kept and that the segment does not hold yet, by the store's numbers.
+  package var joining: [Int64] = []
+  /// Entries that are declared now; expired ones are not.
+  package var declaredCount = 0
+  /// Rows that the segment holds in the index and declares no more.
+  package var leaving: [UInt32] = []
+  /// Up to when every kept entry stays kept without a question.
+  package var quietUntil = Instant.distantFuture
+
+  package init() {}
+}

@@ -1,0 +1,33 @@
+/// The further places of an item, where servers are known that have the same paths.
+package enum AlternateSources {
+  /// One URL for each server, in order and without repetition.
+  ///
+  /// Below `base` a server stands for the base with all that follows it; elsewhere it replaces
+  /// scheme and host, its own path going first.
+  package static func urls(of item: WebURL, base: WebURL?, servers: [WebURL]) -> [WebURL] {
+    var seen: Set<WebURL> = [item]
+    return servers.compactMap { server in
+      let rest = base.flatMap { remainder(of: item, below: $0) } ?? wholePath(of: item)
+      let prefix = server.string.prefix { $0 != "?" }
+      let joined = (prefix.hasSuffix("/") ? prefix.dropLast() : prefix) + "/" + rest
+      guard let url = try? WebURL(String(joined)), seen.insert(url).inserted else { return nil }
+      return url
+    }
+  }
+
+  /// What follows the folder of the base, which is how a relative reference would be read.
+  private static func remainder(of item: WebURL, below base: WebURL) -> Substring? {
+    guard item.origin == base.origin else { return nil }
+    let folder = base.path.prefix(through: base.path.lastIndex(of: "/") ?? base.path.startIndex)
+    guard item.path.hasPrefix(folder) else { return nil }
+    return withQuery(item, item.path.dropFirst(folder.count))
+  }
+
+  private static func wholePath(of item: WebURL) -> Substring {
+    withQuery(item, item.path.drop { $0 == "/" })
+  }
+
+  private static func withQuery(_ item: WebURL, _ path: Substring) -> Substring {
+    item.query.map { path + "?" + $0 } ?? path
+  }
+}

@@ -1,0 +1,73 @@
+/// What the configuration says the bodies of a segment look like.
+package struct ContentExpectation: Hashable, Sendable {
+  /// Media types of which one must be told, `image/*` for all of a kind; empty for any.
+  package var types: [String]
+  package var minimumSize: Int64?
+  package var maximumSize: Int64?
+  /// Beginnings of which the body must have one; empty for any.
+  package var beginnings: [[UInt8]]
+
+  package init(
+    types: [String] = [],
+    minimumSize: Int64? = nil,
+    maximumSize: Int64? = nil,
+    beginnings: [[UInt8]] = []
+  ) {
+    self.types = types
+    self.minimumSize = minimumSize
+    self.maximumSize = maximumSize
+    self.beginnings = beginnings
+  }
+
+  /// What `magic` may mean: the text itself, and the bytes where it is hexadecimal digits.
+  ///
+  /// `CAFE` may be meant either way, so either way is good.
+  package static func beginnings(of magic: String) -> [[UInt8]] {
+    guard !magic.isEmpty else { return [] }
+    var digits = magic.filter { $0 != " " && $0 != ":" }
+    if digits.lowercased().hasPrefix("0x") { digits.removeFirst(2) }
+    let bytes = digits.isEmpty ? nil : Hexadecimal.decode(digits)
+    return [Array(magic.utf8)] + [bytes].compactMap(\.self)
+  }
+
+  /// Whether it says anything at all.
+  package var isEmpty: Bool {
+    self == Self()
+  }
+
+  /// Nil when the body looks as it should; `prefix` are its first bytes.
+  package func objection(type: String?, size: Int64, prefix: [UInt8]) -> Failure? {
+    if !types.isEmpty {
+      let expected = types.map { "`\($0)`" }.joined(separator: " or ")
+      guard let type else {
+        return unexpected("it came without a type; expected is \(expected)")
+      }
+      let told = BodyCheck.essence(type)
+      guard types.contains(where: { Self.matches(told, $0) }) else {
+        return unexpected("its type is `\(told)`; expected is \(expected)")
+      }
+    }
+    if let minimumSize, size < minimumSize {
+      return unexpected("it has \(size) bytes; expected are at least \(minimumSize)")
+    }
+    if let maximumSize, size > maximumSize {
+      return Failure(.tooLarge, "it has \(size) bytes; expected are at most \(maximumSize)")
+    }
+    guard beginnings.isEmpty || beginnings.contains(where: prefix.starts) else {
+      return unexpected(
+        "it begins with \(Hexadecimal.encode(prefix.prefix(16))), and not as `expect.magic` says"
+      )
+    }
+    return nil
+  }
+
+  private func unexpected(_ message: String) -> Failure {
+    Failure(.unexpectedContent, message)
+  }
+
+  private static func matches(_ told: String, _ pattern: String) -> Bool {
+    let pattern = BodyCheck.essence(pattern)
+    if pattern == "*/*" { return true }
+    return pattern.hasSuffix("/*") ? told.hasPrefix(pattern.dropLast()) : told == pattern
+  }
+}

@@ -1,0 +1,34 @@
+/// How many bytes may pass in what time: a rate, and a burst on top after a pause.
+///
+/// It may go into debt, since bytes are counted when they have come; whoever took them waits until
+/// the debt is paid.
+package struct TokenBucket: Hashable, Sendable {
+  /// Bytes a second.
+  package let rate: Int64
+  /// How long a pause still counts.
+  private let patience: Duration
+  /// When nothing is left and nothing owed.
+  private var balancedAt: Duration
+
+  /// Full at first; a rate below one byte a second counts as one.
+  package init(rate: Int64, burst: Int64, now: Duration) {
+    self.rate = max(1, rate)
+    patience = Self.time(for: max(0, burst), at: self.rate)
+    balancedAt = now - patience
+  }
+
+  package mutating func take(_ bytes: Int64, at now: Duration) {
+    balancedAt = max(balancedAt, now - patience) + Self.time(for: max(0, bytes), at: rate)
+  }
+
+  /// When the debt is paid; in the past where there is none.
+  package var readyAt: Duration {
+    balancedAt
+  }
+
+  private static func time(for bytes: Int64, at rate: Int64) -> Duration {
+    let (seconds, rest) = bytes.quotientAndRemainder(dividingBy: rate)
+    let nanoseconds = rate.dividingFullWidth(rest.multipliedFullWidth(by: 1_000_000_000)).quotient
+    return .seconds(seconds) + .nanoseconds(nanoseconds)
+  }
+}

@@ -1,0 +1,160 @@
+package import PrefetchCore
+
+/// An item as a list shows it; whole records are asked for by its number.
+package struct StoredItem: Hashable, Sendable {
+  package var item: Int64
+  package var url: String
+  package var state: ItemState
+  /// Nil as long as no body was ever complete.
+  package var size: Int64?
+  /// The names of the segments that hold it.
+  package var segments: [String]
+  package var isLocked: Bool
+}
+
+/// By what items are ordered.
+package enum ItemOrder: String, Hashable, Sendable, CaseIterable {
+  /// The last part of the URL's path.
+  case name
+  case url
+  case id
+  case provider
+  case segment
+  case state
+  case type
+  case size
+  case fetched
+  case validated
+  case expires
+  case used
+}
+
+/// One of several orders, each of which decides where the one before it does not.
+package struct ItemSorting: Hashable, Sendable {
+  package var order: ItemOrder
+  package var isDescending: Bool
+
+  package init(_ order: ItemOrder, isDescending: Bool = false) {
+    self.order = order
+    self.isDescending = isDescending
+  }
+}
+
+extension DiskStore {
+  /// Goes through all items without holding more than their sort keys in memory, until `visit`
+  /// says false; what the sorting leaves open is ordered by the bytes of the URLs.
+  ///
+  /// `uses` matters only where the order asks for them.
+  package func forEachItem(
+    sorted sorting: [ItemSorting] = [],
+    uses: [String: Instant] = [:],
+    _ visit: (StoredItem) throws(Failure) -> Bool
+  ) throws(Failure) {
+    let database = try database()
+    try database.execute("BEGIN")
+    defer { try? database.execute("COMMIT") }
+    var reader = try StoredItemReader(database, locks: LockRule(now: clockStart))
+    guard !sorting.isEmpty else {
+      let rows = try database.prepare("\(StoredItemReader.selection) ORDER BY url")
+      while try rows.step() {
+        guard try visit(reader.read(rows)) else { return }
+      }
+      return
+    }
+    if sorting.contains(where: { $0.order == .used }) {
+      try fill(uses, in: database)
+    }
+    if sorting.contains(where: { $0.order == .id }) {
+      try ItemName.register(in: database)
+    }
+    // Only the keys are sorted: whole rows would all be in memory at once.
+    let keys = sorting.map { "\($0.order.expression)\($0.isDescending ? " DESC" : "")" }
+    let order = try database.prepare(
+      """
+      SELECT item FROM \(RecordRow.source) ORDER BY \(keys.joined(separator: ", ")), url
+      """
+    )
+    let row = try database.prepare("\(StoredItemReader.selection) WHERE item=?1")
+    while try order.step() {
+      try row.bind(1, order.number(0))
+      defer { row.reset() }
+      guard try row.step() else { continue }
+      guard try visit(reader.read(row)) else { return }
+    }
+  }
+
+  private func fill(_ uses: [String: Instant], in database: Database) throws(Failure) {
+    try database.execute(
+      "DROP TABLE IF EXISTS temp.item_uses; "
+        + "CREATE TEMP TABLE item_uses (url TEXT PRIMARY KEY, used_at INTEGER) WITHOUT ROWID"
+    )
+    let insertion = try database.prepare("INSERT INTO temp.item_uses VALUES (?1, ?2)")
+    for (url, instant) in uses {
+      try insertion.bind(1, url)
+      try insertion.bind(2, instant)
+      try insertion.run()
+    }
+  }
+}
+
+/// Rows of `items` as a list shows them.
+private struct StoredItemReader {
+  static let selection =
+    """
+    SELECT item, url, state, digest IS NOT NULL, size, holders, locked, locked_until, \
+    locked_process FROM items
+    """
+
+  private var holders: HolderLists
+  /// Of the segments, for each set.
+  private let names: [[String]]
+  private let locks: LockRule
+
+  init(_ database: Database, locks: LockRule) throws(Failure) {
+    let holders = try HolderLists(database)
+    names = holders.sets.map { set in set.map { holders.keys[$0].name } }
+    self.holders = holders
+    self.locks = locks
+  }
+
+  mutating func read(_ row: borrowing Statement) throws(Failure) -> StoredItem {
+    let url = row.text(1)
+    guard let state = RecordRow.state(row, 2) else { throw RecordRow.damaged("state", of: url) }
+    return StoredItem(
+      item: row.number(0),
+      url: url,
+      state: state,
+      size: row.flag(3) ? row.number(4) : nil,
+      segments: names[Int(holders.position(of: row.number(5)))],
+      isLocked: locks.isLocked(row, from: 6)
+    )
+  }
+}
+
+extension ItemOrder {
+  /// Absent values come first, as NULL does.
+  fileprivate var expression: String {
+    switch self {
+    case .name:
+      // Trimming everything but slashes from the end leaves what stands before the name.
+      "substr(\(Self.path), length(rtrim(\(Self.path), replace(\(Self.path), '/', ''))) + 1)"
+    case .url: "url"
+    case .id: "coalesce(id, \(ItemName.functionName)(url))"
+    case .provider: "coalesce(provider, '')"
+    case .segment:
+      """
+      coalesce((SELECT name FROM holder_sets JOIN segments USING (segment) \
+      WHERE holder_sets.holders=items.holders ORDER BY identity, name LIMIT 1), '')
+      """
+    case .state: "state"
+    case .type: "coalesce(type, '')"
+    case .size: "size"
+    case .fetched: "fetched_at"
+    case .validated: "validated_at"
+    case .expires: "fresh_until"
+    case .used: "(SELECT used_at FROM temp.item_uses WHERE item_uses.url=items.url)"
+    }
+  }
+
+  private static let path = "substr(url, 1, instr(url || '?', '?') - 1)"
+}

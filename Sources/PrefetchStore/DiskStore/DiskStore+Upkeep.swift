@@ -1,0 +1,61 @@
+internal import PrefetchCore
+
+extension DiskStore {
+  /// Notes, for runs to come, which folders are complete and how much was changed.
+  func recordUpkeep(_ database: Database) throws(Failure) {
+    let changes = database.totalChangeCount - countedChanges
+    try recordTimes(database)
+    guard changes > 0 else { return }
+    try database.execute("UPDATE upkeep SET changes=changes+\(changes)")
+    countedChanges = database.totalChangeCount
+  }
+
+  /// Renews the last good copy of the index when it is a day old, or a tenth of the rows changed.
+  func backUpWhenDue() throws(Failure) {
+    let database = try database()
+    do throws(Failure) {
+      try recordUpkeep(database)
+      try index.removeLeftovers(of: CacheLayout.backupName)
+      guard try isBackupDue(database) else { return }
+      try database.execute("UPDATE upkeep SET changes=0")
+      countedChanges = database.totalChangeCount
+      try index.backUp(database, isDurable: requireWriting().publisher.durability != .none)
+    } catch {
+      // The run itself is done; a damaged index is set aside when it is closed.
+      diagnostics.append(
+        Diagnostic(
+          "store.backup",
+          "the copy of the index could not be renewed: \(error.message)",
+          severity: .warning,
+          hint: "the next run tries again",
+          file: index.path
+        )
+      )
+    }
+  }
+
+  private func isBackupDue(_ database: Database) throws(Failure) -> Bool {
+    guard let backup = try root.status(of: CacheLayout.backupName), backup.kind == .file else {
+      return true
+    }
+    let changes = try database.number("SELECT changes FROM upkeep") ?? 0
+    guard changes > 0 else { return false }
+    let made = Instant(milliseconds: backup.modified / 1_000_000)
+    if clockStart - made > Self.longestBackupAge { return true }
+    // The highest number stands for the count, which would cost a pass over a large index.
+    return changes * 10 >= (try database.number("SELECT max(item) FROM items") ?? 0)
+  }
+
+  /// Up to when objects may belong to rows that were lost with the index, in nanoseconds.
+  ///
+  /// A manifest that names them finds them again; nil when that had its time.
+  func sparedOrphans() throws(Failure) -> Int64? {
+    guard let rebuilt = try database().number("SELECT rebuilt_at FROM upkeep"),
+      clockStart - Instant(milliseconds: rebuilt / 1_000_000) < Self.longestSearch
+    else { return nil }
+    return rebuilt
+  }
+
+  private static let longestBackupAge: Duration = .seconds(24 * 3600)
+  private static let longestSearch: Duration = .seconds(7 * 24 * 3600)
+}

@@ -1,0 +1,83 @@
+internal import PrefetchCore
+
+/// The rows of segments, with statements that are kept.
+final class SegmentRows {
+  private let database: Database
+  private let find: Statement
+  private let replace: Statement
+  private let delete: Statement
+  private let names: Statement
+  private let endQuiet: Statement
+  /// Numbers found within this transaction.
+  private var numbers: [SegmentKey: Int64] = [:]
+
+  init(_ database: Database) throws(Failure) {
+    self.database = database
+    find = try database.prepare(
+      "SELECT segment, manifest FROM segments WHERE identity=?1 AND name=?2"
+    )
+    replace = try database.prepare(SegmentRow.replacement)
+    delete = try database.prepare("DELETE FROM segments WHERE segment=?1")
+    names = try database.prepare("SELECT identity, name FROM segments WHERE segment=?1")
+    endQuiet = try database.prepare(
+      """
+      UPDATE segments SET quiet_until=NULL, quiet_rules=NULL, quiet_items=NULL, quiet_bytes=NULL \
+      WHERE segment=?1 AND quiet_until IS NOT NULL
+      """
+    )
+  }
+
+  func begin() {
+    numbers = [:]
+  }
+
+  func find(
+    _ key: SegmentKey
+  ) throws(Failure) -> (number: Int64, manifest: ContentDigest?)? {
+    try find.bind(1, key.identity)
+    try find.bind(2, key.name)
+    defer { find.reset() }
+    guard try find.step() else { return nil }
+    return (find.number(0), find.optionalDigest(1))
+  }
+
+  func number(of key: SegmentKey) throws(Failure) -> Int64? {
+    if let known = numbers[key] { return known }
+    guard let number = try find(key)?.number else { return nil }
+    numbers[key] = number
+    return number
+  }
+
+  /// Makes the segment where it is missing.
+  func makingNumber(of key: SegmentKey) throws(Failure) -> Int64 {
+    if let known = try number(of: key) { return known }
+    try write(SegmentRecord(key: key))
+    guard let made = try number(of: key) else {
+      throw Failure(.internal, "segment `\(key.name)` was not written")
+    }
+    return made
+  }
+
+  func key(of segment: Int64) throws(Failure) -> SegmentKey? {
+    try names.bind(1, segment)
+    defer { names.reset() }
+    guard try names.step() else { return nil }
+    return SegmentKey(identity: names.text(0), name: names.text(1))
+  }
+
+  func write(_ record: SegmentRecord) throws(Failure) {
+    try SegmentRow.bind(record, to: replace)
+    try replace.run()
+  }
+
+  func delete(_ segment: Int64) throws(Failure) {
+    try delete.bind(1, segment)
+    try delete.run()
+    numbers = [:]
+  }
+
+  func endQuiet(of segment: Int64) throws(Failure) {
+    try endQuiet.bind(1, segment)
+    try endQuiet.run()
+  }
+}

@@ -1,0 +1,73 @@
+package import PrefetchCore
+
+/// What the cache holds in all.
+package struct StoreTotals: Hashable, Sendable {
+  package var items: Int
+  package var objects: Int
+  /// Each object counts once, however many items share it.
+  package var bytes: Int64
+
+  package init(items: Int = 0, objects: Int = 0, bytes: Int64 = 0) {
+    self.items = items
+    self.objects = objects
+    self.bytes = bytes
+  }
+}
+
+/// What one segment holds, shared bodies counted with each of its items.
+package struct SegmentTotals: Hashable, Sendable {
+  package var items = 0
+  package var bytes: Int64 = 0
+
+  package init() {}
+}
+
+extension DiskStore {
+  /// What the index names.
+  package func totals() throws(Failure) -> StoreTotals {
+    try summary().totals
+  }
+
+  /// All figures from one pass over the items.
+  package func summary() throws(Failure) -> (
+    totals: StoreTotals, segments: [SegmentKey: SegmentTotals]
+  ) {
+    let database = try database()
+    try database.execute("BEGIN")
+    defer { try? database.execute("COMMIT") }
+    var holders = try HolderLists(database)
+    var sets = [SegmentTotals](repeating: SegmentTotals(), count: holders.sets.count)
+    var totals = StoreTotals()
+    // Half a digest tells bodies apart where they are only counted.
+    var seen: Set<UInt64> = []
+    let rows = try database.prepare("SELECT holders, size, digest FROM items")
+    while try rows.step() {
+      totals.items += 1
+      let set = Int(holders.position(of: rows.number(0)))
+      sets[set].items += 1
+      guard let mark = rows.firstBytes(2) else { continue }
+      sets[set].bytes += rows.number(1)
+      guard seen.insert(mark).inserted else { continue }
+      totals.objects += 1
+      totals.bytes += rows.number(1)
+    }
+    var segments: [SegmentKey: SegmentTotals] = [:]
+    for (set, positions) in holders.sets.enumerated() {
+      for position in positions {
+        segments[holders.keys[position], default: SegmentTotals()].items += sets[set].items
+        segments[holders.keys[position], default: SegmentTotals()].bytes += sets[set].bytes
+      }
+    }
+    return (totals, segments)
+  }
+}
+
+extension Statement {
+  /// The first eight bytes of a column as a number; nil where there are fewer.
+  fileprivate func firstBytes(_ index: Int32) -> UInt64? {
+    unsafe withBytes(index) { bytes in
+      guard bytes.count >= 8 else { return nil }
+      return unsafe bytes.loadUnaligned(as: UInt64.self)
+    }
+  }
+}

@@ -1,0 +1,80 @@
+internal import Glibc
+internal import PrefetchCore
+internal import Synchronization
+
+/// One part under its name, locked against everybody else as long as its file is open.
+///
+/// The file of facts is written last and removed first, so that it never speaks of another file.
+final class KeptPart: Sendable {
+  let file: OpenFile
+  private let folder: Folder
+  private let name: String
+  private let facts: Mutex<PartialFacts>
+
+  init(_ file: OpenFile, name: String, in folder: Folder, _ facts: PartialFacts) {
+    self.file = file
+    self.name = name
+    self.folder = folder
+    self.facts = Mutex(facts)
+  }
+
+  /// Gives what is kept to a reader, and leaves the file at the offset from which it then grows.
+  func replay(upTo offset: Int64, _ read: (RawSpan) -> Void) throws(Failure) {
+    var buffer = [UInt8](repeating: 0, count: 256 * 1024)
+    var position: Int64 = 0
+    while position < offset {
+      let count = Int(min(Int64(try file.read(into: &buffer, at: position)), offset - position))
+      guard count > 0 else { throw Failure(.disk, "`\(file.path)` became shorter") }
+      unsafe read(buffer.span.extracting(first: count).bytes)
+      position += Int64(count)
+    }
+    // Cut before the facts say that the bytes of this uptime count.
+    try SystemCall.require("shorten", file.path) { ftruncate(file.number, off_t(offset)) }
+    lseek(file.number, off_t(offset), SEEK_SET)
+    facts.withLock { $0.part.offset = min($0.part.offset, offset) }
+    try noteFacts()
+  }
+
+  func noteFacts() throws(Failure) {
+    try write(facts.withLock(\.self), isDurable: false)
+  }
+
+  /// Makes what arrived outlive a power cut.
+  func seal() throws(Failure) -> PartialBody {
+    try file.synchronize()
+    let size = try file.status().size
+    let changed = facts.withLock { facts in
+      facts.part.offset = size
+      return facts
+    }
+    try write(changed, isDurable: true)
+    try folder.synchronize()
+    return changed.part
+  }
+
+  /// Ends the part; the file itself lives on as long as it is open or has another name.
+  func remove() {
+    _ = try? folder.remove(KeptParts.factsName(name))
+    _ = try? folder.remove(KeptParts.bodyName(name))
+  }
+
+  /// Gives the body another name instead.
+  func move(to newName: String, in other: Folder) throws(Failure) {
+    _ = try? folder.remove(KeptParts.factsName(name))
+    try folder.rename(KeptParts.bodyName(name), to: newName, in: other)
+  }
+
+  /// The mode of an object, for the moment when it becomes one.
+  func makeReadOnly() throws(Failure) {
+    try SystemCall.require("change the mode of", file.path) { fchmod(file.number, 0o444) }
+  }
+
+  private func write(_ facts: PartialFacts, isDurable: Bool) throws(Failure) {
+    guard let bytes = facts.encoded else { throw Failure(.internal, "a part with odd facts") }
+    let file = try folder.open(KeptParts.factsName(name), O_WRONLY | O_CREAT, mode: 0o600)
+    // One write over the old one: a kill leaves one of the two, and a checksum tells a torn one.
+    try file.write(unsafe bytes.span.bytes)
+    guard isDurable else { return }
+    try file.synchronize()
+  }
+}

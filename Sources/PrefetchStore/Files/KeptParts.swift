@@ -1,0 +1,192 @@
+internal import Glibc
+internal import PrefetchCore
+internal import PrefetchCrypto
+
+/// Parts of large bodies that outlive their process: two files in `CACHE/partial` for each key.
+///
+/// `HASH.body` holds the bytes, and whoever changes it holds its lock; `HASH.facts` says what they
+/// belong to. After a kill the size of the body is what counts, after a power cut what was sealed.
+struct KeptParts: Sendable {
+  let folder: Folder
+
+  /// What is not worth a second request and the files it takes.
+  static let smallest: Int64 = 1 << 20
+  private static let longestLife: Duration = .seconds(7 * 24 * 3600)
+
+  // MARK: Reading
+
+  /// Every part that can be continued, by its key.
+  func all() throws(Failure) -> [String: PartialBody] {
+    var parts: [String: PartialBody] = [:]
+    for name in try folder.names() where name.hasSuffix(Self.factsSuffix) {
+      let stem = String(name.dropLast(Self.factsSuffix.count))
+      guard let facts = facts(of: stem), let part = part(stem, facts) else { continue }
+      parts[facts.key] = part
+    }
+    return parts
+  }
+
+  private func part(_ name: String, _ facts: PartialFacts) -> PartialBody? {
+    // A second name means that the body was published, and a part no longer.
+    guard let status = try? folder.status(of: Self.bodyName(name)), status.kind == .file,
+      status.linkCount == 1,
+      let offset = facts.offset(inFileOf: status.size, bootID: Self.bootID)
+    else { return nil }
+    var part = facts.part
+    part.offset = offset
+    return part
+  }
+
+  /// Nil when there are none or they are damaged.
+  private func facts(of name: String) -> PartialFacts? {
+    let number = folder.openNumber(Self.factsName(name), O_RDONLY | O_NONBLOCK)
+    guard number >= 0 else { return nil }
+    let file = OpenFile(owning: number, path: folder.path(of: Self.factsName(name)))
+    guard let status = try? file.status(), status.kind == .file, status.size < Self.longestFacts
+    else { return nil }
+    let facts = try? FileBytes.withBytes(of: file) { PartialFacts($0) }
+    guard let facts, Self.name(of: facts.key) == name else { return nil }
+    return facts
+  }
+
+  // MARK: Writing
+
+  /// Gives an open file, new and without any other name, the name of a part.
+  ///
+  /// Nil where that is not possible, above all because another process fetches the same body.
+  func keep(_ file: OpenFile, key: String, as part: PartialBody) -> KeptPart? {
+    guard let bootID = Self.bootID else { return nil }
+    var start = part
+    start.offset = 0
+    let facts = PartialFacts(key: key, part: start, bootID: bootID)
+    let name = Self.name(of: key)
+    guard facts.encoded != nil, flock(file.number, LOCK_EX | LOCK_NB) == 0 else { return nil }
+    // Facts without a body would be taken for those of the new one.
+    if isMissing(name) {
+      _ = try? folder.remove(Self.factsName(name))
+    }
+    var result = folder.link(file, as: Self.bodyName(name))
+    if result == -EEXIST, remove(name) {
+      result = folder.link(file, as: Self.bodyName(name))
+    }
+    guard result == 0 else { return nil }
+    let kept = KeptPart(file, name: name, in: folder, facts)
+    guard fchmod(file.number, 0o600) == 0, (try? kept.noteFacts()) != nil else {
+      kept.remove()
+      return nil
+    }
+    return kept
+  }
+
+  /// Opens a part for its continuation at the given offset.
+  func open(_ key: String, at part: PartialBody) throws(Failure) -> KeptPart {
+    let name = Self.name(of: key)
+    guard let bootID = Self.bootID, let file = locked(name) else { throw Self.gone(key) }
+    // The lock is ours, so what does not fit is nobody's.
+    guard let facts = facts(of: name), facts.key == key, facts.part.source == part.source,
+      facts.part.validator == part.validator,
+      part.wholeSize == nil || facts.part.wholeSize == part.wholeSize,
+      let found = self.part(name, facts), found.offset >= part.offset
+    else {
+      removeFiles(of: name)
+      throw Self.gone(key)
+    }
+    let current = PartialFacts(key: key, part: facts.part, bootID: bootID)
+    return KeptPart(file, name: name, in: folder, current)
+  }
+
+  func forget(_ key: String) {
+    remove(Self.name(of: key))
+  }
+
+  /// Removes what can never be continued, and what nobody came back for.
+  func tidyUp(now: Instant) throws(Failure) {
+    var stems: Set<String> = []
+    for name in try folder.names() {
+      for suffix in [Self.factsSuffix, Self.bodySuffix] where name.hasSuffix(suffix) {
+        stems.insert(String(name.dropLast(suffix.count)))
+      }
+    }
+    for stem in stems where !isWorthKeeping(stem, now) {
+      remove(stem)
+    }
+  }
+
+  private func isWorthKeeping(_ name: String, _ now: Instant) -> Bool {
+    guard let facts = facts(of: name), part(name, facts) != nil,
+      let status = try? folder.status(of: Self.bodyName(name))
+    else { return false }
+    return now - Instant(milliseconds: status.modified / 1_000_000) < Self.longestLife
+  }
+
+  /// Says whether the names are free; they are not while somebody writes the part.
+  @discardableResult
+  private func remove(_ name: String) -> Bool {
+    guard let file = locked(name) else {
+      guard isMissing(name) else { return false }
+      _ = try? folder.remove(Self.factsName(name))
+      return true
+    }
+    defer { withExtendedLifetime(file) {} }
+    removeFiles(of: name)
+    return true
+  }
+
+  private func isMissing(_ name: String) -> Bool {
+    do throws(Failure) {
+      return try folder.status(of: Self.bodyName(name)) == nil
+    } catch {
+      return false
+    }
+  }
+
+  private func removeFiles(of name: String) {
+    _ = try? folder.remove(Self.factsName(name))
+    _ = try? folder.remove(Self.bodyName(name))
+  }
+
+  /// The body's file with its lock; nil when there is none or somebody else has it.
+  private func locked(_ name: String) -> OpenFile? {
+    let number = folder.openNumber(Self.bodyName(name), O_RDWR | O_NONBLOCK)
+    guard number >= 0 else { return nil }
+    let file = OpenFile(owning: number, path: folder.path)
+    guard flock(number, LOCK_EX | LOCK_NB) == 0, let own = try? file.status(),
+      let named = try? folder.status(of: Self.bodyName(name)),
+      // Somebody may have put another file there between the two.
+      own.inode == named.inode, own.device == named.device
+    else { return nil }
+    return file
+  }
+
+  // MARK: Names
+
+  static func name(of key: String) -> String {
+    SHA256.digest(of: key).hexadecimal
+  }
+
+  static func bodyName(_ name: String) -> String {
+    name + bodySuffix
+  }
+
+  static func factsName(_ name: String) -> String {
+    name + factsSuffix
+  }
+
+  private static func gone(_ key: String) -> Failure {
+    Failure(.disk, "the part kept of `\(key)` is in use, changed or gone", isTransient: true)
+  }
+
+  private static let bodySuffix = ".body"
+  private static let factsSuffix = ".facts"
+  private static let longestFacts: Int64 = 64 * 1024
+
+  /// Differs after every start of the machine; nil where the kernel does not tell.
+  private static let bootID: String? = {
+    guard let folder = try? Folder(at: "/proc/sys/kernel/random"),
+      let file = try? folder.open("boot_id", O_RDONLY)
+    else { return nil }
+    var buffer = [UInt8](repeating: 0, count: 64)
+    guard let count = try? file.read(into: &buffer, at: 0), count > 30 else { return nil }
+    return String(decoding: buffer[..<count].prefix { $0 > 0x20 }, as: UTF8.self)
+  }()
+}

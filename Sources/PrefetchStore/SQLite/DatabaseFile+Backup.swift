@@ -1,0 +1,39 @@
+internal import Glibc
+internal import PrefetchCore
+
+extension DatabaseFile {
+  /// Renews the last good copy; the old one stays until the new one is whole.
+  ///
+  /// Callers exclude each other.
+  func backUp(_ database: Database, isDurable: Bool) throws(Failure) {
+    guard let backupName else { return }
+    try removeLeftovers(of: backupName)
+    let temporary = RandomName.make(Self.temporaryPrefix(backupName))
+    do throws(Failure) {
+      try copy(database, to: temporary)
+      // What is copied page by page is as damaged as its source.
+      try connect(.immutable, to: temporary).checkPages(upTo: .max)
+      if isDurable {
+        try folder.open(temporary, O_RDONLY).synchronize()
+      }
+      try folder.rename(temporary, to: backupName, in: folder)
+      if isDurable {
+        try folder.synchronize()
+      }
+    } catch {
+      _ = try? folder.remove(temporary)
+      if error.code == .storeDamaged {
+        database.noteDamage()
+      }
+      throw error
+    }
+  }
+
+  private func copy(_ database: Database, to name: String) throws(Failure) {
+    let copy = try connect(.creating, to: name)
+    // Nobody sees it before it is whole, so nothing has to be undone.
+    try copy.execute("PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF")
+    try database.copyPages(to: copy)
+    copy.close()
+  }
+}

@@ -1,0 +1,159 @@
+internal import Glibc
+internal import PrefetchCore
+
+extension DatabaseFile {
+  /// Opens the database without creating or changing anything.
+  ///
+  /// Where it is lost, its last good copy answers, which the reports then say.
+  func openForReading(_ reports: inout [Diagnostic]) throws(Failure) -> DatabaseReading {
+    // Writers hold the exclusive lock for a moment only, when they end.
+    guard let lock = try KernelLock.take(.shared, on: folder, patience: .seconds(30)) else {
+      throw Failure(.disk, "`\(path)` is busy: a writer has been tidying up for too long")
+    }
+    guard let status = try status() else {
+      return try openCopy(because: missing, lock, &reports)
+    }
+    guard status.kind == .file else {
+      let fault = Failure(.storeDamaged, "`\(path)` is not a file")
+      return try openCopy(because: fault, lock, &reports)
+    }
+    switch try examine({ () throws(Failure) in try openBesideWriters() }) {
+    case .current(let database):
+      return DatabaseReading(database: database, lock: lock)
+    case .older(let database, let version):
+      return DatabaseReading(
+        database: try updated(from: version, name, database),
+        lock: lock
+      )
+    case .unusable(let fault):
+      return try openCopy(because: fault, lock, &reports)
+    }
+  }
+
+  /// Opens what is left of a database that turned out damaged while it was read.
+  func openCopy(
+    because fault: Failure,
+    _ reports: inout [Diagnostic]
+  ) throws(Failure) -> DatabaseReading {
+    guard let lock = try KernelLock.take(.shared, on: folder, patience: .seconds(30)) else {
+      throw Failure(.disk, "`\(path)` is busy: a writer has been tidying up for too long")
+    }
+    return try openCopy(because: fault, lock, &reports)
+  }
+
+  private func openCopy(
+    because fault: Failure,
+    _ lock: KernelLock,
+    _ reports: inout [Diagnostic]
+  ) throws(Failure) -> DatabaseReading {
+    if try hasLog, try status()?.kind == .file,
+      case .current(let database) = try examine(
+        thoroughly: true,
+        { () throws(Failure) in try connect(.immutable) }
+      )
+    {
+      reports.append(answersFor(fault, "the file without its log `\(logName)`"))
+      return DatabaseReading(database: database, lock: lock, isCopy: true)
+    }
+    guard let backupName, try folder.status(of: backupName)?.kind == .file else { throw fault }
+    let finding = try examine(thoroughly: true) { () throws(Failure) in
+      try connect(.immutable, to: backupName)
+    }
+    reports.append(answersFor(fault, "the copy `\(backupName)`"))
+    switch finding {
+    case .unusable:
+      throw fault
+    case .current(let database):
+      return DatabaseReading(database: database, lock: lock, isCopy: true)
+    case .older(let database, let version):
+      return DatabaseReading(
+        database: try updated(from: version, backupName, database),
+        lock: lock,
+        isCopy: true
+      )
+    }
+  }
+
+  /// Whether only a newer version of the program can read it.
+  var isNewer: Bool {
+    guard let database = try? openBesideWriters(),
+      case .newer = try? schema.standing(of: database)
+    else { return false }
+    return true
+  }
+
+  private var missing: Failure {
+    Failure(.storeDamaged, "`\(path)` is missing; `prefetch run` makes it anew")
+  }
+
+  private func answersFor(_ fault: Failure, _ copy: String) -> Diagnostic {
+    Diagnostic(
+      "store.damaged",
+      "\(fault.message); \(copy) answers instead",
+      severity: .warning,
+      hint: "`prefetch run` repairs it",
+      file: path
+    )
+  }
+
+  private func openBesideWriters() throws(Failure) -> Database {
+    guard try hasLog else { return try connect(.immutable) }
+    do throws(Failure) {
+      let database = try connect(.reading)
+      // SQLite opens the log with the first statement only.
+      _ = try database.number("SELECT count(*) FROM sqlite_schema")
+      return database
+    } catch {
+      guard error.code == .permission || error.code == .disk else { throw error }
+      return try openPrivately(name)
+    }
+  }
+
+  /// Brings a private copy up to date, since the file itself may not be changed.
+  private func updated(
+    from version: Int,
+    _ name: String,
+    _ database: Database
+  ) throws(Failure) -> Database {
+    database.close()
+    let copy = try openPrivately(name)
+    try schema.migrate(copy, from: version)
+    return copy
+  }
+
+  /// Reads a copy, where a log's shared memory is missing and cannot be made, or may not be used.
+  ///
+  /// Nothing moves the log into the file meanwhile, and a half-written end of the log is recognised
+  /// by its checksum. Nobody in this process has the file open: closing a descriptor of it drops the
+  /// locks that SQLite holds on it.
+  private func openPrivately(_ name: String) throws(Failure) -> Database {
+    let place = try TemporaryFolder()
+    try folder.copy(name, to: name, in: place.folder)
+    if name == self.name, try hasLog {
+      try folder.copy(logName, to: logName, in: place.folder)
+    }
+    let database = try Database(
+      path: place.folder.realPath + "/" + name,
+      named: path,
+      access: .writing
+    )
+    // Needs no shared memory, and so keeps working when the names are gone.
+    try database.execute("PRAGMA locking_mode=EXCLUSIVE")
+    _ = try database.number("SELECT count(*) FROM sqlite_schema")
+    return database
+  }
+}
+
+/// A database that stands still as long as this value lives.
+struct DatabaseReading {
+  let database: Database
+  /// Whether it is not the database itself, but what is left of it.
+  let isCopy: Bool
+  private let lock: KernelLock
+
+  init(database: Database, lock: KernelLock, isCopy: Bool = false) {
+    self.database = database
+    self.lock = lock
+    self.isCopy = isCopy
+  }
+}

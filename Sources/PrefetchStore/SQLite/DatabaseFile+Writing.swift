@@ -1,0 +1,143 @@
+internal import Glibc
+internal import PrefetchCore
+
+extension DatabaseFile {
+  /// Opens the database for writing, makes it where it is missing, and brings it up to date.
+  ///
+  /// What is no database of ours any more is set aside, never overwritten; one from a newer version
+  /// is left as it is. Callers exclude each other.
+  func openForWriting(_ reports: inout [Diagnostic]) throws(Failure) -> Database {
+    guard try status() != nil else { return try rebuild(because: nil, &reports) }
+    switch try openExisting() {
+    case .current(let database):
+      return database
+    case .older(let database, let version):
+      try schema.migrate(database, from: version)
+      return database
+    case .unusable(let fault):
+      return try rebuild(because: fault, &reports)
+    }
+  }
+
+  /// Puts the newest good copy, or an empty database, in the place of one that is damaged or gone.
+  ///
+  /// Nobody in this process may have the old one open. Callers exclude each other.
+  func rebuild(
+    because fault: Failure?,
+    _ reports: inout [Diagnostic]
+  ) throws(Failure) -> Database {
+    if let fault, try hasLog, try isSoundWithoutLog() {
+      let name = try setLogAside()
+      reports.append(
+        Diagnostic(
+          "store.set-aside",
+          "`\(folder.path(of: logName))` cannot be used and was renamed to `\(name)-wal`: "
+            + fault.message,
+          severity: .warning,
+          hint: "what the last run did not finish is done again",
+          file: path
+        )
+      )
+      return try connect(.writing)
+    }
+    try setAside(&reports, because: fault)
+    if let database = try createFromBackup(&reports) { return database }
+    return try create { (temporary) throws(Failure) in
+      let database = try connect(.creating, to: temporary)
+      try database.execute("PRAGMA journal_mode=WAL")
+      try schema.migrate(database, from: 0)
+      return database
+    }
+  }
+
+  private func openExisting() throws(Failure) -> Finding {
+    guard try status()?.kind == .file else {
+      return .unusable(Failure(.storeDamaged, "`\(path)` is not a file"))
+    }
+    return try examine { () throws(Failure) in try connect(.writing) }
+  }
+
+  /// Whether the file alone is good: then it is what the last run left when it ended.
+  private func isSoundWithoutLog() throws(Failure) -> Bool {
+    guard try status()?.kind == .file else { return false }
+    let finding = try examine(thoroughly: true) { () throws(Failure) in try connect(.immutable) }
+    if case .current = finding { return true }
+    return false
+  }
+
+  /// Nil when there is no copy, or no good one.
+  private func createFromBackup(_ reports: inout [Diagnostic]) throws(Failure) -> Database? {
+    guard let backupName, let status = try folder.status(of: backupName), status.kind == .file
+    else { return nil }
+    // Looked at before it is copied, so that one from a newer version stops here.
+    let finding = try examine(thoroughly: true) { () throws(Failure) in
+      try connect(.immutable, to: backupName)
+    }
+    if case .unusable(let fault) = finding {
+      reports.append(
+        Diagnostic("store.backup-damaged", fault.message, severity: .warning, file: path)
+      )
+      return nil
+    }
+    let database = try create { (temporary) throws(Failure) in
+      try folder.copy(backupName, to: temporary, in: folder, mode: 0o644)
+      let database = try connect(.writing, to: temporary)
+      try database.execute("PRAGMA journal_mode=WAL")
+      if case .older(let version) = try schema.standing(of: database) {
+        try schema.migrate(database, from: version)
+      }
+      return database
+    }
+    reports.append(restored(from: backupName, status))
+    return database
+  }
+
+  func restored(from backup: String, _ status: FileStatus) -> Diagnostic {
+    let time = Instant(milliseconds: status.modified / 1_000_000)
+    return Diagnostic(
+      "store.restored",
+      "`\(path)` was lost; its copy `\(backup)` of \(time) takes its place",
+      severity: .warning,
+      hint: "what changed since then is found again by its digest, or asked for once",
+      file: path
+    )
+  }
+
+  /// Makes it whole under another name first, so that no one ever meets half a database.
+  private func create(
+    _ make: (String) throws(Failure) -> Database
+  ) throws(Failure) -> Database {
+    try removeLeftovers(of: name)
+    let temporary = RandomName.make(Self.temporaryPrefix(name))
+    do throws(Failure) {
+      let database = try make(temporary)
+      if let note = schema.rebuildNote, let now = try folder.status(of: temporary)?.changed {
+        // The time of the file system itself, with which those of objects can be compared.
+        let statement = try database.prepare(note)
+        try statement.bind(1, now)
+        try statement.run()
+      }
+      _ = try database.checkpoint()
+      try database.setKeepsLogOnClose(false)
+    } catch {
+      for suffix in ["", "-wal", "-shm"] {
+        _ = try? folder.remove(temporary + suffix)
+      }
+      throw error
+    }
+    try folder.rename(temporary, to: name, in: folder)
+    try folder.synchronize()
+    return try connect(.writing)
+  }
+
+  /// What a process that was killed while making one has left; callers exclude each other.
+  func removeLeftovers(of name: String) throws(Failure) {
+    for leftover in try folder.names() where leftover.hasPrefix(Self.temporaryPrefix(name)) {
+      try folder.remove(leftover)
+    }
+  }
+
+  static func temporaryPrefix(_ name: String) -> String {
+    name + ".new-"
+  }
+}

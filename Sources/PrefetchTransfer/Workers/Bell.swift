@@ -1,0 +1,45 @@
+internal import Glibc
+internal import PrefetchCore
+
+/// Ends the sleep of one thread from another; rung twice before it is heard, it is heard once.
+final class Bell: Sendable {
+  /// Readable once it was rung.
+  let descriptor: CInt
+  private let input: CInt
+
+  init() throws(Failure) {
+    var ends: [CInt] = [-1, -1]
+    guard unsafe pipe(&ends) == 0 else {
+      throw Failure(.internal, "no descriptor left to wake a transfer thread with")
+    }
+    for end in ends {
+      _ = fcntl(end, F_SETFD, FD_CLOEXEC)
+      _ = fcntl(end, F_SETFL, O_NONBLOCK)
+    }
+    descriptor = ends[0]
+    input = ends[1]
+  }
+
+  deinit {
+    close(descriptor)
+    close(input)
+  }
+
+  func ring() {
+    var byte: UInt8 = 1
+    // A pipe that takes no more was rung often enough.
+    unsafe write(input, &byte, 1)
+  }
+
+  func silence() {
+    var bytes: UInt64 = 0
+    unsafe read(descriptor, &bytes, 8)
+  }
+
+  /// Sleeps until it is rung, a signal comes, or the time is over.
+  func sleep(atMost limit: Duration) {
+    var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+    guard unsafe poll(&entry, 1, CInt(clamping: max(1, limit.milliseconds))) > 0 else { return }
+    silence()
+  }
+}

@@ -1,0 +1,293 @@
+internal import CCurl
+internal import PrefetchCore
+
+/// What the loop tells a worker.
+enum WorkerOrder: Sendable {
+  case start(TransferRequest, HostShares.Assignment)
+  case cancel(TransferID)
+  case stop
+}
+
+/// What a worker tells the loop.
+struct WorkerReport: Sendable {
+  var event: TransferEvent
+  var origin: Int
+  var worker: Int
+}
+
+/// One thread's transfers: a set of libcurl's handles, and all that is done with what they bring.
+///
+/// Nothing of it is touched by any other thread once `run` has begun; the mailboxes are the doors.
+final class TransferWorker {
+  /// libcurl 7 may sleep on data that it has read already for another stream of a connection.
+  private static let multiplexedWait: Duration = .milliseconds(10)
+  private static let longestSleep: Duration = .seconds(60)
+  private static let idleLaneLimit = 64
+
+  private let number: Int
+  private let settings: TransportSettings
+  private let staging: any BodyStaging
+  private let orders: Mailbox<WorkerOrder>
+  private let reports: Mailbox<WorkerReport>
+  private let options: RequestOptions
+  private let multi: MultiHandle
+  private let rates: RateControl
+  private var lines: [OriginLine] = []
+  private var running: [Lane] = []
+  private var idle: [Lane] = []
+  private var sharingCount = 0
+  private var incoming: [WorkerOrder] = []
+  private var outgoing: [WorkerReport] = []
+  private var nextInspection: Duration = .zero
+  /// When the first request that waits for a rate may begin.
+  private var nextStart: Duration?
+  private var isStopping = false
+
+  init(
+    number: Int,
+    settings: TransportSettings,
+    staging: any BodyStaging & Sendable,
+    orders: Mailbox<WorkerOrder>,
+    reports: Mailbox<WorkerReport>,
+    buckets: Locked<RateBuckets>
+  ) throws(Failure) {
+    self.number = number
+    self.settings = settings
+    self.staging = staging
+    self.orders = orders
+    self.reports = reports
+    rates = RateControl(buckets)
+    options = RequestOptions(settings, library: LibraryVersion())
+    multi = try MultiHandle()
+    let workers = max(1, settings.workers)
+    let connections = (settings.connectionsPerHost + workers - 1) / workers
+    try multi.set(CURLMOPT_MAX_HOST_CONNECTIONS, max(1, connections))
+    try multi.set(CURLMOPT_MAX_CONCURRENT_STREAMS, 8 * settings.connectionsPerHost)
+  }
+
+  /// Works until told to stop; then whatever is under way is broken off.
+  func run() {
+    while true {
+      obey()
+      guard !isStopping else { break }
+      rates.resume()
+      startHeld()
+      perform()
+      inspect()
+      reports.post(&outgoing)
+      sleep()
+    }
+    for lane in running {
+      multi.remove(lane.handle)
+      _ = lane.exchange?.breakOff(Failure(.cancelled, "the run ended"))
+    }
+  }
+
+  // MARK: Orders
+
+  private func obey() {
+    orders.take(into: &incoming)
+    for order in incoming {
+      switch order {
+      case .start(let request, let assignment):
+        enqueue(request, assignment)
+      case .cancel(let id):
+        cancel(id)
+      case .stop:
+        isStopping = true
+      }
+    }
+    incoming.removeAll(keepingCapacity: true)
+  }
+
+  private func enqueue(_ request: TransferRequest, _ assignment: HostShares.Assignment) {
+    while lines.count <= assignment.origin {
+      lines.append(OriginLine(sharing: .unknown))
+    }
+    if !options.mayShareConnection(request.url.scheme) {
+      lines[assignment.origin].sharing = .single
+    }
+    lines[assignment.origin].enqueue(request, assignment)
+    advance(assignment.origin)
+  }
+
+  private func advance(_ origin: Int) {
+    while let request = lines[origin].next(mayStart) {
+      start(request, origin: origin)
+    }
+  }
+
+  /// Whether nothing is owed to a rate that the request is held to.
+  private func mayStart(_ request: TransferRequest) -> Bool {
+    guard rates.holds(request) else { return true }
+    let now = Uptime.now()
+    let readyAt = rates.readyAt(request, now: now)
+    guard readyAt > now else { return true }
+    nextStart = min(nextStart ?? readyAt, readyAt)
+    return false
+  }
+
+  /// Begins what waited for a rate.
+  private func startHeld() {
+    guard let due = nextStart, due <= Uptime.now() else { return }
+    nextStart = nil
+    for origin in lines.indices {
+      advance(origin)
+    }
+  }
+
+  private func start(_ request: TransferRequest, origin: Int) {
+    let exchange = WireExchange(request, staging: staging)
+    exchange.triesHTTP3 = !lines[origin].avoidsHTTP3 && options.triesHTTP3(request.url)
+    do throws(Failure) {
+      let lane = try takeLane(for: origin)
+      lane.load(exchange, origin: origin, heldBy: rates.holds(request) ? rates : nil)
+      try lane.handle.prepare(exchange, options)
+      try multi.add(lane.handle)
+      lane.watch = TransferWatch(settings: settings, now: .zero)
+      lane.position = running.count
+      lane.mayShareConnection = lines[origin].sharing != .single
+      if lane.mayShareConnection { sharingCount += 1 }
+      running.append(lane)
+    } catch {
+      lines[origin].noteEnd()
+      report(TransferResult(.failure(error), figures: TransferFigures()), of: request.id, origin)
+    }
+  }
+
+  /// A handle that asked the same origin before has the least to change.
+  private func takeLane(for origin: Int) throws(Failure) -> Lane {
+    for index in idle.indices.suffix(4) where idle[index].origin == origin {
+      idle.swapAt(index, idle.count - 1)
+    }
+    if let lane = idle.popLast() { return lane }
+    return try Lane(options)
+  }
+
+  private func cancel(_ id: TransferID) {
+    if let lane = running.first(where: { $0.exchange?.request.id == id }) {
+      guard let exchange = lane.exchange else { return }
+      return settle(lane, exchange.breakOff(Self.cancellation(of: exchange.request)))
+    }
+    for origin in lines.indices {
+      guard let request = lines[origin].remove(id) else { continue }
+      let failure = Self.cancellation(of: request)
+      return report(TransferResult(.failure(failure), figures: TransferFigures()), of: id, origin)
+    }
+  }
+
+  private static func cancellation(of request: TransferRequest) -> Failure {
+    Failure(.cancelled, "the transfer from `\(request.url.authority)` was cancelled")
+  }
+
+  // MARK: The loop
+
+  private func perform() {
+    do throws(Failure) {
+      try multi.perform()
+    } catch {
+      return failAll(error)
+    }
+    while let completion = multi.nextCompletion() {
+      guard let lane = completion.lane else { continue }
+      finish(lane, completion.result)
+    }
+  }
+
+  private func inspect() {
+    guard !running.isEmpty else { return }
+    let now = Uptime.now()
+    guard now >= nextInspection else { return }
+    nextInspection = now + TransferWatch.interval(settings)
+    // Backwards, since a lane that settles gives its place to the last one.
+    for lane in running.reversed() {
+      guard let exchange = lane.exchange else { continue }
+      // Who is kept waiting by us has not stalled.
+      if lane.isPaused { exchange.hasActivity = true }
+      let arrived = lane.watch.note(exchange, at: now)
+      if arrived > 0 {
+        let event = TransferEvent.progressed(exchange.request.id, bytes: arrived)
+        outgoing.append(WorkerReport(event: event, origin: lane.origin, worker: number))
+      }
+      guard let failure = lane.watch.overdue(exchange, at: now) else { continue }
+      exchange.giveUp(failure)
+      settle(lane, exchange.conclude(nil))
+    }
+  }
+
+  private func sleep() {
+    guard orders.willSleep() else { return }
+    var limit = Self.longestSleep
+    if !running.isEmpty {
+      limit = max(.milliseconds(1), nextInspection - Uptime.now())
+    }
+    for time in [rates.nextResumption, nextStart].compactMap({ $0 }) {
+      limit = min(limit, max(.milliseconds(1), time - Uptime.now()))
+    }
+    if sharingCount > 0 { limit = min(limit, Self.multiplexedWait) }
+    do throws(Failure) {
+      try multi.poll(milliseconds: limit.milliseconds, wokenBy: orders.bell)
+    } catch {
+      failAll(error)
+    }
+  }
+
+  // MARK: Ends
+
+  private func finish(_ lane: Lane, _ result: CURLcode) {
+    guard let exchange = lane.exchange else { return }
+    let handle = lane.handle
+    if exchange.isDecoding { exchange.wireSize = handle.wireSize }
+    guard result != CURLE_OK else {
+      return settle(lane, exchange.conclude(nil))
+    }
+    let fault = CurlFault(
+      code: result,
+      phase: exchange.phase,
+      detail: handle.lastError,
+      systemError: handle.number(CURLINFO_OS_ERRNO),
+      proxyStatus: handle.number(CURLINFO_HTTP_CONNECTCODE)
+    )
+    let failure = fault.failure(for: exchange.request.url, settings: settings)
+    settle(lane, exchange.conclude(failure))
+  }
+
+  private func settle(_ lane: Lane, _ result: TransferResult) {
+    guard let exchange = lane.exchange else { return }
+    var result = result
+    result.figures = lane.handle.figures(httpVersion: exchange.head?.version)
+    lane.rates?.end(lane)
+    multi.remove(lane.handle)
+    running[running.count - 1].position = lane.position
+    running.swapAt(lane.position, running.count - 1)
+    running.removeLast()
+    if lane.mayShareConnection { sharingCount -= 1 }
+    lane.unload()
+    // A handle that is taken out while it pauses might begin its next transfer so.
+    if idle.count < Self.idleLaneLimit, !lane.isPaused { idle.append(lane) }
+    let origin = lane.origin
+    lines[origin].noteEnd()
+    if let head = exchange.head {
+      lines[origin].sharing = head.version.hasPrefix("1.") ? .single : .multiplexed
+      if exchange.triesHTTP3, head.version != "3" {
+        lines[origin].avoidsHTTP3 = true
+        result.figures.didFallBackFromHTTP3 = true
+      }
+    }
+    report(result, of: exchange.request.id, origin)
+    advance(origin)
+  }
+
+  private func report(_ result: TransferResult, of id: TransferID, _ origin: Int) {
+    outgoing.append(
+      WorkerReport(event: .finished(id, result), origin: origin, worker: number)
+    )
+  }
+
+  private func failAll(_ failure: Failure) {
+    for lane in running.reversed() {
+      guard let exchange = lane.exchange else { continue }
+      settle(lane, exchange.breakOff(failure))
+    }
+  }
+}

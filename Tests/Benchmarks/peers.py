@@ -1,0 +1,164 @@
+"""The sides: prefetch itself, and each peer with the best settings that were found for it."""
+
+import functools
+import json
+import os
+import shutil
+
+from side import Side, Wrong, verify_files, verify_objects
+
+JOBS = ("-j", "32", "--jobs-per-host", "16")
+
+
+class Prefetch:
+    """A configuration with a cache and a state folder of its own, and the commands run on it."""
+
+    def __init__(self, bench, key, manifest, home=None, jobs=JOBS, cache=None):
+        self.bench, self.jobs = bench, jobs
+        home = home or bench.place.folder("prefetch", key)
+        self.cache, self.state = f"{home}/cache", f"{home}/state"
+        self.config = bench.place.path(f"{key}.json")
+        document = {
+            "version": 1,
+            "name": "benchmarks",
+            "transport_security": {"NSAllowsLocalNetworking": True},
+            "tls": {"ca_file": bench.nginx.certificate},
+            "cache": cache or {},
+            "segments": [{"name": "all", "manifest": manifest}],
+        }
+        with open(self.config, "w") as file:
+            json.dump(document, file)
+
+    def command(self, *words):
+        places = ("-c", self.config, "--cache-dir", self.cache, "--state-dir", self.state)
+        return [self.bench.binary, *words, *places]
+
+    def cold(self, corpus, count=None, renew=None, label="prefetch", **more):
+        """Fetches a corpus from nothing: hashed, stored durably, indexed."""
+        items = count or corpus.count
+
+        def verify(is_thorough):
+            verify_objects(self.cache, corpus, is_thorough, count)
+            if is_thorough:
+                self.verify_status(items)
+
+        renew = renew or self.clear
+        return Side([(label, self._run())], reset=renew, clean=renew, requests=items + 1,
+                    statuses={200: items + 1}, verify=verify, **more)
+
+    def again(self, items, statuses, label="prefetch"):
+        """The run after one that fetched everything."""
+        self.fill(items)
+        return Side([(label, self._run())], requests=sum(statuses.values()), statuses=statuses,
+                    verify=lambda is_thorough: is_thorough and self.verify_status(items))
+
+    def fill(self, items):
+        self.bench.once(self.config, lambda: self.bench.execute(self._run()))
+        self.verify_status(items)
+
+    def clear(self):
+        for folder in (self.cache, self.state):
+            shutil.rmtree(folder, ignore_errors=True)
+
+    def verify_status(self, items):
+        text = self.bench.execute(self.command("status", "--json"))
+        segment = json.loads(text)["segments"][0]
+        if segment["state"] != "current" or segment["items"] != items:
+            raise Wrong(f"status says {segment['items']} items, {segment['state']}")
+
+    def _run(self):
+        return [*self.command("run", "-q"), *self.jobs]
+
+
+class Downloader:
+    """What the peers have in common: a folder of files, fetched from nothing or asked about again."""
+
+    NOTES = {
+        ("rclone", False): "1 listing, then HEAD and GET each",
+        ("rclone", True): "1 listing, then HEAD each",
+        ("curl", False): "with -s -S -f -o FILE URL …, and --http1.1 or --http2",
+        ("curl", True): "each URL with -s -S -f -R -z FILE -o FILE, and --http1.1 or --http2",
+    }
+
+    def __init__(self, bench, name, scheme, base=None, count=None, parallel=32):
+        self.bench, self.corpus, self.parallel = bench, bench.corpus(name), parallel
+        self.count, self.items = count, count or self.corpus.count
+        self.urls = self.corpus.urls(base or bench.nginx.base(scheme), count)
+        self.is_secure = scheme == "h2"
+        self.key = f"{name}-{scheme}-{self.items}"
+        self.list = self._write("urls", self.urls)
+
+    def cold(self, peer, is_hashed=False, **more):
+        """Fetches everything into an empty folder; hashing is a second step, by openssl."""
+        out = self.bench.place.path("out", self.key, f"cold-{peer}")
+        steps = [(peer, self._command(peer, out))]
+        if is_hashed:
+            files = [os.path.join(out, file) for file in self.corpus.files]
+            steps.append((f"{peer}, then openssl dgst", ["openssl", "dgst", "-sha256", *files]))
+            more["expect"] = self.corpus.digests[self.corpus.files[-1]]
+        wanted = self.items if peer != "rclone" else 2 * self.items + 1
+        if peer == "rclone" and self.corpus.name == "L":
+            wanted = None  # It asks for pieces of large files, as many as it likes.
+        remove = functools.partial(shutil.rmtree, out, ignore_errors=True)
+        return Side(steps, reset=lambda: remove() or os.makedirs(out), clean=remove,
+                    requests=wanted, statuses={200: wanted}, verify=self._verifier(out),
+                    note=self.NOTES.get((peer, False), ""), **more)
+
+    def again(self, peer):
+        """Asks about everything when nothing has changed."""
+        out = self.bench.place.path("out", self.key, f"warm-{peer}")
+        verify = self._verifier(out)
+
+        def fill():
+            os.makedirs(out)
+            self.bench.execute(self._command(peer, out, "fill"))
+            verify(True)
+
+        self.bench.once(out, fill)
+        statuses = {200: self.items + 1} if peer == "rclone" else {304: self.items}
+        return Side([(peer, self._command(peer, out, "again"))], verify=verify,
+                    requests=sum(statuses.values()), statuses=statuses,
+                    note=self.NOTES.get((peer, True), ""))
+
+    def h2load(self):
+        command = ["h2load", "--h1", "-c8", "-m1", "-t1", f"-n{self.items}", "-i", self.list]
+        command += ["-H", f"if-none-match: {self.corpus.entity_tag}"]
+        return Side([("h2load", command)], requests=self.items, statuses={304: self.items},
+                    expect=f" 0 2xx, {self.items} 3xx, 0 4xx, 0 5xx", note="keeps nothing")
+
+    def _command(self, peer, out, turn="cold"):
+        """What is asked about again keeps the server's times; a cold run is spared the trouble."""
+        is_again, keeps_time = turn == "again", turn != "cold"
+        trust = self.bench.nginx.certificate
+        if peer == "curl":
+            return self._curl(out, is_again, keeps_time)
+        if peer == "wget2":
+            words = ["-N"] * is_again + [f"--ca-certificate={trust}"] * self.is_secure
+            return ["wget2", "-q", *words, "--max-threads=8", "-P", out, "-i", self.list]
+        if peer == "rclone":
+            source = ["--http-url", os.path.dirname(self.urls[0]) + "/"]
+            return ["rclone", "copy", ":http:", out, *source, "--transfers", "32", "--checkers", "32"]
+        words = ["-R"] * keeps_time + ["--conditional-get=true", "--allow-overwrite=true"] * is_again
+        speed = ["-j16", "-x1", "-s1", "--file-allocation=none"]
+        return ["aria2c", "-q", "--no-conf", *words, *speed, "-d", out, "-i", self.list]
+
+    def _curl(self, out, is_again, keeps_time):
+        """Options hold up to the next block, so that blocks of their own repeat them."""
+        words = ["silent", "show-error", "fail"] + ["remote-time"] * keeps_time
+        words += [f"cacert={self.bench.nginx.certificate}", "http2"] if self.is_secure else ["http1.1"]
+        blocks = [] if is_again else list(words)
+        for url in self.urls:
+            file = os.path.join(out, os.path.basename(url))
+            blocks += [f"url={url}", f"output={file}"]
+            blocks += [f"time-cond={file}", *words, "next"] * is_again
+        config = self._write(f"{os.path.basename(out)}.conf", blocks[:-1] if is_again else blocks)
+        return ["curl", "-q", "-Z", "--parallel-max", str(self.parallel), "-K", config]
+
+    def _verifier(self, out):
+        return lambda is_thorough: verify_files(out, self.corpus, is_thorough, self.count)
+
+    def _write(self, name, lines):
+        path = self.bench.place.path(f"{self.key}-{name}")
+        with open(path, "w") as file:
+            file.write("\n".join(lines) + "\n")
+        return path

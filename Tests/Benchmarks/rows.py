@@ -1,0 +1,212 @@
+"""The rows of the table: which sides are run together, and what their ratios have to be."""
+
+import dataclasses
+
+from corpus import catalogue_items, many_items
+from disk import Disk
+from peers import Downloader, Prefetch
+from side import Side
+
+PEERS = ("wget2", "curl", "rclone", "aria2c")
+
+
+@dataclasses.dataclass
+class Line:
+    """A ratio of two labels: ours through theirs, or theirs through ours where more is better."""
+
+    row: int
+    theirs: str
+    must: float
+    goal: float
+    ours: str = "prefetch"
+    is_floor: bool = False
+    is_spread: bool = False
+
+    @property
+    def sides(self):
+        """The sides it needs; “A, then B” is a later step of the side A."""
+        return {self.ours} if self.is_spread else {self.ours, self.theirs.split(", then ")[0]}
+
+    @property
+    def against(self):
+        return self.theirs if self.ours == "prefetch" else f"{self.theirs} (ours: {self.ours})"
+
+
+@dataclasses.dataclass
+class Group:
+    """A workload whose sides run in turns; `sides` makes each of them when it is wanted."""
+
+    workload: str
+    lines: list
+    sides: dict
+    repeat: int = 1
+    rounds: int = 0
+    unit: str = "s"
+
+
+def groups(bench, is_quick):
+    """All of them, in the order of their first rows."""
+    many = 100_000 if is_quick else 1_000_000
+    far = 320 if is_quick else 2_000
+    large = "4 × 64 MiB" if is_quick else "4 × 512 MiB"
+    runs = 7 if is_quick else 20
+    return [
+        Group("warm S (10,000 × 4 KiB), HTTP/1.1, all 304", [
+            Line(1, "wget2", 0.85, 0.70),
+            Line(2, "curl", 0.38, 0.30),
+            Line(2, "rclone", 0.46, 0.38),
+            Line(2, "aria2c", 0.12, 0.09),
+            Line(3, "h2load", 0.55, 0.65, is_floor=True),
+        ], _warm(bench, "h1")),
+        Group("warm S, HTTP/2 over TLS, all 304", [
+            Line(4, "curl", 0.45, 0.35), Line(4, "wget2", 1.4, 1.0),
+        ], _warm(bench, "h2")),
+        Group("cold S, HTTP/1.1", [
+            Line(5, "curl", 0.80, 0.60),
+            Line(5, "wget2", 0.50, 0.38),
+            Line(5, "rclone", 0.33, 0.26),
+            Line(5, "aria2c", 0.20, 0.15),
+        ], _cold(bench, "S", "h1")),
+        Group("cold S, HTTP/2 over TLS", [
+            Line(6, "curl", 0.70, 0.55), Line(6, "wget2", 0.72, 0.58),
+        ], _cold(bench, "S", "h2")),
+        Group("cold M (1,000 × 256 KiB), HTTP/1.1", [
+            Line(7, "curl, then openssl dgst", 0.55, 0.45), Line(7, "curl", 1.1, 0.9),
+        ], _cold(bench, "M", "h1", parallel=8, is_hashed=True)),
+        Group(f"cold L ({large}), HTTP/1.1", [
+            Line(8, "curl, then openssl dgst", 0.50, 0.40),
+            Line(8, "curl", 0.75, 0.62),
+            Line(8, "rclone", 1.2, 1.0),
+        ], _cold(bench, "L", "h1", parallel=2, is_hashed=True)),
+        Group("durable cold S, HTTP/1.1, on a new journaled ext4", [
+            Line(9, "itself with `durability: each`", 0.20, 0.14),
+            Line(9, "itself with `durability: none`", 1.4, 1.15),
+        ], {
+            "prefetch": lambda: _durable(bench, "batch", range(1, 2_000)),
+            "itself with `durability: each`": lambda: _durable(bench, "each", range(10_000, 100_000)),
+            "itself with `durability: none`": lambda: _durable(bench, "none", range(50)),
+        }),
+        Group("unchanged manifest, 10,000 pinned items, one request", [
+            Line(10, "wget2", 0.10, 0.05), Line(10, "curl --version", 2.5, 1.4),
+        ], _warm(bench, "h1") | {
+            "prefetch": lambda: Prefetch(
+                bench, "pinned", _all(bench, "h1", "S", "-pinned", is_pinned=True)
+            ).again(10_000, {304: 1}),
+            "curl --version": _curl_version,
+        }),
+        Group(f"the same with {many:,} items", [Line(11, "itself with 1,000 items", 1.5, 1.1)], {
+            "prefetch": lambda: _many(bench, many).again(many, {304: 1}),
+            "itself with 1,000 items": lambda: _many(bench, 1_000)
+            .again(1_000, {304: 1}, label="itself with 1,000 items"),
+        }),
+        Group("100,000-entry JSON manifest, read and checked", [
+            Line(12, "JSONDecoder of Foundation", 0.20, 0.10),
+        ], {"prefetch": lambda: _read(bench), "JSONDecoder of Foundation": lambda: _decode(bench)}),
+        Group("start, `--version`", [Line(13, "curl --version", 1.2, 1.0)], {
+            "prefetch": lambda: Side([("prefetch", [bench.binary, "--version"])], expect="^prefetch "),
+            "curl --version": _curl_version,
+        }, repeat=20),
+        Group("peak memory of cold S, HTTP/1.1", [
+            Line(14, "aria2c", 0.20, 0.14), Line(14, "rclone", 0.40, 0.30),
+        ], _cold(bench, "S", "h1", is_memory=True), unit="MiB"),
+        Group(f"cold S, HTTP/2, 100 streams, slowest of {runs} runs", [
+            Line(15, "its fastest", 1.3, 1.15, is_spread=True),
+        ], {"prefetch": lambda: Prefetch(
+            bench, "streams", _all(bench, "h2", "S"), jobs=("-j", "100", "--jobs-per-host", "16"),
+        ).cold(bench.corpus("S"))}, rounds=runs),
+        Group(f"{far:,} × 4 KiB, 50 ms away each way, HTTP/1.1", [
+            Line(16, "curl", 1.0, 0.8), Line(16, "curl", 1.0, 0.8, ours="--jobs-per-host 32"),
+        ], _far(bench, "h1", far)),
+        Group(f"{far:,} × 4 KiB, 50 ms away each way, HTTP/2", [
+            Line(16, "curl", 0.8, 0.5), Line(16, "curl", 0.8, 0.5, ours="-j 128"),
+        ], _far(bench, "h2", far)),
+        Group(f"plan of {many:,} items against a full index, offline", [
+            Line(17, "sqlite3", 3, 1.5),
+        ], {"prefetch": lambda: _plan(bench, many), "sqlite3": lambda: _select(bench, many)}),
+    ]
+
+
+def _all(bench, scheme, name, suffix="", **more):
+    """The address of a manifest of a corpus."""
+    return bench.listing(scheme, f"{name}{suffix}", lambda: bench.corpus(name).items(**more))
+
+
+def _warm(bench, scheme):
+    ours = lambda: Prefetch(bench, f"warm-{scheme}", _all(bench, scheme, "S"))
+    return {"prefetch": lambda: ours().again(10_000, {304: 10_001})} | {
+        peer: lambda peer=peer: Downloader(bench, "S", scheme).again(peer) for peer in PEERS
+    } | {"h2load": lambda: Downloader(bench, "S", scheme).h2load()}
+
+
+def _cold(bench, name, scheme, parallel=32, is_hashed=False, **more):
+    ours = lambda: Prefetch(bench, f"cold-{name}-{scheme}", _all(bench, scheme, name))
+    peers = lambda: Downloader(bench, name, scheme, parallel=parallel)
+    return {"prefetch": lambda: ours().cold(bench.corpus(name), **more)} | {
+        peer: lambda peer=peer: peers().cold(peer, is_hashed and peer == "curl", **more)
+        for peer in PEERS
+    }
+
+
+def _durable(bench, durability, syncs):
+    """Ours on a file system that is made anew before each run."""
+    disk = bench.keep("disk", lambda: Disk(bench.place))
+    ours = Prefetch(bench, f"durable-{durability}", _all(bench, "h1", "S"),
+                    home=disk.folder, cache={"durability": durability})
+    label = "prefetch" if durability == "batch" else f"itself with `durability: {durability}`"
+    return ours.cold(bench.corpus("S"), renew=disk.renew, label=label, syncs=syncs,
+                     note=f"cache.durability: {durability}")
+
+
+def _far(bench, scheme, count):
+    def ours(label, jobs, per_host):
+        corpus = bench.corpus("S")
+        _all(bench, scheme, "S", "-far", count=count)
+        jobs = ("-j", jobs, "--jobs-per-host", per_host)
+        side = Prefetch(bench, f"far-{scheme}", f"{bench.far(scheme)}/S-far.json", jobs=jobs)
+        return side.cold(corpus, count, label=label)
+
+    return {
+        "prefetch": lambda: ours("prefetch", "32", "16"),
+        "--jobs-per-host 32": lambda: ours("--jobs-per-host 32", "32", "32"),
+        "-j 128": lambda: ours("-j 128", "128", "16"),
+        "curl": lambda: Downloader(bench, "S", scheme, bench.far(scheme), count).cold("curl"),
+    }
+
+
+def _many(bench, count):
+    address = bench.listing("h1", f"many-{count}", lambda: many_items(count))
+    return Prefetch(bench, f"many-{count}", address)
+
+
+def _plan(bench, count):
+    ours = _many(bench, count)
+    ours.fill(count)
+    return Side([("prefetch", ours.command("plan", "--offline"))], requests=0, lines=[0])
+
+
+def _select(bench, count):
+    """What a plan has to know of every row, in the order of the plan's merge."""
+    columns = "url, state, digest, size, etag, last_modified, fresh_until, expires_at, locked"
+    index = f"file:{_many(bench, count).cache}/index.sqlite?immutable=1"
+    return Side([("sqlite3", ["sqlite3", index, f"SELECT {columns} FROM items ORDER BY url"])],
+                lines=range(count, 2 * count), note="a digest may hold line feeds")
+
+
+def _catalogue(bench):
+    return bench.listing(None, "catalogue", lambda: catalogue_items(100_000))
+
+
+def _read(bench):
+    ours = Prefetch(bench, "read", _catalogue(bench))
+    return Side([("prefetch", ours.command("plan", "--offline"))], lines=[100_000],
+                note="the whole process: read, check, compare with an empty cache, print")
+
+
+def _decode(bench):
+    label = "JSONDecoder of Foundation"
+    return Side([(label, [bench.decoder(), _catalogue(bench)])], expect="^100000$",
+                note="the whole process: map, decode into structures, print their number")
+
+
+def _curl_version():
+    return Side([("curl --version", ["curl", "--version"])], expect="^curl ")

@@ -1,0 +1,342 @@
+import PrefetchCore
+import Testing
+
+/// An exchange with the clock and the policy that its requests go out under.
+private final class Asker {
+  var exchange: Exchange
+  var policy = RunPolicy()
+  var deadline: Duration?
+  var now = Moment(wall: Instant(seconds: 1_700_000_000), uptime: .seconds(100))
+  private(set) var last: TransferRequest?
+
+  init(_ exchange: Exchange) {
+    self.exchange = exchange
+  }
+
+  /// Sends the next request and lets it end like that.
+  func ask(_ result: TransferResult) -> Exchange.Step {
+    last = exchange.nextRequest(TransferID(exchange.attempts))
+    return exchange.receive(result, policy: policy, now: now, deadline: deadline, random: 0.5)
+  }
+
+  func word(_ result: TransferResult) -> String {
+    ExchangeTests.word(ask(result))
+  }
+}
+
+private func answer(
+  _ status: Int,
+  _ headers: [HeaderField] = [],
+  hasBody: Bool = false
+) -> TransferResult {
+  let digest = ContentDigest(bytes: [UInt8](repeating: 7, count: 32))
+  let body = hasBody ? digest.map { StagedBody(id: 1, digest: $0, size: 10) } : nil
+  return TransferResult(
+    .success(TransferResponse(status: status, headers: HeaderBlock(headers), body: body)),
+    figures: TransferFigures()
+  )
+}
+
+/// Breaks off; `kept` is what is there afterwards, `hasBegun` whether a head came before.
+private func broken(
+  _ code: ErrorCode = .reset,
+  kept: Int64? = nil,
+  hasBegun: Bool = true,
+  isTransient: Bool = true
+) -> TransferResult {
+  var figures = TransferFigures()
+  figures.firstByte = hasBegun ? .milliseconds(5) : nil
+  return TransferResult(
+    .failure(Failure(code, "broken", isTransient: isTransient)),
+    figures: figures,
+    partial: kept.map(part)
+  )
+}
+
+private func part(_ offset: Int64) -> PartialBody {
+  PartialBody(source: "https://a.example/x", validator: "\"1\"", offset: offset)
+}
+
+private func makeAsker(
+  partial: PartialBody? = nil,
+  alternates: [String] = [],
+  headers: [HeaderField] = [],
+  conditions: Validators = Validators()
+) throws -> Asker {
+  Asker(
+    Exchange(
+      url: try WebURL("https://a.example/x"),
+      alternates: try alternates.map { try WebURL($0) },
+      headers: headers,
+      conditions: conditions,
+      partialKey: "key",
+      partial: partial
+    )
+  )
+}
+
+@Suite struct ExchangeResumeTests {
+  @Test("What was kept of a broken body is continued, and asked for uncoded")
+  func resumes() throws {
+    let asker = try makeAsker()
+    #expect(asker.word(broken(kept: 500)) == "wait")
+    #expect(asker.last?.partial == nil)
+    #expect(asker.last?.partialKey == "key")
+    #expect(asker.last?.allowsCoding == true)
+    #expect(asker.word(broken(kept: 700)) == "wait")
+    #expect(asker.last?.partial == part(500))
+    #expect(asker.last?.allowsCoding == false)
+    #expect(asker.word(answer(206, hasBody: true)) == "answered 206")
+    #expect(asker.last?.partial == part(700))
+  }
+
+  @Test("What an earlier run kept is continued by the first request")
+  func earlierRun() throws {
+    let asker = try makeAsker(partial: part(9))
+    #expect(asker.word(answer(200, hasBody: true)) == "answered 200")
+    #expect(asker.last?.partial == part(9))
+    var probe = Exchange(url: try WebURL("https://a.example/x"), method: .head, partial: part(9))
+    let request = probe.nextRequest(TransferID(1))
+    #expect(request.partial == nil)
+    #expect(request.partialKey == nil)
+  }
+
+  @Test(
+    "A part survives what happened before the answer, and nothing else that kept none",
+    arguments: [(false, 9), (true, nil)] as [(Bool, Int64?)]
+  )
+  func kept(hasBegun: Bool, offset: Int64?) throws {
+    let asker = try makeAsker(partial: part(9))
+    _ = asker.ask(broken(hasBegun: hasBegun))
+    _ = asker.ask(answer(200, hasBody: true))
+    #expect(asker.last?.partial?.offset == offset)
+  }
+
+  @Test(
+    "A part that does not fit is given up for the whole, once and at no cost",
+    arguments: [ErrorCode.badResponse, .storeDamaged, .disk]
+  )
+  func misfit(code: ErrorCode) throws {
+    let asker = try makeAsker(partial: part(9))
+    #expect(asker.word(broken(code)) == "ask")
+    #expect(asker.word(broken(kept: 3)) == "wait")
+    #expect(asker.last?.partial == nil)
+    #expect(asker.word(broken(code)) == "wait")
+    #expect(asker.last?.partial == part(3))
+    #expect(asker.word(broken(code, isTransient: false)) == code.rawValue)
+    #expect(asker.last?.partial == nil)
+    #expect(asker.exchange.attempts == 4)
+  }
+
+  @Test("416 with the body is the whole; without, the whole is asked for once")
+  func unsatisfiable() throws {
+    let complete = try makeAsker(partial: part(9))
+    #expect(complete.word(answer(416, hasBody: true)) == "answered 416")
+    let wrong = try makeAsker(partial: part(9))
+    #expect(wrong.word(answer(416)) == "ask")
+    #expect(wrong.word(answer(416)) == "answered 416")
+    #expect(wrong.last?.partial == nil)
+  }
+
+  @Test(
+    "A coding that broke off within the body is not asked for again",
+    arguments: [(true, false), (false, true)]
+  )
+  func coding(hasBegun: Bool, allows: Bool) throws {
+    let asker = try makeAsker()
+    _ = asker.ask(broken(.truncated, hasBegun: hasBegun))
+    _ = asker.ask(answer(200, hasBody: true))
+    #expect(asker.last?.allowsCoding == allows)
+  }
+
+  @Test(
+    "Who gets on has more tries, who gets nowhere has four, and nobody has endless ones",
+    arguments: [
+      (0, 3, 4), ((1 << 20) - 1, 3, 4), (1 << 20, 3, 100), (5 << 20, 3, 100), (1 << 20, 0, 1),
+      (1 << 20, 1, 50),
+    ] as [(Int64, Int, Int)]
+  )
+  func progress(step: Int64, count: Int, attempts: Int) throws {
+    let asker = try makeAsker()
+    asker.policy.retries.count = count
+    var offset: Int64 = 0
+    var outcome = Exchange.Step.wait(.zero)
+    while case .wait = outcome, asker.exchange.attempts < 1000 {
+      offset += step
+      outcome = asker.ask(broken(.stalled, kept: offset))
+    }
+    #expect(ExchangeTests.word(outcome) == "stalled")
+    #expect(asker.exchange.attempts == attempts)
+  }
+
+  @Test(
+    "A pause that passes the end of the run is not begun",
+    arguments: [
+      (nil, 1, "deferred deadline nil"), (nil, 2, "wait"), ("10", 5, "deferred retry_after 10"),
+      ("10", 10, "deferred retry_after 10"), ("10", 11, "wait"),
+      ("500", 1000, "deferred retry_after 500"),
+    ] as [(String?, Int64, String)]
+  )
+  func deadline(header: String?, seconds: Int64, expected: String) throws {
+    let asker = try makeAsker()
+    asker.policy.retries.delay = .seconds(3)
+    asker.deadline = asker.now.uptime + .seconds(seconds)
+    let headers = header.map { [HeaderField("Retry-After", $0)] } ?? []
+    let step = asker.ask(answer(503, headers))
+    guard case .deferred(let deferral, let status) = step else {
+      #expect(ExchangeTests.word(step) == expected)
+      return
+    }
+    let until = deferral.until.map { "\(($0 - asker.now.wall).milliseconds / 1000)" } ?? "nil"
+    #expect("deferred \(deferral.rule.rawValue) \(until)" == expected)
+    #expect(status == 503)
+  }
+
+  @Test("A redirect whose target has run out between two tries is asked for anew, once")
+  func outdatedRedirect() throws {
+    let there = answer(302, [HeaderField("Location", "https://cdn.example/x?signature=1")])
+    let asker = try makeAsker()
+    #expect(asker.word(there) == "ask")
+    #expect(asker.word(broken()) == "wait")
+    #expect(asker.word(answer(403)) == "ask")
+    #expect(asker.exchange.redirects.isEmpty)
+    #expect(asker.word(there) == "ask")
+    #expect(asker.last?.url.string == "https://a.example/x")
+    #expect(asker.word(answer(403)) == "answered 403")
+
+    let fresh = try makeAsker()
+    #expect(fresh.word(there) == "ask")
+    #expect(fresh.word(answer(403)) == "answered 403")
+  }
+}
+
+@Suite struct ExchangeAlternateTests {
+  static let mirror = "https://mirror.example/x"
+
+  @Test(
+    "What another source may do better is asked for there, at once",
+    arguments: [
+      (404, "ask"), (410, "ask"), (501, "ask"), (505, "ask"), (200, "answered 200"),
+      (304, "answered 304"), (401, "answered 401"), (403, "answered 403"), (400, "answered 400"),
+      (503, "wait"),
+    ]
+  )
+  func statuses(status: Int, expected: String) throws {
+    let asker = try makeAsker(alternates: [Self.mirror])
+    #expect(asker.word(answer(status)) == expected)
+    #expect(asker.exchange.isAlternate == (expected == "ask"))
+    #expect(asker.exchange.hop.string == (expected == "ask" ? Self.mirror : "https://a.example/x"))
+  }
+
+  @Test("Every source has its own tries, and the declared one is told of when none helps")
+  func tries() throws {
+    let asker = try makeAsker(alternates: [Self.mirror, "https://third.example/x"])
+    var words: [String] = []
+    while words.count < 20 {
+      let word = asker.word(broken(asker.exchange.isAlternate ? .stalled : .reset))
+      words.append(word)
+      if word != "wait", word != "ask" { break }
+    }
+    let round = ["wait", "wait", "wait"]
+    #expect(words == round + ["ask"] + round + ["ask"] + round + ["reset"])
+    #expect(asker.last?.url.string == "https://third.example/x")
+  }
+
+  @Test("Another source gets no credentials, no validators and no hops of the first one")
+  func freshChain() throws {
+    let secret = HeaderField("Authorization", "Bearer x")
+    let asker = try makeAsker(
+      alternates: [Self.mirror, "https://a.example/y"],
+      headers: [secret],
+      conditions: Validators(entityTag: "\"1\"")
+    )
+    _ = asker.ask(answer(302, [HeaderField("Location", "/moved")]))
+    _ = asker.ask(answer(404))
+    #expect(asker.exchange.redirects.isEmpty)
+    _ = asker.ask(answer(404))
+    #expect(asker.last?.url.string == Self.mirror)
+    #expect(asker.last?.headers == [])
+    #expect(asker.exchange.carriesCredentials)
+    _ = asker.ask(answer(200, hasBody: true))
+    #expect(asker.last?.headers == [secret])
+  }
+
+  @Test("Validators that an alternate gave go to it again")
+  func alternateValidators() throws {
+    var exchange = Exchange(
+      url: try WebURL("https://a.example/x"),
+      alternates: [try WebURL(Self.mirror)],
+      conditions: Validators(entityTag: "\"1\""),
+      conditionURL: Self.mirror
+    )
+    #expect(exchange.nextRequest(TransferID(1)).headers == [])
+    let step = Exchange.Step.failed(Failure(.digestMismatch, "x"), status: 200)
+    let now = Instant(seconds: 0)
+    let hasAnother = exchange.nextAlternate(after: step, policy: RunPolicy(), now: now)
+    #expect(hasAnother)
+    #expect(exchange.nextRequest(TransferID(2)).headers.first?.name == "If-None-Match")
+    let hasThird = exchange.nextAlternate(after: step, policy: RunPolicy(), now: now)
+    #expect(!hasThird)
+  }
+
+  @Test("A source over plain http is passed over where that is not allowed")
+  func security() throws {
+    let asker = try makeAsker(alternates: ["http://plain.example/x", Self.mirror])
+    #expect(asker.word(answer(404)) == "ask")
+    #expect(asker.exchange.hop.string == Self.mirror)
+    #expect(asker.word(answer(404)) == "answered 404")
+  }
+
+  struct Row: Sendable, CustomTestStringConvertible {
+    var name: String
+    var results: [TransferResult]
+    var expected: String
+
+    var testDescription: String { name }
+  }
+
+  static let rows: [Row] = [
+    Row(name: "gone, then gone", results: [answer(404), answer(410)], expected: "answered 404"),
+    Row(
+      name: "gone, then untrusted",
+      results: [answer(404), broken(.certificate, isTransient: false)],
+      expected: "certificate"
+    ),
+    Row(
+      name: "untrusted",
+      results: [broken(.certificate, isTransient: false)],
+      expected: "certificate"
+    ),
+    Row(
+      name: "put off, then gone",
+      results: [answer(503, [HeaderField("Retry-After", "500")]), answer(404)],
+      expected: "deferred retry_after"
+    ),
+    Row(
+      name: "gone, then put off",
+      results: [answer(404), answer(503, [HeaderField("Retry-After", "500")])],
+      expected: "deferred retry_after"
+    ),
+    Row(name: "gone, then there", results: [answer(404), answer(200)], expected: "answered 200"),
+    Row(name: "too large", results: [broken(.tooLarge, isTransient: false)], expected: "too_large"),
+  ]
+
+  @Test("Of several ends the gravest is told", arguments: rows)
+  func gravest(row: Row) throws {
+    let asker = try makeAsker(alternates: [Self.mirror])
+    var words: [String] = []
+    for result in row.results { words.append(asker.word(result)) }
+    #expect(words == Array(repeating: "ask", count: row.results.count - 1) + [row.expected])
+  }
+
+  @Test("A wrong digest outweighs what the next source says")
+  func digest() throws {
+    let asker = try makeAsker(alternates: [Self.mirror])
+    #expect(asker.word(answer(200)) == "answered 200")
+    let failure = Exchange.Step.failed(Failure(.digestMismatch, "x"), status: 200)
+    let now = asker.now.wall
+    let hasAnother = asker.exchange.nextAlternate(after: failure, policy: RunPolicy(), now: now)
+    #expect(hasAnother)
+    #expect(asker.word(answer(404)) == "digest_mismatch")
+  }
+}

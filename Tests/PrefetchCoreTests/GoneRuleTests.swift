@@ -1,0 +1,30 @@
+import PrefetchCore
+import Testing
+
+@Suite struct GoneRuleTests {
+  @Test(
+    "What is gone leaves only where every segment says so, and only what is there and not locked",
+    arguments: [
+      (404, [.remove], true, false, "removed"), (410, [.remove, .remove], true, false, "removed"),
+      (404, [.remove, .keep], true, false, "gone"), (404, [.keep], true, false, "gone"),
+      (404, [], true, false, "gone"), (404, [.remove], false, false, "gone"),
+      (410, [.remove], true, true, "gone"), (403, [.remove], true, false, nil),
+      (200, [.remove], true, false, nil), (500, [.remove], true, false, nil),
+    ] as [(Int, [GoneRule], Bool, Bool, String?)]
+  )
+  func table(status: Int, rules: [GoneRule], hasBody: Bool, isLocked: Bool, expected: String?) {
+    let ending = GoneRule.ending(
+      status: status,
+      rules: rules,
+      hasBody: hasBody,
+      isLocked: isLocked
+    )
+    let word: String? =
+      switch ending {
+      case .failed(let failure): failure.code.rawValue
+      case .removed: "removed"
+      case nil: nil
+      }
+    #expect(word == expected)
+  }
+}

@@ -1,0 +1,209 @@
+import PrefetchCore
+import Testing
+
+@Suite struct HostLimitsTests {
+  static let a = HostID(0)
+  static let b = HostID(1)
+
+  static func moment(_ seconds: Int64) -> Moment {
+    Moment(wall: Instant(seconds: 1_700_000_000 + seconds), uptime: .seconds(100 + seconds))
+  }
+
+  static func limits(deadline: Int64? = nil, remembered: [HostLimits.Gate] = []) -> HostLimits {
+    HostLimits(
+      retries: RetryPolicy(),
+      deadline: deadline.map { .seconds(100 + $0) },
+      remembered: remembered,
+      now: moment(0)
+    )
+  }
+
+  static let reset = Failure(.reset, "reset", isTransient: true)
+
+  /// `open`, `wait 120`, `retry_after 500`, `connect`: seconds from the start.
+  static func word(_ verdict: HostLimits.Verdict) -> String {
+    switch verdict {
+    case .open: "open"
+    case .wait(let until): "wait \((until - .seconds(100)).milliseconds / 1000)"
+    case .deferred(let deferral):
+      "\(deferral.rule.rawValue) \((deferral.until?.seconds ?? 0) - 1_700_000_000)"
+    case .failed(let failure): failure.code.rawValue
+    }
+  }
+
+  @Test(
+    "A busy answer that names a time shuts the whole host, and no other one",
+    arguments: [
+      (429, "30", nil, "wait 30"), (503, "30", nil, "wait 30"), (500, "30", nil, "wait 30"),
+      (408, "30", nil, "wait 30"), (425, "30", nil, "wait 30"), (502, "30", nil, "wait 30"),
+      (504, "30", nil, "wait 30"), (200, "30", nil, "open"), (301, "30", nil, "open"),
+      (404, "30", nil, "open"), (501, "30", nil, "open"), (429, nil, nil, "open"),
+      (429, "0", nil, "open"), (429, "soon", nil, "open"), (429, "120", nil, "wait 120"),
+      (429, "121", nil, "retry_after 121"), (429, "999999999", nil, "retry_after 86400"),
+      (429, "60", 59, "retry_after 60"), (429, "60", 60, "retry_after 60"),
+      (429, "60", 61, "wait 60"),
+      (429, "Tue, 14 Nov 2023 22:14:20 GMT", nil, "wait 60"),
+      (429, "Tue, 14 Nov 2023 22:12:20 GMT", nil, "open"),
+    ] as [(Int, String?, Int64?, String)]
+  )
+  func gates(status: Int, header: String?, deadline: Int64?, expected: String) {
+    var limits = Self.limits(deadline: deadline)
+    limits.noteAnswer(Self.a, status: status, retryAfter: header, now: Self.moment(0))
+    #expect(Self.word(limits.verdict(Self.a, now: Self.moment(0))) == expected)
+    #expect(Self.word(limits.verdict(Self.b, now: Self.moment(0))) == "open")
+  }
+
+  @Test("The answer that asks for the most quiet counts, and what comes later does not end it")
+  func longestGate() {
+    var limits = Self.limits()
+    limits.noteAnswer(Self.a, status: 429, retryAfter: "60", now: Self.moment(0))
+    limits.noteAnswer(Self.a, status: 429, retryAfter: "10", now: Self.moment(1))
+    limits.noteAnswer(Self.a, status: 200, retryAfter: nil, now: Self.moment(2))
+    #expect(Self.word(limits.verdict(Self.a, now: Self.moment(59))) == "wait 60")
+    #expect(Self.word(limits.verdict(Self.a, now: Self.moment(60))) == "open")
+  }
+
+  @Test("A host that was put off stays put off, however little of its pause is left")
+  func sticky() {
+    var limits = Self.limits()
+    limits.noteAnswer(Self.a, status: 429, retryAfter: "200", now: Self.moment(0))
+    #expect(Self.word(limits.verdict(Self.a, now: Self.moment(199))) == "retry_after 200")
+    #expect(Self.word(limits.verdict(Self.a, now: Self.moment(200))) == "open")
+  }
+
+  @Test(
+    "Gates of earlier runs hold, but nobody is kept out for more than a day",
+    arguments: [
+      (60, "wait 60"), (121, "retry_after 121"), (-1, "open"), (0, "open"),
+      (90_000, "retry_after 86400"), (1 << 40, "retry_after 86400"),
+    ] as [(Int64, String)]
+  )
+  func remembered(seconds: Int64, expected: String) {
+    let gate = HostLimits.Gate(host: Self.a, until: Self.moment(0).wall + .seconds(seconds))
+    let limits = Self.limits(remembered: [gate])
+    #expect(Self.word(limits.verdict(Self.a, now: Self.moment(0))) == expected)
+    #expect(limits.gates(now: Self.moment(0)).isEmpty == (expected == "open"))
+  }
+
+  @Test("The gates that still hold are there to be saved, in order")
+  func saved() {
+    var limits = Self.limits()
+    limits.noteAnswer(Self.b, status: 503, retryAfter: "300", now: Self.moment(0))
+    limits.noteAnswer(Self.a, status: 503, retryAfter: "40", now: Self.moment(0))
+    limits.noteFailure(HostID(2), Self.reset, isExhausted: true, now: Self.moment(0))
+    #expect(
+      limits.gates(now: Self.moment(30)) == [
+        .init(host: Self.a, until: Self.moment(40).wall),
+        .init(host: Self.b, until: Self.moment(300).wall),
+      ]
+    )
+    #expect(limits.gates(now: Self.moment(40)).map(\.host) == [Self.b])
+  }
+
+  @Test(
+    "A host that cannot be connected after all retries is skipped until it answers after all",
+    arguments: [ErrorCode.connect, .dns]
+  )
+  func unreachable(code: ErrorCode) {
+    var limits = Self.limits()
+    let failure = Failure(code, "no way to `a`", isTransient: true)
+    limits.noteFailure(Self.a, failure, isExhausted: false, now: Self.moment(0))
+    #expect(limits.verdict(Self.a, now: Self.moment(0)) == .open)
+    limits.noteFailure(Self.a, failure, isExhausted: true, now: Self.moment(1))
+    guard case .failed(let told) = limits.verdict(Self.a, now: Self.moment(9_999)) else {
+      Issue.record("it is not skipped")
+      return
+    }
+    #expect(told.code == code)
+    #expect(told.isTransient)
+    #expect(told.message == "no way to `a`; its host is not tried again in this run")
+    #expect(limits.verdict(Self.b, now: Self.moment(1)) == .open)
+    limits.noteAnswer(Self.a, status: 404, retryAfter: nil, now: Self.moment(2))
+    #expect(limits.verdict(Self.a, now: Self.moment(2)) == .open)
+  }
+
+  static func broken(deadline: Int64? = nil) -> HostLimits {
+    var limits = limits(deadline: deadline)
+    for _ in 0..<HostLimits.failuresInARow {
+      limits.noteFailure(a, reset, isExhausted: true, now: moment(0))
+    }
+    return limits
+  }
+
+  @Test(
+    "Five items in a row that end in broken transfers open the breaker",
+    arguments: [
+      (ErrorCode.reset, "wait 30"), (.stalled, "wait 30"), (.timeout, "wait 30"),
+      (.truncated, "wait 30"), (.tls, "wait 30"), (.serverBusy, "wait 30"),
+      (.noNetwork, "wait 30"), (.http, "open"), (.certificate, "open"), (.digestMismatch, "open"),
+      (.cancelled, "open"), (.diskFull, "open"),
+    ]
+  )
+  func breaker(code: ErrorCode, expected: String) {
+    var limits = Self.limits()
+    let failure = Failure(code, "x")
+    for _ in 1..<HostLimits.failuresInARow {
+      limits.noteFailure(Self.a, failure, isExhausted: true, now: Self.moment(0))
+      limits.noteFailure(Self.a, failure, isExhausted: false, now: Self.moment(0))
+    }
+    #expect(limits.verdict(Self.a, now: Self.moment(0)) == .open)
+    limits.noteFailure(Self.a, failure, isExhausted: true, now: Self.moment(0))
+    #expect(Self.word(limits.verdict(Self.a, now: Self.moment(0))) == expected)
+    #expect(limits.limit(of: Self.a) == (expected == "open" ? nil : 1))
+    #expect(limits.verdict(Self.b, now: Self.moment(0)) == .open)
+  }
+
+  @Test("Any answer ends a row")
+  func row() {
+    var limits = Self.limits()
+    for round in 0..<20 {
+      limits.noteFailure(Self.a, Self.reset, isExhausted: true, now: Self.moment(0))
+      guard round % 4 == 3 else { continue }
+      limits.noteAnswer(Self.a, status: 404, retryAfter: nil, now: Self.moment(0))
+    }
+    #expect(limits.verdict(Self.a, now: Self.moment(0)) == .open)
+  }
+
+  @Test("What was under way when the breaker opened does not open it further")
+  func latecomers() {
+    var limits = Self.broken()
+    for second in 0..<30 {
+      limits.noteFailure(Self.a, Self.reset, isExhausted: true, now: Self.moment(Int64(second)))
+    }
+    #expect(Self.word(limits.verdict(Self.a, now: Self.moment(29))) == "wait 30")
+    #expect(limits.verdict(Self.a, now: Self.moment(30)) == .open)
+    #expect(limits.limit(of: Self.a) == 1)
+  }
+
+  @Test("Each probe that fails doubles the pause, up to five minutes; an answer ends it")
+  func probes() {
+    var limits = Self.broken()
+    var told: [String] = []
+    var time: Int64 = 30
+    for pause in [60, 120, 240, 300, 300] as [Int64] {
+      limits.noteFailure(Self.a, Self.reset, isExhausted: false, now: Self.moment(time))
+      told.append(Self.word(limits.verdict(Self.a, now: Self.moment(time))))
+      time += pause
+    }
+    #expect(told == ["wait 90", "wait 210", "breaker 450", "breaker 750", "breaker 1050"])
+    limits.noteAnswer(Self.a, status: 304, retryAfter: nil, now: Self.moment(time))
+    #expect(limits.verdict(Self.a, now: Self.moment(time)) == .open)
+    #expect(limits.limit(of: Self.a) == nil)
+  }
+
+  @Test("A probe that finds the host busy has failed, and its gate holds besides")
+  func busyProbe() {
+    var limits = Self.broken()
+    limits.noteAnswer(Self.a, status: 503, retryAfter: "5", now: Self.moment(30))
+    #expect(Self.word(limits.verdict(Self.a, now: Self.moment(30))) == "wait 35")
+    #expect(Self.word(limits.verdict(Self.a, now: Self.moment(36))) == "wait 90")
+  }
+
+  @Test("A breaker whose pause passes the deadline puts its items off")
+  func deadline() {
+    #expect(
+      Self.word(Self.broken(deadline: 20).verdict(Self.a, now: Self.moment(0))) == "breaker 30"
+    )
+    #expect(Self.word(Self.broken(deadline: 40).verdict(Self.a, now: Self.moment(0))) == "wait 30")
+  }
+}

@@ -1,0 +1,158 @@
+import PrefetchCore
+
+/// Drives a ``TransferQueue`` at random beside a plain list that knows what it should do.
+struct QueueModel {
+  private struct Waiting {
+    var job: Int
+    var host: HostID
+    var rank: TransferQueue.Rank
+  }
+
+  private struct Turn: Hashable {
+    var host: HostID
+    var priority: Int
+  }
+
+  private(set) var problems: [String] = []
+  private(set) var addedCount = 0
+  private(set) var takenCount = 0
+  private(set) var drainedCount = 0
+
+  private var generator: SeededGenerator
+  private var queue: TransferQueue
+  private var waiting: [Waiting] = []
+  private var running: [HostID] = []
+  private var isMultiplexed: Set<HostID> = []
+  private var restrictions: [HostID: Int] = [:]
+  private var holds: [HostID: Duration] = [:]
+  /// How often others of its priority went first while a host could have gone.
+  private var passed: [Turn: Int] = [:]
+  private var now = Duration.zero
+  private let hosts: [HostID]
+  private let concurrency: Int
+  private let perHost: Int
+
+  init(seed: UInt64) {
+    var generator = SeededGenerator(seed: seed)
+    concurrency = Int.random(in: 1...8, using: &generator)
+    perHost = Int.random(in: 1...3, using: &generator)
+    var queue = TransferQueue(concurrency: concurrency, perHost: perHost)
+    hosts = ["a", "b", "c", "d", "e"].map { queue.table.host($0) }
+    self.queue = queue
+    self.generator = generator
+  }
+
+  mutating func step(mayAdd: Bool) {
+    let host = hosts.randomElement(using: &generator) ?? hosts[0]
+    switch Int.random(in: 0..<100, using: &generator) {
+    case ..<35 where mayAdd: add(to: host)
+    case ..<60: finishOne()
+    case ..<64:
+      let due = now + .seconds(Int.random(in: 1..<10, using: &generator))
+      queue.hold(host, until: due)
+      holds[host] = max(holds[host] ?? due, due)
+    case ..<68:
+      let limit = generator.happens(60) ? nil : Int.random(in: 1...2, using: &generator)
+      queue.restrict(host, to: limit)
+      restrictions[host] = limit
+    case ..<72: now += .seconds(2)
+    case ..<73: removeAll(of: host)
+    default: take()
+    }
+    // Whoever had to step out of the ring comes back at its end.
+    passed = passed.filter { turn, _ in isEligible(turn.host) }
+    if queue.count != waiting.count { problems.append("it counts \(queue.count)") }
+    if queue.inFlight != running.count { problems.append("\(queue.inFlight) in flight") }
+  }
+
+  mutating func finish() {
+    let rest = queue.drain()
+    drainedCount += rest.count
+    if Set(rest) != Set(waiting.map(\.job)) { problems.append("drained others than waited") }
+  }
+
+  /// Lets everything go on until nothing is left.
+  mutating func runDry() {
+    for host in hosts { queue.restrict(host, to: nil) }
+    restrictions = [:]
+    now += .seconds(60)
+    while !waiting.isEmpty, problems.isEmpty {
+      let before = takenCount
+      take()
+      if takenCount == before, running.isEmpty { return problems.append("stuck") }
+      if takenCount == before { finishOne() }
+    }
+  }
+
+  private mutating func add(to host: HostID) {
+    let rank = TransferQueue.Rank(
+      priority: Int.random(in: 1...3, using: &generator),
+      order: Int.random(in: 0...3, using: &generator)
+    )
+    let jobs = addedCount..<(addedCount + Int.random(in: 1...4, using: &generator))
+    queue.append(jobs, to: host, rank: rank)
+    waiting += jobs.map { Waiting(job: $0, host: host, rank: rank) }
+    addedCount = jobs.upperBound
+  }
+
+  private mutating func finishOne() {
+    guard let index = running.indices.randomElement(using: &generator) else { return }
+    let host = running.remove(at: index)
+    let version = [nil, "1.1", "1.1", "2", "3"].randomElement(using: &generator) ?? nil
+    queue.finished(on: host, httpVersion: version)
+    guard let version else { return }
+    if version == "1.1" {
+      isMultiplexed.remove(host)
+    } else {
+      isMultiplexed.insert(host)
+    }
+  }
+
+  private mutating func removeAll(of host: HostID) {
+    let removed = queue.removeAll(of: host)
+    drainedCount += removed.count
+    if Set(removed) != Set(waiting.filter { $0.host == host }.map(\.job)) {
+      problems.append("removed others than waited")
+    }
+    waiting.removeAll { $0.host == host }
+  }
+
+  private func isEligible(_ host: HostID) -> Bool {
+    let cap = min(
+      perHost * (isMultiplexed.contains(host) ? 8 : 1),
+      restrictions[host] ?? .max
+    )
+    return (holds[host] ?? .zero) <= now && running.count { $0 == host } < cap
+  }
+
+  private mutating func take() {
+    let eligible = Set(hosts.filter(isEligible))
+    let candidates =
+      running.count < concurrency ? waiting.filter { eligible.contains($0.host) } : []
+    let priority = candidates.map(\.rank.priority).min()
+    guard let (job, host) = queue.take(at: now) else {
+      if priority != nil { problems.append("nothing came though something could") }
+      return
+    }
+    takenCount += 1
+    let first = candidates.filter { $0.host == host && $0.rank.priority == priority }
+      .min { ($0.rank.order, $0.job) < ($1.rank.order, $1.job) }
+    if first?.job != job { problems.append("\(job) came, not \(first?.job ?? -1)") }
+    waiting.removeAll { $0.job == job }
+    countTurns(
+      taken: host,
+      priority ?? 0,
+      candidates.map { Turn(host: $0.host, priority: $0.rank.priority) }
+    )
+    running.append(host)
+  }
+
+  private mutating func countTurns(taken host: HostID, _ priority: Int, _ could: [Turn]) {
+    let others = Set(could).filter { $0.priority == priority && $0.host != host }
+    passed = passed.filter { turn, _ in turn.priority != priority || others.contains(turn) }
+    for turn in others {
+      passed[turn, default: 0] += 1
+      if passed[turn, default: 0] >= hosts.count { problems.append("\(turn) starves") }
+    }
+  }
+}

@@ -1,0 +1,64 @@
+import PrefetchTestSupport
+import Testing
+
+/// Bodies as their codings have them on the wire.
+enum Coded {
+  static func gzip(_ bytes: [UInt8]) -> [UInt8] {
+    [0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 0, 3] + stored(bytes) + littleEndian(checksum(bytes))
+      + littleEndian(UInt32(truncatingIfNeeded: bytes.count))
+  }
+
+  static func zlib(_ bytes: [UInt8]) -> [UInt8] {
+    [0x78, 0x01] + stored(bytes) + littleEndian(adler(bytes)).reversed()
+  }
+
+  /// So many zeros, as small as they get; nothing where `gzip` is missing.
+  static func zeros(_ count: Int) -> [UInt8] {
+    guard let home = try? Home(),
+      let run = try? home.tool(
+        "bash",
+        "-c",
+        "head -c \(count) /dev/zero | gzip -9 -n > \(home.path("zeros"))"
+      ), run.status == 0
+    else { return [] }
+    return FileTree.read(home.path("zeros")) ?? []
+  }
+
+  /// Deflate without compression, 65,535 bytes a block.
+  private static func stored(_ bytes: [UInt8]) -> [UInt8] {
+    let starts = bytes.isEmpty ? [0] : Array(stride(from: 0, to: bytes.count, by: 65_535))
+    var blocks: [UInt8] = []
+    for start in starts {
+      let block = bytes[start..<min(start + 65_535, bytes.count)]
+      let length = UInt16(block.count)
+      blocks.append(start + block.count == bytes.count ? 1 : 0)
+      blocks += littleEndian(length) + littleEndian(~length)
+      blocks += block
+    }
+    return blocks
+  }
+
+  private static func littleEndian(_ number: some FixedWidthInteger) -> [UInt8] {
+    stride(from: 0, to: number.bitWidth, by: 8).map { UInt8(truncatingIfNeeded: number >> $0) }
+  }
+
+  private static let remainders: [UInt32] = (0..<256).map { index in
+    (0..<8).reduce(UInt32(index)) { value, _ in
+      value & 1 == 0 ? value >> 1 : value >> 1 ^ 0xEDB8_8320
+    }
+  }
+
+  private static func checksum(_ bytes: [UInt8]) -> UInt32 {
+    ~bytes.reduce(~0) { sum, byte in
+      sum >> 8 ^ remainders[Int(UInt8(truncatingIfNeeded: sum) ^ byte)]
+    }
+  }
+
+  private static func adler(_ bytes: [UInt8]) -> UInt32 {
+    let (a, b) = bytes.reduce((UInt32(1), UInt32(0))) { sums, byte in
+      let a = (sums.0 + UInt32(byte)) % 65_521
+      return (a, (sums.1 + a) % 65_521)
+    }
+    return b << 16 | a
+  }
+}

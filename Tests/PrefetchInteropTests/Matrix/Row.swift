@@ -1,0 +1,104 @@
+import PrefetchTestSupport
+import Testing
+
+/// What the cache knows when a server begins to behave as a row says.
+enum Situation: String, Sendable, CaseIterable {
+  /// Nothing.
+  case first
+  /// A whole older body, with a strong entity tag.
+  case update
+  /// The first half of the body, with a strong entity tag.
+  case resume
+}
+
+/// One way in which a server may behave, and what must come of it in every situation.
+struct Row: Sendable, CustomTestStringConvertible {
+  typealias Behaviour = @Sendable (Scene) -> Script
+
+  var testDescription: String
+  var verdicts: [Situation: Verdict]
+  /// Path of the URL.
+  var path = "/item"
+  /// Further keys of the item, as YAML; `NEW` stands for the new body's digest, `SIZE` for its size.
+  var item = ""
+  /// Further keys of the segment.
+  var segment = ""
+  /// Keys of `network.timeouts`.
+  var timeouts = "read: 20s"
+  /// Further keys of `network.retries`.
+  var retries = "items: 3"
+  var largest = "4MiB"
+  /// Further sections of the configuration.
+  var settings = ""
+  /// What the answer holds, where it is not the usual body.
+  var body: [UInt8]?
+  /// What the interrupted transfer was, where it was not half of a plain body.
+  var interrupted: Behaviour?
+  var behaviour: Behaviour
+
+  /// The verdicts, as `gone 4` or `added 0 x1`: an outcome or error code, the exit status and,
+  /// where it matters, the number of requests.
+  init(
+    _ description: String,
+    _ first: String,
+    _ update: String,
+    _ resume: String,
+    _ behaviour: @escaping Behaviour
+  ) {
+    testDescription = description
+    verdicts = [.first: Verdict(first), .update: Verdict(update), .resume: Verdict(resume)]
+    self.behaviour = behaviour
+  }
+
+  /// A small answer with these lines after its status line, then the connection's end.
+  init(
+    _ description: String,
+    _ first: String,
+    _ update: String,
+    _ resume: String,
+    head: String,
+    body: String = "hello"
+  ) {
+    self.init(description, first, update, resume) { _ in
+      .raw("HTTP/1.1 200 OK\r\n\(head)\r\n\(body)", then: .close)
+    }
+  }
+
+  /// Nothing but a status line and an empty body.
+  init(_ line: String, _ first: String, _ update: String, _ resume: String) {
+    self.init(line, first, update, resume) { _ in
+      .raw("HTTP/1.1 \(line)\r\nContent-Length: 0\r\n\r\n")
+    }
+  }
+
+  func with(_ change: (inout Row) -> Void) -> Row {
+    var row = self
+    change(&row)
+    return row
+  }
+}
+
+/// What must come of one item.
+struct Verdict: Sendable {
+  /// Outcomes that stand for a whole new body, or for the old one.
+  private static let newBody = ["added", "updated"]
+  private static let oldBody = ["unchanged", "headers"]
+
+  /// Several, with bars between them, where one is as good as another.
+  var words: [String]
+  var exits: [Int32]
+  var requests: Int?
+
+  init(_ text: String) {
+    let parts = text.split(separator: " ").map { String($0) }
+    words = parts.first.map { $0.split(separator: "|").map { String($0) } } ?? []
+    exits = parts.dropFirst().first?.split(separator: "|").compactMap { Int32($0) } ?? []
+    requests = parts.dropFirst(2).first.flatMap { Int($0.dropFirst()) }
+  }
+
+  /// What is stored afterwards.
+  func stored(in situation: Situation, new: [UInt8]) -> [UInt8]? {
+    if words.contains(where: Self.newBody.contains) { return new }
+    return situation == .update ? Scene.old : nil
+  }
+}

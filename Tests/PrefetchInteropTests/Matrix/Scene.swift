@@ -1,0 +1,109 @@
+import PrefetchCore
+import PrefetchTestSupport
+
+/// What a behaviour can see of the request that it answers.
+struct Scene: Sendable {
+  var situation: Situation
+  var request: LoopbackRequest
+  /// Counts the requests since the behaviour began, from 1.
+  var attempt: Int
+
+  // MARK: Bodies
+
+  static let old = bytes(5_000, seed: 1)
+  static let oldTag = #""old""#
+  static let tag = #""new""#
+  private static let small = bytes(8_192, seed: 2)
+  /// Large enough for its half to be worth keeping.
+  private static let large = bytes(2 << 20, seed: 3)
+
+  static func body(_ situation: Situation) -> [UInt8] {
+    situation == .resume ? large : small
+  }
+
+  /// The body that the server has now.
+  var body: [UInt8] {
+    Self.body(situation)
+  }
+
+  /// Printable, so that nothing about it depends on how bytes are looked at.
+  private static func bytes(_ count: Int, seed: UInt64) -> [UInt8] {
+    var random = SeededRandom(seed)
+    return (0..<count / 8).flatMap { _ -> [UInt8] in
+      let word = random.next()
+      return (0..<8).map { UInt8(ascii: "!") + UInt8(word >> ($0 * 8) & 0x3F) }
+    }
+  }
+
+  // MARK: Answers
+
+  /// What a server answers that behaves well.
+  var good: Script {
+    Site([request.target: Site.Page(body, entityTag: Self.tag)]).respond(to: request)
+  }
+
+  /// The same for the first transfer of the body that is old by now.
+  static func oldAnswer(to request: LoopbackRequest) -> Script {
+    Site([request.target: Site.Page(old, entityTag: oldTag)]).respond(to: request)
+  }
+
+  /// The whole body with these lines beside its length.
+  func whole(_ lines: String...) -> Script {
+    Script([.send(head(200, ["Content-Length: \(body.count)"] + lines) + body)])
+  }
+
+  /// A head with a status and lines as they are.
+  func head(_ status: Int, _ lines: [String]) -> [UInt8] {
+    Array(("HTTP/1.1 \(status) Status\r\n" + lines.map { "\($0)\r\n" }.joined() + "\r\n").utf8)
+  }
+
+  /// The good answer's beginning, so many bytes of its body included.
+  func cut(at count: Int, then step: Script.Step) -> Script {
+    let lines = ["Content-Length: \(body.count)", "ETag: \(Self.tag)"]
+    return Script([.send(head(200, lines) + body.prefix(count)), step])
+  }
+
+  /// A redirect to a place as it is.
+  func redirect(_ location: String, status: Int = 302) -> Script {
+    .respond(status, [("Location", location)])
+  }
+
+  /// The server's own address, with which absolute URLs begin.
+  var origin: String {
+    "http://\(request.headers["Host"] ?? "")"
+  }
+
+  // MARK: Questions
+
+  /// Where the asked part begins; nil when the whole was asked for.
+  var offset: Int? {
+    guard let range = request.headers["Range"], range.hasPrefix("bytes=") else { return nil }
+    return Int(range.dropFirst(6).prefix { $0 != "-" })
+  }
+
+  var isConditional: Bool {
+    request.headers["If-None-Match"] != nil || request.headers["If-Modified-Since"] != nil
+  }
+
+  /// The asked part with these lines; the whole, well answered, where no part was asked for.
+  func part(_ lines: (Int) -> [String], body: (Int) -> ArraySlice<UInt8>) -> Script {
+    guard let offset else { return good }
+    let bytes = Array(body(offset))
+    return Script([.send(head(206, ["Content-Length: \(bytes.count)"] + lines(offset)) + bytes)])
+  }
+
+  /// Whether the client reads bodies in this coding.
+  func accepts(_ coding: String) -> Bool {
+    request.headers["Accept-Encoding"]?.contains(coding) ?? false
+  }
+
+  /// The same with the bytes that were asked for.
+  func part(_ lines: (Int) -> [String]) -> Script {
+    part(lines) { body[$0...] }
+  }
+
+  /// `bytes first-last/total` for a part up to the end.
+  func range(_ first: Int, total: String? = nil) -> String {
+    "Content-Range: bytes \(first)-\(body.count - 1)/\(total ?? String(body.count))"
+  }
+}

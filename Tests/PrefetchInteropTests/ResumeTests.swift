@@ -1,0 +1,198 @@
+@unsafe @preconcurrency import Glibc
+import PrefetchCore
+import PrefetchTestSupport
+import Synchronization
+import Testing
+
+@Suite("A run that was killed halfway", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
+struct ResumeTests {
+  private static let body = Scene.body(.resume) + Scene.body(.resume)
+  private static let half = body.count / 2
+  /// What may still be on its way to the file when the run is killed.
+  private static let slack = 256 << 10
+  private static let path = "/film.mp4"
+  private static let tag = #""one""#
+  private static let longAgo = "Mon, 01 Jan 2024 00:00:00 GMT"
+
+  private let home: Home
+  private let site = Site()
+
+  init() throws {
+    home = try Home()
+  }
+
+  @Test(
+    "moves only the rest, under a strong tag or a date that has rested",
+    arguments: [
+      [("ETag", tag)], [("ETag", tag), ("Accept-Ranges", "bytes")],
+      [("Last-Modified", longAgo), ("Date", "Mon, 01 Jan 2024 00:01:00 GMT")],
+    ]
+  )
+  func onlyTheRest(_ headers: [(String, String)]) throws {
+    let server = try serve(headers)
+    site[Self.path] = Self.page(headers, Self.body)
+    let kept = try killHalfway(server)
+    let before = server.sentByteCount
+
+    let run = try home.run("--json")
+    #expect(run.status == 0, "\(run)")
+    let later = server.requests.dropFirst()
+    let request = try #require(later.first)
+    #expect(later.count == 1)
+    #expect(request.headers["Range"] == "bytes=\(kept)-")
+    #expect(request.headers["If-Range"] == headers[0].1)
+    #expect(request.headers["If-None-Match"] == nil)
+    #expect(request.headers["Accept-Encoding"] == "identity")
+    #expect(server.sentByteCount - before <= Self.body.count - kept + 1_000)
+    try checkStored(Self.body)
+  }
+
+  @Test("takes the whole new body when the file has changed meanwhile")
+  func changed() throws {
+    let server = try serve([("ETag", Self.tag)])
+    let body = Array(Self.body.reversed())
+    site[Self.path] = Self.page([("ETag", "\"two\"")], body)
+    _ = try killHalfway(server)
+    let run = try home.run("--json")
+    #expect(run.status == 0, "\(run)")
+    #expect(server.requests.count == 2)
+    #expect(server.requests.last?.headers["If-Range"] == Self.tag)
+    try checkStored(body)
+  }
+
+  @Test(
+    "asks for the whole where a part could belong to another body",
+    arguments: [
+      [("ETag", "W/\(tag)")], [],
+      [("Last-Modified", longAgo), ("Date", longAgo)],
+      [("Last-Modified", longAgo), ("Date", "Mon, 01 Jan 2024 00:00:59 GMT")],
+      [("Last-Modified", longAgo)],
+      [("Last-Modified", "yesterday"), ("Date", longAgo)],
+      [("ETag", "one")], [("ETag", tag), ("Accept-Ranges", "none")],
+    ]
+  )
+  func noRange(_ headers: [(String, String)]) throws {
+    let server = try serve(headers)
+    site[Self.path] = Self.page(headers, Self.body)
+    try start(server) { run in
+      try #require(server.waitUntilSent(Self.half))
+      run.signal(SIGKILL)
+    }
+    let run = try home.run("--json")
+    #expect(run.status == 0, "\(run)")
+    #expect(server.requests.count == 2)
+    #expect(server.requests.allSatisfy { $0.headers["Range"] == nil })
+    #expect(server.requests.allSatisfy { $0.headers["If-Range"] == nil })
+    try checkStored(Self.body)
+  }
+
+  @Test("forgets the part once the item is declared no more")
+  func undeclared() throws {
+    let server = try serve([("ETag", Self.tag)])
+    site[Self.path] = Self.page([("ETag", Self.tag)], Self.body)
+    site["/other"] = Site.Page("other")
+    _ = try killHalfway(server)
+    declare(server.address("/other"))
+    #expect(try home.run().status == 0)
+    #expect(try home.run("verify").status == 0)
+    let files = FileTree.listing("\(home.cache)/partial").values
+    #expect(files.map(\.size).reduce(0, +) <= Self.body.count)
+  }
+
+  // MARK: The ground
+
+  private static func page(_ headers: [(String, String)], _ body: [UInt8]) -> Site.Page {
+    let named = Dictionary(headers, uniquingKeysWith: { first, _ in first })
+    return Site.Page(
+      body,
+      entityTag: named["ETag"],
+      lastModified: named["Last-Modified"],
+      headers: named["Date"].map { [HeaderField("Date", $0)] } ?? []
+    )
+  }
+
+  /// A server that falls silent after the first half of its first answer.
+  private func serve(_ headers: [(String, String)]) throws -> LoopbackServer {
+    let (site, hasBegun) = (site, Flag())
+    let head = Script.head(200, headers + [("Content-Length", String(Self.body.count))])
+    let half = Script([.send(head + Self.body.prefix(Self.half)), .silence])
+    let server = try LoopbackServer { hasBegun.raise() ? half : site.respond(to: $0) }
+    declare(server.address(Self.path))
+    return server
+  }
+
+  private func declare(_ url: String) {
+    home.configure(
+      """
+      segments: [{ name: basics, urls: ["\(url)"] }]
+      cache: { min_free: 0 }
+      network: { retries: { delay: 1ms, max_delay: 2ms } }
+      """
+    )
+  }
+
+  private func start(_ server: LoopbackServer, _ body: (RunningProgram) throws -> Void) throws {
+    let run = try home.start([])
+    try body(run)
+    #expect(run.finish().status == 128 + SIGKILL)
+  }
+
+  /// Kills a run once half of the body is in its hands; how much of it is kept.
+  private func killHalfway(_ server: LoopbackServer) throws -> Int {
+    try start(server) { run in
+      try #require(waitUntilKept(Self.half - Self.slack))
+      run.signal(SIGKILL)
+    }
+    return try #require(largestPart)
+  }
+
+  private var largestPart: Int? {
+    FileTree.listing("\(home.cache)/partial").values
+      .filter { $0.mode & S_IFMT == S_IFREG }.map(\.size).max()
+  }
+
+  private func waitUntilKept(_ count: Int) -> Bool {
+    let end = ContinuousClock.now + .seconds(20)
+    while ContinuousClock.now < end {
+      if let largestPart, largestPart >= count { return true }
+      poll(nil, 0, 2)
+    }
+    return false
+  }
+
+  private func checkStored(_ body: [UInt8]) throws {
+    let digest = Digest.hexadecimal(body)
+    #expect(Array(FileTree.objects(home.cache).keys) == [digest])
+    let path = "\(home.cache)/objects/sha256/\(digest.prefix(2))/\(digest)"
+    // Comparing outside keeps a difference of megabytes out of the log.
+    let isSame = FileTree.read(path) == body
+    #expect(isSame)
+    #expect(largestPart == nil)
+    let verify = try home.run("verify")
+    #expect(verify.status == 0, "\(verify)")
+  }
+}
+
+/// True for whoever comes first.
+final class Flag: Sendable {
+  private let isDown = Mutex(true)
+
+  func raise() -> Bool {
+    isDown.withLock { isDown in
+      defer { isDown = false }
+      return isDown
+    }
+  }
+}
+
+extension LoopbackServer {
+  /// False when half a minute does not bring so many bytes out.
+  fileprivate func waitUntilSent(_ count: Int) -> Bool {
+    let end = ContinuousClock.now + .seconds(30)
+    while ContinuousClock.now < end {
+      if sentByteCount >= count { return true }
+      poll(nil, 0, 2)
+    }
+    return false
+  }
+}

@@ -1,0 +1,135 @@
+import PrefetchCore
+import PrefetchTestSupport
+import Synchronization
+import Testing
+
+@Suite("A server that wants to be left alone", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
+struct RetryAfterTests {
+  /// What a server was asked, with times of one clock.
+  private final class Log: Sendable {
+    private let entries = Mutex<[(path: String, time: ContinuousClock.Instant)]>([])
+
+    func note(_ path: String) {
+      entries.withLock { $0.append((path, .now)) }
+    }
+
+    var times: [ContinuousClock.Instant] {
+      entries.withLock { $0.map(\.time) }
+    }
+  }
+
+  private static let count = 6
+
+  private let home: Home
+  private let busyLog = Log()
+  private let otherLog = Log()
+
+  init() throws {
+    home = try Home()
+  }
+
+  /// Answers its first request in its own way and all others well.
+  private func busyServer(_ first: @escaping @Sendable () -> Script) throws -> LoopbackServer {
+    let (log, isFirst) = (busyLog, Flag())
+    return try LoopbackServer { request in
+      log.note(request.path)
+      return isFirst.raise() ? first() : .respond(200, text: request.path)
+    }
+  }
+
+  private func otherServer() throws -> LoopbackServer {
+    let log = otherLog
+    return try LoopbackServer(number: 2) { request in
+      log.note(request.path)
+      return .respond(200, text: "other \(request.path)")
+    }
+  }
+
+  /// One connection a host, so that no request is on its way when the answer comes.
+  private func declare(_ servers: [LoopbackServer], retries: String = "wait: 2m") {
+    let urls = servers.flatMap { server in
+      (0..<Self.count).map { "\"\(server.address("/\($0)"))\"" }
+    }
+    home.configure(
+      """
+      segments: [{ name: basics, urls: [\(urls.joined(separator: ", "))] }]
+      cache: { min_free: 0 }
+      network: { per_host: 1, retries: { delay: 1ms, max_delay: 2ms, \(retries) } }
+      """
+    )
+  }
+
+  @Test("is asked no sooner, and others go on meanwhile", arguments: [429, 503])
+  func within(_ status: Int) throws {
+    let busy = try busyServer { .respond(status, [("Retry-After", "2")]) }
+    let other = try otherServer()
+    declare([busy, other])
+    let run = try home.run("--json")
+    #expect(run.status == 0, "\(run)")
+    let times = busyLog.times
+    #expect(times.count == Self.count + 1)
+    #expect(times.dropFirst().allSatisfy { $0 - times[0] >= .seconds(2) })
+    #expect(otherLog.times.count == Self.count)
+    #expect(otherLog.times.allSatisfy { $0 < times[1] })
+    #expect(try run.totals()["retries"] == 1)
+  }
+
+  @Test(
+    "is asked no more in this run nor in the next, where that is too long",
+    arguments: [429, 503]
+  )
+  func beyond(_ status: Int) throws {
+    let busy = try busyServer { .respond(status, [("Retry-After", "3600")]) }
+    let other = try otherServer()
+    declare([busy, other])
+    let run = try home.run("--json", "--items", "all")
+    #expect(run.status == 75, "\(run)")
+    let report = try run.json()
+    #expect(report.text("exit.name") == "deferred")
+    #expect(report.text("exit.retryable") == "true")
+    let until = try #require(report.text("exit.next_allowed_at"))
+    // Times of one form and zone compare as text.
+    #expect(until > report.text("run.finished") ?? "")
+    #expect(report.number("totals.fetched") == Self.count)
+    #expect(report.number("totals.deferred") == Self.count)
+    let deferred = report.list("items").filter { $0.text("outcome") == "deferred" }
+    #expect(deferred.count == Self.count)
+    #expect(deferred.allSatisfy { $0.text("deferred.rule") == "retry_after" })
+    #expect(deferred.allSatisfy { $0.text("deferred.until") == until })
+    #expect(busyLog.times.count == 1)
+    #expect(otherLog.times.count == Self.count)
+
+    let next = try home.run("--json")
+    #expect(next.status == 75, "\(next)")
+    #expect(try next.json().text("exit.next_allowed_at") == until)
+    #expect(busyLog.times.count == 1)
+    #expect(try home.run("--accept", "deferred").status == 0)
+    #expect(busyLog.times.count == 1)
+    #expect(try home.run("verify").status == 0)
+  }
+
+  @Test("is not waited for past the deadline")
+  func deadline() throws {
+    let busy = try busyServer { .respond(429, [("Retry-After", "60")]) }
+    declare([busy])
+    let run = try home.start(["--json", "--deadline", "20s"]).finish(within: 15)
+    #expect(run.status == 75, "\(run)")
+    let report = try run.json()
+    #expect(report.text("exit.next_allowed_at") ?? "" > report.text("run.finished") ?? "")
+    #expect(busyLog.times.count == 1)
+  }
+
+  @Test("is asked again by the next run once its time has come")
+  func later() throws {
+    let busy = try busyServer { .respond(429, [("Retry-After", "3")]) }
+    declare([busy], retries: "wait: 1s")
+    #expect(try home.run().status == 75)
+    let first = try #require(busyLog.times.first)
+    // Runs go on being refused until they may ask.
+    var statuses: [Int32] = []
+    while statuses.last != 0, statuses.count < 500 { statuses.append(try home.run("-q").status) }
+    #expect(Set(statuses) == [75, 0])
+    #expect(busyLog.times.count == Self.count + 1)
+    #expect(busyLog.times.dropFirst().allSatisfy { $0 - first >= .seconds(3) })
+  }
+}

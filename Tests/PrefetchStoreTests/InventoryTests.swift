@@ -1,0 +1,163 @@
+import PrefetchCore
+import PrefetchCrypto
+import PrefetchStore
+import PrefetchTestSupport
+import Testing
+
+/// What runs over many items ask of a store and tell it, whatever the store is made of.
+@Suite("A flat inventory")
+struct InventoryTests {
+  typealias Kind = ContentStoreContract.Kind
+
+  let place: TemporaryPlace
+
+  init() throws {
+    place = try TemporaryPlace()
+  }
+
+  private func open(_ kind: Kind) throws -> any ContentStore {
+    switch kind {
+    case .memory: MemoryStore()
+    case .disk:
+      try DiskStore.openForWriting(cache: place.cache, clockStart: Instant(seconds: 4_000_000_000))
+    }
+  }
+
+  private func full(_ url: String) -> ContentRecord {
+    var record = ContentRecord.cached(url)
+    record.validators = Validators(entityTag: "\"tag\"", lastModified: "yesterday")
+    record.otherDigests = [.sha512: [UInt8](repeating: 5, count: 64), .md5: [UInt8](0..<16)]
+    record.description = 0xfedc_ba98_7654_3210
+    record.validatedAt = Instant(milliseconds: 7)
+    record.freshUntil = .distantFuture
+    record.headers = HeaderBlock([HeaderField("Content-Type", "text/plain")])
+    return record
+  }
+
+  @Test("says of every record what planning needs", arguments: Kind.allCases)
+  func rows(_ kind: Kind) throws {
+    let store = try open(kind)
+    let body = try store.stage("hello")
+    _ = try store.commit([
+      .store(full("https://a.example/full"), body: body, joining: [.other, .basics]),
+      .store(.init(url: "https://a.example/bare", id: "b"), body: nil, joining: [.basics]),
+      .record(.init(url: "https://a.example/alone", id: "a"), body: nil),
+    ])
+    let inventory = try store.takeInventory()
+    #expect(inventory.count == 3)
+    #expect(inventory.segmentKeys == [.basics, .other])
+
+    let first = try #require(inventory.position(of: "https://a.example/full"))
+    var record = full("https://a.example/full")
+    record.digest = body.digest
+    record.size = 5
+    var expected = Inventory.Row(record, item: inventory.rows[first].item)
+    expected.holders = inventory.rows[first].holders
+    expected.strong = 1
+    #expect(inventory.rows[first] == expected)
+    #expect(inventory.strongDigests(of: first) == record.otherDigests)
+    #expect(inventory.holders(of: first) == [0, 1])
+    #expect(inventory.rows[first].hasValidators)
+    #expect(try store.records([expected.item]) == [record])
+
+    let second = try #require(inventory.position(of: "https://a.example/bare"))
+    #expect(!inventory.rows[second].hasBody)
+    #expect(!inventory.rows[second].hasValidators)
+    #expect(inventory.rows[second].freshUntil == Inventory.Row.never)
+    #expect(inventory.holders(of: second) == [0])
+    let third = try #require(inventory.position(of: "https://a.example/alone"))
+    #expect(inventory.holders(of: third) == [])
+    #expect(inventory.positions(of: .basics).map(Int.init).sorted() == [first, second].sorted())
+    #expect(try store.missingObjects(of: inventory) == [])
+    #expect(try store.records([-1]) == [nil])
+  }
+
+  @Test("takes over what a confirmation says", arguments: Kind.allCases)
+  func confirmations(_ kind: Kind) throws {
+    let store = try open(kind)
+    try store.put(["https://a.example/1": "one", "https://a.example/2": "two"], in: .basics)
+    let before = try store.takeInventory()
+    let item = before.rows[0].item
+    let confirmation = Confirmation(
+      item: item,
+      validatedAt: Instant(milliseconds: 40),
+      freshUntil: Instant(milliseconds: 50)
+    )
+    _ = try store.commit([
+      .confirm([
+        confirmation,
+        Confirmation(item: 1 << 40, validatedAt: Instant(milliseconds: 1), freshUntil: nil),
+      ])
+    ])
+    let after = try store.takeInventory()
+    #expect(after.rows[0].validatedAt == 40)
+    #expect(after.rows[0].freshUntil == 50)
+    #expect(after.rows[1] == before.rows[1])
+    #expect(try store.records([item])[0]?.freshUntil == Instant(milliseconds: 50))
+  }
+
+  @Test("lets items join and leave by their numbers", arguments: Kind.allCases)
+  func membership(_ kind: Kind) throws {
+    let store = try open(kind)
+    try store.put(["https://a.example/1": "one", "https://a.example/2": "two"], in: .basics)
+    let items = try store.takeInventory().rows.map(\.item)
+    _ = try store.commit([.joinItems(.extras, items: items + [99])])
+    #expect(try store.takeInventory().holderSets.contains([0, 1]))
+    #expect(try store.commit([.leaveItems(.basics, items: items)]).isEmpty)
+
+    let removed = try store.commit([.leaveItems(.extras, items: [items[1], 99])])
+    #expect(removed.map(\.url) == ["https://a.example/2"])
+    #expect(removed.map(\.segments) == [[.extras]])
+    #expect(removed.map(\.hadBody) == [true])
+    #expect(try store.takeInventory().rows.map(\.item) == [items[0]])
+    #expect(throws: Failure.self) { try store.text(of: SHA256.digest(of: "two")) }
+  }
+
+  @Test("never uses the number of a record again", arguments: Kind.allCases)
+  func numbers(_ kind: Kind) throws {
+    let store = try open(kind)
+    try store.put(["https://a.example/1": "one"], in: .basics)
+    let first = try store.takeInventory().rows.map(\.item)
+    _ = try store.commit([.leaveItems(.basics, items: first)])
+    try store.put(["https://a.example/2": "two"], in: .basics)
+    #expect(try store.takeInventory().rows.map(\.item) != first)
+  }
+
+  @Test("gives an item without an id one that is made from its URL")
+  func identifier() throws {
+    let store = try DiskStore.openForWriting(
+      cache: place.cache,
+      clockStart: Instant(seconds: 4_000_000_000)
+    )
+    let url = "https://a.example/"
+    let id = String(SHA256.digest(of: url).hexadecimal.prefix(12))
+    _ = try store.commit([
+      .record(ContentRecord(url: url, id: ""), body: nil),
+      .record(ContentRecord(url: "https://b.example/", id: id), body: nil),
+      .record(ContentRecord(url: "https://c.example/", id: "name"), body: nil),
+    ])
+    let item = try store.takeInventory().rows[0].item
+    #expect(try store.records([item])[0]?.id == id)
+    #expect(try store.records(idOrURL: id).map(\.url) == [url, "https://b.example/"])
+    #expect(try store.records(idOrURL: "name").map(\.url) == ["https://c.example/"])
+    #expect(try store.records(idOrURL: url).map(\.id) == [id])
+    #expect(try store.remove(urls: [url]).map(\.id) == [id])
+  }
+
+  @Test("says what is lost, and looks for it only where something changed")
+  func lostObjects() throws {
+    try place.run { (store: DiskStore) throws in
+      try store.put(["https://a.example/1": "one", "https://a.example/2": "two"], in: .basics)
+    }
+    try place.run { (store: DiskStore) throws in
+      _ = try store.missingObjects(of: try store.takeInventory())
+    }
+    try place.run { (store: DiskStore) throws in
+      #expect(try !store.hasUnseenChanges())
+      FileTree.remove(store.objectPath(SHA256.digest(of: "two")))
+      #expect(try store.hasUnseenChanges())
+      let lost = try store.missingObjects(of: try store.takeInventory())
+      #expect(lost == [SHA256.digest(of: "two")])
+    }
+  }
+}

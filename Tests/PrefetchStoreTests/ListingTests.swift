@@ -1,0 +1,104 @@
+import PrefetchCore
+import PrefetchCrypto
+import PrefetchStore
+import Testing
+
+@Suite("A listing")
+struct ListingTests {
+  let place: TemporaryPlace
+  let store: DiskStore
+
+  init() throws {
+    place = try TemporaryPlace()
+    store = try DiskStore.openForWriting(
+      cache: place.cache,
+      clockStart: Instant(seconds: 4_000_000_000)
+    )
+    var second = ContentRecord.cached("https://a.example/dir/a.txt?x=/z")
+    second.provider = "shop"
+    second.type = "video"
+    second.fetchedAt = Instant(milliseconds: 5)
+    second.validatedAt = Instant(milliseconds: 1)
+    second.freshUntil = Instant(milliseconds: 9)
+    second.id = "0"
+    var third = ContentRecord(url: "https://c.example/c", id: "")
+    third.state = .failed
+    _ = try store.commit([
+      .store(
+        .cached("https://b.example/b.txt"),
+        body: try store.stage("longest"),
+        joining: [.extras]
+      ),
+      .store(second, body: try store.stage("mid"), joining: [.extras, .basics]),
+      .record(third, body: nil),
+    ])
+  }
+
+  private func hosts(_ sorting: [ItemSorting], uses: [String: Instant] = [:]) throws -> String {
+    var hosts = ""
+    try store.forEachItem(sorted: sorting, uses: uses) { item in
+      hosts += String(item.url.dropFirst(8).prefix(1))
+      return true
+    }
+    return hosts
+  }
+
+  @Test("is ordered by the bytes of the URLs, and tells what stands around an item")
+  func plain() throws {
+    var items: [StoredItem] = []
+    try store.forEachItem { item in
+      items.append(item)
+      return items.count < 2
+    }
+    #expect(items.map(\.url) == ["https://a.example/dir/a.txt?x=/z", "https://b.example/b.txt"])
+    #expect(items.map(\.segments) == [["basics", "extras"], ["extras"]])
+    #expect(items.map(\.size) == [3, 7])
+    #expect(items.map(\.isLocked) == [false, false])
+  }
+
+  @Test(
+    "is ordered as asked for",
+    arguments: [
+      (ItemOrder.name, "abc", "cba"), (.url, "abc", "cba"), (.provider, "bca", "abc"),
+      (.segment, "cab", "bac"), (.state, "abc", "cab"), (.type, "bca", "abc"),
+      (.size, "cab", "bac"), (.fetched, "bca", "abc"), (.validated, "bca", "abc"),
+      (.expires, "bca", "abc"), (.used, "abc", "cab"), (.id, "acb", "bca"),
+    ]
+  )
+  func sorted(_ order: ItemOrder, _ ascending: String, _ descending: String) throws {
+    let uses = ["https://c.example/c": Instant(milliseconds: 3)]
+    // The made id of the third is digits, which come between `0` and `id-…`.
+    #expect(try hosts([ItemSorting(order)], uses: uses) == ascending)
+    #expect(try hosts([ItemSorting(order, isDescending: true)], uses: uses) == descending)
+  }
+
+  @Test("takes a second order where the first does not decide")
+  func twice() throws {
+    let sorting = [ItemSorting(.provider), ItemSorting(.url, isDescending: true)]
+    #expect(try hosts(sorting) == "cba")
+  }
+
+  @Test("counts each body once in all, and with each item in its segments")
+  func totals() throws {
+    try store.put(["https://d.example/": "mid"], in: .basics)
+    let summary = try store.summary()
+    #expect(summary.totals == StoreTotals(items: 4, objects: 2, bytes: 10))
+    #expect(summary.segments[.basics]?.items == 2)
+    #expect(summary.segments[.basics]?.bytes == 6)
+    #expect(summary.segments[.extras]?.bytes == 10)
+  }
+
+  @Test("works for a reader, too")
+  func reader() throws {
+    try store.close()
+    let reader = try #require(try place.reader())
+    var count = 0
+    for order in ItemOrder.allCases {
+      try reader.forEachItem(sorted: [ItemSorting(order)]) { _ in
+        count += 1
+        return true
+      }
+    }
+    #expect(count == 3 * ItemOrder.allCases.count)
+  }
+}

@@ -1,0 +1,365 @@
+import Glibc
+import PrefetchCore
+import PrefetchCrypto
+import PrefetchStore
+import Testing
+
+/// A cache whose copy of the index lacks the last item, and an index that can be damaged at will.
+private struct Patient {
+  let place: TemporaryPlace
+  let start: Instant
+  let good: [UInt8]
+  let backup: [UInt8]
+
+  static let old = (0..<40).map { "https://a.example/\(String(repeating: "x", count: 200))/\($0)" }
+  static let newest = "https://a.example/newest"
+
+  init() throws {
+    // Hundreds of runs that each wait for the disk would take minutes.
+    place = try TemporaryPlace(below: FileTree.exists("/dev/shm") ? "/dev/shm" : "/tmp")
+    start = Instant(seconds: Int64(time(nil)) + 60)
+    try place.run(at: start) { (store: DiskStore) throws in
+      for (number, url) in Self.old.enumerated() {
+        let body = try store.stage("body \(number)")
+        _ = try store.commit([
+          .record(.cached(url), body: body), .join(.basics, urls: [url]),
+        ])
+      }
+      _ = try store.missing()
+    }
+    backup = FileTree.read(place.cache + "/index.backup.sqlite") ?? []
+    try place.run(at: start) { try $0.put([Self.newest: "new"], in: .basics) }
+    good = FileTree.read(place.cache + "/index.sqlite") ?? []
+    heal()
+  }
+
+  var index: String {
+    place.cache + "/index.sqlite"
+  }
+
+  /// As it was before any damage.
+  func heal() {
+    for name in FileTree.names(place.cache) where name.hasPrefix("index.") {
+      FileTree.remove(place.cache + "/" + name)
+    }
+    FileTree.write(good, to: index)
+    FileTree.write(backup, to: place.cache + "/index.backup.sqlite")
+  }
+
+  /// Readers answer with all that is left and change nothing.
+  func checkReader(_ what: String) throws {
+    let before = FileTree.listing(place.cache)
+    do {
+      let reader = try #require(try place.reader())
+      let urls = Set(try reader.inventory().records.map(\.url))
+      #expect(urls.isSuperset(of: Self.old), "\(what)")
+      #expect(try reader.members(of: .basics).count >= Self.old.count, "\(what)")
+      #expect(try reader.text(of: SHA256.digest(of: "body 7")) == "body 7")
+      #expect(try reader.verify().bad.isEmpty, "\(what)")
+      #expect(try reader.intactObject(SHA256.digest(of: "new")) == 3)
+    }
+    #expect(FileTree.listing(place.cache) == before, "\(what)")
+  }
+
+  /// A run begins with all that is left, finds the rest by its digest, and leaves a sound index.
+  func checkWriter(_ what: String, isNoticed: Bool? = true) throws {
+    try place.run(at: start) { (store: DiskStore) throws in
+      let urls = Set(try store.inventory().records.map(\.url))
+      #expect(urls.isSuperset(of: Self.old), "\(what)")
+      #expect(try store.missing().isEmpty, "\(what)")
+      if let isNoticed {
+        #expect(store.diagnostics.isEmpty != isNoticed, "\(what): \(store.diagnostics)")
+      }
+    }
+    // A run that could not use it has left it alone.
+    try place.run(at: start) { (store: DiskStore) throws in
+      #expect(store.diagnostics.isEmpty, "\(what): \(store.diagnostics)")
+      var record = ContentRecord.cached(Self.newest)
+      record.digest = SHA256.digest(of: "new")
+      record.size = try #require(try store.intactObject(SHA256.digest(of: "new")))
+      _ = try store.commit([.record(record, body: nil), .join(.basics, urls: [Self.newest])])
+      #expect(try store.verify().bad.isEmpty, "\(what)")
+    }
+    let reader = try #require(try place.reader())
+    #expect(try reader.inventory().count == Self.old.count + 1, "\(what)")
+    #expect(reader.diagnostics.isEmpty, "\(what)")
+  }
+}
+
+@Suite("A lost index")
+struct RebuildTests {
+  private let patient: Patient
+
+  init() throws {
+    patient = try Patient()
+  }
+
+  private func check(_ what: String, _ bytes: [UInt8]?) throws {
+    for isWriter in [false, true] {
+      patient.heal()
+      FileTree.remove(patient.index)
+      if let bytes {
+        FileTree.write(bytes, to: patient.index)
+      }
+      if isWriter {
+        try patient.checkWriter(what)
+      } else {
+        try patient.checkReader(what)
+      }
+    }
+  }
+
+  @Test("is replaced by its copy wherever it was cut off")
+  func truncated() throws {
+    for length in stride(from: 0, to: patient.good.count, by: 512) {
+      try check("cut at \(length)", Array(patient.good[..<length]))
+    }
+  }
+
+  @Test("is replaced by its copy when a page is zeroed or inverted", arguments: [true, false])
+  func brokenPage(_ isZeroed: Bool) throws {
+    for page in 0..<(patient.good.count / 4096) {
+      var bytes = patient.good
+      for offset in page * 4096..<(page + 1) * 4096 {
+        bytes[offset] = isZeroed ? 0 : ~bytes[offset]
+      }
+      try check("page \(page)", bytes)
+    }
+  }
+
+  @Test("is replaced by its copy when it was deleted or is something else")
+  func replaced() throws {
+    try check("deleted", nil)
+    try check("text", Array(String(repeating: "no database ", count: 1000).utf8))
+    let state = patient.place.path + "/state"
+    try StateStore.openForWriting(state: state).close()
+    try check("another application's", FileTree.read(state + "/state.sqlite"))
+  }
+
+  @Test("is answered for by its copy where nothing may be written", .enabled(if: getuid() == 0))
+  func readOnly() throws {
+    let cache = patient.place.cache
+    FileTree.write(Array(patient.good[..<20_000]), to: patient.index)
+    try #require(unsafe mount(cache, cache, nil, UInt(MS_BIND), nil) == 0)
+    defer { unsafe umount2(cache, Int32(MNT_DETACH)) }
+    let flags = UInt(MS_BIND) | UInt(MS_REMOUNT) | UInt(MS_RDONLY)
+    try #require(unsafe mount(nil, cache, nil, flags, nil) == 0)
+    try patient.checkReader("read-only")
+    FileTree.write([1], to: cache + "/probe")
+    #expect(!FileTree.exists(cache + "/probe"))
+    let failure = #expect(throws: Failure.self) {
+      try DiskStore.openForWriting(cache: cache, clockStart: patient.start)
+    }
+    #expect(failure?.code == .permission)
+  }
+
+  @Test("is set aside, so that it can be looked at")
+  func setAside() throws {
+    let garbage = Array("garbage that is no database".utf8)
+    FileTree.write(garbage, to: patient.index)
+    try patient.place.run(at: patient.start) { (store: DiskStore) throws in
+      #expect(store.diagnostics.map(\.code) == ["store.set-aside", "store.restored"])
+    }
+    #expect(FileTree.read(patient.index + ".damaged-1") == garbage)
+  }
+
+  @Test("whose damage shows only when it is read is replaced then, for readers and writers")
+  func damageMetLater() throws {
+    let many = (0..<4_000).map { "https://a.example/\(String(repeating: "y", count: 300))/\($0)" }
+    try patient.place.run(at: patient.start) { (store: DiskStore) throws in
+      _ = try store.commit(many.map { .record(.cached($0), body: nil) })
+    }
+    var bytes = try #require(FileTree.read(patient.index))
+    #expect(bytes.count > 400 * 4096)
+    let middle = bytes.count / 2 / 4096 * 4096
+    for offset in middle..<middle + 8 * 4096 {
+      bytes[offset] = 0
+    }
+    FileTree.write(bytes, to: patient.index)
+    let before = FileTree.listing(patient.place.cache)
+    do {
+      let reader = try #require(try patient.place.reader())
+      #expect(reader.diagnostics.isEmpty)
+      #expect(try reader.inventory().count == 4_041)
+      #expect(reader.diagnostics.map(\.code) == ["store.damaged"])
+    }
+    #expect(FileTree.listing(patient.place.cache) == before)
+    try patient.place.run(at: patient.start) { (store: DiskStore) throws in
+      #expect(try store.inventory().count == 4_041)
+      #expect(store.diagnostics.map(\.code) == ["store.set-aside", "store.restored"])
+    }
+  }
+
+  // MARK: The log
+
+  /// Leaves the index as a killed writer does, with a log that holds one more item.
+  private func leaveLog(in place: TemporaryPlace, url: String) throws -> [UInt8] {
+    let store = try DiskStore.openForWriting(cache: place.cache, clockStart: patient.start)
+    _ = try store.commit([.record(.cached(url), body: nil)])
+    let log = try #require(FileTree.read(place.cache + "/index.sqlite-wal"))
+    try store.close()
+    return log
+  }
+
+  @Test("from which the log was taken is as the last run left it")
+  func logDeleted() throws {
+    _ = try leaveLog(in: patient.place, url: "https://a.example/log")
+    patient.heal()
+    FileTree.write([UInt8](repeating: 7, count: 32_768), to: patient.index + "-shm")
+    try patient.checkReader("no log")
+    try patient.checkWriter("no log", isNoticed: false)
+  }
+
+  @Test("is used without a log that is not its own", arguments: [true, false])
+  func foreignLog(_ isJunk: Bool) throws {
+    let other = try TemporaryPlace()
+    try other.run { try $0.put(["https://b.example/": "b"], in: .other) }
+    var log = try leaveLog(in: other, url: "https://b.example/2")
+    if isJunk {
+      log = log.map { $0 &* 31 &+ 7 }
+    }
+    for isWriter in [false, true] {
+      patient.heal()
+      FileTree.write(log, to: patient.index + "-wal")
+      if isWriter {
+        // Junk has no valid beginning, so it is no log at all.
+        try patient.checkWriter("log", isNoticed: !isJunk)
+      } else {
+        try patient.checkReader("log")
+      }
+    }
+  }
+
+  @Test("with junk for its shared memory is read with its log")
+  func junkSharedMemory() throws {
+    let log = try leaveLog(in: patient.place, url: "https://a.example/log")
+    for isWriter in [false, true] {
+      patient.heal()
+      FileTree.write(log, to: patient.index + "-wal")
+      FileTree.write(
+        (0..<32_768).map { UInt8(truncatingIfNeeded: $0 &* 31) },
+        to: patient.index + "-shm"
+      )
+      if isWriter {
+        try patient.place.run(at: patient.start) { (store: DiskStore) throws in
+          #expect(try store.record(url: "https://a.example/log") != nil)
+          #expect(store.diagnostics.isEmpty)
+        }
+      } else {
+        let before = FileTree.listing(patient.place.cache)
+        do {
+          let reader = try #require(try patient.place.reader())
+          #expect(try reader.record(url: "https://a.example/log") != nil)
+        }
+        #expect(FileTree.listing(patient.place.cache) == before)
+      }
+    }
+  }
+
+  // MARK: The copy
+
+  @Test("has a copy that is renewed when a tenth of the rows changed or a day has passed")
+  func renewal() throws {
+    let backup = patient.place.cache + "/index.backup.sqlite"
+    func inode() -> UInt? { FileTree.status(backup).map { UInt($0.st_ino) } }
+    try patient.place.run(at: patient.start) { (store: DiskStore) throws in
+      try store.setLock(ItemLock(), urls: Patient.old)
+    }
+    let first = inode()
+    try patient.place.run(at: patient.start) { _ in }
+    #expect(inode() == first)
+    try patient.place.run(at: patient.start + .seconds(25 * 3600)) { _ in }
+    // Nothing has changed, so the copy is as good as a new one.
+    #expect(inode() == first)
+    try patient.place.run(at: patient.start) { (store: DiskStore) throws in
+      try store.setLock(ItemLock(), urls: [Patient.old[0]])
+    }
+    #expect(inode() == first)
+    try patient.place.run(at: patient.start + .seconds(25 * 3600)) { _ in }
+    let second = inode()
+    #expect(second != first)
+    try patient.place.run(at: patient.start) { (store: DiskStore) throws in
+      try store.setLock(ItemLock(), urls: Array(Patient.old[..<5]))
+    }
+    #expect(inode() != second)
+    #expect(FileTree.names(patient.place.cache).filter { $0.hasPrefix("index") }.count == 2)
+  }
+
+  @Test("is begun anew where the copy is damaged too, and objects are found by their digests")
+  func noCopy() throws {
+    for backup in [nil, [], Array(patient.backup[..<9_000])] as [[UInt8]?] {
+      patient.heal()
+      FileTree.remove(patient.index)
+      FileTree.remove(patient.place.cache + "/index.backup.sqlite")
+      if let backup {
+        FileTree.write(backup, to: patient.place.cache + "/index.backup.sqlite")
+      }
+      let failure = #expect(throws: Failure.self) { try patient.place.reader() }
+      #expect(failure?.code == .storeDamaged)
+      try patient.place.run(at: patient.start) { (store: DiskStore) throws in
+        #expect(try store.inventory().count == 0)
+        _ = try store.missing()
+        #expect(try store.intactObject(SHA256.digest(of: "body 3")) == 6)
+      }
+      // What no row names yet may still be named by a manifest that this run did not see.
+      try patient.place.run(at: patient.start) { (store: DiskStore) throws in
+        _ = try store.missing()
+        #expect(try store.intactObject(SHA256.digest(of: "body 3")) == 6)
+      }
+    }
+    try patient.place.run(at: patient.start) { (store: DiskStore) throws in
+      let lock = try #require(try RunLock.acquire(cache: patient.place.cache + "/objects"))
+      try store.removeOrphans(holding: lock)
+      #expect(try store.intactObject(SHA256.digest(of: "body 3")) == nil)
+    }
+  }
+
+  @Test("counts an object only after hashing it")
+  func damagedOrphan() throws {
+    let digest = SHA256.digest(of: "body 3")
+    let store = try DiskStore.openForWriting(cache: patient.place.cache, clockStart: patient.start)
+    FileTree.write(Array("bodY 3".utf8), to: store.objectPath(digest))
+    #expect(try store.intactObject(digest) == nil)
+    FileTree.write(Array("body 3".utf8), to: store.objectPath(digest))
+    #expect(try store.intactObject(digest) == 6)
+    FileTree.write(Array("Body 3".utf8), to: store.objectPath(digest))
+    #expect(try store.intactObject(digest) == nil)
+  }
+
+  @Test("whose objects are gone is told so by the copy's rows")
+  func lostObjects() throws {
+    let digest = SHA256.digest(of: "body 3")
+    FileTree.remove(patient.index)
+    FileTree.remove(DiskStore.objectPath(digest, cache: patient.place.cache))
+    try patient.place.run(at: patient.start) { (store: DiskStore) throws in
+      #expect(try store.missing() == [digest])
+    }
+  }
+
+  @Test("is refused when it, or its copy, is from a newer version, and nothing is touched")
+  func newer() throws {
+    var bytes = patient.good
+    bytes[60..<64] = [0, 0, 1, 0]
+    for name in ["/index.sqlite", "/index.backup.sqlite"] {
+      patient.heal()
+      if name == "/index.backup.sqlite" {
+        FileTree.remove(patient.index)
+      }
+      FileTree.write(bytes, to: patient.place.cache + name)
+      let before = FileTree.listing(patient.place.cache).filter { $0.key.contains("/index") }
+      for isWriter in [true, false] {
+        let failure = #expect(throws: Failure.self) {
+          if isWriter {
+            _ = try DiskStore.openForWriting(cache: patient.place.cache, clockStart: patient.start)
+          } else {
+            _ = try patient.place.reader()
+          }
+        }
+        #expect(failure?.code == .storeDamaged)
+        #expect(failure?.message.contains("newer") == true)
+      }
+      let after = FileTree.listing(patient.place.cache).filter { $0.key.contains("/index") }
+      #expect(after == before)
+    }
+  }
+}
