@@ -33,12 +33,6 @@ package protocol ContentStore: BodyStaging {
     _ digest: ContentDigest,
     _ read: (RawSpan) throws -> Result
   ) throws -> Result
-  /// Sees to it that so many bytes more can be stored within the rules, and drops bodies for it.
-  func makeRoom(
-    for bytes: Int64,
-    of beneficiary: Eviction.Beneficiary,
-    rules: Eviction.Rules
-  ) throws(Failure) -> Room
   /// The parts of bodies that earlier runs kept, by the URL they were asked for.
   func partials() throws(Failure) -> [String: PartialBody]
   /// Drops a kept part, for example because its server has a newer body.

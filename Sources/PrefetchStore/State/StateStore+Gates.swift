@@ -18,7 +18,7 @@ extension StateStore {
 
   /// Replaces what is remembered of these hosts, and forgets what is over.
   package func recordHostGates(_ gates: [HostGate], at now: Instant) throws(Failure) {
-    guard try !gates.isEmpty || hasHostGates() else { return }
+    if gates.isEmpty, try !hasHostGates() { return }
     try database.transaction { () throws(Failure) in
       let deletion = try database.prepare("DELETE FROM host_gates WHERE until<=?1")
       try deletion.bind(1, now)
