@@ -39,7 +39,7 @@ struct CanonicalParts: Sendable {
     queryMark = (targetStart..<text.byteCount).first { text.byte(at: $0) == UInt8(ascii: "?") }
   }
 
-  /// Names in small letters, the last label of which begins with one: no address, no number.
+  /// Names in small letters, the last label of which begins with one, and addresses of version 4.
   private static func hostEnd(in text: RawSpan, from start: Int) -> Int? {
     var place = start
     var label = start
@@ -54,12 +54,34 @@ struct CanonicalParts: Sendable {
       case UInt8(ascii: "/"), UInt8(ascii: ":"):
         let first = text.byte(at: label)
         let isName = first >= UInt8(ascii: "a") && first <= UInt8(ascii: "z")
-        return isName && place - start <= 254 ? place : nil
+        guard isName ? place - start <= 254 : isAddress(text, from: start, to: place) else {
+          return nil
+        }
+        return place
       default: return nil
       }
       guard place - label < 63 else { return nil }
       place += 1
     }
+  }
+
+  /// Four numbers up to 255, written without needless zeros.
+  private static func isAddress(_ text: RawSpan, from start: Int, to end: Int) -> Bool {
+    var (numbers, number, digits) = (1, 0, 0)
+    for place in start..<end {
+      let byte = text.byte(at: place)
+      if byte == UInt8(ascii: ".") {
+        guard digits > 0 else { return false }
+        (numbers, number, digits) = (numbers + 1, 0, 0)
+        continue
+      }
+      let digit = byte &- UInt8(ascii: "0")
+      guard digit < 10, digits == 0 || number > 0 else { return false }
+      number = number * 10 + Int(digit)
+      digits += 1
+      guard number <= 255 else { return false }
+    }
+    return numbers == 4 && digits > 0
   }
 
   private static func port(in text: RawSpan, from start: Int) -> (number: Int, end: Int)? {
