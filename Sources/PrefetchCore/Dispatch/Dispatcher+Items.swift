@@ -5,7 +5,7 @@ extension Dispatcher {
   /// Room is kept for it from here on.
   mutating func preparation(of item: Int) -> Preparation? {
     let work = items[item]
-    let row = work.step.position.map { facts.inventory.rows[$0] }
+    let row = row(of: work.step)
     let digest = seeksObject(work) ? wantedDigest(of: item) : nil
     let bytes = neededRoom(work, row)
     guard row != nil || digest != nil || bytes != nil else { return nil }
@@ -469,7 +469,7 @@ extension Dispatcher {
     active[slot].result.size = record.size
     active[slot].result.digest = record.digest
     noteQuiet(item, record)
-    let row = items[item].step.position.map { facts.inventory.rows[$0] }
+    let row = row(of: items[item].step)
     if isAsBefore, let row {
       for index in active[slot].segments where !isHeld(item, by: index) {
         batch.join(segments[index].key, items: [row.item], now: now.uptime)

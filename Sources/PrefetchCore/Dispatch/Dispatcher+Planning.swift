@@ -260,7 +260,7 @@ extension Dispatcher {
     let work = items[item]
     let segment = segments[Int(work.segment)]
     let entry = segment.entries.entry(at: Int(work.step.entry), identified: false)
-    let row = work.step.position.map { facts.inventory.rows[$0] }
+    let row = row(of: work.step)
     var result = ItemResult(
       url: entry.url.string,
       id: entry.id ?? "",
@@ -273,7 +273,7 @@ extension Dispatcher {
     result.type = entry.type
     result.size = row.flatMap { $0.hasBody ? $0.size : nil } ?? entry.size
     result.digest = row.flatMap { $0.hasBody ? $0.digest : nil }
-    result.isUsable = row.map(isUsable) ?? false
+    if let row { result.isUsable = isUsable(row) }
     result.isRequired = segment.declaration.isRequired
     result.position = Int(work.position)
     return ActiveItem(
@@ -283,6 +283,12 @@ extension Dispatcher {
       exchange: nil,
       result: result
     )
+  }
+
+  func row(of step: PlannedStep) -> Inventory.Row? {
+    // Not by `map`: a closure over this value copies all of it.
+    guard let position = step.position else { return nil }
+    return facts.inventory.rows[position]
   }
 
   func isUsable(_ row: Inventory.Row) -> Bool {
