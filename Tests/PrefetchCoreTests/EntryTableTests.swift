@@ -30,7 +30,22 @@ import Testing
     "https://u@a.example/x",
     "https://a.example/../x", "https://a.example//x", "https://[::1]/x", "https://[::1]:8/x",
     "https://1.2.3.4/x", "https://1.2.3/x", "https://a..b/x", "https://bücher.example/x",
-    "ftp://a.example/x", "https://a.example:0/x", "https://a.example:/x", "https://a.example./x",
+    "https://a.example:08/", "https://a.example:65535/",
+    "https://a.example:65536/", "https://a/", "https://0.0.0.0/", "https://255.255.255.255:81/x",
+    "https://256.1.1.1/",
+    "https://01.1.1.1/", "https://1.1.1.00/", "https://1.1.1.1.1/", "https://1.1..1/",
+    "https://1.1.1./",
+    "https://1.1.1.1./", "https://a.1.1.1.1/", "https://1.1.1.1a/", "https://.1.1.1.1/",
+    "https://a1.b2-c/", "https://0x7f/",
+    "https://a.0x7f/",
+    "https://a.1/", "https://-/", "https://.a/", "https://a./", "https://a_b/", "https://a.b",
+    "https://\(String(repeating: "a", count: 63)).b/",
+    "https://\(String(repeating: "a", count: 64)).b/",
+    "https://\(String(repeating: "a.", count: 126))bc/",
+    "https://\(String(repeating: "a.", count: 127))b/",
+    "https://\(String(repeating: "a.", count: 126))bcd/", "https://a/?", "https://a/b?c?d",
+    "https://a/?b/.c", "ftp://a.example/x", "https://a.example:0/x", "https://a.example:/x",
+    "https://a.example./x",
     "httpsx", "https", "h", "/x?https://a.example/", "12345678/.x", "1234567/.x", "1234567/%2e",
     "12345678/", "1234567/", "123456789012345#",
   ]
@@ -40,6 +55,7 @@ import Testing
   /// Whatever is taken as it stands is what the long way would have made of it.
   func check(_ text: String, base: String?) throws -> Bool {
     let base = try base.map { try WebURL($0) }
+    try checkParsing(text, base)
     var table = EntryTable()
     if let base { table.resolveReferences(against: base) }
     guard Self.add(text, to: &table) else { return false }
@@ -54,6 +70,34 @@ import Testing
     )
     #expect(url.string == expected.string)
     return true
+  }
+
+  /// The short ways into a URL against the long ones.
+  func checkParsing(_ text: String, _ base: WebURL?) throws {
+    let ways = [
+      (Result { try WebURL(text) }, Result { try WebURL(repairing: text) }),
+      (
+        Result { try base?.resolving(text) ?? WebURL(text) },
+        Result { try base?.resolving(repairing: text) ?? WebURL(repairing: text) }
+      ),
+    ]
+    for (short, long) in ways {
+      switch (short, long) {
+      case (.success(let url), .success(let expected)):
+        #expect(
+          [url.scheme.rawValue, url.host, "\(url.port)", url.path, url.query ?? "-", url.string]
+            == [
+              expected.scheme.rawValue, expected.host, "\(expected.port)", expected.path,
+              expected.query ?? "-", expected.string,
+            ],
+          "\(text)"
+        )
+      case (.failure(let fault), .failure(let expected)):
+        #expect(fault as? WebURL.Fault == expected as? WebURL.Fault, "\(text)")
+      case (.success, .failure), (.failure, .success):
+        Issue.record("\(text): \(short), not \(long)")
+      }
+    }
   }
 
   @Test("What is taken as it stands is what the long way would make of it", arguments: bases)

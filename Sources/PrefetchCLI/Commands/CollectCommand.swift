@@ -29,7 +29,7 @@ struct CollectCommand {
       guard try DiskStore.openForReading(cache: places.cache, clockStart: now) != nil else {
         return Outcome()
       }
-      return try collect(places, rules: Self.rules(loaded.configuration.cache))
+      return try collect(places, loaded.configuration.cache)
     }
     guard let outcome else {
       return context.console.fail(
@@ -68,7 +68,7 @@ struct CollectCommand {
   /// Nil when another run holds the lock.
   private func collect(
     _ places: Places,
-    rules: Eviction.Rules
+    _ cache: Cache
   ) throws(Failure) -> Outcome? {
     let patience: RunLock.Patience =
       switch options.wait {
@@ -82,8 +82,11 @@ struct CollectCommand {
       isCancelled: { StopSignals.pending != nil }
     )
     guard let lock else { return nil }
-    let store = try DiskStore.openForWriting(cache: places.cache, clockStart: now)
-    context.console.report(store.diagnostics)
+    let store = try DiskStore.openForWriting(
+      cache: places.cache,
+      clockStart: now,
+      durability: Durability(cache.durability)
+    )
     var reports: [Diagnostic] = []
     let state = try StateStore.openForReading(state: places.state, reports: &reports)
     store.lastUses = { () throws(Failure) in try state?.uses() ?? [:] }
@@ -94,13 +97,14 @@ struct CollectCommand {
     }
     outcome.removed += try store.removeUnheld()
     outcome.removed += try store.removeExpired()
-    let room = try store.applyLimits(rules)
+    let room = try store.applyLimits(Self.rules(cache))
     outcome.removed += room.removed
     outcome.standing = room.standing
     outcome.orphans = try store.removeOrphans(holding: lock)
     outcome.totals = try store.totals()
     try store.finishRun(holding: lock)
     try store.close()
+    context.console.report(store.takeDiagnostics())
     return outcome
   }
 

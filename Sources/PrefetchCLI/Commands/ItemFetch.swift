@@ -12,12 +12,15 @@ struct ItemFetch {
   let places: Places
 
   func fetch(_ items: [WantedItem]) throws(CommandExit) -> Report {
-    let request = RunRequest(
+    var request = RunRequest(
       mode: .get,
       identity: builder.identity,
       segments: WantedItem.segments(of: items),
       policy: builder.policy
     )
+    // Whoever asked wants to hear of each, unchanged or not.
+    request.listsKept = true
+    let wanted = request
     return try context.reading { () throws(Failure) in
       let store = try DiskStore.openForWriting(
         cache: places.cache,
@@ -37,7 +40,7 @@ struct ItemFetch {
         clock: context.clock,
         stop: ProcessStop()
       )
-      let report = try engine.run(request, seed: UInt64.random(in: 0...UInt64.max))
+      let report = try engine.run(wanted, seed: UInt64.random(in: 0...UInt64.max))
       try store.close()
       return report
     }

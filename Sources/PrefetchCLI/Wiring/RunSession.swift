@@ -41,9 +41,10 @@ struct RunSession {
         cache: places.cache,
         clockStart: context.clock.now().wall
       )
-    else { return try perform(subscriptions, store: AbsentStore()) }
+    else { return try perform(subscriptions, store: AbsentStore(), gates: []) }
     defer { console.report(store.takeDiagnostics()) }
-    return try perform(subscriptions, store: store)
+    let gates = try state?.hostGates(at: context.clock.now().wall) ?? []
+    return try perform(subscriptions, store: store, gates: gates)
   }
 
   private func reconcile() throws(Failure) -> Report {
@@ -73,7 +74,9 @@ struct RunSession {
       durability: Durability(loaded.configuration.cache.durability)
     )
     console.report(store.takeDiagnostics())
-    let report = try perform(subscriptions, store: store)
+    store.lastUses = { () throws(Failure) in try state.uses() }
+    let gates = try state.hostGates(at: context.clock.now().wall)
+    let report = try perform(subscriptions, store: store, gates: gates)
     try store.finishRun(holding: lock)
     try store.close()
     console.report(store.takeDiagnostics())
@@ -84,7 +87,8 @@ struct RunSession {
 
   private func perform(
     _ subscriptions: Subscriptions,
-    store: any ContentStore
+    store: any ContentStore,
+    gates: [HostGate]
   ) throws(Failure) -> Report {
     let builder = RequestBuilder(
       configuration: loaded.configuration,
@@ -115,7 +119,11 @@ struct RunSession {
       stop: ProcessStop(),
       observers: observers.all
     )
-    var report = try engine.run(request, seed: UInt64.random(in: 0...UInt64.max))
+    var report = try engine.run(
+      request,
+      gates: gates,
+      seed: UInt64.random(in: 0...UInt64.max)
+    )
     if selection.isEmpty { report.segments += unsubscribed(subscriptions) }
     observers.finish(report)
     return report
@@ -189,6 +197,7 @@ struct RunSession {
 
   private func remember(_ report: Report, in state: StateStore) throws(Failure) {
     let status = ExitStatus(report)
+    try state.recordHostGates(report.gates, at: report.finished)
     try state.recordRun(
       RunRecord(
         id: runID,

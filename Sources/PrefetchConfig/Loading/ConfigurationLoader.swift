@@ -74,10 +74,7 @@ package struct ConfigurationLoader: Sendable {
     loaded.origins = decoder.origins
     loaded.notInEffect = decoder.notInEffect.map(\.description)
     loaded.secrets = decoder.secrets.sorted()
-    loaded.canonical =
-      Configuration.table.encode(loaded.configuration)
-      .masked(at: decoder.maskedPaths, hiding: loaded.secrets)
-      .sortedKeys
+    loaded.maskedPaths = decoder.maskedPaths
   }
 
   /// Known before everything else, since any header may name it.

@@ -22,10 +22,19 @@ package struct LoadedConfiguration: Sendable {
   package var notInEffect: [String] = []
   /// Text that must not be shown anywhere.
   package var secrets: [String] = []
-  /// The effective configuration: keys sorted, values in base units, secrets masked.
-  package var canonical = JSONValue.null
+  /// Where values stand that are secret whatever they are.
+  var maskedPaths: Set<ValuePath> = []
   /// What the files hold, for showing lines of them.
   package var documents: [String: [UInt8]] = [:]
+
+  /// The effective configuration: keys sorted, values in base units, secrets masked.
+  ///
+  /// It is made anew each time, which takes as long as reading the files did.
+  package var canonical: JSONValue {
+    Configuration.table.encode(configuration)
+      .masked(at: maskedPaths, hiding: secrets)
+      .sortedKeys
+  }
 
   package var hasErrors: Bool {
     diagnostics.containsErrors
@@ -124,7 +133,8 @@ extension LoadedConfiguration {
 extension JSONValue {
   /// Without the values at these paths, and without text that holds one of the secrets.
   func masked(at paths: Set<ValuePath>, hiding secrets: [String]) -> JSONValue {
-    masked(at: paths, hiding: secrets, below: ValuePath())
+    if paths.isEmpty, secrets.isEmpty { return self }
+    return masked(at: paths, hiding: secrets, below: ValuePath())
   }
 
   private func masked(

@@ -21,17 +21,18 @@ package protocol ContentStore: BodyStaging {
   /// Applies changes in order, all or nothing. Bodies are durable before the records that name them.
   /// Returns what disappeared because nothing holds it any more.
   func commit(_ changes: [StoreChange]) throws(Failure) -> [RemovedContent]
-  /// The bytes of a stored body, mapped for the length of the call.
-  func withObject<Result>(
-    _ digest: ContentDigest,
-    _ read: (RawSpan) throws -> Result
-  ) throws -> Result
-  /// Sees to it that so many bytes more can be stored within the rules, and drops bodies for it.
+  /// Sees to it that so many bytes more can be stored within the rules, and drops bodies for it:
+  /// all that are needed, or none.
   func makeRoom(
     for bytes: Int64,
     of beneficiary: Eviction.Beneficiary,
     rules: Eviction.Rules
   ) throws(Failure) -> Room
+  /// The bytes of a stored body, mapped for the length of the call.
+  func withObject<Result>(
+    _ digest: ContentDigest,
+    _ read: (RawSpan) throws -> Result
+  ) throws -> Result
   /// The parts of bodies that earlier runs kept, by the URL they were asked for.
   func partials() throws(Failure) -> [String: PartialBody]
   /// Drops a kept part, for example because its server has a newer body.

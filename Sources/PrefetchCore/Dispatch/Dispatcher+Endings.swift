@@ -56,7 +56,11 @@ extension Dispatcher {
     let slot = activate(item)
     items[item].state = .settled
     reservedBytes -= active[slot].reserved
-    let result = active[slot].result
+    var result = active[slot].result
+    // An id that is made of the URL is made where somebody may read it.
+    if result.id.isEmpty, request.listsKept || result.outcome != .unchanged {
+      result.id = start.identify(result.url)
+    }
     let holders = active[slot].segments
     deactivate(item)
     effects.append(.announce(.itemSettled(result)))

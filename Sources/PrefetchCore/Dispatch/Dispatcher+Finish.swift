@@ -18,7 +18,7 @@ extension Dispatcher {
     for body in dropped.bodies { effects.append(.discard(body)) }
     for item in refused + dropped.items {
       let slot = activate(item)
-      let row = items[item].step.position.map { facts.inventory.rows[$0] }
+      let row = row(of: items[item].step)
       let isStillUsable = row.map(isUsable) ?? false
       active[slot].result.outcome = .failed
       active[slot].result.action = .fail

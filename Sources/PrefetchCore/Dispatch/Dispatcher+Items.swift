@@ -1,19 +1,25 @@
 /// From a planned item to a decided one.
 extension Dispatcher {
   /// What has to be read before the item can be asked for; nil when everything is known.
-  func preparation(of item: Int) -> Preparation? {
+  ///
+  /// Room is kept for it from here on.
+  mutating func preparation(of item: Int) -> Preparation? {
     let work = items[item]
-    let row = work.step.position.map { facts.inventory.rows[$0] }
+    let row = row(of: work.step)
     let digest = seeksObject(work) ? wantedDigest(of: item) : nil
     let bytes = neededRoom(work, row)
     guard row != nil || digest != nil || bytes != nil else { return nil }
-    let priority = segments[Int(work.segment)].priority
+    let others = reservedBytes
+    if let bytes {
+      active[Int(work.slot)].reserved = bytes
+      reservedBytes += bytes
+    }
     return Preparation(
       item: item,
       record: row?.item,
       digest: digest,
-      bytes: bytes,
-      priority: priority
+      bytes: bytes.map { $0 + others },
+      priority: segments[Int(work.segment)].priority
     )
   }
 
@@ -23,8 +29,7 @@ extension Dispatcher {
     guard request.mode == .run, rules.limit != nil || rules.minimumFree > 0 else { return nil }
     switch work.step.decision {
     case .fetch, .update:
-      let declared = segments[Int(work.segment)].entries.size(at: Int(work.step.entry))
-      return reservedBytes + (declared ?? 1)
+      return segments[Int(work.segment)].entries.size(at: Int(work.step.entry)) ?? 1
     case .keep, .describe, .revalidate, .fail:
       // A body that may have changed takes the place of the old one.
       return nil
@@ -51,14 +56,40 @@ extension Dispatcher {
     return active[slot].entry.digests.first.flatMap { ContentDigest(bytes: $0.bytes) }
   }
 
+  /// Reads what the next items need together with this one's: a look into the index costs about
+  /// the same for one as for many.
+  mutating func prepareAhead(of item: Int, into preparations: inout [Preparation]) {
+    let end = min(item + Self.lookAhead, items.count)
+    for next in item + 1..<end where items[next].state == .queued && items[next].slot < 0 {
+      _ = activate(next)
+      guard let preparation = preparation(of: next) else { continue }
+      preparing += 1
+      preparations.append(preparation)
+    }
+  }
+
+  private static let lookAhead = 256
+
   mutating func prepared(_ answer: Prepared, now: Moment, into effects: inout [Effect]) {
     let item = answer.item
     preparing -= 1
-    guard items[item].state == .preparing else { return }
+    guard items[item].state != .settled else { return }
     let slot = activate(item)
+    active[slot].prepared = answer
+    // One that was read ahead goes on when its turn comes.
+    guard items[item].state == .preparing else { return }
+    goOn(item, now: now, into: &effects)
+  }
+
+  /// An item whose record was read, and which has a place on the wire if it needs one.
+  mutating func goOn(_ item: Int, now: Moment, into effects: inout [Effect]) {
+    let slot = Int(items[item].slot)
+    guard let answer = active[slot].prepared else { return }
+    active[slot].prepared = nil
     // A record whose URL is another's would be a key met by chance; then nothing is known.
-    active[slot].record = answer.record.flatMap {
-      $0.url == active[slot].entry.url.string ? $0 : nil
+    if let record = answer.record, record.url == active[slot].entry.url.string {
+      active[slot].record = record
+      if active[slot].result.id.isEmpty { active[slot].result.id = record.id }
     }
     switch items[item].step.decision {
     case .describe, .fail:
@@ -72,19 +103,28 @@ extension Dispatcher {
         leaveWire(item)
         return adopt(item, digest, size: size, now: now, into: &effects)
       }
-      announceEvicted(answer.room.removed, into: &effects)
-      switch answer.room.standing {
-      case .enough: break
-      case .cacheFull:
-        leaveWire(item)
-        let failure = Failure(.cacheFull, "the cache has reached `cache.size`, and nothing may go")
-        return fail(item, failure, now: now, into: &effects)
-      case .diskTooFull:
-        leaveWire(item)
-        return settleDeferred(item, Deferral(rule: .freeDisk), into: &effects)
-      }
-      active[slot].roomLimit = answer.room.remaining.map { max(1, $0 - reservedBytes) }
+      askWithin(answer.room, item, now: now, into: &effects)
+    }
+  }
+
+  private mutating func askWithin(
+    _ room: Room,
+    _ item: Int,
+    now: Moment,
+    into effects: inout [Effect]
+  ) {
+    announceEvicted(room.removed, into: &effects)
+    switch room.standing {
+    case .enough:
+      active[Int(items[item].slot)].roomLimit = room.remaining.map { max(1, $0 - reservedBytes) }
       ask(item, into: &effects)
+    case .cacheFull:
+      leaveWire(item)
+      let failure = Failure(.cacheFull, "the cache has reached `cache.size`, and nothing may go")
+      fail(item, failure, now: now, into: &effects)
+    case .diskTooFull:
+      leaveWire(item)
+      settleDeferred(item, Deferral(rule: .freeDisk), into: &effects)
     }
   }
 
@@ -149,7 +189,8 @@ extension Dispatcher {
 
   func newRecord(_ item: Int) -> ContentRecord {
     let entry = active[Int(items[item].slot)].entry
-    return ContentRecord(url: entry.url.string, id: entry.id ?? "")
+    let url = entry.url.string
+    return ContentRecord(url: url, id: entry.id ?? start.identify(url))
   }
 
   /// Puts the question to the network; a place on the wire is kept for it.
@@ -163,10 +204,6 @@ extension Dispatcher {
     let limits = [
       declaration.maximumFileSize ?? request.policy.maximumFileSize, active[slot].roomLimit,
     ]
-    if request.mode == .run, let size = entry.size {
-      active[slot].reserved = size
-      reservedBytes += size
-    }
     active[slot].exchange = Exchange(
       url: entry.url,
       alternates: declaration.alternates.isEmpty
@@ -432,7 +469,7 @@ extension Dispatcher {
     active[slot].result.size = record.size
     active[slot].result.digest = record.digest
     noteQuiet(item, record)
-    let row = items[item].step.position.map { facts.inventory.rows[$0] }
+    let row = row(of: items[item].step)
     if isAsBefore, let row {
       for index in active[slot].segments where !isHeld(item, by: index) {
         batch.join(segments[index].key, items: [row.item], now: now.uptime)

@@ -36,7 +36,7 @@ extension Dispatcher {
     into effects: inout [Effect]
   ) -> Bool {
     let slot = Int(items[item].slot)
-    let row = items[item].step.position.map { facts.inventory.rows[$0] }
+    let row = row(of: items[item].step)
     let ending = GoneRule.ending(
       status: status,
       rules: active[slot].segments.map { segments[$0].declaration.onGone },

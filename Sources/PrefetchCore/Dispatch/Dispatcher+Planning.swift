@@ -259,14 +259,12 @@ extension Dispatcher {
   func newActive(_ item: Int) -> ActiveItem {
     let work = items[item]
     let segment = segments[Int(work.segment)]
-    var entry = segment.entries[Int(work.step.entry)]
-    let id = entry.id ?? start.identify(entry.url.string)
-    entry.id = id
-    let row = work.step.position.map { facts.inventory.rows[$0] }
+    let entry = segment.entries.entry(at: Int(work.step.entry), identified: false)
+    let row = row(of: work.step)
     var result = ItemResult(
       url: entry.url.string,
-      id: id,
-      segments: [segment.declaration.name],
+      id: entry.id ?? "",
+      segments: segment.names,
       state: row?.state ?? .pending,
       action: work.step.decision.action,
       reason: work.step.reason.text
@@ -275,7 +273,7 @@ extension Dispatcher {
     result.type = entry.type
     result.size = row.flatMap { $0.hasBody ? $0.size : nil } ?? entry.size
     result.digest = row.flatMap { $0.hasBody ? $0.digest : nil }
-    result.isUsable = row.map(isUsable) ?? false
+    if let row { result.isUsable = isUsable(row) }
     result.isRequired = segment.declaration.isRequired
     result.position = Int(work.position)
     return ActiveItem(
@@ -285,6 +283,12 @@ extension Dispatcher {
       exchange: nil,
       result: result
     )
+  }
+
+  func row(of step: PlannedStep) -> Inventory.Row? {
+    // Not by `map`: a closure over this value copies all of it.
+    guard let position = step.position else { return nil }
+    return facts.inventory.rows[position]
   }
 
   func isUsable(_ row: Inventory.Row) -> Bool {

@@ -207,10 +207,13 @@ package struct Dispatcher: Sendable {
         active[slot].host = host
         if active[slot].exchange != nil {
           send(item, into: &effects)
+        } else if active[slot].prepared != nil {
+          goOn(item, now: now, into: &effects)
         } else if let preparation = preparation(of: item) {
           items[item].state = .preparing
           preparing += 1
           preparations.append(preparation)
+          if preparations.count == 1 { prepareAhead(of: item, into: &preparations) }
         } else {
           ask(item, into: &effects)
         }
@@ -237,8 +240,9 @@ package struct Dispatcher: Sendable {
     }
     if !active[slot].isAnnounced {
       active[slot].isAnnounced = true
-      let names = active[slot].segments.map { segments[$0].declaration.name }
-      effects.append(.announce(.itemStarted(active[slot].entry.url, segments: names)))
+      effects.append(
+        .announce(.itemStarted(active[slot].entry.url, segments: names(active[slot].segments)))
+      )
     }
     active[slot].result.attempts += 1
     items[item].state = .inFlight
@@ -253,14 +257,21 @@ package struct Dispatcher: Sendable {
   ) {
     guard let job = inFlight.removeValue(forKey: id) else { return }
     guard !result.wasNotSent else { return takeBack(job, now: now, into: &effects) }
-    let status = try? result.outcome.get().status
+    let status: Int? = if case .success(let response) = result.outcome { response.status } else { nil }
     switch job {
     case .manifest(let segment):
       guard var exchange = manifestExchanges[segment], let host = manifestHosts[segment] else {
         return
       }
       queue.finished(on: host, result)
-      announceRequest(status, result.figures, exchange, for: [segment], into: &effects)
+      announceRequest(
+        status,
+        result.figures,
+        exchange.hop,
+        isRetry: exchange.isRetry,
+        for: [segment],
+        into: &effects
+      )
       let step = exchange.receive(
         result,
         policy: request.policy,
@@ -277,6 +288,9 @@ package struct Dispatcher: Sendable {
       guard let host = active[slot].host else { return }
       queue.finished(on: host, result)
       active[slot].result.figures = result.figures
+      // The hop and the try that this result belongs to, before the exchange goes on.
+      let hop = active[slot].exchange?.hop
+      let isRetry = active[slot].exchange?.isRetry ?? false
       guard
         let step = active[slot].exchange?.receive(
           result,
@@ -284,12 +298,13 @@ package struct Dispatcher: Sendable {
           now: now,
           deadline: deadline,
           random: jitter.next()
-        ), let exchange = active[slot].exchange
+        )
       else { return }
       announceRequest(
         status,
         result.figures,
-        exchange,
+        hop,
+        isRetry: isRetry,
         for: active[slot].segments,
         into: &effects
       )
@@ -340,18 +355,23 @@ package struct Dispatcher: Sendable {
   private func announceRequest(
     _ status: Int?,
     _ figures: TransferFigures,
-    _ exchange: Exchange,
+    _ hop: WebURL?,
+    isRetry: Bool,
     for asking: [Int],
     into effects: inout [Effect]
   ) {
     let result = RequestResult(
-      url: exchange.hop,
-      segments: asking.map { segments[$0].declaration.name },
+      url: hop,
+      segments: names(asking),
       status: status,
       wireBytes: figures.wireBytes,
-      isRetry: exchange.isRetry
+      isRetry: isRetry
     )
     effects.append(.announce(.requestFinished(result)))
+  }
+
+  private func names(_ asking: [Int]) -> [String] {
+    asking.count == 1 ? segments[asking[0]].names : asking.map { segments[$0].declaration.name }
   }
 
   /// Nothing new starts; what is on the wire is called back, what waits is settled as it is.
@@ -400,6 +420,7 @@ package struct Dispatcher: Sendable {
     guard items[item].slot >= 0 else { return }
     active[Int(items[item].slot)].exchange = nil
     active[Int(items[item].slot)].record = nil
+    active[Int(items[item].slot)].prepared = nil
     freeSlots.append(items[item].slot)
     items[item].slot = -1
   }

@@ -2,7 +2,7 @@
 package enum Event: Sendable {
   case started
   case transferProgressed(TransferID, bytes: Int64)
-  case transferFinished(TransferID, TransferResult)
+  indirect case transferFinished(TransferID, TransferResult)
   case manifestRead(segment: Int, Result<Manifest, Failure>)
   case inventoryTaken(Result<InventoryFacts, Failure>)
   /// The effect of the same name came back: other work has had its turn.
@@ -18,9 +18,9 @@ package enum Event: Sendable {
 
 /// Something that somebody else has to do now.
 package enum Effect: Sendable {
-  case startTransfer(TransferRequest)
+  indirect case startTransfer(TransferRequest)
   case cancelTransfer(TransferID)
-  case readManifest(segment: Int, ManifestSource)
+  indirect case readManifest(segment: Int, ManifestSource)
   /// Gather what the cache holds; asked for once, and only when something has to be looked up.
   case takeInventory
   /// Come back with the segment, so that a million items are no single event.

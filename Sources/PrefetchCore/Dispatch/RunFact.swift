@@ -5,11 +5,11 @@ package enum RunFact: Sendable {
   case itemsKept(segment: String, count: Int, bytes: Int64, freshCount: Int, freshBytes: Int64)
   case itemStarted(WebURL, segments: [String])
   case bytesReceived(Int64)
-  case requestFinished(RequestResult)
-  case manifestSettled(segment: String, ManifestResult)
-  case itemSettled(ItemResult)
+  indirect case requestFinished(RequestResult)
+  indirect case manifestSettled(segment: String, ManifestResult)
+  indirect case itemSettled(ItemResult)
   /// One more segment names an item that has settled already.
-  case itemShared(ItemResult, segment: String)
+  indirect case itemShared(ItemResult, segment: String)
   case segmentSettled(SegmentResult)
   case interrupted(signal: Int32)
   /// Trouble with the store that belongs to no single item.

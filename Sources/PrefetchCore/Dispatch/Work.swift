@@ -14,6 +14,8 @@ struct SegmentWork: Sendable {
   let key: SegmentKey
   /// As the last run left it.
   var recorded: SegmentRecord?
+  /// Its own name, as most facts need it.
+  let names: [String]
   var phase = Phase.discovering
   var manifest: ManifestResult
   /// What the next run will find recorded, once the manifest is accepted.
@@ -44,6 +46,19 @@ struct SegmentWork: Sendable {
 
   var priority: Int? {
     declaration.priority ?? accepted?.priority
+  }
+
+  init(
+    declaration: SegmentDeclaration,
+    key: SegmentKey,
+    recorded: SegmentRecord?,
+    manifest: ManifestResult
+  ) {
+    self.declaration = declaration
+    self.key = key
+    self.recorded = recorded
+    self.manifest = manifest
+    names = [declaration.name]
   }
 
   mutating func noteQuiet(until: Instant?) {
@@ -84,6 +99,8 @@ struct ActiveItem: Sendable {
   /// Every segment that names it, the one it was planned for first.
   var segments: [Int]
   var exchange: Exchange?
+  /// What was read before its turn came.
+  var prepared: Prepared?
   /// Bytes that the cache's own limit leaves for it, where that is less than any other limit.
   var roomLimit: Int64?
   /// Counted in ``Dispatcher/reservedBytes`` until it settles.

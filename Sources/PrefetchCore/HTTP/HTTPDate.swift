@@ -2,6 +2,7 @@
 package enum HTTPDate {
   /// Reads the three forms of RFC 9110 §5.6.7; nil for anything else.
   package static func parse(_ text: some StringProtocol) -> Instant? {
+    if let instant = fixed(text) { return instant }
     let separators = " ,-".utf8
     let words = String(text).utf8.split(whereSeparator: separators.contains).map {
       String(Substring($0))
@@ -18,6 +19,46 @@ package enum HTTPDate {
     default:
       return nil
     }
+  }
+
+  /// The form that nearly every server sends, `Sun, 06 Nov 1994 08:49:37 GMT`, from its bytes where
+  /// they stand; nil sends it the long way.
+  private static func fixed(_ text: some StringProtocol) -> Instant? {
+    let read = text.utf8.withContiguousStorageIfAvailable { bytes -> Instant? in
+      guard bytes.count == 29, unsafe bytes[3] == UInt8(ascii: ","),
+        unsafe bytes[19] == UInt8(ascii: ":"), unsafe bytes[22] == UInt8(ascii: ":"),
+        unsafe bytes[25] == UInt8(ascii: " "), unsafe bytes[26] == UInt8(ascii: "G"),
+        unsafe bytes[27] == UInt8(ascii: "M"), unsafe bytes[28] == UInt8(ascii: "T"),
+        [4, 7, 11, 16].allSatisfy({ unsafe bytes[$0] == UInt8(ascii: " ") })
+      else { return nil }
+      func digits(_ range: Range<Int>) -> Int? {
+        var value = 0
+        for index in range {
+          let byte = unsafe bytes[index]
+          guard ASCII.isDigit(byte) else { return nil }
+          value = value * 10 + Int(byte - UInt8(ascii: "0"))
+        }
+        return value
+      }
+      let name = unsafe UInt32(bytes[8]) << 16 | UInt32(bytes[9]) << 8 | UInt32(bytes[10])
+      guard let month = monthNames.firstIndex(of: name), let day = digits(5..<7),
+        let year = digits(12..<16), let hour = digits(17..<19), let minute = digits(20..<22),
+        let second = digits(23..<25)
+      else { return nil }
+      return CalendarDate(
+        year: year,
+        month: month + 1,
+        day: day,
+        hour: hour,
+        minute: minute,
+        second: second
+      )?.instant
+    }
+    return read ?? nil
+  }
+
+  private static let monthNames = months.map { name in
+    name.utf8.reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
   }
 
   /// `Sun, 06 Nov 1994 08:49:37 GMT`.

@@ -86,13 +86,18 @@ extension EntryTable: RandomAccessCollection {
   package var endIndex: Int { rows.count }
 
   package subscript(position: Int) -> ManifestEntry {
+    entry(at: position, identified: true)
+  }
+
+  /// The whole entry; ids that have to be made cost more than all the rest.
+  package func entry(at position: Int, identified: Bool) -> ManifestEntry {
     let row = rows[position]
     if row.beside > 0 { return special[Int(row.beside) - 1] }
     let url = WebURL(canonical: url(at: position), like: origins.urls[Int(row.origin)])
     var entry = ManifestEntry(url: url)
     if let id = id(of: row) {
       entry.id = id
-    } else if let makeIdentifier {
+    } else if identified, let makeIdentifier {
       entry.id = makeIdentifier(url)
       entry.isIdentifierMade = true
     }

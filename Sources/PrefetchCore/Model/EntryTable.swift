@@ -48,10 +48,12 @@ package struct EntryTable: Sendable {
     for entry in entries { append(entry) }
   }
 
-  package mutating func reserveCapacity(_ count: Int, textBytes: Int = 0) {
+  /// Makes room for so many entries in all, as long as those that are there.
+  package mutating func reserveCapacity(_ count: Int) {
+    text.reserveCapacity(count * (text.count / Swift.max(1, rows.count) + 1))
     rows.reserveCapacity(count)
     keys.reserveCapacity(count)
-    text.reserveCapacity(textBytes)
+    if !digests.isEmpty { digests.reserveCapacity(count) }
     if index.count == 0 { index = KeyTable(minimumCapacity: count) }
   }
 

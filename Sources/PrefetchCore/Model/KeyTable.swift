@@ -2,8 +2,9 @@
 ///
 /// The keys themselves stay where they are, in whatever the positions mean.
 package struct KeyTable: Sendable {
-  /// A position, counted from one, in the bits that the mask covers; above them bits of its key,
-  /// so that a slot of another key is seldom looked up. Zero is free.
+  /// A position, counted from one, in the bits that the mask covers, and zero for none.
+  ///
+  /// Above them stand bits of its key, so that the key of another one is seldom looked up.
   private var slots: [UInt32]
   private var mask: Int
   package private(set) var count = 0

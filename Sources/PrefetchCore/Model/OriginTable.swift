@@ -50,13 +50,18 @@ package struct OriginTable: Sendable {
 
   private static func begins(_ url: RawSpan, with prefix: [UInt8]) -> Bool {
     let length = prefix.count
-    guard url.byteCount > length else { return false }
-    return unsafe url.withUnsafeBytes { bytes in
-      unsafe prefix.withUnsafeBytes { prefix in
-        guard unsafe bytes[length] == UInt8(ascii: "/") else { return false }
-        return unsafe bytes[..<length].elementsEqual(prefix)
-      }
+    guard url.byteCount > length, length >= 8 else { return false }
+    let prefix = unsafe prefix.span.bytes
+    // Words, of which the last overlaps the one before: no prefix is shorter than one.
+    var offset = 0
+    while offset < length {
+      let place = min(offset, length - 8)
+      let one = unsafe url.unsafeLoadUnaligned(fromByteOffset: place, as: UInt64.self)
+      let other = unsafe prefix.unsafeLoadUnaligned(fromByteOffset: place, as: UInt64.self)
+      guard one == other else { return false }
+      offset += 8
     }
+    return unsafe url.unsafeLoad(fromByteOffset: length, as: UInt8.self) == UInt8(ascii: "/")
   }
 
   /// Up to the slash that begins the path.

@@ -7,6 +7,11 @@ extension WebURL {
     return first == UInt8(ascii: "/") && isCanonical(target, follows: 0)
   }
 
+  static func isCanonical(relative reference: String) -> Bool {
+    var reference = reference
+    return reference.withUTF8 { unsafe isCanonical(relative: RawSpan(_unsafeElements: $0)) }
+  }
+
   /// A reference to something below the folder of its base, which begins with no slash.
   static func isCanonical(relative reference: RawSpan) -> Bool {
     guard reference.byteCount > 0 else { return false }

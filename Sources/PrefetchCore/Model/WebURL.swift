@@ -46,6 +46,16 @@ package struct WebURL: Hashable, Sendable {
   package let string: String
 
   package init(_ text: some StringProtocol) throws(Fault) {
+    let text = String(text)
+    if let parts = CanonicalParts(of: text) {
+      self.init(text, parts)
+    } else {
+      try self.init(repairing: text)
+    }
+  }
+
+  /// The long way, for whatever may not be in its one spelling yet.
+  init(repairing text: String) throws(Fault) {
     let trimmed = Self.trimmed(text)
     guard trimmed.utf8.count <= Self.maximumLength else { throw .tooLong(trimmed.utf8.count) }
     try Self.checkCharacters(trimmed)
@@ -71,14 +81,26 @@ package struct WebURL: Hashable, Sendable {
 
   /// The URL that a reference means on a page at this URL.
   package func resolving(_ reference: some StringProtocol) throws(Fault) -> WebURL {
+    let text = String(reference)
+    if text.utf8.count <= Self.maximumLength, Self.isCanonical(relative: text) {
+      let folder = string.utf8.prefix(originLength + path.utf8.count).lastIndex(of: 0x2F)
+      guard let folder else { return self }
+      return WebURL(canonical: String(string[...folder]) + text, like: self)
+    }
+    if let parts = CanonicalParts(of: text) { return WebURL(text, parts) }
+    return try resolving(repairing: text)
+  }
+
+  /// The long way, for whatever may not be in its one spelling yet.
+  func resolving(repairing reference: String) throws(Fault) -> WebURL {
     let trimmed = Self.trimmed(reference)
     guard trimmed.utf8.count <= Self.maximumLength else { throw .tooLong(trimmed.utf8.count) }
     try Self.checkCharacters(trimmed)
     if let colon = trimmed.firstIndex(of: ":"), Self.isScheme(trimmed[..<colon]) {
-      return try WebURL(trimmed)
+      return try WebURL(repairing: trimmed)
     }
     if trimmed.hasPrefix("//") {
-      return try WebURL("\(scheme.rawValue):\(trimmed)")
+      return try WebURL(repairing: "\(scheme.rawValue):\(trimmed)")
     }
     let (referencePath, referenceQuery) = Self.splitReference(trimmed)
     let path: String
@@ -95,6 +117,23 @@ package struct WebURL: Hashable, Sendable {
       query = referenceQuery
     }
     return WebURL(scheme: scheme, host: host, port: port, path: path, query: query)
+  }
+
+  private init(_ text: String, _ parts: CanonicalParts) {
+    scheme = parts.scheme
+    port = parts.port ?? parts.scheme.defaultPort
+    let bytes = text.utf8
+    let place: (Int) -> String.Index = { bytes.index(bytes.startIndex, offsetBy: $0) }
+    host = String(text[place(parts.hostStart)..<place(parts.hostEnd)])
+    let target = place(parts.targetStart)
+    if let mark = parts.queryMark {
+      path = String(text[target..<place(mark)])
+      query = String(text[place(mark + 1)...])
+    } else {
+      path = String(text[target...])
+      query = nil
+    }
+    string = text
   }
 
   /// A URL that was written by this type before, of the same origin as another one.

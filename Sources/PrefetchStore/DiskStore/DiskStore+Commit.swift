@@ -84,9 +84,9 @@ extension DiskStore {
   ) throws(Failure) -> [RemovedContent] {
     let writing = try requireWriting()
     let database = try database()
-    let references = try references()
-    let writer = try writer()
     return try Self.withObjectsLocked(writing.layout) { () throws(Failure) in
+      let references = try references()
+      let writer = try writer()
       let pending = try database.reading { () throws(Failure) in
         try publications(bodies, references)
       }
@@ -101,10 +101,10 @@ extension DiskStore {
         }
         try writer.end()
       }
+      hasCommitted = true
       for publication in pending where !publication.isKnown {
         usedBytes? += publication.size
       }
-      hasCommitted = true
       try tidyUp(after: writer, references, writing)
       return writer.removed
     }

@@ -8,12 +8,15 @@ extension DiskStore {
   package func records(_ items: [Int64]) throws(Failure) -> [ContentRecord?] {
     try answering { () throws(Failure) in
       let query = try recordQuery()
-      var records: [ContentRecord?] = []
-      records.reserveCapacity(items.count)
-      for item in items {
-        records.append(try query.record(item))
+      // One transaction, since every one of them takes locks.
+      return try database().reading { () throws(Failure) in
+        var records: [ContentRecord?] = []
+        records.reserveCapacity(items.count)
+        for item in items {
+          records.append(try query.record(item))
+        }
+        return records
       }
-      return records
     }
   }
 

@@ -50,17 +50,45 @@ extension DiskStore {
     uses: [String: Instant] = [:],
     _ visit: (StoredItem) throws(Failure) -> Bool
   ) throws(Failure) {
+    guard sorting.isEmpty else {
+      return try answering { () throws(Failure) in try visitSorted(sorting, uses, visit) }
+    }
+    // What a damaged index has told already, its copy need not tell again.
+    var last = ""
+    try answering { () throws(Failure) in
+      try visitOrdered(after: last) { item throws(Failure) in
+        defer { last = item.url }
+        return try visit(item)
+      }
+    }
+  }
+
+  private func visitOrdered(
+    after last: String,
+    _ visit: (StoredItem) throws(Failure) -> Bool
+  ) throws(Failure) {
     let database = try database()
     try database.execute("BEGIN")
     defer { try? database.execute("COMMIT") }
     var reader = try StoredItemReader(database, locks: LockRule(now: clockStart))
-    guard !sorting.isEmpty else {
-      let rows = try database.prepare("\(StoredItemReader.selection) ORDER BY url")
-      while try rows.step() {
-        guard try visit(reader.read(rows)) else { return }
-      }
-      return
+    let rows = try database.prepare(
+      "\(StoredItemReader.selection) WHERE url>?1 ORDER BY url"
+    )
+    try rows.bind(1, last)
+    while try rows.step() {
+      guard try visit(reader.read(rows)) else { return }
     }
+  }
+
+  private func visitSorted(
+    _ sorting: [ItemSorting],
+    _ uses: [String: Instant],
+    _ visit: (StoredItem) throws(Failure) -> Bool
+  ) throws(Failure) {
+    let database = try database()
+    try database.execute("BEGIN")
+    defer { try? database.execute("COMMIT") }
+    var reader = try StoredItemReader(database, locks: LockRule(now: clockStart))
     if sorting.contains(where: { $0.order == .used }) {
       try fill(uses, in: database)
     }

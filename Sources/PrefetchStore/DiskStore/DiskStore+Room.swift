@@ -11,6 +11,7 @@ extension DiskStore {
     rules: Eviction.Rules
   ) throws(Failure) -> Room {
     var room = Room()
+    if let limit = rules.limit { room.remaining = max(0, limit - (try usage())) }
     let shortage = try shortage(bytes, rules)
     guard shortage.largest > 0 else { return room }
     guard rules.isAutomatic else {

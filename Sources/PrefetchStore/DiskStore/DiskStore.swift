@@ -12,15 +12,16 @@ package final class DiskStore: ContentStore {
   /// What happened on the way that a person should read.
   package internal(set) var diagnostics: [Diagnostic] = []
 
+  /// When items were last used, by URL; asked only when bodies have to go.
+  package var lastUses: () throws(Failure) -> [String: Instant] = { [:] }
+  /// Of all bodies, once that was counted.
+  var usedBytes: Int64?
+
   /// The diagnostics since the last time, each once.
   package func takeDiagnostics() -> [Diagnostic] {
     defer { diagnostics = [] }
     return diagnostics
   }
-  /// When items were last used, by URL; asked only when bodies have to go.
-  package var lastUses: () throws(Failure) -> [String: Instant] = { [:] }
-  /// Of all bodies, once that was counted.
-  var usedBytes: Int64?
 
   let root: Folder
   let index: DatabaseFile

@@ -72,16 +72,18 @@ extension Schema {
       """,
       flatItems,
     ],
-    rebuildNote: "UPDATE upkeep SET rebuilt_at=?1"
+    rebuildNote: "UPDATE upkeep SET rebuilt_at=?1",
+    rebuildDoubt: "UPDATE segments SET quiet_until=NULL"
   )
 
-  /// Version 2 keeps apart what is read or changed by the million and what is not.
+  /// Version 3 keeps apart what is read or changed by the million and what is not.
   ///
   /// `items` holds what planning needs and little else, so that one pass over it is short;
   /// `item_times` what every answer of a server renews; `item_details` the rest. Which segments
   /// hold an item is the number of a set, since most items share theirs with thousands of others.
   /// An id that is made from the URL is not stored: a random entry of an index for each item would
-  /// cost more than all the rest. The index over the first bytes of digests takes a third of one over whole digests.
+  /// cost more than all the rest. The index over the first bytes of digests takes a third of one
+  /// over whole digests.
   private static let flatItems =
     """
     ALTER TABLE items RENAME TO items_1;

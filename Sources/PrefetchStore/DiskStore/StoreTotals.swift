@@ -32,6 +32,12 @@ extension DiskStore {
   package func summary() throws(Failure) -> (
     totals: StoreTotals, segments: [SegmentKey: SegmentTotals]
   ) {
+    try answering { () throws(Failure) in try count() }
+  }
+
+  private func count() throws(Failure) -> (
+    totals: StoreTotals, segments: [SegmentKey: SegmentTotals]
+  ) {
     let database = try database()
     try database.execute("BEGIN")
     defer { try? database.execute("COMMIT") }

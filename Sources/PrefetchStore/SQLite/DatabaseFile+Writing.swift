@@ -117,6 +117,9 @@ extension DatabaseFile {
         try statement.bind(1, now)
         try statement.run()
       }
+      if let doubt = schema.rebuildDoubt {
+        try database.execute(doubt)
+      }
       _ = try database.checkpoint()
       try database.setKeepsLogOnClose(false)
     } catch {

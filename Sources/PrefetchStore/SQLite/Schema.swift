@@ -8,6 +8,8 @@ struct Schema: Sendable {
   let steps: [String]
   /// What a database notes that was made anew at time `?1`, or restored from a copy.
   var rebuildNote: String?
+  /// Forgets what may no longer be true in a file that was made from an older copy.
+  var rebuildDoubt: String?
 
   var version: Int {
     steps.count

@@ -41,7 +41,11 @@ extension Schema {
       CREATE INDEX item_history_by_url ON item_history (url, entry);
       CREATE TABLE paused_items (url TEXT PRIMARY KEY, paused_at INTEGER NOT NULL) \
       STRICT, WITHOUT ROWID;
+      """,
       """
+      CREATE TABLE host_gates (host TEXT PRIMARY KEY, until INTEGER NOT NULL) \
+      STRICT, WITHOUT ROWID;
+      """,
     ]
   )
 }

@@ -1,0 +1,113 @@
+/// Where the parts of a URL lie that is written as ``WebURL`` would write it.
+struct CanonicalParts: Sendable {
+  let scheme: WebURL.Scheme
+  let hostStart: Int
+  private(set) var hostEnd = 0
+  /// Nil for the scheme's own.
+  private(set) var port: Int?
+  private(set) var targetStart = 0
+  private(set) var queryMark: Int?
+
+  /// Nil also for some that are written so: those have to go the long way.
+  init?(of text: String) {
+    var text = text
+    let parts = text.withUTF8 { unsafe CanonicalParts(of: RawSpan(_unsafeElements: $0)) }
+    guard let parts else { return nil }
+    self = parts
+  }
+
+  init?(of text: RawSpan) {
+    guard text.byteCount <= WebURL.maximumLength else { return nil }
+    if text.begins(with: "https://") {
+      (scheme, hostStart) = (.https, 8)
+    } else if text.begins(with: "http://") {
+      (scheme, hostStart) = (.http, 7)
+    } else {
+      return nil
+    }
+    guard let end = Self.hostEnd(in: text, from: hostStart) else { return nil }
+    hostEnd = end
+    targetStart = end
+    if text.byte(at: end) == UInt8(ascii: ":") {
+      guard let (number, end) = Self.port(in: text, from: end + 1), number != scheme.defaultPort
+      else { return nil }
+      port = number
+      targetStart = end
+    }
+    let target = text.extracting(targetStart..<text.byteCount)
+    guard WebURL.isCanonical(target: target) else { return nil }
+    queryMark = (targetStart..<text.byteCount).first { text.byte(at: $0) == UInt8(ascii: "?") }
+  }
+
+  /// Names in small letters, the last label of which begins with one, and addresses of version 4.
+  private static func hostEnd(in text: RawSpan, from start: Int) -> Int? {
+    var place = start
+    var label = start
+    while true {
+      switch text.byte(at: place) {
+      case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"),
+        UInt8(ascii: "-"):
+        break
+      case UInt8(ascii: "."):
+        guard place > label else { return nil }
+        label = place + 1
+      case UInt8(ascii: "/"), UInt8(ascii: ":"):
+        let first = text.byte(at: label)
+        let isName = first >= UInt8(ascii: "a") && first <= UInt8(ascii: "z")
+        guard isName ? place - start <= 254 : isAddress(text, from: start, to: place) else {
+          return nil
+        }
+        return place
+      default: return nil
+      }
+      guard place - label < 63 else { return nil }
+      place += 1
+    }
+  }
+
+  /// Four numbers up to 255, written without needless zeros.
+  private static func isAddress(_ text: RawSpan, from start: Int, to end: Int) -> Bool {
+    var (numbers, number, digits) = (1, 0, 0)
+    for place in start..<end {
+      let byte = text.byte(at: place)
+      if byte == UInt8(ascii: ".") {
+        guard digits > 0 else { return false }
+        (numbers, number, digits) = (numbers + 1, 0, 0)
+        continue
+      }
+      let digit = byte &- UInt8(ascii: "0")
+      guard digit < 10, digits == 0 || number > 0 else { return false }
+      number = number * 10 + Int(digit)
+      digits += 1
+      guard number <= 255 else { return false }
+    }
+    return numbers == 4 && digits > 0
+  }
+
+  private static func port(in text: RawSpan, from start: Int) -> (number: Int, end: Int)? {
+    var number = 0
+    var place = start
+    while true {
+      let digit = text.byte(at: place) &- UInt8(ascii: "0")
+      guard digit < 10 else { break }
+      number = number * 10 + Int(digit)
+      guard number > 0, number <= 65_535 else { return nil }
+      place += 1
+    }
+    return place > start ? (number, place) : nil
+  }
+}
+
+extension RawSpan {
+  /// Zero, which no URL holds, past the end.
+  fileprivate func byte(at place: Int) -> UInt8 {
+    place < byteCount ? unsafe unsafeLoad(fromByteOffset: place, as: UInt8.self) : 0
+  }
+
+  fileprivate func begins(with text: StaticString) -> Bool {
+    for place in 0..<text.utf8CodeUnitCount {
+      guard unsafe byte(at: place) == text.utf8Start[place] else { return false }
+    }
+    return true
+  }
+}
