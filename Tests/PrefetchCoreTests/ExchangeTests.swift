@@ -27,6 +27,26 @@ import Testing
     }
   }
 
+  @Test("A request that never went out is neither an attempt nor a try")
+  func takeBack() throws {
+    var exchange = Exchange(url: try WebURL("https://a.example/"))
+    for number in 1...5 {
+      _ = exchange.nextRequest(TransferID(number))
+      exchange.takeBack()
+    }
+    #expect(exchange.attempts == 0)
+    #expect(!exchange.isRetry)
+    _ = exchange.nextRequest(TransferID(6))
+    #expect(exchange.attempts == 1)
+    #expect(!exchange.isRetry)
+    exchange.dropConditions()
+    _ = exchange.nextRequest(TransferID(7))
+    exchange.takeBack()
+    _ = exchange.nextRequest(TransferID(8))
+    #expect(exchange.attempts == 2)
+    #expect(!exchange.isRetry)
+  }
+
   @Test(
     "A busy server that says when is asked then, or in a later run",
     arguments: [

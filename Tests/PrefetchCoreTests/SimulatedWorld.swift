@@ -34,6 +34,10 @@ struct SimulatedWorld {
   /// By the numbers of the inventory's rows.
   private let records: [ContentRecord]
   private var transfers: [TransferRequest] = []
+  /// Those of them that have a place on the wire.
+  private var sent: Set<TransferID> = []
+  /// Those that come back, since their host answered with trouble before they were sent.
+  private var unsent: [TransferRequest] = []
   private var cancelled: Set<TransferID> = []
   private var internalEvents: [Event] = []
   private var liveBodies: Set<Int> = []
@@ -108,13 +112,20 @@ struct SimulatedWorld {
       now.wall = now.wall + .milliseconds(400)
       now.uptime += .milliseconds(400)
     }
+    if let back = unsent.popLast() {
+      return .transferFinished(back.id, TransferResult(notSent: Failure(.cancelled, "not sent")))
+    }
     if !internalEvents.isEmpty, transfers.isEmpty || generator.happens(60) {
       return internalEvents.remove(at: Int.random(in: internalEvents.indices, using: &generator))
     }
     if !transfers.isEmpty {
-      let index = Int.random(in: transfers.indices, using: &generator)
+      send()
+      let mayEnd = transfers.indices.filter { index in
+        sent.contains(transfers[index].id) || cancelled.contains(transfers[index].id)
+      }
+      let index = mayEnd[Int.random(in: mayEnd.indices, using: &generator)]
       let transfer = transfers.remove(at: index)
-      return .transferFinished(transfer.id, result(of: transfer))
+      return .transferFinished(transfer.id, ending(of: transfer))
     }
     guard let deadline = dispatcher.nextDeadline else { return nil }
     let pause = max(deadline - now.uptime, .milliseconds(1))
@@ -158,13 +169,47 @@ struct SimulatedWorld {
   private mutating func begin(_ transfer: TransferRequest) {
     transfers.append(transfer)
     if hasHalted { problems.append("\(transfer.url) was started after the interruption") }
-    if transfers.count > request.policy.concurrency { problems.append("over the concurrency") }
+    let ahead = request.policy.lookAhead
+    if transfers.count > request.policy.concurrency + ahead {
+      problems.append("over the concurrency")
+    }
     let host = transfer.url.authority
-    let limit = request.policy.perHost * (isMultiplexed.contains(host) ? 8 : 1)
-    if transfers.count(where: { $0.url.authority == host }) > limit {
+    if transfers.count(where: { $0.url.authority == host }) > places(of: host) + ahead {
       problems.append("over the cap of \(host)")
     }
     if request.isOffline { problems.append("asked while offline") }
+  }
+
+  private func places(of host: String) -> Int {
+    request.policy.perHost * (isMultiplexed.contains(host) ? 8 : 1)
+  }
+
+  /// Gives places on the wire to those who wait for one, in order.
+  private mutating func send() {
+    for transfer in transfers where !sent.contains(transfer.id) {
+      let onWire = transfers.filter { sent.contains($0.id) }
+      let host = transfer.url.authority
+      guard onWire.count < request.policy.concurrency,
+        onWire.count(where: { $0.url.authority == host }) < places(of: host)
+      else { continue }
+      sent.insert(transfer.id)
+    }
+  }
+
+  /// How a transfer ends, and with it those of its host that are not sent where it is trouble.
+  private mutating func ending(of transfer: TransferRequest) -> TransferResult {
+    guard sent.contains(transfer.id) else {
+      return TransferResult(notSent: Failure(.cancelled, "cancelled"))
+    }
+    let result = result(of: transfer)
+    guard result.isTrouble else { return result }
+    let host = transfer.url.authority
+    let isBack = { [sent] (other: TransferRequest) in
+      other.url.authority == host && !sent.contains(other.id)
+    }
+    unsent += transfers.filter(isBack)
+    transfers.removeAll(where: isBack)
+    return result
   }
 
   private mutating func commit(_ changes: [StoreChange]) {
@@ -209,6 +254,7 @@ struct SimulatedWorld {
   }
 
   private mutating func finish() {
+    if !unsent.isEmpty { problems.append("unsent requests outlive the run") }
     if !transfers.isEmpty { problems.append("\(transfers.count) transfers outlive the run") }
     if !internalEvents.isEmpty { problems.append("events outlive the run") }
     if !liveBodies.isEmpty {

@@ -129,6 +129,46 @@ import Testing
     #expect(queue.inFlight(on: host) == 1)
   }
 
+  @Test("Whoever looks ahead gets more than there are places, and no host takes those of others")
+  func lookAhead() {
+    var queue = TransferQueue(concurrency: 6, perHost: 2, lookAhead: 4)
+    let (a, b, c) = (queue.table.host("a"), queue.table.host("b"), queue.table.host("c"))
+    queue.append(0..<20, to: a, rank: Self.rank(1))
+    #expect(Self.takeAll(&queue) == [0, 1, 2, 3, 4, 5])
+    queue.append(20..<40, to: b, rank: Self.rank(1))
+    #expect(Self.takeAll(&queue) == [20, 21])
+    queue.append(40..<60, to: c, rank: Self.rank(1))
+    #expect(Self.takeAll(&queue) == [40, 41])
+    #expect(queue.inFlight == 10)
+    queue.finished(on: b, httpVersion: "1.1")
+    #expect(Self.takeAll(&queue) == [22])
+    queue.finished(on: a, httpVersion: "1.1")
+    #expect(Self.takeAll(&queue).count == 1)
+  }
+
+  @Test("Trouble takes a host's look-ahead away, and every answer gives it one back")
+  func lookAheadAfterTrouble() {
+    var queue = TransferQueue(concurrency: 20, perHost: 2, lookAhead: 4)
+    let host = queue.table.host("a")
+    queue.append(0..<40, to: host, rank: Self.rank(1))
+    #expect(Self.takeAll(&queue).count == 6)
+    queue.restrict(host, to: 1)
+    for _ in 0..<5 { queue.finished(on: host, httpVersion: "1.1") }
+    #expect(Self.takeAll(&queue) == [])
+    queue.restrict(host, to: nil)
+    #expect(Self.takeAll(&queue).count == 5)
+    let busy = TransferResponse(status: 503, headers: HeaderBlock([]), body: nil)
+    let fine = TransferResponse(status: 304, headers: HeaderBlock([]), body: nil)
+    let figures = TransferFigures()
+    queue.finished(on: host, TransferResult(.success(busy), figures: figures))
+    for _ in 0..<3 { queue.tookBack(from: host) }
+    #expect(queue.inFlight(on: host) == 2)
+    #expect(Self.takeAll(&queue) == [])
+    queue.finished(on: host, TransferResult(.success(fine), figures: figures))
+    #expect(Self.takeAll(&queue).count == 2)
+    #expect(queue.inFlight(on: host) == 3)
+  }
+
   @Test("One host can be emptied while the others go on")
   func removal() {
     var queue = TransferQueue(concurrency: 10, perHost: 10)

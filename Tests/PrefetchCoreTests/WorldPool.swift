@@ -43,6 +43,7 @@ struct WorldPool {
     var policy = RunPolicy()
     policy.concurrency = Int.random(in: 1...5, using: &generator)
     policy.perHost = Int.random(in: 1...3, using: &generator)
+    policy.lookAhead = generator.happens(50) ? Int.random(in: 1...6, using: &generator) : 0
     policy.revalidatesAll = generator.happens(20)
     policy.refetchesAll = generator.happens(10)
     policy.isOffline = generator.happens(5)

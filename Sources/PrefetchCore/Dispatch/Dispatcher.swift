@@ -257,7 +257,8 @@ package struct Dispatcher: Sendable {
   ) {
     guard let job = inFlight.removeValue(forKey: id) else { return }
     guard !result.wasNotSent else { return takeBack(job, now: now, into: &effects) }
-    let status: Int? = if case .success(let response) = result.outcome { response.status } else { nil }
+    let status: Int? =
+      if case .success(let response) = result.outcome { response.status } else { nil }
     switch job {
     case .manifest(let segment):
       guard var exchange = manifestExchanges[segment], let host = manifestHosts[segment] else {

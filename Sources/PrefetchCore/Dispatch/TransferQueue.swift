@@ -96,7 +96,7 @@ package struct TransferQueue: Sendable {
   /// The next job that may start now; it counts as in flight from here on.
   package mutating func take(at now: Duration) -> (job: Int, host: HostID)? {
     release(at: now)
-    guard inFlight < concurrency + Int(lookAhead) else { return nil }
+    guard inFlight - Int(lookAhead) < concurrency else { return nil }
     for level in ordered {
       dropStalled(of: Int(level))
       let number = levels[Int(level)].first
@@ -134,7 +134,7 @@ package struct TransferQueue: Sendable {
   }
 
   /// The same, and trouble leaves the host with its places alone.
-  mutating func finished(on host: HostID, _ result: TransferResult) {
+  package mutating func finished(on host: HostID, _ result: TransferResult) {
     let limit = lookAhead
     change(host.number) { host in
       host.lookAhead = result.isTrouble ? 0 : min(host.lookAhead + 1, limit)
@@ -143,7 +143,7 @@ package struct TransferQueue: Sendable {
   }
 
   /// Gives back the place of a job that did not start after all.
-  mutating func tookBack(from host: HostID) {
+  package mutating func tookBack(from host: HostID) {
     free(host) { $0.lookAhead = 0 }
   }
 

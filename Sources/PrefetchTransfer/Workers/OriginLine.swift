@@ -84,27 +84,26 @@ struct OriginLine {
 
   /// Takes everything out that is not active yet.
   mutating func removeAll() -> [TransferRequest] {
-    defer {
-      waiting.removeAll(keepingCapacity: true)
-      firstWaiting = 0
-      waitingCount = 0
-    }
-    return waiting.compactMap { $0?.request }
+    removeAll(where: { _ in true })
+  }
+
+  /// Takes those out that are not active yet.
+  mutating func removeAll(in ids: Set<TransferID>) -> [TransferRequest] {
+    removeAll(where: { ids.contains($0.id) })
   }
 
   mutating func noteEnd() {
     activeCount -= 1
   }
 
-  /// Takes a request out that is not active yet.
-  mutating func remove(_ id: TransferID) -> TransferRequest? {
-    guard let index = waiting.indices.first(where: { waiting[$0]?.request.id == id }) else {
-      return nil
-    }
-    defer {
+  private mutating func removeAll(where isMeant: (TransferRequest) -> Bool) -> [TransferRequest] {
+    var removed: [TransferRequest] = []
+    for index in waiting.indices {
+      guard let request = waiting[index]?.request, isMeant(request) else { continue }
       waiting[index] = nil
-      waitingCount -= 1
+      removed.append(request)
     }
-    return waiting[index]?.request
+    waitingCount -= removed.count
+    return removed
   }
 }

@@ -108,17 +108,19 @@ final class TransferWorker {
 
   private func obey() {
     orders[number].take(into: &incoming)
+    var cancelled: Set<TransferID> = []
     for order in incoming {
       switch order {
       case .start(let request, let assignment):
         enqueue(request, assignment)
       case .cancel(let id):
-        cancel(id)
+        cancelled.insert(id)
       case .stop:
         isStopping = true
       }
     }
     incoming.removeAll(keepingCapacity: true)
+    if !cancelled.isEmpty { cancel(cancelled) }
   }
 
   private func enqueue(_ request: TransferRequest, _ assignment: HostShares.Assignment) {
@@ -191,7 +193,10 @@ final class TransferWorker {
 
   /// Whoever handed it over decides again.
   private func giveBack(_ request: TransferRequest, _ origin: Int) {
-    let reason = Failure(.cancelled, "`\(request.url.authority)` was not asked after its last answer")
+    let reason = Failure(
+      .cancelled,
+      "`\(request.url.authority)` was not asked after its last answer"
+    )
     report(TransferResult(notSent: reason), of: request.id, origin)
     mustReport = true
   }
@@ -266,15 +271,19 @@ final class TransferWorker {
     return try Lane(options)
   }
 
-  private func cancel(_ id: TransferID) {
-    if let lane = running.first(where: { $0.exchange?.request.id == id }) {
-      guard let exchange = lane.exchange else { return }
-      return settle(lane, exchange.breakOff(Self.cancellation(of: exchange.request)))
+  /// Those in line go first, lest they start in the place of those that are broken off.
+  private func cancel(_ ids: Set<TransferID>) {
+    mustReport = true
+    for origin in lines.indices where lines[origin].waitingCount > 0 {
+      for request in lines[origin].removeAll(in: ids) {
+        waitingCount -= 1
+        let result = TransferResult(notSent: Self.cancellation(of: request))
+        report(result, of: request.id, origin)
+      }
     }
-    for origin in lines.indices {
-      guard let request = lines[origin].remove(id) else { continue }
-      waitingCount -= 1
-      return report(TransferResult(notSent: Self.cancellation(of: request)), of: id, origin)
+    for lane in running {
+      guard let exchange = lane.exchange, ids.contains(exchange.request.id) else { continue }
+      settle(lane, exchange.breakOff(Self.cancellation(of: exchange.request)))
     }
   }
 

@@ -1,0 +1,128 @@
+import PrefetchCore
+import PrefetchTestSupport
+import Testing
+
+@testable import PrefetchTransfer
+
+@Suite("Requests in hand and on the wire", .timeLimit(.minutes(1)))
+struct WireLimitTests {
+  @Test("However many are handed over, no more are on the wire than may be", arguments: [1, 2, 3])
+  func limits(workers: Int) throws {
+    let servers = try (1...3).map { number in
+      try LoopbackServer(number: UInt8(number)) { _ in
+        Script([.wait(.milliseconds(1))] + Script.respond(200, text: "x").steps)
+      }
+    }
+    let bench = try TransferBench { settings in
+      settings.workers = workers
+      settings.connectionsPerHost = 4
+    }
+    let urls = try servers.map { try $0.url() }
+    let results = try bench.results(of: (0..<180).map { bench.request(urls[$0 % 3]) })
+    #expect(results.values.allSatisfy { (try? $0.outcome.get().status) == 200 })
+    for server in servers {
+      #expect(server.requests.count == 60)
+      #expect(server.peakRequestCount <= 4)
+      #expect(server.peakConnectionCount <= 4)
+    }
+  }
+
+  @Test("All hosts together keep to the whole limit", arguments: [1, 2, 5])
+  func whole(concurrency: Int) throws {
+    let gate = Gate()
+    let server = try LoopbackServer { _ in
+      Script([.pause(gate)] + Script.respond(200, text: "x").steps)
+    }
+    let bench = try TransferBench { settings in
+      settings.workers = 2
+      settings.connectionsPerHost = 4
+      settings.concurrency = concurrency
+    }
+    // Two names of one server, which counts for both.
+    let urls = [try server.url(), try WebURL("http://localhost:\(server.port)/")]
+    var turns = 0
+    let results = try bench.results(of: (0..<80).map { bench.request(urls[$0 % 2]) }) {
+      guard server.requests.count >= concurrency, turns < 3 else { return }
+      turns += 1
+      guard turns == 3 else { return }
+      #expect(server.requests.count == concurrency)
+      gate.open()
+    }
+    #expect(results.values.allSatisfy { (try? $0.outcome.get().status) == 200 })
+    #expect(server.requests.count == 80)
+    #expect(turns == 3)
+  }
+
+  @Test(
+    "After trouble nothing more goes out, and what did not comes back",
+    arguments: [408, 425, 429, 500, 503],
+    [1, 2]
+  )
+  func trouble(status: Int, workers: Int) throws {
+    let server = try LoopbackServer { _ in .respond(status, [("Retry-After", "60")]) }
+    let bench = try TransferBench { settings in
+      settings.workers = workers
+      settings.connectionsPerHost = 4
+    }
+    let url = try server.url()
+    let results = try bench.results(of: (0..<40).map { _ in bench.request(url) })
+    let unsent = results.values.filter(\.wasNotSent)
+    // Every connection may have had one on the wire by then.
+    #expect(server.requests.count <= 4)
+    #expect(unsent.count == 40 - server.requests.count)
+    // Whoever knows of the trouble may ask again.
+    let again = try bench.result(of: bench.request(url))
+    #expect(try again.outcome.get().status == status)
+    #expect(!again.wasNotSent)
+  }
+
+  @Test("The trouble of one host is not that of others")
+  func otherHosts() throws {
+    let busy = try LoopbackServer(number: 1) { _ in .respond(503) }
+    let fine = try LoopbackServer(number: 2) { _ in .respond(200, text: "x") }
+    let bench = try TransferBench()
+    let urls = [try busy.url(), try fine.url()]
+    let requests = (0..<60).map { bench.request(urls[$0 % 2]) }
+    let results = try bench.results(of: requests)
+    for request in requests where request.url == urls[1] {
+      #expect(try results[request.id]?.outcome.get().status == 200)
+    }
+    #expect(busy.requests.count <= 4)
+  }
+
+  @Test("What is cancelled before it went out says so, and what went out does not")
+  func cancelled() throws {
+    let gate = Gate()
+    let server = try LoopbackServer { _ in
+      Script([.pause(gate)] + Script.respond(200, text: "x").steps)
+    }
+    let bench = try TransferBench { $0.connectionsPerHost = 1 }
+    let url = try server.url()
+    let requests = (0..<3).map { _ in bench.request(url) }
+    var hasCancelled = false
+    let results = try bench.results(of: requests) {
+      guard !hasCancelled, server.requests.count == 1 else { return }
+      hasCancelled = true
+      for request in requests { bench.transport.cancel(request.id) }
+    }
+    #expect(server.requests.count == 1)
+    #expect(requests.map { results[$0.id]?.wasNotSent } == [false, true, true])
+    gate.open()
+  }
+
+  @Test("What one worker does not use another may have, but never the share that is its own")
+  func shares() {
+    var places = WirePlaces(limit: 4, workers: 2)
+    for _ in 0..<4 { #expect(places.take(0, host: 0, knowing: 0) == .granted) }
+    #expect(places.take(1, host: 1, knowing: 0) == .full)
+    #expect(places.nextWaiting(besides: 0) == nil)
+    places.giveBack(0)
+    #expect(places.take(0, host: 0, knowing: 0) == .full)
+    #expect(places.nextWaiting(besides: 0) == 1)
+    #expect(places.take(1, host: 1, knowing: 0) == .granted)
+    places.noteTrouble(of: 1)
+    places.giveBack(0)
+    #expect(places.take(1, host: 1, knowing: 0) == .outdated)
+    #expect(places.take(1, host: 1, knowing: 1) == .granted)
+  }
+}
