@@ -239,7 +239,12 @@ package struct Dispatcher: Sendable {
     }
     if active[slot].result.attempts == 0 {
       effects.append(
-        .announce(.itemStarted(active[slot].entry.url, segments: names(active[slot].segments)))
+        .announce(
+          .itemStarted(
+            active[slot].entry.url,
+            segments: Self.names(active[slot].segments, segments)
+          )
+        )
       )
     }
     active[slot].result.attempts += 1
@@ -254,19 +259,20 @@ package struct Dispatcher: Sendable {
     into effects: inout [Effect]
   ) {
     guard let job = inFlight.removeValue(forKey: id) else { return }
-    let status: Int? = if case .success(let response) = result.outcome { response.status } else { nil }
+    let status: Int? =
+      if case .success(let response) = result.outcome { response.status } else { nil }
     switch job {
     case .manifest(let segment):
       guard var exchange = manifestExchanges[segment], let host = manifestHosts[segment] else {
         return
       }
       queue.finished(on: host, httpVersion: result.figures.httpVersion)
-      announceRequest(
+      Self.announceRequest(
         status,
         result.figures,
         exchange.hop,
         isRetry: exchange.isRetry,
-        for: [segment],
+        for: segments[segment].names,
         into: &effects
       )
       let step = exchange.receive(
@@ -297,12 +303,12 @@ package struct Dispatcher: Sendable {
           random: jitter.next()
         )
       else { return }
-      announceRequest(
+      Self.announceRequest(
         status,
         result.figures,
         hop,
         isRetry: isRetry,
-        for: active[slot].segments,
+        for: Self.names(active[slot].segments, segments),
         into: &effects
       )
       note(result, step, of: host, now: now, into: &effects)
@@ -332,17 +338,18 @@ package struct Dispatcher: Sendable {
     }
   }
 
-  private func announceRequest(
+  /// Static, since a method of this value would be handed a copy of all of it.
+  private static func announceRequest(
     _ status: Int?,
     _ figures: TransferFigures,
     _ hop: WebURL?,
     isRetry: Bool,
-    for asking: [Int],
+    for segments: [String],
     into effects: inout [Effect]
   ) {
     let result = RequestResult(
       url: hop,
-      segments: names(asking),
+      segments: segments,
       status: status,
       wireBytes: figures.wireBytes,
       isRetry: isRetry
@@ -350,7 +357,7 @@ package struct Dispatcher: Sendable {
     effects.append(.announce(.requestFinished(result)))
   }
 
-  private func names(_ asking: [Int]) -> [String] {
+  private static func names(_ asking: [Int], _ segments: [SegmentWork]) -> [String] {
     asking.count == 1 ? segments[asking[0]].names : asking.map { segments[$0].declaration.name }
   }
 
