@@ -17,6 +17,8 @@ package final class CurlTransport: Transport {
     let orders: Mailbox<WorkerOrder>
     let thread: WorkerThread
     var pending: [WorkerOrder] = []
+    /// Whether what is pending cannot wait until the worker looks by itself.
+    var isUrgent = false
   }
 
   /// Starts the workers; `clock` is the one whose uptime the deadlines of `wait` mean.
@@ -32,12 +34,24 @@ package final class CurlTransport: Transport {
     self.clock = clock
     self.longestWait = longestWait
     reports = try Mailbox()
-    let count = max(1, settings.workers)
+    let count = max(1, min(settings.workers, settings.concurrency))
     let buckets = Locked(RateBuckets(settings, now: Uptime.now()))
     shares = HostShares(workers: count, connectionsPerHost: settings.connectionsPerHost)
+    let places = Locked(WirePlaces(limit: settings.concurrency, workers: count))
+    var orders: [Mailbox<WorkerOrder>] = []
+    for _ in 0..<count { orders.append(try Mailbox()) }
     for number in 0..<count {
       do throws(Failure) {
-        workers.append(try Self.hire(number, settings, staging, reports, buckets))
+        let worker = try TransferWorker(
+          number: number,
+          settings: settings,
+          staging: staging,
+          orders: orders,
+          reports: reports,
+          buckets: buckets,
+          places: places
+        )
+        workers.append(try Self.hire(worker, orders[number]))
       } catch {
         finish()
         throw error
@@ -50,21 +64,9 @@ package final class CurlTransport: Transport {
   }
 
   private static func hire(
-    _ number: Int,
-    _ settings: TransportSettings,
-    _ staging: any BodyStaging & Sendable,
-    _ reports: Mailbox<WorkerReport>,
-    _ buckets: Locked<RateBuckets>
+    _ worker: sending TransferWorker,
+    _ orders: Mailbox<WorkerOrder>
   ) throws(Failure) -> Desk {
-    let orders = try Mailbox<WorkerOrder>()
-    let worker = try TransferWorker(
-      number: number,
-      settings: settings,
-      staging: staging,
-      orders: orders,
-      reports: reports,
-      buckets: buckets
-    )
     guard let thread = WorkerThread({ worker.run() }) else {
       throw Failure(.internal, "no thread left for transfers")
     }
@@ -75,6 +77,7 @@ package final class CurlTransport: Transport {
   package func finish() {
     for index in workers.indices {
       workers[index].pending.append(.stop)
+      workers[index].isUrgent = true
     }
     flush()
     for worker in workers {
@@ -89,12 +92,14 @@ package final class CurlTransport: Transport {
     let assignment = shares.assign(request.url)
     guard workers.indices.contains(assignment.worker) else { return }
     workers[assignment.worker].pending.append(.start(request, assignment))
+    if assignment.isUrgent { workers[assignment.worker].isUrgent = true }
   }
 
   package func cancel(_ id: TransferID) {
     // Cancelling is rare: the one that has it will know.
     for index in workers.indices {
       workers[index].pending.append(.cancel(id))
+      workers[index].isUrgent = true
     }
   }
 
@@ -110,6 +115,7 @@ package final class CurlTransport: Transport {
     return incoming.map { report in
       if case .finished = report.event {
         shares.release(origin: report.origin, worker: report.worker)
+        if report.isTrouble { shares.noteTrouble(of: report.origin) }
       }
       return report.event
     }
@@ -122,7 +128,8 @@ package final class CurlTransport: Transport {
 
   private func flush() {
     for index in workers.indices {
-      workers[index].orders.post(&workers[index].pending)
+      workers[index].orders.post(&workers[index].pending, isUrgent: workers[index].isUrgent)
+      workers[index].isUrgent = false
     }
   }
 }

@@ -42,6 +42,7 @@ struct RequestBuilder {
     policy.retries.maximumDelay = network.retries.maximumDelay
     policy.concurrency = engine.jobs ?? network.concurrency
     policy.perHost = engine.jobsPerHost ?? network.perHost
+    policy.lookAhead = max(16, 4 * policy.perHost)
     policy.maximumFileSize = configuration.cache.maximumFileSize.amount
     policy.maximumManifestSize = configuration.cache.maximumManifestSize.amount ?? .max
     policy.freshnessLimit = configuration.cache.timeToLive
@@ -155,6 +156,7 @@ struct RequestBuilder {
     settings.readTimeout = network.timeouts.read
     settings.itemTimeout = network.timeouts.item.amount
     settings.connectionsPerHost = engine.jobsPerHost ?? network.perHost
+    settings.concurrency = engine.jobs ?? network.concurrency
     settings.workers = Self.workers
     settings.rate = network.rate.amount
     settings.ratePerHost = network.ratePerHost.amount

@@ -1,5 +1,8 @@
 /// Moves requests out and facts back; decides nothing.
 ///
+/// It may be given more requests than may be on the wire and keeps them in line. When a host answers
+/// with trouble, it gives back whatever of that host is not sent, since the caller may judge anew.
+///
 /// One thread calls these methods. An implementation may work on threads of its own.
 package protocol Transport: AnyObject {
   /// Begins a transfer; its one `TransferEvent.finished` comes from a later `wait`.
@@ -103,6 +106,8 @@ package struct TransferResult: Sendable {
   package var figures: TransferFigures
   /// What was kept of a body that broke off.
   package var partial: PartialBody?
+  /// Whether the request was given back before anything of it went out.
+  package var wasNotSent = false
 
   package init(
     _ outcome: Result<TransferResponse, Failure>,
@@ -112,6 +117,23 @@ package struct TransferResult: Sendable {
     self.outcome = outcome
     self.figures = figures
     self.partial = partial
+  }
+
+  /// A request that was given back unsent.
+  package init(notSent reason: Failure) {
+    self.init(.failure(reason), figures: TransferFigures())
+    wasNotSent = true
+  }
+
+  /// Whether the host should not be asked for anything else before it was judged by this.
+  package var isTrouble: Bool {
+    switch outcome {
+    case .success(let response):
+      response.status >= 500 || RetryPolicy.isBusy(response.status)
+        || response.headers["Retry-After"] != nil
+    case .failure(let failure):
+      failure.code != .cancelled
+    }
   }
 }
 
@@ -175,6 +197,8 @@ package struct TransportSettings: Hashable, Sendable {
   package var readTimeout: Duration = .seconds(30)
   package var itemTimeout: Duration?
   package var connectionsPerHost: Int = 4
+  /// Requests on the wire at once, over all hosts.
+  package var concurrency: Int = 256
   package var httpVersion: HTTPVersion = .auto
   package var minimumTLS: MinimumTLS = .tls12
   package var caFile: String?

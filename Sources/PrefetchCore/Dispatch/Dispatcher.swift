@@ -100,7 +100,8 @@ package struct Dispatcher: Sendable {
     deadline = start.request.policy.deadline.map { start.now.uptime + $0 }
     queue = TransferQueue(
       concurrency: start.request.policy.concurrency,
-      perHost: start.request.policy.perHost
+      perHost: start.request.policy.perHost,
+      lookAhead: start.request.policy.lookAhead
     )
     var gates: [HostLimits.Gate] = []
     for gate in start.gates {
@@ -233,11 +234,12 @@ package struct Dispatcher: Sendable {
     let slot = Int(items[item].slot)
     let id = newTransfer(for: .item(item))
     guard var request = active[slot].exchange?.nextRequest(id) else { return }
-    let segment = segments[Int(items[item].segment)].declaration
-    if let rate = segment.rate {
-      request.rateGroup = .init(name: segment.name, rate: rate)
+    let segment = Int(items[item].segment)
+    if let rate = segments[segment].declaration.rate {
+      request.rateGroup = .init(name: segments[segment].declaration.name, rate: rate)
     }
-    if active[slot].result.attempts == 0 {
+    if !active[slot].isAnnounced {
+      active[slot].isAnnounced = true
       effects.append(
         .announce(
           .itemStarted(
@@ -259,6 +261,7 @@ package struct Dispatcher: Sendable {
     into effects: inout [Effect]
   ) {
     guard let job = inFlight.removeValue(forKey: id) else { return }
+    guard !result.wasNotSent else { return takeBack(job, now: now, into: &effects) }
     let status: Int? =
       if case .success(let response) = result.outcome { response.status } else { nil }
     switch job {
@@ -266,7 +269,7 @@ package struct Dispatcher: Sendable {
       guard var exchange = manifestExchanges[segment], let host = manifestHosts[segment] else {
         return
       }
-      queue.finished(on: host, httpVersion: result.figures.httpVersion)
+      queue.finished(on: host, result)
       Self.announceRequest(
         status,
         result.figures,
@@ -289,7 +292,7 @@ package struct Dispatcher: Sendable {
     case .item(let item):
       let slot = Int(items[item].slot)
       guard let host = active[slot].host else { return }
-      queue.finished(on: host, httpVersion: result.figures.httpVersion)
+      queue.finished(on: host, result)
       active[slot].result.figures = result.figures
       // The hop and the try that this result belongs to, before the exchange goes on.
       let hop = active[slot].exchange?.hop
@@ -315,6 +318,23 @@ package struct Dispatcher: Sendable {
       guard !proceed(job, step, now: now, into: &effects) else { return }
       itemAnswered(item, step, now: now, into: &effects)
     }
+  }
+
+  /// A request that never went out: nothing happened, except that its host may have to be left alone.
+  private mutating func takeBack(_ job: Job, now: Moment, into effects: inout [Effect]) {
+    switch job {
+    case .manifest(let segment):
+      guard let host = manifestHosts[segment] else { return }
+      queue.tookBack(from: host)
+      manifestExchanges[segment]?.takeBack()
+    case .item(let item):
+      let slot = Int(items[item].slot)
+      guard let host = active[slot].host else { return }
+      queue.tookBack(from: host)
+      active[slot].exchange?.takeBack()
+      active[slot].result.attempts -= 1
+    }
+    reask(job, now: now, into: &effects)
   }
 
   /// Whether the exchange goes on; after a halt it ends where it stands.

@@ -56,6 +56,7 @@ package struct Exchange: Sendable {
   /// Of the last request.
   private var askedAlgorithms: Set<DigestAlgorithm> = []
   private var triesInAll = 0
+  private var wasFollowUp = false
 
   /// `partial` is what an earlier run kept under `partialKey`.
   package init(
@@ -108,6 +109,7 @@ package struct Exchange: Sendable {
       triesOfSource += 1
       triesInAll += 1
     }
+    wasFollowUp = isFollowUp
     isFollowUp = false
     askedAlgorithms = algorithms
     let part = method == .get ? partial : nil
@@ -125,6 +127,16 @@ package struct Exchange: Sendable {
       partialKey: method == .get ? partialKey : nil,
       partial: part
     )
+  }
+
+  /// Undoes the last ``nextRequest(_:)``, whose request never went out.
+  package mutating func takeBack() {
+    attempts -= 1
+    isFollowUp = wasFollowUp
+    guard !wasFollowUp else { return }
+    tries -= 1
+    triesOfSource -= 1
+    triesInAll -= 1
   }
 
   /// Forgets the validators, for an answer that does not fit them; the question stays the same.

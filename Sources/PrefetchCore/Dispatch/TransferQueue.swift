@@ -40,6 +40,8 @@ package struct TransferQueue: Sendable {
     var inFlight: Int32 = 0
     var isMultiplexed = false
     var restriction = Int32.max
+    /// How many it may have beyond its places now; trouble takes them all, every answer gives one.
+    var lookAhead: Int32
     var heldUntil: Duration?
     var firstLane = TransferQueue.none
   }
@@ -57,13 +59,18 @@ package struct TransferQueue: Sendable {
   private var holds = WaitingLine()
   private let concurrency: Int
   private let perHost: Int32
+  private let lookAhead: Int32
+  /// Of all hosts, those beyond the places that each of them has.
+  private var aheadCount: Int32 = 0
   package private(set) var inFlight = 0
   /// How many jobs wait.
   package private(set) var count = 0
 
-  package init(concurrency: Int, perHost: Int) {
+  /// With `lookAhead` whoever takes jobs keeps to the other two limits, and has work in hand.
+  package init(concurrency: Int, perHost: Int, lookAhead: Int = 0) {
     self.concurrency = max(1, concurrency)
     self.perHost = Int32(clamping: max(1, min(perHost, 1 << 20)))
+    self.lookAhead = Int32(clamping: max(0, min(lookAhead, 1 << 20)))
   }
 
   // MARK: In and out
@@ -89,14 +96,15 @@ package struct TransferQueue: Sendable {
   /// The next job that may start now; it counts as in flight from here on.
   package mutating func take(at now: Duration) -> (job: Int, host: HostID)? {
     release(at: now)
-    guard inFlight < concurrency else { return nil }
+    guard inFlight < concurrency + Int(lookAhead) else { return nil }
     for level in ordered {
+      dropStalled(of: Int(level))
       let number = levels[Int(level)].first
       guard number != Self.none, let job = lines.removeFirst(of: &lanes[Int(number)].jobs)
       else { continue }
       let host = lanes[Int(number)].host
       inFlight += 1
-      hosts[Int(host)].inFlight += 1
+      change(host) { $0.inFlight += 1 }
       count -= 1
       unlink(number)
       refresh(host)
@@ -105,15 +113,62 @@ package struct TransferQueue: Sendable {
     return nil
   }
 
+  /// Takes out of the ring who would only look ahead, where others do so already.
+  ///
+  /// The end of one of its own jobs brings it back.
+  private mutating func dropStalled(of level: Int) {
+    while levels[level].first != Self.none {
+      let host = lanes[Int(levels[level].first)].host
+      guard !isOpen(host) else { return }
+      refresh(host)
+    }
+  }
+
   /// Gives back a place; the version of the answer says how many the host has from now on.
   package mutating func finished(on host: HostID, httpVersion: String?) {
+    free(host) { host in
+      if let httpVersion {
+        host.isMultiplexed = httpVersion != "1.1" && httpVersion != "1.0"
+      }
+    }
+  }
+
+  /// The same, and trouble leaves the host with its places alone.
+  mutating func finished(on host: HostID, _ result: TransferResult) {
+    let limit = lookAhead
+    change(host.number) { host in
+      host.lookAhead = result.isTrouble ? 0 : min(host.lookAhead + 1, limit)
+    }
+    finished(on: host, httpVersion: result.figures.httpVersion)
+  }
+
+  /// Gives back the place of a job that did not start after all.
+  mutating func tookBack(from host: HostID) {
+    free(host) { $0.lookAhead = 0 }
+  }
+
+  private mutating func free(_ host: HostID, _ body: (inout Host) -> Void) {
     reserve(host)
     inFlight -= 1
-    hosts[Int(host.number)].inFlight -= 1
-    if let httpVersion {
-      hosts[Int(host.number)].isMultiplexed = httpVersion != "1.1" && httpVersion != "1.0"
+    change(host.number) { host in
+      host.inFlight -= 1
+      body(&host)
     }
     refresh(host.number)
+  }
+
+  private mutating func change(_ host: Int32, _ body: (inout Host) -> Void) {
+    aheadCount -= ahead(hosts[Int(host)])
+    body(&hosts[Int(host)])
+    aheadCount += ahead(hosts[Int(host)])
+  }
+
+  private func ahead(_ host: Host) -> Int32 {
+    max(0, host.inFlight - places(host))
+  }
+
+  private func places(_ host: Host) -> Int32 {
+    min(host.isMultiplexed ? perHost * Self.streamsPerConnection : perHost, host.restriction)
   }
 
   /// Everything that has not started, by priority; the queue is empty afterwards.
@@ -153,7 +208,9 @@ package struct TransferQueue: Sendable {
   /// At most so many of the host at once, nil for as many as any host may have.
   package mutating func restrict(_ host: HostID, to limit: Int?) {
     reserve(host)
-    hosts[Int(host.number)].restriction = limit.map { Int32(clamping: max(1, $0)) } ?? .max
+    let restriction = limit.map { Int32(clamping: max(1, $0)) } ?? .max
+    guard hosts[Int(host.number)].restriction != restriction else { return }
+    change(host.number) { $0.restriction = restriction }
     refresh(host.number)
   }
 
@@ -176,13 +233,16 @@ package struct TransferQueue: Sendable {
   }
 
   private mutating func reserve(_ host: HostID) {
-    while hosts.count <= host.number { hosts.append(Host()) }
+    while hosts.count <= host.number { hosts.append(Host(lookAhead: lookAhead)) }
   }
 
   private func isOpen(_ number: Int32) -> Bool {
     let host = hosts[Int(number)]
-    let cap = host.isMultiplexed ? perHost * Self.streamsPerConnection : perHost
-    return host.heldUntil == nil && host.inFlight < min(cap, host.restriction)
+    guard host.heldUntil == nil else { return false }
+    let places = places(host)
+    if host.inFlight < places { return true }
+    return host.restriction == .max && aheadCount < lookAhead
+      && host.inFlight < places + host.lookAhead
   }
 
   /// Puts the host's lanes into their rings, at the end, or takes them out.

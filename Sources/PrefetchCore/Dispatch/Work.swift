@@ -107,6 +107,8 @@ struct ActiveItem: Sendable {
   var reserved: Int64 = 0
   /// Where it takes a place on the wire.
   var host: HostID?
+  /// Whether observers were told that it begins.
+  var isAnnounced = false
   var result: ItemResult
 }
 

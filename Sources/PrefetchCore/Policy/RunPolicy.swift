@@ -7,6 +7,10 @@ package struct RunPolicy: Sendable {
   package var concurrency = 8
   /// HTTP/1.1 connections to one host; over HTTP/2 eight times as many streams.
   package var perHost = 4
+  /// How many requests more than those the transport may be given, to keep them in line itself.
+  ///
+  /// Zero where the transport does not hold to the two limits on its own.
+  package var lookAhead = 0
   package var maximumFileSize: Int64? = 10 << 30
   package var maximumManifestSize: Int64 = 512 << 20
   /// How long a stale copy serves when its server cannot be asked.

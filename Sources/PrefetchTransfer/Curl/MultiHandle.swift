@@ -45,7 +45,7 @@ internal import PrefetchCore
   }
 
   /// Sleeps until a socket is ready, the bell rings, or the time is over; false when there is
-  /// nothing to move, since only the bell rang.
+  /// nothing to move, since only the bell rang or the time was up before libcurl wanted it.
   func poll(milliseconds: Int64, wokenBy bell: Bell) throws(Failure) -> Bool {
     var entry = curl_waitfd(
       fd: bell.descriptor,
@@ -55,9 +55,16 @@ internal import PrefetchCore
     let timeout = CInt(clamping: milliseconds)
     var ready: CInt = 0
     try check(unsafe curl_multi_poll(pointer, &entry, 1, timeout, &ready))
+    guard ready > 0 else { return isTimerDue }
     guard entry.revents != 0 else { return true }
     bell.silence()
-    return ready > 1
+    return ready > 1 || isTimerDue
+  }
+
+  private var isTimerDue: Bool {
+    var milliseconds = 0
+    unsafe curl_multi_timeout(pointer, &milliseconds)
+    return milliseconds == 0
   }
 
   func nextCompletion() -> Completion? {

@@ -6,24 +6,29 @@ internal import PrefetchCore
 /// busy worker that has some of them.
 struct HostShares {
   struct Assignment: Hashable, Sendable {
-    /// The number of the scheme, host and port; they count from zero.
+    /// The number of the host and port; they count from zero.
     var origin: Int
     var worker: Int
     /// Of HTTP/1.1.
     var connections: Int
     /// Over one connection of HTTP/2 or 3.
     var streams: Int
+    /// How often the host was known to be in trouble by then.
+    var troubles = 0
+    /// Whether the worker has a connection for it, as far as is known.
+    var isUrgent = true
   }
 
   private static let streamsPerConnection = 8
 
   private let workerCount: Int
   private let connectionsPerHost: Int
-  private var numbers: [WebURL.Origin: Int] = [:]
-  private var latest: (origin: WebURL.Origin, number: Int)?
+  private var numbers: [String: Int] = [:]
+  private var latest: (authority: String, number: Int)?
   /// Transfers in work, by origin and worker.
   private var loads: [Int] = []
   private var totals: [Int]
+  private var troubles: [Int] = []
 
   init(workers: Int, connectionsPerHost: Int) {
     workerCount = max(1, workers)
@@ -40,12 +45,19 @@ struct HostShares {
     }
     loads[origin * workerCount + best.worker] += 1
     totals[best.worker] += 1
+    best.troubles = troubles[origin]
+    best.isUrgent = loads[origin * workerCount + best.worker] <= best.connections
     return best
   }
 
   mutating func release(origin: Int, worker: Int) {
     loads[origin * workerCount + worker] -= 1
     totals[worker] -= 1
+  }
+
+  /// Whoever hands over requests for the host from now on knows of one trouble more.
+  mutating func noteTrouble(of origin: Int) {
+    troubles[origin] += 1
   }
 
   private func isLessBusy(_ a: Assignment, than b: Assignment) -> Bool {
@@ -73,14 +85,15 @@ struct HostShares {
   }
 
   private mutating func number(of url: WebURL) -> Int {
-    let origin = url.origin
-    if let latest, latest.origin == origin { return latest.number }
-    let number = numbers[origin] ?? numbers.count
+    let authority = url.authority
+    if let latest, latest.authority == authority { return latest.number }
+    let number = numbers[authority] ?? numbers.count
     if number == numbers.count {
-      numbers[origin] = number
+      numbers[authority] = number
+      troubles.append(0)
       loads.append(contentsOf: repeatElement(0, count: workerCount))
     }
-    latest = (origin, number)
+    latest = (authority, number)
     return number
   }
 }

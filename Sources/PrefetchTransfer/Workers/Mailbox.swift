@@ -3,11 +3,17 @@ internal import PrefetchCore
 /// Messages from one thread to another, in order, handed over by the batch.
 ///
 /// The sender rings only when the receiver said that it goes to sleep, so a busy receiver costs no
-/// system calls.
+/// system calls. One that dozes wakes soon by itself and is rung for what is urgent only.
 final class Mailbox<Message: Sendable>: Sendable {
+  enum Sleep: Hashable, Sendable {
+    case awake
+    case dozing
+    case asleep
+  }
+
   private struct State: Sendable {
     var messages: [Message] = []
-    var isReceiverAsleep = false
+    var sleep = Sleep.awake
   }
 
   private let state = Locked(State())
@@ -18,7 +24,7 @@ final class Mailbox<Message: Sendable>: Sendable {
   }
 
   /// Moves a batch over; the sender gets an empty array back.
-  func post(_ batch: inout [Message]) {
+  func post(_ batch: inout [Message], isUrgent: Bool = true) {
     guard !batch.isEmpty else { return }
     let mustRing = state.withLock { state in
       if state.messages.isEmpty {
@@ -26,8 +32,9 @@ final class Mailbox<Message: Sendable>: Sendable {
       } else {
         state.messages += batch
       }
-      defer { state.isReceiverAsleep = false }
-      return state.isReceiverAsleep
+      guard state.sleep == .asleep || (state.sleep == .dozing && isUrgent) else { return false }
+      state.sleep = .awake
+      return true
     }
     batch.removeAll(keepingCapacity: true)
     if mustRing { bell.ring() }
@@ -37,16 +44,17 @@ final class Mailbox<Message: Sendable>: Sendable {
   func take(into batch: inout [Message]) {
     batch.removeAll(keepingCapacity: true)
     state.withLock { state in
-      state.isReceiverAsleep = false
+      state.sleep = .awake
       swap(&state.messages, &batch)
     }
   }
 
   /// Asks to be rung for what comes from now on; false when something is there already.
-  func willSleep() -> Bool {
+  func willSleep(_ sleep: Sleep = .asleep) -> Bool {
     state.withLock { state in
-      state.isReceiverAsleep = state.messages.isEmpty
-      return state.isReceiverAsleep
+      guard state.messages.isEmpty else { return false }
+      state.sleep = sleep
+      return true
     }
   }
 }

@@ -18,9 +18,19 @@ struct OriginLine {
   var avoidsHTTP3 = false
   private var connections = 1
   private var streams = 1
-  private var waiting: [TransferRequest?] = []
+  private var waiting: [Waiting?] = []
   private var firstWaiting = 0
   private(set) var activeCount = 0
+  private(set) var waitingCount = 0
+  /// Whether it waits for what all workers may have on the wire together.
+  var isStarved = false
+
+  struct Waiting {
+    let request: TransferRequest
+    /// How often the host was known to be in trouble when it was handed over.
+    let troubles: Int
+    fileprivate var position = 0
+  }
 
   init(sharing: Sharing) {
     self.sharing = sharing
@@ -29,28 +39,57 @@ struct OriginLine {
   mutating func enqueue(_ request: TransferRequest, _ assignment: HostShares.Assignment) {
     connections = assignment.connections
     streams = assignment.streams
-    waiting.append(request)
+    waiting.append(
+      Waiting(request: request, troubles: assignment.troubles, position: waiting.count)
+    )
+    waitingCount += 1
   }
 
   /// The next request that may go out, which then counts as active.
-  mutating func next(_ mayStart: (TransferRequest) -> Bool) -> TransferRequest? {
-    let limit = sharing == .multiplexed ? streams : connections
-    guard activeCount < limit else { return nil }
+  mutating func next(_ mayStart: (TransferRequest) -> Bool) -> Waiting? {
+    guard hasPlace else { return nil }
+    skipTaken()
+    for index in firstWaiting..<waiting.count {
+      guard let found = waiting[index], mayStart(found.request) else { continue }
+      waiting[index] = nil
+      waitingCount -= 1
+      activeCount += 1
+      return found
+    }
+    return nil
+  }
+
+  /// Undoes the last ``next(_:)``.
+  mutating func putBack(_ taken: Waiting) {
+    waiting[taken.position] = taken
+    firstWaiting = min(firstWaiting, taken.position)
+    waitingCount += 1
+    activeCount -= 1
+  }
+
+  private var hasPlace: Bool {
+    waitingCount > 0 && activeCount < (sharing == .multiplexed ? streams : connections)
+  }
+
+  private mutating func skipTaken() {
     while firstWaiting < waiting.count, waiting[firstWaiting] == nil {
       firstWaiting += 1
     }
-    guard firstWaiting < waiting.count else {
+    // A line that never runs empty must not grow.
+    guard firstWaiting >= 64, firstWaiting * 2 >= waiting.count else { return }
+    waiting.removeSubrange(..<firstWaiting)
+    for index in waiting.indices { waiting[index]?.position = index }
+    firstWaiting = 0
+  }
+
+  /// Takes everything out that is not active yet.
+  mutating func removeAll() -> [TransferRequest] {
+    defer {
       waiting.removeAll(keepingCapacity: true)
       firstWaiting = 0
-      return nil
+      waitingCount = 0
     }
-    for index in firstWaiting..<waiting.count {
-      guard let request = waiting[index], mayStart(request) else { continue }
-      waiting[index] = nil
-      activeCount += 1
-      return request
-    }
-    return nil
+    return waiting.compactMap { $0?.request }
   }
 
   mutating func noteEnd() {
@@ -59,8 +98,13 @@ struct OriginLine {
 
   /// Takes a request out that is not active yet.
   mutating func remove(_ id: TransferID) -> TransferRequest? {
-    guard let index = waiting.indices.first(where: { waiting[$0]?.id == id }) else { return nil }
-    defer { waiting[index] = nil }
-    return waiting[index]
+    guard let index = waiting.indices.first(where: { waiting[$0]?.request.id == id }) else {
+      return nil
+    }
+    defer {
+      waiting[index] = nil
+      waitingCount -= 1
+    }
+    return waiting[index]?.request
   }
 }

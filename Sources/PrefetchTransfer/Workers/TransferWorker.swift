@@ -13,6 +13,8 @@ struct WorkerReport: Sendable {
   var event: TransferEvent
   var origin: Int
   var worker: Int
+  /// Whether it counts among the host's troubles.
+  var isTrouble = false
 }
 
 /// One thread's transfers: a set of libcurl's handles, and all that is done with what they bring.
@@ -23,21 +25,35 @@ final class TransferWorker {
   private static let multiplexedWait: Duration = .milliseconds(10)
   private static let longestSleep: Duration = .seconds(60)
   private static let idleLaneLimit = 64
+  /// How long it may be before new orders are seen that cannot start at once.
+  private static let doze: Duration = .milliseconds(5)
+  /// Results are handed over by the batch as long as requests are left to send meanwhile.
+  private static let batchSize = 32
+  private static let batchTime: Duration = .milliseconds(1)
+  private static let fewWaiting = 4
 
   private let number: Int
   private let settings: TransportSettings
   private let staging: any BodyStaging
-  private let orders: Mailbox<WorkerOrder>
+  /// Of all workers.
+  private let orders: [Mailbox<WorkerOrder>]
   private let reports: Mailbox<WorkerReport>
   private let options: RequestOptions
   private let multi: MultiHandle
   private let rates: RateControl
+  private let places: Locked<WirePlaces>
   private var lines: [OriginLine] = []
   private var running: [Lane] = []
   private var idle: [Lane] = []
+  /// Lines that wait for what all workers may have together, in turn.
+  private var starved: [Int] = []
+  private var waitingCount = 0
   private var sharingCount = 0
   private var incoming: [WorkerOrder] = []
   private var outgoing: [WorkerReport] = []
+  /// When what is outgoing must be handed over.
+  private var reportsDue: Duration?
+  private var mustReport = false
   private var nextInspection: Duration = .zero
   /// When the first request that waits for a rate may begin.
   private var nextStart: Duration?
@@ -48,20 +64,21 @@ final class TransferWorker {
     number: Int,
     settings: TransportSettings,
     staging: any BodyStaging & Sendable,
-    orders: Mailbox<WorkerOrder>,
+    orders: [Mailbox<WorkerOrder>],
     reports: Mailbox<WorkerReport>,
-    buckets: Locked<RateBuckets>
+    buckets: Locked<RateBuckets>,
+    places: Locked<WirePlaces>
   ) throws(Failure) {
     self.number = number
     self.settings = settings
     self.staging = staging
     self.orders = orders
     self.reports = reports
+    self.places = places
     rates = RateControl(buckets)
     options = RequestOptions(settings, library: LibraryVersion())
     multi = try MultiHandle()
-    let workers = max(1, settings.workers)
-    let connections = (settings.connectionsPerHost + workers - 1) / workers
+    let connections = (settings.connectionsPerHost + orders.count - 1) / orders.count
     try multi.set(CURLMOPT_MAX_HOST_CONNECTIONS, max(1, connections))
     try multi.set(CURLMOPT_MAX_CONCURRENT_STREAMS, 8 * settings.connectionsPerHost)
   }
@@ -73,9 +90,11 @@ final class TransferWorker {
       guard !isStopping else { break }
       rates.resume()
       startHeld()
+      startStarved()
       if mustPerform { perform() }
       inspect()
-      reports.post(&outgoing)
+      wakeWaiting()
+      postReports()
       // What has just begun can be sent at once.
       if !mustPerform { sleep() }
     }
@@ -88,7 +107,7 @@ final class TransferWorker {
   // MARK: Orders
 
   private func obey() {
-    orders.take(into: &incoming)
+    orders[number].take(into: &incoming)
     for order in incoming {
       switch order {
       case .start(let request, let assignment):
@@ -110,13 +129,93 @@ final class TransferWorker {
       lines[assignment.origin].sharing = .single
     }
     lines[assignment.origin].enqueue(request, assignment)
+    waitingCount += 1
     advance(assignment.origin)
   }
 
+  /// Starts what may start; whoever waits longer for a place that all share goes first.
   private func advance(_ origin: Int) {
-    while let request = lines[origin].next(mayStart) {
-      start(request, origin: origin)
+    guard starved.isEmpty else {
+      starve(origin)
+      return startStarved()
     }
+    while startNext(of: origin) {}
+  }
+
+  private func starve(_ origin: Int) {
+    guard !lines[origin].isStarved, lines[origin].waitingCount > 0 else { return }
+    lines[origin].isStarved = true
+    starved.append(origin)
+  }
+
+  /// The starved lines take turns, one request each, as long as there are places.
+  private func startStarved() {
+    while let origin = starved.first {
+      starved.removeFirst()
+      lines[origin].isStarved = false
+      if startNext(of: origin) {
+        starve(origin)
+      } else if lines[origin].isStarved {
+        // It went to the end, but it is still its turn.
+        starved.removeLast()
+        starved.insert(origin, at: 0)
+        return
+      }
+    }
+  }
+
+  /// False when nothing of the line may start now.
+  private func startNext(of origin: Int) -> Bool {
+    while let waiting = lines[origin].next(mayStart) {
+      let number = number
+      let answer = places.withLock {
+        $0.take(number, host: origin, knowing: waiting.troubles)
+      }
+      switch answer {
+      case .granted:
+        waitingCount -= 1
+        start(waiting.request, origin: origin)
+        return true
+      case .outdated:
+        waitingCount -= 1
+        lines[origin].noteEnd()
+        giveBack(waiting.request, origin)
+      case .full:
+        lines[origin].putBack(waiting)
+        starve(origin)
+        return false
+      }
+    }
+    return false
+  }
+
+  /// Whoever handed it over decides again.
+  private func giveBack(_ request: TransferRequest, _ origin: Int) {
+    let reason = Failure(.cancelled, "`\(request.url.authority)` was not asked after its last answer")
+    report(TransferResult(notSent: reason), of: request.id, origin)
+    mustReport = true
+  }
+
+  /// What one worker does not need any more, another may wait for.
+  private func wakeWaiting() {
+    guard orders.count > 1 else { return }
+    let number = number
+    guard let other = places.withLock({ $0.nextWaiting(besides: number) }) else { return }
+    orders[other].bell.ring()
+  }
+
+  /// As long as there is work in hand nobody has to hear of every single result.
+  private func postReports() {
+    guard !outgoing.isEmpty else { return }
+    if !mustReport, outgoing.count < Self.batchSize, waitingCount > 0 {
+      let now = Uptime.now()
+      let due = reportsDue ?? now + Self.batchTime
+      reportsDue = due
+      guard due <= now else { return }
+    }
+    mustReport = false
+    reportsDue = nil
+    reports.post(&outgoing)
   }
 
   /// Whether nothing is owed to a rate that the request is held to.
@@ -153,7 +252,7 @@ final class TransferWorker {
       if lane.mayShareConnection { sharingCount += 1 }
       running.append(lane)
     } catch {
-      lines[origin].noteEnd()
+      endPlace(of: origin)
       report(TransferResult(.failure(error), figures: TransferFigures()), of: request.id, origin)
     }
   }
@@ -174,8 +273,8 @@ final class TransferWorker {
     }
     for origin in lines.indices {
       guard let request = lines[origin].remove(id) else { continue }
-      let failure = Self.cancellation(of: request)
-      return report(TransferResult(.failure(failure), figures: TransferFigures()), of: id, origin)
+      waitingCount -= 1
+      return report(TransferResult(notSent: Self.cancellation(of: request)), of: id, origin)
     }
   }
 
@@ -221,7 +320,9 @@ final class TransferWorker {
   }
 
   private func sleep() {
-    guard orders.willSleep() else { return }
+    // Who has requests in line looks for more whenever one of those on the wire ends.
+    let isDozing = waitingCount > 0 || !outgoing.isEmpty
+    guard orders[number].willSleep(isDozing ? .dozing : .asleep) else { return }
     var limit = Self.longestSleep
     if !running.isEmpty {
       limit = max(.milliseconds(1), nextInspection - Uptime.now())
@@ -230,8 +331,9 @@ final class TransferWorker {
       limit = min(limit, max(.milliseconds(1), time - Uptime.now()))
     }
     if sharingCount > 0 { limit = min(limit, Self.multiplexedWait) }
+    if isDozing { limit = min(limit, outgoing.isEmpty ? Self.doze : Self.batchTime) }
     do throws(Failure) {
-      mustPerform = try multi.poll(milliseconds: limit.milliseconds, wokenBy: orders.bell)
+      mustPerform = try multi.poll(milliseconds: limit.milliseconds, wokenBy: orders[number].bell)
     } catch {
       failAll(error)
     }
@@ -271,7 +373,7 @@ final class TransferWorker {
     // A handle that is taken out while it pauses might begin its next transfer so.
     if idle.count < Self.idleLaneLimit, !lane.isPaused { idle.append(lane) }
     let origin = lane.origin
-    lines[origin].noteEnd()
+    endPlace(of: origin)
     if let head = exchange.head {
       lines[origin].sharing = head.version.hasPrefix("1.") ? .single : .multiplexed
       if exchange.triesHTTP3, head.version != "3" {
@@ -279,13 +381,41 @@ final class TransferWorker {
         result.figures.didFallBackFromHTTP3 = true
       }
     }
-    report(result, of: exchange.request.id, origin)
+    let isTrouble = result.isTrouble
+    report(result, of: exchange.request.id, origin, isTrouble: isTrouble)
+    if isTrouble { hold(origin) }
     advance(origin)
+    if lines[origin].waitingCount <= Self.fewWaiting { mustReport = true }
   }
 
-  private func report(_ result: TransferResult, of id: TransferID, _ origin: Int) {
+  private func endPlace(of origin: Int) {
+    lines[origin].noteEnd()
+    let number = number
+    places.withLock { $0.giveBack(number) }
+  }
+
+  /// Nothing that was meant for the host goes out before its trouble is known to whoever decides.
+  private func hold(_ origin: Int) {
+    places.withLock { $0.noteTrouble(of: origin) }
+    let unsent = lines[origin].removeAll()
+    waitingCount -= unsent.count
+    for request in unsent { giveBack(request, origin) }
+    mustReport = true
+  }
+
+  private func report(
+    _ result: TransferResult,
+    of id: TransferID,
+    _ origin: Int,
+    isTrouble: Bool = false
+  ) {
     outgoing.append(
-      WorkerReport(event: .finished(id, result), origin: origin, worker: number)
+      WorkerReport(
+        event: .finished(id, result),
+        origin: origin,
+        worker: number,
+        isTrouble: isTrouble
+      )
     )
   }
 
