@@ -52,6 +52,7 @@ package struct Engine {
       identity: request.identity,
       segments: request.segments,
       listsKept: request.listsKept,
+      keepsItems: request.keepsItems,
       at: start
     )
     var effects: [Effect] = []

@@ -121,10 +121,7 @@ struct InertTextTests {
 
   @Test("A plan keeps five fields and one line for each item")
   func plan() {
-    let lines = PlanLines(
-      envelope: ReportFixture(foreign: Self.hostile, own: Self.hostile).envelope
-    )
-    .lines
+    let lines = ReportFixture(foreign: Self.hostile, own: Self.hostile).envelope.planLines
     #expect(lines.count == ReportFixture().items.count)
     for line in lines {
       #expect(Self.count("\t", in: line) == 4)
@@ -149,7 +146,7 @@ struct InertTextTests {
   @Test("No secret appears in a plan", arguments: secrets)
   func planSecrecy(secret: String) {
     let fixture = ReportFixture(foreign: secret, own: secret, secrets: Self.secrets)
-    let text = PlanLines(envelope: fixture.envelope).lines.joined(separator: "\n")
+    let text = fixture.envelope.planLines.joined(separator: "\n")
     for trace in ["s3cret", "-longer", "wörd", "user:"] {
       #expect(!text.contains(trace), "\(trace)")
     }

@@ -48,7 +48,7 @@ struct PlanLinesTests {
       Self.item("nowhere", .fetch, in: [], at: 2),
       Self.item("first-1", .update, in: ["first"], at: 4),
     ]
-    let names = PlanLines(envelope: Self.envelope(items)).lines.map { line in
+    let names = Self.envelope(items).planLines.map { line in
       String(line.split(separator: "/").last?.prefix { $0 != "?" } ?? "")
     }
     #expect(names == ["first-1", "first-2", "shared", "later", "nowhere", "gone"])
@@ -61,7 +61,7 @@ struct PlanLinesTests {
     var failed = Self.item("b", .fail, in: ["first"], at: 1)
     failed.failure = Failure(.tooLarge, "the limit\tis 5")
     #expect(
-      PlanLines(envelope: Self.envelope([known, failed])).lines == [
+      Self.envelope([known, failed]).planLines == [
         "fetch\tfirst,second\t12\thttps://x.org/a?token=abc\tnot stored",
         "fail\tfirst\t-\thttps://x.org/b?token=abc\tthe limit\\u{9}is 5",
       ]
@@ -71,8 +71,8 @@ struct PlanLinesTests {
   @Test("What is kept is listed and counted only when asked for")
   func kept() {
     let items = [Self.item("a", .keep, in: ["first"], at: 0)]
-    #expect(PlanLines(envelope: Self.envelope(items, all: false)).lines == [])
-    #expect(PlanLines(envelope: Self.envelope(items)).lines.count == 1)
+    #expect(Self.envelope(items, all: false).planLines == [])
+    #expect(Self.envelope(items).planLines.count == 1)
   }
 
   @Test("The summary counts what would be done and how much it is")
@@ -82,10 +82,84 @@ struct PlanLinesTests {
     let unknown = Self.item("b", .update, in: ["first"], at: 1)
     let removed = Self.item("c", .remove, in: ["first"], at: nil)
     #expect(
-      PlanLines(envelope: Self.envelope([known, unknown, removed])).summary
+      PlanSummary(totals: Self.envelope([known, unknown, removed]).report.totals).line
         == "plan: 1 to fetch, 1 to update, 1 to remove; 1.2 kB and 1 item of unknown size"
     )
-    #expect(PlanLines(envelope: Self.envelope([])).summary == "plan: nothing to do; 0 B")
+    #expect(PlanSummary(totals: Totals()).line == "plan: nothing to do; 0 B")
+  }
+
+  @Test("Of one segment each line is printed as soon as those before it are known")
+  func held() {
+    var printed = ""
+    let printer = PlanPrinter(segments: ["first"], listsKept: false, secrets: []) {
+      printed += String(decoding: $0, as: UTF8.self)
+    }
+    let long = String(repeating: "x", count: 70_000)
+    for (name, action, position) in [
+      ("c", ItemAction.fetch, 2), ("gone", .remove, nil), ("b", .keep, 1), (long, .fetch, 3),
+    ] {
+      printer.observe(
+        .itemSettled(Self.item(name, action, in: ["first"], at: position)),
+        at: Moment(wall: ReportFixture.start, uptime: .zero)
+      )
+      #expect(printed.isEmpty)
+    }
+    printer.observe(
+      .itemSettled(Self.item("a", .update, in: ["first"], at: 0)),
+      at: Moment(wall: ReportFixture.start, uptime: .zero)
+    )
+    #expect(
+      printed.split(separator: "\n").map { $0.prefix { $0 != "\t" } } == [
+        "update", "fetch", "fetch",
+      ]
+    )
+    printer.finish()
+    let lines = printed.split(separator: "\n")
+    #expect(lines.count == 4)
+    #expect(lines[0].contains("/a?") && lines[1].contains("/c?") && lines[3].hasPrefix("remove"))
+  }
+
+  @Test("An item that another segment turns out to name as well stands where that one stands")
+  func shared() {
+    var printed = ""
+    let printer = PlanPrinter(segments: ["later", "first"], listsKept: false, secrets: []) {
+      printed += String(decoding: $0, as: UTF8.self)
+    }
+    let now = Moment(wall: ReportFixture.start, uptime: .zero)
+    let both = Self.item("both", .fetch, in: ["later"], at: 1)
+    printer.observe(.itemSettled(Self.item("one", .fetch, in: ["later"], at: 0)), at: now)
+    printer.observe(.itemSettled(both), at: now)
+    printer.observe(.itemShared(both, segment: "first"), at: now)
+    let first = SegmentResult(name: "first", state: .current, priority: 1, isRequired: true)
+    printer.observe(.segmentSettled(first), at: now)
+    printer.finish()
+    let fields = printed.split(separator: "\n").map { $0.split(separator: "\t")[1] }
+    #expect(fields == ["later,first", "later"])
+  }
+}
+
+extension ReportEnvelope {
+  /// What a dry run prints while its items settle.
+  var planLines: [String] {
+    var text: [UInt8] = []
+    let printer = PlanPrinter(
+      segments: report.segments.map(\.name),
+      listsKept: listsAllItems,
+      secrets: secrets
+    ) { text += $0 }
+    let now = Moment(wall: report.started, uptime: .zero)
+    for item in report.items { printer.observe(.itemSettled(item), at: now) }
+    for segment in report.segments {
+      let result = SegmentResult(
+        name: segment.name,
+        state: segment.state,
+        priority: segment.priority,
+        isRequired: segment.isRequired
+      )
+      printer.observe(.segmentSettled(result), at: now)
+    }
+    printer.finish()
+    return String(decoding: text, as: UTF8.self).split(separator: "\n").map(String.init)
   }
 }
 

@@ -51,6 +51,8 @@ struct Reconciliation {
     session.isPlan = isPlan
     session.probesItems = probesItems
     session.listsKept = listsAllItems
+    session.printsPlan = printsPlan
+    session.keepsItems = needsItems
     let report = try session.run()
     let exit = ExitStatus(report, detailed: isDetailed)
     let envelope = ReportEnvelope(
@@ -81,6 +83,30 @@ struct Reconciliation {
     engine.items.map { $0 == .all } ?? (loaded.configuration.report.items == .all)
   }
 
+  /// Lines of a plan give way to whatever document is asked for in their place.
+  private var printsPlan: Bool {
+    isPlan && !context.shared.isJSON && !destinations.contains { $0.path == "-" }
+  }
+
+  /// Whether any rendering names items besides those that failed.
+  private var needsItems: Bool {
+    if context.shared.isJSON { return true }
+    let formats = destinations.map(\.format) + (isPlan ? [] : [format])
+    return formats.contains { format in
+      switch format {
+      case .prometheus: false
+      case .text: listsAllItems
+      // Of items they tell failures only; those of a plan are kept with all others.
+      case .md, .html: isPlan
+      case .json, .ndjson, .junit: true
+      }
+    }
+  }
+
+  private var format: ReportFormat {
+    ReportFormat(rawValue: loaded.configuration.report.format.rawValue) ?? .text
+  }
+
   private var objectPath: @Sendable (ContentDigest) -> String {
     let cache = places.cache
     return { DiskStore.objectPath($0, cache: cache) }
@@ -106,7 +132,7 @@ struct Reconciliation {
     if isPlan {
       // After the lines also where both streams are one terminal.
       context.console.flush()
-      context.console.note(PlanLines(envelope: envelope).summary)
+      context.console.note(PlanSummary(totals: envelope.report.totals).line)
     }
     return status
   }
@@ -157,13 +183,11 @@ struct Reconciliation {
     if let destination = destinations.first(where: { $0.path == "-" }) {
       return ReportRendering.bytes(envelope, as: destination.format)
     }
-    if isPlan {
-      return Array(PlanLines(envelope: envelope).lines.map { $0 + "\n" }.joined().utf8)
-    }
+    // Its lines are printed already.
+    if isPlan { return [] }
     // Silent when all is well, or will be by itself.
     let isWell = envelope.exit == .ok || envelope.exit == .deferred || envelope.exitCode == 0
     if context.shared.isQuiet, isWell { return [] }
-    let format = ReportFormat(rawValue: loaded.configuration.report.format.rawValue) ?? .text
     return ReportRendering.bytes(envelope, as: format)
   }
 

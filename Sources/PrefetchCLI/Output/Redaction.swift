@@ -6,11 +6,20 @@ enum Redaction {
   private static let minimumLength = 6
 
   static func masked(_ text: String, secrets: [String]) -> String {
+    secrets.isEmpty ? text : masked(text, needles: needles(of: secrets))
+  }
+
+  /// What is looked for in texts because of secrets, made once for many texts.
+  static func needles(of secrets: [String]) -> [[UInt8]] {
     // The longest first: of a secret that begins like another one nothing may be left over.
     secrets.flatMap(spellings)
       .filter { $0.utf8.count >= minimumLength }
       .sorted { $0.utf8.count > $1.utf8.count }
-      .reduce(text) { replaced($0, of: $1) }
+      .map { Array($0.utf8) }
+  }
+
+  static func masked(_ text: String, needles: [[UInt8]]) -> String {
+    needles.reduce(text) { replaced($0, of: $1) }
   }
 
   /// A URL for reports and logs, also one that was refused for what it holds.
@@ -25,7 +34,9 @@ enum Redaction {
 
   /// The part before the host masked, whatever else is wrong with the URL.
   static func withoutUserInformation(_ text: some StringProtocol) -> String {
-    guard let slashes = text.firstRange(of: "//") else { return String(text) }
+    guard text.utf8.contains(UInt8(ascii: "@")), let slashes = text.firstRange(of: "//") else {
+      return String(text)
+    }
     let rest = text[slashes.upperBound...]
     guard let at = rest.prefix(while: { !"/?#".contains($0) }).lastIndex(of: "@") else {
       return String(text)
@@ -48,9 +59,8 @@ enum Redaction {
     return [secret, query]
   }
 
-  private static func replaced(_ text: String, of secret: String) -> String {
+  private static func replaced(_ text: String, of needle: [UInt8]) -> String {
     let haystack = Array(text.utf8)
-    let needle = Array(secret.utf8)
     var result: [UInt8] = []
     var position = 0
     while position < haystack.count {

@@ -3,6 +3,8 @@ enum SafeText {
   /// Controls, line breaks, direction marks, invisible characters and those that XML cannot hold as
   /// `\u{…}`; everything else as it is.
   static func line(_ text: String) -> String {
+    // Nearly every text is plain, and bytes are quicker to look at than scalars.
+    if text.utf8.allSatisfy({ 0x20 <= $0 && $0 < 0x7F }) { return text }
     guard text.unicodeScalars.contains(where: isActive) else { return text }
     var safe = ""
     for scalar in text.unicodeScalars {

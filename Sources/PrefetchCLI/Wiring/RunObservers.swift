@@ -8,7 +8,12 @@ struct RunObservers {
   private let events: EventSink?
   private let progress: ProgressLine?
 
-  init(context: CommandContext, engine: EngineOptions, runID: String) throws(Failure) {
+  init(
+    context: CommandContext,
+    engine: EngineOptions,
+    runID: String,
+    further: [(any RunObserver)?] = []
+  ) throws(Failure) {
     events = try engine.events.map { destination throws(Failure) in
       try EventSink(
         destination,
@@ -19,7 +24,7 @@ struct RunObservers {
     }
     progress = ProgressLine.isWanted(context) ? ProgressLine() : nil
     let trace: TraceLog? = context.shared.verbosity > 0 ? TraceLog(context.console) : nil
-    let candidates: [(any RunObserver)?] = [events, progress, trace]
+    let candidates: [(any RunObserver)?] = [events, progress, trace] + further
     all = candidates.compactMap { $0 }
   }
 

@@ -18,6 +18,10 @@ struct RunSession {
   var probesItems = true
   /// Whether unchanged items are told one by one.
   var listsKept = false
+  /// Whether the report needs the items one by one.
+  var keepsItems = true
+  /// Whether the lines of a plan are wanted on standard output.
+  var printsPlan = false
   let runID: String
 
   private var console: Console { context.console }
@@ -41,10 +45,10 @@ struct RunSession {
         cache: places.cache,
         clockStart: context.clock.now().wall
       )
-    else { return try perform(subscriptions, store: AbsentStore(), gates: []) }
+    else { return try perform(subscriptions, store: AbsentStore(), gates: [], history: nil) }
     defer { console.report(store.takeDiagnostics()) }
     let gates = try state?.hostGates(at: context.clock.now().wall) ?? []
-    return try perform(subscriptions, store: store, gates: gates)
+    return try perform(subscriptions, store: store, gates: gates, history: nil)
   }
 
   private func reconcile() throws(Failure) -> Report {
@@ -76,11 +80,17 @@ struct RunSession {
     console.report(store.takeDiagnostics())
     store.lastUses = { () throws(Failure) in try state.uses() }
     let gates = try state.hostGates(at: context.clock.now().wall)
-    let report = try perform(subscriptions, store: store, gates: gates)
+    let history = HistoryRecorder(
+      state,
+      runID: runID,
+      limit: loaded.configuration.report.history
+    )
+    let report = try perform(subscriptions, store: store, gates: gates, history: history)
     try store.finishRun(holding: lock)
     try store.close()
     console.report(store.takeDiagnostics())
     try remember(report, in: state)
+    try history.finish()
     try state.close()
     return report
   }
@@ -88,7 +98,8 @@ struct RunSession {
   private func perform(
     _ subscriptions: Subscriptions,
     store: any ContentStore,
-    gates: [HostGate]
+    gates: [HostGate],
+    history: HistoryRecorder?
   ) throws(Failure) -> Report {
     let builder = RequestBuilder(
       configuration: loaded.configuration,
@@ -103,6 +114,7 @@ struct RunSession {
       probesItems: probesItems
     )
     request.listsKept = listsKept
+    request.keepsItems = keepsItems
     request.rules = rules(for: request)
     let settings = builder.transportSettings { context.environment.variables[$0] }
     let transport = try CurlTransport(
@@ -110,7 +122,19 @@ struct RunSession {
       staging: store.staging,
       clock: context.clock
     )
-    let observers = try RunObservers(context: context, engine: engine, runID: runID)
+    let printer = PlanPrinter(
+      segments: request.segments.map(\.name),
+      listsKept: listsKept,
+      secrets: console.secrets,
+      isClosed: { [console] in console.isClosed },
+      print: { [console] in console.print(bytes: $0) }
+    )
+    let observers = try RunObservers(
+      context: context,
+      engine: engine,
+      runID: runID,
+      further: [printsPlan ? printer : nil, history]
+    )
     let engine = Engine(
       transport: transport,
       store: store,
@@ -119,6 +143,7 @@ struct RunSession {
       stop: ProcessStop(),
       observers: observers.all
     )
+    defer { if printsPlan { printer.finish() } }
     var report = try engine.run(
       request,
       gates: gates,
@@ -211,21 +236,6 @@ struct RunSession {
       ),
       keeping: loaded.configuration.report.history
     )
-    // What an interruption cut short is no news of the item.
-    let told = report.items.filter { item in
-      item.outcome?.isNews == true && !item.url.isEmpty && item.failure?.code != .cancelled
-    }
-    let entries = told.map { item in
-      HistoryEntry(
-        url: item.url,
-        at: report.finished,
-        run: runID,
-        action: item.action.rawValue,
-        outcome: item.outcome?.rawValue ?? "",
-        reason: item.failure?.message ?? item.reason
-      )
-    }
-    try state.recordHistory(entries, keeping: loaded.configuration.report.history)
   }
 }
 

@@ -8,6 +8,8 @@ package protocol ContentStore: BodyStaging {
   /// What every record says, in one pass and without text.
   func takeInventory() throws(Failure) -> Inventory
   /// Whole records by their numbers, in that order; nil for those that are gone.
+  ///
+  /// An id that would have to be made of the URL may be empty.
   func records(_ items: [Int64]) throws(Failure) -> [ContentRecord?]
   /// Whether objects may have been lost, or come, since the last run looked: a look at 256 times.
   func hasUnseenChanges() throws(Failure) -> Bool

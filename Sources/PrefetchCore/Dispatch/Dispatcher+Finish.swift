@@ -115,7 +115,8 @@ extension Dispatcher {
     var removed: [RemovedContent] = []
     for (record, removal) in zip(records, removals) {
       guard let record else { continue }
-      var content = RemovedContent(url: record.url, id: record.id, size: record.size)
+      let id = record.id.isEmpty ? start.identify(record.url) : record.id
+      var content = RemovedContent(url: record.url, id: id, size: record.size)
       content.hadBody = record.digest != nil
       content.segments = removal.segments
       removed.append(content)

@@ -382,7 +382,10 @@ extension Dispatcher {
     now: Moment
   ) {
     let slot = Int(items[item].slot)
-    let merged = Revalidation.merge(stored: record.headers, confirmed: response.headers)
+    let merged =
+      Revalidation.repeats(stored: record.headers, confirmed: response.headers)
+      ? (headers: record.headers, isChanged: false)
+      : Revalidation.merge(stored: record.headers, confirmed: response.headers)
     var renewed = record
     renewed.headers = merged.headers
     renewed.validators = Revalidation.renewed(record.validators, by: response.headers)

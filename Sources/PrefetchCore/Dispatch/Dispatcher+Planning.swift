@@ -168,6 +168,8 @@ extension Dispatcher {
       return begin(step, of: index, now: now, into: &effects)
     }
     settleAtOnce(step, of: index, now: now, into: &effects)
+    // Where no other segment can name it, nobody asks for it again.
+    if segments.count == 1, items.last?.state == .settled { items.removeLast() }
   }
 
   /// A dry run asks only about what it cannot know.

@@ -234,14 +234,19 @@ package struct Dispatcher: Sendable {
     let slot = Int(items[item].slot)
     let id = newTransfer(for: .item(item))
     guard var request = active[slot].exchange?.nextRequest(id) else { return }
-    let segment = segments[Int(items[item].segment)].declaration
-    if let rate = segment.rate {
-      request.rateGroup = .init(name: segment.name, rate: rate)
+    let segment = Int(items[item].segment)
+    if let rate = segments[segment].declaration.rate {
+      request.rateGroup = .init(name: segments[segment].declaration.name, rate: rate)
     }
     if !active[slot].isAnnounced {
       active[slot].isAnnounced = true
       effects.append(
-        .announce(.itemStarted(active[slot].entry.url, segments: names(active[slot].segments)))
+        .announce(
+          .itemStarted(
+            active[slot].entry.url,
+            segments: Self.names(active[slot].segments, segments)
+          )
+        )
       )
     }
     active[slot].result.attempts += 1
@@ -265,12 +270,12 @@ package struct Dispatcher: Sendable {
         return
       }
       queue.finished(on: host, result)
-      announceRequest(
+      Self.announceRequest(
         status,
         result.figures,
         exchange.hop,
         isRetry: exchange.isRetry,
-        for: [segment],
+        for: segments[segment].names,
         into: &effects
       )
       let step = exchange.receive(
@@ -301,12 +306,12 @@ package struct Dispatcher: Sendable {
           random: jitter.next()
         )
       else { return }
-      announceRequest(
+      Self.announceRequest(
         status,
         result.figures,
         hop,
         isRetry: isRetry,
-        for: active[slot].segments,
+        for: Self.names(active[slot].segments, segments),
         into: &effects
       )
       note(result, step, of: host, now: now, into: &effects)
@@ -353,17 +358,18 @@ package struct Dispatcher: Sendable {
     }
   }
 
-  private func announceRequest(
+  /// Static, since a method of this value would be handed a copy of all of it.
+  private static func announceRequest(
     _ status: Int?,
     _ figures: TransferFigures,
     _ hop: WebURL?,
     isRetry: Bool,
-    for asking: [Int],
+    for segments: [String],
     into effects: inout [Effect]
   ) {
     let result = RequestResult(
       url: hop,
-      segments: names(asking),
+      segments: segments,
       status: status,
       wireBytes: figures.wireBytes,
       isRetry: isRetry
@@ -371,7 +377,7 @@ package struct Dispatcher: Sendable {
     effects.append(.announce(.requestFinished(result)))
   }
 
-  private func names(_ asking: [Int]) -> [String] {
+  private static func names(_ asking: [Int], _ segments: [SegmentWork]) -> [String] {
     asking.count == 1 ? segments[asking[0]].names : asking.map { segments[$0].declaration.name }
   }
 

@@ -130,6 +130,13 @@ extension HeaderBlock {
     }
   }
 
+  package mutating func append(name: RawSpan, value: RawSpan) {
+    unsafe name.withUnsafeBytes { unsafe text.append(contentsOf: $0) }
+    ends.append(UInt32(text.count))
+    unsafe value.withUnsafeBytes { unsafe text.append(contentsOf: $0) }
+    ends.append(UInt32(text.count))
+  }
+
   package mutating func reserve(bytes: Int, fields: Int) {
     text.reserveCapacity(bytes)
     ends.reserveCapacity(2 * fields)

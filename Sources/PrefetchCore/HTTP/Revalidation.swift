@@ -35,6 +35,18 @@ package enum Revalidation {
     return (merged, isChanged)
   }
 
+  /// Whether a 304 only repeats what is stored, the clock aside: most do, and nothing has to be
+  /// merged then.
+  package static func repeats(stored: HeaderBlock, confirmed: HeaderBlock) -> Bool {
+    guard !["Cache-Control", "Expires", "Age"].contains(where: stored.has) else { return false }
+    for index in confirmed.indices where !confirmed.isNamed(index, "Date") {
+      let place = stored.indices.first { stored.isNamed($0, as: confirmed, at: index) }
+      if let place, stored.hasSameValue(place, as: confirmed, at: index) { continue }
+      guard confirmed.isNamed(index, anyOf: ofTheConnection) else { return false }
+    }
+    return true
+  }
+
   /// What of a response is worth keeping: all but what belonged to the connection.
   package static func storable(_ headers: HeaderBlock) -> HeaderBlock {
     headers.filtered { !headers.isNamed($0, anyOf: ofTheConnection) }

@@ -19,6 +19,9 @@ package struct RunRequest: Sendable {
   package var policy: RunPolicy
   /// Whether items that are simply kept are told one by one.
   package var listsKept = false
+  /// Whether the report keeps the items one by one; without it, of a million only those that weigh
+  /// on the exit status.
+  package var keepsItems = true
   /// Of everything besides manifests that decides about items, see ``QuietMark``.
   package var rules: UInt64 = 0
 

@@ -29,7 +29,7 @@ package struct Report: Sendable {
   package var elapsed: Duration = .zero
   package var totals = Totals()
   package var segments: [Segment] = []
-  /// In the order in which they settled.
+  /// In the order in which they settled; few or none where the request keeps none.
   package var items: [ItemResult] = []
   package var diagnostics: [Diagnostic] = []
   package var signal: Int32?
@@ -78,6 +78,8 @@ package struct Totals: Hashable, Sendable {
   package var bytesStored: Int64 = 0
   /// The stored size of what did not have to be transferred.
   package var bytesSaved: Int64 = 0
+  /// Items to be transferred of which a plan does not know how large they are.
+  package var unknownSizes: Int64 = 0
 
   package init() {}
 
@@ -98,9 +100,11 @@ package struct Totals: Hashable, Sendable {
     case .fetch:
       fetched += 1
       bytesStored += size
+      unknownSizes += item.size == nil ? 1 : 0
     case .update:
       updated += 1
       bytesStored += size
+      unknownSizes += item.size == nil ? 1 : 0
     case .defer:
       deferred += 1
     case .fail:

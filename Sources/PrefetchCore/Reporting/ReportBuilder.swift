@@ -3,6 +3,7 @@ package struct ReportBuilder: Sendable {
   private var report: Report
   private let startedUptime: Duration
   private let listsKept: Bool
+  private let keepsItems: Bool
   private let sharesItems: Bool
   private var positions: [String: Int] = [:]
   /// The last item of each URL.
@@ -13,9 +14,11 @@ package struct ReportBuilder: Sendable {
     identity: String,
     segments: [SegmentDeclaration],
     listsKept: Bool = false,
+    keepsItems: Bool = true,
     at now: Moment
   ) {
     self.listsKept = listsKept
+    self.keepsItems = keepsItems
     sharesItems = segments.count > 1
     report = Report(mode: mode, identity: identity, started: now.wall)
     startedUptime = now.uptime
@@ -76,9 +79,15 @@ package struct ReportBuilder: Sendable {
 
   /// Items that nothing came of are told one by one only where that was asked for.
   private mutating func collect(_ item: ItemResult) {
-    guard listsKept || item.outcome != .unchanged else { return }
+    guard keepsItems ? listsKept || item.outcome != .unchanged : weighs(item) else { return }
     if sharesItems { itemPositions[item.url] = report.items.count }
     report.items.append(item)
+  }
+
+  /// Whether the exit status depends on it: a plan is no failure, whatever it says of its items.
+  private func weighs(_ item: ItemResult) -> Bool {
+    guard let failure = item.failure else { return false }
+    return report.mode != .plan || failure.code.category == .io
   }
 
   package func finished(at now: Moment, gates: [HostGate] = []) -> Report {

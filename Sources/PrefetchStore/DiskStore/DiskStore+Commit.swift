@@ -11,6 +11,10 @@ extension DiskStore {
     for body in bodies {
       staging.discard(body)
     }
+    // New times alone are no reason to copy the index: without them items are asked once more.
+    for case .confirm(let confirmations) in changes {
+      countedChanges += Int64(confirmations.count)
+    }
     return removed
   }
 

@@ -23,21 +23,20 @@ enum HeaderCoding {
   /// Nil for bytes that `encode` never makes.
   static func decode(_ bytes: RawSpan) -> HeaderBlock? {
     var cursor = Cursor(offset: 0)
-    var fields: [HeaderField] = []
+    var headers = HeaderBlock()
+    headers.reserve(bytes: bytes.byteCount + 128, fields: 16)
     while cursor.offset < bytes.byteCount {
-      guard let code = cursor.byte(bytes) else { return nil }
-      let name: String
+      guard let code = cursor.byte(bytes), code <= names.count,
+        let spelled = code == 0 ? cursor.text(bytes) : 0..<0, let value = cursor.text(bytes)
+      else { return nil }
       if code == 0 {
-        guard let spelled = cursor.text(bytes) else { return nil }
-        name = spelled
+        headers.append(name: bytes.extracting(spelled), value: bytes.extracting(value))
       } else {
-        guard code <= names.count else { return nil }
-        name = names[Int(code) - 1]
+        let name = nameBytes[Int(code) - 1]
+        headers.append(name: unsafe name.span.bytes, value: bytes.extracting(value))
       }
-      guard let value = cursor.text(bytes) else { return nil }
-      fields.append(HeaderField(name, value))
     }
-    return HeaderBlock(fields)
+    return headers
   }
 
   private static func append(_ text: String, to bytes: inout [UInt8]) {
@@ -59,7 +58,8 @@ enum HeaderCoding {
       return unsafe bytes.unsafeLoad(fromByteOffset: offset, as: UInt8.self)
     }
 
-    mutating func text(_ bytes: RawSpan) -> String? {
+    /// Where the next text lies.
+    mutating func text(_ bytes: RawSpan) -> Range<Int>? {
       var count = 0
       var shift = 0
       repeat {
@@ -70,9 +70,7 @@ enum HeaderCoding {
       } while true
       guard count <= bytes.byteCount - offset else { return nil }
       defer { offset += count }
-      return unsafe bytes.extracting(offset..<offset + count).withUnsafeBytes {
-        unsafe String(decoding: $0, as: UTF8.self)
-      }
+      return offset..<offset + count
     }
   }
 
@@ -94,6 +92,8 @@ enum HeaderCoding {
     "x-frame-options", "Content-Security-Policy", "content-security-policy", "Referrer-Policy",
     "referrer-policy", "Timing-Allow-Origin", "timing-allow-origin",
   ]
+
+  private static let nameBytes = names.map { Array($0.utf8) }
 
   private static let codes = Dictionary(
     uniqueKeysWithValues: zip(names, UInt8(1)...UInt8(names.count))

@@ -66,6 +66,6 @@ final class RecordQuery {
   func record(_ item: Int64) throws(Failure) -> ContentRecord? {
     try statement.bind(1, item)
     defer { statement.reset() }
-    return try statement.step() ? try RecordRow.read(statement) : nil
+    return try statement.step() ? try RecordRow.read(statement, isNamed: false) : nil
   }
 }

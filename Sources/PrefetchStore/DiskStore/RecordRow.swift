@@ -16,9 +16,15 @@ enum RecordRow {
 
   static let columnCount: Int32 = 23
 
-  static func read(_ row: borrowing Statement) throws(Failure) -> ContentRecord {
+  /// Where nobody needs an id that has to be made, `isNamed` false leaves it empty: the digest of a
+  /// URL costs more than all the rest.
+  static func read(
+    _ row: borrowing Statement,
+    isNamed: Bool = true
+  ) throws(Failure) -> ContentRecord {
     let url = row.text(1)
-    var record = ContentRecord(url: url, id: row.optionalText(2) ?? ItemName.made(from: url))
+    let id = row.optionalText(2) ?? (isNamed ? ItemName.made(from: url) : "")
+    var record = ContentRecord(url: url, id: id)
     record.provider = row.optionalText(3)
     record.type = row.optionalText(4)
     guard let state = state(row, 5) else { throw damaged("state", of: record.url) }

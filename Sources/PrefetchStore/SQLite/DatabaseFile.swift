@@ -92,7 +92,7 @@ struct DatabaseFile: Sendable {
   }
 
   /// Pages that are looked at in about a millisecond; damage of a larger file shows when it is read.
-  private static let glance: Int64 = 256
+  private static let glance: Int64 = 64
 
   // MARK: Closing
 

@@ -1,0 +1,104 @@
+import PrefetchCore
+
+/// Prints a dry run in the order in which the run would act, each line as soon as nothing can come
+/// before it any more.
+final class PlanPrinter: RunObserver {
+  private let format: PlanLine
+  /// In the order of the configuration.
+  private let segments: [String]
+  private let listsKept: Bool
+  private let isClosed: () -> Bool
+  private let print: ([UInt8]) -> Void
+  private var priorities: [String: Int] = [:]
+  /// Of a segment that is alone, lines that overtook others.
+  private var held = HeldLines()
+  /// Removals, and whatever several segments share in.
+  private var ranked = RankedLines()
+  private var buffer: [UInt8] = []
+
+  private static let capacity = 64 * 1024
+
+  init(
+    segments: [String],
+    listsKept: Bool,
+    secrets: [String],
+    isClosed: @escaping () -> Bool = { false },
+    print: @escaping ([UInt8]) -> Void
+  ) {
+    self.segments = segments
+    self.listsKept = listsKept
+    self.isClosed = isClosed
+    self.print = print
+    format = PlanLine(secrets: secrets)
+  }
+
+  func observe(_ fact: RunFact, at now: Moment) {
+    switch fact {
+    case .itemSettled(let item):
+      settled(item)
+    case .itemShared(let item, let segment):
+      ranked.share(item, with: segment)
+    case .segmentSettled(let segment):
+      priorities[segment.name] = segment.priority
+    case .itemsDiscovered, .itemsKept, .itemStarted, .bytesReceived, .requestFinished,
+      .manifestSettled, .interrupted, .storeFailed:
+      break
+    }
+  }
+
+  /// Prints what is left; nothing settles any more.
+  func finish() {
+    held.writeAll(to: &buffer)
+    if !ranked.isEmpty {
+      ranked.write(ranks: ranks, format) { line in
+        append(line)
+        line.removeAll(keepingCapacity: true)
+      }
+    }
+    flush()
+  }
+
+  private func settled(_ item: ItemResult) {
+    guard !isClosed() else { return }
+    let isListed = listsKept || item.action != .keep
+    guard segments.count == 1, item.action != .remove else {
+      if isListed { ranked.add(item, format) }
+      return
+    }
+    // What broke a rule of the manifest has no place in its list.
+    guard let position = item.position, position != held.next else {
+      if isListed { format.append(item, to: &buffer) }
+      if item.position != nil {
+        held.pass()
+        held.writeNext(to: &buffer)
+      }
+      return flushIfFull()
+    }
+    var line: [UInt8] = []
+    if isListed { format.append(item, to: &line) }
+    held.hold(line, at: position)
+  }
+
+  /// Lower goes first; what has no priority comes after all that have one.
+  private var ranks: [String: Int] {
+    let ordered = segments.enumerated().sorted { a, b in
+      (priorities[a.element] ?? Int.max, a.offset) < (priorities[b.element] ?? Int.max, b.offset)
+    }
+    return Dictionary(ordered.enumerated().map { ($1.element, $0) }) { first, _ in first }
+  }
+
+  private func append(_ line: [UInt8]) {
+    buffer += line
+    flushIfFull()
+  }
+
+  private func flushIfFull() {
+    if buffer.count >= Self.capacity { flush() }
+  }
+
+  private func flush() {
+    guard !buffer.isEmpty else { return }
+    print(buffer)
+    buffer.removeAll(keepingCapacity: true)
+  }
+}

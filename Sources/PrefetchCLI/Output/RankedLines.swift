@@ -1,0 +1,88 @@
+import PrefetchCore
+
+/// Lines whose order is known only at the end: segments have priorities that their manifests say,
+/// and items may turn out to belong to several.
+struct RankedLines {
+  private struct Line {
+    var action: ItemAction
+    /// Into ``segmentLists``.
+    var segments: Int32
+    /// Where its segment lists it, negative where none does.
+    var position: Int32
+    var start: Int
+    var length: Int32
+  }
+
+  private var text: [UInt8] = []
+  private var lines: [Line] = []
+  private var segmentLists: [[String]] = []
+  private var numbers: [[String]: Int32] = [:]
+  /// Segments that named an item after it had its line, by the item's position.
+  private var shares: [Int32: [String]] = [:]
+
+  var isEmpty: Bool {
+    lines.isEmpty
+  }
+
+  mutating func add(_ item: ItemResult, _ format: PlanLine) {
+    let start = text.count
+    format.appendRest(item, to: &text)
+    lines.append(
+      Line(
+        action: item.action,
+        segments: number(of: item.segments),
+        position: Int32(clamping: item.position ?? -1),
+        start: start,
+        length: Int32(clamping: text.count - start)
+      )
+    )
+  }
+
+  mutating func share(_ item: ItemResult, with segment: String) {
+    guard let position = item.position else { return }
+    shares[Int32(clamping: position), default: []].append(segment)
+  }
+
+  /// Removals last, before them by segment priority, then as the manifest lists them.
+  ///
+  /// `ranks` are those of the segments; a line goes with the first of its own.
+  mutating func write(
+    ranks: [String: Int],
+    _ format: PlanLine,
+    _ output: (inout [UInt8]) -> Void
+  ) {
+    addShares()
+    let last = ranks.count
+    let ofLists = segmentLists.map { list in list.compactMap { ranks[$0] }.min() ?? last }
+    let order = lines.indices.sorted { a, b in
+      let (one, other) = (lines[a], lines[b])
+      let first = (one.action == .remove ? 1 : 0, ofLists[Int(one.segments)], one.position, a)
+      return first
+        < (other.action == .remove ? 1 : 0, ofLists[Int(other.segments)], other.position, b)
+    }
+    var buffer: [UInt8] = []
+    for index in order {
+      let line = lines[index]
+      format.appendHead(line.action, segments: segmentLists[Int(line.segments)], to: &buffer)
+      buffer += text[line.start..<line.start + Int(line.length)]
+      output(&buffer)
+    }
+    self = Self()
+  }
+
+  private mutating func addShares() {
+    guard !shares.isEmpty else { return }
+    for index in lines.indices where lines[index].position >= 0 {
+      guard let further = shares[lines[index].position] else { continue }
+      lines[index].segments = number(of: segmentLists[Int(lines[index].segments)] + further)
+    }
+  }
+
+  private mutating func number(of list: [String]) -> Int32 {
+    if let number = numbers[list] { return number }
+    let number = Int32(segmentLists.count)
+    segmentLists.append(list)
+    numbers[list] = number
+    return number
+  }
+}

@@ -1,0 +1,56 @@
+import PrefetchCore
+import PrefetchStore
+
+/// Notes in the histories of items what a run did with them, many at a time.
+final class HistoryRecorder: RunObserver {
+  private let state: StateStore
+  private let runID: String
+  private let limit: Int
+  private var entries: [HistoryEntry] = []
+  private var failure: Failure?
+
+  /// Enough for the cost of a transaction to vanish.
+  private static let capacity = 4096
+
+  init(_ state: StateStore, runID: String, limit: Int) {
+    self.state = state
+    self.runID = runID
+    self.limit = limit
+  }
+
+  func observe(_ fact: RunFact, at now: Moment) {
+    guard case .itemSettled(let item) = fact, isNews(item) else { return }
+    entries.append(
+      HistoryEntry(
+        url: item.url,
+        at: now.wall,
+        run: runID,
+        action: item.action.rawValue,
+        outcome: item.outcome?.rawValue ?? "",
+        reason: item.failure?.message ?? item.reason
+      )
+    )
+    if entries.count >= Self.capacity { write() }
+  }
+
+  /// Writes the rest, and says what went wrong on the way.
+  func finish() throws(Failure) {
+    write()
+    if let failure { throw failure }
+  }
+
+  /// What an interruption cut short is no news of the item.
+  private func isNews(_ item: ItemResult) -> Bool {
+    item.outcome?.isNews == true && !item.url.isEmpty && item.failure?.code != .cancelled
+  }
+
+  private func write() {
+    defer { entries.removeAll(keepingCapacity: true) }
+    guard failure == nil, !entries.isEmpty else { return }
+    do throws(Failure) {
+      try state.recordHistory(entries, keeping: limit)
+    } catch {
+      failure = error
+    }
+  }
+}
