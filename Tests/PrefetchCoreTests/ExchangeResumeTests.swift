@@ -138,6 +138,21 @@ private func makeAsker(
     #expect(wrong.last?.partial == nil)
   }
 
+  @Test("Of the headers of a 416 none describe the whole", arguments: ["\"a\"", "a date"])
+  func describedAnew(_ validator: String) {
+    var part = part(9)
+    part.validator = validator
+    let answer = HeaderBlock([
+      HeaderField("Date", "today"), HeaderField("Content-Type", "text/html"),
+      HeaderField("ETag", "of the page"), HeaderField("Cache-Control", "no-store"),
+    ])
+    let headers = ResumeRule.headers(ofWhole: part, by: answer)
+    #expect(headers["Date"] == "today")
+    #expect(headers["Content-Type"] == nil)
+    #expect(headers["Cache-Control"] == nil)
+    #expect([headers["ETag"], headers["Last-Modified"]].compactMap(\.self) == [validator])
+  }
+
   @Test(
     "A coding that broke off within the body is not asked for again",
     arguments: [(true, false), (false, true)]

@@ -21,7 +21,11 @@ struct LockTests {
     }
     home = try Home()
     home.configure(
-      "segments: [{ name: basics, urls: [\(server.address("/one")), \(server.address("/held"))] }]"
+      """
+      segments: [{ name: basics, urls: [\(server.address("/one")), \(server.address("/held"))] }]
+      # One after the other, so that the first is there once the second is asked for.
+      network: { per_host: 1 }
+      """
     )
   }
 

@@ -34,6 +34,27 @@ struct DiskStoreFileTests {
     #expect(tag.hasPrefix("Signature: 8a477f597d28d172789f06886806bc55\n"))
   }
 
+  @Test(
+    "tell how their bodies begin, whatever pieces come",
+    arguments: [1, 10, 500, 70_000, 200_000]
+  )
+  func beginnings(_ length: Int) throws {
+    let store = try DiskStore.openForWriting(
+      cache: place.cache,
+      clockStart: Instant(seconds: 4_000_000_000)
+    )
+    let bytes = (0..<150_000).map { UInt8(truncatingIfNeeded: $0 / 7) }
+    let sink = try store.beginBody(BodyPlan())
+    try sink.append(unsafe Array(bytes.prefix(3)).span.bytes)
+    for start in stride(from: 3, to: bytes.count, by: length) {
+      let piece = Array(bytes[start..<min(start + length, bytes.count)])
+      try sink.append(unsafe piece.span.bytes)
+    }
+    #expect(try sink.finish().prefix == Array(bytes.prefix(StagedBody.prefixLength)))
+    #expect(try store.stage("abc").prefix == Array("abc".utf8))
+    #expect(try store.stage("").prefix.isEmpty)
+  }
+
   @Test("hold one object for the same body at two URLs")
   func oneObject() throws {
     try place.run { (store: DiskStore) throws in

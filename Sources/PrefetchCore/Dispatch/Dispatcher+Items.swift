@@ -341,6 +341,9 @@ extension Dispatcher {
       storedSize: active[slot].result.isUsable ? active[slot].record?.size : nil
     ) {
       effects.append(.discard(body))
+      if active[slot].exchange?.startOverWithoutPart() == true {
+        return reask(.item(item), now: now, into: &effects)
+      }
       return refuse(item, objection, status: response.status, now: now, into: &effects)
     }
     let honorsNoStore = active[slot].segments.contains { segments[$0].declaration.honorsNoStore }

@@ -57,6 +57,12 @@ extension Exchange {
     return false
   }
 
+  /// Asks for the whole where a kept part went into a body that was not the right one: the part may
+  /// be at fault, and answers to ranges may leave out what they would say of the whole.
+  package mutating func startOverWithoutPart() -> Bool {
+    hasSentPart && dropPart()
+  }
+
   /// The circumstances of one result.
   private struct Chance {
     var now: Moment
@@ -80,6 +86,11 @@ extension Exchange {
     }
     // With a body it says that the part was the whole.
     if status == 416, response.body == nil, hasSentPart, dropPart() { return .ask }
+    if status == 416, response.body != nil, let partial {
+      var described = response
+      described.headers = ResumeRule.headers(ofWhole: partial, by: response.headers)
+      return .answered(described)
+    }
     if Self.isAbsence(status), startOver() { return .ask }
     guard [404, 410].contains(status) || status >= 500 else { return .answered(response) }
     return end(.answered(response), policy: policy, chance)
@@ -163,6 +174,11 @@ extension Exchange {
     }
     let gained = kept.offset - (hasSentPart ? partial?.offset ?? 0 : 0)
     partial = kept
+    if hasSentPart, gained <= 0, result.figures.firstByte != nil {
+      fruitlessParts += 1
+      // A server that keeps on answering with nothing would never let it end.
+      if fruitlessParts > 1 { partial = nil }
+    }
     // A line that drops every few minutes still brings a large body home; only who gets nowhere
     // runs out of tries. What a source may cost in all stays bounded.
     if gained >= Self.realProgress { tries = 0 }

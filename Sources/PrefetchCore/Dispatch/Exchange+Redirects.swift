@@ -20,7 +20,12 @@ extension Exchange {
       target = try hop.resolving(location)
     } catch {
       let code: ErrorCode =
-        if case .unsupportedScheme = error { .redirectForbidden } else { .badResponse }
+        switch error {
+        case .unsupportedScheme, .userInformation: .redirectForbidden
+        case .notAbsolute, .missingHost, .invalidHost, .internationalHost, .invalidPort,
+          .forbiddenCharacter, .tooLong:
+          .badResponse
+        }
       return .failed(Failure(code, "its redirect target \(error)"), status: status)
     }
     redirects.append(RedirectHop(status: status, url: target))

@@ -36,6 +36,8 @@ package struct Exchange: Sendable {
   var isFollowUp = false
   /// A part that does not fit is given up once, an outdated redirect asked for anew once.
   var hasDroppedPart = false
+  /// Requests for the rest of a part that brought nothing of it.
+  var fruitlessParts = 0
   var hasStartedOver = false
   /// What ended an earlier source; it counts if no later one brings the body.
   var setAside: Step?

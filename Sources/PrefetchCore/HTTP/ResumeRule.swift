@@ -52,6 +52,16 @@ package enum ResumeRule {
     return part.wholeSize ?? part.offset == part.offset
   }
 
+  /// What is known of the whole after a 416: its own headers describe the page that it came with.
+  package static func headers(
+    ofWhole part: PartialBody,
+    by answer: HeaderBlock
+  ) -> HeaderBlock {
+    var headers = answer.filtered { answer.isNamed($0, "Date") }
+    headers.set(isStrongTag(part.validator) ? "ETag" : "Last-Modified", part.validator)
+    return headers
+  }
+
   package enum Objection: Hashable, Sendable {
     case severalParts
     case coded

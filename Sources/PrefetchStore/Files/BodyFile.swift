@@ -10,6 +10,7 @@ final class BodyFile: BodySink {
   private let hasher: BodyHasher
   private let plan: BodyPlan
   private var buffer: [UInt8] = []
+  private var beginning = BodyBeginning()
   private var target: StagedFile?
   private var mayBeKept: Bool
   private var isOver = false
@@ -31,9 +32,11 @@ final class BodyFile: BodySink {
     hasher: BodyHasher,
     _ plan: BodyPlan,
     continuing part: KeptPart,
-    at offset: Int64
+    at offset: Int64,
+    after beginning: BodyBeginning
   ) {
     self.init(in: area, hasher: hasher, plan)
+    self.beginning = beginning
     target = StagedFile(file: part.file, part: part)
     size = offset
     mayBeKept = false
@@ -66,7 +69,8 @@ final class BodyFile: BodySink {
       id: try area.register(staged),
       digest: digests.sha256,
       size: size,
-      otherDigests: digests.others
+      otherDigests: digests.others,
+      prefix: beginning.bytes
     )
   }
 
@@ -101,6 +105,7 @@ final class BodyFile: BodySink {
   }
 
   private func write(_ bytes: RawSpan) throws(Failure) {
+    beginning.take(bytes)
     if target == nil {
       target = try area.openFile()
     }

@@ -49,8 +49,19 @@ package final class StagingArea: BodyStaging, Sendable {
       throw Failure(.disk, "nothing is kept that could be continued", isTransient: true)
     }
     let part = try partial.parts.open(key, at: kept)
-    try part.replay(upTo: kept.offset) { hasher.update($0) }
-    return BodyFile(in: self, hasher: hasher, plan, continuing: part, at: kept.offset)
+    var beginning = BodyBeginning()
+    try part.replay(upTo: kept.offset) { piece in
+      hasher.update(piece)
+      beginning.take(piece)
+    }
+    return BodyFile(
+      in: self,
+      hasher: hasher,
+      plan,
+      continuing: part,
+      at: kept.offset,
+      after: beginning
+    )
   }
 
   package func withBytes<Value>(

@@ -18,6 +18,9 @@ final class Nginx {
     var version: String
     var entityTag: String
     var modifiedSince: String
+    /// What the answer said of its version.
+    var sentEntityTag: String
+    var sentModified: String
   }
 
   struct Options {
@@ -75,8 +78,12 @@ final class Nginx {
   /// Each write has a second of its own: nginx makes its validators of whole seconds and sizes, so
   /// that two versions of one length within a second would look the same.
   func write(_ text: String, to name: String) {
+    write(Array(text.utf8), to: name)
+  }
+
+  func write(_ bytes: [UInt8], to name: String) {
     let path = "\(files)/\(name)"
-    FileTree.write(Array(text.utf8), to: path)
+    FileTree.write(bytes, to: path)
     let second = Self.seconds.wrappingAdd(1, ordering: .relaxed).newValue
     let times = [timespec(tv_sec: second, tv_nsec: 0), timespec(tv_sec: second, tv_nsec: 0)]
     unsafe utimensat(AT_FDCWD, path, times, 0)
@@ -88,7 +95,8 @@ final class Nginx {
     FileTree.remove("\(files)/\(name)")
   }
 
-  /// From now on every answer comes with 20 kB a second, or as fast as it goes.
+  /// From now on every answer comes with 20 kB a second, those of the folder `large` with 4 MB, or
+  /// as fast as it goes.
   func setSlow(_ isSlow: Bool) {
     let path = folder.appending("slow")
     if isSlow { FileTree.write([], to: path) } else { FileTree.remove(path) }
@@ -103,7 +111,7 @@ final class Nginx {
     unsafe truncate(path, 0)
     return text.split(separator: "\n").compactMap { line in
       let parts = line.split(separator: "\t", omittingEmptySubsequences: false).map(String.init)
-      guard parts.count == 7, parts[1] != "/.sync", let status = Int(parts[2]),
+      guard parts.count == 9, parts[1] != "/.sync", let status = Int(parts[2]),
         let bytes = Int(parts[3])
       else {
         return nil
@@ -115,7 +123,9 @@ final class Nginx {
         bodyBytes: bytes,
         version: parts[4],
         entityTag: parts[5] == "-" ? "" : parts[5],
-        modifiedSince: parts[6] == "-" ? "" : parts[6]
+        modifiedSince: parts[6] == "-" ? "" : parts[6],
+        sentEntityTag: parts[7] == "-" ? "" : parts[7],
+        sentModified: parts[8] == "-" ? "" : parts[8]
       )
     }
   }
@@ -132,6 +142,7 @@ final class Nginx {
       "listen 127.0.0.1:\(port)\(options.certificate == nil ? "" : " ssl http2");",
       "root \(folder)/files;",
       "if (-f \(folder)/slow) { set $limit_rate 20k; }",
+      "location /large/ { if (-f \(folder)/slow) { set $limit_rate 4m; } }",
     ]
     if let certificate = options.certificate, let key = options.key {
       lines += ["ssl_certificate \(certificate);", "ssl_certificate_key \(key);"]
@@ -141,7 +152,8 @@ final class Nginx {
     }
     let fields = [
       "$request_method", "$request_uri", "$status", "$body_bytes_sent", "$server_protocol",
-      "$http_if_none_match", "$http_if_modified_since",
+      "$http_if_none_match", "$http_if_modified_since", "$sent_http_etag",
+      "$sent_http_last_modified",
     ]
     return """
       daemon off;

@@ -23,7 +23,6 @@ struct Rehearsal {
     self.stage = stage
     server = try LoopbackServer { stage.answer($0) }
     home = try Home(isInMemory: true)
-    configure()
   }
 
   private var body: [UInt8] {
@@ -53,8 +52,8 @@ struct Rehearsal {
 
   // MARK: Before
 
-  private func configure() {
-    let item = row.item.replacing("NEW", with: Digest.hexadecimal(body))
+  private func configure(item: String, segment: String) {
+    let item = item.replacing("NEW", with: Digest.hexadecimal(body))
       .replacing("SIZE", with: String(body.count))
     home.configure(
       """
@@ -62,7 +61,7 @@ struct Rehearsal {
       segments:
         - name: basics
           urls: [{ url: "\(server.address(row.path))", \(item) }]
-          \(row.segment)
+          \(segment)
       network:
         retries: { \(row.retries), delay: 1ms, max_delay: 2ms, wait: 3s }
         timeouts: { \(row.timeouts) }
@@ -77,13 +76,16 @@ struct Rehearsal {
     case .first:
       break
     case .update:
-      // Declared digests are those of the new body.
-      let run = try home.run("--set", "segments.basics.urls=[\"\(server.address(row.path))\"]")
+      // What is declared and expected is the new body.
+      configure(item: "", segment: "")
+      let run = try home.run()
       try #require(run.status == 0, "\(run)")
     case .resume:
+      configure(item: row.item, segment: row.segment)
       let run = try home.run("--set", "network.retries.items=0")
       try #require(run.status == 69, "\(run)")
     }
+    configure(item: row.item, segment: row.segment)
     stage.begin()
   }
 

@@ -1,11 +1,14 @@
 import PrefetchTestSupport
 
-/// Statuses: only a 200, or the rest of a part, is ever stored.
+/// Statuses: only a 200, the same by way of a proxy, or the rest of a part is ever stored.
 enum StatusRows {
   static let all = informational + successful + redirecting + refused + busy + unknown
 
   private static let informational = [
     Row("200", "added 0 x1", "updated 0 x1", "added 0 x1") { $0.good },
+    Row("203", "added 0 x1", "updated 0 x1", "added 0 x1") { scene in
+      .respond(203, [("ETag", Scene.tag)], body: scene.body)
+    },
     Row("100 before the answer", "added 0 x1", "updated 0 x1", "added 0 x1") { scene in
       Script([.send(Array("HTTP/1.1 100 Continue\r\n\r\n".utf8))] + scene.good.steps)
     },
@@ -28,7 +31,7 @@ enum StatusRows {
     },
   ]
 
-  private static let successful = [201, 202, 203, 204, 205, 207, 226, 299].map { status in
+  private static let successful = [201, 202, 204, 205, 207, 226, 299].map { status in
     Row("\(status)", "http 4 x1", "http 3 x1", "http 4 x1") { scene in
       let hasBody = status != 204 && status != 205
       return .respond(status, [("ETag", Scene.tag)], body: hasBody ? scene.body : [])

@@ -1,0 +1,146 @@
+import Testing
+
+@Suite(
+  "A disk that fills up",
+  .enabled(if: Binary.isGiven, "\(Binary.absence)"),
+  .enabled(if: Nginx.isInstalled, "needs nginx"),
+  .enabled(if: SmallDisk.isAvailable, "needs the right to mount")
+)
+struct FullDiskTests {
+  private static let roomy = 64 << 20
+
+  private var home: Home
+  private let nginx: Nginx
+  private let disk: SmallDisk
+  private let noise: [UInt8]
+
+  init() throws {
+    home = try Home()
+    nginx = try Nginx()
+    disk = try #require(SmallDisk(bytes: Self.roomy, at: home.path("disk")))
+    home.variables["XDG_CACHE_HOME"] = disk.path
+    var random = SeededRandom(1)
+    noise = (0..<(1 << 17)).flatMap { _ in
+      withUnsafeBytes(of: random.next()) { unsafe Array($0) }
+    }
+  }
+
+  private var cache: String {
+    "\(disk.path)/prefetch"
+  }
+
+  private func declare(_ count: Int, more: String = "cache: { min_free: 0 }") {
+    let urls = (0..<count).map { nginx.url("f\($0)") }.joined(separator: ", ")
+    home.configure("segments: [{ name: basics, urls: [\(urls)] }]\n\(more)")
+  }
+
+  private func publish(_ number: Int, _ random: inout SeededRandom) {
+    let length = Int.random(in: 0...200_000, using: &random)
+    let start = Int.random(in: 0...(noise.count - length), using: &random)
+    nginx.write(Array(noise[start..<(start + length)]), to: "f\(number)")
+  }
+
+  /// Bodies by their URLs.
+  private func held() throws -> [String: [UInt8]] {
+    guard FileTree.exists("\(cache)/index.sqlite") else { return [:] }
+    var held: [String: [UInt8]] = [:]
+    for item in try home.run("list", "--json").json().list("items") {
+      guard let url = item.text("url"), let path = item.text("path") else { continue }
+      held[url] = FileTree.read(path) ?? []
+    }
+    return held
+  }
+
+  private func served(_ count: Int) -> [String: [UInt8]] {
+    var served: [String: [UInt8]] = [:]
+    for number in 0..<count {
+      served[nginx.url("f\(number)")] = FileTree.read("\(nginx.files)/f\(number)")
+    }
+    return served
+  }
+
+  @Test("ends the run with 74, costs nothing that was there, and the next run has its room")
+  func fills() throws {
+    var home = home
+    var random = SeededRandom(11)
+    var fullCount = 0
+    for round in 0..<Binary.rounds {
+      try #require(disk.resize(bytes: Self.roomy))
+      try #require(home.tool("rm", "-rf", cache, "\(disk.path)/state").status == 0)
+      home.variables["XDG_STATE_HOME"] =
+        Bool.random(using: &random) ? disk.path + "/state" : home.path("state\(round)")
+      for number in 0..<30 { publish(number, &random) }
+      // Some disks are full from the first file on.
+      if round % 5 != 0 {
+        declare(12)
+        let run = try home.run("-q")
+        try #require(run.status == 0, "round \(round): \(run)")
+      }
+      let before = try held()
+      for number in 0..<12 where Bool.random(using: &random) { publish(number, &random) }
+      declare(30)
+      try shrink(round, &random)
+      let run = try home.run("--json")
+      #expect([0, 74].contains(run.status), "round \(round): \(run)")
+      if run.status == 74 { fullCount += 1 }
+      #expect(try run.json().number("exit.code") == Int(run.status), "round \(round)")
+      try checkNothingLost(before, in: home, "round \(round)")
+
+      try #require(disk.resize(bytes: Self.roomy))
+      let next = try home.run("--json")
+      #expect(next.status == 0, "round \(round): \(next)")
+      let isComplete = try held() == served(30)
+      #expect(isComplete, "round \(round)")
+      #expect(try home.run("verify").status == 0, "round \(round)")
+      #expect(FileTree.names("\(cache)/partial").isEmpty, "round \(round)")
+    }
+    print("\(fullCount) of \(Binary.rounds) runs met a full disk")
+    #expect(fullCount * 2 >= Binary.rounds)
+  }
+
+  /// Leaves less than the run needs: of bytes, or of files.
+  private func shrink(_ round: Int, _ random: inout SeededRandom) throws {
+    if round % 4 == 3 {
+      let files = disk.fileCount + Int.random(in: 0...30, using: &random)
+      try #require(disk.resize(bytes: Self.roomy, files: files))
+    } else {
+      let bytes = disk.usage + Int.random(in: 0...2_500_000, using: &random)
+      try #require(disk.resize(bytes: bytes + 8_192))
+    }
+  }
+
+  private func checkNothingLost(
+    _ before: [String: [UInt8]],
+    in home: Home,
+    _ what: String
+  ) throws {
+    if FileTree.exists("\(cache)/index.sqlite") {
+      let verify = try home.run("verify")
+      #expect(verify.status == 0, "\(what): \(verify)")
+    }
+    let (after, served) = (try held(), served(30))
+    for (url, body) in before {
+      let now = try #require(after[url], "\(what) lost \(url)")
+      let isSound = now == body || now == served[url]
+      #expect(isSound, "\(what): \(url)")
+    }
+  }
+
+  @Test("defers what would take the last free bytes, and says so")
+  func keepsFree() throws {
+    var random = SeededRandom(12)
+    for number in 0..<6 { publish(number, &random) }
+    declare(6, more: "")
+    let run = try home.run("--json", "--items", "all")
+    #expect(run.status == 75, "\(run)")
+    let report = try run.json()
+    #expect(report.number("totals.deferred") == 6)
+    #expect(report.list("items").allSatisfy { $0.text("deferred.rule") == "free_disk" })
+    #expect(FileTree.objects(cache).isEmpty)
+    #expect(try home.run("verify").status == 0)
+    declare(6)
+    #expect(try home.run("-q").status == 0)
+    let isComplete = try held() == served(6)
+    #expect(isComplete)
+  }
+}

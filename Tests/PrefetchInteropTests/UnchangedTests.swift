@@ -1,0 +1,58 @@
+import Testing
+
+@Suite(
+  "Ten runs against an unchanged server",
+  .enabled(if: Binary.isGiven, "\(Binary.absence)"),
+  .enabled(if: Nginx.isInstalled, "needs nginx")
+)
+struct UnchangedTests {
+  private static let count = 10_000
+  private static let runCount = 10
+
+  private let home: Home
+  private let nginx: Nginx
+
+  init() throws {
+    home = try Home(isInMemory: true)
+    nginx = try Nginx()
+    let names = (0..<Self.count).map { "f\($0).txt" }
+    for (number, name) in names.enumerated() { nginx.write("file \(number)\n", to: name) }
+    nginx.write(Manifest.text(names), to: "manifest.json")
+    home.configure(
+      """
+      segments: [{ name: basics, manifest: "\(nginx.url("manifest.json"))" }]
+      cache: { min_free: 0 }
+      """
+    )
+  }
+
+  @Test("move every body once in all, and ask with the server's own words", .timeLimit(.minutes(5)))
+  func once() throws {
+    let first = try home.run("-q")
+    #expect(first.status == 0, "\(first)")
+    let answers = nginx.takeRequests()
+    #expect(answers.count == Self.count + 1)
+    #expect(answers.filter { $0.status == 200 }.count == Self.count + 1)
+    let sent = Dictionary(grouping: answers, by: \.target)
+    #expect(sent.count == Self.count + 1)
+
+    for number in 2...Self.runCount {
+      let run = try home.run("-q")
+      #expect(run.status == 0, "run \(number): \(run)")
+      let requests = nginx.takeRequests()
+      #expect(requests.count == Self.count + 1, "run \(number)")
+      #expect(Set(requests.map(\.target)).count == Self.count + 1, "run \(number)")
+      let moved = requests.filter { $0.status != 304 || $0.bodyBytes != 0 }
+      #expect(moved.isEmpty, "run \(number)")
+      let strange = requests.filter { request in
+        guard let answer = sent[request.target]?.first, !answer.sentEntityTag.isEmpty else {
+          return true
+        }
+        return request.entityTag != answer.sentEntityTag
+          || request.modifiedSince != answer.sentModified
+      }
+      #expect(strange.isEmpty, "run \(number)")
+    }
+    #expect(try home.run("verify").status == 0)
+  }
+}
