@@ -88,6 +88,17 @@ struct ListingTests {
     #expect(try hosts(sorting) == "cba")
   }
 
+  @Test("can ask for whole records on its way", arguments: [[], [ItemSorting(.size)]])
+  func records(_ sorting: [ItemSorting]) throws {
+    var urls: [String?] = []
+    try store.forEachItem(sorted: sorting) { item throws(Failure) in
+      urls += try store.records([item.item]).map { $0?.url }
+      #expect(urls.last == item.url)
+      return true
+    }
+    #expect(urls.count == 3)
+  }
+
   @Test("counts each body once in all, and with each item in its segments")
   func totals() throws {
     try store.put(["https://d.example/": "mid"], in: .basics)

@@ -82,8 +82,9 @@ internal import PrefetchCore
     }
   }
 
-  /// Many questions about one state, which takes and gives up the right to read once; inside another
-  /// transaction they are about that one's state.
+  /// Many questions about one state, which takes and gives up the right to read once.
+  ///
+  /// Within another such question it is part of that one.
   func reading<Value>(_ body: () throws(Failure) -> Value) throws(Failure) -> Value {
     guard unsafe sqlite3_get_autocommit(handle) != 0 else { return try body() }
     try execute("BEGIN")
