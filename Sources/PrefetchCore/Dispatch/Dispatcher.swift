@@ -71,7 +71,7 @@ package struct Dispatcher: Sendable {
   private var freeSlots: [Int32] = []
   var declared = DeclaredURLs()
   /// How items ended that another segment may still name.
-  var sharedResults: [Int: ItemResult] = [:]
+  var settled = SettledItems()
   var declaredItems = 0
   var queue: TransferQueue
   var limits: HostLimits
@@ -254,7 +254,8 @@ package struct Dispatcher: Sendable {
     into effects: inout [Effect]
   ) {
     guard let job = inFlight.removeValue(forKey: id) else { return }
-    let status: Int? = if case .success(let response) = result.outcome { response.status } else { nil }
+    let status: Int? =
+      if case .success(let response) = result.outcome { response.status } else { nil }
     switch job {
     case .manifest(let segment):
       guard var exchange = manifestExchanges[segment], let host = manifestHosts[segment] else {
