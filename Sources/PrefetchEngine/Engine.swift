@@ -171,8 +171,7 @@ package struct Engine {
       case .stored(let digest):
         return try store.withObject(digest) { Self.parse($0, source) }
       case .file(let path):
-        let bytes = try files.read(path, limit: limit)
-        return unsafe Self.parse(bytes.span.bytes, source)
+        return try files.withBytes(of: path, limit: limit) { Self.parse($0, source) }
       }
     } catch let failure as Failure {
       return .failure(failure)

@@ -31,6 +31,30 @@ package enum FileReading {
     throw .tooLarge(limit: limit)
   }
 
+  /// The bytes of a file for the length of a call; a large one is mapped and not copied.
+  ///
+  /// Small files are copied: that costs less than a mapping, and nobody can cut them meanwhile.
+  package static func withBytes<Value>(
+    of path: String,
+    limit: Int,
+    _ body: (RawSpan) -> Value
+  ) throws(Fault) -> Value {
+    do throws(SystemFault) {
+      let descriptor = try FileDescriptor(opening: path, O_RDONLY | O_NOCTTY)
+      let status = try descriptor.status()
+      let size = Int(status.st_size)
+      if status.st_mode & S_IFMT == S_IFREG, size > largestCopy, size <= limit {
+        return try FileMapping(descriptor, size: size).withBytes(body)
+      }
+    } catch {
+      throw Fault(error)
+    }
+    let bytes = try read(path, limit: limit)
+    return unsafe body(bytes.span.bytes)
+  }
+
+  private static let largestCopy = 16 << 20
+
   package static func readStandardInput(limit: Int) throws(Fault) -> [UInt8] {
     do throws(SystemFault) {
       if let contents = try FileDescriptor.readAll(from: 0, limit: limit, expected: 0) {

@@ -257,7 +257,9 @@ import Testing
     let table = EntryTable(
       try ["a", "b", "c"].map { name in
         var entry = ManifestEntry(url: try WebURL("https://a.example/\(name)"))
-        entry.digests = [ExpectedDigest(algorithm: .sha256, bytes: [UInt8](repeating: 1, count: 32))]
+        entry.digests = [
+          ExpectedDigest(algorithm: .sha256, bytes: [UInt8](repeating: 1, count: 32))
+        ]
         return entry
       }
     )

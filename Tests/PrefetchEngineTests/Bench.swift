@@ -19,7 +19,11 @@ final class Bench {
   }
 
   private final class NoFiles: LocalFiles {
-    func read(_ path: String, limit: Int64) throws(Failure) -> [UInt8] {
+    func withBytes<Value>(
+      of path: String,
+      limit: Int64,
+      _ read: (RawSpan) -> Value
+    ) throws(Failure) -> Value {
       throw Failure(.permission, "`\(path)` cannot be read")
     }
   }

@@ -56,16 +56,6 @@ struct ListingTests {
     #expect(items.map(\.isLocked) == [false, false])
   }
 
-  @Test("gives whole records on the way", arguments: [[], [ItemSorting(.size)]])
-  func records(_ sorting: [ItemSorting]) throws {
-    var urls: [String] = []
-    try store.forEachItem(sorted: sorting) { item throws(Failure) in
-      urls += try store.records([item.item]).compactMap { $0?.url }
-      return true
-    }
-    #expect(urls.count == 3)
-  }
-
   @Test(
     "is ordered as asked for",
     arguments: [

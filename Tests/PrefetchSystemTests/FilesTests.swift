@@ -49,6 +49,25 @@ private final class Scratch {
     #expect(scratch.names == ["report.json"])
   }
 
+  @Test(arguments: [0, 5, 16 << 20, (16 << 20) + 1])
+  func `The bytes of a file are the same, copied or mapped`(size: Int) throws {
+    let path = scratch.path + "/manifest"
+    try AtomicFile.write([UInt8](repeating: 7, count: size), to: path)
+    let sum = try FileReading.withBytes(of: path, limit: size) { bytes in
+      unsafe bytes.withUnsafeBytes { unsafe $0.reduce(0) { $0 + Int($1) } }
+    }
+    #expect(sum == 7 * size)
+  }
+
+  @Test(arguments: [5, (16 << 20) + 1])
+  func `A file above the limit is not given out in part`(size: Int) throws {
+    let path = scratch.path + "/manifest"
+    try AtomicFile.write([UInt8](repeating: 7, count: size), to: path)
+    #expect(throws: FileReading.Fault.tooLarge(limit: size - 1)) {
+      try FileReading.withBytes(of: path, limit: size - 1) { _ in }
+    }
+  }
+
   @Test func `A file that is not committed leaves nothing behind`() throws {
     try AtomicFile.write(Array("old".utf8), to: scratch.path + "/a")
     do {

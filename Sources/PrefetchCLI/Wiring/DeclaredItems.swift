@@ -107,9 +107,8 @@ struct DeclaredItems {
     limit: Int64
   ) -> Result<Manifest, Failure> {
     do throws(FileReading.Fault) {
-      let bytes = try FileReading.read(path, limit: Int(clamping: limit))
       let source = ManifestSource(bytes: .file(path), base: segment.base, mime: nil, name: path)
-      return unsafe parse(bytes.span.bytes, source)
+      return try FileReading.withBytes(of: path, limit: Int(clamping: limit)) { parse($0, source) }
     } catch {
       return .failure(Failure(.manifestInvalid, "`\(path)`: \(error.reason)"))
     }

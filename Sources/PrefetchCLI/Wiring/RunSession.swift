@@ -241,9 +241,13 @@ struct RunSession {
 
 /// Files that the configuration names, read from disk.
 final class SystemFiles: LocalFiles {
-  func read(_ path: String, limit: Int64) throws(Failure) -> [UInt8] {
-    do {
-      return try FileReading.read(path, limit: Int(clamping: limit))
+  func withBytes<Value>(
+    of path: String,
+    limit: Int64,
+    _ read: (RawSpan) -> Value
+  ) throws(Failure) -> Value {
+    do throws(FileReading.Fault) {
+      return try FileReading.withBytes(of: path, limit: Int(clamping: limit), read)
     } catch {
       let code: ErrorCode = if case .missing = error { .notFound } else { .permission }
       throw Failure(code, "`\(path)` \(error.reason)")

@@ -64,7 +64,7 @@ extension Dispatcher {
     let holders = active[slot].segments
     deactivate(item)
     effects.append(.announce(.itemSettled(result)))
-    if segments.count > 1 { sharedResults[item] = result }
+    if segments.count > 1 { settled.note(result, of: item) }
     for index in holders { tally(result, in: index, into: &effects) }
   }
 

@@ -45,10 +45,7 @@ extension Dispatcher {
   ) {
     let name = segments[index].declaration.name
     let isRequired = segments[index].declaration.isRequired
-    if items[item].state == .settled, var result = sharedResults[item] {
-      result.segments.append(name)
-      result.isRequired = result.isRequired || isRequired
-      sharedResults[item] = result
+    if items[item].state == .settled, let result = settledResult(item, isRequired: isRequired) {
       effects.append(.announce(.itemShared(result, segment: name)))
       tally(result, in: index, into: &effects)
       if result.isUsable, request.mode == .run { joinLater(item, result, index, now: now) }
@@ -68,6 +65,13 @@ extension Dispatcher {
     } else if items[item].state == .committing {
       batch.add(.join(segments[index].key, urls: [entry.url.string]), now: now.uptime)
     }
+  }
+
+  /// The end of an item as one more segment is told of it.
+  private mutating func settledResult(_ item: Int, isRequired: Bool) -> ItemResult? {
+    if isRequired { settled.require(item) }
+    var result = newActive(item).result
+    return settled.complete(&result, of: item) ? result : nil
   }
 
   /// The record of an item that has settled already, whose number nobody here knows if it is new.
@@ -92,7 +96,7 @@ extension Dispatcher {
       case .queued, .preparing, .inFlight, .waiting: false
       }
     guard isDecided, entry.digests.contains(where: { !known.contains($0) }) else { return false }
-    return step.decision.action != .keep || sharedResults[item]?.source != .cache
+    return step.decision.action != .keep || settled.source(of: item) != .cache
   }
 
   /// Digests of one algorithm that two segments declare differently.

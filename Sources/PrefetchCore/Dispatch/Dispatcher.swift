@@ -71,7 +71,7 @@ package struct Dispatcher: Sendable {
   private var freeSlots: [Int32] = []
   var declared = DeclaredURLs()
   /// How items ended that another segment may still name.
-  var sharedResults: [Int: ItemResult] = [:]
+  var settled = SettledItems()
   var declaredItems = 0
   var queue: TransferQueue
   var limits: HostLimits

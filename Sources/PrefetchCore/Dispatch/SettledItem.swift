@@ -1,0 +1,69 @@
+/// How an item ended that another segment may still name; a million of them may be kept.
+struct SettledItem: Sendable {
+  private let size: Int64?
+  private let state: ItemState
+  private let action: ItemAction
+  private let outcome: ItemOutcome?
+  let source: ItemResult.Source?
+  private let isUsable: Bool
+  var isRequired: Bool
+
+  init(_ result: ItemResult) {
+    size = result.size
+    state = result.state
+    action = result.action
+    outcome = result.outcome
+    source = result.source
+    isUsable = result.isUsable
+    isRequired = result.isRequired
+  }
+
+  /// Puts the end into what was known of the item at its beginning.
+  func complete(_ result: inout ItemResult) {
+    result.size = size
+    result.state = state
+    result.action = action
+    result.outcome = outcome
+    result.source = source
+    result.isUsable = isUsable
+    result.isRequired = isRequired
+  }
+}
+
+/// How items ended, by their numbers.
+struct SettledItems: Sendable {
+  private var items: [SettledItem?] = []
+  /// Of the few that had any.
+  private var troubles: [Int: Trouble] = [:]
+
+  private struct Trouble: Sendable {
+    var failure: Failure?
+    var deferral: Deferral?
+  }
+
+  mutating func note(_ result: ItemResult, of item: Int) {
+    while items.count <= item { items.append(nil) }
+    items[item] = SettledItem(result)
+    if result.failure != nil || result.deferral != nil {
+      troubles[item] = Trouble(failure: result.failure, deferral: result.deferral)
+    }
+  }
+
+  /// From now on also one that somebody cannot do without.
+  mutating func require(_ item: Int) {
+    items[item]?.isRequired = true
+  }
+
+  func source(of item: Int) -> ItemResult.Source? {
+    items.indices.contains(item) ? items[item]?.source : nil
+  }
+
+  /// False where the item has not settled.
+  func complete(_ result: inout ItemResult, of item: Int) -> Bool {
+    guard items.indices.contains(item), let settled = items[item] else { return false }
+    settled.complete(&result)
+    result.failure = troubles[item]?.failure
+    result.deferral = troubles[item]?.deferral
+    return true
+  }
+}
