@@ -124,7 +124,7 @@ import Testing
       last: "redirect_forbidden"
     ),
     Row(name: "to no host", targets: ["https://"], last: "bad_response"),
-    Row(name: "to user-info", targets: ["https://u:p@b.example/"], last: "bad_response"),
+    Row(name: "to user-info", targets: ["https://u:p@b.example/"], last: "redirect_forbidden"),
   ]
 
   @Test("Every hop is under the whole policy", arguments: rows)

@@ -341,7 +341,7 @@ extension Dispatcher {
       storedSize: active[slot].result.isUsable ? active[slot].record?.size : nil
     ) {
       effects.append(.discard(body))
-      if active[slot].exchange?.startOverWithoutPart() == true {
+      if active[slot].exchange?.startOverWithoutPart(after: response.status) == true {
         return reask(.item(item), now: now, into: &effects)
       }
       return refuse(item, objection, status: response.status, now: now, into: &effects)

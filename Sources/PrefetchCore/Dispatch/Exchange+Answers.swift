@@ -59,8 +59,8 @@ extension Exchange {
 
   /// Asks for the whole where a kept part went into a body that was not the right one: the part may
   /// be at fault, and answers to ranges may leave out what they would say of the whole.
-  package mutating func startOverWithoutPart() -> Bool {
-    hasSentPart && dropPart()
+  package mutating func startOverWithoutPart(after status: Int) -> Bool {
+    hasSentPart && [206, 416].contains(status) && dropPart()
   }
 
   /// The circumstances of one result.
