@@ -21,7 +21,7 @@ struct FullDiskTests {
     home.variables["XDG_CACHE_HOME"] = disk.path
     var random = SeededRandom(1)
     noise = (0..<(1 << 17)).flatMap { _ in
-      withUnsafeBytes(of: random.next()) { unsafe Array($0) }
+      unsafe withUnsafeBytes(of: random.next()) { unsafe Array($0) }
     }
   }
 

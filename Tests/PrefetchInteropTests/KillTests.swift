@@ -21,7 +21,7 @@ struct KillTests {
     nginx = try Nginx()
     var random = SeededRandom(1)
     noise = (0..<(6 << 17)).flatMap { _ in
-      withUnsafeBytes(of: random.next()) { unsafe Array($0) }
+      unsafe withUnsafeBytes(of: random.next()) { unsafe Array($0) }
     }
     FileTree.makeFolder("\(nginx.files)/large")
     home.configure(
