@@ -186,7 +186,7 @@ def _plan(bench, count):
 
 def _select(bench, count):
     """What a plan has to know of every row, in the order of the plan's merge."""
-    columns = "url, state, digest, size, etag, last_modified, fresh_until, expires_at, locked"
+    columns = "item, url, state, digest, size, etag, is_dated, description, holders, locked"
     index = f"file:{_many(bench, count).cache}/index.sqlite?immutable=1"
     return Side([("sqlite3", ["sqlite3", index, f"SELECT {columns} FROM items ORDER BY url"])],
                 lines=range(count, 2 * count), note="a digest may hold line feeds")

@@ -1,6 +1,7 @@
 import PrefetchConfig
 import PrefetchCore
 import PrefetchDocuments
+import PrefetchManifests
 import PrefetchStore
 
 /// `list`: what the cache knows of items, printed while it is read.
@@ -49,7 +50,9 @@ struct ListCommand {
         printer.printLine(item)
         return !context.console.isClosed
       }
-      guard let record = try store.records([item.item])[0], matches(record) else { return true }
+      guard var record = try store.records([item.item])[0] else { return true }
+      if record.id.isEmpty { record.id = ItemIdentifier.make(for: record.url) }
+      guard matches(record) else { return true }
       if context.shared.isJSON {
         printer.printElement(item, record)
       } else {

@@ -342,7 +342,9 @@ final class TransferWorker {
     if sharingCount > 0 { limit = min(limit, Self.multiplexedWait) }
     if isDozing { limit = min(limit, outgoing.isEmpty ? Self.doze : Self.batchTime) }
     do throws(Failure) {
-      mustPerform = try multi.poll(milliseconds: limit.milliseconds, wokenBy: orders[number].bell)
+      let isMoving = try multi.poll(milliseconds: limit.milliseconds, wokenBy: orders[number].bell)
+      // Data for one stream may have been read with another's; then no socket ever tells of it.
+      mustPerform = isMoving || sharingCount > 0
     } catch {
       failAll(error)
     }
