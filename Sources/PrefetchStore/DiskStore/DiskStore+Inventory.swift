@@ -13,7 +13,7 @@ extension DiskStore {
         var records: [ContentRecord?] = []
         records.reserveCapacity(items.count)
         for item in items {
-          records.append(try query.record(item))
+          records.append(try query.record(item, isNamed: false))
         }
         return records
       }

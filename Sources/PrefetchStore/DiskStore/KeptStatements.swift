@@ -63,9 +63,10 @@ final class RecordQuery {
     )
   }
 
-  func record(_ item: Int64) throws(Failure) -> ContentRecord? {
+  /// `isNamed` as in ``RecordRow/read(_:isNamed:)``.
+  func record(_ item: Int64, isNamed: Bool = true) throws(Failure) -> ContentRecord? {
     try statement.bind(1, item)
     defer { statement.reset() }
-    return try statement.step() ? try RecordRow.read(statement, isNamed: false) : nil
+    return try statement.step() ? try RecordRow.read(statement, isNamed: isNamed) : nil
   }
 }
