@@ -35,19 +35,20 @@ let package = Package(
     system("CCurl", pkgConfig: "libcurl", debian: "libcurl4-openssl-dev"),
     system("CYAML", pkgConfig: "yaml-0.1", debian: "libyaml-dev"),
     system("CSQLite", pkgConfig: "sqlite3", debian: "libsqlite3-dev"),
-    system("COpenSSL", pkgConfig: "libcrypto", debian: "libssl-dev"),
+    system("COpenSSL", pkgConfig: "openssl", debian: "libssl-dev"),
     system("CExpat", pkgConfig: "expat", debian: "libexpat1-dev"),
+    system("CZlib", pkgConfig: "zlib", debian: "zlib1g-dev"),
     system("CMicroHTTPD", pkgConfig: "libmicrohttpd", debian: "libmicrohttpd-dev"),
     .systemLibrary(name: "CLinux"),
 
     library("PrefetchCore", []),
     library("PrefetchDocuments", ["PrefetchCore", "CYAML", "CExpat"]),
-    library("PrefetchCrypto", ["PrefetchCore", "COpenSSL"]),
+    library("PrefetchCrypto", ["PrefetchCore", "COpenSSL", "CZlib"]),
     library("PrefetchConfig", ["PrefetchCore", "PrefetchDocuments"]),
     library("PrefetchManifests", ["PrefetchCore", "PrefetchDocuments", "PrefetchCrypto"]),
-    library("PrefetchTransfer", ["PrefetchCore", "PrefetchCrypto", "CCurl"]),
+    library("PrefetchTransfer", ["PrefetchCore", "PrefetchCrypto", "CCurl", "COpenSSL"]),
     library("PrefetchStore", ["PrefetchCore", "PrefetchCrypto", "CSQLite", "CLinux"]),
-    library("PrefetchSystem", ["PrefetchCore"]),
+    library("PrefetchSystem", ["PrefetchCore", "CLinux"]),
     library("PrefetchServe", ["PrefetchCore", "CMicroHTTPD"]),
     library("PrefetchEngine", ["PrefetchCore", "PrefetchManifests"]),
     library(
@@ -62,7 +63,7 @@ let package = Package(
 
     .target(
       name: "PrefetchTestSupport",
-      dependencies: ["PrefetchCore", "PrefetchCrypto"],
+      dependencies: ["PrefetchCore", "PrefetchCrypto", "COpenSSL"],
       path: "Tests/PrefetchTestSupport",
       swiftSettings: settings
     ),
@@ -85,6 +86,9 @@ let package = Package(
       ["PrefetchCLI", "PrefetchConfig", "PrefetchDocuments"],
       resources: ["Snapshots"]
     ),
-    tests("PrefetchInteropTests", ["PrefetchCore", "PrefetchCrypto", "PrefetchDocuments"]),
+    tests(
+      "PrefetchInteropTests",
+      ["PrefetchCore", "PrefetchCrypto", "PrefetchDocuments", "PrefetchSystem"]
+    ),
   ]
 )

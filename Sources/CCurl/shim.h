@@ -30,6 +30,24 @@ static inline CURLcode prefetch_curl_setopt_progress(CURL *handle, prefetch_curl
 static inline CURLcode prefetch_curl_setopt_prerequest(CURL *handle, curl_prereq_callback value) {
   return curl_easy_setopt(handle, CURLOPT_PREREQFUNCTION, value);
 }
+static inline CURLcode prefetch_curl_setopt_ssl_context(CURL *handle, prefetch_curl_ssl_callback value) {
+  return curl_easy_setopt(handle, CURLOPT_SSL_CTX_FUNCTION, value);
+}
+static inline CURLcode prefetch_curl_setopt_open_socket(CURL *handle, curl_opensocket_callback value) {
+  return curl_easy_setopt(handle, CURLOPT_OPENSOCKETFUNCTION, value);
+}
+static inline CURLcode prefetch_curl_setopt_close_socket(CURL *handle, curl_closesocket_callback value) {
+  return curl_easy_setopt(handle, CURLOPT_CLOSESOCKETFUNCTION, value);
+}
+static inline CURLcode prefetch_curl_setopt_share(CURL *handle, CURLSH *value) {
+  return curl_easy_setopt(handle, CURLOPT_SHARE, value);
+}
+static inline CURLSHcode prefetch_curl_share_connections(CURLSH *share) {
+  return curl_share_setopt(share, CURLSHOPT_SHARE, CURL_LOCK_DATA_CONNECT);
+}
+static inline CURLcode prefetch_curl_setopt_debug(CURL *handle, curl_debug_callback value) {
+  return curl_easy_setopt(handle, CURLOPT_DEBUGFUNCTION, value);
+}
 static inline CURLcode prefetch_curl_getinfo_long(CURL *handle, CURLINFO info, long *value) {
   return curl_easy_getinfo(handle, info, value);
 }
@@ -37,6 +55,9 @@ static inline CURLcode prefetch_curl_getinfo_offset(CURL *handle, CURLINFO info,
   return curl_easy_getinfo(handle, info, value);
 }
 static inline CURLcode prefetch_curl_getinfo_string(CURL *handle, CURLINFO info, const char **value) {
+  return curl_easy_getinfo(handle, info, value);
+}
+static inline CURLcode prefetch_curl_getinfo_socket(CURL *handle, CURLINFO info, curl_socket_t *value) {
   return curl_easy_getinfo(handle, info, value);
 }
 static inline CURLcode prefetch_curl_getinfo_pointer(CURL *handle, CURLINFO info, void **value) {

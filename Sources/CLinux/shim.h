@@ -9,3 +9,7 @@ static inline int prefetch_memfd_create(const char *name, unsigned int flags) {
   extern int memfd_create(const char *, unsigned int);
   return memfd_create(name, flags);
 }
+static inline int prefetch_hide_memory(void) {
+  extern int prctl(int, ...);
+  return prctl(4 /* PR_SET_DUMPABLE */, 0L, 0L, 0L, 0L);
+}

@@ -1,3 +1,39 @@
+// Only what Swift's importer drops: function-like macros and constants made by them.
 #pragma once
 #include <openssl/crypto.h>
+#include <openssl/err.h>
 #include <openssl/evp.h>
+#include <openssl/ssl.h>
+#include <openssl/x509.h>
+#include <openssl/x509v3.h>
+
+static inline int prefetch_ssl_set_minimum_version(SSL_CTX *context, int version) {
+  return SSL_CTX_set_min_proto_version(context, version);
+}
+static inline int prefetch_ssl_set_signatures(SSL_CTX *context, const char *list) {
+  return SSL_CTX_set1_sigalgs_list(context, list);
+}
+static inline void prefetch_ssl_forbid_renegotiation(SSL_CTX *context) {
+  SSL_CTX_set_options(context, SSL_OP_NO_RENEGOTIATION);
+}
+static inline void prefetch_ssl_require_fresh_keys(SSL_CTX *context) {
+  SSL_CTX_clear_options(context, SSL_OP_ALLOW_NO_DHE_KEX);
+}
+static inline void prefetch_ssl_allow_old_servers(SSL_CTX *context, int allowed) {
+  SSL_CTX_clear_options(context, SSL_OP_LEGACY_SERVER_CONNECT | SSL_OP_ALLOW_UNSAFE_LEGACY_RENEGOTIATION);
+  if (allowed) SSL_CTX_set_options(context, SSL_OP_LEGACY_SERVER_CONNECT);
+}
+static inline void prefetch_ssl_keep_no_sessions(SSL_CTX *context) {
+  SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);
+}
+static inline int prefetch_certificate_count(const STACK_OF(X509) *chain) {
+  return sk_X509_num(chain);
+}
+static inline X509 *prefetch_certificate(const STACK_OF(X509) *chain, int index) {
+  return sk_X509_value(chain, index);
+}
+// RFC 2253's form, but readable: letters beyond ASCII stay what they are.
+static inline int prefetch_certificate_write_subject(const X509 *certificate, BIO *output) {
+  unsigned long flags = XN_FLAG_RFC2253 & ~(unsigned long)ASN1_STRFLGS_ESC_MSB;
+  return X509_NAME_print_ex(output, X509_get_subject_name(certificate), 0, flags);
+}

@@ -3,23 +3,17 @@ internal import PrefetchCore
 
 /// One running digest of libcrypto, good for any number of messages one after another.
 ///
-/// The context keeps the implementation that was looked up for the first message, which is most of
-/// the cost of a short digest.
+/// Implementations are looked up once a process, which is most of the cost of a short digest.
 @safe struct MessageDigest: ~Copyable {
   private let context: OpaquePointer
   private let byteCount: Int
 
   /// Nil when libcrypto does not offer the algorithm, as with MD5 where FIPS rules are on.
   init?(_ algorithm: DigestAlgorithm) {
-    guard let context = unsafe EVP_MD_CTX_new() else { return nil }
-    guard let implementation = unsafe EVP_MD_fetch(nil, Self.name(of: algorithm), nil) else {
-      unsafe EVP_MD_CTX_free(context)
-      return nil
-    }
-    let isReady = unsafe EVP_DigestInit_ex2(context, implementation, nil) == 1
-    // The context holds a reference of its own.
-    unsafe EVP_MD_free(implementation)
-    guard isReady else {
+    guard let address = Self.implementations[algorithm],
+      let context = unsafe EVP_MD_CTX_new()
+    else { return nil }
+    guard unsafe EVP_DigestInit_ex2(context, OpaquePointer(bitPattern: address), nil) == 1 else {
       unsafe EVP_MD_CTX_free(context)
       return nil
     }
@@ -50,6 +44,16 @@ internal import PrefetchCore
     precondition(restarted == 1, "libcrypto did not restart a digest that it had begun")
     return bytes
   }
+
+  /// The addresses of what libcrypto offers: immutable, for any thread, and kept until the end.
+  private static let implementations: [DigestAlgorithm: UInt] = {
+    var addresses: [DigestAlgorithm: UInt] = [:]
+    for algorithm in DigestAlgorithm.allCases {
+      guard let found = unsafe EVP_MD_fetch(nil, name(of: algorithm), nil) else { continue }
+      addresses[algorithm] = UInt(bitPattern: found)
+    }
+    return addresses
+  }()
 
   private static func name(of algorithm: DigestAlgorithm) -> String {
     switch algorithm {

@@ -8,6 +8,7 @@ package struct Engine {
   private let files: any LocalFiles
   private let clock: any Clock
   private let stop: any StopSignal
+  private let circumstances: (any Circumstances)?
   private let observers: [any RunObserver]
 
   package init(
@@ -16,6 +17,7 @@ package struct Engine {
     files: any LocalFiles,
     clock: any Clock,
     stop: any StopSignal,
+    circumstances: (any Circumstances)? = nil,
     observers: [any RunObserver] = []
   ) {
     self.transport = transport
@@ -23,6 +25,7 @@ package struct Engine {
     self.files = files
     self.clock = clock
     self.stop = stop
+    self.circumstances = circumstances
     self.observers = observers
   }
 
@@ -44,6 +47,7 @@ package struct Engine {
         gates: gates,
         now: start,
         seed: seed,
+        isBrief: !request.listsKept && observers.allSatisfy { !$0.hearsOfEach },
         identify: { ItemIdentifier.make(for: $0) }
       )
     )
@@ -90,6 +94,10 @@ package struct Engine {
     let limit = request.policy.maximumManifestSize
     for effect in effects {
       switch effect {
+      case .readConditions(let aspects, let hasMemory):
+        events.append(.conditionsRead(conditions(aspects, hasMemory: hasMemory)))
+      case .record(let memory):
+        if let failure = record(memory) { events.append(.memoryFailed(failure)) }
       case .startTransfer(let transfer):
         transport.start(transfer)
       case .cancelTransfer(let id):
@@ -117,6 +125,28 @@ package struct Engine {
     }
     effects.removeAll(keepingCapacity: true)
     return events
+  }
+
+  private func conditions(
+    _ aspects: Set<NetworkConditions.Aspect>,
+    hasMemory: Bool
+  ) -> ConditionsReading {
+    guard let circumstances else { return ConditionsReading(NetworkConditions()) }
+    do throws(Failure) {
+      let memory = hasMemory ? nil : try circumstances.memory()
+      return ConditionsReading(circumstances.conditions(aspects), memory: memory)
+    } catch {
+      return ConditionsReading(NetworkConditions(), failure: error)
+    }
+  }
+
+  private func record(_ memory: NetworkMemory) -> Failure? {
+    do throws(Failure) {
+      try circumstances?.record(memory)
+      return nil
+    } catch {
+      return error
+    }
   }
 
   private func takeInventory() -> Result<InventoryFacts, Failure> {

@@ -9,6 +9,6 @@ package enum ItemIdentifier {
   }
 
   package static func make(for url: String) -> String {
-    String(SHA256.digest(of: url).hexadecimal.prefix(12))
+    SHA256.digest(of: url).hexadecimal(ofFirst: 6)
   }
 }

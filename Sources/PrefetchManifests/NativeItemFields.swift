@@ -71,7 +71,7 @@ struct NativeItemFields {
       priority = number
       return true
     case .digests: return digests(&cursor)
-    case .headers: return false
+    case .headers, .network: return false
     case .integrity: return integrity(&cursor)
     case .url: return cursor.string(into: &url)
     case .id: return cursor.string(into: &id)
@@ -134,7 +134,7 @@ extension NativeItemFields {
   /// The keys of an item that mean something, by their bytes read as a number.
   enum Member: UInt8, CaseIterable {
     case url, size, digests, mime, id, provider, type, integrity
-    case title, entityTag, lifetime, expires, path, priority, headers
+    case title, entityTag, lifetime, expires, path, priority, headers, network
 
     @inline(__always)
     init?(_ number: UInt64, length: Int) {
@@ -154,6 +154,7 @@ extension NativeItemFields {
       case (0x6874_6170, 4): self = .path
       case (0x7974_6972_6F69_7270, 8): self = .priority
       case (0x73_7265_6461_6568, 7): self = .headers
+      case (0x6B_726F_7774_656E, 7): self = .network
       default: return nil
       }
     }

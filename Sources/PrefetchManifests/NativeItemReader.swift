@@ -9,6 +9,9 @@ struct NativeItemReader {
   /// Where the tree at hand begins in the whole text.
   var itemOffset = 0
   private var place: TextPlace
+  private var networkRules: Set<NetworkPolicy> = []
+  /// A verdict is made for each that differs.
+  static let maximumNetworkRules = 100
 
   init(base: WebURL?, place: TextPlace = TextPlace()) {
     self.base = base
@@ -38,6 +41,7 @@ struct NativeItemReader {
       entry.priority = try priority(node)
       entry.headers = try headers(node)
       entry.path = try path(node)
+      entry.network = try networkRules(of: node)
       return entry
     } catch {
       // The item it was meant to be, where that can be said.
@@ -137,6 +141,36 @@ struct NativeItemReader {
       fields.append(HeaderField(entry.key, value))
     }
     return fields
+  }
+
+  private mutating func networkRules(of node: Node) throws(Failure) -> NetworkPolicy? {
+    guard let rules = try network(node, "network") else { return nil }
+    networkRules.insert(rules)
+    guard networkRules.count <= Self.maximumNetworkRules else {
+      networkRules.remove(rules)
+      throw invalid(
+        "`network` has another meaning than in \(Self.maximumNetworkRules) items before",
+        at: node["network"] ?? node
+      )
+    }
+    return rules
+  }
+
+  /// What it asks of the network, `policy` and `network` alike.
+  mutating func network(_ node: Node, _ key: String) throws(Failure) -> NetworkPolicy? {
+    do throws(NativeNetworkRules.Fault) {
+      return try NativeNetworkRules.read(node, key)
+    } catch {
+      throw invalid(error.message, at: error.node)
+    }
+  }
+
+  mutating func maximumFileSize(_ node: Node) throws(Failure) -> Int64? {
+    do throws(NativeNetworkRules.Fault) {
+      return try NativeNetworkRules.maximumFileSize(node)
+    } catch {
+      throw invalid(error.message, at: error.node)
+    }
   }
 
   private mutating func path(_ node: Node) throws(Failure) -> String? {

@@ -78,6 +78,10 @@ enum NativeManifest {
     manifest.bundleID = root["bundle_id"]?.text
     manifest.segment = root["segment"]?.text.map(trimmed)
     manifest.priority = try reader.priority(root)
+    let network = try reader.network(root, "network")
+    let policy = try reader.network(root, "policy")
+    manifest.network = network.map { $0.narrowed(by: policy ?? NetworkPolicy()) } ?? policy
+    manifest.maximumFileSize = try reader.maximumFileSize(root)
     return manifest
   }
 

@@ -6,10 +6,6 @@ package final class AbsentStore: ContentStore {
 
   package init() {}
 
-  package func inventory() throws(Failure) -> RecordInventory {
-    RecordInventory()
-  }
-
   package func segments() throws(Failure) -> [SegmentRecord] {
     []
   }
@@ -43,10 +39,6 @@ package final class AbsentStore: ContentStore {
 
   package func adoptable(_ digest: ContentDigest) throws(Failure) -> Int64? {
     nil
-  }
-
-  package func missingObjects(of inventory: RecordInventory) throws(Failure) -> Set<ContentDigest> {
-    []
   }
 
   package func makeRoom(

@@ -12,11 +12,28 @@ package enum FileReading {
   }
 
   package static func read(_ path: String, limit: Int) throws(Fault) -> [UInt8] {
+    try read(path, limit: limit, O_RDONLY | O_NOCTTY) { kind throws(SystemFault) in
+      guard kind != S_IFDIR else { throw SystemFault(number: EISDIR) }
+    }
+  }
+
+  /// The same of nothing but a regular file: no pipe is waited for.
+  package static func readRegular(_ path: String, limit: Int) throws(Fault) -> [UInt8] {
+    try read(path, limit: limit, O_RDONLY | O_NOCTTY | O_NONBLOCK) { kind throws(SystemFault) in
+      guard kind == S_IFREG else { throw SystemFault(number: EINVAL) }
+    }
+  }
+
+  private static func read(
+    _ path: String,
+    limit: Int,
+    _ flags: Int32,
+    check: (mode_t) throws(SystemFault) -> Void
+  ) throws(Fault) -> [UInt8] {
     do throws(SystemFault) {
-      let descriptor = try FileDescriptor(opening: path, O_RDONLY | O_NOCTTY)
+      let descriptor = try FileDescriptor(opening: path, flags)
       let status = try descriptor.status()
-      let isFolder = status.st_mode & S_IFMT == S_IFDIR
-      guard !isFolder else { throw SystemFault(number: EISDIR) }
+      try check(status.st_mode & S_IFMT)
       let size = Int(status.st_size)
       if let contents = try FileDescriptor.readAll(
         from: descriptor.number,
@@ -76,6 +93,13 @@ package enum FileReading {
   /// Whether something is there, symbolic links followed.
   package static func exists(_ path: String) -> Bool {
     unsafe access(path, F_OK) == 0
+  }
+
+  /// Whether it is a file that this user may run.
+  package static func isProgram(_ path: String) -> Bool {
+    var status = stat()
+    return unsafe stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
+      && access(path, X_OK) == 0
   }
 
   package static func isFolder(_ path: String) -> Bool {

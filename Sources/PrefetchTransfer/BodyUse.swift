@@ -6,51 +6,54 @@ enum BodyUse: Hashable, Sendable {
   case dropped
   /// The whole body; `part` is how its rest could be asked for.
   case whole(part: PartialBody?)
+  /// The whole body once its coding is undone.
+  case decoded
   /// What follows a kept part.
   case rest(of: PartialBody)
   /// Nothing follows: the kept part is the whole.
   case complete(PartialBody)
 
   /// An answer to a question that nobody asked is a fault.
-  init(
-    of head: ResponseHead,
-    to request: TransferRequest,
+  static func of(
+    _ head: ResponseHead,
+    to queued: QueuedRequest,
     continuing part: PartialBody?
-  ) throws(ResponseFault) {
+  ) throws(ResponseFault) -> BodyUse {
     switch head.status {
     case 206:
-      self = try Self.part(of: head, request, part)
+      return try self.part(of: head, queued.request, part)
     case 200, 203:
-      self = try Self.whole(of: head, request, isCodingAsked: part == nil)
+      return try whole(of: head, queued.request, isCodingAsked: part == nil)
     case 304:
-      guard request.has("If-None-Match") || request.has("If-Modified-Since") else {
+      guard queued.request.has("If-None-Match") || queued.request.has("If-Modified-Since") else {
         throw .unaskedNotModified
       }
-      self = .dropped
+      return .dropped
     case 416:
-      guard let part, ResumeRule.isWhole(part, by: head.headers) else {
-        self = .dropped
-        return
-      }
-      self = .complete(part)
+      guard let part, ResumeRule.isWhole(part, by: head.headers) else { return .dropped }
+      return .complete(part)
     default:
-      self = .dropped
+      return .dropped
     }
   }
 
   /// Bytes of the body that were there before the answer.
   var keptSize: Int64 {
     switch self {
-    case .dropped, .whole: 0
+    case .dropped, .whole, .decoded: 0
     case .rest(let part), .complete(let part): part.offset
     }
   }
 
   var takesBytes: Bool {
     switch self {
-    case .whole, .rest: true
+    case .whole, .decoded, .rest: true
     case .dropped, .complete: false
     }
+  }
+
+  var isCoded: Bool {
+    if case .decoded = self { true } else { false }
   }
 
   /// Whether the rest can be asked for should it break off.
@@ -58,7 +61,7 @@ enum BodyUse: Hashable, Sendable {
     switch self {
     case .whole(let part): part != nil
     case .rest, .complete: true
-    case .dropped: false
+    case .dropped, .decoded: false
     }
   }
 
@@ -83,12 +86,15 @@ enum BodyUse: Hashable, Sendable {
     _ request: TransferRequest,
     isCodingAsked: Bool
   ) throws(ResponseFault) -> BodyUse {
-    guard request.method == .get else { return .dropped }
+    guard request.method != .head else { return .dropped }
     let codings = head.codings
     guard codings.count <= 1 else { throw .severalCodings(codings.joined(separator: ", ")) }
-    // The rest of a body is asked for uncoded, so nobody stands ready to decode.
-    if request.allowsCoding, !isCodingAsked, let coding = codings.first {
-      throw .unaskedCoding(coding)
+    if let coding = codings.first, !isArchive(request.url, said: coding) {
+      // The rest of a body is asked for uncoded.
+      guard request.allowsCoding, isCodingAsked, isGzip(coding) else {
+        throw .unaskedCoding(coding)
+      }
+      return .decoded
     }
     guard head.status == 200, codings.isEmpty, request.partialKey != nil,
       let validator = ResumeRule.validator(head.headers)
@@ -104,15 +110,22 @@ enum BodyUse: Hashable, Sendable {
   }
 }
 
+extension BodyUse {
+  fileprivate static func isGzip(_ coding: String) -> Bool {
+    coding == "gzip" || coding == "x-gzip"
+  }
+
+  /// Old servers say so of every file whose name ends like this; what is published is the file.
+  fileprivate static func isArchive(_ url: WebURL, said coding: String) -> Bool {
+    let path = url.path.lowercased()
+    return isGzip(coding) && (path.hasSuffix(".gz") || path.hasSuffix(".tgz"))
+  }
+}
+
 extension TransferRequest {
   /// Whether a header goes out with it.
-  func has(_ name: String) -> Bool {
-    headers.contains { field in
-      field.name.utf8.count == name.utf8.count
-        && zip(field.name.utf8, name.utf8).allSatisfy {
-          ASCII.lowercased($0) == ASCII.lowercased($1)
-        }
-    }
+  func has(_ name: StaticString) -> Bool {
+    headers.contains { $0.name.isSpelled(name) }
   }
 
   /// The kept part that this request can continue: only the URL that gave a validator knows it.
@@ -121,5 +134,20 @@ extension TransferRequest {
       partial.source == url.string, !has("Range")
     else { return nil }
     return partial
+  }
+}
+
+extension String {
+  /// Whether it is that word, whatever its case.
+  fileprivate func isSpelled(_ word: StaticString) -> Bool {
+    guard utf8.count == word.utf8CodeUnitCount else { return false }
+    var text = self
+    return text.withUTF8 { bytes in
+      word.withUTF8Buffer { expected in
+        bytes.indices.allSatisfy {
+          unsafe ASCII.lowercased(bytes[$0]) == ASCII.lowercased(expected[$0])
+        }
+      }
+    }
   }
 }

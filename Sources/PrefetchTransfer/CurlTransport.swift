@@ -8,9 +8,12 @@ package final class CurlTransport: Transport {
   private let clock: any Clock
   private let longestWait: Duration
   private let reports: Mailbox<WorkerReport>
+  private let places: Locked<WirePlaces>
   private var workers: [Desk] = []
   private var shares: HostShares
   private var incoming: [WorkerReport] = []
+  /// What is left of allowances, for as long as any may be used.
+  private var allowances: [TransferRequest.Allowance: Locked<Int64>] = [:]
 
   /// What the loop keeps of a worker.
   private struct Desk {
@@ -37,7 +40,7 @@ package final class CurlTransport: Transport {
     let count = max(1, min(settings.workers, settings.concurrency))
     let buckets = Locked(RateBuckets(settings, now: Uptime.now()))
     shares = HostShares(workers: count, connectionsPerHost: settings.connectionsPerHost)
-    let places = Locked(WirePlaces(limit: settings.concurrency, workers: count))
+    places = Locked(WirePlaces(limit: settings.concurrency, workers: count))
     var orders: [Mailbox<WorkerOrder>] = []
     for _ in 0..<count { orders.append(try Mailbox()) }
     for number in 0..<count {
@@ -67,7 +70,11 @@ package final class CurlTransport: Transport {
     _ worker: sending TransferWorker,
     _ orders: Mailbox<WorkerOrder>
   ) throws(Failure) -> Desk {
-    guard let thread = WorkerThread({ worker.run() }) else {
+    let body = {
+      var worker = worker
+      worker.run()
+    }
+    guard let thread = WorkerThread(body) else {
       throw Failure(.internal, "no thread left for transfers")
     }
     return Desk(orders: orders, thread: thread)
@@ -91,8 +98,16 @@ package final class CurlTransport: Transport {
   package func start(_ request: TransferRequest) {
     let assignment = shares.assign(request.url)
     guard workers.indices.contains(assignment.worker) else { return }
-    workers[assignment.worker].pending.append(.start(request, assignment))
+    let queued = QueuedRequest(request, assignment, allowances: request.allowances.map(counter))
+    workers[assignment.worker].pending.append(.start(queued))
     if assignment.isUrgent { workers[assignment.worker].isUrgent = true }
+  }
+
+  private func counter(of allowance: TransferRequest.Allowance) -> Locked<Int64> {
+    if let counter = allowances[allowance] { return counter }
+    let counter = Locked(allowance.bytes)
+    allowances[allowance] = counter
+    return counter
   }
 
   package func cancel(_ id: TransferID) {
@@ -112,13 +127,17 @@ package final class CurlTransport: Transport {
       if reports.willSleep() { reports.bell.sleep(atMost: limit) }
       reports.take(into: &incoming)
     }
-    return incoming.map { report in
-      if case .finished = report.event {
-        shares.release(origin: report.origin, worker: report.worker)
-        if report.isTrouble { shares.noteTrouble(of: report.origin) }
+    var events: [TransferEvent] = []
+    for report in incoming {
+      for end in report.ends {
+        shares.release(origin: end.origin, worker: report.worker)
+        if end.isTrouble { shares.noteTrouble(of: end.origin) }
       }
-      return report.event
+      // Most of the time there is one report, whose array then goes on as it is.
+      if events.isEmpty { events = report.events } else { events += report.events }
     }
+    incoming.removeAll(keepingCapacity: true)
+    return events
   }
 
   /// Ends a `wait` early.
@@ -127,6 +146,12 @@ package final class CurlTransport: Transport {
   }
 
   private func flush() {
+    let called = workers.indices.filter { workers[$0].isUrgent }
+    if called.count > 1 {
+      places.withLock { places in
+        for worker in called { places.call(worker) }
+      }
+    }
     for index in workers.indices {
       workers[index].orders.post(&workers[index].pending, isUrgent: workers[index].isUrgent)
       workers[index].isUrgent = false

@@ -20,6 +20,16 @@ struct ProxyChoice: Hashable, Sendable {
     }
   }
 
+  /// Whether we speak to the proxy itself over TLS.
+  var isEncrypted: Bool {
+    url.prefix(8).lowercased() == "https://"
+  }
+
+  /// Whether it stands before a host.
+  func isBefore(_ host: String) -> Bool {
+    !url.isEmpty && !ProxyExceptions(exceptions).contain(host)
+  }
+
   private init(url: String, exceptions: String) {
     self.url = url
     self.exceptions = exceptions

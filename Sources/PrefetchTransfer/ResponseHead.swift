@@ -12,8 +12,22 @@ struct ResponseHead: Hashable, Sendable {
     case untilClose
   }
 
-  /// `1.0`, `1.1`, `2`, `3`.
-  var version: String
+  enum Version: String, Hashable, Sendable {
+    case http10 = "1.0"
+    case http11 = "1.1"
+    case http2 = "2"
+    case http3 = "3"
+
+    /// Whether a connection carries one request at a time.
+    var isTextual: Bool {
+      switch self {
+      case .http10, .http11: true
+      case .http2, .http3: false
+      }
+    }
+  }
+
+  var version: Version
   var status: Int
   var headers: HeaderBlock
   var framing: Framing
@@ -22,18 +36,24 @@ struct ResponseHead: Hashable, Sendable {
   /// The codings of the body, `identity` left out.
   var codings: [String]
 
-  init(version: String, status: Int, headers: HeaderBlock) throws(ResponseFault) {
+  /// Whether anything may follow it, whatever its headers say (RFC 9112, 6.3).
+  var mayHaveBody: Bool {
+    status != 204 && status != 304
+  }
+
+  init(version: Version, status: Int, headers: HeaderBlock) throws(ResponseFault) {
     self.version = version
     self.status = status
     self.headers = headers
-    let length = try Self.contentLength(headers)
+    let (lengths, contentCodings, transferCodings) = Self.bodyFields(headers)
+    let length = try Self.length(lengths)
     announcedLength = length
-    codings = Self.list("Content-Encoding", in: headers).filter { $0 != "identity" }
-    let transferCodings = Self.list("Transfer-Encoding", in: headers)
-    guard transferCodings.isEmpty else {
+    codings = Self.list(contentCodings).filter { $0 != "identity" }
+    let transfer = Self.list(transferCodings)
+    guard transfer.isEmpty else {
       guard length == nil else { throw .lengthAndTransferCoding }
-      guard transferCodings == ["chunked"], version == "1.1" else {
-        throw .transferCoding(transferCodings.joined(separator: ", "))
+      guard transfer == ["chunked"], version == .http11 else {
+        throw .transferCoding(transfer.joined(separator: ", "))
       }
       framing = .chunked
       return
@@ -41,15 +61,36 @@ struct ResponseHead: Hashable, Sendable {
     if let length {
       framing = .length(length)
     } else {
-      framing = version.hasPrefix("1.") ? .untilClose : .stream
+      framing = version.isTextual ? .untilClose : .stream
     }
   }
 
+  /// The values that say how the body comes, found in one pass.
+  private static func bodyFields(
+    _ headers: HeaderBlock
+  ) -> (lengths: [String], contentCodings: [String], transferCodings: [String]) {
+    var lengths: [String] = []
+    var contentCodings: [String] = []
+    var transferCodings: [String] = []
+    for index in headers.indices {
+      switch headers.nameLength(at: index) {
+      case 14 where headers.isNamed(index, "Content-Length"):
+        lengths.append(headers.value(at: index))
+      case 16 where headers.isNamed(index, "Content-Encoding"):
+        contentCodings.append(headers.value(at: index))
+      case 17 where headers.isNamed(index, "Transfer-Encoding"):
+        transferCodings.append(headers.value(at: index))
+      default:
+        continue
+      }
+    }
+    return (lengths, contentCodings, transferCodings)
+  }
+
   /// Repeated fields are harmless as long as they agree; anything else could mean two lengths.
-  private static func contentLength(_ headers: HeaderBlock) throws(ResponseFault) -> Int64? {
-    guard headers.has("Content-Length") else { return nil }
-    let values = headers.all("Content-Length")
-    guard let first = values.first, values.allSatisfy({ $0 == first }) else {
+  private static func length(_ values: [String]) throws(ResponseFault) -> Int64? {
+    guard let first = values.first else { return nil }
+    guard values.allSatisfy({ $0 == first }) else {
       throw .contentLength(values.joined(separator: ", "))
     }
     guard !first.isEmpty, first.utf8.allSatisfy(ASCII.isDigit), let length = Int64(first) else {
@@ -58,9 +99,9 @@ struct ResponseHead: Hashable, Sendable {
     return length
   }
 
-  private static func list(_ name: String, in headers: HeaderBlock) -> [String] {
-    guard headers.has(name) else { return [] }
-    return headers.all(name).flatMap { $0.split(separator: ",") }
+  private static func list(_ values: [String]) -> [String] {
+    guard !values.isEmpty else { return [] }
+    return values.flatMap { $0.split(separator: ",") }
       .map { $0.filter { $0 != " " && $0 != "\t" }.lowercased() }
       .filter { !$0.isEmpty }
   }
@@ -70,7 +111,9 @@ struct ResponseHead: Hashable, Sendable {
 enum ResponseFault: Error, Hashable, Sendable {
   case statusLine(String)
   case status(Int)
+  case version(ResponseHead.Version)
   case protocolSwitch
+  case secondHead
   case lineEnd
   case foldedLine
   case fieldName(String)
@@ -93,7 +136,9 @@ extension ResponseFault: CustomStringConvertible {
     switch self {
     case .statusLine(let line): "the status line `\(line)`, which is not HTTP"
     case .status(let status): "the status \(status), which does not exist"
+    case .version(let version): "HTTP/\(version.rawValue) though that was not agreed upon"
     case .protocolSwitch: "a switch of protocols that nobody asked for"
+    case .secondHead: "a second head within the body of the first"
     case .lineEnd: "a header line that does not end as HTTP demands"
     case .foldedLine: "a header folded over several lines"
     case .fieldName(let line): "the header line `\(line)`, which has no valid name"

@@ -2,7 +2,7 @@ internal import PrefetchCore
 
 /// Reads header lines as libcurl hands them out, until the one head that counts is whole.
 ///
-/// Informational heads are skipped; whatever comes after the last head (trailers) is ignored. It is
+/// Informational heads are skipped; trailers after the last head are ignored. It is
 /// stricter than libcurl wherever two readers could understand an answer differently.
 struct ResponseHeadParser {
   static let maximumFields = 300
@@ -13,19 +13,23 @@ struct ResponseHeadParser {
 
   private enum State {
     case statusLine
-    case fields(version: String, status: Int)
-    case finished
+    case fields(ResponseHead.Version, status: Int)
+    case finished(ResponseHead.Version, status: Int)
   }
 
   private var state = State.statusLine
   private var headers = HeaderBlock()
   private var byteCount = 0
 
-  /// Takes one line with its end; the head comes back with the line that completes it.
-  mutating func receive(_ line: Span<UInt8>) throws(ResponseFault) -> ResponseHead? {
+  /// Takes one line with its end; true with the one that completes the head.
+  mutating func receive(_ line: Span<UInt8>) throws(ResponseFault) -> Bool {
     byteCount += line.count
     guard byteCount <= Self.maximumBytes else { throw .tooManyBytes }
-    if case .finished = state { return nil }
+    if case .finished = state {
+      // libcurl asks again by itself where HTTP/1.1 is demanded, be there half a body already.
+      guard !Self.starts(line, with: "HTTP/") else { throw .secondHead }
+      return false
+    }
     let end = line.count - 2
     guard end >= 0, line[end] == UInt8(ascii: "\r"), line[end + 1] == UInt8(ascii: "\n") else {
       throw .lineEnd
@@ -33,38 +37,44 @@ struct ResponseHeadParser {
     return try receive(content: line.extracting(0..<end))
   }
 
-  private mutating func receive(content: Span<UInt8>) throws(ResponseFault) -> ResponseHead? {
+  /// What was read, once it is complete.
+  func head() throws(ResponseFault) -> ResponseHead {
+    guard case .finished(let version, let status) = state else { throw .statusLine("") }
+    return try ResponseHead(version: version, status: status, headers: headers)
+  }
+
+  private mutating func receive(content: Span<UInt8>) throws(ResponseFault) -> Bool {
     switch state {
     case .finished:
-      return nil
+      return false
     case .statusLine:
       let (version, status) = try Self.statusLine(content)
-      state = .fields(version: version, status: status)
+      state = .fields(version, status: status)
       headers = HeaderBlock()
       headers.reserve(bytes: Self.usualBytes, fields: Self.usualFields)
-      return nil
+      return false
     case .fields(let version, let status) where content.isEmpty:
       guard status >= 200 else {
         guard status != 101 else { throw .protocolSwitch }
         state = .statusLine
-        return nil
+        return false
       }
-      state = .finished
-      return try ResponseHead(version: version, status: status, headers: headers)
+      state = .finished(version, status: status)
+      return true
     case .fields:
       guard headers.indices.count < Self.maximumFields else { throw .tooManyFields }
       try readField(content)
-      return nil
+      return false
     }
   }
 
   /// `HTTP/` and a version, a blank, three digits, and perhaps a blank with words behind it.
   private static func statusLine(
     _ line: Span<UInt8>
-  ) throws(ResponseFault) -> (version: String, status: Int) {
+  ) throws(ResponseFault) -> (version: ResponseHead.Version, status: Int) {
     let blank = UInt8(ascii: " ")
     let end = position(of: blank, in: line)
-    guard starts(line, with: "HTTP/"), line.count >= end + 4,
+    guard let version = version(line.extracting(0..<end)), line.count >= end + 4,
       line.count == end + 4 || line[end + 4] == blank
     else { throw .statusLine(quoted(line)) }
     var status = 0
@@ -73,14 +83,32 @@ struct ResponseHeadParser {
       status = 10 * status + Int(line[index] - UInt8(ascii: "0"))
     }
     guard (100...599).contains(status) else { throw .status(status) }
-    return (text(line.extracting(5..<end)), status)
+    return (version, status)
+  }
+
+  /// Nil for what no server of this century speaks.
+  private static func version(_ text: Span<UInt8>) -> ResponseHead.Version? {
+    guard starts(text, with: "HTTP/") else { return nil }
+    let point = UInt8(ascii: ".")
+    switch text.count {
+    case 8 where text[5] == UInt8(ascii: "1") && text[6] == point && text[7] == UInt8(ascii: "1"):
+      return .http11
+    case 8 where text[5] == UInt8(ascii: "1") && text[6] == point && text[7] == UInt8(ascii: "0"):
+      return .http10
+    case 6 where text[5] == UInt8(ascii: "2"):
+      return .http2
+    case 6 where text[5] == UInt8(ascii: "3"):
+      return .http3
+    default:
+      return nil
+    }
   }
 
   private mutating func readField(_ line: Span<UInt8>) throws(ResponseFault) {
     guard !line.isEmpty, !Self.isBlank(line[0]) else { throw .foldedLine }
     var colon = 0
     while colon < line.count, line[colon] != UInt8(ascii: ":") {
-      guard Self.isTokenCharacter(line[colon]) else { throw .fieldName(Self.quoted(line)) }
+      guard HeaderBytes.isToken(line[colon]) else { throw .fieldName(Self.quoted(line)) }
       colon += 1
     }
     guard colon > 0, colon < line.count else { throw .fieldName(Self.quoted(line)) }
@@ -92,11 +120,8 @@ struct ResponseHeadParser {
     while end > first, Self.isBlank(line[end - 1]) {
       end -= 1
     }
-    for index in first..<end {
-      let byte = line[index]
-      guard byte >= 0x20 && byte != 0x7F || byte == 0x09 else {
-        throw .controlCharacter(field: Self.text(line.extracting(0..<colon)))
-      }
+    guard unsafe HeaderBytes.areValue(line.extracting(first..<end).bytes) else {
+      throw .controlCharacter(field: Self.text(line.extracting(0..<colon)))
     }
     headers.append(name: 0..<colon, value: first..<end, of: line)
   }
@@ -109,24 +134,18 @@ struct ResponseHeadParser {
     return index
   }
 
-  private static func starts(_ line: Span<UInt8>, with text: String) -> Bool {
-    guard line.count >= text.utf8.count else { return false }
-    var index = 0
-    for byte in text.utf8 {
-      guard line[index] == byte else { return false }
-      index += 1
+  private static func starts(_ line: Span<UInt8>, with text: StaticString) -> Bool {
+    guard line.count >= text.utf8CodeUnitCount else { return false }
+    return text.withUTF8Buffer { expected in
+      for index in expected.indices where line[index] != (unsafe expected[index]) {
+        return false
+      }
+      return true
     }
-    return true
   }
 
   private static func isBlank(_ byte: UInt8) -> Bool {
     byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t")
-  }
-
-  private static func isTokenCharacter(_ byte: UInt8) -> Bool {
-    let lower = byte | 0x20
-    return lower >= UInt8(ascii: "a") && lower <= UInt8(ascii: "z") || byte == UInt8(ascii: "-")
-      || ASCII.isDigit(byte) || "!#$%&'*+.^_`|~".utf8.contains(byte)
   }
 
   private static func text(_ bytes: Span<UInt8>) -> String {

@@ -1,4 +1,5 @@
 internal import PrefetchCore
+internal import PrefetchCrypto
 
 /// One request and what has come back so far.
 ///
@@ -11,7 +12,7 @@ final class WireExchange {
   private static let harmlessSize: Int64 = 1 << 20
   private static let maximumExpansion: Int64 = 1_000
 
-  let request: TransferRequest
+  let queued: QueuedRequest
   /// The kept part whose rest is asked for.
   let continued: PartialBody?
   private let staging: any BodyStaging
@@ -23,8 +24,13 @@ final class WireExchange {
   /// Bytes of the wanted body that arrived, decoded.
   private(set) var arrivedSize: Int64 = 0
   private var unwantedSize: Int64 = 0
-  /// Bytes of the body as they came, as far as libcurl has told; kept for bodies being decoded.
-  var wireSize: Int64 = 0
+  /// What undoes the body's coding, and how many bytes went into it.
+  private var decoder: GzipReader?
+  private var codedSize: Int64 = 0
+  /// Whether bytes came with the answer that are no part of it.
+  private var hasExcess = false
+  /// Whether a version with streams may answer.
+  var mayShareConnection = false
   /// Whether HTTP/3 is tried first; libcurl falls back by itself.
   var triesHTTP3 = false
   /// Whether the request went out; before, libcurl may have kept the transfer waiting for its turn.
@@ -32,11 +38,16 @@ final class WireExchange {
   /// Set by everything that arrives, cleared by whoever watches for stalls.
   var hasActivity = false
 
-  init(_ request: TransferRequest, staging: any BodyStaging) {
-    self.request = request
+  init(_ queued: QueuedRequest, staging: any BodyStaging) {
+    self.queued = queued
     self.staging = staging
-    continued = request.continuedPart
+    continued = queued.request.partial == nil ? nil : queued.request.continuedPart
   }
+
+  var request: TransferRequest { queued.request }
+
+  /// Nil before the head is whole.
+  var version: ResponseHead.Version? { head?.version }
 
   var phase: CurlFault.Phase {
     guard isRequested else { return .connecting }
@@ -50,27 +61,26 @@ final class WireExchange {
     request.allowsCoding && continued == nil
   }
 
-  /// Whether libcurl decodes what arrives.
-  var isDecoding: Bool {
-    guard let head else { return false }
-    return isCoded(head)
-  }
-
   // MARK: Facts from libcurl
 
   /// False ends the transfer.
   func receiveHeader(_ line: Span<UInt8>) -> Bool {
     hasActivity = true
     do throws(ResponseFault) {
-      guard let head = try parser.receive(line) else { return true }
+      guard try parser.receive(line) else { return true }
+      let head = try parser.head()
+      guard head.version.isTextual || mayShareConnection else {
+        throw .version(head.version)
+      }
       self.head = head
-      use = try BodyUse(of: head, to: request, continuing: continued)
+      use = try BodyUse.of(head, to: queued, continuing: continued)
+      if use.isCoded { decoder = try? GzipReader() }
       return checkAnnouncedSize(of: head)
     } catch {
       failure = Failure(
         .badResponse,
         "`\(request.url.authority)` answered with \(error)",
-        isTransient: error.isWorthAskingForTheWhole
+        isTransient: continued != nil && error.isWorthAskingForTheWhole
       )
       return false
     }
@@ -83,16 +93,44 @@ final class WireExchange {
       unwantedSize += Int64(bytes.byteCount)
       return unwantedSize <= Self.unwantedBodyLimit
     }
+    guard queued.spend(Int64(bytes.byteCount)) else {
+      failure = Failure(.cancelled, "its allowance of bytes is used up")
+      return false
+    }
     do throws(Failure) {
-      arrivedSize += Int64(bytes.byteCount)
-      // Chunks are counted only once the buffer that they came in is used up.
-      try checkSize(of: head, uncounted: head.framing == .chunked ? EasyHandle.bufferSize : 0)
-      try openSink(for: head).append(bytes)
+      if use.isCoded {
+        try decode(bytes, of: head)
+      } else {
+        try take(bytes, of: head)
+      }
       return true
     } catch {
       failure = error
       return false
     }
+  }
+
+  private func take(_ bytes: RawSpan, of head: ResponseHead) throws(Failure) {
+    arrivedSize += Int64(bytes.byteCount)
+    try checkSize()
+    try openSink(for: head).append(bytes)
+  }
+
+  private func decode(_ bytes: RawSpan, of head: ResponseHead) throws(Failure) {
+    codedSize += Int64(bytes.byteCount)
+    guard let decoder else { throw failures.noMemory }
+    let fault = try decoder.read(bytes) { piece throws(Failure) in try take(piece, of: head) }
+    switch fault {
+    case nil: return
+    case .damaged: throw failures.damagedCoding
+    case .outOfMemory: throw failures.noMemory
+    }
+  }
+
+  /// What follows a whole answer may be meant to pass for the answer to the next request; so neither
+  /// the answer nor its connection is good.
+  func noteExcess() {
+    hasExcess = true
   }
 
   // MARK: The end
@@ -131,51 +169,38 @@ final class WireExchange {
 
   private func response(_ fault: Failure?) throws(Failure) -> TransferResponse {
     if let failure { throw failure }
-    guard let head else { throw fault ?? lostHead }
+    guard let head else { throw fault ?? failures.lostHead }
+    // Where no body may follow, old servers send one all the same; that proves no ill will.
+    if hasExcess, head.mayHaveBody, request.method != .head { throw failures.excess }
     if case .dropped = use {
       return TransferResponse(status: head.status, headers: head.headers, body: nil)
     }
     if let fault, use.takesBytes { throw fault }
-    try checkSize(of: head, uncounted: 0)
+    try checkSize()
     try checkEnd(of: head)
     let body = try openSink(for: head).finish()
     return TransferResponse(status: head.status, headers: head.headers, body: body)
   }
 
   private func checkEnd(of head: ResponseHead) throws(Failure) {
+    if let decoder, !decoder.isWhole { throw failures.damagedCoding }
+    // libcurl counts as well; but what is stored is what was counted here.
+    if case .length(let length) = head.framing, !use.isCoded, use.takesBytes {
+      guard arrivedSize == length else { throw failures.shortRest }
+    }
     switch use {
     case .rest(let part):
-      guard part.wholeSize == bodySize else { throw shortRest }
-    case .whole:
-      guard head.framing != .untilClose || request.expectedSize == bodySize else { throw openEnd }
+      guard part.wholeSize == bodySize else { throw failures.shortRest }
+    case .whole, .decoded:
+      guard head.framing != .untilClose || request.expectedSize == bodySize else {
+        throw failures.openEnd
+      }
     case .dropped, .complete:
       return
     }
   }
 
-  private var lostHead: Failure {
-    Failure(
-      .reset,
-      "`\(request.url.authority)` ended the connection within the headers",
-      isTransient: true
-    )
-  }
-
-  private var openEnd: Failure {
-    Failure(
-      .truncated,
-      "`\(request.url.authority)` gave no length, so nobody can tell whether the body is whole",
-      isTransient: true
-    )
-  }
-
-  private var shortRest: Failure {
-    Failure(
-      .truncated,
-      "`\(request.url.authority)` sent less of the body than it announced",
-      isTransient: true
-    )
-  }
+  private var failures: AnswerFailures { AnswerFailures(host: request.url.authority) }
 
   // MARK: Rules
 
@@ -184,47 +209,36 @@ final class WireExchange {
     use.keptSize + arrivedSize
   }
 
-  private func isCoded(_ head: ResponseHead) -> Bool {
-    request.allowsCoding && !head.codings.isEmpty
-  }
-
   private func checkAnnouncedSize(of head: ResponseHead) -> Bool {
-    guard let size = announcedSize(of: head), let limit = request.sizeLimit, size > limit else {
-      return true
-    }
-    failure = tooLarge("announces \(size) bytes, more than the \(limit) allowed")
+    guard let limit = queued.request.sizeLimit, let size = announcedSize(of: head), size > limit
+    else { return true }
+    failure = failures.tooLarge("announces \(size) bytes, more than the \(limit) allowed")
     return false
   }
 
   /// The size of the whole body, where the head tells it.
   private func announcedSize(of head: ResponseHead) -> Int64? {
     switch use {
-    case .whole: isCoded(head) ? nil : head.announcedLength
+    case .whole: head.announcedLength
+    case .decoded: nil
     case .rest(let part): part.wholeSize
     case .complete(let part): part.offset
     case .dropped: nil
     }
   }
 
-  /// `uncounted` are bytes on the wire that libcurl may have read and not yet told of.
-  private func checkSize(of head: ResponseHead, uncounted: Int) throws(Failure) {
+  private func checkSize() throws(Failure) {
     if let limit = request.sizeLimit, bodySize > limit {
-      throw tooLarge("sends more than the \(limit) bytes allowed")
+      throw failures.tooLarge("sends more than the \(limit) bytes allowed")
     }
     if case .rest(let part) = use, let whole = part.wholeSize, bodySize > whole {
-      throw Failure(
-        .badResponse,
-        "`\(request.url.authority)` sends more of the body than it announced",
-        isTransient: true
-      )
+      throw failures.longRest
     }
-    guard isCoded(head), bodySize > Self.harmlessSize else { return }
-    guard bodySize / Self.maximumExpansion > wireSize + Int64(uncounted) else { return }
-    throw tooLarge("sends a body that grows more than \(Self.maximumExpansion)-fold when decoded")
-  }
-
-  private func tooLarge(_ what: String) -> Failure {
-    Failure(.tooLarge, "`\(request.url.authority)` \(what)")
+    guard use.isCoded, bodySize > Self.harmlessSize else { return }
+    guard bodySize / Self.maximumExpansion > codedSize else { return }
+    throw failures.tooLarge(
+      "sends a body that grows more than \(Self.maximumExpansion)-fold when decoded"
+    )
   }
 
   private func openSink(for head: ResponseHead) throws(Failure) -> any BodySink {
@@ -235,14 +249,14 @@ final class WireExchange {
   }
 
   private func beginBody(for head: ResponseHead) throws(Failure) -> any BodySink {
-    let size = announcedSize(of: head) ?? (isCoded(head) ? nil : request.expectedSize)
+    let size = announcedSize(of: head) ?? (use.isCoded ? nil : request.expectedSize)
     var plan = BodyPlan(
       expectedSize: size,
       algorithms: request.algorithms,
       partialKey: request.partialKey
     )
     switch use {
-    case .dropped:
+    case .dropped, .decoded:
       return try staging.beginBody(plan)
     case .whole(let part):
       plan.partial = part
@@ -270,11 +284,11 @@ extension ResponseFault {
   /// Whether the answer may only be wrong because a part was asked for.
   fileprivate var isWorthAskingForTheWhole: Bool {
     switch self {
-    case .otherRest, .unaskedCoding: true
-    case .statusLine, .status, .protocolSwitch, .lineEnd, .foldedLine, .fieldName,
+    case .otherRest, .unaskedCoding, .unaskedNotModified: true
+    case .statusLine, .status, .version, .protocolSwitch, .secondHead, .lineEnd, .foldedLine,
+      .fieldName,
       .controlCharacter, .tooManyFields, .tooManyBytes, .contentLength,
-      .lengthAndTransferCoding, .transferCoding, .severalCodings, .unaskedRange,
-      .unaskedNotModified:
+      .lengthAndTransferCoding, .transferCoding, .severalCodings, .unaskedRange:
       false
     }
   }

@@ -54,6 +54,13 @@ class Bench:
         self.once(program, lambda: subprocess.run(command, check=True, stderr=subprocess.DEVNULL))
         return program
 
+    def bare(self):
+        source = os.path.join(os.path.dirname(os.path.abspath(__file__)), "bare.c")
+        program = self.place.path("home", "bare")
+        command = ["cc", "-O2", source, "-o", program, "-lcurl", "-lpthread"]
+        self.once(program, lambda: subprocess.run(command, check=True))
+        return program
+
     def stop(self):
         for each in [*self.kept, self.nginx]:
             each.stop()

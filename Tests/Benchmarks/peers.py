@@ -126,6 +126,15 @@ class Downloader:
         return Side([("h2load", command)], requests=self.items, statuses={304: self.items},
                     expect=f" 0 2xx, {self.items} 3xx, 0 4xx, 0 5xx", note="keeps nothing")
 
+    def bare(self, label, is_again=False):
+        """What libcurl itself needs for the same requests, by two threads that drop all bodies."""
+        trust = self.bench.nginx.certificate if self.is_secure else ""
+        command = [self.bench.bare(), self.list, "16", "h2" if self.is_secure else "h1", trust]
+        if is_again:
+            command += [f"If-None-Match: {self.corpus.entity_tag}"]
+        return Side([(label, command)], requests=self.items, expect=f"^{self.items}$",
+                    statuses={304 if is_again else 200: self.items}, note="keeps and checks nothing")
+
     def _command(self, peer, out, turn="cold"):
         """What is asked about again keeps the server's times; a cold run is spared the trouble."""
         is_again, keeps_time = turn == "again", turn != "cold"

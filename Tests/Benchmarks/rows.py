@@ -8,16 +8,21 @@ from peers import Downloader, Prefetch
 from side import Side
 
 PEERS = ("wget2", "curl", "rclone", "aria2c")
+# Not a tool, but what any tool on libcurl has to spend: see bare.c.
+BARE = "libcurl alone"
 
 
 @dataclasses.dataclass
 class Line:
-    """A ratio of two labels: ours through theirs, or theirs through ours where more is better."""
+    """A ratio of two labels: ours through theirs, or theirs through ours where more is better.
+
+    Without limits it only explains the others.
+    """
 
     row: int
     theirs: str
-    must: float
-    goal: float
+    must: float | None = None
+    goal: float | None = None
     ours: str = "prefetch"
     is_floor: bool = False
     is_spread: bool = False
@@ -57,18 +62,20 @@ def groups(bench, is_quick):
             Line(2, "rclone", 0.46, 0.38),
             Line(2, "aria2c", 0.12, 0.09),
             Line(3, "h2load", 0.55, 0.65, is_floor=True),
+            Line(1, BARE),
         ], _warm(bench, "h1")),
         Group("warm S, HTTP/2 over TLS, all 304", [
-            Line(4, "curl", 0.45, 0.35), Line(4, "wget2", 1.4, 1.0),
+            Line(4, "curl", 0.45, 0.35), Line(4, "wget2", 1.4, 1.0), Line(4, BARE),
         ], _warm(bench, "h2")),
         Group("cold S, HTTP/1.1", [
             Line(5, "curl", 0.80, 0.60),
             Line(5, "wget2", 0.50, 0.38),
             Line(5, "rclone", 0.33, 0.26),
             Line(5, "aria2c", 0.20, 0.15),
+            Line(5, BARE),
         ], _cold(bench, "S", "h1")),
         Group("cold S, HTTP/2 over TLS", [
-            Line(6, "curl", 0.70, 0.55), Line(6, "wget2", 0.72, 0.58),
+            Line(6, "curl", 0.70, 0.55), Line(6, "wget2", 0.72, 0.58), Line(6, BARE),
         ], _cold(bench, "S", "h2")),
         Group("cold M (1,000 × 256 KiB), HTTP/1.1", [
             Line(7, "curl, then openssl dgst", 0.55, 0.45), Line(7, "curl", 1.1, 0.9),
@@ -115,7 +122,7 @@ def groups(bench, is_quick):
             bench, "streams", _all(bench, "h2", "S"), jobs=("-j", "100", "--jobs-per-host", "16"),
         ).cold(bench.corpus("S"))}, rounds=runs),
         Group(f"{far:,} × 4 KiB, 50 ms away each way, HTTP/1.1", [
-            Line(16, "curl", 1.0, 0.8), Line(16, "curl", 1.0, 0.8, ours="--jobs-per-host 32"),
+            Line(16, "curl", 1.0, 0.8), Line(16, "curl", 1.0, 0.8, ours="-j 64 --jobs-per-host 64"),
         ], _far(bench, "h1", far)),
         Group(f"{far:,} × 4 KiB, 50 ms away each way, HTTP/2", [
             Line(16, "curl", 0.8, 0.5), Line(16, "curl", 0.8, 0.5, ours="-j 128"),
@@ -135,7 +142,10 @@ def _warm(bench, scheme):
     ours = lambda: Prefetch(bench, f"warm-{scheme}", _all(bench, scheme, "S"))
     return {"prefetch": lambda: ours().again(10_000, {304: 10_001})} | {
         peer: lambda peer=peer: Downloader(bench, "S", scheme).again(peer) for peer in PEERS
-    } | {"h2load": lambda: Downloader(bench, "S", scheme).h2load()}
+    } | {
+        "h2load": lambda: Downloader(bench, "S", scheme).h2load(),
+        BARE: lambda: Downloader(bench, "S", scheme).bare(BARE, is_again=True),
+    }
 
 
 def _cold(bench, name, scheme, parallel=32, is_hashed=False, **more):
@@ -144,7 +154,7 @@ def _cold(bench, name, scheme, parallel=32, is_hashed=False, **more):
     return {"prefetch": lambda: ours().cold(bench.corpus(name), **more)} | {
         peer: lambda peer=peer: peers().cold(peer, is_hashed and peer == "curl", **more)
         for peer in PEERS
-    }
+    } | {BARE: lambda: peers().bare(BARE)}
 
 
 def _durable(bench, durability, syncs):
@@ -167,7 +177,7 @@ def _far(bench, scheme, count):
 
     return {
         "prefetch": lambda: ours("prefetch", "32", "16"),
-        "--jobs-per-host 32": lambda: ours("--jobs-per-host 32", "32", "32"),
+        "-j 64 --jobs-per-host 64": lambda: ours("-j 64 --jobs-per-host 64", "64", "64"),
         "-j 128": lambda: ours("-j 128", "128", "16"),
         "curl": lambda: Downloader(bench, "S", scheme, bench.far(scheme), count).cold("curl"),
     }

@@ -31,6 +31,8 @@ class Result:
     def met(self):
         if self.failure:
             return "failed"
+        if self.line.must is None:
+            return "–"
         keeps = self.ratio.__ge__ if self.line.is_floor else self.ratio.__le__
         return "goal" if keeps(self.line.goal) else "must" if keeps(self.line.must) else "missed"
 
@@ -41,7 +43,8 @@ class Result:
     def row(self):
         line, sign = self.line, "≥" if self.line.is_floor else "≤"
         start = f"| {line.row} | {self.group.workload} | {line.against} |"
-        end = f"{sign} {line.must:.2f} | {sign} {line.goal:.2f} | {self.met} |"
+        limits = [f"{sign} {limit:.2f}" if limit else "–" for limit in (line.must, line.goal)]
+        end = f"{' | '.join(limits)} | {self.met} |"
         if self.failure:
             return f"{start} | | {self.failure} | {end}"
         spread = "" if line.is_spread else f" [{self.least:.2f}–{self.most:.2f}]"
@@ -60,6 +63,7 @@ def table(results):
 
 def remarks(results):
     """Where a peer is faster, and how often the aims are met, in words."""
+    results = [result for result in results if result.line.must is not None]
     good = [result for result in results if not result.failure]
     met = [result.met for result in good]
     lines = [f"{met.count('goal')} of {len(results)} lines meet their goal, "

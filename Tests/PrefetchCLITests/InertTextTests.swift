@@ -156,7 +156,12 @@ struct InertTextTests {
   func eventSecrecy(secret: String) {
     let fixture = ReportFixture(foreign: secret, own: secret)
     let events = fixture.facts.compactMap {
-      EventLine.value($0, run: "r", at: ReportFixture.start, secrets: Self.secrets)
+      EventLine.value(
+        $0,
+        run: "r",
+        at: ReportFixture.start,
+        secrets: SecretNeedles(Self.secrets)
+      )
     }
     let text = events.map { JSONWriter.string($0) }.joined(separator: "\n")
     for trace in ["s3cret", "-longer", "wörd", "letmein"] {

@@ -82,6 +82,12 @@ struct OutputTextTests {
       ("hunter2-long", ["hunter2", "hunter2-long"], "***"), ("", ["hunter2"], ""),
       ("https://x.org/?a=tok%20en%22", ["tok en\""], "https://x.org/?a=***"),
       ("ünïcödé", ["ünïcö"], "***dé"), ("hunter", ["hunter2"], "hunter"), ("text", [""], "text"),
+      ("?k=a%2Fb%2Bc%20d", ["a/b+c d"], "?k=***"),
+      ("?k=a%2fb%2bc%20d", ["a/b+c d"], "?k=***"), ("?k=a%2Fb%2Bc+d", ["a/b+c d"], "?k=***"),
+      ("aHVudGVyMi1sb25n", ["hunter2-long"], "***"),
+      ("AGh1bnRlcjItbG9uZw==", ["hunter2-long"], "AG***w=="),
+      ("AABodW50ZXIyLWxvbmc=", ["hunter2-long"], "AAB***c="),
+      ("hunter2long", ["hunter2", "2longer"], "***long"),
     ]
   )
   func redaction(text: String, secrets: [String], shown: String) {

@@ -38,7 +38,7 @@ struct ReportFixture {
           at: SourceLocation(file: "/etc/\(own)/prefetch.yaml", line: 3, column: 5, length: 4)
         )
       ],
-      secrets: secrets,
+      secrets: SecretNeedles(secrets),
       objectPath: { "/cache/objects/\($0.hexadecimal)" }
     )
   }

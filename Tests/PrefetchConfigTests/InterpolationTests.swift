@@ -76,27 +76,3 @@ struct InterpolationTests {
     #expect(!loaded.rendered.contains("hush-hush"))
   }
 }
-
-/// Exceptions and pins that end.
-struct ExpiryTests {
-  private let yaml = """
-    segments: []
-    transport_security:
-      NSExceptionDomains:
-        old.example.com: {NSExceptionAllowsInsecureHTTPLoads: true, expires: 2026-11-01}
-        soon.example.com: {NSExceptionAllowsInsecureHTTPLoads: true, expires: 2026-11-30}
-        far.example.com: {NSExceptionAllowsInsecureHTTPLoads: true, expires: 2027-11-30}
-    """
-
-  @Test("What is over is told as asked, what is over in two weeks as a warning")
-  func tells() throws {
-    let loaded = load(yaml: yaml)
-    // 2026-11-21T00:00:00Z
-    let now = Instant(seconds: 1_795_219_200)
-    let found = loaded.expiryDiagnostics(at: now, expired: .error)
-    #expect(found.map(\.severity) == [.error, .warning])
-    #expect(found[0].message == "the exception for `old.example.com` expired on 2026-11-01")
-    #expect(found[0].location?.line == 4)
-    #expect(found[1].message == "the exception for `soon.example.com` expires on 2026-11-30")
-  }
-}

@@ -130,6 +130,19 @@ struct ValueTests {
   }
 
   @Test(
+    "A digest that begins with a slash is read behind each prefix",
+    arguments: ["", "sha256/", "sha256//"]
+  )
+  func readsSlashedPins(_ prefix: String) {
+    let text = prefix + "/Ou9yMFgf5fZpp7ecLhDySNUQkMcCS+Zl3t0SSiYn8g="
+    let loaded = load(yaml: "tls: {pins: {a.example: {leaf: [\"\(text)\"]}}}")
+    let digest = loaded.configuration.tls.pins["a.example"]?.leaf?.first
+    #expect(
+      digest.map { Base64.encode($0.bytes) } == "/Ou9yMFgf5fZpp7ecLhDySNUQkMcCS+Zl3t0SSiYn8g="
+    )
+  }
+
+  @Test(
     "Pins may be written in each usual way",
     arguments: [
       "47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=",

@@ -64,7 +64,7 @@ struct WholeConfigurationTests {
     #expect(loaded.configuration.cache.folder == "/home/me/.cache/prefetch")
     #expect(loaded.configuration.segments[2].manifest == .local("/work/package-lock.json"))
     #expect(loaded.configuration.segments[3].urls.count == 2)
-    #expect(loaded.notInEffect.contains("network.windows"))
+    #expect(loaded.notInEffect.contains("analytics"))
     #expect(loaded.notInEffect.contains("network.concurrency") == false)
   }
 
@@ -144,8 +144,9 @@ struct KeyTableTests {
     let rows = KeyTable.rows
     func isInEffect(_ path: String) -> Bool? { rows.first { $0.path == path }?.isInEffect }
     #expect(isInEffect("network.concurrency") == true)
-    #expect(isInEffect("network.windows") == false)
-    #expect(isInEffect("tls.pins.HOST.leaf") == false)
+    #expect(isInEffect("segments[].include") == false)
+    #expect(isInEffect("tls.pins.HOST.leaf") == true)
+    #expect(isInEffect("manifest_keys") == false)
     #expect(isInEffect("segments[].urls[].sha256") == true)
   }
 }

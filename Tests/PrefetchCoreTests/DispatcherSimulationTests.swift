@@ -8,13 +8,54 @@ import Testing
   )
   func anyOrder(block: UInt64) {
     for seed in block * 400..<(block + 1) * 400 {
-      var world = SimulatedWorld(seed: seed, pool: WorldPool())
+      let pool = WorldPool(isWarm: seed.isMultiple(of: 5), losesHosts: true)
+      var world = SimulatedWorld(seed: seed, pool: pool)
       let report = world.run()
       #expect(world.problems == [], "seed \(seed)")
       #expect(report?.totals.items == Int64(world.settled), "seed \(seed)")
       #expect(report?.segments.allSatisfy { $0.totals.items >= 0 } == true)
       guard world.problems.isEmpty, report != nil else { return }
     }
+  }
+
+  @Test(
+    "Whatever the network does meanwhile: nothing begins while it is deferred",
+    arguments: 0..<8 as Range<UInt64>
+  )
+  func underRules(block: UInt64) {
+    var deferredCount = 0
+    for seed in block * 400..<(block + 1) * 400 {
+      let pool = WorldPool(isWarm: seed.isMultiple(of: 5), hasNetworkRules: true)
+      var world = SimulatedWorld(seed: seed, pool: pool)
+      let report = world.run()
+      #expect(world.problems == [], "seed \(seed)")
+      #expect(report?.totals.items == Int64(world.settled), "seed \(seed)")
+      guard world.problems.isEmpty, report != nil else { return }
+      deferredCount += world.deferredCount
+    }
+    #expect(deferredCount > 100)
+  }
+
+  /// Runs that nobody watches take a shorter way with what is only confirmed.
+  @Test("A run that nobody watches does and counts the same", arguments: 0..<4 as Range<UInt64>)
+  func briefly(block: UInt64) {
+    var confirmedCount = 0
+    for seed in block * 400..<(block + 1) * 400 {
+      let pool = WorldPool(isWarm: !seed.isMultiple(of: 4))
+      var watched = SimulatedWorld(seed: seed, pool: pool, isBrief: false)
+      var brief = SimulatedWorld(seed: seed, pool: pool, isBrief: true)
+      let (told, counted) = (watched.run(), brief.run())
+      #expect(told?.totals == counted?.totals, "seed \(seed)")
+      #expect(told?.segments.map(\.totals) == counted?.segments.map(\.totals), "seed \(seed)")
+      #expect(told?.segments.map(\.state) == counted?.segments.map(\.state), "seed \(seed)")
+      #expect(told?.items.map(\.url) == counted?.items.map(\.url), "seed \(seed)")
+      #expect(watched.confirmations == brief.confirmations, "seed \(seed)")
+      #expect(watched.stored == brief.stored, "seed \(seed)")
+      #expect(brief.problems == [], "seed \(seed)")
+      guard told?.totals == counted?.totals else { return }
+      confirmedCount += brief.confirmedCount
+    }
+    #expect(confirmedCount > 100)
   }
 
   @Test("The same seed is the same run")

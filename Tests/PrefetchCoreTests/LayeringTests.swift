@@ -7,12 +7,12 @@ import Testing
   private static let allowed: [String: Set<String>] = [
     "PrefetchCore": [],
     "PrefetchDocuments": ["PrefetchCore", "CYAML", "CExpat"],
-    "PrefetchCrypto": ["PrefetchCore", "COpenSSL"],
+    "PrefetchCrypto": ["PrefetchCore", "COpenSSL", "CZlib"],
     "PrefetchConfig": ["PrefetchCore", "PrefetchDocuments"],
     "PrefetchManifests": ["PrefetchCore", "PrefetchDocuments", "PrefetchCrypto"],
-    "PrefetchTransfer": ["PrefetchCore", "PrefetchCrypto", "CCurl", "Glibc"],
+    "PrefetchTransfer": ["PrefetchCore", "PrefetchCrypto", "CCurl", "COpenSSL", "Glibc"],
     "PrefetchStore": ["PrefetchCore", "PrefetchCrypto", "CSQLite", "CLinux", "Glibc"],
-    "PrefetchSystem": ["PrefetchCore", "Glibc"],
+    "PrefetchSystem": ["PrefetchCore", "CLinux", "Glibc"],
     "PrefetchServe": ["PrefetchCore", "CMicroHTTPD", "Glibc"],
     "PrefetchEngine": ["PrefetchCore", "PrefetchManifests"],
     "PrefetchCLI": [

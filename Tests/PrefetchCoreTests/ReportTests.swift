@@ -252,6 +252,26 @@ import Testing
     #expect(report.hasAnswer)
   }
 
+  @Test("Hosts that HTTP/3 does not get through to are told once")
+  func http3Failures() throws {
+    var builder = Self.builder()
+    for (url, didFallBack) in [
+      ("https://a.example/1", true), ("https://a.example/2", true),
+      ("https://a.example:8443/", true), ("https://b.example/", false),
+    ] {
+      var request = RequestResult(
+        url: try WebURL(url),
+        status: 200,
+        wireBytes: 5,
+        isRetry: false
+      )
+      request.didFallBackFromHTTP3 = didFallBack
+      builder.fold(.requestFinished(request))
+    }
+    let report = builder.finished(at: Self.start)
+    #expect(report.http3Failures == ["a.example", "a.example:8443"])
+  }
+
   @Test(
     "Not now is no answer",
     arguments: [(nil, false), (503, false), (429, false), (408, false), (404, true), (200, true)]

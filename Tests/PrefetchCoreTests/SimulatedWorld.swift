@@ -29,6 +29,7 @@ struct SimulatedWorld {
   private(set) var now: Moment
 
   private let request: RunRequest
+  private let pool: WorldPool
   private let start: Dispatcher.Start
   private let inventory: InventoryFacts
   /// By the numbers of the inventory's rows.
@@ -43,6 +44,11 @@ struct SimulatedWorld {
   private var liveBodies: Set<Int> = []
   private var nextBody = 1
   private var hasHalted = false
+  /// What the dispatcher was told of the network.
+  private var situation = NetworkSituation()
+  private var begun: Set<String> = []
+  /// Runs in which something was held back.
+  private(set) var deferredCount = 0
   private var isMultiplexed: Set<String> = []
 
   private var positions: Set<Int> = []
@@ -51,12 +57,23 @@ struct SimulatedWorld {
   private(set) var settled = 0
   private var settledSegments: Set<String> = []
   private(set) var commits = 0
+  /// Items of the index whose times were renewed, and URLs whose records were written.
+  private(set) var confirmations: [Int64] = []
+  private(set) var stored: [String] = []
+  /// Items that nobody was told of by themselves.
+  private(set) var confirmedCount = 0
   private var failsAtCommit: Int?
+  /// Nobody answers there.
+  private let goneHost: String?
 
-  init(seed: UInt64, pool: WorldPool) {
+  /// `isBrief` overrides what the seed says about it.
+  init(seed: UInt64, pool: WorldPool, isBrief: Bool? = nil) {
     var generator = SeededGenerator(seed: seed)
     now = Moment(wall: Instant(seconds: 1_700_000_000), uptime: .seconds(100))
-    start = pool.start(seed: seed, now: now, generator: &generator)
+    self.pool = pool
+    var start = pool.start(seed: seed, now: now, generator: &generator)
+    start.isBrief = (isBrief ?? start.isBrief) && !start.request.listsKept
+    self.start = start
     (inventory, records) = pool.inventory(&generator)
     request = start.request
     report = ReportBuilder(
@@ -67,6 +84,8 @@ struct SimulatedWorld {
       at: now
     )
     failsAtCommit = generator.happens(15) ? Int.random(in: 1...3, using: &generator) : nil
+    let isOneGone = pool.losesHosts && generator.happens(20)
+    goneHost = isOneGone ? WorldPool.urls.randomElement(using: &generator)?.host : nil
     self.generator = generator
   }
 
@@ -101,13 +120,14 @@ struct SimulatedWorld {
     to dispatcher: inout Dispatcher,
     _ effects: inout [Effect]
   ) {
+    learn(event)
     dispatcher.handle(event, now: now, into: &effects)
     dispatcher.advance(now: now, into: &effects)
     for effect in effects { perform(effect) }
     effects = []
   }
 
-  private mutating func nextEvent(_ dispatcher: Dispatcher) -> Event? {
+  private mutating func nextEvent(_ dispatcher: borrowing Dispatcher) -> Event? {
     if generator.happens(20) {
       now.wall = now.wall + .milliseconds(400)
       now.uptime += .milliseconds(400)
@@ -136,6 +156,10 @@ struct SimulatedWorld {
 
   private mutating func perform(_ effect: Effect) {
     switch effect {
+    case .readConditions:
+      let conditions = WorldPool.conditions(&generator)
+      internalEvents.append(.conditionsRead(ConditionsReading(conditions)))
+    case .record: break
     case .startTransfer(let transfer): begin(transfer)
     case .cancelTransfer(let id):
       cancelled.insert(id)
@@ -178,6 +202,31 @@ struct SimulatedWorld {
       problems.append("over the cap of \(host)")
     }
     if request.isOffline { problems.append("asked while offline") }
+    checkNetwork(transfer)
+  }
+
+  /// Keeps the same books as the dispatcher.
+  private mutating func learn(_ event: Event) {
+    switch event {
+    case .conditionsRead(let reading): situation.conditions = reading.conditions
+    case .transferFinished(_, let result):
+      let day = TransferUsage.day(at: now.wall, in: .utc)
+      let segment = SegmentKey(identity: "me", name: "any")
+      let key = TransferUsage.Key(day: day, type: situation.conditions.type, segment: segment)
+      situation.usage.add(result.figures.wireBytes, key)
+    default: break
+    }
+  }
+
+  /// What has begun may go on, as long as there is a budget.
+  private mutating func checkNetwork(_ transfer: TransferRequest) {
+    let isDeclared = WorldPool.urls.contains(transfer.url)
+    let isNew = begun.insert(transfer.partialKey ?? transfer.url.string).inserted
+    let rules = request.policy.network
+    guard let deferral = rules.verdict(in: situation, at: now.wall).deferral,
+      isDeclared && isNew || rules.isExhausted(in: situation, at: now.wall)
+    else { return }
+    problems.append("\(transfer.url) began although deferred by \(deferral.rule)")
   }
 
   private func places(of host: String) -> Int {
@@ -217,6 +266,17 @@ struct SimulatedWorld {
     if request.mode == .plan { problems.append("a dry run wrote") }
     for change in changes {
       if let body = change.body { release(body) }
+      switch change {
+      case .confirm(let all): confirmations += all.map(\.item)
+      case .store(let record, _, _):
+        stored.append(record.url)
+        if record.digest == nil,
+          records.contains(where: { $0.url == record.url && $0.digest != nil })
+        {
+          problems.append("the body of \(record.url) was forgotten")
+        }
+      default: break
+      }
     }
     let fails = failsAtCommit == commits
     internalEvents.append(
@@ -239,6 +299,7 @@ struct SimulatedWorld {
         problems.append("\(item.url) settled twice")
       }
       guard item.action != .remove else { return }
+      if item.deferral != nil { deferredCount += 1 }
       settled += 1
       told += item.segments.count
       if item.action == .fail, item.failure == nil { problems.append("\(item.url) fails mutely") }
@@ -247,8 +308,12 @@ struct SimulatedWorld {
       if !settledSegments.insert(segment.name).inserted {
         problems.append("segment \(segment.name) settled twice")
       }
-    case .itemStarted, .bytesReceived, .requestFinished, .manifestSettled, .interrupted,
-      .storeFailed:
+    case .itemsConfirmed(_, let count, _):
+      settled += count
+      told += count
+      confirmedCount += count
+    case .conditionsRead, .qualityChanged, .itemStarted, .bytesReceived, .requestFinished,
+      .requestsAnswered, .manifestSettled, .registration, .interrupted, .storeFailed:
       break
     }
   }
@@ -273,7 +338,15 @@ extension SimulatedWorld {
     if cancelled.contains(transfer.id), generator.happens(80) {
       return TransferResult(.failure(Failure(.cancelled, "cancelled")), figures: figures)
     }
+    if transfer.url.host == goneHost {
+      let failure = Failure(.connect, "nobody there", isTransient: generator.happens(50))
+      return TransferResult(.failure(failure), figures: figures)
+    }
     let isConditional = transfer.headers.contains { $0.name == "If-None-Match" }
+    if pool.isWarm, isConditional, generator.happens(75) {
+      figures.wireBytes = 10
+      return TransferResult(.success(answer(304, [])), figures: figures)
+    }
     let dice = Int.random(in: 0..<100, using: &generator)
     if dice < 10 {
       return TransferResult(
@@ -336,7 +409,8 @@ extension SimulatedWorld {
     case ..<12: return .failure(Failure(.manifestGuard, "HTML"))
     case ..<18: return .failure(Failure(.storeDamaged, "gone"))
     default:
-      var manifest = Manifest(entries: EntryTable(WorldPool.entries(&generator)))
+      var manifest = Manifest(entries: pool.table(&generator))
+      manifest.network = pool.manifestRules(&generator)
       if generator.happens(20) {
         let failure = Failure(.badURL, "bad")
         manifest.rejected = [RejectedEntry(url: "ftp://x", failure: failure)]

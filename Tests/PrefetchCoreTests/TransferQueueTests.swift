@@ -250,7 +250,7 @@ import Testing
     let changes = batch.take()
     #expect(changes.count == 3)
     guard case .store = changes[0], case .confirm(let confirmations) = changes[1],
-      case .joinItems(Self.key, let items) = changes[2]
+      case .join(Self.key, let items) = changes[2]
     else {
       Issue.record("in another order")
       return
@@ -268,11 +268,19 @@ import Testing
 
   @Test("A full batch waits for nothing")
   func full() {
-    var batch = CommitBatch()
-    for item in 0..<CommitBatch.limit {
-      #expect(!batch.isDue(now: .zero, isIdle: false))
-      batch.add(item: item, Self.record("\(item)"), now: .zero)
+    var bodies = CommitBatch()
+    for item in 0..<CommitBatch.changeLimit {
+      #expect(!bodies.isDue(now: .zero, isIdle: false))
+      bodies.add(item: item, Self.record("\(item)"), now: .zero)
     }
-    #expect(batch.isDue(now: .zero, isIdle: false))
+    #expect(bodies.isDue(now: .zero, isIdle: false))
+
+    var times = CommitBatch()
+    let confirmation = Confirmation(item: 5, validatedAt: Instant(seconds: 1), freshUntil: nil)
+    for item in 0..<CommitBatch.limit {
+      #expect(!times.isDue(now: .zero, isIdle: false))
+      times.confirm(item: item, confirmation, now: .zero)
+    }
+    #expect(times.isDue(now: .zero, isIdle: false))
   }
 }

@@ -69,7 +69,7 @@ import Testing
       ("https://0x7f.1/", .invalidHost("0x7f.1")),
       ("https://2130706433/", .invalidHost("2130706433")),
       ("https://127.1/", .invalidHost("127.1")), ("https://1.2.3.04/", .invalidHost("1.2.3.04")),
-      ("https://bücher.example/", .internationalHost("bücher.example")),
+      ("https://b☃cher.example/", .internationalHost("b☃cher.example")),
     ] as [(String, WebURL.Fault)]
   )
   func refusals(text: String, fault: WebURL.Fault) {

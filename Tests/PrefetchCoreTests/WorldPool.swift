@@ -2,6 +2,13 @@ import PrefetchCore
 
 /// What simulated runs are made of: a few URLs on three hosts, so that segments share many.
 struct WorldPool {
+  /// Whether most of what is declared is stored and only has to be confirmed.
+  var isWarm = false
+  /// Whether rules of the network come and go while a run goes on.
+  var hasNetworkRules = false
+  /// Whether in some runs nobody answers at one of the hosts.
+  var losesHosts = false
+
   static let urls: [WebURL] = ["a", "b", "c"].flatMap { host in
     (0..<4).compactMap { try? WebURL("https://\(host).example/\($0)") }
   }
@@ -11,7 +18,44 @@ struct WorldPool {
     ContentDigest(bytes: [UInt8](repeating: byte, count: 32)) ?? digest(byte)
   }
 
-  static func entries(_ generator: inout SeededGenerator) -> [ManifestEntry] {
+  /// As a manifest's reader makes it: most entries say no more than the columns of the table hold.
+  func table(_ generator: inout SeededGenerator) -> EntryTable {
+    var table = EntryTable()
+    for var entry in entries(&generator) {
+      if isWarm, generator.happens(90) { (entry.digests, entry.lifetime) = ([], nil) }
+      let bytes = Array(entry.url.string.utf8)
+      let id = Array((entry.id ?? "").utf8)
+      // Only origins that are known already can be told from their bytes.
+      table.resolveReferences(against: entry.url)
+      let isPlain =
+        entry.network == nil && entry.digests.isEmpty && entry.lifetime == nil
+        && entry.expires == nil
+      if isPlain, let place = unsafe table.place(of: bytes.span.bytes) {
+        var details = EntryTable.Details()
+        details.size = entry.size
+        unsafe table.appendPlain(bytes.span.bytes, at: place, id: id.span.bytes, details)
+      } else {
+        table.append(entry)
+      }
+    }
+    return table
+  }
+
+  private func entries(_ generator: inout SeededGenerator) -> [ManifestEntry] {
+    var entries = Self.entries(&generator)
+    guard hasNetworkRules else { return entries }
+    for index in entries.indices where generator.happens(10) {
+      entries[index].network = Self.rules(&generator)
+    }
+    return entries
+  }
+
+  /// What a manifest asks of the network.
+  func manifestRules(_ generator: inout SeededGenerator) -> NetworkPolicy? {
+    hasNetworkRules && generator.happens(20) ? Self.rules(&generator) : nil
+  }
+
+  private static func entries(_ generator: inout SeededGenerator) -> [ManifestEntry] {
     let count = Int.random(in: 0...10, using: &generator)
     return (0..<count).compactMap { _ in
       guard let url = urls.randomElement(using: &generator) else { return nil }
@@ -48,11 +92,13 @@ struct WorldPool {
     policy.refetchesAll = generator.happens(10)
     policy.isOffline = generator.happens(5)
     policy.probesItems = generator.happens(80)
+    policy.maximumStale = generator.happens(30) ? .seconds(86_400) : .zero
     policy.deadline =
       generator.happens(20) ? .seconds(Int.random(in: 0...20, using: &generator)) : nil
-    let modes: [RunRequest.Mode] = [.run, .run, .run, .plan, .get]
+    if hasNetworkRules { policy.network = Self.rules(&generator) }
+    let modes: [RunRequest.Mode] = isWarm ? [.run] : [.run, .run, .run, .plan, .get]
     let mode = modes.randomElement(using: &generator) ?? .run
-    let count = Int.random(in: 0...4, using: &generator)
+    let count = isWarm ? 1 : Int.random(in: 0...4, using: &generator)
     let segments = (0..<count).map { segment($0, &generator) }
     var request = RunRequest(mode: mode, identity: "me", segments: segments, policy: policy)
     request.forgotten = [SegmentKey(identity: "me", name: "gone")]
@@ -63,6 +109,7 @@ struct WorldPool {
       hasUnseenChanges: generator.happens(30),
       now: now,
       seed: seed,
+      isBrief: generator.happens(50),
       identify: { String($0.suffix(4)) }
     )
   }
@@ -73,8 +120,8 @@ struct WorldPool {
 
   private func segment(_ number: Int, _ generator: inout SeededGenerator) -> SegmentDeclaration {
     let source: SegmentDeclaration.Source =
-      switch Int.random(in: 0..<3, using: &generator) {
-      case 0: .inline(Self.entries(&generator))
+      switch isWarm ? 1 : Int.random(in: 0..<3, using: &generator) {
+      case 0: .inline(entries(&generator))
       case 1: .file("/manifest\(number)")
       default: .remote(Self.urls[number])
       }
@@ -82,7 +129,36 @@ struct WorldPool {
     segment.isRequired = generator.happens(80)
     segment.priority = generator.happens(50) ? Int.random(in: 1...3, using: &generator) : nil
     segment.allowsEmpty = generator.happens(50)
+    if hasNetworkRules, generator.happens(30) { segment.network = Self.rules(&generator) }
     return segment
+  }
+
+  /// Simulated runs begin at 22:13:20 and seldom last a minute.
+  private static func rules(_ generator: inout SeededGenerator) -> NetworkPolicy {
+    var rules = NetworkPolicy()
+    if generator.happens(40) { rules.allowed = [.wifi, .ethernet] }
+    rules.defersMetered = generator.happens(30)
+    rules.defersUnknownMetered = generator.happens(10)
+    rules.needsMains = generator.happens(15)
+    if generator.happens(40) {
+      let day = Array(ClockWindow.Day.allCases)
+      let window = ClockWindow(days: day, start: 0, end: generator.happens(80) ? 1334 : 1333)
+      rules.hours = [OpeningHours(windows: [window], zone: .utc)]
+    }
+    if generator.happens(40) {
+      rules.budgets = [
+        ByteBudget(period: .day, limit: Int64.random(in: 1...90, using: &generator))
+      ]
+    }
+    return rules
+  }
+
+  static func conditions(_ generator: inout SeededGenerator) -> NetworkConditions {
+    var conditions = NetworkConditions()
+    conditions.type = generator.happens(85) ? .wifi : generator.happens(50) ? .cellular : nil
+    conditions.isMetered = generator.happens(70) ? false : generator.happens(50) ? true : nil
+    conditions.power.isOnMains = generator.happens(85)
+    return conditions
   }
 
   /// What the cache holds, with the record of each row.
@@ -90,21 +166,26 @@ struct WorldPool {
     var records: [ContentRecord] = []
     var rows: [Inventory.Row] = []
     var sets: [[Int]] = [[]]
-    for url in Self.urls where generator.happens(50) {
+    for url in Self.urls where generator.happens(isWarm ? 90 : 50) {
       var record = ContentRecord(url: url.string, id: url.path)
       if generator.happens(80) {
         record.digest = Self.digest(generator.happens(80) ? 1 : 2)
         record.size = 10
         record.state = .cached
         record.validators = Validators(entityTag: generator.happens(80) ? "\"1\"" : nil)
-        record.freshUntil = generator.happens(40) ? .distantFuture : nil
+        record.freshUntil = generator.happens(isWarm ? 5 : 40) ? .distantFuture : nil
+        if generator.happens(isWarm ? 95 : 70) {
+          var entry = ManifestEntry(url: url)
+          entry.id = url.path
+          record.describe(entry)
+        }
       } else if generator.happens(20) {
         record.state = .paused
       }
       var row = Inventory.Row(record, item: Int64(records.count))
       row.holders = UInt32(sets.count)
       row.isLocked = generator.happens(10)
-      sets.append(Self.keys.indices.filter { _ in generator.happens(40) })
+      sets.append(Self.keys.indices.filter { _ in generator.happens(isWarm ? 90 : 40) })
       records.append(record)
       rows.append(row)
     }

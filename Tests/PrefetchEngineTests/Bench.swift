@@ -13,6 +13,8 @@ final class Bench {
   private(set) var transport: FakeTransport?
   var policy = RunPolicy()
   var identity = "me"
+  var credentials: Shared<OriginCredentials>?
+  var circumstances: FakeCircumstances?
 
   final class Stop: StopSignal {
     var pending: Int32?
@@ -71,6 +73,7 @@ final class Bench {
       policy: policy
     )
     request.listsKept = listsKept
+    request.credentials = credentials
     request.forgotten = forgotten.map { SegmentKey(identity: identity, name: $0) }
     self.transport = transport
     let now = clock.now()
@@ -84,7 +87,8 @@ final class Bench {
       store: store,
       files: NoFiles(),
       clock: clock,
-      stop: stop
+      stop: stop,
+      circumstances: circumstances
     )
     return try engine.run(request, seed: 1)
   }
@@ -99,7 +103,7 @@ final class Bench {
   var contents: [String: String] {
     get throws {
       var contents: [String: String] = [:]
-      for record in try store.inventory().records {
+      for record in store.records {
         guard let digest = record.digest else { continue }
         contents[record.id] = try store.withObject(digest) {
           unsafe $0.withUnsafeBytes { unsafe String(decoding: $0, as: UTF8.self) }

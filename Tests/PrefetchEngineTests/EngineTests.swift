@@ -46,15 +46,58 @@ import Testing
     #expect(try bench.run([("s", ["a"])]).totals.revalidated == 1)
   }
 
+  @Test("An unchanged manifest that has expired is noticed")
+  func expiredManifest() throws {
+    let until = Timestamp.format(Bench([:]).clock.now().wall + .seconds(60))
+    let manifest = """
+      {"format": "prefetch-manifest", "version": 1, "expires": "\(until)", "items": [
+        {"url": "a", "ttl": "immutable"}
+      ]}
+      """
+    let type = HeaderField("Content-Type", "application/json")
+    let bench = Bench(["/m.json": .init(manifest, headers: [type]), "/a": .init("A")])
+    #expect(ExitStatus(try bench.run([("s", ["m.json"])])) == .ok)
+    #expect(ExitStatus(try bench.run([("s", ["m.json"])])) == .ok)
+    bench.clock.advance(by: .seconds(61))
+    let report = try bench.run([("s", ["m.json"])])
+    #expect(report.segments.map(\.manifest.status) == [.refused])
+    #expect(report.segments.first?.manifest.failure?.code == .manifestGuard)
+  }
+
+  @Test("A host that is gone costs nothing of what is stored", arguments: [true, false], [nil, 1])
+  func unreachable(listsKept: Bool, staleDays: Int?) throws {
+    let names = (0..<600).map { "f\($0)" }
+    let pages = names.map { ("/" + $0, Site.Page("body of " + $0)) }
+    let bench = Bench(
+      Dictionary(uniqueKeysWithValues: pages + [("/m.json", Bench.manifest(names))])
+    )
+    bench.policy.perHost = 2
+    bench.policy.retries.count = 0
+    bench.policy.maximumStale = .seconds(86_400 * (staleDays ?? 0))
+    bench.listsKept = listsKept
+    _ = try bench.run([("s", ["m.json"])])
+    let before = try bench.contents
+    let gone = FakeTransport(staging: bench.store) { request in
+      request.url.path == "/m.json"
+        ? .response(status: 304, headers: [], body: [])
+        : .failure(Failure(.connect, "refused", isTransient: true))
+    }
+    let manifest = SegmentDeclaration.Source.remote(try WebURL("https://a.example/m.json"))
+    let report = try bench.run([SegmentDeclaration(name: "s", source: manifest)], over: gone)
+    #expect(try bench.contents == before)
+    #expect(report.totals.failed == (staleDays == nil ? 600 : 0))
+    #expect(report.totals.kept == (staleDays == nil ? 0 : 600))
+  }
+
   @Test("An object that got lost is fetched again, unconditionally")
   func lost() throws {
     let bench = Bench(["/a": .init("A"), "/b": .init("B")])
     _ = try bench.run([("s", ["a", "b"])])
-    bench.store.lost = Set(try bench.store.inventory().records.prefix(1).compactMap(\.digest))
+    bench.store.lost = Set(bench.store.records.prefix(1).compactMap(\.digest))
     let report = try bench.run([("s", ["a", "b"])])
     #expect(report.totals.fetched == 1)
     #expect(try bench.contents == ["a": "A", "b": "B"])
-    bench.store.lost = Set(try bench.store.inventory().records.prefix(1).compactMap(\.digest))
+    bench.store.lost = Set(bench.store.records.prefix(1).compactMap(\.digest))
     bench.site["/a"] = nil
     let failing = try bench.run([("s", ["a", "b"])])
     #expect(failing.storeFailure == nil)

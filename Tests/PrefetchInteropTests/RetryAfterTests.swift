@@ -108,6 +108,24 @@ struct RetryAfterTests {
     #expect(try home.run("verify").status == 0)
   }
 
+  @Test("is left alone by whoever gets single items, before a run and after one")
+  func single() throws {
+    let busy = try busyServer { .respond(503, [("Retry-After", "3600")]) }
+    declare([busy])
+    for _ in 0..<2 {
+      let item = try home.run("get", busy.address("/other"))
+      #expect(item.status == 75, "\(item)")
+      #expect(item.output == "")
+      #expect(busyLog.times.count == 1)
+    }
+    let run = try home.run("--json")
+    #expect(run.status == 75, "\(run)")
+    #expect(try run.json().text("exit.next_allowed_at") != nil)
+    #expect(busyLog.times.count == 1)
+    #expect(try home.run("get", busy.address("/0")).status == 75)
+    #expect(busyLog.times.count == 1)
+  }
+
   @Test("is not waited for past the deadline")
   func deadline() throws {
     let busy = try busyServer { .respond(429, [("Retry-After", "60")]) }

@@ -4,7 +4,7 @@ import Testing
 @Suite(
   "A server with a certificate",
   .enabled(if: Binary.isGiven, "\(Binary.absence)"),
-  .enabled(if: Nginx.isInstalled && Tool.isInstalled("openssl"), "needs nginx and openssl")
+  .enabled(if: Nginx.isInstalled && Certificate.isPossible, "needs nginx and openssl")
 )
 struct SecureTransportTests {
   private let home: Home
@@ -12,22 +12,10 @@ struct SecureTransportTests {
 
   init() throws {
     home = try Home()
-    home.write("subjectAltName=IP:127.0.0.1\nbasicConstraints=CA:FALSE\n", to: "server.ext")
-    let made = try home.shell(
-      """
-      set -e
-      openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 \
-        -subj '/CN=A test authority' -keyout ca.key -out ca.pem
-      openssl req -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes \
-        -subj '/CN=127.0.0.1' -keyout server.key -out server.csr
-      openssl x509 -req -in server.csr -CA ca.pem -CAkey ca.key -CAcreateserial -days 2 \
-        -extfile server.ext -out server.pem
-      """
-    )
-    try #require(made.status == 0, "\(made)")
+    let certificate = try Certificate(in: home)
     var options = Nginx.Options()
-    options.certificate = home.path("server.pem")
-    options.key = home.path("server.key")
+    options.certificate = certificate.path
+    options.key = certificate.key
     nginx = try Nginx(options)
     for number in 0..<20 { nginx.write("body \(number)", to: "f\(number)") }
     nginx.write(Manifest.text((0..<20).map { "f\($0)" }), to: "manifest.json")

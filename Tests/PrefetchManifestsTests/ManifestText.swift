@@ -86,6 +86,7 @@ struct ManifestText {
   private static let members = [
     "\"generated\": \"2026-11-20T05:00:00Z\"", "\"priority\": 5", "\"priority\": 0",
     "\"segment\": \" news \"", "\"x\": {\"items\": [1, {\"a\": \"}]\"}]}", "\"bundle_id\": 1.5e3",
+    "\"policy\": {\"daily_limit\": 5}", "\"network\": {\"power\": \"coal\"}",
     "\"expires\": \"soon\"", "\"\\u0069tems\": []", "\"base\\u0000\": 1",
   ]
 
@@ -102,6 +103,7 @@ struct ManifestText {
     ("provider", ["\"p\"", "\"q\"", "null", "1"]),
     ("type", ["\"image\"", "\"file\"", "null", "[]"]),
     ("mime", ["\"image/png\"", "null"]),
+    ("network", ["{\"metered\": false}", "{\"allow\": \"x\"}", "null", "1", "{}"]),
     ("size", ["0", "12", "123456789012345678", "-1", "1.5", "01", "\"1\"", "null", "1e2", "-0"]),
     (
       "digests",

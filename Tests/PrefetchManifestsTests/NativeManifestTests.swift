@@ -82,6 +82,80 @@ import Testing
     #expect(manifest.entries == [expected])
   }
 
+  @Test("What a manifest and its items ask of the network is read, under either key")
+  func network() throws {
+    let members = """
+      "network": {"allow": ["wifi", "ethernet"], "metered": "defer", "windows": "22:00-06:00",
+      "timezone": "Europe/Berlin", "power": "ac", "battery_floor": 20, "later": 1},
+      "policy": {"allow": ["wifi", "cellular"], "daily_limit": "50MB", "max_file_size": 1000,
+      "monthly_limit": {"any": "1GB", "cellular": 10, "later": 1}, "features": {},
+      "windows": ["05:00-07:00"]},
+      """
+    let items = #"{"url": "a", "network": {"metered": false, "unknown_metered": "defer"}}, "b""#
+    let manifest = try Self.read(Self.manifest(items, members)).get()
+    let network = try #require(manifest.network)
+    #expect(network.allowed == [.wifi])
+    #expect(network.defersMetered && !network.defersUnknownMetered && network.needsMains)
+    #expect(network.batteryFloor == 20)
+    let windows = [try ClockWindow("22:00-06:00")]
+    #expect(
+      network.localHours == [
+        LocalHours(windows: windows, zone: "Europe/Berlin"),
+        LocalHours(windows: [try ClockWindow("05:00-07:00")]),
+      ]
+    )
+    #expect(
+      network.budgets == [
+        ByteBudget(period: .day, limit: 50_000_000),
+        ByteBudget(period: .month, limit: 1_000_000_000, limits: [.cellular: 10]),
+      ]
+    )
+    #expect(manifest.maximumFileSize == 1000)
+    #expect(manifest.entries.hasNetworkRules && manifest.entries.networkAspects == [.metered])
+    let first = manifest.entries.entry(at: 0, identified: true).network
+    #expect(first?.defersMetered == true && first?.defersUnknownMetered == true)
+    #expect(manifest.entries.entry(at: 1, identified: true).network == nil)
+    let free = try Self.read(Self.manifest("\"a\"", "\"network\": {\"allow\": \"any\"},")).get()
+    #expect(free.network?.isFree == true && free.entries.hasNetworkRules == false)
+  }
+
+  @Test(
+    "A rule of the network that cannot be read is not passed over",
+    arguments: [
+      #"{"allow": ["carrier"]}"#, #"{"metered": "sometimes"}"#, #"{"windows": ["25:00-26:00"]}"#,
+      #"{"power": "coal"}"#, #"{"battery_floor": 101}"#, #"{"daily_limit": "much"}"#,
+      #"{"timezone": []}"#, "[]", "5", #"{"timezone": "../../../run/x"}"#,
+      #"{"timezone": "/etc/localtime"}"#, #"{"timezone": "Europe/../../x"}"#,
+      "{\"windows\": [\(Array(repeating: "\"01:00-02:00\"", count: 65).joined(separator: ","))]}",
+    ]
+  )
+  func badNetwork(rule: String) throws {
+    guard case .failure(let failure) = Self.read(Self.manifest("\"a\"", "\"network\": \(rule),"))
+    else {
+      Issue.record("\(rule) was taken")
+      return
+    }
+    #expect(failure.code == .manifestInvalid && failure.message.hasPrefix("line 1, column "))
+    let item = "{\"url\": \"a\", \"network\": \(rule)}, \"b\""
+    let manifest = try Self.read(Self.manifest(item)).get()
+    #expect(manifest.rejected.map(\.failure.code) == [.manifestInvalid])
+    #expect(manifest.entries.count == 1)
+  }
+
+  @Test("Items may ask the same of the network a thousand times, but not ever something else")
+  func manyItemRules() throws {
+    let items = (0..<1000).map { number in
+      "{\"url\": \"\(number)\", \"network\": {\"battery_floor\": \(number % 101)}}"
+    }
+    let manifest = try Self.read(Self.manifest(items.joined(separator: ","))).get()
+    #expect(manifest.entries.networkRules.count == 100)
+    let refused = (0..<9).map { "https://cdn.example/app/\($0 * 101 + 100)" }
+    #expect(manifest.rejected.map(\.url) == refused)
+    #expect(manifest.entries.networkRule(at: 0) == 0)
+    #expect(manifest.entries.networkRule(at: 100) == 0)
+    #expect(manifest.entries.networkRule(at: 101) == 1)
+  }
+
   @Test(
     "URLs resolve against the document's base, else against where it came from",
     arguments: [

@@ -51,16 +51,16 @@ struct ContentStoreContract {
     record.failure = Failure(.stalled, "too slow", isTransient: true)
     let body = try store.stage("hello")
     _ = try store.commit([
-      .record(record, body: body),
-      .record(.init(url: "https://a.example/Z", id: "z"), body: nil),
+      .store(record, body: body, joining: []),
+      .store(.init(url: "https://a.example/Z", id: "z"), body: nil, joining: []),
     ])
 
     record.digest = body.digest
     record.size = 5
-    let inventory = try store.inventory()
-    #expect(inventory.records.map(\.url) == ["https://a.example/Z", "https://a.example/b"])
-    #expect(inventory["https://a.example/b"] == record)
-    #expect(inventory.holders == [[], []])
+    let records = try store.records()
+    #expect(records.map(\.url) == ["https://a.example/Z", "https://a.example/b"])
+    #expect(records[1] == record)
+    #expect(try store.holders(records.map(\.url)) == [[], []])
     #expect(try store.text(of: body.digest) == "hello")
   }
 
@@ -80,7 +80,7 @@ struct ContentStoreContract {
     let staged = try store.withBytes(of: body) { unsafe $0.withUnsafeBytes { unsafe Array($0) } }
     #expect(staged == bytes)
 
-    _ = try store.commit([.record(.cached("https://a.example/"), body: body)])
+    _ = try store.commit([.store(.cached("https://a.example/"), body: body, joining: [])])
     let stored = try store.withObject(body.digest) {
       unsafe $0.withUnsafeBytes { unsafe Array($0) }
     }
@@ -99,9 +99,9 @@ struct ContentStoreContract {
     let body = try store.stage("y")
     store.discard(body)
     #expect(throws: Failure.self) {
-      try store.commit([.record(.cached("https://a.example/"), body: body)])
+      try store.commit([.store(.cached("https://a.example/"), body: body, joining: [])])
     }
-    #expect(try store.inventory().count == 0)
+    #expect(try store.takeInventory().count == 0)
   }
 
   @Test("replaces a body and drops the old one", arguments: Kind.allCases)
@@ -109,9 +109,8 @@ struct ContentStoreContract {
     let store = try open(kind)
     try store.put(["https://a.example/": "old"], in: .basics)
     try store.put(["https://a.example/": "new"], in: nil)
-    let inventory = try store.inventory()
-    #expect(inventory.records.map(\.digest) == [SHA256.digest(of: "new")])
-    #expect(inventory.holders == [[0]])
+    #expect(try store.records().map(\.digest) == [SHA256.digest(of: "new")])
+    #expect(try store.holders(["https://a.example/"]) == [[0]])
     #expect(throws: Failure.self) { try store.text(of: SHA256.digest(of: "old")) }
   }
 
@@ -121,17 +120,18 @@ struct ContentStoreContract {
   )
   func sharedBetweenIdentities(_ kind: Kind) throws {
     let store = try open(kind)
-    try store.put(["https://a.example/1": "one", "https://a.example/2": "two"], in: .basics)
-    _ = try store.commit([.join(.other, urls: ["https://a.example/1"])])
-    #expect(try store.inventory().holders == [[0, 1], [0]])
+    let urls = ["https://a.example/1", "https://a.example/2"]
+    try store.put([urls[0]: "one", urls[1]: "two"], in: .basics)
+    _ = try store.commit([.joinNew(.other, urls: [urls[0]])])
+    #expect(try store.holders(urls) == [[0, 1], [0]])
 
     let removed = try store.commit([.forget(.basics)])
     #expect(removed.map(\.url) == ["https://a.example/2"])
     #expect(removed.map(\.size) == [3])
-    #expect(try store.inventory().records.map(\.url) == ["https://a.example/1"])
+    #expect(try store.records().map(\.url) == ["https://a.example/1"])
     #expect(try store.segments().map(\.key) == [.other])
 
-    let rest = try store.commit([.leave(.other, urls: ["https://a.example/1", "https://none"])])
+    let rest = try store.leave(.other, ["https://a.example/1", "https://none"])
     #expect(rest.map(\.url) == ["https://a.example/1"])
     #expect(throws: Failure.self) { try store.text(of: SHA256.digest(of: "one")) }
   }
@@ -140,18 +140,18 @@ struct ContentStoreContract {
   func onDemandStays(_ kind: Kind) throws {
     let store = try open(kind)
     try store.put(["https://a.example/get": "got"], in: nil)
-    let removed = try store.commit([.leave(.basics, urls: ["https://a.example/get"])])
+    let removed = try store.leave(.basics, ["https://a.example/get"])
     #expect(removed.isEmpty)
-    #expect(try store.inventory().count == 1)
+    #expect(try store.takeInventory().count == 1)
   }
 
   @Test("keeps an object that another item still names", arguments: Kind.allCases)
   func sharedObject(_ kind: Kind) throws {
     let store = try open(kind)
     try store.put(["https://a.example/1": "same", "https://a.example/2": "same"], in: .basics)
-    _ = try store.commit([.leave(.basics, urls: ["https://a.example/1"])])
+    _ = try store.leave(.basics, ["https://a.example/1"])
     #expect(try store.text(of: SHA256.digest(of: "same")) == "same")
-    _ = try store.commit([.leave(.basics, urls: ["https://a.example/2"])])
+    _ = try store.leave(.basics, ["https://a.example/2"])
     #expect(throws: Failure.self) { try store.text(of: SHA256.digest(of: "same")) }
   }
 
@@ -182,11 +182,11 @@ struct ContentStoreContract {
     let store = try open(kind)
     #expect(throws: Failure.self) {
       try store.commit([
-        .record(.cached("https://a.example/"), body: try store.stage("a")),
-        .join(.basics, urls: ["https://a.example/", "https://unknown.example/"]),
+        .store(.cached("https://a.example/"), body: try store.stage("a"), joining: []),
+        .joinNew(.basics, urls: ["https://a.example/", "https://unknown.example/"]),
       ])
     }
-    #expect(try store.inventory().count == 0)
+    #expect(try store.takeInventory().count == 0)
     #expect(try store.segments().isEmpty)
   }
 
@@ -195,8 +195,8 @@ struct ContentStoreContract {
     let store = try open(kind)
     var record = ContentRecord.cached("https://a.example/")
     record.digest = SHA256.digest(of: "never stored")
-    #expect(throws: Failure.self) { try store.commit([.record(record, body: nil)]) }
-    #expect(try store.inventory().count == 0)
+    #expect(throws: Failure.self) { try store.commit([.store(record, body: nil, joining: [])]) }
+    #expect(try store.takeInventory().count == 0)
   }
 
   @Test("accepts a record of a body that another item brought", arguments: Kind.allCases)
@@ -206,8 +206,8 @@ struct ContentStoreContract {
     var record = ContentRecord.cached("https://a.example/2")
     record.digest = SHA256.digest(of: "same")
     record.size = 4
-    _ = try store.commit([.record(record, body: nil)])
-    #expect(try store.inventory().records.map(\.size) == [4, 4])
+    _ = try store.commit([.store(record, body: nil, joining: [])])
+    #expect(try store.records().map(\.size) == [4, 4])
   }
 
   @Test("takes hundreds of bodies in one commit", arguments: Kind.allCases)
@@ -216,12 +216,13 @@ struct ContentStoreContract {
     var changes: [StoreChange] = []
     for number in 0..<600 {
       let body = try store.stage("body \(number)")
-      changes.append(.record(.cached("https://a.example/\(number)"), body: body))
+      let record = ContentRecord.cached("https://a.example/\(number)")
+      changes.append(.store(record, body: body, joining: []))
     }
     _ = try store.commit(changes)
     for number in [0, 299, 599] {
       #expect(try store.text(of: SHA256.digest(of: "body \(number)")) == "body \(number)")
     }
-    #expect(try store.inventory().count == 600)
+    #expect(try store.takeInventory().count == 600)
   }
 }

@@ -125,13 +125,13 @@ struct DamageTests {
 
     try place.run(at: Instant(seconds: 0)) { (store: DiskStore) throws in
       #expect(store.diagnostics.map(\.code) == (content == "deleted" ? [] : ["store.set-aside"]))
-      #expect(try store.inventory().count == 0)
+      #expect(try store.takeInventory().count == 0)
       // What a manifest names by digest is still there, and is adopted instead of fetched.
       #expect(try store.intactObject(SHA256.digest(of: "one")) == 3)
       var record = ContentRecord.cached("https://a.example/1")
       record.digest = SHA256.digest(of: "one")
       record.size = 3
-      _ = try store.commit([.record(record, body: nil)])
+      _ = try store.commit([.store(record, body: nil, joining: [])])
     }
     #expect(FileTree.exists(index + ".damaged-1") == (content != "deleted"))
     #expect(try place.reader()?.text(of: SHA256.digest(of: "one")) == "one")
@@ -142,7 +142,7 @@ struct DamageTests {
     try place.run { (store: DiskStore) throws in
       for number in 0..<300 {
         let url = "https://a.example/long/\(String(repeating: "x", count: 200))/\(number)"
-        _ = try store.commit([.record(.cached(url), body: nil)])
+        _ = try store.commit([.store(.cached(url), body: nil, joining: [])])
       }
     }
     let index = place.cache + "/index.sqlite"
@@ -153,11 +153,11 @@ struct DamageTests {
     }
     FileTree.write(bytes, to: index)
     try place.run { (store: DiskStore) throws in
-      #expect(try store.inventory().count == 0)
+      #expect(try store.takeInventory().count == 0)
       #expect(store.diagnostics.map(\.code) == ["store.set-aside"])
       try store.put(["https://a.example/1": "one"], in: nil)
     }
-    #expect(try place.reader()?.inventory().count == 1)
+    #expect(try place.reader()?.takeInventory().count == 1)
   }
 
   @Test("from a newer version is left alone and refused")

@@ -218,7 +218,7 @@ struct DiskStoreFileTests {
     for body in [waiting, nil] {
       let failure = #expect(throws: Failure.self) {
         let body = try body ?? store.stage("three")
-        _ = try store.commit([.record(.cached("https://a.example/2"), body: body)])
+        _ = try store.commit([.store(.cached("https://a.example/2"), body: body, joining: [])])
       }
       #expect(failure?.code.category == .io)
     }
@@ -239,7 +239,7 @@ struct DiskStoreFileTests {
     }
     #expect(FileTree.names(victim).isEmpty)
     let reader = try DiskStore.openForReading(cache: moved, clockStart: Instant(seconds: 0))
-    #expect(try reader?.inventory().count == 2)
+    #expect(try reader?.takeInventory().count == 2)
     #expect(try reader?.verify().bad.isEmpty == true)
   }
 

@@ -77,10 +77,8 @@ struct FullDiskTests {
       let sink = try store.beginBody(BodyPlan())
       try sink.append(unsafe bytes.span.bytes)
       let body = try sink.finish()
-      _ = try store.commit([
-        .record(.cached("https://a.example/\(number)"), body: body),
-        .join(.basics, urls: ["https://a.example/\(number)"]),
-      ])
+      let record = ContentRecord.cached("https://a.example/\(number)")
+      _ = try store.commit([.store(record, body: body, joining: [.basics])])
     }
   }
 }

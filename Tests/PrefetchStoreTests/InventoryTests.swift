@@ -41,7 +41,7 @@ struct InventoryTests {
     _ = try store.commit([
       .store(full("https://a.example/full"), body: body, joining: [.other, .basics]),
       .store(.init(url: "https://a.example/bare", id: "b"), body: nil, joining: [.basics]),
-      .record(.init(url: "https://a.example/alone", id: "a"), body: nil),
+      .store(.init(url: "https://a.example/alone", id: "a"), body: nil, joining: []),
     ])
     let inventory = try store.takeInventory()
     #expect(inventory.count == 3)
@@ -101,11 +101,11 @@ struct InventoryTests {
     let store = try open(kind)
     try store.put(["https://a.example/1": "one", "https://a.example/2": "two"], in: .basics)
     let items = try store.takeInventory().rows.map(\.item)
-    _ = try store.commit([.joinItems(.extras, items: items + [99])])
+    _ = try store.commit([.join(.extras, items: items + [99])])
     #expect(try store.takeInventory().holderSets.contains([0, 1]))
-    #expect(try store.commit([.leaveItems(.basics, items: items)]).isEmpty)
+    #expect(try store.commit([.leave(.basics, items: items)]).isEmpty)
 
-    let removed = try store.commit([.leaveItems(.extras, items: [items[1], 99])])
+    let removed = try store.commit([.leave(.extras, items: [items[1], 99])])
     #expect(removed.map(\.url) == ["https://a.example/2"])
     #expect(removed.map(\.segments) == [[.extras]])
     #expect(removed.map(\.hadBody) == [true])
@@ -118,7 +118,7 @@ struct InventoryTests {
     let store = try open(kind)
     try store.put(["https://a.example/1": "one"], in: .basics)
     let first = try store.takeInventory().rows.map(\.item)
-    _ = try store.commit([.leaveItems(.basics, items: first)])
+    _ = try store.commit([.leave(.basics, items: first)])
     try store.put(["https://a.example/2": "two"], in: .basics)
     #expect(try store.takeInventory().rows.map(\.item) != first)
   }
@@ -132,9 +132,9 @@ struct InventoryTests {
     let url = "https://a.example/"
     let id = String(SHA256.digest(of: url).hexadecimal.prefix(12))
     _ = try store.commit([
-      .record(ContentRecord(url: url, id: ""), body: nil),
-      .record(ContentRecord(url: "https://b.example/", id: id), body: nil),
-      .record(ContentRecord(url: "https://c.example/", id: "name"), body: nil),
+      .store(ContentRecord(url: url, id: ""), body: nil, joining: []),
+      .store(ContentRecord(url: "https://b.example/", id: id), body: nil, joining: []),
+      .store(ContentRecord(url: "https://c.example/", id: "name"), body: nil, joining: []),
     ])
     let item = try store.takeInventory().rows[0].item
     // Records by number are read by the thousand and leave ids that are made to others.

@@ -73,7 +73,7 @@ struct KeptPartTests {
     #expect(body.digest == SHA256.digest(of: Self.bytes))
     #expect(body.size == 3_000_000)
     #expect(try body.otherDigests == wholeDigests(store))
-    _ = try store.commit([.record(.cached(Self.key), body: body)])
+    _ = try store.commit([.store(.cached(Self.key), body: body, joining: [])])
     #expect(FileTree.names(folder).isEmpty)
     #expect(try store.verify().bad.isEmpty)
     let path = store.objectPath(body.digest)
@@ -220,7 +220,7 @@ struct KeptPartTests {
     // It is in nobody's way: the body is fetched from its beginning.
     let whole = try store.beginBody(plan())
     try append(0..<3_000_000, to: whole)
-    _ = try store.commit([.record(.cached(Self.key), body: try whole.finish())])
+    _ = try store.commit([.store(.cached(Self.key), body: try whole.finish(), joining: [])])
     #expect(try store.verify().bad.isEmpty)
     #expect(FileTree.names(folder).isEmpty)
   }
@@ -267,7 +267,7 @@ struct KeptPartTests {
     case .whole, .small:
       let sink = try store.beginBody(plan())
       try append(0..<(end == .whole ? 3_000_000 : 1000), to: sink)
-      _ = try store.commit([.record(.cached(Self.key), body: try sink.finish())])
+      _ = try store.commit([.store(.cached(Self.key), body: try sink.finish(), joining: [])])
     }
     #expect(FileTree.names(folder).isEmpty)
   }
@@ -310,11 +310,12 @@ struct KeptPartTests {
     var changes: [StoreChange] = []
     for number in 0..<300 {
       let body = try store.stage("body \(number)")
-      changes.append(.record(.cached("https://a.example/\(number)"), body: body))
+      let record = ContentRecord.cached("https://a.example/\(number)")
+      changes.append(.store(record, body: body, joining: []))
     }
     let sink = try store.beginBody(plan())
     try append(0..<3_000_000, to: sink)
-    changes.append(.record(.cached(Self.key), body: try sink.finish()))
+    changes.append(.store(.cached(Self.key), body: try sink.finish(), joining: []))
     #expect(try store.partials().isEmpty)
     _ = try store.commit(changes)
     #expect(try store.verify().bad.isEmpty)

@@ -30,7 +30,7 @@ struct ListingTests {
         joining: [.extras]
       ),
       .store(second, body: try store.stage("mid"), joining: [.extras, .basics]),
-      .record(third, body: nil),
+      .store(third, body: nil, joining: []),
     ])
   }
 

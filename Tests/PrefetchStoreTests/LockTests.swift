@@ -22,6 +22,20 @@ struct LockTests {
     #expect(try RunLock.acquire(cache: place.cache) != nil)
   }
 
+  @Test("end with their owner, also where a process that is just being started shares the file")
+  func sharedDescriptor() throws {
+    var first = try RunLock.acquire(cache: place.cache)
+    #expect(first != nil)
+    let number = try #require(FileTree.descriptor(of: place.cache + "/lock"))
+    // What a fork does with every descriptor.
+    let shared = dup(number)
+    try #require(shared >= 0)
+    defer { close(shared) }
+    #expect(try RunLock.acquire(cache: place.cache) == nil)
+    first = nil
+    #expect(try RunLock.acquire(cache: place.cache) != nil)
+  }
+
   @Test("are not waited for when the wait is cancelled")
   func cancelledWait() throws {
     let first = try RunLock.acquire(cache: place.cache)
@@ -40,12 +54,12 @@ struct LockTests {
     try place.run { (store: DiskStore) throws in
       try store.put([url: "a"], in: .basics)
       try store.setLock(ItemLock(until: Instant(seconds: 5_000_000_000)), urls: [url])
-      #expect(try store.inventory().locked == [url])
+      #expect(try store.lockedURLs() == [url])
       #expect(try store.commit([.forget(.basics)]).isEmpty)
       #expect(try store.removeUnheld().isEmpty)
     }
     try place.run(at: Instant(seconds: 5_000_000_001)) { (store: DiskStore) throws in
-      #expect(try store.inventory().locked.isEmpty)
+      #expect(try store.lockedURLs().isEmpty)
       #expect(try store.removeUnheld().map(\.url) == [url])
     }
   }
@@ -56,14 +70,14 @@ struct LockTests {
     try place.run { (store: DiskStore) throws in
       try store.put([url: "a"], in: .basics)
       try store.setLock(ItemLock(process: getpid()), urls: [url])
-      #expect(try store.inventory().locked == [url])
+      #expect(try store.lockedURLs() == [url])
       // No process can have this number: it is above the kernel's limit.
       try store.setLock(ItemLock(process: 0x7fff_0000), urls: [url])
-      #expect(try store.inventory().locked.isEmpty)
+      #expect(try store.lockedURLs().isEmpty)
       try store.setLock(ItemLock(), urls: [url])
-      #expect(try store.inventory().locked == [url])
+      #expect(try store.lockedURLs() == [url])
       try store.setLock(nil, urls: [url])
-      #expect(try store.inventory().locked.isEmpty)
+      #expect(try store.lockedURLs().isEmpty)
       #expect(try store.remove(urls: [url]).map(\.url) == [url])
     }
   }

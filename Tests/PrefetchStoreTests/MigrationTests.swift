@@ -62,7 +62,8 @@ struct MigrationTests {
 
     let removed = try store.commit([.forget(.basics)])
     #expect(removed.map(\.url) == ["https://a.example/2"])
-    _ = try store.commit([.record(.cached("https://a.example/4"), body: try store.stage("four"))])
+    let body = try store.stage("four")
+    _ = try store.commit([.store(.cached("https://a.example/4"), body: body, joining: [])])
     #expect(try store.takeInventory().rows.map(\.item) == [1, 3, 4])
   }
 }

@@ -77,7 +77,7 @@ struct OtherProcessTests {
     do {
       let reader = try #require(try place.reader())
       #expect(
-        try reader.inventory().records.map(\.url) == ["https://a.example/1", "https://a.example/2"]
+        try reader.records().map(\.url) == ["https://a.example/1", "https://a.example/2"]
       )
       #expect(FileTree.listing(place.cache) == before)
     }
@@ -87,10 +87,10 @@ struct OtherProcessTests {
     // The process has died with its log in place.
     let after = FileTree.listing(place.cache)
     #expect(after[index + "-wal"] != nil)
-    #expect(try place.reader()?.inventory().count == 2)
+    #expect(try place.reader()?.takeInventory().count == 2)
     #expect(FileTree.listing(place.cache) == after)
     try place.run { (store: DiskStore) throws in
-      #expect(try store.inventory().count == 2)
+      #expect(try store.takeInventory().count == 2)
     }
     #expect(!FileTree.exists(index + "-wal"))
   }
@@ -102,10 +102,10 @@ struct OtherProcessTests {
     try place.run { (store: DiskStore) throws in
       try store.put(["https://a.example/3": "three"], in: .basics)
     }
-    #expect(try place.reader()?.inventory().count == 3)
+    #expect(try place.reader()?.takeInventory().count == 3)
     writer.end()
     try place.run { (store: DiskStore) throws in
-      #expect(try store.inventory().count == 3)
+      #expect(try store.takeInventory().count == 3)
     }
     #expect(!FileTree.exists(index + "-wal"))
   }

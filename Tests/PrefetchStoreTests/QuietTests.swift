@@ -44,7 +44,7 @@ struct QuietTests {
     ])
     var record = try #require(try store.record(url: "https://a.example/1"))
     record.mime = "text/html"
-    _ = try store.commit([.record(record, body: nil)])
+    _ = try store.commit([.store(record, body: nil, joining: [])])
     #expect(try quiet == [.basics, .extras])
   }
 
@@ -63,16 +63,16 @@ struct QuietTests {
     let url = "https://a.example/1"
     var record = try #require(try store.record(url: url))
     switch event {
-    case .newBody: _ = try store.commit([.record(record, body: try store.stage("new"))])
+    case .newBody: _ = try store.commit([.store(record, body: try store.stage("new"), joining: [])])
     case .failure:
       record.state = .failed
-      _ = try store.commit([.record(record, body: nil)])
+      _ = try store.commit([.store(record, body: nil, joining: [])])
     case .pause:
       record.state = .paused
       _ = try store.commit([.store(record, body: nil, joining: [.basics])])
     case .removal: _ = try store.remove(urls: [url])
     case .bodyRemoval: try store.removeBodies(urls: [url])
-    case .departure: _ = try store.commit([.leave(.basics, urls: [url])])
+    case .departure: _ = try store.leave(.basics, [url])
     case .repair:
       let lock = try #require(try RunLock.acquire(cache: place.cache))
       FileTree.remove(store.objectPath(SHA256.digest(of: "one")))

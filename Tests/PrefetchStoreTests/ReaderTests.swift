@@ -27,12 +27,12 @@ struct ReaderTests {
     let before = FileTree.listing(place.cache)
     do {
       let reader = try #require(try place.reader())
-      #expect(try reader.inventory().records.map(\.digest) == [SHA256.digest(of: "a")])
+      #expect(try reader.records().map(\.digest) == [SHA256.digest(of: "a")])
       #expect(try reader.text(of: SHA256.digest(of: "a")) == "a")
       #expect(try reader.missing().isEmpty)
       #expect(try reader.verify().checked == 1)
       #expect(try reader.segmentsHolding(url: "https://a.example/") == [.basics])
-      #expect(try reader.members(of: .basics).map(\.url) == ["https://a.example/"])
+      #expect(try reader.takeInventory().positions(of: .basics) == [0])
       #expect(try reader.records(idOrURL: "id-https://a.example/").count == 1)
       #expect(FileTree.listing(place.cache) == before)
     }
@@ -50,9 +50,9 @@ struct ReaderTests {
     #expect(before[place.cache + "/index.sqlite-wal"] != nil)
     do {
       let reader = try #require(try place.reader())
-      #expect(try reader.inventory().records.map(\.url) == ["https://a.example/1"])
+      #expect(try reader.records().map(\.url) == ["https://a.example/1"])
       try store.put(["https://a.example/2": "two"], in: .basics)
-      #expect(try reader.inventory().count == 2)
+      #expect(try reader.takeInventory().count == 2)
     }
     #expect(
       Set(FileTree.listing(place.cache).keys).subtracting(before.keys).allSatisfy {
@@ -65,21 +65,21 @@ struct ReaderTests {
   func delaysCheckpoint() throws {
     try place.run { try $0.put(["https://a.example/1": "one"], in: .basics) }
     let reader = try #require(try place.reader())
-    #expect(try reader.inventory().count == 1)
+    #expect(try reader.takeInventory().count == 1)
     let index = place.cache + "/index.sqlite"
     let before = FileTree.read(index)
     try place.run { try $0.put(["https://a.example/2": "two"], in: .basics) }
     #expect(FileTree.read(index) == before)
     #expect(FileTree.exists(index + "-wal"))
-    #expect(try reader.inventory().count == 1)
+    #expect(try reader.takeInventory().count == 1)
 
     reader.pauseReading()
-    #expect(try reader.inventory().count == 2)
+    #expect(try reader.takeInventory().count == 2)
     reader.pauseReading()
     try place.run { _ in }
     #expect(!FileTree.exists(index + "-wal"))
     #expect(!FileTree.exists(index + "-shm"))
-    #expect(try reader.inventory().count == 2)
+    #expect(try reader.takeInventory().count == 2)
   }
 
   @Test(
@@ -101,15 +101,15 @@ struct ReaderTests {
     let before = FileTree.listing(copy.cache)
     do {
       let reader = try #require(try copy.reader())
-      #expect(try reader.inventory().records.map(\.url) == ["https://a.example/1"])
+      #expect(try reader.records().map(\.url) == ["https://a.example/1"])
       #expect(FileTree.listing(copy.cache) == before)
     }
     #expect(FileTree.listing(copy.cache) == before)
 
     FileTree.setWritable(true, copy.cache)
-    try copy.run { (store: DiskStore) throws in #expect(try store.inventory().count == 1) }
+    try copy.run { (store: DiskStore) throws in #expect(try store.takeInventory().count == 1) }
     #expect(!FileTree.exists(copy.cache + "/index.sqlite-wal"))
-    #expect(try copy.reader()?.inventory().count == 1)
+    #expect(try copy.reader()?.takeInventory().count == 1)
   }
 
   @Test("refuses to commit, and keeps bodies in memory")
@@ -120,7 +120,7 @@ struct ReaderTests {
     let body = try reader.stage(String(repeating: "manifest ", count: 20_000))
     #expect(try reader.withBytes(of: body) { $0.byteCount } == 180_000)
     let failure = #expect(throws: Failure.self) {
-      try reader.commit([.record(.cached("https://a.example/"), body: body)])
+      try reader.commit([.store(.cached("https://a.example/"), body: body, joining: [])])
     }
     #expect(failure?.code == .permission)
     reader.discard(body)

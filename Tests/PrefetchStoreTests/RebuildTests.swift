@@ -21,9 +21,7 @@ private struct Patient {
     try place.run(at: start) { (store: DiskStore) throws in
       for (number, url) in Self.old.enumerated() {
         let body = try store.stage("body \(number)")
-        _ = try store.commit([
-          .record(.cached(url), body: body), .join(.basics, urls: [url]),
-        ])
+        _ = try store.commit([.store(.cached(url), body: body, joining: [.basics])])
       }
       _ = try store.missing()
     }
@@ -51,9 +49,9 @@ private struct Patient {
     let before = FileTree.listing(place.cache)
     do {
       let reader = try #require(try place.reader())
-      let urls = Set(try reader.inventory().records.map(\.url))
+      let urls = Set(try reader.records().map(\.url))
       #expect(urls.isSuperset(of: Self.old), "\(what)")
-      #expect(try reader.members(of: .basics).count >= Self.old.count, "\(what)")
+      #expect(try reader.takeInventory().positions(of: .basics).count >= Self.old.count, "\(what)")
       #expect(try reader.text(of: SHA256.digest(of: "body 7")) == "body 7")
       #expect(try reader.verify().bad.isEmpty, "\(what)")
       #expect(try reader.intactObject(SHA256.digest(of: "new")) == 3)
@@ -64,7 +62,7 @@ private struct Patient {
   /// A run begins with all that is left, finds the rest by its digest, and leaves a sound index.
   func checkWriter(_ what: String, isNoticed: Bool? = true) throws {
     try place.run(at: start) { (store: DiskStore) throws in
-      let urls = Set(try store.inventory().records.map(\.url))
+      let urls = Set(try store.records().map(\.url))
       #expect(urls.isSuperset(of: Self.old), "\(what)")
       #expect(try store.missing().isEmpty, "\(what)")
       if let isNoticed {
@@ -77,11 +75,11 @@ private struct Patient {
       var record = ContentRecord.cached(Self.newest)
       record.digest = SHA256.digest(of: "new")
       record.size = try #require(try store.intactObject(SHA256.digest(of: "new")))
-      _ = try store.commit([.record(record, body: nil), .join(.basics, urls: [Self.newest])])
+      _ = try store.commit([.store(record, body: nil, joining: [.basics])])
       #expect(try store.verify().bad.isEmpty, "\(what)")
     }
     let reader = try #require(try place.reader())
-    #expect(try reader.inventory().count == Self.old.count + 1, "\(what)")
+    #expect(try reader.takeInventory().count == Self.old.count + 1, "\(what)")
     #expect(reader.diagnostics.isEmpty, "\(what)")
   }
 }
@@ -167,7 +165,7 @@ struct RebuildTests {
   func damageMetLater() throws {
     let many = (0..<4_000).map { "https://a.example/\(String(repeating: "y", count: 300))/\($0)" }
     try patient.place.run(at: patient.start) { (store: DiskStore) throws in
-      _ = try store.commit(many.map { .record(.cached($0), body: nil) })
+      _ = try store.commit(many.map { .store(.cached($0), body: nil, joining: []) })
     }
     var bytes = try #require(FileTree.read(patient.index))
     #expect(bytes.count > 400 * 4096)
@@ -180,12 +178,12 @@ struct RebuildTests {
     do {
       let reader = try #require(try patient.place.reader())
       #expect(reader.diagnostics.isEmpty)
-      #expect(try reader.inventory().count == 4_041)
+      #expect(try reader.takeInventory().count == 4_041)
       #expect(reader.diagnostics.map(\.code) == ["store.damaged"])
     }
     #expect(FileTree.listing(patient.place.cache) == before)
     try patient.place.run(at: patient.start) { (store: DiskStore) throws in
-      #expect(try store.inventory().count == 4_041)
+      #expect(try store.takeInventory().count == 4_041)
       #expect(store.diagnostics.map(\.code) == ["store.set-aside", "store.restored"])
     }
   }
@@ -195,7 +193,7 @@ struct RebuildTests {
   /// Leaves the index as a killed writer does, with a log that holds one more item.
   private func leaveLog(in place: TemporaryPlace, url: String) throws -> [UInt8] {
     let store = try DiskStore.openForWriting(cache: place.cache, clockStart: patient.start)
-    _ = try store.commit([.record(.cached(url), body: nil)])
+    _ = try store.commit([.store(.cached(url), body: nil, joining: [])])
     let log = try #require(FileTree.read(place.cache + "/index.sqlite-wal"))
     try store.close()
     return log
@@ -297,7 +295,7 @@ struct RebuildTests {
       let failure = #expect(throws: Failure.self) { try patient.place.reader() }
       #expect(failure?.code == .storeDamaged)
       try patient.place.run(at: patient.start) { (store: DiskStore) throws in
-        #expect(try store.inventory().count == 0)
+        #expect(try store.takeInventory().count == 0)
         _ = try store.missing()
         #expect(try store.intactObject(SHA256.digest(of: "body 3")) == 6)
       }

@@ -113,7 +113,7 @@ struct RoomTests {
   func expired() throws {
     var record = try #require(try store.record(url: "https://a.example/1"))
     record.expiresAt = Instant(seconds: 5)
-    _ = try store.commit([.record(record, body: nil)])
+    _ = try store.commit([.store(record, body: nil, joining: [])])
     #expect(try store.removeExpired().map(\.url) == ["https://a.example/1"])
     #expect(try store.removeExpired().isEmpty)
   }

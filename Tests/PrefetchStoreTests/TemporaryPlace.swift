@@ -78,6 +78,17 @@ enum FileTree {
     status(path) != nil
   }
 
+  /// One that this process has of the file.
+  static func descriptor(of path: String) -> Int32? {
+    var wanted = stat()
+    guard unsafe stat(path, &wanted) == 0 else { return nil }
+    return names("/proc/self/fd").compactMap { Int32($0) }.first { number in
+      var status = stat()
+      guard unsafe fstat(number, &status) == 0 else { return false }
+      return status.st_ino == wanted.st_ino && status.st_dev == wanted.st_dev
+    }
+  }
+
   static func remove(_ path: String) {
     guard let status = status(path) else { return }
     guard status.st_mode & S_IFMT == S_IFDIR else {
@@ -156,18 +167,42 @@ extension ContentStore {
     }
   }
 
+  /// Every whole record, ordered by the bytes of its URL.
+  func records() throws -> [ContentRecord] {
+    try records(takeInventory().rows.map(\.item)).compactMap(\.self)
+      .sorted { $0.url.utf8.lexicographicallyPrecedes($1.url.utf8) }
+  }
+
+  /// The segments that hold each of these, as indices into those of the inventory.
+  func holders(_ urls: [String]) throws -> [[Int]?] {
+    let inventory = try takeInventory()
+    return urls.map { inventory.position(of: $0).map(inventory.holders(of:)) }
+  }
+
+  func lockedURLs() throws -> [String] {
+    let locked = try takeInventory().rows.filter(\.isLocked)
+    return try records(locked.map(\.item)).compactMap { $0?.url }
+  }
+
+  @discardableResult
+  func leave(_ key: SegmentKey, _ urls: [String]) throws -> [RemovedContent] {
+    let inventory = try takeInventory()
+    let items = urls.compactMap { inventory.position(of: $0) }.map { inventory.rows[$0].item }
+    return try commit([.leave(key, items: items)])
+  }
+
   func missing() throws -> Set<ContentDigest> {
-    try missingObjects(of: inventory())
+    try missingObjects(of: takeInventory())
   }
 
   /// Stores bodies for URLs and lets a segment hold them.
   func put(_ contents: KeyValuePairs<String, String>, in key: SegmentKey?) throws {
     var changes: [StoreChange] = []
     for (url, text) in contents {
-      changes.append(.record(.cached(url), body: try stage(text)))
+      changes.append(.store(.cached(url), body: try stage(text), joining: []))
     }
     if let key {
-      changes.append(.join(key, urls: contents.map(\.key)))
+      changes.append(.joinNew(key, urls: contents.map(\.key)))
     }
     _ = try commit(changes)
   }

@@ -19,6 +19,9 @@ package final class FakeTransport: Transport {
   /// Called with every deadline that `wait` is given, so that a test can move its clock.
   package var onWait: ((Duration?) -> Void)?
 
+  /// Where a server is, by its URL.
+  package var address: ((WebURL) -> String?)?
+
   private let staging: any BodyStaging
   private let answer: (TransferRequest) -> Answer
   private var running: [(request: TransferRequest, answer: Answer)] = []
@@ -105,6 +108,7 @@ package final class FakeTransport: Transport {
       return broken(request, HeaderBlock(headers), body, failure)
     case .response(let status, let headers, let body):
       figures.httpVersion = "1.1"
+      figures.remoteAddress = address?(request.url)
       figures.wireBytes = Int64(body.count)
       let headers = HeaderBlock(headers)
       do throws(Failure) {

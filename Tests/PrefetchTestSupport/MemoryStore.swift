@@ -51,16 +51,9 @@ package final class MemoryStore: ContentStore {
 
   // MARK: Index
 
-  package func inventory() throws(Failure) -> RecordInventory {
-    let records = content.records.values.sorted { RecordInventory.precedes($0.url, $1.url) }
-    let keys = content.members.keys.sorted()
-    return RecordInventory(
-      records: records,
-      holders: records.map { record in
-        keys.indices.filter { content.members[keys[$0]]?.contains(record.url) == true }
-      },
-      segmentKeys: keys
-    )
+  /// Every record, ordered by the bytes of its URL.
+  package var records: [ContentRecord] {
+    content.records.values.sorted { $0.url.utf8.lexicographicallyPrecedes($1.url.utf8) }
   }
 
   package func takeInventory() throws(Failure) -> Inventory {
@@ -107,11 +100,6 @@ package final class MemoryStore: ContentStore {
     content.segments.values.sorted { $0.key < $1.key }
   }
 
-  package func missingObjects(of inventory: RecordInventory) throws(Failure) -> Set<ContentDigest> {
-    let manifests = content.segments.values.compactMap(\.manifest)
-    return lost.intersection(inventory.records.compactMap(\.digest) + manifests)
-  }
-
   package func commit(_ changes: [StoreChange]) throws(Failure) -> [RemovedContent] {
     commitCount += 1
     guard commitCount < failsFromCommit else { throw commitFailure }
@@ -153,8 +141,6 @@ private struct Content {
 
   mutating func apply(_ change: StoreChange) throws(Failure) {
     switch change {
-    case .record(let record, let body):
-      try write(record, body)
     case .store(let record, let body, let keys):
       try write(record, body)
       for key in keys { try join(key, [record.url]) }
@@ -164,14 +150,12 @@ private struct Content {
         records[url]?.validatedAt = confirmation.validatedAt
         records[url]?.freshUntil = confirmation.freshUntil
       }
-    case .join(let key, let urls):
+    case .join(let key, let numbers):
+      try join(key, numbers.compactMap { url(of: $0) })
+    case .joinNew(let key, let urls):
       try join(key, urls)
-    case .joinItems(let key, let items):
-      try join(key, items.compactMap { url(of: $0) })
-    case .leaveItems(let key, let items):
+    case .leave(let key, let items):
       leave(key, items.compactMap { url(of: $0) })
-    case .leave(let key, let urls):
-      leave(key, urls)
     case .segment(var record, let manifest):
       record.manifest = manifest?.digest ?? record.manifest
       segments[record.key] = record

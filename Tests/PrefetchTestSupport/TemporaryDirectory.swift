@@ -47,6 +47,14 @@ package final class TemporaryDirectory: Sendable {
     return names
   }
 
+  /// Writes a small file inside; false where the system refuses.
+  @discardableResult
+  package func write(_ text: String, to name: String) -> Bool {
+    guard let file = unsafe fopen(appending(name), "w") else { return false }
+    defer { unsafe fclose(file) }
+    return unsafe fputs(text, file) >= 0
+  }
+
   /// The path of something inside.
   package func appending(_ name: String) -> String {
     "\(path)/\(name)"

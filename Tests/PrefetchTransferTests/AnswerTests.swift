@@ -72,16 +72,30 @@ struct AnswerTests {
     #expect(server.requests.first?.headers["Accept-Encoding"]?.contains("gzip") == true)
   }
 
-  @Test("Without leave to compress, identity is asked and bytes are kept as they come")
+  @Test("Without leave to compress, identity is asked, and a coded body is no answer")
   func identity() throws {
     let server = try LoopbackServer { _ in
       .respond(200, [("Content-Encoding", "gzip")], body: Self.gzip)
     }
     let bench = try TransferBench()
     let request = bench.request(try server.url()) { $0.allowsCoding = false }
-    let body = try #require(try bench.response(to: request).body)
-    #expect(bench.staging.bytes(of: body) == Self.gzip)
+    let result = try bench.result(of: request)
+    #expect(throws: Failure.self) { try result.outcome.get() }
+    #expect(bench.staging.expectedSizes.isEmpty)
     #expect(server.requests.first?.headers.all("Accept-Encoding") == ["identity"])
+  }
+
+  @Test("A file that is gzip by its name is kept as it comes", arguments: ["/a.tar.gz", "/a.TGZ"])
+  func archive(target: String) throws {
+    let server = try LoopbackServer { _ in
+      .respond(200, [("Content-Encoding", "x-gzip")], body: Self.gzip)
+    }
+    let bench = try TransferBench()
+    for allowsCoding in [false, true] {
+      let request = bench.request(try server.url(target)) { $0.allowsCoding = allowsCoding }
+      let body = try #require(try bench.response(to: request).body)
+      #expect(bench.staging.bytes(of: body) == Self.gzip)
+    }
   }
 
   @Test("A large body keeps its bytes and is reported while it arrives")
@@ -205,16 +219,69 @@ struct AnswerTests {
     #expect(try bench.text(of: bench.response(to: request)) == "hello")
   }
 
-  @Test("What comes after the announced length never reaches another answer")
-  func excess() throws {
-    let server = try LoopbackServer { _ in
-      .raw("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhelloHTTP/1.1 200 OK\r\n\r\n")
+  @Test(
+    "An answer with more behind it is no answer, and its connection is not used again",
+    arguments: [
+      "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello",
+      "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n",
+      "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n",
+      "HTTP/1.1 302 Found\r\nContent-Length: 0\r\nLocation: /other\r\n\r\n",
+      "HTTP/1.1 404 Not Found\r\nContent-Length: 4\r\n\r\ngone",
+    ]
+  )
+  func excess(answer: String) throws {
+    let server = try LoopbackServer { request in
+      request.target == "/" ? .raw("\(answer)HTTP/1.1 200 OK\r\n\r\n") : .respond(200, text: "good")
     }
-    let bench = try TransferBench()
+    let bench = try TransferBench { $0.workers = 1 }
+    let failure = try bench.failure(of: bench.request(try server.url()))
+    #expect(failure.code == .badResponse)
+    #expect(!failure.isTransient)
+    #expect(bench.staging.bodyCount == 0)
     for _ in 0..<2 {
-      let response = try bench.response(to: bench.request(try server.url()))
-      #expect(try bench.text(of: response) == "hello")
+      let response = try bench.response(to: bench.request(try server.url("/next")))
+      #expect(try bench.text(of: response) == "good")
     }
+    #expect(server.connectionCount == 2)
+  }
+
+  @Test("What comes once the answer is over makes its connection be left")
+  func lateExcess() throws {
+    let gate = Gate()
+    let late = Array("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nevil".utf8)
+    let first = Script.head(200, [("Content-Length", "5")]) + Array("hello".utf8)
+    let server = try LoopbackServer { request in
+      request.target == "/"
+        ? Script([.send(first), .pause(gate), .send(late)]) : .respond(200, text: "good")
+    }
+    let bench = try TransferBench { $0.workers = 1 }
+    let response = try bench.response(to: bench.request(try server.url()))
+    #expect(try bench.text(of: response) == "hello")
+    gate.open()
+    let limit = bench.clock.now().uptime + .seconds(30)
+    while server.sentByteCount < first.count + late.count {
+      let now = bench.clock.now().uptime
+      try #require(now < limit, "the server did not go on")
+      #expect(bench.transport.wait(until: now + .milliseconds(1)).isEmpty)
+    }
+    let next = try bench.response(to: bench.request(try server.url("/next")))
+    #expect(try bench.text(of: next) == "good")
+    #expect(server.connectionCount == 2)
+  }
+
+  @Test("A body where none may be is dropped with its connection, and the answer stands")
+  func bodyOfNothing() throws {
+    let server = try LoopbackServer { request in
+      let status = request.method == "HEAD" ? "200 OK" : "304 Not Modified"
+      return .raw("HTTP/1.1 \(status)\r\nContent-Length: 5\r\n\r\nhello")
+    }
+    let bench = try TransferBench { $0.workers = 1 }
+    let condition = [HeaderField("If-None-Match", "\"a\"")]
+    let same = try bench.response(to: bench.request(try server.url(), headers: condition))
+    #expect(same.status == 304)
+    let head = try bench.response(to: bench.request(try server.url(), method: .head))
+    #expect(head.status == 200)
+    #expect(head.body == nil)
     #expect(server.connectionCount == 2)
   }
 

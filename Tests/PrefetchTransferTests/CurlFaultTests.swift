@@ -32,11 +32,12 @@ struct CurlFaultTests {
       (CURLE_COULDNT_CONNECT, .connect), (CURLE_PROXY, .connect),
       (CURLE_OPERATION_TIMEDOUT, .timeout), (CURLE_SSL_CONNECT_ERROR, .tls),
       (CURLE_PEER_FAILED_VERIFICATION, .certificate), (CURLE_SSL_CACERT_BADFILE, .certificate),
-      (CURLE_SSL_PINNEDPUBKEYNOTMATCH, .pinMismatch), (CURLE_PARTIAL_FILE, .truncated),
+      (CURLE_SSL_PINNEDPUBKEYNOTMATCH, .pinMismatch), (CURLE_PARTIAL_FILE, .reset),
       (CURLE_GOT_NOTHING, .reset), (CURLE_SEND_ERROR, .reset), (CURLE_RECV_ERROR, .reset),
       (CURLE_HTTP2, .reset), (CURLE_HTTP2_STREAM, .reset), (CURLE_HTTP3, .reset),
       (CURLE_WEIRD_SERVER_REPLY, .badResponse), (CURLE_BAD_CONTENT_ENCODING, .badResponse),
       (CURLE_UNSUPPORTED_PROTOCOL, .badResponse), (CURLE_OUT_OF_MEMORY, .badResponse),
+      (CURLE_BAD_FUNCTION_ARGUMENT, .badResponse), (CurlFault.tooLarge, .badResponse),
       (CURLE_FILESIZE_EXCEEDED, .tooLarge), (CURLE_URL_MALFORMAT, .badURL),
       (CURLE_READ_ERROR, .failed),
     ]
@@ -66,5 +67,18 @@ struct CurlFaultTests {
     #expect(refused.isTransient)
     let memory = try failure(CURLE_OUT_OF_MEMORY, phase: .receivingBody)
     #expect(memory.code == .failed)
+  }
+
+  @Test(
+    "Broken chunks are told by words only, which differ between libcurl's versions",
+    arguments: [
+      "Malformed encoding found in chunked-encoding", "chunk hex-length longer than 16",
+      "chunk hex-length char not a hex digit: 0x2d", "invalid chunk size: '-1'",
+    ]
+  )
+  func chunks(detail: String) throws {
+    let failure = try failure(CURLE_RECV_ERROR, phase: .receivingBody, detail: detail)
+    #expect(failure.code == .badResponse)
+    #expect(!failure.isTransient)
   }
 }

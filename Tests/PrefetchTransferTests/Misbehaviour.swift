@@ -116,6 +116,12 @@ struct Misbehaviour: Sendable, CustomTestStringConvertible {
     Misbehaviour("no HTTP at all", .badResponse, .raw("SSH-2.0-OpenSSH_9.2\r\n", then: .close)),
     Misbehaviour("an unknown version", .badResponse, .raw("HTTP/7.3 200 OK\r\n\r\n", then: .close)),
     Misbehaviour(
+      "HTTP/2 that was not agreed upon",
+      .badResponse,
+      .raw("HTTP/2 200 \r\ncontent-length: 5\r\n\r\nhello")
+    ),
+    Misbehaviour("a blank first", .badResponse, head: " A: b\r\nContent-Length: 5\r\n"),
+    Misbehaviour(
       "an unasked 206",
       .badResponse,
       .respond(206, [("Content-Range", "bytes 0-0/5")], text: "h")

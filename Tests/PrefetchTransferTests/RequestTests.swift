@@ -30,6 +30,27 @@ struct RequestTests {
     #expect(names == expected)
   }
 
+  @Test("A handle sends the headers of each request, few or many, its own agent or ours")
+  func manyHeaders() throws {
+    let server = try LoopbackServer { _ in .respond(200) }
+    let bench = try TransferBench { $0.workers = 1 }
+    let many = (0..<60).map { HeaderField("X-\($0)", String(repeating: "v", count: 50 * $0)) }
+    let own = [HeaderField("User-Agent", "mine/2"), HeaderField("A", "b")]
+    let lists = [[], many, [HeaderField("A", "b")], own, [HeaderField("A", "c")], many, []]
+    for fields in lists {
+      _ = try bench.response(to: bench.request(try server.url(), headers: fields))
+    }
+    let ours: Set = ["host", "accept", "user-agent", "accept-encoding"]
+    for (request, fields) in zip(server.requests, lists) {
+      let sent = request.headers.fields.filter { !ours.contains($0.name.lowercased()) }
+      #expect(sent == fields.filter { !ours.contains($0.name.lowercased()) })
+      let agent = fields.contains { $0.name == "User-Agent" } ? "mine/2" : "prefetch-test/1"
+      #expect(request.headers.all("User-Agent") == [agent])
+      #expect(request.headers.all("Accept-Encoding").count == 1)
+    }
+    #expect(server.requests.count == lists.count)
+  }
+
   @Test("A request line holds the URL's own path and query")
   func target() throws {
     let server = try LoopbackServer { _ in .respond(200) }
@@ -96,13 +117,13 @@ struct RequestTests {
 
   @Test("POST sends its bytes, without waiting and without a made-up type")
   func post() throws {
-    let server = try LoopbackServer { _ in .respond(200, text: "ignored") }
+    let server = try LoopbackServer { _ in .respond(200, text: "answer") }
     let bench = try TransferBench()
     let url = try server.url()
     let body: [UInt8] = Array("{\"a\":0}\u{0}".utf8) + [UInt8](repeating: 7, count: 3_000)
     let response = try bench.response(to: bench.request(url, method: .post(body: body)))
     #expect(response.status == 200)
-    #expect(response.body == nil)
+    #expect(response.body?.size == 6)
     _ = try bench.response(to: bench.request(url, method: .post(body: [])))
     _ = try bench.response(to: bench.request(url))
     #expect(server.requests.map(\.method) == ["POST", "POST", "GET"])

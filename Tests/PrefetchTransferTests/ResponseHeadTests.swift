@@ -13,9 +13,7 @@ struct ResponseHeadTests {
     for byte in text.utf8 {
       line.append(byte)
       guard byte == UInt8(ascii: "\n") else { continue }
-      if let head = try parser.receive(line.span) {
-        found = head
-      }
+      if try parser.receive(line.span) { found = try parser.head() }
       line = []
     }
     return found
@@ -26,7 +24,7 @@ struct ResponseHeadTests {
     let head = try #require(
       try head("HTTP/1.1 200 OK\r\nETag: \"a\"\r\nx-B:\t two words \r\nEmpty:\r\n\r\n")
     )
-    #expect(head.version == "1.1")
+    #expect(head.version == .http11)
     #expect(head.status == 200)
     let expected = [
       HeaderField("ETag", "\"a\""), HeaderField("x-B", "two words"), HeaderField("Empty", ""),
@@ -62,6 +60,7 @@ struct ResponseHeadTests {
     "What two readers could understand differently is refused",
     arguments: [
       ("HTTP/1.1 200 OK\n", ResponseFault.lineEnd),
+      ("HTTP/2 200 \r\nA: 1\r\n\r\nHTTP/1.1 200 OK\r\n", .secondHead),
       ("HTTP/1.1 200 OK\r\nA: 1\n", .lineEnd),
       ("HTTP/1.1 999 Odd\r\n", .status(999)),
       ("HTTP/1.1 20 OK\r\n", .statusLine("HTTP/1.1 20 OK")),
@@ -99,6 +98,34 @@ struct ResponseHeadTests {
   )
   func refused(text: String, fault: ResponseFault) {
     #expect(throws: fault) { try head(text) }
+  }
+
+  @Test("Names take the characters of a token and no others", arguments: UInt8.min...UInt8.max)
+  func tokenCharacters(byte: UInt8) {
+    let letters = "abcdefghijklmnopqrstuvwxyz"
+    let tokens = "!#$%&'*+-.^_`|~0123456789\(letters)\(letters.uppercased())"
+    #expect(HeaderBytes.isToken(byte) == tokens.utf8.contains(byte))
+  }
+
+  @Test("A control character is found wherever it stands in a value", arguments: 0..<20)
+  func controlCharacters(place: Int) {
+    for byte in UInt8.min...UInt8.max {
+      var value = Array(repeating: UInt8(ascii: "v"), count: 20)
+      value[place] = byte
+      let isHarmless = byte == 0x09 || (byte >= 0x20 && byte != 0x7F)
+      #expect(unsafe HeaderBytes.areValue(value.span.bytes) == isHarmless)
+    }
+  }
+
+  @Test(
+    "Only the versions that are spoken are read",
+    arguments: [
+      "HTTP/1", "HTTP/1.", "HTTP/.1", "HTTP/1.2", "HTTP/0.9", "HTTP/1.10", "HTTP/22", "HTTP/",
+    ]
+  )
+  func versions(version: String) {
+    let line = "\(version) 200 OK"
+    #expect(throws: ResponseFault.statusLine(line)) { try head("\(line)\r\n\r\n") }
   }
 
   @Test("Headers have bounds, over all heads together")

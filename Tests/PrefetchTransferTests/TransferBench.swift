@@ -39,10 +39,18 @@ final class TransferBench {
     for request in requests {
       transport.start(request)
     }
+    return try results(count: requests.count, whileWaiting: whileWaiting)
+  }
+
+  /// Waits until so many of the requests that were started are over.
+  func results(
+    count: Int,
+    whileWaiting: () -> Void = {}
+  ) throws -> [TransferID: TransferResult] {
     var results: [TransferID: TransferResult] = [:]
     // No transfer here takes long; a bound keeps a broken one from hanging the suite.
     let limit = clock.now().uptime + .seconds(30)
-    while results.count < requests.count {
+    while results.count < count {
       try #require(clock.now().uptime < limit, "a transfer did not end")
       whileWaiting()
       for event in transport.wait(until: limit) {

@@ -11,7 +11,8 @@ struct TransferWatchTests {
 
   init() throws {
     let request = TransferRequest(id: TransferID(1), url: try WebURL("http://example.com/"))
-    exchange = WireExchange(request, staging: MemoryStaging())
+    let assignment = HostShares.Assignment(origin: 0, worker: 0, connections: 1, streams: 1)
+    exchange = WireExchange(QueuedRequest(request, assignment), staging: MemoryStaging())
     settings.readTimeout = .seconds(30)
   }
 

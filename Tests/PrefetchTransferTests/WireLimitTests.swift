@@ -125,4 +125,17 @@ struct WireLimitTests {
     #expect(places.take(1, host: 1, knowing: 0) == .outdated)
     #expect(places.take(1, host: 1, knowing: 1) == .granted)
   }
+
+  @Test("Whoever looks first leaves to the others what they were called for")
+  func calls() {
+    var places = WirePlaces(limit: 4, workers: 2)
+    for worker in 0...1 { places.call(worker) }
+    for _ in 0..<2 { #expect(places.take(0, host: 0, knowing: 0) == .granted) }
+    #expect(places.take(0, host: 0, knowing: 0) == .full)
+    #expect(places.take(1, host: 1, knowing: 0) == .granted)
+    places.noteLooked(1)
+    #expect(places.nextWaiting(besides: 1) == 0)
+    #expect(places.take(0, host: 0, knowing: 0) == .granted)
+    #expect(places.take(0, host: 0, knowing: 0) == .full)
+  }
 }

@@ -8,6 +8,8 @@ struct AskedItems {
   var entries: [ManifestEntry] = []
   /// Of a manifest on standard input.
   var rejected: [RejectedEntry] = []
+  /// The URLs that the user named as such.
+  var typed: Set<String> = []
 
   static func read(
     context: CommandContext,
@@ -24,9 +26,12 @@ struct AskedItems {
       if let record = try ItemLookup(context: context).cached(name, in: store),
         let url = try? WebURL(record.url)
       {
+        if name.contains("://") { asked.typed.insert(url.string) }
         asked.entries.append(entry(url, record, now: context.clock.now().wall))
       } else if name.contains("://") {
-        asked.entries.append(ManifestEntry(url: try url(name, context)))
+        let entry = ManifestEntry(url: try url(name, context))
+        asked.typed.insert(entry.url.string)
+        asked.entries.append(entry)
       } else {
         missing.append(
           Diagnostic(
@@ -78,7 +83,11 @@ struct AskedItems {
           )
         )
       }
-      return AskedItems(entries: Array(manifest.entries), rejected: manifest.rejected)
+      return AskedItems(
+        entries: Array(manifest.entries),
+        rejected: manifest.rejected,
+        typed: Set(manifest.entries.map(\.url.string))
+      )
     } catch {
       let message =
         (error as? Failure)?.message ?? (error as? FileReading.Fault)?.reason ?? "\(error)"

@@ -16,7 +16,13 @@ struct CheckCommand {
     )
     let now = context.clock.now().wall
     var diagnostics = loaded.diagnostics
-    if !loaded.hasErrors { diagnostics += loaded.expiryDiagnostics(at: now, expired: .error) }
+    if !loaded.hasErrors {
+      diagnostics += loaded.expiryDiagnostics(at: now, expired: .error) + loaded.securityLints
+    }
+    diagnostics += LicenseSetup.diagnostics(
+      loaded,
+      allowsUnset: options.replacesMissingSecrets
+    )
     diagnostics += NotInEffect.diagnostics(loaded).filter { $0.code == NotInEffect.notEnforced }
     let isValid = !diagnostics.containsErrors
     context.console.report(diagnostics + loaded.notices)
@@ -24,7 +30,11 @@ struct CheckCommand {
       context.console.print([
         "schema": "prefetch-check/1",
         "valid": .bool(isValid),
-        "diagnostics": .array((diagnostics + loaded.notices).map { .diagnostic($0) }),
+        "diagnostics": .array(
+          (diagnostics + loaded.notices).map {
+            .diagnostic($0.masked(needles: context.console.needles))
+          }
+        ),
       ])
     }
     if loaded.hasUsageErrors { return ExitStatus.usage.code }

@@ -1,6 +1,5 @@
 import PrefetchConfig
 import PrefetchCore
-import PrefetchDocuments
 import PrefetchStore
 import PrefetchSystem
 
@@ -8,17 +7,6 @@ import PrefetchSystem
 struct ExplainCommand {
   let context: CommandContext
   let options: ExplainOptions
-
-  private struct Facts {
-    var url: WebURL
-    var item: CachedItem?
-    var history: [HistoryEntry] = []
-    var segments: [SegmentKey] = []
-    var declaredIn: [String] = []
-    var security: TransportSecurity.Decision
-    var decision: ItemAction
-    var reason: String
-  }
 
   func run() throws(CommandExit) -> Int32 {
     let loaded = try context.configuration(isRequired: false)
@@ -31,15 +19,17 @@ struct ExplainCommand {
       return context.console.fail(.nothing, [diagnostic])
     }
     if context.shared.isJSON {
-      context.console.print(document(facts, places))
+      context.console.print(facts.document(cache: places.cache))
     } else {
-      for line in lines(facts, places) { context.console.print(line) }
+      for line in facts.lines(cache: places.cache) { context.console.print(line) }
     }
     return ExitStatus.ok.code
   }
 
-  private func gather(_ loaded: LoadedConfiguration, _ places: Places) throws(CommandExit) -> Facts?
-  {
+  private func gather(
+    _ loaded: LoadedConfiguration,
+    _ places: Places
+  ) throws(CommandExit) -> ExplainFacts? {
     let store = try context.readingStore(places)
     let record = try ItemLookup(context: context).cached(options.item, in: store)
     guard let url = (try? WebURL(record?.url ?? options.item)) else { return nil }
@@ -47,137 +37,127 @@ struct ExplainCommand {
     let builder = RequestBuilder(
       configuration: loaded.configuration,
       identity: loaded.identity,
-      engine: EngineOptions()
+      engine: EngineOptions(),
+      environment: context.environment.variables
     )
+    let policy = builder.policy
     let known = try context.reading { () throws(Failure) in
       try DeclaredItems(
         of: [url],
         segments: loaded.configuration.segments.map { builder.declaration($0) },
         identity: loaded.identity,
-        manifestLimit: builder.policy.maximumManifestSize,
+        manifestLimit: policy.maximumManifestSize,
         store: store
       )
     }
     context.console.report(known.warnings)
     let declared = known[url]
     let segment = declared.first?.segment ?? SegmentDeclaration(name: "", source: .inline([]))
-    let entry = declared.first?.entry ?? ManifestEntry(url: url)
-    if let expires = entry.expires, expires <= now { return nil }
+    let entry = declared.first?.entry ?? undeclared(url, record)
+    let provenance = provenance(of: segment, in: loaded)
     let (decision, reason) = Planner.decide(
       entry,
       record: record,
       segment: segment,
-      policy: builder.policy,
+      policy: policy,
+      named: provenance,
       now: now
     )
-    let failure = reason.failure(of: entry, segment: segment, policy: builder.policy, now: now)
-    var facts = Facts(
-      url: url,
-      declaredIn: declared.map(\.segment.name),
-      security: builder.policy.transportSecurity.decide(url, at: now),
-      decision: decision.action,
-      reason: failure?.message ?? reason.text
+    let failure = reason.failure(of: entry, segment: segment, policy: policy, now: now)
+    let purpose = RequestPurpose(itemType: entry.type)
+    let rules = policy.connectionRules(
+      for: url,
+      purpose: purpose,
+      named: provenance,
+      rule: nil,
+      at: now
     )
-    if let record, let store {
-      facts.segments = try context.reading { () throws(Failure) in
-        try store.segmentsHolding(url: record.url)
-      }
-      facts.item = CachedItem(
-        record: record,
-        segments: facts.segments.map(\.name),
-        isLocked: false,
-        usedAt: nil
-      )
+    var facts = ExplainFacts(
+      url: url,
+      segments: declared.map(\.segment.name),
+      rules: policy.verdicts(on: entry, segment: segment, named: provenance, at: now),
+      security: policy.transportSecurity.account(of: url, for: purpose, at: now),
+      connection: rules ?? policy.defaultRules,
+      pins: policy.connections.pins.entries(for: url.host),
+      decision: decision.action,
+      reason: failure?.message ?? reason.text,
+      now: now
+    )
+    if let expires = entry.expires, expires <= now {
+      facts.decision = .remove
+      facts.reason = "its manifest let it expire on \(Timestamp.format(expires))"
     }
-    if let state = try context.readingState(places) {
-      facts.history = try context.reading { () throws(Failure) in try state.history(url: url.string)
-      }
+    try add(record, from: store, to: &facts, places)
+    if let declared = declared.first {
+      try addNetwork(declared.segment.name, loaded, to: &facts, places)
     }
     return facts
   }
 
-  private func lines(_ facts: Facts, _ places: Places) -> [String] {
-    var lines = ["url        \(facts.url.redacted)"]
-    let segments = Set(facts.segments.map(\.name)).union(facts.declaredIn).sorted()
-    let names = segments.map { SafeText.line($0) }.joined(separator: ", ")
-    lines.append("segments   \(segments.isEmpty ? "none" : names)")
-    lines.append("security   \(Self.text(facts.security))")
-    if let record = facts.item?.record {
-      lines.append("state      \(record.state.rawValue)")
-      if let digest = record.digest {
-        lines.append("body       \(Amounts.bytes(record.size)), \(digest)")
-        lines.append("path       \(DiskStore.objectPath(digest, cache: places.cache))")
-      }
-      if let fetched = record.fetchedAt { lines.append("fetched    \(Timestamp.format(fetched))") }
-      if let validated = record.validatedAt {
-        lines.append("confirmed  \(Timestamp.format(validated))")
-      }
-      lines.append("fresh      \(Self.freshness(record))")
-      if let tag = record.validators.entityTag { lines.append("etag       \(SafeText.line(tag))") }
-      if let date = record.validators.lastModified {
-        lines.append("modified   \(SafeText.line(date))")
-      }
-      if let failure = record.failure {
-        lines.append("failure    \(SafeText.line(failure.message)) [\(failure.code.rawValue)]")
-      }
-      lines += record.headers.fields.map {
-        "header     \(SafeText.line("\($0.name): \($0.value)"))"
-      }
-    } else {
-      lines.append("state      not in the cache")
-    }
-    lines += facts.history.map { entry in
-      "history    \(Timestamp.format(entry.at)) \(entry.action) \(entry.outcome): \(SafeText.line(entry.reason ?? ""))"
-    }
-    lines.append("decision   \(facts.decision.rawValue): \(SafeText.line(facts.reason))")
-    return lines
+  /// What was said of it when it was stored goes on to hold.
+  private func undeclared(_ url: WebURL, _ record: ContentRecord?) -> ManifestEntry {
+    var entry = ManifestEntry(url: url)
+    entry.type = record?.type
+    return entry
   }
 
-  private func document(_ facts: Facts, _ places: Places) -> JSONValue {
-    let history = facts.history.map { entry -> JSONValue in
-      [
-        "time": .time(entry.at), "run": .string(entry.run), "action": .string(entry.action),
-        "outcome": .string(entry.outcome), "reason": .optional(entry.reason),
-      ]
-    }
-    let segments = Set(facts.segments.map(\.name)).union(facts.declaredIn).sorted()
-    let security: JSONValue =
-      switch facts.security {
-      case .allowed(let entry):
-        [
-          "decision": "allowed", "entry": .optional(entry),
-          "reason": .string(Self.text(facts.security)),
-        ]
-      case .refused(let entry, let hint):
-        ["decision": "refused", "entry": .optional(entry), "reason": .string(hint)]
-      }
-    return [
-      "schema": "prefetch-explain/1",
-      "url": .string(facts.url.redacted),
-      "item": facts.item?.json(cache: places.cache) ?? .null,
-      "history": .array(history),
-      "segments": .strings(segments),
-      "rules": [],
-      "security": security,
-      "pins": [],
-      "freshness": ["fresh_until": .time(facts.item?.record.freshUntil)],
-      "decision": .string(facts.decision.rawValue),
-      "reason": .string(facts.reason),
-    ]
+  /// Whether somebody out there may have named it: for sure that shows only when its manifest is
+  /// asked for.
+  private func provenance(
+    of segment: SegmentDeclaration,
+    in loaded: LoadedConfiguration
+  ) -> Provenance {
+    let declared = loaded.configuration.segments.first { $0.name == segment.name }
+    guard case .remote(let url)? = declared?.manifest else { return .local }
+    return TransportSecurity.isLocal(url.host) ? .local : .publicServer
   }
 
-  private static func text(_ decision: TransportSecurity.Decision) -> String {
-    switch decision {
-    case .allowed(let entry): "allowed\(entry.map { " by `\($0)`" } ?? " (https)")"
-    case .refused(_, let hint): "refused: \(hint)"
+  /// What the rules of the network say just now, which may put off what would be asked for.
+  private func addNetwork(
+    _ segment: String,
+    _ loaded: LoadedConfiguration,
+    to facts: inout ExplainFacts,
+    _ places: Places
+  ) throws(CommandExit) {
+    let state = try context.readingState(places)
+    let view = try context.reading { () throws(Failure) in
+      try NetworkView(context: context, loaded: loaded, state: state, looksAtAll: false)
+    }
+    guard let standing = view.segments.first(where: { $0.name == segment }) else { return }
+    facts.rules += standing.rules.map(RuleVerdict.init)
+    switch facts.decision {
+    case .fetch, .update, .revalidate:
+      guard standing.verdict.deferral != nil else { return }
+      facts.decision = .defer
+      facts.reason = "\(facts.reason); \(standing.standing)"
+    case .keep, .remove, .defer, .fail:
+      break
     }
   }
 
-  private static func freshness(_ record: ContentRecord) -> String {
-    switch record.freshUntil {
-    case Instant.distantFuture: "for ever (immutable)"
-    case let until?: "until \(Timestamp.format(until))"
-    case nil: "no; asked on every run"
+  private func add(
+    _ record: ContentRecord?,
+    from store: DiskStore?,
+    to facts: inout ExplainFacts,
+    _ places: Places
+  ) throws(CommandExit) {
+    let state = try context.readingState(places)
+    if let record, let store {
+      let holders = try context.reading { () throws(Failure) in
+        try store.segmentsHolding(url: record.url).map(\.name)
+      }
+      let uses = try context.reading { () throws(Failure) in try state?.uses() ?? [:] }
+      facts.segments = Set(facts.segments).union(holders).sorted()
+      facts.item = CachedItem(
+        record: record,
+        segments: holders,
+        isLocked: false,
+        usedAt: uses[record.url]
+      )
+    }
+    let url = facts.url.string
+    facts.history = try context.reading { () throws(Failure) in
+      try state?.history(url: url) ?? []
     }
   }
 }

@@ -16,8 +16,8 @@ struct GetCommand {
     let request = try AskedItems.read(context: context, options: options, places: places)
     let delivery = try Delivery(context: context, options: options, entries: request.entries)
     let builder = builder(loaded)
-    let items = try declared(request.entries, builder, places)
-    let network = ItemFetch(context: context, builder: builder, places: places)
+    let items = try declared(request, builder, places)
+    let network = ItemFetch(context: context, loaded: loaded, builder: builder, places: places)
     let toFetch = try stale(items, builder.policy, places)
     var report: Report?
     if !toFetch.isEmpty, !options.isOffline {
@@ -54,34 +54,38 @@ struct GetCommand {
   private func builder(_ loaded: LoadedConfiguration) -> RequestBuilder {
     var engine = EngineOptions()
     engine.revalidatesAll = options.revalidates || options.maximumAge != nil
-    return RequestBuilder(
+    var builder = RequestBuilder(
       configuration: loaded.configuration,
       identity: loaded.identity,
-      engine: engine
+      engine: engine,
+      environment: context.environment.variables
     )
+    builder.netrc = context.netrc(loaded.configuration)
+    return builder
   }
 
   // MARK: What is wanted
 
   /// Everything that is declared of the items, so that they are fetched as a run would fetch them.
   private func declared(
-    _ entries: [ManifestEntry],
+    _ asked: AskedItems,
     _ builder: RequestBuilder,
     _ places: Places
   ) throws(CommandExit) -> [WantedItem] {
     let store = try context.readingStore(places)
     let known = try context.reading { () throws(Failure) in
       try DeclaredItems(
-        of: entries.map(\.url),
+        of: asked.entries.map(\.url),
         segments: builder.configuration.segments.map { builder.declaration($0) },
         identity: builder.identity,
         manifestLimit: builder.policy.maximumManifestSize,
-        store: store
+        store: store,
+        typed: asked.typed
       )
     }
     context.console.report(known.warnings)
     let anonymous = SegmentDeclaration(name: "", source: .inline([]))
-    return entries.map { entry in
+    return asked.entries.map { entry in
       var declarations = known[entry.url]
       if declarations.isEmpty || options.readsManifest {
         var own = entry
@@ -198,6 +202,7 @@ struct GetCommand {
     let got = Set(delivered.map(\.record.url))
     let failures = (report?.items ?? []).filter { $0.failure != nil }
     let failed = Set(failures.map(\.url))
+    let deferrals = (report?.items ?? []).reduce(into: [:]) { $0[$1.url] = $1.deferral }
     for item in failures {
       let url = Redaction.masked(Redaction.url(item.url), secrets: loaded.secrets)
       let message = item.failure?.message ?? ""
@@ -213,6 +218,14 @@ struct GetCommand {
             "item.not-kept",
             "`\(url.redacted)` came with `no-store`, so no path of it stays",
             hint: "take the body itself: leave out `--path`, or write it with `-o`"
+          )
+        )
+      } else if let deferral = deferrals[url.string] {
+        let until = deferral.until.map { " until \(Timestamp.format($0))" } ?? ""
+        context.console.report(
+          Diagnostic(
+            "item.deferred",
+            "`\(url.redacted)` is deferred by \(deferral.rule.rawValue)\(until)"
           )
         )
       } else if !failed.contains(url.string) {

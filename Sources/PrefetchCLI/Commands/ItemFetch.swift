@@ -8,6 +8,7 @@ import PrefetchTransfer
 /// Single items from the network into the cache, and out of it again where they may not stay.
 struct ItemFetch {
   let context: CommandContext
+  let loaded: LoadedConfiguration
   let builder: RequestBuilder
   let places: Places
 
@@ -20,7 +21,16 @@ struct ItemFetch {
     )
     // Whoever asked wants to hear of each, unchanged or not.
     request.listsKept = true
+    let license = license
+    request.credentials = license.credentials
+    request.withheld = license.withheld
+    NetworkRequest(
+      loaded.configuration,
+      identity: builder.identity,
+      zone: context.zones.zone(named:)
+    ).apply(to: &request, of: loaded.configuration.segments)
     let wanted = request
+    let memory = memory
     return try context.reading { () throws(Failure) in
       let store = try DiskStore.openForWriting(
         cache: places.cache,
@@ -28,7 +38,14 @@ struct ItemFetch {
         durability: Durability(builder.configuration.cache.durability)
       )
       context.console.report(store.takeDiagnostics())
-      let settings = builder.transportSettings { context.environment.variables[$0] }
+      var settings = builder.transportSettings()
+      settings.http3Failures = memory.http3Failures
+      var state: StateStore?
+      let circumstances = MachineCircumstances(context: context, loaded: loaded) {
+        () throws(Failure) in
+        if state == nil { state = try StateStore.openForWriting(state: places.state) }
+        return state
+      }
       let engine = Engine(
         transport: try CurlTransport(
           settings: settings,
@@ -38,12 +55,53 @@ struct ItemFetch {
         store: store,
         files: SystemFiles(),
         clock: context.clock,
-        stop: ProcessStop()
+        stop: ProcessStop(),
+        circumstances: circumstances
       )
-      let report = try engine.run(wanted, seed: UInt64.random(in: 0...UInt64.max))
+      var report = try engine.run(
+        wanted,
+        gates: memory.gates,
+        seed: UInt64.random(in: 0...UInt64.max)
+      )
+      if wasHeldBack(report) { license.note(in: &report) }
       try store.close()
+      try state?.close()
+      remember(report)
       return report
     }
+  }
+
+  /// A state that cannot be read is none: an item is not refused for it.
+  private var memory: HostMemory {
+    var reports: [Diagnostic] = []
+    guard
+      let state = try? StateStore.openForReading(state: places.state, reports: &reports),
+      let memory = try? HostMemory(state, of: loaded, at: context.clock.now().wall)
+    else { return .none }
+    return memory
+  }
+
+  /// What the last run left of the registration: single items are no occasion for a new one.
+  private var license: LicenseStanding {
+    var reports: [Diagnostic] = []
+    let state = try? StateStore.openForReading(state: places.state, reports: &reports)
+    let registrar = Registrar(context: context, loaded: loaded, builder: builder)
+    return (try? registrar.remembered(state)) ?? .none
+  }
+
+  /// Whether any item waits for the license.
+  private func wasHeldBack(_ report: Report) -> Bool {
+    report.items.contains {
+      $0.deferral?.rule == .registration || $0.failure?.code == .licenseRefused
+    }
+  }
+
+  private func remember(_ report: Report) {
+    guard !report.gates.isEmpty || !report.http3Failures.isEmpty,
+      let state = try? StateStore.openForWriting(state: places.state)
+    else { return }
+    try? HostMemory.remember(report, of: loaded, in: state)
+    try? state.close()
   }
 
   /// The URLs whose every declaration was met by what came.

@@ -34,6 +34,10 @@ struct Reconciliation {
   }
 
   private func perform() throws(CommandExit) -> Int32 {
+    let objections = LicenseSetup.diagnostics(loaded).filter { $0.severity == .error }
+    guard objections.isEmpty else {
+      throw CommandExit(status: context.console.fail(.config, objections))
+    }
     let now = context.clock.now().wall
     let unheeded = NotInEffect.diagnostics(loaded)
     let expiries = loaded.expiryDiagnostics(at: now, expired: .warning)
@@ -66,7 +70,7 @@ struct Reconciliation {
       configurationFiles: loaded.files,
       listsAllItems: listsAllItems,
       notices: notices,
-      secrets: loaded.secrets,
+      secrets: context.console.needles,
       objectPath: objectPath
     )
     return write(envelope)

@@ -16,6 +16,7 @@ struct StatusCommand {
     var bytes: Int64
     var lastSuccess: Instant?
     var isRequired: Bool
+    var deferral: Deferral?
   }
 
   func run() throws(CommandExit) -> Int32 {
@@ -38,11 +39,30 @@ struct StatusCommand {
         Line(name: segment.name, state: nil, items: 0, bytes: 0, lastSuccess: nil, isRequired: true)
       )
     }
+    let license = try context.reading { () throws(Failure) -> LicenseStanding? in
+      try registration(loaded, places)
+    }
+    let state = try context.readingState(places)
+    let quotas = try context.reading { () throws(Failure) in
+      try NetworkView(context: context, loaded: loaded, state: state, looksAtAll: false).quotas
+    }
+    let deferrals = try context.reading { () throws(Failure) in
+      try state?.deferrals(of: loaded.identity) ?? [:]
+    }
+    for index in segments.indices {
+      // What was to last until a time that has passed holds nothing back any more.
+      guard let deferral = deferrals[segments[index].name],
+        deferral.until.map({ now < $0 }) ?? true
+      else { continue }
+      segments[index].deferral = deferral
+    }
     let tooOld = segments.filter { isTooOld($0, now: now) }
     if context.shared.isJSON {
-      print(segments, totals, places, now: now)
+      print(segments, license, totals, quotas, places, now: now)
     } else {
       for segment in segments { context.console.print(text(segment, now: now)) }
+      if let license { context.console.print(text(license)) }
+      for quota in quotas { context.console.print(quota.line) }
       context.console.print(
         "cache  \(places.cache)  \(Amounts.count(Int64(totals.objects), "object")), \(Amounts.bytes(totals.bytes))"
       )
@@ -73,6 +93,33 @@ struct StatusCommand {
     }
   }
 
+  /// Nil where no license is to be registered.
+  private func registration(
+    _ loaded: LoadedConfiguration,
+    _ places: Places
+  ) throws(Failure) -> LicenseStanding? {
+    guard LicenseSetup(loaded) != nil else { return nil }
+    var reports: [Diagnostic] = []
+    let state = try StateStore.openForReading(state: places.state, reports: &reports)
+    context.console.report(reports)
+    let builder = RequestBuilder(
+      configuration: loaded.configuration,
+      identity: loaded.identity,
+      engine: EngineOptions(),
+      environment: context.environment.variables
+    )
+    return try Registrar(context: context, loaded: loaded, builder: builder).remembered(state)
+  }
+
+  private func text(_ license: LicenseStanding) -> String {
+    var parts = ["registration", license.word.rawValue.replacing("_", with: " ")]
+    if let expires = license.expires { parts.append("until \(Timestamp.format(expires))") }
+    if let until = license.deferral?.until {
+      parts.append("asked again after \(Timestamp.format(until))")
+    }
+    return parts.joined(separator: "  ")
+  }
+
   private func isTooOld(_ segment: Line, now: Instant) -> Bool {
     guard let limit = options.maximumAge else { return false }
     guard let success = segment.lastSuccess else { return true }
@@ -81,13 +128,25 @@ struct StatusCommand {
 
   private func text(_ segment: Line, now: Instant) -> String {
     let age = segment.lastSuccess.map { "\(Amounts.duration(now - $0)) ago" } ?? "never"
-    return [
-      SafeText.line(segment.name), segment.state?.rawValue ?? "new",
-      Amounts.count(Int64(segment.items), "item"), Amounts.bytes(segment.bytes), age,
-    ].joined(separator: "\t")
+    let waits = segment.deferral.map { deferral in
+      let until = deferral.until.map { " until \(Timestamp.format($0))" } ?? ""
+      return "deferred by \(deferral.rule.rawValue)\(until)"
+    }
+    return
+      ([
+        SafeText.line(segment.name), segment.state?.rawValue ?? "new",
+        Amounts.count(Int64(segment.items), "item"), Amounts.bytes(segment.bytes), age,
+      ] + [waits].compactMap(\.self)).joined(separator: "\t")
   }
 
-  private func print(_ segments: [Line], _ totals: StoreTotals, _ places: Places, now: Instant) {
+  private func print(
+    _ segments: [Line],
+    _ license: LicenseStanding?,
+    _ totals: StoreTotals,
+    _ quotas: [QuotaStanding],
+    _ places: Places,
+    now: Instant
+  ) {
     let values = segments.map { segment -> JSONValue in
       [
         "name": .string(segment.name),
@@ -97,14 +156,16 @@ struct StatusCommand {
         "last_success": .time(segment.lastSuccess),
         "age_seconds": .optional(segment.lastSuccess.map { (now - $0).milliseconds / 1000 }),
         "next_check": .null,
-        "deferred": .null,
+        "deferred": .deferral(segment.deferral),
       ]
     }
     context.console.print([
       "schema": "prefetch-status/1",
       "segments": .array(values),
-      "registration": .null,
-      "quotas": .null,
+      "registration": .optional(license?.word.rawValue),
+      "registration_expires": .time(license?.expires),
+      "registration_retry_at": .time(license?.deferral?.until),
+      "quotas": .array(quotas.map(\.document)),
       "cache": [
         "dir": .string(places.cache),
         "bytes": .integer(totals.bytes),

@@ -28,12 +28,8 @@ struct WantedItem {
     policy.revalidatesAll = false
     policy.refetchesAll = false
     // What is here already needs no leave to be fetched.
-    let host = entry.url.host
-    let leave = TransportSecurity.Exception(allowsInsecureHTTP: true)
     policy.transportSecurity = TransportSecurity()
-    policy.transportSecurity.exceptions[
-      host.hasPrefix("[") ? String(host.dropFirst().dropLast()) : host
-    ] = leave
+    policy.transportSecurity.allowsArbitraryLoads = true
     return declarations.allSatisfy { declaration in
       // An entry that has expired is planned no more.
       if let expires = declaration.entry.expires, expires <= now { return false }
@@ -57,6 +53,9 @@ struct WantedItem {
       let name = declaration.segment.name
       if let position = positions[name] {
         entries[position].append(declaration.entry)
+        // Of a segment as a whole holds what holds for the least trusted.
+        segments[position].excerptOf =
+          segments[position].excerptOf ?? declaration.segment.excerptOf
       } else {
         positions[name] = segments.count
         segments.append(declaration.segment)

@@ -28,7 +28,8 @@ struct OperandDescription: Hashable, Sendable {
 
 /// The operands of a command and the place in its options that they fill.
 struct OperandSpec<Options>: Sendable {
-  typealias Place<Value> = any WritableKeyPath<Options, Value> & Sendable
+  /// Made out when it is filled: every key path costs microseconds to make.
+  typealias Place<Value> = @Sendable () -> any WritableKeyPath<Options, Value> & Sendable
 
   var description: OperandDescription
   /// Called with as many words as the arity allows.
@@ -41,23 +42,23 @@ struct OperandSpec<Options>: Sendable {
     }
   }
 
-  static func any(_ placeholder: String, _ place: Place<[String]>) -> Self {
+  static func any(_ placeholder: String, _ place: @autoclosure @escaping Place<[String]>) -> Self {
     Self(description: OperandDescription(arity: .any, placeholder: placeholder, completion: .none))
     {
-      $0[keyPath: place] = $1
+      $0[keyPath: place()] = $1
     }
   }
 
-  static func some(_ placeholder: String, _ place: Place<[String]>) -> Self {
+  static func some(_ placeholder: String, _ place: @autoclosure @escaping Place<[String]>) -> Self {
     Self(description: OperandDescription(arity: .some, placeholder: placeholder, completion: .none))
     {
-      $0[keyPath: place] = $1
+      $0[keyPath: place()] = $1
     }
   }
 
   static func one<Value>(
     _ placeholder: String,
-    _ place: Place<Value>,
+    _ place: @autoclosure @escaping Place<Value>,
     _ kind: ValueKind<Value>
   ) -> Self {
     let description = OperandDescription(
@@ -66,13 +67,13 @@ struct OperandSpec<Options>: Sendable {
       completion: kind.completion
     )
     return Self(description: description) { (options, words) throws(ValueFault) in
-      options[keyPath: place] = try kind.read(words.first ?? "")
+      options[keyPath: place()] = try kind.read(words.first ?? "")
     }
   }
 
   static func optional<Value>(
     _ placeholder: String,
-    _ place: Place<Value>,
+    _ place: @autoclosure @escaping Place<Value>,
     _ kind: ValueKind<Value>
   ) -> Self {
     let description = OperandDescription(
@@ -82,7 +83,7 @@ struct OperandSpec<Options>: Sendable {
     )
     return Self(description: description) { (options, words) throws(ValueFault) in
       guard let word = words.first else { return }
-      options[keyPath: place] = try kind.read(word)
+      options[keyPath: place()] = try kind.read(word)
     }
   }
 }

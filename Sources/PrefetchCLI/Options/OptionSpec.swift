@@ -6,7 +6,8 @@ enum OptionalArgument<Value: Hashable & Sendable>: Hashable, Sendable {
 
 /// An option and the place in a command's options that it fills.
 struct OptionSpec<Options>: Sendable {
-  typealias Place<Value> = any WritableKeyPath<Options, Value> & Sendable
+  /// Made out when it is filled: every key path costs microseconds to make.
+  typealias Place<Value> = @Sendable () -> any WritableKeyPath<Options, Value> & Sendable
 
   var description: OptionDescription
   /// Reads one occurrence; the text is nil for a switch and for a value left out.
@@ -38,11 +39,11 @@ extension OptionSpec {
   static func flag(
     _ name: String,
     short: Character? = nil,
-    _ place: Place<Bool>,
+    _ place: @autoclosure @escaping Place<Bool>,
     help: String
   ) -> Self {
     Self(name, short: short, argument: .none, help: help) { options, _ in
-      options[keyPath: place] = true
+      options[keyPath: place()] = true
     }
   }
 
@@ -50,18 +51,18 @@ extension OptionSpec {
   static func count(
     _ name: String,
     short: Character? = nil,
-    _ place: Place<Int>,
+    _ place: @autoclosure @escaping Place<Int>,
     help: String
   ) -> Self {
     Self(name, short: short, argument: .none, isRepeatable: true, help: help) { options, _ in
-      options[keyPath: place] += 1
+      options[keyPath: place()] += 1
     }
   }
 
   static func value<Value>(
     _ name: String,
     short: Character? = nil,
-    _ place: Place<Value?>,
+    _ place: @autoclosure @escaping Place<Value?>,
     _ kind: ValueKind<Value>,
     placeholder: String,
     help: String
@@ -72,7 +73,7 @@ extension OptionSpec {
     )
     return Self(name, short: short, argument: argument, help: help) {
       (options, text) throws(ValueFault) in
-      options[keyPath: place] = try kind.read(text ?? "")
+      options[keyPath: place()] = try kind.read(text ?? "")
     }
   }
 
@@ -80,7 +81,7 @@ extension OptionSpec {
   static func choice<Value>(
     _ name: String,
     short: Character? = nil,
-    _ place: Place<Value>,
+    _ place: @autoclosure @escaping Place<Value>,
     _ kind: ValueKind<Value>,
     placeholder: String,
     help: String
@@ -91,7 +92,7 @@ extension OptionSpec {
     )
     return Self(name, short: short, argument: argument, help: help) {
       (options, text) throws(ValueFault) in
-      options[keyPath: place] = try kind.read(text ?? "")
+      options[keyPath: place()] = try kind.read(text ?? "")
     }
   }
 
@@ -99,7 +100,7 @@ extension OptionSpec {
   static func values<Value>(
     _ name: String,
     short: Character? = nil,
-    _ place: Place<[Value]>,
+    _ place: @autoclosure @escaping Place<[Value]>,
     _ kind: ValueKind<Value>,
     placeholder: String,
     help: String
@@ -110,7 +111,7 @@ extension OptionSpec {
     )
     return Self(name, short: short, argument: argument, isRepeatable: true, help: help) {
       (options, text) throws(ValueFault) in
-      options[keyPath: place].append(try kind.read(text ?? ""))
+      options[keyPath: place()].append(try kind.read(text ?? ""))
     }
   }
 
@@ -118,7 +119,7 @@ extension OptionSpec {
   static func commaList<Value>(
     _ name: String,
     short: Character? = nil,
-    _ place: Place<[Value]>,
+    _ place: @autoclosure @escaping Place<[Value]>,
     _ kind: ValueKind<Value>,
     isRepeatable: Bool = false,
     placeholder: String,
@@ -134,13 +135,13 @@ extension OptionSpec {
       for word in (text ?? "").split(separator: ",", omittingEmptySubsequences: false) {
         values.append(try kind.read(String(word)))
       }
-      options[keyPath: place] = isRepeatable ? options[keyPath: place] + values : values
+      options[keyPath: place()] = isRepeatable ? options[keyPath: place()] + values : values
     }
   }
 
   static func optionalValue<Value>(
     _ name: String,
-    _ place: Place<OptionalArgument<Value>?>,
+    _ place: @autoclosure @escaping Place<OptionalArgument<Value>?>,
     _ kind: ValueKind<Value>,
     placeholder: String,
     help: String
@@ -152,10 +153,10 @@ extension OptionSpec {
     return Self(name, short: nil, argument: argument, help: help) {
       (options, text) throws(ValueFault) in
       guard let text else {
-        options[keyPath: place] = .bare
+        options[keyPath: place()] = .bare
         return
       }
-      options[keyPath: place] = .value(try kind.read(text))
+      options[keyPath: place()] = .value(try kind.read(text))
     }
   }
 }
@@ -165,7 +166,7 @@ extension OptionSpec {
 extension OptionSpec {
   /// The same option for a command whose options hold these ones.
   func embedded<Outer>(
-    at place: any WritableKeyPath<Outer, Options> & Sendable,
+    at place: @autoclosure @escaping @Sendable () -> any WritableKeyPath<Outer, Options> & Sendable,
     section: OptionDescription.Section = .command
   ) -> OptionSpec<Outer> {
     let inner = apply
@@ -176,7 +177,7 @@ extension OptionSpec {
       isRepeatable: description.isRepeatable,
       help: description.help
     ) { (options, text) throws(ValueFault) in
-      try inner(&options[keyPath: place], text)
+      try inner(&options[keyPath: place()], text)
     }
     outer.description.section = section
     return outer
@@ -185,8 +186,8 @@ extension OptionSpec {
 
 extension Array {
   func embedded<Inner, Outer>(
-    at place: any WritableKeyPath<Outer, Inner> & Sendable
+    at place: @autoclosure @escaping @Sendable () -> any WritableKeyPath<Outer, Inner> & Sendable
   ) -> [OptionSpec<Outer>] where Element == OptionSpec<Inner> {
-    map { $0.embedded(at: place) }
+    map { $0.embedded(at: place()) }
   }
 }

@@ -33,6 +33,7 @@ struct SharedOptions: Hashable, Sendable {
   var cacheDirectory: String?
   var stateDirectory: String?
   var manifestTemplate: String?
+  var network: StatedNetwork?
   var isJSON = false
   var isQuiet = false
   /// 0, 1 or 2 and more, which is a trace.
@@ -87,6 +88,14 @@ extension SharedOptions {
       help:
         "Find the manifests of segments given as a bare name at this URL, which holds `{segment}`"
     ),
+    .value(
+      "network",
+      \.network,
+      .statedNetwork,
+      placeholder: "TYPE[,metered]",
+      help:
+        "Take the network for `ethernet`, `wifi` or `cellular` instead of looking, and for one that costs by volume"
+    ),
     .flag("json", \.isJSON, help: "Print the result as one JSON document"),
     .flag(
       "quiet",
@@ -136,6 +145,18 @@ extension SharedOptions {
     ),
     .flag("help", short: "h", \.asksHelp, help: "Print help on the program or on a command"),
   ]
+}
+
+extension ValueKind where Value == StatedNetwork {
+  fileprivate static var statedNetwork: Self {
+    let types = NetworkType.allCases.map(\.rawValue)
+    return Self(
+      expectation: "\(Wording.list(types, conjunction: "or")), with `,metered` or without",
+      completion: .words(types + types.map { "\($0),metered" }),
+      suggest: { Suggestion.nearest(to: $0, among: types) },
+      parse: { StatedNetwork($0) }
+    )
+  }
 }
 
 extension ValueKind where Value == String {

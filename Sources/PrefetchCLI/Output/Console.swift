@@ -10,7 +10,10 @@ final class Console {
   let shared: SharedOptions
   let usesColor: Bool
   /// Text that may not appear on either stream.
-  var secrets: [String] = []
+  var secrets: [String] = [] {
+    didSet { needles = SecretNeedles(secrets) }
+  }
+  private(set) var needles: SecretNeedles = []
   /// A line of a file that diagnostics point into.
   var sourceLine: (_ file: String, _ number: Int) -> String? = { _, _ in nil }
 
@@ -99,7 +102,7 @@ final class Console {
   /// A line for people; not shown under `--quiet`.
   func note(_ line: String) {
     guard !shared.isQuiet else { return }
-    say(SafeText.line(Redaction.masked(line, secrets: secrets)))
+    say(SafeText.line(Redaction.masked(line, needles: needles)))
   }
 
   /// More than most want to know.
@@ -118,7 +121,7 @@ final class Console {
   }
 
   private func masked(_ diagnostic: Diagnostic) -> Diagnostic {
-    diagnostic.masked(secrets: secrets)
+    diagnostic.masked(needles: needles)
   }
 
   /// The end of a command that could not begin: words on stderr, under `--json` a document on stdout.

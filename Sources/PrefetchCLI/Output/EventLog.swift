@@ -8,9 +8,9 @@ enum EventLine {
     _ fact: RunFact,
     run: String,
     at time: Instant,
-    secrets: [String] = []
+    secrets: SecretNeedles = []
   ) -> JSONValue? {
-    let text = { JSONValue.string(Redaction.masked($0, secrets: secrets)) }
+    let text = { JSONValue.string(Redaction.masked($0, needles: secrets)) }
     return switch fact {
     case .itemsDiscovered(let segment, let count):
       line(
@@ -35,8 +35,12 @@ enum EventLine {
         time,
         [("segment", text(segment.name)), ("state", .string(segment.state.rawValue))]
       )
-    case .itemsKept, .itemShared, .bytesReceived, .requestFinished, .manifestSettled, .interrupted,
-      .storeFailed:
+    case .registration(let news):
+      registration(news, run, time)
+    case .qualityChanged(let quality):
+      line("network.quality", run, time, [("quality", .string(quality.rawValue))])
+    case .conditionsRead, .itemsKept, .itemsConfirmed, .itemShared, .bytesReceived,
+      .requestFinished, .requestsAnswered, .manifestSettled, .interrupted, .storeFailed:
       nil
     }
   }
@@ -48,6 +52,26 @@ enum EventLine {
     _ members: [(String, JSONValue)]
   ) -> JSONValue {
     .object([("event", .string(name)), ("time", .time(time)), ("run", .string(run))] + members)
+  }
+
+  private static func registration(
+    _ news: RegistrationNews,
+    _ run: String,
+    _ time: Instant
+  ) -> JSONValue {
+    switch news {
+    case .ok(let isFirst):
+      line("registration.ok", run, time, [("first", .bool(isFirst))])
+    case .failed(let code, let retryAt):
+      line(
+        "registration.failed",
+        run,
+        time,
+        [("code", .string(code.rawValue)), ("retry_at", .time(retryAt))]
+      )
+    case .lost(let code):
+      line("registration.lost", run, time, [("code", .optional(code?.rawValue))])
+    }
   }
 
   private static func settled(

@@ -2,10 +2,10 @@ import PrefetchCore
 
 /// One item of a dry run as a tab-separated line: action, segments, size, URL, reason.
 struct PlanLine {
-  private let needles: [[UInt8]]
+  private let needles: SecretNeedles
 
-  init(secrets: [String]) {
-    needles = Redaction.needles(of: secrets)
+  init(secrets: SecretNeedles) {
+    needles = secrets
   }
 
   func append(_ item: ItemResult, to line: inout [UInt8]) {

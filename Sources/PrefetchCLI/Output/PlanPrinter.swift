@@ -3,6 +3,7 @@ import PrefetchCore
 /// Prints a dry run in the order in which the run would act, each line as soon as nothing can come
 /// before it any more.
 final class PlanPrinter: RunObserver {
+  let hearsOfEach = true
   private let format: PlanLine
   /// In the order of the configuration.
   private let segments: [String]
@@ -21,7 +22,7 @@ final class PlanPrinter: RunObserver {
   init(
     segments: [String],
     listsKept: Bool,
-    secrets: [String],
+    secrets: SecretNeedles,
     isClosed: @escaping () -> Bool = { false },
     print: @escaping ([UInt8]) -> Void
   ) {
@@ -40,8 +41,9 @@ final class PlanPrinter: RunObserver {
       ranked.share(item, with: segment)
     case .segmentSettled(let segment):
       priorities[segment.name] = segment.priority
-    case .itemsDiscovered, .itemsKept, .itemStarted, .bytesReceived, .requestFinished,
-      .manifestSettled, .interrupted, .storeFailed:
+    case .conditionsRead, .qualityChanged, .itemsDiscovered, .itemsKept, .itemsConfirmed,
+      .itemStarted, .bytesReceived, .requestFinished, .requestsAnswered, .manifestSettled,
+      .registration, .interrupted, .storeFailed:
       break
     }
   }

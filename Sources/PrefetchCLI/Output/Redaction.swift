@@ -2,24 +2,23 @@ import PrefetchCore
 
 /// Keeps secrets out of every output, by their text.
 enum Redaction {
-  /// Short values would mask half of every message, so they are left to redaction by type.
-  private static let minimumLength = 6
-
   static func masked(_ text: String, secrets: [String]) -> String {
-    secrets.isEmpty ? text : masked(text, needles: needles(of: secrets))
+    secrets.isEmpty ? text : masked(text, needles: SecretNeedles(secrets))
   }
 
-  /// What is looked for in texts because of secrets, made once for many texts.
-  static func needles(of secrets: [String]) -> [[UInt8]] {
-    // The longest first: of a secret that begins like another one nothing may be left over.
-    secrets.flatMap(spellings)
-      .filter { $0.utf8.count >= minimumLength }
-      .sorted { $0.utf8.count > $1.utf8.count }
-      .map { Array($0.utf8) }
-  }
-
-  static func masked(_ text: String, needles: [[UInt8]]) -> String {
-    needles.reduce(text) { replaced($0, of: $1) }
+  static func masked(_ text: String, needles: SecretNeedles) -> String {
+    guard !needles.isEmpty else { return text }
+    let bytes = Array(text.utf8)
+    let places = needles.places(in: bytes)
+    guard !places.isEmpty else { return text }
+    var result: [UInt8] = []
+    var position = 0
+    for place in places {
+      result += bytes[position..<place.lowerBound]
+      result += Secret.mask.utf8
+      position = place.upperBound
+    }
+    return String(decoding: result + bytes[position...], as: UTF8.self)
   }
 
   /// A URL for reports and logs, also one that was refused for what it holds.
@@ -47,43 +46,21 @@ enum Redaction {
   private static func afterMark(_ url: String) -> String? {
     url.firstIndex(of: "?").map { String(url[url.index(after: $0)...]) }
   }
-
-  /// A secret in a URL has been through its escaping.
-  private static func spellings(_ secret: String) -> [String] {
-    let isEscaped = secret.utf8.contains {
-      $0 <= 0x20 || $0 >= 0x7F || "\"<>^`{|}".utf8.contains($0)
-    }
-    guard isEscaped, let query = (try? WebURL("https://secret.invalid/?\(secret)"))?.query else {
-      return [secret]
-    }
-    return [secret, query]
-  }
-
-  private static func replaced(_ text: String, of needle: [UInt8]) -> String {
-    let haystack = Array(text.utf8)
-    var result: [UInt8] = []
-    var position = 0
-    while position < haystack.count {
-      if haystack[position] == needle[0], haystack[position...].starts(with: needle) {
-        result += Secret.mask.utf8
-        position += needle.count
-      } else {
-        result.append(haystack[position])
-        position += 1
-      }
-    }
-    return String(decoding: result, as: UTF8.self)
-  }
 }
 
 extension Diagnostic {
   /// The same with secrets out of everything it says; its code and place are ours.
   func masked(secrets: [String]) -> Self {
+    masked(needles: SecretNeedles(secrets))
+  }
+
+  func masked(needles: SecretNeedles) -> Self {
+    guard !needles.isEmpty else { return self }
     var masked = self
-    masked.message = Redaction.masked(message, secrets: secrets)
-    masked.hint = hint.map { Redaction.masked($0, secrets: secrets) }
-    masked.path = path.map { Redaction.masked($0, secrets: secrets) }
-    masked.file = file.map { Redaction.masked($0, secrets: secrets) }
+    masked.message = Redaction.masked(message, needles: needles)
+    masked.hint = hint.map { Redaction.masked($0, needles: needles) }
+    masked.path = path.map { Redaction.masked($0, needles: needles) }
+    masked.file = file.map { Redaction.masked($0, needles: needles) }
     return masked
   }
 }

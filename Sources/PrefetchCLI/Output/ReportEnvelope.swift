@@ -14,7 +14,7 @@ struct ReportEnvelope {
   var listsAllItems: Bool
   var notices: [Diagnostic]
   /// Text that must not appear anywhere.
-  var secrets: [String]
+  var secrets: SecretNeedles
   var objectPath: @Sendable (ContentDigest) -> String
 
   /// The items that a reader wants to see: unchanged ones only when asked for.
@@ -50,7 +50,7 @@ struct ReportEnvelope {
 
   /// Text for any output: secrets masked.
   func redacted(_ text: String) -> String {
-    Redaction.masked(text, secrets: secrets)
+    Redaction.masked(text, needles: secrets)
   }
 
   /// A URL for reports and logs.

@@ -27,7 +27,7 @@ struct ReportJSON {
       "totals": Self.totals(report.totals),
       "segments": .array(report.segments.map(segment)),
       "items": .array(envelope.shownItems.map(item)),
-      "network": ["type": .null, "metered": .null, "quality": .null, "reason": .null],
+      "network": NetworkWords.document(report),
       "diagnostics": .array((envelope.notices + report.diagnostics).map(diagnostic)),
     ]
   }
@@ -132,7 +132,7 @@ struct ReportJSON {
   }
 
   private func diagnostic(_ diagnostic: Diagnostic) -> JSONValue {
-    .diagnostic(diagnostic.masked(secrets: envelope.secrets))
+    .diagnostic(diagnostic.masked(needles: envelope.secrets))
   }
 
   private func text(_ text: String) -> JSONValue {

@@ -24,7 +24,8 @@ struct ReportText {
       return
         "the manifest was \(segment.manifest.status == .refused ? "refused" : "not read"), see the error"
     }
-    return Self.counts(segment.totals)
+    let counts = Self.counts(segment.totals)
+    return segment.deferral.map { "\(counts); \(Self.wording(of: $0))" } ?? counts
   }
 
   private var total: String {

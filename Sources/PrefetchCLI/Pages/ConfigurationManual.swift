@@ -30,59 +30,46 @@ enum ConfigurationManual {
     }
   }
 
-  private static let before = [
-    ConfigurationProse(
-      title: "Description",
-      paragraphs: [
-        "One schema in four spellings: YAML, JSON, XML property list and binary property list, told apart by their first bytes. An iOS Info.plist is read too. Keys are written `snake_case`; `camelCase` and `kebab-case` are understood. Keys that begin with `x_` are ignored, every other unknown key is an error, and all problems are reported at once.",
-        "Types come from the schema, never from how a scalar looks: `no`, `1.10`, `22:00` and `0123` stay what was written where text is expected. Booleans are `true`, `false`, `yes`, `no`, `on` or `off`. Duplicate keys, unknown tags, tabs as indentation and invalid UTF-8 are errors.",
-      ],
-      example: """
-        version: 1
-        segments:
-          - name: basics
-            manifest: https://cdn.example.com/basics.json
-            priority: 1
-          - name: extras
-            urls:
-              - https://example.com/logo.svg
-              - url: https://example.com/news.txt
-                ttl: 10m
-        network: { concurrency: 8, per_host: 4 }
-        cache: { dir: ~/.cache/prefetch, max_file_size: 100MiB }
-        """
-    ),
-    ConfigurationProse(
-      title: "Values",
-      paragraphs: [
-        "Sizes: `kB` `MB` `GB` `TB` are powers of 1000, `KiB` `MiB` `GiB` `TiB` of 1024; one space may stand between, decimals are allowed, a bare number is bytes, and `unlimited` is what it says. Rates: `20MB/s`, `8Mbps`. Durations: `10s` `5m` `2h` `7d`; a bare number is seconds. Windows: `22:00-06:00`, `sat,sun 00:00-24:00`; one that passes midnight belongs to the day it begins on. Dates: `2027-06-30` or an RFC 3339 time.",
-        "Paths are relative to the file that holds them; `~/` is the home folder.",
-        "`${env:NAME}` and `${env:NAME:-default}` bring variables of the environment, `${file:PATH}` the content of a file, `${credential:NAME}` a systemd credential, `${var:NAME}` an entry of `vars`, `${license}` the license (in headers only); `$$` is a dollar. What is unset and has no default is an error. The license, header values, proxy passwords and whatever comes from files and credentials is shown as `***` everywhere.",
-      ],
-      example: nil
-    ),
-    ConfigurationProse(
-      title: "Several files",
-      paragraphs: [
-        "`--config` may be given several times, and a file may `include` others: mappings merge, `segments` merge by `name`, other lists are replaced by the later file. The first file gives the identity under which the cache keeps what the configuration declared, unless there is a `name`; configurations of different identity never remove each other's content. `--set` and the environment come last."
-      ],
-      example: nil
-    ),
-    ConfigurationProse(
-      title: "Transport security",
-      paragraphs: [
-        "As App Transport Security has it: https only, TLS 1.2, forward secrecy. Plain http needs an exception for its domain under `transport_security`, also on loopback, where `NSAllowsLocalNetworking: true` gives it. An exception is found by the exact host name, else at the nearest ancestor with `NSIncludesSubdomains`; nothing is inherited."
-      ],
-      example: """
-        transport_security:
-          NSExceptionDomains:
-            legacy.example.com:
-              NSExceptionAllowsInsecureHTTPLoads: true
-              reason: the old camera cannot do TLS
-              expires: 2027-03-31
-        """
-    ),
-  ]
+  private static let before =
+    [
+      ConfigurationProse(
+        title: "Description",
+        paragraphs: [
+          "One schema in four spellings: YAML, JSON, XML property list and binary property list, told apart by their first bytes. An iOS Info.plist is read too. Keys are written `snake_case`; `camelCase` and `kebab-case` are understood. Keys that begin with `x_` are ignored, every other unknown key is an error, and all problems are reported at once.",
+          "Types come from the schema, never from how a scalar looks: `no`, `1.10`, `22:00` and `0123` stay what was written where text is expected. Booleans are `true`, `false`, `yes`, `no`, `on` or `off`. Duplicate keys, unknown tags, tabs as indentation and invalid UTF-8 are errors.",
+        ],
+        example: """
+          version: 1
+          segments:
+            - name: basics
+              manifest: https://cdn.example.com/basics.json
+              priority: 1
+            - name: extras
+              urls:
+                - https://example.com/logo.svg
+                - url: https://example.com/news.txt
+                  ttl: 10m
+          network: { concurrency: 8, per_host: 4 }
+          cache: { dir: ~/.cache/prefetch, max_file_size: 100MiB }
+          """
+      ),
+      ConfigurationProse(
+        title: "Values",
+        paragraphs: [
+          "Sizes: `kB` `MB` `GB` `TB` are powers of 1000, `KiB` `MiB` `GiB` `TiB` of 1024; one space may stand between, decimals are allowed, a bare number is bytes, and `unlimited` is what it says. Rates: `20MB/s`, `8Mbps`. Durations: `10s` `5m` `2h` `7d`; a bare number is seconds. Windows: `22:00-06:00`, `sat,sun 00:00-24:00`; one that passes midnight belongs to the day it begins on. Dates: `2027-06-30` or an RFC 3339 time.",
+          "Paths are relative to the file that holds them; `~/` is the home folder.",
+          "`${env:NAME}` and `${env:NAME:-default}` bring variables of the environment, `${file:PATH}` the content of a file, `${credential:NAME}` a systemd credential, `${var:NAME}` an entry of `vars`, `${license}` the license (in headers only); `$$` is a dollar. What is unset and has no default is an error. The license, header values, proxy passwords and whatever comes from files and credentials is shown as `***` everywhere.",
+        ],
+        example: nil
+      ),
+      ConfigurationProse(
+        title: "Several files",
+        paragraphs: [
+          "`--config` may be given several times, and a file may `include` others: mappings merge, `segments` merge by `name`, other lists are replaced by the later file. The first file gives the identity under which the cache keeps what the configuration declared, unless there is a `name`; configurations of different identity never remove each other's content. `--set` and the environment come last."
+        ],
+        example: nil
+      ),
+    ] + SecurityProse.sections + [networkRules]
 
   private static let after = [
     ConfigurationProse(

@@ -18,6 +18,7 @@ enum ManualPage {
       "These options belong to every command and may stand anywhere on the command line."
     )
     for option in CommandTable.sharedOptions { append(option, to: &page) }
+    registration(&page)
     environment(&page)
     files(&page)
     exitStatus(&page)
@@ -63,6 +64,15 @@ enum ManualPage {
     case .optional(let placeholder, _):
       page.entry("\(term)[`=`\(placeholder.asPlaceholder)]", option.help.asSentence)
     }
+  }
+
+  private static func registration(_ page: inout Roff) {
+    page.section("REGISTRATION")
+    for text in RegistrationProse.before { page.paragraph(text) }
+    page.literal(RegistrationProse.request)
+    for text in RegistrationProse.answer { page.paragraph(text) }
+    page.literal(RegistrationProse.reply)
+    for text in RegistrationProse.after { page.paragraph(text) }
   }
 
   private static func environment(_ page: inout Roff) {

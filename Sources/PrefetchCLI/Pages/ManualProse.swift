@@ -29,6 +29,18 @@ enum ManualProse {
     ),
     ("XDG_CONFIG_HOME", "The folder that holds `prefetch/config.yaml`; `~/.config` when unset."),
     (
+      "http_proxy, https_proxy, all_proxy, no_proxy",
+      "The proxies to use where `network.proxy` is `env`; the last three in capitals too. No pin applies to a proxy, and one that is spoken to over TLS has to be trusted by the system."
+    ),
+    (
+      "SSL_CERT_FILE, SSL_CERT_DIR",
+      "The certificates to trust where the configuration has neither `tls.ca_file` nor `tls.ca_dir`, and for proxies in any case."
+    ),
+    (
+      "SSLKEYLOGFILE, OPENSSL_CONF, OPENSSL_MODULES, OPENSSL_ENGINES, HOSTALIASES, RES_OPTIONS, LOCALDOMAIN",
+      "Without effect, since they would weaken connections or write their keys down. `~/.netrc` is read only where `network.netrc` says so; each entry goes to its own host, over https or where an exception names the host, and `default` to nobody."
+    ),
+    (
       "NO_COLOR, CLICOLOR_FORCE, TERM, CI",
       "Decide on colour and progress where `--color` and `--progress` are `auto`."
     ),

@@ -48,10 +48,25 @@ extension CommandContext {
     loader.requiresSources = needsSources
     loader.allowsUnsetSecrets = allowsUnsetSecrets
     loader.overrides = overrides
-    let loaded = loader.load(in: .process(environment))
+    var loaded = loader.load(in: .process(environment))
+    loaded.diagnostics += loaded.timeZoneDiagnostics { zones.zone(named: $0) != nil }
     console.secrets = loaded.secrets
+    hide(loaded.configuration.license)
     console.sourceLine = loaded.sourceLine
     return loaded
+  }
+
+  /// The license is for one server, and neither for children nor for other processes.
+  private func hide(_ license: Secret?) {
+    guard let license, !license.value.isEmpty else { return }
+    ProcessSecrecy.hideMemory()
+    let holders = environment.variables.filter { $0.value == license.value }.keys
+    ProcessSecrecy.withdraw(Set(holders).union(["PREFETCH_LICENSE"]))
+  }
+
+  /// Where this process finds the rules of time zones.
+  var zones: TimeZoneFiles {
+    TimeZoneFiles(variable: environment.variables["TZ"])
   }
 
   /// Environment first, options over it, `--set` over both.

@@ -24,12 +24,14 @@ struct DeclaredItems {
     byURL[url.string] ?? []
   }
 
+  /// `typed` are those of the URLs that the user named, whatever names them besides.
   init(
     of urls: [WebURL],
     segments: [SegmentDeclaration],
     identity: String,
     manifestLimit: Int64,
-    store: DiskStore?
+    store: DiskStore?,
+    typed: Set<String> = []
   ) throws(Failure) {
     let names = Set(urls.map(\.string))
     var holding: Set<SegmentKey> = []
@@ -55,14 +57,17 @@ struct DeclaredItems {
       var seen: Set<String> = []
       for entry in entries
       where names.contains(entry.url.string) && seen.insert(entry.url.string).inserted {
-        byURL[entry.url.string, default: []].append(Self.declaration(entry, in: segment))
+        byURL[entry.url.string, default: []].append(
+          Self.declaration(entry, in: segment, isTyped: typed.contains(entry.url.string))
+        )
       }
     }
   }
 
   private static func declaration(
     _ entry: ManifestEntry,
-    in segment: SegmentDeclaration
+    in segment: SegmentDeclaration,
+    isTyped: Bool
   ) -> Declaration {
     let sendsHeaders =
       switch segment.source {
@@ -74,6 +79,7 @@ struct DeclaredItems {
     entry.id = entry.id ?? ItemIdentifier.make(for: entry.url)
     if sendsHeaders { entry.headers = segment.headers + entry.headers }
     var segment = segment
+    if case .remote(let url) = segment.source, !isTyped { segment.excerptOf = url }
     segment.source = .inline([])
     segment.headers = []
     return Declaration(segment: segment, entry: entry)

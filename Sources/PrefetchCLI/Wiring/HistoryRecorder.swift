@@ -3,6 +3,7 @@ import PrefetchStore
 
 /// Notes in the histories of items what a run did with them, many at a time.
 final class HistoryRecorder: RunObserver {
+  let hearsOfEach = false
   private let state: StateStore
   private let runID: String
   private let limit: Int

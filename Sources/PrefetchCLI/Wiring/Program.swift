@@ -9,6 +9,7 @@ package enum Program {
     StopSignals.install()
     ProcessLimits.raiseOpenFiles()
     let environment = ProcessEnvironment.current()
+    CurlTransport.forgetEnvironment()
     do throws(UsageFault) {
       let invocation = try CommandLineParser.parse(arguments, environment: environment.variables)
       return run(invocation, environment)
@@ -62,12 +63,20 @@ package enum Program {
     case .get(let options):
       try prepareTransfers(context)
       return try GetCommand(context: context, options: options).run()
+    case .register(let options):
+      try prepareTransfers(context)
+      return try RegisterCommand(context: context, options: options).run()
     case .check(let options): return CheckCommand(context: context, options: options).run()
     case .config(let options): return try ConfigCommand(context: context, options: options).run()
     case .status(let options): return try StatusCommand(context: context, options: options).run()
+    case .network(let options):
+      return try NetworkCommand(context: context, options: options).run()
     case .list(let options): return try ListCommand(context: context, options: options).run()
     case .path(let options): return try PathCommand(context: context, options: options).run()
     case .explain(let options): return try ExplainCommand(context: context, options: options).run()
+    case .pins(let options):
+      try prepareTransfers(context)
+      return try PinsCommand(context: context, options: options).run()
     case .verify(let options): return try VerifyCommand(context: context, options: options).run()
     case .collect(let options): return try CollectCommand(context: context, options: options).run()
     case .serve(let options): return try ServeCommand(context: context, options: options).run()
@@ -94,13 +103,16 @@ extension ParsedCommand {
     case .check(let options): options.shared
     case .config(let options): options.shared
     case .status(let options): options.shared
+    case .network(let options): options.shared
     case .list(let options): options.shared
     case .path(let options): options.shared
     case .explain(let options): options.shared
     case .get(let options): options.shared
     case .subscribe(let options): options.shared
     case .unsubscribe(let options): options.shared
+    case .pins(let options): options.shared
     case .verify(let options): options.shared
+    case .register(let options): options.shared
     case .collect(let options): options.shared
     case .serve(let options): options.shared
     case .completion(let options): options.shared

@@ -7,6 +7,9 @@ struct RequestBuilder {
   let configuration: Configuration
   let identity: String
   let engine: EngineOptions
+  /// Of the process.
+  let environment: [String: String]
+  var netrc: Netrc?
 
   func request(
     mode: RunRequest.Mode,
@@ -30,7 +33,8 @@ struct RequestBuilder {
   var policy: RunPolicy {
     var policy = RunPolicy()
     let network = configuration.network
-    policy.transportSecurity = security
+    policy.transportSecurity = configuration.transportSecurity.decisive
+    policy.connections = connections
     policy.redirects.isFollowing = configuration.redirects.areFollowed
     policy.redirects.maximum = configuration.redirects.maximum
     policy.redirects.allowsCrossHost = configuration.redirects.mayCrossHosts
@@ -42,7 +46,7 @@ struct RequestBuilder {
     policy.retries.maximumDelay = network.retries.maximumDelay
     policy.concurrency = engine.jobs ?? network.concurrency
     policy.perHost = engine.jobsPerHost ?? network.perHost
-    policy.lookAhead = max(16, 4 * policy.perHost)
+    policy.lookAhead = max(64, 16 * policy.perHost)
     policy.maximumFileSize = configuration.cache.maximumFileSize.amount
     policy.maximumManifestSize = configuration.cache.maximumManifestSize.amount ?? .max
     policy.freshnessLimit = configuration.cache.timeToLive
@@ -56,24 +60,6 @@ struct RequestBuilder {
     policy.isOffline = engine.isOffline
     policy.deadline = engine.deadline ?? network.timeouts.run.amount
     return policy
-  }
-
-  private var security: TransportSecurity {
-    let rules = configuration.transportSecurity
-    var security = TransportSecurity()
-    security.allowsArbitraryLoads = rules.allowsArbitraryLoads
-    security.allowsLocalNetworking = rules.allowsLocalNetworking
-    security.hasNarrowerKeys =
-      rules.allowsArbitraryLoadsForMedia != nil || rules.allowsArbitraryLoadsInWebContent != nil
-    security.exceptions = rules.exceptions.mapValues { exception in
-      TransportSecurity.Exception(
-        includesSubdomains: exception.includesSubdomains,
-        allowsInsecureHTTP: exception.allowsInsecureHTTPLoads,
-        reason: exception.reason,
-        expires: exception.expires
-      )
-    }
-    return security
   }
 
   func declaration(_ segment: Segment) -> SegmentDeclaration {
@@ -134,12 +120,12 @@ struct RequestBuilder {
   }
 
   /// The license is for whoever publishes the manifests, never for those who serve the items.
-  private func holdsLicense(_ field: HeaderField) -> Bool {
+  func holdsLicense(_ field: HeaderField) -> Bool {
     guard let license = configuration.license?.value, !license.isEmpty else { return false }
     return field.value.contains(license)
   }
 
-  private func headers(_ headers: [String: Secret]) -> [HeaderField] {
+  func headers(_ headers: [String: Secret]) -> [HeaderField] {
     headers.sorted { $0.key < $1.key }.map { HeaderField($0.key, $0.value.value) }
   }
 
@@ -147,7 +133,7 @@ struct RequestBuilder {
   private static let workers = 2
 
   /// What holds for every transfer; the process environment is read here once, and nowhere later.
-  func transportSettings(variable: (String) -> String?) -> TransportSettings {
+  func transportSettings() -> TransportSettings {
     let network = configuration.network
     var settings = TransportSettings(
       userAgent: network.userAgent ?? "\(ToolVersions.name)/\(ToolVersions.version)"
@@ -162,21 +148,16 @@ struct RequestBuilder {
     settings.ratePerHost = network.ratePerHost.amount
     settings.httpVersion = TransportSettings.HTTPVersion(rawValue: network.http.rawValue) ?? .auto
     settings.minimumTLS = configuration.tls.minimumVersion == .tls13 ? .tls13 : .tls12
-    settings.caFile = configuration.tls.authorityFile ?? variable("SSL_CERT_FILE")
-    settings.caDirectory = configuration.tls.authorityFolder ?? variable("SSL_CERT_DIR")
-    settings.proxy =
-      switch network.proxy {
-      case .direct: .none
-      case .server(let server): .url(server.url.value)
-      case .environment:
-        // Only the lower-case form counts for http: a CGI server puts a request header into the other.
-        .environment(
-          http: variable("http_proxy") ?? variable("all_proxy") ?? variable("ALL_PROXY"),
-          https: variable("https_proxy") ?? variable("HTTPS_PROXY") ?? variable("all_proxy")
-            ?? variable("ALL_PROXY"),
-          exceptions: variable("no_proxy") ?? variable("NO_PROXY")
-        )
-      }
+    settings.proxyCAFile = environment["SSL_CERT_FILE"]
+    settings.proxyCADirectory = environment["SSL_CERT_DIR"]
+    settings.caFile = configuration.tls.authorityFile
+    settings.caDirectory = configuration.tls.authorityFolder
+    // Whoever says whom to trust does not mean the environment's choice besides.
+    if settings.caFile == nil, settings.caDirectory == nil {
+      settings.caFile = settings.proxyCAFile
+      settings.caDirectory = settings.proxyCADirectory
+    }
+    settings.proxy = proxy(network.proxy)
     return settings
   }
 }

@@ -19,13 +19,18 @@ struct RunObservers {
         destination,
         runID: runID,
         start: context.clock.now().wall,
-        secrets: context.console.secrets
+        console: context.console
       )
     }
     progress = ProgressLine.isWanted(context) ? ProgressLine() : nil
     let trace: TraceLog? = context.shared.verbosity > 0 ? TraceLog(context.console) : nil
     let candidates: [(any RunObserver)?] = [events, progress, trace] + further
     all = candidates.compactMap { $0 }
+  }
+
+  /// A fact from outside the engine.
+  func tell(_ fact: RunFact, at now: Moment) {
+    for observer in all { observer.observe(fact, at: now) }
   }
 
   func finish(_ report: Report) {
@@ -36,27 +41,30 @@ struct RunObservers {
 
 /// Events as they happen, one JSON object a line.
 final class EventSink: RunObserver {
+  let hearsOfEach = true
   private let stream: StandardOutput
   private let runID: String
-  private let secrets: [String]
+  /// Knows what must not be told, also what becomes known on the way.
+  private let console: Console
 
   init(
     _ destination: EventDestination,
     runID: String,
     start: Instant,
-    secrets: [String]
+    console: Console
   ) throws(Failure) {
     switch destination {
     case .descriptor(let number): stream = try StandardOutput(openDescriptor: number)
     case .file(let path): stream = try StandardOutput(appendingTo: path)
     }
     self.runID = runID
-    self.secrets = secrets
+    self.console = console
     write(EventLine.line("run.started", runID, start, []))
   }
 
   func observe(_ fact: RunFact, at now: Moment) {
-    guard let value = EventLine.value(fact, run: runID, at: now.wall, secrets: secrets) else {
+    guard let value = EventLine.value(fact, run: runID, at: now.wall, secrets: console.needles)
+    else {
       return
     }
     write(value)
@@ -76,6 +84,7 @@ final class EventSink: RunObserver {
 
 /// One line on a terminal that says how far the run is.
 final class ProgressLine: RunObserver {
+  let hearsOfEach = false
   private let stream = StandardOutput(descriptor: 2)
   private var discovered = 0
   private var settled = 0
@@ -99,11 +108,11 @@ final class ProgressLine: RunObserver {
     switch fact {
     case .itemsDiscovered(_, let count): discovered += count
     case .itemSettled(let item): settled += item.action == .remove ? 0 : 1
-    case .itemsKept(_, let count, _, _, _): settled += count
+    case .itemsKept(_, let count, _, _, _), .itemsConfirmed(_, let count, _): settled += count
     case .itemShared: settled += 1
     case .bytesReceived(let bytes): received += bytes
-    case .itemStarted, .requestFinished, .manifestSettled, .segmentSettled, .interrupted,
-      .storeFailed:
+    case .conditionsRead, .qualityChanged, .itemStarted, .requestFinished, .requestsAnswered,
+      .manifestSettled, .segmentSettled, .registration, .interrupted, .storeFailed:
       break
     }
     // Ten times a second is enough for eyes and nothing for the run.
@@ -123,6 +132,7 @@ final class ProgressLine: RunObserver {
 
 /// What `-v` tells: every manifest and every item as it ends; `-vv` each request too.
 final class TraceLog: RunObserver {
+  let hearsOfEach = true
   private let console: Console
 
   init(_ console: Console) {
@@ -147,8 +157,15 @@ final class TraceLog: RunObserver {
       let url = request.url?.redacted ?? ""
       let retry = request.isRetry ? ", a retry" : ""
       console.detail("request: \(url) \(status), \(request.wireBytes) bytes\(retry)")
-    case .itemsDiscovered, .itemsKept, .itemStarted, .itemShared, .bytesReceived,
-      .requestFinished, .interrupted, .storeFailed:
+    case .registration(let news):
+      console.detail(news.text)
+    case .conditionsRead(let conditions):
+      let type = conditions.type?.rawValue ?? "unknown"
+      console.detail("network: \(type) (\(conditions.typeReason))")
+    case .qualityChanged(let quality):
+      console.detail("network quality: \(quality.rawValue)")
+    case .itemsDiscovered, .itemsKept, .itemsConfirmed, .itemStarted, .itemShared, .bytesReceived,
+      .requestFinished, .requestsAnswered, .interrupted, .storeFailed:
       break
     }
   }

@@ -45,10 +45,18 @@ struct RunSession {
         cache: places.cache,
         clockStart: context.clock.now().wall
       )
-    else { return try perform(subscriptions, store: AbsentStore(), gates: [], history: nil) }
+    else {
+      return try perform(
+        subscriptions,
+        state: state,
+        store: AbsentStore(),
+        memory: .none,
+        history: nil
+      )
+    }
     defer { console.report(store.takeDiagnostics()) }
-    let gates = try state?.hostGates(at: context.clock.now().wall) ?? []
-    return try perform(subscriptions, store: store, gates: gates, history: nil)
+    let memory = try memory(state)
+    return try perform(subscriptions, state: state, store: store, memory: memory, history: nil)
   }
 
   private func reconcile() throws(Failure) -> Report {
@@ -79,13 +87,19 @@ struct RunSession {
     )
     console.report(store.takeDiagnostics())
     store.lastUses = { () throws(Failure) in try state.uses() }
-    let gates = try state.hostGates(at: context.clock.now().wall)
+    let memory = try memory(state)
     let history = HistoryRecorder(
       state,
       runID: runID,
       limit: loaded.configuration.report.history
     )
-    let report = try perform(subscriptions, store: store, gates: gates, history: history)
+    let report = try perform(
+      subscriptions,
+      state: state,
+      store: store,
+      memory: memory,
+      history: history
+    )
     try store.finishRun(holding: lock)
     try store.close()
     console.report(store.takeDiagnostics())
@@ -95,17 +109,24 @@ struct RunSession {
     return report
   }
 
+  private func memory(_ state: StateStore?) throws(Failure) -> HostMemory {
+    try HostMemory(state, of: loaded, at: context.clock.now().wall)
+  }
+
   private func perform(
     _ subscriptions: Subscriptions,
+    state: StateStore?,
     store: any ContentStore,
-    gates: [HostGate],
+    memory: HostMemory,
     history: HistoryRecorder?
   ) throws(Failure) -> Report {
-    let builder = RequestBuilder(
+    var builder = RequestBuilder(
       configuration: loaded.configuration,
       identity: loaded.identity,
-      engine: engine
+      engine: engine,
+      environment: context.environment.variables
     )
+    builder.netrc = context.netrc(loaded.configuration)
     let selected = subscriptions.segments.filter { isSelected($0.name) }
     var request = builder.request(
       mode: isPlan ? .plan : .run,
@@ -113,19 +134,22 @@ struct RunSession {
       forgotten: selection.isEmpty ? try forgotten(subscriptions, store) : [],
       probesItems: probesItems
     )
+    NetworkRequest(
+      loaded.configuration,
+      identity: loaded.identity,
+      zone: context.zones.zone(named:)
+    ).apply(to: &request, of: selected)
     request.listsKept = listsKept
     request.keepsItems = keepsItems
     request.rules = rules(for: request)
-    let settings = builder.transportSettings { context.environment.variables[$0] }
-    let transport = try CurlTransport(
-      settings: settings,
-      staging: store.staging,
-      clock: context.clock
-    )
+    var settings = builder.transportSettings()
+    settings.http3Failures = memory.http3Failures
+    let registrar = Registrar(context: context, loaded: loaded, builder: builder)
+    var license = try registrar.remembered(state)
     let printer = PlanPrinter(
       segments: request.segments.map(\.name),
       listsKept: listsKept,
-      secrets: console.secrets,
+      secrets: console.needles,
       isClosed: { [console] in console.isClosed },
       print: { [console] in console.print(bytes: $0) }
     )
@@ -135,23 +159,61 @@ struct RunSession {
       runID: runID,
       further: [printsPlan ? printer : nil, history]
     )
+    if let state, !isPlan, mayRegister {
+      let began = context.clock.now().uptime
+      license = try registrar.settle(
+        state,
+        segments: subscriptions.segments.map(\.name),
+        isHeldBack: { () throws(Failure) in try isHeldBack(selected, state) },
+        announce: { observers.tell(.registration($0), at: context.clock.now()) }
+      )
+      let used = context.clock.now().uptime - began
+      request.policy.deadline = request.policy.deadline.map { max(.zero, $0 - used) }
+    }
+    // Nobody is asked, so nobody is waited for.
+    if self.engine.isOffline, license.failure == nil { license = .none }
+    request.credentials = license.credentials
+    request.withheld = license.withheld
+    let transport = try CurlTransport(
+      settings: settings,
+      staging: store.staging,
+      clock: context.clock
+    )
+    let circumstances = MachineCircumstances(context: context, loaded: loaded) { state }
     let engine = Engine(
       transport: transport,
       store: store,
       files: SystemFiles(),
       clock: context.clock,
       stop: ProcessStop(),
+      circumstances: circumstances,
       observers: observers.all
     )
     defer { if printsPlan { printer.finish() } }
     var report = try engine.run(
       request,
-      gates: gates,
+      gates: memory.gates,
       seed: UInt64.random(in: 0...UInt64.max)
     )
+    license.note(in: &report)
     if selection.isEmpty { report.segments += unsubscribed(subscriptions) }
+    // What no rule asked for is looked up where somebody may read it, as far as no program is needed.
+    if keepsItems, report.network == nil { report.network = circumstances.glance }
     observers.finish(report)
     return report
+  }
+
+  /// Whether the rules of the network let none of the segments ask for anything now.
+  private func isHeldBack(_ selected: [Segment], _ state: StateStore) throws(Failure) -> Bool {
+    let names = Set(selected.map(\.name))
+    let view = try NetworkView(context: context, loaded: loaded, state: state, looksAtAll: false)
+    let standings = view.segments.filter { names.contains($0.name) }
+    return !standings.isEmpty && standings.allSatisfy { $0.verdict.deferral != nil }
+  }
+
+  /// Where nothing is asked at all, the license is not shown either.
+  private var mayRegister: Bool {
+    !engine.isOffline && loaded.configuration.isEnabled && StopSignals.pending == nil
   }
 
   /// A change of the configuration, of what is selected or of this program lets every segment be
@@ -222,7 +284,11 @@ struct RunSession {
 
   private func remember(_ report: Report, in state: StateStore) throws(Failure) {
     let status = ExitStatus(report)
-    try state.recordHostGates(report.gates, at: report.finished)
+    try HostMemory.remember(report, of: loaded, in: state)
+    try state.recordDeferrals(
+      Dictionary(report.segments.map { ($0.name, $0.deferral) }) { first, _ in first },
+      of: report.identity
+    )
     try state.recordRun(
       RunRecord(
         id: runID,

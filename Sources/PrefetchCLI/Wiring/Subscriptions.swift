@@ -1,6 +1,5 @@
 import PrefetchConfig
 import PrefetchCore
-import PrefetchCrypto
 import PrefetchStore
 
 /// Which of the declared segments count: all of them, or those that were joined and are remembered.
@@ -11,12 +10,9 @@ struct Subscriptions {
   var missing: [String]
 
   static func key(_ loaded: LoadedConfiguration) -> SubscriptionKey {
-    // The fingerprint stands for the license: it cannot be turned back into it.
-    let text =
-      loaded.configuration.license.map { "prefetch license\n\($0.value)" } ?? "prefetch no license"
-    return SubscriptionKey(
+    SubscriptionKey(
       identity: loaded.identity,
-      licenseFingerprint: SHA256.digest(of: text).hexadecimal
+      licenseFingerprint: LicenseSetup.fingerprint(of: loaded.configuration.license)
     )
   }
 

@@ -108,7 +108,7 @@ extension Configuration {
       .list(of: .choice()),
       "Findings that end with exit status 0 all the same"
     )
-    Field("registration", \.registration, Registration.table, "Registration of the license").later
+    Field("registration", \.registration, Registration.table, "Registration of the license")
     Field("notify", \.notify, Notify.table, "Push payloads").later
     Field("state", \.state, State.table, "What is remembered between runs")
     Field(
@@ -147,7 +147,7 @@ extension Configuration {
       "App Transport Security, its keys as in an Info.plist"
     )
     .synonyms("NSAppTransportSecurity")
-    Field("transport", \.transport, Transport.table, "Settings of single requests").later
+    Field("transport", \.transport, Transport.table, "Settings of single requests")
   }
 
   /// Each segment begins as a copy of `defaults`, which stand before it in the table.

@@ -144,7 +144,7 @@ extension InlineItem {
     Field("ttl", \.lifetime, .lifetime, "Longest time it counts as fresh, or `immutable`")
     Field("expires", \.expires, .date, "When the content is over and leaves the cache")
     Field("priority", \.priority, .integer(1...100), "Rank within the segment, 1 first")
-    Field("network", \.network, NetworkRules.table, "Further conditions of the network").later
+    Field("network", \.network, NetworkRules.table, "Further conditions of the network")
     Field(
       "alternates",
       \.alternates,

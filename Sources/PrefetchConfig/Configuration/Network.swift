@@ -1,12 +1,5 @@
-import PrefetchCore
+package import PrefetchCore
 import PrefetchDocuments
-
-/// The kind of connection the machine has.
-package enum NetworkType: String, Hashable, Sendable, CaseIterable {
-  case ethernet
-  case wifi
-  case cellular
-}
 
 /// When, over what and how much at once is transferred.
 package struct Network: Hashable, Sendable {
@@ -59,56 +52,53 @@ package struct Network: Hashable, Sendable {
   package var quality = QualityRules()
 
   static let table = ObjectType(Self(), name: "network") {
-    Field("type", \.type, .choice(), "Kind of network, for machines that cannot tell").later
+    Field("type", \.type, .choice(), "Kind of network, for machines that cannot tell")
     Field("allow", \.allow, .list(of: .choice(), atLeast: 1), "Kinds of network to transfer over")
-      .later
     Field(
       "metered",
       \.metered,
       .choice(),
       "Whether to transfer over a connection that costs by volume"
-    ).later
+    )
     Field(
       "unknown_metered",
       \.unknownMetered,
       .choice(),
       "The same where nothing says whether it costs"
-    ).later
+    )
     Field(
       "windows",
       \.windows,
       .list(of: .window),
       "Times of day and week in which transfers may run"
-    ).later
-    Field("timezone", \.timeZone, .timeZone, "Time zone of `windows` and of quota periods").later
-    Field("power", \.power, .choice(), "Power source needed to transfer").later
+    )
+    Field("timezone", \.timeZone, .timeZone, "Time zone of `windows` and of quota periods")
+    Field("power", \.power, .choice(), "Power source needed to transfer")
     Field(
       "battery_floor",
       \.batteryFloor,
       .integer(0...100),
-      "Percent of charge below which nothing is transferred"
-    ).later
+      "Percent of charge below which nothing is transferred on battery"
+    )
     Field("concurrency", \.concurrency, .integer(1...1024), "Transfers in flight at once")
     Field("per_host", \.perHost, .integer(1...256), "HTTP/1.1 connections to one host at once")
     Field("rate", \.rate, .rateLimit, "Bytes a second, of all transfers together")
     Field("rate_per_host", \.ratePerHost, .rateLimit, "Bytes a second from one host")
-    Field("daily_limit", \.dailyLimit, TransferQuota.table, "Bytes a day, kept across runs").later
+    Field("daily_limit", \.dailyLimit, TransferQuota.table, "Bytes a day, kept across runs")
     Field("monthly_limit", \.monthlyLimit, TransferQuota.table, "Bytes a month, kept across runs")
-      .later
     Field("http", \.http, .choice(), "Version of HTTP to use")
     Field("proxy", \.proxy, .proxy, "Proxy for every request; `env` obeys the usual variables")
-    Field("netrc", \.readsNetrc, .boolean, "Whether to take credentials from `~/.netrc`").later
+    Field("netrc", \.readsNetrc, .boolean, "Whether to take credentials from `~/.netrc`")
     Field("user_agent", \.userAgent, .text.singleLine, "Value of the `User-Agent` header")
     Field(
       "probe",
       \.probe,
       .list(of: .program),
       "Command that prints what kind of network there is"
-    ).later
+    )
     Field("retries", \.retries, Retries.table, "How often and how patiently to try again")
     Field("timeouts", \.timeouts, Timeouts.table, "How long to wait")
     Field("quality", \.quality, QualityRules.table, "What to do as the measured throughput falls")
-      .later
   }
 }
 

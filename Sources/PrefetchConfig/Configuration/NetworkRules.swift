@@ -1,4 +1,4 @@
-import PrefetchCore
+package import PrefetchCore
 import PrefetchDocuments
 
 /// What one segment or item asks of the network beyond what holds for all; it can only narrow that.
@@ -43,10 +43,12 @@ package struct NetworkRules: Hashable, Sendable {
       "battery_floor",
       \.batteryFloor,
       .integer(0...100),
-      "Percent of charge below which nothing is transferred"
+      "Percent of charge below which nothing is transferred on battery"
     )
     Field("concurrency", \.concurrency, .integer(1...1024), "Transfers in flight at once")
+      .later
     Field("per_host", \.perHost, .integer(1...256), "Connections to one host at once")
+      .later
     Field("rate", \.rate, .rateLimit, "Bytes a second")
     Field("daily_limit", \.dailyLimit, TransferQuota.table, "Bytes a day")
     Field("monthly_limit", \.monthlyLimit, TransferQuota.table, "Bytes a month")

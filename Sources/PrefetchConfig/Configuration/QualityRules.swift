@@ -1,28 +1,11 @@
-import PrefetchCore
+package import PrefetchCore
 import PrefetchDocuments
 
 /// What a measured throughput means.
 package struct QualityRules: Hashable, Sendable {
-  package enum Level: String, Hashable, Sendable, CaseIterable {
-    case poor
-    case good
-    case excellent
-    case unknown
-  }
-
-  package enum Reaction: String, Hashable, Sendable, CaseIterable {
-    case go
-    case throttle
-    case stop
-  }
-
   package var good: Int64?
   package var excellent: Int64?
-  package var on: [String: Reaction] = [:]
-
-  package func reaction(to level: Level) -> Reaction {
-    on[level.rawValue] ?? .go
-  }
+  package var on: [String: QualityPolicy.Reaction] = [:]
 
   static let table = ObjectType(Self(), name: "quality") {
     Field("good", \.good, .rate, "Throughput from which the network is good")
@@ -30,7 +13,7 @@ package struct QualityRules: Hashable, Sendable {
     Field(
       "on",
       \.on,
-      .map(of: .oneOf("quality", Level.allCases.map(\.rawValue)), to: .choice()),
+      .map(of: .oneOf("quality", NetworkQuality.allCases.map(\.rawValue)), to: .choice()),
       "What to do at each quality; `go` where nothing is said"
     )
   }

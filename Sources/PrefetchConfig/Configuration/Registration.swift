@@ -12,8 +12,8 @@ package struct Registration: Hashable, Sendable {
       \.url,
       .url,
       "Where the license is registered; without it nothing is sent anywhere"
-    ).later
-    Field("retry", \.retry, .duration.positive, "Pause after a registration that failed").later
+    )
+    Field("retry", \.retry, .duration.positive, "Pause after a registration that failed")
   }
 }
 

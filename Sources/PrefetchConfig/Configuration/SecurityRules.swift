@@ -24,13 +24,13 @@ package struct SecurityRules: Hashable, Sendable {
       \.allowsArbitraryLoadsForMedia,
       .strictBoolean,
       "The same for video, audio and HLS items only"
-    ).later
+    )
     Field(
       "NSAllowsArbitraryLoadsInWebContent",
       \.allowsArbitraryLoadsInWebContent,
       .strictBoolean,
       "The same for items of type `page` only"
-    ).later
+    )
     Field(
       "NSAllowsLocalNetworking",
       \.allowsLocalNetworking,
@@ -48,7 +48,7 @@ package struct SecurityRules: Hashable, Sendable {
       \.pinnedDomains,
       .map(of: HostKey.host, to: .object(Pin.appleTable)),
       "Pins as Apple writes them; the same as `tls.pins`"
-    ).later
+    )
   }
 }
 
@@ -95,7 +95,7 @@ package struct SecurityException: Hashable, Sendable {
         "NSThirdPartyExceptionMinimumTLSVersion",
         "NSTemporaryThirdPartyExceptionMinimumTLSVersion",
         areOutdated: true
-      ).later
+      )
     Field(
       "NSExceptionRequiresForwardSecrecy",
       \.requiresForwardSecrecy,
@@ -107,14 +107,14 @@ package struct SecurityException: Hashable, Sendable {
       "NSThirdPartyExceptionRequiresForwardSecrecy",
       "NSTemporaryThirdPartyExceptionRequiresForwardSecrecy",
       areOutdated: true
-    ).later
+    )
     Field(
       "NSRequiresCertificateTransparency",
       \.requiresCertificateTransparency,
       .strictBoolean,
       "Cannot be enforced; `true` is refused"
     )
-    Field("legacy_tls", \.allowsLegacyTLS, .boolean, "Admits `TLSv1.0` and `TLSv1.1` above").later
+    Field("legacy_tls", \.allowsLegacyTLS, .boolean, "Admits `TLSv1.0` and `TLSv1.1` above")
     Field("reason", \.reason, .text, "Why there is an exception")
     Field("expires", \.expires, .date, "When it ceases to hold")
   }

@@ -200,7 +200,7 @@ extension Segment {
       .boolean,
       "Whether answers marked `no-store` are not kept"
     )
-    Field("network", \.network, NetworkRules.table, "Further conditions of the network").later
+    Field("network", \.network, NetworkRules.table, "Further conditions of the network")
     Field("rate", \.rate, .rateLimit, "Bytes a second of its transfers")
     Field("behavior", \.behavior, .choice(), "What runs fetch of it").later
     Field("cross_host", \.mayCrossHosts, .boolean, "Whether its manifest may name other hosts")

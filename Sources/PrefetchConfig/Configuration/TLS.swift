@@ -54,13 +54,13 @@ package struct TLS: Hashable, Sendable {
       \.pins,
       .map(of: HostKey.host, to: .object(Pin.table)),
       "Keys that hosts must prove to have"
-    ).later
+    )
     Field(
       "client",
       \.client,
       .map(of: HostKey.hostAndPort, to: .object(ClientCertificate.table)),
       "Certificates of ours, by host"
-    ).later
+    )
   }
 }
 
@@ -100,6 +100,8 @@ package struct Pin: Hashable, Sendable {
   package var authority: [ContentDigest]?
   package var onlyReports = false
   package var expires: Instant?
+  /// Where it stands: the path, and file and line where they are known.
+  package var place = ""
 
   static let table = ObjectType(Self(), name: "pin") {
     Field(
@@ -143,11 +145,20 @@ package struct Pin: Hashable, Sendable {
   }
   .checking(check("NSPinnedLeafIdentities", "NSPinnedCAIdentities"))
 
+  /// Whether another entry, wherever it stands, says the same.
+  func says(_ other: Self) -> Bool {
+    var other = other
+    other.place = place
+    return self == other
+  }
+
   private static func check(
     _ leaf: String,
     _ authority: String
   ) -> @Sendable (inout Self, ObjectFacts, inout NodeDecoder) -> Void {
-    { _, facts, decoder in
+    { pin, facts, decoder in
+      let origin = facts.node.location.map { "\($0.file):\($0.line)" } ?? facts.node.source
+      pin.place = "\(decoder.path) (\(origin))"
       guard !facts.has(leaf), !facts.has(authority) else { return }
       decoder.report(
         "config.bad-pin",
@@ -163,12 +174,14 @@ extension ValueType where Value == ContentDigest {
   static var publicKeyDigest: Self {
     scalar("a base64 SHA-256 digest", summary: "base64 digest", code: "config.bad-pin") {
       text throws(ValueComplaint) in
-      var value = text[...]
-      for prefix in ["sha256//", "sha256/"] where value.hasPrefix(prefix) {
-        value = value.dropFirst(prefix.count)
+      // A digest may begin with a slash of its own, so both prefixes are tried.
+      let values = ["sha256//", "sha256/", ""].filter(text.hasPrefix).map {
+        text.dropFirst($0.count)
       }
-      let bytes = value.utf8.count == 64 ? Hexadecimal.decode(value) : Base64.decode(value)
-      guard let bytes else {
+      let readings = values.compactMap { value in
+        value.utf8.count == 64 ? Hexadecimal.decode(value) : Base64.decode(value)
+      }
+      guard let bytes = readings.first(where: { $0.count == 32 }) ?? readings.first else {
         throw ValueComplaint(
           "`\(text)` is not base64",
           hint: "`prefetch pins HOST` prints the right text"

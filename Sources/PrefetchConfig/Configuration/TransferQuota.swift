@@ -8,6 +8,8 @@ package struct TransferQuota: Hashable, Sendable {
   package var wifi: ByteLimit?
   package var cellular: ByteLimit?
 
+  package init() {}
+
   static let table = ObjectType(Self(), name: "quota", shorthand: "any") {
     Field("any", \.any, .sizeLimit, "Bytes over all networks without a limit of their own")
     Field("ethernet", \.ethernet, .sizeLimit, "Bytes over a cable")

@@ -54,7 +54,7 @@ package struct Transport: Hashable, Sendable {
       \.rules,
       .list(of: .object(Rule.table)),
       "Rules, of which the first that matches holds"
-    ).later
+    )
   }
 }
 

@@ -1,6 +1,9 @@
 import PrefetchDocuments
 
 /// One row of the key table: a key, where its value lives, how it is read and written, what it means.
+///
+/// Where it lives is made out when somebody asks: most runs read a few of some three hundred keys,
+/// and every key path costs microseconds to make.
 package struct Field<Root: Sendable>: Sendable {
   var key: KeyShape
   let decode: @Sendable (Node, inout Root, inout NodeDecoder) -> Void
@@ -20,60 +23,60 @@ package struct Field<Root: Sendable>: Sendable {
 
   init<Value: Sendable>(
     _ name: String,
-    _ property: any WritableKeyPath<Root, Value> & Sendable,
+    _ property: @autoclosure @escaping @Sendable () -> any WritableKeyPath<Root, Value> & Sendable,
     _ type: ValueType<Value>,
     _ help: String
   ) {
     self.init(name, shape: type.shape, help) { node, root, decoder in
       guard let value = type.decode(node, &decoder) else { return }
-      root[keyPath: property] = value
+      root[keyPath: property()] = value
     } encode: { root in
-      type.encode(root[keyPath: property])
+      type.encode(root[keyPath: property()])
     }
   }
 
   /// A value that may be unset.
   init<Value: Sendable>(
     _ name: String,
-    _ property: any WritableKeyPath<Root, Value?> & Sendable,
+    _ property: @autoclosure @escaping @Sendable () -> any WritableKeyPath<Root, Value?> & Sendable,
     _ type: ValueType<Value>,
     _ help: String
   ) {
     self.init(name, shape: type.shape, help) { node, root, decoder in
       guard let value = type.decode(node, &decoder) else { return }
-      root[keyPath: property] = value
+      root[keyPath: property()] = value
     } encode: { root in
-      root[keyPath: property].map(type.encode) ?? .null
+      root[keyPath: property()].map(type.encode) ?? .null
     }
   }
 
   /// A mapping whose keys change single properties of the value that is already there.
   init<Value: Sendable>(
     _ name: String,
-    _ property: any WritableKeyPath<Root, Value> & Sendable,
+    _ property: @autoclosure @escaping @Sendable () -> any WritableKeyPath<Root, Value> & Sendable,
     _ type: ObjectType<Value>,
     _ help: String
   ) {
     self.init(name, shape: .object(type.shape), help) { node, root, decoder in
-      type.decode(node, into: &root[keyPath: property], &decoder)
+      type.decode(node, into: &root[keyPath: property()], &decoder)
     } encode: { root in
-      type.encode(root[keyPath: property])
+      type.encode(root[keyPath: property()])
     }
   }
 
   /// A mapping that may be missing as a whole.
   init<Value: Sendable>(
     _ name: String,
-    _ property: any WritableKeyPath<Root, Value?> & Sendable,
+    _ property: @autoclosure @escaping @Sendable () -> any WritableKeyPath<Root, Value?> & Sendable,
     _ type: ObjectType<Value>,
     _ help: String
   ) {
     self.init(name, shape: .object(type.shape), help) { node, root, decoder in
-      var value = root[keyPath: property] ?? type.initial
+      var value = root[keyPath: property()] ?? type.initial
       type.decode(node, into: &value, &decoder)
-      root[keyPath: property] = value
+      root[keyPath: property()] = value
     } encode: { root in
-      root[keyPath: property].map(type.encode) ?? .null
+      root[keyPath: property()].map(type.encode) ?? .null
     }
   }
 }

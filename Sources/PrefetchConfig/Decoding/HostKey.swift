@@ -2,34 +2,37 @@ import PrefetchCore
 
 /// The spelling of a host in mappings whose keys are hosts.
 enum HostKey {
-  /// Names and addresses.
+  /// Names and addresses, in their one spelling.
   static let host = KeyRule(summary: "host") { text throws(ValueComplaint) in
     try check(text)
-    guard isName(text) || IPAddress(text) != nil else { throw malformed(text) }
-    return text
+    if let address = IPAddress(text) { return address.description }
+    guard let name = InternationalName.ascii(text), isName(name) else { throw malformed(text) }
+    return name
   }
 
   /// Names, addresses and ranges of addresses (`192.0.2.0/24`).
   static let hostOrRange = KeyRule(summary: "host") { text throws(ValueComplaint) in
-    guard let slash = text.firstIndex(of: "/"), let address = IPAddress(text[..<slash]) else {
-      return try host.parse(text)
+    guard text.contains("/"), !WebAddress.isRemote(text) else { return try host.parse(text) }
+    try checkCase(text)
+    guard let range = AddressRange(text) else {
+      throw complaint("`\(text)` is no range of addresses", hint: nil)
     }
-    let bits = text[text.index(after: slash)...]
-    guard bits.utf8.allSatisfy(ASCII.isDigit), let length = Int(bits),
-      length <= address.bytes.count * 8
-    else {
-      throw ValueComplaint("`\(text)` is no range of addresses", code: "config.bad-host")
-    }
-    return text
+    return range.description
   }
 
-  /// Names, with a port where it is not the usual one.
+  /// Names, with a port where it is not the usual one; as ``WebURL/authority`` has them.
   static let hostAndPort = KeyRule(summary: "host") { text throws(ValueComplaint) in
-    guard let colon = text.lastIndex(of: ":"), IPAddress(text) == nil,
-      let port = Int(text[text.index(after: colon)...]), (1...65535).contains(port)
-    else { return try host.parse(text) }
-    _ = try host.parse(String(text[..<colon]))
-    return text
+    let isAddress = IPAddress(text) != nil
+    let colon = isAddress || text.hasSuffix("]") ? nil : text.lastIndex(of: ":")
+    let name = text[..<(colon ?? text.endIndex)]
+    let isBracketed = name.hasPrefix("[") && name.hasSuffix("]")
+    let host = try host.parse(String(isBracketed ? name.dropFirst().dropLast() : name))
+    let spelled = host.contains(":") ? "[\(host)]" : host
+    guard let colon else { return spelled }
+    let digits = text[text.index(after: colon)...]
+    guard digits.utf8.allSatisfy(ASCII.isDigit), let port = Int(digits), (1...65535).contains(port)
+    else { throw malformed(text) }
+    return port == 443 ? spelled : "\(spelled):\(port)"
   }
 
   private static func check(_ text: String) throws(ValueComplaint) {
@@ -42,9 +45,7 @@ enum HostKey {
         hint: "write the domain and let it include its subdomains"
       )
     }
-    if text != text.lowercased() {
-      throw complaint("`\(text)` is not in lower case", hint: "write `\(text.lowercased())`")
-    }
+    try checkCase(text)
     if text.hasSuffix(".") {
       throw complaint("`\(text)` ends with a dot", hint: "write `\(text.dropLast())`")
     }
@@ -52,9 +53,11 @@ enum HostKey {
     if parts.count == 2, !parts[1].isEmpty, parts[1].utf8.allSatisfy(ASCII.isDigit) {
       throw complaint("`\(text)` has a port", hint: "write `\(parts[0])`; it holds for every port")
     }
-    if !text.utf8.allSatisfy({ $0 < 0x80 }) {
-      throw complaint("`\(text)` is not ASCII", hint: "write the name in its `xn--` form")
-    }
+  }
+
+  private static func checkCase(_ text: String) throws(ValueComplaint) {
+    guard text != text.lowercased() else { return }
+    throw complaint("`\(text)` is not in lower case", hint: "write `\(text.lowercased())`")
   }
 
   private static func isName(_ text: String) -> Bool {

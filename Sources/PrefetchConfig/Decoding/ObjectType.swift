@@ -24,9 +24,7 @@ package struct ObjectType<Root: Sendable>: Sendable {
     self.fields = fields()
     let keys = self.fields.map { field in
       var key = field.key
-      let value = field.encode(initial)
-      if case .null = value { return key }
-      key.defaultValue = value
+      key.encodeDefault = { field.encode(initial) }
       return key
     }
     shape = ObjectShape(keys: keys, shorthand: shorthand, name: name)

@@ -58,6 +58,12 @@ extension ValueType where Value == Bool {
         )
       ),
       decode: { node, decoder in
+        // Where the app itself would read it, the numbers that its system takes for booleans count.
+        if let scalar = node.scalar, scalar.kind == .number, decoder.isLenient(node),
+          scalar.text == "0" || scalar.text == "1"
+        {
+          return scalar.text == "1"
+        }
         guard let scalar = node.scalar, scalar.kind == .boolean || scalar.kind == .plain,
           let value = Booleans.strictValue(of: scalar.text)
         else {

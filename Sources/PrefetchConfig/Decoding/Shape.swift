@@ -87,9 +87,15 @@ package struct KeyShape: Sendable {
   /// One sentence without its full stop.
   package var help: String
   package var shape: Shape
-  /// Nil where unset is a state of its own.
-  package var defaultValue: JSONValue?
+  /// Made where it is shown, which no run does.
+  var encodeDefault: @Sendable () -> JSONValue = { .null }
   package var isSecret = false
   /// Whether this version acts on it, rather than only understanding it.
   package var isInEffect = true
+
+  /// Nil where unset is a state of its own.
+  package var defaultValue: JSONValue? {
+    let value = encodeDefault()
+    return if case .null = value { nil } else { value }
+  }
 }

@@ -85,49 +85,6 @@ package struct LoadedConfiguration: Sendable {
   }
 }
 
-// MARK: - Things that expire
-
-extension LoadedConfiguration {
-  private static let noticePeriod = Duration.seconds(14 * 86_400)
-
-  /// Exceptions and pins past their time, with a severity for those, and warnings 14 days before.
-  package func expiryDiagnostics(
-    at now: Instant,
-    expired severity: Diagnostic.Severity
-  ) -> [Diagnostic] {
-    let exceptions = configuration.transportSecurity.exceptions.sorted { $0.key < $1.key }
-    let pins = configuration.tls.pins.sorted { $0.key < $1.key }
-    let dated =
-      exceptions.map { host, exception in
-        (
-          what: "exception", host: host, expires: exception.expires,
-          steps: [
-            .key("transport_security"), .key("NSExceptionDomains"), .key(host), .key("expires"),
-          ]
-        )
-      }
-      + pins.map { host, pin in
-        (
-          what: "pin", host: host, expires: pin.expires,
-          steps: [ValuePath.Step.key("tls"), .key("pins"), .key(host), .key("expires")]
-        )
-      }
-    return dated.compactMap { entry in
-      guard let expires = entry.expires, expires < now + Self.noticePeriod else { return nil }
-      let isOver = expires <= now
-      let verb = isOver ? "expired on" : "expires on"
-      let day = Timestamp.format(expires).prefix(10)
-      return diagnostic(
-        "config.expired",
-        "the \(entry.what) for `\(entry.host)` \(verb) \(day)",
-        severity: isOver ? severity : .warning,
-        hint: "remove it, or give it a later `expires`",
-        at: ValuePath(entry.steps)
-      )
-    }
-  }
-}
-
 // MARK: - Canonical form
 
 extension JSONValue {

@@ -3,8 +3,6 @@ package protocol ContentStore: BodyStaging {
   associatedtype Staging: BodyStaging & Sendable
   /// Where its bodies arrive, for any thread to use.
   var staging: Staging { get }
-  /// Every record, ordered by the bytes of its URL, with the segments that hold it.
-  func inventory() throws(Failure) -> RecordInventory
   /// What every record says, in one pass and without text.
   func takeInventory() throws(Failure) -> Inventory
   /// Whole records by their numbers, in that order; nil for those that are gone.
@@ -39,9 +37,6 @@ package protocol ContentStore: BodyStaging {
   func partials() throws(Failure) -> [String: PartialBody]
   /// Drops a kept part, for example because its server has a newer body.
   func forgetPartial(_ key: String)
-  /// Which of the inventory's objects are no longer in the file system: a look at directory times
-  /// first, at names only where a directory changed since the last run.
-  func missingObjects(of inventory: RecordInventory) throws(Failure) -> Set<ContentDigest>
 }
 
 extension ContentStore {
@@ -198,31 +193,28 @@ package struct ContentRecord: Hashable, Sendable {
 
 /// One change of the index.
 package enum StoreChange: Sendable {
-  /// A record is new or different; its body, if any, becomes an object.
-  case record(ContentRecord, body: StagedBody?)
-  /// These URLs belong to the segment from now on (their records exist), in this order.
-  case join(SegmentKey, urls: [String])
-  /// These URLs belong to it no more; records and objects that nothing holds disappear.
-  case leave(SegmentKey, urls: [String])
-  /// The segment's own facts; `manifest` is the body of a newly accepted manifest.
-  case segment(SegmentRecord, manifest: StagedBody?)
-  /// A record as above that belongs to these segments from now on.
-  case store(ContentRecord, body: StagedBody?, joining: [SegmentKey])
+  /// A record is new or different and belongs to these segments besides its old ones; its body, if
+  /// any, becomes an object.
+  indirect case store(ContentRecord, body: StagedBody?, joining: [SegmentKey])
   /// Times alone; many at once, since a run over unchanged servers brings nothing else.
   case confirm([Confirmation])
   /// These records belong to the segment from now on.
-  case joinItems(SegmentKey, items: [Int64])
-  /// These records belong to it no more; what nothing holds disappears.
-  case leaveItems(SegmentKey, items: [Int64])
+  case join(SegmentKey, items: [Int64])
+  /// The same for records so new that nobody knows their numbers; they must exist.
+  case joinNew(SegmentKey, urls: [String])
+  /// These records belong to it no more; records and objects that nothing holds disappear.
+  case leave(SegmentKey, items: [Int64])
+  /// The segment's own facts; `manifest` is the body of a newly accepted manifest.
+  indirect case segment(SegmentRecord, manifest: StagedBody?)
   /// The segment was removed from its configuration, or unsubscribed: as `leave` of everything.
   case forget(SegmentKey)
 
   /// What it brings into the store.
   package var body: StagedBody? {
     switch self {
-    case .record(_, let body), .store(_, let body, _): body
+    case .store(_, let body, _): body
     case .segment(_, let manifest): manifest
-    case .join, .leave, .forget, .confirm, .joinItems, .leaveItems: nil
+    case .confirm, .join, .joinNew, .leave, .forget: nil
     }
   }
 }

@@ -1,5 +1,7 @@
 /// Hears what a run has to tell while it happens: progress displays, event logs.
 package protocol RunObserver: AnyObject {
+  /// Whether it wants to hear of every item and request by itself, even where nothing is new.
+  var hearsOfEach: Bool { get }
   func observe(_ fact: RunFact, at now: Moment)
 }
 

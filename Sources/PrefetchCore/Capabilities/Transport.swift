@@ -54,6 +54,22 @@ package struct TransferRequest: Sendable {
   package var partial: PartialBody?
   /// A rate that it shares with all other transfers of the same group.
   package var rateGroup: RateGroup?
+  /// Numbers of bytes that it and others may receive together; when one is used up it is broken off.
+  package var allowances: [Allowance] = []
+  /// What its connection must prove; nil = what the settings say.
+  package var connection: Shared<ConnectionRules>?
+
+  /// So many bytes for all transfers that name it, counted from the first of them on.
+  package struct Allowance: Hashable, Sendable {
+    /// Of the budget, and of its renewal.
+    package var number: Int
+    package var bytes: Int64
+
+    package init(number: Int, bytes: Int64) {
+      self.number = number
+      self.bytes = bytes
+    }
+  }
 
   /// A name, usually a segment's, and the bytes a second that all its transfers get together.
   package struct RateGroup: Hashable, Sendable {
@@ -77,7 +93,8 @@ package struct TransferRequest: Sendable {
     expectedSize: Int64? = nil,
     partialKey: String? = nil,
     partial: PartialBody? = nil,
-    rateGroup: RateGroup? = nil
+    rateGroup: RateGroup? = nil,
+    connection: Shared<ConnectionRules>? = nil
   ) {
     self.id = id
     self.method = method
@@ -90,6 +107,7 @@ package struct TransferRequest: Sendable {
     self.partialKey = partialKey
     self.partial = partial
     self.rateGroup = rateGroup
+    self.connection = connection
   }
 }
 
@@ -140,7 +158,7 @@ package struct TransferResult: Sendable {
 package struct TransferResponse: Sendable {
   package var status: Int
   package var headers: HeaderBlock
-  /// Only of a 200 or 203 to a GET, of a 206 that continued a part (then the whole body), and of a
+  /// Only of a 200 or 203 to a GET or POST, of a 206 that continued a part (then the whole body), and of a
   /// 416 that says the part was the whole; bodies of other answers are read and dropped.
   package var body: StagedBody?
 
@@ -164,8 +182,10 @@ package struct TransferFigures: Hashable, Sendable {
   package var remoteAddress: String?
   /// Whether it went over a connection that earlier transfers had opened.
   package var didReuseConnection = false
-  /// Whether HTTP/3 was tried and an older version answered.
+  /// Whether an older version answered after HTTP/3 had been tried in vain.
   package var didFallBackFromHTTP3 = false
+  /// The key that a host showed in place of a pinned one, where that is only to be reported.
+  package var unexpectedKey: ContentDigest?
 
   package init() {}
 }
@@ -203,10 +223,14 @@ package struct TransportSettings: Hashable, Sendable {
   package var minimumTLS: MinimumTLS = .tls12
   package var caFile: String?
   package var caDirectory: String?
+  /// For proxies, which are trusted as far as the system goes; nil where that says nothing else.
+  package var proxyCAFile: String?
+  package var proxyCADirectory: String?
   package var proxy: Proxy = .none
   /// Threads that send, receive, hash and write.
   package var workers: Int = 1
-  /// Hosts for which HTTP/3 failed not long ago, and which are not asked by it.
+  /// Hosts, as ``WebURL/authority`` has them, for which HTTP/3 failed not long ago, and which are
+  /// not asked by it.
   package var http3Failures: Set<String> = []
   /// Bytes a second of all transfers together.
   package var rate: Int64?

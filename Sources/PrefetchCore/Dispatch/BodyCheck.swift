@@ -2,19 +2,21 @@
 package enum BodyCheck {
   /// Nil when it may enter the store.
   ///
-  /// `expectations` are those of every segment that names the item; `storedSize` is of the body that
+  /// `digests` are the entry's unless more are given; `expectations` are those of every segment that names the item; `storedSize` is of the body that
   /// this one would replace.
   package static func objection(
     to body: StagedBody,
     headers: HeaderBlock,
     entry: ManifestEntry,
+    digests: [ExpectedDigest]? = nil,
     expectations: [ContentExpectation] = [],
     storedSize: Int64? = nil
   ) -> Failure? {
+    let digests = digests ?? entry.digests
     // Digests first: a body of the wrong length may be one that somebody replaced.
     // Several values of one algorithm are alternatives, several algorithms must all hold.
-    for algorithm in Set(entry.digests.map(\.algorithm)).sorted(by: >) {
-      let accepted = entry.digests.filter { $0.algorithm == algorithm }
+    for algorithm in Set(digests.map(\.algorithm)).sorted(by: >) {
+      let accepted = digests.filter { $0.algorithm == algorithm }
       guard !accepted.contains(where: body.matches) else { continue }
       let found = algorithm == .sha256 ? body.digest.bytes : body.otherDigests[algorithm] ?? []
       return Failure(
@@ -52,8 +54,13 @@ package enum BodyCheck {
 
   /// Type and subtype without parameters, a `+suffix` ignored.
   package static func essence(_ mime: String) -> String {
-    let type = mime.prefix { $0 != ";" }.filter { $0 != " " && $0 != "\t" }.lowercased()
-    guard let plus = type.lastIndex(of: "+") else { return type }
-    return String(type[..<plus])
+    var type: [UInt8] = []
+    type.reserveCapacity(mime.utf8.count)
+    for byte in mime.utf8 where byte != UInt8(ascii: " ") && byte != UInt8(ascii: "\t") {
+      guard byte != UInt8(ascii: ";") else { break }
+      type.append(ASCII.lowercased(byte))
+    }
+    if let plus = type.lastIndex(of: UInt8(ascii: "+")) { type.removeSubrange(plus...) }
+    return String(decoding: type, as: UTF8.self)
   }
 }

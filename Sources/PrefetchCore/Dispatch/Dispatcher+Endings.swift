@@ -10,7 +10,11 @@ extension Dispatcher {
     guard request.mode == .run, storeFailure == nil else {
       return settleItem(item, into: &effects)
     }
-    var record = active[slot].record ?? newRecord(item)
+    // A record that nobody has read must not be written over: its body would go with it.
+    if active[slot].record == nil, row(of: items[item].step) != nil {
+      return settleItem(item, into: &effects)
+    }
+    var record = active[slot].record?.value ?? newRecord(item)
     record.describe(active[slot].entry)
     record.failure = failure
     if record.digest == nil { record.state = .failed }
@@ -106,7 +110,11 @@ extension Dispatcher {
     if let deferral = result.deferral {
       segments[index].deferral = segments[index].deferral ?? deferral
     }
-    // While a segment is being planned its last item is not known yet.
+    settleIfDone(index, into: &effects)
+  }
+
+  /// While a segment is being planned its last item is not known yet.
+  mutating func settleIfDone(_ index: Int, into effects: inout [Effect]) {
     guard segments[index].openItems == 0, segments[index].phase == .planned else { return }
     settleSegment(index, into: &effects)
   }

@@ -5,7 +5,9 @@ extension Dispatcher {
   }
 
   mutating func committed(_ removed: [RemovedContent], into effects: inout [Effect]) {
-    for item in batch.written() { settleItem(item, into: &effects) }
+    for item in settleConfirmed(batch.written(), into: &effects) {
+      settleItem(item, into: &effects)
+    }
     announceRemoved(removed, into: &effects)
     if phase == .finishing { phase = .finished }
   }
@@ -19,7 +21,7 @@ extension Dispatcher {
     for item in refused + dropped.items {
       let slot = activate(item)
       let row = row(of: items[item].step)
-      let isStillUsable = row.map(isUsable) ?? false
+      let isStillUsable = if let row { isUsable(row) } else { false }
       active[slot].result.outcome = .failed
       active[slot].result.action = .fail
       active[slot].result.failure = failure
@@ -37,7 +39,7 @@ extension Dispatcher {
 
   mutating func finishIfDone(now: Moment, into effects: inout [Effect]) {
     guard phase == .working, inFlight.isEmpty, queue.count == 0, waiting.isEmpty, preparing == 0,
-      batch.isEmpty, !batch.isWriting, awaitingInventory.isEmpty,
+      batch.isEmpty, !batch.isWriting, awaitingInventory.isEmpty, network?.isReading != true,
       segments.allSatisfy({ $0.phase == .settled })
     else { return }
     switch request.mode {
@@ -76,7 +78,7 @@ extension Dispatcher {
       if halt == nil {
         if !segment.leaving.isEmpty {
           let items = segment.leaving.map { facts.inventory.rows[Int($0)].item }
-          changes.append(.leaveItems(segment.key, items: items))
+          changes.append(.leave(segment.key, items: items))
         }
         if record.state == .current {
           record.lastSuccess = now.wall

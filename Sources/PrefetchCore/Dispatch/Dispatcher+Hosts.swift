@@ -5,6 +5,7 @@ extension Dispatcher {
     let (authority, rank) = place(of: job)
     let host = queue.table.host(authority)
     if case .item(let item) = job { items[item].state = .queued }
+    if let step = withholding(job) { return turnAway(job, step, now: now, into: &effects) }
     switch limits.verdict(host, now: now) {
     case .open: break
     case .wait(let due): queue.hold(host, until: due)
@@ -30,6 +31,34 @@ extension Dispatcher {
         .init(priority: segments[segment].priority ?? 101, order: segment)
       )
     }
+  }
+
+  /// How a job ends that would go where we are not known; nil for all others.
+  private func withholding(_ job: Job) -> Exchange.Step? {
+    guard let withheld = request.withheld, origin(of: job) == withheld.origin else { return nil }
+    return switch withheld.reason {
+    case .deferred(let deferral): .deferred(deferral, status: nil)
+    case .failed(let failure): .failed(failure, status: nil)
+    }
+  }
+
+  private func origin(of job: Job) -> WebURL.Origin? {
+    switch job {
+    case .manifest(let segment):
+      return manifestExchanges[segment]?.hop.origin
+    case .item(let item):
+      if items[item].slot >= 0, let exchange = active[Int(items[item].slot)].exchange {
+        return exchange.hop.origin
+      }
+      let entries = segments[Int(items[item].segment)].entries
+      return entries.origin(at: Int(items[item].step.entry)).origin
+    }
+  }
+
+  /// A whole answer in peace: whatever was held against the host is over.
+  mutating func noteOpen(_ host: HostID, now: Moment) {
+    limits.noteAnswer(host, status: 200, retryAfter: nil, now: now)
+    queue.restrict(host, to: limits.limit(of: host))
   }
 
   /// What a result says about its host, for everything else that waits for it.
@@ -79,11 +108,21 @@ extension Dispatcher {
     case .failed(let failure): step = .failed(failure, status: nil)
     case .open, .wait: return
     }
+    turnAway(job, step, now: now, into: &effects)
+  }
+
+  mutating func turnAway(
+    _ job: Job,
+    _ step: Exchange.Step,
+    now: Moment,
+    into effects: inout [Effect]
+  ) {
     switch job {
     case .manifest(let segment):
       manifestAnswered(segment, step, now: now, into: &effects)
     case .item(let item):
       let slot = activate(item)
+      if readsFirst(item, into: &effects) { return }
       if active[slot].exchange?.nextAlternate(after: step, policy: request.policy, now: now.wall)
         == true
       {
@@ -91,6 +130,25 @@ extension Dispatcher {
       }
       itemAnswered(item, step, now: now, into: &effects)
     }
+  }
+
+  /// What may stand in for an answer has to be known before it is given up; true while it is read.
+  private mutating func readsFirst(_ item: Int, into effects: inout [Effect]) -> Bool {
+    let work = active[Int(items[item].slot)]
+    let mayBeStale = work.segments.contains {
+      (segments[$0].declaration.maximumStale ?? request.policy.maximumStale) > .zero
+    }
+    guard halt == nil, mayBeStale, work.record == nil, !work.isRead,
+      let row = row(of: items[item].step)
+    else { return false }
+    items[item].state = .preparing
+    work.isTurnedAway = true
+    if !work.isBeingRead {
+      work.isBeingRead = true
+      preparing += 1
+      effects.append(.prepare([Preparation(item: item, record: row.item, digest: nil)]))
+    }
+    return true
   }
 
   /// The hosts that the next run must leave alone as well.

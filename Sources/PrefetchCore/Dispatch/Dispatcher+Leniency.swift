@@ -9,9 +9,9 @@ extension Dispatcher {
     into effects: inout [Effect]
   ) -> Bool {
     let slot = Int(items[item].slot)
-    guard halt == nil, active[slot].result.isUsable, let record = active[slot].record,
+    guard halt == nil, active[slot].result.isUsable, let record = active[slot].record?.value,
       StaleRule.covers(failure, status: status),
-      !Planner.isContradicted(active[slot].entry.digests, by: record)
+      !Planner.isContradicted(active[slot].digests, by: record)
     else { return false }
     let bound = active[slot].segments.map {
       segments[$0].declaration.maximumStale ?? request.policy.maximumStale
@@ -51,7 +51,7 @@ extension Dispatcher {
     active[slot].result.state = .deleted
     for index in active[slot].segments {
       segments[index].noteQuiet(until: nil)
-      batch.add(.leaveItems(segments[index].key, items: [row.item]), now: now.uptime)
+      batch.add(.leave(segments[index].key, items: [row.item]), now: now.uptime)
     }
     settleItem(item, into: &effects)
     return true

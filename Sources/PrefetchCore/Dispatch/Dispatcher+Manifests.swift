@@ -22,12 +22,17 @@ extension Dispatcher {
   }
 
   private mutating func ask(_ index: Int, url: WebURL, now: Moment, into effects: inout [Effect]) {
-    if case .refused(_, let hint) = request.policy.transportSecurity.decide(url, at: now.wall) {
-      let failure = Failure(
-        .transportSecurity,
-        "plain http to `\(url.host)` is not allowed; \(hint)"
+    let policy = request.policy
+    if let refusal = policy.refusal(of: url, for: .manifest, named: .local, at: now.wall) {
+      return manifestFailed(index, refusal, now: now, into: &effects)
+    }
+    if let deferral = deferral(ofSegment: index) {
+      return manifestAnswered(
+        index,
+        .deferred(deferral, status: nil),
+        now: now,
+        into: &effects
       )
-      return manifestFailed(index, failure, now: now, into: &effects)
     }
     let recorded = segments[index].recorded.flatMap { $0.manifestURL == url.string ? $0 : nil }
     if request.policy.isOffline {
@@ -45,9 +50,12 @@ extension Dispatcher {
     manifestExchanges[index] = Exchange(
       url: url,
       headers: segments[index].declaration.headers + segments[index].declaration.manifestHeaders,
+      credentials: request.credentials,
       conditions: isConditional ? recorded?.validators ?? Validators() : Validators(),
       conditionURL: recorded?.manifestFinalURL,
-      sizeLimit: request.policy.maximumManifestSize
+      sizeLimit: request.policy.maximumManifestSize,
+      purpose: .manifest,
+      holdsLicense: !segments[index].declaration.manifestHeaders.isEmpty
     )
     enqueue(.manifest(segment: index), now: now, into: &effects)
   }
@@ -83,8 +91,8 @@ extension Dispatcher {
       settleManifestHalted(index, into: &effects)
     case .failed(let failure, let status):
       segments[index].manifest.httpStatus = status
-      if failure.code == .cancelled, halt != nil {
-        return settleManifestHalted(index, into: &effects)
+      if failure.code == .cancelled {
+        return brokenOff(.manifest(segment: index), now: now, into: &effects)
       }
       manifestFailed(index, failure, now: now, into: &effects)
     case .deferred(let deferral, let status):
@@ -192,6 +200,8 @@ extension Dispatcher {
       now: now.wall
     )
     if let objection { return refuse(index, objection, now: now, into: &effects) }
+    // Past it the manifest is refused, which somebody has to notice.
+    if let expires = manifest.expires { segments[index].noteQuiet(until: expires) }
     var record = segment.accepted ?? segment.recorded ?? SegmentRecord(key: segment.key)
     record.priority = manifest.priority
     record.generated = manifest.generated
@@ -211,6 +221,11 @@ extension Dispatcher {
     accept(index, record, manifest: staged, now: now)
     if request.mode != .run, let staged { effects.append(.discard(staged)) }
     segments[index].entries = manifest.entries
+    segments[index].limit(fileSize: manifest.maximumFileSize, policy: request.policy)
+    guard isNarrowed(index, by: manifest.network, now: now, into: &effects) else {
+      awaitingConditions.append((index, manifest.rejected))
+      return
+    }
     withInventory(
       .plan(segment: index, rejected: manifest.rejected),
       now: now,

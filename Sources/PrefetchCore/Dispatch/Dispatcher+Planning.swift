@@ -67,6 +67,7 @@ extension Dispatcher {
       key: key,
       entries: segments[index].entries,
       facts: facts,
+      named: segments[index].provenance,
       listsKept: request.listsKept
     )
     // An entry that is wrong is still a declaration: what is stored for it stays.
@@ -192,6 +193,9 @@ extension Dispatcher {
     let item = newItem(step, of: index)
     switch step.decision {
     case .revalidate, .fetch, .update:
+      if let deferral = deferral(of: .item(item), at: now) {
+        return settleDeferred(item, deferral, into: &effects)
+      }
       enqueue(.item(item), now: now, into: &effects)
     case .describe, .fail:
       _ = activate(item)
@@ -242,6 +246,9 @@ extension Dispatcher {
       guard let failure = planFailure(of: item) else { return settleItem(item, into: &effects) }
       fail(item, failure, now: now, into: &effects)
     case .fetch, .update, .revalidate:
+      if halt == nil, let deferral = deferral(of: .item(item), at: now) {
+        return settleDeferred(item, deferral, into: &effects)
+      }
       guard halt != nil else { return settleItem(item, into: &effects) }
       settleItemHalted(item, into: &effects)
     }
@@ -260,31 +267,30 @@ extension Dispatcher {
   /// What is known of an item before anything is read or asked.
   func newActive(_ item: Int) -> ActiveItem {
     let work = items[item]
-    let segment = segments[Int(work.segment)]
-    let entry = segment.entries.entry(at: Int(work.step.entry), identified: false)
+    let index = Int(work.segment)
+    let entry = segments[index].entries.entry(at: Int(work.step.entry), identified: false)
     let row = row(of: work.step)
     var result = ItemResult(
       url: entry.url.string,
       id: entry.id ?? "",
-      segments: segment.names,
+      segments: segments[index].names,
       state: row?.state ?? .pending,
       action: work.step.decision.action,
       reason: work.step.reason.text
     )
     result.provider = entry.provider
     result.type = entry.type
-    result.size = row.flatMap { $0.hasBody ? $0.size : nil } ?? entry.size
-    result.digest = row.flatMap { $0.hasBody ? $0.digest : nil }
-    if let row { result.isUsable = isUsable(row) }
-    result.isRequired = segment.declaration.isRequired
+    result.size = entry.size
+    if let row {
+      if row.hasBody {
+        result.size = row.size
+        result.digest = row.digest
+      }
+      result.isUsable = isUsable(row)
+    }
+    result.isRequired = segments[index].declaration.isRequired
     result.position = Int(work.position)
-    return ActiveItem(
-      entry: entry,
-      record: nil,
-      segments: [Int(work.segment)],
-      exchange: nil,
-      result: result
-    )
+    return ActiveItem(entry: entry, segment: index, result: result)
   }
 
   func row(of step: PlannedStep) -> Inventory.Row? {

@@ -6,7 +6,7 @@ extension Dispatcher {
     into effects: inout [Effect]
   ) {
     let slot = Int(items[item].slot)
-    let record = active[slot].record
+    let record = active[slot].record?.value
     switch response.status {
     case 304 where active[slot].exchange?.isConditional == true:
       keep(item, "the server says unchanged")

@@ -43,19 +43,12 @@ extension Dispatcher {
     guard case .remote = segment.declaration.source, segment.accepted?.manifest != nil,
       request.mode == .run, !segment.hasShared, now.wall < segment.quietUntil
     else { return nil }
-    let security = request.policy.transportSecurity.nextExpiry(after: now.wall)
+    let security = request.policy.nextExpiry(after: now.wall)
     return QuietMark(
       until: min(segment.quietUntil, security ?? .distantFuture),
       rules: request.rules,
       itemCount: segment.declaredCount,
       bytes: segment.usableBytes
     )
-  }
-}
-
-extension TransportSecurity {
-  /// The first moment at which one of its entries stops to apply.
-  package func nextExpiry(after now: Instant) -> Instant? {
-    exceptions.values.compactMap(\.expires).filter { now < $0 }.min()
   }
 }

@@ -13,7 +13,7 @@ extension Dispatcher {
     let first = segments[Int(mention.segment)]
     let digests =
       known >= 0 && items[known].slot >= 0
-      ? active[Int(items[known].slot)].entry.digests
+      ? active[Int(items[known].slot)].digests
       : first.entries[Int(mention.entry)].digests
     if Self.isContradiction(digests, entry.digests) {
       let failure = Failure(
@@ -55,15 +55,15 @@ extension Dispatcher {
     active[slot].result.segments.append(name)
     active[slot].result.isRequired = active[slot].result.isRequired || isRequired
     active[slot].segments.append(index)
-    let known = active[slot].entry.digests
-    active[slot].entry.digests += entry.digests.filter { !known.contains($0) }
-    let algorithms = Self.algorithms(of: active[slot].entry)
+    let known = active[slot].digests
+    active[slot].digests += entry.digests.filter { !known.contains($0) }
+    let algorithms = Self.algorithms(of: active[slot].digests)
     active[slot].exchange?.require(algorithms)
     guard request.mode == .run, !step.isHeld else { return }
     if let row = step.position {
       batch.join(segments[index].key, items: [facts.inventory.rows[row].item], now: now.uptime)
     } else if items[item].state == .committing {
-      batch.add(.join(segments[index].key, urls: [entry.url.string]), now: now.uptime)
+      batch.add(.joinNew(segments[index].key, urls: [entry.url.string]), now: now.uptime)
     }
   }
 
@@ -79,7 +79,7 @@ extension Dispatcher {
     if let row = items[item].step.position {
       batch.join(segments[index].key, items: [facts.inventory.rows[row].item], now: now.uptime)
     } else {
-      batch.add(.join(segments[index].key, urls: [result.url]), now: now.uptime)
+      batch.add(.joinNew(segments[index].key, urls: [result.url]), now: now.uptime)
     }
   }
 
@@ -106,7 +106,7 @@ extension Dispatcher {
     }
   }
 
-  static func algorithms(of entry: ManifestEntry) -> Set<DigestAlgorithm> {
-    Set(entry.digests.map(\.algorithm)).subtracting([.sha256])
+  static func algorithms(of digests: [ExpectedDigest]) -> Set<DigestAlgorithm> {
+    digests.isEmpty ? [] : Set(digests.map(\.algorithm)).subtracting([.sha256])
   }
 }

@@ -1,9 +1,10 @@
 /// The run as a value: events in, effects out.
 ///
+/// It cannot be copied, so no method that only reads can be handed a copy of all it holds.
 /// It owns every decision and touches nothing. Manifests first, then items by segment priority,
 /// then what is durable, then removals. Every item settles exactly once; after an interruption
 /// nothing starts.
-package struct Dispatcher: Sendable {
+package struct Dispatcher: ~Copyable {
   /// What was known when the run began.
   package struct Start: Sendable {
     package var request: RunRequest
@@ -16,6 +17,8 @@ package struct Dispatcher: Sendable {
     package var gates: [HostGate]
     package var now: Moment
     package var seed: UInt64
+    /// Whether nobody wants to hear of every item and request by itself.
+    package var isBrief: Bool
     /// The id of an item whose publisher gave it none.
     package var identify: @Sendable (String) -> String
 
@@ -27,6 +30,7 @@ package struct Dispatcher: Sendable {
       gates: [HostGate] = [],
       now: Moment,
       seed: UInt64,
+      isBrief: Bool = false,
       identify: @escaping @Sendable (String) -> String
     ) {
       self.request = request
@@ -36,6 +40,7 @@ package struct Dispatcher: Sendable {
       self.gates = gates
       self.now = now
       self.seed = seed
+      self.isBrief = isBrief
       self.identify = identify
     }
   }
@@ -69,6 +74,9 @@ package struct Dispatcher: Sendable {
   var items: [ItemWork] = []
   var active: [ActiveItem] = []
   private var freeSlots: [Int32] = []
+  var confirming: [Confirming] = []
+  var freeConfirming: [Int] = []
+  var confirmedCount = ConfirmedCount()
   var declared = DeclaredURLs()
   /// How items ended that another segment may still name.
   var settled = SettledItems()
@@ -80,12 +88,19 @@ package struct Dispatcher: Sendable {
   /// Declared sizes of what is under way and not in the store yet.
   var reservedBytes: Int64 = 0
   var waiting = WaitingLine()
+  var connections: ConnectionTable
   var manifestExchanges: [Int: Exchange] = [:]
-  private var manifestHosts: [Int: HostID] = [:]
+  var manifestHosts: [Int: HostID] = [:]
   var batch = CommitBatch()
   var jitter: Jitter
   let deadline: Duration?
-  private var nextTransfer = 1
+  var nextTransfer = 1
+  /// Nil where no rule of the network holds anything back.
+  var network: NetworkWatch?
+  /// Segments whose manifests ask something of a network that nobody has looked at yet.
+  var awaitingConditions: [(segment: Int, rejected: [RejectedEntry])] = []
+  /// Whether anything was asked about the segments themselves.
+  var hasDiscovered = false
 
   package init(_ start: Start) {
     self.start = start
@@ -96,12 +111,15 @@ package struct Dispatcher: Sendable {
       policy: start.request.policy,
       now: start.now.wall
     )
+    connections = ConnectionTable(start.request.policy)
     jitter = Jitter(seed: start.seed)
     deadline = start.request.policy.deadline.map { start.now.uptime + $0 }
+    network = NetworkWatch.ifNeeded(start.request)
     queue = TransferQueue(
       concurrency: start.request.policy.concurrency,
       perHost: start.request.policy.perHost,
-      lookAhead: start.request.policy.lookAhead
+      // What could close at any moment is not handed over ahead of its turn.
+      lookAhead: network == nil ? start.request.policy.lookAhead : 0
     )
     var gates: [HostLimits.Gate] = []
     for gate in start.gates {
@@ -122,12 +140,14 @@ package struct Dispatcher: Sendable {
         case .remote(let url): url.string
         case .file(let path): path
         }
-      return SegmentWork(
+      var work = SegmentWork(
         declaration: declaration,
         key: key,
         recorded: records[key],
         manifest: ManifestResult(url: url, status: url == nil ? .inline : .skipped)
       )
+      work.provenance = declaration.provenance(under: start.request.policy)
+      return work
     }
   }
 
@@ -137,15 +157,21 @@ package struct Dispatcher: Sendable {
 
   /// When something has to happen even if nothing arrives.
   package var nextDeadline: Duration? {
-    [waiting.earliest, halt == nil ? deadline : nil, batch.due, queue.nextRelease]
-      .compactMap(\.self).min()
+    [
+      waiting.earliest, halt == nil ? deadline : nil, batch.due, queue.nextRelease,
+      networkDeadline,
+    ]
+    .compactMap(\.self).min()
   }
 
   package mutating func handle(_ event: Event, now: Moment, into effects: inout [Effect]) {
     switch event {
-    case .started:
-      for index in segments.indices { discover(index, now: now, into: &effects) }
-    case .transferProgressed(_, let bytes): effects.append(.announce(.bytesReceived(bytes)))
+    case .started: begin(now: now, into: &effects)
+    case .conditionsRead(let reading): conditionsRead(reading, now: now, into: &effects)
+    case .memoryFailed(let failure): memoryFailed(failure, into: &effects)
+    case .transferProgressed(let id, let bytes):
+      progressed(id, bytes: bytes)
+      effects.append(.announce(.bytesReceived(bytes)))
     case .transferFinished(let id, let result):
       transferFinished(id, result, now: now, into: &effects)
     case .manifestRead(let segment, let result):
@@ -169,216 +195,35 @@ package struct Dispatcher: Sendable {
     if let deadline, halt == nil, now.uptime >= deadline, hasOpenWork {
       stop(.deadline, into: &effects)
     }
+    watchNetwork(now: now, into: &effects)
     resumeWaiting(now: now, into: &effects)
     startTransfers(now: now, into: &effects)
+    announceConfirmed(into: &effects)
     let isIdle = inFlight.isEmpty && queue.count == 0 && preparing == 0 && !isPlanning
-    if batch.isDue(now: now.uptime, isIdle: isIdle) { flush(into: &effects) }
+    let isDue = batch.isDue(now: now.uptime, isIdle: isIdle)
+    keepBooks(isIdle: isIdle || isDue, into: &effects)
+    if isDue { flush(into: &effects) }
     finishIfDone(now: now, into: &effects)
   }
 
   var isPlanning: Bool {
     segments.contains { $0.phase == .planning } || !awaitingInventory.isEmpty
+      || !awaitingConditions.isEmpty
   }
 
-  private var hasOpenWork: Bool {
+  var hasOpenWork: Bool {
     !inFlight.isEmpty || queue.count > 0 || !waiting.isEmpty || preparing > 0 || isPlanning
   }
 
   private mutating func resumeWaiting(now: Moment, into effects: inout [Effect]) {
     guard halt == nil else { return }
     while let job = waiting.take(at: now.uptime) {
-      enqueue(Job(number: job), now: now, into: &effects)
-    }
-  }
-
-  // MARK: Transfers
-
-  private mutating func startTransfers(now: Moment, into effects: inout [Effect]) {
-    var preparations: [Preparation] = []
-    while halt == nil, let (number, host) = queue.take(at: now.uptime) {
-      switch Job(number: number) {
-      case .manifest(let segment):
-        let id = newTransfer(for: .manifest(segment: segment))
-        manifestHosts[segment] = host
-        guard let request = manifestExchanges[segment]?.nextRequest(id) else { continue }
-        effects.append(.startTransfer(request))
-      case .item(let item):
-        let slot = activate(item)
-        active[slot].host = host
-        if active[slot].exchange != nil {
-          send(item, into: &effects)
-        } else if active[slot].prepared != nil {
-          goOn(item, now: now, into: &effects)
-        } else if let preparation = preparation(of: item) {
-          items[item].state = .preparing
-          preparing += 1
-          preparations.append(preparation)
-          if preparations.count == 1 { prepareAhead(of: item, into: &preparations) }
-        } else {
-          ask(item, into: &effects)
-        }
+      if let deferral = deferral(of: Job(number: job), at: now, isRetry: true) {
+        settle(Job(number: job), deferral, now: now, into: &effects)
+      } else {
+        enqueue(Job(number: job), now: now, into: &effects)
       }
     }
-    if !preparations.isEmpty { effects.append(.prepare(preparations)) }
-  }
-
-  private mutating func newTransfer(for job: Job) -> TransferID {
-    let id = TransferID(nextTransfer)
-    nextTransfer += 1
-    inFlight[id] = job
-    return id
-  }
-
-  /// Puts the item's next request on the wire, where a place is kept for it.
-  mutating func send(_ item: Int, into effects: inout [Effect]) {
-    let slot = Int(items[item].slot)
-    let id = newTransfer(for: .item(item))
-    guard var request = active[slot].exchange?.nextRequest(id) else { return }
-    let segment = Int(items[item].segment)
-    if let rate = segments[segment].declaration.rate {
-      request.rateGroup = .init(name: segments[segment].declaration.name, rate: rate)
-    }
-    if !active[slot].isAnnounced {
-      active[slot].isAnnounced = true
-      effects.append(
-        .announce(
-          .itemStarted(
-            active[slot].entry.url,
-            segments: Self.names(active[slot].segments, segments)
-          )
-        )
-      )
-    }
-    active[slot].result.attempts += 1
-    items[item].state = .inFlight
-    effects.append(.startTransfer(request))
-  }
-
-  private mutating func transferFinished(
-    _ id: TransferID,
-    _ result: TransferResult,
-    now: Moment,
-    into effects: inout [Effect]
-  ) {
-    guard let job = inFlight.removeValue(forKey: id) else { return }
-    guard !result.wasNotSent else { return takeBack(job, now: now, into: &effects) }
-    let status: Int? =
-      if case .success(let response) = result.outcome { response.status } else { nil }
-    switch job {
-    case .manifest(let segment):
-      guard var exchange = manifestExchanges[segment], let host = manifestHosts[segment] else {
-        return
-      }
-      queue.finished(on: host, result)
-      Self.announceRequest(
-        status,
-        result.figures,
-        exchange.hop,
-        isRetry: exchange.isRetry,
-        for: segments[segment].names,
-        into: &effects
-      )
-      let step = exchange.receive(
-        result,
-        policy: request.policy,
-        now: now,
-        deadline: deadline,
-        random: jitter.next()
-      )
-      manifestExchanges[segment] = exchange
-      note(result, step, of: host, now: now, into: &effects)
-      guard !proceed(job, step, now: now, into: &effects) else { return }
-      manifestAnswered(segment, step, now: now, into: &effects)
-    case .item(let item):
-      let slot = Int(items[item].slot)
-      guard let host = active[slot].host else { return }
-      queue.finished(on: host, result)
-      active[slot].result.figures = result.figures
-      // The hop and the try that this result belongs to, before the exchange goes on.
-      let hop = active[slot].exchange?.hop
-      let isRetry = active[slot].exchange?.isRetry ?? false
-      guard
-        let step = active[slot].exchange?.receive(
-          result,
-          policy: request.policy,
-          now: now,
-          deadline: deadline,
-          random: jitter.next()
-        )
-      else { return }
-      Self.announceRequest(
-        status,
-        result.figures,
-        hop,
-        isRetry: isRetry,
-        for: Self.names(active[slot].segments, segments),
-        into: &effects
-      )
-      note(result, step, of: host, now: now, into: &effects)
-      guard !proceed(job, step, now: now, into: &effects) else { return }
-      itemAnswered(item, step, now: now, into: &effects)
-    }
-  }
-
-  /// A request that never went out: nothing happened, except that its host may have to be left alone.
-  private mutating func takeBack(_ job: Job, now: Moment, into effects: inout [Effect]) {
-    switch job {
-    case .manifest(let segment):
-      guard let host = manifestHosts[segment] else { return }
-      queue.tookBack(from: host)
-      manifestExchanges[segment]?.takeBack()
-    case .item(let item):
-      let slot = Int(items[item].slot)
-      guard let host = active[slot].host else { return }
-      queue.tookBack(from: host)
-      active[slot].exchange?.takeBack()
-      active[slot].result.attempts -= 1
-    }
-    reask(job, now: now, into: &effects)
-  }
-
-  /// Whether the exchange goes on; after a halt it ends where it stands.
-  private mutating func proceed(
-    _ job: Job,
-    _ step: Exchange.Step,
-    now: Moment,
-    into effects: inout [Effect]
-  ) -> Bool {
-    guard halt == nil else { return false }
-    switch step {
-    case .ask:
-      enqueue(job, now: now, into: &effects)
-      return true
-    case .wait(let pause):
-      waiting.insert(job.number, until: now.uptime + pause)
-      if case .item(let item) = job { items[item].state = .waiting }
-      return true
-    case .answered, .failed, .deferred:
-      return false
-    }
-  }
-
-  /// Static, since a method of this value would be handed a copy of all of it.
-  private static func announceRequest(
-    _ status: Int?,
-    _ figures: TransferFigures,
-    _ hop: WebURL?,
-    isRetry: Bool,
-    for segments: [String],
-    into effects: inout [Effect]
-  ) {
-    let result = RequestResult(
-      url: hop,
-      segments: segments,
-      status: status,
-      wireBytes: figures.wireBytes,
-      isRetry: isRetry
-    )
-    effects.append(.announce(.requestFinished(result)))
-  }
-
-  private static func names(_ asking: [Int], _ segments: [SegmentWork]) -> [String] {
-    asking.count == 1 ? segments[asking[0]].names : asking.map { segments[$0].declaration.name }
   }
 
   /// Nothing new starts; what is on the wire is called back, what waits is settled as it is.
@@ -396,6 +241,9 @@ package struct Dispatcher: Sendable {
   /// Asks the same again at once, for an answer that did not fit the question.
   mutating func reask(_ job: Job, now: Moment, into effects: inout [Effect]) {
     guard halt == nil else { return settleHalted(job, into: &effects) }
+    if let deferral = deferral(of: job, at: now) {
+      return settle(job, deferral, now: now, into: &effects)
+    }
     enqueue(job, now: now, into: &effects)
   }
 
@@ -412,6 +260,7 @@ package struct Dispatcher: Sendable {
   mutating func activate(_ item: Int) -> Int {
     if items[item].slot >= 0 { return Int(items[item].slot) }
     let new = newActive(item)
+    if isConfirming(item) { moveConfirming(items[item].slot, to: new, in: items[item].state) }
     if let slot = freeSlots.popLast() {
       active[Int(slot)] = new
       items[item].slot = slot
@@ -429,7 +278,7 @@ package struct Dispatcher: Sendable {
     active[Int(items[item].slot)].record = nil
     active[Int(items[item].slot)].prepared = nil
     freeSlots.append(items[item].slot)
-    items[item].slot = -1
+    items[item].slot = Self.noSlot
   }
 }
 

@@ -1,6 +1,9 @@
 /// A fact that reached the run from outside.
 package enum Event: Sendable {
   case started
+  indirect case conditionsRead(ConditionsReading)
+  /// What came could not be booked.
+  case memoryFailed(Failure)
   case transferProgressed(TransferID, bytes: Int64)
   indirect case transferFinished(TransferID, TransferResult)
   case manifestRead(segment: Int, Result<Manifest, Failure>)
@@ -18,6 +21,10 @@ package enum Event: Sendable {
 
 /// Something that somebody else has to do now.
 package enum Effect: Sendable {
+  /// Find out how network and power stand, and unless it is known already what is remembered.
+  case readConditions(Set<NetworkConditions.Aspect>, hasMemory: Bool)
+  /// Keep for good what was received.
+  indirect case record(NetworkMemory)
   indirect case startTransfer(TransferRequest)
   case cancelTransfer(TransferID)
   indirect case readManifest(segment: Int, ManifestSource)
@@ -75,14 +82,14 @@ package struct Preparation: Hashable, Sendable {
 
 package struct Prepared: Sendable {
   package var item: Int
-  package var record: ContentRecord?
+  package var record: Shared<ContentRecord>?
   /// The size of a whole object with the declared digest.
   package var adoptedSize: Int64?
   package var room: Room
 
   package init(item: Int, record: ContentRecord?, adoptedSize: Int64?, room: Room = Room()) {
     self.item = item
-    self.record = record
+    self.record = record.map { Shared($0) }
     self.adoptedSize = adoptedSize
     self.room = room
   }

@@ -17,7 +17,7 @@ extension Exchange {
       keepPart(of: result)
       return retry(failure, status: nil, told: nil, policy: policy, chance)
     case .success(let response):
-      return receive(response, policy: policy, chance)
+      return receive(response, from: result.figures.remoteAddress, policy: policy, chance)
     }
   }
 
@@ -44,14 +44,15 @@ extension Exchange {
     let ended = setAside.map { Self.graver($0, step) } ?? step
     while sourceNumber < alternates.count {
       sourceNumber += 1
-      guard case .allowed = policy.transportSecurity.decide(source, at: now) else { continue }
+      guard policy.refusal(of: source, for: purpose, named: firstProvenance, at: now) == nil else {
+        continue
+      }
       setAside = ended
       tries = 0
       triesOfSource = 0
       isFollowUp = false
       hasStartedOver = false
-      hop = source
-      redirects = []
+      returnToSource()
       return true
     }
     return false
@@ -72,12 +73,19 @@ extension Exchange {
 
   private mutating func receive(
     _ response: TransferResponse,
+    from address: String?,
     policy: RunPolicy,
     _ chance: Chance
   ) -> Step {
     let status = response.status
     if Self.redirectStatuses.contains(status), let location = response.headers["Location"] {
-      let step = follow(location, status: status, policy: policy, now: chance.now.wall)
+      let step = follow(
+        location,
+        status: status,
+        from: address,
+        policy: policy,
+        now: chance.now.wall
+      )
       if case .ask = step { isFollowUp = true }
       return step
     }
@@ -162,6 +170,12 @@ extension Exchange {
     return first
   }
 
+  private mutating func returnToSource() {
+    hop = source
+    provenance = firstProvenance
+    redirects = []
+  }
+
   // MARK: Parts
 
   private mutating func keepPart(of result: TransferResult) {
@@ -198,8 +212,7 @@ extension Exchange {
     guard !redirects.isEmpty, tries > 1, !hasStartedOver else { return false }
     hasStartedOver = true
     isFollowUp = true
-    hop = source
-    redirects = []
+    returnToSource()
     return true
   }
 

@@ -3,6 +3,7 @@ extension Exchange {
   mutating func follow(
     _ location: String,
     status: Int,
+    from address: String?,
     policy: RunPolicy,
     now: Instant
   ) -> Step {
@@ -53,12 +54,15 @@ extension Exchange {
         status: status
       )
     }
-    if case .refused(_, let hint) = policy.transportSecurity.decide(target, at: now) {
-      return .failed(
-        Failure(.transportSecurity, "a redirect leads to `\(target)` over plain http; \(hint)"),
-        status: status
-      )
+    let sender = Provenance(
+      answeredFrom: address,
+      throughProxy: policy.connections.mayBeProxied
+    )
+    if var failure = policy.refusal(of: target, for: purpose, named: sender, at: now) {
+      failure.message = "a redirect leads to `\(target)`: \(failure.message)"
+      return .failed(failure, status: status)
     }
+    provenance = sender
     hop = target
     return .ask
   }

@@ -42,15 +42,29 @@ package struct Exchange: Sendable {
   /// What ended an earlier source; it counts if no later one brings the body.
   var setAside: Step?
   var allowsCoding: Bool
+  /// Who named the URL of the present hop.
+  package internal(set) var provenance: Provenance
+  /// Whether the last request carried what a rule of the configuration adds and proves who we are.
+  private(set) var carriesRuleCredentials = false
   /// Of the last request.
   private(set) var hasSentPart = false
+
+  package let purpose: RequestPurpose
+  /// Of the first hop of every source.
+  let firstProvenance: Provenance
 
   private let method: TransferRequest.Method
   private var conditions: Validators
   /// Validators belong to the URL that gave them, which after redirects is not the first one.
   private let conditionURL: String?
+  /// Whether the headers hold the license.
+  private let holdsLicense: Bool
+  /// Whether the first origin was chosen by the configuration, by the user, or by itself.
+  private let isOriginChosen: Bool
   /// Private to the first origin.
   private let headers: [HeaderField]
+  /// For one origin, whichever hop leads there.
+  private let credentials: Shared<OriginCredentials>?
   private let sizeLimit: Int64?
   private let expectedSize: Int64?
   private let partialKey: String?
@@ -66,6 +80,7 @@ package struct Exchange: Sendable {
     alternates: [WebURL] = [],
     method: TransferRequest.Method = .get,
     headers: [HeaderField] = [],
+    credentials: Shared<OriginCredentials>? = nil,
     conditions: Validators = Validators(),
     conditionURL: String? = nil,
     allowsCoding: Bool = true,
@@ -73,13 +88,23 @@ package struct Exchange: Sendable {
     expectedSize: Int64? = nil,
     algorithms: Set<DigestAlgorithm> = [],
     partialKey: String? = nil,
-    partial: PartialBody? = nil
+    partial: PartialBody? = nil,
+    purpose: RequestPurpose = .other,
+    provenance: Provenance = .local,
+    holdsLicense: Bool = false,
+    isOriginChosen: Bool = true
   ) {
     self.url = url
+    self.purpose = purpose
+    self.provenance = provenance
+    firstProvenance = provenance
     self.alternates = alternates
     hop = url
     self.method = method
     self.headers = headers
+    self.holdsLicense = holdsLicense
+    self.isOriginChosen = isOriginChosen
+    self.credentials = credentials
     self.conditions = conditions
     self.conditionURL = conditionURL ?? url.string
     self.allowsCoding = allowsCoding
@@ -104,7 +129,10 @@ package struct Exchange: Sendable {
     triesInAll > 1
   }
 
-  package mutating func nextRequest(_ id: TransferID) -> TransferRequest {
+  package mutating func nextRequest(
+    _ id: TransferID,
+    over connection: Shared<ConnectionRules>? = nil
+  ) -> TransferRequest {
     attempts += 1
     if !isFollowUp {
       tries += 1
@@ -127,8 +155,32 @@ package struct Exchange: Sendable {
       algorithms: algorithms,
       expectedSize: expectedSize,
       partialKey: method == .get ? partialKey : nil,
-      partial: part
+      partial: part,
+      connection: connection
     )
+  }
+
+  /// The same with what its connection must prove.
+  mutating func nextRequest(
+    _ id: TransferID,
+    under connections: inout ConnectionTable,
+    at now: Instant
+  ) -> TransferRequest {
+    let terms = connections.terms(
+      for: hop,
+      method: method,
+      purpose: purpose,
+      named: provenance,
+      isFirstOrigin: isOriginChosen && isAtFirstOrigin,
+      at: now
+    )
+    guard !terms.headers.isEmpty else {
+      carriesRuleCredentials = false
+      return nextRequest(id, over: terms.connection)
+    }
+    var request = nextRequest(id, over: terms.connection)
+    carriesRuleCredentials = ConnectionTable.add(terms.headers, to: &request)
+    return request
   }
 
   /// Undoes the last ``nextRequest(_:)``, whose request never went out.
@@ -163,15 +215,36 @@ package struct Exchange: Sendable {
 
   /// Whether this hop sent something that proves who we are.
   package var carriesCredentials: Bool {
+    if carriesRuleCredentials { return true }
+    if let credentials, credentials.value.belong(to: hop, besides: ownHeaders) { return true }
+    return ownHeaders.contains { !RequestHeader.isHarmless($0.name) }
+  }
+
+  /// Whether the next request would show the license to a proxy.
+  func isLicenseReadByProxy(_ connections: ConnectionPolicy) -> Bool {
+    guard connections.isReadByProxy(hop, method: method) else { return false }
+    if let credentials, credentials.value.belong(to: hop, besides: ownHeaders) { return true }
+    guard purpose == .manifest, isAtFirstOrigin else { return false }
+    if holdsLicense { return true }
+    return connections.rule(for: hop, method: method)
+      .map { !connections.rules[$0].manifestHeaders.isEmpty } ?? false
+  }
+
+  package var isAtFirstOrigin: Bool {
     hop.origin == url.origin
-      && headers.contains { field in
-        !RequestHeader.isHarmless(field.name)
-      }
+  }
+
+  private var ownHeaders: [HeaderField] {
+    isAtFirstOrigin ? headers : []
   }
 
   private var hopHeaders: [HeaderField] {
-    var fields = hop.origin == url.origin ? headers : []
+    var fields = ownHeaders
+    if let credentials, credentials.value.belong(to: hop, besides: fields) {
+      fields.append(credentials.value.field)
+    }
     guard isConditional else { return fields }
+    fields.reserveCapacity(fields.count + 3)
     if let tag = conditions.entityTag { fields.append(HeaderField("If-None-Match", tag)) }
     if let date = conditions.lastModified { fields.append(HeaderField("If-Modified-Since", date)) }
     // Past any shared cache on the way: the question is what the origin holds.

@@ -50,15 +50,22 @@ package enum PageGuard {
 
   /// Behind the last dot of the last part of the path.
   private static func suffix(of url: WebURL) -> String? {
-    let name = url.path.utf8.split(separator: UInt8(ascii: "/")).last ?? []
-    guard let dot = name.lastIndex(of: UInt8(ascii: ".")) else { return nil }
-    return String(decoding: name[dot...].dropFirst(), as: UTF8.self).lowercased()
+    let path = url.path.utf8
+    guard let end = path.lastIndex(where: { dotOrSlash.contains($0) }), path[end] == dotOrSlash[0]
+    else { return nil }
+    return String(url.path[path.index(after: end)...]).lowercased()
   }
+
+  private static let dotOrSlash = [UInt8(ascii: "."), UInt8(ascii: "/")]
 
   private static func isPage(type: String?, prefix: [UInt8], insteadOf kind: Kind) -> Bool {
     let text = withoutPreamble(prefix[...])
-    if ["<!doctype html", "<html"].contains(where: { begins(text, with: $0) }) { return true }
-    guard let type, isPageType(BodyCheck.essence(type)) else { return false }
+    if text.first == UInt8(ascii: "<"),
+      begins(text, with: "<!doctype html") || begins(text, with: "<html")
+    {
+      return true
+    }
+    guard let type, mayBePageType(type), isPageType(BodyCheck.essence(type)) else { return false }
     // Many servers call everything HTML that they do not know, so bytes that no page begins with
     // weigh more than that.
     switch kind {
@@ -68,6 +75,11 @@ package enum PageGuard {
     }
   }
 
+  /// Most types have no such letter, which spares taking them apart.
+  private static func mayBePageType(_ type: String) -> Bool {
+    type.utf8.contains { ASCII.lowercased($0) == UInt8(ascii: "h") }
+  }
+
   private static func isPageType(_ essence: String) -> Bool {
     essence == "text/html" || essence == "application/xhtml"
   }
@@ -75,7 +87,7 @@ package enum PageGuard {
   /// Behind a byte order mark, blanks, an XML declaration and comments.
   private static func withoutPreamble(_ bytes: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
     var rest = bytes.trimmed
-    while true {
+    while rest.first == UInt8(ascii: "<") {
       if begins(rest, with: "<!--") {
         rest = rest.behind("-->").trimmed
       } else if begins(rest, with: "<?") {
@@ -84,6 +96,7 @@ package enum PageGuard {
         return rest
       }
     }
+    return rest
   }
 
   private static func begins(_ bytes: ArraySlice<UInt8>, with word: String) -> Bool {

@@ -1,8 +1,14 @@
 /// What a run has to tell: the report is a fold over these, and nothing else.
 package enum RunFact: Sendable {
+  indirect case conditionsRead(NetworkConditions)
+  case qualityChanged(NetworkQuality)
   case itemsDiscovered(segment: String, count: Int)
   /// Items that nothing was done about, told together; `fresh` ones no other segment has told of.
   case itemsKept(segment: String, count: Int, bytes: Int64, freshCount: Int, freshBytes: Int64)
+  /// Items whose servers said "unchanged" and nothing else, where nobody hears of each.
+  case itemsConfirmed(segment: String, count: Int, bytes: Int64)
+  /// Their requests.
+  case requestsAnswered(segment: String, count: Int, status: Int, wireBytes: Int64)
   case itemStarted(WebURL, segments: [String])
   case bytesReceived(Int64)
   indirect case requestFinished(RequestResult)
@@ -11,6 +17,8 @@ package enum RunFact: Sendable {
   /// One more segment names an item that has settled already.
   indirect case itemShared(ItemResult, segment: String)
   case segmentSettled(SegmentResult)
+  /// What became of the license before anything else was asked.
+  case registration(RegistrationNews)
   case interrupted(signal: Int32)
   /// Trouble with the store that belongs to no single item.
   case storeFailed(Failure)
@@ -24,6 +32,10 @@ package struct RequestResult: Hashable, Sendable {
   package var status: Int?
   package var wireBytes: Int64
   package var isRetry: Bool
+  /// Whether HTTP/3 was tried in vain and an older version answered.
+  package var didFallBackFromHTTP3 = false
+  /// The key that the host showed in place of a pinned one, where that is only to be told.
+  package var unexpectedKey: ContentDigest?
 
   package init(
     url: WebURL? = nil,

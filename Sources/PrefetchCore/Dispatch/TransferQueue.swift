@@ -57,9 +57,9 @@ package struct TransferQueue: Sendable {
   private var ordered: [Int32] = []
   private var lines = JobLines()
   private var holds = WaitingLine()
-  private let concurrency: Int
+  private var concurrency: Int
   private let perHost: Int32
-  private let lookAhead: Int32
+  private var lookAhead: Int32
   /// Of all hosts, those beyond the places that each of them has.
   private var aheadCount: Int32 = 0
   package private(set) var inFlight = 0
@@ -71,6 +71,21 @@ package struct TransferQueue: Sendable {
     self.concurrency = max(1, concurrency)
     self.perHost = Int32(clamping: max(1, min(perHost, 1 << 20)))
     self.lookAhead = Int32(clamping: max(0, min(lookAhead, 1 << 20)))
+  }
+
+  /// So many at once from now on; what is in flight stays there.
+  package mutating func setConcurrency(_ limit: Int) {
+    concurrency = max(1, limit)
+  }
+
+  /// Takes no more jobs than may be in flight from now on.
+  package mutating func stopLookingAhead() {
+    guard lookAhead > 0 else { return }
+    lookAhead = 0
+    for host in hosts.indices {
+      change(Int32(host)) { $0.lookAhead = 0 }
+      refresh(Int32(host))
+    }
   }
 
   // MARK: In and out

@@ -20,6 +20,8 @@ struct SegmentWork: Sendable {
   var manifest: ManifestResult
   /// What the next run will find recorded, once the manifest is accepted.
   var accepted: SegmentRecord?
+  /// Who names its items: a server out there, or anything nearer.
+  var provenance = Provenance.local
   /// A manifest body that still waits to be judged.
   var staged: StagedBody?
   var entries = EntryTable()
@@ -61,6 +63,13 @@ struct SegmentWork: Sendable {
     names = [declaration.name]
   }
 
+  /// A manifest may allow less than the configuration, never more.
+  mutating func limit(fileSize: Int64?, policy: RunPolicy) {
+    guard let fileSize else { return }
+    let own = declaration.maximumFileSize ?? policy.maximumFileSize ?? .max
+    declaration.maximumFileSize = min(own, fileSize)
+  }
+
   mutating func noteQuiet(until: Instant?) {
     quietUntil = min(quietUntil, until ?? Instant(milliseconds: .min))
   }
@@ -92,13 +101,25 @@ struct ItemWork: Sendable {
 }
 
 /// What an item needs from its first request to its last commit.
-struct ActiveItem: Sendable {
-  /// With the digests of every segment that names it, all of which must hold.
-  var entry: ManifestEntry
-  var record: ContentRecord?
+///
+/// An object, since as a value it would be copied whole for every look at a part of it. Nobody sees
+/// the difference: a dispatcher cannot be copied, and each belongs to one.
+final class ActiveItem {
+  /// As the segment that it was planned for declares it.
+  let entry: ManifestEntry
+  /// Those that any segment declares for it, all of which must hold.
+  var digests: [ExpectedDigest]
+  /// As the index had it when its turn came.
+  var record: Shared<ContentRecord>?
   /// Every segment that names it, the one it was planned for first.
   var segments: [Int]
   var exchange: Exchange?
+  /// Whether somebody is reading what has to be known of it.
+  var isBeingRead = false
+  /// Whether its host is not asked any more, and only its record is waited for.
+  var isTurnedAway = false
+  /// Whether that was done, whatever came of it.
+  var isRead = false
   /// What was read before its turn came.
   var prepared: Prepared?
   /// Bytes that the cache's own limit leaves for it, where that is less than any other limit.
@@ -110,6 +131,18 @@ struct ActiveItem: Sendable {
   /// Whether observers were told that it begins.
   var isAnnounced = false
   var result: ItemResult
+
+  /// Requests that went out for it.
+  var attempts: Int {
+    exchange?.attempts ?? 0
+  }
+
+  init(entry: ManifestEntry, segment: Int, result: ItemResult) {
+    self.entry = entry
+    digests = entry.digests
+    segments = [segment]
+    self.result = result
+  }
 }
 
 /// A small, seedable source of jitter (SplitMix64), so that runs can be replayed.

@@ -17,6 +17,7 @@ package enum Freshness {
     limits: [Lifetime]
   ) -> Instant? {
     if limits.contains(.immutable) { return .distantFuture }
+    guard headers.has("Cache-Control") || headers.has("Expires") else { return nil }
     let control = CacheControl(headers.combined("Cache-Control"))
     guard !control.hasNoCache, !control.hasNoStore, headers.combined("Vary")?.contains("*") != true
     else {

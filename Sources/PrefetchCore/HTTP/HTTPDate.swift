@@ -29,7 +29,8 @@ package enum HTTPDate {
         unsafe bytes[19] == UInt8(ascii: ":"), unsafe bytes[22] == UInt8(ascii: ":"),
         unsafe bytes[25] == UInt8(ascii: " "), unsafe bytes[26] == UInt8(ascii: "G"),
         unsafe bytes[27] == UInt8(ascii: "M"), unsafe bytes[28] == UInt8(ascii: "T"),
-        [4, 7, 11, 16].allSatisfy({ unsafe bytes[$0] == UInt8(ascii: " ") })
+        unsafe bytes[4] == UInt8(ascii: " "), unsafe bytes[7] == UInt8(ascii: " "),
+        unsafe bytes[11] == UInt8(ascii: " "), unsafe bytes[16] == UInt8(ascii: " ")
       else { return nil }
       func digits(_ range: Range<Int>) -> Int? {
         var value = 0
@@ -207,6 +208,7 @@ private struct CalendarDate {
     daysSinceEpoch = era * 146_097 + dayOfEra - 719_468
     (self.year, self.month, self.day) = (year, month, day)
     (self.hour, self.minute, self.second) = (hour, minute, second)
+    guard day > 28 else { return }
     // The 31st of a short month would be read as a day of the next one. Midnight is asked for,
     // since a leap second belongs to the day that follows.
     let check = CalendarDate(Instant(seconds: Int64(daysSinceEpoch) * 86_400))

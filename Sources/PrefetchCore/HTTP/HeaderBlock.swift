@@ -24,6 +24,12 @@ package struct HeaderBlock: Hashable, Sendable {
     }
   }
 
+  /// As the bytes of the names and values, and where each of them ends, in turn.
+  package init(text: [UInt8], ends: [UInt32]) {
+    self.text = text
+    self.ends = ends
+  }
+
   package var fields: [HeaderField] {
     get { indices.map { HeaderField(name(at: $0), value(at: $0)) } }
     set { self = HeaderBlock(newValue) }
@@ -79,8 +85,39 @@ extension HeaderBlock {
     String(decoding: text[valueRange(index)], as: UTF8.self)
   }
 
+  /// In bytes, which tells most names apart already.
+  package func nameLength(at index: Int) -> Int {
+    nameRange(index).count
+  }
+
+  /// Names and values as they stand, without a string for each.
+  package func forEachField(_ body: (Span<UInt8>, Span<UInt8>) -> Void) {
+    let text = text.span
+    for index in indices {
+      body(text.extracting(nameRange(index)), text.extracting(valueRange(index)))
+    }
+  }
+
   package func firstIndex(of name: String) -> Int? {
-    indices.first { isNamed($0, name) }
+    let length = name.utf8.count
+    var start = 0
+    for index in indices {
+      if Int(ends[2 * index]) - start == length, isNamed(index, name) { return index }
+      start = Int(ends[2 * index + 1])
+    }
+    return nil
+  }
+
+  /// The first field with the name of another block's.
+  package func firstIndex(as other: HeaderBlock, at otherIndex: Int) -> Int? {
+    let length = other.nameRange(otherIndex).count
+    var start = 0
+    for index in indices {
+      let isLong = Int(ends[2 * index]) - start == length
+      if isLong, isNamed(index, as: other, at: otherIndex) { return index }
+      start = Int(ends[2 * index + 1])
+    }
+    return nil
   }
 
   package func isNamed(_ index: Int, _ name: String) -> Bool {
@@ -98,14 +135,19 @@ extension HeaderBlock {
   package func isNamed(_ index: Int, as other: HeaderBlock, at otherIndex: Int) -> Bool {
     let (a, b) = (nameRange(index), other.nameRange(otherIndex))
     guard a.count == b.count else { return false }
-    return zip(a, b).allSatisfy {
-      ASCII.lowercased(text[$0]) == ASCII.lowercased(other.text[$1])
+    let (mine, theirs) = (text.span.extracting(a), other.text.span.extracting(b))
+    for index in mine.indices where mine[index] != theirs[index] {
+      guard ASCII.lowercased(mine[index]) == ASCII.lowercased(theirs[index]) else { return false }
     }
+    return true
   }
 
   package func hasSameValue(_ index: Int, as other: HeaderBlock, at otherIndex: Int) -> Bool {
     let (a, b) = (valueRange(index), other.valueRange(otherIndex))
-    return a.count == b.count && zip(a, b).allSatisfy { text[$0] == other.text[$1] }
+    guard a.count == b.count else { return false }
+    let (mine, theirs) = (text.span.extracting(a), other.text.span.extracting(b))
+    for index in mine.indices where mine[index] != theirs[index] { return false }
+    return true
   }
 
   /// The fields at some places only.
@@ -155,6 +197,11 @@ extension HeaderBlock {
 package enum ASCII {
   package static func lowercased(_ byte: UInt8) -> UInt8 {
     byte >= UInt8(ascii: "A") && byte <= UInt8(ascii: "Z") ? byte | 0x20 : byte
+  }
+
+  package static func equalsIgnoringCase(_ a: String, _ b: String) -> Bool {
+    a.utf8.count == b.utf8.count
+      && zip(a.utf8, b.utf8).allSatisfy { lowercased($0) == lowercased($1) }
   }
 
   package static func isDigit(_ byte: UInt8) -> Bool {

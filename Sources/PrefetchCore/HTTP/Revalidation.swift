@@ -19,7 +19,7 @@ package enum Revalidation {
         && zip(known, places).allSatisfy { merged.hasSameValue($0, as: confirmed, at: $1) }
       guard places.first == index, !isSame else { continue }
       // A server that compresses on the way weakens its tag for the body and not for the 304.
-      if let held = known.first, confirmed.isNamed(index, anyOf: ["etag"]),
+      if let held = known.first, confirmed.isNamed(index, "etag"),
         opaque(confirmed.value(at: index)) == opaque(merged.value(at: held))
       {
         continue
@@ -38,9 +38,11 @@ package enum Revalidation {
   /// Whether a 304 only repeats what is stored, the clock aside: most do, and nothing has to be
   /// merged then.
   package static func repeats(stored: HeaderBlock, confirmed: HeaderBlock) -> Bool {
-    guard !["Cache-Control", "Expires", "Age"].contains(where: stored.has) else { return false }
+    guard !stored.has("Cache-Control"), !stored.has("Expires"), !stored.has("Age") else {
+      return false
+    }
     for index in confirmed.indices where !confirmed.isNamed(index, "Date") {
-      let place = stored.indices.first { stored.isNamed($0, as: confirmed, at: index) }
+      let place = stored.firstIndex(as: confirmed, at: index)
       if let place, stored.hasSameValue(place, as: confirmed, at: index) { continue }
       guard confirmed.isNamed(index, anyOf: ofTheConnection) else { return false }
     }
@@ -119,19 +121,35 @@ package enum Revalidation {
     headers.fields.map { "\($0.name.lowercased()):\($0.value)" }.sorted()
   }
 
-  private static let ofTheBody: [String] = [
+  private static let ofTheBody = HeaderNames([
     "content-length", "content-encoding", "content-type", "content-range",
-  ]
-  private static let ofTheClock: [String] = ["date", "age", "expires"]
-  private static let ofTheAnswer: [String] = ["date", "age"]
-  private static let ofTheConnection: [String] = [
+  ])
+  private static let ofTheClock = HeaderNames(["date", "age", "expires"])
+  private static let ofTheAnswer = HeaderNames(["date", "age"])
+  private static let ofTheConnection = HeaderNames([
     "connection", "keep-alive", "transfer-encoding", "te", "trailer", "upgrade", "set-cookie",
     "proxy-authenticate", "proxy-connection", "alt-svc",
-  ]
+  ])
+}
+
+/// Several names; most others are told from them by their lengths.
+private struct HeaderNames {
+  let names: [String]
+  private var lengths: UInt64 = 0
+
+  /// None may be longer than 63 bytes.
+  init(_ names: [String]) {
+    self.names = names
+    for name in names { lengths |= 1 << UInt64(name.utf8.count) }
+  }
+
+  func mayContain(length: Int) -> Bool {
+    length < 64 && lengths & (1 << UInt64(length)) != 0
+  }
 }
 
 extension HeaderBlock {
-  fileprivate func isNamed(_ index: Int, anyOf names: [String]) -> Bool {
-    names.contains { isNamed(index, $0) }
+  fileprivate func isNamed(_ index: Int, anyOf known: HeaderNames) -> Bool {
+    known.mayContain(length: nameLength(at: index)) && known.names.contains { isNamed(index, $0) }
   }
 }

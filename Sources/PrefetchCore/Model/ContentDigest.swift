@@ -54,10 +54,11 @@ package struct ContentDigest: Hashable, Comparable, Sendable {
   }
 
   package var bytes: [UInt8] {
-    let ordered = (
-      words.0.bigEndian, words.1.bigEndian, words.2.bigEndian, words.3.bigEndian
-    )
-    return unsafe withUnsafeBytes(of: ordered) { unsafe Array($0) }
+    unsafe withUnsafeBytes(of: ordered) { unsafe Array($0) }
+  }
+
+  private var ordered: (UInt64, UInt64, UInt64, UInt64) {
+    (words.0.bigEndian, words.1.bigEndian, words.2.bigEndian, words.3.bigEndian)
   }
 
   /// The first byte alone, which needs no array.
@@ -67,7 +68,12 @@ package struct ContentDigest: Hashable, Comparable, Sendable {
 
   /// 64 lower-case digits.
   package var hexadecimal: String {
-    Hexadecimal.encode(bytes)
+    unsafe withUnsafeBytes(of: ordered) { unsafe Hexadecimal.encode($0) }
+  }
+
+  /// The digits of the first bytes alone.
+  package func hexadecimal(ofFirst count: Int) -> String {
+    unsafe withUnsafeBytes(of: ordered) { unsafe Hexadecimal.encode($0.prefix(count)) }
   }
 
   package static func == (a: Self, b: Self) -> Bool {

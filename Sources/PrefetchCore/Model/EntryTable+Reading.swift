@@ -59,6 +59,16 @@ extension EntryTable {
     }
   }
 
+  package func type(at position: Int) -> String? {
+    let row = rows[position]
+    return row.beside > 0 ? special[Int(row.beside) - 1].type : kinds.type(row.kind)
+  }
+
+  /// The URL of an entry that says no more than the columns hold.
+  package func plainURL(at position: Int) -> WebURL {
+    WebURL(canonical: url(at: position), like: origins.urls[Int(rows[position].origin)])
+  }
+
   /// As ``ManifestEntry/descriptionHash`` of the whole entry.
   package func descriptionHash(at position: Int) -> UInt64 {
     let row = rows[position]
@@ -93,7 +103,7 @@ extension EntryTable: RandomAccessCollection {
   package func entry(at position: Int, identified: Bool) -> ManifestEntry {
     let row = rows[position]
     if row.beside > 0 { return special[Int(row.beside) - 1] }
-    let url = WebURL(canonical: url(at: position), like: origins.urls[Int(row.origin)])
+    let url = plainURL(at: position)
     var entry = ManifestEntry(url: url)
     if let id = id(of: row) {
       entry.id = id

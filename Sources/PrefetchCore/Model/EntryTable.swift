@@ -34,6 +34,14 @@ package struct EntryTable: Sendable {
   let makeIdentifier: IdentifierMaker?
   /// How often a URL was named again; the first mention counts.
   package private(set) var duplicateCount = 0
+  /// Whether any entry asks something of the network, and what has to be known for it.
+  package var hasNetworkRules: Bool { !networkRules.isEmpty }
+  package private(set) var networkAspects: Set<NetworkConditions.Aspect> = []
+  /// All that entries ask of the network, each once.
+  package private(set) var networkRules: [NetworkPolicy] = []
+  private var networkNumbers: [NetworkPolicy: Int32] = [:]
+  /// Into ``networkRules``, negative for nothing; as long as ``special`` up to the last that asks.
+  private var networkNumber: [Int32] = []
   var folder: Folder?
   /// What a relative reference follows, then one of them, to make one text of both.
   var candidate: [UInt8] = []
@@ -62,6 +70,9 @@ package struct EntryTable: Sendable {
     let key = URLKey(entry.url.string)
     guard admit(key) else { return }
     special.append(entry)
+    if let network = entry.network {
+      note(network)
+    }
     var row = Row(
       start: text.count,
       size: entry.size ?? -1,
@@ -69,6 +80,24 @@ package struct EntryTable: Sendable {
     )
     row.beside = Int32(special.count)
     append(row, key: key, digest: entry.digests.first.flatMap(Self.contentDigest))
+  }
+
+  private mutating func note(_ network: NetworkPolicy) {
+    networkAspects.formUnion(network.aspects)
+    let number = networkNumbers[network] ?? Int32(networkRules.count)
+    if number == networkRules.count {
+      networkRules.append(network)
+      networkNumbers[network] = number
+    }
+    networkNumber += repeatElement(-1, count: special.count - 1 - networkNumber.count)
+    networkNumber.append(number)
+  }
+
+  /// Which of ``networkRules`` an entry asks for.
+  package func networkRule(at position: Int) -> Int? {
+    let place = Int(rows[position].beside) - 1
+    guard networkNumber.indices.contains(place), networkNumber[place] >= 0 else { return nil }
+    return Int(networkNumber[place])
   }
 
   mutating func admit(_ key: URLKey) -> Bool {

@@ -1,12 +1,19 @@
 /// Bytes as pairs of hexadecimal digits.
 package enum Hexadecimal {
-  package static func encode(_ bytes: some Sequence<UInt8>) -> String {
-    var text: [UInt8] = []
-    for byte in bytes {
-      text.append(digits[Int(byte >> 4)])
-      text.append(digits[Int(byte & 15)])
+  package static func encode(_ bytes: some Collection<UInt8>) -> String {
+    unsafe String(unsafeUninitializedCapacity: 2 * bytes.count) { text in
+      var count = 0
+      for byte in bytes {
+        unsafe text[count] = digit(byte >> 4)
+        unsafe text[count + 1] = digit(byte & 15)
+        count += 2
+      }
+      return count
     }
-    return String(decoding: text, as: UTF8.self)
+  }
+
+  private static func digit(_ value: UInt8) -> UInt8 {
+    value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "a") - 10 + value
   }
 
   /// Nil unless the text is an even number of digits and nothing else.
@@ -33,6 +40,4 @@ package enum Hexadecimal {
     default: nil
     }
   }
-
-  private static let digits = Array("0123456789abcdef".utf8)
 }

@@ -15,8 +15,27 @@ package struct IPAddress: Hashable, Sendable {
     bytes = parsed.count == 16 && parsed.starts(with: mappedPrefix) ? Array(parsed[12...]) : parsed
   }
 
+  /// Of the host of a URL, where version 6 stands in brackets.
+  package init?(host: String) {
+    if host.utf8.first == UInt8(ascii: "[") {
+      self.init(host.dropFirst().dropLast())
+    } else {
+      // Names end in a letter or a dot.
+      guard let last = host.utf8.last, ASCII.isDigit(last) || host.utf8.contains(0x3A) else {
+        return nil
+      }
+      self.init(host)
+    }
+  }
+
+  /// 4 or 16 bytes, not a mapped address.
+  init(bytes: [UInt8]) {
+    self.bytes = bytes
+  }
+
   /// Loopback, private, link-local, unique-local or unspecified: not reachable from elsewhere.
   package var isLocal: Bool {
+    if let inner = translated { return inner.isLocal }
     if bytes.count == 4 {
       return switch (bytes[0], bytes[1]) {
       case (0, _), (10, _), (127, _), (169, 254), (172, 16...31), (192, 168), (100, 64...127): true
@@ -25,6 +44,13 @@ package struct IPAddress: Hashable, Sendable {
     }
     if bytes.dropLast().allSatisfy({ $0 == 0 }) { return bytes[15] <= 1 }
     return bytes[0] & 0xFE == 0xFC || (bytes[0] == 0xFE && bytes[1] & 0xC0 == 0x80)
+  }
+
+  /// The version 4 address that a translator on the way would go to (RFC 6052).
+  private var translated: IPAddress? {
+    let prefix: [UInt8] = [0, 0x64, 0xFF, 0x9B, 0, 0, 0, 0, 0, 0, 0, 0]
+    guard bytes.count == 16, bytes.starts(with: prefix) else { return nil }
+    return IPAddress(bytes: Array(bytes[12...]))
   }
 
   private static func parseIPv4(_ text: Substring) -> [UInt8]? {
@@ -71,5 +97,27 @@ package struct IPAddress: Hashable, Sendable {
       }
     }
     return bytes
+  }
+}
+
+extension IPAddress: CustomStringConvertible {
+  /// Decimal numbers, or as RFC 5952 has it: small letters, the longest run of zeros left out.
+  package var description: String {
+    guard bytes.count == 16 else { return bytes.map { "\($0)" }.joined(separator: ".") }
+    let groups = stride(from: 0, to: 16, by: 2).map {
+      UInt16(bytes[$0]) << 8 | UInt16(bytes[$0 + 1])
+    }
+    var zeros = 0..<0
+    var start = 0
+    while start < groups.count {
+      var end = start
+      while end < groups.count, groups[end] == 0 { end += 1 }
+      if end - start > max(zeros.count, 1) { zeros = start..<end }
+      start = max(end, start + 1)
+    }
+    let spelled = groups.map { String($0, radix: 16) }
+    guard !zeros.isEmpty else { return spelled.joined(separator: ":") }
+    let head = spelled[..<zeros.lowerBound].joined(separator: ":")
+    return "\(head)::\(spelled[zeros.upperBound...].joined(separator: ":"))"
   }
 }

@@ -24,6 +24,8 @@ package struct ManifestEntry: Hashable, Sendable {
   package var headers: [HeaderField]
   /// The published name.
   package var path: String?
+  /// What it asks of the network beyond what its segment does.
+  package var network: NetworkPolicy?
 
   package init(url: WebURL) {
     self.url = url
@@ -59,16 +61,19 @@ extension ManifestEntry {
 }
 
 extension ContentRecord {
-  /// Takes over what the entry says about the item; whether that was news.
-  @discardableResult
-  package mutating func describe(_ entry: ManifestEntry) -> Bool {
-    let before = (id, provider, type, expiresAt)
+  /// Takes over what the entry says about the item.
+  package mutating func describe(_ entry: ManifestEntry) {
     id = entry.id ?? id
     provider = entry.provider
     type = entry.type
     expiresAt = entry.expires
     description = entry.descriptionHash
-    return before != (id, provider, type, expiresAt)
+  }
+
+  /// Whether it says of the item what the entry says.
+  package func isDescribed(by entry: ManifestEntry) -> Bool {
+    (entry.id == nil || entry.id == id) && entry.provider == provider && entry.type == type
+      && entry.expires == expiresAt
   }
 }
 
@@ -94,6 +99,9 @@ package struct Manifest: Hashable, Sendable {
   package var bundleID: String?
   package var segment: String?
   package var priority: Int?
+  /// What its publisher asks of the network.
+  package var network: NetworkPolicy?
+  package var maximumFileSize: Int64?
   package var warnings: [Diagnostic]
 
   package init(entries: EntryTable = EntryTable()) {

@@ -17,6 +17,10 @@ package struct RunRequest: Sendable {
   /// Recorded segments of this identity that are neither declared nor subscribed any more.
   package var forgotten: [SegmentKey]
   package var policy: RunPolicy
+  /// Of the registered license.
+  package var credentials: Shared<OriginCredentials>?
+  /// Where the license would have to be registered, and is not.
+  package var withheld: WithheldOrigin?
   /// Whether items that are simply kept are told one by one.
   package var listsKept = false
   /// Whether the report keeps the items one by one; without it, of a million only those that weigh
@@ -45,6 +49,8 @@ package struct SegmentDeclaration: Sendable {
 
   package var name: String
   package var source: Source
+  /// Of inline entries that were taken from a manifest out there: whose they are.
+  package var excerptOf: WebURL?
   package var isRequired: Bool
   /// 1 first, nil last.
   package var priority: Int?
@@ -68,6 +74,25 @@ package struct SegmentDeclaration: Sendable {
   package var honorsNoStore = false
   /// Bytes a second of all its transfers together.
   package var rate: Int64?
+  /// What it asks of the network beyond what holds for all.
+  package var network: NetworkPolicy?
+
+  /// Whether whoever names its items is trusted with the choice of that server: the configuration, a
+  /// file here, or a manifest on the same one.
+  package func chose(_ url: WebURL) -> Bool {
+    switch source {
+    case .remote(let manifest): manifest.origin == url.origin
+    case .inline: excerptOf.map { $0.origin == url.origin } ?? true
+    case .file: true
+    }
+  }
+
+  /// Who named its items, as far as that is known before its manifest is asked for.
+  func provenance(under policy: RunPolicy) -> Provenance {
+    excerptOf.map {
+      Provenance(servedFrom: $0, throughProxy: policy.connections.mayBeProxied)
+    } ?? .local
+  }
 
   package init(name: String, source: Source) {
     self.name = name

@@ -34,7 +34,7 @@ package struct WebURL: Hashable, Sendable {
   package static let maximumLength = 8192
 
   package let scheme: Scheme
-  /// Lower case; IPv6 addresses in brackets.
+  /// Lower case, what is beyond ASCII as `xn--…`; IPv6 addresses in brackets.
   package let host: String
   package let port: Int
   /// Begins with a slash.
@@ -228,8 +228,13 @@ extension WebURL {
     } else {
       hostEnd = authority.firstIndex(of: ":") ?? authority.endIndex
     }
-    let host = authority[..<hostEnd].lowercased()
-    guard !host.isEmpty else { throw .missingHost }
+    let written = authority[..<hostEnd]
+    guard !written.isEmpty else { throw .missingHost }
+    let isPlain = written.utf8.allSatisfy { $0 < 0x80 }
+    // An address has one spelling; other alphabets' dots and digits are no second one.
+    guard let host = InternationalName.ascii(written), isPlain || IPAddress(host) == nil else {
+      throw .internationalHost(String(written))
+    }
     try checkHost(host)
     let portText = authority[hostEnd...]
     guard !portText.isEmpty else { return (host, nil) }
@@ -248,7 +253,6 @@ extension WebURL {
       guard IPAddress(host.dropFirst().dropLast()) != nil else { throw .invalidHost(host) }
       return
     }
-    guard host.utf8.allSatisfy({ $0 < 0x80 }) else { throw .internationalHost(host) }
     let isName = host.utf8.allSatisfy {
       isLetter($0) || ASCII.isDigit($0) || "-._~".utf8.contains($0)
     }
@@ -353,7 +357,8 @@ extension WebURL.Fault: CustomStringConvertible {
     case .userInformation: "holds user-info; put credentials into `headers`"
     case .missingHost: "names no host"
     case .invalidHost(let host): "has the host `\(host)`, which is no valid name or address"
-    case .internationalHost(let host): "has the host `\(host)`; write it in its ASCII (`xn--`) form"
+    case .internationalHost(let host):
+      "has the host `\(host)`, of which no ASCII (`xn--`) form can be made; write that form itself"
     case .invalidPort(let port): "has the port `\(port)`, which is not in 1–65535"
     case .forbiddenCharacter(let scalar):
       "holds the character U+\(String(scalar.value, radix: 16, uppercase: true)), which no URL may hold"

@@ -32,6 +32,10 @@ package enum ManifestGuard {
         "its `bundle_id` is `\(theirs)`, the configuration's is `\(ours)`"
       )
     }
+    let zones = manifest.network?.localHours.compactMap(\.zone) ?? []
+    if let name = zones.first(where: { policy.zone($0) == nil }) {
+      return Failure(.manifestInvalid, "this system has no time zone `\(name)`")
+    }
     if let expires = manifest.expires, expires <= now {
       return Failure(.manifestGuard, "it expired at \(Timestamp.format(expires))")
     }

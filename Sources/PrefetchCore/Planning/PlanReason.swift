@@ -1,6 +1,8 @@
 /// Why the planner decided as it did; words are made only where somebody reads them.
 package enum PlanReason: Hashable, Sendable {
   case refusedTransport
+  /// A server out there names an address in here.
+  case refusedAddress
   case noDigest
   case tooLarge
   case paused
@@ -26,6 +28,7 @@ package enum PlanReason: Hashable, Sendable {
   package var text: String {
     switch self {
     case .refusedTransport: "transport security"
+    case .refusedAddress: "address"
     case .noDigest: "no digest"
     case .tooLarge: "too large"
     case .paused: "paused"
@@ -58,13 +61,12 @@ package enum PlanReason: Hashable, Sendable {
     now: Instant
   ) -> Failure? {
     switch self {
-    case .refusedTransport:
-      guard case .refused(_, let hint) = policy.transportSecurity.decide(entry.url, at: now) else {
-        return nil
-      }
-      return Failure(
-        .transportSecurity,
-        "plain http to `\(entry.url.host)` is not allowed; \(hint)"
+    case .refusedTransport, .refusedAddress:
+      return policy.refusal(
+        of: entry.url,
+        for: RequestPurpose(itemType: entry.type),
+        named: self == .refusedAddress ? .publicServer : .local,
+        at: now
       )
     case .noDigest:
       return Failure(

@@ -25,10 +25,17 @@ package enum Planner {
     key: SegmentKey,
     entries: EntryTable,
     facts: Facts,
+    named provenance: Provenance = .local,
     listsKept: Bool = false
   ) -> PlanFragment {
     let inventory = facts.inventory
-    let judge = Judge(segment: segment, policy: facts.policy, now: facts.now, origins: entries)
+    let judge = Judge(
+      segment: segment,
+      policy: facts.policy,
+      now: facts.now,
+      origins: entries,
+      named: provenance
+    )
     let holder = inventory.segmentKeys.firstIndex(of: key)
     let holdingSets = inventory.holderSets.map { set in holder.map(set.contains) ?? false }
     var isNamed = [Bool](repeating: false, count: holder == nil ? 0 : inventory.count)
@@ -44,6 +51,8 @@ package enum Planner {
         size: entries.size(at: index),
         sha256: entries.plainDigest(at: index),
         origin: entries.originNumber(at: index),
+        purpose: judge.asksForPurpose
+          ? RequestPurpose(itemType: entries.type(at: index)) : .other,
         full: full
       )
       guard let position = inventory.position(of: entries.key(at: index)) else {
@@ -94,13 +103,26 @@ package enum Planner {
     record: ContentRecord?,
     segment: SegmentDeclaration,
     policy: RunPolicy,
+    named provenance: Provenance = .local,
     now: Instant,
     isMissing: Bool = false
   ) -> (decision: PlannedStep.Decision, reason: PlanReason) {
     let table = EntryTable([entry])
-    let judge = Judge(segment: segment, policy: policy, now: now, origins: table)
+    let judge = Judge(
+      segment: segment,
+      policy: policy,
+      now: now,
+      origins: table,
+      named: provenance
+    )
     return judge.decide(
-      Wanted(size: entry.size, sha256: nil, origin: 0, full: entry),
+      Wanted(
+        size: entry.size,
+        sha256: nil,
+        origin: 0,
+        purpose: RequestPurpose(itemType: entry.type),
+        full: entry
+      ),
       row: record.map { Inventory.Row($0, item: 0) },
       strong: record?.otherDigests ?? [:],
       isMissing: isMissing
@@ -130,12 +152,17 @@ package enum Planner {
 
   /// What the manifest, the configuration and the segments say about how long an answer holds.
   package static func lifetimes(
-    _ entry: ManifestEntry,
-    of segments: [SegmentDeclaration],
+    _ entry: ManifestEntry?,
+    ofSegments segments: some Sequence<Freshness.Lifetime?>,
     policy: RunPolicy
   ) -> [Freshness.Lifetime] {
-    let bound = policy.freshnessLimit.map { Freshness.Lifetime.atMost($0) }
-    return [entry.lifetime, bound].compactMap(\.self) + segments.compactMap(\.lifetime)
+    var lifetimes: [Freshness.Lifetime] = []
+    if let own = entry?.lifetime { lifetimes.append(own) }
+    if let bound = policy.freshnessLimit { lifetimes.append(.atMost(bound)) }
+    for lifetime in segments {
+      if let lifetime { lifetimes.append(lifetime) }
+    }
+    return lifetimes
   }
 
   /// Whether a stored body is known not to be the declared one.
@@ -152,150 +179,11 @@ package enum Planner {
     switch reason {
     case .digestMatches, .immutable, .entityTagMatches: .distantFuture
     case .freshUntil(let until): until
-    case .refusedTransport, .noDigest, .tooLarge, .paused, .notStored, .objectLost,
+    case .refusedTransport, .refusedAddress, .noDigest, .tooLarge, .paused, .notStored, .objectLost,
       .refetchAskedFor, .digestDiffers, .sizeDiffers, .offline, .noValidators,
       .revalidationAskedFor, .stale, .failedBefore, .notStoredOffline, .objectLostOffline,
       .digestDiffersOffline, .sizeDiffersOffline:
       Instant(milliseconds: .min)
     }
-  }
-}
-
-/// What an entry says about content, from the columns or in full.
-private struct Wanted {
-  var size: Int64?
-  /// Of an entry that says no more than the columns hold.
-  var sha256: ContentDigest?
-  var origin: Int
-  var full: ManifestEntry?
-
-  var hasProof: Bool {
-    sha256 != nil || full?.digests.contains { $0.algorithm.isTrustworthy } ?? false
-  }
-}
-
-/// Decides about the entries of one segment.
-private struct Judge {
-  private let segment: SegmentDeclaration
-  private let policy: RunPolicy
-  private let now: Instant
-  private let limit: Int64?
-  /// For each origin whether transport security lets requests go there.
-  private let isAllowed: [Bool]
-  /// What bounds freshness whatever an entry says.
-  private let limits: [Freshness.Lifetime]
-
-  init(segment: SegmentDeclaration, policy: RunPolicy, now: Instant, origins: EntryTable) {
-    self.segment = segment
-    self.policy = policy
-    self.now = now
-    limit = segment.maximumFileSize ?? policy.maximumFileSize
-    isAllowed = origins.allOrigins.map { url in
-      if case .refused = policy.transportSecurity.decide(url, at: now) { return false }
-      return true
-    }
-    limits = [policy.freshnessLimit.map { .atMost($0) }, segment.lifetime].compactMap(\.self)
-  }
-
-  func decide(
-    _ wanted: Wanted,
-    row: Inventory.Row?,
-    strong: [DigestAlgorithm: [UInt8]],
-    isMissing: Bool
-  ) -> (PlannedStep.Decision, PlanReason) {
-    guard isAllowed[wanted.origin] else { return (.fail, .refusedTransport) }
-    if segment.requiresDigest, !wanted.hasProof { return (.fail, .noDigest) }
-    if let limit, let size = wanted.size, size > limit { return (.fail, .tooLarge) }
-    guard let row else {
-      return policy.isOffline ? (.fail, .notStoredOffline) : (.fetch, .notStored)
-    }
-    if row.state == .paused { return (.keep, .paused) }
-    guard row.hasBody else {
-      return policy.isOffline ? (.fail, .notStoredOffline) : (.fetch, .notStored)
-    }
-    if isMissing {
-      return policy.isOffline ? (.fail, .objectLostOffline) : (.fetch, .objectLost)
-    }
-    return decideStored(wanted, row: row, strong: strong)
-  }
-
-  private func decideStored(
-    _ wanted: Wanted,
-    row: Inventory.Row,
-    strong: [DigestAlgorithm: [UInt8]]
-  ) -> (PlannedStep.Decision, PlanReason) {
-    if policy.refetchesAll, !policy.isOffline { return (.update, .refetchAskedFor) }
-    switch comparison(wanted, row: row, strong: strong) {
-    case .different:
-      return policy.isOffline ? (.fail, .digestDiffersOffline) : (.update, .digestDiffers)
-    case .equal where !policy.revalidatesAll:
-      return (.keep, .digestMatches)
-    case .equal, .unknown:
-      break
-    }
-    if let size = wanted.size, size != row.size {
-      return policy.isOffline ? (.fail, .sizeDiffersOffline) : (.update, .sizeDiffers)
-    }
-    if policy.isOffline { return (.keep, .offline) }
-    if !policy.revalidatesAll {
-      if let tag = wanted.full?.entityTag, row.entityTag == Inventory.tagHash(tag) {
-        return (.keep, .entityTagMatches)
-      }
-      if let until = freshUntil(wanted, row: row), now < until {
-        return (.keep, until == .distantFuture ? .immutable : .freshUntil(until))
-      }
-    }
-    guard row.hasValidators else { return (.update, .noValidators) }
-    return (.revalidate, policy.revalidatesAll ? .revalidationAskedFor : .stale)
-  }
-
-  private func comparison(
-    _ wanted: Wanted,
-    row: Inventory.Row,
-    strong: [DigestAlgorithm: [UInt8]]
-  ) -> Comparison {
-    if let sha256 = wanted.sha256 { return sha256 == row.digest ? .equal : .different }
-    guard let full = wanted.full else { return .unknown }
-    return Comparison(full.digests, stored: row.digest, strong: strong)
-  }
-
-  /// A bound that came after the answer shortens what was recorded with it.
-  private func freshUntil(_ wanted: Wanted, row: Inventory.Row) -> Instant? {
-    let bounds = limits + [wanted.full?.lifetime].compactMap(\.self)
-    if bounds.contains(.immutable) { return .distantFuture }
-    guard row.freshUntil != Inventory.Row.never else { return nil }
-    let until = Instant(milliseconds: row.freshUntil)
-    guard row.validatedAt != Inventory.Row.never else { return until }
-    return Freshness.capped(
-      until,
-      by: bounds,
-      since: Instant(milliseconds: row.validatedAt)
-    )
-  }
-}
-
-/// What declared digests say of a stored body.
-private enum Comparison {
-  case equal
-  case different
-  case unknown
-
-  /// One algorithm known on both sides decides; the strongest comes first.
-  init(
-    _ expected: [ExpectedDigest],
-    stored digest: ContentDigest,
-    strong: [DigestAlgorithm: [UInt8]]
-  ) {
-    let byStrength = expected.filter(\.algorithm.isTrustworthy).sorted {
-      $0.algorithm > $1.algorithm
-    }
-    for algorithm in byStrength.map(\.algorithm) {
-      let stored = algorithm == .sha256 ? digest.bytes : strong[algorithm]
-      guard let stored else { continue }
-      let isMatch = byStrength.contains { $0.algorithm == algorithm && $0.bytes == stored }
-      self = isMatch ? .equal : .different
-      return
-    }
-    self = .unknown
   }
 }

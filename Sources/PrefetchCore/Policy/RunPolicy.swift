@@ -1,8 +1,13 @@
 /// The rules of a run, as values that the planner and the dispatcher read.
 package struct RunPolicy: Sendable {
   package var transportSecurity = TransportSecurity()
+  package var connections = ConnectionPolicy()
   package var redirects = RedirectPolicy()
   package var retries = RetryPolicy()
+  /// Under what conditions anything is transferred; segments may narrow it.
+  package var network = NetworkPolicy()
+  /// Time zones by name; nil asks for the one that the configuration names for its own rules.
+  package var zone: @Sendable (String?) -> TimeZoneRules? = { _ in nil }
   /// Transfers in flight at once.
   package var concurrency = 8
   /// HTTP/1.1 connections to one host; over HTTP/2 eight times as many streams.

@@ -36,7 +36,8 @@ extension ExitStatus {
     let manifests = report.segments.compactMap { segment in
       segment.manifest.failure.map { Finding(code: $0.code, counts: segment.isRequired) }
     }
-    return items + manifests
+    let registration = report.registration.map { Finding(code: $0.code, counts: true) }
+    return items + manifests + [registration].compactMap(\.self)
   }
 
   private static func ofContent(_ report: Report, failures: [Finding], detailed: Bool) -> ExitStatus

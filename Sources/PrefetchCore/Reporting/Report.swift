@@ -34,12 +34,19 @@ package struct Report: Sendable {
   package var diagnostics: [Diagnostic] = []
   package var signal: Int32?
   package var storeFailure: Failure?
+  /// Why the license is refused, or why it could not safely be shown.
+  package var registration: Failure?
   /// Whether any server said anything but "not now".
   package var hasAnswer = false
   /// Hosts that the next run must leave alone for a while.
   package var gates: [HostGate] = []
+  /// Hosts that HTTP/3 does not get through to, as ``WebURL/authority`` has them.
+  package var http3Failures: Set<String> = []
   /// Something that held the whole run back, before any segment was looked at.
   package var deferral: Deferral?
+  /// As it was seen last; nil where nobody had to look.
+  package var network: NetworkConditions?
+  package var quality = NetworkQuality.unknown
 
   package init(mode: RunRequest.Mode, identity: String, started: Instant) {
     self.mode = mode
@@ -113,6 +120,19 @@ package struct Totals: Hashable, Sendable {
       removed += 1
     }
     if item.source == .network { bytesBody += size }
+  }
+
+  /// As each of them would be counted by itself.
+  package mutating func countConfirmed(_ count: Int, bytes: Int64) {
+    revalidated += Int64(count)
+    bytesSaved += bytes
+  }
+
+  /// So many requests that were answered with the same status at the first try.
+  package mutating func count(_ answers: Int, status: Int, wireBytes: Int64) {
+    requests += Int64(answers)
+    notModified += status == 304 ? Int64(answers) : 0
+    bytesWire += wireBytes
   }
 
   package mutating func count(_ request: RequestResult) {

@@ -8,6 +8,7 @@ package struct ReportBuilder: Sendable {
   private var positions: [String: Int] = [:]
   /// The last item of each URL.
   private var itemPositions: [String: Int] = [:]
+  private var unexpectedKeys: Set<UnexpectedKey> = []
 
   package init(
     mode: RunRequest.Mode,
@@ -33,14 +34,33 @@ package struct ReportBuilder: Sendable {
     switch fact {
     case .itemsDiscovered, .itemStarted, .bytesReceived:
       break
+    case .conditionsRead(let conditions):
+      report.network = conditions
+    case .qualityChanged(let quality):
+      report.quality = quality
     case .itemsKept(let name, let count, let bytes, let freshCount, let freshBytes):
       report.totals.kept += Int64(freshCount)
       report.totals.bytesSaved += freshBytes
       guard let position = positions[name] else { return }
       report.segments[position].totals.kept += Int64(count)
       report.segments[position].totals.bytesSaved += bytes
+    case .itemsConfirmed(let name, let count, let bytes):
+      report.totals.countConfirmed(count, bytes: bytes)
+      guard let position = positions[name] else { return }
+      report.segments[position].totals.countConfirmed(count, bytes: bytes)
+    case .requestsAnswered(let name, let count, let status, let wireBytes):
+      report.totals.count(count, status: status, wireBytes: wireBytes)
+      if !Self.isBusy(status) { report.hasAnswer = true }
+      guard let position = positions[name] else { return }
+      report.segments[position].totals.count(count, status: status, wireBytes: wireBytes)
     case .requestFinished(let request):
       report.totals.count(request)
+      if request.didFallBackFromHTTP3, let url = request.url {
+        report.http3Failures.insert(url.authority)
+      }
+      if let key = request.unexpectedKey, let url = request.url {
+        tell(UnexpectedKey(host: url.host, key: key))
+      }
       for position in request.segments.compactMap({ positions[$0] }) {
         report.segments[position].totals.count(request)
       }
@@ -70,11 +90,19 @@ package struct ReportBuilder: Sendable {
       report.segments[position].priority = segment.priority
       report.segments[position].isRequired = segment.isRequired
       report.segments[position].deferral = segment.deferral
+    case .registration:
+      break
     case .interrupted(let signal):
       report.signal = signal
     case .storeFailed(let failure):
       report.storeFailure = report.storeFailure ?? failure
     }
+  }
+
+  /// Each of them once, however many requests met it.
+  private mutating func tell(_ unexpected: UnexpectedKey) {
+    guard unexpectedKeys.insert(unexpected).inserted else { return }
+    report.diagnostics.append(unexpected.diagnostic)
   }
 
   /// Items that nothing came of are told one by one only where that was asked for.

@@ -34,7 +34,7 @@ extension DiskStore {
       guard var emptied = try record(url: url) else { continue }
       emptied.forgetBody()
       emptied.state = state
-      changes.append(.record(emptied, body: nil))
+      changes.append(.store(emptied, body: nil, joining: []))
     }
     _ = try commit(changes)
   }
@@ -91,10 +91,11 @@ extension DiskStore {
     return try Self.withObjectsLocked(writing.layout) { () throws(Failure) in
       let references = try references()
       let writer = try writer()
-      let pending = try database.reading { () throws(Failure) in
-        try publications(bodies, references)
+      let pending = try publications(bodies)
+      let newBytes = try newBytes(of: pending, references)
+      try writing.publisher.publish(pending, noting: &times) { digest throws(Failure) in
+        try references.contains(digest)
       }
-      try writing.publisher.publish(pending, noting: &times)
       try database.transaction { () throws(Failure) in
         writer.begin(locks: LockRule(now: clockStart))
         try body(writer) { digest throws(Failure) in
@@ -106,18 +107,13 @@ extension DiskStore {
         try writer.end()
       }
       hasCommitted = true
-      for publication in pending where !publication.isKnown {
-        usedBytes? += publication.size
-      }
+      usedBytes? += newBytes
       try tidyUp(after: writer, references, writing)
       return writer.removed
     }
   }
 
-  private func publications(
-    _ bodies: [StagedBody],
-    _ references: ObjectReferences
-  ) throws(Failure) -> [Publication] {
+  private func publications(_ bodies: [StagedBody]) throws(Failure) -> [Publication] {
     var seen: Set<ContentDigest> = []
     var publications: [Publication] = []
     for body in bodies where seen.insert(body.digest).inserted {
@@ -125,12 +121,24 @@ extension DiskStore {
         Publication(
           digest: body.digest,
           size: body.size,
-          staged: try staging.staged(body),
-          isKnown: try references.contains(body.digest)
+          staged: try staging.staged(body)
         )
       )
     }
     return publications
+  }
+
+  /// What these add to all bodies; asked only where those are counted.
+  private func newBytes(
+    of publications: [Publication],
+    _ references: ObjectReferences
+  ) throws(Failure) -> Int64 {
+    guard usedBytes != nil else { return 0 }
+    var bytes: Int64 = 0
+    for publication in publications where try !references.contains(publication.digest) {
+      bytes += publication.size
+    }
+    return bytes
   }
 
   /// What fails here leaves orphans, which a later run removes; the commit itself has succeeded.

@@ -9,14 +9,7 @@ extension DiskStore {
     try answering { () throws(Failure) in
       let query = try recordQuery()
       // One transaction, since every one of them takes locks.
-      return try database().reading { () throws(Failure) in
-        var records: [ContentRecord?] = []
-        records.reserveCapacity(items.count)
-        for item in items {
-          records.append(try query.record(item, isNamed: false))
-        }
-        return records
-      }
+      return try database().reading { () throws(Failure) in try query.records(items) }
     }
   }
 

@@ -1,36 +1,6 @@
 package import PrefetchCore
 
 extension DiskStore {
-  /// Also those manifests of segments that are gone, besides the inventory's objects.
-  package func missingObjects(
-    of inventory: RecordInventory
-  ) throws(Failure) -> Set<ContentDigest> {
-    var folders: [UInt8: Int64] = [:]
-    for prefix in UInt8.min...UInt8.max {
-      let modified = try objects?.modified(prefix) ?? FolderTimes.absent
-      if !times.isComplete(prefix, modified: modified) {
-        folders[prefix] = modified
-      }
-    }
-    guard !folders.isEmpty else { return [] }
-    var expected: [UInt8: Set<ContentDigest>] = [:]
-    let manifests = try segments().compactMap(\.manifest)
-    for digest in inventory.records.lazy.compactMap(\.digest) where folders[digest.prefix] != nil {
-      expected[digest.prefix, default: []].insert(digest)
-    }
-    for digest in manifests where folders[digest.prefix] != nil {
-      expected[digest.prefix, default: []].insert(digest)
-    }
-    var missing: Set<ContentDigest> = []
-    for (prefix, modified) in folders {
-      let present = try objects?.digests(in: prefix) ?? []
-      let absent = expected[prefix, default: []].subtracting(present)
-      missing.formUnion(absent)
-      times.didExamine(prefix, modified: modified, isComplete: absent.isEmpty)
-    }
-    return missing
-  }
-
   /// Looks at the times of the folders alone.
   package func hasUnseenChanges() throws(Failure) -> Bool {
     for prefix in UInt8.min...UInt8.max {

@@ -1,10 +1,6 @@
 package import PrefetchCore
 
 extension DiskStore {
-  package func inventory() throws(Failure) -> RecordInventory {
-    try answering { () throws(Failure) in try readInventory() }
-  }
-
   package func segments() throws(Failure) -> [SegmentRecord] {
     try answering { () throws(Failure) in
       let rows = try database().prepare(
@@ -48,22 +44,6 @@ extension DiskStore {
     return items
   }
 
-  /// The records of a segment in the order in which they came to be.
-  package func members(of key: SegmentKey) throws(Failure) -> [ContentRecord] {
-    try answering { () throws(Failure) in
-      let rows = try database().prepare(
-        """
-        SELECT \(RecordRow.columns) FROM \(RecordRow.source) WHERE holders IN \
-        (SELECT holders FROM holder_sets WHERE segment=\
-        (SELECT segment FROM segments WHERE identity=?1 AND name=?2)) ORDER BY item
-        """
-      )
-      try rows.bind(1, key.identity)
-      try rows.bind(2, key.name)
-      return try Self.records(rows)
-    }
-  }
-
   package func segmentsHolding(url: String) throws(Failure) -> [SegmentKey] {
     try answering { () throws(Failure) in
       let rows = try database().prepare(
@@ -99,42 +79,5 @@ extension DiskStore {
       records.append(try RecordRow.read(rows))
     }
     return records
-  }
-
-  // MARK: RecordInventory
-
-  private func readInventory() throws(Failure) -> RecordInventory {
-    let database = try database()
-    // One transaction, so that both questions are answered from the same state.
-    try database.execute("BEGIN")
-    defer { try? database.execute("COMMIT") }
-    var holders = try HolderLists(database)
-    let count = Int(try database.number("SELECT count(*) FROM items") ?? 0)
-    let rows = try database.prepare(
-      """
-      SELECT \(RecordRow.columns), locked, locked_until, locked_process, holders \
-      FROM \(RecordRow.source) ORDER BY url
-      """
-    )
-    let locks = LockRule(now: clockStart)
-    var records: [ContentRecord] = []
-    var lists: [[Int]] = []
-    var locked: Set<String> = []
-    records.reserveCapacity(count)
-    lists.reserveCapacity(count)
-    while try rows.step() {
-      records.append(try RecordRow.read(rows))
-      let set = holders.position(of: rows.number(RecordRow.columnCount + 3))
-      lists.append(holders.sets[Int(set)])
-      if locks.isLocked(rows, from: RecordRow.columnCount) {
-        locked.insert(records[records.count - 1].url)
-      }
-    }
-    return RecordInventory(
-      records: records,
-      holders: lists,
-      segmentKeys: holders.keys,
-      locked: locked
-    )
   }
 }

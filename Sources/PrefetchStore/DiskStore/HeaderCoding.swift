@@ -8,45 +8,98 @@ internal import PrefetchCore
 enum HeaderCoding {
   static func encode(_ headers: HeaderBlock) -> [UInt8] {
     var bytes: [UInt8] = []
-    for field in headers.fields {
-      if let code = codes[field.name] {
+    bytes.reserveCapacity(256)
+    headers.forEachField { name, value in
+      if let code = code(of: name) {
         bytes.append(code)
       } else {
         bytes.append(0)
-        append(field.name, to: &bytes)
+        append(name, to: &bytes)
       }
-      append(field.value, to: &bytes)
+      append(value, to: &bytes)
     }
     return bytes
   }
 
-  /// Nil for bytes that `encode` never makes.
-  static func decode(_ bytes: RawSpan) -> HeaderBlock? {
-    var cursor = Cursor(offset: 0)
-    var headers = HeaderBlock()
-    headers.reserve(bytes: bytes.byteCount + 128, fields: 16)
-    while cursor.offset < bytes.byteCount {
-      guard let code = cursor.byte(bytes), code <= names.count,
-        let spelled = code == 0 ? cursor.text(bytes) : 0..<0, let value = cursor.text(bytes)
-      else { return nil }
-      if code == 0 {
-        headers.append(name: bytes.extracting(spelled), value: bytes.extracting(value))
-      } else {
-        let name = nameBytes[Int(code) - 1]
-        headers.append(name: unsafe name.span.bytes, value: bytes.extracting(value))
-      }
+  private static func code(of name: Span<UInt8>) -> UInt8? {
+    guard name.count < codesByLength.count else { return nil }
+    for code in codesByLength[name.count] where isSame(nameBytes[Int(code) - 1], name) {
+      return code
     }
-    return headers
+    return nil
   }
 
-  private static func append(_ text: String, to bytes: inout [UInt8]) {
-    var rest = text.utf8.count
+  private static func isSame(_ known: [UInt8], _ name: Span<UInt8>) -> Bool {
+    for index in name.indices where name[index] != known[index] { return false }
+    return true
+  }
+
+  /// Nil for bytes that `encode` never makes.
+  static func decode(_ bytes: RawSpan) -> HeaderBlock? {
+    var ends: [UInt32] = []
+    ends.reserveCapacity(2 * usualFields)
+    guard let size = measure(bytes, into: &ends) else { return nil }
+    // An array without room is one that all threads share, and setting its count would write to it.
+    guard size > 0 else { return HeaderBlock() }
+    let text = unsafe [UInt8](unsafeUninitializedCapacity: size) { place, count in
+      let room = UnsafeMutableRawBufferPointer(place)
+      func write(_ part: RawSpan) {
+        let rest = unsafe UnsafeMutableRawBufferPointer(rebasing: room[count...])
+        unsafe part.withUnsafeBytes { unsafe rest.copyMemory(from: $0) }
+        count += part.byteCount
+      }
+      var cursor = Cursor(offset: 0)
+      while let name = cursor.name(bytes), let value = cursor.text(bytes) {
+        switch name {
+        case .known(let index):
+          let known = nameBytes[index]
+          write(unsafe known.span.bytes)
+        case .spelled(let range): write(bytes.extracting(range))
+        }
+        write(bytes.extracting(value))
+      }
+    }
+    return HeaderBlock(text: text, ends: ends)
+  }
+
+  /// The size of all names and values, and where each of them ends.
+  private static func measure(_ bytes: RawSpan, into ends: inout [UInt32]) -> Int? {
+    var cursor = Cursor(offset: 0)
+    var size = 0
+    while cursor.offset < bytes.byteCount {
+      guard let name = cursor.name(bytes), let value = cursor.text(bytes) else { return nil }
+      size += name.length
+      ends.append(UInt32(size))
+      size += value.count
+      ends.append(UInt32(size))
+    }
+    return size
+  }
+
+  private static let usualFields = 10
+
+  private static func append(_ text: Span<UInt8>, to bytes: inout [UInt8]) {
+    var rest = text.count
     while rest >= 0x80 {
       bytes.append(UInt8(rest & 0x7f) | 0x80)
       rest >>= 7
     }
     bytes.append(UInt8(rest))
-    bytes.append(contentsOf: text.utf8)
+    unsafe text.withUnsafeBufferPointer { unsafe bytes.append(contentsOf: $0) }
+  }
+
+  private enum Name {
+    /// By its place in ``names``.
+    case known(Int)
+    /// Where it lies.
+    case spelled(Range<Int>)
+
+    var length: Int {
+      switch self {
+      case .known(let index): nameBytes[index].count
+      case .spelled(let range): range.count
+      }
+    }
   }
 
   private struct Cursor {
@@ -56,6 +109,11 @@ enum HeaderCoding {
       guard offset < bytes.byteCount else { return nil }
       defer { offset += 1 }
       return unsafe bytes.unsafeLoad(fromByteOffset: offset, as: UInt8.self)
+    }
+
+    mutating func name(_ bytes: RawSpan) -> Name? {
+      guard let code = byte(bytes), code <= names.count else { return nil }
+      return code == 0 ? text(bytes).map { .spelled($0) } : .known(Int(code) - 1)
     }
 
     /// Where the next text lies.
@@ -95,7 +153,12 @@ enum HeaderCoding {
 
   private static let nameBytes = names.map { Array($0.utf8) }
 
-  private static let codes = Dictionary(
-    uniqueKeysWithValues: zip(names, UInt8(1)...UInt8(names.count))
-  )
+  /// The codes of all names of each length.
+  private static let codesByLength = {
+    var codes = [[UInt8]](repeating: [], count: 1 + (nameBytes.map(\.count).max() ?? 0))
+    for (position, name) in nameBytes.enumerated() {
+      codes[name.count].append(UInt8(position + 1))
+    }
+    return codes
+  }()
 }

@@ -47,27 +47,19 @@ final class IndexWriter {
     isStored: (ContentDigest) throws(Failure) -> Bool
   ) throws(Failure) {
     switch change {
-    case .record(let record, let body):
-      try write(record, body: body, joining: [], isStored: isStored)
     case .store(let record, let body, let keys):
       try write(record, body: body, joining: keys, isStored: isStored)
     case .confirm(let confirmations):
       for confirmation in confirmations { try items.renewTimes(confirmation) }
-    case .join(let key, let urls):
-      try join(key, urls)
-    case .joinItems(let key, let numbers):
+    case .join(let key, let numbers):
       let segment = try segments.makingNumber(of: key)
       for number in numbers {
         guard let standing = try items.standing(item: number) else { continue }
         try join(segment, standing)
       }
-    case .leave(let key, let urls):
-      guard let segment = try segments.number(of: key) else { return }
-      for url in urls {
-        guard let standing = try items.standing(url: url) else { continue }
-        try leave(segment, key, standing)
-      }
-    case .leaveItems(let key, let numbers):
+    case .joinNew(let key, let urls):
+      try join(key, urls)
+    case .leave(let key, let numbers):
       guard let segment = try segments.number(of: key) else { return }
       for number in numbers {
         guard let standing = try items.standing(item: number) else { continue }

@@ -6,7 +6,7 @@ internal import PrefetchCrypto
 /// URL.
 enum ItemName {
   static func made(from url: String) -> String {
-    String(SHA256.digest(of: url).hexadecimal.prefix(length))
+    SHA256.digest(of: url).hexadecimal(ofFirst: length / 2)
   }
 
   /// What a row holds: nil for an id that can be made again.

@@ -18,9 +18,10 @@ final class ItemRows {
   private let findByDigest: Statement
   private let insertItem: Statement
   private let updateItem: Statement
-  private let writeTimes: Statement
+  private let insertTimes: Statement
   private let renewTimes: Statement
-  private let writeDetails: Statement
+  private let insertDetails: Statement
+  private let replaceDetails: Statement
   private let updateHolders: Statement
   private let findRemoval: Statement
   private let deletions: Deletions
@@ -55,17 +56,19 @@ final class ItemRows {
       other_digests=?9, holders=?10, is_declared=?11 WHERE item=?1
       """
     )
-    writeTimes = try database.prepare("REPLACE INTO item_times VALUES (?1, ?2, ?3)")
+    insertTimes = try database.prepare("INSERT INTO item_times VALUES (?1, ?2, ?3)")
     renewTimes = try database.prepare(
       "UPDATE item_times SET validated_at=?2, fresh_until=?3 WHERE item=?1"
     )
-    writeDetails = try database.prepare(
+    let details =
       """
-      REPLACE INTO item_details (item, id, provider, type, mime, status, headers, last_modified, \
+      INTO item_details (item, id, provider, type, mime, status, headers, last_modified, \
       final_url, fetched_at, expires_at, failure_code, failure_message, failure_transient) \
       VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)
       """
-    )
+    // A replacement looks for what it replaces, so what is new is only inserted.
+    insertDetails = try database.prepare("INSERT \(details)")
+    replaceDetails = try database.prepare("REPLACE \(details)")
     updateHolders = try database.prepare(
       "UPDATE items SET holders=?2, is_declared=?3 WHERE item=?1"
     )
@@ -136,6 +139,8 @@ final class ItemRows {
     let item = try takeNumber()
     try insertItem.bind(2, record.url)
     try write(record, item, holders: holders, isDeclared: holders != 0, with: insertItem)
+    try writeTimes(of: record, item, with: insertTimes)
+    try writeDetails(of: record, item, with: insertDetails)
     return item
   }
 
@@ -147,6 +152,8 @@ final class ItemRows {
       isDeclared: standing.isDeclared,
       with: updateItem
     )
+    try writeTimes(of: record, standing.item, with: renewTimes)
+    try writeDetails(of: record, standing.item, with: replaceDetails)
   }
 
   /// An item that a segment held once came through a segment.
@@ -182,29 +189,39 @@ final class ItemRows {
     try statement.bind(10, holders)
     try statement.bind(11, isDeclared)
     try statement.run()
-    try writeTimes.bind(1, item)
-    try writeTimes.bind(2, record.validatedAt)
-    try writeTimes.bind(3, record.freshUntil)
-    try writeTimes.run()
-    try writeDetails(of: record, item)
   }
 
-  private func writeDetails(of record: ContentRecord, _ item: Int64) throws(Failure) {
-    try writeDetails.bind(1, item)
-    try writeDetails.bind(2, ItemName.stored(record.id, url: record.url))
-    try writeDetails.bind(3, record.provider)
-    try writeDetails.bind(4, record.type)
-    try writeDetails.bind(5, record.mime)
-    try writeDetails.bind(6, record.status)
-    try writeDetails.bind(7, HeaderCoding.encode(record.headers))
-    try writeDetails.bind(8, record.validators.lastModified)
-    try writeDetails.bind(9, record.finalURL)
-    try writeDetails.bind(10, record.fetchedAt)
-    try writeDetails.bind(11, record.expiresAt)
-    try writeDetails.bind(12, record.failure?.code.rawValue)
-    try writeDetails.bind(13, record.failure?.message)
-    try writeDetails.bind(14, record.failure?.isTransient ?? false)
-    try writeDetails.run()
+  private func writeTimes(
+    of record: ContentRecord,
+    _ item: Int64,
+    with statement: borrowing Statement
+  ) throws(Failure) {
+    try statement.bind(1, item)
+    try statement.bind(2, record.validatedAt)
+    try statement.bind(3, record.freshUntil)
+    try statement.run()
+  }
+
+  private func writeDetails(
+    of record: ContentRecord,
+    _ item: Int64,
+    with statement: borrowing Statement
+  ) throws(Failure) {
+    try statement.bind(1, item)
+    try statement.bind(2, ItemName.stored(record.id, url: record.url))
+    try statement.bind(3, record.provider)
+    try statement.bind(4, record.type)
+    try statement.bind(5, record.mime)
+    try statement.bind(6, record.status)
+    try statement.bind(7, HeaderCoding.encode(record.headers))
+    try statement.bind(8, record.validators.lastModified)
+    try statement.bind(9, record.finalURL)
+    try statement.bind(10, record.fetchedAt)
+    try statement.bind(11, record.expiresAt)
+    try statement.bind(12, record.failure?.code.rawValue)
+    try statement.bind(13, record.failure?.message)
+    try statement.bind(14, record.failure?.isTransient ?? false)
+    try statement.run()
   }
 
   private func takeNumber() throws(Failure) -> Int64 {

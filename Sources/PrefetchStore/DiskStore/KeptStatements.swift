@@ -55,18 +55,67 @@ final class ObjectReferences {
 
 /// Whole records by their numbers.
 final class RecordQuery {
-  private let statement: Statement
+  /// Neighbours are read in one pass as long as so many rows are passed over for each.
+  private static let widestGap: Int64 = 4
+
+  private let one: Statement
+  private let range: Statement
 
   init(_ database: Database) throws(Failure) {
-    statement = try database.prepare(
-      "SELECT \(RecordRow.columns) FROM \(RecordRow.source) WHERE item=?1"
-    )
+    let source = "SELECT \(RecordRow.columns) FROM \(RecordRow.source)"
+    one = try database.prepare("\(source) WHERE item=?1")
+    range = try database.prepare("\(source) WHERE item BETWEEN ?1 AND ?2 ORDER BY item")
   }
 
   /// `isNamed` as in ``RecordRow/read(_:isNamed:)``.
   func record(_ item: Int64, isNamed: Bool = true) throws(Failure) -> ContentRecord? {
-    try statement.bind(1, item)
-    defer { statement.reset() }
-    return try statement.step() ? try RecordRow.read(statement, isNamed: isNamed) : nil
+    try one.bind(1, item)
+    defer { one.reset() }
+    return try one.step() ? try RecordRow.read(one, isNamed: isNamed) : nil
+  }
+
+  /// Those of several numbers, without ids that have to be made; nil for what is not there.
+  func records(_ items: [Int64]) throws(Failure) -> [ContentRecord?] {
+    var records = [ContentRecord?](repeating: nil, count: items.count)
+    // What is asked for together mostly came together, if not in this order.
+    let places = items.indices.sorted { items[$0] < items[$1] }
+    var start = 0
+    while start < places.count {
+      var end = start + 1
+      while end < places.count, items[places[end]] - items[places[end - 1]] <= Self.widestGap {
+        end += 1
+      }
+      if end - start > 1 {
+        try read(items, at: places[start..<end], into: &records)
+      } else {
+        records[places[start]] = try record(items[places[start]], isNamed: false)
+      }
+      start = end
+    }
+    return records
+  }
+
+  private func read(
+    _ items: [Int64],
+    at places: ArraySlice<Int>,
+    into records: inout [ContentRecord?]
+  ) throws(Failure) {
+    guard let first = places.first, let last = places.last else { return }
+    try range.bind(1, items[first])
+    try range.bind(2, items[last])
+    defer { range.reset() }
+    var hasRow = try range.step()
+    var read: Int?
+    for place in places {
+      while hasRow, range.number(0) < items[place] { hasRow = try range.step() }
+      guard hasRow, range.number(0) == items[place] else { continue }
+      // A number may be asked for twice.
+      if let read, items[read] == items[place] {
+        records[place] = records[read]
+      } else {
+        records[place] = try RecordRow.read(range, isNamed: false)
+      }
+      read = place
+    }
   }
 }

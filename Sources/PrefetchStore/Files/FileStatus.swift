@@ -9,6 +9,7 @@ struct FileStatus: Hashable {
   }
 
   let kind: Kind
+  let mode: mode_t
   let size: Int64
   /// How many names it has.
   let linkCount: Int
@@ -26,6 +27,7 @@ struct FileStatus: Hashable {
       case S_IFDIR: .folder
       default: .other
       }
+    mode = status.st_mode & 0o7777
     size = Int64(status.st_size)
     linkCount = Int(status.st_nlink)
     device = UInt64(status.st_dev)

@@ -143,7 +143,12 @@ final class Folder: Sendable {
 
   /// The first name for a file that has none; 0 or the negative error number.
   func link(_ unnamed: OpenFile, as name: String) -> Int32 {
-    SystemCall.number {
+    let result = SystemCall.number {
+      unsafe linkat(unnamed.number, "", number, name, Self.emptyPath)
+    }
+    // Not everybody may name a file by its descriptor; the way through /proc is longer.
+    guard result != 0, result != -EEXIST else { return result }
+    return SystemCall.number {
       unsafe linkat(
         AT_FDCWD,
         "/proc/self/fd/\(unnamed.number)",
@@ -153,6 +158,9 @@ final class Folder: Sendable {
       )
     }
   }
+
+  /// `AT_EMPTY_PATH`, which only GNU programs are told of.
+  private static let emptyPath: Int32 = 0x1000
 
   /// Copies a file into a new one.
   func copy(

@@ -2,7 +2,7 @@ internal import Glibc
 internal import PrefetchCore
 internal import Synchronization
 
-/// One part under its name, locked against everybody else as long as its file is open.
+/// One part under its name, locked against everybody else as long as this value lives.
 ///
 /// The file of facts is written last and removed first, so that it never speaks of another file.
 final class KeptPart: Sendable {
@@ -16,6 +16,11 @@ final class KeptPart: Sendable {
     self.name = name
     self.folder = folder
     self.facts = Mutex(facts)
+  }
+
+  deinit {
+    // As in ``KernelLock``.
+    flock(file.number, LOCK_UN)
   }
 
   /// Gives what is kept to a reader, and leaves the file at the offset from which it then grows.

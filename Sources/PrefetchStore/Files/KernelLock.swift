@@ -16,6 +16,12 @@ final class KernelLock {
     self.file = file
   }
 
+  deinit {
+    // Closing is not enough: a process that another thread starts just now shares the open file
+    // until it runs its own program.
+    flock(file.number, LOCK_UN)
+  }
+
   /// Nil when somebody else holds it until `patience` has passed.
   ///
   /// File systems without locks grant everything: there, keeping runs apart is up to their users.

@@ -17,8 +17,6 @@ struct Publication {
   let digest: ContentDigest
   let size: Int64
   let staged: StagedFile
-  /// Whether the index names the digest already, so that an existing file can be believed.
-  let isKnown: Bool
 }
 
 /// Gives bodies their names among the objects, and takes objects away.
@@ -43,7 +41,13 @@ struct ObjectPublisher {
   }
 
   /// When it returns, the bodies are under their names and as durable as they have to be.
-  func publish(_ publications: [Publication], noting times: inout FolderTimes) throws(Failure) {
+  ///
+  /// `isKnown` says whether the index names a digest, so that an existing file can be believed.
+  func publish(
+    _ publications: [Publication],
+    noting times: inout FolderTimes,
+    isKnown: (ContentDigest) throws(Failure) -> Bool
+  ) throws(Failure) {
     var files: [OpenFile] = []
     var changed: [Folder] = []
     var hasNewFolder = false
@@ -54,7 +58,7 @@ struct ObjectPublisher {
       let fileCount = files.count
       do throws(Failure) {
         for publication in group {
-          guard let file = try place(publication, in: folder) else { continue }
+          guard let file = try place(publication, in: folder, isKnown: isKnown) else { continue }
           files.append(file)
         }
       } catch {
@@ -77,7 +81,11 @@ struct ObjectPublisher {
       for publication in publications {
         publication.staged.part?.remove()
       }
-      try? remove(publications.filter { !$0.isKnown }.map(\.digest), noting: &times)
+      var lost: [ContentDigest] = []
+      for publication in publications where (try? isKnown(publication.digest)) == false {
+        lost.append(publication.digest)
+      }
+      try? remove(lost, noting: &times)
       throw error
     }
   }
@@ -114,7 +122,8 @@ struct ObjectPublisher {
   /// Returns the file if it has to be made durable, nil if it was there already.
   private func place(
     _ publication: Publication,
-    in folder: Folder
+    in folder: Folder,
+    isKnown: (ContentDigest) throws(Failure) -> Bool
   ) throws(Failure) -> OpenFile? {
     let name = publication.digest.hexadecimal
     let result = try link(publication.staged, as: name, in: folder)
@@ -123,8 +132,9 @@ struct ObjectPublisher {
       return try folder.open(name, O_RDONLY)
     }
     if result == -EEXIST {
-      if let file = try intactFile(name, of: publication, in: folder) {
-        return publication.isKnown ? nil : file
+      let isKnown = try isKnown(publication.digest)
+      if let file = try intactFile(name, of: publication, in: folder, isKnown: isKnown) {
+        return isKnown ? nil : file
       }
     } else if Self.isFinal(-result) {
       throw .system(-result, "create", folder.path(of: name))
@@ -150,13 +160,14 @@ struct ObjectPublisher {
   private func intactFile(
     _ name: String,
     of publication: Publication,
-    in folder: Folder
+    in folder: Folder,
+    isKnown: Bool
   ) throws(Failure) -> OpenFile? {
     do throws(Failure) {
       guard let file = try ObjectFolder.open(name, in: folder),
         try file.status().size == publication.size
       else { return nil }
-      if publication.isKnown { return file }
+      if isKnown { return file }
       return try ObjectFolder.digest(of: file) == publication.digest ? file : nil
     } catch {
       // Whatever cannot be read is no good object, and is replaced.

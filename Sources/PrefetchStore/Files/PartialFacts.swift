@@ -73,7 +73,7 @@ struct PartialFacts: Hashable {
   }
 
   private var checksum: String {
-    String(SHA256.digest(of: lines).hexadecimal.prefix(16))
+    SHA256.digest(of: lines).hexadecimal(ofFirst: 8)
   }
 
   private static func value(_ name: String, in line: Substring) -> String? {

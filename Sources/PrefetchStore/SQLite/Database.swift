@@ -23,6 +23,7 @@ internal import PrefetchCore
 
   init(path: String, named name: String, access: Access) throws(Failure) {
     self.name = name
+    Self.prepareLibrary
     var flags = SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_NOFOLLOW | SQLITE_OPEN_EXRESCODE
     var uri = "file:" + Self.escaped(path)
     switch access {
@@ -49,6 +50,11 @@ internal import PrefetchCore
   deinit {
     close()
   }
+
+  /// Once a process, before the first use; too late it is refused and does no harm.
+  private static let prepareLibrary: Void = {
+    _ = prefetch_sqlite_stop_counting_memory()
+  }()
 
   /// Closes it now; all its statements must have ended, and no other use may follow.
   func close() {
@@ -194,6 +200,8 @@ internal import PrefetchCore
 
   /// Temporary tables stay in memory, so that nothing is written beside the database, and a
   /// hostile file can neither run functions from its schema nor hide broken cells.
+  ///
+  /// What one mebibyte of pages does not hold is in the kernel's own cache.
   private func configure() throws(Failure) {
     setBusyTimeout(.seconds(10))
     try check(unsafe prefetch_sqlite_db_config(handle, SQLITE_DBCONFIG_DEFENSIVE, 1))
@@ -201,7 +209,7 @@ internal import PrefetchCore
     try setKeepsLogOnClose(true)
     try execute(
       "PRAGMA temp_store=MEMORY; PRAGMA cell_size_check=ON; PRAGMA synchronous=FULL;"
-        + " PRAGMA wal_autocheckpoint=0; PRAGMA cache_size=-16384"
+        + " PRAGMA wal_autocheckpoint=0; PRAGMA cache_size=-1024"
     )
   }
 

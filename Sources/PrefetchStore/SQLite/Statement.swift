@@ -67,16 +67,17 @@ internal import PrefetchCore
   }
 
   func bind(_ index: Int32, _ value: String?) throws(Failure) {
-    guard let value else { return try bindNull(index) }
-    try database.check(
-      unsafe sqlite3_bind_text(
+    guard var value else { return try bindNull(index) }
+    // Passed as it is, a string would first be copied into one that ends with a zero.
+    let result = value.withUTF8 { text in
+      unsafe prefetch_sqlite_bind_text(
         handle,
         index,
-        value,
-        Int32(clamping: value.utf8.count),
-        prefetch_sqlite_transient()
+        text.baseAddress,
+        Int32(clamping: text.count)
       )
-    )
+    }
+    try database.check(result)
   }
 
   func bind(_ index: Int32, _ value: [UInt8]?) throws(Failure) {

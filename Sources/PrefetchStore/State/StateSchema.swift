@@ -46,6 +46,40 @@ extension Schema {
       CREATE TABLE host_gates (host TEXT PRIMARY KEY, until INTEGER NOT NULL) \
       STRICT, WITHOUT ROWID;
       """,
+      """
+      CREATE TABLE http3_failures (
+        configuration INTEGER NOT NULL,
+        host TEXT NOT NULL,
+        until INTEGER NOT NULL,
+        PRIMARY KEY (configuration, host)
+      ) STRICT, WITHOUT ROWID;
+      """,
+      registrations,
+      """
+      CREATE TABLE transfer_usage (
+        day TEXT NOT NULL,
+        network TEXT NOT NULL,
+        identity TEXT NOT NULL,
+        segment TEXT NOT NULL,
+        bytes INTEGER NOT NULL,
+        PRIMARY KEY (day, network, identity, segment)
+      ) STRICT, WITHOUT ROWID;
+      CREATE TABLE transfer_samples (
+        sample INTEGER PRIMARY KEY,
+        network TEXT NOT NULL,
+        began INTEGER NOT NULL,
+        ended INTEGER NOT NULL,
+        bytes INTEGER NOT NULL,
+        first_byte INTEGER
+      ) STRICT;
+      CREATE TABLE segment_deferrals (
+        identity TEXT NOT NULL,
+        segment TEXT NOT NULL,
+        rule TEXT NOT NULL,
+        until INTEGER,
+        PRIMARY KEY (identity, segment)
+      ) STRICT, WITHOUT ROWID;
+      """,
     ]
   )
 }

@@ -76,12 +76,10 @@ extension StateStore {
         VALUES (?1, ?2, ?3, ?4, ?5, ?6)
         """
       )
-      let deletion = try database.prepare(
-        """
-        DELETE FROM item_history WHERE url=?1 AND entry <= \
-        (SELECT entry FROM item_history WHERE url=?1 ORDER BY entry DESC LIMIT 1 OFFSET ?2)
-        """
+      let excess = try database.prepare(
+        "SELECT entry FROM item_history WHERE url=?1 ORDER BY entry DESC LIMIT 1 OFFSET ?2"
       )
+      let deletion = try database.prepare("DELETE FROM item_history WHERE url=?1 AND entry<=?2")
       for entry in entries {
         try insertion.bind(1, entry.url)
         try insertion.bind(2, entry.at)
@@ -90,8 +88,13 @@ extension StateStore {
         try insertion.bind(5, entry.outcome)
         try insertion.bind(6, entry.reason)
         try insertion.run()
+        try excess.bind(1, entry.url)
+        try excess.bind(2, max(0, limit))
+        defer { excess.reset() }
+        // Most items have no long history, and a search costs less than a deletion of nothing.
+        guard try excess.step() else { continue }
         try deletion.bind(1, entry.url)
-        try deletion.bind(2, max(0, limit))
+        try deletion.bind(2, excess.number(0))
         try deletion.run()
       }
     }

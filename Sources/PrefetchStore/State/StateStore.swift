@@ -29,6 +29,8 @@ package final class StateStore {
     defer { withExtendedLifetime(lock) {} }
     var reports: [Diagnostic] = []
     let database = try file.openForWriting(&reports)
+    // A registered license is in it; SQLite gives its log the same mode.
+    try file.makePrivate()
     let store = StateStore(file, .writing(database))
     store.diagnostics = reports
     return store

@@ -7,6 +7,8 @@ extension EasyHandle {
     try unsafe set(CURLOPT_HEADERFUNCTION, function: receiveHeader)
     try unsafe set(CURLOPT_WRITEFUNCTION, function: receiveBody)
     try unsafe set(prerequest: noteRequest)
+    try unsafe set(debug: noteRemark)
+    try unsafe set(openSocket: openSocket, closeSocket: closeSocket)
   }
 
   /// The lane owns the handle, so it lives as long.
@@ -14,9 +16,16 @@ extension EasyHandle {
     let address = unsafe Unmanaged.passUnretained(lane).toOpaque()
     for option in [
       CURLOPT_PRIVATE, CURLOPT_HEADERDATA, CURLOPT_WRITEDATA, CURLOPT_PREREQDATA,
+      CURLOPT_DEBUGDATA, CURLOPT_OPENSOCKETDATA,
     ] {
       try unsafe set(option, pointer: address)
     }
+    // A connection may outlive the lane, but not its pool's books.
+    let sockets = unsafe Unmanaged.passUnretained(lane.pool.sockets).toOpaque()
+    try unsafe set(CURLOPT_CLOSESOCKETDATA, pointer: sockets)
+    guard lane.pool.options.library.hasOurOpenSSL else { return }
+    try unsafe set(sslContext: prepareHandshake)
+    try unsafe set(CURLOPT_SSL_CTX_DATA, pointer: address)
   }
 }
 
@@ -29,12 +38,10 @@ private func receiveHeader(
   _ count: Int,
   _ context: UnsafeMutableRawPointer?
 ) -> Int {
-  guard let exchange = unsafe lane(at: context)?.exchange, let bytes = unsafe bytes else {
-    return 0
-  }
+  guard let lane = unsafe lane(at: context), let bytes = unsafe bytes else { return 0 }
   let start = unsafe UnsafeRawPointer(bytes).assumingMemoryBound(to: UInt8.self)
   let line = unsafe UnsafeBufferPointer(start: start, count: size * count)
-  return unsafe exchange.receiveHeader(line.span) ? size * count : 0
+  return unsafe lane.receiveHeader(line.span) ? size * count : 0
 }
 
 private func receiveBody(
@@ -56,8 +63,49 @@ private func noteRequest(
   _ remotePort: CInt,
   _ localPort: CInt
 ) -> CInt {
-  unsafe lane(at: context)?.exchange?.isRequested = true
+  unsafe lane(at: context)?.noteRequest(localPort: Int(localPort))
   return CURL_PREREQFUNC_OK
+}
+
+private func noteRemark(
+  _ handle: UnsafeMutableRawPointer?,
+  _ kind: curl_infotype,
+  _ text: UnsafeMutablePointer<CChar>?,
+  _ size: Int,
+  _ context: UnsafeMutableRawPointer?
+) -> CInt {
+  guard kind == CURLINFO_TEXT else { return 0 }
+  unsafe lane(at: context)?.receiveRemark(UnsafeRawBufferPointer(start: text, count: size).bytes)
+  return 0
+}
+
+private func prepareHandshake(
+  _ handle: UnsafeMutableRawPointer?,
+  _ tls: UnsafeMutableRawPointer?,
+  _ context: UnsafeMutableRawPointer?
+) -> CURLcode {
+  guard let lane = unsafe lane(at: context), let tls = unsafe tls else {
+    return CURLE_SSL_CONNECT_ERROR
+  }
+  let isReady = unsafe lane.prepareHandshake(TLSContext(OpaquePointer(tls)))
+  return isReady ? CURLE_OK : CURLE_SSL_ENGINE_INITFAILED
+}
+
+private func openSocket(
+  _ context: UnsafeMutableRawPointer?,
+  _ purpose: curlsocktype,
+  _ address: UnsafeMutablePointer<curl_sockaddr>?
+) -> curl_socket_t {
+  guard let lane = unsafe lane(at: context), let address = unsafe address else {
+    return CURL_SOCKET_BAD
+  }
+  return unsafe lane.openSocket(SocketAddress(address))
+}
+
+private func closeSocket(_ context: UnsafeMutableRawPointer?, _ socket: curl_socket_t) -> CInt {
+  guard let context = unsafe context else { return 1 }
+  unsafe Unmanaged<OpenSockets>.fromOpaque(context).takeUnretainedValue().close(socket)
+  return 0
 }
 
 private func lane(at context: UnsafeMutableRawPointer?) -> Lane? {
@@ -66,6 +114,10 @@ private func lane(at context: UnsafeMutableRawPointer?) -> Lane? {
 }
 
 extension Lane {
+  static func at(_ context: UnsafeMutableRawPointer?) -> Lane? {
+    unsafe lane(at: context)
+  }
+
   /// The lane of a handle, as one of libcurl's messages names it.
   static func of(_ handle: UnsafeMutableRawPointer) -> Lane? {
     var context: UnsafeMutableRawPointer?

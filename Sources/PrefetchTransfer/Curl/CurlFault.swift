@@ -23,6 +23,9 @@ struct CurlFault: Error {
 }
 
 extension CurlFault {
+  /// `CURLE_TOO_LARGE`, which the headers of libcurl 7 do not name.
+  static let tooLarge = CURLcode(rawValue: 100)
+
   /// The one translation of libcurl's codes into ours.
   func failure(for url: WebURL, settings: TransportSettings) -> Failure {
     let host = url.authority
@@ -42,14 +45,14 @@ extension CurlFault {
       return transient(.tls, "no TLS connection to `\(host)`\(reason)")
     case CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_ISSUER_ERROR, CURLE_SSL_INVALIDCERTSTATUS,
       CURLE_SSL_CRL_BADFILE:
-      return Failure(
-        .certificate,
-        "the certificate of `\(host)` is not trusted\(reason)\(clockHint)"
-      )
+      return Self.untrusted(host, reason)
     case CURLE_SSL_CACERT_BADFILE:
       return Failure(.certificate, "the trusted certificates could not be read\(reason)")
     case CURLE_SSL_PINNEDPUBKEYNOTMATCH:
       return Failure(.pinMismatch, "the public key of `\(host)` matches none of its pins")
+    case CURLE_PARTIAL_FILE where phase != .receivingBody:
+      // Over HTTP/2 a connection that ends before the head is called so.
+      return connectionFailure(host)
     case CURLE_PARTIAL_FILE:
       return transient(.truncated, "`\(host)` ended the connection before the whole body was there")
     case CURLE_SEND_ERROR, CURLE_RECV_ERROR, CURLE_GOT_NOTHING, CURLE_HTTP2, CURLE_HTTP2_STREAM,
@@ -66,9 +69,13 @@ extension CurlFault {
       return Failure(.tooLarge, "the body from `\(host)` is larger than allowed")
     case CURLE_URL_MALFORMAT:
       return Failure(.badURL, "libcurl does not accept `\(url.redacted)`")
-    case CURLE_OUT_OF_MEMORY where phase == .awaitingHead:
-      // libcurl 7 reports a header line beyond its own bounds so.
+    case CURLE_OUT_OF_MEMORY where phase == .awaitingHead, Self.tooLarge:
+      // libcurl 7 reports a header line beyond its own bounds in the first way, libcurl 8 headers and
+      // trailers in the second; sizes of bodies are watched by ourselves.
       return Failure(.badResponse, "`\(host)` answered with headers larger than allowed")
+    case CURLE_BAD_FUNCTION_ARGUMENT where phase == .awaitingHead:
+      // And so a first header that begins with a blank, as if it went on with one before.
+      return Failure(.badResponse, "`\(host)` answered with a header that libcurl cannot read")
     default:
       return Failure(
         .failed,
@@ -85,9 +92,11 @@ extension CurlFault {
     detail.isEmpty ? "" : ": \(detail)"
   }
 
-  private var clockHint: String {
-    let isAboutTime = detail.contains("expired") || detail.contains("not yet valid")
-    return isAboutTime ? "; if it should be, check this machine's clock" : ""
+  /// A certificate that cannot be relied on, for a reason that begins with a colon.
+  static func untrusted(_ host: String, _ reason: String) -> Failure {
+    let isAboutTime = reason.contains("expired") || reason.contains("not yet valid")
+    let hint = isAboutTime ? "; if it should be, check this machine's clock" : ""
+    return Failure(.certificate, "the certificate of `\(host)` is not trusted\(reason)\(hint)")
   }
 
   private func connectFailure(_ host: String) -> Failure {
@@ -122,7 +131,8 @@ extension CurlFault {
         isTransient: isTransient
       )
     }
-    if detail.contains("chunked-encoding") {
+    // `chunked-encoding` in libcurl 7; `chunk hex-length`, `invalid chunk size` in libcurl 8.
+    if detail.contains("chunk") {
       return Failure(.badResponse, "`\(host)` sent a body in broken chunks")
     }
     return transient(

@@ -13,8 +13,13 @@ internal import PrefetchCore
   /// What the options that differ from request to request were set to last.
   var current = RequestOptions.Current()
   private var currentHeaders: UnsafeMutablePointer<curl_slist>?
+  private var isListening = false
+  private var isReuseForbidden = false
+  /// Released after the handle, which is in it.
+  private let share: ConnectionShare?
 
-  init() throws(Failure) {
+  init(share: ConnectionShare?) throws(Failure) {
+    self.share = share
     guard let pointer = unsafe curl_easy_init() else {
       throw Failure(.internal, "libcurl could not make a transfer handle")
     }
@@ -29,6 +34,9 @@ internal import PrefetchCore
     unsafe errorText.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
     try unsafe set(CURLOPT_ERRORBUFFER, pointer: UnsafeMutableRawPointer(errorText))
     try unsafe set(CURLOPT_CURLU, pointer: UnsafeMutableRawPointer(url.pointer))
+    if let share {
+      try check(unsafe prefetch_curl_setopt_share(pointer, share.pointer), CURLOPT_SHARE)
+    }
   }
 
   deinit {
@@ -71,6 +79,31 @@ internal import PrefetchCore
     try check(unsafe prefetch_curl_setopt_prerequest(pointer, prerequest), CURLOPT_PREREQFUNCTION)
   }
 
+  func set(debug: @escaping curl_debug_callback) throws(Failure) {
+    try check(unsafe prefetch_curl_setopt_debug(pointer, debug), CURLOPT_DEBUGFUNCTION)
+  }
+
+  func set(sslContext function: @escaping prefetch_curl_ssl_callback) throws(Failure) {
+    try check(
+      unsafe prefetch_curl_setopt_ssl_context(pointer, function),
+      CURLOPT_SSL_CTX_FUNCTION
+    )
+  }
+
+  func set(
+    openSocket: @escaping curl_opensocket_callback,
+    closeSocket: @escaping curl_closesocket_callback
+  ) throws(Failure) {
+    try check(
+      unsafe prefetch_curl_setopt_open_socket(pointer, openSocket),
+      CURLOPT_OPENSOCKETFUNCTION
+    )
+    try check(
+      unsafe prefetch_curl_setopt_close_socket(pointer, closeSocket),
+      CURLOPT_CLOSESOCKETFUNCTION
+    )
+  }
+
   /// Sends the lines of `headers`.
   func setHeaders() throws(Failure) {
     guard unsafe headers.first != currentHeaders else { return }
@@ -98,6 +131,13 @@ internal import PrefetchCore
     return value
   }
 
+  /// The descriptor of the connection that the last transfer leaves open, nil where it closed it.
+  var keptSocket: CInt? {
+    var value: curl_socket_t = CURL_SOCKET_BAD
+    unsafe prefetch_curl_getinfo_socket(pointer, CURLINFO_ACTIVESOCKET, &value)
+    return value == CURL_SOCKET_BAD ? nil : value
+  }
+
   func offset(_ info: CURLINFO) -> Int64 {
     var value: curl_off_t = 0
     unsafe prefetch_curl_getinfo_offset(pointer, info, &value)
@@ -115,6 +155,27 @@ internal import PrefetchCore
     unsafe prefetch_curl_getinfo_string(pointer, info, &value)
     guard let text = unsafe value else { return nil }
     return unsafe text.pointee == 0 ? nil : String(cString: text)
+  }
+
+  /// Has libcurl tell what it thinks of the answer, which costs too much to hear it all the time.
+  ///
+  /// No libcurl refuses these two options.
+  func listen(_ isOn: Bool) {
+    guard isOn != isListening else { return }
+    isListening = isOn
+    unsafe prefetch_curl_setopt_long(pointer, CURLOPT_VERBOSE, isOn ? 1 : 0)
+  }
+
+  /// Keeps anyone from using the connection again, be it only for this transfer.
+  func forbidReuse(_ isForbidden: Bool) {
+    guard isForbidden != isReuseForbidden else { return }
+    isReuseForbidden = isForbidden
+    unsafe prefetch_curl_setopt_long(pointer, CURLOPT_FORBID_REUSE, isForbidden ? 1 : 0)
+  }
+
+  /// Does it all at once, for whoever has nothing else to do meanwhile.
+  func perform() -> CURLcode {
+    unsafe curl_easy_perform(pointer)
   }
 
   /// Stops taking in what the server sends.

@@ -4,15 +4,17 @@ internal import PrefetchCore
 /// Request headers as the linked list that libcurl reads while a transfer runs.
 ///
 /// Lines and links stand in two blocks of memory that serve one request after another; libcurl
-/// neither copies nor frees them.
+/// neither copies nor frees them. The first lines may be kept from request to request.
 @safe final class HeaderList {
   private static let usualBytes = 1_024
-  private static let usualCount = 8
+  private static let usualCount = 16
 
   private var text: UnsafeMutableBufferPointer<UInt8>
   private var links: UnsafeMutableBufferPointer<curl_slist>
   private var byteCount = 0
   private(set) var count = 0
+  private var keptBytes = 0
+  private var keptCount = 0
 
   init() {
     unsafe text = .allocate(capacity: Self.usualBytes)
@@ -29,64 +31,107 @@ internal import PrefetchCore
     count == 0 ? nil : unsafe links.baseAddress
   }
 
-  /// Forgets every line; what is added later must not exceed the size given, in names and values.
-  func clear(fields: Int, bytes: Int) {
-    byteCount = 0
-    count = 0
-    // A colon, a blank and a zero go with each.
-    let needed = bytes + 3 * fields
-    if unsafe needed > text.count {
-      unsafe text.deallocate()
-      unsafe text = .allocate(capacity: 2 * needed)
-    }
-    if unsafe fields > links.count {
-      unsafe links.deallocate()
-      unsafe links = .allocate(capacity: 2 * fields)
-    }
+  /// Forgets the lines that are not kept.
+  func clear() {
+    byteCount = keptBytes
+    count = keptCount
+    guard count > 0 else { return }
+    unsafe links[count - 1].next = nil
+  }
+
+  func clearAll() {
+    keptBytes = 0
+    keptCount = 0
+    clear()
+  }
+
+  /// What has been added so far stays when the list is cleared.
+  func keep() {
+    keptBytes = byteCount
+    keptCount = count
   }
 
   /// Sends a field as it is; an empty value is a value.
   func add(_ name: String, _ value: String) throws(Failure) {
+    reserve(name.utf8.count + value.utf8.count + 3)
     let start = byteCount
     guard write(name) else { throw Self.controlCharacter(in: name) }
-    guard !value.isEmpty else { return link(from: start, closing: ";") }
-    append(UInt8(ascii: ":"))
-    append(UInt8(ascii: " "))
-    // A line end here would let whoever wrote the value write further headers.
-    guard write(value) else { throw Self.controlCharacter(in: name) }
-    link(from: start, closing: "")
+    if value.isEmpty {
+      append(UInt8(ascii: ";"))
+    } else {
+      append(UInt8(ascii: ":"))
+      append(UInt8(ascii: " "))
+      // A line end here would let whoever wrote the value write further headers.
+      guard write(value) else { throw Self.controlCharacter(in: name) }
+    }
+    link(from: start)
   }
 
   /// Keeps libcurl from sending a field of its own.
   func suppress(_ name: String) {
+    reserve(name.utf8.count + 2)
     let start = byteCount
     _ = write(name)
-    link(from: start, closing: ":")
+    append(UInt8(ascii: ":"))
+    link(from: start)
   }
 
-  private func link(from start: Int, closing end: String) {
-    _ = write(end)
+  /// Makes room for one more line of so many bytes.
+  private func reserve(_ bytes: Int) {
+    if unsafe byteCount + bytes > text.count {
+      moveText(toRoomFor: 2 * (byteCount + bytes))
+    }
+    guard unsafe count == links.count else { return }
+    let larger = UnsafeMutableBufferPointer<curl_slist>.allocate(capacity: 2 * count)
+    for index in 0..<count { unsafe larger.initializeElement(at: index, to: links[index]) }
+    unsafe links.deallocate()
+    unsafe links = larger
+    for index in 1..<count { connect(index) }
+  }
+
+  /// The links name places in the text, so they go along.
+  private func moveText(toRoomFor size: Int) {
+    let larger = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: size)
+    guard let old = unsafe text.baseAddress, let new = larger.baseAddress else { return }
+    unsafe new.update(from: old, count: byteCount)
+    for index in 0..<count {
+      guard let data = unsafe links[index].data else { continue }
+      let offset = unsafe UnsafeRawPointer(data) - UnsafeRawPointer(old)
+      unsafe links[index].data = UnsafeMutableRawPointer(new + offset)
+        .assumingMemoryBound(to: CChar.self)
+    }
+    unsafe text.deallocate()
+    unsafe text = larger
+  }
+
+  private func link(from start: Int) {
     append(0)
     guard let line = unsafe text.baseAddress.map({ unsafe UnsafeMutableRawPointer($0 + start) })
     else { return }
     let data = unsafe line.assumingMemoryBound(to: CChar.self)
     unsafe links.initializeElement(at: count, to: curl_slist(data: data, next: nil))
-    if count > 0 {
-      unsafe links[count - 1].next = unsafe links.baseAddress.map { unsafe $0 + count }
-    }
+    if count > 0 { connect(count) }
     count += 1
   }
 
+  private func connect(_ index: Int) {
+    unsafe links[index - 1].next = unsafe links.baseAddress.map { unsafe $0 + index }
+  }
+
   private func write(_ string: String) -> Bool {
-    for byte in string.utf8 {
-      guard byte >= 0x20 && byte != 0x7F || byte == 0x09 else { return false }
-      append(byte)
+    var string = string
+    return string.withUTF8 { bytes in
+      guard unsafe HeaderBytes.areValue(bytes.span.bytes) else { return false }
+      let place = unsafe UnsafeMutableBufferPointer(
+        rebasing: text[byteCount..<byteCount + bytes.count]
+      )
+      byteCount += unsafe place.update(fromContentsOf: bytes)
+      return true
     }
-    return true
   }
 
   private func append(_ byte: UInt8) {
-    precondition(unsafe byteCount < text.count, "more headers than announced")
+    precondition(unsafe byteCount < text.count, "room was made before")
     unsafe text[byteCount] = byte
     byteCount += 1
   }

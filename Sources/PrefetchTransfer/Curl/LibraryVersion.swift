@@ -1,4 +1,5 @@
 internal import CCurl
+internal import COpenSSL
 
 /// Which libcurl this process runs with and what it can do.
 package struct LibraryVersion: Hashable, Sendable {
@@ -32,6 +33,12 @@ package struct LibraryVersion: Hashable, Sendable {
     ["OpenSSL", "LibreSSL", "BoringSSL", "AWS-LC", "quictls"].contains {
       tls?.hasPrefix($0) == true
     }
+  }
+
+  /// Whether libcurl uses the very OpenSSL that we are linked with, so that what it hands us is what
+  /// we take it for.
+  var hasOurOpenSSL: Bool {
+    tls == "OpenSSL/\(unsafe String(cString: OpenSSL_version(OPENSSL_VERSION_STRING)))"
   }
 
   package func has(_ feature: Feature) -> Bool {

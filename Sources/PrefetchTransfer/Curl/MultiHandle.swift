@@ -14,8 +14,11 @@ internal import PrefetchCore
   }
 
   private let pointer: UnsafeMutableRawPointer
+  /// Its connections tell it when they are closed, the last ones at the very end.
+  private let sockets: OpenSockets
 
-  init() throws(Failure) {
+  init(_ sockets: OpenSockets) throws(Failure) {
+    self.sockets = sockets
     guard let pointer = unsafe curl_multi_init() else {
       throw Failure(.internal, "libcurl could not make a set of transfers")
     }

@@ -14,24 +14,25 @@ struct RequestOptions {
   struct Current {
     fileprivate var scheme: WebURL.Scheme?
     fileprivate var version: Int?
-    fileprivate var acceptsCoding: Bool?
     fileprivate var isPlainGet = false
+    fileprivate var ownHeaders: OwnHeaders?
+  }
+
+  /// The headers that are added to those of a request.
+  fileprivate struct OwnHeaders: Hashable {
+    var hasAgent: Bool
+    /// Whether leave is given to code the body; nil leaves that to the request.
+    var coding: Bool?
   }
 
   let settings: TransportSettings
-  fileprivate let library: LibraryVersion
-  /// What this libcurl decodes, as `Accept-Encoding` lists it.
-  fileprivate let codings: String
+  let library: LibraryVersion
   fileprivate let http: SchemeOptions
   fileprivate let https: SchemeOptions
 
   init(_ settings: TransportSettings, library: LibraryVersion) {
     self.settings = settings
     self.library = library
-    let codings: [(LibraryVersion.Feature, String)] = [
-      (.gzip, "gzip, deflate"), (.brotli, "br"), (.zstd, "zstd"),
-    ]
-    self.codings = codings.filter { library.has($0.0) }.map(\.1).joined(separator: ", ")
     http = SchemeOptions(
       version: Int(CURL_HTTP_VERSION_1_1),
       awaitsSharing: false,
@@ -49,9 +50,14 @@ struct RequestOptions {
   func triesHTTP3(_ url: WebURL) -> Bool {
     guard url.scheme == .https, library.has(.http3), https.proxy.url.isEmpty else { return false }
     switch settings.httpVersion {
-    case .auto, .http3: return !settings.http3Failures.contains(url.host)
+    case .auto, .http3: return !settings.http3Failures.contains(url.authority)
     case .http1, .http2: return false
     }
+  }
+
+  /// The proxy of a scheme, which some hosts may be excepted from.
+  func proxy(_ scheme: WebURL.Scheme) -> ProxyChoice {
+    of(scheme).proxy
   }
 
   /// Whether several requests may go over one connection at a time.
@@ -68,15 +74,17 @@ struct RequestOptions {
 }
 
 extension EasyHandle {
-  /// Key exchanges with forward secrecy only; TLS 1.3 knows no others.
-  private static let ciphers = "ECDHE+AESGCM:ECDHE+CHACHA20:ECDHE+AES"
   /// libcurl reads up to a hundred buffers before it returns to the loop, which bounds how long one
   /// fast transfer holds up all others.
   static let bufferSize = 65_536
 
-  /// Sets what never changes between the requests of a run.
-  func prepare(_ options: RequestOptions) throws(Failure) {
-    let settings = options.settings
+  /// Bodies are decoded by ourselves, since libcurl takes a stream that ends too early for whole and
+  /// cannot be asked whether it did.
+  private static let coding = "gzip"
+
+  /// Sets what never changes between the requests of a pool.
+  func prepare(_ pool: ConnectionPool) throws(Failure) {
+    let settings = pool.options.settings
     try set(CURLOPT_NOSIGNAL, true)
     // Otherwise a lookup that hangs would hold up the worker when its transfer ends.
     try set(CURLOPT_QUICK_EXIT, true)
@@ -89,26 +97,28 @@ extension EasyHandle {
     try set(CURLOPT_SUPPRESS_CONNECT_HEADERS, true)
     // Zero would mean libcurl's own five minutes.
     try set(CURLOPT_CONNECTTIMEOUT_MS, Int(max(1, settings.connectTimeout.milliseconds)))
-    try prepareTrust(settings, library: options.library)
+    try prepareTrust(pool)
     try prepareCallbacks()
   }
 
-  private func prepareTrust(
-    _ settings: TransportSettings,
-    library: LibraryVersion
-  ) throws(Failure) {
+  private func prepareTrust(_ pool: ConnectionPool) throws(Failure) {
+    let settings = pool.options.settings
     try set(CURLOPT_SSL_VERIFYPEER, true)
     try set(CURLOPT_SSL_VERIFYHOST, 2)
     // A resumed session would skip the check of the certificate chain.
     try set(CURLOPT_SSL_SESSIONID_CACHE, false)
-    switch settings.minimumTLS {
-    case .tls12: try set(CURLOPT_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_2))
-    case .tls13: try set(CURLOPT_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_3))
-    }
+    try set(CURLOPT_SSLVERSION, pool.rules.minimumTLS.option)
+    try set(CURLOPT_PROXY_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_2))
     // Other TLS libraries have other names for ciphers and would refuse the whole list.
-    if library.usesOpenSSL {
-      try set(CURLOPT_SSL_CIPHER_LIST, Self.ciphers)
+    if pool.options.library.usesOpenSSL {
+      try set(CURLOPT_SSL_CIPHER_LIST, TLSContext.ciphers(pool.rules))
     }
+    if let client = pool.rules.client {
+      try set(CURLOPT_SSLCERT, client.certificate)
+      try set(CURLOPT_SSLKEY, client.key)
+    }
+    if let file = settings.proxyCAFile { try set(CURLOPT_PROXY_CAINFO, file) }
+    if let folder = settings.proxyCADirectory { try set(CURLOPT_PROXY_CAPATH, folder) }
     // Either one replaces the system's certificates, which libcurl would otherwise trust besides.
     guard settings.caFile != nil || settings.caDirectory != nil else { return }
     try set(CURLOPT_CAINFO, settings.caFile)
@@ -119,7 +129,7 @@ extension EasyHandle {
   func prepare(_ exchange: WireExchange, _ options: RequestOptions) throws(Failure) {
     let request = exchange.request
     clearError()
-    try url.set(request.url)
+    try url.set(request.url, host: exchange.queued.assignment.origin)
     try set(scheme: request.url.scheme, options)
     let version =
       exchange.triesHTTP3 ? Int(CURL_HTTP_VERSION_3) : options.of(request.url.scheme).version
@@ -128,13 +138,15 @@ extension EasyHandle {
       current.version = version
     }
     try set(method: request.method)
-    let acceptsCoding = exchange.acceptsCoding && !options.codings.isEmpty
-    try set(headersOf: exchange, options, acceptsCoding: acceptsCoding)
-    if current.acceptsCoding != acceptsCoding {
-      // Given the header as well, libcurl sends that and takes this as leave to decode.
-      try set(CURLOPT_ACCEPT_ENCODING, acceptsCoding ? "" : nil)
-      current.acceptsCoding = acceptsCoding
-    }
+    try set(headersOf: exchange, options)
+  }
+
+  /// Sets what makes a connection and sends no request over it.
+  func prepare(probing url: WebURL, _ options: RequestOptions) throws(Failure) {
+    try self.url.set(url, host: 0)
+    try set(scheme: url.scheme, options)
+    try set(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_1_1))
+    try set(CURLOPT_CONNECT_ONLY, true)
   }
 
   private func set(scheme: WebURL.Scheme, _ options: RequestOptions) throws(Failure) {
@@ -170,40 +182,54 @@ extension EasyHandle {
   /// libcurl formats what it adds by itself twice for every request, and these only once.
   private func set(
     headersOf exchange: WireExchange,
-    _ options: RequestOptions,
-    acceptsCoding: Bool
+    _ options: RequestOptions
   ) throws(Failure) {
-    let request = exchange.request
-    let agent = options.settings.userAgent
-    let validator = exchange.continued?.validator ?? ""
-    let size = request.headers.reduce(validator.utf8.count + agent.utf8.count) {
-      $0 + $1.name.utf8.count + $1.value.utf8.count
-    }
-    headers.clear(
-      fields: request.headers.count + Self.ownHeaderCount,
-      bytes: size + Self.ownHeaderSize
+    let queued = exchange.queued
+    let own = RequestOptions.OwnHeaders(
+      hasAgent: !queued.request.has("User-Agent") && !options.settings.userAgent.isEmpty,
+      coding: queued.request.has("Accept-Encoding") ? nil : exchange.acceptsCoding
     )
-    for field in request.headers {
+    if current.ownHeaders == own {
+      headers.clear()
+    } else {
+      try keep(own, options)
+    }
+    for field in queued.request.headers {
       try headers.add(field.name, field.value)
     }
     if let part = exchange.continued {
       try headers.add("Range", "bytes=\(part.offset)-")
       try headers.add("If-Range", part.validator)
     }
-    if !request.has("User-Agent"), !agent.isEmpty { try headers.add("User-Agent", agent) }
-    if !request.has("Accept-Encoding") {
-      try headers.add("Accept-Encoding", acceptsCoding ? options.codings : "identity")
-    }
-    if case .post = request.method {
+    if case .post = queued.request.method {
       headers.suppress("Expect")
-      if !request.has("Content-Type") { headers.suppress("Content-Type") }
+      if !queued.request.has("Content-Type") { headers.suppress("Content-Type") }
     }
     try setHeaders()
   }
 
-  /// Those that are added above to what a request brings, and room for them.
-  private static let ownHeaderCount = 6
-  private static let ownHeaderSize = 200
+  /// Those that one request after another has in common are written once.
+  private func keep(_ own: RequestOptions.OwnHeaders, _ options: RequestOptions) throws(Failure) {
+    current.ownHeaders = nil
+    headers.clearAll()
+    if own.hasAgent { try headers.add("User-Agent", options.settings.userAgent) }
+    if let isCoded = own.coding {
+      try headers.add("Accept-Encoding", isCoded ? Self.coding : "identity")
+    }
+    headers.keep()
+    current.ownHeaders = own
+  }
+}
+
+extension ConnectionRules.MinimumTLS {
+  fileprivate var option: Int {
+    switch self {
+    case .tls10: Int(CURL_SSLVERSION_TLSv1_0)
+    case .tls11: Int(CURL_SSLVERSION_TLSv1_1)
+    case .tls12: Int(CURL_SSLVERSION_TLSv1_2)
+    case .tls13: Int(CURL_SSLVERSION_TLSv1_3)
+    }
+  }
 }
 
 extension TransportSettings.HTTPVersion {

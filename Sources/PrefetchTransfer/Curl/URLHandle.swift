@@ -1,10 +1,13 @@
 internal import CCurl
+internal import Glibc
 internal import PrefetchCore
 
 /// The URL of one handle in libcurl's own form, which spares it parsing while the server stays.
 @safe final class URLHandle {
   let pointer: OpaquePointer
-  private var origin: WebURL.Origin?
+  /// Of the URL that it holds; nil where parts of it cannot be set by themselves.
+  private var scheme: WebURL.Scheme?
+  private var host = 0
 
   init() throws(Failure) {
     guard let pointer = unsafe curl_url() else {
@@ -17,30 +20,40 @@ internal import PrefetchCore
     unsafe curl_url_cleanup(pointer)
   }
 
-  func set(_ url: WebURL) throws(Failure) {
-    let origin = url.origin
+  /// `number` is that of the host and port.
+  func set(_ url: WebURL, host number: Int) throws(Failure) {
     // Given by themselves, libcurl rewrites the escapes of paths and queries.
-    guard self.origin == origin, !url.path.utf8.contains(UInt8(ascii: "%")),
-      url.query?.utf8.contains(UInt8(ascii: "%")) != true
+    guard scheme == url.scheme, host == number, !hasEscape(url.path),
+      !(url.query.map(hasEscape) ?? false)
     else {
-      self.origin = nil
-      try check(
-        unsafe curl_url_set(pointer, CURLUPART_URL, url.string, UInt32(CURLU_PATH_AS_IS)),
-        url
-      )
-      self.origin = origin
+      scheme = nil
+      try check(set(CURLUPART_URL, url.string, UInt32(CURLU_PATH_AS_IS)), url)
+      scheme = url.scheme
+      host = number
       return
     }
-    try check(unsafe curl_url_set(pointer, CURLUPART_PATH, url.path, 0), url)
+    try check(set(CURLUPART_PATH, url.path), url)
     guard let query = url.query else {
       return try check(unsafe curl_url_set(pointer, CURLUPART_QUERY, nil, 0), url)
     }
-    try check(unsafe curl_url_set(pointer, CURLUPART_QUERY, query, 0), url)
+    try check(set(CURLUPART_QUERY, query), url)
+  }
+
+  private func set(_ part: CURLUPart, _ text: String, _ flags: UInt32 = 0) -> CURLUcode {
+    unsafe text.withCString { unsafe curl_url_set(pointer, part, $0, flags) }
+  }
+
+  private func hasEscape(_ text: String) -> Bool {
+    var text = text
+    return text.withUTF8 { bytes in
+      guard let start = bytes.baseAddress else { return false }
+      return unsafe memchr(start, CInt(UInt8(ascii: "%")), bytes.count) != nil
+    }
   }
 
   private func check(_ status: CURLUcode, _ url: WebURL) throws(Failure) {
     guard status != CURLUE_OK else { return }
-    origin = nil
+    scheme = nil
     throw Failure(.badURL, "libcurl does not accept `\(url.redacted)`")
   }
 }

@@ -24,7 +24,8 @@ struct HostShares {
   private let workerCount: Int
   private let connectionsPerHost: Int
   private var numbers: [String: Int] = [:]
-  private var latest: (authority: String, number: Int)?
+  /// Most requests go where the one before them went.
+  private var latest: (scheme: WebURL.Scheme, host: String, port: Int, number: Int)?
   /// Transfers in work, by origin and worker.
   private var loads: [Int] = []
   private var totals: [Int]
@@ -85,15 +86,17 @@ struct HostShares {
   }
 
   private mutating func number(of url: WebURL) -> Int {
+    if let latest, latest.port == url.port, latest.scheme == url.scheme, latest.host == url.host {
+      return latest.number
+    }
     let authority = url.authority
-    if let latest, latest.authority == authority { return latest.number }
     let number = numbers[authority] ?? numbers.count
     if number == numbers.count {
       numbers[authority] = number
       troubles.append(0)
       loads.append(contentsOf: repeatElement(0, count: workerCount))
     }
-    latest = (authority, number)
+    latest = (url.scheme, url.host, url.port, number)
     return number
   }
 }

@@ -5,6 +5,8 @@ internal import PrefetchCore
 /// libcurl's callbacks and messages find their way back through it.
 final class Lane {
   let handle: EasyHandle
+  /// Whose connections it uses.
+  let pool: ConnectionPool
   /// Nil while nothing is carried.
   private(set) var exchange: WireExchange?
   var watch: TransferWatch
@@ -18,30 +20,70 @@ final class Lane {
   private(set) var rates: RateControl?
   /// How much of what arrived was booked against a rate.
   var bookedSize: Int64 = 0
+  /// Of the connection that its request goes over; 0 before that is known.
+  private(set) var localPort = 0
   var isPaused = false
   /// When a paused transfer may go on.
   var resumesAt: Duration = .zero
+  /// What was found of the connection that was made for what it carries.
+  var trust = TrustCheck()
+  /// Why no connection was made to an address.
+  var addressObjection: Failure?
+  /// Whether addresses are looked at, which those of a proxy are not.
+  var judgesAddresses = false
+  var isProxyEncrypted = false
+  /// What is only to be looked at, where nothing is to be carried.
+  var probedURL: WebURL?
 
-  init(_ options: RequestOptions) throws(Failure) {
-    handle = try EasyHandle()
-    watch = TransferWatch(settings: options.settings, now: .zero)
-    try handle.prepare(options)
+  init(_ pool: ConnectionPool) throws(Failure) {
+    self.pool = pool
+    handle = try EasyHandle(share: pool.share)
+    watch = TransferWatch(settings: pool.options.settings, now: .zero)
+    try handle.prepare(pool)
     try handle.attach(self)
   }
 
-  func load(_ exchange: WireExchange, origin: Int, heldBy rates: RateControl?) {
+  /// The server's name for people.
+  var host: String {
+    (exchange?.request.url ?? probedURL)?.authority ?? ""
+  }
+
+  func load(_ exchange: WireExchange, heldBy rates: RateControl?) {
     self.exchange = exchange
-    self.origin = origin
+    origin = exchange.queued.assignment.origin
     self.rates = rates
     bookedSize = 0
+    localPort = 0
   }
+
+  /// Notes that the request goes out now.
+  func noteRequest(localPort: Int) {
+    exchange?.isRequested = true
+    self.localPort = localPort
+  }
+
+  /// False ends the transfer.
+  func receiveHeader(_ line: Span<UInt8>) -> Bool {
+    guard let exchange else { return false }
+    guard exchange.receiveHeader(line) else { return false }
+    // From here on libcurl would say what it finds behind the answer.
+    if let version = exchange.version, version.isTextual { handle.listen(true) }
+    return true
+  }
+
+  /// Takes what libcurl says of the answer beside handing it out.
+  func receiveRemark(_ text: RawSpan) {
+    guard Self.remarksOfExcess.contains(where: { text.begins(with: $0) }) else { return }
+    exchange?.noteExcess()
+    handle.forbidReuse(true)
+  }
+
+  /// libcurl drops what comes with the end of an answer and goes beyond it, and tells so only here.
+  private static let remarksOfExcess: [StaticString] = ["Excess found", "Leftovers after chunking"]
 
   /// False ends the transfer.
   func receiveBody(_ bytes: RawSpan) -> Bool {
     guard let exchange else { return false }
-    if exchange.isDecoding {
-      exchange.wireSize = handle.wireSize
-    }
     guard exchange.receiveBody(bytes) else { return false }
     // Pausing is the one thing that libcurl lets its callbacks do.
     rates?.note(self)
@@ -50,5 +92,20 @@ final class Lane {
 
   func unload() {
     exchange = nil
+    if trust.hasSeenCertificates { trust = TrustCheck() }
+    if addressObjection != nil { addressObjection = nil }
+    handle.listen(false)
+    handle.forbidReuse(false)
+  }
+}
+
+extension RawSpan {
+  fileprivate func begins(with text: StaticString) -> Bool {
+    guard byteCount >= text.utf8CodeUnitCount else { return false }
+    return text.withUTF8Buffer { expected in
+      expected.indices.allSatisfy { index in
+        unsafe unsafeLoad(fromUncheckedByteOffset: index, as: UInt8.self) == expected[index]
+      }
+    }
   }
 }

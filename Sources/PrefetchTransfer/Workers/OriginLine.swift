@@ -13,56 +13,63 @@ struct OriginLine {
     case multiplexed
   }
 
-  var sharing: Sharing
-  /// Whether an older version answered although HTTP/3 was tried.
+  private(set) var sharing: Sharing
+  /// Whether its requests go over the connections of several pools, which then share in what one
+  /// host may get: one request at a time on each connection.
+  private(set) var isMixed = false
+  private var pool: Int?
+  /// Whether HTTP/3 was tried in vain.
   var avoidsHTTP3 = false
   private var connections = 1
   private var streams = 1
-  private var waiting: [Waiting?] = []
+  private var waiting: [QueuedRequest?] = []
   private var firstWaiting = 0
   private(set) var activeCount = 0
   private(set) var waitingCount = 0
+  /// Those in the clear; what waits on others may be part of TLS.
+  var idleConnections = IdleConnections()
   /// Whether it waits for what all workers may have on the wire together.
   var isStarved = false
-
-  struct Waiting {
-    let request: TransferRequest
-    /// How often the host was known to be in trouble when it was handed over.
-    let troubles: Int
-    fileprivate var position = 0
-  }
 
   init(sharing: Sharing) {
     self.sharing = sharing
   }
 
-  mutating func enqueue(_ request: TransferRequest, _ assignment: HostShares.Assignment) {
-    connections = assignment.connections
-    streams = assignment.streams
-    waiting.append(
-      Waiting(request: request, troubles: assignment.troubles, position: waiting.count)
-    )
+  mutating func noteAnswer(isTextual: Bool) {
+    sharing = isTextual || isMixed ? .single : .multiplexed
+  }
+
+  /// `pool` is the number of the one that its connection will be in.
+  mutating func enqueue(_ queued: QueuedRequest, pool: Int = 0) {
+    if self.pool != pool {
+      isMixed = self.pool != nil
+      self.pool = pool
+      if isMixed { sharing = .single }
+    }
+    connections = queued.assignment.connections
+    streams = queued.assignment.streams
+    waiting.append(queued)
     waitingCount += 1
   }
 
-  /// The next request that may go out, which then counts as active.
-  mutating func next(_ mayStart: (TransferRequest) -> Bool) -> Waiting? {
+  /// The next request that may go out, which then counts as active, and where it stood.
+  mutating func next(_ mayStart: (TransferRequest) -> Bool) -> (QueuedRequest, place: Int)? {
     guard hasPlace else { return nil }
     skipTaken()
-    for index in firstWaiting..<waiting.count {
-      guard let found = waiting[index], mayStart(found.request) else { continue }
-      waiting[index] = nil
+    for place in firstWaiting..<waiting.count {
+      guard let found = waiting[place], mayStart(found.request) else { continue }
+      waiting[place] = nil
       waitingCount -= 1
       activeCount += 1
-      return found
+      return (found, place)
     }
     return nil
   }
 
   /// Undoes the last ``next(_:)``.
-  mutating func putBack(_ taken: Waiting) {
-    waiting[taken.position] = taken
-    firstWaiting = min(firstWaiting, taken.position)
+  mutating func putBack(_ taken: QueuedRequest, at place: Int) {
+    waiting[place] = taken
+    firstWaiting = min(firstWaiting, place)
     waitingCount += 1
     activeCount -= 1
   }
@@ -78,30 +85,60 @@ struct OriginLine {
     // A line that never runs empty must not grow.
     guard firstWaiting >= 64, firstWaiting * 2 >= waiting.count else { return }
     waiting.removeSubrange(..<firstWaiting)
-    for index in waiting.indices { waiting[index]?.position = index }
     firstWaiting = 0
   }
 
   /// Takes everything out that is not active yet.
-  mutating func removeAll() -> [TransferRequest] {
+  mutating func removeAll() -> [QueuedRequest] {
     removeAll(where: { _ in true })
   }
 
   /// Takes those out that are not active yet.
-  mutating func removeAll(in ids: Set<TransferID>) -> [TransferRequest] {
-    removeAll(where: { ids.contains($0.id) })
+  mutating func removeAll(in ids: Set<TransferID>) -> [QueuedRequest] {
+    removeAll(where: { ids.contains($0.request.id) })
   }
 
   mutating func noteEnd() {
     activeCount -= 1
   }
 
-  private mutating func removeAll(where isMeant: (TransferRequest) -> Bool) -> [TransferRequest] {
-    var removed: [TransferRequest] = []
-    for index in waiting.indices {
-      guard let request = waiting[index]?.request, isMeant(request) else { continue }
-      waiting[index] = nil
-      removed.append(request)
+  /// What the end of an exchange says about HTTP/3.
+  enum Lesson: Hashable, Sendable {
+    case none
+    /// An older version answered in its place.
+    case didFallBack
+    /// Neither it nor an older version got a connection, and libcurl tells why of the former only.
+    case mustTryOlder
+  }
+
+  /// Learns from the end of an exchange.
+  ///
+  /// libcurl falls back where no connection of HTTP/3 can be made. One that breaks later is given up
+  /// here, so that the next try goes the older way.
+  mutating func noteHTTP3(
+    wasTried: Bool,
+    isRequested: Bool,
+    answer: ResponseHead.Version?,
+    failure: ErrorCode?
+  ) -> Lesson {
+    let isOlder = answer.map { $0 != .http3 } ?? false
+    if wasTried, isOlder {
+      avoidsHTTP3 = true
+    } else if wasTried, let failure, Self.losses.contains(failure) {
+      avoidsHTTP3 = true
+      return isRequested ? .none : .mustTryOlder
+    }
+    return isOlder && avoidsHTTP3 ? .didFallBack : .none
+  }
+
+  private static let losses: Set<ErrorCode> = [.connect, .tls, .reset, .stalled]
+
+  private mutating func removeAll(where isMeant: (QueuedRequest) -> Bool) -> [QueuedRequest] {
+    var removed: [QueuedRequest] = []
+    for place in waiting.indices {
+      guard let queued = waiting[place], isMeant(queued) else { continue }
+      waiting[place] = nil
+      removed.append(queued)
     }
     waitingCount -= removed.count
     return removed

@@ -16,9 +16,9 @@ struct RateBuckets: Sendable {
     whole = settings.rate.map { Self.bucket($0, now) }
   }
 
-  /// Whether a request is held to any rate.
-  func holds(_ request: TransferRequest) -> Bool {
-    whole != nil || ratePerHost != nil || request.rateGroup != nil
+  /// Whether every request is held to a rate, whatever its group.
+  var holdsAll: Bool {
+    whole != nil || ratePerHost != nil
   }
 
   /// Books what came for a request, which may be nothing; returns when the next may come.

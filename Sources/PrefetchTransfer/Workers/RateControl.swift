@@ -6,10 +6,15 @@ internal import PrefetchCore
 /// begins meanwhile.
 final class RateControl {
   private let buckets: Locked<RateBuckets>
+  /// Whether every request is held to a rate, whatever its group.
+  private let holdsAll: Bool
   private var paused: [Lane] = []
+  /// When the first request that waits for a rate may begin.
+  private(set) var nextStart: Duration?
 
   init(_ buckets: Locked<RateBuckets>) {
     self.buckets = buckets
+    holdsAll = buckets.withLock { $0.holdsAll }
   }
 
   /// When the first of the paused ones may go on.
@@ -18,12 +23,24 @@ final class RateControl {
   }
 
   func holds(_ request: TransferRequest) -> Bool {
-    buckets.withLock { $0.holds(request) }
+    holdsAll || request.rateGroup != nil
   }
 
-  /// When a request that has not begun may do so.
-  func readyAt(_ request: TransferRequest, now: Duration) -> Duration {
-    buckets.withLock { $0.take(0, for: request, at: now) }
+  /// Whether nothing is owed to a rate that the request is held to.
+  func mayStart(_ request: TransferRequest) -> Bool {
+    guard holds(request) else { return true }
+    let now = Uptime.now()
+    let readyAt = buckets.withLock { $0.take(0, for: request, at: now) }
+    guard readyAt > now else { return true }
+    nextStart = min(nextStart ?? readyAt, readyAt)
+    return false
+  }
+
+  /// Whether it is time to look again at those that might not start.
+  func mayStartHeld() -> Bool {
+    guard let due = nextStart, due <= Uptime.now() else { return false }
+    nextStart = nil
+    return true
   }
 
   /// Books what came since the last time, and pauses whoever is in debt.

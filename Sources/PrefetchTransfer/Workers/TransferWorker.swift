@@ -1,26 +1,11 @@
 internal import CCurl
 internal import PrefetchCore
 
-/// What the loop tells a worker.
-enum WorkerOrder: Sendable {
-  case start(TransferRequest, HostShares.Assignment)
-  case cancel(TransferID)
-  case stop
-}
-
-/// What a worker tells the loop.
-struct WorkerReport: Sendable {
-  var event: TransferEvent
-  var origin: Int
-  var worker: Int
-  /// Whether it counts among the host's troubles.
-  var isTrouble = false
-}
-
 /// One thread's transfers: a set of libcurl's handles, and all that is done with what they bring.
 ///
 /// Nothing of it is touched by any other thread once `run` has begun; the mailboxes are the doors.
-final class TransferWorker {
+/// It is a structure, so that no access to its fields has to be checked while it runs.
+struct TransferWorker {
   /// libcurl 7 may sleep on data that it has read already for another stream of a connection.
   private static let multiplexedWait: Duration = .milliseconds(10)
   private static let longestSleep: Duration = .seconds(60)
@@ -28,37 +13,38 @@ final class TransferWorker {
   /// How long it may be before new orders are seen that cannot start at once.
   private static let doze: Duration = .milliseconds(5)
   /// Results are handed over by the batch as long as requests are left to send meanwhile.
-  private static let batchSize = 32
   private static let batchTime: Duration = .milliseconds(1)
   private static let fewWaiting = 4
 
-  private let number: Int
-  private let settings: TransportSettings
-  private let staging: any BodyStaging
+  let number: Int
+  let settings: TransportSettings
+  let staging: any BodyStaging
   /// Of all workers.
   private let orders: [Mailbox<WorkerOrder>]
   private let reports: Mailbox<WorkerReport>
-  private let options: RequestOptions
-  private let multi: MultiHandle
-  private let rates: RateControl
-  private let places: Locked<WirePlaces>
-  private var lines: [OriginLine] = []
-  private var running: [Lane] = []
-  private var idle: [Lane] = []
+  let multi: MultiHandle
+  let sockets = OpenSockets()
+  var pools: ConnectionPools
+  let rates: RateControl
+  let places: Locked<WirePlaces>
+  var lines: [OriginLine] = []
+  var running: [Lane] = []
+  /// By the number of their pool.
+  var idle: [[Lane]] = [[]]
   /// Lines that wait for what all workers may have together, in turn.
-  private var starved: [Int] = []
-  private var waitingCount = 0
-  private var sharingCount = 0
+  var starved: [Int] = []
+  var waitingCount = 0
+  var sharingCount = 0
   private var incoming: [WorkerOrder] = []
-  private var outgoing: [WorkerReport] = []
+  private var outgoing: WorkerReport
   /// When what is outgoing must be handed over.
   private var reportsDue: Duration?
-  private var mustReport = false
+  var mustReport = false
   private var nextInspection: Duration = .zero
-  /// When the first request that waits for a rate may begin.
-  private var nextStart: Duration?
-  private var mustPerform = false
+  var mustPerform = false
   private var isStopping = false
+  /// Counts the rounds of the loop.
+  var round = 0
 
   init(
     number: Int,
@@ -75,17 +61,19 @@ final class TransferWorker {
     self.orders = orders
     self.reports = reports
     self.places = places
+    outgoing = WorkerReport(worker: number)
     rates = RateControl(buckets)
-    options = RequestOptions(settings, library: LibraryVersion())
-    multi = try MultiHandle()
+    pools = ConnectionPools(settings, library: LibraryVersion(), sockets: sockets)
+    multi = try MultiHandle(sockets)
     let connections = (settings.connectionsPerHost + orders.count - 1) / orders.count
     try multi.set(CURLMOPT_MAX_HOST_CONNECTIONS, max(1, connections))
     try multi.set(CURLMOPT_MAX_CONCURRENT_STREAMS, 8 * settings.connectionsPerHost)
   }
 
   /// Works until told to stop; then whatever is under way is broken off.
-  func run() {
+  mutating func run() {
     while true {
+      round &+= 1
       obey()
       guard !isStopping else { break }
       rates.resume()
@@ -106,113 +94,39 @@ final class TransferWorker {
 
   // MARK: Orders
 
-  private func obey() {
+  private mutating func obey() {
     orders[number].take(into: &incoming)
     var cancelled: Set<TransferID> = []
     for order in incoming {
       switch order {
-      case .start(let request, let assignment):
-        enqueue(request, assignment)
+      case .start(let queued):
+        enqueue(queued)
       case .cancel(let id):
         cancelled.insert(id)
       case .stop:
         isStopping = true
       }
     }
+    if !incoming.isEmpty {
+      places.withLock { [number] in $0.noteLooked(number) }
+    }
     incoming.removeAll(keepingCapacity: true)
     if !cancelled.isEmpty { cancel(cancelled) }
-  }
-
-  private func enqueue(_ request: TransferRequest, _ assignment: HostShares.Assignment) {
-    while lines.count <= assignment.origin {
-      lines.append(OriginLine(sharing: .unknown))
-    }
-    if !options.mayShareConnection(request.url.scheme) {
-      lines[assignment.origin].sharing = .single
-    }
-    lines[assignment.origin].enqueue(request, assignment)
-    waitingCount += 1
-    advance(assignment.origin)
-  }
-
-  /// Starts what may start; whoever waits longer for a place that all share goes first.
-  private func advance(_ origin: Int) {
-    guard starved.isEmpty else {
-      starve(origin)
-      return startStarved()
-    }
-    while startNext(of: origin) {}
-  }
-
-  private func starve(_ origin: Int) {
-    guard !lines[origin].isStarved, lines[origin].waitingCount > 0 else { return }
-    lines[origin].isStarved = true
-    starved.append(origin)
-  }
-
-  /// The starved lines take turns, one request each, as long as there are places.
-  private func startStarved() {
-    while let origin = starved.first {
-      starved.removeFirst()
-      lines[origin].isStarved = false
-      if startNext(of: origin) {
-        starve(origin)
-      } else if lines[origin].isStarved {
-        // It went to the end, but it is still its turn.
-        starved.removeLast()
-        starved.insert(origin, at: 0)
-        return
-      }
-    }
-  }
-
-  /// False when nothing of the line may start now.
-  private func startNext(of origin: Int) -> Bool {
-    while let waiting = lines[origin].next(mayStart) {
-      let number = number
-      let answer = places.withLock {
-        $0.take(number, host: origin, knowing: waiting.troubles)
-      }
-      switch answer {
-      case .granted:
-        waitingCount -= 1
-        start(waiting.request, origin: origin)
-        return true
-      case .outdated:
-        waitingCount -= 1
-        lines[origin].noteEnd()
-        giveBack(waiting.request, origin)
-      case .full:
-        lines[origin].putBack(waiting)
-        starve(origin)
-        return false
-      }
-    }
-    return false
-  }
-
-  /// Whoever handed it over decides again.
-  private func giveBack(_ request: TransferRequest, _ origin: Int) {
-    let reason = Failure(
-      .cancelled,
-      "`\(request.url.authority)` was not asked after its last answer"
-    )
-    report(TransferResult(notSent: reason), of: request.id, origin)
-    mustReport = true
   }
 
   /// What one worker does not need any more, another may wait for.
   private func wakeWaiting() {
     guard orders.count > 1 else { return }
-    let number = number
-    guard let other = places.withLock({ $0.nextWaiting(besides: number) }) else { return }
+    guard let other = places.withLock({ [number] in $0.nextWaiting(besides: number) }) else {
+      return
+    }
     orders[other].bell.ring()
   }
 
   /// As long as there is work in hand nobody has to hear of every single result.
-  private func postReports() {
+  private mutating func postReports() {
     guard !outgoing.isEmpty else { return }
-    if !mustReport, outgoing.count < Self.batchSize, waitingCount > 0 {
+    if !mustReport, outgoing.count < WorkerReport.usualSize, waitingCount > 0 {
       let now = Uptime.now()
       let due = reportsDue ?? now + Self.batchTime
       reportsDue = due
@@ -220,81 +134,15 @@ final class TransferWorker {
     }
     mustReport = false
     reportsDue = nil
-    reports.post(&outgoing)
-  }
-
-  /// Whether nothing is owed to a rate that the request is held to.
-  private func mayStart(_ request: TransferRequest) -> Bool {
-    guard rates.holds(request) else { return true }
-    let now = Uptime.now()
-    let readyAt = rates.readyAt(request, now: now)
-    guard readyAt > now else { return true }
-    nextStart = min(nextStart ?? readyAt, readyAt)
-    return false
-  }
-
-  /// Begins what waited for a rate.
-  private func startHeld() {
-    guard let due = nextStart, due <= Uptime.now() else { return }
-    nextStart = nil
-    for origin in lines.indices {
-      advance(origin)
-    }
-  }
-
-  private func start(_ request: TransferRequest, origin: Int) {
-    let exchange = WireExchange(request, staging: staging)
-    exchange.triesHTTP3 = !lines[origin].avoidsHTTP3 && options.triesHTTP3(request.url)
-    do throws(Failure) {
-      let lane = try takeLane(for: origin)
-      lane.load(exchange, origin: origin, heldBy: rates.holds(request) ? rates : nil)
-      try lane.handle.prepare(exchange, options)
-      try multi.add(lane.handle)
-      mustPerform = true
-      lane.watch = TransferWatch(settings: settings, now: .zero)
-      lane.position = running.count
-      lane.mayShareConnection = lines[origin].sharing != .single
-      if lane.mayShareConnection { sharingCount += 1 }
-      running.append(lane)
-    } catch {
-      endPlace(of: origin)
-      report(TransferResult(.failure(error), figures: TransferFigures()), of: request.id, origin)
-    }
-  }
-
-  /// A handle that asked the same origin before has the least to change.
-  private func takeLane(for origin: Int) throws(Failure) -> Lane {
-    for index in idle.indices.suffix(4) where idle[index].origin == origin {
-      idle.swapAt(index, idle.count - 1)
-    }
-    if let lane = idle.popLast() { return lane }
-    return try Lane(options)
-  }
-
-  /// Those in line go first, lest they start in the place of those that are broken off.
-  private func cancel(_ ids: Set<TransferID>) {
-    mustReport = true
-    for origin in lines.indices where lines[origin].waitingCount > 0 {
-      for request in lines[origin].removeAll(in: ids) {
-        waitingCount -= 1
-        let result = TransferResult(notSent: Self.cancellation(of: request))
-        report(result, of: request.id, origin)
-      }
-    }
-    for lane in running {
-      guard let exchange = lane.exchange, ids.contains(exchange.request.id) else { continue }
-      settle(lane, exchange.breakOff(Self.cancellation(of: exchange.request)))
-    }
-  }
-
-  private static func cancellation(of request: TransferRequest) -> Failure {
-    Failure(.cancelled, "the transfer from `\(request.url.authority)` was cancelled")
+    var batch = [outgoing]
+    outgoing = WorkerReport(worker: number)
+    reports.post(&batch)
   }
 
   // MARK: The loop
 
   /// Each call asks the system for every socket in use, so it is made only when it may bring news.
-  private func perform() {
+  private mutating func perform() {
     mustPerform = false
     do throws(Failure) {
       try multi.perform()
@@ -307,7 +155,7 @@ final class TransferWorker {
     }
   }
 
-  private func inspect() {
+  private mutating func inspect() {
     guard !running.isEmpty else { return }
     let now = Uptime.now()
     guard now >= nextInspection else { return }
@@ -319,8 +167,7 @@ final class TransferWorker {
       if lane.isPaused { exchange.hasActivity = true }
       let arrived = lane.watch.note(exchange, at: now)
       if arrived > 0 {
-        let event = TransferEvent.progressed(exchange.request.id, bytes: arrived)
-        outgoing.append(WorkerReport(event: event, origin: lane.origin, worker: number))
+        outgoing.progressed(exchange.request.id, bytes: arrived)
       }
       guard let failure = lane.watch.overdue(exchange, at: now) else { continue }
       exchange.giveUp(failure)
@@ -328,7 +175,7 @@ final class TransferWorker {
     }
   }
 
-  private func sleep() {
+  private mutating func sleep() {
     // Who has requests in line looks for more whenever one of those on the wire ends.
     let isDozing = waitingCount > 0 || !outgoing.isEmpty
     guard orders[number].willSleep(isDozing ? .dozing : .asleep) else { return }
@@ -336,7 +183,7 @@ final class TransferWorker {
     if !running.isEmpty {
       limit = max(.milliseconds(1), nextInspection - Uptime.now())
     }
-    for time in [rates.nextResumption, nextStart].compactMap({ $0 }) {
+    for time in [rates.nextResumption, rates.nextStart].compactMap({ $0 }) {
       limit = min(limit, max(.milliseconds(1), time - Uptime.now()))
     }
     if sharingCount > 0 { limit = min(limit, Self.multiplexedWait) }
@@ -352,10 +199,9 @@ final class TransferWorker {
 
   // MARK: Ends
 
-  private func finish(_ lane: Lane, _ result: CURLcode) {
+  private mutating func finish(_ lane: Lane, _ result: CURLcode) {
     guard let exchange = lane.exchange else { return }
     let handle = lane.handle
-    if exchange.isDecoding { exchange.wireSize = handle.wireSize }
     guard result != CURLE_OK else {
       return settle(lane, exchange.conclude(nil))
     }
@@ -366,15 +212,18 @@ final class TransferWorker {
       systemError: handle.number(CURLINFO_OS_ERRNO),
       proxyStatus: handle.number(CURLINFO_HTTP_CONNECTCODE)
     )
-    let failure = fault.failure(for: exchange.request.url, settings: settings)
+    let failure =
+      lane.verdict(on: fault) ?? fault.failure(for: exchange.request.url, settings: settings)
     settle(lane, exchange.conclude(failure))
   }
 
-  private func settle(_ lane: Lane, _ result: TransferResult) {
+  mutating func settle(_ lane: Lane, _ result: consuming TransferResult) {
     guard let exchange = lane.exchange else { return }
-    var result = result
-    result.figures = lane.handle.figures(httpVersion: exchange.head?.version)
+    let version = exchange.version
+    result.figures = lane.handle.figures(httpVersion: version?.rawValue)
+    result.figures.unexpectedKey = lane.pool.unexpectedKey(of: lane.origin)
     lane.rates?.end(lane)
+    noteIdle(lane, version)
     multi.remove(lane.handle)
     running[running.count - 1].position = lane.position
     running.swapAt(lane.position, running.count - 1)
@@ -382,58 +231,65 @@ final class TransferWorker {
     if lane.mayShareConnection { sharingCount -= 1 }
     lane.unload()
     // A handle that is taken out while it pauses might begin its next transfer so.
-    if idle.count < Self.idleLaneLimit, !lane.isPaused { idle.append(lane) }
+    if !lane.isPaused { rest(lane) }
     let origin = lane.origin
+    if exchange.triesHTTP3 || lines[origin].avoidsHTTP3 {
+      let lesson = lines[origin].noteHTTP3(
+        wasTried: exchange.triesHTTP3,
+        isRequested: exchange.isRequested,
+        answer: version,
+        failure: result.failure?.code
+      )
+      if lesson == .mustTryOlder { return start(exchange.queued) }
+      result.figures.didFallBackFromHTTP3 = lesson == .didFallBack
+    }
     endPlace(of: origin)
-    if let head = exchange.head {
-      lines[origin].sharing = head.version.hasPrefix("1.") ? .single : .multiplexed
-      if exchange.triesHTTP3, head.version != "3" {
-        lines[origin].avoidsHTTP3 = true
-        result.figures.didFallBackFromHTTP3 = true
-      }
+    if let version {
+      lines[origin].noteAnswer(isTextual: version.isTextual)
     }
     let isTrouble = result.isTrouble
-    report(result, of: exchange.request.id, origin, isTrouble: isTrouble)
+    report(result, of: exchange.queued, isTrouble: isTrouble)
     if isTrouble { hold(origin) }
     advance(origin)
     if lines[origin].waitingCount <= Self.fewWaiting { mustReport = true }
   }
 
-  private func endPlace(of origin: Int) {
-    lines[origin].noteEnd()
-    let number = number
-    places.withLock { $0.giveBack(number) }
+  private mutating func rest(_ lane: Lane) {
+    let pool = lane.pool.number
+    guard idle[pool].count < Self.idleLaneLimit else { return }
+    idle[pool].append(lane)
   }
 
-  /// Nothing that was meant for the host goes out before its trouble is known to whoever decides.
-  private func hold(_ origin: Int) {
-    places.withLock { $0.noteTrouble(of: origin) }
-    let unsent = lines[origin].removeAll()
-    waitingCount -= unsent.count
-    for request in unsent { giveBack(request, origin) }
-    mustReport = true
+  /// As long as others wait in line, the connection is used again at once.
+  private mutating func noteIdle(_ lane: Lane, _ version: ResponseHead.Version?) {
+    let origin = lane.origin
+    guard let exchange = lane.exchange, exchange.request.url.scheme == .http,
+      version?.isTextual == true,
+      lines[origin].waitingCount == 0 || !starved.isEmpty || lane.rates != nil
+    else { return }
+    guard lane.localPort > 0, let descriptor = lane.handle.keptSocket else { return }
+    lines[origin].idleConnections.note(descriptor: descriptor, port: lane.localPort)
   }
 
-  private func report(
-    _ result: TransferResult,
-    of id: TransferID,
-    _ origin: Int,
+  mutating func report(
+    _ result: consuming TransferResult,
+    of queued: QueuedRequest,
     isTrouble: Bool = false
   ) {
-    outgoing.append(
-      WorkerReport(
-        event: .finished(id, result),
-        origin: origin,
-        worker: number,
-        isTrouble: isTrouble
-      )
-    )
+    let end = WorkerReport.End(origin: queued.assignment.origin, isTrouble: isTrouble)
+    outgoing.finished(queued.request.id, result, end)
   }
 
-  private func failAll(_ failure: Failure) {
+  private mutating func failAll(_ failure: Failure) {
     for lane in running.reversed() {
       guard let exchange = lane.exchange else { continue }
       settle(lane, exchange.breakOff(failure))
     }
+  }
+}
+
+extension TransferResult {
+  fileprivate var failure: Failure? {
+    if case .failure(let failure) = outcome { failure } else { nil }
   }
 }

@@ -14,6 +14,8 @@ struct WirePlaces: Sendable {
   private let shares: [Int]
   private var held: [Int]
   private var isWaiting: [Bool]
+  /// Whether it was handed requests that it has not looked at yet, and may want its share for.
+  private var isCalled: [Bool]
   private var total = 0
   /// How often each host answered with trouble.
   private var troubles: [Int] = []
@@ -23,6 +25,16 @@ struct WirePlaces: Sendable {
     shares = (0..<workers).map { limit / workers + ($0 < limit % workers ? 1 : 0) }
     held = Array(repeating: 0, count: workers)
     isWaiting = Array(repeating: false, count: workers)
+    isCalled = Array(repeating: false, count: workers)
+  }
+
+  /// Said before requests are handed over, so that whoever looks first does not take it all.
+  mutating func call(_ worker: Int) {
+    isCalled[worker] = true
+  }
+
+  mutating func noteLooked(_ worker: Int) {
+    isCalled[worker] = false
   }
 
   /// Asks for a place; `known` is how often the host was in trouble when the request was handed over.
@@ -65,7 +77,7 @@ struct WirePlaces: Sendable {
 
   private func isAnotherOwed(_ worker: Int) -> Bool {
     isWaiting.indices.contains { other in
-      other != worker && isWaiting[other] && held[other] < shares[other]
+      other != worker && (isWaiting[other] || isCalled[other]) && held[other] < shares[other]
     }
   }
 }

@@ -11,7 +11,7 @@ _prefetch() {
   while ((index < COMP_CWORD)); do
     word=${COMP_WORDS[index]}
     case $word in
-    --splay | -j | --jobs | --jobs-per-host | --deadline | --items | --report | --events | --accept | --allow | -c | --config | --set | --cache-dir | --state-dir | --manifests | --color | --progress | --log-format | --log-file | --format | --max-age | --segment | --state | --type | --provider | --id | --url | --sort | --forget | -o | --output | --origin | --listen | --ready-fd | --for)
+    --splay | -j | --jobs | --jobs-per-host | --deadline | --items | --report | --events | --accept | --allow | -c | --config | --set | --cache-dir | --state-dir | --manifests | --network | --color | --progress | --log-format | --log-file | --format | --max-age | --segment | --state | --type | --provider | --id | --url | --sort | --forget | -o | --output | --origin | --listen | --ready-fd | --for)
       ((index += 1))
       if [[ ${COMP_WORDS[index]} == '=' ]]; then ((index += 1)); fi
       ;;
@@ -77,6 +77,10 @@ _prefetch() {
     return
     ;;
   --manifests)
+    return
+    ;;
+  --network)
+    mapfile -t COMPREPLY < <(compgen -W 'ethernet wifi cellular ethernet,metered wifi,metered cellular,metered' -- "$current")
     return
     ;;
   --color)
@@ -151,29 +155,32 @@ _prefetch() {
   esac
   if [[ $current == -* ]]; then
     case $command in
-    '' | run) mapfile -t COMPREPLY < <(compgen -W '-n --dry-run --no-probe --splay --detailed-exitcode -j --jobs --jobs-per-host --deadline --offline --revalidate --refetch --items --report --events --accept --wait --allow -c --config --set --cache-dir --state-dir --manifests --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
-    plan) mapfile -t COMPREPLY < <(compgen -W '--no-probe --splay --detailed-exitcode -j --jobs --jobs-per-host --deadline --offline --revalidate --refetch --items --report --events --accept --wait --allow -c --config --set --cache-dir --state-dir --manifests --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
-    subscribe) mapfile -t COMPREPLY < <(compgen -W '--only --no-run -j --jobs --jobs-per-host --deadline --offline --revalidate --refetch --items --report --events --accept --wait --allow -c --config --set --cache-dir --state-dir --manifests --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
-    unsubscribe) mapfile -t COMPREPLY < <(compgen -W '--all --no-run -j --jobs --jobs-per-host --deadline --offline --revalidate --refetch --items --report --events --accept --wait --allow -c --config --set --cache-dir --state-dir --manifests --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
-    check) mapfile -t COMPREPLY < <(compgen -W '--no-secrets -c --config --set --cache-dir --state-dir --manifests --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
-    config) mapfile -t COMPREPLY < <(compgen -W '--format --origins --schema -c --config --set --cache-dir --state-dir --manifests --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
-    status) mapfile -t COMPREPLY < <(compgen -W '--max-age -c --config --set --cache-dir --state-dir --manifests --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
-    list) mapfile -t COMPREPLY < <(compgen -W '--segment --state --type --provider --id --url --locked --sort -c --config --set --cache-dir --state-dir --manifests --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
-    explain) mapfile -t COMPREPLY < <(compgen -W '-c --config --set --cache-dir --state-dir --manifests --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
-    verify) mapfile -t COMPREPLY < <(compgen -W '--repair --wait -c --config --set --cache-dir --state-dir --manifests --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
-    gc) mapfile -t COMPREPLY < <(compgen -W '--forget --wait -c --config --set --cache-dir --state-dir --manifests --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
-    get) mapfile -t COMPREPLY < <(compgen -W '--provider --id --offline --revalidate --max-age --max-stale -o --output --path -c --config --set --cache-dir --state-dir --manifests --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
-    path) mapfile -t COMPREPLY < <(compgen -W '--or-url -c --config --set --cache-dir --state-dir --manifests --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
-    serve) mapfile -t COMPREPLY < <(compgen -W '--origin --listen --ready-fd --for -c --config --set --cache-dir --state-dir --manifests --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
-    completion) mapfile -t COMPREPLY < <(compgen -W '-c --config --set --cache-dir --state-dir --manifests --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
-    help) mapfile -t COMPREPLY < <(compgen -W '-c --config --set --cache-dir --state-dir --manifests --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
+    '' | run) mapfile -t COMPREPLY < <(compgen -W '-n --dry-run --no-probe --splay --detailed-exitcode -j --jobs --jobs-per-host --deadline --offline --revalidate --refetch --items --report --events --accept --wait --allow -c --config --set --cache-dir --state-dir --manifests --network --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
+    plan) mapfile -t COMPREPLY < <(compgen -W '--no-probe --splay --detailed-exitcode -j --jobs --jobs-per-host --deadline --offline --revalidate --refetch --items --report --events --accept --wait --allow -c --config --set --cache-dir --state-dir --manifests --network --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
+    subscribe) mapfile -t COMPREPLY < <(compgen -W '--only --no-run -j --jobs --jobs-per-host --deadline --offline --revalidate --refetch --items --report --events --accept --wait --allow -c --config --set --cache-dir --state-dir --manifests --network --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
+    unsubscribe) mapfile -t COMPREPLY < <(compgen -W '--all --no-run -j --jobs --jobs-per-host --deadline --offline --revalidate --refetch --items --report --events --accept --wait --allow -c --config --set --cache-dir --state-dir --manifests --network --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
+    register) mapfile -t COMPREPLY < <(compgen -W '-c --config --set --cache-dir --state-dir --manifests --network --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
+    check) mapfile -t COMPREPLY < <(compgen -W '--no-secrets -c --config --set --cache-dir --state-dir --manifests --network --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
+    config) mapfile -t COMPREPLY < <(compgen -W '--format --origins --schema -c --config --set --cache-dir --state-dir --manifests --network --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
+    status) mapfile -t COMPREPLY < <(compgen -W '--max-age -c --config --set --cache-dir --state-dir --manifests --network --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
+    network) mapfile -t COMPREPLY < <(compgen -W '-c --config --set --cache-dir --state-dir --manifests --network --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
+    list) mapfile -t COMPREPLY < <(compgen -W '--segment --state --type --provider --id --url --locked --sort -c --config --set --cache-dir --state-dir --manifests --network --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
+    explain) mapfile -t COMPREPLY < <(compgen -W '-c --config --set --cache-dir --state-dir --manifests --network --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
+    pins) mapfile -t COMPREPLY < <(compgen -W '-c --config --set --cache-dir --state-dir --manifests --network --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
+    verify) mapfile -t COMPREPLY < <(compgen -W '--repair --wait -c --config --set --cache-dir --state-dir --manifests --network --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
+    gc) mapfile -t COMPREPLY < <(compgen -W '--forget --wait -c --config --set --cache-dir --state-dir --manifests --network --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
+    get) mapfile -t COMPREPLY < <(compgen -W '--provider --id --offline --revalidate --max-age --max-stale -o --output --path -c --config --set --cache-dir --state-dir --manifests --network --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
+    path) mapfile -t COMPREPLY < <(compgen -W '--or-url -c --config --set --cache-dir --state-dir --manifests --network --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
+    serve) mapfile -t COMPREPLY < <(compgen -W '--origin --listen --ready-fd --for -c --config --set --cache-dir --state-dir --manifests --network --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
+    completion) mapfile -t COMPREPLY < <(compgen -W '-c --config --set --cache-dir --state-dir --manifests --network --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
+    help) mapfile -t COMPREPLY < <(compgen -W '-c --config --set --cache-dir --state-dir --manifests --network --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
     esac
     return
   fi
   case $command in
-  '') mapfile -t COMPREPLY < <(compgen -W 'run plan subscribe unsubscribe check config status list explain verify gc get path serve completion help' -- "$current") ;;
+  '') mapfile -t COMPREPLY < <(compgen -W 'run plan subscribe unsubscribe register check config status network list explain pins verify gc get path serve completion help' -- "$current") ;;
   completion) mapfile -t COMPREPLY < <(compgen -W 'bash zsh fish' -- "$current") ;;
-  help) mapfile -t COMPREPLY < <(compgen -W 'run plan subscribe unsubscribe check config status list explain verify gc get path serve completion help exit-codes' -- "$current") ;;
+  help) mapfile -t COMPREPLY < <(compgen -W 'run plan subscribe unsubscribe register check config status network list explain pins verify gc get path serve completion help exit-codes' -- "$current") ;;
   esac
 }
 complete -F _prefetch prefetch

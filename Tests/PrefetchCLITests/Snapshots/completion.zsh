@@ -10,11 +10,14 @@ _prefetch() {
     'plan:Print what a run would do, and write nothing'
     'subscribe:Add segments to the remembered subscriptions, then run'
     'unsubscribe:Drop segments from the remembered subscriptions, then run'
+    'register:Register the license now, whatever is remembered of it'
     'check:Validate the configuration without asking any server'
     'config:Print the effective configuration'
     'status:Print the state of every segment'
+    'network:Print what is seen of the network, and what the rules make of it'
     'list:Print the items of the cache'
     'explain:Say why an item was, or would be, fetched or not'
+    'pins:Print the pins of a host as configuration text'
     'verify:Hash everything stored again'
     'gc:Drop what the cache need not keep'
     'get:Print or copy items, fetching those that the cache does not hold fresh'
@@ -30,6 +33,7 @@ _prefetch() {
     '(--cache-dir)--cache-dir=[Keep the content here instead of in ~/.cache/prefetch]:DIR:_files -/'
     '(--state-dir)--state-dir=[Keep subscriptions, quotas and past runs here instead of in ~/.local/state/prefetch]:DIR:_files -/'
     '(--manifests)--manifests=[Find the manifests of segments given as a bare name at this URL, which holds {segment}]:TEMPLATE: '
+    '(--network)--network=[Take the network for ethernet, wifi or cellular instead of looking, and for one that costs by volume]:TYPE\[,metered\]:(ethernet wifi cellular ethernet,metered wifi,metered cellular,metered)'
     '(--json)--json[Print the result as one JSON document]'
     '(-q --quiet)-q[Print no report when all is well, and no progress]'
     '(-q --quiet)--quiet[Print no report when all is well, and no progress]'
@@ -132,6 +136,10 @@ _prefetch() {
         '*--allow=[Let a manifest that removes many items (mass-removal) or is older than the stored one (rollback) pass this once]:GUARD:(mass-removal rollback)' \
         '*:NAME: ' && ret=0
       ;;
+    register)
+      _arguments -s -S $shared \
+        ':: :' && ret=0
+      ;;
     check)
       _arguments -s -S $shared \
         '(--no-secrets)--no-secrets[Take unset ${env\:…}, ${file\:…} and ${credential\:…} as placeholders, as CI needs it]' \
@@ -149,6 +157,10 @@ _prefetch() {
         '(--max-age)--max-age=[End with 3 when the last success of a segment is longer ago than this]:D: ' \
         ':: :' && ret=0
       ;;
+    network)
+      _arguments -s -S $shared \
+        ':: :' && ret=0
+      ;;
     list)
       _arguments -s -S $shared \
         '*--segment=[Only items of this segment]:SEGMENT: ' \
@@ -164,6 +176,10 @@ _prefetch() {
     explain)
       _arguments -s -S $shared \
         ':ITEM: ' && ret=0
+      ;;
+    pins)
+      _arguments -s -S $shared \
+        ':HOST\[\:PORT\]: ' && ret=0
       ;;
     verify)
       _arguments -s -S $shared \
@@ -209,7 +225,7 @@ _prefetch() {
       ;;
     help)
       _arguments -s -S $shared \
-        '::COMMAND|exit-codes:(run plan subscribe unsubscribe check config status list explain verify gc get path serve completion help exit-codes)' && ret=0
+        '::COMMAND|exit-codes:(run plan subscribe unsubscribe register check config status network list explain pins verify gc get path serve completion help exit-codes)' && ret=0
       ;;
     esac
     ;;

@@ -6,6 +6,9 @@ enum Binary {
   static let isGiven = path != nil
   static let absence = "needs PREFETCH_BINARY, the path of a built prefetch"
 
+  /// The program built against a libcurl that speaks HTTP/3.
+  static let http3Path = environment("PREFETCH_HTTP3_BINARY")
+
   /// How often a campaign is repeated; `PREFETCH_ROUNDS` says otherwise.
   static let rounds = environment("PREFETCH_ROUNDS").flatMap { Int($0) } ?? 10
 

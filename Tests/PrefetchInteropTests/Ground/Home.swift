@@ -11,9 +11,12 @@ struct Home {
   /// The folder that programs are started in.
   let work: String
   var variables: [String: String]
+  /// The program under test.
+  private let binary: String?
 
   /// `isInMemory` spares the disk where hundreds of them come and go.
-  init(isInMemory: Bool = false) throws {
+  init(isInMemory: Bool = false, binary: String? = Binary.path) throws {
+    self.binary = binary
     let memory = "/dev/shm"
     let isWritable = unsafe access(memory, W_OK) == 0
     folder = try TemporaryDirectory(in: isInMemory && isWritable ? memory : nil)
@@ -67,7 +70,7 @@ struct Home {
     input: String = "",
     output: RunningProgram.Output = .pipe
   ) throws -> RunningProgram {
-    let binary = try #require(Binary.path)
+    let binary = try #require(binary)
     return try RunningProgram(
       binary,
       arguments,
@@ -88,7 +91,7 @@ struct Home {
 
   /// A line for bash, in which `$prefetch` is the program.
   func shell(_ script: String, within seconds: Int = 120) throws -> ProgramRun {
-    let binary = try #require(Binary.path)
+    let binary = try #require(binary)
     let bash = try #require(Tool("bash"))
     var environment = variables
     environment["prefetch"] = binary

@@ -10,7 +10,7 @@ enum LoopbackPort {
     var size = socklen_t(MemoryLayout<sockaddr_in>.size)
     unsafe withUnsafeMutablePointer(to: &address) { pointer in
       unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { generic in
-        unsafe bind(descriptor, generic, size)
+        unsafe Glibc.bind(descriptor, generic, size)
         unsafe getsockname(descriptor, generic, &size)
       }
     }
@@ -61,7 +61,21 @@ enum LoopbackPort {
     return descriptor
   }
 
-  private static func address(_ port: Int) -> sockaddr_in {
+  static func datagramSocket() -> CInt {
+    socket(AF_INET, CInt(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+  }
+
+  /// False when somebody else has the port.
+  static func bind(_ descriptor: CInt, to port: Int) -> Bool {
+    var address = address(port)
+    return unsafe withUnsafePointer(to: &address) { pointer in
+      unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { generic in
+        unsafe Glibc.bind(descriptor, generic, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0
+      }
+    }
+  }
+
+  static func address(_ port: Int) -> sockaddr_in {
     var address = sockaddr_in()
     address.sin_family = sa_family_t(AF_INET)
     address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian

@@ -27,6 +27,10 @@ final class Nginx {
     /// A certificate and its key make it speak TLS and HTTP/2.
     var certificate: String?
     var key: String?
+    /// A port of 127.0.0.1 that gets every request as it is, in place of files.
+    var backend: Int?
+    /// Further addresses of this machine to listen on.
+    var addresses: [String] = []
 
     init() {}
   }
@@ -146,6 +150,17 @@ final class Nginx {
     ]
     if let certificate = options.certificate, let key = options.key {
       lines += ["ssl_certificate \(certificate);", "ssl_certificate_key \(key);"]
+    }
+    for address in options.addresses {
+      lines.append("listen \(address):\(port)\(options.certificate == nil ? "" : " ssl http2");")
+    }
+    if let backend = options.backend {
+      lines +=
+        [
+          "proxy_pass http://127.0.0.1:\(backend);", "proxy_http_version 1.1;",
+          "proxy_set_header Host $http_host;", "proxy_redirect off;", "proxy_buffer_size 64k;",
+          "proxy_buffers 4 64k;", "proxy_busy_buffers_size 64k;",
+        ].reduce(into: ["location / {"]) { $0.append($1) } + ["}"]
     }
     let temporary = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map {
       "\($0)_temp_path \(folder)/\($0);"

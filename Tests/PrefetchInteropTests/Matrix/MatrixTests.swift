@@ -19,7 +19,7 @@ struct MatrixTests {
     try withKnownIssue(isIntermittent: true) {
       try Rehearsal(row, situation).play()
     } when: {
-      NotYet.contains(row, situation)
+      NotYet.contains(row)
     }
   }
 

@@ -1,7 +1,7 @@
 internal import Glibc
 
 /// A POSIX thread that is joined by whoever started it.
-@safe struct NativeThread: Sendable {
+@safe package struct NativeThread: Sendable {
   private final class Start: Sendable {
     let body: @Sendable () -> Void
 
@@ -13,7 +13,7 @@ internal import Glibc
   private let identifier: pthread_t
 
   /// Nil when the system has no thread left.
-  init?(_ body: @escaping @Sendable () -> Void) {
+  package init?(_ body: @escaping @Sendable () -> Void) {
     let start = unsafe Unmanaged.passRetained(Start(body))
     var identifier = pthread_t()
     let status = unsafe pthread_create(
@@ -33,7 +33,7 @@ internal import Glibc
     self.identifier = identifier
   }
 
-  func join() {
+  package func join() {
     pthread_join(identifier, nil)
   }
 }

@@ -1,0 +1,153 @@
+import PrefetchConfig
+import PrefetchCore
+import PrefetchDocuments
+import PrefetchStore
+
+/// Everything known of one item, as `explain` tells it.
+struct ExplainFacts {
+  var url: WebURL
+  var item: CachedItem?
+  var history: [HistoryEntry] = []
+  /// Those that hold it in the cache, and those that declare it.
+  var segments: [String] = []
+  /// What each rule says, in the order in which they are asked.
+  var rules: [RuleVerdict]
+  var security: TransportSecurity.Account
+  /// What a connection to its host must prove.
+  var connection: ConnectionRules
+  /// Every entry that speaks of its host, those that are over too.
+  var pins: [PinTable.Entry]
+  var decision: ItemAction
+  var reason: String
+  var now: Instant
+
+  /// `fresh`, `immutable`, `stale`, or nil for what is not stored.
+  var freshness: String? {
+    guard let record = item?.record, record.digest != nil else { return nil }
+    guard let until = record.freshUntil else { return "stale" }
+    if until == .distantFuture { return "immutable" }
+    return now < until ? "fresh" : "stale"
+  }
+}
+
+// MARK: - As a document
+
+extension ExplainFacts {
+  func document(cache: String) -> JSONValue {
+    [
+      "schema": "prefetch-explain/1",
+      "url": .string(url.redacted),
+      "item": item?.json(cache: cache) ?? .null,
+      "history": .array(history.map(Self.json)),
+      "segments": .strings(segments),
+      "rules": .array(
+        rules.map { rule in
+          [
+            "rule": .string(rule.rule), "verdict": .string(rule.verdict.rawValue),
+            "reason": .string(rule.reason),
+          ]
+        }
+      ),
+      "security": [
+        "decision": .string(security.isAllowed ? "allowed" : "refused"),
+        "entry": .optional(security.entry),
+        "reason": .string(security.reason),
+        "minimum_tls": .string(connection.minimumTLS.description),
+        "forward_secrecy": .bool(connection.requiresForwardSecrecy),
+      ],
+      "pins": .array(pins.map(json)),
+      "freshness": [
+        "state": .optional(freshness), "fresh_until": .time(item?.record.freshUntil),
+      ],
+      "decision": .string(decision.rawValue),
+      "reason": .string(reason),
+    ]
+  }
+
+  private static func json(_ entry: HistoryEntry) -> JSONValue {
+    [
+      "time": .time(entry.at), "run": .string(entry.run), "action": .string(entry.action),
+      "outcome": .string(entry.outcome), "reason": .optional(entry.reason),
+    ]
+  }
+
+  private func json(_ pin: PinTable.Entry) -> JSONValue {
+    [
+      "host": .string(pin.host), "entry": .string(pin.place),
+      "subdomains": .bool(pin.includesSubdomains), "leaf": Self.keys(pin.leaf),
+      "ca": Self.keys(pin.authority), "report_only": .bool(pin.onlyReports),
+      "expires": .time(pin.expires), "expired": .bool(pin.isOver(at: now)),
+    ]
+  }
+
+  private static func keys(_ digests: Set<ContentDigest>?) -> JSONValue {
+    guard let digests else { return .null }
+    return .strings(digests.map { Base64.encode($0.bytes) }.sorted())
+  }
+}
+
+// MARK: - As text
+
+extension ExplainFacts {
+  func lines(cache: String) -> [String] {
+    var lines = ["url        \(url.redacted)"]
+    let names = segments.map { SafeText.line($0) }.joined(separator: ", ")
+    lines.append("segments   \(segments.isEmpty ? "none" : names)")
+    let verdict = security.isAllowed ? "allowed" : "refused"
+    let entry = security.entry.map { " by `\(SafeText.line($0))`" } ?? ""
+    lines.append("security   \(verdict)\(entry): \(SafeText.line(security.reason))")
+    lines += recordLines(cache: cache)
+    lines += rules.dropFirst().map { rule in
+      "rule       \(rule.rule) (\(rule.verdict.rawValue)): \(SafeText.line(rule.reason))"
+    }
+    lines += pins.map(line)
+    lines += history.map { entry in
+      "history    \(Timestamp.format(entry.at)) \(entry.action) \(entry.outcome): "
+        + SafeText.line(entry.reason ?? "")
+    }
+    lines.append("decision   \(decision.rawValue): \(SafeText.line(reason))")
+    return lines
+  }
+
+  private func recordLines(cache: String) -> [String] {
+    guard let record = item?.record else { return ["state      not in the cache"] }
+    var lines = ["state      \(record.state.rawValue)"]
+    if let digest = record.digest {
+      lines.append("body       \(Amounts.bytes(record.size)), \(digest)")
+      lines.append("path       \(DiskStore.objectPath(digest, cache: cache))")
+    }
+    if let fetched = record.fetchedAt { lines.append("fetched    \(Timestamp.format(fetched))") }
+    if let validated = record.validatedAt {
+      lines.append("confirmed  \(Timestamp.format(validated))")
+    }
+    lines.append("fresh      \(freshnessLine(record))")
+    if let tag = record.validators.entityTag { lines.append("etag       \(SafeText.line(tag))") }
+    if let date = record.validators.lastModified {
+      lines.append("modified   \(SafeText.line(date))")
+    }
+    if let failure = record.failure {
+      lines.append("failure    \(SafeText.line(failure.message)) [\(failure.code.rawValue)]")
+    }
+    return lines
+      + record.headers.fields.map { "header     \(SafeText.line("\($0.name): \($0.value)"))" }
+  }
+
+  private func freshnessLine(_ record: ContentRecord) -> String {
+    switch record.freshUntil {
+    case Instant.distantFuture: "for ever (immutable)"
+    case let until?: "until \(Timestamp.format(until))"
+    case nil: "no; asked on every run"
+    }
+  }
+
+  private func line(_ pin: PinTable.Entry) -> String {
+    let standing =
+      pin.isOver(at: now)
+      ? "over since \(Timestamp.format(pin.expires ?? now).prefix(10)), ignored"
+      : pin.onlyReports ? "only reported" : "must match"
+    let counts = [
+      pin.leaf.map { "leaf: \($0.count)" }, pin.authority.map { "ca: \($0.count)" },
+    ].compactMap(\.self).joined(separator: ", ")
+    return "pin        \(SafeText.line(pin.place)): \(standing) (\(counts))"
+  }
+}

@@ -1,0 +1,84 @@
+import PrefetchConfig
+import PrefetchCore
+import PrefetchDocuments
+import PrefetchSystem
+import PrefetchTransfer
+
+/// `pins`: the keys of a host, in the words of the configuration.
+struct PinsCommand {
+  let context: CommandContext
+  let options: PinsOptions
+
+  func run() throws(CommandExit) -> Int32 {
+    guard let url = options.host?.url else {
+      let diagnostic = Diagnostic("usage.missing-operand", "`pins` needs a host")
+      return context.console.fail(.usage, [diagnostic])
+    }
+    let loaded = try context.configuration(isRequired: false)
+    let builder = RequestBuilder(
+      configuration: loaded.configuration,
+      identity: loaded.identity,
+      engine: EngineOptions(),
+      environment: context.environment.variables
+    )
+    do throws(Failure) {
+      let chain = try CertificateProbe.chain(of: url, settings: builder.transportSettings())
+      print(chain, of: url)
+      return ExitStatus.ok.code
+    } catch {
+      let status: ExitStatus =
+        switch error.code.category {
+        case .trust: .trust
+        case .connectivity: .unavailable
+        case .io: .io
+        case .denied: .denied
+        case .content: .failed
+        }
+      return context.console.fail(
+        status,
+        [Diagnostic("pins.\(error.code.rawValue)", error.message)]
+      )
+    }
+  }
+
+  private func print(_ chain: [CertificateFacts], of url: WebURL) {
+    guard context.shared.isJSON else {
+      for line in text(chain, of: url) { context.console.print(line) }
+      return
+    }
+    let certificates = chain.map { certificate -> JSONValue in
+      [
+        "subject": .string(certificate.subject),
+        "expires": .optional(certificate.expires.map { Timestamp.format($0) }),
+        "pin": .string(pin(certificate)),
+      ]
+    }
+    context.console.print([
+      "schema": "prefetch-pins/1",
+      "host": .string(url.host),
+      "port": .integer(Int64(url.port)),
+      "leaf": .array(chain.prefix(1).map { .string(pin($0)) }),
+      "ca": .array(chain.dropFirst().map { .string(pin($0)) }),
+      "certificates": .array(certificates),
+    ])
+  }
+
+  private func text(_ chain: [CertificateFacts], of url: WebURL) -> [String] {
+    let host = url.host.hasPrefix("[") ? "\"\(url.host)\"" : url.host
+    var lines = ["tls:", "  pins:", "    \(host):", "      leaf:"]
+    lines += chain.prefix(1).map(line)
+    guard chain.count > 1 else { return lines }
+    lines.append("      # Where both lists are given, both must match.")
+    lines.append("      ca:")
+    return lines + chain.dropFirst().map(line)
+  }
+
+  private func line(_ certificate: CertificateFacts) -> String {
+    let day = certificate.expires.map { ", until \(Timestamp.format($0).prefix(10))" } ?? ""
+    return "        - \(pin(certificate)) # \(SafeText.line(certificate.subject))\(day)"
+  }
+
+  private func pin(_ certificate: CertificateFacts) -> String {
+    Base64.encode(certificate.key.bytes)
+  }
+}

@@ -1,0 +1,117 @@
+import PrefetchConfig
+import PrefetchCore
+import PrefetchDocuments
+import PrefetchStore
+import PrefetchSystem
+
+/// `register`: shows the license to its endpoint now, and says what came of it.
+struct RegisterCommand {
+  let context: CommandContext
+  let options: RegisterOptions
+
+  func run() throws(CommandExit) -> Int32 {
+    let loaded = try context.configuration(isRequired: true)
+    var objections = LicenseSetup.diagnostics(loaded).filter { $0.severity == .error }
+    if loaded.configuration.registration.url == nil {
+      objections.append(
+        Diagnostic(
+          "config.no-registration",
+          "there is nowhere to register the license",
+          hint: "set `registration.url`",
+          file: loaded.files.first
+        )
+      )
+    }
+    guard objections.isEmpty else { return context.console.fail(.config, objections) }
+    let places = try context.places(loaded)
+    var news: [RegistrationNews] = []
+    let standing = try context.reading { () throws(Failure) in
+      let state = try StateStore.openForWriting(state: places.state)
+      context.console.report(state.diagnostics)
+      let subscriptions = try Subscriptions.resolve(loaded, state: state, mayWrite: false)
+      let registrar = Registrar(
+        context: context,
+        loaded: loaded,
+        builder: RequestBuilder(
+          configuration: loaded.configuration,
+          identity: loaded.identity,
+          engine: EngineOptions(),
+          environment: context.environment.variables
+        )
+      )
+      let standing = try registrar.settle(
+        state,
+        segments: subscriptions.segments.map(\.name),
+        isForced: true
+      ) { news.append($0) }
+      try state.close()
+      return standing
+    }
+    let exit = Self.exit(standing, news)
+    context.console.report(standing.diagnostics)
+    if context.shared.isJSON {
+      context.console.print(document(standing, exit, loaded))
+    } else {
+      context.console.print(text(standing))
+    }
+    return exit.code
+  }
+
+  /// As a run would end that had nothing else to do; one that could not be asked is no success here,
+  /// also where an older registration still holds.
+  private static func exit(_ standing: LicenseStanding, _ news: [RegistrationNews]) -> ExitStatus {
+    switch StopSignals.pending {
+    case 15: return .terminated
+    case .some: return .interrupted
+    case nil: break
+    }
+    for case .failed(let code, _) in news {
+      switch code.category {
+      case .trust: return .trust
+      case .denied: return .denied
+      case .connectivity: return .unavailable
+      case .io: return .io
+      case .content: return .deferred
+      }
+    }
+    return standing.word == .registered ? .ok : .deferred
+  }
+
+  private func text(_ standing: LicenseStanding) -> String {
+    switch standing.word {
+    case .registered:
+      "registered" + (standing.expires.map { " until \(Timestamp.format($0))" } ?? "")
+    case .refused: "refused"
+    case .notRegistered:
+      "not registered"
+        + (standing.deferral?.until.map { ", asked again after \(Timestamp.format($0))" } ?? "")
+    }
+  }
+
+  private func document(
+    _ standing: LicenseStanding,
+    _ exit: ExitStatus,
+    _ loaded: LoadedConfiguration
+  ) -> JSONValue {
+    let failure = standing.failure.map { failure -> JSONValue in
+      ["code": .string(failure.code.rawValue), "message": .string(mask(failure.message))]
+    }
+    return [
+      "schema": "prefetch-register/1",
+      "exit": .exit(exit, code: exit.code, nextAllowedAt: standing.deferral?.until),
+      "registration": .string(standing.word.rawValue),
+      "url": .optional(loaded.configuration.registration.url?.redacted),
+      "bundle_id": .optional(standing.bundleID.map(mask)),
+      "expires": .time(standing.expires),
+      "retry_at": .time(standing.deferral?.until),
+      "error": failure ?? .null,
+      "diagnostics": .array(
+        standing.diagnostics.map { .diagnostic($0.masked(secrets: context.console.secrets)) }
+      ),
+    ]
+  }
+
+  private func mask(_ text: String) -> String {
+    Redaction.masked(text, needles: context.console.needles)
+  }
+}

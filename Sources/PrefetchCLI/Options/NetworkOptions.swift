@@ -1,0 +1,25 @@
+import PrefetchCore
+
+/// The options of `network`, which has none of its own.
+struct NetworkOptions: CommandOptions, Hashable {
+  var shared = SharedOptions()
+
+  static let command = CommandSpec<NetworkOptions>(
+    name: "network",
+    group: .inspection,
+    summary: "Print what is seen of the network, and what the rules make of it",
+    paragraphs: [
+      "Kind of network, whether it costs by volume, power, quality, what is used of each limit, and for each segment whether it may be transferred now, and why or why not. Nothing is asked of any server."
+    ],
+    options: [],
+    exits: [.ok, .usage, .io, .config],
+    examples: [
+      CommandExample(
+        command: "prefetch network --network cellular,metered",
+        purpose: "What the rules would say on such a network"
+      )
+    ],
+    initial: NetworkOptions(),
+    wrap: { .network($0) }
+  )
+}

@@ -1,0 +1,49 @@
+import PrefetchCore
+
+/// The options of `pins`.
+struct PinsOptions: CommandOptions, Hashable {
+  /// What can be pinned, and the port to find it at.
+  struct Host: Hashable, Sendable {
+    var url: WebURL
+
+    /// Nil for anything but a name or an address, with a port at most.
+    init?(_ text: String) {
+      let separators: [Character] = ["/", "?", "#", "@", "\\"]
+      guard !text.isEmpty, !text.contains(where: { separators.contains($0) }),
+        let url = try? WebURL("https://\(text)/")
+      else { return nil }
+      self.url = url
+    }
+  }
+
+  var shared = SharedOptions()
+  var host: Host?
+
+  static let command = CommandSpec<PinsOptions>(
+    name: "pins",
+    group: .inspection,
+    summary: "Print the pins of a host as configuration text",
+    paragraphs: [
+      "Shakes hands with the host, asks it for nothing, and prints the digests of the public keys in its certificate chain: under `leaf` the host's own, under `ca` those above it, each with its name and the day on which it expires. It is the chain that was verified with the certificates that the configuration trusts, not what the server happened to send.",
+      "The keys are those that the host shows now, and from here. Compare them with what its owner says before they are pinned, and add the digest of a backup key. A pin with both lists holds only where both match; one list is enough for most.",
+    ],
+    operands: .one("HOST[:PORT]", \.host, .host),
+    exits: [.ok, .usage, .trust, .unavailable, .config],
+    examples: [
+      CommandExample(
+        command: "prefetch pins example.org",
+        purpose: "See which keys example.org has"
+      )
+    ],
+    initial: PinsOptions(),
+    wrap: { .pins($0) }
+  )
+}
+
+extension ValueKind where Value == PinsOptions.Host? {
+  fileprivate static var host: Self {
+    Self(expectation: "a host and perhaps a port, such as `example.org` or `example.org:8443`") {
+      PinsOptions.Host($0).map { .some($0) }
+    }
+  }
+}

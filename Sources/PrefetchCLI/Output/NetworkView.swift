@@ -1,0 +1,147 @@
+import PrefetchConfig
+import PrefetchCore
+import PrefetchDocuments
+import PrefetchStore
+import PrefetchSystem
+
+/// Network, limits and verdicts at one moment, for whoever prints them.
+struct NetworkView {
+  struct Segment {
+    var name: String
+    var verdict: NetworkVerdict
+    var rules: [NetworkRuleVerdict]
+
+    /// `go`, or `deferred by window until …`.
+    var standing: String {
+      guard let deferral = verdict.deferral else { return verdict.word }
+      let until = deferral.until.map { " until \(Timestamp.format($0))" } ?? ""
+      return "deferred by \(deferral.rule.rawValue)\(until)"
+    }
+  }
+
+  struct Quality {
+    var level: NetworkQuality
+    var rate: Int64?
+    var reason: String
+  }
+
+  let situation: NetworkSituation
+  let quality: Quality
+  let quotas: [QuotaStanding]
+  let segments: [Segment]
+
+  /// With `looksAtAll` also what no rule asks for.
+  init(
+    context: CommandContext,
+    loaded: LoadedConfiguration,
+    state: StateStore?,
+    looksAtAll: Bool
+  ) throws(Failure) {
+    let now = context.clock.now().wall
+    let configured = loaded.configuration.segments
+    let wiring = NetworkRequest(
+      loaded.configuration,
+      identity: loaded.identity,
+      zone: context.zones.zone(named:)
+    )
+    let common = wiring.policy
+    let policies = configured.map { segment in
+      (
+        segment.name,
+        segment.network.map { common.narrowed(by: wiring.policy($0, of: segment.name)) } ?? common
+      )
+    }
+    let needed = policies.reduce(into: common.aspects) { $0.formUnion($1.1.aspects) }
+    let machine = MachineCircumstances(context: context, loaded: loaded) { state }
+    let memory = try machine.memory()
+    var situation = NetworkSituation()
+    let aspects = looksAtAll ? Set(NetworkConditions.Aspect.allCases) : needed
+    if !aspects.isEmpty { situation.conditions = machine.conditions(aspects) }
+    situation.usage = memory.usage
+    situation.samples = memory.samples
+    let budgets = policies.flatMap(\.1.budgets).reduce(into: common.budgets) { all, budget in
+      if !all.contains(budget) { all.append(budget) }
+    }
+    quotas = budgets.flatMap {
+      QuotaStanding.all(of: $0, situation.usage, in: common.calendar, at: now)
+    }
+    segments = policies.map { name, policy in
+      Segment(
+        name: name,
+        verdict: policy.verdict(in: situation, at: now),
+        rules: policy.verdicts(in: situation, at: now)
+      )
+    }
+    quality = Self.quality(common, situation, at: now)
+    self.situation = situation
+  }
+
+  private static func quality(
+    _ policy: NetworkPolicy,
+    _ situation: NetworkSituation,
+    at now: Instant
+  ) -> Quality {
+    guard policy.quality.isMeasured else {
+      return Quality(level: .unknown, rate: nil, reason: "`network.quality` has no thresholds")
+    }
+    let measurement = situation.samples.measurement(of: situation.conditions.type, at: now)
+    let rate = measurement?.rate
+    let reason =
+      rate.map { "\(Amounts.bytes($0))/s in recent transfers" }
+      ?? (measurement == nil ? "nothing was transferred lately" : "only small bodies came lately")
+    return Quality(level: policy.quality(in: situation, at: now), rate: rate, reason: reason)
+  }
+}
+
+/// What is used of one limit.
+struct QuotaStanding {
+  var period: ByteBudget.Period
+  /// Nil for all kinds that have no limit of their own.
+  var type: NetworkType?
+  var segment: String?
+  var limit: Int64
+  var used: Int64
+  var renewal: Instant
+
+  static func all(
+    of budget: ByteBudget,
+    _ usage: TransferUsage,
+    in zone: TimeZoneRules,
+    at now: Instant
+  ) -> [QuotaStanding] {
+    let day = TransferUsage.day(at: now, in: zone)
+    let own = NetworkType.allCases.filter { budget.limits[$0] != nil }
+    let types: [NetworkType?] = (budget.limit == nil ? [] : [nil]) + own
+    return types.compactMap { type in
+      guard let limit = budget.limit(over: type), limit < .max else { return nil }
+      return QuotaStanding(
+        period: budget.period,
+        type: type,
+        segment: budget.segment?.name,
+        limit: limit,
+        used: budget.used(usage, over: type, on: day),
+        renewal: budget.renewal(after: now, in: zone)
+      )
+    }
+  }
+
+  var line: String {
+    let network = type.map { " over \($0.rawValue)" } ?? ""
+    let whose = segment.map { " of \(SafeText.line($0))" } ?? ""
+    let amount = "\(Amounts.bytes(used)) of \(Amounts.bytes(limit))"
+    let until = Timestamp.format(renewal)
+    return "quota\t\(period.rawValue)\(network)\(whose)\t\(amount)\trenews \(until)"
+  }
+
+  var document: JSONValue {
+    [
+      "period": .string(period.rawValue),
+      "network": .optional(type?.rawValue),
+      "segment": .optional(segment),
+      "limit": .integer(limit),
+      "used": .integer(used),
+      "remaining": .integer(max(0, limit - used)),
+      "renews_at": .time(renewal),
+    ]
+  }
+}

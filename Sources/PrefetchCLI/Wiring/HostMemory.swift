@@ -1,0 +1,49 @@
+import PrefetchConfig
+import PrefetchCore
+import PrefetchDocuments
+import PrefetchStore
+
+/// What earlier runs learnt of hosts and later ones have to know.
+struct HostMemory {
+  var gates: [HostGate] = []
+  /// Hosts that HTTP/3 lately did not get through to.
+  var http3Failures: Set<String> = []
+
+  static let none = HostMemory()
+
+  private init() {}
+
+  /// Without a state nothing is known.
+  init(
+    _ state: StateStore?,
+    of loaded: LoadedConfiguration,
+    at now: Instant
+  ) throws(Failure) {
+    guard let state else { return }
+    gates = try state.hostGates(at: now)
+    let failures = try state.http3Failures(at: now)
+    if !failures.isEmpty { http3Failures = failures[Self.fingerprint(loaded)] ?? [] }
+  }
+
+  /// Keeps what a run has learnt.
+  static func remember(
+    _ report: Report,
+    of loaded: LoadedConfiguration,
+    in state: StateStore
+  ) throws(Failure) {
+    try state.recordHostGates(report.gates, at: report.finished)
+    guard !report.http3Failures.isEmpty else { return }
+    try state.recordHTTP3Failures(
+      report.http3Failures,
+      configuration: fingerprint(loaded),
+      at: report.finished
+    )
+  }
+
+  /// Whoever changes the configuration may have changed the way to a host.
+  private static func fingerprint(_ loaded: LoadedConfiguration) -> UInt64 {
+    var hash = StableHash()
+    hash.combine(JSONWriter.string(loaded.canonical))
+    return hash.value
+  }
+}

@@ -1,0 +1,41 @@
+import PrefetchConfig
+import PrefetchCore
+import PrefetchSystem
+
+extension CommandContext {
+  private static let limit = 1 << 20
+
+  /// What `~/.netrc` holds, where the configuration wants it; no one else reads that file.
+  func netrc(_ configuration: Configuration) -> Netrc? {
+    guard configuration.network.readsNetrc, let home = environment.homeDirectory else { return nil }
+    let path = "\(home)/.netrc"
+    do throws(FileReading.Fault) {
+      let bytes = try FileReading.read(path, limit: Self.limit)
+      warnOfReaders(path)
+      let netrc = Netrc(String(decoding: bytes, as: UTF8.self))
+      console.secrets += netrc.secrets
+      return netrc
+    } catch {
+      console.report(
+        Diagnostic(
+          "netrc.unreadable",
+          "`network.netrc` is set, and `\(path)` \(error.reason)",
+          severity: .warning
+        )
+      )
+      return nil
+    }
+  }
+
+  private func warnOfReaders(_ path: String) {
+    guard let bits = FileReading.permissionBits(path), bits & 0o044 != 0 else { return }
+    console.report(
+      Diagnostic(
+        "netrc.readable-secret",
+        "`\(path)` holds passwords and can be read by other users",
+        severity: .warning,
+        hint: "take their permission away (`chmod 600`)"
+      )
+    )
+  }
+}

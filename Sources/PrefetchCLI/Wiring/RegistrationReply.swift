@@ -1,0 +1,77 @@
+import PrefetchCore
+import PrefetchDocuments
+
+/// The body of a 200 from the registration endpoint.
+enum RegistrationReply {
+  static let largest = 64 << 10
+
+  /// Its text is never told: it may repeat what was sent.
+  static func read(_ bytes: [UInt8], at now: Instant) -> RegistrationAnswer {
+    var limits = DocumentReader.Limits()
+    limits.bytes = largest
+    limits.depth = 16
+    let outcome = DocumentReader.read(bytes, source: "reply", syntax: .json, limits: limits)
+    guard outcome.diagnostics.isEmpty, let node = outcome.node, node.mapping != nil else {
+      return failed("is no JSON object")
+    }
+    var grant = RegistrationRecord.Grant(since: now)
+    if let token = present(node["token"]) {
+      guard let text = string(token), isToken(text) else {
+        return failed("has an unusable `token`")
+      }
+      grant.token = Secret(text)
+    }
+    if let bundle = present(node["bundle_id"]) {
+      guard let text = string(bundle) else { return failed("has an unusable `bundle_id`") }
+      grant.bundleID = text
+    }
+    if let expires = present(node["expires"]) {
+      guard let time = string(expires).flatMap({ Timestamp.parse($0) }) else {
+        return failed("has an `expires` that is no RFC 3339 time")
+      }
+      guard now < time else { return failed("has expired already; is the clock right?") }
+      grant.expires = time
+    }
+    if let policy = present(node["policy"]) {
+      guard policy.mapping != nil else { return failed("has a `policy` that is no object") }
+      grant.policy = JSONWriter.string(JSONValue(policy))
+    }
+    return .granted(grant)
+  }
+
+  private static func failed(_ reason: String) -> RegistrationAnswer {
+    .failed(Failure(.badResponse, "the answer of the registration server \(reason)"))
+  }
+
+  private static func present(_ node: Node?) -> Node? {
+    node?.scalar?.kind == .null ? nil : node
+  }
+
+  private static func string(_ node: Node) -> String? {
+    guard let scalar = node.scalar, scalar.kind == .string else { return nil }
+    return scalar.text
+  }
+
+  /// What can be sent in a header as one word.
+  private static func isToken(_ text: String) -> Bool {
+    !text.isEmpty && text.utf8.count <= 8_192 && text.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F }
+  }
+}
+
+extension JSONValue {
+  /// A JSON document as it was read.
+  fileprivate init(_ node: Node) {
+    switch node.content {
+    case .mapping(let entries): self = .object(entries.map { ($0.key, JSONValue($0.value)) })
+    case .sequence(let nodes): self = .array(nodes.map { JSONValue($0) })
+    case .scalar(let scalar):
+      switch scalar.kind {
+      case .null: self = .null
+      case .boolean: self = .bool(scalar.text == "true")
+      case .number:
+        self = Int64(scalar.text).map { .integer($0) } ?? .double(Double(scalar.text) ?? 0)
+      case .plain, .string, .date, .data: self = .string(scalar.text)
+      }
+    }
+  }
+}

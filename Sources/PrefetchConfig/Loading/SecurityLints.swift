@@ -1,0 +1,73 @@
+package import PrefetchCore
+
+/// What is valid about trust and may not be what was meant.
+extension LoadedConfiguration {
+  package var securityLints: [Diagnostic] {
+    pinUnions + deepExceptions + deepPins
+  }
+
+  /// Two entries that both speak of a host: a key in either is good enough.
+  private var pinUnions: [Diagnostic] {
+    let pins = configuration.tls.pins
+    return pins.keys.sorted().compactMap { host in
+      guard IPAddress(host) == nil, let dot = host.firstIndex(of: ".") else { return nil }
+      let parent = String(host[host.index(after: dot)...])
+      guard let above = pins[parent], above.includesSubdomains,
+        above.onlyReports == pins[host]?.onlyReports
+      else { return nil }
+      return diagnostic(
+        "config.pin-union",
+        "the pins for `\(host)` and for `\(parent)` with its subdomains add up; either's keys are "
+          + "accepted from `\(host)`",
+        severity: .warning,
+        at: ValuePath([.key("tls"), .key("pins"), .key(host)])
+      )
+    }
+  }
+
+  /// The platform's documentation speaks of one label, its code of any number.
+  private var deepExceptions: [Diagnostic] {
+    let table = configuration.transportSecurity.decisive.exceptions
+    return namedHosts.compactMap { host in
+      guard let (name, _) = table.entry(for: host), Self.labels(of: host, above: name) > 1 else {
+        return nil
+      }
+      return diagnostic(
+        "config.deep-subdomain",
+        "the exception for `\(name)` holds for `\(host)` too, which is more than one label below",
+        severity: .warning,
+        hint: "give `\(host)` an entry of its own if that was not meant",
+        at: ValuePath([.key("transport_security"), .key("NSExceptionDomains"), .key(name)])
+      )
+    }
+  }
+
+  /// Pins reach one label down and no further.
+  private var deepPins: [Diagnostic] {
+    let pins = configuration.tls.pins
+    let table = configuration.tls.pinTable
+    return namedHosts.compactMap { host in
+      guard IPAddress(host: host) == nil, table.entries(for: host).isEmpty else { return nil }
+      let above = pins.filter { name, pin in
+        pin.includesSubdomains && host.hasSuffix(".\(name)")
+      }
+      guard let name = above.keys.max(by: { $0.utf8.count < $1.utf8.count }) else { return nil }
+      return diagnostic(
+        "config.pin-too-high",
+        "the pin for `\(name)` does not hold for `\(host)`, which is more than one label below",
+        severity: .warning,
+        hint: "give `\(host)` a pin of its own",
+        at: ValuePath([.key("tls"), .key("pins"), .key(name)])
+      )
+    }
+  }
+
+  private var namedHosts: [String] {
+    Set(configuration.namedURLs.map(\.host)).sorted()
+  }
+
+  private static func labels(of host: String, above name: String) -> Int {
+    guard IPAddress(host: host) == nil else { return 0 }
+    return host.split(separator: ".").count - name.split(separator: ".").count
+  }
+}

@@ -1,0 +1,254 @@
+/// From an answer to a decided item.
+extension Dispatcher {
+  mutating func itemAnswered(
+    _ item: Int,
+    _ step: Exchange.Step,
+    now: Moment,
+    into effects: inout [Effect]
+  ) {
+    let slot = Int(items[item].slot)
+    if let exchange = active[slot].exchange { active[slot].result.redirects = exchange.redirects }
+    switch step {
+    case .ask, .wait:
+      settleItemHalted(item, into: &effects)
+    case .failed(let failure, let status):
+      active[slot].result.status = status
+      if failure.code == .cancelled {
+        return brokenOff(.item(item), now: now, into: &effects)
+      }
+      if request.mode == .plan { return probeFailed(item, failure, into: &effects) }
+      if serveStale(item, failure, status: status, now: now, into: &effects) { return }
+      fail(item, roomFailure(item, failure) ?? failure, now: now, into: &effects)
+    case .deferred(let deferral, let status):
+      active[slot].result.status = status
+      settleDeferred(item, deferral, into: &effects)
+    case .answered(let response):
+      active[slot].result.status = response.status
+      if request.mode == .plan {
+        probeAnswered(item, response, into: &effects)
+      } else {
+        received(item, response, now: now, into: &effects)
+      }
+    }
+  }
+
+  private mutating func received(
+    _ item: Int,
+    _ response: TransferResponse,
+    now: Moment,
+    into effects: inout [Effect]
+  ) {
+    let work = active[Int(items[item].slot)]
+    if storeFailure != nil {
+      if let body = response.body { effects.append(.discard(body)) }
+      return settleItemHalted(item, into: &effects)
+    }
+    if response.status == 304, work.exchange?.isConditional == true, let record = work.record {
+      guard Revalidation.confirms(response.headers, stored: record.value.validators),
+        !Planner.isContradicted(work.digests, by: record.value)
+      else {
+        work.exchange?.dropConditions()
+        return reask(.item(item), now: now, into: &effects)
+      }
+      if work.exchange?.partial != nil { effects.append(.forgetPartial(record.value.url)) }
+      return confirmed(item, record, response, now: now)
+    }
+    guard let exchange = work.exchange else { return }
+    guard let body = response.body else {
+      if removeGone(item, response.status, now: now, into: &effects) { return }
+      let failure = Self.failure(
+        status: response.status,
+        carriesCredentials: exchange.carriesCredentials
+      )
+      if serveStale(item, failure, status: response.status, now: now, into: &effects) { return }
+      return fail(item, failure, now: now, into: &effects)
+    }
+    if !exchange.hasAsked(for: Self.algorithms(of: work.digests)) {
+      // Another segment has asked for a digest that nobody took while the body came.
+      effects.append(.discard(body))
+      return reask(.item(item), now: now, into: &effects)
+    }
+    if let objection = BodyCheck.objection(
+      to: body,
+      headers: response.headers,
+      entry: work.entry,
+      digests: work.digests,
+      expectations: work.segments.map { segments[$0].declaration.expectation },
+      storedSize: work.result.isUsable ? work.record?.value.size : nil
+    ) {
+      effects.append(.discard(body))
+      if work.exchange?.startOverWithoutPart(after: response.status) == true {
+        return reask(.item(item), now: now, into: &effects)
+      }
+      return refuse(item, objection, status: response.status, now: now, into: &effects)
+    }
+    let honorsNoStore = work.segments.contains { segments[$0].declaration.honorsNoStore }
+    guard Freshness.mayStore(response.headers, honorsNoStore: honorsNoStore) else {
+      effects.append(.discard(body))
+      let failure = Failure(
+        .unsupported,
+        "its server says `no-store`, and `honor_no_store` heeds it"
+      )
+      return fail(item, failure, now: now, into: &effects)
+    }
+    arrived(item, body, response, exchange: exchange, now: now)
+  }
+
+  /// A wrong body: the next source may have the right one.
+  private mutating func refuse(
+    _ item: Int,
+    _ objection: Failure,
+    status: Int,
+    now: Moment,
+    into effects: inout [Effect]
+  ) {
+    let slot = Int(items[item].slot)
+    let step = Exchange.Step.failed(objection, status: status)
+    if halt == nil,
+      active[slot].exchange?.nextAlternate(after: step, policy: request.policy, now: now.wall)
+        == true
+    {
+      return enqueue(.item(item), now: now, into: &effects)
+    }
+    fail(item, objection, now: now, into: &effects)
+  }
+
+  /// 304: the body stays, freshness and headers are renewed.
+  private mutating func confirmed(
+    _ item: Int,
+    _ record: Shared<ContentRecord>,
+    _ response: TransferResponse,
+    now: Moment
+  ) {
+    let work = active[Int(items[item].slot)]
+    work.result.source = .revalidated
+    if Revalidation.repeats(stored: record.value.headers, confirmed: response.headers) {
+      work.result.outcome = .unchanged
+      if noteConfirmed(item, record.value, now: now) { return }
+      return finishStoring(item, record.value, body: nil, now: now)
+    }
+    let merged = Revalidation.merge(stored: record.value.headers, confirmed: response.headers)
+    var renewed = record.value
+    renewed.headers = merged.headers
+    renewed.validators = Revalidation.renewed(renewed.validators, by: response.headers)
+    work.result.outcome = merged.isChanged ? .headers : .unchanged
+    if !merged.isChanged, renewed.validators == record.value.validators,
+      noteConfirmed(item, renewed, now: now)
+    {
+      return
+    }
+    finishStoring(item, renewed, body: nil, now: now)
+  }
+
+  /// Where a confirmation brings nothing but a new time, that alone is kept.
+  private mutating func noteConfirmed(_ item: Int, _ record: ContentRecord, now: Moment) -> Bool {
+    let work = active[Int(items[item].slot)]
+    guard let row = row(of: items[item].step), record.isDescribed(by: work.entry),
+      record.state == .cached, record.failure == nil
+    else { return false }
+    let until = freshUntil(work, record, now: now)
+    noteStored(item, record, freshUntil: until)
+    for index in work.segments where !isHeld(item, by: index) {
+      batch.join(segments[index].key, items: [row.item], now: now.uptime)
+    }
+    batch.confirm(
+      item: item,
+      Confirmation(item: row.item, validatedAt: now.wall, freshUntil: until),
+      now: now.uptime
+    )
+    return true
+  }
+
+  private mutating func arrived(
+    _ item: Int,
+    _ body: StagedBody,
+    _ response: TransferResponse,
+    exchange: Exchange,
+    now: Moment
+  ) {
+    let slot = Int(items[item].slot)
+    let entry = active[slot].entry
+    let old = active[slot].record?.value
+    let wasUsable = active[slot].result.isUsable
+    var record = old ?? newRecord(item)
+    record.headers = Revalidation.storable(response.headers)
+    record.validators = Validators(
+      entityTag: response.headers["ETag"],
+      lastModified: response.headers["Last-Modified"]
+    )
+    record.digest = body.digest
+    record.otherDigests = body.otherDigests
+    record.size = body.size
+    record.mime = response.headers["Content-Type"] ?? entry.mime
+    record.finalURL = exchange.hop == entry.url ? nil : exchange.hop.string
+    record.fetchedAt = now.wall
+    record.status = response.status
+    if let old, old.digest == body.digest, wasUsable {
+      active[slot].result.outcome =
+        Revalidation.isDifferent(old.headers, record.headers) ? .headers : .unchanged
+      active[slot].result.action = .revalidate
+    } else {
+      active[slot].result.outcome = wasUsable ? .updated : .added
+      active[slot].result.action = wasUsable ? .update : .fetch
+    }
+    active[slot].result.source = exchange.isAlternate ? .alternate : .network
+    active[slot].result.finalURL = record.finalURL
+    // Its beginning was looked at, and a thousand bodies may wait for the next commit.
+    var checked = body
+    checked.prefix = []
+    finishStoring(item, record, body: checked, now: now)
+  }
+
+  /// What the manifest says of the item is renewed with every answer.
+  mutating func finishStoring(
+    _ item: Int,
+    _ given: ContentRecord,
+    body: StagedBody?,
+    now: Moment
+  ) {
+    let work = active[Int(items[item].slot)]
+    var record = given
+    record.describe(work.entry)
+    record.state = .cached
+    record.failure = nil
+    if work.result.source != .cache {
+      record.validatedAt = now.wall
+      record.freshUntil = freshUntil(work, record, now: now)
+    }
+    noteStored(item, record, freshUntil: record.freshUntil)
+    let keys = request.mode == .run ? work.segments.map { segments[$0].key } : []
+    batch.add(item: item, .store(record, body: body, joining: keys), now: now.uptime)
+  }
+
+  private func freshUntil(_ work: ActiveItem, _ record: ContentRecord, now: Moment) -> Instant? {
+    Freshness.freshUntil(
+      headers: record.headers,
+      receivedAt: now.wall,
+      limits: Planner.lifetimes(
+        work.entry,
+        ofSegments: work.segments.map { segments[$0].declaration.lifetime },
+        policy: request.policy
+      )
+    )
+  }
+
+  /// The item is as good as stored; it settles with its commit.
+  private mutating func noteStored(_ item: Int, _ record: ContentRecord, freshUntil: Instant?) {
+    let work = active[Int(items[item].slot)]
+    items[item].state = .committing
+    work.result.state = .cached
+    work.result.isUsable = true
+    work.result.size = record.size
+    work.result.digest = record.digest
+    let isPinned = work.digests.contains { $0.algorithm.isTrustworthy }
+    for index in work.segments {
+      segments[index].noteQuiet(until: isPinned ? .distantFuture : freshUntil)
+    }
+  }
+
+  /// Whether the index has the item among those of the segment.
+  private func isHeld(_ item: Int, by index: Int) -> Bool {
+    if request.mode != .run { return true }
+    return index == Int(items[item].segment) && items[item].step.isHeld
+  }
+}

@@ -1,0 +1,238 @@
+/// A question that will most likely be answered with "unchanged".
+///
+/// Most runs ask thousands of them and learn nothing. Until an answer brings news, such an item has
+/// no ``ActiveItem``, and nobody is told of it by itself.
+struct Confirming: Sendable {
+  /// Nil until it is read.
+  var record: Shared<ContentRecord>?
+  /// Where it takes a place on the wire.
+  var host: HostID?
+}
+
+/// What was confirmed since somebody was last told.
+struct ConfirmedCount: Sendable {
+  var answers = 0
+  var wireBytes: Int64 = 0
+}
+
+/// The short way of items that are only confirmed; whatever is not as expected leaves it for the long
+/// one, by ``Dispatcher/activate(_:)``, as if it had never been on it.
+extension Dispatcher {
+  /// Slots below this one stand for a ``Confirming``.
+  static let noSlot: Int32 = -1
+
+  func isConfirming(_ item: Int) -> Bool {
+    items[item].slot < Self.noSlot
+  }
+
+  /// Whether nothing but the stored record has to be known to ask about it.
+  private func mayConfirm(_ item: Int) -> Bool {
+    let step = items[item].step
+    guard start.isBrief, step.decision == .revalidate, step.isHeld, request.mode == .run,
+      segments.count == 1, start.partials.isEmpty, segments[0].declaration.alternates.isEmpty,
+      let row = row(of: step), row.state == .cached, isUsable(row)
+    else { return false }
+    let entry = Int(step.entry)
+    return !segments[0].entries.isSpecial(at: entry)
+      && segments[0].entries.plainDigest(at: entry) == nil
+      && segments[0].entries.descriptionHash(at: entry) == row.description
+  }
+
+  /// Takes the short way with an item that nothing was done about yet; false where it may not.
+  mutating func beginConfirming(_ item: Int, into preparations: inout [Preparation]) -> Bool {
+    guard items[item].slot == Self.noSlot, mayConfirm(item), let row = row(of: items[item].step)
+    else { return false }
+    if let place = freeConfirming.popLast() {
+      confirming[place] = Confirming()
+      items[item].slot = Self.slot(of: place)
+    } else {
+      items[item].slot = Self.slot(of: confirming.count)
+      confirming.append(Confirming())
+    }
+    preparing += 1
+    preparations.append(Preparation(item: item, record: row.item, digest: nil))
+    return true
+  }
+
+  /// Its turn has come: asks, or waits for its record.
+  mutating func confirm(
+    _ item: Int,
+    from host: HostID,
+    now: Moment,
+    into effects: inout [Effect]
+  ) {
+    let place = Self.place(of: items[item].slot)
+    confirming[place].host = host
+    guard let record = confirming[place].record else {
+      items[item].state = .preparing
+      return
+    }
+    askToConfirm(item, record, now: now, into: &effects)
+  }
+
+  /// What was read of it.
+  mutating func confirmingRead(
+    _ item: Int,
+    _ answer: Prepared,
+    now: Moment,
+    into effects: inout [Effect]
+  ) {
+    let url = segments[0].entries.url(at: Int(items[item].step.entry))
+    guard halt == nil, let record = answer.record, record.value.url == url,
+      record.value.failure == nil, deferral(of: .item(item), at: now) == nil
+    else {
+      let slot = activate(item)
+      active[slot].isBeingRead = false
+      active[slot].prepared = answer
+      if items[item].state == .preparing { goOn(item, now: now, into: &effects) }
+      return
+    }
+    confirming[Self.place(of: items[item].slot)].record = record
+    if items[item].state == .preparing {
+      askToConfirm(item, record, now: now, into: &effects)
+    }
+  }
+
+  private mutating func askToConfirm(
+    _ item: Int,
+    _ record: Shared<ContentRecord>,
+    now: Moment,
+    into effects: inout [Effect]
+  ) {
+    var exchange = confirmingExchange(item, record)
+    if connections.watchesPlainHTTP,
+      let objection = connections.objection(to: exchange, at: now.wall)
+    {
+      _ = activate(item)
+      leaveWire(item)
+      return turnAway(.item(item), .failed(objection, status: nil), now: now, into: &effects)
+    }
+    let id = newTransfer(for: .item(item))
+    let request = exchange.nextRequest(id, under: &connections, at: now.wall)
+    items[item].state = .inFlight
+    start(request, of: 0, into: &effects)
+  }
+
+  /// The same as the long way would make of it.
+  private func confirmingExchange(_ item: Int, _ record: Shared<ContentRecord>) -> Exchange {
+    let entry = Int(items[item].step.entry)
+    return exchange(
+      for: segments[0].entries.plainURL(at: entry),
+      size: segments[0].entries.size(at: entry),
+      type: segments[0].entries.type(at: entry),
+      record: record.value,
+      isConditional: true,
+      in: 0
+    )
+  }
+
+  /// Whether the answer was the expected one, which is all there is to it then.
+  mutating func confirmed(_ item: Int, _ result: TransferResult, now: Moment) -> Bool {
+    let state = confirming[Self.place(of: items[item].slot)]
+    guard halt == nil, storeFailure == nil, let record = state.record, let host = state.host,
+      let row = row(of: items[item].step), case .success(let response) = result.outcome,
+      response.status == 304, !result.isTrouble, !result.figures.didFallBackFromHTTP3,
+      result.figures.unexpectedKey == nil,
+      Revalidation.confirms(response.headers, stored: record.value.validators),
+      Revalidation.repeats(stored: record.value.headers, confirmed: response.headers)
+    else { return false }
+    // The long way draws one for every answer, and the same seed must be the same run on both.
+    _ = jitter.next()
+    queue.finished(on: host, result)
+    noteOpen(host, now: now)
+    confirmedCount.answers += 1
+    confirmedCount.wireBytes += result.figures.wireBytes
+    let until = Freshness.freshUntil(
+      headers: record.value.headers,
+      receivedAt: now.wall,
+      limits: Planner.lifetimes(
+        nil,
+        ofSegments: CollectionOfOne(segments[0].declaration.lifetime),
+        policy: request.policy
+      )
+    )
+    segments[0].noteQuiet(until: until)
+    items[item].state = .committing
+    confirming[Self.place(of: items[item].slot)].record = nil
+    batch.confirm(
+      item: item,
+      Confirmation(item: row.item, validatedAt: now.wall, freshUntil: until),
+      now: now.uptime
+    )
+    return true
+  }
+
+  /// Goes on the long way with an item whose request has been answered.
+  mutating func leaveShortWay(
+    _ item: Int,
+    _ id: TransferID,
+    now: Moment,
+    into effects: inout [Effect]
+  ) {
+    let slot = activate(item)
+    guard let record = active[slot].record else { return }
+    var exchange = confirmingExchange(item, record)
+    _ = exchange.nextRequest(id, under: &connections, at: now.wall)
+    active[slot].exchange = exchange
+    active[slot].result.attempts = 1
+  }
+
+  /// Moves what is known of it to where the long way looks for it.
+  mutating func moveConfirming(_ slot: Int32, to item: ActiveItem, in state: ItemWork.State) {
+    let place = Self.place(of: slot)
+    item.record = confirming[place].record
+    item.isRead = item.record != nil
+    item.isBeingRead = !item.isRead && (state == .queued || state == .preparing)
+    if let id = item.record?.value.id, item.result.id.isEmpty { item.result.id = id }
+    item.host = confirming[place].host
+    confirming[place] = Confirming()
+    freeConfirming.append(place)
+  }
+
+  /// Settles those of a commit that only were confirmed; the others are left.
+  mutating func settleConfirmed(_ written: [Int], into effects: inout [Effect]) -> [Int] {
+    var others: [Int] = []
+    var count = 0
+    var bytes: Int64 = 0
+    for item in written {
+      guard isConfirming(item), items[item].state == .committing else {
+        others.append(item)
+        continue
+      }
+      freeConfirming.append(Self.place(of: items[item].slot))
+      items[item].slot = Self.noSlot
+      items[item].state = .settled
+      count += 1
+      bytes += row(of: items[item].step)?.size ?? 0
+    }
+    guard count > 0 else { return others }
+    let name = segments[0].declaration.name
+    effects.append(.announce(.itemsConfirmed(segment: name, count: count, bytes: bytes)))
+    segments[0].openItems -= count
+    segments[0].usableCount += count
+    segments[0].usableBytes += bytes
+    settleIfDone(0, into: &effects)
+    return others
+  }
+
+  /// Tells how many answers came since the last time.
+  mutating func announceConfirmed(into effects: inout [Effect]) {
+    guard confirmedCount.answers > 0 else { return }
+    let fact = RunFact.requestsAnswered(
+      segment: segments[0].declaration.name,
+      count: confirmedCount.answers,
+      status: 304,
+      wireBytes: confirmedCount.wireBytes
+    )
+    effects.append(.announce(fact))
+    confirmedCount = ConfirmedCount()
+  }
+
+  private static func slot(of place: Int) -> Int32 {
+    noSlot - 1 - Int32(place)
+  }
+
+  private static func place(of slot: Int32) -> Int {
+    Int(noSlot - 1 - slot)
+  }
+}

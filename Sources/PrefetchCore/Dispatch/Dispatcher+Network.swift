@@ -1,0 +1,264 @@
+/// What the rules of the network hold back, and what they break off.
+extension Dispatcher {
+  /// Begins with what the machine says of its network, where any rule needs it, else at once.
+  mutating func begin(now: Moment, into effects: inout [Effect]) {
+    guard network != nil else { return discoverAll(now: now, into: &effects) }
+    readConditions(into: &effects)
+  }
+
+  private mutating func readConditions(into effects: inout [Effect]) {
+    guard let watch = network else { return }
+    network?.beginReading()
+    effects.append(.readConditions(watch.aspects, hasMemory: !watch.needsMemory))
+  }
+
+  mutating func conditionsRead(
+    _ reading: ConditionsReading,
+    now: Moment,
+    into effects: inout [Effect]
+  ) {
+    network?.read(reading, at: now)
+    effects.append(.announce(.conditionsRead(reading.conditions)))
+    if let failure = reading.failure { return memoryFailed(failure, into: &effects) }
+    guard halt == nil else { return giveUpWaiting(into: &effects) }
+    decide(now: now, into: &effects)
+    // Another manifest may have asked for more while this was looked at.
+    guard network?.knowsEnough == true else { return readConditions(into: &effects) }
+    let waiting = awaitingConditions
+    awaitingConditions = []
+    for (segment, rejected) in waiting {
+      withInventory(.plan(segment: segment, rejected: rejected), now: now, into: &effects)
+    }
+    if !hasDiscovered { discoverAll(now: now, into: &effects) }
+  }
+
+  /// Settles the segments that wait for the network, since nothing begins any more.
+  private mutating func giveUpWaiting(into effects: inout [Effect]) {
+    let waiting = awaitingConditions
+    awaitingConditions = []
+    for (segment, _) in waiting { settleManifestHalted(segment, into: &effects) }
+    if !hasDiscovered { giveUpAll(into: &effects) }
+  }
+
+  /// Takes in what a manifest and its items ask of the network; false where nobody knows yet how that
+  /// stands, and the segment has to wait.
+  mutating func isNarrowed(
+    _ index: Int,
+    by rules: NetworkPolicy?,
+    now: Moment,
+    into effects: inout [Effect]
+  ) -> Bool {
+    let entries = segments[index].entries
+    guard rules != nil || entries.hasNetworkRules, !request.policy.isOffline else { return true }
+    hasDiscovered = true
+    var watch = network ?? NetworkWatch(request)
+    let isKnown = watch.narrow(
+      index,
+      by: rules,
+      itemAspects: entries.networkAspects,
+      zone: request.policy.zone
+    )
+    if network == nil { queue.stopLookingAhead() }
+    network = watch
+    guard !isKnown else {
+      decide(now: now, into: &effects)
+      return true
+    }
+    if !watch.isReading { readConditions(into: &effects) }
+    return false
+  }
+
+  private mutating func discoverAll(now: Moment, into effects: inout [Effect]) {
+    hasDiscovered = true
+    for index in segments.indices { discover(index, now: now, into: &effects) }
+  }
+
+  private mutating func giveUpAll(into effects: inout [Effect]) {
+    hasDiscovered = true
+    for index in segments.indices { settleManifestHalted(index, into: &effects) }
+  }
+
+  /// Books that cannot be read or kept hold no limit.
+  mutating func memoryFailed(_ failure: Failure, into effects: inout [Effect]) {
+    effects.append(.announce(.storeFailed(failure)))
+    stop(.store(failure), into: &effects)
+    giveUpWaiting(into: &effects)
+  }
+
+  /// Looks whether anything may go on that did before.
+  mutating func watchNetwork(now: Moment, into effects: inout [Effect]) {
+    guard let watch = network, watch.isReady, halt == nil, hasOpenWork else { return }
+    if watch.isDue(at: now) { readConditions(into: &effects) }
+    if watch.hasTurned(at: now) { decide(now: now, into: &effects) }
+  }
+
+  /// The uptime at which a window closes or a period turns, while anything waits for its turn.
+  var networkDeadline: Duration? {
+    guard halt == nil, hasOpenWork else { return nil }
+    return network?.turnUptime
+  }
+
+  private mutating func decide(
+    now: Moment,
+    sweepsItems: Bool = true,
+    into effects: inout [Effect]
+  ) {
+    guard let before = network, let isOther = network?.decide(at: now) else { return }
+    if isOther, let quality = network?.quality {
+      effects.append(.announce(.qualityChanged(quality)))
+    }
+    let limit = request.policy.concurrency
+    let isThrottled = network?.isThrottled == true
+    queue.setConcurrency(isThrottled ? min(limit, NetworkWatch.throttledConcurrency) : limit)
+    let hasOwnRules = sweepsItems && segments.contains { $0.entries.hasNetworkRules }
+    let hasTurned =
+      network?.verdicts != before.verdicts || network?.isExhausted != before.isExhausted
+    guard hasOwnRules || hasTurned else { return }
+    holdBack(now: now, into: &effects)
+  }
+
+  /// Settles what waits and may not begin any more, and breaks off what no budget is left for.
+  private mutating func holdBack(now: Moment, into effects: inout [Effect]) {
+    for number in queue.drain() {
+      let job = Job(number: number)
+      guard let deferral = deferral(of: job, at: now) else {
+        enqueue(job, now: now, into: &effects)
+        continue
+      }
+      settle(job, deferral, now: now, into: &effects)
+    }
+    for (id, job) in inFlight.sorted(by: { $0.key < $1.key }) {
+      guard network?.isExhausted[segment(of: job)] == true else { continue }
+      effects.append(.cancelTransfer(id))
+    }
+  }
+
+  mutating func settle(
+    _ job: Job,
+    _ deferral: Deferral,
+    now: Moment,
+    into effects: inout [Effect]
+  ) {
+    switch job {
+    case .manifest(let segment):
+      manifestAnswered(segment, .deferred(deferral, status: nil), now: now, into: &effects)
+    case .item(let item):
+      settleDeferred(item, deferral, into: &effects)
+    }
+  }
+
+  /// A transfer that was called back: at the end of the run, or since no budget was left for it.
+  mutating func brokenOff(_ job: Job, now: Moment, into effects: inout [Effect]) {
+    guard halt == nil else { return settleHalted(job, into: &effects) }
+    guard let deferral = deferral(of: job, at: now) else {
+      // Others under the same budget may be about to end as well, and are booked then.
+      network?.renewAllowances()
+      waiting.insert(job.number, until: now.uptime + Self.bookingTime)
+      if case .item(let item) = job { items[item].state = .waiting }
+      return
+    }
+    settle(job, deferral, now: now, into: &effects)
+  }
+
+  private static let bookingTime: Duration = .milliseconds(100)
+
+  /// The request with what it may receive.
+  mutating func allowed(_ request: TransferRequest, of segment: Int) -> TransferRequest {
+    guard let allowances = network?.allowances(of: segment), !allowances.isEmpty else {
+      return request
+    }
+    var request = request
+    request.allowances = allowances
+    return request
+  }
+
+  // MARK: Who is held back
+
+  /// Why a job may not begin now; what has begun goes on, as long as there is a budget.
+  mutating func deferral(of job: Job, at now: Moment, isRetry: Bool = false) -> Deferral? {
+    guard network != nil, let deferral = verdict(of: job, at: now).deferral else { return nil }
+    let isExhausted = network?.isExhausted[segment(of: job)] == true
+    return isRetry || !hasBegun(job) || isExhausted ? deferral : nil
+  }
+
+  /// Why nothing of a segment may begin now.
+  func deferral(ofSegment index: Int) -> Deferral? {
+    network?.verdicts[index].deferral
+  }
+
+  private mutating func verdict(of job: Job, at now: Moment) -> NetworkVerdict {
+    let index = segment(of: job)
+    guard case .item(let item) = job,
+      let number = segments[index].entries.networkRule(at: Int(items[item].step.entry))
+    else { return network?.verdicts[index] ?? .go }
+    let verdict = network?.verdict(
+      of: index,
+      narrowedBy: segments[index].entries.networkRules[number],
+      number: number,
+      zone: request.policy.zone,
+      at: now
+    )
+    return verdict ?? .go
+  }
+
+  private func hasBegun(_ job: Job) -> Bool {
+    switch job {
+    case .manifest(let segment): manifestExchanges[segment].map { $0.attempts > 0 } ?? false
+    case .item(let item):
+      items[item].slot >= 0 && active[Int(items[item].slot)].attempts > 0
+    }
+  }
+
+  private func segment(of job: Job) -> Int {
+    switch job {
+    case .manifest(let segment): segment
+    case .item(let item): Int(items[item].segment)
+    }
+  }
+
+  // MARK: Books
+
+  mutating func progressed(_ id: TransferID, bytes: Int64) {
+    guard network != nil, let job = inFlight[id] else { return }
+    let segment = segment(of: job)
+    network?.progressed(id, bytes: bytes, of: segment)
+  }
+
+  /// Books what came, and decides anew where that may change anything.
+  mutating func book(
+    _ id: TransferID,
+    _ result: TransferResult,
+    of job: Job,
+    now: Moment,
+    into effects: inout [Effect]
+  ) {
+    guard network != nil else { return }
+    let segment = segment(of: job)
+    let hasNews = network?.finished(id, result, of: segment, at: now)
+    if hasNews == true, halt == nil { decide(now: now, sweepsItems: false, into: &effects) }
+  }
+
+  /// Has kept for good what came; a dry run keeps nothing.
+  mutating func keepBooks(isIdle: Bool, into effects: inout [Effect]) {
+    guard request.mode != .plan, let memory = network?.unrecorded(isIdle: isIdle) else { return }
+    effects.append(.record(memory))
+  }
+}
+
+/// What came of looking at the machine.
+package struct ConditionsReading: Sendable {
+  package var conditions: NetworkConditions
+  /// What is remembered, where it was asked for.
+  package var memory: NetworkMemory?
+  package var failure: Failure?
+
+  package init(
+    _ conditions: NetworkConditions,
+    memory: NetworkMemory? = nil,
+    failure: Failure? = nil
+  ) {
+    self.conditions = conditions
+    self.memory = memory
+    self.failure = failure
+  }
+}

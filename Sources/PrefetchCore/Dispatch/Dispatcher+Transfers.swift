@@ -1,0 +1,247 @@
+/// Requests on their way out, and what comes back.
+extension Dispatcher {
+  mutating func startTransfers(now: Moment, into effects: inout [Effect]) {
+    var preparations: [Preparation] = []
+    while halt == nil, let (number, host) = queue.take(at: now.uptime) {
+      switch Job(number: number) {
+      case .manifest(let segment):
+        manifestHosts[segment] = host
+        if connections.watchesPlainHTTP, let exchange = manifestExchanges[segment],
+          let objection = connections.objection(to: exchange, at: now.wall)
+        {
+          queue.finished(on: host, httpVersion: nil)
+          manifestAnswered(
+            segment,
+            .failed(objection, status: nil),
+            now: now,
+            into: &effects
+          )
+          continue
+        }
+        let id = newTransfer(for: .manifest(segment: segment))
+        guard
+          let request = manifestExchanges[segment]?.nextRequest(
+            id,
+            under: &connections,
+            at: now.wall
+          )
+        else { continue }
+        effects.append(.startTransfer(allowed(request, of: segment)))
+      case .item(let item):
+        let count = preparations.count
+        if isConfirming(item) || beginConfirming(item, into: &preparations) {
+          confirm(item, from: host, now: now, into: &effects)
+          if count == 0, !preparations.isEmpty { prepareAhead(of: item, into: &preparations) }
+          continue
+        }
+        let slot = activate(item)
+        active[slot].host = host
+        if active[slot].exchange != nil {
+          send(item, now: now, into: &effects)
+        } else if active[slot].prepared != nil {
+          goOn(item, now: now, into: &effects)
+        } else if active[slot].isBeingRead {
+          items[item].state = .preparing
+        } else if let preparation = preparation(of: item) {
+          items[item].state = .preparing
+          active[slot].isBeingRead = true
+          preparing += 1
+          preparations.append(preparation)
+          if preparations.count == 1 { prepareAhead(of: item, into: &preparations) }
+        } else {
+          ask(item, now: now, into: &effects)
+        }
+      }
+    }
+    if !preparations.isEmpty { effects.append(.prepare(preparations)) }
+  }
+
+  mutating func newTransfer(for job: Job) -> TransferID {
+    let id = TransferID(nextTransfer)
+    nextTransfer += 1
+    inFlight[id] = job
+    return id
+  }
+
+  /// Puts the item's next request on the wire, where a place is kept for it.
+  mutating func send(_ item: Int, now: Moment, into effects: inout [Effect]) {
+    let slot = Int(items[item].slot)
+    if connections.watchesPlainHTTP, let exchange = active[slot].exchange,
+      let objection = connections.objection(to: exchange, at: now.wall)
+    {
+      leaveWire(item)
+      return turnAway(.item(item), .failed(objection, status: nil), now: now, into: &effects)
+    }
+    let id = newTransfer(for: .item(item))
+    guard
+      let request = active[slot].exchange?.nextRequest(id, under: &connections, at: now.wall)
+    else { return }
+    if !active[slot].isAnnounced {
+      active[slot].isAnnounced = true
+      effects.append(
+        .announce(
+          .itemStarted(
+            active[slot].entry.url,
+            segments: Self.names(active[slot].segments, segments)
+          )
+        )
+      )
+    }
+    active[slot].result.attempts += 1
+    items[item].state = .inFlight
+    start(request, of: Int(items[item].segment), into: &effects)
+  }
+
+  /// Hands over a request, held to the rate of its segment and to what it may receive.
+  mutating func start(_ request: TransferRequest, of segment: Int, into effects: inout [Effect]) {
+    let request = allowed(request, of: segment)
+    guard let rate = segments[segment].declaration.rate else {
+      return effects.append(.startTransfer(request))
+    }
+    var held = request
+    held.rateGroup = .init(name: segments[segment].declaration.name, rate: rate)
+    effects.append(.startTransfer(held))
+  }
+
+  mutating func transferFinished(
+    _ id: TransferID,
+    _ result: TransferResult,
+    now: Moment,
+    into effects: inout [Effect]
+  ) {
+    guard let job = inFlight.removeValue(forKey: id) else { return }
+    book(id, result, of: job, now: now, into: &effects)
+    if case .item(let item) = job, isConfirming(item) {
+      if confirmed(item, result, now: now) { return }
+      leaveShortWay(item, id, now: now, into: &effects)
+    }
+    guard !result.wasNotSent else { return takeBack(job, now: now, into: &effects) }
+    let status: Int? =
+      if case .success(let response) = result.outcome { response.status } else { nil }
+    switch job {
+    case .manifest(let segment):
+      guard var exchange = manifestExchanges[segment], let host = manifestHosts[segment] else {
+        return
+      }
+      queue.finished(on: host, result)
+      Self.announceRequest(
+        status,
+        result.figures,
+        exchange.hop,
+        isRetry: exchange.isRetry,
+        for: segments[segment].names,
+        into: &effects
+      )
+      let step = exchange.receive(
+        result,
+        policy: request.policy,
+        now: now,
+        deadline: deadline,
+        random: jitter.next()
+      )
+      manifestExchanges[segment] = exchange
+      segments[segment].provenance = Provenance(
+        answeredFrom: result.figures.remoteAddress,
+        throughProxy: request.policy.connections.mayBeProxied
+      )
+      note(result, step, of: host, now: now, into: &effects)
+      guard !proceed(job, step, now: now, into: &effects) else { return }
+      manifestAnswered(segment, step, now: now, into: &effects)
+    case .item(let item):
+      let slot = Int(items[item].slot)
+      guard let host = active[slot].host else { return }
+      queue.finished(on: host, result)
+      active[slot].result.figures = result.figures
+      // The hop and the try that this result belongs to, before the exchange goes on.
+      let hop = active[slot].exchange?.hop
+      let isRetry = active[slot].exchange?.isRetry ?? false
+      guard
+        let step = active[slot].exchange?.receive(
+          result,
+          policy: request.policy,
+          now: now,
+          deadline: deadline,
+          random: jitter.next()
+        )
+      else { return }
+      Self.announceRequest(
+        status,
+        result.figures,
+        hop,
+        isRetry: isRetry,
+        for: Self.names(active[slot].segments, segments),
+        into: &effects
+      )
+      note(result, step, of: host, now: now, into: &effects)
+      guard !proceed(job, step, now: now, into: &effects) else { return }
+      itemAnswered(item, step, now: now, into: &effects)
+    }
+  }
+
+  /// A request that never went out: nothing happened, except that its host may have to be left alone.
+  private mutating func takeBack(_ job: Job, now: Moment, into effects: inout [Effect]) {
+    switch job {
+    case .manifest(let segment):
+      guard let host = manifestHosts[segment] else { return }
+      queue.tookBack(from: host)
+      manifestExchanges[segment]?.takeBack()
+    case .item(let item):
+      let slot = Int(items[item].slot)
+      guard let host = active[slot].host else { return }
+      queue.tookBack(from: host)
+      active[slot].exchange?.takeBack()
+      active[slot].result.attempts -= 1
+    }
+    reask(job, now: now, into: &effects)
+  }
+
+  /// Whether the exchange goes on; after a halt it ends where it stands.
+  private mutating func proceed(
+    _ job: Job,
+    _ step: Exchange.Step,
+    now: Moment,
+    into effects: inout [Effect]
+  ) -> Bool {
+    guard halt == nil else { return false }
+    switch step {
+    case .ask:
+      if let deferral = deferral(of: job, at: now) {
+        settle(job, deferral, now: now, into: &effects)
+      } else {
+        enqueue(job, now: now, into: &effects)
+      }
+      return true
+    case .wait(let pause):
+      waiting.insert(job.number, until: now.uptime + pause)
+      if case .item(let item) = job { items[item].state = .waiting }
+      return true
+    case .answered, .failed, .deferred:
+      return false
+    }
+  }
+
+  /// Static, since a method of this value would be handed a copy of all of it.
+  private static func announceRequest(
+    _ status: Int?,
+    _ figures: TransferFigures,
+    _ hop: WebURL?,
+    isRetry: Bool,
+    for segments: [String],
+    into effects: inout [Effect]
+  ) {
+    var result = RequestResult(
+      url: hop,
+      segments: segments,
+      status: status,
+      wireBytes: figures.wireBytes,
+      isRetry: isRetry
+    )
+    result.didFallBackFromHTTP3 = figures.didFallBackFromHTTP3
+    result.unexpectedKey = figures.unexpectedKey
+    effects.append(.announce(.requestFinished(result)))
+  }
+
+  private static func names(_ asking: [Int], _ segments: [SegmentWork]) -> [String] {
+    asking.count == 1 ? segments[asking[0]].names : asking.map { segments[$0].declaration.name }
+  }
+}

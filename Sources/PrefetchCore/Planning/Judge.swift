@@ -1,0 +1,163 @@
+/// What an entry says about content, from the columns or in full.
+struct Wanted {
+  var size: Int64?
+  /// Of an entry that says no more than the columns hold.
+  var sha256: ContentDigest?
+  var origin: Int
+  var purpose: RequestPurpose
+  var full: ManifestEntry?
+
+  var hasProof: Bool {
+    sha256 != nil || full?.digests.contains { $0.algorithm.isTrustworthy } ?? false
+  }
+}
+
+/// Decides about the entries of one segment.
+struct Judge {
+  private let segment: SegmentDeclaration
+  private let policy: RunPolicy
+  private let now: Instant
+  private let limit: Int64?
+  /// For each origin why no request may go there.
+  private let refusals: [PlanReason?]
+  /// The same for what it would be for, where that weighs.
+  private let refusalsByPurpose: [RequestPurpose: [PlanReason?]]
+  /// Whether the type of an item weighs anywhere.
+  let asksForPurpose: Bool
+  /// What bounds freshness whatever an entry says.
+  private let limits: [Freshness.Lifetime]
+
+  init(
+    segment: SegmentDeclaration,
+    policy: RunPolicy,
+    now: Instant,
+    origins: EntryTable,
+    named provenance: Provenance
+  ) {
+    self.segment = segment
+    self.policy = policy
+    self.now = now
+    limit = segment.maximumFileSize ?? policy.maximumFileSize
+    asksForPurpose = policy.transportSecurity.asksForPurpose
+    let refusals: (RequestPurpose) -> [PlanReason?] = { purpose in
+      origins.allOrigins.map { url in
+        policy.refusal(of: url, for: purpose, named: provenance, at: now).map {
+          $0.code == .addressForbidden ? .refusedAddress : .refusedTransport
+        }
+      }
+    }
+    self.refusals = refusals(.other)
+    refusalsByPurpose =
+      asksForPurpose ? [.media: refusals(.media), .page: refusals(.page)] : [:]
+    limits = [policy.freshnessLimit.map { .atMost($0) }, segment.lifetime].compactMap(\.self)
+  }
+
+  func decide(
+    _ wanted: Wanted,
+    row: Inventory.Row?,
+    strong: [DigestAlgorithm: [UInt8]],
+    isMissing: Bool
+  ) -> (PlannedStep.Decision, PlanReason) {
+    if let refusal = refusal(of: wanted) { return (.fail, refusal) }
+    if segment.requiresDigest, !wanted.hasProof { return (.fail, .noDigest) }
+    if let limit, let size = wanted.size, size > limit { return (.fail, .tooLarge) }
+    guard let row else {
+      return policy.isOffline ? (.fail, .notStoredOffline) : (.fetch, .notStored)
+    }
+    if row.state == .paused { return (.keep, .paused) }
+    guard row.hasBody else {
+      return policy.isOffline ? (.fail, .notStoredOffline) : (.fetch, .notStored)
+    }
+    if isMissing {
+      return policy.isOffline ? (.fail, .objectLostOffline) : (.fetch, .objectLost)
+    }
+    return decideStored(wanted, row: row, strong: strong)
+  }
+
+  private func refusal(of wanted: Wanted) -> PlanReason? {
+    guard asksForPurpose, let refusals = refusalsByPurpose[wanted.purpose] else {
+      return refusals[wanted.origin]
+    }
+    return refusals[wanted.origin]
+  }
+
+  private func decideStored(
+    _ wanted: Wanted,
+    row: Inventory.Row,
+    strong: [DigestAlgorithm: [UInt8]]
+  ) -> (PlannedStep.Decision, PlanReason) {
+    if policy.refetchesAll, !policy.isOffline { return (.update, .refetchAskedFor) }
+    switch comparison(wanted, row: row, strong: strong) {
+    case .different:
+      return policy.isOffline ? (.fail, .digestDiffersOffline) : (.update, .digestDiffers)
+    case .equal where !policy.revalidatesAll:
+      return (.keep, .digestMatches)
+    case .equal, .unknown:
+      break
+    }
+    if let size = wanted.size, size != row.size {
+      return policy.isOffline ? (.fail, .sizeDiffersOffline) : (.update, .sizeDiffers)
+    }
+    if policy.isOffline { return (.keep, .offline) }
+    if !policy.revalidatesAll {
+      if let tag = wanted.full?.entityTag, row.entityTag == Inventory.tagHash(tag) {
+        return (.keep, .entityTagMatches)
+      }
+      if let until = freshUntil(wanted, row: row), now < until {
+        return (.keep, until == .distantFuture ? .immutable : .freshUntil(until))
+      }
+    }
+    guard row.hasValidators else { return (.update, .noValidators) }
+    return (.revalidate, policy.revalidatesAll ? .revalidationAskedFor : .stale)
+  }
+
+  private func comparison(
+    _ wanted: Wanted,
+    row: Inventory.Row,
+    strong: [DigestAlgorithm: [UInt8]]
+  ) -> Comparison {
+    if let sha256 = wanted.sha256 { return sha256 == row.digest ? .equal : .different }
+    guard let full = wanted.full else { return .unknown }
+    return Comparison(full.digests, stored: row.digest, strong: strong)
+  }
+
+  /// A bound that came after the answer shortens what was recorded with it.
+  private func freshUntil(_ wanted: Wanted, row: Inventory.Row) -> Instant? {
+    let bounds = limits + [wanted.full?.lifetime].compactMap(\.self)
+    if bounds.contains(.immutable) { return .distantFuture }
+    guard row.freshUntil != Inventory.Row.never else { return nil }
+    let until = Instant(milliseconds: row.freshUntil)
+    guard row.validatedAt != Inventory.Row.never else { return until }
+    return Freshness.capped(
+      until,
+      by: bounds,
+      since: Instant(milliseconds: row.validatedAt)
+    )
+  }
+}
+
+/// What declared digests say of a stored body.
+enum Comparison {
+  case equal
+  case different
+  case unknown
+
+  /// One algorithm known on both sides decides; the strongest comes first.
+  init(
+    _ expected: [ExpectedDigest],
+    stored digest: ContentDigest,
+    strong: [DigestAlgorithm: [UInt8]]
+  ) {
+    let byStrength = expected.filter(\.algorithm.isTrustworthy).sorted {
+      $0.algorithm > $1.algorithm
+    }
+    for algorithm in byStrength.map(\.algorithm) {
+      let stored = algorithm == .sha256 ? digest.bytes : strong[algorithm]
+      guard let stored else { continue }
+      let isMatch = byStrength.contains { $0.algorithm == algorithm && $0.bytes == stored }
+      self = isMatch ? .equal : .different
+      return
+    }
+    self = .unknown
+  }
+}

@@ -1,0 +1,124 @@
+/// A part of the week in which transfers may run: whenever the local clock shows a time in it.
+///
+/// One that goes past midnight belongs to the day it begins on.
+package struct ClockWindow: Hashable, Sendable {
+  package enum Day: Int, Hashable, Sendable, CaseIterable {
+    case monday
+    case tuesday
+    case wednesday
+    case thursday
+    case friday
+    case saturday
+    case sunday
+
+    var abbreviation: String {
+      switch self {
+      case .monday: "mon"
+      case .tuesday: "tue"
+      case .wednesday: "wed"
+      case .thursday: "thu"
+      case .friday: "fri"
+      case .saturday: "sat"
+      case .sunday: "sun"
+      }
+    }
+  }
+
+  /// What is wrong with a text that should be a window.
+  package struct Malformed: Error, Hashable, Sendable {
+    package var message: String
+    package var hint: String?
+  }
+
+  /// In the order of the week, never empty.
+  package var days: [Day]
+  /// Minutes from midnight, 0…1439.
+  package var start: Int
+  /// Minutes from the midnight that begins the window's day; beyond 1440 on the day after.
+  package var end: Int
+
+  package init(days: [Day], start: Int, end: Int) {
+    self.days = days
+    self.start = start
+    self.end = end
+  }
+}
+
+extension ClockWindow {
+  /// `22:00-06:00`, `sat,sun 00:00-24:00`, `mon-fri 09:00-17:30`.
+  package init(_ text: String) throws(Malformed) {
+    let parts = text.split(separator: " ")
+    guard let times = parts.last, parts.count <= 2 else { throw Self.malformed(text) }
+    let bounds = times.split(separator: "-", omittingEmptySubsequences: false)
+    guard bounds.count == 2 else { throw Self.malformed(text) }
+    start = try Self.minutes(bounds[0], in: text)
+    end = try Self.minutes(bounds[1], in: text)
+    guard start < 1440 else {
+      throw Malformed(message: "a window cannot begin at `24:00`", hint: "write `00:00`")
+    }
+    guard start != end else {
+      throw Malformed(
+        message: "the window `\(text)` is empty",
+        hint: "the whole day is `00:00-24:00`"
+      )
+    }
+    if end < start { end += 1440 }
+    days = parts.count == 2 ? try Self.days(parts[0], in: text) : Day.allCases
+  }
+
+  private static func days(_ list: Substring, in text: String) throws(Malformed) -> [Day] {
+    var days: Set<Day> = []
+    for part in list.split(separator: ",", omittingEmptySubsequences: false) {
+      let ends = part.split(separator: "-", omittingEmptySubsequences: false)
+      guard let first = ends.first, let last = ends.last, ends.count <= 2 else {
+        throw malformed(text)
+      }
+      let start = try day(first)
+      let end = try day(last)
+      let length = (end.rawValue - start.rawValue + 7) % 7
+      for offset in 0...length {
+        days.formUnion(Day.allCases.filter { $0.rawValue == (start.rawValue + offset) % 7 })
+      }
+    }
+    return days.sorted { $0.rawValue < $1.rawValue }
+  }
+
+  private static func day(_ name: Substring) throws(Malformed) -> Day {
+    guard let day = Day.allCases.first(where: { $0.abbreviation == name.lowercased() }) else {
+      throw Malformed(message: "`\(name)` is no day of the week", hint: "days are `mon` to `sun`")
+    }
+    return day
+  }
+
+  private static func minutes(_ time: Substring, in text: String) throws(Malformed) -> Int {
+    let parts = time.split(separator: ":", omittingEmptySubsequences: false)
+    guard parts.count == 2, parts.allSatisfy({ $0.utf8.count == 2 }), let hour = UInt8(parts[0]),
+      let minute = UInt8(parts[1])
+    else { throw malformed(text) }
+    guard hour < 24 && minute < 60 || hour == 24 && minute == 0 else {
+      throw Malformed(message: "`\(time)` is no time of day")
+    }
+    return Int(hour) * 60 + Int(minute)
+  }
+
+  private static func malformed(_ text: String) -> Malformed {
+    Malformed(
+      message: "`\(text)` is no window",
+      hint: "write `22:00-06:00` or `sat,sun 00:00-24:00`"
+    )
+  }
+}
+
+extension ClockWindow: CustomStringConvertible {
+  package var description: String {
+    let endOfDay = end > 1440 ? end - 1440 : end
+    let times = "\(Self.clock(start))-\(Self.clock(endOfDay))"
+    guard days.count < Day.allCases.count else { return times }
+    return "\(days.map(\.abbreviation).joined(separator: ",")) \(times)"
+  }
+
+  private static func clock(_ minutes: Int) -> String {
+    let (hour, minute) = minutes.quotientAndRemainder(dividingBy: 60)
+    return "\(hour < 10 ? "0" : "")\(hour):\(minute < 10 ? "0" : "")\(minute)"
+  }
+}

@@ -1,0 +1,151 @@
+/// How good the network is, by the figures of recent transfers.
+package enum NetworkQuality: String, Hashable, Sendable, CaseIterable {
+  case poor
+  case good
+  case excellent
+  case unknown
+}
+
+/// What a measured throughput means, and what is done about it.
+package struct QualityPolicy: Hashable, Sendable {
+  /// Each is stricter than the one before.
+  package enum Reaction: String, Hashable, Sendable, CaseIterable {
+    case go
+    case throttle
+    case stop
+
+    fileprivate var strictness: Int {
+      switch self {
+      case .go: 0
+      case .throttle: 1
+      case .stop: 2
+      }
+    }
+  }
+
+  /// Bytes a second from which the network is good; nil where it is never poor.
+  package var good: Int64?
+  package var excellent: Int64?
+  package var reactions: [NetworkQuality: Reaction] = [:]
+
+  package init() {}
+
+  package func reaction(to quality: NetworkQuality) -> Reaction {
+    reactions[quality] ?? .go
+  }
+
+  /// Whether there is anything to measure for.
+  package var isMeasured: Bool {
+    good != nil || excellent != nil
+  }
+
+  /// Whether anything is done about any quality.
+  package var matters: Bool {
+    reactions.values.contains { $0 != .go }
+  }
+
+  package func quality(_ measurement: TransferSamples.Measurement?) -> NetworkQuality {
+    guard isMeasured, let measurement else { return .unknown }
+    // Servers that begin to answer after seconds make the fastest line a poor one.
+    guard !measurement.isSlowToAnswer else { return .poor }
+    guard let rate = measurement.rate else { return .unknown }
+    if let good, rate < good { return .poor }
+    if let excellent, rate >= excellent { return .excellent }
+    return .good
+  }
+
+  /// Whichever of the two is stricter, in everything.
+  package func narrowed(by other: Self) -> Self {
+    var narrowed = self
+    narrowed.good = [good, other.good].compactMap(\.self).max()
+    narrowed.excellent = [excellent, other.excellent].compactMap(\.self).max()
+    for quality in NetworkQuality.allCases {
+      let (mine, others) = (reaction(to: quality), other.reaction(to: quality))
+      let stricter = mine.strictness < others.strictness ? others : mine
+      if stricter != .go { narrowed.reactions[quality] = stricter }
+    }
+    return narrowed
+  }
+}
+
+/// The last transfers, as far as they say something about the network.
+package struct TransferSamples: Hashable, Sendable {
+  package struct Sample: Hashable, Sendable {
+    package var type: NetworkType?
+    package var began: Instant
+    package var ended: Instant
+    /// Of a body that is too small to say anything about throughput, zero.
+    package var bytes: Int64
+    package var firstByte: Duration?
+
+    package init(
+      type: NetworkType?,
+      began: Instant,
+      ended: Instant,
+      bytes: Int64,
+      firstByte: Duration?
+    ) {
+      self.type = type
+      self.began = began
+      self.ended = ended
+      self.bytes = bytes
+      self.firstByte = firstByte
+    }
+  }
+
+  package struct Measurement: Hashable, Sendable {
+    /// Bytes a second of all transfers together.
+    package var rate: Int64?
+    package var isSlowToAnswer: Bool
+    /// When it counts no more, unless others follow.
+    package var expires: Instant
+  }
+
+  /// A body below this is over before a connection has found its speed.
+  package static let smallestBody: Int64 = 64 << 10
+  /// Older ones say nothing of the network as it is now.
+  package static let memory: Duration = .seconds(900)
+  private static let capacity = 32
+  private static let slowAnswer: Duration = .seconds(2)
+  private static let fewestAnswers = 3
+
+  package private(set) var all: [Sample]
+
+  package init(_ samples: [Sample] = []) {
+    all = samples.suffix(Self.capacity)
+  }
+
+  package mutating func note(_ sample: Sample) {
+    if all.count >= Self.capacity { all.removeFirst(all.count - Self.capacity + 1) }
+    all.append(sample)
+  }
+
+  /// What is known of a network of this type; nil for nothing.
+  package func measurement(of type: NetworkType?, at now: Instant) -> Measurement? {
+    let recent = all.filter { $0.type == type && $0.ended <= now && now < $0.ended + Self.memory }
+    guard let last = recent.map(\.ended).max() else { return nil }
+    let answers = recent.compactMap(\.firstByte).sorted()
+    let isSlow =
+      answers.count >= Self.fewestAnswers && answers[answers.count / 2] > Self.slowAnswer
+    return Measurement(
+      rate: Self.rate(of: recent.filter { $0.bytes > 0 }),
+      isSlowToAnswer: isSlow,
+      expires: last + Self.memory
+    )
+  }
+
+  /// All their bytes over the time in which any of them was under way.
+  private static func rate(of samples: [Sample]) -> Int64? {
+    var busy: Int64 = 0
+    var bytes: Int64 = 0
+    var end = Int64.min
+    for sample in samples.sorted(by: { $0.began < $1.began }) {
+      bytes = bytes.addingSaturated(sample.bytes)
+      let start = max(end, sample.began.milliseconds)
+      end = max(end, sample.ended.milliseconds)
+      busy += max(0, end - start)
+    }
+    guard bytes > 0 else { return nil }
+    return Int64((Double(bytes) * 1000 / Double(max(1, busy))).rounded(.down))
+  }
+}

@@ -1,0 +1,197 @@
+/// What the rules of the network say of something that wants to be transferred.
+package enum NetworkVerdict: Hashable, Sendable {
+  case go
+  /// A few transfers at once.
+  case throttle
+  case deferred(Deferral)
+
+  package var deferral: Deferral? {
+    guard case .deferred(let deferral) = self else { return nil }
+    return deferral
+  }
+}
+
+/// What one rule says, for whoever wants to know why.
+package struct NetworkRuleVerdict: Hashable, Sendable {
+  package enum Standing: Hashable, Sendable {
+    case passes
+    case throttles
+    case defers(until: Instant?)
+  }
+
+  package var rule: Deferral.Rule
+  package var standing: Standing
+  package var reason: String
+
+  package init(_ rule: Deferral.Rule, _ standing: Standing, _ reason: String) {
+    self.rule = rule
+    self.standing = standing
+    self.reason = reason
+  }
+}
+
+/// All that a decision about the network is made of, besides the rules.
+package struct NetworkSituation: Hashable, Sendable {
+  package var conditions = NetworkConditions()
+  package var usage = TransferUsage()
+  package var samples = TransferSamples()
+
+  package init() {}
+}
+
+extension NetworkPolicy {
+  /// What of it matters first: the first rule that defers gives a deferral its name.
+  package func verdict(in situation: NetworkSituation, at now: Instant) -> NetworkVerdict {
+    let verdicts = verdicts(in: situation, at: now)
+    let deferring = verdicts.compactMap { verdict -> (rule: Deferral.Rule, until: Instant?)? in
+      guard case .defers(let until) = verdict.standing else { return nil }
+      return (verdict.rule, until)
+    }
+    if let first = deferring.first {
+      let lifted = deferring.compactMap(\.until).max()
+      // What ends while the windows are closed goes on when they open.
+      let until = lifted.map { hours.nextOpening(from: $0) ?? $0 }
+      return .deferred(Deferral(rule: first.rule, until: until))
+    }
+    return verdicts.contains { $0.standing == .throttles } ? .throttle : .go
+  }
+
+  /// Whether a budget has nothing left, whichever rule defers first.
+  package func isExhausted(in situation: NetworkSituation, at now: Instant) -> Bool {
+    headroom(in: situation, at: now) == 0
+  }
+
+  /// Every rule that is in force, passed or not.
+  package func verdicts(in situation: NetworkSituation, at now: Instant) -> [NetworkRuleVerdict] {
+    let conditions = situation.conditions
+    return [
+      typeVerdict(conditions), meteredVerdict(conditions), powerVerdict(conditions.power),
+      windowVerdict(at: now), qualityVerdict(situation, at: now),
+    ].compactMap(\.self) + budgets.compactMap { budgetVerdict($0, situation, at: now) }
+  }
+
+  /// The moment from which on another verdict may hold, with nothing but time passing.
+  package func nextTurn(in situation: NetworkSituation, after now: Instant) -> Instant? {
+    var turns = [hours.nextClosing(after: now)]
+    turns += budgets.map { $0.renewal(after: now, in: calendar) }
+    if quality.matters { turns.append(measurement(situation, at: now)?.expires) }
+    return turns.compactMap(\.self).filter { now < $0 }.min()
+  }
+
+  /// The quality of the network by this policy's measures.
+  package func quality(in situation: NetworkSituation, at now: Instant) -> NetworkQuality {
+    quality.quality(measurement(situation, at: now))
+  }
+
+  /// How many bytes may come before anything has to be decided anew; nil for any number.
+  package func headroom(in situation: NetworkSituation, at now: Instant) -> Int64? {
+    let day = TransferUsage.day(at: now, in: calendar)
+    return budgets.compactMap {
+      $0.remaining(situation.usage, over: situation.conditions.type, on: day)
+    }.min()
+  }
+
+  // MARK: Rule by rule
+
+  private func typeVerdict(_ conditions: NetworkConditions) -> NetworkRuleVerdict? {
+    guard let allowed else { return nil }
+    let names = allowed.map(\.rawValue).sorted().joined(separator: ", ")
+    let wanted = allowed.isEmpty ? "no network is allowed" : "allowed: \(names)"
+    let seen = conditions.type?.rawValue ?? "unknown"
+    let passes = conditions.type.map(allowed.contains) ?? false
+    return NetworkRuleVerdict(
+      .networkType,
+      passes ? .passes : .defers(until: nil),
+      "the network is \(seen) (\(conditions.typeReason)); \(wanted)"
+    )
+  }
+
+  private func meteredVerdict(_ conditions: NetworkConditions) -> NetworkRuleVerdict? {
+    guard defersMetered || defersUnknownMetered else { return nil }
+    let (isDeferred, seen) =
+      switch conditions.isMetered {
+      case true?: (defersMetered, "metered")
+      case false?: (false, "not metered")
+      case nil: (defersUnknownMetered, "metered or not: unknown")
+      }
+    return NetworkRuleVerdict(
+      .metered,
+      isDeferred ? .defers(until: nil) : .passes,
+      "\(seen) (\(conditions.meteredReason))"
+    )
+  }
+
+  private func powerVerdict(_ power: NetworkConditions.Power) -> NetworkRuleVerdict? {
+    guard needsMains || batteryFloor > 0 else { return nil }
+    let lacksMains = needsMains && power.isOnMains != true
+    let charge = power.charge ?? 100
+    let isLow = power.isOnMains != true && charge < batteryFloor
+    let wanted = [
+      needsMains ? "mains is needed" : nil,
+      batteryFloor > 0 ? "on battery at least \(batteryFloor)% are needed" : nil,
+    ]
+    let seen = power.charge.map { "\(power.reason), \($0)%" } ?? power.reason
+    return NetworkRuleVerdict(
+      .power,
+      lacksMains || isLow ? .defers(until: nil) : .passes,
+      "\(seen); \(wanted.compactMap(\.self).joined(separator: "; "))"
+    )
+  }
+
+  private func windowVerdict(at now: Instant) -> NetworkRuleVerdict? {
+    guard !hours.isEmpty else { return nil }
+    let names = hours.map { $0.windows.map(\.description).joined(separator: ", ") }
+    let windows = names.joined(separator: " and ")
+    guard !hours.areOpen(at: now) else {
+      return NetworkRuleVerdict(.window, .passes, "open: \(windows)")
+    }
+    return NetworkRuleVerdict(
+      .window,
+      .defers(until: hours.nextOpening(from: now)),
+      "closed: \(windows)"
+    )
+  }
+
+  private func qualityVerdict(_ situation: NetworkSituation, at now: Instant) -> NetworkRuleVerdict?
+  {
+    guard quality.matters else { return nil }
+    let measurement = measurement(situation, at: now)
+    let level = quality.quality(measurement)
+    let seen =
+      measurement?.rate.map { "\(level.rawValue): \($0) bytes a second" } ?? level.rawValue
+    let reaction = quality.reaction(to: level)
+    let standing: NetworkRuleVerdict.Standing =
+      switch reaction {
+      case .go: .passes
+      case .throttle: .throttles
+      // Nothing is measured while nothing is transferred, so what is known has to grow old.
+      case .stop: .defers(until: measurement?.expires)
+      }
+    return NetworkRuleVerdict(.quality, standing, "\(seen), so `\(reaction.rawValue)`")
+  }
+
+  private func budgetVerdict(
+    _ budget: ByteBudget,
+    _ situation: NetworkSituation,
+    at now: Instant
+  ) -> NetworkRuleVerdict? {
+    let type = situation.conditions.type
+    guard let limit = budget.limit(over: type) else { return nil }
+    let day = TransferUsage.day(at: now, in: calendar)
+    let used = budget.used(situation.usage, over: type, on: day)
+    let period = budget.period == .day ? "today" : "this month"
+    return NetworkRuleVerdict(
+      .dailyLimit,
+      used < limit ? .passes : .defers(until: budget.renewal(after: now, in: calendar)),
+      "\(used) of \(limit) bytes used \(period)"
+    )
+  }
+
+  private func measurement(
+    _ situation: NetworkSituation,
+    at now: Instant
+  ) -> TransferSamples.Measurement? {
+    guard quality.isMeasured else { return nil }
+    return situation.samples.measurement(of: situation.conditions.type, at: now)
+  }
+}

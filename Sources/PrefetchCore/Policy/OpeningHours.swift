@@ -1,0 +1,78 @@
+/// Windows with the clock that they are read from; open while any of them is.
+package struct OpeningHours: Hashable, Sendable {
+  package var windows: [ClockWindow]
+  package var zone: TimeZoneRules
+
+  package init(windows: [ClockWindow], zone: TimeZoneRules) {
+    self.windows = windows
+    self.zone = zone
+  }
+
+  package func isOpen(at second: Int64) -> Bool {
+    let local = zone.local(at: second)
+    let day = TimeZoneRules.floor(local, TimeZoneRules.day)
+    let time = local - day * TimeZoneRules.day
+    return windows.contains { window in
+      let start = Int64(window.start) * 60
+      let end = Int64(window.end) * 60
+      let isOfToday = window.holds(day) && start <= time && time < end
+      return isOfToday || window.holds(day - 1) && time < end - TimeZoneRules.day
+    }
+  }
+
+  /// Every moment in the time after `second` at which it may open or close, in no order.
+  ///
+  /// Among these are those at which the clock is set, since it may be set into a window or out of one.
+  fileprivate func turns(after second: Int64) -> [Int64] {
+    let today = zone.day(at: second)
+    var turns = zone.changes(after: second, upTo: second + Self.horizon * TimeZoneRules.day)
+    for window in windows {
+      for day in today - 1...today + Self.horizon where window.holds(day) {
+        for minute in [window.start, window.end] {
+          turns += zone.seconds(ofLocal: day * TimeZoneRules.day + Int64(minute) * 60)
+        }
+      }
+    }
+    return turns.filter { second < $0 }
+  }
+
+  /// A window of one day a week that falls into a skipped hour opens a week later.
+  private static let horizon: Int64 = 16
+}
+
+extension [OpeningHours] {
+  /// Whether all are open.
+  package func areOpen(at now: Instant) -> Bool {
+    allSatisfy { $0.isOpen(at: now.seconds) }
+  }
+
+  /// When all of them are open next, which may be now; nil where that is never.
+  package func nextOpening(from now: Instant) -> Instant? {
+    areOpen(at: now) ? now : nextTurn(after: now, to: true)
+  }
+
+  /// When the first of them closes; nil where they are closed, or never close.
+  package func nextClosing(after now: Instant) -> Instant? {
+    areOpen(at: now) ? nextTurn(after: now, to: false) : nil
+  }
+
+  private func nextTurn(after now: Instant, to isOpen: Bool) -> Instant? {
+    let turns = Set(flatMap { $0.turns(after: now.seconds) }).sorted()
+    // There may be hundreds of windows, and dozens of turns of each.
+    let minutes = map(OpenMinutes.init)
+    let turn = turns.first { turn in minutes.allSatisfy { $0.isOpen(at: turn) } == isOpen }
+    return turn.map { Instant(seconds: $0) }
+  }
+}
+
+extension ClockWindow {
+  fileprivate func holds(_ day: Int64) -> Bool {
+    let weekday = Self.weekday(of: day)
+    return days.contains { $0.rawValue == weekday }
+  }
+
+  /// From zero for Mondays; days are counted from 1970-01-01, a Thursday.
+  static func weekday(of day: Int64) -> Int {
+    Int(((day + 3) % 7 + 7) % 7)
+  }
+}

@@ -1,0 +1,20 @@
+/// What a run has to tell of the license.
+package enum RegistrationNews: Hashable, Sendable {
+  /// `isFirst` where this run registered it for the first time.
+  case ok(isFirst: Bool)
+  /// Nil for a refusal, which time does not lift.
+  case failed(ErrorCode, retryAt: Instant?)
+  /// It was registered before, and is no more.
+  case lost(ErrorCode?)
+
+  package var text: String {
+    switch self {
+    case .ok(true): "registration: the license was registered"
+    case .ok(false): "registration: the license is registered"
+    case .failed(let code, let retryAt):
+      "registration: \(code.rawValue)"
+        + (retryAt.map { ", asked again after \(Timestamp.format($0))" } ?? "")
+    case .lost(let code): "registration: lost" + (code.map { ", \($0.rawValue)" } ?? "")
+    }
+  }
+}

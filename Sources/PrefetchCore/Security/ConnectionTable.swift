@@ -1,0 +1,204 @@
+/// The rules of a run's connections, made once for each host and purpose.
+///
+/// Where nothing special is configured a request costs one comparison.
+package struct ConnectionTable: Sendable {
+  private struct Key: Hashable, Sendable {
+    var host: String
+    var port: Int
+    var scheme: WebURL.Scheme
+    var purpose: RequestPurpose
+    var provenance: Provenance
+    var rule: Int?
+  }
+
+  private struct Known: Sendable {
+    var key: Key
+    var rules: Shared<ConnectionRules>?
+  }
+
+  private let policy: RunPolicy
+  /// Whether the type of an item weighs anywhere.
+  let asksForPurpose: Bool
+  /// Whether the settings say all there is, unless somebody out there names a host.
+  private let isPlain: Bool
+  /// Whether a rule or netrc may have something to add.
+  let addsHeaders: Bool
+  /// Whether plain http that was allowed once may be refused later, or be read by a proxy.
+  let watchesPlainHTTP: Bool
+  private var known: [Key: Shared<ConnectionRules>?] = [:]
+  private var last: Known?
+  /// Until then what is known holds.
+  private var until = Instant.distantFuture
+
+  package init(_ policy: RunPolicy) {
+    self.policy = policy
+    let security = policy.transportSecurity
+    asksForPurpose = security.asksForPurpose
+    addsHeaders = !policy.connections.rules.isEmpty || policy.connections.netrc != nil
+    watchesPlainHTTP =
+      policy.connections.mayBeProxied
+      || security.exceptions.all.contains { $0.exception.expires != nil }
+    isPlain =
+      security == TransportSecurity() && policy.connections.pins.isEmpty
+      && policy.connections.clients.isEmpty && !addsHeaders
+  }
+
+  /// What a request has to be given.
+  struct Terms: Sendable {
+    var connection: Shared<ConnectionRules>?
+    /// Of the rule that holds for it, and what netrc has for its host.
+    var headers: [HeaderField] = []
+  }
+
+  mutating func terms(
+    for url: WebURL,
+    method: TransferRequest.Method,
+    purpose: RequestPurpose,
+    named provenance: Provenance,
+    isFirstOrigin: @autoclosure () -> Bool,
+    at now: Instant
+  ) -> Terms {
+    if isPlain, provenance == .local { return Terms() }
+    guard addsHeaders else {
+      return Terms(
+        connection: rules(for: url, purpose: purpose, named: provenance, rule: nil, at: now)
+      )
+    }
+    let rule = policy.connections.rule(for: url, method: method)
+    var terms = Terms(
+      connection: rules(for: url, purpose: purpose, named: provenance, rule: rule, at: now)
+    )
+    if let rule {
+      terms.headers = policy.connections.rules[rule]
+        .headers(for: purpose, isFirstOrigin: isFirstOrigin())
+    }
+    if let field = policy.netrcField(for: url, purpose: purpose, at: now) {
+      terms.headers.append(field)
+    }
+    return terms
+  }
+
+  /// Puts into a request what the policy says of its connection, and the headers of its rule.
+  ///
+  /// Gives back whether those headers prove something about us.
+  package mutating func equip(
+    _ request: inout TransferRequest,
+    for purpose: RequestPurpose,
+    named provenance: Provenance,
+    isFirstOrigin: Bool,
+    at now: Instant
+  ) -> Bool {
+    let terms = terms(
+      for: request.url,
+      method: request.method,
+      purpose: purpose,
+      named: provenance,
+      isFirstOrigin: isFirstOrigin,
+      at: now
+    )
+    request.connection = terms.connection
+    return Self.add(terms.headers, to: &request)
+  }
+
+  /// Why a request may not go out now, although its URL was allowed when somebody named it: the leave
+  /// has run out since, or a proxy would read the license.
+  ///
+  /// Worth asking only where ``watchesPlainHTTP``.
+  func objection(to exchange: Exchange, at now: Instant) -> Failure? {
+    let url = exchange.hop
+    guard url.scheme == .http else { return nil }
+    if let refusal = policy.refusal(
+      of: url,
+      for: exchange.purpose,
+      named: exchange.provenance,
+      at: now
+    ) {
+      return refusal
+    }
+    guard exchange.isLicenseReadByProxy(policy.connections) else { return nil }
+    return .licenseInClear(host: url.host)
+  }
+
+  /// Gives back whether the headers prove something about us.
+  ///
+  /// What a request says of itself comes from whoever declared it, and stays.
+  static func add(_ headers: [HeaderField], to request: inout TransferRequest) -> Bool {
+    var isIdentified = false
+    for field in headers {
+      let name = field.name.lowercased()
+      guard !request.headers.contains(where: { $0.name.lowercased() == name }) else { continue }
+      request.headers.append(field)
+      isIdentified = isIdentified || !RequestHeader.isHarmless(name)
+    }
+    return isIdentified
+  }
+
+  private mutating func rules(
+    for url: WebURL,
+    purpose: RequestPurpose,
+    named provenance: Provenance,
+    rule: Int?,
+    at now: Instant
+  ) -> Shared<ConnectionRules>? {
+    if now >= until { forget() }
+    if isLast(url, purpose, provenance, rule) { return last?.rules }
+    let key = Key(
+      host: url.host,
+      port: url.port,
+      scheme: url.scheme,
+      purpose: purpose,
+      provenance: provenance,
+      rule: rule
+    )
+    let rules =
+      known[key]
+      ?? policy.connectionRules(
+        for: url,
+        purpose: purpose,
+        named: provenance,
+        rule: rule,
+        at: now
+      ).map { Shared($0) }
+    if known.isEmpty { until = policy.nextExpiry(after: now) ?? .distantFuture }
+    known[key] = .some(rules)
+    last = Known(key: key, rules: rules)
+    return rules
+  }
+
+  /// Most requests go where the one before went.
+  private func isLast(
+    _ url: WebURL,
+    _ purpose: RequestPurpose,
+    _ provenance: Provenance,
+    _ rule: Int?
+  ) -> Bool {
+    guard let key = last?.key else { return false }
+    return key.provenance == provenance && key.purpose == purpose && key.rule == rule
+      && key.port == url.port && key.scheme == url.scheme && key.host == url.host
+  }
+
+  private mutating func forget() {
+    known = [:]
+    last = nil
+    until = .distantFuture
+  }
+}
+
+extension RunPolicy {
+  /// The first moment at which an exception or a pin stops to apply.
+  package func nextExpiry(after now: Instant) -> Instant? {
+    let exceptions = transportSecurity.exceptions.all.compactMap(\.exception.expires)
+    let pins = connections.pins.all.compactMap(\.expires)
+    return (exceptions + pins).filter { now < $0 }.min()
+  }
+}
+
+extension Failure {
+  package static func licenseInClear(host: String) -> Failure {
+    Failure(
+      .transportSecurity,
+      "a proxy stands before `\(host)`, and over plain http it would read the license; "
+        + "use https, or name the host in `no_proxy`"
+    )
+  }
+}

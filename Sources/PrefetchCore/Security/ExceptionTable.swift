@@ -1,0 +1,79 @@
+/// The exceptions of transport security, by the names, addresses and ranges that they are for.
+package struct ExceptionTable: Hashable, Sendable {
+  package typealias Exception = TransportSecurity.Exception
+
+  private var names: [String: Exception] = [:]
+  /// The longest prefix first.
+  private var ranges: [Range] = []
+
+  private struct Range: Hashable, Sendable {
+    var range: AddressRange
+    var name: String
+    var exception: Exception
+  }
+
+  package init(_ exceptions: [String: Exception] = [:]) {
+    for (key, exception) in exceptions.sorted(by: { $0.key < $1.key }) { self[key] = exception }
+  }
+
+  /// What was said of a name, an address or a range, spelled as ``AddressRange`` or ``WebURL`` do.
+  package subscript(key: String) -> Exception? {
+    get {
+      names[key] ?? ranges.first { $0.name == key }?.exception
+    }
+    set {
+      guard let range = AddressRange(key) else {
+        names[key] = newValue
+        return
+      }
+      ranges.removeAll { $0.range == range }
+      guard let newValue else { return }
+      let place = ranges.firstIndex { $0.range.length < range.length } ?? ranges.endIndex
+      ranges.insert(Range(range: range, name: key, exception: newValue), at: place)
+    }
+  }
+
+  package var isEmpty: Bool {
+    names.isEmpty && ranges.isEmpty
+  }
+
+  package var all: [(name: String, exception: Exception)] {
+    names.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
+      + ranges.map { ($0.name, $0.exception) }
+  }
+
+  /// Whether a host stands there itself, rather than some name above it.
+  func names(_ host: String) -> Bool {
+    if isEmpty { return false }
+    guard let address = IPAddress(host: host) else { return names[host] != nil }
+    return ranges.contains { $0.range.contains(address) }
+  }
+
+  /// The entry that speaks of a host, past its time or not.
+  ///
+  /// Of names the exact one, else the nearest ancestor that includes its subdomains; those between
+  /// that do not are passed over. Of addresses the exact one, else the narrowest range. A name with a
+  /// final dot is another name, for which nothing is excepted.
+  package func entry(for host: String) -> (name: String, exception: Exception)? {
+    if isEmpty { return nil }
+    if let address = IPAddress(host: host) {
+      return ranges.first { $0.range.contains(address) }.map { ($0.name, $0.exception) }
+    }
+    if let exact = names[host] { return (host, exact) }
+    guard !host.hasSuffix(".") else { return nil }
+    var rest = host[...]
+    while let dot = rest.firstIndex(of: ".") {
+      rest = rest[rest.index(after: dot)...]
+      if let parent = names[String(rest)], parent.includesSubdomains {
+        return (String(rest), parent)
+      }
+    }
+    return nil
+  }
+}
+
+extension ExceptionTable: ExpressibleByDictionaryLiteral {
+  package init(dictionaryLiteral elements: (String, Exception)...) {
+    self.init(Dictionary(elements) { first, _ in first })
+  }
+}

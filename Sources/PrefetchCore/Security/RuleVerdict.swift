@@ -1,0 +1,254 @@
+/// What one rule says of one item, for whoever asks why.
+package struct RuleVerdict: Hashable, Sendable {
+  package enum Verdict: String, Hashable, Sendable {
+    /// It was asked and lets the item pass.
+    case allowed
+    case refused
+    /// For now; it is lifted by time or circumstances.
+    case deferred
+    /// It changes how the item is asked for.
+    case applies
+    /// It has nothing to say of this item.
+    case silent
+  }
+
+  /// As the configuration names it.
+  package var rule: String
+  package var verdict: Verdict
+  package var reason: String
+
+  package init(_ rule: String, _ verdict: Verdict, _ reason: String) {
+    self.rule = rule
+    self.verdict = verdict
+    self.reason = reason
+  }
+}
+
+extension RunPolicy {
+  /// What the rules about trust and size say of an item, in the order in which they are asked.
+  package func verdicts(
+    on entry: ManifestEntry,
+    segment: SegmentDeclaration,
+    named provenance: Provenance,
+    at now: Instant
+  ) -> [RuleVerdict] {
+    let url = entry.url
+    let purpose = RequestPurpose(itemType: entry.type)
+    let account = transportSecurity.account(of: url, for: purpose, at: now)
+    let rules =
+      connectionRules(
+        for: url,
+        purpose: purpose,
+        named: provenance,
+        rule: connections.rule(for: url, method: .get),
+        at: now
+      ) ?? defaultRules
+    return [
+      RuleVerdict(
+        "transport_security",
+        account.isAllowed ? .allowed : .refused,
+        account.reason
+      ),
+      addressVerdict(url, rules, purpose, provenance, at: now),
+      tlsVerdict(url, rules),
+      pinVerdict(url, rules),
+      clientVerdict(url, rules),
+      redirectVerdict,
+      transportVerdict(url, purpose, segment),
+      digestVerdict(entry, segment),
+      sizeVerdict(entry, segment),
+    ]
+  }
+
+  /// What holds where nothing is said of a host.
+  package var defaultRules: ConnectionRules {
+    var rules = ConnectionRules()
+    rules.minimumTLS = connections.minimumTLS
+    return rules
+  }
+
+  private func addressVerdict(
+    _ url: WebURL,
+    _ rules: ConnectionRules,
+    _ purpose: RequestPurpose,
+    _ provenance: Provenance,
+    at now: Instant
+  ) -> RuleVerdict {
+    let name = "addresses"
+    let refusal = refusal(of: url, for: purpose, named: provenance, at: now)
+    if let refusal, refusal.code == .addressForbidden {
+      return RuleVerdict(name, .refused, refusal.message)
+    }
+    switch rules.reach {
+    case .anywhere:
+      let reason =
+        provenance == .local
+        ? "`\(url.host)` may be anywhere"
+        : "`\(url.host)` may be anywhere, since the configuration says so"
+      return RuleVerdict(name, .silent, reason)
+    case .publicOnly:
+      let reason =
+        "`\(url.host)` comes from a manifest; unless that comes from a local network, it may not "
+        + "lead into one"
+      return RuleVerdict(name, .applies, reason)
+    case .localOnly:
+      let reason = "`\(url.host)` must lead to a local network, where alone plain http is allowed"
+      return RuleVerdict(name, .applies, reason)
+    }
+  }
+
+  private func tlsVerdict(_ url: WebURL, _ rules: ConnectionRules) -> RuleVerdict {
+    guard url.scheme == .https else { return RuleVerdict("tls", .silent, "plain http") }
+    let secrecy =
+      rules.requiresForwardSecrecy ? "with forward secrecy" : "forward secrecy not required"
+    return RuleVerdict("tls", .applies, "TLS \(rules.minimumTLS) or newer, \(secrecy)")
+  }
+
+  private func pinVerdict(_ url: WebURL, _ rules: ConnectionRules) -> RuleVerdict {
+    guard url.scheme == .https else { return RuleVerdict("tls.pins", .silent, "plain http") }
+    guard !rules.pins.isEmpty else {
+      return RuleVerdict("tls.pins", .silent, "no pin holds for `\(url.host)`")
+    }
+    let entries = rules.pins.flatMap { rule in
+      rule.entries.map { rule.onlyReports ? "\($0), only reported" : $0 }
+    }
+    return RuleVerdict("tls.pins", .applies, entries.joined(separator: "; "))
+  }
+
+  private func clientVerdict(_ url: WebURL, _ rules: ConnectionRules) -> RuleVerdict {
+    guard let client = rules.client else {
+      return RuleVerdict("tls.client", .silent, "no certificate of ours is for `\(url.authority)`")
+    }
+    return RuleVerdict("tls.client", .applies, "`\(client.certificate)`")
+  }
+
+  private var redirectVerdict: RuleVerdict {
+    guard redirects.isFollowing else {
+      return RuleVerdict("redirects", .applies, "none is followed")
+    }
+    let hosts = redirects.allowsCrossHost ? "to other hosts too" : "on the same host"
+    let downgrade =
+      redirects.allowsDowngrade
+      ? "from https to http where http is allowed" : "never from https to http"
+    return RuleVerdict(
+      "redirects",
+      .applies,
+      "up to \(redirects.maximum) are followed, \(hosts), \(downgrade)"
+    )
+  }
+
+  private func transportVerdict(
+    _ url: WebURL,
+    _ purpose: RequestPurpose,
+    _ segment: SegmentDeclaration
+  ) -> RuleVerdict {
+    guard !connections.rules.isEmpty else {
+      return RuleVerdict("transport.rules", .silent, "there are none")
+    }
+    guard let number = connections.rule(for: url, method: .get) else {
+      return RuleVerdict("transport.rules", .silent, "none matches")
+    }
+    let rule = connections.rules[number]
+    let headers = rule.headers(for: purpose, isFirstOrigin: segment.chose(url)).map(\.name)
+    let parts = [
+      rule.url.map { "matches `\($0.text)`" } ?? "matches everything",
+      rule.proxy.map { $0 == .none ? "no proxy" : "a proxy of its own" },
+      rule.httpVersion.map { "HTTP \($0.rawValue)" },
+      headers.isEmpty ? nil : "adds " + headers.map { "`\($0)`" }.joined(separator: ", "),
+    ]
+    return RuleVerdict(
+      "transport.rules[\(number)]",
+      .applies,
+      parts.compactMap(\.self).joined(separator: "; ")
+    )
+  }
+
+  private func digestVerdict(
+    _ entry: ManifestEntry,
+    _ segment: SegmentDeclaration
+  ) -> RuleVerdict {
+    let hasProof = entry.digests.contains { $0.algorithm.isTrustworthy }
+    guard segment.requiresDigest else {
+      let reason = hasProof ? "a digest is declared and must match" : "none is required"
+      return RuleVerdict("require_digest", hasProof ? .applies : .silent, reason)
+    }
+    return RuleVerdict(
+      "require_digest",
+      hasProof ? .allowed : .refused,
+      hasProof ? "a digest is declared" : "no digest that proves anything is declared"
+    )
+  }
+
+  private func sizeVerdict(_ entry: ManifestEntry, _ segment: SegmentDeclaration) -> RuleVerdict {
+    guard let limit = segment.maximumFileSize ?? maximumFileSize else {
+      return RuleVerdict("max_file_size", .silent, "there is no limit")
+    }
+    guard let size = entry.size else {
+      return RuleVerdict(
+        "max_file_size",
+        .applies,
+        "at most \(limit) bytes; the size is not declared"
+      )
+    }
+    return RuleVerdict(
+      "max_file_size",
+      size > limit ? .refused : .allowed,
+      "\(size) bytes are declared, \(limit) allowed"
+    )
+  }
+}
+
+extension ConnectionRules.MinimumTLS: CustomStringConvertible {
+  package var description: String {
+    switch self {
+    case .tls10: "1.0"
+    case .tls11: "1.1"
+    case .tls12: "1.2"
+    case .tls13: "1.3"
+    }
+  }
+}
+
+// MARK: - Transport security in words
+
+extension TransportSecurity {
+  /// A decision with everything there is to say of it.
+  package struct Account: Hashable, Sendable {
+    package var isAllowed: Bool
+    /// The key or entry that says what holds for the host, also where https asks for no leave.
+    package var entry: String?
+    package var reason: String
+  }
+
+  package func account(
+    of url: WebURL,
+    for purpose: RequestPurpose,
+    at now: Instant
+  ) -> Account {
+    let basis = basis(of: url.host, for: purpose, at: now)
+    if case .refused(_, let hint) = decide(url, for: purpose, at: now) {
+      return Account(
+        isAllowed: false,
+        entry: basis.entry,
+        reason: "plain http to `\(url.host)` is not allowed; \(hint)"
+      )
+    }
+    let subject = url.scheme == .https ? "https" : "plain http"
+    return Account(
+      isAllowed: true,
+      entry: basis.entry,
+      reason: "\(subject); \(Self.words(for: basis))"
+    )
+  }
+
+  private static func words(for basis: Basis) -> String {
+    switch basis {
+    case .rules: "the rules for all hold"
+    case .exception(let name, let exception):
+      "`\(Basis.path(name))` holds" + (exception.reason.map { ": \($0)" } ?? "")
+    case .expired(let name, _): "`\(Basis.path(name))` is over, so the rules for all hold"
+    case .localNetworking, .media, .webContent, .arbitraryLoads:
+      "`\(basis.entry ?? "")` lifts the rules"
+    }
+  }
+}

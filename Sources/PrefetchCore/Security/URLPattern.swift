@@ -1,0 +1,134 @@
+/// A pattern of whole URLs: `*` stands for anything within a path part, `**` for anything.
+///
+/// Where it says a scheme, its host part is compared with the host alone, so that no path can pass
+/// for one.
+package struct URLPattern: Hashable, Sendable {
+  package let text: String
+  /// Nil where the pattern has no `://`, and is then compared with the URL as a whole.
+  private let parts: Parts?
+  private let whole: [Token]
+
+  private struct Parts: Hashable, Sendable {
+    var scheme: [Token]
+    var authority: [Token]
+    /// Nil for none, which is the root alone.
+    var target: [Token]
+  }
+
+  private enum Token: Hashable, Sendable {
+    case byte(UInt8)
+    /// Any bytes but a slash.
+    case part
+    case anything
+  }
+
+  package init(_ text: String) {
+    self.text = text
+    whole = Self.tokens(text)
+    guard let separator = text.firstRange(of: "://") else {
+      parts = nil
+      return
+    }
+    let rest = text[separator.upperBound...]
+    let end = rest.firstIndex { "/?".contains($0) } ?? rest.endIndex
+    let target = rest[end...]
+    parts = Parts(
+      scheme: Self.tokens(text[..<separator.lowerBound].lowercased()),
+      authority: Self.tokens(Self.ascii(rest[..<end])),
+      target: Self.tokens(target.isEmpty ? "/" : String(target))
+    )
+  }
+
+  /// Label by label, since stars belong to no name.
+  private static func ascii(_ authority: Substring) -> String {
+    authority.split(separator: ".", omittingEmptySubsequences: false)
+      .map { InternationalName.ascii($0) ?? $0.lowercased() }
+      .joined(separator: ".")
+  }
+
+  package func matches(_ url: WebURL) -> Bool {
+    guard let parts else { return Self.matches(whole[...], Array(url.string.utf8)[...]) }
+    let target = url.query.map { "\(url.path)?\($0)" } ?? url.path
+    return Self.matches(parts.scheme[...], Array(url.scheme.rawValue.utf8)[...])
+      && Self.matches(parts.authority[...], Array(url.authority.utf8)[...])
+      && Self.matches(parts.target[...], Array(target.utf8)[...])
+  }
+
+  /// The host where it names a single one.
+  package var host: String? {
+    guard let authority = parts?.authority else { return nil }
+    var bytes: [UInt8] = []
+    for token in authority {
+      guard case .byte(let byte) = token else { return nil }
+      bytes.append(byte)
+    }
+    return try? WebURL("https://\(String(decoding: bytes, as: UTF8.self))/").host
+  }
+
+  /// Whether it bounds the hosts that it is for, by name or by the domain they belong to.
+  ///
+  /// A secret that it comes with is then meant for them, from wherever somebody is sent there.
+  package var namesItsHosts: Bool {
+    guard let authority = parts?.authority else { return false }
+    let tail = authority.reversed().prefix { token in
+      if case .byte = token { true } else { false }
+    }
+    guard tail.count < authority.count else { return true }
+    // `*.example` alone is half the net.
+    let bounds = tail.split(separator: .byte(UInt8(ascii: ".")), omittingEmptySubsequences: true)
+    return tail.last == .byte(UInt8(ascii: ".")) && bounds.count >= 2
+  }
+
+  private static func tokens(_ text: some StringProtocol) -> [Token] {
+    var tokens: [Token] = []
+    for byte in text.utf8 {
+      guard byte == UInt8(ascii: "*") else {
+        tokens.append(.byte(byte))
+        continue
+      }
+      switch tokens.last {
+      case .part: tokens[tokens.count - 1] = .anything
+      case .anything: break
+      case .byte, nil: tokens.append(.part)
+      }
+    }
+    return tokens
+  }
+
+  /// Goes back to the last star only, and to the last `**` where that was not enough.
+  private static func matches(_ pattern: ArraySlice<Token>, _ text: ArraySlice<UInt8>) -> Bool {
+    var (token, place) = (pattern.startIndex, text.startIndex)
+    var part: (token: Int, place: Int)?
+    var anything: (token: Int, place: Int)?
+    while true {
+      if token < pattern.endIndex {
+        switch pattern[token] {
+        case .anything:
+          (anything, part) = ((token, place), nil)
+          token += 1
+          continue
+        case .part:
+          part = (token, place)
+          token += 1
+          continue
+        case .byte(let byte):
+          if place < text.endIndex, text[place] == byte {
+            (token, place) = (token + 1, place + 1)
+            continue
+          }
+        }
+      } else if place == text.endIndex {
+        return true
+      }
+      if let last = part, last.place < text.endIndex, text[last.place] != UInt8(ascii: "/") {
+        part = (last.token, last.place + 1)
+        (token, place) = (last.token + 1, last.place + 1)
+      } else if let last = anything, last.place < text.endIndex {
+        (anything, part) = ((last.token, last.place + 1), nil)
+        (token, place) = (last.token + 1, last.place + 1)
+      } else {
+        return false
+      }
+    }
+  }
+}

@@ -1,0 +1,26 @@
+/// A host whose key is none of those that are pinned, where that is only to be told.
+package struct UnexpectedKey: Hashable, Sendable {
+  package var host: String
+  package var key: ContentDigest
+
+  package init(host: String, key: ContentDigest) {
+    self.host = host
+    self.key = key
+  }
+
+  package var diagnostic: Diagnostic {
+    Diagnostic(
+      "pin.mismatch",
+      "the keys of `\(host)` are none of those that are pinned; its own is \(key.pinText)",
+      severity: .warning,
+      hint: "its pin says `report_only`, so that nothing else follows"
+    )
+  }
+}
+
+extension ContentDigest {
+  /// As pins are written: `sha256/` and base64.
+  package var pinText: String {
+    "sha256/\(Base64.encode(bytes))"
+  }
+}

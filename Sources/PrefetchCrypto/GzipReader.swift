@@ -1,0 +1,110 @@
+internal import CZlib
+package import PrefetchCore
+
+/// Undoes gzip piece by piece, and knows whether what came is whole.
+///
+/// Each member of the stream is checked against its checksum and size (RFC 1952); anything behind
+/// the last one that is no further member is a fault.
+@safe package final class GzipReader {
+  package enum Fault: Error, Hashable, Sendable {
+    case damaged
+    case outOfMemory
+  }
+
+  private enum Place {
+    /// Nothing of the next member has come yet.
+    case betweenMembers
+    case withinMember
+  }
+
+  private static let pieceSize = 32_768
+
+  /// zlib keeps the address of the structure.
+  private let stream: UnsafeMutablePointer<z_stream>
+  private let piece: UnsafeMutableRawBufferPointer
+  private var place = Place.betweenMembers
+
+  package init() throws(Fault) {
+    unsafe stream = .allocate(capacity: 1)
+    unsafe stream.initialize(to: z_stream())
+    unsafe piece = .allocate(byteCount: Self.pieceSize, alignment: 16)
+    guard unsafe prefetch_inflate_gzip(stream) == Z_OK else { throw .outOfMemory }
+  }
+
+  deinit {
+    unsafe inflateEnd(stream)
+    unsafe stream.deallocate()
+    unsafe piece.deallocate()
+  }
+
+  /// Whether the stream may end here; one that never began is an empty body.
+  package var isWhole: Bool {
+    place == .betweenMembers
+  }
+
+  /// Hands on what the next bytes of the stream stand for; `take` may end it by a failure.
+  ///
+  /// A fault is returned rather than thrown, so that failures of `take` keep their type.
+  package func read(
+    _ bytes: RawSpan,
+    _ take: (RawSpan) throws(Failure) -> Void
+  ) throws(Failure) -> Fault? {
+    var consumed = 0
+    while consumed < bytes.byteCount {
+      let rest = bytes.extracting(droppingFirst: consumed)
+      let step = unsafe rest.withUnsafeBytes { unsafe inflateOnce($0) }
+      consumed += step.consumed
+      let made = unsafe UnsafeRawBufferPointer(rebasing: piece[..<step.made])
+      if step.made > 0 { try unsafe take(made.bytes) }
+      switch step.status {
+      case Z_OK:
+        place = .withinMember
+      case Z_STREAM_END:
+        place = .betweenMembers
+        guard unsafe inflateReset(stream) == Z_OK else { return .damaged }
+      case Z_MEM_ERROR:
+        return .outOfMemory
+      default:
+        return .damaged
+      }
+    }
+    return try drain(take)
+  }
+
+  /// zlib may hold back what did not fit into the piece although all input is used.
+  private func drain(_ take: (RawSpan) throws(Failure) -> Void) throws(Failure) -> Fault? {
+    while place == .withinMember {
+      let step = unsafe inflateOnce(UnsafeRawBufferPointer(start: nil, count: 0))
+      let made = unsafe UnsafeRawBufferPointer(rebasing: piece[..<step.made])
+      if step.made > 0 { try unsafe take(made.bytes) }
+      switch step.status {
+      case Z_OK:
+        continue
+      case Z_STREAM_END:
+        place = .betweenMembers
+        guard unsafe inflateReset(stream) == Z_OK else { return .damaged }
+      case Z_BUF_ERROR:
+        // It needs more input.
+        return nil
+      default:
+        return .damaged
+      }
+    }
+    return nil
+  }
+
+  private func inflateOnce(
+    _ input: UnsafeRawBufferPointer
+  ) -> (status: CInt, consumed: Int, made: Int) {
+    let start = unsafe UnsafeMutableRawPointer(mutating: input.baseAddress)
+    unsafe stream.pointee.next_in = start?.assumingMemoryBound(to: UInt8.self)
+    unsafe stream.pointee.avail_in = UInt32(clamping: input.count)
+    unsafe stream.pointee.next_out = piece.baseAddress?.assumingMemoryBound(to: UInt8.self)
+    unsafe stream.pointee.avail_out = UInt32(Self.pieceSize)
+    let offered = unsafe Int(stream.pointee.avail_in)
+    let status = unsafe inflate(stream, Z_NO_FLUSH)
+    let left = unsafe Int(stream.pointee.avail_in)
+    let made = unsafe Self.pieceSize - Int(stream.pointee.avail_out)
+    return (status, offered - left, made)
+  }
+}

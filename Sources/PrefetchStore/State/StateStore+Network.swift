@@ -1,0 +1,156 @@
+package import PrefetchCore
+
+/// Received bytes and measurements, for limits and for the quality of the network.
+extension StateStore {
+  /// What was received in the month of this day, and what was measured a short while ago.
+  package func networkMemory(of day: String, at now: Instant) throws(Failure) -> NetworkMemory {
+    var memory = NetworkMemory()
+    memory.usage = TransferUsage(try usage(of: String(day.prefix(7))))
+    memory.samples = TransferSamples(try samples(at: now))
+    return memory
+  }
+
+  private func usage(of month: String) throws(Failure) -> [TransferUsage.Key: Int64] {
+    let rows = try database.prepare(
+      """
+      SELECT day, network, identity, segment, bytes FROM transfer_usage \
+      WHERE substr(day, 1, 7)=?1
+      """
+    )
+    try rows.bind(1, month)
+    var bytes: [TransferUsage.Key: Int64] = [:]
+    while try rows.step() {
+      let key = TransferUsage.Key(
+        day: rows.text(0),
+        type: NetworkType(rawValue: rows.text(1)),
+        segment: SegmentKey(identity: rows.text(2), name: rows.text(3))
+      )
+      bytes[key] = rows.number(4)
+    }
+    return bytes
+  }
+
+  private func samples(at now: Instant) throws(Failure) -> [TransferSamples.Sample] {
+    let rows = try database.prepare(
+      """
+      SELECT network, began, ended, bytes, first_byte FROM transfer_samples \
+      WHERE ended>?1 AND ended<=?2 ORDER BY sample
+      """
+    )
+    try rows.bind(1, now + (.zero - TransferSamples.memory))
+    try rows.bind(2, now)
+    var samples: [TransferSamples.Sample] = []
+    while try rows.step() {
+      samples.append(
+        TransferSamples.Sample(
+          type: NetworkType(rawValue: rows.text(0)),
+          began: Instant(milliseconds: rows.number(1)),
+          ended: Instant(milliseconds: rows.number(2)),
+          bytes: rows.number(3),
+          firstByte: rows.optionalNumber(4).map { .milliseconds($0) }
+        )
+      )
+    }
+    return samples
+  }
+
+  /// Adds what came to what is remembered, and forgets what counts no more.
+  package func recordNetwork(_ news: NetworkMemory) throws(Failure) {
+    try database.transaction { () throws(Failure) in
+      try add(news.usage)
+      try add(news.samples)
+    }
+  }
+
+  private func add(_ usage: TransferUsage) throws(Failure) {
+    guard let latest = usage.bytes.keys.map(\.day).max() else { return }
+    let addition = try database.prepare(
+      """
+      INSERT INTO transfer_usage (day, network, identity, segment, bytes) \
+      VALUES (?1, ?2, ?3, ?4, ?5) \
+      ON CONFLICT (day, network, identity, segment) DO UPDATE SET bytes=bytes+?5
+      """
+    )
+    for (key, bytes) in usage.bytes {
+      try addition.bind(1, key.day)
+      try addition.bind(2, key.type?.rawValue ?? "")
+      try addition.bind(3, key.segment.identity)
+      try addition.bind(4, key.segment.name)
+      try addition.bind(5, bytes)
+      try addition.run()
+    }
+    // Another zone may still be in the month before.
+    let deletion = try database.prepare(
+      "DELETE FROM transfer_usage WHERE substr(day, 1, 7)<substr(date(?1, '-35 days'), 1, 7)"
+    )
+    try deletion.bind(1, latest)
+    try deletion.run()
+  }
+
+  private func add(_ samples: TransferSamples) throws(Failure) {
+    guard let latest = samples.all.map(\.ended).max() else { return }
+    let insertion = try database.prepare(
+      """
+      INSERT INTO transfer_samples (network, began, ended, bytes, first_byte) \
+      VALUES (?1, ?2, ?3, ?4, ?5)
+      """
+    )
+    for sample in samples.all {
+      try insertion.bind(1, sample.type?.rawValue ?? "")
+      try insertion.bind(2, sample.began)
+      try insertion.bind(3, sample.ended)
+      try insertion.bind(4, sample.bytes)
+      try insertion.bind(5, sample.firstByte?.milliseconds)
+      try insertion.run()
+    }
+    let deletion = try database.prepare("DELETE FROM transfer_samples WHERE ended<=?1")
+    try deletion.bind(1, latest + (.zero - TransferSamples.memory))
+    try deletion.run()
+  }
+
+  // MARK: Deferrals
+
+  /// Why segments of a configuration wait, and until when, as its last run found it.
+  package func deferrals(of identity: String) throws(Failure) -> [String: Deferral] {
+    let rows = try database.prepare(
+      "SELECT segment, rule, until FROM segment_deferrals WHERE identity=?1"
+    )
+    try rows.bind(1, identity)
+    var deferrals: [String: Deferral] = [:]
+    while try rows.step() {
+      guard let rule = Deferral.Rule(rawValue: rows.text(1)) else { continue }
+      let until = rows.optionalNumber(2).map { Instant(milliseconds: $0) }
+      deferrals[rows.text(0)] = Deferral(rule: rule, until: until)
+    }
+    return deferrals
+  }
+
+  /// Replaces what is remembered of the segments that a run looked at.
+  package func recordDeferrals(
+    _ deferrals: [String: Deferral?],
+    of identity: String
+  ) throws(Failure) {
+    let known = try self.deferrals(of: identity)
+    let changed = deferrals.filter { known[$0.key] != $0.value }
+    guard !changed.isEmpty else { return }
+    try database.transaction { () throws(Failure) in
+      let deletion = try database.prepare(
+        "DELETE FROM segment_deferrals WHERE identity=?1 AND segment=?2"
+      )
+      let insertion = try database.prepare(
+        "INSERT INTO segment_deferrals (identity, segment, rule, until) VALUES (?1, ?2, ?3, ?4)"
+      )
+      for (segment, deferral) in changed {
+        try deletion.bind(1, identity)
+        try deletion.bind(2, segment)
+        try deletion.run()
+        guard let deferral else { continue }
+        try insertion.bind(1, identity)
+        try insertion.bind(2, segment)
+        try insertion.bind(3, deferral.rule.rawValue)
+        try insertion.bind(4, deferral.until?.milliseconds)
+        try insertion.run()
+      }
+    }
+  }
+}

@@ -1,0 +1,172 @@
+@unsafe @preconcurrency internal import Glibc
+
+/// A short question to another program: what it prints within a time, and how it ended.
+package enum ChildProcess {
+  package enum Fault: Error, Hashable, Sendable {
+    case notStarted(reason: String)
+    case tooSlow
+    case interrupted
+    case tooLong
+    case ended(status: Int32)
+    case killed(signal: Int32)
+
+    /// Follows the name of the program.
+    package var reason: String {
+      switch self {
+      case .notStarted(let reason): "could not be started: \(reason)"
+      case .tooSlow: "took too long"
+      case .interrupted: "was interrupted"
+      case .tooLong: "printed too much"
+      case .ended(let status): "ended with \(status)"
+      case .killed(let signal): "was ended by signal \(signal)"
+      }
+    }
+  }
+
+  private static let longestAnswer = 64 << 10
+  /// How often somebody looks whether the run is to stop meanwhile.
+  private static let slice: Int32 = 100
+
+  /// Runs a program by its path and words, without a shell, and with no descriptor of ours.
+  ///
+  /// It reads nothing, and what it says on standard error is nobody's.
+  package static func answer(
+    _ words: [String],
+    environment: [String: String],
+    within limit: Duration
+  ) throws(Fault) -> String {
+    guard let program = words.first else { throw .notStarted(reason: "no program is named") }
+    var ends: (reading: Int32, writing: Int32)
+    do throws(SystemFault) {
+      ends = try pipe()
+    } catch {
+      throw .notStarted(reason: error.reason)
+    }
+    let output = FileDescriptor(number: ends.reading)
+    let child = start(program, words, environment, output: ends.writing)
+    close(ends.writing)
+    switch child {
+    case .failure(let fault): throw .notStarted(reason: fault.reason)
+    case .success(let child):
+      let reading = read(output, within: limit)
+      if case .failure = reading { kill(-child, SIGKILL) }
+      let status = reap(child)
+      // What it left running in its group goes with it.
+      kill(-child, SIGKILL)
+      let bytes = try reading.get()
+      guard status & 0x7F == 0 else { throw .killed(signal: status & 0x7F) }
+      guard status >> 8 & 0xFF == 0 else { throw .ended(status: status >> 8 & 0xFF) }
+      return String(decoding: bytes, as: UTF8.self)
+    }
+  }
+
+  private static func pipe() throws(SystemFault) -> (reading: Int32, writing: Int32) {
+    var ends: [Int32] = [-1, -1]
+    guard unsafe Glibc.pipe(&ends) == 0 else { throw .last }
+    for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+    return (ends[0], ends[1])
+  }
+
+  private static func start(
+    _ program: String,
+    _ words: [String],
+    _ environment: [String: String],
+    output: Int32
+  ) -> Result<pid_t, SystemFault> {
+    var actions = unsafe posix_spawn_file_actions_t()
+    unsafe posix_spawn_file_actions_init(&actions)
+    unsafe posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
+    unsafe posix_spawn_file_actions_adddup2(&actions, output, 1)
+    unsafe posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0)
+    // What was opened elsewhere in a hurry, or handed to us, is none of its business.
+    for name in FolderListing.names("/proc/self/fd") {
+      guard let number = Int32(name), number > 2 else { continue }
+      unsafe posix_spawn_file_actions_addclose(&actions, number)
+    }
+    var attributes = plainAttributes()
+    let arguments = WordList(words)
+    let variables = WordList(environment.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" })
+    defer {
+      unsafe posix_spawn_file_actions_destroy(&actions)
+      unsafe posix_spawnattr_destroy(&attributes)
+    }
+    var child = pid_t()
+    let fault = unsafe posix_spawn(
+      &child,
+      program,
+      &actions,
+      &attributes,
+      arguments.pointers,
+      variables.pointers
+    )
+    return fault == 0 ? .success(child) : .failure(SystemFault(number: fault))
+  }
+
+  /// A group of its own, so that all of it can be ended, and none of the signals that we ignore.
+  private static func plainAttributes() -> posix_spawnattr_t {
+    var attributes = posix_spawnattr_t()
+    unsafe posix_spawnattr_init(&attributes)
+    var none = sigset_t()
+    var all = sigset_t()
+    unsafe sigemptyset(&none)
+    unsafe sigfillset(&all)
+    unsafe posix_spawnattr_setsigmask(&attributes, &none)
+    unsafe posix_spawnattr_setsigdefault(&attributes, &all)
+    unsafe posix_spawnattr_setpgroup(&attributes, 0)
+    let flags = POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP
+    unsafe posix_spawnattr_setflags(&attributes, Int16(flags))
+    return attributes
+  }
+
+  private static func read(
+    _ output: borrowing FileDescriptor,
+    within limit: Duration
+  ) -> Result<[UInt8], Fault> {
+    let start = ContinuousClock.now
+    var answer: [UInt8] = []
+    var chunk = [UInt8](repeating: 0, count: 4096)
+    while true {
+      guard StopSignals.pending == nil else { return .failure(.interrupted) }
+      let left = limit - start.duration(to: .now)
+      guard left > .zero else { return .failure(.tooSlow) }
+      var entry = pollfd(fd: output.number, events: Int16(POLLIN), revents: 0)
+      guard unsafe poll(&entry, 1, min(slice, Int32(clamping: milliseconds(left)))) > 0 else {
+        continue
+      }
+      let count = unsafe chunk.withUnsafeMutableBytes {
+        unsafe Glibc.read(output.number, $0.baseAddress, $0.count)
+      }
+      if count == 0 { return .success(answer) }
+      guard count > 0 else {
+        guard errno == EINTR else { return .success(answer) }
+        continue
+      }
+      answer += chunk[..<count]
+      guard answer.count <= longestAnswer else { return .failure(.tooLong) }
+    }
+  }
+
+  private static func milliseconds(_ duration: Duration) -> Int64 {
+    let (seconds, attoseconds) = duration.components
+    return seconds * 1000 + attoseconds / 1_000_000_000_000_000 + 1
+  }
+
+  private static func reap(_ child: pid_t) -> Int32 {
+    var status: Int32 = 0
+    while unsafe waitpid(child, &status, 0) < 0, errno == EINTR {}
+    return status
+  }
+}
+
+/// Words as C has them, until the list is released.
+@safe private final class WordList {
+  let pointers: [UnsafeMutablePointer<CChar>?]
+
+  init(_ words: [String]) {
+    unsafe pointers = words.map { unsafe strdup($0) } + [nil]
+  }
+
+  deinit {
+    for index in unsafe pointers.indices { unsafe free(pointers[index]) }
+  }
+}

@@ -1,0 +1,19 @@
+internal import Glibc
+
+/// The names in a folder, in no order; none where it cannot be read.
+enum FolderListing {
+  static func names(_ path: String) -> [String] {
+    guard let folder = unsafe opendir(path) else { return [] }
+    defer { unsafe closedir(folder) }
+    var names: [String] = []
+    while let entry = unsafe readdir(folder) {
+      let name = unsafe withUnsafePointer(to: &entry.pointee.d_name) { pointer in
+        unsafe pointer.withMemoryRebound(to: CChar.self, capacity: 256) {
+          unsafe String(cString: $0)
+        }
+      }
+      if name != ".", name != ".." { names.append(name) }
+    }
+    return names
+  }
+}

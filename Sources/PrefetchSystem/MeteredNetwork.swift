@@ -1,0 +1,79 @@
+/// Whether the network costs by volume, as the system's network manager says.
+package struct MeteredNetwork: Sendable {
+  package struct Finding: Hashable, Sendable {
+    package var isMetered: Bool?
+    package var reason: String
+  }
+
+  private static let patience = Duration.seconds(1)
+
+  private let environment: [String: String]
+
+  /// The programs are looked for in the `PATH` of these variables; they are given no more of them
+  /// than they need.
+  package init(variables: [String: String]) {
+    environment = variables.filter { Self.passed.contains($0.key) }
+  }
+
+  private static let passed: Set = ["PATH", "DBUS_SYSTEM_BUS_ADDRESS"]
+
+  package func look() -> Finding {
+    if let busctl = ProgramSearch.path(of: "busctl", in: environment["PATH"]) {
+      let name = "org.freedesktop.NetworkManager"
+      let words = [
+        busctl, "--system", "get-property", name, "/org/freedesktop/NetworkManager", name,
+        "Metered",
+      ]
+      if let finding = ask(words, Self.property) { return finding }
+    }
+    if let nmcli = ProgramSearch.path(of: "nmcli", in: environment["PATH"]) {
+      let words = [nmcli, "--terse", "--fields", "GENERAL.METERED", "device", "show"]
+      if let finding = ask(words, Self.devices) { return finding }
+    }
+    return Finding(isMetered: nil, reason: "no network manager says so")
+  }
+
+  private func ask(_ words: [String], _ read: (String) -> Finding?) -> Finding? {
+    guard
+      let answer = try? ChildProcess.answer(words, environment: environment, within: Self.patience)
+    else { return nil }
+    return read(answer)
+  }
+
+  /// `u 4`: 1 is yes, 2 no, 3 and 4 the same as guesses, 0 unknown.
+  private static func property(_ answer: String) -> Finding? {
+    switch answer.split(whereSeparator: \.isWhitespace).last {
+    case "1": Finding(isMetered: true, reason: "NetworkManager says so")
+    case "2": Finding(isMetered: false, reason: "NetworkManager says so")
+    case "3": Finding(isMetered: true, reason: "NetworkManager guesses so")
+    case "4": Finding(isMetered: false, reason: "NetworkManager guesses so")
+    case "0": Finding(isMetered: nil, reason: "NetworkManager does not know")
+    default: nil
+    }
+  }
+
+  /// `GENERAL.METERED:yes (guessed)` for each device; one that costs is enough.
+  private static func devices(_ answer: String) -> Finding? {
+    let values = answer.split(separator: "\n").compactMap { line in
+      line.hasPrefix("GENERAL.METERED:") ? line.dropFirst(16) : nil
+    }
+    if values.contains(where: { $0.hasPrefix("yes") }) {
+      return Finding(isMetered: true, reason: "NetworkManager says so")
+    }
+    if values.contains(where: { $0.hasPrefix("no") }) {
+      return Finding(isMetered: false, reason: "NetworkManager says so")
+    }
+    return nil
+  }
+}
+
+/// Finds programs as a shell would.
+package enum ProgramSearch {
+  /// A name with a slash is a path already; relative folders are passed over.
+  package static func path(of name: String, in path: String?) -> String? {
+    if name.contains("/") { return name }
+    let folders = (path ?? "/usr/local/bin:/usr/bin:/bin").split(separator: ":")
+    return folders.filter { $0.hasPrefix("/") }.map { "\($0)/\(name)" }
+      .first { FileReading.isProgram($0) }
+  }
+}

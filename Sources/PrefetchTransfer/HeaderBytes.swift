@@ -1,0 +1,48 @@
+/// Which bytes may stand in the names and values of headers.
+enum HeaderBytes {
+  /// A bit for each character of a token (RFC 9110), of the first and the second 64 bytes.
+  private static let firstTokens: UInt64 = 0x03FF_6CFA_0000_0000
+  private static let secondTokens: UInt64 = 0x57FF_FFFF_C7FF_FFFE
+  private static let ones: UInt64 = 0x0101_0101_0101_0101
+  private static let highBits: UInt64 = 0x8080_8080_8080_8080
+  private static let blanks: UInt64 = 0x2020_2020_2020_2020
+  private static let deletes: UInt64 = 0x7F7F_7F7F_7F7F_7F7F
+
+  static func isToken(_ byte: UInt8) -> Bool {
+    let bits = byte < 64 ? firstTokens : secondTokens
+    return byte < 128 && (bits &>> UInt64(byte)) & 1 == 1
+  }
+
+  /// Control characters end lines or hide things; a tab does neither.
+  static func isValue(_ byte: UInt8) -> Bool {
+    byte >= 0x20 && byte != 0x7F || byte == 0x09
+  }
+
+  /// Whether every byte may stand in a value.
+  ///
+  /// Eight at a time are looked at, and one by one only where something is odd.
+  static func areValue(_ bytes: RawSpan) -> Bool {
+    var index = 0
+    while index + 8 <= bytes.byteCount {
+      let word = unsafe bytes.unsafeLoadUnaligned(fromUncheckedByteOffset: index, as: UInt64.self)
+      let other = word ^ deletes
+      let below = (word &- blanks) & ~word
+      let equal = (other &- ones) & ~other
+      if (below | equal) & highBits != 0 {
+        guard areValue(bytes, from: index, to: index + 8) else { return false }
+      }
+      index += 8
+    }
+    return areValue(bytes, from: index, to: bytes.byteCount)
+  }
+
+  private static func areValue(_ bytes: RawSpan, from start: Int, to end: Int) -> Bool {
+    var index = start
+    while index < end {
+      let byte = unsafe bytes.unsafeLoad(fromUncheckedByteOffset: index, as: UInt8.self)
+      guard isValue(byte) else { return false }
+      index += 1
+    }
+    return true
+  }
+}

@@ -1,0 +1,48 @@
+internal import CCurl
+package import PrefetchCore
+
+/// Shakes hands with a host and asks it for nothing, to see who it is.
+package enum CertificateProbe {
+  /// The verified chain of a host, its own certificate first.
+  ///
+  /// What the settings trust is trusted here; only pins are of no weight.
+  package static func chain(
+    of url: WebURL,
+    settings: TransportSettings
+  ) throws(Failure) -> [CertificateFacts] {
+    let library = LibraryVersion()
+    guard library.hasOurOpenSSL else {
+      throw Failure(
+        .unsupported,
+        "this libcurl uses \(library.tls ?? "no TLS"), which does not show the verified chain"
+      )
+    }
+    let sockets = OpenSockets()
+    // The handle closes its connection into these books, so they have to be there to the end.
+    defer { withExtendedLifetime(sockets) {} }
+    return try chain(of: url, ConnectionPools(settings, library: library, sockets: sockets))
+  }
+
+  private static func chain(
+    of url: WebURL,
+    _ pools: ConnectionPools
+  ) throws(Failure) -> [CertificateFacts] {
+    let pool = pools.all[0]
+    let lane = try Lane(pool)
+    lane.probedURL = url
+    try lane.handle.prepare(probing: url, pool.options)
+    try lane.settleProxy(before: url)
+    let result = lane.handle.perform()
+    guard result == CURLE_OK else {
+      let fault = CurlFault(
+        code: result,
+        phase: .connecting,
+        detail: lane.handle.lastError,
+        systemError: lane.handle.number(CURLINFO_OS_ERRNO),
+        proxyStatus: lane.handle.number(CURLINFO_HTTP_CONNECTCODE)
+      )
+      throw lane.verdict(on: fault) ?? fault.failure(for: url, settings: pool.options.settings)
+    }
+    return lane.trust.chain
+  }
+}

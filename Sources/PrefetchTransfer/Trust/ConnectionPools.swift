@@ -1,0 +1,63 @@
+internal import PrefetchCore
+
+/// One pool of connections for each set of rules that a worker has met.
+struct ConnectionPools {
+  private let settings: TransportSettings
+  private let library: LibraryVersion
+  private let sockets: OpenSockets
+  private(set) var all: [ConnectionPool]
+  private var byRules: [ConnectionRules: ConnectionPool]
+  /// Whoever makes the rules hands out the same object again and again; as long as it is kept here,
+  /// no other one has its address.
+  private var byObject: [ObjectIdentifier: (Shared<ConnectionRules>, ConnectionPool)] = [:]
+  private var latest: (rules: Shared<ConnectionRules>, pool: ConnectionPool)?
+
+  init(_ settings: TransportSettings, library: LibraryVersion, sockets: OpenSockets) {
+    self.settings = settings
+    self.library = library
+    self.sockets = sockets
+    let usual = ConnectionPool(
+      number: 0,
+      rules: ConnectionRules(settings),
+      options: RequestOptions(settings, library: library),
+      share: nil,
+      sockets: sockets
+    )
+    all = [usual]
+    byRules = [usual.rules: usual]
+  }
+
+  /// The pool of a request, made when it is the first under its rules.
+  mutating func pool(for rules: Shared<ConnectionRules>?) -> ConnectionPool {
+    guard let rules else { return all[0] }
+    if let latest, latest.rules === rules { return latest.pool }
+    let pool = known(rules) ?? make(rules.value)
+    byObject[ObjectIdentifier(rules)] = (rules, pool)
+    latest = (rules, pool)
+    return pool
+  }
+
+  private func known(_ rules: Shared<ConnectionRules>) -> ConnectionPool? {
+    byObject[ObjectIdentifier(rules)]?.1 ?? byRules[rules.value]
+  }
+
+  private mutating func make(_ rules: ConnectionRules) -> ConnectionPool {
+    var settings = settings
+    if let proxy = rules.proxy { settings.proxy = proxy }
+    if let version = rules.httpVersion { settings.httpVersion = version }
+    // Over QUIC, not every libcurl lets us look at the chain.
+    if rules.hasHoldingPins, settings.httpVersion == .auto || settings.httpVersion == .http3 {
+      settings.httpVersion = .http2
+    }
+    let pool = ConnectionPool(
+      number: all.count,
+      rules: rules,
+      options: RequestOptions(settings, library: library),
+      share: ConnectionShare(sockets),
+      sockets: sockets
+    )
+    all.append(pool)
+    byRules[rules] = pool
+    return pool
+  }
+}

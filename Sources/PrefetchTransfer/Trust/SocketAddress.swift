@@ -1,0 +1,91 @@
+internal import CCurl
+internal import Glibc
+internal import PrefetchCore
+
+/// Where a connection is about to lead, as the lookup of a name said.
+struct SocketAddress {
+  private let family: CInt
+  private let kind: CInt
+  private let protocolNumber: CInt
+  /// Nil for what is no Internet address.
+  let text: String?
+
+  init(_ pointer: UnsafePointer<curl_sockaddr>) {
+    let value = unsafe pointer.pointee
+    family = value.family
+    kind = value.socktype
+    protocolNumber = value.protocol
+    let size = Int(value.addrlen)
+    // What libcurl points to is longer than its declaration: a whole address lies there.
+    guard let offset = MemoryLayout<curl_sockaddr>.offset(of: \.addr), size > 0 else {
+      text = nil
+      return
+    }
+    let bytes = unsafe UnsafeRawBufferPointer(
+      start: UnsafeRawPointer(pointer) + offset,
+      count: size
+    )
+    text = unsafe Self.text(family, bytes)
+  }
+
+  func makeSocket() -> CInt {
+    socket(family, kind | CInt(SOCK_CLOEXEC.rawValue), protocolNumber)
+  }
+
+  private static func text(_ family: CInt, _ bytes: UnsafeRawBufferPointer) -> String? {
+    // Behind the family and the port, and in version 6 the flow.
+    let start =
+      switch family {
+      case AF_INET: 4
+      case AF_INET6: 8
+      default: bytes.count
+      }
+    guard bytes.count >= start + (family == AF_INET ? 4 : 16) else { return nil }
+    var text = [CChar](repeating: 0, count: Int(INET6_ADDRSTRLEN))
+    let source = unsafe bytes.baseAddress.map { unsafe $0 + start }
+    guard unsafe inet_ntop(family, source, &text, socklen_t(text.count)) != nil else { return nil }
+    return String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+  }
+
+  /// The port of our end, nil where there is no Internet socket any more.
+  static func localPort(of descriptor: CInt) -> Int? {
+    var address = sockaddr_storage()
+    var size = socklen_t(MemoryLayout<sockaddr_storage>.size)
+    let status = unsafe withUnsafeMutablePointer(to: &address) { pointer in
+      unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        unsafe getsockname(descriptor, $0, &size)
+      }
+    }
+    guard status == 0, [AF_INET, AF_INET6].contains(CInt(address.ss_family)) else { return nil }
+    // The port stands at the same place in both kinds of address.
+    return unsafe withUnsafeBytes(of: &address) { bytes in
+      unsafe Int(bytes[2]) << 8 | Int(bytes[3])
+    }
+  }
+}
+
+extension ConnectionRules.Reach {
+  /// Why a connection may not be made to an address, nil where it may.
+  func objection(to address: SocketAddress, of host: String) -> Failure? {
+    let isLocal = address.text.flatMap { IPAddress($0) }?.isLocal
+    let place = address.text ?? "something else than an address"
+    switch self {
+    case .anywhere:
+      return nil
+    case .publicOnly:
+      guard isLocal != false else { return nil }
+      return Failure(
+        .addressForbidden,
+        "`\(host)` leads to \(place), an address of a local network, which only hosts that "
+          + "the configuration names may do"
+      )
+    case .localOnly:
+      guard isLocal != true else { return nil }
+      return Failure(
+        .transportSecurity,
+        "`\(host)` leads to \(place), which is not on this network; plain http is allowed "
+          + "there only"
+      )
+    }
+  }
+}

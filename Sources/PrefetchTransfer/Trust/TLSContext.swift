@@ -1,0 +1,74 @@
+internal import COpenSSL
+internal import PrefetchCore
+
+/// The settings of one TLS connection about to be made, as libcurl has prepared them.
+///
+/// What is set here beats everything that was read from OpenSSL's own configuration.
+@safe struct TLSContext {
+  private static let ciphers = "ECDHE+AESGCM:ECDHE+CHACHA20:ECDHE+AES"
+  private static let ciphersWithoutForwardSecrecy = ":kRSA+AESGCM:kRSA+AES"
+  private static let signatures =
+    "ECDSA+SHA256:ECDSA+SHA384:ECDSA+SHA512:ed25519:ed448:RSA-PSS+SHA256:RSA-PSS+SHA384:"
+    + "RSA-PSS+SHA512:rsa_pss_pss_sha256:rsa_pss_pss_sha384:rsa_pss_pss_sha512:RSA+SHA256:"
+    + "RSA+SHA384:RSA+SHA512"
+
+  private let pointer: OpaquePointer
+
+  init(_ pointer: OpaquePointer) {
+    unsafe self.pointer = pointer
+  }
+
+  /// Ciphers of TLS 1.2 and older; TLS 1.3 knows none without forward secrecy.
+  static func ciphers(_ rules: ConnectionRules) -> String {
+    rules.requiresForwardSecrecy ? ciphers : ciphers + ciphersWithoutForwardSecrecy
+  }
+
+  /// False where OpenSSL refuses any of it; then no connection may be made.
+  func apply(_ rules: ConnectionRules) -> Bool {
+    let isOld = rules.minimumTLS < .tls12
+    // Old versions sign with SHA-1, and short keys are below every level. What a certificate has to
+    // be is checked besides, so a level says nothing about that.
+    let isLenient = isOld || !rules.requiresForwardSecrecy
+    unsafe SSL_CTX_set_security_level(pointer, isLenient ? 0 : 2)
+    // Nobody judges the certificate that would be shown on the second time.
+    unsafe prefetch_ssl_forbid_renegotiation(pointer)
+    unsafe prefetch_ssl_require_fresh_keys(pointer)
+    unsafe prefetch_ssl_allow_old_servers(pointer, isOld ? 1 : 0)
+    unsafe prefetch_ssl_keep_no_sessions(pointer)
+    guard unsafe prefetch_ssl_set_minimum_version(pointer, rules.minimumTLS.number) == 1,
+      unsafe SSL_CTX_set_cipher_list(pointer, Self.ciphers(rules)) == 1
+    else { return false }
+    return unsafe isOld || prefetch_ssl_set_signatures(pointer, Self.signatures) == 1
+  }
+
+  /// For a proxy, which has to be trusted as far as the system goes.
+  func applyProxyRules() -> Bool {
+    unsafe prefetch_ssl_keep_no_sessions(pointer)
+    return unsafe prefetch_ssl_set_minimum_version(pointer, CInt(TLS1_2_VERSION)) == 1
+  }
+
+  /// Has the lane judge the certificates of the handshake, which never outlasts what it carries.
+  func judge(by lane: Lane) {
+    let address = unsafe Unmanaged.passUnretained(lane).toOpaque()
+    unsafe SSL_CTX_set_cert_verify_callback(pointer, judgeCertificates, address)
+  }
+}
+
+private func judgeCertificates(
+  _ store: OpaquePointer?,
+  _ context: UnsafeMutableRawPointer?
+) -> CInt {
+  guard let store = unsafe store, let lane = unsafe Lane.at(context) else { return 0 }
+  return unsafe lane.judgeCertificates(store) ? 1 : 0
+}
+
+extension ConnectionRules.MinimumTLS {
+  fileprivate var number: CInt {
+    switch self {
+    case .tls10: CInt(TLS1_VERSION)
+    case .tls11: CInt(TLS1_1_VERSION)
+    case .tls12: CInt(TLS1_2_VERSION)
+    case .tls13: CInt(TLS1_3_VERSION)
+    }
+  }
+}

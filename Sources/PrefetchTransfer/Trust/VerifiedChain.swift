@@ -1,0 +1,121 @@
+internal import COpenSSL
+internal import Glibc
+internal import PrefetchCore
+internal import PrefetchCrypto
+
+/// The certificates that OpenSSL has put together and found good, from the server's own up to the
+/// one that is trusted by itself; never what the server merely sent.
+///
+/// It is good as long as the verification lasts that it came from.
+@safe struct VerifiedChain {
+  /// SHA-256 gives half of its bits.
+  private static let leastSignatureStrength: CInt = 128
+  private static let leastBitsOfRSA: CInt = 2_048
+  private static let leastBitsOfCurve: CInt = 256
+
+  private let stack: OpaquePointer
+  let count: Int
+
+  init?(_ store: OpaquePointer) {
+    guard let stack = unsafe X509_STORE_CTX_get0_chain(store) else { return nil }
+    let count = unsafe Int(prefetch_certificate_count(stack))
+    guard count > 0 else { return nil }
+    unsafe self.stack = stack
+    self.count = count
+  }
+
+  /// The keys' digests, from the server's own up.
+  var keys: [ContentDigest] {
+    (0..<count).compactMap { index in
+      unsafe certificate(index).flatMap { unsafe Self.key(of: $0) }
+    }
+  }
+
+  var facts: [CertificateFacts] {
+    (0..<count).compactMap { index in
+      guard let certificate = unsafe certificate(index),
+        let key = unsafe Self.key(of: certificate)
+      else { return nil }
+      return unsafe CertificateFacts(
+        subject: Self.subject(of: certificate),
+        expires: Self.expiry(of: certificate),
+        key: key
+      )
+    }
+  }
+
+  /// What is too weak about it.
+  func weakness(isKeyLengthFree: Bool) -> String? {
+    for index in 0..<count {
+      guard let certificate = unsafe certificate(index) else { return "it cannot be read" }
+      if !isKeyLengthFree, let weakness = unsafe Self.weakKey(of: certificate) {
+        return "\(weakness)\(place(index))"
+      }
+      // What is trusted by itself needs no signature.
+      guard index < count - 1 else { continue }
+      if let weakness = unsafe Self.weakSignature(of: certificate) {
+        return "\(weakness)\(place(index))"
+      }
+    }
+    return nil
+  }
+
+  private func place(_ index: Int) -> String {
+    index == 0 ? "" : " (in certificate \(index + 1) of its chain)"
+  }
+
+  private func certificate(_ index: Int) -> OpaquePointer? {
+    unsafe prefetch_certificate(stack, CInt(index))
+  }
+
+  private static func weakKey(of certificate: OpaquePointer) -> String? {
+    guard let key = unsafe X509_get0_pubkey(certificate) else { return "its key cannot be read" }
+    let bits = unsafe EVP_PKEY_get_bits(key)
+    switch unsafe EVP_PKEY_get_base_id(key) {
+    case EVP_PKEY_RSA, EVP_PKEY_RSA_PSS:
+      return bits < leastBitsOfRSA ? "its RSA key has only \(bits) bits" : nil
+    case EVP_PKEY_EC:
+      return bits < leastBitsOfCurve ? "its elliptic curve has only \(bits) bits" : nil
+    case EVP_PKEY_ED25519, EVP_PKEY_ED448:
+      return nil
+    default:
+      return "its key is of another kind than RSA and elliptic curves"
+    }
+  }
+
+  private static func weakSignature(of certificate: OpaquePointer) -> String? {
+    var digest: CInt = 0
+    var strength: CInt = 0
+    let status = unsafe X509_get_signature_info(certificate, &digest, nil, &strength, nil)
+    guard status == 1 else { return "its signature cannot be read" }
+    guard strength < leastSignatureStrength else { return nil }
+    let name = unsafe OBJ_nid2sn(digest).map { unsafe String(cString: $0) } ?? "an unknown digest"
+    return "its signature is made with \(name), which is weaker than SHA-256"
+  }
+
+  private static func key(of certificate: OpaquePointer) -> ContentDigest? {
+    var start: UnsafeMutablePointer<UInt8>?
+    let size = unsafe i2d_X509_PUBKEY(X509_get_X509_PUBKEY(certificate), &start)
+    guard size > 0, let bytes = unsafe start else { return nil }
+    defer { unsafe CRYPTO_free(bytes, nil, 0) }
+    let buffer = unsafe UnsafeRawBufferPointer(start: bytes, count: Int(size))
+    return unsafe SHA256.digest(of: buffer.bytes)
+  }
+
+  private static func subject(of certificate: OpaquePointer) -> String {
+    guard let output = unsafe BIO_new(BIO_s_mem()) else { return "" }
+    defer { unsafe BIO_free(output) }
+    unsafe prefetch_certificate_write_subject(certificate, output)
+    var bytes = [UInt8](repeating: 0, count: 4_096)
+    let size = unsafe BIO_read(output, &bytes, CInt(bytes.count))
+    return String(decoding: bytes.prefix(max(0, Int(size))), as: UTF8.self)
+  }
+
+  private static func expiry(of certificate: OpaquePointer) -> Instant? {
+    var time = unsafe tm()
+    guard let end = unsafe X509_get0_notAfter(certificate),
+      unsafe ASN1_TIME_to_tm(end, &time) == 1
+    else { return nil }
+    return unsafe Instant(seconds: Int64(timegm(&time)))
+  }
+}

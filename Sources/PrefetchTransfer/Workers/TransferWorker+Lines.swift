@@ -1,0 +1,179 @@
+internal import PrefetchCore
+
+/// Which requests wait for their turn, and when each of them begins.
+extension TransferWorker {
+  mutating func enqueue(_ queued: QueuedRequest) {
+    let origin = queued.assignment.origin
+    while lines.count <= origin {
+      lines.append(OriginLine(sharing: .unknown))
+    }
+    let pool = pools.pool(for: queued.request.connection)
+    if !pool.options.mayShareConnection(queued.request.url.scheme) {
+      lines[origin].noteAnswer(isTextual: true)
+    }
+    lines[origin].enqueue(queued, pool: pool.number)
+    waitingCount += 1
+    advance(origin)
+  }
+
+  /// Starts what may start; whoever waits longer for a place that all share goes first.
+  mutating func advance(_ origin: Int) {
+    guard starved.isEmpty else {
+      starve(origin)
+      return startStarved()
+    }
+    while startNext(of: origin) {}
+  }
+
+  private mutating func starve(_ origin: Int) {
+    guard !lines[origin].isStarved, lines[origin].waitingCount > 0 else { return }
+    lines[origin].isStarved = true
+    starved.append(origin)
+  }
+
+  /// The starved lines take turns, one request each, as long as there are places.
+  mutating func startStarved() {
+    while let origin = starved.first {
+      starved.removeFirst()
+      lines[origin].isStarved = false
+      if startNext(of: origin) {
+        starve(origin)
+      } else if lines[origin].isStarved {
+        // It went to the end, but it is still its turn.
+        starved.removeLast()
+        starved.insert(origin, at: 0)
+        return
+      }
+    }
+  }
+
+  /// False when nothing of the line may start now.
+  private mutating func startNext(of origin: Int) -> Bool {
+    while let (queued, place) = lines[origin].next(rates.mayStart) {
+      let answer = places.withLock { [number] in
+        $0.take(number, host: origin, knowing: queued.assignment.troubles)
+      }
+      switch answer {
+      case .granted:
+        waitingCount -= 1
+        start(queued)
+        return true
+      case .outdated:
+        waitingCount -= 1
+        lines[origin].noteEnd()
+        giveBack(queued)
+      case .full:
+        lines[origin].putBack(queued, at: place)
+        starve(origin)
+        return false
+      }
+    }
+    return false
+  }
+
+  /// Whoever handed it over decides again.
+  private mutating func giveBack(_ queued: QueuedRequest) {
+    let reason = Failure(
+      .cancelled,
+      "`\(queued.request.url.authority)` was not asked after its last answer"
+    )
+    report(TransferResult(notSent: reason), of: queued)
+    mustReport = true
+  }
+
+  /// Begins what waited for a rate.
+  mutating func startHeld() {
+    guard rates.mayStartHeld() else { return }
+    for origin in lines.indices {
+      advance(origin)
+    }
+  }
+
+  mutating func start(_ queued: QueuedRequest) {
+    let origin = queued.assignment.origin
+    let pool = pools.pool(for: queued.request.connection)
+    let options = pool.options
+    let exchange = WireExchange(queued, staging: staging)
+    exchange.triesHTTP3 = !lines[origin].avoidsHTTP3 && options.triesHTTP3(queued.request.url)
+    lines[origin].idleConnections.shutSpoiled(round: round) { [running] in
+      running.map(\.localPort)
+    }
+    if lines[origin].isMixed { shutIdle(of: origin, besides: pool) }
+    exchange.mayShareConnection = options.mayShareConnection(queued.request.url.scheme)
+    do throws(Failure) {
+      if let objection = pool.objection { throw objection }
+      let lane = try takeLane(for: origin, in: pool)
+      lane.load(exchange, heldBy: rates.holds(queued.request) ? rates : nil)
+      try lane.handle.prepare(exchange, options)
+      try lane.settleProxy(before: queued.request.url)
+      try multi.add(lane.handle)
+      mustPerform = true
+      lane.watch = TransferWatch(settings: settings, now: .zero)
+      lane.position = running.count
+      lane.mayShareConnection =
+        lines[origin].sharing != .single || (lines[origin].isMixed && exchange.mayShareConnection)
+      if lane.mayShareConnection { sharingCount += 1 }
+      running.append(lane)
+    } catch {
+      endPlace(of: origin)
+      report(TransferResult(.failure(error), figures: TransferFigures()), of: queued)
+    }
+  }
+
+  /// A handle that asked the same origin before has the least to change.
+  private mutating func takeLane(
+    for origin: Int,
+    in pool: ConnectionPool
+  ) throws(Failure) -> Lane {
+    let number = pool.number
+    while idle.count <= number { idle.append([]) }
+    for index in idle[number].indices.suffix(4) where idle[number][index].origin == origin {
+      idle[number].swapAt(index, idle[number].count - 1)
+    }
+    if let lane = idle[number].popLast() { return lane }
+    return try Lane(pool)
+  }
+
+  /// What a host has in other pools counts among its connections all the same.
+  private func shutIdle(of origin: Int, besides pool: ConnectionPool) {
+    sockets.shutIdle(of: origin, besides: pool.number) { opener, port in
+      running.contains { lane in
+        // Which connection a lane uses is not known before it has one.
+        lane.localPort == 0 ? ObjectIdentifier(lane) == opener : lane.localPort == port
+      }
+    }
+  }
+
+  /// Those in line go first, lest they start in the place of those that are broken off.
+  mutating func cancel(_ ids: Set<TransferID>) {
+    mustReport = true
+    for origin in lines.indices where lines[origin].waitingCount > 0 {
+      for queued in lines[origin].removeAll(in: ids) {
+        waitingCount -= 1
+        report(TransferResult(notSent: Self.cancellation(of: queued.request)), of: queued)
+      }
+    }
+    for lane in running {
+      guard let exchange = lane.exchange, ids.contains(exchange.request.id) else { continue }
+      settle(lane, exchange.breakOff(Self.cancellation(of: exchange.request)))
+    }
+  }
+
+  private static func cancellation(of request: TransferRequest) -> Failure {
+    Failure(.cancelled, "the transfer from `\(request.url.authority)` was cancelled")
+  }
+
+  mutating func endPlace(of origin: Int) {
+    lines[origin].noteEnd()
+    places.withLock { [number] in $0.giveBack(number) }
+  }
+
+  /// Nothing that was meant for the host goes out before its trouble is known to whoever decides.
+  mutating func hold(_ origin: Int) {
+    places.withLock { $0.noteTrouble(of: origin) }
+    let unsent = lines[origin].removeAll()
+    waitingCount -= unsent.count
+    for queued in unsent { giveBack(queued) }
+    mustReport = true
+  }
+}

@@ -1,0 +1,49 @@
+internal import PrefetchCore
+
+/// What the loop tells a worker.
+enum WorkerOrder: Sendable {
+  case start(QueuedRequest)
+  case cancel(TransferID)
+  case stop
+}
+
+/// What a worker tells the loop, some of it at a time.
+struct WorkerReport: Sendable {
+  /// How many events are usually handed over together.
+  static let usualSize = 32
+
+  let worker: Int
+  private(set) var events: [TransferEvent] = []
+  private(set) var ends: [End] = []
+
+  /// What the loop's books need of a transfer that is over.
+  struct End: Sendable {
+    var origin: Int
+    /// Whether it counts among the host's troubles.
+    var isTrouble: Bool
+  }
+
+  init(worker: Int) {
+    self.worker = worker
+  }
+
+  var isEmpty: Bool { events.isEmpty }
+  var count: Int { events.count }
+
+  mutating func progressed(_ id: TransferID, bytes: Int64) {
+    reserve()
+    events.append(.progressed(id, bytes: bytes))
+  }
+
+  mutating func finished(_ id: TransferID, _ result: consuming TransferResult, _ end: End) {
+    reserve()
+    events.append(.finished(id, result))
+    ends.append(end)
+  }
+
+  private mutating func reserve() {
+    guard events.isEmpty else { return }
+    events.reserveCapacity(Self.usualSize)
+    ends.reserveCapacity(Self.usualSize)
+  }
+}

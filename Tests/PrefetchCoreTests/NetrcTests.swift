@@ -1,0 +1,55 @@
+import PrefetchCore
+import Testing
+
+@Suite struct NetrcTests {
+  /// `name:password`, as the header has it.
+  private func login(_ host: String, in text: String) throws -> String? {
+    guard let field = Netrc(text).field(for: host) else { return nil }
+    #expect(field.name == "Authorization")
+    let code = try #require(field.value.split(separator: " ").last)
+    return String(decoding: try #require(Base64.decode(code)), as: UTF8.self)
+  }
+
+  @Test(
+    "An entry is found however it is written",
+    arguments: [
+      "machine example.com login anna password secret",
+      "machine example.com\n  login anna\n  password secret\n",
+      "machine example.com password secret login anna",
+      "# machine example.com login x password y\nmachine example.com login anna password secret",
+      "machine other login x password y machine example.com login anna password secret",
+      "machine example.com login anna account z password secret",
+      "machine EXAMPLE.com login anna password secret",
+      "machine example.com login \"anna\" password \"secret\"",
+      "machine example.com login anna password secret machine example.com login x password y",
+      "macdef init\nmachine example.com login x password y\n\nmachine example.com login anna password secret",
+      "default login x password y machine example.com login anna password secret",
+    ]
+  )
+  func entries(text: String) throws {
+    #expect(try login("example.com", in: text) == "anna:secret")
+  }
+
+  @Test(
+    "Nothing goes to whom it is not meant for",
+    arguments: [
+      "machine example.org login anna password secret", "default login anna password secret",
+      "machine www.example.com login anna password secret", "", "machine", "login anna password x",
+    ]
+  )
+  func others(text: String) throws {
+    #expect(try login("example.com", in: text) == nil)
+  }
+
+  @Test("Quoted words hold blanks and quotes")
+  func quotes() throws {
+    let text = #"machine h login "anna b" password "a \"b\" \\ c\t#""#
+    #expect(try login("h", in: text) == "anna b:a \"b\" \\ c\t#")
+  }
+
+  @Test("What may not be shown is told, plain and coded")
+  func secrets() {
+    let secrets = Netrc("machine h login anna password secret").secrets
+    #expect(Set(secrets) == ["secret", Base64.encode("anna:secret".utf8)])
+  }
+}

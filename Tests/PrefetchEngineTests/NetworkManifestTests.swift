@@ -1,0 +1,135 @@
+import PrefetchCore
+import PrefetchEngine
+import PrefetchTestSupport
+import Testing
+
+/// Rules that come with manifests, when nobody has looked at the network for them yet.
+@Suite struct NetworkManifestTests {
+  private let bench = Bench([
+    "/a": Site.Page("alpha"), "/b": Site.Page("beta"), "/c": Site.Page("gamma"),
+  ])
+  private let ethernet = FakeCircumstances(.ethernet)
+
+  init() throws {
+    bench.circumstances = ethernet
+    let east = TimeZoneRules(posix: "IST-5:30")
+    bench.policy.zone = { $0 == "Asia/Kolkata" ? east : $0 == nil ? .utc : nil }
+  }
+
+  private func page(_ network: String, items: String) -> Site.Page {
+    let members = network.isEmpty ? "" : "\"network\": {\(network)},"
+    return Site.Page(
+      "{\"format\": \"prefetch-manifest\", \"version\": 1, \(members) \"items\": [\(items)]}",
+      headers: [HeaderField("Content-Type", "application/json")]
+    )
+  }
+
+  @Test(
+    "Of manifests that come together each gets an answer to what it asks",
+    arguments: ["\"battery_floor\": 10", "\"metered\": \"defer\""]
+  )
+  func together(rule: String) throws {
+    ethernet.answers[0].isMetered = true
+    ethernet.answers[0].power.isOnMains = true
+    bench.site["/first.json"] = page(rule, items: "\"a\"")
+    bench.site["/second.json"] = page("\"metered\": \"defer\"", items: "\"b\"")
+    let report = try bench.run([("first", ["first.json"]), ("second", ["second.json"])])
+    #expect(report.segments[1].deferral == Deferral(rule: .metered))
+    #expect(bench.asked.contains("GET /a") == rule.contains("battery"))
+    #expect(!bench.asked.contains("GET /b"))
+    #expect(ethernet.asked.last?.contains(.metered) == true)
+  }
+
+  @Test("An item's windows are read by the clock that it names")
+  func itemZone() throws {
+    let item = { (name: String, zone: String) in
+      let rules = "{\"windows\": \"22:00-23:00\", \"timezone\": \"\(zone)\"}"
+      return "{\"url\": \"\(name)\", \"network\": \(rules)}"
+    }
+    // The bench's clock stands at 22:13:20 UTC, which is 03:43:20 there.
+    let items = [item("a", "Asia/Kolkata"), item("b", "Europe/Nowhere"), "\"c\""]
+    bench.site["/list.json"] = page("", items: items.joined(separator: ","))
+    let report = try bench.run([("s", ["list.json"])])
+    #expect(bench.asked == ["GET /c", "GET /list.json"])
+    let opening = try #require(Timestamp.parse("2023-11-15T16:30:00Z"))
+    #expect(
+      report.items.compactMap(\.deferral) == [
+        Deferral(rule: .window, until: opening), Deferral(rule: .window),
+      ]
+    )
+  }
+
+  @Test("A manifest whose clock this system does not know is refused")
+  func unknownZone() throws {
+    bench.site["/list.json"] = page(
+      "\"windows\": \"22:00-23:00\", \"timezone\": \"Europe/Nowhere\"",
+      items: "\"a\""
+    )
+    let report = try bench.run([("s", ["list.json"])])
+    #expect(report.segments[0].manifest.failure?.code == .manifestInvalid)
+    #expect(bench.asked == ["GET /list.json"])
+  }
+
+  @Test("What many items ask alike is worked out once")
+  func once() throws {
+    final class Count: @unchecked Sendable { var value = 0 }
+    let count = Count()
+    bench.policy.zone = { name in
+      if name != nil { count.value += 1 }
+      return .utc
+    }
+    let rules = "{\"windows\": \"22:00-23:00\", \"timezone\": \"Europe/Berlin\"}"
+    let items = (0..<500).map { number in
+      bench.site["/\(number)"] = Site.Page("text")
+      return "{\"url\": \"\(number)\", \"network\": \(rules)}"
+    }
+    bench.site["/list.json"] = page("", items: items.joined(separator: ","))
+    let report = try bench.run([("s", ["list.json"])])
+    #expect(report.totals.fetched == 500)
+    #expect(count.value == 1)
+  }
+
+  @Test("An item's window that closes while the item waits holds it back")
+  func itemWindowCloses() throws {
+    bench.policy.concurrency = 1
+    let item = "{\"url\": \"b\", \"network\": {\"windows\": \"22:00-22:14\"}}"
+    bench.site["/list.json"] = page("", items: "\"a\", \(item)")
+    let (site, clock) = (bench.site, bench.clock)
+    let transport = FakeTransport(staging: bench.store) { request in
+      if request.url.path == "/a" { clock.advance(by: .seconds(60)) }
+      let page = site.answer(to: LoopbackRequest(method: "GET", target: request.url.path))
+      return .response(status: page.status, headers: page.headers, body: page.body)
+    }
+    let manifest = SegmentDeclaration.Source.remote(try WebURL("https://a.example/list.json"))
+    let report = try bench.run([SegmentDeclaration(name: "s", source: manifest)], over: transport)
+    #expect(transport.requests.map(\.url.path) == ["/list.json", "/a"])
+    #expect(report.totals.fetched == 1 && report.totals.deferred == 1)
+  }
+
+  @Test("What other processes receive meanwhile counts as well")
+  func otherProcesses() throws {
+    bench.policy.concurrency = 1
+    bench.policy.network.budgets = [ByteBudget(period: .day, limit: 1000)]
+    let (site, clock, machine) = (bench.site, bench.clock, ethernet)
+    let key = TransferUsage.Key(
+      day: "2023-11-14",
+      type: .ethernet,
+      segment: SegmentKey(identity: "me", name: "other")
+    )
+    let transport = FakeTransport(staging: bench.store) { request in
+      clock.advance(by: .seconds(6))
+      machine.remembered.usage.add(1000, key)
+      let page = site.answer(to: LoopbackRequest(method: "GET", target: request.url.path))
+      return .response(status: page.status, headers: page.headers, body: page.body)
+    }
+    let entries = try ["a", "b", "c"].map { Bench.entry(try WebURL("https://a.example/\($0)")) }
+    let segment = SegmentDeclaration(name: "s", source: .inline(entries))
+    let report = try bench.run([segment], over: transport)
+    // The second one had begun when its budget was found used up, and was called back.
+    #expect(transport.requests.count == 2 && transport.cancelled.count == 1)
+    #expect(report.totals.fetched == 1 && report.totals.deferred == 2)
+    #expect(report.segments[0].deferral?.rule == .dailyLimit)
+    let own = machine.remembered.usage.bytes.filter { $0.key != key }
+    #expect(own.values.reduce(0, +) == 5)
+  }
+}

@@ -1,0 +1,26 @@
+@unsafe @preconcurrency import Glibc
+import Testing
+
+/// Whoever takes datagrams at a port of 127.0.0.1 and never answers, as a firewall does.
+final class DatagramEar {
+  private let descriptor: CInt
+
+  init(_ port: Int) throws {
+    descriptor = LoopbackPort.datagramSocket()
+    try #require(LoopbackPort.bind(descriptor, to: port), "nobody else may have UDP port \(port)")
+  }
+
+  deinit {
+    close(descriptor)
+  }
+
+  /// How many datagrams have come since the last look.
+  func takeCount() -> Int {
+    var count = 0
+    var buffer = [UInt8](repeating: 0, count: 65_536)
+    while unsafe recv(descriptor, &buffer, buffer.count, CInt(MSG_DONTWAIT)) >= 0 {
+      count += 1
+    }
+    return count
+  }
+}

@@ -1,0 +1,93 @@
+@unsafe @preconcurrency import Glibc
+import PrefetchTestSupport
+import Testing
+
+/// Passes datagrams on between a port of 127.0.0.1 and another until so many have come from clients;
+/// from then on it swallows all of them, as a firewall does that has changed its mind.
+final class DatagramRelay: Sendable {
+  private let isStopped = Guarded(false)
+  private let thread: NativeThread
+
+  init(from port: Int, to target: Int, limit: Int) throws {
+    let entrance = LoopbackPort.datagramSocket()
+    try #require(LoopbackPort.bind(entrance, to: port), "nobody else may have UDP port \(port)")
+    let isStopped = isStopped
+    thread = try #require(
+      NativeThread {
+        var passage = Passage(entrance: entrance, target: target, rest: limit)
+        while !isStopped.withLock({ $0 }) { passage.turn() }
+        passage.end()
+      }
+    )
+  }
+
+  deinit {
+    isStopped.withLock { $0 = true }
+    thread.join()
+  }
+
+  /// What the relay's thread has in hand.
+  private struct Passage {
+    let entrance: CInt
+    let target: Int
+    /// How many more may pass.
+    var rest: Int
+    private var clients: [(address: sockaddr_in, exit: CInt)] = []
+    private var buffer = [UInt8](repeating: 0, count: 65_536)
+
+    init(entrance: CInt, target: Int, rest: Int) {
+      self.entrance = entrance
+      self.target = target
+      self.rest = rest
+    }
+
+    /// Waits a little while for datagrams, so that the end of it all is noticed.
+    mutating func turn() {
+      var entries = ([entrance] + clients.map(\.exit)).map {
+        pollfd(fd: $0, events: Int16(POLLIN), revents: 0)
+      }
+      guard unsafe poll(&entries, nfds_t(entries.count), 10) > 0 else { return }
+      if entries[0].revents != 0 { passOn() }
+      for (client, entry) in zip(clients, entries.dropFirst()) where entry.revents != 0 {
+        let size = unsafe recv(entry.fd, &buffer, buffer.count, 0)
+        if size > 0, rest > 0 { send(size, by: entrance, to: client.address) }
+      }
+    }
+
+    private mutating func passOn() {
+      var sender = sockaddr_in()
+      var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+      let size = unsafe withUnsafeMutablePointer(to: &sender) { pointer in
+        unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { generic in
+          unsafe recvfrom(entrance, &buffer, buffer.count, 0, generic, &length)
+        }
+      }
+      guard size > 0, rest > 0 else { return }
+      rest -= 1
+      send(size, by: exit(for: sender), to: LoopbackPort.address(target))
+    }
+
+    /// Each client has a socket of its own, so that answers find their way back.
+    private mutating func exit(for client: sockaddr_in) -> CInt {
+      let known = clients.first { $0.address.sin_port == client.sin_port }
+      if let known { return known.exit }
+      let exit = LoopbackPort.datagramSocket()
+      clients.append((client, exit))
+      return exit
+    }
+
+    private func send(_ size: Int, by descriptor: CInt, to address: sockaddr_in) {
+      var address = address
+      unsafe withUnsafePointer(to: &address) { pointer in
+        unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { generic in
+          let length = socklen_t(MemoryLayout<sockaddr_in>.size)
+          _ = unsafe sendto(descriptor, buffer, size, 0, generic, length)
+        }
+      }
+    }
+
+    func end() {
+      for descriptor in [entrance] + clients.map(\.exit) { close(descriptor) }
+    }
+  }
+}

@@ -1,0 +1,56 @@
+import PrefetchCore
+import PrefetchTestSupport
+import Synchronization
+
+/// A server that knows licenses, and has a manifest for those that it knows.
+final class LicenseServer: Sendable {
+  static let endpoint = "/license"
+  static let token = "canary-tok/en+4d11"
+
+  private let answer: Answer
+  let server: LoopbackServer
+
+  private final class Answer: Sendable {
+    let script = Mutex(LicenseServer.granting())
+  }
+
+  /// `redirects` are further paths that lead elsewhere.
+  init(redirects: [String: String] = [:]) throws {
+    let answer = Answer()
+    self.answer = answer
+    server = try LoopbackServer { request in
+      if request.method == "POST" { return answer.script.withLock { $0 } }
+      if let target = redirects[request.path] {
+        return .respond(302, [("Location", target)])
+      }
+      guard request.path == "/manifest.json" else {
+        return .respond(200, [("Cache-Control", "no-cache")], text: "body of \(request.path)")
+      }
+      let urls = ["one"] + redirects.keys.filter { $0 != Self.endpoint }.sorted()
+      return .respond(200, [("Content-Type", "application/json")], text: Manifest.text(urls))
+    }
+  }
+
+  /// What the endpoint says from now on.
+  func answer(_ script: Script) {
+    answer.script.withLock { $0 = script }
+  }
+
+  static func granting(_ members: String = #""token": "\#(token)""#) -> Script {
+    .respond(200, [("Content-Type", "application/json")], text: "{\(members)}")
+  }
+
+  /// The license key that each registration showed.
+  var keys: [String] {
+    server.requests.filter { $0.method == "POST" }.map { $0.headers["Authorization"] ?? "none" }
+  }
+
+  /// What the other requests showed.
+  var shown: [String] {
+    server.requests.filter { $0.method == "GET" }.map { $0.headers["Authorization"] ?? "none" }
+  }
+
+  var endpoint: String {
+    server.address(Self.endpoint)
+  }
+}

@@ -1,0 +1,328 @@
+import PrefetchCore
+import PrefetchDocuments
+import PrefetchTestSupport
+import Testing
+
+@Suite("A license that is registered", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
+struct RegistrationTests {
+  private var home: Home
+  private let license: LicenseServer
+  /// Where nobody has to be known.
+  private let other: LoopbackServer
+
+  init() throws {
+    home = try Home()
+    home.variables["KEY"] = "key-of-the-test-1"
+    license = try LicenseServer()
+    other = try LoopbackServer { _ in .respond(200, text: "free") }
+    configure()
+  }
+
+  private func configure(_ more: String = "registration: { retry: 10m, url: \"ENDPOINT\" }") {
+    home.configure(
+      """
+      license: ${env:KEY}
+      bundle_id: org.example.app
+      segments:
+        - { name: known, manifest: "\(license.server.address("/manifest.json"))" }
+        - { name: free, urls: ["\(other.address("/free"))"] }
+      network: { retries: { items: 0 }, timeouts: { read: 300ms } }
+      \(more.replacing("ENDPOINT", with: license.endpoint))
+      """
+    )
+  }
+
+  private func run(_ arguments: String...) throws -> (status: Int32, report: Node) {
+    let run = try home.start(arguments + ["--json", "--items", "all"]).finish()
+    return (run.status, try run.json())
+  }
+
+  private var status: String? {
+    get throws { try home.run("status", "--json").json().text("registration") }
+  }
+
+  @Test("is shown once, and its token with every request to that origin")
+  func granted() throws {
+    #expect(try status == "not_registered")
+    let first = try run()
+    #expect(first.status == 0)
+    #expect(first.report.number("totals.requests") == 4)
+    let asked = try #require(license.server.requests.first)
+    #expect(asked.headers["Content-Type"] == "application/json")
+    let body = try Node(json: String(decoding: asked.body, as: UTF8.self))
+    #expect(body.text("bundle_id") == "org.example.app")
+    #expect(body.text("tool.name") == "prefetch")
+    #expect(body.text("tool.version") != nil)
+    #expect(body.list("segments").map(\.text) == ["known", "free"])
+    for _ in 0..<2 { #expect(try run().status == 0) }
+    #expect(license.keys == ["Bearer key-of-the-test-1"])
+    #expect(Set(license.shown) == ["Bearer \(LicenseServer.token)"])
+    #expect(license.shown.count == 6)
+    #expect(other.requests.allSatisfy { $0.headers["Authorization"] == nil })
+    #expect(try status == "registered")
+  }
+
+  @Test("goes itself with every request where the server gave no token")
+  func withoutToken() throws {
+    license.answer(LicenseServer.granting(""))
+    for _ in 0..<2 { #expect(try run().status == 0) }
+    #expect(license.keys.count == 1)
+    #expect(Set(license.shown) == ["Bearer key-of-the-test-1"])
+    #expect(other.requests.allSatisfy { $0.headers["Authorization"] == nil })
+  }
+
+  @Test("and refused is not shown again before it changes", arguments: [401, 403])
+  func refused(status: Int) throws {
+    license.answer(.respond(status))
+    for _ in 0..<3 {
+      let (code, report) = try run()
+      #expect(code == 77)
+      #expect(report.text("segments.0.manifest.error.code") == "license_refused")
+      #expect(report.text("segments.1.state") == "current")
+      #expect(
+        report.list("diagnostics").map { $0.text("code") } == ["registration.license_refused"]
+      )
+    }
+    #expect(license.keys.count == 1)
+    #expect(license.shown.isEmpty)
+    #expect(try self.status == "refused")
+    // What was refused in one place is asked again by hand.
+    license.answer(LicenseServer.granting())
+    let register = try home.run("register")
+    #expect(register.status == 0, "\(register)")
+    #expect(try run().status == 0)
+  }
+
+  @Test("and changed is shown anew, each key once")
+  func changed() throws {
+    license.answer(.respond(403))
+    #expect(try run().status == 77)
+    license.answer(LicenseServer.granting())
+    var changed = home
+    changed.variables["KEY"] = "key-of-the-test-2"
+    for _ in 0..<2 { #expect(try changed.run("run").status == 0) }
+    #expect(try run().status == 77)
+    #expect(license.keys == ["Bearer key-of-the-test-1", "Bearer key-of-the-test-2"])
+  }
+
+  @Test(
+    "and not accepted nor refused holds back its own origin alone, until the pause is over",
+    arguments: [
+      ("server_busy", Script.respond(500)), ("server_busy", .respond(503)),
+      ("http", .respond(404)), ("http", .respond(204)), ("bad_response", .respond(200, text: "no")),
+      ("bad_response", .respond(200)), ("bad_response", .respond(200, text: "[]")),
+      ("bad_response", LicenseServer.granting(#""token": 5"#)),
+      ("bad_response", LicenseServer.granting(#""token": "a\r\nb""#)),
+      ("bad_response", LicenseServer.granting(#""expires": "soon""#)),
+      ("bad_response", LicenseServer.granting(#""expires": "2020-01-01T00:00:00Z""#)),
+      ("too_large", .respond(200, body: [UInt8](repeating: 32, count: 100_000))),
+      ("stalled", Script([.silence])), ("reset", Script([.reset])),
+      ("http", .respond(302, [("Location", "/elsewhere")])),
+    ]
+  )
+  func failed(code: String, answer: Script) throws {
+    license.answer(answer)
+    var allowed: [String?] = []
+    for number in 0..<3 {
+      let (status, report) = try run()
+      #expect(status == 75, "\(number)")
+      #expect(report.text("segments.0.deferred.rule") == "registration")
+      #expect(report.text("segments.1.state") == "current")
+      #expect(report.list("diagnostics").map { $0.text("code") } == ["registration.\(code)"])
+      allowed.append(report.text("exit.next_allowed_at"))
+    }
+    #expect(allowed[0] != nil)
+    #expect(Set(allowed).count == 1)
+    #expect(license.keys.count == 1)
+    #expect(license.shown.isEmpty)
+    #expect(other.requests.count == 3)
+    // The pause is over.
+    configure("registration: { retry: 1ms, url: \"ENDPOINT\" }")
+    license.answer(LicenseServer.granting())
+    #expect(try run().status == 0)
+    #expect(license.keys.count == 2)
+    #expect(license.shown.count == 2)
+  }
+
+  @Test("for another bundle is refused until the configuration names that one")
+  func bundle() throws {
+    license.answer(LicenseServer.granting(#""bundle_id": "org.example.other", "token": "abcdefg""#))
+    for _ in 0..<2 {
+      let (status, report) = try run()
+      #expect(status == 77)
+      #expect(report.text("segments.0.manifest.error.code") == "bundle_mismatch")
+    }
+    #expect(license.keys.count == 1)
+    #expect(license.shown.isEmpty)
+    #expect(try run("--set", "bundle_id=org.example.other").status == 0)
+    #expect(license.keys.count == 2)
+    #expect(Set(license.shown) == ["Bearer abcdefg"])
+  }
+
+  @Test("whose token is refused by the origin is no success")
+  func tokenRefused() throws {
+    let server = try LoopbackServer { request in
+      request.method == "POST" ? LicenseServer.granting() : .respond(401)
+    }
+    home.configure(
+      """
+      license: ${env:KEY}
+      registration: { url: "\(server.address("/license"))" }
+      segments: [{ name: known, urls: ["\(server.address("/a"))"] }]
+      """
+    )
+    let (status, report) = try run()
+    #expect(status == 77)
+    #expect(report.text("items.0.error.code") == "credentials_refused")
+  }
+
+  @Test("is not shown by a dry run, by `get`, or offline")
+  func asksNobody() throws {
+    for arguments in [
+      ["plan"], ["run", "--dry-run"], ["status"], ["check"],
+    ] {
+      _ = try home.start(arguments).finish()
+      #expect(license.server.requests.isEmpty, "\(arguments)")
+    }
+    #expect(!FileTree.exists("\(home.state)/state.sqlite"))
+    #expect(try home.run("run", "--offline").status != 75)
+    #expect(license.server.requests.isEmpty)
+    let get = try home.run("get", license.server.address("/one"))
+    #expect(get.status == 75, "\(get)")
+    #expect(license.server.requests.isEmpty)
+    #expect(try home.run("run").status == 0)
+    #expect(try home.run("get", license.server.address("/two")).output == "body of /two")
+    #expect(try home.run("plan").status == 0)
+    #expect(license.keys.count == 1)
+    #expect(Set(license.shown) == ["Bearer \(LicenseServer.token)"])
+  }
+
+  @Test("goes only to an endpoint that may be asked")
+  func transportSecurity() throws {
+    home.write(
+      """
+      license: ${env:KEY}
+      registration: { url: "\(license.endpoint)" }
+      segments: [{ name: known, urls: ["\(license.server.address("/a"))"] }]
+
+      """
+    )
+    let (status, report) = try run()
+    #expect(status == 5)
+    #expect(
+      report.list("diagnostics").map { $0.text("code") }
+        == ["registration.transport_security"]
+    )
+    #expect(license.server.connectionCount == 0)
+  }
+
+  @Test("is not shown to a proxy in plain text")
+  func proxy() throws {
+    var proxied = home
+    let proxy = try LoopbackServer { _ in .respond(200, text: "{}") }
+    proxied.variables["http_proxy"] = proxy.address("")
+    let run = try proxied.run("--json")
+    #expect(run.status == 5, "\(run)")
+    #expect(proxy.requests.allSatisfy { $0.headers["Authorization"] == nil && $0.method == "GET" })
+    #expect(license.server.connectionCount == 0)
+  }
+
+  @Test("stays at its origin when the endpoint redirects", arguments: [301, 302, 303, 307, 308])
+  func redirected(status: Int) throws {
+    license.answer(.respond(status, [("Location", other.address("/license"))]))
+    #expect(try run().status == 75)
+    #expect(other.requests.map(\.path) == ["/free"])
+    #expect(license.keys.count == 1)
+  }
+
+  @Test("follows its endpoint on the same origin where the question stays the same")
+  func moved() throws {
+    let server = try LoopbackServer { request in
+      switch (request.method, request.path) {
+      case ("POST", "/old"): .respond(308, [("Location", "/new")])
+      case ("POST", "/new"): LicenseServer.granting()
+      default: .respond(200, text: "x")
+      }
+    }
+    home.configure(
+      """
+      license: ${env:KEY}
+      registration: { url: "\(server.address("/old"))" }
+      segments: [{ name: known, urls: ["\(server.address("/a"))"] }]
+      """
+    )
+    #expect(try run().status == 0)
+    #expect(server.requests.map(\.path) == ["/old", "/new", "/a"])
+    #expect(server.requests[0].body == server.requests[1].body)
+    #expect(server.requests[1].headers["Authorization"] == "Bearer key-of-the-test-1")
+  }
+
+  @Test("that is missing is a matter of the configuration")
+  func missing() throws {
+    for command in [["run"], ["plan"], ["register"], ["check"]] {
+      let run = try home.start(
+        command + [
+          "-c",
+          home.write(
+            """
+            registration: { url: "https://license.example.com/v1" }
+            segments: [{ name: known, urls: ["https://license.example.com/a"] }]
+
+            """,
+            to: "bare.yaml"
+          ),
+        ]
+      ).finish()
+      #expect(run.status == 78, "\(run)")
+      #expect(run.errors.contains("config.no-license"), "\(run)")
+    }
+    configure("")
+    let run = try home.run("register")
+    #expect(run.status == 78, "\(run)")
+    #expect(run.errors.contains("config.no-registration"))
+    #expect(try home.run("run").status == 0)
+    #expect(license.keys.isEmpty)
+    #expect(Set(license.shown) == ["none"])
+  }
+
+  @Test("tells what became of it in events")
+  func events() throws {
+    #expect(try home.run("--events", "events").status == 0)
+    #expect(try home.run("--events", "events").status == 0)
+    license.answer(.respond(500))
+    #expect(try home.run("register").status == 69)
+    #expect(try home.run("--events", "events").status == 0)
+    license.answer(.respond(403))
+    #expect(try home.run("register").status == 77)
+    var other = home
+    other.variables["KEY"] = "key-of-the-test-2"
+    #expect(try other.run("--events", "events").status == 77)
+    let lines = try (home.read("events") ?? "").split(separator: "\n").map {
+      try Node(json: String($0))
+    }
+    let told = lines.filter { $0.text("event")?.hasPrefix("registration.") == true }
+    #expect(
+      told.map { $0.text("event") } == [
+        "registration.ok", "registration.ok", "registration.ok", "registration.failed",
+      ]
+    )
+    #expect(told.map { $0.text("first") } == ["true", "false", "false", nil])
+    #expect(told.last?.text("code") == "license_refused")
+  }
+
+  @Test("and lost says so once")
+  func lost() throws {
+    let soon = Timestamp.format(Instant(seconds: 4_000_000_000))
+    license.answer(LicenseServer.granting(#""token": "abcdefg", "expires": "\#(soon)""#))
+    #expect(try run().status == 0)
+    license.answer(.respond(401))
+    let register = try home.run("register", "--json")
+    #expect(register.status == 77, "\(register)")
+    let document = try register.json()
+    #expect(document.text("schema") == "prefetch-register/1")
+    #expect(document.text("registration") == "refused")
+    #expect(document.text("error.code") == "license_refused")
+    #expect(try run().status == 77)
+    #expect(license.keys.count == 2)
+  }
+}

@@ -1,0 +1,237 @@
+import PrefetchCore
+import PrefetchTestSupport
+import Synchronization
+import Testing
+
+/// What stands at the beginning of a redirect.
+enum RedirectStart: String, Sendable, CaseIterable {
+  case item
+  case secureItem
+  case manifest
+  case secureManifest
+  /// An item whose server knows our license.
+  case licensed
+  case secureLicensed
+  /// A second source of an item, whose first one has lost it.
+  case alternate
+
+  var isSecure: Bool {
+    self == .secureItem || self == .secureManifest || self == .secureLicensed
+  }
+
+  var isLicensed: Bool {
+    self == .licensed || self == .secureLicensed
+  }
+}
+
+/// Servers that send us around, and what they see of us.
+final class RedirectGround {
+  static let secrets = [
+    Canary("canary/license+5be1"), Canary(LicenseServer.token), Canary("canary/header+77aa"),
+  ]
+  /// An empty manifest, which is as good an item as any.
+  private static let page = Script.respond(
+    200,
+    [("Content-Type", "application/json"), ("Cache-Control", "no-store")],
+    text: Manifest.text([String]())
+  )
+
+  let start: RedirectStart
+  let first: LoopbackServer
+  let other: LoopbackServer
+  let far: LoopbackServer
+  /// Behind TLS.
+  let secure: LoopbackServer
+  /// Has nothing any more.
+  let lost: LoopbackServer
+  private let home: Home
+  /// TLS before `first` and before `secure`.
+  private let front: Nginx
+  private let secureFront: Nginx
+  private let answer: Answer
+  private let pin: String
+
+  private final class Answer: Sendable {
+    let script = Mutex(Script([]))
+    /// Where the way back from elsewhere leads.
+    let origin = Mutex("")
+  }
+
+  init(_ start: RedirectStart) throws {
+    self.start = start
+    home = try Home(isInMemory: true)
+    let answer = Answer()
+    self.answer = answer
+    first = try LoopbackServer { Self.first($0, answer) }
+    other = try LoopbackServer { Self.elsewhere($0, answer) }
+    far = try LoopbackServer(number: 2) { Self.elsewhere($0, answer) }
+    secure = try LoopbackServer { Self.elsewhere($0, answer) }
+    lost = try LoopbackServer { _ in .respond(404) }
+    pin = try Self.makeCertificate(in: home)
+    var options = Nginx.Options()
+    options.certificate = home.path("server.pem")
+    options.key = home.path("server.key")
+    options.backend = first.port
+    front = try Nginx(options)
+    options.backend = secure.port
+    options.addresses = ["127.0.0.2"]
+    secureFront = try Nginx(options)
+    answer.origin.withLock { $0 = "\(start.isSecure ? "https" : "http")://\(authority)" }
+  }
+
+  /// A certificate for every name that is used here; gives back the pin of its key.
+  private static func makeCertificate(in home: Home) throws -> String {
+    home.write(
+      "subjectAltName=IP:127.0.0.1,IP:127.0.0.2,DNS:localhost\nbasicConstraints=CA:FALSE\n",
+      to: "server.ext"
+    )
+    let made = try home.shell(
+      """
+      set -e
+      openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 \
+        -subj '/CN=A test authority' -keyout ca.key -out ca.pem
+      openssl req -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes \
+        -subj '/CN=127.0.0.1' -keyout server.key -out server.csr
+      openssl x509 -req -in server.csr -CA ca.pem -CAkey ca.key -CAcreateserial -days 2 \
+        -extfile server.ext -out server.pem
+      openssl x509 -in server.pem -pubkey -noout | openssl pkey -pubin -outform der |
+        openssl dgst -sha256 -binary | base64 > pin
+      """
+    )
+    try #require(made.status == 0, "\(made)")
+    return try #require(home.read("pin")).split(separator: "\n").joined()
+  }
+
+  // MARK: Servers
+
+  private static func first(_ request: LoopbackRequest, _ answer: Answer) -> Script {
+    switch request.path {
+    case _ where request.method == "POST": LicenseServer.granting()
+    case _ where isStart(request.target): answer.script.withLock { $0 }
+    case "/ring": .respond(302, [("Location", "/ring2")])
+    case "/ring2": .respond(302, [("Location", "/ring")])
+    case _ where request.path.hasPrefix("/hop/"):
+      hop(Int(request.path.dropFirst(5)) ?? 9)
+    default: page
+    }
+  }
+
+  private static func isStart(_ target: String) -> Bool {
+    target.hasPrefix("/start/") && target.dropFirst(7).allSatisfy(\.isNumber)
+  }
+
+  /// The fifth one is the last that is followed.
+  private static func hop(_ number: Int) -> Script {
+    number < 6 ? .respond(302, [("Location", "/hop/\(number + 1)")]) : page
+  }
+
+  private static func elsewhere(_ request: LoopbackRequest, _ answer: Answer) -> Script {
+    guard request.path == "/back" else { return page }
+    return .respond(302, [("Location", answer.origin.withLock { $0 } + "/next")])
+  }
+
+  /// Of the first server, as it is spoken to.
+  private var authority: String {
+    "127.0.0.1:\(start.isSecure ? front.port : first.port)"
+  }
+
+  // MARK: Play
+
+  struct Outcome {
+    var status: Int32
+    var code: String?
+    var run: ProgramRun
+    /// What each server saw of this run.
+    var first: ArraySlice<LoopbackRequest>
+    var other: ArraySlice<LoopbackRequest>
+    var far: ArraySlice<LoopbackRequest>
+    var secure: ArraySlice<LoopbackRequest>
+    var otherConnections: Int
+    var farConnections: Int
+  }
+
+  /// One run that begins at the first server, which answers with these bytes as `Location`.
+  func play(_ location: String?, status: Int, number: Int, rules: String = "") throws -> Outcome {
+    let path = "/start/\(number)"
+    let target = location.map { written($0, path) }
+    answer.script.withLock { script in
+      script = .respond(status, target.map { [("Location", $0)] } ?? [])
+    }
+    configure("\(start.isSecure ? "https" : "http")://\(authority)\(path)", rules)
+    let before = [first, other, far, secure].map(\.requests.count)
+    let connections = [other, far].map(\.connectionCount)
+    let run = try home.start(
+      ["--json", "--items", "all", "--cache-dir", home.path("cache-\(number)")]
+    ).finish(within: 30)
+    let report = try run.json()
+    return Outcome(
+      status: run.status,
+      code: report.text("items.0.error.code") ?? report.text("segments.0.manifest.error.code"),
+      run: run,
+      first: first.requests[before[0]...].filter { $0.method != "POST" }[...],
+      other: other.requests[before[1]...],
+      far: far.requests[before[2]...],
+      secure: secure.requests[before[3]...],
+      otherConnections: other.connectionCount - connections[0],
+      farConnections: far.connectionCount - connections[1]
+    )
+  }
+
+  private func written(_ location: String, _ path: String) -> String {
+    let away =
+      start.isSecure ? "127.0.0.1:\(secureFront.port)" : "127.0.0.1:\(other.port)"
+    return location.replacing("SCHEME", with: start.isSecure ? "https" : "http")
+      .replacing("FIRST", with: authority)
+      .replacing("OTHER", with: "127.0.0.1:\(other.port)")
+      .replacing("AWAY", with: away)
+      .replacing("START", with: path)
+      .replacing("P1", with: "\(first.port)")
+      .replacing("P2", with: "\(other.port)")
+      .replacing("P3", with: "\(far.port)")
+      .replacing("PS", with: "\(secureFront.port)")
+  }
+
+  private func configure(_ url: String, _ rules: String) {
+    let source =
+      switch start {
+      case .manifest, .secureManifest: "manifest: \"\(url)\""
+      case .alternate:
+        """
+        urls: ["\(lost.address(url.replacing("http://\(authority)", with: "")))"]
+            base: "\(lost.address("/"))"
+            alternates: ["http://\(authority)/"]
+        """
+      case .item, .secureItem, .licensed, .secureLicensed: "urls: [\"\(url)\"]"
+      }
+    let registration =
+      start.isLicensed
+      ? "registration: { url: \"\(start.isSecure ? "https" : "http")://\(authority)/license\" }"
+      : ""
+    home.write(
+      """
+      license: "\(Self.secrets[0].text)"
+      \(registration)
+      transport_security:
+        NSExceptionDomains:
+          127.0.0.1: { NSExceptionAllowsInsecureHTTPLoads: true }
+          localhost: { NSExceptionAllowsInsecureHTTPLoads: true }
+      tls:
+        ca_file: ca.pem
+        pins:
+          localhost: { leaf: ["\(pin)"] }
+          127.0.0.2: { leaf: ["AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="] }
+      segments:
+        - name: s
+          \(source)
+          headers: { X-Key: "\(Self.secrets[2].text)" }
+          allow_empty: true
+      network:
+        retries: { items: 0, lookups: 0 }
+        timeouts: { connect: 3s, read: 3s }
+      cache: { min_free: 0 }
+      \(rules)
+
+      """
+    )
+  }
+}

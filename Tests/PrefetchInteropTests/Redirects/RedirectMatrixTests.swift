@@ -1,0 +1,177 @@
+import PrefetchCore
+import PrefetchTestSupport
+import Testing
+
+@Suite(
+  "A redirect",
+  .enabled(if: Binary.isGiven, "\(Binary.absence)"),
+  .enabled(if: Nginx.isInstalled && Certificate.isPossible, "needs nginx and openssl")
+)
+struct RedirectMatrixTests {
+  private static let moved = [301, 302, 303, 307, 308]
+
+  @Test(
+    "leads only where the rules allow, and takes no secret along",
+    .timeLimit(.minutes(10)),
+    arguments: RedirectStart.allCases
+  )
+  func matrix(start: RedirectStart) throws {
+    let ground = try RedirectGround(start)
+    var count = 0
+    for target in RedirectTarget.all {
+      count += 1
+      let status = Self.moved[count % Self.moved.count]
+      let outcome = try ground.play(target.location, status: status, number: count)
+      check(outcome, start.isSecure ? target.secure : target.plain, ground, "\(target.name)")
+    }
+    // With seven beginnings that is far more than two hundred.
+    #expect(count >= 55)
+    checkLicense(ground)
+  }
+
+  @Test("is the same with every status that means one", arguments: [false, true])
+  func statuses(isLicensed: Bool) throws {
+    let ground = try RedirectGround(isLicensed ? .licensed : .item)
+    var number = 0
+    for status in Self.moved {
+      for (location, end) in [
+        ("/next", RedirectTarget.End.same), ("http://OTHER/next", .other),
+        ("ftp://OTHER/x", .fails("redirect_forbidden")),
+      ] {
+        number += 1
+        let outcome = try ground.play(location, status: status, number: number)
+        check(outcome, end, ground, "\(status) to \(location)")
+      }
+    }
+    for (status, location) in [(302, nil), (300, "http://OTHER/x"), (304, "http://OTHER/x")] {
+      number += 1
+      let outcome = try ground.play(location, status: status, number: number)
+      #expect(outcome.status == 4, "\(status)")
+      #expect(outcome.otherConnections == 0, "\(status)")
+    }
+    checkLicense(ground)
+  }
+
+  /// Rules of the configuration, and what becomes of a redirect under them.
+  static let cases: [(RedirectStart, String, String, RedirectTarget.End)] = [
+    (.item, "follow: false", "/next", .fails("redirected")),
+    (.item, "follow: false", "http://OTHER/x", .fails("redirected")),
+    (.item, "cross_host: false", "/next", .same),
+    (.item, "cross_host: false", "http://OTHER/x", .other),
+    (.item, "cross_host: false", "http://localhost:P2/x", .fails("redirect_forbidden")),
+    (.item, "cross_host: false", "https://localhost:PS/x", .fails("redirect_forbidden")),
+    (.manifest, "cross_host: false", "http://localhost:P2/x", .fails("redirect_forbidden")),
+    (.item, "max: 0", "/next", .fails("redirect_limit")),
+    (.item, "max: 1", "/next", .same), (.item, "max: 1", "/hop/5", .fails("redirect_limit")),
+    (.secureItem, "downgrade: true", "http://OTHER/x", .other),
+    (.secureItem, "downgrade: true", "http://localhost:P1/x", .renamed),
+    (.secureItem, "downgrade: true", "http://127.0.0.2:P3/x", .fails("transport_security")),
+    (.secureLicensed, "downgrade: true", "http://OTHER/x", .other),
+    (.secureLicensed, "downgrade: true", "http://localhost:P1/x", .renamed),
+    (.secureManifest, "downgrade: true", "http://OTHER/x", .other),
+    (.licensed, "cross_host: false", "http://localhost:P1/x", .fails("redirect_forbidden")),
+  ]
+
+  @Test("obeys the configuration", arguments: cases)
+  func rules(
+    start: RedirectStart,
+    rule: String,
+    location: String,
+    end: RedirectTarget.End
+  ) throws {
+    let ground = try RedirectGround(start)
+    let outcome = try ground.play(
+      location,
+      status: 302,
+      number: 1,
+      rules: "redirects: { \(rule) }"
+    )
+    check(outcome, end, ground, rule)
+    checkLicense(ground)
+  }
+
+  @Test("that would write a header of its own leads where its first line says")
+  func injection() throws {
+    let ground = try RedirectGround(.licensed)
+    let location = "/next\r\nLocation: http://OTHER/x\r\nX-Evil: yes"
+    let outcome = try ground.play(location, status: 302, number: 1)
+    // Two different answers to one question are none.
+    #expect(outcome.otherConnections == 0, "\(outcome.run)")
+    #expect(outcome.status != 0 || outcome.first.map(\.path) == ["/start/1", "/next"])
+    for (number, location) in ["/next\rX-Evil: yes", "/next\nX-Evil: yes", "/next\u{0}x"]
+      .enumerated()
+    {
+      let outcome = try ground.play(location, status: 302, number: number + 2)
+      #expect(outcome.otherConnections == 0)
+      #expect(outcome.first.allSatisfy { $0.headers["X-Evil"] == nil }, "\(outcome.run)")
+    }
+    checkLicense(ground)
+  }
+
+  // MARK: What must hold
+
+  private func check(
+    _ outcome: RedirectGround.Outcome,
+    _ end: RedirectTarget.End,
+    _ ground: RedirectGround,
+    _ name: String
+  ) {
+    let start = ground.start
+    let message: Comment = "\(start) to \(name): \(outcome.run)"
+    switch end {
+    case .same, .other, .secure, .renamed:
+      #expect(outcome.status == 0, message)
+      #expect(outcome.code == nil, message)
+    case .fails(let code), .failsAsking(let code):
+      let isTrust = ErrorCode(rawValue: code)?.category == .trust
+      #expect(outcome.code == code, message)
+      #expect(outcome.status == (isTrust ? 5 : 4), message)
+      if case .fails = end { #expect(outcome.otherConnections == 0, message) }
+    }
+    #expect(outcome.first.first?.path.hasPrefix("/start/") == true, message)
+    let passes = name == "there and back"
+    #expect(outcome.other.isEmpty != (end == .other || passes && !start.isSecure), message)
+    #expect(outcome.secure.isEmpty != (end == .secure || passes && start.isSecure), message)
+    #expect(outcome.farConnections == 0, message)
+    #expect(outcome.far.isEmpty, message)
+    for request in outcome.other + outcome.secure { checkStranger(request, message) }
+    for (position, request) in outcome.first.enumerated() {
+      guard end == .renamed && position > 0 || start == .alternate else {
+        checkFriend(request, start, message)
+        continue
+      }
+      checkStranger(request, message)
+    }
+  }
+
+  /// The origin that was declared gets what is meant for it, at every hop.
+  private func checkFriend(_ request: LoopbackRequest, _ start: RedirectStart, _ message: Comment) {
+    #expect(request.headers["X-Key"] == RedirectGround.secrets[2].text, message)
+    let expected = start.isLicensed ? "Bearer \(LicenseServer.token)" : nil
+    #expect(request.headers["Authorization"] == expected, message)
+    #expect(!request.target.contains("#"), message)
+    #expect(request.headers["X-Evil"] == nil, message)
+  }
+
+  private func checkStranger(_ request: LoopbackRequest, _ message: Comment) {
+    for secret in RedirectGround.secrets {
+      #expect(secret.found(in: "\(request)") == nil, message)
+    }
+    for name in ["Authorization", "Cookie", "Referer", "X-Key"] {
+      #expect(request.headers[name] == nil, message)
+    }
+  }
+
+  /// The key itself is for the endpoint alone.
+  private func checkLicense(_ ground: RedirectGround) {
+    let key = RedirectGround.secrets[0]
+    for server in [ground.first, ground.other, ground.far, ground.secure, ground.lost] {
+      for request in server.requests where key.found(in: "\(request)") != nil {
+        #expect(request.method == "POST" && request.path == "/license", "\(request)")
+        #expect(server === ground.first)
+      }
+    }
+    let registrations = ground.first.requests.filter { $0.method == "POST" }
+    #expect(registrations.count == (ground.start.isLicensed ? 1 : 0))
+  }
+}

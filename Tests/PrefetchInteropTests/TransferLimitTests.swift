@@ -1,0 +1,183 @@
+@unsafe @preconcurrency import Glibc
+import PrefetchCore
+import PrefetchTestSupport
+import Testing
+
+@Suite("Limits on what is received", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
+struct TransferLimitTests {
+  private static let size = 100_000
+  private static let count = 20
+
+  private let home: Home
+  private let zone = NoonZone()
+
+  init() throws {
+    home = try Home()
+  }
+
+  private func configure(_ urls: [String], _ limits: String, further: String = "") {
+    let list = urls.map { "\"\($0)\"" }.joined(separator: ", ")
+    home.configure(
+      """
+      segments: [{ name: basics, urls: [\(list)]\(further) }]
+      cache: { min_free: 0 }
+      network: { concurrency: 2, timezone: \(zone.name), \(limits) }
+      """
+    )
+  }
+
+  @Test("A day's limit defers the rest until local midnight, and the next run asks for nothing")
+  func daily() throws {
+    let body = [UInt8](repeating: 7, count: Self.size)
+    let fresh = [("Cache-Control", "max-age=86400")]
+    let server = try LoopbackServer { _ in .respond(200, fresh, body: body) }
+    let urls = (0..<Self.count).map { server.address("/\($0).bin") }
+    configure(urls, "daily_limit: 1MB")
+    let run = try home.run("--json", "--items", "all")
+    #expect(run.status == 75, "\(run)")
+    let report = try run.json()
+    #expect(report.text("exit.next_allowed_at") == zone.next(24))
+    let fetched = try #require(report.number("totals.fetched"))
+    // Headers count too; two may be on the wire when the limit is met.
+    #expect((9...12).contains(fetched))
+    #expect(report.number("totals.deferred") == Self.count - fetched)
+    let deferred = report.list("items").filter { $0.text("outcome") == "deferred" }
+    #expect(deferred.allSatisfy { $0.text("deferred.rule") == "daily_limit" })
+    #expect(deferred.allSatisfy { $0.text("deferred.until") == zone.next(24) })
+    let asked = server.requests.count
+    // Each of the two places may begin another one before it is known that the bytes are spent.
+    #expect(asked <= fetched + 4)
+
+    let again = try home.run("--json")
+    #expect(again.status == 75, "\(again)")
+    #expect(try again.json().text("exit.next_allowed_at") == zone.next(24))
+    #expect(try again.totals()["requests"] == 0)
+    #expect(try home.run("get", urls[Self.count - 1]).status == 75)
+    #expect(server.requests.count == asked)
+
+    let status = try home.run("status", "--json").json()
+    #expect(status.text("quotas.0.period") == "day")
+    #expect(try #require(status.number("quotas.0.used")) >= 1_000_000)
+    #expect(status.number("quotas.0.remaining") == 0)
+    #expect(status.text("quotas.0.renews_at") == zone.next(24))
+    #expect(status.text("segments.0.deferred.until") == zone.next(24))
+
+    // With another budget the rest comes, and nothing twice.
+    configure(urls, "daily_limit: 1GB")
+    #expect(try home.run().status == 0)
+    #expect(server.requests.count == asked + Self.count - fetched)
+  }
+
+  @Test("However many begin at once, and however large they are, no more than the limit is taken")
+  func strict() throws {
+    let body = [UInt8](repeating: 7, count: 2_000_000)
+    let server = try LoopbackServer { request in
+      let size = request.path == "/whole.bin" ? body.count : body.count / 8
+      return .respond(200, [("ETag", "\"1\"")], body: Array(body.prefix(size)))
+    }
+    for paths in [["/whole.bin"], (0..<8).map { "/\($0).bin" }] {
+      let home = try Home()
+      let urls = paths.map { "\"\(server.address($0))\"" }.joined(separator: ", ")
+      home.configure(
+        """
+        segments: [{ name: basics, urls: [\(urls)] }]
+        cache: { min_free: 0 }
+        network: { timezone: \(zone.name), daily_limit: 1MB }
+        """
+      )
+      let run = try home.run("--json")
+      #expect(run.status == 75, "\(run)")
+      let report = try run.json()
+      #expect(report.text("exit.next_allowed_at") == zone.next(24))
+      // What was in a buffer already counts and is not taken.
+      #expect(try #require(report.number("totals.bytes_body")) <= 1_000_000)
+      #expect(try #require(report.number("totals.deferred")) >= paths.count / 2)
+      let asked = server.requests.count
+      let again = try home.run("--json")
+      #expect(again.status == 75, "\(again)")
+      #expect(try again.totals()["requests"] == 0)
+      #expect(server.requests.count == asked)
+    }
+  }
+
+  @Test("Limits by kind of network count for themselves, and a segment's own for its own")
+  func byKind() throws {
+    let body = [UInt8](repeating: 7, count: Self.size)
+    let server = try LoopbackServer { _ in .respond(200, body: body) }
+    let urls = (0..<6).map { server.address("/\($0).bin") }
+    configure(urls, "daily_limit: { cellular: 150kB }")
+    let first = try home.run("--json", "--network", "cellular")
+    #expect(first.status == 75, "\(first)")
+    let fetched = try #require(try first.totals()["fetched"])
+    // Two that share what is left may both be broken off by it.
+    #expect(fetched <= 2)
+    #expect(try home.run("--network", "wifi").status == 0)
+    configure(urls, "daily_limit: { cellular: 150kB }, monthly_limit: 2GB")
+    #expect(try home.run("--network", "cellular", "--refetch").status == 75)
+
+    let other = try Home()
+    other.configure(
+      """
+      segments:
+        - { name: small, urls: ["\(urls[0])", "\(urls[1])", "\(urls[2])", "\(urls[3])"],
+            network: { monthly_limit: 150kB } }
+        - { name: large, urls: ["\(urls[4])", "\(urls[5])"] }
+      cache: { min_free: 0 }
+      network: { concurrency: 1 }
+      """
+    )
+    let run = try other.run("--json")
+    #expect(run.status == 75, "\(run)")
+    let report = try run.json()
+    #expect(report.text("segments.0.deferred.rule") == "daily_limit")
+    #expect(report.text("segments.1.state") == "current")
+  }
+
+  @Test("A body that meets the limit is kept in part, and goes on when there is a new budget")
+  func part() throws {
+    let body = (0..<4_000_000).map { UInt8(truncatingIfNeeded: $0 &* 31 >> 7) }
+    let site = Site()
+    site["/film.mp4"] = Site.Page(body, entityTag: "\"1\"")
+    let isFirst = Flag()
+    let server = try LoopbackServer { request in
+      guard isFirst.raise() else { return site.respond(to: request) }
+      let head = Script.head(
+        200,
+        [("Content-Length", String(body.count)), ("ETag", "\"1\"")]
+      )
+      return Script([.send(head + body[..<2_000_000]), .silence])
+    }
+    configure([server.address("/film.mp4")], "daily_limit: 1MB")
+    let run = try home.run("--json")
+    #expect(run.status == 75, "\(run)")
+    let report = try run.json()
+    #expect(report.text("items.0.deferred.rule") == "daily_limit")
+    #expect(report.text("exit.next_allowed_at") == zone.next(24))
+    #expect(try home.run().status == 75)
+    #expect(server.requests.count == 1)
+
+    configure([server.address("/film.mp4")], "daily_limit: 1GB")
+    let next = try home.run("--json")
+    #expect(next.status == 0, "\(next)")
+    #expect(server.requests.last?.headers["Range"]?.hasPrefix("bytes=") == true)
+    #expect(try home.run("verify").status == 0)
+  }
+
+  @Test("What came counts although the run was killed")
+  func killed() throws {
+    let head = Script.head(200, [("Content-Length", "9000000"), ("ETag", "\"1\"")])
+    let body = [UInt8](repeating: 7, count: 3_000_000)
+    let server = try LoopbackServer { _ in Script([.send(head + body), .silence]) }
+    configure([server.address("/film.mp4")], "daily_limit: 1GB")
+    let run = try home.start([])
+    var used = 0
+    let end = ContinuousClock.now + .seconds(60)
+    while used < 1_000_000, ContinuousClock.now < end {
+      used = try home.run("status", "--json").json().number("quotas.0.used") ?? 0
+    }
+    run.signal(SIGKILL)
+    #expect(run.finish().status == 128 + SIGKILL)
+    let status = try home.run("status", "--json").json()
+    #expect(try #require(status.number("quotas.0.used")) >= 1_000_000)
+  }
+}

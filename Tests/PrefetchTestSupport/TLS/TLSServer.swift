@@ -1,0 +1,165 @@
+internal import COpenSSL
+internal import Glibc
+package import PrefetchCore
+
+/// A server on 127.0.0.1 that speaks TLS as badly as a test wants, and counts what it could decrypt.
+///
+/// It serves until it is released; then every connection is broken off and every thread joined.
+package final class TLSServer: Sendable {
+  package struct Options: Sendable {
+    /// The server's own first, then whatever it sends besides.
+    package var chain: [TestCertificate]
+    /// `TLSv1` to `TLSv1.3`, both ends included.
+    package var versions: ClosedRange<Version> = .tls10 ... .tls13
+    /// Of TLS 1.2 and older, in OpenSSL's words.
+    package var ciphers = "DEFAULT"
+    package var groups: String?
+    /// Asks the client for a certificate of this authority.
+    package var clientAuthority: TestCertificate?
+    package var requiresClientCertificate = false
+    package var conduct = Conduct.orderly
+
+    package init(_ chain: TestCertificate...) {
+      self.chain = chain
+    }
+
+    package init(_ conduct: Conduct) {
+      chain = []
+      self.conduct = conduct
+    }
+  }
+
+  package enum Version: CInt, Comparable, Sendable {
+    case tls10 = 0x301
+    case tls11 = 0x302
+    case tls12 = 0x303
+    case tls13 = 0x304
+
+    package static func < (a: Self, b: Self) -> Bool {
+      a.rawValue < b.rawValue
+    }
+  }
+
+  package enum Conduct: Sendable {
+    case orderly
+    /// Ends an answer without a length by closing the connection, with TLS's own end or without.
+    case untilClose(saysSo: Bool)
+    /// Gives a length, and breaks off before all of it is there.
+    case cutShort
+    /// A proxy: takes `CONNECT` for a port of this machine, and hands on whatever comes.
+    case tunnel
+    /// Sends these bytes in place of a handshake.
+    case raw([UInt8])
+    /// Breaks the connection once it got the first bytes.
+    case reset
+    case close
+    case silence
+  }
+
+  /// What it has seen.
+  package struct Record: Hashable, Sendable {
+    package var connections = 0
+    /// Of them, those that are over.
+    package var ends = 0
+    package var handshakes = 0
+    package var resumptions = 0
+    /// Decrypted bytes of requests.
+    package var bytes = 0
+    package var requests = 0
+    /// Whether some client showed a certificate of its own.
+    package var sawClientCertificate = false
+    /// The requests as they came.
+    package var text = ""
+  }
+
+  package let port: Int
+  private let context: TLSServerContext?
+  private let listener: CInt
+  private let stop = Gate()
+  private let state: Guarded<Record>
+  private let acceptor: NativeThread
+
+  package init(_ options: Options) throws {
+    context = options.chain.isEmpty ? nil : try TLSServerContext(options)
+    (listener, port) = try Self.listen()
+    let state = Guarded(Record())
+    self.state = state
+    let conduct = options.conduct
+    let thread = NativeThread { [listener, stop, context] in
+      var threads: [NativeThread] = []
+      while Descriptors.waitForInput(listener, unless: stop) {
+        let descriptor = accept(listener, nil, nil)
+        guard descriptor >= 0 else { continue }
+        Descriptors.closeOnExecution(descriptor)
+        _ = fcntl(descriptor, F_SETFL, O_NONBLOCK)
+        state.withLock { $0.connections += 1 }
+        let connection = TLSServerConnection(
+          descriptor: descriptor,
+          conduct: conduct,
+          stop: stop,
+          state: state
+        )
+        let serve = { @Sendable in
+          connection.serve(context)
+          state.withLock { $0.ends += 1 }
+        }
+        guard let thread = NativeThread(serve) else { continue }
+        threads.append(thread)
+      }
+      for thread in threads { thread.join() }
+    }
+    guard let thread else {
+      close(listener)
+      throw TestKey.Fault(what: "no thread left")
+    }
+    acceptor = thread
+  }
+
+  deinit {
+    stop.open()
+    acceptor.join()
+    close(listener)
+  }
+
+  package var record: Record {
+    state.withLock { $0 }
+  }
+
+  /// What it has seen once all its connections are over, for clients that have gone: they may be
+  /// done before it is.
+  package var finalRecord: Record {
+    let deadline = ContinuousClock.now + .seconds(30)
+    while ContinuousClock.now < deadline {
+      let record = record
+      if record.connections > 0, record.ends == record.connections { return record }
+      usleep(1_000)
+    }
+    return record
+  }
+
+  package var requestText: String {
+    record.text
+  }
+
+  /// By the address, or by another name of this machine.
+  package func url(_ path: String = "/", host: String = "127.0.0.1") throws -> WebURL {
+    try WebURL("https://\(host):\(port)\(path)")
+  }
+
+  private static func listen() throws -> (CInt, Int) {
+    let descriptor = socket(AF_INET, CInt(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+    var size = socklen_t(MemoryLayout<sockaddr_in>.size)
+    let status = unsafe withUnsafeMutablePointer(to: &address) { pointer in
+      unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { generic -> CInt in
+        guard unsafe bind(descriptor, generic, size) == 0 else { return -1 }
+        guard Glibc.listen(descriptor, 256) == 0 else { return -1 }
+        return unsafe getsockname(descriptor, generic, &size)
+      }
+    }
+    guard status == 0 else { throw TestKey.Fault(what: "no port left") }
+    return (descriptor, Int(UInt16(bigEndian: address.sin_port)))
+  }
+}

@@ -1,0 +1,130 @@
+internal import COpenSSL
+internal import Glibc
+
+/// One connection of a server, from its handshake to its end.
+@safe struct TLSServerConnection: Sendable {
+  let descriptor: CInt
+  let conduct: TLSServer.Conduct
+  let stop: Gate
+  let state: Guarded<TLSServer.Record>
+
+  func serve(_ context: TLSServerContext?) {
+    defer { close(descriptor) }
+    blockPipeSignal()
+    switch conduct {
+    case .tunnel where context == nil:
+      unsafe TLSTunnel(descriptor: descriptor, tls: nil, stop: stop).serve()
+    case .orderly, .untilClose, .cutShort, .tunnel:
+      guard let context, let tls = unsafe SSL_new(context.pointer) else { return }
+      unsafe SSL_set_fd(tls, descriptor)
+      unsafe speak(tls)
+      unsafe SSL_free(tls)
+    case .raw(let bytes):
+      _ = unsafe send(descriptor, bytes, bytes.count, CInt(MSG_NOSIGNAL))
+      drain()
+    case .reset:
+      guard Descriptors.waitForInput(descriptor, unless: stop) else { return }
+      var linger = linger(l_onoff: 1, l_linger: 0)
+      let size = socklen_t(MemoryLayout<Glibc.linger>.size)
+      unsafe setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &linger, size)
+    case .close:
+      _ = Descriptors.waitForInput(descriptor, unless: stop)
+    case .silence:
+      drain()
+    }
+  }
+
+  /// OpenSSL writes without a care for who still reads.
+  private func blockPipeSignal() {
+    var signals = sigset_t()
+    unsafe sigemptyset(&signals)
+    unsafe sigaddset(&signals, SIGPIPE)
+    unsafe pthread_sigmask(SIG_BLOCK, &signals, nil)
+  }
+
+  private func drain() {
+    var bytes = [UInt8](repeating: 0, count: 4_096)
+    while Descriptors.waitForInput(descriptor, unless: stop) {
+      guard unsafe recv(descriptor, &bytes, bytes.count, 0) > 0 else { return }
+    }
+  }
+
+  private func speak(_ tls: OpaquePointer) {
+    guard unsafe finished(tls, { unsafe SSL_accept(tls) }) > 0 else {
+      // Closed with something left to read, a connection breaks, and its last words are lost.
+      shutdown(descriptor, CInt(SHUT_WR))
+      return drain()
+    }
+    let isResumed = unsafe SSL_session_reused(tls) == 1
+    state.withLock { record in
+      record.handshakes += 1
+      if isResumed { record.resumptions += 1 }
+    }
+    if case .tunnel = conduct {
+      return unsafe TLSTunnel(descriptor: descriptor, tls: tls, stop: stop).serve()
+    }
+    while unsafe answerNext(tls) {}
+  }
+
+  private func answerNext(_ tls: OpaquePointer) -> Bool {
+    var request: [UInt8] = []
+    while !request.ends(in: "\r\n\r\n") {
+      var bytes = [UInt8](repeating: 0, count: 4_096)
+      let count = unsafe finished(tls, { unsafe SSL_read(tls, &bytes, CInt(bytes.count)) })
+      guard count > 0 else { return false }
+      state.withLock { $0.bytes += Int(count) }
+      request += bytes.prefix(Int(count))
+    }
+    let hasCertificate = unsafe SSL_get0_peer_certificate(tls) != nil
+    let text = String(decoding: request, as: UTF8.self)
+    state.withLock { record in
+      record.requests += 1
+      record.text += text
+      if hasCertificate { record.sawClientCertificate = true }
+    }
+    return unsafe answer(tls)
+  }
+
+  /// Whether there may be another request.
+  private func answer(_ tls: OpaquePointer) -> Bool {
+    switch conduct {
+    case .untilClose(let saysSo):
+      unsafe write("HTTP/1.1 200 OK\r\nConnection: close\r\n\r\nhello", tls)
+      if saysSo { unsafe SSL_shutdown(tls) }
+      return false
+    case .cutShort:
+      unsafe write("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhello", tls)
+      return false
+    case .orderly, .tunnel, .raw, .reset, .close, .silence:
+      unsafe write("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello", tls)
+      return true
+    }
+  }
+
+  private func write(_ text: String, _ tls: OpaquePointer) {
+    let bytes = Array(text.utf8)
+    _ = unsafe finished(tls) { unsafe SSL_write(tls, bytes, CInt(bytes.count)) }
+  }
+
+  /// Waits for the socket as often as OpenSSL wants to.
+  private func finished(_ tls: OpaquePointer, _ step: () -> CInt) -> CInt {
+    while true {
+      ERR_clear_error()
+      let result = step()
+      guard result <= 0 else { return result }
+      let isReady =
+        switch unsafe SSL_get_error(tls, result) {
+        case SSL_ERROR_WANT_READ: Descriptors.waitForInput(descriptor, unless: stop)
+        case SSL_ERROR_WANT_WRITE: Descriptors.waitForOutput(descriptor, unless: stop)
+        default: false
+        }
+      guard isReady else { return -1 }
+    }
+  }
+}
+
+extension [UInt8] {
+  fileprivate func ends(in text: String) -> Bool {
+    suffix(text.utf8.count).elementsEqual(text.utf8)
+  }
+}

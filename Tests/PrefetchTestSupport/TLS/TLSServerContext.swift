@@ -1,0 +1,54 @@
+internal import COpenSSL
+
+/// How a server shakes hands, as OpenSSL has it.
+@safe final class TLSServerContext: Sendable {
+  private let address: UInt
+
+  init(_ options: TLSServer.Options) throws {
+    guard let context = unsafe SSL_CTX_new(TLS_server_method()), let own = options.chain.first
+    else { throw TestKey.Fault(what: "no TLS") }
+    address = UInt(bitPattern: context)
+    // What it may not do is for the client to find out.
+    unsafe SSL_CTX_set_security_level(context, 0)
+    let versions = options.versions
+    unsafe prefetch_ssl_set_minimum_version(context, versions.lowerBound.rawValue)
+    unsafe SSL_CTX_ctrl(
+      context,
+      SSL_CTRL_SET_MAX_PROTO_VERSION,
+      Int(versions.upperBound.rawValue),
+      nil
+    )
+    guard unsafe SSL_CTX_set_cipher_list(context, options.ciphers) == 1 else {
+      throw TestKey.Fault(what: "no ciphers \(options.ciphers)")
+    }
+    if let groups = options.groups { unsafe Self.set(groups, context) }
+    guard unsafe SSL_CTX_use_certificate(context, own.pointer) == 1,
+      unsafe SSL_CTX_use_PrivateKey(context, own.key.pointer) == 1
+    else { throw TestKey.Fault(what: "a certificate that OpenSSL does not serve") }
+    for certificate in options.chain.dropFirst() {
+      unsafe X509_up_ref(certificate.pointer)
+      let pointer = unsafe certificate.pointer.map { unsafe UnsafeMutableRawPointer($0) }
+      unsafe SSL_CTX_ctrl(context, SSL_CTRL_EXTRA_CHAIN_CERT, 0, pointer)
+    }
+    unsafe SSL_CTX_set_session_id_context(context, [1], 1)
+    guard let authority = options.clientAuthority else { return }
+    unsafe X509_STORE_add_cert(SSL_CTX_get_cert_store(context), authority.pointer)
+    let fails = options.requiresClientCertificate ? SSL_VERIFY_FAIL_IF_NO_PEER_CERT : 0
+    unsafe SSL_CTX_set_verify(context, SSL_VERIFY_PEER | fails, nil)
+  }
+
+  deinit {
+    unsafe SSL_CTX_free(pointer)
+  }
+
+  var pointer: OpaquePointer? {
+    unsafe OpaquePointer(bitPattern: address)
+  }
+
+  private static func set(_ groups: String, _ context: OpaquePointer) {
+    unsafe groups.withCString { text in
+      let start = unsafe UnsafeMutableRawPointer(mutating: text)
+      unsafe SSL_CTX_ctrl(context, SSL_CTRL_SET_GROUPS_LIST, 0, start)
+    }
+  }
+}

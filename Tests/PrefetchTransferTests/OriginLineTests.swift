@@ -1,0 +1,79 @@
+import PrefetchCore
+import Testing
+
+@testable import PrefetchTransfer
+
+@Suite("A line that tries HTTP/3")
+struct OriginLineTests {
+  @Test("goes on with it while it answers, and after failures that are no matter of versions")
+  func open() {
+    var line = OriginLine(sharing: .unknown)
+    for (answer, failure) in [
+      (.http3, nil), (.http3, .truncated), (nil, .dns), (nil, .certificate), (nil, .cancelled),
+    ] as [(ResponseHead.Version?, ErrorCode?)] {
+      let lesson = line.noteHTTP3(
+        wasTried: true,
+        isRequested: answer != nil,
+        answer: answer,
+        failure: failure
+      )
+      #expect(lesson == .none)
+      #expect(!line.avoidsHTTP3)
+    }
+  }
+
+  @Test(
+    "gives it up when an older version answers",
+    arguments: [.http11, .http2] as [ResponseHead.Version]
+  )
+  func fallback(answer: ResponseHead.Version) {
+    var line = OriginLine(sharing: .unknown)
+    for wasTried in [true, false] {
+      let lesson = line.noteHTTP3(
+        wasTried: wasTried,
+        isRequested: true,
+        answer: answer,
+        failure: nil
+      )
+      #expect(lesson == .didFallBack)
+      #expect(line.avoidsHTTP3)
+    }
+  }
+
+  @Test(
+    "gives it up when its connection breaks, which has failed once an older version answers",
+    arguments: [.http3, nil] as [ResponseHead.Version?],
+    [.reset, .stalled, .connect] as [ErrorCode]
+  )
+  func broken(answer: ResponseHead.Version?, failure: ErrorCode) {
+    var line = OriginLine(sharing: .unknown)
+    let end = line.noteHTTP3(wasTried: true, isRequested: true, answer: answer, failure: failure)
+    #expect(end == .none)
+    #expect(line.avoidsHTTP3)
+    let late = line.noteHTTP3(wasTried: true, isRequested: true, answer: .http3, failure: nil)
+    #expect(late == .none)
+    let next = line.noteHTTP3(wasTried: false, isRequested: true, answer: .http2, failure: nil)
+    #expect(next == .didFallBack)
+  }
+
+  @Test(
+    "lets the older version say why there is no connection",
+    arguments: [.connect, .tls] as [ErrorCode]
+  )
+  func unconnected(failure: ErrorCode) {
+    var line = OriginLine(sharing: .unknown)
+    let first = line.noteHTTP3(wasTried: true, isRequested: false, answer: nil, failure: failure)
+    #expect(first == .mustTryOlder)
+    #expect(line.avoidsHTTP3)
+    let next = line.noteHTTP3(wasTried: false, isRequested: false, answer: nil, failure: failure)
+    #expect(next == .none)
+  }
+
+  @Test("never tried it where something else breaks")
+  func untried() {
+    var line = OriginLine(sharing: .unknown)
+    let lesson = line.noteHTTP3(wasTried: false, isRequested: true, answer: .http2, failure: .reset)
+    #expect(lesson == .none)
+    #expect(!line.avoidsHTTP3)
+  }
+}

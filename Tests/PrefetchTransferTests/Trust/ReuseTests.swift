@@ -1,0 +1,154 @@
+import PrefetchCore
+import PrefetchTestSupport
+import PrefetchTransfer
+import Testing
+
+/// libcurl alone takes a connection or session that was agreed on under other rules for good.
+@Suite("What was agreed on under other rules", .timeLimit(.minutes(1)))
+struct ReuseTests {
+  private let ground: TrustGround
+  private let server: TLSServer
+  private let bench: TransferBench
+  private let key: TestKey
+
+  init() throws {
+    ground = try TrustGround.shared.get()
+    let leaf = try ground.leaf()
+    key = leaf.key
+    server = try TLSServer(TLSServer.Options(leaf))
+    let authorities = ground.authorities
+    bench = try TransferBench { settings in
+      settings.caFile = authorities
+      settings.workers = 1
+    }
+  }
+
+  private func pinning(_ digest: ContentDigest) -> Shared<ConnectionRules> {
+    var rules = ConnectionRules()
+    rules.pins = [PinRule(leaf: [digest], authority: nil, entries: ["tls.pins.here"])]
+    return Shared(rules)
+  }
+
+  private func ask(_ rules: Shared<ConnectionRules>?) throws -> TransferResult {
+    try bench.result(of: bench.request(try server.url()) { $0.connection = rules })
+  }
+
+  @Test("A kept connection is not used under another policy")
+  func keptConnection() throws {
+    #expect(try ask(nil).outcome.get().status == 200)
+    #expect(try ask(nil).figures.didReuseConnection)
+    let before = server.record
+    guard case .failure(let failure) = try ask(pinning(ground.rsa.digest)).outcome else {
+      Issue.record("the connection was used again")
+      return
+    }
+    #expect(failure.code == .pinMismatch)
+    #expect(server.record.bytes == before.bytes)
+    #expect(server.record.connections == before.connections + 1)
+    // And back again: what was refused must not poison what is allowed.
+    #expect(try ask(nil).outcome.get().status == 200)
+    #expect(server.record.bytes > before.bytes)
+  }
+
+  @Test("A pinned connection is kept for those with the same pins, however they were made")
+  func samePolicy() throws {
+    #expect(try ask(pinning(key.digest)).outcome.get().status == 200)
+    let second = try ask(pinning(key.digest))
+    #expect(try second.outcome.get().status == 200)
+    #expect(second.figures.didReuseConnection)
+    #expect(server.record.connections == 1)
+  }
+
+  @Test("No session is resumed, since nobody would see a certificate")
+  func sessions() throws {
+    for round in 0..<4 {
+      // Each in a pool of its own, so each makes a connection.
+      var rules = ConnectionRules()
+      rules.pins = [PinRule(leaf: [key.digest], authority: nil, entries: ["\(round)"])]
+      #expect(try ask(Shared(rules)).outcome.get().status == 200)
+    }
+    #expect(try ask(nil).outcome.get().status == 200)
+    #expect(server.record.handshakes == 5)
+    #expect(server.record.resumptions == 0)
+    #expect(throws: Failure.self) { try ask(pinning(ground.rsa.digest)).outcome.get() }
+    #expect(server.record.requests == 5)
+  }
+
+  @Test("No session is resumed over TLS 1.2 either")
+  func olderSessions() throws {
+    var options = TLSServer.Options(try ground.leaf(key: key))
+    options.versions = .tls12 ... .tls12
+    options.conduct = .untilClose(saysSo: true)
+    let server = try TLSServer(options)
+    for _ in 0..<3 {
+      let request = bench.request(try server.url()) { $0.expectedSize = 5 }
+      #expect(try bench.response(to: request).status == 200)
+    }
+    #expect(server.record.handshakes == 3)
+    #expect(server.record.resumptions == 0)
+    let request = bench.request(try server.url()) { $0.connection = pinning(ground.rsa.digest) }
+    #expect(try bench.failure(of: request).code == .pinMismatch)
+    #expect(server.record.requests == 3)
+  }
+
+  @Test("A pin that differs in the case of one letter is another pin")
+  func letterCase() throws {
+    let text = Base64.encode(key.digest.bytes)
+    let place = try #require(text.firstIndex { $0.isLetter })
+    let letter = text[place].isLowercase ? text[place].uppercased() : text[place].lowercased()
+    let swapped = text.replacingCharacter(at: place, with: letter)
+    let other = try #require(Base64.decode(swapped).flatMap { ContentDigest(bytes: $0) })
+    try #require(other != key.digest)
+    #expect(try ask(pinning(key.digest)).outcome.get().status == 200)
+    let before = server.record.bytes
+    guard case .failure(let failure) = try ask(pinning(other)).outcome else {
+      Issue.record("the pin was taken for the same")
+      return
+    }
+    #expect(failure.code == .pinMismatch)
+    #expect(server.record.bytes == before)
+  }
+
+  @Test("A mismatch that is only told is told of every transfer, on kept connections too")
+  func reports() throws {
+    var rules = ConnectionRules()
+    var pin = PinRule(leaf: [ground.rsa.digest], authority: nil, entries: ["tls.pins.here"])
+    pin.onlyReports = true
+    rules.pins = [pin]
+    let shared = Shared(rules)
+    for _ in 0..<3 {
+      #expect(try ask(shared).figures.unexpectedKey == key.digest)
+    }
+    #expect(server.record.connections == 1)
+    #expect(try ask(nil).figures.unexpectedKey == nil)
+  }
+
+  @Test("Rules that say what the settings say share the settings' connections")
+  func plainRules() throws {
+    #expect(try ask(nil).outcome.get().status == 200)
+    #expect(try ask(Shared(ConnectionRules())).figures.didReuseConnection)
+    #expect(server.record.connections == 1)
+  }
+
+  @Test("A certificate of ours is shown to nobody who is asked without it")
+  func identities() throws {
+    var options = TLSServer.Options(try ground.leaf())
+    options.clientAuthority = ground.clientRoot
+    let server = try TLSServer(options)
+    var rules = ConnectionRules()
+    rules.client = ground.clientFiles()
+    let plain = bench.request(try server.url())
+    #expect(try bench.response(to: plain).status == 200)
+    #expect(!server.record.sawClientCertificate)
+    let known = bench.request(try server.url()) { $0.connection = Shared(rules) }
+    #expect(try bench.response(to: known).status == 200)
+    #expect(server.record.sawClientCertificate)
+    #expect(server.record.connections == 2)
+  }
+}
+
+extension String {
+  fileprivate func replacingCharacter(at place: Index, with text: String) -> String {
+    self[..<place] + text + self[index(after: place)...]
+  }
+}
