@@ -113,7 +113,13 @@ struct DeclaredItems {
     limit: Int64
   ) -> Result<Manifest, Failure> {
     do throws(FileReading.Fault) {
-      let source = ManifestSource(bytes: .file(path), base: segment.base, mime: nil, name: path)
+      let source = ManifestSource(
+        bytes: .file(path),
+        base: segment.base,
+        mime: nil,
+        name: path,
+        rules: segment.manifestRules
+      )
       return try FileReading.withBytes(of: path, limit: Int(clamping: limit)) { parse($0, source) }
     } catch {
       return .failure(Failure(.manifestInvalid, "`\(path)`: \(error.reason)"))
@@ -133,7 +139,8 @@ struct DeclaredItems {
       bytes: .stored(digest),
       base: base,
       mime: nil,
-      name: record.manifestURL ?? segment.name
+      name: record.manifestURL ?? segment.name,
+      rules: segment.manifestRules
     )
     do {
       return try store.withObject(digest) { parse($0, source) }

@@ -85,6 +85,11 @@ struct RequestBuilder {
     declaration.onGone = segment.onGone == .remove ? .remove : .keep
     declaration.honorsNoStore = segment.honorsNoStore
     declaration.rate = segment.rate?.amount
+    declaration.manifestRules = manifestRules(segment)
+    declaration.manifestKeys = segment.manifestKeys ?? configuration.manifestKeys
+    declaration.publishing = segment.publish.flatMap(publishing)
+    declaration.isStored = segment.isStored
+    declaration.asksHeadOnly = segment.asksHeadOnly
     declaration.expectation = ContentExpectation(
       types: segment.expect.mime,
       minimumSize: segment.expect.minimumSize,
@@ -92,6 +97,36 @@ struct RequestBuilder {
       beginnings: segment.expect.magic.map { ContentExpectation.beginnings(of: $0) } ?? []
     )
     return declaration
+  }
+
+  private func manifestRules(_ segment: Segment) -> ManifestRules {
+    var rules = ManifestRules()
+    rules.format = segment.format
+    rules.pointers.items = segment.json.items
+    rules.pointers.urls = segment.json.url
+    rules.pointers.sha256 = segment.json.sha256
+    rules.pointers.size = segment.json.size
+    rules.npmRegistry = segment.npm.url
+    rules.pipIndex = segment.pip.url
+    rules.goProxy = segment.go.url
+    rules.omitted = segment.omit
+    rules.platforms = segment.platform
+    rules.included = segment.include
+    rules.excluded = segment.exclude
+    rules.kept = segment.keep
+    rules.mayCrossHosts = segment.mayCrossHosts
+    rules.trustsModificationTimes = segment.trustsModificationTimes
+    return rules
+  }
+
+  private func publishing(_ publication: Publication) -> PublishingRules? {
+    guard let folder = publication.folder else { return nil }
+    var rules = PublishingRules(folder: folder)
+    rules.layout = publication.layout
+    rules.link = publication.link
+    rules.isAtomic = publication.isAtomic
+    rules.keptGenerations = publication.keptGenerations
+    return rules
   }
 
   private func entry(_ item: InlineItem) -> ManifestEntry? {
@@ -110,6 +145,9 @@ struct RequestBuilder {
     entry.priority = item.priority
     entry.headers = headers(item.headers).filter { !holdsLicense($0) }
     entry.path = item.path
+    entry.alternates = item.alternates.filter { $0.url != nil }.enumerated()
+      .sorted { ($0.element.priority ?? .max, $0.offset) < ($1.element.priority ?? .max, $1.offset) }
+      .compactMap(\.element.url)
     entry.lifetime =
       switch item.lifetime {
       case .immutable: .immutable

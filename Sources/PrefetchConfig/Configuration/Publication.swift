@@ -1,28 +1,11 @@
-import PrefetchCore
+package import PrefetchCore
 import PrefetchDocuments
 
 /// A folder in which a segment's items appear under names that other tools look for.
 package struct Publication: Hashable, Sendable {
-  package enum Layout: String, Hashable, Sendable, CaseIterable {
-    case url
-    case basename
-    case npm
-    case pip
-    case go
-    case bazel
-    case hls
-  }
-
-  package enum Link: String, Hashable, Sendable, CaseIterable {
-    case auto
-    case reflink
-    case hardlink
-    case copy
-  }
-
   package var folder: String?
-  package var layout = Layout.url
-  package var link = Link.auto
+  package var layout = PublishingRules.Layout.url
+  package var link = PublishingRules.Link.auto
   package var isAtomic = false
   package var keptGenerations = 1
 

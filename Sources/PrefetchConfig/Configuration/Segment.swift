@@ -3,25 +3,6 @@ import PrefetchDocuments
 
 /// A named set of items that is kept as declared.
 package struct Segment: Sendable {
-  package enum Format: String, Hashable, Sendable, CaseIterable {
-    case native
-    case ndjson
-    case list
-    case checksums
-    case hls
-    case vast
-    case packageLock = "package-lock"
-    case json
-    case metalink
-    case sitemap
-    case rss
-    case atom
-    case pylock
-    case pip
-    case goSum = "go-sum"
-    case cargoLock = "cargo-lock"
-  }
-
   package enum Gone: String, Hashable, Sendable, CaseIterable {
     case keep
     case remove
@@ -49,7 +30,7 @@ package struct Segment: Sendable {
   /// Also found by the `manifests` template; nil where `urls` has the items.
   package var manifest: ManifestLocation?
   package var urls: [InlineItem] = []
-  package var format: Format?
+  package var format: ManifestFormat?
   package var base: WebURL?
   package var headers: [String: Secret] = [:]
   /// 1…100, 1 first; nil comes last.

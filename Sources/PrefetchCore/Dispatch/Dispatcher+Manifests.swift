@@ -14,7 +14,13 @@ extension Dispatcher {
       withInventory(.plan(segment: index, rejected: []), now: now, into: &effects)
     case .file(let path):
       let base = segment.declaration.base
-      let source = ManifestSource(bytes: .file(path), base: base, mime: nil, name: path)
+      let source = ManifestSource(
+        bytes: .file(path),
+        base: base,
+        mime: nil,
+        name: path,
+        rules: segment.declaration.manifestRules
+      )
       effects.append(.readManifest(segment: index, source))
     case .remote(let url):
       ask(index, url: url, now: now, into: &effects)
@@ -75,7 +81,8 @@ extension Dispatcher {
       bytes: .stored(digest),
       base: base,
       mime: nil,
-      name: recorded.manifestURL ?? segments[index].key.name
+      name: recorded.manifestURL ?? segments[index].key.name,
+      rules: segments[index].declaration.manifestRules
     )
     effects.append(.readManifest(segment: index, source))
   }
@@ -151,7 +158,8 @@ extension Dispatcher {
       bytes: .staged(body),
       base: segments[index].declaration.base ?? exchange.hop,
       mime: mime,
-      name: exchange.url.redacted
+      name: exchange.url.redacted,
+      rules: segments[index].declaration.manifestRules
     )
     effects.append(.readManifest(segment: index, source))
   }

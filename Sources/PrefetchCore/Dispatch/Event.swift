@@ -109,11 +109,21 @@ package struct ManifestSource: Sendable {
   package var mime: String?
   /// For messages: the URL or path as the user knows it.
   package var name: String
+  package var rules: ManifestRules
+  /// Where it is no manifest by itself, but belongs to one.
+  package var part: ManifestPart.Kind?
 
-  package init(bytes: Bytes, base: WebURL?, mime: String?, name: String) {
+  package init(
+    bytes: Bytes,
+    base: WebURL?,
+    mime: String?,
+    name: String,
+    rules: ManifestRules = ManifestRules()
+  ) {
     self.bytes = bytes
     self.base = base
     self.mime = mime
     self.name = name
+    self.rules = rules
   }
 }

@@ -24,6 +24,10 @@ package struct ManifestEntry: Hashable, Sendable {
   package var headers: [HeaderField]
   /// The published name.
   package var path: String?
+  /// Other places of the same bytes, the best first.
+  package var alternates: [WebURL]
+  /// When it came out, as the manifest says; `keep` counts from the newest.
+  package var published: Instant?
   /// What it asks of the network beyond what its segment does.
   package var network: NetworkPolicy?
 
@@ -31,6 +35,7 @@ package struct ManifestEntry: Hashable, Sendable {
     self.url = url
     digests = []
     headers = []
+    alternates = []
   }
 }
 
@@ -102,11 +107,14 @@ package struct Manifest: Hashable, Sendable {
   /// What its publisher asks of the network.
   package var network: NetworkPolicy?
   package var maximumFileSize: Int64?
+  /// Further documents that belong to it; without them it is not whole.
+  package var parts: [ManifestPart]
   package var warnings: [Diagnostic]
 
   package init(entries: EntryTable = EntryTable()) {
     self.entries = entries
     rejected = []
+    parts = []
     warnings = []
   }
 

@@ -74,6 +74,13 @@ package struct SegmentDeclaration: Sendable {
   package var honorsNoStore = false
   /// Bytes a second of all its transfers together.
   package var rate: Int64?
+  package var manifestRules = ManifestRules()
+  /// Public keys of which one must have signed the manifest; empty for no such demand.
+  package var manifestKeys: [String] = []
+  package var publishing: PublishingRules?
+  /// Whether bodies are kept, rather than fetched to warm another cache.
+  package var isStored = true
+  package var asksHeadOnly = false
   /// What it asks of the network beyond what holds for all.
   package var network: NetworkPolicy?
 

@@ -1,0 +1,19 @@
+/// The kinds of documents that name what a segment holds, by the names that `format` takes.
+package enum ManifestFormat: String, Hashable, Sendable, CaseIterable {
+  case native
+  case ndjson
+  case list
+  case checksums
+  case hls
+  case vast
+  case packageLock = "package-lock"
+  case json
+  case metalink
+  case sitemap
+  case rss
+  case atom
+  case pylock
+  case pip
+  case goSum = "go-sum"
+  case cargoLock = "cargo-lock"
+}

@@ -1,0 +1,40 @@
+/// What the configuration says about the reading of a segment's manifest.
+package struct ManifestRules: Hashable, Sendable {
+  /// Where things are in a JSON document of another make, as JSON Pointers.
+  package struct Pointers: Hashable, Sendable {
+    /// May end in `/*`.
+    package var items: String?
+    /// From an item to its URLs.
+    package var urls: [String] = []
+    package var sha256: String?
+    package var size: String?
+
+    package init() {}
+  }
+
+  /// Declared; nil where the document tells by itself.
+  package var format: ManifestFormat?
+  package var pointers = Pointers()
+  /// Stands for registry.npmjs.org.
+  package var npmRegistry: WebURL?
+  /// In which Python's packages are looked up.
+  package var pipIndex: WebURL?
+  /// That serves Go's modules.
+  package var goProxy: WebURL?
+  /// Kinds of dependencies to leave out: `dev`, `optional`, `peer`.
+  package var omitted: [String] = []
+  /// Whose packages to take; empty for this machine's.
+  package var platforms: [String] = []
+  /// Patterns of the items to take; empty for all.
+  package var included: [String] = []
+  /// Patterns of the items to leave.
+  package var excluded: [String] = []
+  /// How many of the newest items to take.
+  package var kept: Int?
+  /// Whether it may name other hosts, where its format by itself does not allow it.
+  package var mayCrossHosts = false
+  /// Whether the times in a sitemap are believed.
+  package var trustsModificationTimes = false
+
+  package init() {}
+}

@@ -1,0 +1,31 @@
+/// A folder in which a segment's items appear under names that other tools look for.
+package struct PublishingRules: Hashable, Sendable {
+  package enum Layout: String, Hashable, Sendable, CaseIterable {
+    case url
+    case basename
+    case npm
+    case pip
+    case go
+    case bazel
+    case hls
+  }
+
+  package enum Link: String, Hashable, Sendable, CaseIterable {
+    case auto
+    case reflink
+    case hardlink
+    case copy
+  }
+
+  /// An absolute path.
+  package var folder: String
+  package var layout = Layout.url
+  package var link = Link.auto
+  /// Whether the whole tree changes in one moment, or not at all.
+  package var isAtomic = false
+  package var keptGenerations = 1
+
+  package init(folder: String) {
+    self.folder = folder
+  }
+}
