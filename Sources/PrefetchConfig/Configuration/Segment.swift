@@ -119,7 +119,9 @@ extension Segment {
     Field(
       "format",
       \.format,
-      .choice(inEffect: [.native, .json]),
+      .choice(inEffect: [
+        .native, .ndjson, .list, .checksums, .json, .metalink, .sitemap, .rss, .atom,
+      ]),
       "Format of the manifest, where sniffing errs"
     )
     Field("headers", \.headers, .headers, "Headers of its requests").secret
