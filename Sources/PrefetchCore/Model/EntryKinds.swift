@@ -44,6 +44,25 @@ package struct EntryKinds: Sendable {
     return number
   }
 
+  var count: Int {
+    kinds.count
+  }
+
+  /// The number here of another table's combination; nil once there are too many.
+  mutating func number(of number: UInt16, in other: EntryKinds) -> UInt16? {
+    let kind = other.kinds[Int(number)]
+    var own = Kind()
+    for (word, path) in [
+      (kind.type, \Kind.type), (kind.provider, \Kind.provider), (kind.mime, \Kind.mime),
+    ] {
+      guard let text = other.word(word) else { continue }
+      let bytes = Array(text.utf8)
+      guard let known = unsafe self.number(ofWord: bytes.span.bytes) else { return nil }
+      own[keyPath: path] = known
+    }
+    return self.number(of: own)
+  }
+
   func describe(_ entry: inout ManifestEntry, as number: UInt16) {
     let kind = kinds[Int(number)]
     entry.type = word(kind.type)

@@ -94,6 +94,12 @@ extension EntryTable {
     return String(decoding: text[start..<start + Int(row.pathLength)], as: UTF8.self)
   }
 
+  /// The published name that the manifest gives, if it gives any.
+  package func path(at position: Int) -> String? {
+    let row = rows[position]
+    return row.beside > 0 ? special[Int(row.beside) - 1].path : path(of: row)
+  }
+
   /// When it came out, as the manifest says.
   package func published(at position: Int) -> Instant? {
     guard position < times.count, times[position] != Self.noTime else { return nil }

@@ -35,7 +35,7 @@ package struct EntryTable: Sendable {
   var kinds = EntryKinds()
   var origins = OriginTable()
   var index = KeyTable()
-  let makeIdentifier: IdentifierMaker?
+  private(set) var makeIdentifier: IdentifierMaker?
   /// How often a URL was named again; the first mention counts.
   package private(set) var duplicateCount = 0
   /// Whether any entry asks something of the network, and what has to be known for it.
@@ -108,6 +108,14 @@ package struct EntryTable: Sendable {
     let place = Int(rows[position].beside) - 1
     guard networkNumber.indices.contains(place), networkNumber[place] >= 0 else { return nil }
     return Int(networkNumber[place])
+  }
+
+  mutating func noteDuplicates(_ count: Int) {
+    duplicateCount += count
+  }
+
+  mutating func takeIdentifierMaker(of other: EntryTable) {
+    makeIdentifier = makeIdentifier ?? other.makeIdentifier
   }
 
   mutating func admit(_ key: URLKey) -> Bool {

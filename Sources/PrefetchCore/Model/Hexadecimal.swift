@@ -32,6 +32,25 @@ package enum Hexadecimal {
     return high == nil ? bytes : nil
   }
 
+  /// A text without its percent-encoding; what is no UTF-8 then is repaired.
+  static func decodePercent(_ text: some Collection<UInt8>) -> String {
+    let text = Array(text)
+    var bytes: [UInt8] = []
+    var index = 0
+    while index < text.count {
+      if text[index] == UInt8(ascii: "%"), index + 2 < text.count,
+        let high = value(of: text[index + 1]), let low = value(of: text[index + 2])
+      {
+        bytes.append(high << 4 | low)
+        index += 3
+      } else {
+        bytes.append(text[index])
+        index += 1
+      }
+    }
+    return String(decoding: bytes, as: UTF8.self)
+  }
+
   package static func value(of character: UInt8) -> UInt8? {
     switch character {
     case UInt8(ascii: "0")...UInt8(ascii: "9"): character - UInt8(ascii: "0")

@@ -24,6 +24,8 @@ package struct BodyPlan: Hashable, Sendable {
   package var algorithms: Set<DigestAlgorithm>
   /// The name under which a part of it may be kept: the item's declared URL; nil keeps nothing.
   package var partialKey: String?
+  /// Whether its bytes are wanted, rather than its digests alone.
+  package var keepsBytes = true
   /// How the rest can be asked for should it break off; nil where nobody can tell.
   ///
   /// With an `offset` the body begins with the bytes that are kept under the key.

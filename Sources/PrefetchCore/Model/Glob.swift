@@ -1,10 +1,10 @@
 /// Shell patterns over names and URLs: `*` any text, `?` one character, `[a-z]` a set.
-enum Glob {
-  static func isPattern(_ text: String) -> Bool {
+package enum Glob {
+  package static func isPattern(_ text: String) -> Bool {
     text.contains { "*?[".contains($0) }
   }
 
-  static func matches(_ pattern: String, _ text: String) -> Bool {
+  package static func matches(_ pattern: String, _ text: String) -> Bool {
     matches(Array(pattern.unicodeScalars)[...], Array(text.unicodeScalars)[...])
   }
 
@@ -34,7 +34,7 @@ enum Glob {
   }
 
   /// Where the pattern goes on after it took this character; nil when it does not take it.
-  private static func step(
+  static func step(
     _ pattern: ArraySlice<Unicode.Scalar>,
     _ at: Int,
     _ scalar: Unicode.Scalar

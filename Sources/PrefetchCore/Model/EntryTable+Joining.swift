@@ -1,0 +1,85 @@
+/// Entries taken over from another table, columns as columns.
+extension EntryTable {
+  /// Everything of another table, in its order; a URL that is named here already is passed over.
+  package mutating func append(contentsOf other: EntryTable) {
+    guard !isEmpty else {
+      let duplicates = duplicateCount
+      self = other
+      noteDuplicates(duplicates)
+      return
+    }
+    reserveCapacity(count + other.count)
+    append(other, at: other.indices)
+    noteDuplicates(other.duplicateCount)
+  }
+
+  /// Some of another table, in the order given.
+  package mutating func append(_ other: EntryTable, at positions: some Collection<Int>) {
+    takeIdentifierMaker(of: other)
+    var numbers = Numbers(other)
+    for position in positions { append(position, of: other, &numbers) }
+  }
+
+  /// What the numbers of another table's columns are here; nil until one is met.
+  private struct Numbers {
+    var origins: [UInt32?]
+    /// The second nil where there is no room for one more kind.
+    var kinds: [UInt16??]
+
+    init(_ other: EntryTable) {
+      origins = Array(repeating: nil, count: other.allOrigins.count)
+      kinds = Array(repeating: nil, count: other.kinds.count)
+    }
+  }
+
+  private mutating func append(
+    _ position: Int,
+    of other: EntryTable,
+    _ numbers: inout Numbers
+  ) {
+    let from = other.rows[position]
+    guard from.beside <= 0, let kind = kind(from.kind, of: other, &numbers) else {
+      return append(other[position])
+    }
+    let key = other.keys[position]
+    guard admit(key) else { return }
+    var row = from
+    row.start = text.count
+    row.kind = kind
+    row.origin = origin(from.origin, of: other, &numbers)
+    let length = Int(from.length) + Int(from.idLength) + Int(from.pathLength)
+    text.append(contentsOf: other.text[from.start..<from.start + length])
+    if from.beside < 0 {
+      strongDigests.append(other.strongDigests[-Int(from.beside) - 1])
+      row.beside = -Int32(strongDigests.count)
+    }
+    append(
+      row,
+      key: key,
+      digest: other.plainDigest(at: position),
+      published: other.published(at: position)
+    )
+  }
+
+  private mutating func origin(
+    _ number: UInt32,
+    of other: EntryTable,
+    _ numbers: inout Numbers
+  ) -> UInt32 {
+    if let known = numbers.origins[Int(number)] { return known }
+    let own = UInt32(origins.number(of: other.allOrigins[Int(number)]))
+    numbers.origins[Int(number)] = own
+    return own
+  }
+
+  private mutating func kind(
+    _ number: UInt16,
+    of other: EntryTable,
+    _ numbers: inout Numbers
+  ) -> UInt16? {
+    if let known = numbers.kinds[Int(number)] { return known }
+    let own = kinds.number(of: number, in: other.kinds)
+    numbers.kinds[Int(number)] = .some(own)
+    return own
+  }
+}

@@ -1,0 +1,95 @@
+/// A shell pattern over the paths of a tree, as rsync reads them: one without a slash is about the
+/// last part of a path, one with a slash about the whole of it.
+///
+/// `*`, `?` and sets stay within one part; `**` goes over several, and `**/` over none as well.
+package struct PathPattern: Hashable, Sendable {
+  private let scalars: [Unicode.Scalar]
+  private let isWhole: Bool
+
+  /// A slash at the beginning says no more than any other; one at the end takes all below a folder.
+  package init(_ text: String) {
+    let rooted = text.hasPrefix("/") ? text.dropFirst() : text[...]
+    isWhole = text.contains("/")
+    scalars = Array((rooted.hasSuffix("/") ? rooted + "**" : rooted).unicodeScalars)
+  }
+
+  package func matches(_ path: Path) -> Bool {
+    matches(isWhole ? path.scalars[...] : path.scalars[path.base...])
+  }
+
+  /// A path taken apart once for many patterns.
+  package struct Path: Sendable {
+    fileprivate let scalars: [Unicode.Scalar]
+    /// Where its last part begins.
+    fileprivate let base: Int
+
+    package init(_ text: some StringProtocol) {
+      scalars = Array(text.unicodeScalars.drop { $0 == "/" })
+      base = scalars.lastIndex(of: "/").map { $0 + 1 } ?? 0
+    }
+  }
+
+  /// Where to go on after something did not match.
+  private struct Return {
+    var pattern: Int
+    var text: Int
+  }
+
+  /// Greedy with two points of return: a `*` is only ever about the present part of the path, and
+  /// only the last `**` matters, so that no pattern takes more than quadratic time.
+  private func matches(_ text: ArraySlice<Unicode.Scalar>) -> Bool {
+    var (p, t) = (0, text.startIndex)
+    var star: Return?
+    var doubleStar: Return?
+    while true {
+      if let next = afterDoubleStar(p) {
+        doubleStar = Return(pattern: next, text: t)
+        star = nil
+        p = next
+        continue
+      }
+      if p < scalars.count, scalars[p] == "*" {
+        p += 1
+        star = Return(pattern: p, text: t)
+        continue
+      }
+      if t == text.endIndex, p == scalars.count { return true }
+      if t < text.endIndex, let next = step(p, text[t]) {
+        p = next
+        t += 1
+      } else if let back = star, back.text < text.endIndex, text[back.text] != "/" {
+        star = Return(pattern: back.pattern, text: back.text + 1)
+        (p, t) = (back.pattern, back.text + 1)
+      } else if let back = doubleStar, let place = resumption(back, in: text) {
+        doubleStar = Return(pattern: back.pattern, text: place)
+        star = nil
+        (p, t) = (back.pattern, place)
+      } else {
+        return false
+      }
+    }
+  }
+
+  /// What follows a `**`, with the slash behind it where it stands for whole parts.
+  private func afterDoubleStar(_ p: Int) -> Int? {
+    guard p + 1 < scalars.count, scalars[p] == "*", scalars[p + 1] == "*" else { return nil }
+    let end = scalars[p...].firstIndex { $0 != "*" } ?? scalars.count
+    let isPart = end < scalars.count && scalars[end] == "/" && (p == 0 || scalars[p - 1] == "/")
+    return isPart ? end + 1 : end
+  }
+
+  /// The next place at which what follows a `**` may begin.
+  private func resumption(_ back: Return, in text: ArraySlice<Unicode.Scalar>) -> Int? {
+    guard back.text < text.endIndex else { return nil }
+    // Only one that stands for whole parts is followed by what begins a part.
+    guard back.pattern > 0, scalars[back.pattern - 1] == "/" else { return back.text + 1 }
+    return text[back.text...].firstIndex(of: "/").map { $0 + 1 }
+  }
+
+  private func step(_ p: Int, _ scalar: Unicode.Scalar) -> Int? {
+    guard p < scalars.count else { return nil }
+    // No set and no `?` takes the slash.
+    if scalar == "/" { return scalars[p] == "/" ? p + 1 : nil }
+    return Glob.step(scalars[...], p, scalar)
+  }
+}
