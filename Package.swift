@@ -80,7 +80,7 @@ let package = Package(
     tests("PrefetchStoreTests", ["PrefetchStore", "PrefetchCrypto"]),
     tests("PrefetchSystemTests", ["PrefetchSystem"]),
     tests("PrefetchServeTests", ["PrefetchServe"]),
-    tests("PrefetchEngineTests", ["PrefetchEngine", "PrefetchManifests"]),
+    tests("PrefetchEngineTests", ["PrefetchEngine", "PrefetchManifests", "PrefetchCrypto"]),
     tests(
       "PrefetchCLITests",
       ["PrefetchCLI", "PrefetchConfig", "PrefetchDocuments"],

@@ -102,8 +102,8 @@ package struct Engine {
         transport.start(transfer)
       case .cancelTransfer(let id):
         transport.cancel(id)
-      case .readManifest(let segment, let source):
-        events.append(.manifestRead(segment: segment, read(source, limit: limit)))
+      case .readDocument(let number, let source):
+        events.append(.documentRead(number, read(source, limit: limit)))
       case .takeInventory:
         events.append(.inventoryTaken(takeInventory()))
       case .resumePlanning(let segment):
@@ -188,20 +188,37 @@ package struct Engine {
     do {
       return .committed(removed: try store.commit(changes))
     } catch {
-      for body in changes.compactMap(\.body) { store.discard(body) }
+      for body in changes.flatMap(\.bodies) { store.discard(body) }
       return .commitFailed(error)
     }
   }
 
   private func read(_ source: ManifestSource, limit: Int64) -> Result<Manifest, Failure> {
+    guard let proof = source.proof else {
+      return withBytes(source.bytes, limit: limit) { Self.parse($0, source) }
+    }
+    let copied = withBytes(proof.bytes, limit: SignatureDemand.sizeLimit) { bytes in
+      Result<[UInt8], Failure>.success(unsafe bytes.withUnsafeBytes { unsafe Array($0) })
+    }
+    switch copied {
+    case .success(let signature):
+      return withBytes(source.bytes, limit: limit) { Self.parse($0, source, proof, signature) }
+    case .failure(let failure):
+      guard case .file = proof.bytes else { return .failure(failure) }
+      return .failure(Failure(.signature, "it is not signed: \(failure.message)"))
+    }
+  }
+
+  private func withBytes<Value>(
+    _ place: ManifestSource.Bytes,
+    limit: Int64,
+    _ read: (RawSpan) -> Result<Value, Failure>
+  ) -> Result<Value, Failure> {
     do {
-      switch source.bytes {
-      case .staged(let body):
-        return try store.withBytes(of: body) { Self.parse($0, source) }
-      case .stored(let digest):
-        return try store.withObject(digest) { Self.parse($0, source) }
-      case .file(let path):
-        return try files.withBytes(of: path, limit: limit) { Self.parse($0, source) }
+      switch place {
+      case .staged(let body): return try store.withBytes(of: body, read)
+      case .stored(let digest): return try store.withObject(digest, read)
+      case .file(let path): return try files.withBytes(of: path, limit: limit, read)
       }
     } catch let failure as Failure {
       return .failure(failure)
@@ -215,6 +232,21 @@ package struct Engine {
   {
     do throws(Failure) {
       return .success(try ManifestReader.read(bytes, source: source))
+    } catch {
+      return .failure(error)
+    }
+  }
+
+  private static func parse(
+    _ bytes: RawSpan,
+    _ source: ManifestSource,
+    _ proof: SignatureDemand,
+    _ signature: [UInt8]
+  ) -> Result<Manifest, Failure> {
+    do throws(Failure) {
+      return .success(
+        try SignedManifest.read(bytes, source: source, signature: signature, demand: proof)
+      )
     } catch {
       return .failure(error)
     }

@@ -255,6 +255,7 @@ final class WireExchange {
       algorithms: request.algorithms,
       partialKey: request.partialKey
     )
+    plan.keepsBytes = request.keepsBody
     switch use {
     case .dropped, .decoded:
       return try staging.beginBody(plan)

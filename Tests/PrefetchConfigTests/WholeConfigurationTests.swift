@@ -144,9 +144,10 @@ struct KeyTableTests {
     let rows = KeyTable.rows
     func isInEffect(_ path: String) -> Bool? { rows.first { $0.path == path }?.isInEffect }
     #expect(isInEffect("network.concurrency") == true)
-    #expect(isInEffect("segments[].include") == false)
+    #expect(isInEffect("segments[].include") == true)
+    #expect(isInEffect("segments[].variant") == false)
     #expect(isInEffect("tls.pins.HOST.leaf") == true)
-    #expect(isInEffect("manifest_keys") == false)
+    #expect(isInEffect("manifest_keys") == true)
     #expect(isInEffect("segments[].urls[].sha256") == true)
   }
 }

@@ -6,6 +6,7 @@ import Testing
     var item: String
     var base: String?
     var servers: [String]
+    var named: [String] = []
     var expected: [String]
   }
 
@@ -55,12 +56,19 @@ import Testing
       expected: ["https://m.example/"]
     ),
     Row(item: "https://a.example/x", servers: [], expected: []),
+    Row(
+      item: "https://a.example/x",
+      servers: ["https://m.example/", "https://n.example/"],
+      named: ["https://n.example/other", "https://m.example/x", "https://a.example/x"],
+      expected: ["https://n.example/other", "https://m.example/x", "https://n.example/x"]
+    ),
   ]
 
   @Test("A server stands for the base, or for scheme and host", arguments: rows)
   func table(row: Row) throws {
     let urls = AlternateSources.urls(
       of: try WebURL(row.item),
+      named: try row.named.map { try WebURL($0) },
       base: try row.base.map { try WebURL($0) },
       servers: try row.servers.map { try WebURL($0) }
     )

@@ -36,6 +36,24 @@ import Testing
     #expect(deferredCount > 100)
   }
 
+  @Test(
+    "Whatever manifests are made of: nothing settles twice, nothing leaks, everything ends",
+    arguments: 0..<8 as Range<UInt64>
+  )
+  func varied(block: UInt64) {
+    var partCount = 0
+    for seed in block * 400..<(block + 1) * 400 {
+      let pool = WorldPool(losesHosts: true, isVaried: true)
+      var world = SimulatedWorld(seed: seed, pool: pool)
+      let report = world.run()
+      #expect(world.problems == [], "seed \(seed)")
+      #expect(report?.totals.items == Int64(world.settled), "seed \(seed)")
+      guard world.problems.isEmpty, report != nil else { return }
+      partCount += world.documentCommits
+    }
+    #expect(partCount > 20)
+  }
+
   /// Runs that nobody watches take a shorter way with what is only confirmed.
   @Test("A run that nobody watches does and counts the same", arguments: 0..<4 as Range<UInt64>)
   func briefly(block: UInt64) {

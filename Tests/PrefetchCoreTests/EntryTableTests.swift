@@ -16,6 +16,64 @@ import Testing
     return true
   }
 
+  @Test("Tables put together are what one table of all their entries would be")
+  func joined() throws {
+    var generator = SeededGenerator(seed: 7)
+    for round in 0..<200 {
+      let pool = WorldPool(hasNetworkRules: round.isMultiple(of: 2), isVaried: true)
+      var joined = pool.table(&generator)
+      var entries = Array(joined)
+      let others = (0..<3).map { _ in pool.table(&generator) }
+      var plainCount = joined.indices.count { !joined.isSpecial(at: $0) }
+      for other in others {
+        plainCount += other.indices.count {
+          !other.isSpecial(at: $0) && joined.position(of: other.key(at: $0)) == nil
+        }
+        entries += other.filter { entry in !entries.contains { $0.url == entry.url } }
+        joined.append(contentsOf: other)
+      }
+      #expect(Array(joined) == entries)
+      #expect(joined.indices.count { !joined.isSpecial(at: $0) } == plainCount)
+      for position in joined.indices {
+        #expect(joined.position(of: joined.key(at: position)) == position)
+        #expect(joined.descriptionHash(at: position) == entries[position].descriptionHash)
+        let rule = joined.networkRule(at: position).map { joined.networkRules[$0] }
+        #expect(rule == entries[position].network)
+      }
+    }
+  }
+
+  @Test("What columns hold comes over as columns")
+  func columns() throws {
+    var other = EntryTable()
+    other.resolveReferences(against: try WebURL("https://a.example/x/"))
+    let url = Array("file".utf8)
+    let (id, path, word) = (Array("i".utf8), Array("p/q".utf8), Array("image".utf8))
+    var details = EntryTable.Details()
+    details.kind = try #require(
+      unsafe other.kind(type: word.span.bytes, provider: nil, mime: word.span.bytes)
+    )
+    details.size = 7
+    let digest = [UInt8](repeating: 5, count: 64)
+    details.strongDigest = unsafe StrongDigest(digest.span.bytes)
+    details.published = Instant(seconds: 9)
+    let place = try #require(unsafe other.place(of: url.span.bytes))
+    unsafe other.appendPlain(
+      url.span.bytes,
+      at: place,
+      id: id.span.bytes,
+      path: path.span.bytes,
+      details
+    )
+    var table = EntryTable([ManifestEntry(url: try WebURL("https://b.example/y"))])
+    table.append(contentsOf: other)
+    table.append(contentsOf: other)
+    #expect(table.count == 2 && table.duplicateCount == 1)
+    #expect(table[1] == other[0])
+    #expect(table.name(at: 1) == "p/q")
+    #expect(table.special.count == 1)
+  }
+
   static let odd = [
     "", "/", "//", "///", "a", "a/", "/a", "//b.example/x", "?", "?q", "#f", "a#f", ".", "..",
     "./a",

@@ -8,6 +8,12 @@ import Testing
     var manifest: Manifest
     var segment = SegmentDeclaration(name: "s", source: .file("/m"))
     var policy = RunPolicy()
+
+    mutating func sign(generated: Int64?, expires: Int64?) {
+      segment.manifestKeys = ["key"]
+      manifest.generated = generated.map { Instant(seconds: $0) }
+      manifest.expires = expires.map { Instant(seconds: $0) }
+    }
   }
 
   struct Row: Sendable, CustomTestStringConvertible {
@@ -59,6 +65,20 @@ import Testing
     },
     Row(name: "expired", code: .manifestGuard) { $0.manifest.expires = now },
     Row(name: "not yet expired") { $0.manifest.expires = now + .milliseconds(1) },
+    Row(name: "signed and in time") { $0.sign(generated: 500, expires: 2_000) },
+    Row(name: "signed, expired", code: .signature) { $0.sign(generated: 500, expires: 1_000) },
+    Row(name: "signed, without a time", code: .signature) {
+      $0.sign(generated: nil, expires: 2_000)
+    },
+    Row(name: "signed, without an end", code: .signature) { $0.sign(generated: 500, expires: nil) },
+    Row(name: "signed, older", code: .rollback) { $0.sign(generated: 499, expires: 2_000) },
+    Row(name: "signed, older and allowed") {
+      $0.sign(generated: 499, expires: 2_000)
+      $0.policy.allowsRollback = true
+    },
+    Row(name: "signed, more than half lost", items: 4, code: .manifestGuard) {
+      $0.sign(generated: 500, expires: 2_000)
+    },
     Row(name: "another segment's", code: .manifestInvalid) {
       $0.manifest.segment = "other"
     },
@@ -112,6 +132,69 @@ import Testing
         policy: RunPolicy(),
         now: Self.now
       ) == nil
+    )
+  }
+
+  @Test("What is wrong with a signed manifest is a matter of trust", arguments: [true, false])
+  func trust(needsSignature: Bool) {
+    var manifest = ManifestResult(url: "https://a.example/m", status: .refused)
+    manifest.failure = Failure(.manifestGuard, "it has 1 item where the stored one has 100")
+    manifest.needsSignature = needsSignature
+    var report = Report(mode: .run, identity: "me", started: Self.now)
+    report.segments = [Report.Segment(name: "s", state: .incomplete, manifest: manifest)]
+    #expect(PrefetchCore.ExitStatus(report) == (needsSignature ? .trust : .incomplete))
+  }
+
+  struct PartRow: Sendable {
+    var kind: ManifestPart.Kind
+    var generated: Int64?
+    var expires: Int64? = 2_000
+    var stored: Int64?
+    var isSigned = true
+    var code: ErrorCode?
+  }
+
+  static let parts: [PartRow] = [
+    PartRow(kind: .page, generated: 500),
+    PartRow(kind: .page, generated: 501, code: .signature),
+    PartRow(kind: .page, generated: 499, code: .signature),
+    PartRow(kind: .page, generated: nil, code: .signature),
+    PartRow(kind: .page, generated: 500, expires: nil, code: .signature),
+    PartRow(kind: .page, generated: 500, expires: 1_000, code: .signature),
+    PartRow(kind: .page, generated: nil, expires: nil, isSigned: false),
+    PartRow(kind: .page, generated: 1, expires: nil, isSigned: false),
+    PartRow(kind: .sitemap(level: 1), generated: 400, stored: 400),
+    PartRow(kind: .sitemap(level: 1), generated: 400, stored: 401, code: .rollback),
+    PartRow(kind: .sitemap(level: 1), generated: 1, stored: 401, isSigned: false),
+  ]
+
+  @Test("Signed parts belong to their manifest, and are no older than before", arguments: parts)
+  func signedParts(row: PartRow) throws {
+    var manifest = Manifest()
+    manifest.generated = row.generated.map { Instant(seconds: $0) }
+    manifest.expires = row.expires.map { Instant(seconds: $0) }
+    let objection = ManifestGuard.objection(
+      to: manifest,
+      asPart: ManifestPart(url: try WebURL("https://a.example/2"), kind: row.kind),
+      of: SegmentDeclaration(name: "s", source: .file("/m")),
+      madeWith: Instant(seconds: 500),
+      stored: row.stored.map { Instant(seconds: $0) },
+      isSigned: row.isSigned,
+      policy: RunPolicy(),
+      bundleID: nil,
+      now: Self.now
+    )
+    #expect(objection?.code == row.code)
+  }
+
+  @Test("An index of packages is a page by its nature")
+  func packageIndex() throws {
+    let wish = PackageWish(project: "x", version: "1", digests: [])
+    let url = try WebURL("https://a.example/x/")
+    let index = ManifestPart(url: url, kind: .packageIndex(wish))
+    #expect(ManifestGuard.objection(toType: "text/html", of: index) == nil)
+    #expect(
+      ManifestGuard.objection(toType: "text/html", of: ManifestPart(url: url, kind: .page)) != nil
     )
   }
 

@@ -98,7 +98,7 @@ private final class Stage {
     manifest.entries = EntryTable([ManifestEntry(url: try WebURL("https://a.example/x"))])
     manifest.network = NetworkPolicy()
     manifest.network?.budgets = [ByteBudget(period: .day, limit: 100)]
-    stage.send(.manifestRead(segment: 0, .success(manifest)))
+    stage.send(.documentRead(0, .success(manifest)))
     if isInterrupted { stage.send(.interrupted(signal: 15)) }
     #expect(!stage.isFinished)
     let failure = Failure(.disk, "no state")

@@ -57,6 +57,8 @@ struct SimulatedWorld {
   private(set) var settled = 0
   private var settledSegments: Set<String> = []
   private(set) var commits = 0
+  /// How often the further documents of a manifest were written.
+  private(set) var documentCommits = 0
   /// Items of the index whose times were renewed, and URLs whose records were written.
   private(set) var confirmations: [Int64] = []
   private(set) var stored: [String] = []
@@ -163,8 +165,8 @@ struct SimulatedWorld {
     case .startTransfer(let transfer): begin(transfer)
     case .cancelTransfer(let id):
       cancelled.insert(id)
-    case .readManifest(let segment, _):
-      internalEvents.append(.manifestRead(segment: segment, reading(of: segment)))
+    case .readDocument(let number, let source):
+      internalEvents.append(.documentRead(number, reading(of: source)))
     case .takeInventory:
       internalEvents.append(.inventoryTaken(.success(inventory)))
     case .resumePlanning(let segment):
@@ -265,11 +267,16 @@ struct SimulatedWorld {
     commits += 1
     if request.mode == .plan { problems.append("a dry run wrote") }
     for change in changes {
-      if let body = change.body { release(body) }
+      for body in change.bodies { release(body) }
       switch change {
       case .confirm(let all): confirmations += all.map(\.item)
+      case .documents(_, let records, _):
+        documentCommits += 1
+        if Set(records.map(\.url)).count < records.count { problems.append("a document twice") }
       case .store(let record, _, _):
         stored.append(record.url)
+        let isKept = request.segments.contains(where: \.isStored)
+        if !isKept { problems.append("\(record.url) was recorded, and nothing is kept") }
         if record.digest == nil,
           records.contains(where: { $0.url == record.url && $0.digest != nil })
         {
@@ -403,7 +410,10 @@ extension SimulatedWorld {
     return TransferResponse(status: status, headers: HeaderBlock(headers), body: body)
   }
 
-  private mutating func reading(of segment: Int) -> Result<Manifest, Failure> {
+  private mutating func reading(of source: ManifestSource) -> Result<Manifest, Failure> {
+    if source.proof != nil, generator.happens(10) {
+      return .failure(Failure(.signature, "somebody else's"))
+    }
     switch Int.random(in: 0..<100, using: &generator) {
     case ..<8: return .failure(Failure(.manifestInvalid, "line 1, column 1: no"))
     case ..<12: return .failure(Failure(.manifestGuard, "HTML"))
@@ -411,12 +421,44 @@ extension SimulatedWorld {
     default:
       var manifest = Manifest(entries: pool.table(&generator))
       manifest.network = pool.manifestRules(&generator)
+      if pool.isVaried { vary(&manifest, source) }
       if generator.happens(20) {
         let failure = Failure(.badURL, "bad")
         manifest.rejected = [RejectedEntry(url: "ftp://x", failure: failure)]
       }
       return .success(manifest)
     }
+  }
+}
+
+extension SimulatedWorld {
+  /// Further documents, signed times, mirrors.
+  private mutating func vary(_ manifest: inout Manifest, _ source: ManifestSource) {
+    if source.proof != nil, generator.happens(90) {
+      manifest.generated = Instant(seconds: 1_600_000_000)
+      manifest.expires = Instant(seconds: generator.happens(95) ? 1_800_000_000 : 1)
+    }
+    if generator.happens(30) { manifest.alternates = WebURL.some("https://c.example/") }
+    let level: Int? =
+      switch source.part {
+      case nil: 1
+      case .sitemap(let level): level + 1
+      case .page, .packageIndex: nil
+      }
+    guard let level, generator.happens(60) else { return }
+    for _ in 0..<Int.random(in: 1...4, using: &generator) {
+      let number = Int.random(in: 0..<40, using: &generator)
+      let host = ["a", "b", "c"].randomElement(using: &generator) ?? "a"
+      for url in WebURL.some("https://\(host).example/part/\(number)") {
+        manifest.parts.append(ManifestPart(url: url, kind: .sitemap(level: level)))
+      }
+    }
+  }
+}
+
+extension WebURL {
+  fileprivate static func some(_ text: String) -> [WebURL] {
+    [try? WebURL(text)].compactMap(\.self)
   }
 }
 

@@ -8,6 +8,8 @@ struct WorldPool {
   var hasNetworkRules = false
   /// Whether in some runs nobody answers at one of the hosts.
   var losesHosts = false
+  /// Whether manifests have parts and signatures, items mirrors, and some segments keep nothing.
+  var isVaried = false
 
   static let urls: [WebURL] = ["a", "b", "c"].flatMap { host in
     (0..<4).compactMap { try? WebURL("https://\(host).example/\($0)") }
@@ -29,7 +31,7 @@ struct WorldPool {
       table.resolveReferences(against: entry.url)
       let isPlain =
         entry.network == nil && entry.digests.isEmpty && entry.lifetime == nil
-        && entry.expires == nil
+        && entry.expires == nil && entry.alternates.isEmpty
       if isPlain, let place = unsafe table.place(of: bytes.span.bytes) {
         var details = EntryTable.Details()
         details.size = entry.size
@@ -43,6 +45,13 @@ struct WorldPool {
 
   private func entries(_ generator: inout SeededGenerator) -> [ManifestEntry] {
     var entries = Self.entries(&generator)
+    if isVaried {
+      for index in entries.indices where generator.happens(20) {
+        entries[index].alternates = [
+          Self.urls[Int.random(in: Self.urls.indices, using: &generator)]
+        ]
+      }
+    }
     guard hasNetworkRules else { return entries }
     for index in entries.indices where generator.happens(10) {
       entries[index].network = Self.rules(&generator)
@@ -129,6 +138,13 @@ struct WorldPool {
     segment.isRequired = generator.happens(80)
     segment.priority = generator.happens(50) ? Int.random(in: 1...3, using: &generator) : nil
     segment.allowsEmpty = generator.happens(50)
+    if isVaried {
+      segment.isStored = generator.happens(80)
+      segment.asksHeadOnly = !segment.isStored && generator.happens(30)
+      if generator.happens(30) { segment.manifestKeys = ["key"] }
+      if generator.happens(20) { segment.manifestRules.kept = 3 }
+      if generator.happens(20) { segment.manifestRules.excluded = ["2"] }
+    }
     if hasNetworkRules, generator.happens(30) { segment.network = Self.rules(&generator) }
     return segment
   }
@@ -209,6 +225,22 @@ struct WorldPool {
       record.manifest = Self.digest(9)
       record.validators = Validators(entityTag: "\"m\"")
       record.itemCount = Int.random(in: 0...20, using: &generator)
+      if isVaried {
+        for number in 0..<40 where generator.happens(30) {
+          var document = DocumentRecord(
+            url: "https://a.example/part/\(number)",
+            digest: Self.digest(8)
+          )
+          document.validators = record.validators
+          record.documents.append(document)
+        }
+        var signature = DocumentRecord(
+          url: Self.urls[number].string + SignatureDemand.suffix,
+          digest: Self.digest(7)
+        )
+        signature.isSignature = true
+        if generator.happens(50) { record.documents.append(signature) }
+      }
       if generator.happens(30) {
         record.state = .current
         record.quiet = QuietMark(

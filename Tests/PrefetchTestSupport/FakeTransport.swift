@@ -129,6 +129,7 @@ package final class FakeTransport: Transport {
   ) throws(Failure) -> StagedBody? {
     guard request.method == .get else { return nil }
     var plan = BodyPlan(algorithms: request.algorithms, partialKey: request.partialKey)
+    plan.keepsBytes = request.keepsBody
     var rest = body
     switch (status, request.continuedPart) {
     case (206, .some(let part)):

@@ -88,7 +88,7 @@ package final class MemoryStore: ContentStore {
   }
 
   package func missingObjects(of inventory: Inventory) throws(Failure) -> Set<ContentDigest> {
-    let manifests = content.segments.values.compactMap(\.manifest)
+    let manifests = content.segments.values.flatMap(\.manifests)
     return lost.intersection(inventory.rows.filter(\.hasBody).map(\.digest) + manifests)
   }
 
@@ -106,7 +106,7 @@ package final class MemoryStore: ContentStore {
     var next = content
     next.objects.merge(orphans) { known, _ in known }
     for change in changes {
-      if let body = change.body {
+      for body in change.bodies {
         guard let bytes = staging.bytes(ofFinished: body) else {
           throw Failure(.internal, "there is no staged body \(body.id)")
         }
@@ -119,7 +119,7 @@ package final class MemoryStore: ContentStore {
     next.removed = []
     next.dropUnnamedObjects()
     content = next
-    for body in changes.compactMap(\.body) { staging.discard(body) }
+    for body in changes.flatMap(\.bodies) { staging.discard(body) }
     return removed
   }
 }
@@ -158,8 +158,16 @@ private struct Content {
       leave(key, items.compactMap { url(of: $0) })
     case .segment(var record, let manifest):
       record.manifest = manifest?.digest ?? record.manifest
+      record.documents = segments[record.key]?.documents ?? []
       segments[record.key] = record
       members[record.key] = members[record.key] ?? []
+    case .documents(let key, let documents, let bodies):
+      let known = Set(objects.keys).union(bodies.map(\.digest))
+      guard documents.allSatisfy({ known.contains($0.digest) }) else {
+        throw Failure(.storeDamaged, "a document of `\(key.name)` is not stored")
+      }
+      segments[key, default: SegmentRecord(key: key)].documents = documents
+      members[key] = members[key] ?? []
     case .forget(let key):
       leave(key, members[key]?.sorted() ?? [])
       segments[key] = nil
@@ -202,7 +210,7 @@ private struct Content {
   }
 
   mutating func dropUnnamedObjects() {
-    let named = Set(records.values.compactMap(\.digest) + segments.values.compactMap(\.manifest))
+    let named = Set(records.values.compactMap(\.digest) + segments.values.flatMap(\.manifests))
     objects = objects.filter { named.contains($0.key) }
   }
 }

@@ -17,7 +17,7 @@ enum NotInEffect {
   }
 
   private static func isProtection(_ path: String) -> Bool {
-    path.hasPrefix("tls.pins") || path.hasPrefix("tls.client") || path.hasSuffix("manifest_keys")
+    path.hasPrefix("tls.pins") || path.hasPrefix("tls.client")
   }
 
   private static func diagnostic(

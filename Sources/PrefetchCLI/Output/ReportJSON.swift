@@ -123,11 +123,20 @@ struct ReportJSON {
           ]
         }
       ),
+      "sources": .array(item.sources.map(source)),
       "final_url": .optional(item.finalURL.map { envelope.redacted(url: $0) }),
       "digest": .optional(item.digest?.description),
       "path": .optional(item.isUsable ? item.digest.map(envelope.objectPath) : nil),
       "error": failure(item.failure),
       "deferred": .deferral(item.deferral),
+    ]
+  }
+
+  private func source(_ source: SourceResult) -> JSONValue {
+    [
+      "url": .string(envelope.redacted(url: source.url.string)),
+      "status": .optional(source.status),
+      "error": failure(source.failure),
     ]
   }
 

@@ -40,18 +40,21 @@ struct DeclaredItems {
     }
     let recorded = holding.isEmpty ? [] : try store?.segments() ?? []
     for segment in segments {
+      let key = SegmentKey(identity: identity, name: segment.name)
       let entries: [ManifestEntry]
       switch segment.source {
       case .inline(let declared):
         entries = declared
       case .file(let path):
-        entries = note(Self.readFile(path, of: segment, limit: manifestLimit), of: segment)
+        let head = Self.readFile(path, of: segment, limit: manifestLimit)
+        let record = recorded.first { $0.key == key }
+        entries = note(Self.addParts(to: head, of: segment, record, store), of: segment)
       case .remote(let url):
-        let key = SegmentKey(identity: identity, name: segment.name)
         guard let store, holding.contains(key),
           let record = recorded.first(where: { $0.key == key }), record.manifestURL == url.string
         else { continue }
-        entries = note(Self.readStored(record, of: segment, in: store), of: segment)
+        let head = Self.readStored(record, of: segment, in: store)
+        entries = note(Self.addParts(to: head, of: segment, record, store), of: segment)
       }
       // A URL named twice is one item; the first mention counts.
       var seen: Set<String> = []
@@ -91,7 +94,7 @@ struct DeclaredItems {
   ) -> [ManifestEntry] {
     switch reading {
     case .success(let manifest):
-      return Array(manifest.entries)
+      return Array(ManifestSelection(segment.manifestRules).apply(to: manifest.entries))
     case .failure(let failure):
       warnings.append(
         Diagnostic(
@@ -142,6 +145,50 @@ struct DeclaredItems {
       name: record.manifestURL ?? segment.name,
       rules: segment.manifestRules
     )
+    return read(digest, source, in: store)
+  }
+
+  /// The manifest with all that belongs to it, as the last run stored it.
+  private static func addParts(
+    to head: Result<Manifest, Failure>,
+    of segment: SegmentDeclaration,
+    _ record: SegmentRecord?,
+    _ store: DiskStore?
+  ) -> Result<Manifest, Failure> {
+    guard case .success(var whole) = head, !whole.parts.isEmpty else { return head }
+    let stored = Dictionary((record?.documents ?? []).map { ($0.url, $0) }) { first, _ in first }
+    var line = Array(whole.parts.reversed())
+    var seen: Set<String> = []
+    while let part = line.popLast() {
+      guard seen.insert(part.url.string).inserted else { continue }
+      guard let store, let document = stored[part.url.string] else {
+        return .failure(Failure(.storeDamaged, "its part `\(part.url.redacted)` is not stored"))
+      }
+      let place = document.finalURL.flatMap { try? WebURL($0) } ?? part.url
+      var source = ManifestSource(
+        bytes: .stored(document.digest),
+        base: part.kind == .page ? segment.base ?? place : place,
+        mime: nil,
+        name: part.url.redacted,
+        rules: segment.manifestRules
+      )
+      source.part = part.kind
+      switch read(document.digest, source, in: store) {
+      case .success(let more):
+        whole.add(more)
+        line += more.parts.reversed()
+      case .failure(let failure):
+        return .failure(failure)
+      }
+    }
+    return .success(whole)
+  }
+
+  private static func read(
+    _ digest: ContentDigest,
+    _ source: ManifestSource,
+    in store: DiskStore
+  ) -> Result<Manifest, Failure> {
     do {
       return try store.withObject(digest) { parse($0, source) }
     } catch let failure as Failure {

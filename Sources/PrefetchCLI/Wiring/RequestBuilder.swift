@@ -88,7 +88,7 @@ struct RequestBuilder {
     declaration.manifestRules = manifestRules(segment)
     declaration.manifestKeys = segment.manifestKeys ?? configuration.manifestKeys
     declaration.publishing = segment.publish.flatMap(publishing)
-    declaration.isStored = segment.isStored
+    declaration.isStored = segment.isStored && !segment.asksHeadOnly
     declaration.asksHeadOnly = segment.asksHeadOnly
     declaration.expectation = ContentExpectation(
       types: segment.expect.mime,

@@ -150,6 +150,10 @@ final class TraceLog: RunObserver {
       console.detail(
         "\(item.outcome?.rawValue ?? item.action.rawValue): \(url)\(status), \(item.reason)"
       )
+      for source in item.sources {
+        let word = source.failure.map { "\($0.code.rawValue): \($0.message)" } ?? "served it"
+        console.detail("  tried \(Redaction.url(source.url.string)): \(word)")
+      }
     case .segmentSettled(let segment):
       console.detail("\(segment.name): \(segment.state.rawValue)")
     case .requestFinished(let request) where console.shared.verbosity > 1:

@@ -101,7 +101,7 @@ extension Configuration {
       \.manifestKeys,
       .list(of: .publicKey),
       "Keys of which one must have signed every manifest"
-    ).later
+    )
     Field(
       "accept",
       \.accept,

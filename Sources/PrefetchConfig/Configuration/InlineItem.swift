@@ -150,7 +150,7 @@ extension InlineItem {
       \.alternates,
       .list(of: .object(Alternate.table)),
       "Other places of the same bytes"
-    ).later
+    )
     Field("categories", \.categories, .list(of: .text), "Categories it belongs to").later
     Field("thumbnail", \.thumbnail, Child.table, "A small picture of it").later
     Field("variants", \.variants, Variants.table, "The item in several qualities").later

@@ -133,12 +133,12 @@ extension Segment {
     )
     Field("initial", \.isInitial, .boolean, "Whether it is joined on the first run of a license")
     Field("alternates", \.alternates, .list(of: .url), "Further servers that have the same paths")
-    Field("include", \.include, .list(of: .text.nonEmpty), "Patterns of the items to take").later
-    Field("exclude", \.exclude, .list(of: .text.nonEmpty), "Patterns of the items to leave").later
+    Field("include", \.include, .list(of: .text.nonEmpty), "Patterns of the items to take")
+    Field("exclude", \.exclude, .list(of: .text.nonEmpty), "Patterns of the items to leave")
     Field("omit", \.omit, .list(of: .text.nonEmpty), "Kinds of dependencies to leave").later
     Field("platform", \.platform, .oneOrMore(.text.nonEmpty), "Platforms whose packages to take")
       .later
-    Field("keep", \.keep, .integer(1...1_000_000), "How many of the newest items to keep").later
+    Field("keep", \.keep, .integer(1...1_000_000), "How many of the newest items to keep")
     Field(
       "publish",
       \.publish,
@@ -153,8 +153,8 @@ extension Segment {
       \.isStored,
       .boolean,
       "Whether bodies are kept, rather than fetched to warm another cache"
-    ).later
-    Field("head", \.asksHeadOnly, .boolean, "Whether to ask for headers only").later
+    )
+    Field("head", \.asksHeadOnly, .boolean, "Whether to ask for headers only, and keep nothing")
     Field("ttl", \.timeToLive, .duration, "Longest time its items count as fresh")
     Field(
       "max_stale",
@@ -187,7 +187,6 @@ extension Segment {
     Field("rate", \.rate, .rateLimit, "Bytes a second of its transfers")
     Field("behavior", \.behavior, .choice(), "What runs fetch of it").later
     Field("cross_host", \.mayCrossHosts, .boolean, "Whether its manifest may name other hosts")
-      .later
     Field(
       "trust_lastmod",
       \.trustsModificationTimes,
@@ -199,7 +198,7 @@ extension Segment {
       \.manifestKeys,
       .list(of: .publicKey),
       "Keys of which one must have signed the manifest"
-    ).later
+    )
   }
 
   @FieldBuilder<Segment> private static var mediaFields: [Field<Segment>] {
@@ -274,6 +273,14 @@ extension Segment {
         "a segment has either a `manifest` or `urls`, not both",
         hint: "make two segments of it",
         at: facts.place(of: "urls")
+      )
+    }
+    if segment.asksHeadOnly, facts.has("head"), facts.has("store"), segment.isStored {
+      decoder.report(
+        "config.conflict",
+        "`head: true` brings no body that could be stored",
+        hint: "set `store: false`, or leave `store` out",
+        at: facts.place(of: "head")
       )
     }
     PrivateNames.check(segment.name, at: facts.place(of: "name"), &decoder)

@@ -89,12 +89,37 @@ package struct SegmentRecord: Hashable, Sendable {
   package var state: SegmentState
   /// Set when nothing but time or a new manifest can give the segment work.
   package var quiet: QuietMark?
+  /// What else was read with the manifest, in order; changed by ``StoreChange/documents`` alone.
+  package var documents: [DocumentRecord] = []
 
   package init(key: SegmentKey) {
     self.key = key
     validators = Validators()
     itemCount = 0
     state = .incomplete
+  }
+
+  /// The objects of its manifest and all that belongs to it.
+  package var manifests: [ContentDigest] {
+    [manifest].compactMap(\.self) + documents.map(\.digest)
+  }
+}
+
+/// A further document of a segment's manifest, kept as an object so that a 304 can be read again: a
+/// part of it, or a signature.
+package struct DocumentRecord: Hashable, Sendable {
+  package var url: String
+  /// The URL that gave the validators.
+  package var finalURL: String?
+  package var validators = Validators()
+  package var digest: ContentDigest
+  /// When a signed part says that it was made.
+  package var generated: Instant?
+  package var isSignature = false
+
+  package init(url: String, digest: ContentDigest) {
+    self.url = url
+    self.digest = digest
   }
 }
 
@@ -206,15 +231,19 @@ package enum StoreChange: Sendable {
   case leave(SegmentKey, items: [Int64])
   /// The segment's own facts; `manifest` is the body of a newly accepted manifest.
   indirect case segment(SegmentRecord, manifest: StagedBody?)
+  /// All further documents of a segment's manifest, in the place of those that it had; `bodies` are
+  /// the new ones among them.
+  indirect case documents(SegmentKey, [DocumentRecord], bodies: [StagedBody])
   /// The segment was removed from its configuration, or unsubscribed: as `leave` of everything.
   case forget(SegmentKey)
 
   /// What it brings into the store.
-  package var body: StagedBody? {
+  package var bodies: [StagedBody] {
     switch self {
-    case .store(_, let body, _): body
-    case .segment(_, let manifest): manifest
-    case .confirm, .join, .joinNew, .leave, .forget: nil
+    case .store(_, let body, _): body.map { [$0] } ?? []
+    case .segment(_, let manifest): manifest.map { [$0] } ?? []
+    case .documents(_, _, let bodies): bodies
+    case .confirm, .join, .joinNew, .leave, .forget: []
     }
   }
 }

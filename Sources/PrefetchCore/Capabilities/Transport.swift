@@ -50,6 +50,8 @@ package struct TransferRequest: Sendable {
   package var expectedSize: Int64?
   /// Under which name a part of the body may be kept should it break off; nil keeps nothing.
   package var partialKey: String?
+  /// Whether the body is wanted; else it is read, counted and hashed, and nothing of it is left.
+  package var keepsBody = true
   /// What is kept already: the transport asks for the rest with `Range` and `If-Range`.
   package var partial: PartialBody?
   /// A rate that it shares with all other transfers of the same group.

@@ -27,7 +27,7 @@ struct CommitBatch: Sendable {
 
   mutating func add(_ change: StoreChange, now: Duration) {
     changes.append(change)
-    bytes += change.body?.size ?? 0
+    bytes += change.bodies.reduce(0) { $0 + $1.size }
     due = due ?? now + Self.patience
   }
 
@@ -74,7 +74,7 @@ struct CommitBatch: Sendable {
   /// Empties it: what will never be written.
   mutating func drop() -> (items: [Int], bodies: [StagedBody]) {
     defer { (changes, confirmations, joins, items, bytes, due) = ([], [], [:], [], 0, nil) }
-    return (items, changes.compactMap(\.body))
+    return (items, changes.flatMap(\.bodies))
   }
 
   /// The items of the commit that has ended.

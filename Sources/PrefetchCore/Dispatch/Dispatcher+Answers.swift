@@ -8,6 +8,7 @@ extension Dispatcher {
   ) {
     let slot = Int(items[item].slot)
     if let exchange = active[slot].exchange { active[slot].result.redirects = exchange.redirects }
+    noteSources(of: slot, step)
     switch step {
     case .ask, .wait:
       settleItemHalted(item, into: &effects)
@@ -54,6 +55,7 @@ extension Dispatcher {
       return confirmed(item, record, response, now: now)
     }
     guard let exchange = work.exchange else { return }
+    guard isStored(item) else { return passed(item, response, now: now, into: &effects) }
     guard let body = response.body else {
       if removeGone(item, response.status, now: now, into: &effects) { return }
       let failure = Self.failure(
@@ -92,6 +94,60 @@ extension Dispatcher {
       return fail(item, failure, now: now, into: &effects)
     }
     arrived(item, body, response, exchange: exchange, now: now)
+  }
+
+  /// Something that is fetched for the sake of a cache on the way: the answer counts, nothing stays.
+  private mutating func passed(
+    _ item: Int,
+    _ response: TransferResponse,
+    now: Moment,
+    into effects: inout [Effect]
+  ) {
+    let work = active[Int(items[item].slot)]
+    guard let exchange = work.exchange else { return }
+    if let body = response.body {
+      effects.append(.discard(body))
+      if let objection = BodyCheck.objection(
+        to: body,
+        headers: response.headers,
+        entry: work.entry,
+        expectations: [segments[Int(items[item].segment)].declaration.expectation]
+      ) {
+        return refuse(item, objection, status: response.status, now: now, into: &effects)
+      }
+      work.result.size = body.size
+    } else if exchange.asksForBody || !(200..<300).contains(response.status) {
+      let failure = Self.failure(
+        status: response.status,
+        carriesCredentials: exchange.carriesCredentials
+      )
+      return fail(item, failure, now: now, into: &effects)
+    }
+    work.result.action = .fetch
+    work.result.outcome = .added
+    work.result.source = exchange.isAlternate ? .alternate : .network
+    work.result.finalURL = exchange.hop == work.entry.url ? nil : exchange.hop.string
+    work.result.state = .discovered
+    work.result.isUsable = true
+    settleItem(item, into: &effects)
+  }
+
+  /// Whether what comes is to stay here.
+  func isStored(_ item: Int) -> Bool {
+    segments[Int(items[item].segment)].declaration.isStored
+  }
+
+  private mutating func noteSources(of slot: Int, _ step: Exchange.Step) {
+    guard let exchange = active[slot].exchange else { return }
+    active[slot].result.sources =
+      switch step {
+      case .failed(let failure, let status):
+        exchange.sources(endingWith: failure, status: status)
+      case .answered(let response):
+        exchange.sources(endingWith: nil, status: response.status)
+      case .ask, .wait, .deferred:
+        exchange.endings
+      }
   }
 
   /// A wrong body: the next source may have the right one.

@@ -30,6 +30,7 @@ extension Dispatcher {
     let step = items[item].step
     guard start.isBrief, step.decision == .revalidate, step.isHeld, request.mode == .run,
       segments.count == 1, start.partials.isEmpty, segments[0].declaration.alternates.isEmpty,
+      segments[0].mirrors.isEmpty,
       let row = row(of: step), row.state == .cached, isUsable(row)
     else { return false }
     let entry = Int(step.entry)

@@ -6,8 +6,12 @@ extension Dispatcher {
     active[slot].result.outcome = failure.code == .redirected ? .redirected : .failed
     active[slot].result.failure = failure
     active[slot].result.action = .fail
+    if let exchange = active[slot].exchange {
+      let status = active[slot].result.status
+      active[slot].result.sources = exchange.sources(endingWith: failure, status: status)
+    }
     if !active[slot].result.isUsable { active[slot].result.state = .failed }
-    guard request.mode == .run, storeFailure == nil else {
+    guard request.mode == .run, storeFailure == nil, isStored(item) else {
       return settleItem(item, into: &effects)
     }
     // A record that nobody has read must not be written over: its body would go with it.

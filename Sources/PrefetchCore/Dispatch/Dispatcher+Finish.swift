@@ -39,6 +39,7 @@ extension Dispatcher {
 
   mutating func finishIfDone(now: Moment, into effects: inout [Effect]) {
     guard phase == .working, inFlight.isEmpty, queue.count == 0, waiting.isEmpty, preparing == 0,
+      readingCount == 0,
       batch.isEmpty, !batch.isWriting, awaitingInventory.isEmpty, network?.isReading != true,
       segments.allSatisfy({ $0.phase == .settled })
     else { return }
@@ -134,7 +135,9 @@ extension Dispatcher {
     for key in request.forgotten { leaving.append((key, facts.inventory.positions(of: key))) }
     return Planner.removals(
       leaving: leaving,
-      isDeclared: { key in segments.contains { $0.entries.position(of: key) != nil } },
+      isDeclared: { key in
+        segments.contains { $0.declaration.isStored && $0.entries.position(of: key) != nil }
+      },
       inventory: facts.inventory
     )
   }

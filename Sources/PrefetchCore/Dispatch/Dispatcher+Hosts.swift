@@ -15,10 +15,10 @@ extension Dispatcher {
     queue.append(job.number, to: host, rank: rank)
   }
 
-  private func place(of job: Job) -> (authority: String, TransferQueue.Rank) {
+  func place(of job: Job) -> (authority: String, TransferQueue.Rank) {
     switch job {
-    case .manifest(let segment):
-      let authority = manifestExchanges[segment]?.hop.authority ?? ""
+    case .document(let number):
+      let authority = documents[number].exchange?.hop.authority ?? ""
       return (authority, .init(priority: 0, order: 0))
     case .item(let item):
       // What is already under way goes before what has not begun.
@@ -44,8 +44,8 @@ extension Dispatcher {
 
   private func origin(of job: Job) -> WebURL.Origin? {
     switch job {
-    case .manifest(let segment):
-      return manifestExchanges[segment]?.hop.origin
+    case .document(let number):
+      return documents[number].exchange?.hop.origin
     case .item(let item):
       if items[item].slot >= 0, let exchange = active[Int(items[item].slot)].exchange {
         return exchange.hop.origin
@@ -118,8 +118,8 @@ extension Dispatcher {
     into effects: inout [Effect]
   ) {
     switch job {
-    case .manifest(let segment):
-      manifestAnswered(segment, step, now: now, into: &effects)
+    case .document(let number):
+      documentAnswered(number, step, now: now, into: &effects)
     case .item(let item):
       let slot = activate(item)
       if readsFirst(item, into: &effects) { return }

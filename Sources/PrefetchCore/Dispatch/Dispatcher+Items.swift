@@ -5,6 +5,7 @@ extension Dispatcher {
   /// Room is kept for it from here on.
   mutating func preparation(of item: Int) -> Preparation? {
     let work = items[item]
+    guard isStored(item) else { return nil }
     let row = row(of: work.step)
     let digest = seeksObject(work) ? wantedDigest(of: item) : nil
     let bytes = neededRoom(work, row)
@@ -219,6 +220,7 @@ extension Dispatcher {
       record: work.record?.value,
       isConditional: items[item].step.decision == .revalidate,
       roomLimit: work.roomLimit,
+      alternates: work.entry.alternates,
       in: Int(items[item].segment)
     )
     send(item, now: now, into: &effects)
@@ -233,12 +235,14 @@ extension Dispatcher {
     record: ContentRecord?,
     isConditional: Bool,
     roomLimit: Int64? = nil,
+    alternates own: [WebURL] = [],
     in index: Int
   ) -> Exchange {
-    Exchange(
+    let isStored = segments[index].declaration.isStored
+    return Exchange(
       url: url,
-      alternates: alternates(of: url, in: index),
-      method: request.mode == .plan ? .head : .get,
+      alternates: alternates(of: url, own, in: index),
+      method: method(in: index),
       headers: self.headers(for: url, in: index) + headers,
       credentials: request.credentials,
       conditions: isConditional ? record.map(Self.conditions) ?? Validators() : Validators(),
@@ -247,21 +251,29 @@ extension Dispatcher {
       sizeLimit: sizeLimit(roomLimit, in: index),
       expectedSize: size,
       algorithms: Self.algorithms(of: digests),
-      partialKey: url.string,
-      partial: start.partials.isEmpty ? nil : start.partials[url.string],
+      partialKey: isStored ? url.string : nil,
+      partial: start.partials.isEmpty || !isStored ? nil : start.partials[url.string],
+      keepsBody: isStored,
       purpose: connections.asksForPurpose ? RequestPurpose(itemType: type()) : .other,
       provenance: segments[index].provenance,
       isOriginChosen: !connections.addsHeaders || segments[index].declaration.chose(url)
     )
   }
 
-  private func alternates(of url: WebURL, in index: Int) -> [WebURL] {
-    guard !segments[index].declaration.alternates.isEmpty else { return [] }
+  /// What its entry names first, then the configuration's servers, then those of the manifest.
+  private func alternates(of url: WebURL, _ own: [WebURL], in index: Int) -> [WebURL] {
+    let servers = segments[index].declaration.alternates + segments[index].mirrors
+    guard !own.isEmpty || !servers.isEmpty else { return [] }
     return AlternateSources.urls(
       of: url,
-      base: segments[index].declaration.base ?? segments[index].manifestBase,
-      servers: segments[index].declaration.alternates
+      named: own,
+      base: segments[index].base,
+      servers: servers
     )
+  }
+
+  private func method(in index: Int) -> TransferRequest.Method {
+    request.mode == .plan || segments[index].declaration.asksHeadOnly ? .head : .get
   }
 
   private func sizeLimit(_ room: Int64?, in index: Int) -> Int64? {

@@ -140,8 +140,8 @@ extension Dispatcher {
     into effects: inout [Effect]
   ) {
     switch job {
-    case .manifest(let segment):
-      manifestAnswered(segment, .deferred(deferral, status: nil), now: now, into: &effects)
+    case .document(let number):
+      documentAnswered(number, .deferred(deferral, status: nil), now: now, into: &effects)
     case .item(let item):
       settleDeferred(item, deferral, into: &effects)
     }
@@ -191,11 +191,12 @@ extension Dispatcher {
     guard case .item(let item) = job,
       let number = segments[index].entries.networkRule(at: Int(items[item].step.entry))
     else { return network?.verdicts[index] ?? .go }
+    let zone = request.policy.zone
     let verdict = network?.verdict(
       of: index,
       narrowedBy: segments[index].entries.networkRules[number],
       number: number,
-      zone: request.policy.zone,
+      zone: zone,
       at: now
     )
     return verdict ?? .go
@@ -203,7 +204,7 @@ extension Dispatcher {
 
   private func hasBegun(_ job: Job) -> Bool {
     switch job {
-    case .manifest(let segment): manifestExchanges[segment].map { $0.attempts > 0 } ?? false
+    case .document(let number): documents[number].exchange.map { $0.attempts > 0 } ?? false
     case .item(let item):
       items[item].slot >= 0 && active[Int(items[item].slot)].attempts > 0
     }
@@ -211,7 +212,7 @@ extension Dispatcher {
 
   private func segment(of job: Job) -> Int {
     switch job {
-    case .manifest(let segment): segment
+    case .document(let number): documents[number].segment
     case .item(let item): Int(items[item].segment)
     }
   }

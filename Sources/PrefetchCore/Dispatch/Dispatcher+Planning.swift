@@ -101,7 +101,7 @@ extension Dispatcher {
     into effects: inout [Effect]
   ) {
     var fresh = (count: fragment.keptCount, bytes: fragment.keptBytes)
-    if segments.count > 1 {
+    if segments.count > 1, segments[index].declaration.isStored {
       let worked = Set(fragment.steps.map(\.entry))
       let entries = segments[index].entries
       for entry in entries.indices where !worked.contains(UInt32(entry)) {
@@ -157,7 +157,7 @@ extension Dispatcher {
     into effects: inout [Effect]
   ) {
     declaredItems += 1
-    if segments.count > 1 {
+    if segments.count > 1, segments[index].declaration.isStored {
       let key = segments[index].entries.key(at: Int(step.entry))
       let known = declared.note(key, segment: index, entry: Int(step.entry))
       if let known { noteShared(index, Int(known.segment)) }
@@ -175,7 +175,10 @@ extension Dispatcher {
 
   /// A dry run asks only about what it cannot know.
   private func needsProbe(_ step: PlannedStep, of index: Int) -> Bool {
-    guard request.policy.probesItems, !request.policy.isOffline else { return false }
+    let declaration = segments[index].declaration
+    guard request.policy.probesItems, !request.policy.isOffline, declaration.isStored else {
+      return false
+    }
     switch step.decision {
     case .revalidate: return true
     case .fetch, .update: return segments[index].entries.size(at: Int(step.entry)) == nil
@@ -214,7 +217,7 @@ extension Dispatcher {
     items.append(
       ItemWork(step: step, segment: UInt32(index), position: UInt32(declaredItems - 1))
     )
-    if segments.count > 1 {
+    if segments.count > 1, segments[index].declaration.isStored {
       let key = segments[index].entries.key(at: Int(step.entry))
       declared.set(item: items.count - 1, for: key)
     }
@@ -288,6 +291,7 @@ extension Dispatcher {
       }
       result.isUsable = isUsable(row)
     }
+    result.isStored = segments[index].declaration.isStored
     result.isRequired = segments[index].declaration.isRequired
     result.position = Int(work.position)
     return ActiveItem(entry: entry, segment: index, result: result)

@@ -38,10 +38,12 @@ extension Dispatcher {
 
   /// What spares the next run all of this, if nothing can change by itself before some moment.
   ///
-  /// Items that two segments share would count twice, so these segments are always looked at.
+  /// Items that two segments share would count twice, so these segments are always looked at; and
+  /// so are manifests of several documents, of which each may have changed.
   func quietMark(of segment: SegmentWork, now: Moment) -> QuietMark? {
     guard case .remote = segment.declaration.source, segment.accepted?.manifest != nil,
-      request.mode == .run, !segment.hasShared, now.wall < segment.quietUntil
+      request.mode == .run, !segment.hasShared, now.wall < segment.quietUntil,
+      segment.declaration.isStored, !segment.hasParts
     else { return nil }
     let security = request.policy.nextExpiry(after: now.wall)
     return QuietMark(

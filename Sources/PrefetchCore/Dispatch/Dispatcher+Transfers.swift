@@ -4,29 +4,24 @@ extension Dispatcher {
     var preparations: [Preparation] = []
     while halt == nil, let (number, host) = queue.take(at: now.uptime) {
       switch Job(number: number) {
-      case .manifest(let segment):
-        manifestHosts[segment] = host
-        if connections.watchesPlainHTTP, let exchange = manifestExchanges[segment],
+      case .document(let number):
+        documents[number].host = host
+        if connections.watchesPlainHTTP, let exchange = documents[number].exchange,
           let objection = connections.objection(to: exchange, at: now.wall)
         {
           queue.finished(on: host, httpVersion: nil)
-          manifestAnswered(
-            segment,
-            .failed(objection, status: nil),
-            now: now,
-            into: &effects
-          )
+          documentAnswered(number, .failed(objection, status: nil), now: now, into: &effects)
           continue
         }
-        let id = newTransfer(for: .manifest(segment: segment))
+        let id = newTransfer(for: .document(number))
         guard
-          let request = manifestExchanges[segment]?.nextRequest(
+          let request = documents[number].exchange?.nextRequest(
             id,
             under: &connections,
             at: now.wall
           )
         else { continue }
-        effects.append(.startTransfer(allowed(request, of: segment)))
+        effects.append(.startTransfer(allowed(request, of: documents[number].segment)))
       case .item(let item):
         let count = preparations.count
         if isConfirming(item) || beginConfirming(item, into: &preparations) {
@@ -119,10 +114,11 @@ extension Dispatcher {
     let status: Int? =
       if case .success(let response) = result.outcome { response.status } else { nil }
     switch job {
-    case .manifest(let segment):
-      guard var exchange = manifestExchanges[segment], let host = manifestHosts[segment] else {
+    case .document(let number):
+      guard var exchange = documents[number].exchange, let host = documents[number].host else {
         return
       }
+      let segment = documents[number].segment
       queue.finished(on: host, result)
       Self.announceRequest(
         status,
@@ -139,14 +135,15 @@ extension Dispatcher {
         deadline: deadline,
         random: jitter.next()
       )
-      manifestExchanges[segment] = exchange
-      segments[segment].provenance = Provenance(
+      documents[number].exchange = exchange
+      documents[number].provenance = Provenance(
         answeredFrom: result.figures.remoteAddress,
         throughProxy: request.policy.connections.mayBeProxied
       )
       note(result, step, of: host, now: now, into: &effects)
+      guard segments[segment].isGathering else { return drop(step, into: &effects) }
       guard !proceed(job, step, now: now, into: &effects) else { return }
-      manifestAnswered(segment, step, now: now, into: &effects)
+      documentAnswered(number, step, now: now, into: &effects)
     case .item(let item):
       let slot = Int(items[item].slot)
       guard let host = active[slot].host else { return }
@@ -181,10 +178,11 @@ extension Dispatcher {
   /// A request that never went out: nothing happened, except that its host may have to be left alone.
   private mutating func takeBack(_ job: Job, now: Moment, into effects: inout [Effect]) {
     switch job {
-    case .manifest(let segment):
-      guard let host = manifestHosts[segment] else { return }
+    case .document(let number):
+      guard let host = documents[number].host else { return }
       queue.tookBack(from: host)
-      manifestExchanges[segment]?.takeBack()
+      documents[number].exchange?.takeBack()
+      guard segments[documents[number].segment].isGathering else { return }
     case .item(let item):
       let slot = Int(items[item].slot)
       guard let host = active[slot].host else { return }

@@ -59,8 +59,14 @@ package struct Dispatcher: ~Copyable {
     case store(Failure)
   }
 
-  let request: RunRequest
-  let start: Start
+  /// In one box: the compiler looks at every field of what cannot be copied, at each use of it.
+  private let given: Shared<Start>
+  var start: Start {
+    _read { yield given.value }
+  }
+  var request: RunRequest {
+    _read { yield given.value.request }
+  }
   /// What the cache held; empty until something had to be looked up.
   var facts: Planner.Facts
   /// What waits for ``facts``.
@@ -89,8 +95,10 @@ package struct Dispatcher: ~Copyable {
   var reservedBytes: Int64 = 0
   var waiting = WaitingLine()
   var connections: ConnectionTable
-  var manifestExchanges: [Int: Exchange] = [:]
-  var manifestHosts: [Int: HostID] = [:]
+  /// First each segment's manifest, by the segment's number, then whatever else these name.
+  var documents: [DocumentWork]
+  /// Documents that somebody is reading.
+  var readingCount = 0
   var batch = CommitBatch()
   var jitter: Jitter
   let deadline: Duration?
@@ -103,8 +111,7 @@ package struct Dispatcher: ~Copyable {
   var hasDiscovered = false
 
   package init(_ start: Start) {
-    self.start = start
-    request = start.request
+    given = Shared(start)
     facts = Planner.Facts(
       inventory: Inventory(),
       missing: [],
@@ -149,6 +156,10 @@ package struct Dispatcher: ~Copyable {
       work.provenance = declaration.provenance(under: start.request.policy)
       return work
     }
+    documents = start.request.segments.enumerated().map { index, declaration in
+      let url: WebURL? = if case .remote(let url) = declaration.source { url } else { nil }
+      return DocumentWork(segment: index, role: .manifest, url: url, named: .local)
+    }
   }
 
   package var isFinished: Bool {
@@ -174,8 +185,8 @@ package struct Dispatcher: ~Copyable {
       effects.append(.announce(.bytesReceived(bytes)))
     case .transferFinished(let id, let result):
       transferFinished(id, result, now: now, into: &effects)
-    case .manifestRead(let segment, let result):
-      manifestRead(segment, result, now: now, into: &effects)
+    case .documentRead(let document, let result):
+      documentRead(document, result, now: now, into: &effects)
     case .inventoryTaken(let result): inventoryTaken(result, now: now, into: &effects)
     case .planningResumed(let segment): takeSteps(segment, now: now, into: &effects)
     case .prepared(let answers):
@@ -249,7 +260,8 @@ package struct Dispatcher: ~Copyable {
 
   mutating func settleHalted(_ job: Job, into effects: inout [Effect]) {
     switch job {
-    case .manifest(let segment): settleManifestHalted(segment, into: &effects)
+    case .document(let number):
+      settleManifestHalted(documents[number].segment, into: &effects)
     case .item(let item): settleItemHalted(item, into: &effects)
     }
   }
@@ -282,18 +294,18 @@ package struct Dispatcher: ~Copyable {
   }
 }
 
-/// Who asks for a place on the wire; items count up from zero, manifests down from minus one.
+/// Who asks for a place on the wire; items count up from zero, documents down from minus one.
 enum Job: Hashable, Sendable {
-  case manifest(segment: Int)
+  case document(Int)
   case item(Int)
 
   init(number: Int) {
-    self = number < 0 ? .manifest(segment: -number - 1) : .item(number)
+    self = number < 0 ? .document(-number - 1) : .item(number)
   }
 
   var number: Int {
     switch self {
-    case .manifest(let segment): -segment - 1
+    case .document(let document): -document - 1
     case .item(let item): item
     }
   }

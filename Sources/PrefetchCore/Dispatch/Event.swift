@@ -6,7 +6,7 @@ package enum Event: Sendable {
   case memoryFailed(Failure)
   case transferProgressed(TransferID, bytes: Int64)
   indirect case transferFinished(TransferID, TransferResult)
-  case manifestRead(segment: Int, Result<Manifest, Failure>)
+  case documentRead(Int, Result<Manifest, Failure>)
   case inventoryTaken(Result<InventoryFacts, Failure>)
   /// The effect of the same name came back: other work has had its turn.
   case planningResumed(segment: Int)
@@ -27,7 +27,8 @@ package enum Effect: Sendable {
   indirect case record(NetworkMemory)
   indirect case startTransfer(TransferRequest)
   case cancelTransfer(TransferID)
-  indirect case readManifest(segment: Int, ManifestSource)
+  /// Read one of a segment's documents, whose number it is.
+  indirect case readDocument(Int, ManifestSource)
   /// Gather what the cache holds; asked for once, and only when something has to be looked up.
   case takeInventory
   /// Come back with the segment, so that a million items are no single event.
@@ -112,6 +113,8 @@ package struct ManifestSource: Sendable {
   package var rules: ManifestRules
   /// Where it is no manifest by itself, but belongs to one.
   package var part: ManifestPart.Kind?
+  /// What has to be proved before anything of it is read.
+  package var proof: SignatureDemand?
 
   package init(
     bytes: Bytes,
@@ -126,4 +129,26 @@ package struct ManifestSource: Sendable {
     self.name = name
     self.rules = rules
   }
+}
+
+/// A signature that a document needs, and whose it may be.
+package struct SignatureDemand: Sendable {
+  package var bytes: ManifestSource.Bytes
+  /// For messages: the URL or path as the user knows it.
+  package var name: String
+  /// Public keys, of which one must have signed.
+  package var keys: [String]
+  /// The name under which the document must have been signed, should the signature tell one.
+  package var fileName: String
+
+  package init(bytes: ManifestSource.Bytes, name: String, keys: [String], fileName: String) {
+    self.bytes = bytes
+    self.name = name
+    self.keys = keys
+    self.fileName = fileName
+  }
+
+  /// What a file of signatures may have, which is a few lines.
+  package static let sizeLimit: Int64 = 64 << 10
+  package static let suffix = ".minisig"
 }

@@ -42,9 +42,14 @@ extension Exchange {
   /// For what the exchange cannot see itself: a wrong digest, or a host that is not asked now.
   package mutating func nextAlternate(after step: Step, policy: RunPolicy, now: Instant) -> Bool {
     let ended = setAside.map { Self.graver($0, step) } ?? step
+    var place = source
+    var ending = SourceResult(url: place, step)
     while sourceNumber < alternates.count {
       sourceNumber += 1
-      guard policy.refusal(of: source, for: purpose, named: firstProvenance, at: now) == nil else {
+      endings.append(ending)
+      place = source
+      if let refusal = policy.refusal(of: place, for: purpose, named: firstProvenance, at: now) {
+        ending = SourceResult(url: place, failure: refusal)
         continue
       }
       setAside = ended
@@ -55,6 +60,8 @@ extension Exchange {
       returnToSource()
       return true
     }
+    if !alternates.isEmpty, !isExhausted { endings.append(ending) }
+    isExhausted = true
     return false
   }
 
@@ -154,6 +161,12 @@ extension Exchange {
     nextAlternate(after: step, policy: policy, now: chance.now.wall) ? .ask : lastWord(step)
   }
 
+  /// Where the body was looked for, with what came of each place; empty where it was one only.
+  package func sources(endingWith failure: Failure?, status: Int?) -> [SourceResult] {
+    guard !endings.isEmpty, !isExhausted else { return endings }
+    return endings + [SourceResult(url: source, status: status, failure: failure)]
+  }
+
   private func lastWord(_ step: Step) -> Step {
     setAside.map { Self.graver($0, step) } ?? step
   }
@@ -228,4 +241,23 @@ extension Exchange {
   private static let redirectStatuses: Set<Int> = [301, 302, 303, 307, 308]
   private static let realProgress: Int64 = 1 << 20
   private static let mostRounds = 25
+}
+
+extension SourceResult {
+  /// How an exchange leaves a source.
+  fileprivate init(url: WebURL, _ step: Exchange.Step) {
+    self.init(url: url)
+    switch step {
+    case .ask, .wait: break
+    case .failed(let failure, let status):
+      self.failure = failure
+      self.status = status
+    case .deferred(let deferral, let status):
+      failure = Failure(.serverBusy, "deferred by \(deferral.rule.rawValue)", isTransient: true)
+      self.status = status
+    case .answered(let response):
+      failure = Dispatcher.failure(status: response.status, carriesCredentials: false)
+      status = response.status
+    }
+  }
 }

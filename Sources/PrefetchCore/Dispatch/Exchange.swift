@@ -41,6 +41,10 @@ package struct Exchange: Sendable {
   var hasStartedOver = false
   /// What ended an earlier source; it counts if no later one brings the body.
   var setAside: Step?
+  /// Whether no source is left.
+  var isExhausted = false
+  /// What ended each source that was given up, and what spoke against asking others.
+  package internal(set) var endings: [SourceResult] = []
   var allowsCoding: Bool
   /// Who named the URL of the present hop.
   package internal(set) var provenance: Provenance
@@ -63,11 +67,14 @@ package struct Exchange: Sendable {
   private let isOriginChosen: Bool
   /// Private to the first origin.
   private let headers: [HeaderField]
+  /// The media types asked for, on every hop.
+  private let accept: String?
   /// For one origin, whichever hop leads there.
   private let credentials: Shared<OriginCredentials>?
   private let sizeLimit: Int64?
   private let expectedSize: Int64?
   private let partialKey: String?
+  private let keepsBody: Bool
   private var algorithms: Set<DigestAlgorithm>
   /// Of the last request.
   private var askedAlgorithms: Set<DigestAlgorithm> = []
@@ -89,11 +96,15 @@ package struct Exchange: Sendable {
     algorithms: Set<DigestAlgorithm> = [],
     partialKey: String? = nil,
     partial: PartialBody? = nil,
+    keepsBody: Bool = true,
     purpose: RequestPurpose = .other,
     provenance: Provenance = .local,
     holdsLicense: Bool = false,
-    isOriginChosen: Bool = true
+    isOriginChosen: Bool = true,
+    accept: String? = nil
   ) {
+    self.accept = accept
+    self.keepsBody = keepsBody
     self.url = url
     self.purpose = purpose
     self.provenance = provenance
@@ -120,6 +131,10 @@ package struct Exchange: Sendable {
     sourceNumber == 0 ? url : alternates[sourceNumber - 1]
   }
 
+  package var asksForBody: Bool {
+    method != .head
+  }
+
   package var isAlternate: Bool {
     sourceNumber > 0
   }
@@ -144,7 +159,7 @@ package struct Exchange: Sendable {
     askedAlgorithms = algorithms
     let part = method == .get ? partial : nil
     hasSentPart = part != nil
-    return TransferRequest(
+    var request = TransferRequest(
       id: id,
       method: method,
       url: hop,
@@ -158,6 +173,8 @@ package struct Exchange: Sendable {
       partial: part,
       connection: connection
     )
+    request.keepsBody = keepsBody
+    return request
   }
 
   /// The same with what its connection must prove.
@@ -240,6 +257,7 @@ package struct Exchange: Sendable {
 
   private var hopHeaders: [HeaderField] {
     var fields = ownHeaders
+    if let accept { fields.append(HeaderField("Accept", accept)) }
     if let credentials, credentials.value.belong(to: hop, besides: fields) {
       fields.append(credentials.value.field)
     }

@@ -67,6 +67,8 @@ package struct ManifestResult: Hashable, Sendable {
   package var httpStatus: Int?
   package var bytes: Int64?
   package var failure: Failure?
+  /// Whether it must be signed, so that whatever is wrong with it may be somebody's doing.
+  package var needsSignature = false
   package var warnings: [Diagnostic]
 
   package init(url: String?, status: Status) {
@@ -83,6 +85,20 @@ package struct RedirectHop: Hashable, Sendable {
   package init(status: Int, url: WebURL) {
     self.status = status
     self.url = url
+  }
+}
+
+/// What came of one of the places where an item may be.
+package struct SourceResult: Hashable, Sendable {
+  package var url: WebURL
+  package var status: Int?
+  /// Nil for the one that served.
+  package var failure: Failure?
+
+  package init(url: WebURL, status: Int? = nil, failure: Failure? = nil) {
+    self.url = url
+    self.status = status
+    self.failure = failure
   }
 }
 
@@ -140,11 +156,15 @@ package struct ItemResult: Hashable, Sendable {
   package var digest: ContentDigest?
   package var figures: TransferFigures?
   package var redirects: [RedirectHop] = []
+  /// Where it was looked for, in order, if that was more than one place.
+  package var sources: [SourceResult] = []
   package var finalURL: String?
   package var failure: Failure?
   package var deferral: Deferral?
   /// Where its segment lists it, from 0.
   package var position: Int?
+  /// Whether a body of it is to stay, rather than to warm a cache on the way.
+  package var isStored = true
   /// Whether a body can be used, be it an older one.
   package var isUsable = false
   package var isRequired = true

@@ -44,6 +44,13 @@ struct WaitingLine: Sendable {
     return heap.map(\.job).sorted()
   }
 
+  mutating func remove(_ jobs: Set<Int>) {
+    let kept = heap.filter { !jobs.contains($0.job) }
+    guard kept.count < heap.count else { return }
+    // Whatever is in order is a heap.
+    heap = kept.sorted()
+  }
+
   private mutating func sink() {
     var parent = 0
     while true {

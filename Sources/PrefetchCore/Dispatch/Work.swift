@@ -22,8 +22,18 @@ struct SegmentWork: Sendable {
   var accepted: SegmentRecord?
   /// Who names its items: a server out there, or anything nearer.
   var provenance = Provenance.local
-  /// A manifest body that still waits to be judged.
-  var staged: StagedBody?
+  /// Whether its documents are still wanted: false once one of them has failed, or all are here.
+  var isGathering = true
+  /// Documents that are asked for or being read.
+  var openDocuments = 0
+  var parts = PartCount()
+  var hasParts = false
+  /// Further documents as the last run left them, by their URLs.
+  var knownDocuments: [String: DocumentRecord]
+  /// Servers that its manifest says have the same paths.
+  var mirrors: [WebURL] = []
+  /// What the manifest itself says its references are relative to.
+  var statedBase: WebURL?
   var entries = EntryTable()
   /// What is not taken in yet begins at `nextStep`.
   var steps: [PlannedStep] = []
@@ -42,8 +52,8 @@ struct SegmentWork: Sendable {
   var quietUntil = Instant.distantFuture
 
   /// What the paths of its items are relative to.
-  var manifestBase: WebURL? {
-    accepted?.manifestFinalURL.flatMap { try? WebURL($0) }
+  var base: WebURL? {
+    statedBase ?? declaration.base ?? accepted?.manifestFinalURL.flatMap { try? WebURL($0) }
   }
 
   var priority: Int? {
@@ -61,6 +71,9 @@ struct SegmentWork: Sendable {
     self.recorded = recorded
     self.manifest = manifest
     names = [declaration.name]
+    knownDocuments = Dictionary((recorded?.documents ?? []).map { ($0.url, $0) }) { first, _ in
+      first
+    }
   }
 
   /// A manifest may allow less than the configuration, never more.

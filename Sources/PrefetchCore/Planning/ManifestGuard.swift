@@ -2,7 +2,10 @@
 package enum ManifestGuard {
   /// Nil for types that a server may well give to a manifest; those of pages and media mean that
   /// something else came in its place.
-  package static func objection(toType mime: String) -> Failure? {
+  ///
+  /// An index of packages is a page by its nature.
+  package static func objection(toType mime: String, of part: ManifestPart? = nil) -> Failure? {
+    if case .packageIndex = part?.kind { return nil }
     if mime == "text/html" || mime == "application/xhtml" {
       return Failure(.manifestGuard, "an HTML page came in its place")
     }
@@ -20,37 +23,26 @@ package enum ManifestGuard {
     policy: RunPolicy,
     now: Instant
   ) -> Failure? {
-    if let named = manifest.segment, named != segment.name {
-      return Failure(
-        .manifestInvalid,
-        "it is the manifest of segment `\(named)`, not of `\(segment.name)`"
-      )
-    }
-    if let ours = bundleID, let theirs = manifest.bundleID, ours != theirs {
-      return Failure(
-        .bundleMismatch,
-        "its `bundle_id` is `\(theirs)`, the configuration's is `\(ours)`"
-      )
-    }
+    if let objection = mismatch(of: manifest, segment, bundleID) { return objection }
     let zones = manifest.network?.localHours.compactMap(\.zone) ?? []
     if let name = zones.first(where: { policy.zone($0) == nil }) {
       return Failure(.manifestInvalid, "this system has no time zone `\(name)`")
     }
-    if let expires = manifest.expires, expires <= now {
-      return Failure(.manifestGuard, "it expired at \(Timestamp.format(expires))")
+    let hasKeys = !segment.manifestKeys.isEmpty
+    if let objection = objection(toTimesOf: manifest, isSigned: hasKeys, now: now) {
+      return objection
     }
     if manifest.itemCount == 0, !segment.allowsEmpty {
       return Failure(.manifestGuard, "it has no items; set `allow_empty: true` if that is meant")
     }
     guard let recorded, recorded.manifestURL != nil else { return nil }
-    if let old = recorded.generated, let new = manifest.generated, new < old, !policy.allowsRollback
-    {
-      return Failure(
-        .manifestGuard,
-        "it was generated at \(Timestamp.format(new)), before the stored one (\(Timestamp.format(old))); "
-          + "`--allow rollback` accepts it once"
-      )
-    }
+    let rollback = objection(
+      toAge: manifest,
+      stored: recorded.generated,
+      isSigned: hasKeys,
+      policy: policy
+    )
+    if let rollback { return rollback }
     let lost = recorded.itemCount - manifest.itemCount
     let isMass =
       recorded.itemCount >= 10
@@ -63,5 +55,83 @@ package enum ManifestGuard {
       )
     }
     return nil
+  }
+
+  /// The same for a part of a manifest, which by itself says little; `time` is when the manifest
+  /// was made, `stored` when the part was that was read the last time.
+  package static func objection(
+    to manifest: Manifest,
+    asPart part: ManifestPart,
+    of segment: SegmentDeclaration,
+    madeWith time: Instant?,
+    stored: Instant?,
+    isSigned: Bool,
+    policy: RunPolicy,
+    bundleID: String?,
+    now: Instant
+  ) -> Failure? {
+    if let objection = mismatch(of: manifest, segment, bundleID) { return objection }
+    if let objection = objection(toTimesOf: manifest, isSigned: isSigned, now: now) {
+      return objection
+    }
+    guard isSigned else { return nil }
+    // Pages of two generations, each signed, would make a third one that nobody published.
+    if case .page = part.kind, manifest.generated != time {
+      return Failure(.signature, "it was generated at another time than the manifest it belongs to")
+    }
+    return objection(toAge: manifest, stored: stored, isSigned: true, policy: policy)
+  }
+
+  private static func mismatch(
+    of manifest: Manifest,
+    _ segment: SegmentDeclaration,
+    _ bundleID: String?
+  ) -> Failure? {
+    if let named = manifest.segment, named != segment.name {
+      return Failure(
+        .manifestInvalid,
+        "it is the manifest of segment `\(named)`, not of `\(segment.name)`"
+      )
+    }
+    guard let ours = bundleID, let theirs = manifest.bundleID, ours != theirs else { return nil }
+    return Failure(
+      .bundleMismatch,
+      "its `bundle_id` is `\(theirs)`, the configuration's is `\(ours)`"
+    )
+  }
+
+  /// A signature proves who made it; only times prove that it is not an old one shown again.
+  private static func objection(
+    toTimesOf manifest: Manifest,
+    isSigned: Bool,
+    now: Instant
+  ) -> Failure? {
+    if isSigned, manifest.generated == nil {
+      return Failure(.signature, "it does not say when it was `generated`")
+    }
+    guard let expires = manifest.expires else {
+      return isSigned ? Failure(.signature, "it does not say when it `expires`") : nil
+    }
+    guard expires <= now else { return nil }
+    return Failure(
+      isSigned ? .signature : .manifestGuard,
+      "it expired at \(Timestamp.format(expires))"
+    )
+  }
+
+  private static func objection(
+    toAge manifest: Manifest,
+    stored: Instant?,
+    isSigned: Bool,
+    policy: RunPolicy
+  ) -> Failure? {
+    guard let old = stored, let new = manifest.generated, new < old, !policy.allowsRollback else {
+      return nil
+    }
+    return Failure(
+      isSigned ? .rollback : .manifestGuard,
+      "it was generated at \(Timestamp.format(new)), before the stored one (\(Timestamp.format(old))); "
+        + "`--allow rollback` accepts it once"
+    )
   }
 }

@@ -5,14 +5,17 @@ package enum Planner {
     package var inventory: Inventory
     /// Objects the index names and the file system has lost.
     package var missing: Set<ContentDigest>
-    package var policy: RunPolicy
+    package let shared: Shared<RunPolicy>
+    package var policy: RunPolicy {
+      _read { yield shared.value }
+    }
     package var now: Instant
 
     package init(inventory: Inventory, missing: Set<ContentDigest>, policy: RunPolicy, now: Instant)
     {
       self.inventory = inventory
       self.missing = missing
-      self.policy = policy
+      shared = Shared(policy)
       self.now = now
     }
   }
@@ -55,7 +58,9 @@ package enum Planner {
           ? RequestPurpose(itemType: entries.type(at: index)) : .other,
         full: full
       )
-      guard let position = inventory.position(of: entries.key(at: index)) else {
+      // What only passes through is asked for whatever is stored.
+      let known = segment.isStored ? inventory.position(of: entries.key(at: index)) : nil
+      guard let position = known else {
         let (decision, reason) = judge.decide(wanted, row: nil, strong: [:], isMissing: false)
         fragment.steps.append(
           PlannedStep(entry: index, row: nil, decision: decision, reason: reason)
@@ -91,7 +96,7 @@ package enum Planner {
       fragment.keptBytes += row.size
       if !isHeld { fragment.joining.append(row.item) }
     }
-    if holder != nil {
+    if holder != nil, segment.isStored {
       fragment.leaving = inventory.positions(of: key).filter { !isNamed[Int($0)] }
     }
     return fragment

@@ -1,18 +1,26 @@
 /// The further places of an item, where servers are known that have the same paths.
 package enum AlternateSources {
-  /// One URL for each server, in order and without repetition.
+  /// The URLs that are named for the item itself, then one for each server, in order and without
+  /// repetition.
   ///
   /// Below `base` a server stands for the base with all that follows it; elsewhere it replaces
   /// scheme and host, its own path going first.
-  package static func urls(of item: WebURL, base: WebURL?, servers: [WebURL]) -> [WebURL] {
+  package static func urls(
+    of item: WebURL,
+    named: [WebURL] = [],
+    base: WebURL?,
+    servers: [WebURL]
+  ) -> [WebURL] {
     var seen: Set<WebURL> = [item]
-    return servers.compactMap { server in
-      let rest = base.flatMap { remainder(of: item, below: $0) } ?? wholePath(of: item)
-      let prefix = server.string.prefix { $0 != "?" }
-      let joined = (prefix.hasSuffix("/") ? prefix.dropLast() : prefix) + "/" + rest
-      guard let url = try? WebURL(String(joined)), seen.insert(url).inserted else { return nil }
-      return url
-    }
+    let own = named.filter { seen.insert($0).inserted }
+    return own
+      + servers.compactMap { server in
+        let rest = base.flatMap { remainder(of: item, below: $0) } ?? wholePath(of: item)
+        let prefix = server.string.prefix { $0 != "?" }
+        let joined = (prefix.hasSuffix("/") ? prefix.dropLast() : prefix) + "/" + rest
+        guard let url = try? WebURL(String(joined)), seen.insert(url).inserted else { return nil }
+        return url
+      }
   }
 
   /// What follows the folder of the base, which is how a relative reference would be read.

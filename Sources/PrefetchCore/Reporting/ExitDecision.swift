@@ -7,7 +7,7 @@ extension ExitStatus {
     }
     let failures = Self.failures(of: report)
     // Trust counts also where the item is not required.
-    if failures.contains(where: { $0.code.category == .trust }) {
+    if failures.contains(where: \.isTrust) {
       self = .trust
     } else if Self.hasDiskTrouble(report) {
       self = .io
@@ -25,8 +25,14 @@ extension ExitStatus {
 
   private struct Finding {
     var code: ErrorCode
+    /// A guard that a signed manifest does not pass was met by somebody with the key, or tampered with.
+    var isSigned = false
     /// Failures of what is not required do not change the exit status.
     var counts: Bool
+
+    var isTrust: Bool {
+      code.category == .trust || isSigned && code == .manifestGuard
+    }
   }
 
   private static func failures(of report: Report) -> [Finding] {
@@ -34,7 +40,13 @@ extension ExitStatus {
       item.failure.map { Finding(code: $0.code, counts: item.isRequired) }
     }
     let manifests = report.segments.compactMap { segment in
-      segment.manifest.failure.map { Finding(code: $0.code, counts: segment.isRequired) }
+      segment.manifest.failure.map {
+        Finding(
+          code: $0.code,
+          isSigned: segment.manifest.needsSignature,
+          counts: segment.isRequired
+        )
+      }
     }
     let registration = report.registration.map { Finding(code: $0.code, counts: true) }
     return items + manifests + [registration].compactMap(\.self)

@@ -106,11 +106,11 @@ package struct Totals: Hashable, Sendable {
       bytesSaved += size
     case .fetch:
       fetched += 1
-      bytesStored += size
+      bytesStored += item.isStored ? size : 0
       unknownSizes += item.size == nil ? 1 : 0
     case .update:
       updated += 1
-      bytesStored += size
+      bytesStored += item.isStored ? size : 0
       unknownSizes += item.size == nil ? 1 : 0
     case .defer:
       deferred += 1
@@ -119,7 +119,7 @@ package struct Totals: Hashable, Sendable {
     case .remove:
       removed += 1
     }
-    if item.source == .network { bytesBody += size }
+    if item.source == .network || item.source == .alternate { bytesBody += size }
   }
 
   /// As each of them would be counted by itself.

@@ -2,7 +2,7 @@ package import PrefetchCore
 
 extension DiskStore {
   package func commit(_ changes: [StoreChange]) throws(Failure) -> [RemovedContent] {
-    let bodies = changes.compactMap(\.body)
+    let bodies = changes.flatMap(\.bodies)
     let removed = try change(publishing: bodies) { (writer, adopts) throws(Failure) in
       for change in changes {
         try writer.apply(change, isStored: adopts)

@@ -20,7 +20,7 @@ extension DiskStore {
       }
     }
     guard !changed.isEmpty else { return [] }
-    let expected = ExpectedObjects(inventory, manifests: try segments().compactMap(\.manifest))
+    let expected = ExpectedObjects(inventory, manifests: try segments().flatMap(\.manifests))
     var missing: Set<ContentDigest> = []
     for (prefix, modified) in changed {
       let present = try objects?.digests(in: prefix) ?? []

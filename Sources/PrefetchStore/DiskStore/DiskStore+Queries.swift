@@ -7,8 +7,11 @@ extension DiskStore {
         "SELECT \(SegmentRow.columns) FROM segments ORDER BY identity, name"
       )
       var segments: [SegmentRecord] = []
+      var documents = try DocumentRow.bySegment(database())
       while try rows.step() {
-        segments.append(try SegmentRow.read(rows))
+        var record = try SegmentRow.read(rows)
+        record.documents = documents.removeValue(forKey: rows.number(0)) ?? []
+        segments.append(record)
       }
       return segments
     }

@@ -71,6 +71,21 @@ extension Schema {
       INSERT INTO upkeep (one, changes) VALUES (1, 0);
       """,
       flatItems,
+      """
+      CREATE TABLE segment_documents (
+        segment INTEGER NOT NULL,
+        position INTEGER NOT NULL,
+        url TEXT NOT NULL,
+        final_url TEXT,
+        etag TEXT,
+        last_modified TEXT,
+        digest BLOB NOT NULL,
+        generated INTEGER,
+        is_signature INTEGER NOT NULL,
+        PRIMARY KEY (segment, position)
+      ) STRICT, WITHOUT ROWID;
+      CREATE INDEX segment_documents_by_digest ON segment_documents (digest);
+      """,
     ],
     rebuildNote: "UPDATE upkeep SET rebuilt_at=?1",
     rebuildDoubt: "UPDATE segments SET quiet_until=NULL"

@@ -13,6 +13,7 @@ final class IndexWriter {
   private let items: ItemRows
   private let holders: HolderSets
   private let segments: SegmentRows
+  private let documents: DocumentRows
   private let listMembers: Statement
   private var locks = LockRule(now: Instant(milliseconds: 0))
   /// Sets of segments that may no longer be quiet.
@@ -22,6 +23,7 @@ final class IndexWriter {
     items = try ItemRows(database)
     holders = try HolderSets(database)
     segments = try SegmentRows(database)
+    documents = try DocumentRows(database)
     listMembers = try database.prepare("SELECT item FROM items WHERE holders=?1 ORDER BY item")
   }
 
@@ -67,6 +69,8 @@ final class IndexWriter {
       }
     case .segment(let record, let manifest):
       try write(record, manifest: manifest)
+    case .documents(let key, let records, _):
+      try write(records, of: key, isStored: isStored)
     case .forget(let key):
       try forget(key)
     }
@@ -232,8 +236,28 @@ final class IndexWriter {
     try segments.write(record)
   }
 
+  private func write(
+    _ records: [DocumentRecord],
+    of key: SegmentKey,
+    isStored: (ContentDigest) throws(Failure) -> Bool
+  ) throws(Failure) {
+    let segment = try segments.makingNumber(of: key)
+    let old = try documents.digests(of: segment)
+    for record in records where !old.contains(record.digest) {
+      guard try isStored(record.digest) else {
+        throw Failure(.storeDamaged, "no stored document `\(record.digest)` for `\(record.url)`")
+      }
+    }
+    try documents.replace(of: segment, with: records)
+    for digest in old { released.updateValue(nil, forKey: digest) }
+  }
+
   private func forget(_ key: SegmentKey) throws(Failure) {
     guard let segment = try segments.find(key) else { return }
+    for digest in try documents.digests(of: segment.number) {
+      released.updateValue(nil, forKey: digest)
+    }
+    try documents.replace(of: segment.number, with: [])
     if let manifest = segment.manifest {
       released.updateValue(nil, forKey: manifest)
     }

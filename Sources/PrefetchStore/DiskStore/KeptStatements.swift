@@ -41,7 +41,8 @@ final class ObjectReferences {
     statement = try database.prepare(
       """
       SELECT EXISTS (SELECT 1 FROM items WHERE \(Self.namesDigest)) \
-      OR EXISTS (SELECT 1 FROM segments WHERE manifest=?1)
+      OR EXISTS (SELECT 1 FROM segments WHERE manifest=?1) \
+      OR EXISTS (SELECT 1 FROM segment_documents WHERE digest=?1)
       """
     )
   }

@@ -93,7 +93,8 @@ extension DiskStore {
         """
         SELECT digest, size, url FROM items WHERE digest IS NOT NULL UNION ALL \
         SELECT manifest, NULL, coalesce(manifest_url, name) FROM segments \
-        WHERE manifest IS NOT NULL ORDER BY 1, 2 DESC, 3
+        WHERE manifest IS NOT NULL UNION ALL \
+        SELECT digest, NULL, url FROM segment_documents ORDER BY 1, 2 DESC, 3
         """
       )
       var objects: [NamedObject] = []
@@ -141,7 +142,10 @@ extension DiskStore {
     let segments = try database().prepare(
       "UPDATE segments SET manifest=NULL, etag=NULL, last_modified=NULL WHERE manifest=?1"
     )
+    let documents = try database().prepare("DELETE FROM segment_documents WHERE digest=?1")
     for digest in digests {
+      try documents.bind(1, digest)
+      try documents.run()
       try writer.forgetBody(digest) { url throws(Failure) in try record(url: url) }
       try segments.bind(1, digest)
       try segments.run()

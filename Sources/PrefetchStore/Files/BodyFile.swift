@@ -59,14 +59,20 @@ final class BodyFile: BodySink {
     guard !isOver else { throw Failure(.internal, "a body can only be finished once") }
     isOver = true
     try flush()
+    guard plan.keepsBytes else { return finished(number: 0) }
     let staged = if let target { target } else { try area.openFile() }
     target = nil
     if staged.part == nil, let key = plan.partialKey {
       area.forgetPart(key)
     }
+    return finished(number: try area.register(staged))
+  }
+
+  /// Zero is the number of no body, so that there is nothing to read or to discard.
+  private func finished(number: Int) -> StagedBody {
     let digests = hasher.finish()
     return StagedBody(
-      id: try area.register(staged),
+      id: number,
       digest: digests.sha256,
       size: size,
       otherDigests: digests.others,
@@ -106,6 +112,7 @@ final class BodyFile: BodySink {
 
   private func write(_ bytes: RawSpan) throws(Failure) {
     beginning.take(bytes)
+    guard plan.keepsBytes else { return }
     if target == nil {
       target = try area.openFile()
     }

@@ -1,0 +1,53 @@
+/// What prefetch.yaml(5) says of which items a segment takes, and where from.
+extension ConfigurationManual {
+  static let itemRules = [choice, mirrors, passing, signatures]
+
+  private static let choice = ConfigurationProse(
+    title: "Choice of items",
+    paragraphs: [
+      "`include` takes the items that one of its patterns matches, `exclude` leaves those that one of its patterns matches, and `keep` takes so many of the newest that remain. A pattern is held against the published name of an item (`path`), or else against the path of its URL, without percent-encoding and query. One without a slash is about the last part, one with a slash about the whole path, whether or not it begins with one: `*`, `?` and `[a-z]` stay within one part, `**` goes over several, `**/` also over none, and a slash at the end takes everything below. The newest are those with the latest time of publication; without times the first of the list count. What is left is no item of the segment: it is not fetched, and leaves the cache when it was there. The guards against shrunken manifests count before the choice, so that a narrower pattern is no mishap.",
+      "A manifest may consist of several documents: pages, the sitemaps of an index, the lists of a package index. Each is asked for under the same rules as the manifest, conditionally, and kept. If one of them cannot be had or read, the manifest as a whole has failed, and the last good generation stays. At most 100 further pages, 1,000 sitemaps two levels deep and 10,000 packages are read. `cross_host` lets formats name other hosts that by themselves may not.",
+    ],
+    example: """
+      segments:
+        - name: toolchain
+          manifest: https://dl.example.com/v1.2/SHA256SUMS
+          include: ["*-linux-amd64.*", "docs/**"]
+          exclude: ["*.asc"]
+        - name: podcast
+          manifest: https://media.example.com/feed.xml
+          keep: 10
+      """
+  )
+
+  private static let mirrors = ConfigurationProse(
+    title: "Mirrors",
+    paragraphs: [
+      "An item is looked for at its URL first, then at its own `alternates`, then at those of the segment, which stand for the base of the manifest or else for scheme and host, then at those that the manifest names for itself. The next place is tried when one cannot be reached, says that it does not have it, or serves something that is not what was declared. Validators are sent only to the URL that gave them, and headers of the configuration only to the servers that it names. The report tells each place that was tried, in `sources`."
+    ],
+    example: nil
+  )
+
+  private static let passing = ConfigurationProse(
+    title: "Warming another cache",
+    paragraphs: [
+      "With `store: false` the items of a segment are asked for so that a cache on the way has them: each run asks for every item, without conditions, reads what comes, checks what is declared of it, counts it, and keeps nothing. What the segment had stored before is neither used nor removed. `head: true` asks for the headers alone and implies `store: false`; saying `store: true` besides is an error. Segments with different `headers` ask each for itself, also for the same URL. A dry run does not ask."
+    ],
+    example: """
+      segments:
+        - name: warm-brotli
+          manifest: https://www.example.com/sitemap.xml
+          store: false
+          headers: { Accept-Encoding: br }
+      """
+  )
+
+  private static let signatures = ConfigurationProse(
+    title: "Signed manifests",
+    paragraphs: [
+      "With `manifest_keys`, public keys as `minisign` prints them, a manifest counts only if one of them signed it: its signature is expected at the URL of the manifest with `.minisig` behind the path, of a local file beside it. It is verified before anything of the manifest is read. `generated` and `expires` are required, from the manifest itself, or from the signed comment as `prefetch manifest sign` writes it: `timestamp:SECONDS`, `expires:SECONDS` between tabs. Where that comment has `file:NAME`, it must be the manifest's own name, unless the manifest says which `segment` it is for. An unsigned, wrongly signed or expired one is a `signature` failure, one older than the stored one a `rollback`; the run ends with 5, and nothing changes. Whatever else the guards refuse in a signed manifest ends with 5 as well.",
+      "Every further document must be signed likewise; pages must say the same `generated` as the first. The lists of a package index need no signature where the signed manifest demands digests. An empty list for a segment takes back the keys that hold for all.",
+    ],
+    example: nil
+  )
+}

@@ -1,0 +1,271 @@
+/// The documents that make up a manifest: each is asked for under the whole policy, and read once it
+/// and what signs it are here.
+extension Dispatcher {
+  /// Asks a server for a document, or finds that nobody is to be asked.
+  mutating func ask(document number: Int, now: Moment, into effects: inout [Effect]) {
+    let document = documents[number]
+    let index = document.segment
+    guard let url = document.url else { return }
+    guard halt == nil else { return settleManifestHalted(index, into: &effects) }
+    let policy = request.policy
+    let refusal = policy.refusal(of: url, for: .manifest, named: document.namer, at: now.wall)
+    if let refusal { return fail(document: number, refusal, now: now, into: &effects) }
+    if let deferral = deferral(ofSegment: index) {
+      return documentAnswered(
+        number,
+        .deferred(deferral, status: nil),
+        now: now,
+        into: &effects
+      )
+    }
+    if policy.isOffline {
+      guard document.stored != nil else {
+        let failure = Failure(.noNetwork, "nothing is stored, and `--offline` asks nothing")
+        return fail(document: number, failure, now: now, into: &effects)
+      }
+      return useStored(number, status: .skipped, now: now, into: &effects)
+    }
+    let stored = policy.refetchesAll ? nil : document.stored
+    let declaration = segments[index].declaration
+    let headers = Self.ownHeaders(of: document, declaration)
+    documents[number].exchange = Exchange(
+      url: url,
+      headers: headers,
+      credentials: request.credentials,
+      conditions: stored?.validators ?? Validators(),
+      conditionURL: stored?.finalURL,
+      sizeLimit: document.isSignature
+        ? SignatureDemand.sizeLimit : request.policy.maximumManifestSize,
+      purpose: .manifest,
+      provenance: document.namer,
+      holdsLicense: headers.count > declaration.headers.count,
+      isOriginChosen: !connections.addsHeaders || Self.isChosen(document, declaration),
+      accept: document.part?.accept
+    )
+    enqueue(.document(number), now: now, into: &effects)
+  }
+
+  /// What the configuration says is sent to the manifest's own server, and to no other one.
+  private static func ownHeaders(
+    of document: DocumentWork,
+    _ declaration: SegmentDeclaration
+  ) -> [HeaderField] {
+    guard let url = document.url else { return [] }
+    switch declaration.source {
+    case .remote(let manifest) where manifest.origin == url.origin:
+      return declaration.headers + declaration.manifestHeaders
+    case .file where declaration.base?.origin == url.origin:
+      return declaration.headers
+    case .remote, .file, .inline:
+      return []
+    }
+  }
+
+  /// Whether its server was chosen by the configuration or a file here.
+  private static func isChosen(
+    _ document: DocumentWork,
+    _ declaration: SegmentDeclaration
+  ) -> Bool {
+    guard let url = document.url else { return true }
+    if case .file = declaration.source { return document.namer == .local }
+    return declaration.chose(url)
+  }
+
+  // MARK: Answers
+
+  mutating func documentAnswered(
+    _ number: Int,
+    _ step: Exchange.Step,
+    now: Moment,
+    into effects: inout [Effect]
+  ) {
+    let index = documents[number].segment
+    guard segments[index].isGathering else { return drop(step, into: &effects) }
+    switch step {
+    case .ask, .wait:
+      settleManifestHalted(index, into: &effects)
+    case .failed(let failure, let status):
+      note(status: status, of: number)
+      if failure.code == .cancelled {
+        return brokenOff(.document(number), now: now, into: &effects)
+      }
+      fail(document: number, failure, now: now, into: &effects)
+    case .deferred(let deferral, let status):
+      note(status: status, of: number)
+      segments[index].manifest.status = .skipped
+      segments[index].deferral = deferral
+      settleManifestFailure(index, nil, now: now, into: &effects)
+    case .answered(let response):
+      note(status: response.status, of: number)
+      documentReceived(number, response, now: now, into: &effects)
+    }
+  }
+
+  /// What came for a document that nobody waits for any more.
+  mutating func drop(_ step: Exchange.Step, into effects: inout [Effect]) {
+    if case .answered(let response) = step, let body = response.body {
+      effects.append(.discard(body))
+    }
+  }
+
+  /// The report tells how the manifest itself was answered.
+  private mutating func note(status: Int?, of number: Int) {
+    guard case .manifest = documents[number].role else { return }
+    segments[number].manifest.httpStatus = status
+  }
+
+  private mutating func documentReceived(
+    _ number: Int,
+    _ response: TransferResponse,
+    now: Moment,
+    into effects: inout [Effect]
+  ) {
+    guard var exchange = documents[number].exchange, let url = documents[number].url else { return }
+    let index = documents[number].segment
+    if storeFailure != nil {
+      if let body = response.body { effects.append(.discard(body)) }
+      return settleManifestHalted(index, into: &effects)
+    }
+    if response.status == 304, exchange.isConditional, let stored = documents[number].stored {
+      guard Revalidation.confirms(response.headers, stored: stored.validators) else {
+        exchange.dropConditions()
+        documents[number].exchange = exchange
+        return reask(.document(number), now: now, into: &effects)
+      }
+      return useStored(number, status: .notModified, now: now, into: &effects)
+    }
+    guard let body = response.body else {
+      let failure = Self.failure(
+        status: response.status,
+        carriesCredentials: exchange.carriesCredentials
+      )
+      return fail(document: number, failure, now: now, into: &effects)
+    }
+    documents[number].staged = body
+    documents[number].bytes = .staged(body)
+    documents[number].finalURL = exchange.hop
+    var record = DocumentRecord(url: url.string, digest: body.digest)
+    record.finalURL = exchange.hop.string
+    record.validators = Validators(
+      entityTag: response.headers["ETag"],
+      lastModified: response.headers["Last-Modified"]
+    )
+    record.isSignature = documents[number].isSignature
+    documents[number].accepted = record
+    guard !documents[number].isSignature else {
+      return signatureIsHere(number, now: now, into: &effects)
+    }
+    segments[index].manifest.bytes = (segments[index].manifest.bytes ?? 0) + body.size
+    segments[index].manifest.status = .fetched
+    documents[number].mime = response.headers["Content-Type"].map(BodyCheck.essence)
+    if let mime = documents[number].mime,
+      let objection = ManifestGuard.objection(toType: mime, of: documents[number].part)
+    {
+      return fail(document: number, objection, now: now, into: &effects)
+    }
+    if case .manifest = documents[number].role {
+      segments[index].accepted = recordOfManifest(index, record)
+    }
+    readWhenSigned(number, now: now, into: &effects)
+  }
+
+  private mutating func recordOfManifest(_ index: Int, _ document: DocumentRecord) -> SegmentRecord
+  {
+    var record = segments[index].recorded ?? SegmentRecord(key: segments[index].key)
+    record.manifestURL = document.url
+    record.manifestFinalURL = document.finalURL
+    record.validators = document.validators
+    return record
+  }
+
+  /// The document is as the last run left it.
+  private mutating func useStored(
+    _ number: Int,
+    status: ManifestResult.Status,
+    now: Moment,
+    into effects: inout [Effect]
+  ) {
+    guard let stored = documents[number].stored else { return }
+    let index = documents[number].segment
+    documents[number].bytes = .stored(stored.digest)
+    documents[number].finalURL = try? WebURL(stored.finalURL ?? stored.url)
+    documents[number].accepted = stored
+    if case .manifest = documents[number].role {
+      segments[index].manifest.status = status
+      if isQuiet(index, now: now) {
+        segments[index].isGathering = false
+        return settleQuiet(index, now: now, into: &effects)
+      }
+    }
+    if documents[number].isSignature {
+      return signatureIsHere(number, now: now, into: &effects)
+    }
+    readWhenSigned(number, now: now, into: &effects)
+  }
+
+  // MARK: Failures
+
+  /// Without any of its documents a manifest is not whole: the last good generation stays.
+  mutating func fail(
+    document number: Int,
+    _ given: Failure,
+    now: Moment,
+    into effects: inout [Effect]
+  ) {
+    let document = documents[number]
+    var failure = given
+    if let url = document.url {
+      switch document.role {
+      case .manifest: break
+      case .part: failure.message = "`\(url.redacted)`: \(failure.message)"
+      case .signature:
+        // Whatever stands in its place, it proves nothing; only lost connections may come back.
+        if [.gone, .http, .tooLarge, .credentialsRefused].contains(failure.code) {
+          failure = Failure(.signature, "it is not signed: `\(url.redacted)`: \(failure.message)")
+        } else {
+          failure.message = "its signature `\(url.redacted)`: \(failure.message)"
+        }
+      }
+    }
+    // What is no manifest at all is a mishap of the server, not a mistake of the publisher.
+    let isRefused = [.manifestGuard, .signature, .rollback].contains(failure.code)
+    if isRefused { return refuse(document.segment, failure, now: now, into: &effects) }
+    manifestFailed(document.segment, failure, now: now, into: &effects)
+  }
+
+  /// Lets go of all documents of a segment, and calls back those that are under way.
+  mutating func dropDocuments(_ index: Int, into effects: inout [Effect]) {
+    let wasGathering = segments[index].isGathering
+    segments[index].isGathering = false
+    segments[index].accepted = nil
+    var underWay: Set<String> = []
+    var jobs: Set<Int> = []
+    for number in documents.indices where documents[number].segment == index {
+      if let staged = documents[number].staged { effects.append(.discard(staged)) }
+      if let exchange = documents[number].exchange, documents[number].bytes == nil {
+        underWay.insert(exchange.hop.authority)
+        jobs.insert(Job.document(number).number)
+      }
+      documents[number].staged = nil
+      documents[number].manifest = nil
+    }
+    // After a halt nobody waits any more, and what is on the wire was called back.
+    guard wasGathering, halt == nil else { return }
+    for (id, job) in inFlight.sorted(by: { $0.key < $1.key }) where isDocument(job, of: index) {
+      effects.append(.cancelTransfer(id))
+    }
+    waiting.remove(jobs)
+    for authority in underWay.sorted() { removeQueued(index, from: queue.table.host(authority)) }
+  }
+
+  private mutating func removeQueued(_ index: Int, from host: HostID) {
+    for number in queue.removeAll(of: host) where !isDocument(Job(number: number), of: index) {
+      queue.append(number, to: host, rank: place(of: Job(number: number)).1)
+    }
+  }
+
+  private mutating func isDocument(_ job: Job, of index: Int) -> Bool {
+    guard case .document(let number) = job else { return false }
+    return documents[number].segment == index
+  }
+}

@@ -1,0 +1,293 @@
+/// From documents that are here to one manifest.
+extension Dispatcher {
+  /// Has a document read, once what has to prove it is here as well.
+  mutating func readWhenSigned(_ number: Int, now: Moment, into effects: inout [Effect]) {
+    guard isToBeSigned(number) else { return read(number, into: &effects) }
+    guard documents[number].signature == nil, let url = documents[number].url else {
+      return read(number, into: &effects)
+    }
+    let index = documents[number].segment
+    guard let place = Self.signatureURL(of: url) else {
+      let failure = Failure(.signature, "its URL is too long for a signature beside it")
+      return fail(document: number, failure, now: now, into: &effects)
+    }
+    let signature = add(
+      .signature(of: number),
+      at: place,
+      to: index,
+      named: documents[number].namer
+    )
+    documents[number].signature = signature
+    // What was stored with a document is what signed it, so nobody has to be asked.
+    if case .stored = documents[number].bytes, let stored = documents[signature].stored {
+      documents[signature].bytes = .stored(stored.digest)
+      documents[signature].accepted = stored
+      return signatureIsHere(signature, now: now, into: &effects)
+    }
+    ask(document: signature, now: now, into: &effects)
+  }
+
+  mutating func signatureIsHere(_ signature: Int, now: Moment, into effects: inout [Effect]) {
+    guard case .signature(let number) = documents[signature].role else { return }
+    segments[documents[signature].segment].openDocuments -= 1
+    read(number, into: &effects)
+  }
+
+  /// What an index says of a package is proved by the digests that the signed manifest demands.
+  private mutating func isToBeSigned(_ number: Int) -> Bool {
+    let document = documents[number]
+    return Self.isToBeSigned(document, segments[document.segment].declaration)
+  }
+
+  private static func isToBeSigned(
+    _ document: DocumentWork,
+    _ declaration: SegmentDeclaration
+  ) -> Bool {
+    guard !declaration.manifestKeys.isEmpty else { return false }
+    if case .packageIndex(let wish) = document.part?.kind {
+      return !wish.digests.contains { $0.algorithm.isTrustworthy }
+    }
+    return true
+  }
+
+  /// The path with the suffix behind it, whatever the query.
+  static func signatureURL(of url: WebURL) -> WebURL? {
+    let end = url.string.firstIndex(of: "?") ?? url.string.endIndex
+    return try? WebURL(url.string[..<end] + SignatureDemand.suffix + url.string[end...])
+  }
+
+  private mutating func add(
+    _ role: DocumentWork.Role,
+    at url: WebURL,
+    to index: Int,
+    named namer: Provenance
+  ) -> Int {
+    var document = DocumentWork(segment: index, role: role, url: url, named: namer)
+    document.stored = segments[index].knownDocuments[url.string]
+    documents.append(document)
+    segments[index].openDocuments += 1
+    return documents.count - 1
+  }
+
+  private mutating func read(_ number: Int, into effects: inout [Effect]) {
+    let document = documents[number]
+    guard let bytes = document.bytes else { return }
+    let declaration = segments[document.segment].declaration
+    let base: WebURL? =
+      switch document.part?.kind {
+      case nil, .page: declaration.base ?? document.finalURL
+      case .sitemap, .packageIndex: document.finalURL
+      }
+    let path: String? = if case .file(let path) = bytes { path } else { nil }
+    var source = ManifestSource(
+      bytes: bytes,
+      base: base,
+      mime: document.mime,
+      name: document.url?.redacted ?? path ?? segments[document.segment].key.name,
+      rules: declaration.manifestRules
+    )
+    source.part = document.part?.kind
+    if isToBeSigned(number) { source.proof = proof(of: document, path: path) }
+    readingCount += 1
+    effects.append(.readDocument(number, source))
+  }
+
+  private mutating func proof(of document: DocumentWork, path: String?) -> SignatureDemand? {
+    let keys = segments[document.segment].declaration.manifestKeys
+    if let path {
+      return SignatureDemand(
+        bytes: .file(path + SignatureDemand.suffix),
+        name: path + SignatureDemand.suffix,
+        keys: keys,
+        fileName: Self.lastPart(of: path)
+      )
+    }
+    guard let url = document.url, let signature = document.signature,
+      let bytes = documents[signature].bytes
+    else { return nil }
+    return SignatureDemand(
+      bytes: bytes,
+      name: documents[signature].url?.redacted ?? "",
+      keys: keys,
+      fileName: Hexadecimal.decodePercent(Self.lastPart(of: url.path).utf8)
+    )
+  }
+
+  private static func lastPart(of path: String) -> String {
+    String(path.split(separator: "/", omittingEmptySubsequences: false).last ?? "")
+  }
+
+  // MARK: What was read
+
+  mutating func documentRead(
+    _ number: Int,
+    _ reading: Result<Manifest, Failure>,
+    now: Moment,
+    into effects: inout [Effect]
+  ) {
+    let index = documents[number].segment
+    readingCount -= 1
+    guard segments[index].isGathering else { return }
+    if storeFailure != nil { return settleManifestHalted(index, into: &effects) }
+    switch reading {
+    case .failure(let failure):
+      if asksAgain(number, after: failure, now: now, into: &effects) { return }
+      fail(document: number, failure, now: now, into: &effects)
+    case .success(let manifest):
+      // The same bytes may have been signed anew, for longer.
+      let isOver = isToBeSigned(number) && manifest.expires.map { $0 <= now.wall } ?? false
+      let expiry = Failure(.signature, "it expired")
+      if isOver, asksAgain(number, after: expiry, now: now, into: &effects) { return }
+      take(manifest, of: number, now: now, into: &effects)
+    }
+  }
+
+  /// What the store has lost, or what proves a stored document no more, is asked for once more.
+  private mutating func asksAgain(
+    _ number: Int,
+    after failure: Failure,
+    now: Moment,
+    into effects: inout [Effect]
+  ) -> Bool {
+    guard [.storeDamaged, .signature].contains(failure.code), !request.policy.isOffline else {
+      return false
+    }
+    if let signature = documents[number].signature, documents[signature].exchange == nil {
+      documents[signature].bytes = nil
+      documents[signature].accepted = nil
+      documents[signature].stored = nil
+      segments[documents[number].segment].openDocuments += 1
+      ask(document: signature, now: now, into: &effects)
+      return true
+    }
+    guard failure.code == .storeDamaged, documents[number].staged == nil,
+      var exchange = documents[number].exchange, exchange.isConditional
+    else { return false }
+    exchange.dropConditions()
+    documents[number].exchange = exchange
+    documents[number].bytes = nil
+    // What signs the stored one need not sign what comes now.
+    if let signature = documents[number].signature {
+      if let staged = documents[signature].staged { effects.append(.discard(staged)) }
+      documents[signature].staged = nil
+      documents[number].signature = nil
+    }
+    reask(.document(number), now: now, into: &effects)
+    return true
+  }
+
+  private mutating func take(
+    _ manifest: Manifest,
+    of number: Int,
+    now: Moment,
+    into effects: inout [Effect]
+  ) {
+    let index = documents[number].segment
+    if let part = documents[number].part, let objection = objection(to: manifest, part, number, now)
+    {
+      return fail(document: number, objection, now: now, into: &effects)
+    }
+    documents[number].manifest = manifest
+    let isSigned = isToBeSigned(number)
+    documents[number].accepted?.generated = isSigned ? manifest.generated : nil
+    segments[index].openDocuments -= 1
+    let namer = documents[number].provenance
+    if !manifest.parts.isEmpty { segments[index].hasParts = true }
+    for part in manifest.parts {
+      do throws(Failure) {
+        guard try segments[index].parts.admit(part) else { continue }
+      } catch {
+        return fail(document: number, error, now: now, into: &effects)
+      }
+      let place = add(.part(part), at: part.url, to: index, named: namer)
+      documents[number].parts.append(place)
+    }
+    // Any of them may fail at once, and then nothing is wanted of the others.
+    for part in documents[number].parts {
+      guard segments[index].isGathering else { return }
+      ask(document: part, now: now, into: &effects)
+    }
+    guard segments[index].isGathering, segments[index].openDocuments == 0 else { return }
+    judge(index, now: now, into: &effects)
+  }
+
+  private mutating func objection(
+    to manifest: Manifest,
+    _ part: ManifestPart,
+    _ number: Int,
+    _ now: Moment
+  ) -> Failure? {
+    let index = documents[number].segment
+    return ManifestGuard.objection(
+      to: manifest,
+      asPart: part,
+      of: segments[index].declaration,
+      madeWith: documents[index].manifest?.generated,
+      stored: documents[number].stored?.generated,
+      isSigned: isToBeSigned(number),
+      policy: request.policy,
+      bundleID: request.bundleID,
+      now: now.wall
+    )
+  }
+
+  /// The manifest with all its parts, in the order in which they are named; they are let go of.
+  mutating func wholeManifest(_ index: Int) -> Manifest {
+    var whole = documents[index].manifest ?? Manifest()
+    documents[index].manifest = nil
+    var provenance = documents[index].provenance
+    for number in Self.parts(of: index, among: documents) {
+      guard let part = documents[number].manifest else { continue }
+      documents[number].manifest = nil
+      whole.add(part)
+      if documents[number].provenance == .publicServer { provenance = .publicServer }
+    }
+    segments[index].provenance = provenance
+    return whole
+  }
+
+  /// From the first to the last, each before its own parts.
+  private static func parts(of index: Int, among documents: [DocumentWork]) -> [Int] {
+    var numbers: [Int] = []
+    var line = Array(documents[index].parts.reversed())
+    while let number = line.popLast() {
+      numbers.append(number)
+      line += documents[number].parts.reversed()
+    }
+    return numbers
+  }
+
+  /// Has the index remember what belongs to the manifest, where that is not what it remembers.
+  mutating func acceptDocuments(_ index: Int, now: Moment, into effects: inout [Effect]) {
+    var records: [DocumentRecord] = []
+    var bodies: [StagedBody] = []
+    for number in [index] + Self.parts(of: index, among: documents) {
+      for place in [number == index ? nil : number, documents[number].signature] {
+        guard let place, let record = documents[place].accepted else { continue }
+        records.append(record)
+        if let staged = documents[place].staged { bodies.append(staged) }
+        documents[place].staged = nil
+      }
+    }
+    guard request.mode == .run else {
+      for body in bodies { effects.append(.discard(body)) }
+      return
+    }
+    guard !bodies.isEmpty || records != segments[index].recorded?.documents ?? [] else { return }
+    batch.add(
+      .documents(segments[index].key, records, bodies: bodies),
+      now: now.uptime
+    )
+  }
+}
+
+extension Manifest {
+  /// Takes in a part: what it lists, and the bounds that it sets.
+  package mutating func add(_ part: Manifest) {
+    entries.append(contentsOf: part.entries)
+    rejected += part.rejected
+    warnings += part.warnings
+    expires = [expires, part.expires].compactMap(\.self).min()
+    maximumFileSize = [maximumFileSize, part.maximumFileSize].compactMap(\.self).min()
+  }
+}

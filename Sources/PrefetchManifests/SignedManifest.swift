@@ -1,0 +1,30 @@
+package import PrefetchCore
+internal import PrefetchCrypto
+
+/// Manifests of which nothing is read before somebody trusted is known to have signed every byte.
+package enum SignedManifest {
+  package static func read(
+    _ bytes: RawSpan,
+    source: ManifestSource,
+    signature: [UInt8],
+    demand: SignatureDemand
+  ) throws(Failure) -> Manifest {
+    let comment: TrustedComment
+    do throws(Minisign.Fault) {
+      comment = try Minisign.verify(bytes, signature: signature, keys: demand.keys)
+    } catch {
+      throw Failure(.signature, "`\(demand.name)`: \(error)")
+    }
+    var manifest = try ManifestReader.read(bytes, source: source)
+    // One that says whose it is cannot stand in for another; any other is known by its name alone.
+    if manifest.segment == nil, let name = comment.file, name != demand.fileName {
+      throw Failure(
+        .signature,
+        "`\(demand.name)`: it was signed as `\(name)`, not as `\(demand.fileName)`"
+      )
+    }
+    manifest.generated = manifest.generated ?? comment.timestamp
+    manifest.expires = manifest.expires ?? comment.expires
+    return manifest
+  }
+}

@@ -1,0 +1,192 @@
+import PrefetchCore
+import PrefetchTestSupport
+import Testing
+
+@Suite("A manifest of several documents")
+struct PartTests {
+  typealias ExitStatus = PrefetchCore.ExitStatus
+
+  private static let fresh = [HeaderField("Cache-Control", "immutable, max-age=31536000")]
+  private static let type = [HeaderField("Content-Type", "application/json")]
+
+  let bench = Bench([
+    "/a": .init("A", headers: fresh), "/b": .init("B", headers: fresh),
+    "/c": .init("C", headers: fresh), "/d": .init("D", headers: fresh),
+  ])
+
+  init() {
+    publish("m.json", ["a"], next: "2.json")
+    publish("2.json", ["b"], next: "3.json")
+    publish("3.json", ["c"])
+  }
+
+  private func publish(_ name: String, _ items: [String], next: String? = nil) {
+    let lines = items.map { "{\"url\": \"\($0)\", \"id\": \"\($0)\"}" }.joined(separator: ", ")
+    let more = next.map { "\"next\": \"\($0)\", " } ?? ""
+    bench.site["/" + name] = .init(
+      "{\"format\": \"prefetch-manifest\", \"version\": 1, \(more)\"items\": [\(lines)]}",
+      headers: Self.type
+    )
+  }
+
+  private func publishSitemaps(_ children: [String]) {
+    let space = "xmlns=\"http://www.sitemaps.org/schemas/sitemap/0.9\""
+    let xml = [HeaderField("Content-Type", "application/xml")]
+    let lines = children.map { "<sitemap><loc>https://a.example/\($0).xml</loc></sitemap>" }
+    bench.site["/m.json"] = .init(
+      "<sitemapindex \(space)>\(lines.joined())</sitemapindex>",
+      headers: xml
+    )
+    for name in ["a", "b", "c"] {
+      bench.site["/\(name).xml"] = .init(
+        "<urlset \(space)><url><loc>https://a.example/\(name)</loc></url></urlset>",
+        headers: xml
+      )
+    }
+  }
+
+  private func run(_ mode: RunRequest.Mode = .run) throws -> Report {
+    try bench.run([("s", ["m.json"])], mode: mode)
+  }
+
+  private var bodies: Set<String> {
+    get throws { Set(try bench.contents.values) }
+  }
+
+  @Test("is read with all of them, and each is asked for with its own validators")
+  func whole() throws {
+    let first = try run()
+    #expect(ExitStatus(first) == .ok)
+    #expect(first.totals.fetched == 3)
+    #expect(try bodies == ["A", "B", "C"])
+    #expect(
+      try bench.store.segments().first?.documents.map(\.url).map { $0.suffix(6) } == [
+        "2.json", "3.json",
+      ]
+    )
+
+    let second = try run()
+    #expect(bench.asked == ["GET /2.json", "GET /3.json", "GET /m.json"])
+    #expect(second.totals.notModified == 3 && second.totals.kept == 3)
+    #expect(second.segments.first?.manifest.status == .notModified)
+
+    publish("3.json", ["c", "d"])
+    let third = try run()
+    #expect(third.totals.fetched == 1 && third.totals.notModified == 2)
+    #expect(third.segments.first?.manifest.status == .fetched)
+    #expect(try bodies == ["A", "B", "C", "D"])
+    #expect(bench.store.staging.bodyCount == 0)
+  }
+
+  @Test("is nothing without one of them", arguments: [404, 500, 200])
+  func missing(status: Int) throws {
+    bench.policy.retries.count = 0
+    _ = try run()
+    publish("m.json", [], next: "2.json")
+    bench.site["/3.json"] = .init(Array("<html>".utf8), headers: [], status: status)
+    let report = try run()
+    #expect(report.segments.first?.manifest.failure != nil)
+    #expect(report.segments.first?.state == .incomplete)
+    #expect(report.segments.first?.manifest.failure?.message.contains("3.json") == true)
+    #expect(try bodies == ["A", "B", "C"])
+    #expect(report.totals.removed == 0)
+    #expect(bench.store.staging.bodyCount == 0)
+    #expect(try bench.store.segments().first?.documents.count == 2)
+  }
+
+  @Test("loses what a page has no more, and lets go of pages that are gone")
+  func shrinks() throws {
+    _ = try run()
+    let old = try #require(try bench.store.segments().first?.documents.last?.digest)
+    publish("2.json", ["b"])
+    let report = try run()
+    #expect(report.totals.removed == 1)
+    #expect(try bodies == ["A", "B"])
+    #expect(try bench.store.segments().first?.documents.count == 1)
+    #expect(throws: (any Error).self) { try bench.store.withObject(old) { _ in } }
+    publish("m.json", ["a"])
+    _ = try run()
+    #expect(try bench.store.segments().first?.documents == [])
+    _ = try run()
+    #expect(bench.asked == ["GET /m.json"])
+  }
+
+  @Test("does not go round in circles", arguments: ["m.json", "2.json"])
+  func circle(target: String) throws {
+    publish("3.json", ["c"], next: target)
+    let report = try run()
+    #expect(report.segments.first?.manifest.failure?.code == .manifestInvalid)
+    #expect(try bodies == [])
+  }
+
+  @Test("has a hundred further pages at most")
+  func pages() throws {
+    for number in 2...103 {
+      publish("\(number).json", ["b"], next: number < 103 ? "\(number + 1).json" : nil)
+    }
+    #expect(try run().segments.first?.manifest.failure?.code == .manifestInvalid)
+    publish("101.json", ["c"])
+    #expect(ExitStatus(try run()) == .ok)
+  }
+
+  @Test("is planned with all of them, and offline from what is stored")
+  func dryAndOffline() throws {
+    let plan = try run(.plan)
+    #expect(bench.asked.filter { $0.hasSuffix(".json") }.count == 3)
+    #expect(plan.items.map(\.action) == [.fetch, .fetch, .fetch])
+    #expect(bench.store.commitCount == 0 && bench.store.staging.bodyCount == 0)
+    _ = try run()
+    bench.policy.isOffline = true
+    let offline = try run(.plan)
+    #expect(bench.asked == [])
+    #expect(offline.totals.kept == 3)
+  }
+
+  @Test("of which the store lost one asks for it again")
+  func lost() throws {
+    _ = try run()
+    let digest = try #require(try bench.store.segments().first?.documents.first?.digest)
+    bench.store.lost = [digest]
+    let report = try run()
+    #expect(ExitStatus(report) == .ok)
+    #expect(report.totals.kept == 3)
+    #expect(bench.asked.filter { $0 == "GET /2.json" }.count == 2)
+    #expect(bench.store.lost.isEmpty)
+  }
+
+  @Test("may be an index of sitemaps, in the order of which items stand")
+  func sitemaps() throws {
+    publishSitemaps(["c", "a", "b", "a"])
+    bench.listsKept = true
+    _ = try run()
+    let report = try run()
+    #expect(ExitStatus(report) == .ok)
+    #expect(report.items.map { $0.url.suffix(1) } == ["c", "a", "b"])
+    #expect(bench.asked == ["GET /a.xml", "GET /b.xml", "GET /c.xml", "GET /m.json"])
+  }
+
+  @Test("gives up the others as soon as one has failed")
+  func givesUp() throws {
+    publishSitemaps(["a", "b", "c"])
+    bench.policy.retries.count = 3
+    let transport = FakeTransport(staging: bench.store, site: bench.site)
+    let busy = FakeTransport(staging: bench.store) { request in
+      switch request.url.path {
+      case "/m.json":
+        let page = bench.site["/m.json"]
+        return .response(status: 200, headers: page?.headers ?? [], body: page?.body ?? [])
+      case "/a.xml": return .response(status: 404, headers: [], body: [])
+      case "/b.xml": return .never
+      default:
+        return .response(status: 503, headers: [HeaderField("Retry-After", "100")], body: [])
+      }
+    }
+    let manifest = SegmentDeclaration.Source.remote(try WebURL("https://a.example/m.json"))
+    let segment = SegmentDeclaration(name: "s", source: manifest)
+    let start = bench.clock.now().uptime
+    let report = try bench.run([segment], over: busy)
+    #expect(report.segments.first?.manifest.failure != nil)
+    #expect(bench.clock.now().uptime - start < .seconds(100))
+    #expect(ExitStatus(try bench.run([segment], over: transport)) == .ok)
+  }
+}
