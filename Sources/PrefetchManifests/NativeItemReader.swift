@@ -78,7 +78,8 @@ struct NativeItemReader {
     var digests: [ExpectedDigest] = []
     for entry in try mapping(node, "digests") {
       // Algorithms that are not known prove nothing either way.
-      guard let algorithm = DigestAlgorithm(rawValue: entry.key.lowercased().filter { $0 != "-" })
+      guard let algorithm = DigestAlgorithm(rawValue: entry.key.lowercased().filter { $0 != "-" }),
+        algorithm.isOfBytes
       else { continue }
       guard let text = entry.value.text, let digest = DigestText.decode(text, algorithm: algorithm)
       else {
