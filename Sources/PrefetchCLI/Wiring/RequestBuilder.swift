@@ -1,6 +1,7 @@
 import PrefetchConfig
 import PrefetchCore
 import PrefetchManifests
+import PrefetchSystem
 
 /// A configuration and the command line's wishes as the values that the engine understands.
 struct RequestBuilder {
@@ -111,6 +112,7 @@ struct RequestBuilder {
     rules.goProxy = segment.go.url
     rules.omitted = segment.omit
     rules.platforms = segment.platform
+    rules.machine = ThisMachine.platform()
     rules.included = segment.include
     rules.excluded = segment.exclude
     rules.kept = segment.keep
@@ -146,7 +148,9 @@ struct RequestBuilder {
     entry.headers = headers(item.headers).filter { !holdsLicense($0) }
     entry.path = item.path
     entry.alternates = item.alternates.filter { $0.url != nil }.enumerated()
-      .sorted { ($0.element.priority ?? .max, $0.offset) < ($1.element.priority ?? .max, $1.offset) }
+      .sorted {
+        ($0.element.priority ?? .max, $0.offset) < ($1.element.priority ?? .max, $1.offset)
+      }
       .compactMap(\.element.url)
     entry.lifetime =
       switch item.lifetime {
