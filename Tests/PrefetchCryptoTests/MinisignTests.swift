@@ -1,0 +1,312 @@
+import PrefetchCore
+import PrefetchCrypto
+import PrefetchTestSupport
+import Testing
+
+/// Keys and signatures that minisign 0.11 made, over `hi` and a line end where not said otherwise.
+private enum Made {
+  static let message = Array("hi\n".utf8)
+  static let publicKey = "RWQTgP3aCEdsVTXCc/fJD0Mc7szeT9rb2OaP4Oulk51LJqJkVPlfU9re"
+  static let publicKeyFile =
+    "untrusted comment: minisign public key 556C4708DAFD8013\n\(publicKey)\n"
+  static let otherKey = "RWTfdbLkeVCOj6sIhHOhqxca238+finlENOfZY9TMxDUrSJqeOdlaekl"
+  static let otherID = "8F8E5079E4B275DF"
+  static let secretKey = """
+    untrusted comment: minisign encrypted secret key
+    RWQAAEIyAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAE4D92ghHbFUd3doXuZA0Uh6Y0us7MZSUEtPss6x3D6ErbeyyWlfYUjXCc/fJD0Mc7szeT9rb2OaP4Oulk51LJqJkVPlfU9reAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=
+
+    """
+  /// Of `otherKey`, with the password `secret words`.
+  static let encryptedKey = """
+    untrusted comment: minisign encrypted secret key
+    RWRTY0IyBmpzGjqSiafMGZDD7k1Cb3BfoolHjS3xKJdYFh92MkEAAAACAAAAAAAAAEAAAAAAh+99ouM8cpUcF25pfPAT1JG8lnKe5yovr8KroqyPEDmxDOzczYqYc1EQnVSDDci6X8UBQTezFoXHyRFsigCObKM24qlRSydhvN9I2guL4VAEeW0g961hMsuC0tpQIRYh26Pq2P6D6rI=
+
+    """
+  static let signature = """
+    untrusted comment: signature from minisign secret key
+    RUQTgP3aCEdsVXChmjwebOzGGHKkpozUZVZHcC7S/FD+acCbaPuOJNO1aOvH5cgKm4NXcoFW8SVLJHkFvjlbPbRC5qGMfwgzWw8=
+    trusted comment: timestamp:1795327479\tfile:m\thashed
+    J3MaIBfPgOXI7eop7RYxFOybqdzuZDZHeSjH6Wlu8ikNRdB3ESpHElyzK9mCHwIpCPPsCHK2H5Bi7JyymhdYBg==
+
+    """
+  static let legacySignature = """
+    untrusted comment: signature from minisign secret key
+    RWQTgP3aCEdsVcWZA6rR+iWmdVR39Gq+X/2t+6esdEeJntoSWO0T/Yrb/Cy1lULju23DVA3xE9M5Ur/pk12wOKgiVUfLiZsMvwY=
+    trusted comment: Grüße
+    E7MxYK9G9/UAf7K0nkvTSsJxdNdNW6LJ/pG1sPnCJCaVNH/Wn0P8XHnxm7DnX2ZR6Em0JjGaAMYj0NBvYVRDBw==
+
+    """
+  static let otherSignature = """
+    untrusted comment: signature from minisign secret key
+    RWTfdbLkeVCOj8m9NMHEgfYK49LYYhs6leN2loQ4FLBEvqYVDKFBnPqrO7/08TioRGXLVv3uZhfMw/Kw8tnTkABaI8UxI5urmwg=
+    trusted comment: timestamp:1\tfile:m\texpires:2
+    5MMLMuuB96yUDnHtsr2a4txDKgclfaCIuyyVKZSD5MBllLMjblHbHSC95lqy6SaZZlZELk7N64iAy1LNW1vRAA==
+
+    """
+  static let emptySignature = """
+    untrusted comment: signature from minisign secret key
+    RUQTgP3aCEdsVWFQzonqaV9phErgm1NdRpit5OfXo0FU2O7kWLN6zN5Im+M9Telmar7lkMUsnG8MhjS3AxAeH7gD5MAoWOSfww0=
+    trusted comment: timestamp:1795327515\tfile:e\thashed
+    ZUydO6DKTzXgPcjFxBHCL/hEAa5DhErl+DTEOdQnECO/jGTq4GAc1qURl7/Gp1WIXbHXjqZpqAOiwN9d9AK6CA==
+
+    """
+
+  static func verify(
+    _ signature: String,
+    of message: [UInt8] = message,
+    keys: [String] = [publicKey]
+  ) throws -> TrustedComment {
+    try verify(Array(signature.utf8), of: message, keys: keys)
+  }
+
+  static func verify(
+    _ signature: [UInt8],
+    of message: [UInt8] = message,
+    keys: [String] = [publicKey]
+  ) throws -> TrustedComment {
+    unsafe try Minisign.verify(message.span.bytes, signature: signature, keys: keys)
+  }
+
+  static func sign(_ comment: TrustedComment, _ untrusted: String = "ours") throws -> String {
+    let key = try MinisignSecretKey(Array(secretKey.utf8))
+    return unsafe Minisign.sign(
+      message.span.bytes,
+      with: key,
+      trustedComment: comment,
+      untrustedComment: untrusted
+    )
+  }
+}
+
+@Suite("Signatures in minisign's format")
+struct MinisignTests {
+  @Test("What minisign signed is verified, prehashed, legacy and empty")
+  func verified() throws {
+    let comment = try Made.verify(Made.signature)
+    #expect(comment.text == "timestamp:1795327479\tfile:m\thashed")
+    #expect(comment.timestamp == Instant(seconds: 1_795_327_479))
+    #expect(comment.file == "m")
+    #expect(comment.expires == nil)
+    #expect(try Made.verify(Made.legacySignature).text == "Grüße")
+    #expect(try Made.verify(Made.emptySignature, of: []).file == "e")
+    let other = try Made.verify(Made.otherSignature, keys: [Made.publicKey, Made.otherKey])
+    #expect(other.expires == Instant(seconds: 2))
+  }
+
+  @Test("A key may be the file that holds it, spaces and CRLF aside")
+  func keyFiles() throws {
+    for key in [Made.publicKeyFile, " \(Made.publicKey)\r\n", "\(Made.publicKeyFile)\n\n"] {
+      #expect(try Made.verify(Made.signature, keys: [key]).file == "m")
+    }
+    let windows = Made.signature.split(separator: "\n").joined(separator: "\r\n")
+    #expect(try Made.verify(windows).file == "m")
+  }
+
+  @Test("Another key, other bytes and another comment are told apart")
+  func refused() {
+    let fault = #expect(throws: Minisign.Fault.self) {
+      try Made.verify(Made.signature, keys: [Made.otherKey])
+    }
+    #expect(
+      fault?.description
+        == "it is signed with the key 556C4708DAFD8013, which is none of the trusted ones (\(Made.otherID))"
+    )
+    #expect(
+      Self.message { try Made.verify(Made.signature, keys: []) }
+        == "it is signed with the key 556C4708DAFD8013, and no key is trusted"
+    )
+    #expect(
+      Self.message { try Made.verify(Made.signature, of: Array("ho\n".utf8)) }
+        == "the key 556C4708DAFD8013 did not sign these bytes"
+    )
+    // The same key signed both comments, each with its own signature.
+    let comment = Made.emptySignature.split(separator: "\n")
+    var lines = Made.signature.split(separator: "\n")
+    lines[2] = comment[2]
+    lines[3] = comment[3]
+    #expect(
+      Self.message { try Made.verify(lines.joined(separator: "\n")) }
+        == "the key 556C4708DAFD8013 did not sign the trusted comment"
+    )
+    // A legacy signature does not pass as a prehashed one.
+    let disguised = Made.legacySignature.replacing("\nRW", with: "\nRU")
+    #expect(throws: Minisign.Fault.self) { try Made.verify(disguised) }
+  }
+
+  private static func message(_ body: () throws -> TrustedComment) -> String? {
+    do {
+      _ = try body()
+      return nil
+    } catch {
+      return "\(error)"
+    }
+  }
+
+  @Test(
+    "A malformed signature is named with its line",
+    arguments: [
+      ("", "line 1 of the signature is none of minisign's: `untrusted comment: ` is missing"),
+      ("hi", "line 1 of the signature is none of minisign's: `untrusted comment: ` is missing"),
+      (
+        "untrusted comment: x",
+        "line 2 of the signature is none of minisign's: the signature is missing"
+      ),
+      ("untrusted comment: x\n%", "line 2 of the signature is none of minisign's: it is no base64"),
+      (
+        "untrusted comment: x\nRUQT",
+        "line 2 of the signature is none of minisign's: it holds 3 bytes instead of 74"
+      ),
+      (
+        Made.signature.replacing("\nRU", with: "\nRV"),
+        "line 2 of the signature is none of minisign's: it is for another algorithm than Ed25519"
+      ),
+      (
+        Made.signature.replacing("\ntrusted", with: "\nTrusted"),
+        "line 3 of the signature is none of minisign's: `trusted comment: ` is missing"
+      ),
+      (
+        Made.signature.split(separator: "\n").dropLast().joined(separator: "\n"),
+        "line 4 of the signature is none of minisign's: the signature of the trusted comment is missing"
+      ),
+      (
+        Made.signature + "more",
+        "line 5 of the signature is none of minisign's: nothing may follow here"
+      ),
+      (
+        String(repeating: "x", count: 20_000),
+        "line 1 of the signature is none of minisign's: it is longer than any of minisign's"
+      ),
+    ]
+  )
+  func malformed(signature: String, message: String) {
+    #expect(Self.message { try Made.verify(signature) } == message)
+  }
+
+  @Test(
+    "A malformed key is named, also beside a good one",
+    arguments: [
+      ("", "the key is missing"), ("RWQ", "it is no base64"),
+      ("AAAA", "it holds 3 bytes instead of 42"),
+      (Made.publicKey.replacing("RW", with: "RU"), "it is for another algorithm than Ed25519"),
+      ("\(Made.publicKey)\n\(Made.otherKey)", "nothing may follow here"),
+    ]
+  )
+  func malformedKeys(key: String, problem: String) {
+    #expect(
+      Self.message { try Made.verify(Made.signature, keys: [Made.publicKey, key]) }
+        == "public key 2 is none of minisign's: \(problem)"
+    )
+  }
+
+  @Test("A changed bit anywhere but in the untrusted comment never verifies")
+  func mutations() {
+    let original = Array(Made.signature.utf8)
+    let start = Made.signature.prefix { $0 != "\n" }.utf8.count + 1
+    for index in start..<original.count - 1 {
+      for bit in 0..<8 {
+        var changed = original
+        changed[index] ^= 1 << UInt8(bit)
+        #expect(throws: Minisign.Fault.self, "bit \(bit) of byte \(index)") {
+          try Made.verify(changed)
+        }
+      }
+    }
+  }
+
+  @Test("Random damage never verifies and never crashes, as signature, key or secret key")
+  func damage() {
+    var random = SystemRandomNumberGenerator()
+    let samples = [Made.signature, Made.publicKeyFile, Made.secretKey].map { Array($0.utf8) }
+    for round in 0..<6000 {
+      var sample = samples[round % 3]
+      for _ in 0...Int.random(in: 0..<4, using: &random) where !sample.isEmpty {
+        let index = sample.indices.randomElement(using: &random) ?? 0
+        switch Int.random(in: 0..<4, using: &random) {
+        case 0: sample[index] = .random(in: 0...255, using: &random)
+        case 1: sample.remove(at: index)
+        case 2: sample.insert(.random(in: 0...255, using: &random), at: index)
+        default: sample.removeSubrange(index...)
+        }
+      }
+      let text = String(decoding: sample, as: UTF8.self)
+      switch round % 3 {
+      case 0:
+        let isUntouched = text.hasSuffix(Made.signature.drop { $0 != "\n" })
+        let comment = try? Made.verify(sample)
+        // What only damaged the untrusted comment, or a line end, proves as much as before.
+        let isSame = comment?.text == "timestamp:1795327479\tfile:m\thashed"
+        #expect(comment == nil || isSame || isUntouched, "\(text)")
+      case 1: _ = try? Made.verify(Made.signature, keys: [text])
+      default: _ = try? MinisignSecretKey(sample)
+      }
+    }
+  }
+
+  @Test("What is signed here is verified here, and each comment says what it was made of")
+  func signed() throws {
+    let key = try MinisignSecretKey(Array(Made.secretKey.utf8))
+    #expect(key.publicKey == Made.publicKey)
+    let comment = TrustedComment(
+      timestamp: Instant(seconds: 10),
+      file: "a\tb\nc",
+      expires: Instant(seconds: 20)
+    )
+    #expect(comment.text == "timestamp:10\tfile:a_b_c\texpires:20\thashed")
+    let text = try Made.sign(comment)
+    #expect(try Made.verify(text) == comment)
+    // Ed25519 is deterministic, so minisign made the same bytes.
+    let theirs = try Made.sign(
+      TrustedComment(text: "timestamp:1795327479\tfile:m\thashed"),
+      "signature from minisign secret key"
+    )
+    #expect(theirs == Made.signature)
+  }
+
+  @Test(
+    "A date that cannot be read is refused, since it must not count as none",
+    arguments: ["expires:soon", "expires:", "expires:-5", "expires:1\texpires:2", "timestamp:x"]
+  )
+  func unreadableDates(comment: String) throws {
+    let text = try Made.sign(TrustedComment(text: comment))
+    #expect(throws: Minisign.Fault.malformedSignature(line: 3, .unreadableDate)) {
+      try Made.verify(text)
+    }
+  }
+
+  @Test("An encrypted key opens with its password alone")
+  func encrypted() throws {
+    let file = Array(Made.encryptedKey.utf8)
+    #expect(try MinisignSecretKey.isEncrypted(file))
+    #expect(throws: MinisignSecretKey.Fault.needsPassword) { try MinisignSecretKey(file) }
+    #expect(throws: MinisignSecretKey.Fault.wrongPassword) {
+      try MinisignSecretKey(file, password: Array("secret word".utf8))
+    }
+    let key = try MinisignSecretKey(file, password: Array("secret words".utf8))
+    #expect(key.publicKey == Made.otherKey)
+    #expect(key.id.description == Made.otherID)
+  }
+
+  @Test("A secret key that is none says why, and asks for no more than a machine has")
+  func malformedSecretKeys() throws {
+    #expect(try !MinisignSecretKey.isEncrypted(Array(Made.secretKey.utf8)))
+    let lines = Made.encryptedKey.split(separator: "\n")
+    var bytes = try #require(Base64.decode(lines[1]))
+    bytes[52] = 0xFF
+    let greedy = "\(lines[0])\n\(Base64.encode(bytes))\n"
+    let table: [(String, MinisignSecretKey.Fault)] = [
+      ("", .malformed(line: 1, .missing("`untrusted comment: `"))),
+      (Made.publicKeyFile, .malformed(line: 2, .byteCount(found: 42, expected: 158))),
+      (String(lines[0]), .malformed(line: 2, .missing("the key"))),
+      (Made.secretKey + "more", .malformed(line: 3, .surplus)),
+      (Made.secretKey.replacing("EIyAA", with: "EIzAA"), .malformed(line: 2, .unknownAlgorithm)),
+      (Made.secretKey.replacing("RWQAA", with: "RWQAB"), .malformed(line: 2, .unknownAlgorithm)),
+      (Made.secretKey.replacing("HbFUd3", with: "HbFUd4"), .damaged),
+      (greedy, .tooExpensive),
+    ]
+    for (text, fault) in table {
+      #expect(throws: fault, "\(text)") {
+        try MinisignSecretKey(Array(text.utf8), password: Array("secret words".utf8))
+      }
+    }
+  }
+}
