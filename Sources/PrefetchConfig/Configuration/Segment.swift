@@ -119,7 +119,10 @@ extension Segment {
     Field(
       "format",
       \.format,
-      .choice(inEffect: [.native, .json]),
+      .choice(inEffect: [
+        .native, .ndjson, .list, .checksums, .packageLock, .json, .metalink, .sitemap, .rss, .atom,
+        .pylock, .pip, .goSum,
+      ]),
       "Format of the manifest, where sniffing errs"
     )
     Field("headers", \.headers, .headers, "Headers of its requests").secret

@@ -117,12 +117,17 @@ package struct Manifest: Hashable, Sendable {
   package var maximumFileSize: Int64?
   /// Further documents that belong to it; without them it is not whole.
   package var parts: [ManifestPart]
+  /// Servers that have the same paths below the folder of the base, the best first.
+  package var alternates: [WebURL]
+  /// What relative references of its items mean, where it says so itself.
+  package var base: WebURL?
   package var warnings: [Diagnostic]
 
   package init(entries: EntryTable = EntryTable()) {
     self.entries = entries
     rejected = []
     parts = []
+    alternates = []
     warnings = []
   }
 
