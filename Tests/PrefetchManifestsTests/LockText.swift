@@ -64,7 +64,7 @@ enum LockReader: String, CaseIterable, Sendable {
       """
       {"lockfileVersion": 3, "packages": {"": {}, "node_modules/@s/left": {"version": "1.0.2",
       "resolved": "https://registry.npmjs.org/left/-/left-1.0.2.tgz", "dev": true,
-      "integrity": "sha512-x sha1-\(base64)", "os": ["!win32"], "cpu": "x64", "libc": ["musl"]}}}
+      "integrity": "sha256-\(base64)", "os": ["!win32"], "cpu": "x64", "libc": ["musl"]}}}
       """,
       #"{"lockfileVersion": 1, "dependencies": {"a": {"version": "1", "dependencies": {"b": {}}}}}"#,
     ],
