@@ -13,7 +13,8 @@ enum DigestText {
   /// By its name with or without dashes: `sha-256`, `SHA256`; none that is not of bytes, since those
   /// have dashes in their own names.
   static func algorithm(_ name: some StringProtocol) -> DigestAlgorithm? {
-    DigestAlgorithm(rawValue: name.lowercased().filter { $0 != "-" })
+    let algorithm = DigestAlgorithm(rawValue: name.lowercased().filter { $0 != "-" })
+    return algorithm?.isOfBytes == true ? algorithm : nil
   }
 
   /// By how many hexadecimal digits it has.
