@@ -4,18 +4,11 @@ import Testing
 
 @Suite struct ThisMachineTests {
   private static func answer(_ words: String...) throws -> String {
-    let path = ["/usr/bin/", "/bin/"].map { $0 + words[0] }
-    let text =
-      (try? ChildProcess.answer(
-        [path[0]] + words.dropFirst(),
-        environment: [:],
-        within: .seconds(20)
-      ))
-      ?? (try ChildProcess.answer(
-        [path[1]] + words.dropFirst(),
-        environment: [:],
-        within: .seconds(20)
-      ))
+    let text = try ChildProcess.answer(
+      ["/usr/bin/env"] + words,
+      environment: ["PATH": "/usr/bin:/bin"],
+      within: .seconds(20)
+    )
     return text.split(whereSeparator: \.isNewline).first.map(String.init) ?? ""
   }
 
