@@ -97,8 +97,7 @@ enum FormatTable {
       kind: .bazelLock,
       words: "a Bazel lockfile",
       syntax: .json,
-      names: ["module.bazel.lock"],
-      advice: "list its archives in a manifest or a list of URLs"
+      names: ["module.bazel.lock"]
     ),
     FormatRow(
       kind: .containerImage,

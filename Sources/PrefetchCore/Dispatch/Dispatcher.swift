@@ -180,6 +180,7 @@ package struct Dispatcher: ~Copyable {
     case .planningResumed(let segment): takeSteps(segment, now: now, into: &effects)
     case .prepared(let answers):
       for answer in answers { prepared(answer, now: now, into: &effects) }
+    case .inspected(let item, let result): inspected(item, result, now: now, into: &effects)
     case .removalsRead(let records): removalsRead(records, into: &effects)
     case .committed(let removed): committed(removed, into: &effects)
     case .commitFailed(let failure): commitFailed(failure, into: &effects)

@@ -181,7 +181,8 @@ package enum Planner {
     case .freshUntil(let until): until
     case .refusedTransport, .refusedAddress, .noDigest, .tooLarge, .paused, .notStored, .objectLost,
       .refetchAskedFor, .digestDiffers, .sizeDiffers, .offline, .noValidators,
-      .revalidationAskedFor, .stale, .failedBefore, .notStoredOffline, .objectLostOffline,
+      .revalidationAskedFor, .stale, .otherRevision, .failedBefore, .notStoredOffline,
+      .objectLostOffline,
       .digestDiffersOffline, .sizeDiffersOffline:
       Instant(milliseconds: .min)
     }
