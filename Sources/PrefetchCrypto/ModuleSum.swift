@@ -1,4 +1,4 @@
-package import PrefetchCore
+internal import PrefetchCore
 
 /// The `h1:` sums of Go's modules: the SHA-256 of a list of the files with theirs.
 ///

@@ -10,7 +10,7 @@ enum DigestText {
     return ExpectedDigest(algorithm: algorithm, bytes: bytes)
   }
 
-  /// By its name with or without dashes: `sha-256`, `SHA256`.
+  /// By its name with or without dashes: `sha-256`, `SHA256`; only those of a body's bytes.
   static func algorithm(_ name: some StringProtocol) -> DigestAlgorithm? {
     let algorithm = DigestAlgorithm(rawValue: name.lowercased().filter { $0 != "-" })
     return algorithm?.isOfBytes == true ? algorithm : nil

@@ -90,8 +90,7 @@ enum FormatTable {
       kind: .packageIndex,
       words: "a page of a Python package index",
       syntax: .json,
-      types: ["application/vnd.pypi.simple.v1+json"],
-      advice: "name the packages in requirements with hashes or a pylock.toml"
+      types: ["application/vnd.pypi.simple.v1+json"]
     ),
     FormatRow(
       kind: .bazelLock,

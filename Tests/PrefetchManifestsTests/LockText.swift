@@ -64,7 +64,7 @@ enum LockReader: String, CaseIterable, Sendable {
       """
       {"lockfileVersion": 3, "packages": {"": {}, "node_modules/@s/left": {"version": "1.0.2",
       "resolved": "https://registry.npmjs.org/left/-/left-1.0.2.tgz", "dev": true,
-      "integrity": "sha512-x sha1-\(base64)", "os": ["!win32"], "cpu": "x64", "libc": ["musl"]}}}
+      "integrity": "sha256-\(base64)", "os": ["!win32"], "cpu": "x64", "libc": ["musl"]}}}
       """,
       #"{"lockfileVersion": 1, "dependencies": {"a": {"version": "1", "dependencies": {"b": {}}}}}"#,
     ],
@@ -121,14 +121,14 @@ extension Result<Manifest, Failure> {
   var lines: String {
     switch self {
     case .failure(let failure): "\(failure.code.rawValue): \(failure.message)"
-    case .success(let manifest): manifest.lines.joined(separator: "\n")
+    case .success(let manifest): manifest.allLines.joined(separator: "\n")
     }
   }
 }
 
 extension Manifest {
-  fileprivate var lines: [String] {
-    entries.map(\.line)
+  fileprivate var allLines: [String] {
+    entries.map(\.lockLine)
       + parts.map { part in
         guard case .packageIndex(let wish) = part.kind else { return "part \(part.url.string)" }
         let digests = wish.digests.map(\.description).joined(separator: ",")
@@ -140,7 +140,7 @@ extension Manifest {
 }
 
 extension ManifestEntry {
-  fileprivate var line: String {
+  fileprivate var lockLine: String {
     var words = [url.string]
     if let id, !isIdentifierMade { words.append("id=\(id)") }
     if let path { words.append("path=\(path)") }

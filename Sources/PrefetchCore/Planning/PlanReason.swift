@@ -11,6 +11,7 @@ package enum PlanReason: Hashable, Sendable {
   case refetchAskedFor
   case digestMatches
   case digestDiffers
+  case digestNotTaken
   case sizeDiffers
   case offline
   case entityTagMatches
@@ -38,6 +39,7 @@ package enum PlanReason: Hashable, Sendable {
     case .refetchAskedFor: "refetch asked for"
     case .digestMatches: "digest matches"
     case .digestDiffers: "digest differs"
+    case .digestNotTaken: "the stored body was never held against that digest"
     case .sizeDiffers: "size differs"
     case .offline: "offline"
     case .entityTagMatches: "entity tag matches"
@@ -86,6 +88,7 @@ package enum PlanReason: Hashable, Sendable {
     case .digestDiffersOffline: return Self.offline("digest differs")
     case .sizeDiffersOffline: return Self.offline("size differs")
     case .paused, .notStored, .objectLost, .refetchAskedFor, .digestMatches, .digestDiffers,
+      .digestNotTaken,
       .sizeDiffers, .offline, .entityTagMatches, .immutable, .freshUntil, .noValidators,
       .revalidationAskedFor, .stale, .otherRevision, .failedBefore:
       return nil
