@@ -146,7 +146,9 @@ struct RequestBuilder {
     entry.headers = headers(item.headers).filter { !holdsLicense($0) }
     entry.path = item.path
     entry.alternates = item.alternates.filter { $0.url != nil }.enumerated()
-      .sorted { ($0.element.priority ?? .max, $0.offset) < ($1.element.priority ?? .max, $1.offset) }
+      .sorted {
+        ($0.element.priority ?? .max, $0.offset) < ($1.element.priority ?? .max, $1.offset)
+      }
       .compactMap(\.element.url)
     entry.lifetime =
       switch item.lifetime {

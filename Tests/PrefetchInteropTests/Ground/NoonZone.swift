@@ -30,7 +30,7 @@ struct NoonZone {
     let today = (now + offset) / 86_400
     // The rule counts the days of a year from 0.
     let year = Timestamp.format(Instant(seconds: (today + 1) * 86_400)).prefix(4)
-    let newYear = (try? Timestamp.parse("\(year)-01-01T00:00:00Z"))?.seconds ?? 0
+    let newYear = Timestamp.parse("\(year)-01-01T00:00:00Z").map { $0.milliseconds / 1000 } ?? 0
     let day = today + 1 - newYear / 86_400
     return "AAA\(hours)BBB\(hours - 1),\(day)/0,\((day + 30) % 365)/0"
   }
