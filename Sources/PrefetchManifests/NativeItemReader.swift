@@ -182,7 +182,7 @@ struct NativeItemReader {
     return text
   }
 
-  private static func isSafe(path text: String) -> Bool {
+  static func isSafe(path text: String) -> Bool {
     let parts = text.split(separator: "/", omittingEmptySubsequences: false)
     return !text.isEmpty && !text.contains("\\")
       && parts.allSatisfy { !["", ".", ".."].contains($0) }
