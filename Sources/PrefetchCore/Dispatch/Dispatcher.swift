@@ -92,6 +92,8 @@ package struct Dispatcher: ~Copyable {
   var manifestExchanges: [Int: Exchange] = [:]
   var manifestHosts: [Int: HostID] = [:]
   var batch = CommitBatch()
+  /// Bodies that came in this run, where a segment publishes any.
+  var freshBodies: [URLKey: TreeBody] = [:]
   var jitter: Jitter
   let deadline: Duration?
   var nextTransfer = 1
@@ -181,6 +183,9 @@ package struct Dispatcher: ~Copyable {
     case .prepared(let answers):
       for answer in answers { prepared(answer, now: now, into: &effects) }
     case .removalsRead(let records): removalsRead(records, into: &effects)
+    case .published(let segment, let outcome): published(segment, outcome, into: &effects)
+    case .treeFound(let segment, let outcome):
+      treeFound(segment, outcome, now: now, into: &effects)
     case .committed(let removed): committed(removed, into: &effects)
     case .commitFailed(let failure): commitFailed(failure, into: &effects)
     case .interrupted(let signal):

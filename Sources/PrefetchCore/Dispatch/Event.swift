@@ -12,6 +12,9 @@ package enum Event: Sendable {
   case planningResumed(segment: Int)
   case prepared([Prepared])
   case removalsRead([ContentRecord?])
+  indirect case published(segment: Int, TreeOutcome)
+  /// Nil where the tree has to be looked at.
+  indirect case treeFound(segment: Int, TreeOutcome?)
   case committed(removed: [RemovedContent])
   case commitFailed(Failure)
   case interrupted(signal: Int32)
@@ -37,6 +40,10 @@ package enum Effect: Sendable {
   /// Read the records that a dry run would remove.
   case readRemovals([Int64])
   case commit([StoreChange])
+  /// Make a segment's published tree equal to the plan.
+  indirect case publish(segment: Int, TreePlan)
+  /// Find out whether a segment's tree stands as it was published last.
+  indirect case findTree(segment: Int, SegmentKey, PublishingRules)
   case discard(StagedBody)
   /// Drop what was kept of a body that is not wanted any more.
   case forgetPartial(String)
