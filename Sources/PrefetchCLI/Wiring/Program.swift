@@ -79,6 +79,9 @@ package enum Program {
       return try PinsCommand(context: context, options: options).run()
     case .verify(let options): return try VerifyCommand(context: context, options: options).run()
     case .collect(let options): return try CollectCommand(context: context, options: options).run()
+    case .publish(let options): return try PublishCommand(context: context, options: options).run()
+    case .environment(let options):
+      return try EnvironmentCommand(context: context, options: options).run()
     case .serve(let options): return try ServeCommand(context: context, options: options).run()
     case .completion(let options): return PageCommand(context: context).completion(options.shell)
     case .help(let options): return PageCommand(context: context).help(options.topic)
@@ -114,6 +117,8 @@ extension ParsedCommand {
     case .verify(let options): options.shared
     case .register(let options): options.shared
     case .collect(let options): options.shared
+    case .publish(let options): options.shared
+    case .environment(let options): options.shared
     case .serve(let options): options.shared
     case .completion(let options): options.shared
     case .help(let options): options.shared
