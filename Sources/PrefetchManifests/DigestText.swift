@@ -9,4 +9,15 @@ enum DigestText {
     guard let bytes, bytes.count == algorithm.byteCount else { return nil }
     return ExpectedDigest(algorithm: algorithm, bytes: bytes)
   }
+
+  /// By its name with or without dashes: `sha-256`, `SHA256`.
+  static func algorithm(_ name: some StringProtocol) -> DigestAlgorithm? {
+    let algorithm = DigestAlgorithm(rawValue: name.lowercased().filter { $0 != "-" })
+    return algorithm?.isOfBytes == true ? algorithm : nil
+  }
+
+  /// By how many hexadecimal digits it has.
+  static func algorithm(digits: Int) -> DigestAlgorithm? {
+    DigestAlgorithm.allCases.first { $0.isOfBytes && 2 * $0.byteCount == digits }
+  }
 }

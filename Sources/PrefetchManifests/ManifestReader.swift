@@ -4,32 +4,58 @@ package import PrefetchCore
 package enum ManifestReader {
   /// Throws when nothing of it can be used; entries that break a rule come back as rejected ones.
   package static func read(_ bytes: RawSpan, source: ManifestSource) throws(Failure) -> Manifest {
-    let head = unsafe bytes.withUnsafeBytes { bytes in unsafe Self.head(of: bytes) }
-    switch head.first {
-    case nil: return Manifest()
-    case UInt8(ascii: "{"):
-      return try NativeManifest.read(bytes, source: source)
-    case UInt8(ascii: "<"):
-      throw markup(head)
-    default:
-      throw Failure(
-        .manifestInvalid,
-        "it is no prefetch manifest: it begins with neither `{` nor anything else that is known"
-      )
+    guard PackedManifest.isPacked(bytes) else { return try readPlain(bytes, source: source) }
+    let inner = try PackedManifest.unpacked(bytes)
+    guard unsafe !PackedManifest.isPacked(inner.span.bytes) else {
+      throw Failure(.manifestInvalid, "it is packed with gzip more than once")
+    }
+    var source = source
+    // The media type was that of the packing.
+    if source.mime.map(PackedManifest.isType) == true { source.mime = nil }
+    return try unsafe readPlain(inner.span.bytes, source: source)
+  }
+
+  private static func readPlain(
+    _ bytes: RawSpan,
+    source: ManifestSource
+  ) throws(Failure) -> Manifest {
+    // A byte order mark means nothing in UTF-8.
+    let isMarked = unsafe bytes.withUnsafeBytes { unsafe $0.starts(with: [0xEF, 0xBB, 0xBF]) }
+    let text = isMarked ? bytes.extracting(droppingFirst: 3) : bytes
+    guard let kind = try FormatDetection.kind(of: text, source: source) else { return Manifest() }
+    return try read(text, as: kind, source: source)
+  }
+
+  private static func read(
+    _ bytes: RawSpan,
+    as kind: DocumentKind,
+    source: ManifestSource
+  ) throws(Failure) -> Manifest {
+    switch kind {
+    case .native: try NativeManifest.read(bytes, source: source)
+    case .list: try PlainList.read(bytes, source: source)
+    case .checksums: try ChecksumList.read(bytes, source: source)
+    case .metalink: try Metalink.read(bytes, source: source)
+    case .sitemap: try Sitemap.read(bytes, source: source)
+    case .rss, .atom: try Feed.read(bytes, source: source)
+    case .json: try GenericJSON.read(bytes, source: source)
+    case .packageLock: try PackageLock.read(bytes, source: source)
+    case .packageIndex: try PackageIndex.read(bytes, source: source)
+    case .pylock: try PythonLock.read(bytes, source: source)
+    case .pip: try Requirements.read(bytes, source: source)
+    case .goSum: try GoSums.read(bytes, source: source)
+    case .bazelLock, .containerImage, .vast, .dash, .hls, .cargoLock, .uvLock, .yarnLock, .pnpmLock,
+      .debianRelease, .debianPackages, .signature:
+      throw notRead(kind)
     }
   }
 
-  /// The first bytes that are no blanks.
-  private static func head(of bytes: UnsafeRawBufferPointer) -> [UInt8] {
-    let text = unsafe bytes.drop { " \t\r\n".utf8.contains($0) }
-    return unsafe Array(text.prefix(1024))
-  }
-
-  private static func markup(_ head: [UInt8]) -> Failure {
-    let text = String(decoding: head, as: UTF8.self).lowercased()
-    if ["<html", "<!doctype html", "<head", "<body"].contains(where: { text.contains($0) }) {
-      return Failure(.manifestGuard, "an HTML page came in its place")
-    }
-    return Failure(.manifestInvalid, "it is XML; this version reads native JSON manifests only")
+  private static func notRead(_ kind: DocumentKind) -> Failure {
+    let row = FormatTable.row(kind)
+    let advice = row?.advice ?? "list its files in a manifest or a list of URLs"
+    return Failure(
+      .unsupported,
+      "it is \(row?.words ?? "of a known format"), which this version does not read; \(advice)"
+    )
   }
 }

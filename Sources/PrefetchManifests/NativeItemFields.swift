@@ -14,6 +14,7 @@ struct NativeItemFields {
   var lifetime = Stretch.absent
   var expires = Stretch.absent
   var path = Stretch.absent
+  var modified = Stretch.absent
   var integrity = Stretch.absent
   var priority: Int64 = 0
   var size: Int64 = -1
@@ -23,8 +24,9 @@ struct NativeItemFields {
 
   /// Whether all of it has a place in the columns of a table.
   var isPlain: Bool {
-    title.isAbsent && entityTag.isAbsent && lifetime.isAbsent && expires.isAbsent && path.isAbsent
-      && integrity.isAbsent && priority == 0 && (digest == nil || strongDigest == nil)
+    title.isAbsent && entityTag.isAbsent && lifetime.isAbsent && expires.isAbsent
+      && integrity.isAbsent
+      && priority == 0 && (digest == nil || strongDigest == nil)
   }
 
   /// False where a slower reader has to look at the item, for good or bad.
@@ -71,7 +73,7 @@ struct NativeItemFields {
       priority = number
       return true
     case .digests: return digests(&cursor)
-    case .headers, .network: return false
+    case .headers, .network, .alternates: return false
     case .integrity: return integrity(&cursor)
     case .url: return cursor.string(into: &url)
     case .id: return cursor.string(into: &id)
@@ -83,6 +85,7 @@ struct NativeItemFields {
     case .lifetime: return cursor.string(into: &lifetime)
     case .expires: return cursor.string(into: &expires)
     case .path: return cursor.string(into: &path)
+    case .modified: return cursor.string(into: &modified)
     }
   }
 
@@ -135,6 +138,7 @@ extension NativeItemFields {
   enum Member: UInt8, CaseIterable {
     case url, size, digests, mime, id, provider, type, integrity
     case title, entityTag, lifetime, expires, path, priority, headers, network
+    case modified, alternates
 
     @inline(__always)
     init?(_ number: UInt64, length: Int) {
@@ -155,6 +159,8 @@ extension NativeItemFields {
       case (0x7974_6972_6F69_7270, 8): self = .priority
       case (0x73_7265_6461_6568, 7): self = .headers
       case (0x6B_726F_7774_656E, 7): self = .network
+      case (0x65_6D69_746D, 5): self = .modified
+      case (0x7461_6E72_6574_6C61, 10): self = .alternates
       default: return nil
       }
     }

@@ -80,17 +80,23 @@ struct NativeItemList {
       let place = unsafe table.place(of: RawSpan(_unsafeBytes: cursor.bytes(fields.url))),
       let kind = kind(of: fields)
     else { return addWhole(fields) }
-    guard admitsIdentifier(of: fields) else { return false }
+    guard let published = NativeItemReader.published(fields, cursor),
+      unsafe fields.path.isAbsent || PublishedName.isSafe(cursor.bytes(fields.path)),
+      admitsIdentifier(of: fields)
+    else { return false }
     var details = EntryTable.Details()
     details.kind = kind
     details.size = fields.size < 0 ? nil : fields.size
     details.digest = fields.digest
     details.strongDigest = fields.strongDigest
+    details.published = published
     let id = unsafe fields.id.isAbsent ? nil : RawSpan(_unsafeBytes: cursor.bytes(fields.id))
+    let path = unsafe fields.path.isAbsent ? nil : RawSpan(_unsafeBytes: cursor.bytes(fields.path))
     unsafe table.appendPlain(
       RawSpan(_unsafeBytes: cursor.bytes(fields.url)),
       at: place,
       id: id,
+      path: path,
       details
     )
     return true

@@ -41,6 +41,8 @@ struct NativeItemReader {
       entry.priority = try priority(node)
       entry.headers = try headers(node)
       entry.path = try path(node)
+      entry.published = try time(node, "mtime")
+      entry.alternates = try alternates(of: node, without: entry.url)
       entry.network = try networkRules(of: node)
       return entry
     } catch {
@@ -78,7 +80,7 @@ struct NativeItemReader {
     var digests: [ExpectedDigest] = []
     for entry in try mapping(node, "digests") {
       // Algorithms that are not known prove nothing either way.
-      guard let algorithm = DigestAlgorithm(rawValue: entry.key.lowercased().filter { $0 != "-" })
+      guard let algorithm = DigestText.algorithm(entry.key)
       else { continue }
       guard let text = entry.value.text, let digest = DigestText.decode(text, algorithm: algorithm)
       else {
@@ -176,18 +178,57 @@ struct NativeItemReader {
   private mutating func path(_ node: Node) throws(Failure) -> String? {
     guard let value = node.member("path") else { return nil }
     let text = value.text ?? ""
-    guard Self.isSafe(path: text) else {
+    guard PublishedName.isSafe(text) else {
       throw Failure(.unsafeName, "its `path` would leave the folder it is published in")
     }
     return text
   }
 
-  private static func isSafe(path text: String) -> Bool {
-    let parts = text.split(separator: "/", omittingEmptySubsequences: false)
-    return !text.isEmpty && !text.contains("\\")
-      && parts.allSatisfy { !["", ".", ".."].contains($0) }
-      && text.unicodeScalars.allSatisfy { $0.value >= 0x20 && $0.value != 0x7F }
-      && text.utf8.count <= 4096
+  /// URLs, or objects with a `url` and perhaps a `priority`, 1 first.
+  private mutating func alternates(
+    of node: Node,
+    without url: WebURL
+  ) throws(Failure) -> [WebURL] {
+    var ranked: [(rank: Int, url: WebURL)] = []
+    for item in try list(node, "alternates") {
+      let rank = try priority(item) ?? .max
+      ranked.append((rank, try alternate(item["url"] ?? item)))
+    }
+    var seen: Set<WebURL> = [url]
+    return ranked.enumerated()
+      .sorted { ($0.element.rank, $0.offset) < ($1.element.rank, $1.offset) }
+      .map(\.element.url)
+      .filter { seen.insert($0).inserted }
+  }
+
+  /// Servers that stand for the base.
+  mutating func servers(_ root: Node) throws(Failure) -> [WebURL] {
+    var servers: [WebURL] = []
+    for item in try list(root, "alternates") { servers.append(try alternate(item)) }
+    return servers
+  }
+
+  private mutating func alternate(_ node: Node) throws(Failure) -> WebURL {
+    guard let text = node.text else {
+      throw invalid("`alternates` must list URLs, not \(node.kindName)", at: node)
+    }
+    do {
+      return try base?.resolving(text) ?? WebURL(text)
+    } catch {
+      let message = "an alternate \(error)"
+      throw Failure(.badURL, invalid(message, at: node).message)
+    }
+  }
+
+  private mutating func list(_ node: Node, _ key: String) throws(Failure) -> [Node] {
+    guard let value = node.member(key) else { return [] }
+    guard let items = value.sequence, items.count <= EntryCollector.maximumAlternates else {
+      throw invalid(
+        "`\(key)` must be a list of \(EntryCollector.maximumAlternates) at most",
+        at: value
+      )
+    }
+    return items
   }
 
   mutating func priority(_ node: Node) throws(Failure) -> Int? {
@@ -249,10 +290,21 @@ extension NativeItemReader {
       entry.expires = instant
     }
     if let text = text(fields.path) {
-      guard Self.isSafe(path: text) else { return nil }
+      guard PublishedName.isSafe(text) else { return nil }
       entry.path = text
     }
+    guard let published = Self.published(fields, cursor) else { return nil }
+    entry.published = published
     return entry
+  }
+
+  /// When it came out, where that is said; nil where it is said wrongly.
+  static func published(
+    _ fields: NativeItemFields,
+    _ cursor: JSONCursor
+  ) -> Instant?? {
+    guard !fields.modified.isAbsent else { return .some(nil) }
+    return Timestamp.parse(cursor.text(fields.modified)).map { .some($0) }
   }
 
   private func digests(

@@ -53,9 +53,10 @@ internal import PrefetchDocuments
     let root = try withoutItems()
     do {
       try NativeManifest.check(root)
-      var reader = NativeItemReader(base: nil)
-      var manifest = try NativeManifest.members(of: root, &reader)
-      let list = try list(base: NativeManifest.base(of: root["base"], source: source))
+      let base = try NativeManifest.base(of: root["base"], source: source)
+      var reader = NativeItemReader(base: base)
+      var manifest = try NativeManifest.members(of: root, &reader, source: source)
+      let list = try list(base: base)
       manifest.entries = list.table
       manifest.rejected = list.rejected
       return manifest
@@ -167,6 +168,7 @@ internal import PrefetchDocuments
 extension ManifestSource {
   /// Whether its server calls it a text of lines, each JSON of its own.
   fileprivate var hasLines: Bool {
+    if rules.format == .ndjson { return true }
     guard let mime else { return false }
     let name = mime.prefix { $0 != ";" }.lowercased().filter { $0 != " " }
     return ["application/x-ndjson", "application/jsonl", "application/x-jsonlines"].contains(name)

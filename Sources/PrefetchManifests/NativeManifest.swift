@@ -23,7 +23,7 @@ enum NativeManifest {
     let root = try parse(content)
     try check(root)
     var reader = NativeItemReader(base: try base(of: root["base"], source: source))
-    var manifest = try members(of: root, &reader)
+    var manifest = try members(of: root, &reader, source: source)
     for node in try items(of: root) {
       do throws(RejectedEntry) {
         manifest.entries.append(try reader.entry(node))
@@ -70,7 +70,8 @@ enum NativeManifest {
   /// Everything but the items.
   static func members(
     of root: Node,
-    _ reader: inout NativeItemReader
+    _ reader: inout NativeItemReader,
+    source: ManifestSource
   ) throws(Failure) -> Manifest {
     var manifest = Manifest()
     manifest.generated = try reader.time(root, "generated")
@@ -82,7 +83,29 @@ enum NativeManifest {
     let policy = try reader.network(root, "policy")
     manifest.network = network.map { $0.narrowed(by: policy ?? NetworkPolicy()) } ?? policy
     manifest.maximumFileSize = try reader.maximumFileSize(root)
+    manifest.base = root["base"]?.text == nil ? nil : reader.base
+    manifest.alternates = try reader.servers(root)
+    manifest.parts = try next(of: root, source: source)
     return manifest
+  }
+
+  /// The page that follows; whoever has one page must not send readers elsewhere for the next.
+  private static func next(of root: Node, source: ManifestSource) throws(Failure) -> [ManifestPart]
+  {
+    guard let node = root.member("next") else { return [] }
+    guard let text = node.text, let base = source.base else {
+      throw invalid("`next` must be a URL on the server of the manifest", at: node.location)
+    }
+    let url: WebURL
+    do throws(WebURL.Fault) {
+      url = try base.resolving(text)
+    } catch {
+      throw invalid("`next` \(error)", at: node.location)
+    }
+    guard url.origin == base.origin else {
+      throw invalid("`next` is on another server, `\(url.authority)`", at: node.location)
+    }
+    return [ManifestPart(url: url, kind: .page)]
   }
 
   private static func items(of root: Node) throws(Failure) -> [Node] {
@@ -106,12 +129,6 @@ enum NativeManifest {
       return invalid(
         "`format` is `\(format.text ?? format.kindName)`; it must be `prefetch-manifest`",
         at: format.location
-      )
-    }
-    if root["lockfileVersion"] != nil {
-      return Failure(
-        .manifestInvalid,
-        "it is an npm lockfile, which this version does not read yet"
       )
     }
     return invalid("`format` is missing; it must be `prefetch-manifest`", at: root.location)

@@ -5,7 +5,7 @@ internal import PrefetchCore
 /// Whoever makes one keeps the bytes in place while it is used.
 @safe struct TextPlace {
   private let bytes: UnsafeRawBufferPointer
-  private var offset = 0
+  private(set) var offset = 0
   private var line = 1
   private var column = 1
 

@@ -87,6 +87,8 @@ struct ManifestText {
     "\"generated\": \"2026-11-20T05:00:00Z\"", "\"priority\": 5", "\"priority\": 0",
     "\"segment\": \" news \"", "\"x\": {\"items\": [1, {\"a\": \"}]\"}]}", "\"bundle_id\": 1.5e3",
     "\"policy\": {\"daily_limit\": 5}", "\"network\": {\"power\": \"coal\"}",
+    "\"next\": \"2\"", "\"next\": \"https://x.example/\"",
+    "\"alternates\": [\"https://m.example/\"]",
     "\"expires\": \"soon\"", "\"\\u0069tems\": []", "\"base\\u0000\": 1",
   ]
 
@@ -128,7 +130,11 @@ struct ManifestText {
     ("priority", ["1", "100", "101", "0", "\"5\""]),
     ("path", ["\"a/b\"", "\"../x\"", "\"\""]),
     ("headers", ["{\"X-A\": \"b\"}", "{\"Host\": \"x\"}", "null"]),
-    ("mtime", ["\"2026-11-22\"", "1", "{}"]),
+    ("mtime", ["\"2026-11-22\"", "\"2026-11-22T01:02:03.5Z\"", "1", "null", "\"x\""]),
+    (
+      "alternates",
+      ["[\"y\"]", "[]", "null", "[{\"url\": \"z\", \"priority\": 2}]", "[\"ftp://x\"]", "\"y\""]
+    ),
     ("categories", ["[\"news\"]", "[]", "[1, true, null, false]", "[[1]]", "[1,]"]),
     ("x", ["1", "\"y\"", "1.5", "-3"]), ("y", ["{\"a\": {\"b\": [[]]}}", "\"z\""]),
   ]

@@ -6,18 +6,24 @@ import Testing
 @Suite struct NativeManifestTests {
   static func read(
     _ text: String,
-    base: String? = "https://cdn.example/app/manifest.json"
+    base: String? = "https://cdn.example/app/manifest.json",
+    format: ManifestFormat? = nil
   ) -> Result<Manifest, Failure> {
-    read(Array(text.utf8), base: base)
+    read(Array(text.utf8), base: base, format: format)
   }
 
-  static func read(_ bytes: [UInt8], base: String?) -> Result<Manifest, Failure> {
-    let source = ManifestSource(
+  static func read(
+    _ bytes: [UInt8],
+    base: String?,
+    format: ManifestFormat? = nil
+  ) -> Result<Manifest, Failure> {
+    var source = ManifestSource(
       bytes: .file("manifest"),
       base: base.flatMap { try? WebURL($0) },
       mime: nil,
       name: "manifest"
     )
+    source.rules.format = format
     do throws(Failure) {
       return .success(try ManifestReader.read(unsafe bytes.span.bytes, source: source))
     } catch {
@@ -199,7 +205,7 @@ import Testing
       "<!DOCTYPE html><p>Sign in", "\n<html>", "<HTML lang=en>", "<head><title>404</title>",
     ]
   )
-  func pages(text: String) {
+  func htmlPages(text: String) {
     #expect(throws: Failure(.manifestGuard, "an HTML page came in its place")) {
       try Self.read(text).get()
     }
@@ -239,16 +245,59 @@ import Testing
         manifest("", "\n\"base\": \"ftp://x/\","),
         "line 2, column 9: `base` has the scheme `ftp`; only `http` and `https` are fetched"
       ),
-      ("{\"lockfileVersion\": 3}", "it is an npm lockfile, which this version does not read yet"),
-      ("<rss/>", "it is XML; this version reads native JSON manifests only"),
       (
-        "hello",
-        "it is no prefetch manifest: it begins with neither `{` nor anything else that is known"
+        manifest("", "\n\"next\": \"https://o.example/2\","),
+        "line 2, column 9: `next` is on another server, `o.example`"
+      ),
+      (
+        manifest("", "\n\"next\": {},"),
+        "line 2, column 9: `next` must be a URL on the server of the manifest"
+      ),
+      (
+        manifest("", "\n\"alternates\": \"https://o.example/2\","),
+        "line 2, column 15: `alternates` must be a list of 100 at most"
       ),
     ]
   )
   func documents(text: String, message: String) {
-    #expect(throws: Failure(.manifestInvalid, message)) { try Self.read(text).get() }
+    #expect(throws: Failure(.manifestInvalid, message)) {
+      try Self.read(text, format: .native).get()
+    }
+  }
+
+  @Test("A page names the one that follows it, on the same server")
+  func pages() throws {
+    let manifest = try Self.read(Self.manifest("", "\"next\": \"?page=2\",")).get()
+    #expect(
+      manifest.parts == [
+        ManifestPart(url: try WebURL("https://cdn.example/app/manifest.json?page=2"), kind: .page)
+      ]
+    )
+    #expect(throws: Failure.self) {
+      try Self.read(Self.manifest("", "\"next\": \"https://a.example/\","), base: nil).get()
+    }
+  }
+
+  @Test("Servers that stand for the base are the manifest's, other places of an item its own")
+  func alternates() throws {
+    let text = Self.manifest(
+      """
+      {"url": "x", "mtime": "2026-11-20T05:00:00Z", "alternates": ["https://c.example/x", "y",
+        {"url": "https://b.example/x", "priority": 1}, "https://c.example/x"]},
+      {"url": "z", "mtime": "2026-11-20", "path": "d/z"}
+      """,
+      "\"base\": \"/d/\", \"alternates\": [\"https://m.example/\", \"https://n.example/p/\"],"
+    )
+    let manifest = try Self.read(text).get()
+    #expect(manifest.base?.string == "https://cdn.example/d/")
+    #expect(manifest.alternates.map(\.string) == ["https://m.example/", "https://n.example/p/"])
+    #expect(
+      manifest.lines == [
+        "https://cdn.example/d/x published=2026-11-20T05:00:00.000Z or https://b.example/x or https://c.example/x or https://cdn.example/d/y",
+        "https://cdn.example/d/z path=d/z published=2026-11-20T00:00:00.000Z",
+      ]
+    )
+    #expect(manifest.entries.indices.map { manifest.entries.isSpecial(at: $0) } == [true, false])
   }
 
   @Test(
@@ -260,7 +309,7 @@ import Testing
     ]
   )
   func syntax(text: String, place: String) {
-    guard case .failure(let failure) = Self.read(text) else {
+    guard case .failure(let failure) = Self.read(text, format: .native) else {
       Issue.record("it was read")
       return
     }
@@ -297,6 +346,12 @@ import Testing
       ("{\"url\": \"x\", \"path\": \"\"}", .unsafeName),
       ("{\"url\": \"x\", \"path\": \"a\\u0000\"}", .unsafeName),
       ("{\"url\": \"x\", \"path\": []}", .unsafeName),
+      ("{\"url\": \"x\", \"mtime\": \"soon\"}", .manifestInvalid),
+      ("{\"url\": \"x\", \"mtime\": 5}", .manifestInvalid),
+      ("{\"url\": \"x\", \"alternates\": [\"y\", {}]}", .manifestInvalid),
+      ("{\"url\": \"x\", \"alternates\": [{}]}", .manifestInvalid),
+      ("{\"url\": \"x\", \"alternates\": [\"ftp://a/\"]}", .badURL),
+      ("{\"url\": \"x\", \"alternates\": \"y\"}", .manifestInvalid),
     ] as [(String, ErrorCode)]
   )
   func rejected(item: String, code: ErrorCode) throws {

@@ -102,7 +102,7 @@ import Testing
   func members() throws {
     let names = [
       "url", "size", "digests", "mime", "id", "provider", "type", "integrity", "title", "etag",
-      "ttl", "expires", "path", "priority", "headers", "network",
+      "ttl", "expires", "path", "priority", "headers", "network", "mtime", "alternates",
     ]
     var found: [NativeItemFields.Member?] = []
     for name in names {

@@ -1,6 +1,7 @@
 import PrefetchConfig
 import PrefetchCore
 import PrefetchManifests
+import PrefetchSystem
 
 /// A configuration and the command line's wishes as the values that the engine understands.
 struct RequestBuilder {
@@ -112,6 +113,7 @@ struct RequestBuilder {
     rules.goProxy = segment.go.url
     rules.omitted = segment.omit
     rules.platforms = segment.platform
+    rules.machine = ThisMachine.platform()
     rules.included = segment.include
     rules.excluded = segment.exclude
     rules.kept = segment.keep

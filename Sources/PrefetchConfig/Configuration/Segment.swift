@@ -119,7 +119,10 @@ extension Segment {
     Field(
       "format",
       \.format,
-      .choice(inEffect: [.native, .json]),
+      .choice(inEffect: [
+        .native, .ndjson, .list, .checksums, .packageLock, .json, .metalink, .sitemap, .rss, .atom,
+        .pylock, .pip, .goSum,
+      ]),
       "Format of the manifest, where sniffing errs"
     )
     Field("headers", \.headers, .headers, "Headers of its requests").secret
@@ -133,9 +136,8 @@ extension Segment {
     Field("alternates", \.alternates, .list(of: .url), "Further servers that have the same paths")
     Field("include", \.include, .list(of: .text.nonEmpty), "Patterns of the items to take").later
     Field("exclude", \.exclude, .list(of: .text.nonEmpty), "Patterns of the items to leave").later
-    Field("omit", \.omit, .list(of: .text.nonEmpty), "Kinds of dependencies to leave").later
+    Field("omit", \.omit, .list(of: .text.nonEmpty), "Kinds of dependencies to leave")
     Field("platform", \.platform, .oneOrMore(.text.nonEmpty), "Platforms whose packages to take")
-      .later
     Field("keep", \.keep, .integer(1...1_000_000), "How many of the newest items to keep").later
     Field(
       "publish",
@@ -236,10 +238,9 @@ extension Segment {
 
   @FieldBuilder<Segment> private static var formatFields: [Field<Segment>] {
     Field("json", \.json, JSONPointers.table, "Where things are in a JSON manifest of another make")
-      .later
-    Field("npm", \.npm, RegistryAddress.npm, "Settings of package-lock files").later
-    Field("pip", \.pip, RegistryAddress.pip, "Settings of Python lock files").later
-    Field("go", \.go, RegistryAddress.go, "Settings of go.sum files").later
+    Field("npm", \.npm, RegistryAddress.npm, "Settings of package-lock files")
+    Field("pip", \.pip, RegistryAddress.pip, "Settings of Python lock files")
+    Field("go", \.go, RegistryAddress.go, "Settings of go.sum files")
     Field("cargo", \.cargo, CrateAddress.table, "Settings of Cargo.lock files").later
     Field("vast", \.vast, AdTags.table, "Settings of ad tags").later
   }

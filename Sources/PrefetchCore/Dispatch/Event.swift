@@ -11,6 +11,8 @@ package enum Event: Sendable {
   /// The effect of the same name came back: other work has had its turn.
   case planningResumed(segment: Int)
   case prepared([Prepared])
+  /// The digests of what is inside a body.
+  indirect case inspected(item: Int, Result<[DigestAlgorithm: [UInt8]], Failure>)
   case removalsRead([ContentRecord?])
   indirect case published(segment: Int, TreeOutcome)
   /// Nil where the tree has to be looked at.
@@ -37,6 +39,8 @@ package enum Effect: Sendable {
   case resumePlanning(segment: Int)
   /// Read what items need before they go on the wire.
   case prepare([Preparation])
+  /// Take the digests of what is inside a body that has arrived.
+  indirect case inspect(item: Int, StagedBody, Set<DigestAlgorithm>)
   /// Read the records that a dry run would remove.
   case readRemovals([Int64])
   case commit([StoreChange])

@@ -1,8 +1,13 @@
 /// The media type that a file's name says it has.
-enum ContentType {
-  static func forFile(named name: String) -> String {
-    guard let dot = name.lastIndex(of: "."), !name[dot...].contains("/") else { return fallback }
-    return byExtension[name[name.index(after: dot)...].lowercased()] ?? fallback
+package enum ContentType {
+  package static func forFile(named name: String) -> String {
+    known(forFileNamed: name) ?? fallback
+  }
+
+  /// Nil where the name says nothing.
+  package static func known(forFileNamed name: String) -> String? {
+    guard let dot = name.lastIndex(of: "."), !name[dot...].contains("/") else { return nil }
+    return byExtension[name[name.index(after: dot)...].lowercased()]
   }
 
   private static let fallback = "application/octet-stream"

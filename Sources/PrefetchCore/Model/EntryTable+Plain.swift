@@ -31,6 +31,7 @@ extension EntryTable {
     /// No more than one of the two.
     package var digest: ContentDigest?
     package var strongDigest: StrongDigest?
+    package var published: Instant?
 
     package init() {}
   }
@@ -98,11 +99,12 @@ extension EntryTable {
 
   /// A URL that is named already is passed over.
   ///
-  /// The id must be valid UTF-8 of 1 to 65,535 bytes.
+  /// The id and the path must be valid UTF-8 of 1 to 65,535 bytes.
   package mutating func appendPlain(
     _ url: RawSpan,
     at place: Place,
     id: RawSpan?,
+    path: RawSpan? = nil,
     _ details: Details
   ) {
     switch place.form {
@@ -112,14 +114,14 @@ extension EntryTable {
       let start = text.count
       let target = url.extracting(place.originLength..<url.byteCount)
       unsafe target.withUnsafeBytes { unsafe text.append(contentsOf: $0) }
-      finish(start, place, id: id, details, key: key)
+      finish(start, place, id: id, path: path, details, key: key)
     case .fromRoot, .fromFolder:
       join(place.leading, url)
       let key = unsafe URLKey(candidate.span.bytes)
       guard admit(key) else { return }
       let start = text.count
       text.append(contentsOf: candidate[place.originLength...])
-      finish(start, place, id: id, details, key: key)
+      finish(start, place, id: id, path: path, details, key: key)
     }
   }
 
@@ -137,6 +139,7 @@ extension EntryTable {
     _ start: Int,
     _ place: Place,
     id: RawSpan?,
+    path: RawSpan?,
     _ details: Details,
     key: URLKey
   ) {
@@ -147,11 +150,15 @@ extension EntryTable {
       row.idLength = UInt16(clamping: id.byteCount)
       unsafe id.withUnsafeBytes { unsafe text.append(contentsOf: $0) }
     }
+    if let path {
+      row.pathLength = UInt16(clamping: path.byteCount)
+      unsafe path.withUnsafeBytes { unsafe text.append(contentsOf: $0) }
+    }
     if let strong = details.strongDigest {
       strongDigests.append(strong)
       row.beside = -Int32(strongDigests.count)
     }
-    append(row, key: key, digest: details.digest)
+    append(row, key: key, digest: details.digest, published: details.published)
   }
 }
 

@@ -87,6 +87,18 @@ extension EntryTable {
     let start = row.start + Int(row.length)
     return String(decoding: text[start..<start + Int(row.idLength)], as: UTF8.self)
   }
+
+  private func path(of row: Row) -> String? {
+    guard row.pathLength > 0 else { return nil }
+    let start = row.start + Int(row.length) + Int(row.idLength)
+    return String(decoding: text[start..<start + Int(row.pathLength)], as: UTF8.self)
+  }
+
+  /// When it came out, as the manifest says.
+  package func published(at position: Int) -> Instant? {
+    guard position < times.count, times[position] != Self.noTime else { return nil }
+    return Instant(milliseconds: times[position])
+  }
 }
 
 // MARK: - Entries
@@ -113,6 +125,8 @@ extension EntryTable: RandomAccessCollection {
     }
     kinds.describe(&entry, as: row.kind)
     entry.size = size(at: position)
+    entry.path = path(of: row)
+    entry.published = published(at: position)
     if position < digests.count, !digests[position].isNone {
       entry.digests = [ExpectedDigest(algorithm: .sha256, bytes: digests[position].bytes)]
     }

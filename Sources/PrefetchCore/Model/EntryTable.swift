@@ -1,10 +1,10 @@
 /// The entries of a manifest as columns: a million of them take some 150 bytes each.
 ///
-/// Most entries say where the content is and perhaps its size, SHA-256, id and type; these live in
-/// the columns alone. Whatever says more is kept whole beside them.
+/// Most entries say where the content is and perhaps its size, digest, id, type, time and published
+/// name; these live in the columns alone. Whatever says more is kept whole beside them.
 package struct EntryTable: Sendable {
   struct Row: Sendable {
-    /// Into ``text``: what follows the origin in the URL, then the id, where there is one.
+    /// Into ``text``: what follows the origin in the URL, then the id and the path, where there are.
     var start: Int
     /// Negative for unknown.
     var size: Int64
@@ -14,6 +14,7 @@ package struct EntryTable: Sendable {
     var beside: Int32 = 0
     var length: UInt16 = 0
     var idLength: UInt16 = 0
+    var pathLength: UInt16 = 0
     /// Into ``kinds``.
     var kind: UInt16 = 0
   }
@@ -27,6 +28,9 @@ package struct EntryTable: Sendable {
   /// In step with the rows once any has one; a digest of zeros stands for none.
   var digests: [ContentDigest] = []
   var strongDigests: [StrongDigest] = []
+  /// When they came out, in milliseconds; in step with the rows once any is known.
+  var times: [Int64] = []
+  static let noTime = Int64.min
   var special: [ManifestEntry] = []
   var kinds = EntryKinds()
   var origins = OriginTable()
@@ -62,6 +66,7 @@ package struct EntryTable: Sendable {
     rows.reserveCapacity(count)
     keys.reserveCapacity(count)
     if !digests.isEmpty { digests.reserveCapacity(count) }
+    if !times.isEmpty { times.reserveCapacity(count) }
     if index.count == 0 { index = KeyTable(minimumCapacity: count) }
   }
 
@@ -79,7 +84,12 @@ package struct EntryTable: Sendable {
       origin: UInt32(origins.number(of: entry.url))
     )
     row.beside = Int32(special.count)
-    append(row, key: key, digest: entry.digests.first.flatMap(Self.contentDigest))
+    append(
+      row,
+      key: key,
+      digest: entry.digests.first.flatMap(Self.contentDigest),
+      published: entry.published
+    )
   }
 
   private mutating func note(_ network: NetworkPolicy) {
@@ -108,7 +118,7 @@ package struct EntryTable: Sendable {
     return true
   }
 
-  mutating func append(_ row: Row, key: URLKey, digest: ContentDigest?) {
+  mutating func append(_ row: Row, key: URLKey, digest: ContentDigest?, published: Instant?) {
     if let digest {
       if digests.isEmpty {
         digests.reserveCapacity(rows.capacity)
@@ -117,6 +127,15 @@ package struct EntryTable: Sendable {
       digests.append(digest)
     } else if !digests.isEmpty {
       digests.append(.none)
+    }
+    if let published {
+      if times.isEmpty {
+        times.reserveCapacity(rows.capacity)
+        times.append(contentsOf: repeatElement(Self.noTime, count: rows.count))
+      }
+      times.append(published.milliseconds)
+    } else if !times.isEmpty {
+      times.append(Self.noTime)
     }
     rows.append(row)
     keys.append(key)

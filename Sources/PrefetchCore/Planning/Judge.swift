@@ -99,6 +99,9 @@ struct Judge {
       return policy.isOffline ? (.fail, .sizeDiffersOffline) : (.update, .sizeDiffers)
     }
     if policy.isOffline { return (.keep, .offline) }
+    if let full = wanted.full, full.revision != nil, full.descriptionHash != row.description {
+      return (row.hasValidators ? .revalidate : .update, .otherRevision)
+    }
     if !policy.revalidatesAll {
       if let tag = wanted.full?.entityTag, row.entityTag == Inventory.tagHash(tag) {
         return (.keep, .entityTagMatches)

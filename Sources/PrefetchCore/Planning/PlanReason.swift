@@ -19,6 +19,7 @@ package enum PlanReason: Hashable, Sendable {
   case noValidators
   case revalidationAskedFor
   case stale
+  case otherRevision
   case failedBefore
   case notStoredOffline
   case objectLostOffline
@@ -45,6 +46,7 @@ package enum PlanReason: Hashable, Sendable {
     case .noValidators: "stale, and the server gave no validators"
     case .revalidationAskedFor: "revalidation asked for"
     case .stale: "stale"
+    case .otherRevision: "the manifest names another revision"
     case .failedBefore: "it failed before, and `retry_failed` is false"
     case .notStoredOffline: "not stored, offline"
     case .objectLostOffline: "object lost, offline"
@@ -85,7 +87,7 @@ package enum PlanReason: Hashable, Sendable {
     case .sizeDiffersOffline: return Self.offline("size differs")
     case .paused, .notStored, .objectLost, .refetchAskedFor, .digestMatches, .digestDiffers,
       .sizeDiffers, .offline, .entityTagMatches, .immutable, .freshUntil, .noValidators,
-      .revalidationAskedFor, .stale, .failedBefore:
+      .revalidationAskedFor, .stale, .otherRevision, .failedBefore:
       return nil
     }
   }

@@ -5,14 +5,17 @@ package enum Planner {
     package var inventory: Inventory
     /// Objects the index names and the file system has lost.
     package var missing: Set<ContentDigest>
-    package var policy: RunPolicy
+    package let shared: Shared<RunPolicy>
+    package var policy: RunPolicy {
+      _read { yield shared.value }
+    }
     package var now: Instant
 
     package init(inventory: Inventory, missing: Set<ContentDigest>, policy: RunPolicy, now: Instant)
     {
       self.inventory = inventory
       self.missing = missing
-      self.policy = policy
+      shared = Shared(policy)
       self.now = now
     }
   }
@@ -181,7 +184,8 @@ package enum Planner {
     case .freshUntil(let until): until
     case .refusedTransport, .refusedAddress, .noDigest, .tooLarge, .paused, .notStored, .objectLost,
       .refetchAskedFor, .digestDiffers, .sizeDiffers, .offline, .noValidators,
-      .revalidationAskedFor, .stale, .failedBefore, .notStoredOffline, .objectLostOffline,
+      .revalidationAskedFor, .stale, .otherRevision, .failedBefore, .notStoredOffline,
+      .objectLostOffline,
       .digestDiffersOffline, .sizeDiffersOffline:
       Instant(milliseconds: .min)
     }

@@ -98,7 +98,7 @@ extension UInt8 {
 }
 
 extension String {
-  fileprivate var withoutXMLSpaceAround: String {
+  var withoutXMLSpaceAround: String {
     var rest = utf8[...]
     while let first = rest.first, first.isXMLSpace { rest.removeFirst() }
     while let last = rest.last, last.isXMLSpace { rest.removeLast() }

@@ -40,8 +40,9 @@ final class XMLPlistReader: XMLSink {
     }
     self.parser = parser
     defer { self.parser = nil }
+    let bytes = bytes
     do {
-      try parser.parse(bytes)
+      try unsafe parser.parse(bytes.span.bytes)
     } catch {
       throw diagnostic(for: error)
     }
@@ -81,7 +82,7 @@ final class XMLPlistReader: XMLSink {
     )
   }
 
-  func startElement(_ name: String, at bytes: Range<Int>) {
+  func startElement(_ name: String, _ attributes: [XMLAttribute], at bytes: Range<Int>) {
     let tag = place(bytes)
     attempt { () throws(Diagnostic) in try start(name, tag, end: bytes.upperBound) }
   }
@@ -221,26 +222,15 @@ extension XMLPlistReader {
 extension XMLPlistReader {
   private func diagnostic(for fault: XMLFault) -> Diagnostic {
     let place = place(fault.byte..<fault.byte + 1)
-    return switch fault.problem {
-    case .noElement: self.fault("the document ends too early, an element is not closed", at: place)
-    case .unclosed: self.fault("this is not closed before the document ends", at: place)
-    case .mismatchedTag: self.fault("this end tag does not fit the element that is open", at: place)
-    case .badToken:
-      self.fault(
-        "this is not XML",
-        at: place,
-        hint: "in text, write `&` as `&amp;` and `<` as `&lt;`"
-      )
-    case .undefinedEntity:
-      Diagnostic(
-        "document.entity",
-        "the entity is not known",
-        hint: "XML itself knows `&amp;` `&lt;` `&gt;` `&quot;` `&apos;`",
-        at: place
-      )
-    case .afterEnd: self.fault("the document ends before this", at: place)
-    case .duplicateAttribute: self.fault("an attribute is written twice", at: place)
-    case .cause(let text): self.fault("the XML cannot be read: \(text)", at: place)
-    }
+    let code: Diagnostic.Code =
+      fault.problem.isUndefinedEntity ? "document.entity" : "document.syntax"
+    let hint: String? =
+      switch fault.problem {
+      case .badToken: "in text, write `&` as `&amp;` and `<` as `&lt;`"
+      case .undefinedEntity: "XML itself knows `&amp;` `&lt;` `&gt;` `&quot;` `&apos;`"
+      case .cause, .unclosed, .mismatchedTag, .noElement, .afterEnd, .duplicateAttribute: nil
+      }
+    let path = fault.problem.isUndefinedEntity ? nil : builder.path
+    return Diagnostic(code, fault.problem.message, hint: hint, path: path, at: place)
   }
 }

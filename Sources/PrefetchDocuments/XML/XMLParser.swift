@@ -4,29 +4,21 @@ internal import CExpat
 protocol XMLSink: AnyObject {
   func declaration(encoding: String?, at bytes: Range<Int>)
   func entityDeclaration(at bytes: Range<Int>)
-  func startElement(_ name: String, at bytes: Range<Int>)
+  func startElement(_ name: String, _ attributes: [XMLAttribute], at bytes: Range<Int>)
   func endElement(at bytes: Range<Int>)
   func characters(_ text: [UInt8], at bytes: Range<Int>)
 }
 
-/// What expat says when it gives up.
-struct XMLFault: Error {
-  enum Problem {
-    case cause(String)
-    case unclosed
-    case mismatchedTag
-    case noElement
-    case badToken
-    case undefinedEntity
-    case afterEnd
-    case duplicateAttribute
-  }
-
-  var problem: Problem
-  var byte: Int
+/// A name and what it is set to, references resolved.
+package struct XMLAttribute: Hashable, Sendable {
+  package var name: String
+  package var value: String
 }
 
-/// expat over a whole text at once: UTF-8 whatever the text claims, and nothing is ever fetched.
+/// expat over a whole text at once; nothing is ever fetched.
+///
+/// The encoding holds whatever the text claims; without one its declaration counts, of those that
+/// expat knows by itself.
 @safe
 final class XMLParser {
   private let parser: XML_Parser
@@ -36,8 +28,8 @@ final class XMLParser {
   private var text: [UInt8] = []
   private var textBytes = 0..<0
 
-  init?(sink: any XMLSink) {
-    guard let parser = unsafe XML_ParserCreate("UTF-8") else { return nil }
+  init?(sink: any XMLSink, encoding: String? = "UTF-8") {
+    guard let parser = unsafe XML_ParserCreate(encoding) else { return nil }
     unsafe self.parser = unsafe parser
     self.sink = sink
     unsafe XML_SetUserData(parser, Unmanaged.passUnretained(self).toOpaque())
@@ -52,7 +44,7 @@ final class XMLParser {
   }
 
   /// Returns early without a fault when the sink has asked to stop.
-  func parse(_ bytes: [UInt8]) throws(XMLFault) {
+  func parse(_ bytes: RawSpan) throws(XMLFault) {
     let status = unsafe bytes.withUnsafeBytes { raw in
       let text = unsafe raw.bindMemory(to: CChar.self)
       return unsafe XML_Parse(parser, text.baseAddress, CInt(clamping: text.count), 1)
@@ -112,10 +104,10 @@ final class XMLParser {
     sink.entityDeclaration(at: currentBytes)
   }
 
-  fileprivate func start(_ name: String) {
+  fileprivate func start(_ name: String, _ attributes: [XMLAttribute]) {
     flush()
     guard !isStopped else { return }
-    sink.startElement(name, at: currentBytes)
+    sink.startElement(name, attributes, at: currentBytes)
   }
 
   fileprivate func end() {
@@ -167,7 +159,21 @@ private func receiveStart(
   _ attributes: UnsafeMutablePointer<UnsafePointer<XML_Char>?>?
 ) {
   guard let name = unsafe name else { return }
-  unsafe receiver(data)?.start(String(cString: name))
+  unsafe receiver(data)?.start(String(cString: name), pairs(attributes))
+}
+
+/// Names and values in turn up to a null.
+private func pairs(
+  _ attributes: UnsafeMutablePointer<UnsafePointer<XML_Char>?>?
+) -> [XMLAttribute] {
+  guard let attributes = unsafe attributes else { return [] }
+  var pairs: [XMLAttribute] = []
+  var place = 0
+  while let name = unsafe attributes[place], let value = unsafe attributes[place + 1] {
+    pairs.append(unsafe XMLAttribute(name: String(cString: name), value: String(cString: value)))
+    place += 2
+  }
+  return pairs
 }
 
 private func receiveEnd(_ data: UnsafeMutableRawPointer?, _ name: UnsafePointer<XML_Char>?) {

@@ -1,0 +1,178 @@
+/// Where the records of a kind of XML documents are, and what of them is wanted.
+package struct XMLShape: Sendable {
+  /// The local names from the root to a record.
+  package var records: [[String]]
+  /// The same to elements beside them whose text is wanted, such as the date of the whole.
+  package var facts: [[String]]
+  /// Local names of what is kept within a record, however deep; all else is passed over.
+  package var kept: Set<String>
+
+  package init(records: [[String]], facts: [[String]] = [], kept: Set<String>) {
+    self.records = records
+    self.facts = facts
+    self.kept = kept
+  }
+}
+
+/// Who is given the root's tag, then the facts and records of a document in their order.
+package protocol XMLRecordReceiver: AnyObject {
+  /// Returns what is to be told of it, nil for a document of another kind.
+  func shape(of root: XMLElement) -> XMLShape?
+  func fact(_ element: XMLElement)
+  /// False ends the reading; the receiver knows why.
+  func record(_ element: XMLElement) -> Bool
+}
+
+/// Why a document cannot be read on.
+package struct XMLReadingFault: Error, Hashable, Sendable {
+  package var message: String
+  package var byte: Int
+}
+
+/// A document of many like elements, read one after the other, so that memory stays flat.
+///
+/// Names are compared without their prefixes, and elements with another prefix than the root's are
+/// of other vocabularies and passed over.
+package enum XMLRecords {
+  /// Elements within each other.
+  package static let maximumDepth = 32
+  /// Elements and bytes of text that are kept of one record.
+  package static let maximumParts = 10_000
+  package static let maximumText = 1 << 20
+
+  package static func read(
+    _ bytes: RawSpan,
+    for receiver: any XMLRecordReceiver
+  ) throws(XMLReadingFault) {
+    let sink = XMLRecordSink(receiver)
+    guard let parser = XMLParser(sink: sink, encoding: nil) else {
+      throw XMLReadingFault(message: "no memory to read the document", byte: 0)
+    }
+    sink.parser = parser
+    defer { sink.parser = nil }
+    do {
+      try parser.parse(bytes)
+    } catch {
+      throw XMLReadingFault(message: error.problem.message, byte: error.byte)
+    }
+    if let fault = sink.fault { throw fault }
+  }
+}
+
+/// Puts records together from what the parser tells.
+private final class XMLRecordSink: XMLSink {
+  private let receiver: any XMLRecordReceiver
+  private var shape: XMLShape?
+  private var prefix: Substring = ""
+  /// Local names from the root to the element that is open.
+  private var path: [String] = []
+  /// The record or fact that is open, and what is open within it.
+  private var open: [XMLElement] = []
+  /// How many elements within the kept ones are passed over.
+  private var skipped = 0
+  private var isRecord = false
+  private var partCount = 0
+  private var textCount = 0
+  fileprivate(set) var fault: XMLReadingFault?
+  /// Ends the parse; set before it starts, dropped after it.
+  var parser: XMLParser?
+
+  init(_ receiver: any XMLRecordReceiver) {
+    self.receiver = receiver
+  }
+
+  func declaration(encoding: String?, at bytes: Range<Int>) {
+    let known = ["utf-8", "utf8", "us-ascii", "iso-8859-1"]
+    guard let encoding, !known.contains(encoding.lowercased()) else { return }
+    fail("the document says it is written in `\(encoding.quotable)`; save it as UTF-8", at: bytes)
+  }
+
+  func entityDeclaration(at bytes: Range<Int>) {
+    fail("a manifest may not declare entities; write the text where it is used", at: bytes)
+  }
+
+  func startElement(_ name: String, _ attributes: [XMLAttribute], at bytes: Range<Int>) {
+    guard path.count < XMLRecords.maximumDepth else {
+      return fail("elements are nested deeper than \(XMLRecords.maximumDepth)", at: bytes)
+    }
+    let (prefix, local) = Self.split(name)
+    if path.isEmpty { return root(prefix, local, attributes, at: bytes) }
+    let isForeign = prefix != self.prefix
+    path.append(isForeign ? name : local)
+    if skipped > 0 {
+      skipped += 1
+    } else if !open.isEmpty {
+      guard !isForeign, isRecord, shape?.kept.contains(local) == true else {
+        skipped = 1
+        return
+      }
+      partCount += 1
+      guard partCount <= XMLRecords.maximumParts else {
+        return fail("it holds more than \(XMLRecords.maximumParts) elements", at: bytes)
+      }
+      open.append(XMLElement(local, attributes, byte: bytes.lowerBound))
+    } else if !isForeign {
+      begin(local, attributes, at: bytes)
+    }
+  }
+
+  private func root(
+    _ prefix: Substring,
+    _ local: String,
+    _ attributes: [XMLAttribute],
+    at bytes: Range<Int>
+  ) {
+    self.prefix = prefix
+    path = [local]
+    shape = receiver.shape(of: XMLElement(local, attributes, byte: bytes.lowerBound))
+    if shape == nil { fail("`<\(local.quotable)>` is not the element to begin with", at: bytes) }
+  }
+
+  private func begin(_ local: String, _ attributes: [XMLAttribute], at bytes: Range<Int>) {
+    guard let shape else { return }
+    let isRecord = shape.records.contains(path)
+    guard isRecord || shape.facts.contains(path) else { return }
+    self.isRecord = isRecord
+    (partCount, textCount) = (0, 0)
+    open = [XMLElement(local, attributes, byte: bytes.lowerBound)]
+  }
+
+  func endElement(at bytes: Range<Int>) {
+    path.removeLast()
+    guard skipped == 0 else {
+      skipped -= 1
+      return
+    }
+    guard var element = open.popLast() else { return }
+    element.text = element.text.withoutXMLSpaceAround
+    if open.isEmpty {
+      deliver(element)
+    } else {
+      open[open.count - 1].children.append(element)
+    }
+  }
+
+  private func deliver(_ element: XMLElement) {
+    guard isRecord else { return receiver.fact(element) }
+    if !receiver.record(element) { parser?.stop() }
+  }
+
+  func characters(_ text: [UInt8], at bytes: Range<Int>) {
+    guard skipped == 0, !open.isEmpty else { return }
+    textCount += text.count
+    guard textCount <= XMLRecords.maximumText else {
+      return fail("it holds more than \(XMLRecords.maximumText) bytes of text", at: bytes)
+    }
+    open[open.count - 1].text += String(decoding: text, as: UTF8.self)
+  }
+
+  private func fail(_ message: String, at bytes: Range<Int>) {
+    fault = fault ?? XMLReadingFault(message: message, byte: bytes.lowerBound)
+    parser?.stop()
+  }
+
+  private static func split(_ name: String) -> (prefix: Substring, local: String) {
+    guard let colon = name.utf8.firstIndex(of: UInt8(ascii: ":")) else { return ("", name) }
+    return (name[..<colon], String(name[name.utf8.index(after: colon)...]))
+  }
+}

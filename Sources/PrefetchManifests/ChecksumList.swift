@@ -1,0 +1,271 @@
+internal import PrefetchCore
+
+/// What `sha256sum` and its kin write: digests and the names they belong to.
+@safe struct ChecksumList {
+  /// A file whose further digests may follow.
+  private struct Pending {
+    var line: TextLines.Line
+    var name: Range<Int>
+    var isEscaped: Bool
+    var isTagged: Bool
+    var digests: [ExpectedDigest] = []
+    var size: Int64?
+    /// The first function that is not checked here.
+    var unknown: String?
+  }
+
+  private var lines: TextLines
+  private var collector: EntryCollector
+  private var pending: Pending?
+  /// Of the comment that Fedora writes before a line.
+  private var commentedSize: (name: Range<Int>, size: Int64)?
+  private var armour = ClearSignedText()
+
+  static func read(_ bytes: RawSpan, source: ManifestSource) throws(Failure) -> Manifest {
+    if let name = unknownFunction(of: source) {
+      throw Failure(
+        .unsupported,
+        "it is a list of \(name) digests, which are not checked; use the list of SHA-256 or SHA-512"
+      )
+    }
+    let result = unsafe bytes.withUnsafeBytes { bytes -> Result<Manifest, Failure> in
+      var list = unsafe ChecksumList(
+        lines: TextLines(bytes),
+        collector: EntryCollector(base: source.base)
+      )
+      do throws(Failure) {
+        try list.readLines()
+        return .success(try list.collector.manifest())
+      } catch {
+        return .failure(error)
+      }
+    }
+    return try result.get()
+  }
+
+  private init(lines: TextLines, collector: EntryCollector) {
+    self.lines = lines
+    self.collector = collector
+  }
+
+  /// Some functions' digests are as long as SHA-512's; only the name of the list tells.
+  private static func unknownFunction(of source: ManifestSource) -> String? {
+    let name = FormatTable.fileName(of: source).lowercased()
+    if name.contains("b2sum") || name.contains("blake2") || name.hasSuffix(".b2") {
+      return "BLAKE2"
+    }
+    if name.contains("b3sum") || name.contains("blake3") { return "BLAKE3" }
+    return name.contains("sha3") && !name.contains("sha38") ? "SHA-3" : nil
+  }
+
+  private mutating func readLines() throws(Failure) {
+    while let line = lines.next() {
+      guard let content = try armour.content(of: line, lines) else { continue }
+      guard !lines.trimmed(content).isEmpty else { continue }
+      if lines.byte(at: content.lowerBound) == UInt8(ascii: "#") {
+        comment(content)
+        continue
+      }
+      try count(content.lowerBound, in: line)
+      if let parts = ChecksumLine(content, lines) {
+        add(parts, in: line)
+      } else {
+        flush()
+        reject(content, .manifestInvalid, "it is no digest and name", at: content.lowerBound, line)
+      }
+      collector.expect(afterBytes: line.end, of: lines.count)
+    }
+    flush()
+    if try armour.isFound(atEndOf: lines) {
+      collector.warn(
+        "manifest.signature-unchecked",
+        "the list is signed; its OpenPGP signature was not verified"
+      )
+    }
+  }
+
+  private mutating func count(_ offset: Int, in line: TextLines.Line) throws(Failure) {
+    guard collector.isFull else { return collector.count() }
+    try collector.count(at: lines.location(offset, in: line))
+  }
+
+  /// `# NAME: SIZE bytes`.
+  private mutating func comment(_ content: Range<Int>) {
+    let text = lines.trimmed(content.lowerBound + 1..<content.upperBound)
+    let colon = text.last { lines.byte(at: $0) == UInt8(ascii: ":") }
+    guard let colon, let words = lines.text(lines.trimmed(colon + 1..<text.upperBound)),
+      words.hasSuffix(" bytes"), let size = Int64(words.dropLast(6)), size >= 0
+    else { return }
+    flush()
+    commentedSize = (text.lowerBound..<colon, size)
+  }
+
+  // MARK: Lines
+
+  private mutating func add(_ parts: ChecksumLine, in line: TextLines.Line) {
+    if !parts.isTagged, !parts.isEscaped, pending == nil, commentedSize == nil,
+      case .digest(.sha256, let digits) = parts.value, addPlain(digits, parts.name)
+    {
+      return
+    }
+    if let item = pending, !goesOn(item, parts) { flush() }
+    var item =
+      pending
+      ?? Pending(
+        line: line,
+        name: parts.name,
+        isEscaped: parts.isEscaped,
+        isTagged: parts.isTagged
+      )
+    switch parts.value {
+    case .digest(let algorithm, let range):
+      guard let text = lines.text(range),
+        let digest = DigestText.decode(text, algorithm: algorithm)
+      else { return malformed(parts.name, algorithm, range, line) }
+      item.digests.append(digest)
+    case .malformed(let algorithm, let range): return malformed(parts.name, algorithm, range, line)
+    case .unknown(let name): item.unknown = item.unknown ?? name
+    case .size(let size): item.size = size
+    }
+    if let (name, size) = commentedSize,
+      unsafe lines.bytes(name).elementsEqual(lines.bytes(item.name))
+    {
+      item.size = size
+    }
+    commentedSize = nil
+    pending = item
+  }
+
+  private mutating func malformed(
+    _ name: Range<Int>,
+    _ algorithm: DigestAlgorithm?,
+    _ range: Range<Int>,
+    _ line: TextLines.Line
+  ) {
+    pending = nil
+    let words = algorithm.map { "this is no \($0.rawValue) in hexadecimal or base64" }
+    reject(
+      name,
+      .manifestInvalid,
+      words ?? "\(range.count) digits are no digest that is known",
+      at: range.lowerBound,
+      line
+    )
+  }
+
+  /// Whether a line says more of the same file, as lists with several functions do.
+  private func goesOn(_ item: Pending, _ parts: ChecksumLine) -> Bool {
+    guard item.isTagged, parts.isTagged, item.isEscaped == parts.isEscaped,
+      unsafe lines.bytes(item.name).elementsEqual(lines.bytes(parts.name))
+    else { return false }
+    guard case .digest(let algorithm, _) = parts.value else { return true }
+    return !item.digests.contains { $0.algorithm == algorithm }
+  }
+
+  /// The usual case, without a value of its own: a SHA-256 and a name that is a URL as it stands.
+  private mutating func addPlain(
+    _ digits: Range<Int>,
+    _ name: Range<Int>
+  ) -> Bool {
+    guard collector.base != nil, name.allSatisfy({ ChecksumName.isPlain(lines.byte(at: $0)) })
+    else { return false }
+    let name = withoutDots(name)
+    let bytes = unsafe lines.bytes(name)
+    guard let digest = unsafe DigestBytes.sha256(lines.bytes(digits)),
+      unsafe PublishedName.isSafe(bytes), name.count > 1 || lines.byte(at: name.lowerBound) != 0x2D
+    else { return false }
+    var details = EntryTable.Details()
+    details.digest = digest
+    return unsafe collector.addPlain(
+      RawSpan(_unsafeBytes: bytes),
+      path: RawSpan(_unsafeBytes: bytes),
+      details
+    )
+  }
+
+  private func withoutDots(_ name: Range<Int>) -> Range<Int> {
+    var name = name
+    while lines.begins(name, with: "./") { name = name.lowerBound + 2..<name.upperBound }
+    return name
+  }
+
+  // MARK: Settling
+
+  private mutating func flush() {
+    guard let item = pending else { return }
+    pending = nil
+    let name = withoutDots(item.name)
+    let written = unsafe Array(lines.bytes(name))
+    guard let bytes = item.isEscaped ? ChecksumName.unescaped(written) : written,
+      let text = try? String(copying: UTF8Span(validating: bytes.span))
+    else {
+      let words =
+        item.isEscaped ? "its name has an escape that is not known" : "its name is not UTF-8"
+      return reject(name, .manifestInvalid, words, at: name.lowerBound, item.line)
+    }
+    guard !item.digests.isEmpty else {
+      let words = item.unknown.map { "\($0.prefix(40)) digests are not checked by this program" }
+      return reject(
+        name,
+        .manifestInvalid,
+        words ?? "it has no digest",
+        at: item.line.start,
+        item.line
+      )
+    }
+    add(text, item, at: name)
+  }
+
+  private mutating func add(_ text: String, _ item: Pending, at name: Range<Int>) {
+    let isWhole = text.hasPrefix("https://") || text.hasPrefix("http://")
+    guard isWhole || PublishedName.isSafe(text) else {
+      return reject(
+        name,
+        .unsafeName,
+        "its name would leave the folder it is published in",
+        at: name.lowerBound,
+        item.line
+      )
+    }
+    guard isWhole || text != "-" else {
+      return reject(
+        name,
+        .manifestInvalid,
+        "standard input has no name",
+        at: name.lowerBound,
+        item.line
+      )
+    }
+    do throws(EntryCollector.Refusal) {
+      let url = try collector.url(isWhole ? text : ChecksumName.reference(text))
+      var details = EntryTable.Details()
+      details.size = item.size
+      let path = isWhole ? nil : text
+      if EntryCollector.put(item.digests, into: &details) {
+        return collector.add(url, path: path, details)
+      }
+      var entry = ManifestEntry(url: url)
+      entry.digests = item.digests
+      entry.size = item.size
+      entry.path = path
+      collector.add(entry)
+    } catch {
+      let message =
+        isWhole || collector.base != nil
+        ? error.message : "it is a relative name, and nothing says to what; set `base`"
+      reject(name, .badURL, message, at: name.lowerBound, item.line)
+    }
+  }
+
+  private mutating func reject(
+    _ range: Range<Int>,
+    _ code: ErrorCode,
+    _ message: String,
+    at offset: Int,
+    _ line: TextLines.Line
+  ) {
+    let text = unsafe String(decoding: lines.bytes(range), as: UTF8.self)
+    let meant = (try? collector.url(ChecksumName.reference(text)))?.string ?? text
+    collector.reject(meant, code, message, at: lines.location(offset, in: line))
+  }
+}

@@ -1,0 +1,52 @@
+internal import PrefetchCore
+
+/// The OpenPGP frame around a text that is signed and yet readable; the signature is not checked.
+struct ClearSignedText {
+  private enum Place {
+    case before
+    case headers(TextLines.Line)
+    case text(TextLines.Line)
+    case signature
+  }
+
+  private var place = Place.before
+
+  /// What a line says; nil where it belongs to the frame.
+  mutating func content(
+    of line: TextLines.Line,
+    _ lines: TextLines
+  ) throws(Failure) -> Range<Int>? {
+    switch place {
+    case .before:
+      guard lines.begins(line.range, with: "-----BEGIN PGP SIGNED MESSAGE-----") else {
+        return line.range
+      }
+      place = .headers(line)
+      return nil
+    case .headers(let first):
+      if lines.trimmed(line.range).isEmpty { place = .text(first) }
+      return nil
+    case .text:
+      if lines.begins(line.range, with: "-----BEGIN PGP SIGNATURE-----") {
+        place = .signature
+        return nil
+      }
+      guard lines.begins(line.range, with: "- ") else { return line.range }
+      return line.start + 2..<line.end
+    case .signature: return nil
+    }
+  }
+
+  /// Whether there was one; a text that is cut off before its signature is no text.
+  func isFound(atEndOf lines: TextLines) throws(Failure) -> Bool {
+    switch place {
+    case .before: return false
+    case .signature: return true
+    case .headers(let first), .text(let first):
+      throw NativeManifest.invalid(
+        "the signed text that begins here has no signature, so its end is missing",
+        at: lines.location(first.start, in: first)
+      )
+    }
+  }
+}

@@ -1,0 +1,195 @@
+internal import PrefetchCore
+
+/// What a reader has found in a document so far.
+struct EntryCollector {
+  static let maximumItems = 1_000_000
+  /// Other places of one item.
+  static let maximumAlternates = 100
+
+  let base: WebURL?
+  /// What every URL has to begin with to be of the same server as the document, where that counts.
+  private let ownOrigin: [UInt8]?
+  private let ownHost: String?
+  private var table = EntryTable { ItemIdentifier.make(for: $0) }
+  private var rejected: [RejectedEntry] = []
+  private var warnings: [Diagnostic] = []
+  private var identifiers = IdentifierSet()
+  private var itemCount = 0
+
+  init(base: WebURL?, staysOnHost: Bool = false) {
+    self.base = base
+    ownHost = staysOnHost ? base?.host : nil
+    ownOrigin = staysOnHost ? base.map { Array(Self.origin(of: $0).utf8) } : nil
+    if let base { table.resolveReferences(against: base) }
+  }
+
+  private static func origin(of url: WebURL) -> String {
+    "\(url.scheme.rawValue)://\(url.authority)/"
+  }
+
+  // MARK: Counting
+
+  /// Whether one more item would be one too many.
+  var isFull: Bool { itemCount >= Self.maximumItems }
+
+  /// To be called for each item before it is added or rejected, unless it is full.
+  mutating func count() {
+    itemCount += 1
+  }
+
+  /// The same with the place to name where it is full.
+  mutating func count(at location: SourceLocation) throws(Failure) {
+    count()
+    guard itemCount <= Self.maximumItems else {
+      throw NativeManifest.invalid(
+        "it lists more than \(Self.maximumItems) items, which is as many as are read",
+        at: location
+      )
+    }
+  }
+
+  /// Makes room where a part of the document has shown how large its items are.
+  mutating func expect(afterBytes consumed: Int, of total: Int) {
+    guard itemCount == 256 else { return }
+    table.reserveCapacity(min(total / max(1, consumed / itemCount) + 1, Self.maximumItems))
+  }
+
+  // MARK: Adding
+
+  /// False for what has to be made a URL first.
+  mutating func addPlain(
+    _ url: RawSpan,
+    id: RawSpan? = nil,
+    path: RawSpan? = nil,
+    _ details: EntryTable.Details
+  ) -> Bool {
+    if let ownOrigin, !Self.begins(url, with: ownOrigin) { return false }
+    guard details.digest?.isNone != true, let place = table.place(of: url) else { return false }
+    table.appendPlain(url, at: place, id: id, path: path, details)
+    return true
+  }
+
+  mutating func add(_ entry: ManifestEntry) {
+    var entry = entry
+    if entry.id == nil {
+      entry.id = ItemIdentifier.make(for: entry.url)
+      entry.isIdentifierMade = true
+    }
+    // The digest that the store knows its bodies by is the one that is compared first.
+    if let place = entry.digests.firstIndex(where: { $0.algorithm == .sha256 }), place > 0 {
+      entry.digests.insert(entry.digests.remove(at: place), at: 0)
+    }
+    table.append(entry)
+  }
+
+  /// An entry that may well be plain; its URL is whole.
+  mutating func add(
+    _ url: WebURL,
+    id: String? = nil,
+    path: String? = nil,
+    _ details: EntryTable.Details
+  ) {
+    let text = Array(url.string.utf8)
+    let (idBytes, pathBytes) = (id.map { Array($0.utf8) }, path.map { Array($0.utf8) })
+    let isAdded = unsafe addPlain(
+      text.span.bytes,
+      id: idBytes?.span.bytes,
+      path: pathBytes?.span.bytes,
+      details
+    )
+    guard !isAdded else { return }
+    var entry = ManifestEntry(url: url)
+    entry.id = id
+    entry.path = path
+    entry.size = details.size
+    entry.published = details.published
+    if let digest = details.digest {
+      entry.digests = [ExpectedDigest(algorithm: .sha256, bytes: digest.bytes)]
+    }
+    if let digest = details.strongDigest {
+      entry.digests = [ExpectedDigest(algorithm: .sha512, bytes: digest.bytes)]
+    }
+    add(entry)
+  }
+
+  /// The digests as columns hold them; false where they do not fit.
+  static func put(_ digests: [ExpectedDigest], into details: inout EntryTable.Details) -> Bool {
+    guard let digest = digests.first else { return true }
+    guard digests.count == 1 else { return false }
+    switch digest.algorithm {
+    case .sha256: details.digest = ContentDigest(bytes: digest.bytes)
+    case .sha512: details.strongDigest = unsafe StrongDigest(digest.bytes.span.bytes)
+    case .md5, .sha1, .sha384: return false
+    }
+    return true
+  }
+
+  mutating func kind(type: String) -> UInt16 {
+    let bytes = Array(type.utf8)
+    return unsafe table.kind(type: bytes.span.bytes, provider: nil, mime: nil) ?? 0
+  }
+
+  /// Whether nobody in the document has this id already.
+  mutating func admits(id: String) -> Bool {
+    identifiers.insert(id, of: nil)
+  }
+
+  // MARK: URLs
+
+  /// Throws what is wrong with it, in words that follow "it".
+  func url(_ text: String) throws(Refusal) -> WebURL {
+    let url: WebURL
+    do throws(WebURL.Fault) {
+      url = if let base { try base.resolving(text) } else { try WebURL(text) }
+    } catch {
+      throw Refusal(message: "it \(error)")
+    }
+    guard ownHost == nil || url.host == ownHost else {
+      throw Refusal(
+        message: "it is on another host, `\(url.host)`; `cross_host: true` would allow that"
+      )
+    }
+    return url
+  }
+
+  struct Refusal: Error {
+    var message: String
+  }
+
+  // MARK: What fails
+
+  mutating func reject(
+    _ text: String,
+    id: String? = nil,
+    _ code: ErrorCode,
+    _ message: String,
+    at location: SourceLocation
+  ) {
+    let failure = Failure(code, NativeManifest.invalid(message, at: location).message)
+    rejected.append(RejectedEntry(url: Self.shortened(text), id: id, failure: failure))
+  }
+
+  mutating func warn(_ code: Diagnostic.Code, _ message: String) {
+    warnings.append(Diagnostic(code, message, severity: .warning))
+  }
+
+  private static func shortened(_ text: String) -> String {
+    text.utf8.count <= WebURL.maximumLength ? text : text.prefix(256) + "…"
+  }
+
+  /// Fails where nothing of it can be used and the document itself is to blame.
+  consuming func manifest() throws(Failure) -> Manifest {
+    if table.isEmpty, let first = rejected.first(where: { $0.failure.code == .manifestInvalid }) {
+      throw first.failure
+    }
+    var manifest = Manifest(entries: table)
+    manifest.rejected = rejected
+    manifest.warnings = warnings
+    return manifest
+  }
+
+  private static func begins(_ text: RawSpan, with prefix: [UInt8]) -> Bool {
+    guard text.byteCount >= prefix.count else { return false }
+    return unsafe text.withUnsafeBytes { unsafe $0.starts(with: prefix) }
+  }
+}

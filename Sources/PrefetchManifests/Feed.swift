@@ -1,0 +1,89 @@
+internal import PrefetchCore
+internal import PrefetchDocuments
+
+/// The files that the entries of an RSS or Atom feed bring along.
+struct Feed: XMLVocabulary {
+  private var isAtom = false
+
+  static func read(_ bytes: RawSpan, source: ManifestSource) throws(Failure) -> Manifest {
+    try XMLManifest.read(bytes, as: Feed(), collector: EntryCollector(base: source.base))
+  }
+
+  private init() {}
+
+  mutating func shape(of root: XMLElement) -> XMLShape? {
+    switch root.name {
+    case "rss":
+      return XMLShape(
+        records: [["rss", "channel", "item"]],
+        kept: ["title", "enclosure", "guid", "pubDate"]
+      )
+    case "feed":
+      isAtom = true
+      return XMLShape(
+        records: [["feed", "entry"]],
+        kept: ["title", "link", "id", "published", "updated"]
+      )
+    default: return nil
+    }
+  }
+
+  mutating func fact(_ element: XMLElement) {}
+
+  mutating func add(_ element: XMLElement, to manifest: inout XMLManifest) throws(Failure) {
+    var id = identifier(element, &manifest)
+    for file in isAtom ? enclosures(element) : element.all("enclosure") {
+      try manifest.count(file)
+      add(file, of: element, id: id, to: &manifest)
+      // Of several files only one can have the entry's own name.
+      id = nil
+    }
+  }
+
+  private func enclosures(_ entry: XMLElement) -> [XMLElement] {
+    entry.all("link").filter { $0.attribute("rel") == "enclosure" }
+  }
+
+  private func add(
+    _ file: XMLElement,
+    of element: XMLElement,
+    id: String?,
+    to manifest: inout XMLManifest
+  ) {
+    let key = isAtom ? "href" : "url"
+    guard let text = file.attribute(key), !text.isEmpty else {
+      return manifest.reject("", id: id, .manifestInvalid, "`\(key)` is missing", at: file)
+    }
+    do throws(EntryCollector.Refusal) {
+      var entry = ManifestEntry(url: try manifest.collector.url(text))
+      entry.id = id
+      entry.type = file.attribute("type").flatMap { Self.type($0) }
+      entry.title = element["title"].flatMap { $0.text.isEmpty ? nil : $0.text }
+      entry.published = published(element)
+      manifest.collector.add(entry)
+    } catch {
+      manifest.reject(text, id: id, .badURL, error.message, at: file)
+    }
+  }
+
+  /// What servers say of the same file differs too often for the whole media type to be expected.
+  private static func type(_ mime: String) -> String? {
+    let type = String(mime.prefix { $0 != "/" }).lowercased()
+    return ["audio", "video", "image"].contains(type) ? type : nil
+  }
+
+  /// The entry's own, where it is short, plain and not used before.
+  private func identifier(_ element: XMLElement, _ manifest: inout XMLManifest) -> String? {
+    guard let id = element[isAtom ? "id" : "guid"]?.text, (1...1024).contains(id.utf8.count),
+      id.unicodeScalars.allSatisfy({ $0.value >= 0x20 && $0.value != 0x7F }),
+      manifest.collector.admits(id: id)
+    else { return nil }
+    return id
+  }
+
+  private func published(_ element: XMLElement) -> Instant? {
+    guard isAtom else { return element["pubDate"].flatMap { MailDate.parse($0.text) } }
+    return element["published"].flatMap { Timestamp.parse($0.text) }
+      ?? element["updated"].flatMap { Timestamp.parse($0.text) }
+  }
+}

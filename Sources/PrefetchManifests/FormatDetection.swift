@@ -1,0 +1,136 @@
+internal import PrefetchCore
+
+/// Which reader a document is for: as declared, else by media type, name and first bytes.
+enum FormatDetection {
+  /// Nil for an empty document, which is an empty manifest of any format.
+  static func kind(of bytes: RawSpan, source: ManifestSource) throws(Failure) -> DocumentKind? {
+    let finding = unsafe bytes.withUnsafeBytes { bytes -> FormatSniffer.Finding? in
+      let text = unsafe bytes.drop { " \t\r\n".utf8.contains($0) }
+      guard unsafe !text.isEmpty else { return nil }
+      return unsafe FormatSniffer.find(UnsafeRawBufferPointer(rebasing: text))
+    }
+    guard let finding else { return nil }
+    switch finding {
+    case .page:
+      // A package index may answer with a page, whose reader knows it.
+      if case .packageIndex = source.part { return .packageIndex }
+      throw Failure(.manifestGuard, "an HTML page came in its place")
+    case .binary(let words): throw Failure(.manifestInvalid, words)
+    case .kind, .syntax: break
+    }
+    switch source.part {
+    case .packageIndex: return .packageIndex
+    case .sitemap: return .sitemap
+    case .page, nil: break
+    }
+    if let format = source.rules.format { return try declared(format, finding) }
+    return try guessed(finding, source)
+  }
+
+  /// What is declared holds, as long as the syntax can be that at all.
+  private static func declared(
+    _ format: ManifestFormat,
+    _ finding: FormatSniffer.Finding
+  ) throws(Failure) -> DocumentKind? {
+    guard let row = FormatTable.row(declared: format) else { return nil }
+    // A feed is a feed, and a sitemap may be a list of URLs.
+    if case .kind(let kind) = finding, isFeed(kind), isFeed(row.kind) { return kind }
+    if row.kind == .sitemap, finding.syntax == .text { return .sitemap }
+    guard row.syntax == finding.syntax else {
+      throw disagreement("`format` says \(row.words)", finding)
+    }
+    return row.kind
+  }
+
+  private static func guessed(
+    _ finding: FormatSniffer.Finding,
+    _ source: ManifestSource
+  ) throws(Failure) -> DocumentKind {
+    if let mime = source.mime, let row = FormatTable.row(type: mime) {
+      guard let kind = agreed(row, finding) else {
+        throw disagreement("the media type says \(row.words)", finding)
+      }
+      return kind
+    }
+    let name = FormatTable.fileName(of: source)
+    if let row = FormatTable.row(name: name) {
+      guard let kind = agreed(row, finding) else {
+        throw disagreement("the name says \(row.words)", finding)
+      }
+      return kind
+    }
+    return try unnamed(finding)
+  }
+
+  /// What both say; nil where they do not mean the same.
+  private static func agreed(
+    _ row: FormatRow,
+    _ finding: FormatSniffer.Finding
+  ) -> DocumentKind? {
+    switch finding {
+    case .kind(let kind):
+      if kind == row.kind || (isFeed(kind) && isFeed(row.kind)) { return kind }
+      // Requirements may be URLs, and so may the lines of a list of any name.
+      return kind == .list && row.kind == .pip ? .pip : nil
+    case .syntax(let syntax, let root):
+      return syntax == row.syntax && (syntax != .xml || root == nil) ? row.kind : nil
+    case .page, .binary: return nil
+    }
+  }
+
+  private static func isFeed(_ kind: DocumentKind) -> Bool {
+    kind == .rss || kind == .atom
+  }
+
+  private static func unnamed(
+    _ finding: FormatSniffer.Finding
+  ) throws(Failure) -> DocumentKind {
+    switch finding {
+    case .kind(let kind): return kind
+    case .syntax(.json, _): return .json
+    case .syntax(.xml, let root?):
+      throw Failure(
+        .manifestInvalid,
+        "it is XML that begins with `<\(root.prefix(40))>`, \(unknown)"
+      )
+    case .syntax(.xml, nil): throw Failure(.manifestInvalid, "it looks like XML, \(unknown)")
+    case .syntax(.text, _), .page, .binary:
+      throw Failure(
+        .manifestInvalid,
+        "it is text of no format that is known; where it is a list of names, say `format: list`"
+      )
+    }
+  }
+
+  private static let unknown = "which is no format that is known"
+
+  private static func disagreement(
+    _ claim: String,
+    _ finding: FormatSniffer.Finding
+  ) -> Failure {
+    Failure(
+      .manifestInvalid,
+      "\(claim), the first bytes \(finding.words); name the right one as `format`"
+    )
+  }
+}
+
+extension FormatSniffer.Finding {
+  var syntax: FormatRow.Syntax? {
+    switch self {
+    case .kind(let kind): FormatTable.row(kind)?.syntax
+    case .syntax(let syntax, _): syntax
+    case .page, .binary: nil
+    }
+  }
+
+  fileprivate var words: String {
+    switch self {
+    case .kind(let kind): FormatTable.row(kind)?.words ?? "another format"
+    case .syntax(.xml, let root?): "XML that begins with `<\(root.prefix(40))>`"
+    case .syntax(let syntax, _): syntax.rawValue
+    case .page: "an HTML page"
+    case .binary: "no text"
+    }
+  }
+}

@@ -1,0 +1,107 @@
+internal import PrefetchCore
+
+/// What the first bytes of a document say it is.
+enum FormatSniffer {
+  enum Finding: Equatable {
+    /// Its own marks are there.
+    case kind(DocumentKind)
+    /// The syntax alone; the root element, where there is one.
+    case syntax(FormatRow.Syntax, root: String?)
+    case page
+    /// No text at all, in words.
+    case binary(String)
+  }
+
+  /// How far lines are looked at.
+  private static let window = 65_536
+  private static let pageMarks = ["<html", "<!doctype html", "<head", "<body"]
+
+  /// The bytes begin with neither blanks nor a byte order mark, and are not empty.
+  @unsafe static func find(_ bytes: UnsafeRawBufferPointer) -> Finding {
+    if let words = unsafe packing(bytes) { return .binary(words) }
+    switch unsafe bytes.first {
+    case UInt8(ascii: "<"): return unsafe markup(bytes)
+    case UInt8(ascii: "{"): return unsafe KeySniffer.find(bytes)
+    case UInt8(ascii: "["):
+      // A table of TOML begins with a bracket as well.
+      let head = unsafe Array(bytes.prefix(256))
+      return isTable(head) ? unsafe LineSniffer.find(bytes) : .syntax(.json, root: nil)
+    default: return unsafe LineSniffer.find(UnsafeRawBufferPointer(rebasing: bytes.prefix(window)))
+    }
+  }
+
+  /// Whether it is XML rather than lines.
+  static func isMarkup(_ bytes: RawSpan) -> Bool {
+    unsafe bytes.withUnsafeBytes { bytes in
+      unsafe bytes.first { !" \t\r\n".utf8.contains($0) } == UInt8(ascii: "<")
+    }
+  }
+
+  /// `[[package]]`, `[metadata]`: names in brackets, alone on their line.
+  private static func isTable(_ head: [UInt8]) -> Bool {
+    let line = head.prefix { $0 != 0x0A && $0 != 0x0D }
+    let inner = line.drop { $0 == UInt8(ascii: "[") }.prefix { $0 != UInt8(ascii: "]") }
+    guard let first = inner.first, inner.endIndex < line.endIndex else { return false }
+    return (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(first)
+      && inner.allSatisfy { byte in
+        ASCII.isDigit(byte) || "-_.".utf8.contains(byte)
+          || (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)
+      } && !["true", "false", "null"].contains(String(decoding: inner, as: UTF8.self))
+  }
+
+  /// What programs pack files with, and text that is not UTF-8 by its zeros.
+  @unsafe private static func packing(_ bytes: UnsafeRawBufferPointer) -> String? {
+    let marks: [([UInt8], String)] = [
+      ([0xFD, 0x37, 0x7A, 0x58, 0x5A, 0x00], "it is packed with xz; of packed ones, gzip is read"),
+      ([0x28, 0xB5, 0x2F, 0xFD], "it is packed with zstd; of packed ones, gzip is read"),
+      ([0x42, 0x5A, 0x68], "it is packed with bzip2; of packed ones, gzip is read"),
+      ([0x50, 0x4B, 0x03, 0x04], "it is a zip archive"),
+      ([0xFF, 0xFE], "it is written in UTF-16; save it as UTF-8"),
+      ([0xFE, 0xFF], "it is written in UTF-16; save it as UTF-8"),
+    ]
+    for (mark, words) in marks where unsafe bytes.starts(with: mark) { return words }
+    return unsafe bytes.prefix(512).contains(0) ? "it is no text, but holds zeros" : nil
+  }
+
+  // MARK: Markup
+
+  @unsafe private static func markup(_ bytes: UnsafeRawBufferPointer) -> Finding {
+    let text = unsafe String(decoding: bytes.prefix(window), as: UTF8.self)
+    let root = root(of: text[...])
+    if let kind = kinds[root] { return .kind(kind) }
+    let head = String(text.unicodeScalars.prefix(1024)).lowercased()
+    if pageMarks.contains(where: { head.contains($0) }) { return .page }
+    return .syntax(.xml, root: root.isEmpty ? nil : root)
+  }
+
+  private static let kinds: [String: DocumentKind] = [
+    "metalink": .metalink, "urlset": .sitemap, "sitemapindex": .sitemap, "rss": .rss,
+    "feed": .atom, "VAST": .vast, "MPD": .dash,
+  ]
+
+  /// The local name of the first element, behind declarations and comments.
+  private static func root(of text: Substring) -> String {
+    var rest = text
+    while true {
+      rest = rest.drop { character in character.utf8.allSatisfy { " \t\r\n".utf8.contains($0) } }
+      guard rest.hasPrefix("<") else { return "" }
+      let end: String
+      if rest.hasPrefix("<!--") {
+        end = "-->"
+      } else if rest.hasPrefix("<?") {
+        end = "?>"
+      } else if rest.hasPrefix("<!") {
+        let holdsMore = rest.prefix { $0 != ">" }.contains("[")
+        if holdsMore { rest = rest.drop { $0 != "]" } }
+        end = ">"
+      } else {
+        let name = rest.dropFirst().prefix { character in
+          character.utf8.allSatisfy { !" \t\r\n/>".utf8.contains($0) }
+        }
+        return String(name.split(separator: ":").last ?? "")
+      }
+      guard let place = rest.firstRange(of: end) else { return "" }
+      rest = rest[place.upperBound...]
+    }
+  }
+}

@@ -1,0 +1,267 @@
+internal import PrefetchCore
+
+/// What a document may turn out to be.
+enum DocumentKind: Hashable, CaseIterable {
+  case native, json, packageLock, packageIndex, bazelLock, containerImage
+  case metalink, sitemap, rss, atom, vast, dash
+  case list, checksums, goSum, pip, pylock, hls
+  case cargoLock, uvLock, yarnLock, pnpmLock, debianRelease, debianPackages
+  case signature
+}
+
+/// How documents of one kind are declared, served, named, and written.
+struct FormatRow: Sendable {
+  /// What the first bytes of any of them are.
+  enum Syntax: String, Sendable {
+    case json = "JSON"
+    case xml = "XML"
+    case text
+  }
+
+  var kind: DocumentKind
+  /// In messages, after "says" or "it is".
+  var words: String
+  var syntax: Syntax
+  /// Names that `format` takes.
+  var formats: [ManifestFormat] = []
+  var types: [String] = []
+  /// In small letters; one star stands for anything.
+  var names: [String] = []
+  /// What to do instead, where it is known but not read.
+  var advice: String?
+}
+
+/// One row for each kind of documents; detection, dispatch and messages read it.
+enum FormatTable {
+  static func row(_ kind: DocumentKind) -> FormatRow? {
+    rows.first { $0.kind == kind }
+  }
+
+  static func row(declared format: ManifestFormat) -> FormatRow? {
+    rows.first { $0.formats.contains(format) }
+  }
+
+  static func row(type: String) -> FormatRow? {
+    let name = type.prefix { $0 != ";" }.lowercased().filter { $0 != " " && $0 != "\t" }
+    return rows.first { $0.types.contains(name) }
+  }
+
+  static func row(name: String) -> FormatRow? {
+    let name = name.lowercased()
+    return rows.first { row in row.names.contains { matches(name, $0) } }
+  }
+
+  /// The last part of the path, without query, and without the ending of what gzip has packed.
+  static func fileName(of source: ManifestSource) -> String {
+    let path = source.name.prefix { $0 != "?" && $0 != "#" }
+    let last = path.split(separator: "/").last ?? ""
+    return String(last.lowercased().hasSuffix(".gz") ? last.dropLast(3) : last)
+  }
+
+  private static func matches(_ name: String, _ pattern: String) -> Bool {
+    guard let star = pattern.firstIndex(of: "*") else { return name == pattern }
+    let (head, tail) = (pattern[..<star], pattern[pattern.index(after: star)...])
+    return name.utf8.count >= head.utf8.count + tail.utf8.count && name.hasPrefix(head)
+      && name.hasSuffix(tail)
+  }
+
+  private static let instead = "list its files in a manifest or a list of URLs"
+
+  static let rows = [
+    FormatRow(
+      kind: .native,
+      words: "a prefetch manifest",
+      syntax: .json,
+      formats: [.native, .ndjson],
+      types: [
+        "application/vnd.prefetch.manifest+json", "application/x-ndjson", "application/jsonl",
+        "application/x-jsonlines",
+      ],
+      names: ["*.ndjson", "*.jsonl"]
+    ),
+    FormatRow(
+      kind: .packageLock,
+      words: "an npm lockfile",
+      syntax: .json,
+      formats: [.packageLock],
+      names: ["package-lock.json", "npm-shrinkwrap.json"]
+    ),
+    FormatRow(
+      kind: .packageIndex,
+      words: "a page of a Python package index",
+      syntax: .json,
+      types: ["application/vnd.pypi.simple.v1+json"],
+      advice: "name the packages in requirements with hashes or a pylock.toml"
+    ),
+    FormatRow(
+      kind: .bazelLock,
+      words: "a Bazel lockfile",
+      syntax: .json,
+      names: ["module.bazel.lock"],
+      advice: "list its archives in a manifest or a list of URLs"
+    ),
+    FormatRow(
+      kind: .containerImage,
+      words: "the manifest of a container image",
+      syntax: .json,
+      types: [
+        "application/vnd.oci.image.manifest.v1+json", "application/vnd.oci.image.index.v1+json",
+        "application/vnd.docker.distribution.manifest.v2+json",
+        "application/vnd.docker.distribution.manifest.list.v2+json",
+      ],
+      advice: "copy images with a tool for registries, such as skopeo"
+    ),
+    FormatRow(kind: .json, words: "JSON of another make", syntax: .json, formats: [.json]),
+    FormatRow(
+      kind: .metalink,
+      words: "a Metalink",
+      syntax: .xml,
+      formats: [.metalink],
+      types: ["application/metalink4+xml", "application/metalink+xml"],
+      names: ["*.meta4", "*.metalink"]
+    ),
+    FormatRow(
+      kind: .sitemap,
+      words: "a sitemap",
+      syntax: .xml,
+      formats: [.sitemap],
+      names: ["sitemap*.xml"]
+    ),
+    FormatRow(
+      kind: .rss,
+      words: "an RSS feed",
+      syntax: .xml,
+      formats: [.rss],
+      types: ["application/rss+xml"],
+      names: ["*.rss"]
+    ),
+    FormatRow(
+      kind: .atom,
+      words: "an Atom feed",
+      syntax: .xml,
+      formats: [.atom],
+      types: ["application/atom+xml"],
+      names: ["*.atom"]
+    ),
+    FormatRow(
+      kind: .vast,
+      words: "a VAST ad tag",
+      syntax: .xml,
+      formats: [.vast],
+      advice: "list its media in a manifest or a list of URLs"
+    ),
+    FormatRow(
+      kind: .dash,
+      words: "an MPEG-DASH manifest",
+      syntax: .xml,
+      types: ["application/dash+xml"],
+      names: ["*.mpd"],
+      advice: instead
+    ),
+    FormatRow(
+      kind: .hls,
+      words: "an HLS playlist",
+      syntax: .text,
+      formats: [.hls],
+      types: [
+        "application/vnd.apple.mpegurl", "application/x-mpegurl", "audio/mpegurl",
+        "audio/x-mpegurl",
+      ],
+      names: ["*.m3u8"],
+      advice: instead
+    ),
+    FormatRow(
+      kind: .checksums,
+      words: "a list of checksums",
+      syntax: .text,
+      formats: [.checksums],
+      names: [
+        "md5sums*", "sha1sums*", "sha224sums*", "sha256sums*", "sha384sums*", "sha512sums*",
+        "b2sums*", "md5sum*", "sha1sum*", "sha256sum*", "sha512sum*", "sha256", "sha512",
+        "checksum", "checksum.*", "checksums", "checksums.*", "*-checksum", "*-checksums",
+        "*checksums.txt", "*.md5", "*.sha1", "*.sha256", "*.sha384", "*.sha512", "*.sha256sum",
+        "*.sha512sum", "*.md5sum", "*.b2",
+      ]
+    ),
+    FormatRow(
+      kind: .pylock,
+      words: "a pylock.toml",
+      syntax: .text,
+      formats: [.pylock],
+      names: ["pylock.toml", "pylock.*.toml"]
+    ),
+    FormatRow(
+      kind: .pip,
+      words: "requirements of pip",
+      syntax: .text,
+      formats: [.pip],
+      names: ["requirements*.txt"]
+    ),
+    FormatRow(
+      kind: .goSum,
+      words: "a go.sum",
+      syntax: .text,
+      formats: [.goSum],
+      names: ["go.sum", "go.work.sum"]
+    ),
+    FormatRow(
+      kind: .cargoLock,
+      words: "a Cargo.lock",
+      syntax: .text,
+      formats: [.cargoLock],
+      names: ["cargo.lock"],
+      advice: "list its crates in a manifest or a list of URLs"
+    ),
+    FormatRow(
+      kind: .uvLock,
+      words: "a uv.lock",
+      syntax: .text,
+      names: ["uv.lock"],
+      advice: "write a pylock.toml with `uv export --format pylock.toml`"
+    ),
+    FormatRow(
+      kind: .yarnLock,
+      words: "a yarn.lock",
+      syntax: .text,
+      names: ["yarn.lock"],
+      advice: "make a package-lock.json with `npm install --package-lock-only`"
+    ),
+    FormatRow(
+      kind: .pnpmLock,
+      words: "a pnpm-lock.yaml",
+      syntax: .text,
+      names: ["pnpm-lock.yaml"],
+      advice: "make a package-lock.json with `npm install --package-lock-only`"
+    ),
+    FormatRow(
+      kind: .debianRelease,
+      words: "a Release file of a Debian archive",
+      syntax: .text,
+      names: ["release", "inrelease"],
+      advice: "list the files in a manifest or a list of checksums"
+    ),
+    FormatRow(
+      kind: .debianPackages,
+      words: "a Packages file of a Debian archive",
+      syntax: .text,
+      names: ["packages"],
+      advice: "list the packages in a manifest or a list of checksums"
+    ),
+    FormatRow(
+      kind: .signature,
+      words: "a detached signature",
+      syntax: .text,
+      types: ["application/pgp-signature"],
+      names: ["*.sig", "*.asc", "*.sign", "*.minisig", "*.gpg"],
+      advice: "name the list that it signs"
+    ),
+    FormatRow(
+      kind: .list,
+      words: "a list of URLs",
+      syntax: .text,
+      formats: [.list],
+      types: ["text/uri-list"],
+      names: ["*.urls", "*.lst"]
+    ),
+  ]
+}

@@ -1,0 +1,38 @@
+internal import PrefetchCore
+
+/// What a JSON object is, by the keys at its top.
+enum KeySniffer {
+  /// The whole is passed over only where no key tells.
+  @unsafe static func find(_ bytes: UnsafeRawBufferPointer) -> FormatSniffer.Finding {
+    guard var cursor = unsafe JSONCursor(bytes), cursor.take(UInt8(ascii: "{")) else {
+      return .syntax(.json, root: nil)
+    }
+    var seen: Set<String> = []
+    repeat {
+      guard cursor.next() == UInt8(ascii: "\""), let key = cursor.string(),
+        cursor.take(UInt8(ascii: ":"))
+      else { break }
+      let name = key.count <= 32 ? cursor.text(key) : ""
+      if name == "format", cursor.next() == UInt8(ascii: "\"") {
+        var ahead = cursor
+        if let value = ahead.string(), ahead.text(value) == "prefetch-manifest" {
+          return .kind(.native)
+        }
+      }
+      seen.insert(name)
+      if let kind = kind(seen) { return .kind(kind) }
+      guard seen.count <= 64, cursor.skipValue() else { break }
+    } while cursor.take(UInt8(ascii: ","))
+    return .syntax(.json, root: nil)
+  }
+
+  private static func kind(_ keys: Set<String>) -> DocumentKind? {
+    if keys.contains("lockfileVersion") { return .packageLock }
+    if keys.isSuperset(of: ["lockFileVersion", "registryFileHashes"]) { return .bazelLock }
+    if keys.isSuperset(of: ["meta", "files", "name"]) { return .packageIndex }
+    if keys.contains("schemaVersion"), keys.contains("layers") || keys.contains("manifests") {
+      return .containerImage
+    }
+    return nil
+  }
+}

@@ -1,0 +1,151 @@
+internal import PrefetchCore
+internal import PrefetchDocuments
+
+/// Files with their digests and mirrors: version 4 (RFC 5854), and version 3 where 100 is best.
+struct Metalink: XMLVocabulary {
+  private var published: Instant?
+
+  static func read(_ bytes: RawSpan, source: ManifestSource) throws(Failure) -> Manifest {
+    try XMLManifest.read(
+      bytes,
+      as: Metalink(),
+      collector: EntryCollector(base: source.base)
+    )
+  }
+
+  private init() {}
+
+  mutating func shape(of root: XMLElement) -> XMLShape? {
+    guard root.name == "metalink" else { return nil }
+    published = root.attribute("pubdate").flatMap { MailDate.parse($0) }
+    return XMLShape(
+      records: [["metalink", "file"], ["metalink", "files", "file"]],
+      facts: [["metalink", "published"], ["metalink", "updated"]],
+      kept: ["size", "hash", "url", "verification", "resources"]
+    )
+  }
+
+  mutating func fact(_ element: XMLElement) {
+    if element.name == "updated", published != nil { return }
+    published = Timestamp.parse(element.text) ?? published
+  }
+
+  mutating func add(_ element: XMLElement, to manifest: inout XMLManifest) throws(Failure) {
+    try manifest.count(element)
+    let name = element.attribute("name") ?? ""
+    let isOld = element["resources"] != nil
+    var urls: [WebURL] = []
+    do throws(EntryRefusal) {
+      urls = try mirrors(
+        isOld ? element.all("resources").flatMap { $0.all("url") } : element.all("url"),
+        isOld: isOld,
+        manifest.collector,
+        of: element
+      )
+      var entry = ManifestEntry(url: urls[0])
+      guard PublishedName.isSafe(name) else {
+        throw EntryRefusal(
+          code: .unsafeName,
+          message: name.isEmpty
+            ? "`name` is missing" : "its `name` would leave the folder it is published in",
+          element: element
+        )
+      }
+      entry.path = name
+      entry.alternates = Array(urls.dropFirst())
+      entry.published = published
+      entry.size = try size(element)
+      entry.digests = try digests(
+        isOld ? element.all("verification").flatMap { $0.all("hash") } : element.all("hash")
+      )
+      manifest.collector.add(entry)
+    } catch {
+      manifest.reject(
+        urls.first?.string ?? name,
+        error.code,
+        error.message,
+        at: error.element
+      )
+    }
+  }
+
+  private struct EntryRefusal: Error {
+    var code = ErrorCode.manifestInvalid
+    var message: String
+    var element: XMLElement
+  }
+
+  /// The best first; never empty.
+  private func mirrors(
+    _ elements: [XMLElement],
+    isOld: Bool,
+    _ collector: EntryCollector,
+    of file: XMLElement
+  ) throws(EntryRefusal) -> [WebURL] {
+    var ranked: [(rank: Int, url: WebURL)] = []
+    var fault: EntryRefusal?
+    for element in elements where Self.isWeb(element) {
+      do throws(EntryCollector.Refusal) {
+        ranked.append((Self.rank(element, isOld: isOld), try collector.url(element.text)))
+      } catch {
+        fault = fault ?? EntryRefusal(code: .badURL, message: error.message, element: element)
+      }
+    }
+    var seen: Set<WebURL> = []
+    let urls = ranked.enumerated()
+      .sorted { ($0.element.rank, $0.offset) < ($1.element.rank, $1.offset) }
+      .map(\.element.url)
+      .filter { seen.insert($0).inserted }
+      .prefix(1 + EntryCollector.maximumAlternates)
+    guard urls.isEmpty else { return Array(urls) }
+    throw fault
+      ?? EntryRefusal(code: .badURL, message: "it has no `http` or `https` URL", element: file)
+  }
+
+  /// Other schemes, and the torrents of version 3, are for other programs.
+  private static func isWeb(_ element: XMLElement) -> Bool {
+    if let type = element.attribute("type"), !["http", "https"].contains(type.lowercased()) {
+      return false
+    }
+    let scheme = element.text.prefix { $0 != ":" }.lowercased()
+    return !["ftp", "ftps", "rsync", "magnet", "ed2k", "sftp"].contains(scheme)
+  }
+
+  /// The lowest first: version 4 counts up from 1, the best, version 3 down from 100.
+  private static func rank(_ element: XMLElement, isOld: Bool) -> Int {
+    if isOld {
+      let preference = element.attribute("preference").flatMap { Int($0) } ?? 0
+      return 100 - min(max(preference, 0), 100)
+    }
+    let priority = element.attribute("priority").flatMap { Int($0) } ?? worst
+    return (1..<worst).contains(priority) ? priority : worst
+  }
+
+  private static let worst = 1_000_000
+
+  private func size(_ file: XMLElement) throws(EntryRefusal) -> Int64? {
+    guard let element = file["size"] else { return nil }
+    guard element.text.utf8.allSatisfy(ASCII.isDigit), let size = Int64(element.text) else {
+      throw EntryRefusal(message: "`size` must be a number of bytes", element: element)
+    }
+    return size
+  }
+
+  private func digests(_ elements: [XMLElement]) throws(EntryRefusal) -> [ExpectedDigest] {
+    var digests: [ExpectedDigest] = []
+    for element in elements {
+      // Functions that are not known prove nothing either way.
+      guard let algorithm = element.attribute("type").flatMap({ DigestText.algorithm($0) }) else {
+        continue
+      }
+      guard let digest = DigestText.decode(element.text, algorithm: algorithm) else {
+        throw EntryRefusal(
+          message: "this is no \(algorithm.rawValue) in hexadecimal or base64",
+          element: element
+        )
+      }
+      if !digests.contains(digest) { digests.append(digest) }
+    }
+    return digests
+  }
+}

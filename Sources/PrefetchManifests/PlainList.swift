@@ -1,0 +1,269 @@
+internal import PrefetchCore
+
+/// A text of URLs, one a line, as shells, aria2 and conda write them.
+@safe struct PlainList {
+  /// A line whose options may follow.
+  private struct Pending {
+    var line: TextLines.Line
+    /// The URL without fragment.
+    var url: Range<Int>
+    var digest: ContentDigest?
+    /// What it is as soon as it says more than a URL and one SHA-256.
+    var whole: ManifestEntry?
+  }
+
+  private var lines: TextLines
+  private var collector: EntryCollector
+  private var pending: Pending?
+  private var isConda = false
+  private var namedOptions: Set<String> = []
+
+  /// A sitemap of text may name its own host alone.
+  static func read(
+    _ bytes: RawSpan,
+    source: ManifestSource,
+    staysOnHost: Bool = false
+  ) throws(Failure) -> Manifest {
+    let result = unsafe bytes.withUnsafeBytes { bytes -> Result<Manifest, Failure> in
+      var list = unsafe PlainList(
+        lines: TextLines(bytes),
+        collector: EntryCollector(base: source.base, staysOnHost: staysOnHost)
+      )
+      do throws(Failure) {
+        try list.readLines()
+        return .success(try list.collector.manifest())
+      } catch {
+        return .failure(error)
+      }
+    }
+    return try result.get()
+  }
+
+  private init(lines: TextLines, collector: EntryCollector) {
+    self.lines = lines
+    self.collector = collector
+  }
+
+  private mutating func readLines() throws(Failure) {
+    while let line = lines.next() {
+      let content = lines.trimmed(line.range)
+      guard !content.isEmpty, lines.byte(at: line.start) != UInt8(ascii: "#") else { continue }
+      if content.lowerBound > line.start, option(content, in: line) { continue }
+      flush()
+      if lines.byte(at: content.lowerBound) == UInt8(ascii: "@"), content.count == 9,
+        lines.begins(content, with: "@EXPLICIT")
+      {
+        isConda = true
+        continue
+      }
+      try count(content.lowerBound, in: line)
+      item(content, in: line)
+      collector.expect(afterBytes: line.end, of: lines.count)
+    }
+    flush()
+  }
+
+  private mutating func count(_ offset: Int, in line: TextLines.Line) throws(Failure) {
+    guard collector.isFull else { return collector.count() }
+    try collector.count(at: lines.location(offset, in: line))
+  }
+
+  // MARK: Items
+
+  private mutating func item(_ content: Range<Int>, in line: TextLines.Line) {
+    let firstTab = lines.first(0x09, in: content)
+    let first = lines.trimmed(content.lowerBound..<(firstTab ?? content.upperBound))
+    guard let mark = lines.first(UInt8(ascii: "#"), in: first) else {
+      pending = Pending(line: line, url: first)
+      mirrors(firstTab, content)
+      return
+    }
+    var item = Pending(line: line, url: lines.trimmed(first.lowerBound..<mark))
+    let fragment = mark + 1..<first.upperBound
+    if fragment.count == 71, lines.begins(fragment, with: "sha256="),
+      let digest = unsafe DigestBytes.sha256(lines.bytes(mark + 8..<first.upperBound))
+    {
+      item.digest = digest
+    } else if !read(fragment, into: &item) {
+      return
+    }
+    pending = item
+    mirrors(firstTab, content)
+  }
+
+  /// `sha256=…` and the like, with others that mean nothing here; false where a digest is none.
+  private mutating func read(_ fragment: Range<Int>, into item: inout Pending) -> Bool {
+    guard let text = lines.text(fragment) else { return true }
+    for part in text.split(separator: "&") {
+      guard let (algorithm, value) = digest(in: part) else { continue }
+      guard let digest = DigestText.decode(value, algorithm: algorithm) else {
+        reject(
+          item,
+          .manifestInvalid,
+          "`#\(part.prefix(80))` is no \(algorithm.rawValue) in hexadecimal or base64",
+          at: fragment.lowerBound - 1
+        )
+        return false
+      }
+      guard var whole = makeWhole(item) else { return false }
+      whole.digests.append(digest)
+      item.whole = whole
+    }
+    return true
+  }
+
+  /// An algorithm's name and a value; conda leaves the name away where it is MD5.
+  private func digest(in part: Substring) -> (DigestAlgorithm, String)? {
+    if let equals = part.firstIndex(of: "="),
+      let algorithm = DigestText.algorithm(part[..<equals])
+    {
+      return (algorithm, String(part[part.index(after: equals)...]))
+    }
+    guard isConda else { return nil }
+    if let colon = part.firstIndex(of: ":"), let algorithm = DigestText.algorithm(part[..<colon]) {
+      return (algorithm, String(part[part.index(after: colon)...]))
+    }
+    return (DigestText.algorithm(digits: part.utf8.count) ?? .md5, String(part))
+  }
+
+  /// What stands behind TABs is the same file elsewhere.
+  private mutating func mirrors(_ firstTab: Int?, _ content: Range<Int>) {
+    guard let firstTab, let item = pending, var whole = makeWhole(item) else { return }
+    var start = firstTab + 1
+    while start <= content.upperBound, whole.alternates.count < EntryCollector.maximumAlternates {
+      let end = lines.first(0x09, in: start..<content.upperBound) ?? content.upperBound
+      let place = lines.trimmed(start..<end)
+      start = end + 1
+      guard !place.isEmpty else { continue }
+      guard let text = lines.text(place), let url = try? collector.url(text) else {
+        let words = lines.location(place.lowerBound, in: item.line)
+        collector.warn(
+          "manifest.mirror",
+          NativeManifest.invalid("the mirror is no http or https URL", at: words).message
+        )
+        continue
+      }
+      if url != whole.url, !whole.alternates.contains(url) { whole.alternates.append(url) }
+    }
+    pending?.whole = whole
+  }
+
+  // MARK: Options
+
+  /// False where the line is no option, but an item that is set in.
+  private mutating func option(_ content: Range<Int>, in line: TextLines.Line) -> Bool {
+    guard let equals = lines.first(UInt8(ascii: "="), in: content),
+      equals > content.lowerBound,
+      (content.lowerBound..<equals).allSatisfy({ isNameByte(lines.byte(at: $0)) }),
+      let name = lines.text(content.lowerBound..<equals)
+    else { return false }
+    guard let item = pending else { return true }
+    let value = equals + 1..<content.upperBound
+    switch name {
+    case "out": out(value, item, in: line)
+    case "checksum": checksum(value, item, in: line)
+    default: note(name, at: lines.location(content.lowerBound, in: line))
+    }
+    return true
+  }
+
+  private func isNameByte(_ byte: UInt8) -> Bool {
+    byte == UInt8(ascii: "-") || (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte)
+      || ASCII.isDigit(byte)
+  }
+
+  private mutating func out(_ value: Range<Int>, _ item: Pending, in line: TextLines.Line) {
+    guard let text = lines.text(value), PublishedName.isSafe(text) else {
+      reject(
+        item,
+        .unsafeName,
+        "`out` would leave the folder it is published in",
+        at: value.lowerBound,
+        in: line
+      )
+      pending = nil
+      return
+    }
+    guard var whole = makeWhole(item) else { return }
+    whole.path = text
+    pending?.whole = whole
+  }
+
+  private mutating func checksum(_ value: Range<Int>, _ item: Pending, in line: TextLines.Line) {
+    let parts = (lines.text(value) ?? "").split(separator: "=", maxSplits: 1)
+    guard let name = parts.first, let algorithm = DigestText.algorithm(name), parts.count == 2,
+      let digest = DigestText.decode(String(parts[1]), algorithm: algorithm)
+    else {
+      reject(
+        item,
+        .manifestInvalid,
+        "`checksum` must be an algorithm and a digest, such as `sha-256=` and 64 digits",
+        at: value.lowerBound,
+        in: line
+      )
+      pending = nil
+      return
+    }
+    guard var whole = makeWhole(item) else { return }
+    if !whole.digests.contains(digest) { whole.digests.append(digest) }
+    pending?.whole = whole
+  }
+
+  /// Once for each name, and not for ever.
+  private mutating func note(_ name: String, at location: SourceLocation) {
+    guard namedOptions.count < 20, namedOptions.insert(name).inserted else { return }
+    collector.warn(
+      "manifest.option",
+      NativeManifest.invalid("the option `\(name.prefix(40))` means nothing here", at: location)
+        .message
+    )
+  }
+
+  // MARK: Settling
+
+  private mutating func flush() {
+    guard let item = pending else { return }
+    pending = nil
+    if let whole = item.whole { return collector.add(whole) }
+    var details = EntryTable.Details()
+    details.digest = item.digest
+    let isPlain = unsafe collector.addPlain(
+      RawSpan(_unsafeBytes: lines.bytes(item.url)),
+      details
+    )
+    if !isPlain, let entry = makeWhole(item) { collector.add(entry.url, details) }
+  }
+
+  /// Nil for one that has been rejected.
+  private mutating func makeWhole(_ item: Pending) -> ManifestEntry? {
+    if let whole = item.whole { return whole }
+    guard let text = lines.text(item.url) else {
+      reject(item, .manifestInvalid, "this is not UTF-8", at: item.url.lowerBound)
+      pending = nil
+      return nil
+    }
+    do throws(EntryCollector.Refusal) {
+      var entry = ManifestEntry(url: try collector.url(text))
+      if let digest = item.digest {
+        entry.digests = [ExpectedDigest(algorithm: .sha256, bytes: digest.bytes)]
+      }
+      return entry
+    } catch {
+      reject(item, .badURL, error.message, at: item.url.lowerBound)
+      pending = nil
+      return nil
+    }
+  }
+
+  private mutating func reject(
+    _ item: Pending,
+    _ code: ErrorCode,
+    _ message: String,
+    at offset: Int,
+    in line: TextLines.Line? = nil
+  ) {
+    let text = unsafe String(decoding: lines.bytes(item.url), as: UTF8.self)
+    let meant = (try? collector.url(text))?.string ?? text
+    collector.reject(meant, code, message, at: lines.location(offset, in: line ?? item.line))
+  }
+}

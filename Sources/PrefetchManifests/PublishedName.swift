@@ -1,0 +1,28 @@
+/// The name of a file below the folder that it is published in.
+enum PublishedName {
+  static let maximumLength = 4096
+
+  /// Relative, with slashes, no part of it empty, `.` or `..`, without backslashes and controls.
+  static func isSafe(_ name: String) -> Bool {
+    var name = name
+    return name.withUTF8 { unsafe isSafe(UnsafeRawBufferPointer($0)) }
+  }
+
+  static func isSafe(_ name: UnsafeRawBufferPointer) -> Bool {
+    guard unsafe !name.isEmpty, name.count <= maximumLength else { return false }
+    var dots = 0
+    var length = 0
+    for place in name.indices {
+      let byte = unsafe name[place]
+      guard byte >= 0x20, byte != 0x7F, byte != UInt8(ascii: "\\") else { return false }
+      if byte == UInt8(ascii: "/") {
+        guard length > 0, !(length == dots && dots <= 2) else { return false }
+        (dots, length) = (0, 0)
+      } else {
+        length += 1
+        if byte == UInt8(ascii: ".") { dots += 1 }
+      }
+    }
+    return length > 0 && !(length == dots && dots <= 2)
+  }
+}

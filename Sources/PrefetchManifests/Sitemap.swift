@@ -1,0 +1,112 @@
+internal import PrefetchCore
+internal import PrefetchDocuments
+
+/// The pages of a site, or an index of such lists.
+struct Sitemap: XMLVocabulary {
+  static let maximumChildren = 1_000
+  /// Indexes within each other.
+  static let maximumLevel = 2
+
+  private let isTrusted: Bool
+  /// How many indexes are above it.
+  private let level: Int
+  private var isIndex = false
+  private var childCount = 0
+
+  /// In XML, or as a list of URLs.
+  static func read(_ bytes: RawSpan, source: ManifestSource) throws(Failure) -> Manifest {
+    let staysOnHost = !source.rules.mayCrossHosts
+    guard FormatSniffer.isMarkup(bytes) else {
+      return try PlainList.read(bytes, source: source, staysOnHost: staysOnHost)
+    }
+    return try XMLManifest.read(
+      bytes,
+      as: Sitemap(source),
+      collector: EntryCollector(base: source.base, staysOnHost: staysOnHost)
+    )
+  }
+
+  private init(_ source: ManifestSource) {
+    isTrusted = source.rules.trustsModificationTimes
+    level = if case .sitemap(let level) = source.part { level } else { 0 }
+  }
+
+  mutating func shape(of root: XMLElement) -> XMLShape? {
+    switch root.name {
+    case "urlset":
+      return XMLShape(records: [["urlset", "url"]], kept: ["loc", "lastmod", "priority"])
+    case "sitemapindex":
+      isIndex = true
+      return XMLShape(records: [["sitemapindex", "sitemap"]], kept: ["loc"])
+    default: return nil
+    }
+  }
+
+  mutating func fact(_ element: XMLElement) {}
+
+  mutating func add(_ element: XMLElement, to manifest: inout XMLManifest) throws(Failure) {
+    if isIndex { try checkLevel(element, &manifest) }
+    try manifest.count(element)
+    guard let place = element["loc"], !place.text.isEmpty else {
+      return manifest.reject("", .manifestInvalid, "`loc` is missing", at: element)
+    }
+    do throws(EntryCollector.Refusal) {
+      let url = try manifest.collector.url(place.text)
+      if isIndex {
+        manifest.parts.append(ManifestPart(url: url, kind: .sitemap(level: level + 1)))
+      } else {
+        add(url, element, to: &manifest)
+      }
+    } catch {
+      let meant = (try? WebURL(place.text))?.string ?? place.text
+      manifest.reject(meant, .badURL, error.message, at: place)
+    }
+  }
+
+  private func add(_ url: WebURL, _ element: XMLElement, to manifest: inout XMLManifest) {
+    var details = EntryTable.Details()
+    details.published = element["lastmod"].flatMap { WebDate.parse($0.text) }
+    guard let priority = element["priority"].flatMap({ Self.priority($0.text) }) else {
+      return manifest.collector.add(url, details)
+    }
+    var entry = ManifestEntry(url: url)
+    entry.published = details.published
+    entry.priority = priority
+    manifest.collector.add(entry)
+  }
+
+  /// From 1.0, the first, to 0.0; nil for what is neither.
+  static func priority(_ text: String) -> Int? {
+    guard text.utf8.count <= 20, text.utf8.allSatisfy({ ASCII.isDigit($0) || $0 == 0x2E }),
+      let value = Double(text), (0...1).contains(value)
+    else { return nil }
+    return 1 + Int(((1 - value) * 99).rounded())
+  }
+
+  private mutating func checkLevel(
+    _ element: XMLElement,
+    _ manifest: inout XMLManifest
+  ) throws(Failure) {
+    guard level < Self.maximumLevel else {
+      throw manifest.failure(
+        "it is an index of sitemaps below \(Self.maximumLevel) others; no more are followed",
+        at: element.byte
+      )
+    }
+    childCount += 1
+    guard childCount <= Self.maximumChildren else {
+      throw manifest.failure(
+        "it lists more than \(Self.maximumChildren) sitemaps, which is as many as are read",
+        at: element.byte
+      )
+    }
+  }
+}
+
+extension XMLManifest {
+  /// One more item; the place is found only where there are too many.
+  mutating func count(_ element: XMLElement) throws(Failure) {
+    guard collector.isFull else { return collector.count() }
+    try collector.count(at: location(element.byte))
+  }
+}

@@ -1,0 +1,89 @@
+internal import PrefetchCore
+
+/// The lines of a text in their order; LF or CR LF ends one.
+///
+/// Whoever makes one keeps the bytes in place while it is used.
+@safe struct TextLines {
+  /// Offsets of what stands in a line, without its end.
+  struct Line {
+    var number: Int
+    var start: Int
+    var end: Int
+
+    var range: Range<Int> { start..<end }
+  }
+
+  private let start: UnsafeRawPointer?
+  let count: Int
+  private var offset = 0
+  private var number = 0
+
+  @unsafe init(_ bytes: UnsafeRawBufferPointer) {
+    unsafe start = bytes.baseAddress
+    count = bytes.count
+  }
+
+  mutating func next() -> Line? {
+    guard offset < count else { return nil }
+    number += 1
+    let first = offset
+    var end = first
+    while end < count, byte(at: end) != 0x0A { end += 1 }
+    offset = end + 1
+    if end > first, byte(at: end - 1) == 0x0D { end -= 1 }
+    return Line(number: number, start: first, end: end)
+  }
+
+  /// The byte there; zero past the end.
+  @inline(__always)
+  func byte(at place: Int) -> UInt8 {
+    guard place < count, let start = unsafe start else { return 0 }
+    return unsafe start.load(fromByteOffset: place, as: UInt8.self)
+  }
+
+  func bytes(_ range: Range<Int>) -> UnsafeRawBufferPointer {
+    unsafe UnsafeRawBufferPointer(
+      start: start.map { unsafe $0 + range.lowerBound },
+      count: range.count
+    )
+  }
+
+  /// Nil for what is not UTF-8.
+  func text(_ range: Range<Int>) -> String? {
+    let bytes = unsafe Span<UInt8>(_unsafeBytes: bytes(range))
+    guard let text = try? UTF8Span(validating: bytes) else { return nil }
+    return String(copying: text)
+  }
+
+  func begins(_ range: Range<Int>, with text: StaticString) -> Bool {
+    guard range.count >= text.utf8CodeUnitCount else { return false }
+    for place in 0..<text.utf8CodeUnitCount {
+      guard unsafe byte(at: range.lowerBound + place) == text.utf8Start[place] else { return false }
+    }
+    return true
+  }
+
+  func isBlank(_ place: Int) -> Bool {
+    byte(at: place) == 0x20 || byte(at: place) == 0x09
+  }
+
+  /// Without blanks at its ends.
+  func trimmed(_ range: Range<Int>) -> Range<Int> {
+    var (first, end) = (range.lowerBound, range.upperBound)
+    while first < end, isBlank(first) { first += 1 }
+    while end > first, isBlank(end - 1) { end -= 1 }
+    return first..<end
+  }
+
+  func first(_ byte: UInt8, in range: Range<Int>) -> Int? {
+    range.first { self.byte(at: $0) == byte }
+  }
+
+  /// Columns count Unicode scalars, from 1.
+  func location(_ offset: Int, in line: Line) -> SourceLocation {
+    let scalars = (line.start..<min(max(offset, line.start), line.end)).count {
+      byte(at: $0) & 0xC0 != 0x80
+    }
+    return SourceLocation(file: "manifest", line: line.number, column: scalars + 1)
+  }
+}

@@ -1,0 +1,107 @@
+internal import PrefetchCore
+internal import PrefetchDocuments
+
+/// One vocabulary of XML manifests.
+protocol XMLVocabulary {
+  /// Nil for a document of another kind.
+  mutating func shape(of root: XMLElement) -> XMLShape?
+  mutating func fact(_ element: XMLElement)
+  mutating func add(_ element: XMLElement, to manifest: inout XMLManifest) throws(Failure)
+}
+
+/// What has been read of an XML manifest, and where that is in its text.
+@safe struct XMLManifest {
+  var collector: EntryCollector
+  var parts: [ManifestPart] = []
+  private let bytes: UnsafeRawBufferPointer
+  private var place: TextPlace
+
+  @unsafe init(_ bytes: UnsafeRawBufferPointer, collector: EntryCollector) {
+    unsafe self.bytes = bytes
+    unsafe place = TextPlace(bytes)
+    self.collector = collector
+  }
+
+  /// Of ever later bytes; an earlier one is looked for from the beginning.
+  mutating func location(_ byte: Int) -> SourceLocation {
+    if byte < place.offset { unsafe place = TextPlace(bytes) }
+    place.move(to: byte)
+    return place.inWhole(SourceLocation(file: "manifest", line: 1, column: 1))
+  }
+
+  mutating func reject(
+    _ text: String,
+    id: String? = nil,
+    _ code: ErrorCode,
+    _ message: String,
+    at element: XMLElement
+  ) {
+    collector.reject(text, id: id, code, message, at: location(element.byte))
+  }
+
+  mutating func failure(_ message: String, at byte: Int) -> Failure {
+    NativeManifest.invalid(message, at: location(byte))
+  }
+
+  consuming func manifest() throws(Failure) -> Manifest {
+    var manifest = try collector.manifest()
+    manifest.parts = parts
+    return manifest
+  }
+
+  static func read(
+    _ bytes: RawSpan,
+    as vocabulary: some XMLVocabulary,
+    collector: EntryCollector
+  ) throws(Failure) -> Manifest {
+    let result = unsafe bytes.withUnsafeBytes { raw -> Result<Manifest, Failure> in
+      let receiver = Receiver(vocabulary, unsafe XMLManifest(raw, collector: collector))
+      do throws(XMLReadingFault) {
+        try unsafe XMLRecords.read(RawSpan(_unsafeBytes: raw), for: receiver)
+      } catch {
+        return .failure(receiver.manifest.failure(error.message, at: error.byte))
+      }
+      return receiver.outcome
+    }
+    return try result.get()
+  }
+}
+
+/// Hands elements on, and keeps the first failure.
+private final class Receiver<Vocabulary: XMLVocabulary>: XMLRecordReceiver {
+  private var vocabulary: Vocabulary
+  var manifest: XMLManifest
+  private var failure: Failure?
+
+  init(_ vocabulary: Vocabulary, _ manifest: XMLManifest) {
+    self.vocabulary = vocabulary
+    self.manifest = manifest
+  }
+
+  func shape(of root: XMLElement) -> XMLShape? {
+    vocabulary.shape(of: root)
+  }
+
+  func fact(_ element: XMLElement) {
+    vocabulary.fact(element)
+  }
+
+  func record(_ element: XMLElement) -> Bool {
+    do throws(Failure) {
+      try vocabulary.add(element, to: &manifest)
+      return true
+    } catch {
+      failure = error
+      return false
+    }
+  }
+
+  var outcome: Result<Manifest, Failure> {
+    if let failure { return .failure(failure) }
+    do throws(Failure) {
+      return .success(try manifest.manifest())
+    } catch {
+      return .failure(error)
+    }
+  }
+}

@@ -1,0 +1,194 @@
+import PrefetchCore
+import Testing
+
+@testable import PrefetchManifests
+
+@Suite struct PlainListTests {
+  static let sha256 = String(repeating: "ab", count: 32)
+  static let sha512 = String(repeating: "cd", count: 64)
+  static let md5 = String(repeating: "ef", count: 16)
+
+  @Test(
+    "Lines become items",
+    arguments: [
+      ("https://a.example/x\n", ["https://a.example/x"]),
+      ("# remark\n\n  \nhttps://a.example/x", ["https://a.example/x"]),
+      (
+        "\u{FEFF}https://a.example/x\r\nhttps://a.example/y\r\n",
+        ["https://a.example/x", "https://a.example/y"]
+      ),
+      (
+        "https://a.example/x\nc/d.png\n/e\n../f\n?g",
+        [
+          "https://a.example/x", "https://cdn.example/lists/c/d.png", "https://cdn.example/e",
+          "https://cdn.example/f", "https://cdn.example/lists/LIST?g",
+        ]
+      ),
+      ("https://a.example/two words.bin", ["https://a.example/two%20words.bin"]),
+      ("https://a.example/ä?ö", ["https://a.example/%C3%A4?%C3%B6"]),
+      (
+        "https://a.example/x\nhttps://a.example/x\nhttps://a.example/y",
+        ["https://a.example/x", "https://a.example/y"]
+      ),
+      ("https://a.example/x#part", ["https://a.example/x"]),
+      ("https://a.example/x#sha256=\(sha256)", ["https://a.example/x sha256:abab"]),
+      ("https://a.example/x#md5=\(md5)", ["https://a.example/x md5:efef"]),
+      ("https://a.example/x#egg=x&sha512=\(sha512)", ["https://a.example/x sha512:cdcd"]),
+      (
+        "https://a.example/x#md5=\(md5)&sha256=\(sha256)",
+        ["https://a.example/x sha256:abab md5:efef"]
+      ),
+      (
+        "@EXPLICIT\nhttps://a.example/x#\(md5)\nhttps://a.example/y#sha256:\(sha256)",
+        ["https://a.example/x md5:efef", "https://a.example/y sha256:abab"]
+      ),
+      ("https://a.example/x#\(md5)", ["https://a.example/x"]),
+      (
+        "https://a.example/x\thttps://b.example/x\t\thttps://b.example/x\thttp://c.example/x",
+        ["https://a.example/x or https://b.example/x or http://c.example/x"]
+      ),
+      (
+        "https://a.example/b.iso\thttps://m.example/b.iso\n  out=b.iso\n\tchecksum=sha-256=\(sha256)\n\n  checksum=md5=\(md5)",
+        [
+          "https://a.example/b.iso path=b.iso sha256:abab md5:efef or https://m.example/b.iso"
+        ]
+      ),
+      (
+        "https://a.example/x\n  https://a.example/y?a=b",
+        ["https://a.example/x", "https://a.example/y?a=b"]
+      ),
+      (
+        "https://a.example/x\n  split=5\n  split=6\n  dir=/tmp",
+        [
+          "https://a.example/x", "warning: line 2, column 3: the option `split` means nothing here",
+          "warning: line 4, column 3: the option `dir` means nothing here",
+        ]
+      ),
+      (
+        "https://a.example/x\thttps://\t/y",
+        [
+          "https://a.example/x or https://cdn.example/y",
+          "warning: line 1, column 21: the mirror is no http or https URL",
+        ]
+      ),
+    ] as [(String, [String])]
+  )
+  func good(text: String, expected: [String]) throws {
+    #expect(try readText(text).get().everything == expected)
+  }
+
+  @Test(
+    "A line that breaks a rule fails alone and says where",
+    arguments: [
+      (
+        "ftp://a.example/x",
+        "ftp://a.example/x: bad_url: line 2, column 1: it has the scheme `ftp`; only `http` and `https` are fetched"
+      ),
+      (
+        "https://u:p@a.example/",
+        "https://u:p@a.example/: bad_url: line 2, column 1: it holds user-info; put credentials into `headers`"
+      ),
+      (
+        "  https://a.example/\\x",
+        "https://a.example/\\x: bad_url: line 2, column 3: it holds the character U+5C, which no URL may hold"
+      ),
+      (
+        "https://a.example/ä#sha256=12",
+        "https://a.example/%C3%A4: manifest_invalid: line 2, column 20: `#sha256=12` is no sha256 in hexadecimal or base64"
+      ),
+      (
+        "https://a.example/y\n  out=../y",
+        "https://a.example/y: unsafe_name: line 3, column 7: `out` would leave the folder it is published in"
+      ),
+      (
+        "https://a.example/y\n  out=/y\n  checksum=md5=\(md5)",
+        "https://a.example/y: unsafe_name: line 3, column 7: `out` would leave the folder it is published in"
+      ),
+      (
+        "https://a.example/y\n checksum=sha-256=zz",
+        "https://a.example/y: manifest_invalid: line 3, column 11: `checksum` must be an algorithm and a digest, such as `sha-256=` and 64 digits"
+      ),
+      (
+        "https://a.example/y\n checksum=crc=1",
+        "https://a.example/y: manifest_invalid: line 3, column 11: `checksum` must be an algorithm and a digest, such as `sha-256=` and 64 digits"
+      ),
+    ]
+  )
+  func refused(line: String, refusal: String) throws {
+    let manifest = try readText("https://a.example/x\n\(line)\nhttps://a.example/z").get()
+    #expect(manifest.lines == ["https://a.example/x", "https://a.example/z"])
+    #expect(manifest.refusals == [refusal])
+    #expect(manifest.itemCount == 3)
+  }
+
+  @Test("What is not UTF-8 fails alone")
+  func encoding() throws {
+    let bytes = Array("https://a.example/x\nhttps://a.example/".utf8) + [0xE4, 0x0A]
+    let source = ManifestSource(bytes: .file("l"), base: nil, mime: nil, name: "l")
+    let manifest = try readBytes(bytes, source).get()
+    #expect(manifest.rejected.map(\.failure.message) == ["line 2, column 1: this is not UTF-8"])
+  }
+
+  @Test("Where nothing can be used and the list is to blame, it fails as a whole")
+  func nothing() {
+    #expect(
+      throws: Failure(
+        .manifestInvalid,
+        "line 1, column 20: `#sha256=1` is no sha256 in hexadecimal or base64"
+      )
+    ) { try readText("https://a.example/x#sha256=1").get() }
+  }
+
+  @Test("Without an address of its own a list may only hold whole URLs")
+  func homeless() throws {
+    let manifest = try readText("https://a.example/x\nx\n", base: nil).get()
+    #expect(manifest.lines == ["https://a.example/x"])
+    #expect(
+      manifest.refusals == [
+        "x: bad_url: line 2, column 1: it is no absolute URL; write it with `https://`"
+      ]
+    )
+  }
+
+  @Test("Plain lines are read into columns")
+  func columns() throws {
+    let text = (0..<20_000).map { "https://a.example/\($0)\n" }.joined()
+    let manifest = try readText(text).get()
+    #expect(manifest.entries.count == 20_000)
+    #expect(!manifest.entries.indices.contains { manifest.entries.isSpecial(at: $0) })
+  }
+
+  @Test(
+    "One item more than a million is refused by its line",
+    .enabled(if: MutationTests.rounds >= 200_000)
+  )
+  func million() {
+    let bytes = Array(repeatElement(Array("/\n".utf8), count: 1_000_001).joined())
+    let base = try? WebURL("https://a.example/")
+    var source = ManifestSource(bytes: .file("l"), base: base, mime: nil, name: "l")
+    source.rules.format = .list
+    #expect(
+      throws: Failure(
+        .manifestInvalid,
+        "line 1000001, column 1: it lists more than 1000000 items, which is as many as are read"
+      )
+    ) { try readBytes(bytes, source).get() }
+  }
+
+  @Test("A million items are enough for one document")
+  func limit() {
+    var collector = EntryCollector(base: nil)
+    for _ in 0..<1_000_000 { collector.count() }
+    #expect(collector.isFull)
+    var found: Failure?
+    do throws(Failure) {
+      try collector.count(at: SourceLocation(file: "manifest", line: 7, column: 2))
+    } catch {
+      found = error
+    }
+    #expect(
+      found?.message
+        == "line 7, column 2: it lists more than 1000000 items, which is as many as are read"
+    )
+  }
+}

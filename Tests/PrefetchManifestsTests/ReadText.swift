@@ -1,0 +1,67 @@
+import PrefetchCore
+
+@testable import PrefetchManifests
+
+/// A text read as a manifest, with as much said about it as a test needs.
+func readText(
+  _ text: String,
+  format: ManifestFormat? = nil,
+  name: String = "https://cdn.example/lists/LIST",
+  base: String? = "https://cdn.example/lists/LIST",
+  mime: String? = nil,
+  part: ManifestPart.Kind? = nil,
+  crossesHosts: Bool = false
+) -> Result<Manifest, Failure> {
+  var source = ManifestSource(
+    bytes: .file("manifest"),
+    base: base.flatMap { try? WebURL($0) },
+    mime: mime,
+    name: name
+  )
+  source.rules.format = format
+  source.rules.mayCrossHosts = crossesHosts
+  source.part = part
+  return readBytes(Array(text.utf8), source)
+}
+
+func readBytes(_ bytes: [UInt8], _ source: ManifestSource) -> Result<Manifest, Failure> {
+  do throws(Failure) {
+    return .success(try ManifestReader.read(unsafe bytes.span.bytes, source: source))
+  } catch {
+    return .failure(error)
+  }
+}
+
+extension Manifest {
+  /// Its entries in one line each: the URL and whatever else is said.
+  var lines: [String] {
+    entries.map(\.line)
+  }
+
+  /// What failed alone, with what it was.
+  var refusals: [String] {
+    rejected.map { "\($0.url): \($0.failure.code.rawValue): \($0.failure.message)" }
+  }
+
+  /// Pieces of one document and what is said of it, for a table.
+  var everything: [String] {
+    lines + refusals + warnings.map { "warning: \($0.message)" }
+      + parts.map { "part: \($0.url.string)" }
+  }
+}
+
+extension ManifestEntry {
+  fileprivate var line: String {
+    var words = [url.string]
+    if !isIdentifierMade, let id { words.append("id=\(id)") }
+    if let type { words.append("type=\(type)") }
+    if let title { words.append("title=\(title)") }
+    if let path { words.append("path=\(path)") }
+    if let size { words.append("size=\(size)") }
+    words += digests.map { "\($0.algorithm.rawValue):\(Hexadecimal.encode($0.bytes.prefix(2)))" }
+    if let priority { words.append("priority=\(priority)") }
+    if let published { words.append("published=\(Timestamp.format(published))") }
+    words += alternates.map { "or \($0.string)" }
+    return words.joined(separator: " ")
+  }
+}
