@@ -12,10 +12,14 @@ enum GoProxyName {
       path = components[first...].joined(separator: "/")[...]
     }
     let name = URLText.decoded(path)
-    guard name.split(separator: "/").dropFirst().dropLast().last == "@v" else {
+    guard isFile(name) else {
       throw Failure(.manifestInvalid, "its URL is none of a Go proxy (`…/@v/VERSION.zip`)")
     }
     return name
+  }
+
+  static func isFile(_ name: String) -> Bool {
+    name.split(separator: "/").dropFirst().dropLast().last == "@v"
   }
 
   private static func folder(_ path: String) -> String {

@@ -23,7 +23,12 @@ package struct TreeName: Sendable {
       } else {
         name = try Self.lastComponent(of: entry.url)
       }
-    case .go: name = try GoProxyName.make(of: entry.url, proxy: rules.goProxy)
+    case .go:
+      if let path = entry.path, GoProxyName.isFile(path) {
+        name = path
+      } else {
+        name = try GoProxyName.make(of: entry.url, proxy: rules.goProxy)
+      }
     case .npm: name = try Self.npm(entry)
     case .bazel: name = Self.bazel(entry, body)
     case .hls:
