@@ -21,23 +21,13 @@ struct ToolTreeTests {
   static let isCutOffPossible: Bool =
     (try? Home(isInMemory: true, binary: "/bin/true").shell("unshare -n true"))?.status == 0
 
-  /// Makes the packages that nginx serves, warms the segment, and prints what `env` says.
-  private func warm(_ layout: String, _ names: [String], _ integrity: [String: String] = [:]) throws
-  {
-    let items = names.map { name in
-      let digest = integrity[name].map { #", "integrity": "\#($0)""# } ?? ""
-      return #"{"url": "\#(nginx.url(name))"\#(digest)}"#
-    }
-    nginx.write(
-      #"{"format": "prefetch-manifest", "version": 1, "items": ["#
-        + items.joined(separator: ", ") + "]}",
-      to: "manifest.json"
-    )
+  /// Warms a segment whose manifest and further keys are given.
+  private func warm(_ layout: String, _ keys: String) throws {
     home.configure(
       """
       segments:
         - name: packages
-          manifest: \(nginx.url("manifest.json"))
+          \(keys)
           publish: { dir: "tree of ours", layout: \(layout) }
       cache: { min_free: 0 }
       """
@@ -46,6 +36,11 @@ struct ToolTreeTests {
     try #require(run.status == 0, "\(run)")
     #expect(try run.json().text("segments.0.published.dir") == home.path("tree of ours"))
     #expect(try run.json().number("segments.0.published.generation") == 1)
+  }
+
+  private func warm(_ layout: String, item name: String) throws {
+    nginx.write(Manifest.text([name]), to: "manifest.json")
+    try warm(layout, "manifest: \(nginx.url("manifest.json"))")
   }
 
   private func python(_ script: String) throws {
@@ -65,7 +60,6 @@ struct ToolTreeTests {
       decoding: FileTree.read("\(nginx.files)/integrity") ?? [],
       as: UTF8.self
     )
-    try warm("npm", ["left-1.0.2.tgz"], ["left-1.0.2.tgz": integrity])
     home.write(
       #"{"name": "demo", "version": "1.0.0", "dependencies": {"left": "1.0.2"}}"#,
       to: "package.json"
@@ -79,6 +73,7 @@ struct ToolTreeTests {
       """,
       to: "package-lock.json"
     )
+    try warm("npm", "manifest: package-lock.json\n    npm: { registry: \"\(nginx.url(""))\" }")
     let run = try home.shell(
       """
       set -e; set -a; eval "$($prefetch env)"; set +a
@@ -96,7 +91,7 @@ struct ToolTreeTests {
   )
   func pip() throws {
     try python(Self.wheel)
-    try warm("pip", ["left-1.0%2Blocal-py3-none-any.whl"])
+    try warm("pip", item: "left-1.0%2Blocal-py3-none-any.whl")
     let run = try home.shell(
       """
       set -e; set -a; eval "$($prefetch env)"; set +a
@@ -114,7 +109,9 @@ struct ToolTreeTests {
   )
   func go() throws {
     try python(Self.module)
-    try warm("go", ["example.com/!left/@v/v1.0.0.mod", "example.com/!left/@v/v1.0.0.zip"])
+    let sums = FileTree.read("\(nginx.files)/go.sum") ?? []
+    home.write(sums, to: "go.sum")
+    try warm("go", "manifest: go.sum\n    go: { proxy: \"\(nginx.url(""))\" }")
     let run = try home.shell(
       """
       set -e; set -a; eval "$($prefetch env)"; GOFLAGS=-modcacherw; set +a
@@ -131,7 +128,7 @@ struct ToolTreeTests {
   func bazel() throws {
     let digest = Digest.hexadecimal("archive")
     nginx.write("archive", to: "rules-1.0.tar.gz")
-    try warm("bazel", ["rules-1.0.tar.gz"])
+    try warm("bazel", item: "rules-1.0.tar.gz")
     let path = "tree of ours/content_addressable/sha256/\(digest)/file"
     #expect(home.read(path) == "archive")
     let variables = try home.run("env")
@@ -144,7 +141,7 @@ struct ToolTreeTests {
   // MARK: Packages
 
   private static let npmPackage = """
-    import base64, hashlib, io, tarfile
+    import base64, hashlib, io, os, tarfile
     body = io.BytesIO()
     archive = tarfile.open(fileobj=body, mode='w:gz')
     for name, text in (('package.json', b'{"name": "left", "version": "1.0.2", "main": "index.js"}'),
@@ -153,7 +150,8 @@ struct ToolTreeTests {
         entry.size = len(text)
         archive.addfile(entry, io.BytesIO(text))
     archive.close()
-    open('left-1.0.2.tgz', 'wb').write(body.getvalue())
+    os.makedirs('left/-')
+    open('left/-/left-1.0.2.tgz', 'wb').write(body.getvalue())
     digest = hashlib.sha512(body.getvalue()).digest()
     open('integrity', 'w').write('sha512-' + base64.b64encode(digest).decode())
     """
