@@ -17,6 +17,8 @@ enum CommandTable {
     AnyCommand(CollectOptions.command),
     AnyCommand(GetOptions.command),
     AnyCommand(PathOptions.command),
+    AnyCommand(PublishOptions.command),
+    AnyCommand(EnvironmentOptions.command),
     AnyCommand(ServeOptions.command),
     AnyCommand(ManifestBuildOptions.command),
     AnyCommand(ManifestCheckOptions.command),

@@ -24,6 +24,8 @@ enum ParsedCommand: Sendable {
   case verify(VerifyOptions)
   case register(RegisterOptions)
   case collect(CollectOptions)
+  case publish(PublishOptions)
+  case environment(EnvironmentOptions)
   case serve(ServeOptions)
   case manifestBuild(ManifestBuildOptions)
   case manifestCheck(ManifestCheckOptions)

@@ -79,6 +79,9 @@ package enum Program {
       return try PinsCommand(context: context, options: options).run()
     case .verify(let options): return try VerifyCommand(context: context, options: options).run()
     case .collect(let options): return try CollectCommand(context: context, options: options).run()
+    case .publish(let options): return try PublishCommand(context: context, options: options).run()
+    case .environment(let options):
+      return try EnvironmentCommand(context: context, options: options).run()
     case .serve(let options): return try ServeCommand(context: context, options: options).run()
     case .manifestBuild(let options):
       return try ManifestBuild(context: context, options: options).run()
@@ -121,6 +124,8 @@ extension ParsedCommand {
     case .verify(let options): options.shared
     case .register(let options): options.shared
     case .collect(let options): options.shared
+    case .publish(let options): options.shared
+    case .environment(let options): options.shared
     case .serve(let options): options.shared
     case .manifestBuild(let options): options.shared
     case .manifestCheck(let options): options.shared
