@@ -130,6 +130,7 @@ struct WorldPool {
     segment.priority = generator.happens(50) ? Int.random(in: 1...3, using: &generator) : nil
     segment.allowsEmpty = generator.happens(50)
     if hasNetworkRules, generator.happens(30) { segment.network = Self.rules(&generator) }
+    if generator.happens(25) { segment.publishing = PublishingRules(folder: "/srv/\(number)") }
     return segment
   }
 

@@ -69,7 +69,7 @@ enum ConfigurationManual {
         ],
         example: nil
       ),
-    ] + SecurityProse.sections + [networkRules]
+    ] + SecurityProse.sections + [networkRules] + PublishingProse.sections
 
   private static let after = [
     ConfigurationProse(

@@ -89,6 +89,7 @@ struct RequestBuilder {
     declaration.manifestRules = manifestRules(segment)
     declaration.manifestKeys = segment.manifestKeys ?? configuration.manifestKeys
     declaration.publishing = segment.publish.flatMap(publishing)
+    declaration.publishing?.goProxy = segment.go.url
     declaration.isStored = segment.isStored
     declaration.asksHeadOnly = segment.asksHeadOnly
     declaration.expectation = ContentExpectation(
@@ -122,7 +123,8 @@ struct RequestBuilder {
   }
 
   private func publishing(_ publication: Publication) -> PublishingRules? {
-    guard let folder = publication.folder else { return nil }
+    // The layout of playlists comes with them.
+    guard let folder = publication.folder, publication.layout != .hls else { return nil }
     var rules = PublishingRules(folder: folder)
     rules.layout = publication.layout
     rules.link = publication.link

@@ -144,7 +144,7 @@ extension Segment {
       \.publish,
       Publication.table,
       "A folder in which its items appear under their names"
-    ).later
+    )
   }
 
   @FieldBuilder<Segment> private static var ruleFields: [Field<Segment>] {

@@ -245,6 +245,9 @@ extension Dispatcher {
     work.result.isUsable = true
     work.result.size = record.size
     work.result.digest = record.digest
+    if let digest = record.digest, row(of: items[item].step)?.digest != digest {
+      noteFresh(record.url, TreeBody(digest: digest, size: record.size))
+    }
     let isPinned = work.digests.contains { $0.algorithm.isTrustworthy }
     for index in work.segments {
       segments[index].noteQuiet(until: isPinned ? .distantFuture : freshUntil)

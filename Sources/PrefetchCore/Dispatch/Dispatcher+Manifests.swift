@@ -72,9 +72,19 @@ extension Dispatcher {
     now: Moment,
     into effects: inout [Effect]
   ) {
-    guard let recorded = segments[index].recorded, let digest = recorded.manifest else { return }
+    guard segments[index].recorded?.manifest != nil else { return }
     segments[index].manifest.status = status
-    if isQuiet(index, now: now) { return settleQuiet(index, now: now, into: &effects) }
+    if isQuiet(index, now: now) {
+      guard let rules = segments[index].declaration.publishing else {
+        return settleQuiet(index, now: now, into: &effects)
+      }
+      return effects.append(.findTree(segment: index, segments[index].key, rules))
+    }
+    parseStored(index, into: &effects)
+  }
+
+  func parseStored(_ index: Int, into effects: inout [Effect]) {
+    guard let recorded = segments[index].recorded, let digest = recorded.manifest else { return }
     let base =
       segments[index].declaration.base ?? recorded.manifestFinalURL.flatMap { try? WebURL($0) }
     let source = ManifestSource(

@@ -191,11 +191,12 @@ extension Dispatcher {
     guard case .item(let item) = job,
       let number = segments[index].entries.networkRule(at: Int(items[item].step.entry))
     else { return network?.verdicts[index] ?? .go }
+    let zone = request.policy.zone
     let verdict = network?.verdict(
       of: index,
       narrowedBy: segments[index].entries.networkRules[number],
       number: number,
-      zone: request.policy.zone,
+      zone: zone,
       at: now
     )
     return verdict ?? .go

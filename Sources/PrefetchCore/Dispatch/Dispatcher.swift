@@ -59,8 +59,14 @@ package struct Dispatcher: ~Copyable {
     case store(Failure)
   }
 
-  let request: RunRequest
-  let start: Start
+  /// In one box: the compiler looks at every field of what cannot be copied, at each use of it.
+  private let given: Shared<Start>
+  var start: Start {
+    _read { yield given.value }
+  }
+  var request: RunRequest {
+    _read { yield given.value.request }
+  }
   /// What the cache held; empty until something had to be looked up.
   var facts: Planner.Facts
   /// What waits for ``facts``.
@@ -92,6 +98,8 @@ package struct Dispatcher: ~Copyable {
   var manifestExchanges: [Int: Exchange] = [:]
   var manifestHosts: [Int: HostID] = [:]
   var batch = CommitBatch()
+  /// Bodies that came in this run, where a segment publishes any.
+  var freshBodies: [URLKey: TreeBody] = [:]
   var jitter: Jitter
   let deadline: Duration?
   var nextTransfer = 1
@@ -103,8 +111,7 @@ package struct Dispatcher: ~Copyable {
   var hasDiscovered = false
 
   package init(_ start: Start) {
-    self.start = start
-    request = start.request
+    given = Shared(start)
     facts = Planner.Facts(
       inventory: Inventory(),
       missing: [],
@@ -182,6 +189,9 @@ package struct Dispatcher: ~Copyable {
       for answer in answers { prepared(answer, now: now, into: &effects) }
     case .inspected(let item, let result): inspected(item, result, now: now, into: &effects)
     case .removalsRead(let records): removalsRead(records, into: &effects)
+    case .published(let segment, let outcome): published(segment, outcome, into: &effects)
+    case .treeFound(let segment, let outcome):
+      treeFound(segment, outcome, now: now, into: &effects)
     case .committed(let removed): committed(removed, into: &effects)
     case .commitFailed(let failure): commitFailed(failure, into: &effects)
     case .interrupted(let signal):

@@ -14,6 +14,9 @@ package enum Event: Sendable {
   /// The digests of what is inside a body.
   indirect case inspected(item: Int, Result<[DigestAlgorithm: [UInt8]], Failure>)
   case removalsRead([ContentRecord?])
+  indirect case published(segment: Int, TreeOutcome)
+  /// Nil where the tree has to be looked at.
+  indirect case treeFound(segment: Int, TreeOutcome?)
   case committed(removed: [RemovedContent])
   case commitFailed(Failure)
   case interrupted(signal: Int32)
@@ -41,6 +44,10 @@ package enum Effect: Sendable {
   /// Read the records that a dry run would remove.
   case readRemovals([Int64])
   case commit([StoreChange])
+  /// Make a segment's published tree equal to the plan.
+  indirect case publish(segment: Int, TreePlan)
+  /// Find out whether a segment's tree stands as it was published last.
+  indirect case findTree(segment: Int, SegmentKey, PublishingRules)
   case discard(StagedBody)
   /// Drop what was kept of a body that is not wanted any more.
   case forgetPartial(String)

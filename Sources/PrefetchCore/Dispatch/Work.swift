@@ -7,6 +7,8 @@ struct SegmentWork: Sendable {
     case planning
     /// Its items are known.
     case planned
+    /// Its items have settled, and its tree is being made.
+    case publishing
     case settled
   }
 
@@ -35,6 +37,8 @@ struct SegmentWork: Sendable {
   var usableCount = 0
   var usableBytes: Int64 = 0
   var hasFailures = false
+  /// What entries without a name of their own would be called in the published tree.
+  var heldNames: [String] = []
   /// Whether another segment of the run names some of its URLs too.
   var hasShared = false
   var deferral: Deferral?

@@ -5,14 +5,17 @@ package enum Planner {
     package var inventory: Inventory
     /// Objects the index names and the file system has lost.
     package var missing: Set<ContentDigest>
-    package var policy: RunPolicy
+    package let shared: Shared<RunPolicy>
+    package var policy: RunPolicy {
+      _read { yield shared.value }
+    }
     package var now: Instant
 
     package init(inventory: Inventory, missing: Set<ContentDigest>, policy: RunPolicy, now: Instant)
     {
       self.inventory = inventory
       self.missing = missing
-      self.policy = policy
+      shared = Shared(policy)
       self.now = now
     }
   }

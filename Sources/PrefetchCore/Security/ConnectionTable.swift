@@ -16,7 +16,10 @@ package struct ConnectionTable: Sendable {
     var rules: Shared<ConnectionRules>?
   }
 
-  private let policy: RunPolicy
+  private let shared: Shared<RunPolicy>
+  private var policy: RunPolicy {
+    _read { yield shared.value }
+  }
   /// Whether the type of an item weighs anywhere.
   let asksForPurpose: Bool
   /// Whether the settings say all there is, unless somebody out there names a host.
@@ -31,7 +34,7 @@ package struct ConnectionTable: Sendable {
   private var until = Instant.distantFuture
 
   package init(_ policy: RunPolicy) {
-    self.policy = policy
+    shared = Shared(policy)
     let security = policy.transportSecurity
     asksForPurpose = security.asksForPurpose
     addsHeaders = !policy.connections.rules.isEmpty || policy.connections.netrc != nil
