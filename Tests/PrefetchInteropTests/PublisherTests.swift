@@ -36,7 +36,7 @@ struct PublisherTests {
     let run = try build("--expires", "1d", "--segment", "app", "--priority", "2")
     #expect(run.status == 0, "\(run)")
     #expect(run.errors == "")
-    let digest = Digest.hexadecimal
+    let digest: (String) -> String = { Digest.hexadecimal($0) }
     #expect(
       run.output == """
         {
