@@ -183,7 +183,7 @@ struct PublisherTests {
     )
     let bad = try home.run("manifest", "check", "bad.json")
     #expect(bad.status == 78, "\(bad)")
-    #expect(bad.errors.contains("line 3, column 43: `size` must be a number of bytes"))
+    #expect(bad.errors.contains("line 3, column 41: `size` must be a number of bytes"))
     #expect(try home.run("manifest", "check", "-", input: "{").status == 78)
     #expect(try home.run("manifest", "check", "none.json").status == 74)
   }
