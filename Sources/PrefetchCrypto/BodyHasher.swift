@@ -19,6 +19,15 @@ package final class BodyHasher {
     self.others = others
   }
 
+  /// For SHA-256 alone, which every libcrypto has.
+  static func ofSHA256() -> BodyHasher {
+    do throws(Failure) {
+      return try BodyHasher()
+    } catch {
+      preconditionFailure("libcrypto without SHA-256 is no working installation")
+    }
+  }
+
   package func update(_ bytes: RawSpan) {
     sha256.update(bytes)
     for other in others {

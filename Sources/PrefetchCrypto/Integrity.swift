@@ -17,7 +17,9 @@ package enum Integrity {
     for token in text.split(whereSeparator: \.isWhitespace) {
       guard let dash = token.firstIndex(of: "-") else { throw .malformed(String(token)) }
       // Later standards may name stronger functions; those that we know stay binding.
-      guard let algorithm = DigestAlgorithm(rawValue: token[..<dash].lowercased()) else { continue }
+      guard let algorithm = DigestAlgorithm(rawValue: token[..<dash].lowercased()),
+        algorithm.isOfBytes
+      else { continue }
       let encoded = token[token.index(after: dash)...].prefix { $0 != "?" }
       guard let bytes = Base64.decode(encoded), bytes.count == algorithm.byteCount else {
         throw .malformed(String(token))

@@ -48,20 +48,23 @@ internal import PrefetchCore
   /// The addresses of what libcrypto offers: immutable, for any thread, and kept until the end.
   private static let implementations: [DigestAlgorithm: UInt] = {
     var addresses: [DigestAlgorithm: UInt] = [:]
-    for algorithm in DigestAlgorithm.allCases {
-      guard let found = unsafe EVP_MD_fetch(nil, name(of: algorithm), nil) else { continue }
+    for algorithm in DigestAlgorithm.ofBytes {
+      guard let name = name(of: algorithm), let found = unsafe EVP_MD_fetch(nil, name, nil) else {
+        continue
+      }
       addresses[algorithm] = UInt(bitPattern: found)
     }
     return addresses
   }()
 
-  private static func name(of algorithm: DigestAlgorithm) -> String {
+  private static func name(of algorithm: DigestAlgorithm) -> String? {
     switch algorithm {
     case .md5: "MD5"
     case .sha1: "SHA1"
     case .sha256: "SHA2-256"
     case .sha384: "SHA2-384"
     case .sha512: "SHA2-512"
+    case .goZip, .goMod: nil
     }
   }
 }

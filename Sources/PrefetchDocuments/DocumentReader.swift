@@ -7,6 +7,8 @@ package enum DocumentReader {
     case yaml
     case xmlPlist
     case binaryPlist
+    /// Never guessed; whoever has such a file knows it.
+    case toml
   }
 
   /// Bounds for documents that people write; manifests have readers and limits of their own.
@@ -82,6 +84,7 @@ package enum DocumentReader {
     case .json: try JSONReader.read(text, into: &builder)
     case .yaml: try YAMLReader.read(text, into: &builder)
     case .xmlPlist: try XMLPlistReader.read(text, into: &builder)
+    case .toml: try TOMLReader.read(text, into: &builder)
     case .binaryPlist: break
     }
   }

@@ -9,6 +9,7 @@ package struct Engine {
   private let clock: any Clock
   private let stop: any StopSignal
   private let circumstances: (any Circumstances)?
+  private let trees: (any TreePublisher)?
   private let observers: [any RunObserver]
 
   package init(
@@ -18,6 +19,7 @@ package struct Engine {
     clock: any Clock,
     stop: any StopSignal,
     circumstances: (any Circumstances)? = nil,
+    trees: (any TreePublisher)? = nil,
     observers: [any RunObserver] = []
   ) {
     self.transport = transport
@@ -26,6 +28,7 @@ package struct Engine {
     self.clock = clock
     self.stop = stop
     self.circumstances = circumstances
+    self.trees = trees
     self.observers = observers
   }
 
@@ -110,10 +113,19 @@ package struct Engine {
         events.append(.planningResumed(segment: segment))
       case .prepare(let preparations):
         events.append(prepare(preparations, rules: request.policy.room))
+      case .inspect(let item, let body, let algorithms):
+        events.append(.inspected(item: item, inspect(body, algorithms)))
       case .readRemovals(let items):
         events.append(.removalsRead((try? store.records(items)) ?? []))
       case .commit(let changes):
         events.append(commit(changes))
+      case .publish(let segment, let plan):
+        let nobody = TreeOutcome(folder: plan.rules.folder)
+        events.append(.published(segment: segment, trees?.publish(plan) ?? nobody))
+      case .findTree(let segment, let key, let rules):
+        // What cannot be told has to be looked at.
+        let found = (try? trees?.standing(of: key, rules)) ?? nil
+        events.append(.treeFound(segment: segment, found))
       case .discard(let body):
         store.discard(body)
       case .forgetPartial(let key):
@@ -224,6 +236,19 @@ package struct Engine {
       return .failure(failure)
     } catch {
       return .failure(Failure(.internal, "the manifest could not be read: \(error)"))
+    }
+  }
+
+  private func inspect(
+    _ body: StagedBody,
+    _ algorithms: Set<DigestAlgorithm>
+  ) -> Result<[DigestAlgorithm: [UInt8]], Failure> {
+    do {
+      return try store.withBytes(of: body) { BodyInspection.digests(of: $0, algorithms) }
+    } catch let failure as Failure {
+      return .failure(failure)
+    } catch {
+      return .failure(Failure(.internal, "the body could not be read again: \(error)"))
     }
   }
 

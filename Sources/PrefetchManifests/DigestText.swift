@@ -10,13 +10,14 @@ enum DigestText {
     return ExpectedDigest(algorithm: algorithm, bytes: bytes)
   }
 
-  /// By its name with or without dashes: `sha-256`, `SHA256`.
+  /// By its name with or without dashes: `sha-256`, `SHA256`; only those of a body's bytes.
   static func algorithm(_ name: some StringProtocol) -> DigestAlgorithm? {
-    DigestAlgorithm(rawValue: name.lowercased().filter { $0 != "-" })
+    let algorithm = DigestAlgorithm(rawValue: name.lowercased().filter { $0 != "-" })
+    return algorithm?.isOfBytes == true ? algorithm : nil
   }
 
   /// By how many hexadecimal digits it has.
   static func algorithm(digits: Int) -> DigestAlgorithm? {
-    DigestAlgorithm.allCases.first { 2 * $0.byteCount == digits }
+    DigestAlgorithm.ofBytes.first { 2 * $0.byteCount == digits }
   }
 }

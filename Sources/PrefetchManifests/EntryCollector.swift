@@ -119,7 +119,7 @@ struct EntryCollector {
     switch digest.algorithm {
     case .sha256: details.digest = ContentDigest(bytes: digest.bytes)
     case .sha512: details.strongDigest = unsafe StrongDigest(digest.bytes.span.bytes)
-    case .md5, .sha1, .sha384: return false
+    case .md5, .sha1, .sha384, .goZip, .goMod: return false
     }
     return true
   }

@@ -90,15 +90,13 @@ enum FormatTable {
       kind: .packageIndex,
       words: "a page of a Python package index",
       syntax: .json,
-      types: ["application/vnd.pypi.simple.v1+json"],
-      advice: "name the packages in requirements with hashes or a pylock.toml"
+      types: ["application/vnd.pypi.simple.v1+json"]
     ),
     FormatRow(
       kind: .bazelLock,
       words: "a Bazel lockfile",
       syntax: .json,
-      names: ["module.bazel.lock"],
-      advice: "list its archives in a manifest or a list of URLs"
+      names: ["module.bazel.lock"]
     ),
     FormatRow(
       kind: .containerImage,

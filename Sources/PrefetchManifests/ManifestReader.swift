@@ -38,13 +38,13 @@ package enum ManifestReader {
     case .metalink: try Metalink.read(bytes, source: source)
     case .sitemap: try Sitemap.read(bytes, source: source)
     case .rss, .atom: try Feed.read(bytes, source: source)
-    case .json: throw notRead(kind)
-    case .packageLock: throw notRead(kind)
-    case .packageIndex: throw notRead(kind)
-    case .pylock: throw notRead(kind)
-    case .pip: throw notRead(kind)
-    case .goSum: throw notRead(kind)
-    case .bazelLock, .containerImage, .vast, .dash, .hls, .cargoLock, .uvLock, .yarnLock, .pnpmLock,
+    case .json, .bazelLock: try GenericJSON.read(bytes, source: source)
+    case .packageLock: try PackageLock.read(bytes, source: source)
+    case .packageIndex: try PackageIndex.read(bytes, source: source)
+    case .pylock: try PythonLock.read(bytes, source: source)
+    case .pip: try Requirements.read(bytes, source: source)
+    case .goSum: try GoSums.read(bytes, source: source)
+    case .containerImage, .vast, .dash, .hls, .cargoLock, .uvLock, .yarnLock, .pnpmLock,
       .debianRelease, .debianPackages, .signature:
       throw notRead(kind)
     }

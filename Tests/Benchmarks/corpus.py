@@ -117,3 +117,12 @@ def write_manifest(path, items):
             separator = ",\n"
         file.write("\n]}\n")
     os.utime(path, (MODIFIED, MODIFIED))
+
+
+def write_lines(path, items):
+    """The same as a text of lines: the object without its items, then an item a line."""
+    with open(path, "w") as file:
+        file.write('{"format":"prefetch-manifest","version":1,"base":"https://cdn.example.com/"}\n')
+        for item in items:
+            file.write(json.dumps(item, separators=(",", ":")) + "\n")
+    os.utime(path, (MODIFIED, MODIFIED))

@@ -1,8 +1,9 @@
 """The rows of the table: which sides are run together, and what their ratios have to be."""
 
 import dataclasses
+import os
 
-from corpus import catalogue_items, many_items
+from corpus import catalogue_items, many_items, write_lines
 from disk import Disk
 from peers import Downloader, Prefetch
 from side import Side
@@ -130,6 +131,13 @@ def groups(bench, is_quick):
         Group(f"plan of {many:,} items against a full index, offline", [
             Line(17, "sqlite3", 3, 1.5),
         ], {"prefetch": lambda: _plan(bench, many), "sqlite3": lambda: _select(bench, many)}),
+        Group(f"NDJSON manifest of {many:,} items, read and planned", [
+            Line(18, "wc -l"), Line(18, "jq -c ."),
+        ], _lines(bench, many)),
+        Group("peak memory of that, the mapped manifest included", [
+            Line(18, "jq -c ."),
+        ], {key: make for key, make in _lines(bench, many, is_memory=True).items()
+            if key != "wc -l"}, unit="MiB"),
     ]
 
 
@@ -210,6 +218,25 @@ def _read(bench):
     ours = Prefetch(bench, "read", _catalogue(bench))
     return Side([("prefetch", ours.command("plan", "--offline"))], lines=[100_000],
                 note="the whole process: read, check, compare with an empty cache, print")
+
+
+def _lines(bench, count, **more):
+    """The tools of pipelines on the same file: one that counts its lines, one that parses them."""
+    def manifest():
+        path = bench.place.path(f"lines-{count}.ndjson")
+        if not os.path.exists(path):
+            write_lines(path, many_items(count))
+        return path
+
+    return {
+        "prefetch": lambda: Side(
+            [("prefetch", Prefetch(bench, f"lines-{count}", manifest())
+              .command("plan", "--offline"))],
+            lines=[count], note="the whole process, as above", **more),
+        "wc -l": lambda: Side([("wc -l", ["wc", "-l", manifest()])], expect=f"^{count + 1} ", **more),
+        "jq -c .": lambda: Side([("jq -c .", ["jq", "-c", ".", manifest()])], lines=[count + 1],
+                                note="version 1.6 parses and prints each line", **more),
+    }
 
 
 def _decode(bench):

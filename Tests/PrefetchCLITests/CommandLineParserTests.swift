@@ -321,4 +321,44 @@ import Testing
   func answerFormFromEnvironment() {
     #expect(fault("nonsense", ["PREFETCH_JSON": "1"])?.shared.isJSON == true)
   }
+
+  @Test("A command of two words is read with options before, between and behind them")
+  func twoWords() throws {
+    for line in [
+      "manifest check -v m.json", "-v manifest check m.json", "manifest -v check m.json",
+    ] {
+      let invocation = try parse(line)
+      guard case .manifestCheck(let options) = invocation.command else {
+        throw Unexpected(what: "\(invocation.command)")
+      }
+      #expect(options.manifest == "m.json")
+      #expect(options.shared.verbosity == 1)
+      #expect(invocation.name == "manifest check")
+    }
+  }
+
+  @Test(
+    "Of a command of two words the second is asked for",
+    arguments: [
+      ("manifest", "`manifest` needs to know what to do: `build`, `check` or `sign`"),
+      ("manifest make x", "`manifest` does `build`, `check` or `sign`, not `make`"),
+    ]
+  )
+  func secondWord(line: String, message: String) {
+    #expect(fault(line)?.diagnostics.map(\.message) == [message])
+  }
+
+  @Test("Help on the first word of two is help on all that it begins")
+  func familyHelp() throws {
+    for line in ["manifest --help", "help manifest"] {
+      guard case .help(let options) = try parse(line).command else { return }
+      #expect(options.topic == .command("manifest"))
+      let page = HelpPages.render(options.topic)
+      for action in ["build", "check", "sign"] {
+        #expect(page.contains("Usage: prefetch manifest \(action) "))
+      }
+    }
+    guard case .help(let options) = try parse("manifest sign --help").command else { return }
+    #expect(options.topic == .command("manifest sign"))
+  }
 }

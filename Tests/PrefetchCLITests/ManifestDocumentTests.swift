@@ -68,7 +68,7 @@ struct ManifestDocumentTests {
     let keys =
       [schema["properties"], schema["$defs"]?["item"]?["properties"]]
       .flatMap { $0?.mapping?.map(\.key) ?? [] }
-    #expect(keys.count == 27)
+    #expect(keys.count == 31)
     for key in keys { #expect(page.contains("\n\\fB\(key)\\fR \\fI"), "\(key)") }
   }
 

@@ -67,8 +67,26 @@ import Testing
       $0.entry.digests = [same, otherSHA512]
       $0.record?.otherDigests = [.sha512: sha512.bytes]
     },
-    row("a digest never taken decides nothing", .revalidate, "stale") {
+    row(
+      "a digest never taken",
+      .update,
+      "the stored body was never held against that digest"
+    ) {
       $0.entry.digests = [otherSHA512]
+      $0.entry.lifetime = .immutable
+    },
+    row("the same revision", .keep, "immutable") {
+      $0.entry.lifetime = .immutable
+      $0.entry.revision = "1"
+      $0.record?.description = $0.entry.descriptionHash
+    },
+    row("another revision", .revalidate, "the manifest names another revision") {
+      $0.entry.lifetime = .immutable
+      $0.entry.revision = "2"
+    },
+    row("another revision, digest matches", .keep, "digest matches") {
+      $0.entry.digests = [same]
+      $0.entry.revision = "2"
     },
     row("a weak digest decides nothing", .revalidate, "stale") {
       $0.entry.digests = [md5]

@@ -44,6 +44,7 @@ struct SimulatedWorld {
   private var liveBodies: Set<Int> = []
   private var nextBody = 1
   private var hasHalted = false
+  private var committed: Set<ContentDigest> = []
   /// What the dispatcher was told of the network.
   private var situation = NetworkSituation()
   private var begun: Set<String> = []
@@ -173,9 +174,18 @@ struct SimulatedWorld {
       internalEvents.append(.planningResumed(segment: segment))
     case .prepare(let preparations):
       internalEvents.append(.prepared(preparations.map { answer($0) }))
+    case .inspect(let item, _, let algorithms):
+      let digests = algorithms.map { ($0, [UInt8](repeating: 1, count: $0.byteCount)) }
+      let result = Dictionary(uniqueKeysWithValues: digests)
+      internalEvents.append(.inspected(item: item, .success(result)))
     case .readRemovals(let items):
       internalEvents.append(.removalsRead(items.map { records[Int($0)] }))
     case .commit(let changes): commit(changes)
+    case .publish(let segment, let plan):
+      internalEvents.append(.published(segment: segment, published(plan)))
+    case .findTree(let segment, _, let rules):
+      let outcome = generator.happens(50) ? TreeOutcome(folder: rules.folder) : nil
+      internalEvents.append(.treeFound(segment: segment, outcome))
     case .discard(let body): release(body)
     case .forgetPartial: break
     case .announce(let fact):
@@ -277,6 +287,7 @@ struct SimulatedWorld {
         stored.append(record.url)
         let isKept = request.segments.contains(where: \.isStored)
         if !isKept { problems.append("\(record.url) was recorded, and nothing is kept") }
+        if let digest = record.digest { committed.insert(digest) }
         if record.digest == nil,
           records.contains(where: { $0.url == record.url && $0.digest != nil })
         {
@@ -320,9 +331,30 @@ struct SimulatedWorld {
       told += count
       confirmedCount += count
     case .conditionsRead, .qualityChanged, .itemStarted, .bytesReceived, .requestFinished,
-      .requestsAnswered, .manifestSettled, .registration, .interrupted, .storeFailed:
+      .requestsAnswered, .manifestSettled, .treePublished, .registration, .interrupted,
+      .storeFailed:
       break
     }
+  }
+
+  /// What is published must be stored: nothing that is only on its way.
+  private mutating func published(_ plan: TreePlan) -> TreeOutcome {
+    if hasHalted { problems.append("a tree is made after a halt") }
+    if request.mode != .run { problems.append("\(request.mode): a tree is made") }
+    let known = Set(inventory.inventory.rows.map(\.digest)).union(committed)
+    for index in plan.indices {
+      guard let file = plan.file(at: index), case .body(let digest, _) = file.content else {
+        continue
+      }
+      if !known.contains(digest) {
+        problems.append("\(file.name) is published before it is stored")
+      }
+    }
+    var outcome = TreeOutcome(folder: plan.rules.folder)
+    if generator.happens(10) {
+      outcome.troubles.append(.init(failure: Failure(.failed, "foreign")))
+    }
+    return outcome
   }
 
   private mutating func finish() {

@@ -146,6 +146,7 @@ struct WorldPool {
       if generator.happens(20) { segment.manifestRules.excluded = ["2"] }
     }
     if hasNetworkRules, generator.happens(30) { segment.network = Self.rules(&generator) }
+    if generator.happens(25) { segment.publishing = PublishingRules(folder: "/srv/\(number)") }
     return segment
   }
 

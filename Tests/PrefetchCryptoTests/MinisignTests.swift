@@ -22,6 +22,12 @@ private enum Made {
     RWRTY0IyBmpzGjqSiafMGZDD7k1Cb3BfoolHjS3xKJdYFh92MkEAAAACAAAAAAAAAEAAAAAAh+99ouM8cpUcF25pfPAT1JG8lnKe5yovr8KroqyPEDmxDOzczYqYc1EQnVSDDci6X8UBQTezFoXHyRFsigCObKM24qlRSydhvN9I2guL4VAEeW0g961hMsuC0tpQIRYh26Pq2P6D6rI=
 
     """
+  /// `secretKey` under the same password with costs of all kinds, made from the format's description.
+  static let cheapKeys = [
+    "RWRTY0IyAAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8AgAAAAAAAAAAAEAAAAAAAX2Ruo1PyIqnJIK0zkBbGLuwcQgeLIczEKBVTMt7j3UEVrg4JI1bstwTwe+Ui8tIHWiySnEmoSMvM9vkPF3yb39SU7s2ytcRQOjsFDCOaq8yU01e1zZ6HkEwdJSvaSRHPzCotSHbFN+w=",
+    "RWRTY0IyAAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8AAAQAAAAAAAAAAAEAAAAA7MUYnTps4mI7SoSuHSgRBLZ7aupFsC8aVvsPf8Ke2s9IXgDv4AliyM2qq/6vOqhRZ2EX3EWbYm8goj5bY0tzJTnc02utSmpU5yEYEZjBG8eAEsXfgmRodilZn8BkNLw1rQMpGzfS9Xc=",
+    "RWRTY0IyAAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8AAAIAAAAAAAAAEAAAAAAAQ5H55OFinmJmWRQOWKk6AJcOTgFcF25UM3MODUEXbj2mRiHgIF47G/+qzFGA/5pKJFwDOQUOUtABoOkwcaWz5Q2TjxThiP04EHhL8A1t5SYkL38LrsX7i0hrpF56gwFdVUW7ImBmYRw=",
+  ].map { "untrusted comment: cheap\n\($0)\n" }
   static let signature = """
     untrusted comment: signature from minisign secret key
     RUQTgP3aCEdsVXChmjwebOzGGHKkpozUZVZHcC7S/FD+acCbaPuOJNO1aOvH5cgKm4NXcoFW8SVLJHkFvjlbPbRC5qGMfwgzWw8=
@@ -278,12 +284,23 @@ struct MinisignTests {
     let file = Array(Made.encryptedKey.utf8)
     #expect(try MinisignSecretKey.isEncrypted(file))
     #expect(throws: MinisignSecretKey.Fault.needsPassword) { try MinisignSecretKey(file) }
-    #expect(throws: MinisignSecretKey.Fault.wrongPassword) {
-      try MinisignSecretKey(file, password: Array("secret word".utf8))
-    }
     let key = try MinisignSecretKey(file, password: Array("secret words".utf8))
     #expect(key.publicKey == Made.otherKey)
     #expect(key.id.description == Made.otherID)
+  }
+
+  @Test("Costs of all kinds are understood, and another password is told from this one")
+  func costs() throws {
+    for text in Made.cheapKeys {
+      let file = Array(text.utf8)
+      let key = try MinisignSecretKey(file, password: Array("secret words".utf8))
+      #expect(key.publicKey == Made.publicKey)
+      for password in ["", "secret word", "secret words "] {
+        #expect(throws: MinisignSecretKey.Fault.wrongPassword) {
+          try MinisignSecretKey(file, password: Array(password.utf8))
+        }
+      }
+    }
   }
 
   @Test("A secret key that is none says why, and asks for no more than a machine has")

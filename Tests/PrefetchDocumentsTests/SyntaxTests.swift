@@ -46,16 +46,30 @@ struct SyntaxTests {
     ])
   }()
 
+  private static let toml = """
+    license = "abc"
+    count = 3
+    ratio = 1.5
+    on = true
+    [[segments]]
+    name = "é😀"
+    [[segments]]
+    name = ""
+    tags = []
+    [none]
+    """
+
   private static let documents: [DocumentReader.Syntax: [UInt8]] = [
     .json: Array(json.utf8), .yaml: Array(yaml.utf8), .xmlPlist: Array(xml.utf8),
-    .binaryPlist: binary,
+    .binaryPlist: binary, .toml: Array(toml.utf8),
   ]
 
   @Test("The same document is the same tree of texts", arguments: DocumentReader.Syntax.allCases)
   func agreement(_ syntax: DocumentReader.Syntax) throws {
     let bytes = try #require(Self.documents[syntax])
-    #expect(DocumentReader.sniff(bytes) == syntax)
-    let outcome = DocumentReader.read(bytes, source: "file")
+    // No configuration is written in TOML, and so nobody looks whether one is.
+    if syntax != .toml { #expect(DocumentReader.sniff(bytes) == syntax) }
+    let outcome = DocumentReader.read(bytes, source: "file", syntax: syntax)
     #expect(outcome.diagnostics == [])
     #expect(
       outcome.node?.texts == """
@@ -117,7 +131,7 @@ struct SyntaxTests {
   @Test("A spoilt document is read or refused", arguments: DocumentReader.Syntax.allCases)
   func mutations(_ syntax: DocumentReader.Syntax) throws {
     let original = try #require(Self.documents[syntax])
-    let spice = Array("{}[]<>\"'&*:,-\\!|\n\t \u{0}\u{7F}éx0".utf8) + [0x80, 0xFF, 0xD8]
+    let spice = Array("{}[]<>\"'&*:,-\\!|=.#\n\t \u{0}\u{7F}éx0".utf8) + [0x80, 0xFF, 0xD8]
     for seed in 0..<2000 {
       var random = SplitMix(state: UInt64(seed))
       var bytes = original

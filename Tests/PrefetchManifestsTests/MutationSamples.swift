@@ -5,7 +5,13 @@ enum MutationSamples {
   static let all: [(format: ManifestFormat, samples: [String])] = [
     (.native, native), (.ndjson, ndjson), (.list, lists), (.checksums, checksums),
     (.metalink, metalinks), (.sitemap, sitemaps), (.rss, feeds), (.atom, feeds),
+    (.json, lock(.json)), (.packageLock, lock(.packageLock)), (.pylock, lock(.pythonLock)),
+    (.pip, lock(.requirements)), (.goSum, lock(.goSums)),
   ]
+
+  private static func lock(_ reader: LockReader) -> [String] {
+    LockReader.seeds[reader] ?? []
+  }
 
   private static let sha256 = String(repeating: "9f", count: 32)
   private static let sha512 = String(repeating: "0a", count: 64)

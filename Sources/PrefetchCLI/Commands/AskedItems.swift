@@ -8,6 +8,8 @@ struct AskedItems {
   var entries: [ManifestEntry] = []
   /// Of a manifest on standard input.
   var rejected: [RejectedEntry] = []
+  /// Whether further documents belong to that manifest, which a pipe does not bring.
+  var isPartial = false
   /// The URLs that the user named as such.
   var typed: Set<String> = []
 
@@ -16,7 +18,7 @@ struct AskedItems {
     options: GetOptions,
     places: Places
   ) throws(CommandExit) -> AskedItems {
-    if options.readsManifest { return try manifest(context) }
+    if options.readsManifest { return try manifest(context, base: options.base) }
     let store = try context.readingStore(places)
     let names =
       options.items + options.ids.map { id in options.provider.map { "\($0)/\(id)" } ?? id }
@@ -70,22 +72,19 @@ struct AskedItems {
     }
   }
 
-  private static func manifest(_ context: CommandContext) throws(CommandExit) -> AskedItems {
-    let source = ManifestSource(bytes: .file("-"), base: nil, mime: nil, name: "standard input")
+  private static func manifest(
+    _ context: CommandContext,
+    base: WebURL?
+  ) throws(CommandExit) -> AskedItems {
+    let source = ManifestSource(bytes: .file("-"), base: base, mime: nil, name: "standard input")
     do {
       let bytes = try FileReading.readStandardInput(limit: 512 << 20)
       let manifest = try unsafe ManifestReader.read(bytes.span.bytes, source: source)
-      for entry in manifest.rejected {
-        context.console.report(
-          Diagnostic(
-            "\(entry.failure.code.rawValue)",
-            "`\(SafeText.line(entry.url))`: \(entry.failure.message)"
-          )
-        )
-      }
+      report(manifest, isWithoutBase: base == nil, context)
       return AskedItems(
         entries: Array(manifest.entries),
         rejected: manifest.rejected,
+        isPartial: !manifest.parts.isEmpty,
         typed: Set(manifest.entries.map(\.url.string))
       )
     } catch {
@@ -93,6 +92,43 @@ struct AskedItems {
         (error as? Failure)?.message ?? (error as? FileReading.Fault)?.reason ?? "\(error)"
       let diagnostic = Diagnostic("manifest.invalid", "the manifest on standard input: \(message)")
       throw CommandExit(status: context.console.fail(.usage, [diagnostic]))
+    }
+  }
+
+  private static func report(
+    _ manifest: Manifest,
+    isWithoutBase: Bool,
+    _ context: CommandContext
+  ) {
+    context.console.report(manifest.warnings)
+    var isRelative = false
+    for entry in manifest.rejected {
+      isRelative = isRelative || (isWithoutBase && !entry.url.contains("://"))
+      context.console.report(
+        Diagnostic(
+          "\(entry.failure.code.rawValue)",
+          "`\(SafeText.line(entry.url))`: \(entry.failure.message)"
+        )
+      )
+    }
+    if isRelative {
+      context.console.report(
+        Diagnostic(
+          "manifest.no-base",
+          "nothing says where the names on standard input lead",
+          hint: "say where they are published: `--base-url https://example.org/folder/`"
+        )
+      )
+    }
+    if !manifest.parts.isEmpty {
+      context.console.report(
+        Diagnostic(
+          "manifest.parts",
+          "\(manifest.parts.count) further documents belong to the manifest on standard input and are not asked for",
+          severity: .warning,
+          hint: "let a segment of a configuration name the manifest by its URL"
+        )
+      )
     }
   }
 }

@@ -18,6 +18,7 @@ struct CheckCommand {
     var diagnostics = loaded.diagnostics
     if !loaded.hasErrors {
       diagnostics += loaded.expiryDiagnostics(at: now, expired: .error) + loaded.securityLints
+      diagnostics += PublishingSetup.diagnostics(loaded)
     }
     diagnostics += LicenseSetup.diagnostics(
       loaded,

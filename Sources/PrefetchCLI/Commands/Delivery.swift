@@ -57,7 +57,7 @@ struct Delivery {
     return Diagnostic("usage.several-items", "\(entries.count) items \(trouble)", hint: hint)
   }
 
-  /// Two items of one name, before either is fetched.
+  /// Two items of one name, or one that is a file and another's folder, before either is fetched.
   private static func collision(_ entries: [ManifestEntry]) -> Diagnostic? {
     var owners: [String: WebURL] = [:]
     for entry in entries {
@@ -70,6 +70,16 @@ struct Delivery {
         )
       }
       owners[name] = entry.url
+    }
+    for (name, owner) in owners {
+      for slash in name.indices where name[slash] == "/" {
+        guard let other = owners[String(name[..<slash])] else { continue }
+        return Diagnostic(
+          "usage.same-name",
+          "`\(other.redacted)` would be written to `\(name[..<slash])`, which has to be a folder for `\(owner.redacted)`",
+          hint: "take their paths with `--path`"
+        )
+      }
     }
     return nil
   }
@@ -92,10 +102,11 @@ struct Delivery {
       try write(digest, from: store, to: file)
       return file
     case .folder(let folder):
-      let file = "\(folder)/\(Self.name(of: entry))"
-      try FolderCreation.make(String(file[..<(file.lastIndex(of: "/") ?? file.endIndex)]))
-      try write(digest, from: store, to: file)
-      return file
+      let name = Self.name(of: entry)
+      try copy(digest, from: store) { bytes throws(Failure) in
+        try FileBelow.write(bytes, to: name, in: folder)
+      }
+      return "\(folder)/\(name)"
     }
   }
 

@@ -206,8 +206,15 @@ struct GetCommand {
     for item in failures {
       let url = Redaction.masked(Redaction.url(item.url), secrets: loaded.secrets)
       let message = item.failure?.message ?? ""
+      // Whoever has no file to put the exception into can say it with the command.
+      let isWithoutFile = loaded.files.isEmpty && message.contains("NSAllowsLocalNetworking")
       context.console.report(
-        Diagnostic("\(item.failure?.code.rawValue ?? "failed")", "`\(url)`: \(message)")
+        Diagnostic(
+          "\(item.failure?.code.rawValue ?? "failed")",
+          "`\(url)`: \(message)",
+          hint: isWithoutFile
+            ? "without a file: `--set transport_security.NSAllowsLocalNetworking=true`" : nil
+        )
       )
     }
     for entry in asked.entries where !got.contains(entry.url.string) {
@@ -272,7 +279,7 @@ struct GetCommand {
     if asked.rejected.contains(where: { $0.failure.code.category == .trust }) { return .trust }
     let got = Set(delivered.map(\.record.url))
     let isComplete =
-      status == .ok && asked.rejected.isEmpty
+      status == .ok && asked.rejected.isEmpty && !asked.isPartial
       && asked.entries.allSatisfy { got.contains($0.url.string) }
     if isComplete { return .ok }
     return got.isEmpty ? .nothing : .incomplete

@@ -34,7 +34,9 @@ struct Reconciliation {
   }
 
   private func perform() throws(CommandExit) -> Int32 {
-    let objections = LicenseSetup.diagnostics(loaded).filter { $0.severity == .error }
+    let objections =
+      LicenseSetup.diagnostics(loaded).filter { $0.severity == .error }
+      + PublishingSetup.diagnostics(loaded)
     guard objections.isEmpty else {
       throw CommandExit(status: context.console.fail(.config, objections))
     }

@@ -8,11 +8,12 @@ enum CommandLineParser {
   ) throws(UsageFault) -> Invocation {
     var words = ArgumentWords(arguments, options: CommandTable.allOptions)
     let typed = words.operands.isEmpty ? nil : words.operands.removeFirst()
-    let name = typed ?? RunOptions.runCommand.name
+    let name = name(typed ?? RunOptions.runCommand.name, &words)
     let command = CommandTable.command(named: name)
     if words.contains("help") {
       // `prefetch --help` is the overview, though without a command it would run.
-      let topic = typed == nil ? nil : command
+      let isKnown = command != nil || CommandTable.families.contains(name)
+      let topic = isKnown && typed != nil ? name : nil
       return help(on: topic, words: words, environment: environment)
     }
     if words.contains("version") {
@@ -36,14 +37,23 @@ enum CommandLineParser {
     return Invocation(name: name, command: binding.command, sources: binding.sources)
   }
 
+  /// Both words of a command that has two.
+  private static func name(_ word: String, _ words: inout ArgumentWords) -> String {
+    guard CommandTable.families.contains(word), let action = words.operands.first else {
+      return word
+    }
+    words.operands.removeFirst()
+    return "\(word) \(action)"
+  }
+
   private static func help(
-    on command: AnyCommand?,
+    on topic: String?,
     words: ArgumentWords,
     environment: [String: String]
   ) -> Invocation {
     var options = HelpOptions()
     options.shared = sharedOptions(of: words, environment: environment)
-    if let command { options.topic = .command(command.name) }
+    if let topic { options.topic = .command(topic) }
     return Invocation(name: "help", command: .help(options), sources: [:])
   }
 
@@ -60,9 +70,20 @@ enum CommandLineParser {
 
   private static func unknownCommand(_ word: String) -> Diagnostic {
     let hint: String
+    let family = CommandTable.family(String(word.prefix { $0 != " " }))
+    if let first = family.first {
+      let choice = Wording.list(family.compactMap(\.action), conjunction: "or")
+      let typed = word.dropFirst(first.word.count + 1)
+      return Diagnostic(
+        "usage.unknown-command",
+        typed.isEmpty
+          ? "`\(word)` needs to know what to do: \(choice)"
+          : "`\(first.word)` does \(choice), not `\(typed)`"
+      )
+    }
     if word.contains("://") {
       hint = "to fetch one URL: `prefetch get \(word)`"
-    } else if let known = Suggestion.nearest(to: word, among: CommandTable.all.map(\.name)) {
+    } else if let known = Suggestion.nearest(to: word, among: CommandTable.words) {
       hint = "did you mean `prefetch \(known)`?"
     } else {
       hint = "to run one segment: `prefetch run \(word)`"

@@ -6,6 +6,7 @@ enum CommandGroup: String, Hashable, Sendable, CaseIterable {
   case configuration = "Configuration"
   case inspection = "Inspection"
   case content = "Content"
+  case publisher = "The publisher's side"
   case help = "Help"
 }
 
@@ -93,5 +94,15 @@ struct AnyCommand: Sendable {
 
   var name: String {
     description.name
+  }
+
+  /// The first word of the name, which is all of it for most.
+  var word: String {
+    String(name.prefix { $0 != " " })
+  }
+
+  /// The second word of the name.
+  var action: String? {
+    word == name ? nil : String(name.dropFirst(word.count + 1))
   }
 }

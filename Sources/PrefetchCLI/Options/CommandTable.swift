@@ -17,7 +17,12 @@ enum CommandTable {
     AnyCommand(CollectOptions.command),
     AnyCommand(GetOptions.command),
     AnyCommand(PathOptions.command),
+    AnyCommand(PublishOptions.command),
+    AnyCommand(EnvironmentOptions.command),
     AnyCommand(ServeOptions.command),
+    AnyCommand(ManifestBuildOptions.command),
+    AnyCommand(ManifestCheckOptions.command),
+    AnyCommand(ManifestSignOptions.command),
     AnyCommand(CompletionOptions.command),
     AnyCommand(HelpOptions.command),
   ]
@@ -37,4 +42,17 @@ enum CommandTable {
   static func command(named name: String) -> AnyCommand? {
     all.first { $0.name == name }
   }
+
+  /// Every word that may stand first, once.
+  static let words: [String] = {
+    var seen: Set<String> = []
+    return all.map(\.word).filter { seen.insert($0).inserted }
+  }()
+
+  /// The commands of two words that begin with this one, as those of `manifest` do.
+  static func family(_ word: String) -> [AnyCommand] {
+    all.filter { $0.word == word && $0.action != nil }
+  }
+
+  static let families = words.filter { !family($0).isEmpty }
 }

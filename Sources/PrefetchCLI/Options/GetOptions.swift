@@ -15,6 +15,7 @@ struct GetOptions: CommandOptions, Hashable {
   /// A file, or a folder when it ends in a slash or is one; `-` is standard output.
   var output: String?
   var printsPaths = false
+  var base: WebURL?
 
   /// Where bodies are written; nil where they go to standard output.
   var outputPath: String? {
@@ -30,8 +31,9 @@ struct GetOptions: CommandOptions, Hashable {
     group: .content,
     summary: "Print or copy items, fetching those that the cache does not hold fresh",
     paragraphs: [
-      "An item is named by its URL, its id or `PROVIDER/ID`; `-` reads a JSON manifest of prefetch's own format from standard input. What is fetched is fetched as the configuration, which may be missing, declares it, and kept; what a server marks `no-store` and no segment holds is delivered and not kept.",
-      "One body goes to standard output or to the file of `--output`; several need a folder there, or `--path`.",
+      "An item is named by its URL, its id or `PROVIDER/ID`; `-` reads a manifest of any format from standard input: a list of URLs, `SHA256SUMS`, JSON. What is fetched is fetched as the configuration, which may be missing, declares it, and kept; what a server marks `no-store` and no segment holds is delivered and not kept.",
+      "One body goes to standard output or to the file of `--output`; several need a folder there, or `--path`. In a folder a body has the name that the manifest gives it, in folders of its own where that has slashes, else the last part of its URL. Files of these names are replaced; nothing is written outside the folder, and no link in it is followed. Two items of one name are refused before anything is fetched.",
+      "Names in a manifest on standard input that are no URLs, as those of `SHA256SUMS`, need `--base-url`. Further documents that a manifest names, as a sitemap index does, are not asked for: let a segment name such a manifest.",
     ],
     forms: ["ITEM…", "--provider P --id ID…", "-"],
     options: [
@@ -72,6 +74,13 @@ struct GetOptions: CommandOptions, Hashable {
         help:
           "Write the body to this file (`-` is standard output), or the bodies into this folder (`DIR/`)"
       ),
+      .value(
+        "base-url",
+        \.base,
+        .baseURL,
+        placeholder: "URL",
+        help: "Where the names lead that a manifest on standard input gives without a host"
+      ),
       .flag("path", \.printsPaths, help: "Print the local paths instead of the bodies"),
     ],
     operands: .any("ITEM", \.items),
@@ -87,6 +96,10 @@ struct GetOptions: CommandOptions, Hashable {
       CommandExample(
         command: "prefetch get --path - <manifest.json",
         purpose: "Fetch what a manifest names and print where the bodies are"
+      ),
+      CommandExample(
+        command: "prefetch get - --base-url https://example.org/iso/ -o isos/ <SHA256SUMS",
+        purpose: "Fetch and verify the files of a checksum list"
       ),
     ],
     validate: { $0.conflicts() },
@@ -115,6 +128,11 @@ struct GetOptions: CommandOptions, Hashable {
     if provider != nil, ids.isEmpty {
       diagnostics.append(
         Diagnostic("usage.missing-option", "`--provider` needs at least one `--id ID`")
+      )
+    }
+    if base != nil, !readsManifest {
+      diagnostics.append(
+        Diagnostic("usage.conflict", "`--base-url` is for the names that `get -` reads")
       )
     }
     if isOffline, revalidates { diagnostics.append(.exclusive("--offline", "--revalidate")) }

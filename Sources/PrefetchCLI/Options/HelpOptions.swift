@@ -38,11 +38,11 @@ extension ValueKind where Value == HelpTopic {
       expectation: "a command or `\(HelpTopic.exitCodesName)`",
       completion: .helpTopics,
       suggest: {
-        Suggestion.nearest(to: $0, among: CommandTable.all.map(\.name) + [HelpTopic.exitCodesName])
+        Suggestion.nearest(to: $0, among: CommandTable.words + [HelpTopic.exitCodesName])
       },
       parse: { text in
         if text == HelpTopic.exitCodesName { return .exitCodes }
-        return CommandTable.command(named: text).map { .command($0.name) }
+        return CommandTable.words.contains(text) ? .command(text) : nil
       }
     )
   }

@@ -40,7 +40,8 @@ enum EventLine {
     case .qualityChanged(let quality):
       line("network.quality", run, time, [("quality", .string(quality.rawValue))])
     case .conditionsRead, .itemsKept, .itemsConfirmed, .itemShared, .bytesReceived,
-      .requestFinished, .requestsAnswered, .manifestSettled, .interrupted, .storeFailed:
+      .requestFinished, .requestsAnswered, .manifestSettled, .treePublished, .interrupted,
+      .storeFailed:
       nil
     }
   }

@@ -43,7 +43,7 @@ final class PlanPrinter: RunObserver {
       priorities[segment.name] = segment.priority
     case .conditionsRead, .qualityChanged, .itemsDiscovered, .itemsKept, .itemsConfirmed,
       .itemStarted, .bytesReceived, .requestFinished, .requestsAnswered, .manifestSettled,
-      .registration, .interrupted, .storeFailed:
+      .treePublished, .registration, .interrupted, .storeFailed:
       break
     }
   }

@@ -89,7 +89,7 @@ struct ReportJSON {
       ],
       "totals": Self.totals(segment.totals),
       "deferred": .deferral(segment.deferral),
-      "published": .null,
+      "published": .published(segment.tree),
     ]
   }
 

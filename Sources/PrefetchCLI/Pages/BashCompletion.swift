@@ -21,8 +21,11 @@ enum BashCompletion {
           ;;
         -* | '=') ;;
         *)
-          command=$word
-          break
+          command+=${command:+ }$word
+          case $command in
+          \(CommandTable.families.joined(separator: " | "))) ;;
+          *) break ;;
+          esac
           ;;
         esac
         ((index += 1))
@@ -48,7 +51,7 @@ enum BashCompletion {
   }
 
   private static var names: String {
-    CommandTable.all.map(\.name).joined(separator: " ")
+    CommandTable.words.joined(separator: " ")
   }
 
   private static var valueOptions: String {
@@ -70,18 +73,26 @@ enum BashCompletion {
     let cases = CommandTable.all.map { command in
       let words = command.description.options.flatMap(spellings).joined(separator: " ")
       let pattern =
-        command.name == RunOptions.runCommand.name ? "'' | \(command.name)" : command.name
+        command.name == RunOptions.runCommand.name ? "'' | \(command.name)" : pattern(command)
       return "    \(pattern)) mapfile -t COMPREPLY < <(compgen -W '\(words)' -- \"$current\") ;;"
     }
     return cases.joined(separator: "\n")
   }
 
+  private static func pattern(_ command: AnyCommand) -> String {
+    command.action == nil ? command.name : "'\(command.name)'"
+  }
+
   private static var operandCases: String {
     var cases: [String] = []
     for command in CommandTable.all {
-      let lines = action(command.description.operands.completion)
-      guard let line = lines.first, lines.count == 1 else { continue }
-      cases.append("  \(command.name)) \(line) ;;")
+      let line = action(command.description.operands.completion).joined(separator: "; ")
+      guard !line.isEmpty else { continue }
+      cases.append("  \(pattern(command))) \(line) ;;")
+    }
+    for word in CommandTable.families {
+      let actions = CommandTable.family(word).compactMap(\.action).joined(separator: " ")
+      cases += action(.words([actions])).map { "  \(word)) \($0) ;;" }
     }
     return cases.joined(separator: "\n")
   }

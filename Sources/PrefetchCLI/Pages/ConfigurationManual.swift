@@ -69,7 +69,7 @@ enum ConfigurationManual {
         ],
         example: nil
       ),
-    ] + SecurityProse.sections + [networkRules] + itemRules
+    ] + SecurityProse.sections + [networkRules] + itemRules + PublishingProse.sections
 
   private static let after = [
     ConfigurationProse(

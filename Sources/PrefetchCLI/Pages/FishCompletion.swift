@@ -5,19 +5,48 @@ enum FishCompletion {
       "# fish completion for prefetch; made by `prefetch completion fish`",
       "complete -c prefetch -f",
     ]
-    for command in CommandTable.all {
+    for command in CommandTable.all where command.action == nil {
       let summary = quoted(command.description.summary)
       lines.append("complete -c prefetch -n __fish_use_subcommand -a \(command.name) -d \(summary)")
     }
+    for word in CommandTable.families { lines += familyLines(word) }
     lines += CommandTable.sharedOptions.map { line(for: $0, condition: nil) }
     for command in CommandTable.all {
-      let condition = "__fish_seen_subcommand_from \(command.name)"
+      let condition = condition(for: command)
       lines += command.description.ownOptions.map { line(for: $0, condition: condition) }
       if let words = words(command.description.operands.completion) {
         lines.append("complete -c prefetch -n \(quoted(condition)) -a \(quoted(words))")
+      } else if [.files, .directories].contains(command.description.operands.completion) {
+        lines.append("complete -c prefetch -n \(quoted(condition)) -F")
       }
     }
     return lines.joined(separator: "\n") + "\n"
+  }
+
+  /// The first word, and behind it the second one.
+  private static func familyLines(_ word: String) -> [String] {
+    let family = CommandTable.family(word)
+    let actions = family.compactMap(\.action)
+    let summary = quoted(actions.joined(separator: ", "))
+    let open = "\(seen(word)); and not \(seen(actions.joined(separator: " ")))"
+    return ["complete -c prefetch -n __fish_use_subcommand -a \(word) -d \(summary)"]
+      + family.map { command in
+        let summary = quoted(command.description.summary)
+        return "complete -c prefetch -n \(quoted(open)) -a \(command.action ?? "") -d \(summary)"
+      }
+  }
+
+  /// A word may be a command of its own and the second word of others.
+  private static func condition(for command: AnyCommand) -> String {
+    if let action = command.action { return "\(seen(command.word)); and \(seen(action))" }
+    let families = CommandTable.families.filter { word in
+      CommandTable.family(word).contains { $0.action == command.name }
+    }
+    return families.reduce(seen(command.name)) { "\($0); and not \(seen($1))" }
+  }
+
+  private static func seen(_ words: String) -> String {
+    "__fish_seen_subcommand_from \(words)"
   }
 
   private static func line(for option: OptionDescription, condition: String?) -> String {
@@ -44,7 +73,7 @@ enum FishCompletion {
     case .none, .files, .directories: nil
     case .words(let words): words.joined(separator: " ")
     case .helpTopics:
-      (CommandTable.all.map(\.name) + [HelpTopic.exitCodesName]).joined(separator: " ")
+      (CommandTable.words + [HelpTopic.exitCodesName]).joined(separator: " ")
     }
   }
 

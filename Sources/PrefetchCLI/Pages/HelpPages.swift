@@ -6,9 +6,15 @@ enum HelpPages {
     switch topic {
     case .overview: overview()
     case .exitCodes: exitCodes()
-    case .command(let name):
-      CommandTable.command(named: name).map { command($0.description) } ?? overview()
+    case .command(let name): pages(of: name)
     }
+  }
+
+  /// One page, or those of all commands that share the word.
+  private static func pages(of name: String) -> String {
+    let family = CommandTable.family(name)
+    let commands = family.isEmpty ? [CommandTable.command(named: name)].compactMap(\.self) : family
+    return commands.map { command($0.description) }.joined(separator: "\n")
   }
 
   static func overview() -> String {

@@ -19,10 +19,23 @@ enum ZshCompletion {
       case $state in
       command) _describe -t commands command commands && ret=0 ;;
       operands)
-        words=($line[1] "${words[@]}")
+        local name=$line[1]
+        case $name in
+        \(CommandTable.families.joined(separator: " | ")))
+          _arguments -s -S -C $shared ': :->action' '*::: :->operands' && ret=0
+          name+=" $line[1]"
+          ;;
+        esac
+        if [[ $state == action ]]; then
+          case ${name%% *} in
+    \(familyCases)
+          esac
+          return ret
+        fi
+        words=(${name##* } "${words[@]}")
         ((CURRENT += 1))
-        curcontext="${curcontext%:*:*}:prefetch-command-$line[1]:"
-        case $line[1] in
+        curcontext="${curcontext%:*:*}:prefetch-command-${name// /-}:"
+        case $name in
     \(commandCases)
         esac
         ;;
@@ -39,14 +52,18 @@ enum ZshCompletion {
   }
 
   private static var commandLines: String {
-    CommandTable.all.map { "    \(quoted("\($0.name):\(escaped($0.description.summary))"))" }
-      .joined(separator: "\n")
+    CommandTable.words.map { word in
+      let summary =
+        CommandTable.command(named: word)?.description.summary
+        ?? CommandTable.family(word).compactMap(\.action).joined(separator: ", ")
+      return "    \(quoted("\(word):\(escaped(summary))"))"
+    }.joined(separator: "\n")
   }
 
   private static var commandCases: String {
     var lines: [String] = []
     for command in CommandTable.all {
-      lines.append("    \(command.name))")
+      lines.append("    \(command.action == nil ? command.name : quoted(command.name)))")
       lines.append("      _arguments -s -S $shared \\")
       for option in command.description.ownOptions {
         lines += specs(option).map { "        \($0) \\" }
@@ -54,6 +71,20 @@ enum ZshCompletion {
       lines += ["        \(operands(command.description.operands)) && ret=0", "      ;;"]
     }
     return lines.joined(separator: "\n")
+  }
+
+  private static var familyCases: String {
+    CommandTable.families.map { word in
+      let actions = CommandTable.family(word).map { command in
+        quoted("\(command.action ?? ""):\(escaped(command.description.summary))")
+      }
+      return """
+              \(word))
+                local -a actions=(\(actions.joined(separator: " ")))
+                _describe -t actions action actions && ret=0
+                ;;
+        """
+    }.joined(separator: "\n")
   }
 
   private static func optionLines(_ options: [OptionDescription]) -> String {
@@ -99,7 +130,7 @@ enum ZshCompletion {
     case .directories: "_files -/"
     case .words(let words): "(\(words.joined(separator: " ")))"
     case .helpTopics:
-      "(\((CommandTable.all.map(\.name) + [HelpTopic.exitCodesName]).joined(separator: " ")))"
+      "(\((CommandTable.words + [HelpTopic.exitCodesName]).joined(separator: " ")))"
     }
   }
 

@@ -120,7 +120,12 @@ extension CommandContext {
 
   /// Ends the command for a fault of the store, worded by whoever saw it.
   func storeFailed(_ failure: Failure) -> CommandExit {
-    let status: ExitStatus = failure.code.category == .io ? .io : .failed
+    let status: ExitStatus =
+      switch failure.code.category {
+      case .io: .io
+      case .trust: .trust
+      case .connectivity, .denied, .content: .failed
+      }
     return CommandExit(
       status: console.fail(status, [Diagnostic("store.\(failure.code.rawValue)", failure.message)])
     )

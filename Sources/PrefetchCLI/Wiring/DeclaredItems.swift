@@ -110,7 +110,7 @@ struct DeclaredItems {
 
   // MARK: Manifests
 
-  private static func readFile(
+  static func readFile(
     _ path: String,
     of segment: SegmentDeclaration,
     limit: Int64
@@ -129,7 +129,7 @@ struct DeclaredItems {
     }
   }
 
-  private static func readStored(
+  static func readStored(
     _ record: SegmentRecord,
     of segment: SegmentDeclaration,
     in store: DiskStore

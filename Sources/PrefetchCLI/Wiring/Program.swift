@@ -79,7 +79,17 @@ package enum Program {
       return try PinsCommand(context: context, options: options).run()
     case .verify(let options): return try VerifyCommand(context: context, options: options).run()
     case .collect(let options): return try CollectCommand(context: context, options: options).run()
+    case .publish(let options): return try PublishCommand(context: context, options: options).run()
+    case .environment(let options):
+      return try EnvironmentCommand(context: context, options: options).run()
     case .serve(let options): return try ServeCommand(context: context, options: options).run()
+    case .manifestBuild(let options):
+      return try ManifestBuild(context: context, options: options).run()
+    case .manifestCheck(let options):
+      try prepareTransfers(context)
+      return try ManifestCheck(context: context, options: options).run()
+    case .manifestSign(let options):
+      return try ManifestSign(context: context, options: options).run()
     case .completion(let options): return PageCommand(context: context).completion(options.shell)
     case .help(let options): return PageCommand(context: context).help(options.topic)
     case .version: return PageCommand(context: context).version()
@@ -114,7 +124,12 @@ extension ParsedCommand {
     case .verify(let options): options.shared
     case .register(let options): options.shared
     case .collect(let options): options.shared
+    case .publish(let options): options.shared
+    case .environment(let options): options.shared
     case .serve(let options): options.shared
+    case .manifestBuild(let options): options.shared
+    case .manifestCheck(let options): options.shared
+    case .manifestSign(let options): options.shared
     case .completion(let options): options.shared
     case .help(let options): options.shared
     case .version(let shared): shared

@@ -1,6 +1,7 @@
 import PrefetchConfig
 import PrefetchCore
 import PrefetchManifests
+import PrefetchSystem
 
 /// A configuration and the command line's wishes as the values that the engine understands.
 struct RequestBuilder {
@@ -88,6 +89,7 @@ struct RequestBuilder {
     declaration.manifestRules = manifestRules(segment)
     declaration.manifestKeys = segment.manifestKeys ?? configuration.manifestKeys
     declaration.publishing = segment.publish.flatMap(publishing)
+    declaration.publishing?.goProxy = segment.go.url
     declaration.isStored = segment.isStored && !segment.asksHeadOnly
     declaration.asksHeadOnly = segment.asksHeadOnly
     declaration.expectation = ContentExpectation(
@@ -111,6 +113,7 @@ struct RequestBuilder {
     rules.goProxy = segment.go.url
     rules.omitted = segment.omit
     rules.platforms = segment.platform
+    rules.machine = ThisMachine.platform()
     rules.included = segment.include
     rules.excluded = segment.exclude
     rules.kept = segment.keep
@@ -120,7 +123,8 @@ struct RequestBuilder {
   }
 
   private func publishing(_ publication: Publication) -> PublishingRules? {
-    guard let folder = publication.folder else { return nil }
+    // The layout of playlists comes with them.
+    guard let folder = publication.folder, publication.layout != .hls else { return nil }
     var rules = PublishingRules(folder: folder)
     rules.layout = publication.layout
     rules.link = publication.link

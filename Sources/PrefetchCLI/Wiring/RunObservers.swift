@@ -112,7 +112,7 @@ final class ProgressLine: RunObserver {
     case .itemShared: settled += 1
     case .bytesReceived(let bytes): received += bytes
     case .conditionsRead, .qualityChanged, .itemStarted, .requestFinished, .requestsAnswered,
-      .manifestSettled, .segmentSettled, .registration, .interrupted, .storeFailed:
+      .manifestSettled, .segmentSettled, .treePublished, .registration, .interrupted, .storeFailed:
       break
     }
     // Ten times a second is enough for eyes and nothing for the run.
@@ -156,6 +156,8 @@ final class TraceLog: RunObserver {
       }
     case .segmentSettled(let segment):
       console.detail("\(segment.name): \(segment.state.rawValue)")
+    case .treePublished(let segment, let tree):
+      console.detail("\(segment): published, \(tree.placed) made, \(tree.removed) removed")
     case .requestFinished(let request) where console.shared.verbosity > 1:
       let status = request.status.map(String.init) ?? "no answer"
       let url = request.url?.redacted ?? ""

@@ -93,10 +93,16 @@ struct RunSession {
       runID: runID,
       limit: loaded.configuration.report.history
     )
+    let trees = try PublishedTrees(
+      store: store,
+      state: state,
+      durability: Durability(loaded.configuration.cache.durability)
+    )
     let report = try perform(
       subscriptions,
       state: state,
       store: store,
+      trees: trees,
       memory: memory,
       history: history
     )
@@ -117,6 +123,7 @@ struct RunSession {
     _ subscriptions: Subscriptions,
     state: StateStore?,
     store: any ContentStore,
+    trees: PublishedTrees? = nil,
     memory: HostMemory,
     history: HistoryRecorder?
   ) throws(Failure) -> Report {
@@ -187,6 +194,7 @@ struct RunSession {
       clock: context.clock,
       stop: ProcessStop(),
       circumstances: circumstances,
+      trees: trees,
       observers: observers.all
     )
     defer { if printsPlan { printer.finish() } }

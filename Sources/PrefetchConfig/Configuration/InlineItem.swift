@@ -157,7 +157,7 @@ extension InlineItem {
     Field("seconds", \.seconds, .integer(0...32767), "Length to fetch of an HLS item, 0 for all")
       .later
     Field("headers", \.headers, .headers, "Headers of its requests").secret
-    Field("path", \.path, .relativePath, "Name in a published tree").later
+    Field("path", \.path, .relativePath, "Name in a published tree")
   }
   .checking(check)
 

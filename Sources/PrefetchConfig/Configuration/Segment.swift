@@ -120,7 +120,8 @@ extension Segment {
       "format",
       \.format,
       .choice(inEffect: [
-        .native, .ndjson, .list, .checksums, .json, .metalink, .sitemap, .rss, .atom,
+        .native, .ndjson, .list, .checksums, .packageLock, .json, .metalink, .sitemap, .rss, .atom,
+        .pylock, .pip, .goSum,
       ]),
       "Format of the manifest, where sniffing errs"
     )
@@ -135,16 +136,15 @@ extension Segment {
     Field("alternates", \.alternates, .list(of: .url), "Further servers that have the same paths")
     Field("include", \.include, .list(of: .text.nonEmpty), "Patterns of the items to take")
     Field("exclude", \.exclude, .list(of: .text.nonEmpty), "Patterns of the items to leave")
-    Field("omit", \.omit, .list(of: .text.nonEmpty), "Kinds of dependencies to leave").later
+    Field("omit", \.omit, .list(of: .text.nonEmpty), "Kinds of dependencies to leave")
     Field("platform", \.platform, .oneOrMore(.text.nonEmpty), "Platforms whose packages to take")
-      .later
     Field("keep", \.keep, .integer(1...1_000_000), "How many of the newest items to keep")
     Field(
       "publish",
       \.publish,
       Publication.table,
       "A folder in which its items appear under their names"
-    ).later
+    )
   }
 
   @FieldBuilder<Segment> private static var ruleFields: [Field<Segment>] {
@@ -237,10 +237,9 @@ extension Segment {
 
   @FieldBuilder<Segment> private static var formatFields: [Field<Segment>] {
     Field("json", \.json, JSONPointers.table, "Where things are in a JSON manifest of another make")
-      .later
-    Field("npm", \.npm, RegistryAddress.npm, "Settings of package-lock files").later
-    Field("pip", \.pip, RegistryAddress.pip, "Settings of Python lock files").later
-    Field("go", \.go, RegistryAddress.go, "Settings of go.sum files").later
+    Field("npm", \.npm, RegistryAddress.npm, "Settings of package-lock files")
+    Field("pip", \.pip, RegistryAddress.pip, "Settings of Python lock files")
+    Field("go", \.go, RegistryAddress.go, "Settings of go.sum files")
     Field("cargo", \.cargo, CrateAddress.table, "Settings of Cargo.lock files").later
     Field("vast", \.vast, AdTags.table, "Settings of ad tags").later
   }
@@ -281,6 +280,14 @@ extension Segment {
         "`head: true` brings no body that could be stored",
         hint: "set `store: false`, or leave `store` out",
         at: facts.place(of: "head")
+      )
+    }
+    if facts.has("publish"), !segment.isStored || segment.asksHeadOnly {
+      decoder.report(
+        "config.conflict",
+        "a segment that stores nothing has nothing to `publish`",
+        hint: "leave `publish` out, or make two segments of it",
+        at: facts.place(of: "publish")
       )
     }
     PrivateNames.check(segment.name, at: facts.place(of: "name"), &decoder)

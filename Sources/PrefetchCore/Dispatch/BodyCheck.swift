@@ -19,10 +19,11 @@ package enum BodyCheck {
       let accepted = digests.filter { $0.algorithm == algorithm }
       guard !accepted.contains(where: body.matches) else { continue }
       let found = algorithm == .sha256 ? body.digest.bytes : body.otherDigests[algorithm] ?? []
+      let name = algorithm.isOfBytes ? algorithm.rawValue : "sum"
       return Failure(
         .digestMismatch,
-        "its \(algorithm.rawValue) is \(Hexadecimal.encode(found)); declared is "
-          + accepted.map { Hexadecimal.encode($0.bytes) }.joined(separator: " or ")
+        "its \(name) is \(ExpectedDigest(algorithm: algorithm, bytes: found).text); declared is "
+          + accepted.map(\.text).joined(separator: " or ")
       )
     }
     if let size = entry.size, size != body.size {

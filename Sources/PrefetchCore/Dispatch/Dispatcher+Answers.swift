@@ -33,7 +33,7 @@ extension Dispatcher {
     }
   }
 
-  private mutating func received(
+  mutating func received(
     _ item: Int,
     _ response: TransferResponse,
     now: Moment,
@@ -70,6 +70,9 @@ extension Dispatcher {
       effects.append(.discard(body))
       return reask(.item(item), now: now, into: &effects)
     }
+    if isInspectionNeeded(item, body) {
+      return inspect(item, body, response, into: &effects)
+    }
     if let objection = BodyCheck.objection(
       to: body,
       headers: response.headers,
@@ -78,11 +81,7 @@ extension Dispatcher {
       expectations: work.segments.map { segments[$0].declaration.expectation },
       storedSize: work.result.isUsable ? work.record?.value.size : nil
     ) {
-      effects.append(.discard(body))
-      if work.exchange?.startOverWithoutPart(after: response.status) == true {
-        return reask(.item(item), now: now, into: &effects)
-      }
-      return refuse(item, objection, status: response.status, now: now, into: &effects)
+      return refuse(item, body, response, objection, now: now, into: &effects)
     }
     let honorsNoStore = work.segments.contains { segments[$0].declaration.honorsNoStore }
     guard Freshness.mayStore(response.headers, honorsNoStore: honorsNoStore) else {
@@ -106,15 +105,18 @@ extension Dispatcher {
     let work = active[Int(items[item].slot)]
     guard let exchange = work.exchange else { return }
     if let body = response.body {
-      effects.append(.discard(body))
+      if isInspectionNeeded(item, body) {
+        return inspect(item, body, response, into: &effects)
+      }
       if let objection = BodyCheck.objection(
         to: body,
         headers: response.headers,
         entry: work.entry,
         expectations: [segments[Int(items[item].segment)].declaration.expectation]
       ) {
-        return refuse(item, objection, status: response.status, now: now, into: &effects)
+        return refuse(item, body, response, objection, now: now, into: &effects)
       }
+      effects.append(.discard(body))
       work.result.size = body.size
     } else if exchange.asksForBody || !(200..<300).contains(response.status) {
       let failure = Self.failure(
@@ -150,16 +152,21 @@ extension Dispatcher {
       }
   }
 
-  /// A wrong body: the next source may have the right one.
-  private mutating func refuse(
+  /// A wrong body: the whole may be right where a part was kept, and else the next source.
+  mutating func refuse(
     _ item: Int,
+    _ body: StagedBody,
+    _ response: TransferResponse,
     _ objection: Failure,
-    status: Int,
     now: Moment,
     into effects: inout [Effect]
   ) {
     let slot = Int(items[item].slot)
-    let step = Exchange.Step.failed(objection, status: status)
+    effects.append(.discard(body))
+    if active[slot].exchange?.startOverWithoutPart(after: response.status) == true {
+      return reask(.item(item), now: now, into: &effects)
+    }
+    let step = Exchange.Step.failed(objection, status: response.status)
     if halt == nil,
       active[slot].exchange?.nextAlternate(after: step, policy: request.policy, now: now.wall)
         == true
@@ -265,6 +272,7 @@ extension Dispatcher {
     let work = active[Int(items[item].slot)]
     var record = given
     record.describe(work.entry)
+    record.description = work.entry.descriptionHash
     record.state = .cached
     record.failure = nil
     if work.result.source != .cache {
@@ -296,6 +304,9 @@ extension Dispatcher {
     work.result.isUsable = true
     work.result.size = record.size
     work.result.digest = record.digest
+    if let digest = record.digest, row(of: items[item].step)?.digest != digest {
+      noteFresh(record.url, TreeBody(digest: digest, size: record.size))
+    }
     let isPinned = work.digests.contains { $0.algorithm.isTrustworthy }
     for index in work.segments {
       segments[index].noteQuiet(until: isPinned ? .distantFuture : freshUntil)

@@ -193,8 +193,10 @@ extension Dispatcher {
     if case .manifest = documents[number].role {
       segments[index].manifest.status = status
       if isQuiet(index, now: now) {
-        segments[index].isGathering = false
-        return settleQuiet(index, now: now, into: &effects)
+        guard let rules = segments[index].declaration.publishing else {
+          return settleQuiet(index, now: now, into: &effects)
+        }
+        return effects.append(.findTree(segment: index, segments[index].key, rules))
       }
     }
     if documents[number].isSignature {

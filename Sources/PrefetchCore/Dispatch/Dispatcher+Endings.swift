@@ -120,7 +120,7 @@ extension Dispatcher {
   /// While a segment is being planned its last item is not known yet.
   mutating func settleIfDone(_ index: Int, into effects: inout [Effect]) {
     guard segments[index].openItems == 0, segments[index].phase == .planned else { return }
-    settleSegment(index, into: &effects)
+    publishOrSettle(index, into: &effects)
   }
 
   mutating func settleSegment(_ index: Int, into effects: inout [Effect]) {

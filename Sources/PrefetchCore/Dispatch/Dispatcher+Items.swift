@@ -253,7 +253,8 @@ extension Dispatcher {
       algorithms: Self.algorithms(of: digests),
       partialKey: isStored ? url.string : nil,
       partial: start.partials.isEmpty || !isStored ? nil : start.partials[url.string],
-      keepsBody: isStored,
+      // What is proved by what is inside has to be here to be looked into.
+      keepsBody: isStored || !digests.allSatisfy(\.algorithm.isOfBytes),
       purpose: connections.asksForPurpose ? RequestPurpose(itemType: type()) : .other,
       provenance: segments[index].provenance,
       isOriginChosen: !connections.addsHeaders || segments[index].declaration.chose(url)

@@ -49,6 +49,7 @@ extension Dispatcher {
     active[slot].result.reason = "the server answered \(status), and `on_gone` removes it"
     active[slot].result.isUsable = false
     active[slot].result.state = .deleted
+    noteFresh(active[slot].result.url, TreeBody(digest: .none, size: 0))
     for index in active[slot].segments {
       segments[index].noteQuiet(until: nil)
       batch.add(.leave(segments[index].key, items: [row.item]), now: now.uptime)

@@ -60,6 +60,7 @@ extension Dispatcher {
     now: Moment,
     into effects: inout [Effect]
   ) {
+    let rejected = rejected + refuseNames(index)
     let declaration = segments[index].declaration
     let key = segments[index].key
     let fragment = Planner.plan(
@@ -140,7 +141,7 @@ extension Dispatcher {
     }
     segments[index].steps = []
     segments[index].phase = .planned
-    if segments[index].openItems == 0 { settleSegment(index, into: &effects) }
+    settleIfDone(index, into: &effects)
   }
 
   private static let sliceSize = 4096

@@ -14,6 +14,7 @@ extension Dispatcher {
   /// Ends the segment as the last run left it.
   mutating func settleQuiet(_ index: Int, now: Moment, into effects: inout [Effect]) {
     guard var record = segments[index].recorded, let mark = record.quiet else { return }
+    segments[index].isGathering = false
     record.lastChecked = now.wall
     segments[index].accepted = record
     segments[index].declaredCount = mark.itemCount

@@ -100,6 +100,8 @@ package struct Dispatcher: ~Copyable {
   /// Documents that somebody is reading.
   var readingCount = 0
   var batch = CommitBatch()
+  /// Bodies that came in this run, where a segment publishes any.
+  var freshBodies: [URLKey: TreeBody] = [:]
   var jitter: Jitter
   let deadline: Duration?
   var nextTransfer = 1
@@ -191,7 +193,11 @@ package struct Dispatcher: ~Copyable {
     case .planningResumed(let segment): takeSteps(segment, now: now, into: &effects)
     case .prepared(let answers):
       for answer in answers { prepared(answer, now: now, into: &effects) }
+    case .inspected(let item, let result): inspected(item, result, now: now, into: &effects)
     case .removalsRead(let records): removalsRead(records, into: &effects)
+    case .published(let segment, let outcome): published(segment, outcome, into: &effects)
+    case .treeFound(let segment, let outcome):
+      treeFound(segment, outcome, now: now, into: &effects)
     case .committed(let removed): committed(removed, into: &effects)
     case .commitFailed(let failure): commitFailed(failure, into: &effects)
     case .interrupted(let signal):

@@ -11,7 +11,12 @@ package enum Event: Sendable {
   /// The effect of the same name came back: other work has had its turn.
   case planningResumed(segment: Int)
   case prepared([Prepared])
+  /// The digests of what is inside a body.
+  indirect case inspected(item: Int, Result<[DigestAlgorithm: [UInt8]], Failure>)
   case removalsRead([ContentRecord?])
+  indirect case published(segment: Int, TreeOutcome)
+  /// Nil where the tree has to be looked at.
+  indirect case treeFound(segment: Int, TreeOutcome?)
   case committed(removed: [RemovedContent])
   case commitFailed(Failure)
   case interrupted(signal: Int32)
@@ -35,9 +40,15 @@ package enum Effect: Sendable {
   case resumePlanning(segment: Int)
   /// Read what items need before they go on the wire.
   case prepare([Preparation])
+  /// Take the digests of what is inside a body that has arrived.
+  indirect case inspect(item: Int, StagedBody, Set<DigestAlgorithm>)
   /// Read the records that a dry run would remove.
   case readRemovals([Int64])
   case commit([StoreChange])
+  /// Make a segment's published tree equal to the plan.
+  indirect case publish(segment: Int, TreePlan)
+  /// Find out whether a segment's tree stands as it was published last.
+  indirect case findTree(segment: Int, SegmentKey, PublishingRules)
   case discard(StagedBody)
   /// Drop what was kept of a body that is not wanted any more.
   case forgetPartial(String)

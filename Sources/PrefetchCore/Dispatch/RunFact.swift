@@ -17,6 +17,8 @@ package enum RunFact: Sendable {
   /// One more segment names an item that has settled already.
   indirect case itemShared(ItemResult, segment: String)
   case segmentSettled(SegmentResult)
+  /// Before its segment settles.
+  indirect case treePublished(segment: String, TreeOutcome)
   /// What became of the license before anything else was asked.
   case registration(RegistrationNews)
   case interrupted(signal: Int32)

@@ -7,6 +7,8 @@ struct SegmentWork: Sendable {
     case planning
     /// Its items are known.
     case planned
+    /// Its items have settled, and its tree is being made.
+    case publishing
     case settled
   }
 
@@ -45,6 +47,8 @@ struct SegmentWork: Sendable {
   var usableCount = 0
   var usableBytes: Int64 = 0
   var hasFailures = false
+  /// What entries without a name of their own would be called in the published tree.
+  var heldNames: [String] = []
   /// Whether another segment of the run names some of its URLs too.
   var hasShared = false
   var deferral: Deferral?
@@ -141,6 +145,8 @@ final class ActiveItem {
   var reserved: Int64 = 0
   /// Where it takes a place on the wire.
   var host: HostID?
+  /// What arrived, while somebody looks into it.
+  var inspected: TransferResponse?
   /// Whether observers were told that it begins.
   var isAnnounced = false
   var result: ItemResult

@@ -97,12 +97,27 @@ extension ContentDigest: CustomStringConvertible {
 }
 
 /// A digest function that manifests name.
-package enum DigestAlgorithm: String, Hashable, Sendable, CaseIterable {
+package enum DigestAlgorithm: String, Hashable, Sendable {
   case md5
   case sha1
   case sha256
   case sha384
   case sha512
+  /// Go's `h1:` of a module's zip file: over the files in it, so the bytes around them do not count.
+  case goZip = "h1-zip"
+  /// The same of a module's go.mod, which stands alone.
+  case goMod = "h1-mod"
+
+  /// Those over the bytes as they are, which people may write down.
+  package static let ofBytes: [Self] = [.md5, .sha1, .sha256, .sha384, .sha512]
+
+  /// Whether it can be taken while the bytes pass, rather than from the whole.
+  package var isOfBytes: Bool {
+    switch self {
+    case .md5, .sha1, .sha256, .sha384, .sha512: true
+    case .goZip, .goMod: false
+    }
+  }
 
   /// Whether a match proves anything against somebody who wants to deceive us.
   package var isTrustworthy: Bool {
@@ -113,7 +128,7 @@ package enum DigestAlgorithm: String, Hashable, Sendable, CaseIterable {
     switch self {
     case .md5: 16
     case .sha1: 20
-    case .sha256: 32
+    case .sha256, .goZip, .goMod: 32
     case .sha384: 48
     case .sha512: 64
     }
@@ -139,6 +154,11 @@ package struct ExpectedDigest: Hashable, Sendable {
 
 extension ExpectedDigest: CustomStringConvertible {
   package var description: String {
-    "\(algorithm.rawValue):\(Hexadecimal.encode(bytes))"
+    algorithm.isOfBytes ? "\(algorithm.rawValue):\(text)" : text
+  }
+
+  /// As those who publish such digests write them.
+  package var text: String {
+    algorithm.isOfBytes ? Hexadecimal.encode(bytes) : "h1:\(Base64.encode(bytes))"
   }
 }

@@ -13,6 +13,8 @@ package struct ManifestEntry: Hashable, Sendable {
   package var size: Int64?
   /// Every one must match; SRI alternatives are one algorithm with several values.
   package var digests: [ExpectedDigest]
+  /// A name that the publisher gives to what the content is now; with another one it is another.
+  package var revision: String?
   /// The server's exact entity tag, where the publisher knows it.
   package var entityTag: String?
   package var mime: String?
@@ -46,7 +48,8 @@ extension ManifestEntry {
       id: isIdentifierMade ? nil : id,
       provider: provider,
       type: type,
-      expires: expires
+      expires: expires,
+      revision: revision
     )
   }
 
@@ -54,31 +57,36 @@ extension ManifestEntry {
     id: String?,
     provider: String?,
     type: String?,
-    expires: Instant?
+    expires: Instant?,
+    revision: String? = nil
   ) -> UInt64 {
     var hash = StableHash()
     hash.combine(id)
     hash.combine(provider)
     hash.combine(type)
     hash.combine(expires?.milliseconds)
+    // Most have none, and are described as they were before there were any.
+    if revision != nil { hash.combine(revision) }
     return hash.value
   }
 }
 
 extension ContentRecord {
-  /// Takes over what the entry says about the item.
+  /// Takes over what the entry says about the item; that it has a revision is told only once the
+  /// body is of that revision.
   package mutating func describe(_ entry: ManifestEntry) {
     id = entry.id ?? id
     provider = entry.provider
     type = entry.type
     expiresAt = entry.expires
-    description = entry.descriptionHash
+    if entry.revision == nil { description = entry.descriptionHash }
   }
 
   /// Whether it says of the item what the entry says.
   package func isDescribed(by entry: ManifestEntry) -> Bool {
     (entry.id == nil || entry.id == id) && entry.provider == provider && entry.type == type
       && entry.expires == expiresAt
+      && (entry.revision == nil || entry.descriptionHash == description)
   }
 }
 

@@ -25,6 +25,8 @@ package struct ManifestRules: Hashable, Sendable {
   package var omitted: [String] = []
   /// Whose packages to take; empty for this machine's.
   package var platforms: [String] = []
+  /// This machine; nil where nobody has looked, and then every package fits it.
+  package var machine: MachinePlatform?
   /// Patterns of the items to take; empty for all.
   package var included: [String] = []
   /// Patterns of the items to leave.

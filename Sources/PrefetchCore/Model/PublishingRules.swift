@@ -24,6 +24,8 @@ package struct PublishingRules: Hashable, Sendable {
   /// Whether the whole tree changes in one moment, or not at all.
   package var isAtomic = false
   package var keptGenerations = 1
+  /// What precedes module paths in the URLs of layout `go`.
+  package var goProxy: WebURL?
 
   package init(folder: String) {
     self.folder = folder

@@ -87,7 +87,8 @@ struct Judge {
     strong: [DigestAlgorithm: [UInt8]]
   ) -> (PlannedStep.Decision, PlanReason) {
     if policy.refetchesAll, !policy.isOffline { return (.update, .refetchAskedFor) }
-    switch comparison(wanted, row: row, strong: strong) {
+    let comparison = comparison(wanted, row: row, strong: strong)
+    switch comparison {
     case .different:
       return policy.isOffline ? (.fail, .digestDiffersOffline) : (.update, .digestDiffers)
     case .equal where !policy.revalidatesAll:
@@ -99,6 +100,11 @@ struct Judge {
       return policy.isOffline ? (.fail, .sizeDiffersOffline) : (.update, .sizeDiffers)
     }
     if policy.isOffline { return (.keep, .offline) }
+    // However fresh it is, nobody has seen yet that it is the declared one.
+    if comparison == .unknown, wanted.hasProof { return (.update, .digestNotTaken) }
+    if let full = wanted.full, full.revision != nil, full.descriptionHash != row.description {
+      return (row.hasValidators ? .revalidate : .update, .otherRevision)
+    }
     if !policy.revalidatesAll {
       if let tag = wanted.full?.entityTag, row.entityTag == Inventory.tagHash(tag) {
         return (.keep, .entityTagMatches)

@@ -11,6 +11,7 @@ package enum PlanReason: Hashable, Sendable {
   case refetchAskedFor
   case digestMatches
   case digestDiffers
+  case digestNotTaken
   case sizeDiffers
   case offline
   case entityTagMatches
@@ -19,6 +20,7 @@ package enum PlanReason: Hashable, Sendable {
   case noValidators
   case revalidationAskedFor
   case stale
+  case otherRevision
   case failedBefore
   case notStoredOffline
   case objectLostOffline
@@ -37,6 +39,7 @@ package enum PlanReason: Hashable, Sendable {
     case .refetchAskedFor: "refetch asked for"
     case .digestMatches: "digest matches"
     case .digestDiffers: "digest differs"
+    case .digestNotTaken: "the stored body was never held against that digest"
     case .sizeDiffers: "size differs"
     case .offline: "offline"
     case .entityTagMatches: "entity tag matches"
@@ -45,6 +48,7 @@ package enum PlanReason: Hashable, Sendable {
     case .noValidators: "stale, and the server gave no validators"
     case .revalidationAskedFor: "revalidation asked for"
     case .stale: "stale"
+    case .otherRevision: "the manifest names another revision"
     case .failedBefore: "it failed before, and `retry_failed` is false"
     case .notStoredOffline: "not stored, offline"
     case .objectLostOffline: "object lost, offline"
@@ -84,8 +88,9 @@ package enum PlanReason: Hashable, Sendable {
     case .digestDiffersOffline: return Self.offline("digest differs")
     case .sizeDiffersOffline: return Self.offline("size differs")
     case .paused, .notStored, .objectLost, .refetchAskedFor, .digestMatches, .digestDiffers,
+      .digestNotTaken,
       .sizeDiffers, .offline, .entityTagMatches, .immutable, .freshUntil, .noValidators,
-      .revalidationAskedFor, .stale, .failedBefore:
+      .revalidationAskedFor, .stale, .otherRevision, .failedBefore:
       return nil
     }
   }

@@ -185,8 +185,9 @@ package enum Planner {
     case .digestMatches, .immutable, .entityTagMatches: .distantFuture
     case .freshUntil(let until): until
     case .refusedTransport, .refusedAddress, .noDigest, .tooLarge, .paused, .notStored, .objectLost,
-      .refetchAskedFor, .digestDiffers, .sizeDiffers, .offline, .noValidators,
-      .revalidationAskedFor, .stale, .failedBefore, .notStoredOffline, .objectLostOffline,
+      .refetchAskedFor, .digestDiffers, .digestNotTaken, .sizeDiffers, .offline, .noValidators,
+      .revalidationAskedFor, .stale, .otherRevision, .failedBefore, .notStoredOffline,
+      .objectLostOffline,
       .digestDiffersOffline, .sizeDiffersOffline:
       Instant(milliseconds: .min)
     }

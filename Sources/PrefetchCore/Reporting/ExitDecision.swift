@@ -49,7 +49,12 @@ extension ExitStatus {
       }
     }
     let registration = report.registration.map { Finding(code: $0.code, counts: true) }
-    return items + manifests + [registration].compactMap(\.self)
+    let trees = report.segments.flatMap { segment in
+      (segment.tree?.troubles ?? []).map {
+        Finding(code: $0.failure.code, counts: segment.isRequired)
+      }
+    }
+    return items + manifests + trees + [registration].compactMap(\.self)
   }
 
   private static func ofContent(_ report: Report, failures: [Finding], detailed: Bool) -> ExitStatus

@@ -14,6 +14,8 @@ package struct Report: Sendable {
     package var manifest: ManifestResult
     package var totals = Totals()
     package var deferral: Deferral?
+    /// Where the segment publishes one.
+    package var tree: TreeOutcome?
 
     package init(name: String, state: SegmentState, manifest: ManifestResult) {
       self.name = name

@@ -90,6 +90,10 @@ package struct ReportBuilder: Sendable {
       report.segments[position].priority = segment.priority
       report.segments[position].isRequired = segment.isRequired
       report.segments[position].deferral = segment.deferral
+    case .treePublished(let name, let tree):
+      guard let position = positions[name] else { return }
+      report.segments[position].tree = tree
+      report.diagnostics += tree.warnings + tree.troubles.map { $0.diagnostic(of: name) }
     case .registration:
       break
     case .interrupted(let signal):

@@ -99,5 +99,7 @@ enum DigestCoding {
   }
 
   /// Stored by position: only ever append.
-  private static let algorithms: [DigestAlgorithm] = [.md5, .sha1, .sha256, .sha384, .sha512]
+  private static let algorithms: [DigestAlgorithm] = [
+    .md5, .sha1, .sha256, .sha384, .sha512, .goZip, .goMod,
+  ]
 }

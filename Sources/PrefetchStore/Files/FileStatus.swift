@@ -5,6 +5,7 @@ struct FileStatus: Hashable {
   enum Kind {
     case file
     case folder
+    case link
     case other
   }
 
@@ -25,6 +26,7 @@ struct FileStatus: Hashable {
       switch status.st_mode & S_IFMT {
       case S_IFREG: .file
       case S_IFDIR: .folder
+      case S_IFLNK: .link
       default: .other
       }
     mode = status.st_mode & 0o7777

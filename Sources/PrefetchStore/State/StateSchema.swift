@@ -80,6 +80,7 @@ extension Schema {
         PRIMARY KEY (identity, segment)
       ) STRICT, WITHOUT ROWID;
       """,
+      publications,
     ]
   )
 }

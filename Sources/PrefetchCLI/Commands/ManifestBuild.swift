@@ -1,0 +1,281 @@
+import PrefetchCore
+import PrefetchCrypto
+import PrefetchManifests
+import PrefetchSystem
+
+/// `manifest build`: a folder as a manifest.
+struct ManifestBuild {
+  let context: CommandContext
+  let options: ManifestBuildOptions
+
+  func run() throws(CommandExit) -> Int32 {
+    guard let base = options.base else { return ExitStatus.usage.code }
+    let generated = try generated()
+    let earlier = earlier()
+    let walk = try walk()
+    report(walk.omitted)
+    let problems = walk.unreadable.map { path, reason in
+      Diagnostic("manifest.unreadable", "`\(shown(path))` cannot be read: \(reason)")
+    }
+    let (items, failures) = items(of: walk, below: base, earlier: earlier)
+    if let signal = StopSignals.pending { return 128 + signal }
+    guard problems.isEmpty, failures.isEmpty else {
+      return context.console.fail(.io, problems + failures)
+    }
+    guard options.hasLines || items.count <= Self.maximumItems else {
+      let diagnostic = Diagnostic(
+        "manifest.too-many",
+        "\(items.count) files are more than readers take from one JSON document",
+        hint: "add `--ndjson`"
+      )
+      return context.console.fail(.usage, [diagnostic])
+    }
+    if items.isEmpty {
+      let diagnostic = Diagnostic(
+        "manifest.empty",
+        "`\(options.folder)` holds no file to name, so the manifest has no items",
+        severity: .warning,
+        hint: "readers refuse it where they do not set `allow_empty`"
+      )
+      context.console.report(diagnostic)
+    }
+    var heading = NativeManifestText.Heading(base: base, generated: generated)
+    heading.expires = options.expires.map { generated + $0 }
+    heading.segment = options.segment
+    heading.priority = options.priority
+    do throws(Failure) {
+      try write(items, heading)
+    } catch {
+      return context.console.fail(.io, [Diagnostic("manifest.write", error.message)])
+    }
+    return ExitStatus.ok.code
+  }
+
+  /// What readers take from one document that is no list of lines.
+  private static let maximumItems = 1_000_000
+
+  /// The user's word, then what builds that can be repeated agree on, then now.
+  private func generated() throws(CommandExit) -> Instant {
+    if let stated = options.generated { return stated }
+    guard let epoch = context.environment.variables["SOURCE_DATE_EPOCH"], !epoch.isEmpty else {
+      return Instant(seconds: context.clock.now().wall.seconds)
+    }
+    guard let seconds = Int64(epoch), (0..<253_402_300_800).contains(seconds) else {
+      let diagnostic = Diagnostic(
+        "usage.bad-value",
+        "`SOURCE_DATE_EPOCH` takes seconds since 1970, not `\(SafeText.line(epoch))`"
+      )
+      throw CommandExit(status: context.console.fail(.usage, [diagnostic]))
+    }
+    return Instant(seconds: seconds)
+  }
+
+  /// One that cannot be used only costs time.
+  private func earlier() -> EarlierManifest? {
+    guard let path = options.previous else { return nil }
+    let problem: String
+    do {
+      return try EarlierManifest(FileReading.read(path, limit: 1 << 30))
+    } catch FileReading.Fault.missing {
+      context.console.note("`\(path)` does not exist yet, so every file is read")
+      return nil
+    } catch let fault as FileReading.Fault {
+      problem = fault.reason
+    } catch {
+      problem = "is no earlier manifest: \((error as? Failure)?.message ?? "\(error)")"
+    }
+    context.console.report(
+      Diagnostic(
+        "manifest.previous",
+        "`\(path)` \(problem); every file is read",
+        severity: .warning
+      )
+    )
+    return nil
+  }
+
+  // MARK: Which files
+
+  private func walk() throws(CommandExit) -> FolderWalk {
+    let options = options
+    do {
+      return try FolderWalk(options.folder) { path, isFolder in
+        Self.wants(path, isFolder: isFolder, options) ? .take : .leave
+      }
+    } catch {
+      let diagnostic = Diagnostic("manifest.folder", "`\(options.folder)` \(error.reason)")
+      throw CommandExit(status: context.console.fail(.io, [diagnostic]))
+    }
+  }
+
+  private static func wants(
+    _ bytes: [UInt8],
+    isFolder: Bool,
+    _ options: ManifestBuildOptions
+  ) -> Bool {
+    let path = String(decoding: bytes, as: UTF8.self)
+    let name = path.split(separator: "/").last.map(String.init) ?? path
+    if !options.takesHidden, name.hasPrefix(".") { return false }
+    let matches = { (pattern: String) in
+      Glob.matches(pattern, pattern.contains("/") ? path : name)
+    }
+    if options.excluded.contains(where: matches) { return false }
+    return isFolder || options.included.isEmpty || options.included.contains(where: matches)
+  }
+
+  /// The manifest cannot name itself, nor what is made of it.
+  private var own: Set<FolderWalk.Identity> {
+    let files = options.output.map { [$0, "\($0).minisig"] } ?? []
+    let written = files.compactMap { FolderWalk.identity(ofFile: $0) }
+    return Set(written + [FolderWalk.identity(ofDescriptor: 1)].compactMap(\.self))
+  }
+
+  private func report(_ omitted: [(path: [UInt8], reason: FolderWalk.Omission)]) {
+    for (path, reason) in omitted {
+      let words =
+        switch reason {
+        case .leadsOutside: "is a link that leads out of the folder"
+        case .linkToFolder: "is a link to a folder"
+        case .dangling: "is a link that leads nowhere"
+        case .special: "is no file"
+        }
+      let message = "`\(shown(path))` \(words); it is left out"
+      context.console.report(Diagnostic("manifest.left-out", message, severity: .warning))
+    }
+  }
+
+  // MARK: What they are
+
+  private func items(
+    of walk: FolderWalk,
+    below base: WebURL,
+    earlier: EarlierManifest?
+  ) -> (items: [NativeManifestText.Item], failures: [Diagnostic]) {
+    var items: [NativeManifestText.Item] = []
+    var failures: [Diagnostic] = []
+    let own = own
+    for file in walk.files where !own.contains(file.identity) {
+      if StopSignals.pending != nil { break }
+      do throws(Objection) {
+        items.append(try item(file, of: walk, below: base, earlier: earlier))
+      } catch {
+        failures.append(
+          Diagnostic("manifest.\(error.code)", "`\(shown(file.path))` \(error.words)")
+        )
+      }
+    }
+    return (items, failures)
+  }
+
+  private struct Objection: Error {
+    var code: String
+    var words: String
+  }
+
+  private func item(
+    _ file: FolderWalk.File,
+    of walk: FolderWalk,
+    below base: WebURL,
+    earlier: EarlierManifest?
+  ) throws(Objection) -> NativeManifestText.Item {
+    guard let path = String(validating: file.path, as: UTF8.self) else {
+      throw Objection(code: "name", words: "has a name that is no UTF-8, so rename it")
+    }
+    let url = NativeManifestText.reference(to: path)
+    do {
+      _ = try base.resolving(url)
+    } catch {
+      throw Objection(code: "name", words: "cannot be named by a URL: it \(error)")
+    }
+    let modified = Instant(
+      milliseconds: (file.modified.seconds * 1000).addingSaturated(
+        file.modified.nanoseconds / 1_000_000
+      )
+    )
+    let digest: ContentDigest
+    if let known = earlier?.digest(of: url, size: file.size, modified: modified) {
+      digest = known
+    } else {
+      digest = try self.digest(of: file, walk)
+    }
+    var item = NativeManifestText.Item(
+      url: url,
+      size: file.size,
+      modified: modified,
+      digest: digest
+    )
+    if url != path || path.contains("/"), NativeManifestText.isPublishable(path: path) {
+      item.path = path
+    }
+    let mime = ContentType.known(forFileNamed: path).map(BodyCheck.essence)
+    let kind = mime?.split(separator: "/").first.map(String.init)
+    if let kind, ["image", "video", "audio"].contains(kind) { item.type = kind }
+    if options.statesTypes { item.mime = ContentType.known(forFileNamed: path) }
+    return item
+  }
+
+  private func digest(
+    of file: FolderWalk.File,
+    _ walk: FolderWalk
+  ) throws(Objection) -> ContentDigest {
+    do {
+      let hasher = try BodyHasher()
+      try walk.read(file) { hasher.update($0) }
+      return hasher.finish().sha256
+    } catch let fault as FolderWalk.ReadingFault {
+      switch fault {
+      case .changed:
+        throw Objection(code: "changed", words: "changed while it was read, so try again")
+      case .unreadable(let reason):
+        throw Objection(code: "unreadable", words: "cannot be read: \(reason)")
+      }
+    } catch {
+      throw Objection(code: "digest", words: "cannot be hashed: \(error)")
+    }
+  }
+
+  /// Bytes of no character stand there as in a URL.
+  private func shown(_ path: [UInt8]) -> String {
+    guard !path.isEmpty else { return options.folder }
+    if let text = String(validating: path, as: UTF8.self) { return SafeText.line(text) }
+    var text = ""
+    for byte in path {
+      let isPlain = (0x20..<0x7F).contains(byte) && byte != UInt8(ascii: "%")
+      text += isPlain ? String(UnicodeScalar(byte)) : "%\(Hexadecimal.encode([byte]).uppercased())"
+    }
+    return text
+  }
+
+  // MARK: The manifest
+
+  private func write(
+    _ items: [NativeManifestText.Item],
+    _ heading: NativeManifestText.Heading
+  ) throws(Failure) {
+    var text = NativeManifestText(options.hasLines ? .lines : .document)
+    var piece = text.opening(heading)
+    guard let output = options.output, output != "-" else {
+      for item in items {
+        piece += text.item(item)
+        guard piece.count >= Self.pieceSize else { continue }
+        context.console.print(bytes: piece)
+        piece.removeAll(keepingCapacity: true)
+      }
+      context.console.print(bytes: piece + text.closing())
+      return
+    }
+    // A leading plus would append.
+    var file = try AtomicFile(path: output.hasPrefix("+") ? "./\(output)" : output)
+    for item in items {
+      piece += text.item(item)
+      guard piece.count >= Self.pieceSize else { continue }
+      unsafe try file.write(piece.span.bytes)
+      piece.removeAll(keepingCapacity: true)
+    }
+    piece += text.closing()
+    unsafe try file.write(piece.span.bytes)
+    try file.commit()
+  }
+
+  private static let pieceSize = 1 << 16
+}

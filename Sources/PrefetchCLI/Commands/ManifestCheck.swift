@@ -1,0 +1,247 @@
+import PrefetchConfig
+import PrefetchCore
+import PrefetchCrypto
+import PrefetchManifests
+import PrefetchStore
+import PrefetchSystem
+
+/// `manifest check`: what a manifest is, and what is wrong with it.
+struct ManifestCheck {
+  let context: CommandContext
+  let options: ManifestCheckOptions
+
+  func run() throws(CommandExit) -> Int32 {
+    let keys = try options.keys.map { (key) throws(CommandExit) in try publicKey(key) }
+    guard options.manifest.contains("://") else {
+      return try checkFile(options.manifest, keys)
+    }
+    return try checkURL(keys)
+  }
+
+  /// The key itself, or the file that holds it.
+  private func publicKey(_ text: String) throws(CommandExit) -> String {
+    if (try? MinisignPublicKey(text)) != nil { return text }
+    do throws(FileReading.Fault) {
+      return String(decoding: try FileReading.read(text, limit: 4096), as: UTF8.self)
+    } catch {
+      throw fail(
+        .usage,
+        "manifest.key",
+        "`\(SafeText.line(text))` is no public key of minisign's, and as a file it \(error.reason)"
+      )
+    }
+  }
+
+  // MARK: Where it is
+
+  private func checkFile(_ path: String, _ keys: [String]) throws(CommandExit) -> Int32 {
+    var signature: [UInt8]?
+    if path != "-", !keys.isEmpty {
+      signature = try? FileReading.read("\(path).minisig", limit: 1 << 16)
+    }
+    let source = ManifestFile.source(path == "-" ? "standard input" : path, base: options.base)
+    let findings: Findings
+    do throws(FileReading.Fault) {
+      if path == "-" {
+        let bytes = try FileReading.readStandardInput(limit: ManifestFile.limit)
+        findings = unsafe Findings(bytes.span.bytes, source, signature, keys)
+      } else {
+        findings = try FileReading.withBytes(of: path, limit: ManifestFile.limit) {
+          Findings($0, source, signature, keys)
+        }
+      }
+    } catch {
+      throw fail(.io, "manifest.unreadable", "`\(path)` \(error.reason)")
+    }
+    return conclude(findings)
+  }
+
+  private func checkURL(_ keys: [String]) throws(CommandExit) -> Int32 {
+    let url: WebURL
+    do {
+      url = try WebURL(options.manifest)
+    } catch {
+      throw fail(.usage, "usage.bad-url", "`\(SafeText.line(options.manifest))` \(error)")
+    }
+    let visit = ManifestVisit(context: context)
+    guard let bytes = try visit.body(of: url) else {
+      return visit.status.code
+    }
+    var signature: [UInt8]?
+    if !keys.isEmpty { signature = try visit.body(of: url.signatureFile) }
+    let source = ManifestFile.source(url.redacted, base: options.base ?? url)
+    return conclude(unsafe Findings(bytes.span.bytes, source, signature, keys))
+  }
+
+  // MARK: What it is
+
+  private struct Findings {
+    var manifest: Result<Manifest, Failure>
+    /// Nil where no key was given.
+    var signature: Result<TrustedComment, Minisign.Fault>?
+    var isUnsigned = false
+
+    init(_ bytes: RawSpan, _ source: ManifestSource, _ signature: [UInt8]?, _ keys: [String]) {
+      do throws(Failure) {
+        manifest = .success(try ManifestReader.read(bytes, source: source))
+      } catch {
+        manifest = .failure(error)
+      }
+      guard !keys.isEmpty else { return }
+      guard let signature else {
+        isUnsigned = true
+        return
+      }
+      do throws(Minisign.Fault) {
+        self.signature = .success(
+          try Minisign.verify(bytes, signature: signature, keys: keys)
+        )
+      } catch {
+        self.signature = .failure(error)
+      }
+    }
+  }
+
+  private func conclude(_ findings: Findings) -> Int32 {
+    var status = ExitStatus.ok
+    switch findings.manifest {
+    case .success(let manifest):
+      if !manifest.rejected.isEmpty { status = .config }
+      describe(manifest)
+    case .failure(let failure):
+      status = .config
+      report("manifest.invalid", "`\(options.manifest)`: \(failure.message)")
+    }
+    if findings.isUnsigned {
+      status = .trust
+      report("manifest.signature", "`\(options.manifest).minisig` cannot be had, so it is unsigned")
+    }
+    switch findings.signature {
+    case .success(let comment):
+      context.console.print("signature: good (\(SafeText.line(comment.text)))")
+      if let expires = comment.expires { warn(expires: expires) }
+    case .failure(let fault):
+      status = .trust
+      report(
+        "manifest.signature",
+        "the signature of `\(options.manifest)` proves nothing: \(fault)"
+      )
+    case nil: break
+    }
+    return status.code
+  }
+
+  private func describe(_ manifest: Manifest) {
+    let console = context.console
+    console.report(manifest.warnings)
+    for entry in manifest.rejected {
+      let url = entry.url.isEmpty ? options.manifest : entry.url
+      report(
+        Diagnostic.Code(stringLiteral: "manifest.\(entry.failure.code.rawValue)"),
+        "`\(SafeText.line(url))`: \(entry.failure.message)"
+      )
+    }
+    let sizes = manifest.entries.map(\.size)
+    let known = sizes.compactMap(\.self).reduce(Int64(0)) { $0.addingSaturated($1) }
+    let unknown = sizes.count { $0 == nil }
+    console.print("items:     \(manifest.itemCount)")
+    console.print("bytes:     \(known)" + (unknown > 0 ? ", and \(unknown) of unknown size" : ""))
+    if !manifest.rejected.isEmpty { console.print("refused:   \(manifest.rejected.count)") }
+    if manifest.entries.duplicateCount > 0 {
+      console.print("repeated:  \(manifest.entries.duplicateCount)")
+    }
+    if !manifest.parts.isEmpty { console.print("parts:     \(manifest.parts.count)") }
+    if let segment = manifest.segment { console.print("segment:   \(SafeText.line(segment))") }
+    if let time = manifest.generated { console.print("generated: \(Timestamp.format(time))") }
+    if let time = manifest.expires {
+      console.print("expires:   \(Timestamp.format(time))")
+      warn(expires: time)
+    }
+  }
+
+  private func warn(expires: Instant) {
+    guard expires <= context.clock.now().wall else { return }
+    let message =
+      "it expired \(Timestamp.format(expires)), so readers with `manifest_keys` refuse it"
+    context.console.report(Diagnostic("manifest.expired", message, severity: .warning))
+  }
+
+  private func report(_ code: Diagnostic.Code, _ message: String) {
+    context.console.report(Diagnostic(code, message))
+  }
+
+  private func fail(
+    _ status: ExitStatus,
+    _ code: Diagnostic.Code,
+    _ message: String
+  ) -> CommandExit {
+    CommandExit(status: context.console.fail(status, [Diagnostic(code, message)]))
+  }
+}
+
+/// A document that is fetched under the policy to be looked at once.
+final class ManifestVisit {
+  private let context: CommandContext
+  /// What became of the last request.
+  private(set) var status = ExitStatus.ok
+
+  init(context: CommandContext) {
+    self.context = context
+  }
+
+  /// Nil where it could not be had; why has been said then.
+  func body(of url: WebURL) throws(CommandExit) -> [UInt8]? {
+    let loaded = try context.configuration(isRequired: false)
+    let places = try context.places(loaded)
+    var engine = EngineOptions()
+    engine.revalidatesAll = true
+    var builder = RequestBuilder(
+      configuration: loaded.configuration,
+      identity: loaded.identity,
+      engine: engine,
+      environment: context.environment.variables
+    )
+    builder.netrc = context.netrc(loaded.configuration)
+    let fetch = ItemFetch(context: context, loaded: loaded, builder: builder, places: places)
+    let isKnown = try record(url, places) != nil
+    let entry = ManifestEntry(url: url)
+    let anonymous = SegmentDeclaration(name: "", source: .inline([]))
+    let declaration = DeclaredItems.Declaration(segment: anonymous, entry: entry)
+    let report = try fetch.fetch([WantedItem(entry: entry, declarations: [declaration])])
+    status = ExitStatus(report)
+    for item in report.items {
+      guard let failure = item.failure else { continue }
+      let name = Redaction.masked(Redaction.url(item.url), secrets: loaded.secrets)
+      let code = Diagnostic.Code(stringLiteral: failure.code.rawValue)
+      context.console.report(Diagnostic(code, "`\(name)`: \(failure.message)"))
+    }
+    guard status == .ok, let store = try context.readingStore(places),
+      let digest = try record(url, places)?.digest
+    else { return nil }
+    var bytes: [UInt8] = []
+    try context.reading { () throws(Failure) in
+      do {
+        try store.withObject(digest) { piece in
+          unsafe piece.withUnsafeBytes { unsafe bytes.append(contentsOf: $0) }
+        }
+      } catch {
+        throw (error as? Failure) ?? Failure(.storeDamaged, "\(digest) cannot be read: \(error)")
+      }
+    }
+    if !isKnown { try fetch.forget([url.string]) }
+    return bytes
+  }
+
+  private func record(_ url: WebURL, _ places: Places) throws(CommandExit) -> ContentRecord? {
+    guard let store = try context.readingStore(places) else { return nil }
+    return try context.reading { () throws(Failure) in try store.record(url: url.string) }
+  }
+}
+
+extension WebURL {
+  /// Where the signature of a manifest lies: beside it, whatever is asked of it.
+  fileprivate var signatureFile: WebURL {
+    let query = query.map { "?\($0)" } ?? ""
+    return (try? WebURL("\(scheme.rawValue)://\(authority)\(path).minisig\(query)")) ?? self
+  }
+}

@@ -1,0 +1,287 @@
+import PrefetchCore
+
+/// The options of `manifest build`.
+struct ManifestBuildOptions: CommandOptions, Hashable {
+  var shared = SharedOptions()
+  var folder = ""
+  var base: WebURL?
+  var output: String?
+  var hasLines = false
+  var segment: String?
+  var priority: Int?
+  var generated: Instant?
+  var expires: Duration?
+  var included: [String] = []
+  var excluded: [String] = []
+  var takesHidden = false
+  var statesTypes = false
+  var previous: String?
+
+  static let command = CommandSpec<ManifestBuildOptions>(
+    name: "manifest build",
+    group: .publisher,
+    summary: "Write a manifest of the files in a folder",
+    paragraphs: [
+      "Names every file of DIR and of the folders in it with its URL below `--base-url`, its size, time and SHA-256, in the order of the paths' bytes, so that the same files give the same manifest. `--generated`, or the variable `SOURCE_DATE_EPOCH`, fixes the one thing that would differ.",
+      "Files whose names begin with a dot, and everything in folders whose names do, are left out unless `--hidden` is given; so is the manifest itself, with its signature, where it is written into DIR. A symbolic link to a file in DIR stands for that file. Links that lead elsewhere, to folders or to nothing, and what is no file, are left out with a warning.",
+      "Nothing is written unless every file could be read whole: one that cannot be read, that changes meanwhile, or whose name is no UTF-8, is named and the command ends with 74.",
+      "With `--previous`, files whose size and time are those of that earlier manifest are not read again. A time within two seconds of the making of that manifest is not relied on, since a file system's clock ticks slowly; a program that changes a file and puts its size and time back is not noticed.",
+      "A pattern (`*`, `?`, `[a-z]`) without a slash is compared with names, one with a slash with paths below DIR, where `*` also stands for slashes. `--exclude` wins, and leaves out a folder with everything in it.",
+    ],
+    options: [
+      .value(
+        "base-url",
+        \.base,
+        .baseURL,
+        placeholder: "URL",
+        help: "The URL below which readers find the files"
+      ),
+      .value(
+        "output",
+        short: "o",
+        \.output,
+        .file,
+        placeholder: "PATH",
+        help: "Write the manifest to this file, whole or not at all, instead of standard output"
+      ),
+      .flag(
+        "ndjson",
+        \.hasLines,
+        help: "Write an item a line, as manifests of more than a million items need it"
+      ),
+      .value(
+        "segment",
+        \.segment,
+        .text,
+        placeholder: "SEGMENT",
+        help: "The segment that the manifest is for; readers refuse it for any other"
+      ),
+      .value(
+        "priority",
+        \.priority,
+        .number(1...100),
+        placeholder: "N",
+        help: "The importance of the segment, 1 first"
+      ),
+      .value(
+        "generated",
+        \.generated,
+        .instant,
+        placeholder: "TIME",
+        help: "State this time of making instead of now"
+      ),
+      .value(
+        "expires",
+        \.expires,
+        .duration,
+        placeholder: "D",
+        help: "State that this may be relied on for that long from the time of making"
+      ),
+      .values(
+        "include",
+        \.included,
+        .text,
+        placeholder: "PATTERN",
+        help: "Take files that match this, or another one, alone"
+      ),
+      .values(
+        "exclude",
+        \.excluded,
+        .text,
+        placeholder: "PATTERN",
+        help: "Leave out files and folders that match this"
+      ),
+      .flag("hidden", \.takesHidden, help: "Take files and folders whose names begin with a dot"),
+      .flag(
+        "mime",
+        \.statesTypes,
+        help:
+          "State media types by the names' endings; readers refuse a file that its server calls otherwise"
+      ),
+      .value(
+        "previous",
+        \.previous,
+        .file,
+        placeholder: "FILE",
+        help: "Take over the digests of unchanged files from this earlier manifest"
+      ),
+    ],
+    operands: .one("DIR", \.folder, .directory),
+    exits: [.ok, .usage, .io],
+    examples: [
+      CommandExample(
+        command:
+          "prefetch manifest build public --base-url https://cdn.example.org/app/ --expires 2d -o public/manifest.json",
+        purpose: "Describe what a web server offers, for readers that want it signed"
+      )
+    ],
+    refusesJSON: true,
+    validate: { options in
+      guard options.base == nil else { return [] }
+      return [
+        Diagnostic(
+          "usage.missing-option",
+          "`manifest build` needs `--base-url URL`, below which readers find the files"
+        )
+      ]
+    },
+    initial: ManifestBuildOptions(),
+    wrap: { .manifestBuild($0) }
+  )
+}
+
+/// The options of `manifest check`.
+struct ManifestCheckOptions: CommandOptions, Hashable {
+  var shared = SharedOptions()
+  /// A path or a URL; `-` is standard input.
+  var manifest = ""
+  var base: WebURL?
+  var keys: [String] = []
+
+  static let command = CommandSpec<ManifestCheckOptions>(
+    name: "manifest check",
+    group: .publisher,
+    summary: "Say what a manifest is and what is wrong with it",
+    paragraphs: [
+      "Reads a manifest of any format from a file, a URL or, as `-`, standard input, as a run would read it: prints what it is and what it names, and on standard error each entry that breaks a rule, with line and column where the format has them. A URL is fetched under the configuration's rules, and what was fetched is not kept.",
+      "With `--key` its signature, which lies beside it with `.minisig` at the end of its name, must be one of that key; else the command ends with 5. Entries relative to the manifest's own URL are read as if it lay at `--base-url`.",
+    ],
+    options: [
+      .value(
+        "base-url",
+        \.base,
+        .baseURL,
+        placeholder: "URL",
+        help: "Where a manifest that is read from a file is published"
+      ),
+      .values(
+        "key",
+        \.keys,
+        .file,
+        placeholder: "KEY",
+        help: "Trust this public key, given as `RW…` or as the file that holds it"
+      ),
+    ],
+    operands: .one("FILE|URL", \.manifest, .file),
+    exits: [.ok, .usage, .nothing, .trust, .unavailable, .io, .config],
+    examples: [
+      CommandExample(
+        command: "prefetch manifest check public/manifest.json --key minisign.pub",
+        purpose: "Look at a manifest and its signature before they are published"
+      )
+    ],
+    refusesJSON: true,
+    initial: ManifestCheckOptions(),
+    wrap: { .manifestCheck($0) }
+  )
+}
+
+/// The options of `manifest sign`.
+struct ManifestSignOptions: CommandOptions, Hashable {
+  var shared = SharedOptions()
+  var manifest = ""
+  /// One at most; the option's shape is shared with that of `manifest check`.
+  var keys: [String] = []
+  var passwordFile: String?
+  var generated: Instant?
+  var expires: Duration?
+  var comment: String?
+
+  static let command = CommandSpec<ManifestSignOptions>(
+    name: "manifest sign",
+    group: .publisher,
+    summary: "Sign a manifest so that its readers know whose it is",
+    paragraphs: [
+      "Writes the signature beside the manifest, as FILE`.minisig`, in the format of minisign(1), with which the key was made (`minisign -G`) and which can verify it as well. Its trusted comment names the file and the time of signing, and with `--expires` a time past which readers with `manifest_keys` refuse it.",
+      "Such readers ask for `generated` and `expires`: without them an old manifest could be handed to them for ever. A native manifest says both itself (`manifest build --expires`); for all other formats the signature does, so sign them with `--expires`.",
+      "The password of an encrypted key is read from `--password-file`, else asked for on the terminal.",
+    ],
+    options: [
+      .values(
+        "key",
+        \.keys,
+        .file,
+        placeholder: "KEY",
+        help: "Sign with the secret key in this file"
+      ),
+      .value(
+        "password-file",
+        \.passwordFile,
+        .file,
+        placeholder: "FILE",
+        help: "Read the key's password from the first line of this file; `-` is standard input"
+      ),
+      .value(
+        "generated",
+        \.generated,
+        .instant,
+        placeholder: "TIME",
+        help: "State this time of signing instead of now"
+      ),
+      .value(
+        "expires",
+        \.expires,
+        .duration,
+        placeholder: "D",
+        help: "State that this may be relied on for that long from the time of making"
+      ),
+      .value(
+        "comment",
+        \.comment,
+        .line,
+        placeholder: "TEXT",
+        help: "Write this into the untrusted comment, which nobody relies on"
+      ),
+    ],
+    operands: .one("FILE", \.manifest, .file),
+    exits: [.ok, .failed, .usage, .io, .config],
+    examples: [
+      CommandExample(
+        command: "prefetch manifest sign public/manifest.json --key minisign.key",
+        purpose: "Sign a manifest before it is published"
+      )
+    ],
+    refusesJSON: true,
+    validate: { options in
+      guard options.keys.count != 1 else { return [] }
+      return [
+        Diagnostic(
+          "usage.missing-option",
+          "`manifest sign` needs one `--key KEY`, the file of a secret key"
+        )
+      ]
+    },
+    initial: ManifestSignOptions(),
+    wrap: { .manifestSign($0) }
+  )
+}
+
+extension ValueKind where Value == WebURL {
+  /// As a folder: without the slash at its end its last part would be replaced.
+  static var baseURL: Self {
+    Self(expectation: "a URL such as `https://cdn.example.org/app/`, without query or fragment") {
+      text in
+      guard let url = try? WebURL(text), url.query == nil, !text.contains("#") else { return nil }
+      return url.path.hasSuffix("/") ? url : try? WebURL("\(url.string)/")
+    }
+  }
+}
+
+extension ValueKind where Value == Instant {
+  fileprivate static var instant: Self {
+    Self(expectation: "a time such as `2026-11-20T05:00:00Z`, or seconds since 1970") { text in
+      if let seconds = Int64(text), (0..<253_402_300_800).contains(seconds) {
+        return Instant(seconds: seconds)
+      }
+      return Timestamp.parse(text)
+    }
+  }
+}
+
+extension ValueKind where Value == String {
+  fileprivate static var line: Self {
+    Self(expectation: "one line of text") { text in
+      text.unicodeScalars.allSatisfy { $0.value >= 0x20 && $0.value != 0x7F } ? text : nil
+    }
+  }
+}

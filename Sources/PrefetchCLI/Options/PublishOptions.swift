@@ -1,0 +1,67 @@
+import PrefetchCore
+
+/// The options of `publish`.
+struct PublishOptions: CommandOptions, Hashable {
+  var shared = SharedOptions()
+  var segments: [String] = []
+  var rolledBack: String?
+  var wait: OptionalArgument<Duration>?
+
+  static let command = CommandSpec<PublishOptions>(
+    name: "publish",
+    group: .content,
+    summary: "Make the published trees again, or switch one back",
+    paragraphs: [
+      """
+      Every run publishes what it brought. This command does the same from what is stored, without \
+      a request, and looks at every file: what somebody deleted comes back, and what is not \
+      prefetch's, or was changed since, stays as it is and is named.
+      """,
+      """
+      With `--rollback` the generation before the present one of an atomic tree stands again, and \
+      runs leave it so until the next `prefetch publish`.
+      """,
+    ],
+    forms: ["publish [SEGMENT…]", "publish --rollback SEGMENT"],
+    options: [
+      .value(
+        "rollback",
+        \.rolledBack,
+        .text,
+        placeholder: "SEGMENT",
+        help: "Let the generation before the present one of this segment's tree stand again"
+      ),
+      .optionalValue(
+        "wait",
+        \.wait,
+        .duration,
+        placeholder: "D",
+        help: "Wait for another run to end, at most this long, instead of ending with 75"
+      ),
+    ],
+    operands: .any("SEGMENT", \.segments),
+    exits: [.ok, .incomplete, .nothing, .trust, .usage, .io, .deferred, .config],
+    examples: [
+      CommandExample(
+        command: "prefetch publish",
+        purpose: "Bring back files that were deleted from published trees"
+      ),
+      CommandExample(
+        command: "prefetch publish --rollback site",
+        purpose: "Show the tree as it was before the last switch"
+      ),
+    ],
+    validate: { options in
+      guard options.rolledBack != nil, !options.segments.isEmpty else { return [] }
+      return [
+        Diagnostic(
+          "usage.conflict",
+          "`--rollback` takes its one segment itself",
+          hint: "say `prefetch publish --rollback SEGMENT`"
+        )
+      ]
+    },
+    initial: PublishOptions(),
+    wrap: { .publish($0) }
+  )
+}

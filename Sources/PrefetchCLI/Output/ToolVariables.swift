@@ -1,0 +1,61 @@
+import PrefetchCore
+
+/// The variables by which tools find published trees.
+enum ToolVariables {
+  /// Tools that know one folder only get the first.
+  static func of(
+    _ folders: [(layout: PublishingRules.Layout, folder: String)]
+  ) -> [(name: String, value: String)] {
+    func all(_ layout: PublishingRules.Layout) -> [String] {
+      folders.filter { $0.layout == layout }.map(\.folder)
+    }
+    var variables: [(name: String, value: String)] = []
+    if let folder = all(.npm).first {
+      variables.append(("npm_config_cache", folder))
+      variables.append(("npm_config_prefer_offline", "true"))
+    }
+    let wheels = all(.pip)
+    if !wheels.isEmpty {
+      variables.append(("PIP_NO_INDEX", "1"))
+      variables.append(("PIP_FIND_LINKS", wheels.map(fileURL).joined(separator: " ")))
+    }
+    let modules = all(.go)
+    if !modules.isEmpty {
+      variables.append(("GOPROXY", modules.map(fileURL).joined(separator: ",")))
+    }
+    if let folder = all(.bazel).first { variables.append(("BAZEL_REPOSITORY_CACHE", folder)) }
+    return variables
+  }
+
+  /// Escaped so far that neither spaces nor commas part it.
+  static func fileURL(_ path: String) -> String {
+    var bytes = Array("file://".utf8)
+    for byte in path.utf8 {
+      if isPlain(byte), byte != UInt8(ascii: "%"), byte != UInt8(ascii: ",") {
+        bytes.append(byte)
+      } else {
+        bytes += "%\(Hexadecimal.encode([byte]).uppercased())".utf8
+      }
+    }
+    return String(decoding: bytes, as: UTF8.self)
+  }
+
+  /// For any shell: what could mean something else stands in single quotes.
+  static func quoted(_ text: String) -> String {
+    if !text.isEmpty, text.utf8.allSatisfy(isPlain) { return text }
+    var quoted = "'"
+    for scalar in text.unicodeScalars {
+      if scalar == "'" { quoted += "'\\''" } else { quoted.unicodeScalars.append(scalar) }
+    }
+    return quoted + "'"
+  }
+
+  private static func isPlain(_ byte: UInt8) -> Bool {
+    switch byte {
+    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+      UInt8(ascii: "0")...UInt8(ascii: "9"):
+      true
+    default: "/._-+:@%,".utf8.contains(byte)
+    }
+  }
+}

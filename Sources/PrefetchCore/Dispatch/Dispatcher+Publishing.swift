@@ -1,0 +1,63 @@
+/// Trees of files that segments publish: after their items are durable, before anything is removed.
+extension Dispatcher {
+  /// Entries that cannot have their names fail before anything of them is asked for.
+  mutating func refuseNames(_ index: Int) -> [RejectedEntry] {
+    guard let rules = segments[index].declaration.publishing, request.mode != .get,
+      segments[index].declaration.isStored
+    else { return [] }
+    let naming = TreeNaming(of: segments[index].entries, rules: rules)
+    segments[index].entries = naming.entries
+    segments[index].heldNames = naming.held
+    return naming.refused
+  }
+
+  /// What a segment does when its last item has settled.
+  mutating func publishOrSettle(_ index: Int, into effects: inout [Effect]) {
+    guard request.mode == .run, halt == nil, storeFailure == nil,
+      let rules = segments[index].declaration.publishing, segments[index].declaration.isStored
+    else { return settleSegment(index, into: &effects) }
+    segments[index].phase = .publishing
+    let segment = segments[index]
+    let plan = TreePlan(
+      segment: segment.key,
+      rules: rules,
+      entries: segment.entries,
+      facts: facts,
+      bodies: freshBodies,
+      held: segment.heldNames,
+      isWhole: !segment.hasFailures && segment.deferral == nil
+    )
+    effects.append(.publish(segment: index, plan))
+  }
+
+  mutating func published(_ index: Int, _ outcome: TreeOutcome, into effects: inout [Effect]) {
+    guard segments[index].phase == .publishing else { return }
+    if !outcome.troubles.isEmpty { segments[index].hasFailures = true }
+    announce(outcome, of: index, into: &effects)
+    settleSegment(index, into: &effects)
+  }
+
+  func announce(_ outcome: TreeOutcome, of index: Int, into effects: inout [Effect]) {
+    let name = segments[index].declaration.name
+    effects.append(.announce(.treePublished(segment: name, outcome)))
+  }
+
+  /// A quiet segment is looked at all the same where its tree is not known to stand.
+  mutating func treeFound(
+    _ index: Int,
+    _ outcome: TreeOutcome?,
+    now: Moment,
+    into effects: inout [Effect]
+  ) {
+    if storeFailure != nil || halt != nil { return settleManifestHalted(index, into: &effects) }
+    guard let outcome else { return readWhenSigned(index, now: now, into: &effects) }
+    announce(outcome, of: index, into: &effects)
+    settleQuiet(index, now: now, into: &effects)
+  }
+
+  /// A body that the inventory does not know, where somebody will publish it.
+  mutating func noteFresh(_ url: String, _ body: TreeBody) {
+    guard segments.contains(where: { $0.declaration.publishing != nil }) else { return }
+    freshBodies[URLKey(url)] = body
+  }
+}

@@ -1,0 +1,69 @@
+/// The files of a Go module proxy: `MODULE/@v/VERSION.{info,mod,zip}` and `MODULE/@v/list`.
+enum GoProxyName {
+  /// What the proxy's own address adds in front is left out; where that is unknown, everything
+  /// before the first component that looks like a host, which every module path begins with.
+  static func make(of url: WebURL, proxy: WebURL?) throws(Failure) -> String {
+    var path = url.path[...]
+    if let proxy, proxy.origin == url.origin, path.hasPrefix(folder(proxy.path)) {
+      path = path.dropFirst(folder(proxy.path).count)
+    } else {
+      let components = path.split(separator: "/", omittingEmptySubsequences: false).dropFirst()
+      let first = components.firstIndex { $0.contains(".") || $0 == "@v" } ?? components.startIndex
+      path = components[first...].joined(separator: "/")[...]
+    }
+    let name = URLText.decoded(path)
+    guard isFile(name) else {
+      throw Failure(.manifestInvalid, "its URL is none of a Go proxy (`…/@v/VERSION.zip`)")
+    }
+    return name
+  }
+
+  static func isFile(_ name: String) -> Bool {
+    name.split(separator: "/").dropFirst().dropLast().last == "@v"
+  }
+
+  private static func folder(_ path: String) -> String {
+    path.hasSuffix("/") ? path : path + "/"
+  }
+
+  /// What go asks a proxy for besides what lockfiles name: which versions there are, and of each
+  /// that there is one.
+  static func supplements(to names: some Sequence<String>) -> [(name: String, text: String)] {
+    var versions: [String: Set<String>] = [:]
+    var present: Set<String> = []
+    for name in names {
+      present.insert(name)
+      guard let slash = name.lastIndex(of: "/") else { continue }
+      let file = name[name.index(after: slash)...]
+      for suffix in [".zip", ".mod"] where file.hasSuffix(suffix) {
+        versions[String(name[..<slash]), default: []].insert(String(file.dropLast(suffix.count)))
+      }
+    }
+    var supplements: [(name: String, text: String)] = []
+    for (folder, known) in versions.sorted(by: { $0.key < $1.key }) {
+      for version in known.sorted() where !present.contains("\(folder)/\(version).info") {
+        let text = "{\"Version\":\"\(unescaped(version))\"}\n"
+        supplements.append(("\(folder)/\(version).info", text))
+      }
+      guard !present.contains("\(folder)/list") else { continue }
+      let whole = known.filter { present.contains("\(folder)/\($0).zip") }.sorted()
+      supplements.append(("\(folder)/list", whole.map { unescaped($0) + "\n" }.joined()))
+    }
+    return supplements
+  }
+
+  /// Proxies write a capital letter as an exclamation mark and the small one.
+  private static func unescaped(_ version: String) -> String {
+    var text = ""
+    var isMarked = false
+    for letter in version {
+      if letter == "!" {
+        isMarked = true
+      } else {
+        text += isMarked ? letter.uppercased() : String(letter)
+        isMarked = false
+      }
+    }
+    return text
+  }
+}

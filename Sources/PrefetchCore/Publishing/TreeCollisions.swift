@@ -1,0 +1,109 @@
+/// Which entries cannot have the names that they would get, by their positions.
+package struct TreeCollisions: Sendable {
+  /// What is wrong with each entry's name.
+  package private(set) var failures: [Int: Failure] = [:]
+  /// Of entries that share a name; what stands there stays as it is.
+  package private(set) var held: [String] = []
+
+  private let entries: EntryTable
+  private let naming: TreeName
+
+  package init(in entries: EntryTable, rules: PublishingRules) {
+    self.entries = entries
+    naming = TreeName(rules)
+    // Names are compared as keys first: a million of them as texts would take a lot of memory.
+    var known = KeyTable()
+    var keys: [URLKey] = []
+    var positions: [UInt32] = []
+    var suspects: Set<URLKey> = []
+    for position in entries.indices {
+      guard let name = name(at: position) else { continue }
+      let key = URLKey(name)
+      if known.insert(key, at: keys.count, keyAt: { keys[$0] }) != nil {
+        suspects.insert(key)
+      } else {
+        keys.append(key)
+      }
+      positions.append(UInt32(position))
+    }
+    // A digest's own folders are nobody's name.
+    let mayNest = ![.npm, .bazel].contains(rules.layout)
+    if mayNest { findFolders(positions, &suspects) { known.position(of: $0) { keys[$0] } != nil } }
+    guard !suspects.isEmpty else { return }
+    judge(positions, suspects, mayNest: mayNest)
+  }
+
+  private mutating func name(at position: Int) -> String? {
+    do throws(Failure) {
+      return try naming.make(of: entries.entry(at: position, identified: false), body: nil)
+    } catch {
+      failures[position] = error
+      return nil
+    }
+  }
+
+  private func safeName(at position: UInt32) -> String {
+    let entry = entries.entry(at: Int(position), identified: false)
+    return ((try? naming.make(of: entry, body: nil)) ?? nil) ?? ""
+  }
+
+  private func findFolders(
+    _ positions: [UInt32],
+    _ suspects: inout Set<URLKey>,
+    isName: (URLKey) -> Bool
+  ) {
+    var last = ""
+    for position in positions {
+      let name = safeName(at: position)
+      guard let slash = name.lastIndex(of: "/"), name[..<slash] != last else { continue }
+      last = String(name[..<slash])
+      for folder in Self.folders(of: name) {
+        let key = URLKey(folder)
+        if isName(key) { suspects.insert(key) }
+      }
+    }
+  }
+
+  /// Entries of one name are one file where their digests prove it.
+  private mutating func judge(_ positions: [UInt32], _ suspects: Set<URLKey>, mayNest: Bool) {
+    var holders: [String: [Int]] = [:]
+    var inside: [String: String] = [:]
+    for position in positions {
+      let name = safeName(at: position)
+      if suspects.contains(URLKey(name)) { holders[name, default: []].append(Int(position)) }
+      guard mayNest else { continue }
+      for folder in Self.folders(of: name) where suspects.contains(URLKey(folder)) {
+        inside[folder] = inside[folder] ?? name
+      }
+    }
+    for (name, positions) in holders {
+      if let other = inside[name] {
+        fail(positions, name, "the name `\(name)` is also a folder, that of `\(other)`")
+      } else if positions.count > 1, !isOneBody(positions) {
+        let first = entries.url(at: positions[0])
+        let shown = (try? WebURL(first))?.redacted ?? ""
+        fail(positions, name, "\(positions.count) items are called `\(name)`, the first \(shown)")
+      }
+    }
+  }
+
+  private mutating func fail(_ positions: [Int], _ name: String, _ message: String) {
+    held.append(name)
+    for position in positions {
+      failures[position] = Failure(.unsafeName, message + "; `path` can tell them apart")
+    }
+  }
+
+  private func isOneBody(_ positions: [Int]) -> Bool {
+    let digests = positions.map { position in
+      entries.entry(at: position, identified: false).digests
+        .filter(\.algorithm.isTrustworthy).max { $0.algorithm < $1.algorithm }
+    }
+    return digests.allSatisfy { $0 != nil && $0 == digests[0] }
+  }
+
+  /// Every folder that the name lies in, the nearest last.
+  private static func folders(of name: String) -> [String] {
+    name.indices.filter { name[$0] == "/" }.map { String(name[..<$0]) }
+  }
+}

@@ -1,0 +1,142 @@
+/// What one item is called in a published tree, below the tree's folder.
+///
+/// A function of what is declared and of the rules, and for content-addressed layouts of the body:
+/// it neither looks at a disk nor at other items.
+package struct TreeName: Sendable {
+  private let rules: PublishingRules
+
+  package init(_ rules: PublishingRules) {
+    self.rules = rules
+  }
+
+  /// Nil as long as only a body can give the name; throws where there can be none.
+  package func make(of entry: ManifestEntry, body: ContentDigest?) throws(Failure) -> String? {
+    let name: String?
+    switch rules.layout {
+    case .url:
+      name = entry.path ?? Self.place(of: entry.url)
+    case .basename:
+      if let path = entry.path { name = path } else { name = try Self.lastComponent(of: entry.url) }
+    case .pip:
+      if let path = entry.path {
+        name = Self.lastComponent(ofPath: path)
+      } else {
+        name = try Self.lastComponent(of: entry.url)
+      }
+    case .go:
+      if let path = entry.path, GoProxyName.isFile(path) {
+        name = path
+      } else {
+        name = try GoProxyName.make(of: entry.url, proxy: rules.goProxy)
+      }
+    case .npm: name = try Self.npm(entry)
+    case .bazel: name = Self.bazel(entry, body)
+    case .hls:
+      throw Failure(.unsupported, "layout `hls` is not in effect in this version")
+    }
+    guard let name else { return nil }
+    if let objection = Self.objection(to: name, below: rules.folder) {
+      throw Failure(.unsafeName, objection)
+    }
+    return name
+  }
+
+  // MARK: Layouts
+
+  /// `host[:port]/path?query`, of which no two URLs of one scheme have the same.
+  private static func place(of url: WebURL) -> String {
+    var path = URLText.readable(path: url.path)
+    if path.hasSuffix("/") { path += "index.html" }
+    guard let query = url.query else { return url.authority + path }
+    return url.authority + path + "?" + URLText.withoutSlashes(query: query)
+  }
+
+  private static func lastComponent(of url: WebURL) throws(Failure) -> String {
+    let component = url.path.split(separator: "/", omittingEmptySubsequences: false).last ?? ""
+    guard !component.isEmpty else {
+      throw Failure(.unsafeName, "its URL ends with no file name; `path` can name it")
+    }
+    let name = URLText.decoded(component)
+    guard !name.contains("/") else {
+      throw Failure(.unsafeName, "the name `\(component)` in its URL would leave the folder")
+    }
+    return name
+  }
+
+  private static func lastComponent(ofPath path: String) -> String {
+    path.split(separator: "/", omittingEmptySubsequences: false).last.map(String.init) ?? path
+  }
+
+  /// npm looks bodies up by the strongest digest that its lockfile has.
+  private static func npm(_ entry: ManifestEntry) throws(Failure) -> String {
+    guard let strongest = entry.digests.map(\.algorithm).max(), strongest > .md5 else {
+      throw Failure(
+        .manifestInvalid,
+        "npm finds bodies by their SHA-512, SHA-384, SHA-256 or SHA-1, and none is declared"
+      )
+    }
+    let digests = Set(entry.digests.filter { $0.algorithm == strongest }.map(\.bytes))
+    guard digests.count == 1, let digest = digests.first else {
+      throw Failure(
+        .manifestInvalid,
+        "several \(strongest.rawValue) digests are declared, and npm's store has one name for each"
+      )
+    }
+    let digits = Hexadecimal.encode(digest)
+    return "_cacache/content-v2/\(strongest.rawValue)/\(digits.prefix(2))/"
+      + "\(digits.dropFirst(2).prefix(2))/\(digits.dropFirst(4))"
+  }
+
+  /// Bazel's repository cache knows SHA-256 alone, which every stored body has.
+  private static func bazel(_ entry: ManifestEntry, _ body: ContentDigest?) -> String? {
+    let declared = entry.digests.first { $0.algorithm == .sha256 }
+    let digest = declared.flatMap { ContentDigest(bytes: $0.bytes) } ?? body
+    return digest.map { "content_addressable/sha256/\($0.hexadecimal)/file" }
+  }
+
+  // MARK: Rules
+
+  private static let longestComponent = 255
+  /// `PATH_MAX`, the final zero included.
+  private static let longestPath = 4096
+
+  /// Why no file below the folder may have the name, or nil.
+  package static func objection(to name: String, below folder: String) -> String? {
+    let shown = visible(name)
+    guard !name.isEmpty else { return "its name is empty" }
+    guard !name.hasPrefix("/") else { return "the name `\(shown)` is absolute" }
+    if name.utf8.contains(where: { $0 < 0x20 || $0 == 0x7F }) {
+      return "the name `\(shown)` has control characters"
+    }
+    for component in name.split(separator: "/", omittingEmptySubsequences: false) {
+      if component == ".." { return "the name `\(shown)` would leave the folder" }
+      if component.isEmpty || component == "." {
+        return "the name `\(shown)` has a component that names nothing"
+      }
+      if component.utf8.count > longestComponent {
+        return "a component of the name `\(shown)` is longer than \(longestComponent) bytes"
+      }
+      if component.hasPrefix(temporaryPrefix) {
+        return "names that begin with `\(temporaryPrefix)` are for files on their way"
+      }
+    }
+    // The generations of an atomic tree lie a few letters deeper.
+    if folder.utf8.count + name.utf8.count + 32 > longestPath {
+      return "the name `\(shown)` makes a path longer than \(longestPath) bytes"
+    }
+    return nil
+  }
+
+  /// What files are called until they have their names.
+  package static let temporaryPrefix = ".prefetch-"
+
+  /// Short, and without what a terminal would obey.
+  private static func visible(_ name: String) -> String {
+    let safe = String(
+      String.UnicodeScalarView(
+        name.unicodeScalars.map { $0.value < 0x20 || $0.value == 0x7F ? "\u{FFFD}" : $0 }
+      )
+    )
+    return safe.utf8.count > 200 ? "\(safe.prefix(120))…" : safe
+  }
+}

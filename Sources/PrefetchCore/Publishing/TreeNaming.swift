@@ -1,0 +1,23 @@
+/// A segment's entries that can have their names, and those that cannot.
+package struct TreeNaming: Sendable {
+  package private(set) var entries: EntryTable
+  package private(set) var refused: [RejectedEntry] = []
+  /// Names under which whatever stands stays as it is.
+  package let held: [String]
+
+  package init(of declared: EntryTable, rules: PublishingRules) {
+    let collisions = TreeCollisions(in: declared, rules: rules)
+    held = collisions.held
+    entries = declared
+    guard !collisions.failures.isEmpty else { return }
+    entries = EntryTable(makeIdentifier: declared.makeIdentifier)
+    for position in declared.indices {
+      let entry = declared.entry(at: position, identified: false)
+      if let failure = collisions.failures[position] {
+        refused.append(RejectedEntry(url: entry.url.string, id: entry.id, failure: failure))
+      } else {
+        entries.append(entry)
+      }
+    }
+  }
+}

@@ -1,0 +1,45 @@
+/// What became of a segment's published tree.
+package struct TreeOutcome: Hashable, Sendable {
+  /// A file that could not be published, or where no name is given the tree itself.
+  package struct Trouble: Hashable, Sendable {
+    package var name: String?
+    package var url: String?
+    package var failure: Failure
+
+    package init(name: String? = nil, url: String? = nil, failure: Failure) {
+      self.name = name
+      self.url = url
+      self.failure = failure
+    }
+
+    package func diagnostic(of segment: String) -> Diagnostic {
+      let file = name.map { ", `\($0)`" } ?? ""
+      return Diagnostic(
+        Diagnostic.Code(stringLiteral: "publish.\(failure.code.rawValue)"),
+        "the published tree of `\(segment)`\(file): \(failure.message)"
+      )
+    }
+  }
+
+  package var folder: String
+  /// Counts the changes of the tree; of an atomic one it is the folder that stands.
+  package var generation: Int?
+  /// Whether the tree went back and waits for the next `publish`.
+  package var isHeld = false
+  package var placed = 0
+  package var removed = 0
+  package var troubles: [Trouble] = []
+  package var warnings: [Diagnostic] = []
+
+  package init(folder: String) {
+    self.folder = folder
+  }
+}
+
+/// Makes trees of files that other programs read; the engine's only door to them.
+package protocol TreePublisher {
+  /// The tree as it stands, nil where it has to be looked at; two questions to the disk at most.
+  func standing(of segment: SegmentKey, _ rules: PublishingRules) throws(Failure) -> TreeOutcome?
+  /// Makes the tree equal to the plan, as far as nothing of others is in the way.
+  func publish(_ plan: TreePlan) -> TreeOutcome
+}

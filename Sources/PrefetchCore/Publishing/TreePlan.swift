@@ -1,0 +1,163 @@
+/// One file of a published tree.
+package struct TreeFile: Hashable, Sendable {
+  package enum Content: Hashable, Sendable {
+    case body(ContentDigest, size: Int64)
+    /// Made for the tool that reads the tree.
+    case text(String)
+    /// The body that is declared is not here: whatever stands under the name stays.
+    case absent
+  }
+
+  package var name: String
+  package var content: Content
+  package var url: String?
+
+  package init(name: String, content: Content, url: String? = nil) {
+    self.name = name
+    self.content = content
+    self.url = url
+  }
+}
+
+/// Everything that a segment's tree shall hold, as a value that makes each file when it is asked for.
+package struct TreePlan: Sendable {
+  package let segment: SegmentKey
+  package let rules: PublishingRules
+  /// Whether every item is here as declared.
+  package private(set) var isWhole: Bool
+  /// Whether the files themselves are looked at, rather than what is remembered of them.
+  package var isThorough = false
+  private let entries: EntryTable
+  private let facts: Planner.Facts
+  /// Bodies that came after the inventory was taken.
+  private let bodies: [URLKey: TreeBody]
+  private let held: [String]
+  private let naming: TreeName
+  private var supplements: [TreeFile] = []
+
+  package init(
+    segment: SegmentKey,
+    rules: PublishingRules,
+    entries: EntryTable,
+    facts: Planner.Facts,
+    bodies: [URLKey: TreeBody] = [:],
+    held: [String] = [],
+    isWhole: Bool
+  ) {
+    self.segment = segment
+    self.rules = rules
+    self.entries = entries
+    self.facts = facts
+    self.bodies = bodies
+    self.held = held
+    self.isWhole = isWhole
+    naming = TreeName(rules)
+    if rules.layout == .go { supplements = goSupplements }
+  }
+
+  private var goSupplements: [TreeFile] {
+    let names = entries.indices.compactMap { position -> String? in
+      guard let file = file(at: position), file.content != .absent else { return nil }
+      return file.name
+    }
+    return GoProxyName.supplements(to: names).map {
+      TreeFile(name: $0.name, content: .text($0.text))
+    }
+  }
+
+  /// Counts as whole only where every file is here, whatever its maker says.
+  package mutating func requireAll() {
+    isWhole =
+      isWhole
+      && entries.indices.allSatisfy { position in
+        let entry = entries.entry(at: position, identified: false)
+        if let expires = entry.expires, expires <= facts.now { return true }
+        return body(at: position, entry) != nil
+      }
+  }
+
+  /// For a tree that is to be emptied.
+  package static var nothing: TreePlan {
+    TreePlan(
+      segment: SegmentKey(identity: "", name: ""),
+      rules: PublishingRules(folder: "/"),
+      entries: EntryTable(),
+      facts: Planner.Facts(
+        inventory: Inventory(),
+        missing: [],
+        policy: RunPolicy(),
+        now: Instant(milliseconds: 0)
+      ),
+      isWhole: true
+    )
+  }
+
+  package var indices: Range<Int> {
+    0..<entries.count + held.count + supplements.count
+  }
+
+  /// Nil for what has no place in the tree, now or at all.
+  package func file(at index: Int) -> TreeFile? {
+    guard index >= entries.count else { return item(at: index) }
+    let rest = index - entries.count
+    guard rest >= held.count else { return TreeFile(name: held[rest], content: .absent) }
+    return supplements[rest - held.count]
+  }
+
+  private func item(at position: Int) -> TreeFile? {
+    let entry = entries.entry(at: position, identified: false)
+    if let expires = entry.expires, expires <= facts.now { return nil }
+    let body = body(at: position, entry)
+    guard let name = (try? naming.make(of: entry, body: body?.digest)) ?? nil else { return nil }
+    let content = body.map { TreeFile.Content.body($0.digest, size: $0.size) } ?? .absent
+    return TreeFile(name: name, content: content, url: entry.url.string)
+  }
+
+  /// A body that is known not to be the declared one has no place under the declared name.
+  private func body(at position: Int, _ entry: ManifestEntry) -> TreeBody? {
+    let key = entries.key(at: position)
+    if let body = bodies[key] { return body.digest.isNone ? nil : body }
+    guard let place = facts.inventory.position(of: key) else { return nil }
+    let row = facts.inventory.rows[place]
+    guard row.hasBody, !facts.missing.contains(row.digest) else { return nil }
+    let strong = facts.inventory.strongDigests(of: place)
+    for expected in entry.digests {
+      let stored = expected.algorithm == .sha256 ? row.digest.bytes : strong[expected.algorithm]
+      guard let stored else { continue }
+      let alternatives = entry.digests.filter { $0.algorithm == expected.algorithm }
+      guard alternatives.contains(where: { $0.bytes == stored }) else { return nil }
+    }
+    return TreeBody(digest: row.digest, size: row.size)
+  }
+
+  /// A number that differs where the tree would: the same one means that there is nothing to do.
+  package var mark: UInt64 {
+    var hash = StableHash()
+    hash.combine(rules.folder)
+    hash.combine(rules.layout.rawValue)
+    hash.combine(rules.link.rawValue)
+    hash.combine(rules.isAtomic ? 1 : 0)
+    hash.combine(rules.goProxy?.string)
+    for name in held { hash.combine(name) }
+    for position in entries.indices {
+      let entry = entries.entry(at: position, identified: false)
+      if let expires = entry.expires, expires <= facts.now { continue }
+      hash.combine(entry.url.string)
+      hash.combine(entry.path)
+      for digest in entry.digests { hash.combine(digest.bytes[...]) }
+      hash.combine(body(at: position, entry)?.digest.bytes[...])
+    }
+    return hash.value
+  }
+}
+
+/// A stored body; ``ContentDigest/none`` for one that is gone.
+package struct TreeBody: Hashable, Sendable {
+  package var digest: ContentDigest
+  package var size: Int64
+
+  package init(digest: ContentDigest, size: Int64) {
+    self.digest = digest
+    self.size = size
+  }
+}

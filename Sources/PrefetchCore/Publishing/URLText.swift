@@ -1,0 +1,61 @@
+/// The text of URLs as parts of file names.
+enum URLText {
+  /// Decodes what a path can hold as escapes only (spaces, quotes, letters beyond ASCII), so that
+  /// two paths stay two: whatever could also stand there as itself keeps its escape.
+  static func readable(path: String) -> String {
+    guard path.utf8.contains(UInt8(ascii: "%")) else { return path }
+    return decoding(path) { $0 == 0x20 || $0 > 0x7F || "\"<>^`{|}".utf8.contains($0) }
+  }
+
+  /// Decodes every escape; text that is not UTF-8 afterwards stays as it was.
+  static func decoded(_ text: some StringProtocol) -> String {
+    decoding(text) { _ in true }
+  }
+
+  /// A query as part of one component: the percent sign is escaped too, so that no two meet.
+  static func withoutSlashes(query: String) -> String {
+    guard query.utf8.contains(where: { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "%") }) else {
+      return query
+    }
+    var bytes: [UInt8] = []
+    for byte in query.utf8 {
+      switch byte {
+      case UInt8(ascii: "/"): bytes += "%2F".utf8
+      case UInt8(ascii: "%"): bytes += "%25".utf8
+      default: bytes.append(byte)
+      }
+    }
+    return String(decoding: bytes, as: UTF8.self)
+  }
+
+  private static func decoding(
+    _ text: some StringProtocol,
+    _ isDecoded: (UInt8) -> Bool
+  ) -> String {
+    let source = Array(text.utf8)
+    var bytes: [UInt8] = []
+    var place = 0
+    while place < source.count {
+      if source[place] == UInt8(ascii: "%"), place + 2 < source.count,
+        let high = digit(source[place + 1]), let low = digit(source[place + 2]),
+        isDecoded(high << 4 | low)
+      {
+        bytes.append(high << 4 | low)
+        place += 3
+      } else {
+        bytes.append(source[place])
+        place += 1
+      }
+    }
+    return String(validating: bytes, as: UTF8.self) ?? String(text)
+  }
+
+  private static func digit(_ byte: UInt8) -> UInt8? {
+    switch byte {
+    case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0")
+    case UInt8(ascii: "a")...UInt8(ascii: "f"): byte - UInt8(ascii: "a") + 10
+    case UInt8(ascii: "A")...UInt8(ascii: "F"): byte - UInt8(ascii: "A") + 10
+    default: nil
+    }
+  }
+}

@@ -1,0 +1,206 @@
+internal import CZlib
+
+/// The files of a zip archive that is all there, by its central directory.
+///
+/// Nothing of it is ever written anywhere, so names are only bytes. What it may unpack to is bounded
+/// before anything is unpacked, by what it says of itself, and while it is, by holding it to that.
+package struct ZipReader {
+  package enum Fault: Error, Hashable, Sendable {
+    case noDirectory
+    case damaged
+    case badName
+    case twoFilesOfOneName
+    /// A method other than stored and deflated, encryption, several disks, or 64-bit sizes.
+    case unsupported
+    case tooLarge(Int64)
+    case outOfMemory
+  }
+
+  package struct Entry: Hashable, Sendable {
+    package var name: [UInt8]
+    package var size: Int64
+    fileprivate var packedSize: Int
+    fileprivate var isDeflated: Bool
+    fileprivate var header: Int
+  }
+
+  /// A megabyte that unpacks to more than a gigabyte is not data that anybody has.
+  private static let maximumRatio: Int64 = 1_000
+
+  package let entries: [Entry]
+
+  package init(_ bytes: RawSpan, maximumBytes: Int64) throws(Fault) {
+    let directory = try Self.directory(of: bytes)
+    var entries: [Entry] = []
+    var names: Set<[UInt8]> = []
+    var offset = directory.offset
+    var total: Int64 = 0
+    let bound = min(maximumBytes, Int64(bytes.byteCount) * Self.maximumRatio)
+    for _ in 0..<directory.count {
+      guard let (entry, next) = try Self.entry(at: offset, of: bytes) else { throw .damaged }
+      guard names.insert(entry.name).inserted else { throw .twoFilesOfOneName }
+      total += entry.size
+      guard total <= bound else { throw .tooLarge(bound) }
+      entries.append(entry)
+      offset = next
+    }
+    self.entries = entries
+  }
+
+  /// Where the list of files begins, and how many it has.
+  private static func directory(of file: RawSpan) throws(Fault) -> (offset: Int, count: Int) {
+    let earliest = max(0, file.byteCount - endLength - 0xFFFF)
+    var end = file.byteCount - endLength
+    while end >= earliest, end >= 0 {
+      // A comment may hold such a mark; the real one is as far from the end as its comment is long.
+      if file.number32(end) == 0x0605_4B50,
+        file.number16(end + 20).map({ end + endLength + $0 == file.byteCount }) == true
+      {
+        break
+      }
+      end -= 1
+    }
+    guard end >= earliest, end >= 0, let disk = file.number16(end + 4),
+      let count = file.number16(end + 10), let onDisk = file.number16(end + 8),
+      let offset = file.number32(end + 16)
+    else { throw .noDirectory }
+    guard disk == 0, count == onDisk, count != 0xFFFF, offset != 0xFFFF_FFFF else {
+      throw .unsupported
+    }
+    return (offset, count)
+  }
+
+  private static let endLength = 22
+
+  /// Nil where the directory is cut off.
+  private static func entry(
+    at offset: Int,
+    of file: RawSpan
+  ) throws(Fault) -> (entry: Entry, next: Int)? {
+    guard file.number32(offset) == 0x0201_4B50, let flags = file.number16(offset + 8),
+      let method = file.number16(offset + 10), let packed = file.number32(offset + 20),
+      let size = file.number32(offset + 24), let nameLength = file.number16(offset + 28),
+      let extraLength = file.number16(offset + 30), let commentLength = file.number16(offset + 32),
+      let header = file.number32(offset + 42),
+      let name = file.bytes(offset + 46, nameLength)
+    else { return nil }
+    guard flags & 1 == 0, method == 0 || method == 8, packed != 0xFFFF_FFFF,
+      size != 0xFFFF_FFFF, header != 0xFFFF_FFFF
+    else { throw .unsupported }
+    let entry = Entry(
+      name: name,
+      size: Int64(size),
+      packedSize: packed,
+      isDeflated: method == 8,
+      header: header
+    )
+    return (entry, offset + 46 + nameLength + extraLength + commentLength)
+  }
+
+  /// Hands on the content of a file piece by piece; it is exactly as long as the archive says.
+  package func read(
+    _ entry: Entry,
+    of bytes: RawSpan,
+    _ take: (RawSpan) -> Void
+  ) throws(Fault) {
+    guard bytes.number32(entry.header) == 0x0403_4B50,
+      let nameLength = bytes.number16(entry.header + 26),
+      let extraLength = bytes.number16(entry.header + 28)
+    else { throw .damaged }
+    let start = entry.header + 30 + nameLength + extraLength
+    guard start <= bytes.byteCount, entry.packedSize <= bytes.byteCount - start else {
+      throw .damaged
+    }
+    let packed = bytes.extracting(start..<start + entry.packedSize)
+    guard entry.isDeflated else {
+      guard Int64(entry.packedSize) == entry.size else { throw .damaged }
+      return take(packed)
+    }
+    let inflater = try Inflater()
+    guard try inflater.read(packed, limit: entry.size, take) == entry.size else { throw .damaged }
+  }
+}
+
+extension ZipReader.Fault: CustomStringConvertible {
+  package var description: String {
+    switch self {
+    case .noDirectory: "it has no list of files at its end"
+    case .damaged: "it is damaged"
+    case .badName: "it holds a file whose name has a line feed in it"
+    case .twoFilesOfOneName: "it holds two files of one name"
+    case .unsupported: "it is packed in a way that Go does not use"
+    case .tooLarge(let limit): "its files have more than \(limit) bytes"
+    case .outOfMemory: "there is no memory to unpack it"
+    }
+  }
+}
+
+/// Little-endian numbers in a file, nil beyond its end.
+extension RawSpan {
+  fileprivate func number16(_ offset: Int) -> Int? {
+    guard offset >= 0, offset <= byteCount - 2 else { return nil }
+    let number = unsafe unsafeLoadUnaligned(fromByteOffset: offset, as: UInt16.self)
+    return Int(UInt16(littleEndian: number))
+  }
+
+  fileprivate func number32(_ offset: Int) -> Int? {
+    guard offset >= 0, offset <= byteCount - 4 else { return nil }
+    let number = unsafe unsafeLoadUnaligned(fromByteOffset: offset, as: UInt32.self)
+    return Int(UInt32(littleEndian: number))
+  }
+
+  fileprivate func bytes(_ offset: Int, _ length: Int) -> [UInt8]? {
+    guard offset >= 0, length >= 0, offset <= byteCount - length else { return nil }
+    return unsafe extracting(offset..<offset + length).withUnsafeBytes { unsafe Array($0) }
+  }
+}
+
+/// One raw deflate stream.
+@safe private final class Inflater {
+  private static let pieceSize = 65_536
+
+  /// zlib keeps the address of the structure.
+  private let stream: UnsafeMutablePointer<z_stream>
+  private let piece: UnsafeMutableRawBufferPointer
+
+  init() throws(ZipReader.Fault) {
+    unsafe stream = .allocate(capacity: 1)
+    unsafe stream.initialize(to: z_stream())
+    unsafe piece = .allocate(byteCount: Self.pieceSize, alignment: 16)
+    guard unsafe prefetch_inflate_raw(stream) == Z_OK else { throw .outOfMemory }
+  }
+
+  deinit {
+    unsafe inflateEnd(stream)
+    unsafe stream.deallocate()
+    unsafe piece.deallocate()
+  }
+
+  /// How many bytes there were; ends as soon as they are more than the limit.
+  func read(
+    _ packed: RawSpan,
+    limit: Int64,
+    _ take: (RawSpan) -> Void
+  ) throws(ZipReader.Fault) -> Int64 {
+    var total: Int64 = 0
+    let status = unsafe packed.withUnsafeBytes { input in
+      let start = unsafe UnsafeMutableRawPointer(mutating: input.baseAddress)
+      unsafe stream.pointee.next_in = start?.assumingMemoryBound(to: UInt8.self)
+      unsafe stream.pointee.avail_in = UInt32(clamping: input.count)
+      var status = Z_OK
+      while status == Z_OK, total <= limit {
+        unsafe stream.pointee.next_out = piece.baseAddress?.assumingMemoryBound(to: UInt8.self)
+        unsafe stream.pointee.avail_out = UInt32(Self.pieceSize)
+        status = unsafe inflate(stream, Z_NO_FLUSH)
+        let made = unsafe Self.pieceSize - Int(stream.pointee.avail_out)
+        total += Int64(made)
+        let bytes = unsafe UnsafeRawBufferPointer(rebasing: piece[..<made])
+        if made > 0 { unsafe take(bytes.bytes) }
+      }
+      return status
+    }
+    guard status != Z_MEM_ERROR else { throw .outOfMemory }
+    guard status == Z_STREAM_END else { throw .damaged }
+    return total
+  }
+}

@@ -1,0 +1,192 @@
+internal import PrefetchCore
+
+/// The tables of a TOML document while it is read, and the rules by which they may be added to.
+struct TOMLTree {
+  /// How a table came to be, which decides who may add to it.
+  enum Origin {
+    /// By the name of a table inside it; may get a header of its own.
+    case implied
+    case header
+    /// By keys with dots; nobody may name it again.
+    case dotted
+    /// Between braces: whole once it is read.
+    case inline
+  }
+
+  enum Value {
+    case scalar(Scalar, SourceLocation)
+    case list([Value], SourceLocation)
+    case table(Int)
+    /// `[[name]]`, each of them.
+    case tables([Int], SourceLocation)
+    /// Between a key and its value.
+    case missing
+  }
+
+  struct Key {
+    var text: String
+    var location: SourceLocation
+  }
+
+  /// An entry of a table.
+  struct Place {
+    fileprivate var table: Int
+    fileprivate var entry: Int
+  }
+
+  private struct Entry {
+    var key: Key
+    var value: Value
+  }
+
+  private struct Table {
+    var origin: Origin
+    var location: SourceLocation
+    var entries: [Entry] = []
+    /// By bytes, since `String` takes canonically equivalent spellings for the same.
+    var index: [[UInt8]: Int] = [:]
+  }
+
+  static let root = 0
+
+  private var tables: [Table]
+
+  init(source: String) {
+    let start = SourceLocation(file: source, line: 1, column: 1)
+    tables = [Table(origin: .header, location: start)]
+  }
+
+  mutating func addTable(_ origin: Origin, at location: SourceLocation) -> Int {
+    tables.append(Table(origin: origin, location: location))
+    return tables.count - 1
+  }
+
+  /// The table that a header names.
+  mutating func open(_ path: [Key], isList: Bool) throws(Diagnostic) -> Int {
+    var table = Self.root
+    for key in path.dropLast() { table = try enter(key, in: table) }
+    guard let last = path.last else { return table }
+    guard let entry = entry(last, in: table) else {
+      let new = addTable(.header, at: last.location)
+      append(last, isList ? .tables([new], last.location) : .table(new), to: table)
+      return new
+    }
+    switch tables[table].entries[entry].value {
+    case .tables(var all, let location) where isList:
+      let new = addTable(.header, at: last.location)
+      all.append(new)
+      // Let go of the list first, or a thousand tables are copied a thousand times.
+      tables[table].entries[entry].value = .missing
+      tables[table].entries[entry].value = .tables(all, location)
+      return new
+    case .table(let known) where !isList && tables[known].origin == .implied:
+      tables[known].origin = .header
+      tables[known].location = last.location
+      return known
+    case .scalar, .list, .table, .tables, .missing:
+      throw duplicate(last, first: tables[table].entries[entry].key)
+    }
+  }
+
+  /// Makes room for a value under a key, which may have dots.
+  mutating func reserve(_ path: [Key], in owner: Int) throws(Diagnostic) -> Place {
+    var table = owner
+    for key in path.dropLast() {
+      guard let entry = entry(key, in: table) else {
+        let new = addTable(.dotted, at: key.location)
+        append(key, .table(new), to: table)
+        table = new
+        continue
+      }
+      guard case .table(let known) = tables[table].entries[entry].value,
+        tables[known].origin == .dotted
+      else { throw closed(key, first: tables[table].entries[entry].key) }
+      table = known
+    }
+    guard let last = path.last else { return Place(table: table, entry: 0) }
+    if let entry = entry(last, in: table) {
+      throw duplicate(last, first: tables[table].entries[entry].key)
+    }
+    append(last, .missing, to: table)
+    return Place(table: table, entry: tables[table].entries.count - 1)
+  }
+
+  mutating func set(_ value: Value, at place: Place) {
+    tables[place.table].entries[place.entry].value = value
+  }
+
+  /// Steps down on the way to a table.
+  private mutating func enter(_ key: Key, in table: Int) throws(Diagnostic) -> Int {
+    guard let entry = entry(key, in: table) else {
+      let new = addTable(.implied, at: key.location)
+      append(key, .table(new), to: table)
+      return new
+    }
+    switch tables[table].entries[entry].value {
+    case .table(let known) where tables[known].origin != .inline: return known
+    case .tables(let all, _): return all.last ?? table
+    case .scalar, .list, .table, .missing:
+      throw closed(key, first: tables[table].entries[entry].key)
+    }
+  }
+
+  private func entry(_ key: Key, in table: Int) -> Int? {
+    tables[table].index[Array(key.text.utf8)]
+  }
+
+  private mutating func append(_ key: Key, _ value: Value, to table: Int) {
+    tables[table].index[Array(key.text.utf8)] = tables[table].entries.count
+    tables[table].entries.append(Entry(key: key, value: value))
+  }
+
+  private func duplicate(_ key: Key, first: Key) -> Diagnostic {
+    Diagnostic(
+      "document.duplicate-key",
+      "duplicate key `\(key.text.quotable)`, first written on line \(first.location.line)",
+      hint: "keep one of them",
+      at: key.location
+    )
+  }
+
+  private func closed(_ key: Key, first: Key) -> Diagnostic {
+    Diagnostic(
+      "document.duplicate-key",
+      "`\(key.text.quotable)` is written on line \(first.location.line), and is no table that can "
+        + "be added to here",
+      at: key.location
+    )
+  }
+}
+
+// MARK: - The whole
+
+extension TOMLTree {
+  func emit(into builder: inout TreeBuilder) throws(Diagnostic) {
+    try emit(Self.root, into: &builder)
+  }
+
+  private func emit(_ table: Int, into builder: inout TreeBuilder) throws(Diagnostic) {
+    try builder.open(.mapping, at: tables[table].location)
+    for entry in tables[table].entries {
+      try builder.key(entry.key.text, at: entry.key.location)
+      try emit(entry.value, into: &builder)
+    }
+    try builder.close()
+  }
+
+  private func emit(_ value: Value, into builder: inout TreeBuilder) throws(Diagnostic) {
+    switch value {
+    case .scalar(let scalar, let location): try builder.add(scalar, at: location)
+    case .table(let table): try emit(table, into: &builder)
+    case .list(let values, let location):
+      try builder.open(.sequence, at: location)
+      for value in values { try emit(value, into: &builder) }
+      try builder.close()
+    case .tables(let all, let location):
+      try builder.open(.sequence, at: location)
+      for table in all { try emit(table, into: &builder) }
+      try builder.close()
+    case .missing: break
+    }
+  }
+}

@@ -1,0 +1,197 @@
+internal import PrefetchCore
+internal import PrefetchCrypto
+internal import PrefetchDocuments
+
+/// Reads the items of JSON documents that are no manifests of our own.
+struct GenericItemReader {
+  /// How to read an item.
+  struct Shape {
+    /// Empty for the usual keys.
+    var urls: [JSONPointer] = []
+    var sha256: JSONPointer?
+    var size: JSONPointer?
+    /// Whether a URL that says no more is one whose content never changes.
+    var isVersioned = false
+    /// Whether keys are URLs, and values digests or nothing.
+    var isURLToDigest = false
+
+    init(urls: [String] = []) {
+      self.urls = urls.map { JSONPointer($0) }
+    }
+
+    init(_ pointers: ManifestRules.Pointers) {
+      urls = pointers.urls.map { JSONPointer($0) }
+      sha256 = pointers.sha256.map { JSONPointer($0) }
+      size = pointers.size.map { JSONPointer($0) }
+    }
+
+    static var urlsToDigests: Self {
+      var shape = Self()
+      shape.isURLToDigest = true
+      return shape
+    }
+  }
+
+  private let source: ManifestSource
+  private let shape: Shape
+  private var draft = ManifestDraft()
+  /// How many items each of the URL pointers found something in.
+  private var found: [Int]
+  private var sample: Node?
+
+  init(source: ManifestSource, shape: Shape) {
+    self.source = source
+    self.shape = shape
+    found = shape.urls.map { _ in 0 }
+  }
+
+  /// A pointer that finds nothing in any item is a mistake in the configuration.
+  consuming func finished() throws(Failure) -> Manifest {
+    guard let sample, !shape.urls.isEmpty, found.allSatisfy({ $0 == 0 }) else {
+      return try draft.finished()
+    }
+    let names = shape.urls.map { "`\($0.text)`" }.joined(separator: ", ")
+    let found = shape.urls.first.map { $0.find(in: sample) }
+    let reason: String? =
+      if case .failure(let missing) = found { missing.message } else { nil }
+    let suffix = reason.map { ": in the first, \($0)" } ?? ""
+    throw NativeManifest.invalid(
+      "`json.url` \(names) finds nothing in any item\(suffix)",
+      at: sample.location
+    )
+  }
+
+  mutating func read(_ item: GenericJSON.Item) throws(Failure) {
+    if sample == nil { sample = item.node }
+    if shape.isURLToDigest { return readPair(item) }
+    let urls = urls(of: item.node)
+    guard !urls.isEmpty else {
+      guard shape.urls.isEmpty else { return }
+      let failure = NativeManifest.invalid(
+        "an item is a URL, or has one under `url`, `href` or `src`; this one is "
+          + item.node.kindName,
+        at: item.node.location
+      )
+      return draft.reject(item.key ?? "", failure)
+    }
+    for url in urls {
+      do throws(Failure) {
+        // What is said of an item with several URLs is said of the first, as far as one can tell.
+        draft.add(try entry(url, of: item.node, isFirst: url.location == urls[0].location))
+      } catch {
+        let meant = url.text.flatMap { try? source.base?.resolving($0) ?? WebURL($0) }
+        draft.reject(meant?.string ?? url.text ?? "", error)
+      }
+    }
+  }
+
+  private mutating func urls(of node: Node) -> [Node] {
+    guard !shape.urls.isEmpty else {
+      if node.text != nil { return [node] }
+      return ["url", "href", "src"].lazy.compactMap { node.member($0) }.first.map { [$0] } ?? []
+    }
+    var urls: [Node] = []
+    for (place, pointer) in shape.urls.enumerated() {
+      let nodes = pointer.all(in: node).filter { $0.scalar?.kind != .null }
+      if !nodes.isEmpty { found[place] += 1 }
+      urls += nodes
+    }
+    return urls
+  }
+
+  private func entry(
+    _ url: Node,
+    of item: Node,
+    isFirst: Bool
+  ) throws(Failure) -> ManifestEntry {
+    guard let text = url.text, url.scalar?.kind == .string else {
+      throw NativeManifest.invalid("a URL must be text, not \(url.kindName)", at: url.location)
+    }
+    var entry = ManifestEntry(url: try source.url(text))
+    if isFirst {
+      if let pointer = shape.sha256 { entry.digests = try digest(pointer, in: item) }
+      if let pointer = shape.size { entry.size = try size(pointer, in: item) }
+    }
+    if shape.urls.isEmpty { try readVersion(of: item, into: &entry) }
+    return entry
+  }
+
+  private func readVersion(of item: Node, into entry: inout ManifestEntry) throws(Failure) {
+    if let integrity = item.member("integrity") {
+      let digests = integrity.text.flatMap { try? Integrity.expectedDigests(in: $0) }
+      guard let digests else {
+        throw NativeManifest.invalid(
+          "`integrity` holds no digest that is known",
+          at: integrity.location
+        )
+      }
+      entry.digests += digests
+    }
+    guard shape.isVersioned else { return }
+    // As long as the revision is the same there is nothing to ask.
+    entry.lifetime = .immutable
+    entry.revision = item.member("revision")?.text
+  }
+
+  private func digest(_ pointer: JSONPointer, in item: Node) throws(Failure) -> [ExpectedDigest] {
+    guard let node = pointer.all(in: item).first, node.scalar?.kind != .null else { return [] }
+    guard let text = node.text, let digest = Self.sha256(text) else {
+      throw NativeManifest.invalid(
+        "`json.sha256` `\(pointer.text)` leads to no SHA-256 in hexadecimal or base64",
+        at: node.location
+      )
+    }
+    return [digest]
+  }
+
+  private static func sha256(_ text: String) -> ExpectedDigest? {
+    let prefixes = ["sha256:", "sha256-"]
+    let prefix = prefixes.first { text.lowercased().hasPrefix($0) }
+    return DigestText.decode(String(text.dropFirst(prefix?.count ?? 0)), algorithm: .sha256)
+  }
+
+  private func size(_ pointer: JSONPointer, in item: Node) throws(Failure) -> Int64? {
+    guard let node = pointer.all(in: item).first, node.scalar?.kind != .null else { return nil }
+    guard let size = node.text.flatMap({ Int64($0) }), size >= 0 else {
+      throw NativeManifest.invalid(
+        "`json.size` `\(pointer.text)` leads to no number of bytes",
+        at: node.location
+      )
+    }
+    return size
+  }
+
+  /// A key that is a URL, and what its content must be.
+  private mutating func readPair(_ item: GenericJSON.Item) {
+    let text = item.key ?? ""
+    do throws(Failure) {
+      var entry = ManifestEntry(url: try source.url(text))
+      if item.node.scalar?.kind == .null {
+        // Nothing was there when the list was made.
+        return draft.leaveOut("files that the registry did not have", isMissed: false)
+      }
+      guard let digest = item.node.text.flatMap({ Self.sha256($0) }) else {
+        throw NativeManifest.invalid(
+          "a URL has a SHA-256 or null beside it, not \(item.node.kindName)",
+          at: item.node.location
+        )
+      }
+      entry.digests = [digest]
+      entry.lifetime = .immutable
+      draft.add(entry)
+    } catch {
+      draft.reject(text, error)
+    }
+  }
+}
+
+extension ManifestSource {
+  /// What a reference in the manifest means.
+  func url(_ text: String) throws(Failure) -> WebURL {
+    do {
+      return try base?.resolving(text) ?? WebURL(text)
+    } catch {
+      throw Failure(.badURL, "it \(error)")
+    }
+  }
+}

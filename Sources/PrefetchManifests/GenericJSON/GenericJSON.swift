@@ -1,0 +1,96 @@
+internal import PrefetchCore
+internal import PrefetchDocuments
+
+/// JSON of other makes: lists of URLs, precache manifests, manifests of bundlers, anything to which
+/// pointers show the way.
+enum GenericJSON {
+  static func read(_ bytes: RawSpan, source: ManifestSource) throws(Failure) -> Manifest {
+    let root = try NativeManifest.parse(unsafe bytes.withUnsafeBytes { unsafe Array($0) })
+    let items = try items(of: root, rules: source.rules)
+    guard items.nodes.count <= NativeManifest.maximumItems else {
+      throw NativeManifest.invalid(
+        "it lists \(items.nodes.count) items; at most \(NativeManifest.maximumItems) are read",
+        at: root.location
+      )
+    }
+    var reader = GenericItemReader(source: source, shape: items.shape)
+    for item in items.nodes { try reader.read(item) }
+    return try reader.finished()
+  }
+
+  /// Where items are, and what is known of all of them.
+  struct Items {
+    var nodes: [Item]
+    var shape: GenericItemReader.Shape
+  }
+
+  struct Item {
+    /// Under which the item stands in a mapping.
+    var key: String?
+    var node: Node
+  }
+
+  private static func items(of root: Node, rules: ManifestRules) throws(Failure) -> Items {
+    let shape = GenericItemReader.Shape(rules.pointers)
+    if let items = rules.pointers.items {
+      return Items(nodes: try pointed(by: JSONPointer(items), in: root), shape: shape)
+    }
+    if let nodes = root.sequence {
+      var shape = shape
+      // One revision makes a precache manifest of it, and there a URL without one is its own.
+      shape.isVersioned =
+        rules.pointers.urls.isEmpty && nodes.contains { $0["revision"] != nil }
+      return Items(nodes: nodes.map { Item(node: $0) }, shape: shape)
+    }
+    guard let entries = root.mapping else {
+      throw NativeManifest.invalid("it is \(root.kindName), no list of items", at: root.location)
+    }
+    if !rules.pointers.urls.isEmpty { return Items(nodes: [Item(node: root)], shape: shape) }
+    return try known(entries, root)
+  }
+
+  private static func pointed(by pointer: JSONPointer, in root: Node) throws(Failure) -> [Item] {
+    switch pointer.find(in: root) {
+    case .failure(let missing):
+      throw NativeManifest.invalid(
+        "`json.items` `\(pointer.text)` finds nothing: \(missing.message)",
+        at: missing.found.location
+      )
+    case .success(let node):
+      // A list is meant with all that is in it, whether that is written or not.
+      if let entries = node.mapping, pointer.isForEach {
+        return entries.map { Item(key: $0.key, node: $0.value) }
+      }
+      if let nodes = node.sequence { return nodes.map { Item(node: $0) } }
+      guard node.mapping == nil || !pointer.isForEach else { return [] }
+      guard !pointer.isForEach, node.scalar?.kind != .null else {
+        throw NativeManifest.invalid(
+          "`json.items` `\(pointer.text)` leads to \(node.kindName), which holds no items",
+          at: node.location
+        )
+      }
+      return [Item(node: node)]
+    }
+  }
+
+  /// What needs no pointers: bundlers' manifests and Bazel's list of its registry's files.
+  private static func known(_ entries: [Node.Entry], _ root: Node) throws(Failure) -> Items {
+    if let hashes = root["registryFileHashes"]?.mapping {
+      let nodes = hashes.map { Item(key: $0.key, node: $0.value) }
+      return Items(nodes: nodes, shape: .urlsToDigests)
+    }
+    if let files = root["files"]?.mapping, files.allSatisfy({ $0.value.text != nil }) {
+      return Items(nodes: files.map { Item(node: $0.value) }, shape: GenericItemReader.Shape())
+    }
+    if !entries.isEmpty, entries.allSatisfy({ $0.value["file"]?.text != nil }) {
+      return Items(
+        nodes: entries.map { Item(node: $0.value) },
+        shape: GenericItemReader.Shape(urls: ["/file", "/css/*", "/assets/*"])
+      )
+    }
+    throw NativeManifest.invalid(
+      "it is no JSON manifest that is known by itself; say with `json.items` where its items are",
+      at: root.location
+    )
+  }
+}

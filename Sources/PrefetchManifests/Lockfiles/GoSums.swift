@@ -1,0 +1,127 @@
+internal import PrefetchCore
+
+/// go.sum: the modules of a build, their files asked for from a module proxy.
+enum GoSums {
+  static func read(_ bytes: RawSpan, source: ManifestSource) throws(Failure) -> Manifest {
+    let proxy = try WebURL.known(source.rules.goProxy, orElse: "https://proxy.golang.org")
+    var reader = GoSumReader(proxy: proxy)
+    for line in try LockLines(bytes) { try reader.read(line) }
+    return try reader.finished()
+  }
+}
+
+private struct GoSumReader {
+  private struct File {
+    var line: LockLines.Line
+    var name: String
+    var version: String
+    /// `v1.0.0.zip`.
+    var suffix: String
+    /// Any of them.
+    var digests: [ExpectedDigest] = []
+  }
+
+  private let proxy: WebURL
+  private var files: [File] = []
+  /// Into ``files``, by module, version and suffix.
+  private var places: [String: Int] = [:]
+  private var draft = ManifestDraft()
+
+  init(proxy: WebURL) {
+    self.proxy = proxy
+  }
+
+  mutating func read(_ line: LockLines.Line) throws(Failure) {
+    let words = line.text.split(whereSeparator: \.isWhitespace).map(String.init)
+    guard !words.isEmpty else { return }
+    guard words.count == 3 else {
+      throw line.invalid(
+        "a line has three words, `MODULE VERSION h1:SUM`; this one has \(words.count)"
+      )
+    }
+    let isGoMod = words[1].hasSuffix("/go.mod")
+    let version = isGoMod ? String(words[1].dropLast(7)) : words[1]
+    guard words[2].hasPrefix("h1:") else {
+      // Later functions would stand beside it.
+      return draft.leaveOut("sums that are no `h1:`")
+    }
+    guard let bytes = Base64.decode(words[2].dropFirst(3)), bytes.count == 32 else {
+      throw line.invalid("`\(words[2])` is no sum: `h1:` and 44 characters of base64", word: 3)
+    }
+    let file = File(
+      line: line,
+      name: words[0],
+      version: version,
+      suffix: isGoMod ? ".mod" : ".zip"
+    )
+    let key = "\(file.name) \(file.version)\(file.suffix)"
+    let place = places[key] ?? files.count
+    if place == files.count {
+      places[key] = place
+      files.append(file)
+    }
+    let digest = ExpectedDigest(algorithm: isGoMod ? .goMod : .goZip, bytes: bytes)
+    if !files[place].digests.contains(digest) { files[place].digests.append(digest) }
+  }
+
+  consuming func finished() throws(Failure) -> Manifest {
+    for file in files {
+      add(file)
+      // `go mod download` asks for it wherever it takes a module; nothing says what is in it.
+      if file.suffix == ".zip" {
+        var information = file
+        information.suffix = ".info"
+        information.digests = []
+        add(information)
+      }
+    }
+    return try draft.finished()
+  }
+
+  private mutating func add(_ file: File) {
+    let id = "\(file.name)@\(file.version)\(file.suffix)"
+    do throws(Failure) {
+      guard let name = Self.escaped(file.name, isPath: true) else {
+        throw file.line.invalid("`\(file.name)` is no module's path", word: 1)
+      }
+      guard let version = Self.escaped(file.version, isPath: false), version.hasPrefix("v") else {
+        throw file.line.invalid("`\(file.version)` is no version of a module", word: 2)
+      }
+      let path = "\(name)/@v/\(version)\(file.suffix)"
+      let folder = proxy.path.hasSuffix("/") ? proxy.path : proxy.path + "/"
+      do {
+        var entry = ManifestEntry(url: try proxy.resolving(folder + path))
+        entry.digests = file.digests
+        entry.lifetime = .immutable
+        entry.path = path
+        draft.add(entry, named: id)
+      } catch {
+        throw Failure(.badURL, "it \(error)")
+      }
+    } catch {
+      draft.reject(id, id: id, error)
+    }
+  }
+
+  /// With `!` and the small letter for every capital one, so that no two names differ by case alone;
+  /// nil for what Go takes for no name.
+  private static func escaped(_ text: String, isPath: Bool) -> String? {
+    let parts = text.split(separator: "/", omittingEmptySubsequences: false)
+    guard isPath || parts.count == 1,
+      parts.allSatisfy({ !$0.isEmpty && $0.first != "." && $0.last != "." })
+    else { return nil }
+    var escaped: [UInt8] = []
+    for byte in text.utf8 {
+      switch byte {
+      case UInt8(ascii: "A")...UInt8(ascii: "Z"): escaped += [UInt8(ascii: "!"), byte | 0x20]
+      case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"),
+        UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"), UInt8(ascii: "~"),
+        UInt8(ascii: "+"):
+        escaped.append(byte)
+      case UInt8(ascii: "/") where isPath: escaped.append(byte)
+      default: return nil
+      }
+    }
+    return String(decoding: escaped, as: UTF8.self)
+  }
+}

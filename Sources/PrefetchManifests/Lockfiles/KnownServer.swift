@@ -1,0 +1,13 @@
+internal import PrefetchCore
+
+extension WebURL {
+  /// The server that is meant where nobody names one.
+  static func known(_ url: WebURL?, orElse text: String) throws(Failure) -> WebURL {
+    if let url { return url }
+    do {
+      return try WebURL(text)
+    } catch {
+      throw Failure(.internal, "`\(text)` \(error)")
+    }
+  }
+}

@@ -1,0 +1,91 @@
+internal import PrefetchCore
+internal import PrefetchDocuments
+
+/// A manifest while its entries are gathered from a lock file or an index.
+struct ManifestDraft {
+  private(set) var manifest = Manifest(entries: EntryTable())
+  private var identifiers = IdentifierSet()
+  /// What was left out, in the order in which that was first met.
+  private var leftOut: [(reason: LeftOut, count: Int)] = []
+  private var parts: Set<ManifestPart> = []
+
+  /// Why something in a lock file is nothing to fetch.
+  struct LeftOut: Hashable {
+    /// Follows a number: `packages from git`.
+    var what: String
+    /// Whether somebody may miss it.
+    var isMissed = true
+  }
+
+  /// Adds an entry; a name that another one has already is replaced by one made of the URL.
+  mutating func add(_ entry: ManifestEntry, named name: String? = nil) {
+    var entry = entry
+    if let name, !name.isEmpty, identifiers.insert(name, of: entry.provider) {
+      entry.id = name
+    } else {
+      entry.id = ItemIdentifier.make(for: entry.url)
+      entry.isIdentifierMade = true
+    }
+    manifest.entries.append(entry)
+  }
+
+  mutating func add(_ part: ManifestPart) {
+    guard parts.insert(part).inserted else { return }
+    manifest.parts.append(part)
+  }
+
+  mutating func reject(_ url: String, id: String? = nil, _ failure: Failure) {
+    manifest.rejected.append(RejectedEntry(url: url, id: id, failure: failure))
+  }
+
+  mutating func leaveOut(_ what: String, isMissed: Bool = true) {
+    let reason = LeftOut(what: what, isMissed: isMissed)
+    if let place = leftOut.firstIndex(where: { $0.reason == reason }) {
+      leftOut[place].count += 1
+    } else {
+      leftOut.append((reason, 1))
+    }
+  }
+
+  mutating func warn(_ message: String, at location: SourceLocation? = nil) {
+    let place = location.map { "line \($0.line): " } ?? ""
+    manifest.warnings.append(
+      Diagnostic("manifest.ignored", place + message, severity: .warning)
+    )
+  }
+
+  /// Fails where nothing of it can be used and the document itself is to blame.
+  consuming func finished() throws(Failure) -> Manifest {
+    let isUseless = manifest.entries.isEmpty && manifest.parts.isEmpty
+    if isUseless,
+      let first = manifest.rejected.first(where: { $0.failure.code == .manifestInvalid })
+    {
+      throw first.failure
+    }
+    for (reason, count) in leftOut {
+      manifest.warnings.append(
+        Diagnostic(
+          "manifest.left-out",
+          "left out: \(count) \(reason.what)",
+          severity: reason.isMissed ? .warning : .note
+        )
+      )
+    }
+    return manifest
+  }
+
+  /// Digests as lock files have them, by the names of their functions; nil where one is malformed.
+  static func digests(_ node: Node?) -> [ExpectedDigest]? {
+    var digests: [ExpectedDigest] = []
+    for entry in node?.mapping ?? [] {
+      guard let algorithm = DigestAlgorithm(rawValue: entry.key.lowercased()),
+        algorithm.isOfBytes
+      else { continue }
+      guard let text = entry.value.text,
+        let digest = DigestText.decode(text, algorithm: algorithm)
+      else { return nil }
+      digests.append(digest)
+    }
+    return digests
+  }
+}

@@ -1,0 +1,198 @@
+internal import PrefetchCore
+internal import PrefetchCrypto
+internal import PrefetchDocuments
+
+/// npm's lock file, package-lock.json or npm-shrinkwrap.json, of any of its three versions.
+enum PackageLock {
+  static func read(_ bytes: RawSpan, source: ManifestSource) throws(Failure) -> Manifest {
+    let root = try NativeManifest.parse(unsafe bytes.withUnsafeBytes { unsafe Array($0) })
+    var reader = PackageLockReader(
+      rules: source.rules,
+      platforms: try PlatformFilter(source.rules)
+    )
+    switch root["lockfileVersion"]?.integer {
+    case 1: try reader.readTree(root)
+    case 2, 3: try reader.readPackages(root)
+    case nil:
+      throw NativeManifest.invalid(
+        "`lockfileVersion` is missing; a package-lock has 1, 2 or 3 there",
+        at: root.location
+      )
+    case .some(let version):
+      throw NativeManifest.invalid(
+        "`lockfileVersion` is \(version); 1, 2 and 3 are read",
+        at: root["lockfileVersion"]?.location
+      )
+    }
+    return try reader.finished()
+  }
+}
+
+private struct PackageLockReader {
+  let rules: ManifestRules
+  let platforms: PlatformFilter
+  private var draft = ManifestDraft()
+  private var omitted: Set<String>
+
+  init(rules: ManifestRules, platforms: PlatformFilter) {
+    self.rules = rules
+    self.platforms = platforms
+    omitted = Set(rules.omitted.map { $0.lowercased() })
+  }
+
+  consuming func finished() throws(Failure) -> Manifest {
+    try draft.finished()
+  }
+
+  // MARK: Versions 2 and 3
+
+  mutating func readPackages(_ root: Node) throws(Failure) {
+    guard let packages = root["packages"]?.mapping else {
+      throw NativeManifest.invalid(
+        "`packages` must be a mapping of folders to packages",
+        at: root["packages"]?.location ?? root.location
+      )
+    }
+    for entry in packages where !entry.key.isEmpty {
+      guard entry.value.mapping != nil else {
+        throw NativeManifest.invalid(
+          "`\(entry.key)` must be a mapping, not \(entry.value.kindName)",
+          at: entry.value.location
+        )
+      }
+      // Folders of workspaces are not packages that were fetched from anywhere.
+      guard let name = entry.key.range(ofLast: "node_modules/") else {
+        if entry.value["resolved"] == nil { continue }
+        read(entry.value, name: entry.key)
+        continue
+      }
+      read(entry.value, name: String(entry.key[name...]))
+    }
+  }
+
+  // MARK: Version 1
+
+  /// Nested as deep as the document may be.
+  mutating func readTree(_ node: Node) throws(Failure) {
+    guard let dependencies = node.member("dependencies") else { return }
+    guard let entries = dependencies.mapping else {
+      throw NativeManifest.invalid(
+        "`dependencies` must be a mapping of names to packages",
+        at: dependencies.location
+      )
+    }
+    for entry in entries {
+      guard entry.value.mapping != nil else {
+        throw NativeManifest.invalid(
+          "`\(entry.key)` must be a mapping, not \(entry.value.kindName)",
+          at: entry.value.location
+        )
+      }
+      read(entry.value, name: entry.key)
+      try readTree(entry.value)
+    }
+  }
+
+  // MARK: Packages
+
+  private mutating func read(_ node: Node, name: String) {
+    if node.flag("link") || node.flag("inBundle") || node.flag("bundled") {
+      return draft.leaveOut("links and bundled packages, which have no file", isMissed: false)
+    }
+    guard !isOmitted(node), isForPlatform(node) else { return }
+    let version = node.member("version")?.text
+    // A package from anywhere but a registry has its place in `version` in old files.
+    let isPlace = version?.contains(":") == true
+    let place = node.member("resolved") ?? (isPlace ? node.member("version") : nil)
+    guard let place, let text = place.text else {
+      return draft.leaveOut("packages without `resolved`")
+    }
+    guard text.lowercased().hasPrefix("http:") || text.lowercased().hasPrefix("https:") else {
+      return draft.leaveOut("packages from git or local files")
+    }
+    let name = node.member("name")?.text ?? name
+    let id = isPlace || version == nil ? nil : "\(name)@\(version ?? "")"
+    do throws(Failure) {
+      draft.add(try entry(node, name: name, text), named: id)
+    } catch {
+      draft.reject(text, id: id, error)
+    }
+  }
+
+  private func entry(
+    _ node: Node,
+    name: String,
+    _ text: String
+  ) throws(Failure) -> ManifestEntry {
+    var entry = ManifestEntry(url: try url(text))
+    entry.lifetime = .immutable
+    entry.path = Self.fileName(entry.url, of: name)
+    guard let integrity = node.member("integrity") else { return entry }
+    do throws(Integrity.Fault) {
+      entry.digests = try Integrity.expectedDigests(in: integrity.text ?? "")
+    } catch {
+      throw NativeManifest.invalid("`integrity` \(error)", at: integrity.location)
+    }
+    return entry
+  }
+
+  private func url(_ text: String) throws(Failure) -> WebURL {
+    do {
+      let url = try WebURL(text)
+      guard url.host == "registry.npmjs.org", let registry = rules.npmRegistry else { return url }
+      let folder = registry.path.hasSuffix("/") ? registry.path.dropLast() : registry.path[...]
+      return try registry.resolving(folder + url.path + (url.query.map { "?\($0)" } ?? ""))
+    } catch {
+      throw Failure(.badURL, "it \(error)")
+    }
+  }
+
+  /// Packages of several scopes may have files of one name; `npm pack` puts the scope before it.
+  private static func fileName(_ url: WebURL, of name: String) -> String? {
+    guard let file = FileName.last(of: url) else { return nil }
+    guard name.hasPrefix("@"), let slash = name.firstIndex(of: "/") else { return file }
+    let full = "\(name[name.index(after: name.startIndex)..<slash])-\(file)"
+    return FileName.isSafe(full) ? full : file
+  }
+
+  /// As npm decides; what is needed for development and optionally is left only where both are.
+  private func isOmitted(_ node: Node) -> Bool {
+    for kind in ["dev", "optional", "peer"] where omitted.contains(kind) && node.flag(kind) {
+      return true
+    }
+    return node.flag("devOptional") && omitted.isSuperset(of: ["dev", "optional"])
+  }
+
+  private func isForPlatform(_ node: Node) -> Bool {
+    platforms.admits(
+      systems: node.words("os"),
+      processors: node.words("cpu"),
+      libraries: node.words("libc")
+    )
+  }
+}
+
+extension Node {
+  fileprivate func flag(_ key: String) -> Bool {
+    self[key]?.scalar == Scalar("true", kind: .boolean)
+  }
+
+  /// A text or a list of such.
+  fileprivate func words(_ key: String) -> [String] {
+    guard let node = member(key) else { return [] }
+    return node.text.map { [$0] } ?? node.sequence?.compactMap(\.text) ?? []
+  }
+}
+
+extension String {
+  /// Where what follows the last occurrence begins.
+  fileprivate func range(ofLast word: String) -> String.Index? {
+    var found: String.Index?
+    var place = startIndex
+    while place < endIndex {
+      if self[place...].hasPrefix(word) { found = index(place, offsetBy: word.count) }
+      formIndex(after: &place)
+    }
+    return found
+  }
+}

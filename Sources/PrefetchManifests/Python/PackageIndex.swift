@@ -1,0 +1,162 @@
+internal import PrefetchCore
+internal import PrefetchDocuments
+
+/// What a package index has of one project: JSON (PEP 691), or HTML as all indexes have it (PEP 503).
+enum PackageIndex {
+  static func read(_ bytes: RawSpan, source: ManifestSource) throws(Failure) -> Manifest {
+    let platforms = try PlatformFilter(source.rules)
+    let content = unsafe bytes.withUnsafeBytes { unsafe Array($0) }
+    let isJSON = content.first { !" \t\r\n\u{FEFF}".utf8.contains($0) } == UInt8(ascii: "{")
+    let listing =
+      isJSON
+      ? try PackageListing(json: content, source: source)
+      : try PackageListing(html: content, source: source)
+    var draft = ManifestDraft()
+    for (text, failure) in listing.rejected { draft.reject(text, failure) }
+    if case .packageIndex(let wish) = source.part {
+      let chosen = try choose(listing.files, for: wish, platforms, draft: &draft)
+      try add(chosen, to: &draft)
+    } else {
+      try add(PythonFile.chosen(listing.files, for: platforms), to: &draft)
+    }
+    return try draft.finished()
+  }
+
+  /// The files that the requirement admits; that there are none is told of the requirement.
+  private static func choose(
+    _ files: [PythonFile],
+    for wish: PackageWish,
+    _ platforms: PlatformFilter,
+    draft: inout ManifestDraft
+  ) throws(Failure) -> [PythonFile] {
+    let admitted = files.compactMap { file -> PythonFile? in
+      let shared = file.digests.filter { wish.digests.contains($0) }
+      // Its name is what pip goes by, so it must be one of this project.
+      guard !shared.isEmpty, WheelName(file.name).map({ $0.project == wish.project }) ?? true
+      else { return nil }
+      var file = file
+      file.digests = shared
+      return file
+    }
+    let chosen = PythonFile.chosen(admitted, for: platforms)
+    guard chosen.isEmpty else { return chosen }
+    let subject = "\(wish.project)==\(wish.version)"
+    let message =
+      admitted.isEmpty
+      ? "none of the \(files.count) files of `\(wish.project)` in the index has a declared digest"
+      : "of the files in the index that have a declared digest, \(admitted.count), none is for a "
+        + "platform that is wanted"
+    draft.reject(subject, id: subject, Failure(.notFound, message))
+    return []
+  }
+
+  private static func add(_ files: [PythonFile], to draft: inout ManifestDraft) throws(Failure) {
+    for file in files {
+      do throws(Failure) {
+        draft.add(try file.entry(), named: file.name)
+      } catch {
+        draft.reject(file.url.string, id: file.name, error)
+      }
+    }
+  }
+}
+
+/// The files of a project as its page in an index names them.
+struct PackageListing {
+  private(set) var files: [PythonFile] = []
+  private(set) var rejected: [(url: String, failure: Failure)] = []
+
+  // MARK: JSON
+
+  init(json content: [UInt8], source: ManifestSource) throws(Failure) {
+    let root = try NativeManifest.parse(content)
+    try Self.check(root["meta"]?["api-version"], in: root)
+    guard let nodes = root["files"]?.sequence else {
+      throw NativeManifest.invalid("`files` must be a list of files", at: root.location)
+    }
+    for node in nodes {
+      do throws(Failure) {
+        files.append(try Self.file(node, source: source))
+      } catch {
+        rejected.append((node.member("url")?.text ?? "", error))
+      }
+    }
+  }
+
+  private static func check(_ node: Node?, in root: Node) throws(Failure) {
+    guard let node, let version = node.text else {
+      throw NativeManifest.invalid(
+        "`meta.api-version` is missing; an index says `1.0` or later there",
+        at: root.location
+      )
+    }
+    try check(version, at: node.location)
+  }
+
+  private static func check(_ version: String, at location: SourceLocation?) throws(Failure) {
+    guard version == "1" || version.hasPrefix("1.") else {
+      throw NativeManifest.invalid(
+        "the index speaks version \(version) of its format; this program reads version 1",
+        at: location
+      )
+    }
+  }
+
+  private static func file(_ node: Node, source: ManifestSource) throws(Failure) -> PythonFile {
+    guard let text = node.member("url")?.text else {
+      throw NativeManifest.invalid("a file has a `url`", at: node.location)
+    }
+    let url = try source.url(text)
+    guard let digests = ManifestDraft.digests(node["hashes"]) else {
+      throw NativeManifest.invalid(
+        "`hashes` holds a digest that is none of its function",
+        at: node["hashes"]?.location
+      )
+    }
+    guard let name = node.member("filename")?.text ?? FileName.last(of: url) else {
+      throw NativeManifest.invalid("a file has a `filename`", at: node.location)
+    }
+    var file = PythonFile(name: name, url: url, digests: digests)
+    file.size = node.member("size")?.integer.flatMap { $0 >= 0 ? $0 : nil }
+    file.published = node.member("upload-time")?.text.flatMap { Timestamp.parse($0) }
+    return file
+  }
+
+  // MARK: HTML
+
+  init(html content: [UInt8], source: ManifestSource) throws(Failure) {
+    var base = source.base
+    var anchor: [String: String]?
+    for token in HTMLTokens(content) {
+      switch token {
+      case .tag("base", let attributes):
+        if let reference = attributes["href"] {
+          base = (try? source.base?.resolving(reference)) ?? (try? WebURL(reference)) ?? base
+        }
+      case .tag("meta", let attributes) where attributes["name"] == "pypi:repository-version":
+        try Self.check(attributes["content"] ?? "", at: nil)
+      case .tag("a", let attributes): anchor = attributes
+      case .text(let text):
+        guard let attributes = anchor else { continue }
+        anchor = nil
+        add(attributes, text: text, base: base)
+      case .tag: continue
+      }
+    }
+  }
+
+  private mutating func add(_ attributes: [String: String], text: String, base: WebURL?) {
+    guard let reference = attributes["href"] else { return }
+    guard let url = try? base?.resolving(reference) ?? WebURL(reference) else {
+      rejected.append(
+        (reference, Failure(.badURL, "the index names it, and it is no URL to fetch"))
+      )
+      return
+    }
+    let written = String(Requirement.trimmed(text[...]))
+    // What stands between the tags is the name; not all indexes keep to that.
+    let name = written.contains(" ") || written.isEmpty ? FileName.last(of: url) : written
+    guard let name, let digests = Requirement.fragmentDigests(reference) else { return }
+    files.append(PythonFile(name: name, url: url, digests: digests))
+  }
+}

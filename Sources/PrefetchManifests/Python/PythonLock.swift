@@ -1,0 +1,159 @@
+internal import PrefetchCore
+internal import PrefetchDocuments
+
+/// pylock.toml, the lock file of Python packages (PEP 751).
+enum PythonLock {
+  static func read(_ bytes: RawSpan, source: ManifestSource) throws(Failure) -> Manifest {
+    let root = try LockDocument.read(bytes)
+    try check(root)
+    var reader = PythonLockReader(source: source, platforms: try PlatformFilter(source.rules))
+    for package in try packages(of: root) { reader.read(package) }
+    return try reader.finished()
+  }
+
+  private static func check(_ root: Node) throws(Failure) {
+    guard let node = root["lock-version"] else {
+      throw NativeManifest.invalid(
+        "`lock-version` is missing; a pylock.toml says `lock-version = \"1.0\"`",
+        at: root.location
+      )
+    }
+    let version = node.text ?? node.kindName
+    guard version == "1" || version.hasPrefix("1.") else {
+      throw NativeManifest.invalid(
+        "`lock-version` is \(version); this program reads version 1",
+        at: node.location
+      )
+    }
+  }
+
+  private static func packages(of root: Node) throws(Failure) -> [Node] {
+    guard let node = root["packages"] else { return [] }
+    guard let packages = node.sequence else {
+      throw NativeManifest.invalid(
+        "`packages` must be a list of tables, `[[packages]]`, not \(node.kindName)",
+        at: node.location
+      )
+    }
+    return packages
+  }
+}
+
+/// A lock file in TOML as a tree.
+enum LockDocument {
+  static func read(_ bytes: RawSpan) throws(Failure) -> Node {
+    var limits = DocumentReader.Limits()
+    limits.bytes = .max
+    limits.depth = NativeManifest.maximumDepth
+    limits.nodes = maximumNodes
+    let content = unsafe bytes.withUnsafeBytes { unsafe Array($0) }
+    let reading = DocumentReader.read(content, source: "manifest", syntax: .toml, limits: limits)
+    if let problem = reading.diagnostics.first(where: { $0.severity == .error }) {
+      throw NativeManifest.invalid(problem.message, at: problem.location)
+    }
+    guard let root = reading.node else { throw Failure(.manifestInvalid, "it is empty") }
+    return root
+  }
+
+  /// A package has some ten values, and no project ten million of them.
+  private static let maximumNodes = 10_000_000
+}
+
+private struct PythonLockReader {
+  private let source: ManifestSource
+  private let platforms: PlatformFilter
+  private var draft = ManifestDraft()
+
+  init(source: ManifestSource, platforms: PlatformFilter) {
+    self.source = source
+    self.platforms = platforms
+  }
+
+  consuming func finished() throws(Failure) -> Manifest {
+    try draft.finished()
+  }
+
+  mutating func read(_ package: Node) {
+    let name = package.member("name")?.text ?? ""
+    guard package.mapping != nil, !name.isEmpty else {
+      return draft.reject(
+        name,
+        NativeManifest.invalid("a package is a table with a `name`", at: package.location)
+      )
+    }
+    guard isWanted(package) else { return }
+    let file = package.member("archive") ?? package.member("sdist")
+    let wheels = package.member("wheels")?.sequence ?? []
+    guard !wheels.isEmpty || file != nil else {
+      return draft.leaveOut("packages from version control or local folders")
+    }
+    var files: [PythonFile] = []
+    for node in (file.map { [$0] } ?? []) + wheels {
+      do throws(Failure) {
+        if let file = try self.file(node) { files.append(file) }
+      } catch {
+        draft.reject(node.member("url")?.text ?? name, id: name, error)
+      }
+    }
+    let chosen = PythonFile.chosen(files, for: platforms)
+    if chosen.isEmpty, !files.isEmpty {
+      let message = "none of its \(files.count) files is for a platform that is wanted"
+      draft.reject(name, id: name, NativeManifest.invalid(message, at: package.location))
+    }
+    for file in chosen {
+      do throws(Failure) {
+        draft.add(try file.entry(), named: file.name)
+      } catch {
+        draft.reject(file.url.string, id: file.name, error)
+      }
+    }
+  }
+
+  private func isWanted(_ package: Node) -> Bool {
+    if let marker = package.member("marker")?.text, !Marker.mayHold(marker, on: platforms) {
+      return false
+    }
+    guard let demand = package.member("requires-python")?.text, !platforms.pythons.isEmpty else {
+      return true
+    }
+    return platforms.pythons.contains { PythonVersions.satisfies(demand, minor: $0) != false }
+  }
+
+  /// Nil for a file that is not on any server.
+  private mutating func file(_ node: Node) throws(Failure) -> PythonFile? {
+    guard let place = node.member("url"), let text = place.text else {
+      guard node.member("path") != nil else {
+        throw NativeManifest.invalid("a file has a `url` or a `path`", at: node.location)
+      }
+      draft.leaveOut("files that lie beside the lock file")
+      return nil
+    }
+    let url: WebURL
+    do {
+      url = try WebURL(text)
+    } catch {
+      throw Failure(.badURL, "it \(error)")
+    }
+    guard let name = node.member("name")?.text ?? FileName.last(of: url) else {
+      throw NativeManifest.invalid(
+        "the file has no `name`, and its URL ends in none",
+        at: node.location
+      )
+    }
+    guard let digests = ManifestDraft.digests(node["hashes"]) else {
+      throw NativeManifest.invalid(
+        "`hashes` holds a digest that is none of its function",
+        at: node["hashes"]?.location
+      )
+    }
+    var file = PythonFile(name: name, url: url, digests: digests)
+    if let size = node.member("size") {
+      guard let bytes = size.integer, bytes >= 0 else {
+        throw NativeManifest.invalid("`size` must be a number of bytes", at: size.location)
+      }
+      file.size = bytes
+    }
+    file.published = node.member("upload-time")?.text.flatMap { Timestamp.parse($0) }
+    return file
+  }
+}

@@ -1,0 +1,162 @@
+internal import PrefetchCore
+
+/// pip's requirements files, of which those lines are taken that say exactly which files they mean.
+enum Requirements {
+  static func read(_ bytes: RawSpan, source: ManifestSource) throws(Failure) -> Manifest {
+    var reader = RequirementsReader(
+      rules: source.rules,
+      platforms: try PlatformFilter(source.rules)
+    )
+    for line in try logicalLines(bytes) { try reader.read(line) }
+    return try reader.finished()
+  }
+
+  /// Lines joined where a backslash ends them, without comments and blanks around them; each has the
+  /// number of its first.
+  private static func logicalLines(_ bytes: RawSpan) throws(Failure) -> [LockLines.Line] {
+    var lines: [LockLines.Line] = []
+    var open: LockLines.Line?
+    for line in try LockLines(bytes) {
+      let isComment = line.text.drop(while: \.isWhitespace).first == "#"
+      let goesOn = !isComment && line.text.hasSuffix("\\")
+      let text = goesOn ? line.text.dropLast() : line.text[...]
+      if open == nil { open = LockLines.Line(number: line.number, text: "") }
+      open?.text += isComment ? " \(text)" : String(text)
+      guard !goesOn, let whole = open else { continue }
+      lines.append(whole)
+      open = nil
+    }
+    if let open { lines.append(open) }
+    return lines.compactMap { line in
+      let text = withoutComment(line.text)
+      return text.allSatisfy(\.isWhitespace)
+        ? nil : LockLines.Line(number: line.number, text: text)
+    }
+  }
+
+  /// A `#` begins a comment only after a blank, since URLs have some of their own.
+  private static func withoutComment(_ text: String) -> String {
+    var isAfterBlank = true
+    for place in text.indices {
+      if isAfterBlank, text[place] == "#" { return String(text[..<place]) }
+      isAfterBlank = text[place].isWhitespace
+    }
+    return text
+  }
+}
+
+private struct RequirementsReader {
+  private let platforms: PlatformFilter
+  private let configuredIndex: WebURL?
+  private var index: WebURL?
+  private var draft = ManifestDraft()
+  private var requirements: [(line: LockLines.Line, requirement: Requirement)] = []
+
+  init(rules: ManifestRules, platforms: PlatformFilter) {
+    self.platforms = platforms
+    configuredIndex = rules.pipIndex
+  }
+
+  mutating func read(_ line: LockLines.Line) throws(Failure) {
+    let text = Requirement.trimmed(line.text[...])
+    if text.hasPrefix("-") { return try readOption(text, line) }
+    switch Requirement.read(text) {
+    case .success(let requirement): requirements.append((line, requirement))
+    case .failure(let complaint):
+      draft.reject(complaint.subject, id: complaint.subject, line.invalid(complaint.message))
+    }
+  }
+
+  // MARK: Options
+
+  private mutating func readOption(_ text: Substring, _ line: LockLines.Line) throws(Failure) {
+    let name = text.prefix { !$0.isWhitespace && $0 != "=" }
+    let value = Requirement.trimmed(
+      text[name.endIndex...].drop { $0.isWhitespace }.drop { $0 == "=" }
+    )
+    switch name {
+    case "-r", "--requirement":
+      throw line.invalid(
+        "`\(text)` names another file; put all requirements into one, "
+          + "or make a segment of each file"
+      )
+    case "-i", "--index-url": try setIndex(String(value), line)
+    case "-e", "--editable": draft.leaveOut("packages from local folders")
+    case "--require-hashes", "--prefer-binary", "--pre", "--trusted-host", "--no-binary",
+      "--only-binary", "--use-feature":
+      // None of them makes other files of exact requirements with digests.
+      break
+    case _ where name.hasPrefix("-r") || name.hasPrefix("-i"):
+      // Short options may stand right before their values.
+      let rest = name.dropFirst(2)
+      try readOption("\(name.prefix(2)) \(rest)", line)
+    default:
+      draft.warn("`\(name)` is passed over", at: line.location)
+    }
+  }
+
+  private mutating func setIndex(_ text: String, _ line: LockLines.Line) throws(Failure) {
+    guard configuredIndex == nil else { return }
+    guard !text.contains("${") else {
+      throw line.invalid("`${…}` in it is not replaced; say with `pip.index` which index is meant")
+    }
+    do {
+      index = try WebURL(text)
+    } catch {
+      throw line.invalid("the address of the index \(error)")
+    }
+  }
+
+  // MARK: Requirements
+
+  /// The last word about the index counts for all.
+  consuming func finished() throws(Failure) -> Manifest {
+    let index = try WebURL.known(configuredIndex ?? self.index, orElse: "https://pypi.org/simple")
+    for (line, requirement) in requirements { add(requirement, line, index) }
+    return try draft.finished()
+  }
+
+  private mutating func add(
+    _ requirement: Requirement,
+    _ line: LockLines.Line,
+    _ index: WebURL
+  ) {
+    if let marker = requirement.marker, !Marker.mayHold(marker, on: platforms) { return }
+    do throws(Failure) {
+      switch requirement.place {
+      case .elsewhere: draft.leaveOut("packages from version control or local files")
+      case .file(let url):
+        guard let name = FileName.last(of: url) else {
+          throw line.invalid("its URL ends in no file name")
+        }
+        let file = PythonFile(name: name, url: url, digests: requirement.digests)
+        draft.add(try file.entry(), named: name)
+      case .index(let project, let version):
+        let wish = PackageWish(
+          project: project,
+          version: version,
+          digests: requirement.digests
+        )
+        let folder = index.path.hasSuffix("/") ? index.path : index.path + "/"
+        do {
+          let url = try index.resolving("\(folder)\(project)/")
+          draft.add(ManifestPart(url: url, kind: .packageIndex(wish), accept: Self.accepted))
+        } catch {
+          throw Failure(.badURL, "its page in the index \(error)")
+        }
+      }
+    } catch {
+      draft.reject(requirement.subject, id: requirement.subject, error)
+    }
+  }
+
+  private static let accepted =
+    "application/vnd.pypi.simple.v1+json, application/vnd.pypi.simple.v1+html;q=0.2, "
+    + "text/html;q=0.01"
+}
+
+extension LockLines.Line {
+  var location: SourceLocation {
+    SourceLocation(file: "manifest", line: number, column: 1)
+  }
+}

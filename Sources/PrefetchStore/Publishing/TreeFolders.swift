@@ -1,0 +1,91 @@
+internal import Glibc
+internal import PrefetchCore
+
+/// The folders of one tree, opened component by component, so that no link on the way is followed.
+final class TreeFolders {
+  let root: Folder
+  private let record: TreeRecord
+  private let tree: TreeRecord.Tree
+  /// The last chain of folders, since names come in the order of their folders as a rule.
+  private var chain: [(name: Substring, folder: Folder)] = []
+
+  init(_ root: Folder, record: TreeRecord, tree: TreeRecord.Tree) {
+    self.root = root
+    self.record = record
+    self.tree = tree
+  }
+
+  /// A name of the tree as the folder that it is in and what it is called there.
+  static func split(_ name: String) -> (folder: Substring, leaf: String) {
+    guard let slash = name.lastIndex(of: "/") else { return ("", name) }
+    return (name[..<slash], String(name[name.index(after: slash)...]))
+  }
+
+  /// Makes what is missing; a file of ours that is in the way goes.
+  func making(_ path: Substring) throws(Failure) -> Folder {
+    guard let folder = try open(path, isMaking: true) else {
+      throw .system(ENOENT, "create", "\(root.path)/\(path)")
+    }
+    return folder
+  }
+
+  /// Nil where it is missing, or is no folder.
+  func existing(_ path: Substring) throws(Failure) -> Folder? {
+    try open(path, isMaking: false)
+  }
+
+  func forgetChain() {
+    chain = []
+  }
+
+  private func open(_ path: Substring, isMaking: Bool) throws(Failure) -> Folder? {
+    let components = path.split(separator: "/")
+    var depth = 0
+    while depth < min(chain.count, components.count), chain[depth].name == components[depth] {
+      depth += 1
+    }
+    chain.removeSubrange(depth...)
+    var folder = chain.last?.folder ?? root
+    for component in components[depth...] {
+      let place = components[..<(chain.count + 1)].joined(separator: "/")
+      guard let next = try step(String(component), in: folder, place, isMaking: isMaking) else {
+        return nil
+      }
+      chain.append((component, next))
+      folder = next
+    }
+    return folder
+  }
+
+  private func step(
+    _ name: String,
+    in folder: Folder,
+    _ place: String,
+    isMaking: Bool
+  ) throws(Failure) -> Folder? {
+    guard let status = try folder.status(of: name) else {
+      return isMaking ? try make(name, in: folder, place) : nil
+    }
+    if status.kind == .folder, let next = try folder.folder(name) { return next }
+    guard isMaking else { return nil }
+    let isOurs = try record.rows(place, of: tree).contains { $0.identity == FileIdentity(status) }
+    if isOurs, status.kind == .file {
+      try folder.remove(name)
+      return try make(name, in: folder, place)
+    }
+    if status.kind == .link {
+      throw Failure(
+        .unsafeName,
+        "`\(folder.path(of: name))` is a symbolic link, and what it leads to is not the tree's"
+      )
+    }
+    throw TreeFilling.foreign(folder.path(of: name), "it stands where a folder has to be")
+  }
+
+  private func make(_ name: String, in folder: Folder, _ place: String) throws(Failure) -> Folder {
+    try record.addFolder(place, to: tree)
+    let (made, isNew) = try folder.makingFolder(name)
+    if !isNew { try record.removeFolder(place, of: tree) }
+    return made
+  }
+}

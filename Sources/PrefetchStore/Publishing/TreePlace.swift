@@ -1,0 +1,92 @@
+internal import Glibc
+internal import PrefetchCore
+
+/// Where a tree is: a name in a folder that the user chose, links on the way to it included.
+struct TreePlace {
+  let parent: Folder
+  let name: String
+  private let path: String
+
+  private static func split(_ path: String) throws(Failure) -> (parent: String, name: String) {
+    let components = path.split(separator: "/")
+    guard let last = components.last, path.hasPrefix("/") else {
+      throw Failure(.disk, "`\(path)` cannot be the folder of a published tree")
+    }
+    return ("/" + components.dropLast().joined(separator: "/"), String(last))
+  }
+
+  static func making(_ path: String) throws(Failure) -> TreePlace {
+    let (parent, name) = try split(path)
+    return TreePlace(parent: try Folder.making(parent), name: name, path: path)
+  }
+
+  static func existing(_ path: String) throws(Failure) -> TreePlace? {
+    let (parentPath, name) = try split(path)
+    guard let parent = try Folder(at: parentPath) else { return nil }
+    return TreePlace(parent: parent, name: name, path: path)
+  }
+
+  private init(parent: Folder, name: String, path: String) {
+    self.parent = parent
+    self.name = name
+    self.path = path
+  }
+
+  /// The folder of a tree that is worked on in its place.
+  func makingRoot() throws(Failure) -> (Folder, isNew: Bool) {
+    if try parent.status(of: name)?.kind == .link {
+      throw Failure(
+        .disk,
+        "`\(path)` is a symbolic link, which is not followed; name the folder itself"
+      )
+    }
+    return try parent.makingFolder(name)
+  }
+
+  // MARK: Generations
+
+  private var generationsName: String { name + ".generations" }
+
+  func makingGenerations() throws(Failure) -> Folder {
+    try parent.makingFolder(generationsName).0
+  }
+
+  /// The one that the link at the tree's name leads to; nil for everything else that is there.
+  var standingGeneration: Int? {
+    var buffer = [UInt8](repeating: 0, count: 512)
+    let count = unsafe buffer.withUnsafeMutableBytes { bytes in
+      guard let start = bytes.baseAddress else { return 0 }
+      return unsafe readlinkat(parent.number, name, start, bytes.count)
+    }
+    guard count > 0 else { return nil }
+    let target = String(decoding: buffer[..<count], as: UTF8.self)
+    guard target.hasPrefix(generationsName + "/") else { return nil }
+    return Int(target.dropFirst(generationsName.count + 1))
+  }
+
+  /// Lets the name lead to this generation, in one rename.
+  func stand(_ generation: Int, _ generations: Folder) throws(Failure) {
+    if let status = try parent.status(of: name) {
+      if status.kind == .folder {
+        guard (try? parent.removeFolder(name)) != nil else {
+          throw foreign("a folder that is not empty")
+        }
+      } else if status.kind != .link || standingGeneration == nil {
+        throw foreign("not prefetch's")
+      }
+    }
+    let draft = TreeName.temporaryPrefix + "switch"
+    try generations.remove(draft)
+    try SystemCall.require("create", generations.path(of: draft)) {
+      unsafe symlinkat("\(generationsName)/\(generation)", generations.number, draft)
+    }
+    try generations.rename(draft, to: name, in: parent)
+  }
+
+  private func foreign(_ what: String) -> Failure {
+    Failure(
+      .failed,
+      "`\(path)` is \(what), and an atomic tree needs the name for a link; move it away"
+    )
+  }
+}

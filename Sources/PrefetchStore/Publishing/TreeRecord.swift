@@ -1,0 +1,300 @@
+internal import PrefetchCore
+
+/// By what a file is known again: changed bytes change the time, another file has another number.
+struct FileIdentity: Hashable {
+  var inode: UInt64
+  var size: Int64
+  var modified: Int64
+
+  init(_ status: FileStatus) {
+    inode = status.inode
+    size = status.size
+    modified = status.modified
+  }
+
+  init(inode: UInt64, size: Int64, modified: Int64) {
+    self.inode = inode
+    self.size = size
+    self.modified = modified
+  }
+}
+
+/// What is remembered of published trees: without it no file in them counts as prefetch's own.
+final class TreeRecord {
+  struct Publication {
+    var number: Int64
+    /// Of an atomic tree, the generation that stands; zero for none.
+    var current: Int
+    /// Whether it went back, and waits for the next `publish`.
+    var isHeld: Bool
+  }
+
+  struct Tree {
+    var number: Int64
+    var generation: Int
+    var link: String
+    /// Of its folder.
+    var inode: UInt64
+    /// Of the plan that it is equal to; nil while it is worked on, and after troubles.
+    var mark: UInt64?
+  }
+
+  struct Row {
+    var number: Int64
+    var path: String
+    var digest: ContentDigest
+    var identity: FileIdentity
+  }
+
+  private let database: Database
+  private var kept: [String: Kept] = [:]
+
+  init(_ state: StateStore) {
+    database = state.database
+  }
+
+  func transaction(_ body: () throws(Failure) -> Void) throws(Failure) {
+    try database.execute("BEGIN IMMEDIATE")
+    do throws(Failure) {
+      try body()
+      try database.execute("COMMIT")
+    } catch {
+      database.rollBack()
+      throw error
+    }
+  }
+
+  /// A statement that is used again and again.
+  private final class Kept {
+    let statement: Statement
+
+    init(_ statement: consuming Statement) {
+      self.statement = statement
+    }
+  }
+
+  private func statement(_ text: String) throws(Failure) -> Kept {
+    if let known = kept[text] {
+      known.statement.reset()
+      return known
+    }
+    let made = Kept(try database.prepare(text))
+    kept[text] = made
+    return made
+  }
+
+  func publication(of key: SegmentKey, folder: String) throws(Failure) -> Publication? {
+    let row = try statement(
+      """
+      SELECT publication, current, is_held FROM publications
+      WHERE identity=?1 AND segment=?2 AND dir=?3
+      """
+    )
+    try row.statement.bind(1, key.identity)
+    try row.statement.bind(2, key.name)
+    try row.statement.bind(3, folder)
+    defer { row.statement.reset() }
+    guard try row.statement.step() else { return nil }
+    return Publication(
+      number: row.statement.number(0),
+      current: Int(row.statement.number(1)),
+      isHeld: row.statement.flag(2)
+    )
+  }
+
+  func making(_ key: SegmentKey, folder: String) throws(Failure) -> Publication {
+    if let known = try publication(of: key, folder: folder) { return known }
+    let row = try statement("INSERT INTO publications (identity, segment, dir) VALUES (?1, ?2, ?3)")
+    try row.statement.bind(1, key.identity)
+    try row.statement.bind(2, key.name)
+    try row.statement.bind(3, folder)
+    try row.statement.run()
+    return Publication(number: database.lastInsertedRow, current: 0, isHeld: false)
+  }
+
+  func set(_ publication: Publication) throws(Failure) {
+    let row = try statement(
+      "UPDATE publications SET current=?2, is_held=?3 WHERE publication=?1"
+    )
+    try row.statement.bind(1, publication.number)
+    try row.statement.bind(2, publication.current)
+    try row.statement.bind(3, publication.isHeld)
+    try row.statement.run()
+  }
+
+  // MARK: Trees
+
+  /// In the order of their generations.
+  func trees(of publication: Publication) throws(Failure) -> [Tree] {
+    let row = try statement(
+      """
+      SELECT tree, generation, link, inode, mark FROM published_trees
+      WHERE publication=?1 ORDER BY generation
+      """
+    )
+    try row.statement.bind(1, publication.number)
+    defer { row.statement.reset() }
+    var trees: [Tree] = []
+    while try row.statement.step() {
+      trees.append(
+        Tree(
+          number: row.statement.number(0),
+          generation: Int(row.statement.number(1)),
+          link: row.statement.text(2),
+          inode: UInt64(bitPattern: row.statement.number(3)),
+          mark: row.statement.optionalNumber(4).map { UInt64(bitPattern: $0) }
+        )
+      )
+    }
+    return trees
+  }
+
+  func makeTree(
+    _ generation: Int,
+    of publication: Publication,
+    link: String,
+    inode: UInt64
+  ) throws(Failure) -> Tree {
+    let row = try statement(
+      "INSERT INTO published_trees (publication, generation, link, inode) VALUES (?1, ?2, ?3, ?4)"
+    )
+    try row.statement.bind(1, publication.number)
+    try row.statement.bind(2, generation)
+    try row.statement.bind(3, link)
+    try row.statement.bind(4, Int64(bitPattern: inode))
+    try row.statement.run()
+    return Tree(
+      number: database.lastInsertedRow,
+      generation: generation,
+      link: link,
+      inode: inode,
+      mark: nil
+    )
+  }
+
+  func set(_ tree: Tree) throws(Failure) {
+    let row = try statement("UPDATE published_trees SET link=?2, inode=?3, mark=?4 WHERE tree=?1")
+    try row.statement.bind(1, tree.number)
+    try row.statement.bind(2, tree.link)
+    try row.statement.bind(3, Int64(bitPattern: tree.inode))
+    try row.statement.bind(4, tree.mark.map { Int64(bitPattern: $0) })
+    try row.statement.run()
+  }
+
+  /// Forgets its files, and with `isGone` the tree itself.
+  func forget(_ tree: Tree, isGone: Bool) throws(Failure) {
+    try transaction { () throws(Failure) in
+      var tables = ["published_files", "published_folders"]
+      if isGone { tables.append("published_trees") }
+      for table in tables {
+        let row = try statement("DELETE FROM \(table) WHERE tree=?1")
+        try row.statement.bind(1, tree.number)
+        try row.statement.run()
+      }
+    }
+  }
+
+  // MARK: Files
+
+  /// Usually none or one.
+  func rows(_ path: String, of tree: Tree) throws(Failure) -> [Row] {
+    let row = try statement(
+      """
+      SELECT file, path, digest, inode, size, modified FROM published_files
+      WHERE tree=?1 AND path=?2
+      """
+    )
+    try row.statement.bind(1, tree.number)
+    try row.statement.bind(2, path)
+    defer { row.statement.reset() }
+    var rows: [Row] = []
+    while try row.statement.step() { rows.append(Self.read(row.statement)) }
+    return rows
+  }
+
+  /// The next rows after a number, so that millions need not be held at once.
+  func rows(of tree: Tree, after number: Int64) throws(Failure) -> [Row] {
+    let row = try statement(
+      """
+      SELECT file, path, digest, inode, size, modified FROM published_files
+      WHERE file>?2 AND tree=?1 ORDER BY file LIMIT 4096
+      """
+    )
+    try row.statement.bind(1, tree.number)
+    try row.statement.bind(2, number)
+    defer { row.statement.reset() }
+    var rows: [Row] = []
+    while try row.statement.step() { rows.append(Self.read(row.statement)) }
+    return rows
+  }
+
+  private static func read(_ row: borrowing Statement) -> Row {
+    Row(
+      number: row.number(0),
+      path: row.text(1),
+      digest: row.optionalDigest(2) ?? .none,
+      identity: FileIdentity(
+        inode: UInt64(bitPattern: row.number(3)),
+        size: row.number(4),
+        modified: row.number(5)
+      )
+    )
+  }
+
+  func add(
+    _ path: String,
+    _ digest: ContentDigest,
+    _ identity: FileIdentity,
+    to tree: Tree
+  ) throws(Failure) -> Int64 {
+    let row = try statement(
+      """
+      INSERT INTO published_files (tree, path, digest, inode, size, modified)
+      VALUES (?1, ?2, ?3, ?4, ?5, ?6)
+      """
+    )
+    try row.statement.bind(1, tree.number)
+    try row.statement.bind(2, path)
+    try row.statement.bind(3, digest)
+    try row.statement.bind(4, Int64(bitPattern: identity.inode))
+    try row.statement.bind(5, identity.size)
+    try row.statement.bind(6, identity.modified)
+    try row.statement.run()
+    return database.lastInsertedRow
+  }
+
+  func remove(_ files: [Int64]) throws(Failure) {
+    guard !files.isEmpty else { return }
+    try transaction { () throws(Failure) in
+      for file in files {
+        let row = try statement("DELETE FROM published_files WHERE file=?1")
+        try row.statement.bind(1, file)
+        try row.statement.run()
+      }
+    }
+  }
+
+  // MARK: Folders
+
+  func addFolder(_ path: String, to tree: Tree) throws(Failure) {
+    let row = try statement("INSERT OR IGNORE INTO published_folders (tree, path) VALUES (?1, ?2)")
+    try row.statement.bind(1, tree.number)
+    try row.statement.bind(2, path)
+    try row.statement.run()
+  }
+
+  func hasFolder(_ path: String, of tree: Tree) throws(Failure) -> Bool {
+    let row = try statement("SELECT 1 FROM published_folders WHERE tree=?1 AND path=?2")
+    try row.statement.bind(1, tree.number)
+    try row.statement.bind(2, path)
+    defer { row.statement.reset() }
+    return try row.statement.step()
+  }
+
+  func removeFolder(_ path: String, of tree: Tree) throws(Failure) {
+    let row = try statement("DELETE FROM published_folders WHERE tree=?1 AND path=?2")
+    try row.statement.bind(1, tree.number)
+    try row.statement.bind(2, path)
+    try row.statement.run()
+  }
+}

@@ -1,0 +1,155 @@
+internal import CLinux
+internal import Glibc
+internal import PrefetchCore
+internal import PrefetchCrypto
+
+/// How bodies come into a tree: as a second name, as a clone that shares its blocks, or as a copy.
+final class TreeSource {
+  enum Form {
+    /// The object itself, to be linked.
+    case object(Folder, name: String)
+    /// A file that has no name yet.
+    case unnamed(OpenFile)
+    /// The same where the file system cannot make such files.
+    case named(OpenFile, Folder, name: String)
+  }
+
+  private let objects: ObjectFolder
+  private let rules: PublishingRules
+  private var folders: [UInt8: Folder] = [:]
+  /// Whether clones or links were found not to be had.
+  private var isCloneless = false
+  private var isLinkless = false
+  /// Whether something was copied only because the tree is on another file system.
+  private(set) var hasCopiedAcross = false
+
+  init(objects: ObjectFolder, rules: PublishingRules) {
+    self.objects = objects
+    self.rules = rules
+  }
+
+  private var copiesRatherThanLinks: Bool {
+    switch rules.layout {
+    case .npm, .pip, .bazel: true
+    case .url, .basename, .go, .hls: false
+    }
+  }
+
+  func digest(of content: TreeFile.Content) -> ContentDigest? {
+    switch content {
+    case .body(let digest, _): digest
+    case .text(let text): SHA256.digest(of: text)
+    case .absent: nil
+    }
+  }
+
+  /// The file in its final form, short of its name.
+  func make(_ content: TreeFile.Content, in folder: Folder) throws(Failure) -> Form {
+    guard case .body(let digest, _) = content else {
+      guard case .text(let text) = content else { throw Failure(.internal, "no body to publish") }
+      return try filled(folder) { (file) throws(Failure) in
+        let bytes = Array(text.utf8)
+        try file.write(unsafe bytes.span.bytes)
+      }
+    }
+    let name = digest.hexadecimal
+    let home = try home(of: digest)
+    switch rules.link {
+    case .hardlink: return .object(home, name: name)
+    case .copy: return try copied(name, in: home, to: folder)
+    case .reflink:
+      if let clone = try cloned(name, in: home, to: folder) { return clone }
+      throw Failure(
+        .unsupported,
+        "`link: reflink` cannot be had between `\(objects.root.path)` and `\(folder.path)`; `auto` does what can"
+      )
+    case .auto:
+      if let clone = try cloned(name, in: home, to: folder) { return clone }
+      if !copiesRatherThanLinks, !isLinkless, try isSameDevice(home, folder) {
+        return .object(home, name: name)
+      }
+      if try !isSameDevice(home, folder) { hasCopiedAcross = true }
+      return try copied(name, in: home, to: folder)
+    }
+  }
+
+  /// After a link failed for a reason that a copy does not have.
+  func instead(of digest: ContentDigest, in folder: Folder, error: Int32) throws(Failure) -> Form? {
+    guard rules.link == .auto, [EXDEV, EMLINK, EPERM, EOPNOTSUPP].contains(error) else {
+      return nil
+    }
+    if error != EMLINK { isLinkless = true }
+    return try copied(digest.hexadecimal, in: try home(of: digest), to: folder)
+  }
+
+  private func home(of digest: ContentDigest) throws(Failure) -> Folder {
+    if let known = folders[digest.prefix] { return known }
+    guard let folder = try objects.folder(of: digest.prefix) else {
+      throw Failure(.storeDamaged, "the stored body `\(digest)` is missing")
+    }
+    // A few dozen descriptors are nobody's trouble.
+    if folders.count >= 32 { folders = [:] }
+    folders[digest.prefix] = folder
+    return folder
+  }
+
+  private func isSameDevice(_ a: Folder, _ b: Folder) throws(Failure) -> Bool {
+    try a.status().device == b.status().device
+  }
+
+  private func cloned(_ name: String, in home: Folder, to folder: Folder) throws(Failure) -> Form? {
+    guard !isCloneless else { return nil }
+    let source = try body(name, in: home)
+    var isCloned = false
+    let form = try filled(folder) { (file) throws(Failure) in
+      isCloned = SystemCall.number { prefetch_clone_file(file.number, source.number) } == 0
+    }
+    if isCloned { return form }
+    if case .named(_, let folder, let name) = form { try folder.remove(name) }
+    isCloneless = true
+    return nil
+  }
+
+  private func copied(_ name: String, in home: Folder, to folder: Folder) throws(Failure) -> Form {
+    let source = try body(name, in: home)
+    return try filled(folder) { (file) throws(Failure) in try source.copy(to: file) }
+  }
+
+  private func body(_ name: String, in home: Folder) throws(Failure) -> OpenFile {
+    guard let file = try ObjectFolder.open(name, in: home) else {
+      throw Failure(.storeDamaged, "the stored body `sha256:\(name)` is missing")
+    }
+    return file
+  }
+
+  private func filled(
+    _ folder: Folder,
+    _ fill: (OpenFile) throws(Failure) -> Void
+  ) throws(Failure) -> Form {
+    let number = folder.openNumber(".", Self.unnamed | O_WRONLY, mode: 0o644)
+    if number >= 0 {
+      let file = OpenFile(owning: number, path: folder.path)
+      try fill(file)
+      try Self.makeReadable(file)
+      return .unnamed(file)
+    }
+    let name = RandomName.make(TreeName.temporaryPrefix)
+    let file = try folder.open(name, O_WRONLY | O_CREAT | O_EXCL, mode: 0o644)
+    do throws(Failure) {
+      try fill(file)
+      try Self.makeReadable(file)
+    } catch {
+      _ = try? folder.remove(name)
+      throw error
+    }
+    return .named(file, folder, name: name)
+  }
+
+  /// Whatever the process's mask takes away.
+  private static func makeReadable(_ file: OpenFile) throws(Failure) {
+    try SystemCall.require("change", file.path) { fchmod(file.number, 0o644) }
+  }
+
+  /// `O_TMPFILE`, which only GNU programs are told of.
+  private static let unnamed: Int32 = 0o20_000_000 | O_DIRECTORY
+}

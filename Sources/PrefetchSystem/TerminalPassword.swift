@@ -1,0 +1,58 @@
+internal import Glibc
+
+/// A password that a person types, unseen.
+package enum TerminalPassword {
+  package enum Fault: Error, Hashable, Sendable {
+    case noTerminal
+    /// It was given up: a stop signal, or the end of the input.
+    case interrupted
+  }
+
+  /// Asks on the terminal of this process, whatever its standard streams are.
+  package static func ask(_ prompt: String) throws(Fault) -> [UInt8] {
+    try ask(prompt, on: try terminal())
+  }
+
+  private static func terminal() throws(Fault) -> FileDescriptor {
+    do throws(SystemFault) {
+      return try FileDescriptor(opening: "/dev/tty", O_RDWR | O_NOCTTY)
+    } catch {
+      throw .noTerminal
+    }
+  }
+
+  private static func ask(
+    _ prompt: String,
+    on terminal: borrowing FileDescriptor
+  ) throws(Fault) -> [UInt8] {
+    var before = termios()
+    guard unsafe tcgetattr(terminal.number, &before) == 0 else { throw .noTerminal }
+    var silent = before
+    silent.c_lflag &= ~tcflag_t(ECHO)
+    guard unsafe tcsetattr(terminal.number, TCSAFLUSH, &silent) == 0 else { throw .noTerminal }
+    say(prompt, on: terminal)
+    let line = line(from: terminal)
+    unsafe tcsetattr(terminal.number, TCSAFLUSH, &before)
+    say("\n", on: terminal)
+    // A signal that asks the program to stop ends the question as well.
+    guard let line else { throw .interrupted }
+    return line
+  }
+
+  private static func say(_ text: String, on terminal: borrowing FileDescriptor) {
+    let bytes = Array(text.utf8)
+    unsafe try? FileDescriptor.writeAll(bytes.span.bytes, to: terminal.number)
+  }
+
+  private static func line(from terminal: borrowing FileDescriptor) -> [UInt8]? {
+    var line: [UInt8] = []
+    while line.count < 4096 {
+      var byte: UInt8 = 0
+      let count = unsafe read(terminal.number, &byte, 1)
+      guard count == 1 else { return nil }
+      if byte == UInt8(ascii: "\n") { return line }
+      line.append(byte)
+    }
+    return line
+  }
+}

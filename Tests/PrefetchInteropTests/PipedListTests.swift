@@ -1,0 +1,131 @@
+@unsafe @preconcurrency import Glibc
+import PrefetchCore
+import PrefetchTestSupport
+import Testing
+
+@Suite(
+  "A list from a pipe, without any configuration",
+  .enabled(if: Binary.isGiven && Nginx.isInstalled, "\(Binary.absence), and nginx")
+)
+struct PipedListTests {
+  private let home: Home
+  private let server: Nginx
+  private let local = ["--set", "transport_security.NSAllowsLocalNetworking=true"]
+
+  init() throws {
+    home = try Home()
+    server = try Nginx()
+    FileTree.makeFolder("\(server.files)/sub")
+    for name in ["a", "b", "sub/c"] { server.write("body of \(name)", to: name) }
+  }
+
+  private func get(_ arguments: [String], input: String) throws -> ProgramRun {
+    try home.start(["get"] + arguments + local, input: input).finish()
+  }
+
+  private func manifest(_ items: String...) -> String {
+    #"{"format":"prefetch-manifest","version":1}"# + "\n" + items.joined(separator: "\n") + "\n"
+  }
+
+  @Test("Native lines become files of their names, in folders of their own")
+  func lines() throws {
+    let text = manifest(
+      #"{"url":"\#(server.url("a"))"}"#,
+      #"{"url":"\#(server.url("sub/c"))","path":"deep/down/c.txt"}"#
+    )
+    let run = try get(["-", "-o", "out/"], input: text)
+    #expect(run.status == 0, "\(run)")
+    #expect(home.read("out/a") == "body of a")
+    #expect(home.read("out/deep/down/c.txt") == "body of sub/c")
+    // Their own earlier selves are replaced, whole.
+    #expect(try get(["-", "-o", "out/"], input: text).status == 0)
+    #expect(FileTree.names(home.path("out")).sorted() == ["a", "deep"])
+  }
+
+  @Test("A real pipe works, and several bodies do not run together")
+  func pipe() throws {
+    server.write(manifest(#"{"url":"a"}"#, #"{"url":"b"}"#), to: "list")
+    let script = "curl -s \(server.url("list")) | $prefetch get - --base-url \(server.url("")) "
+    let settings = local.joined(separator: " ")
+    let run = try home.shell("\(script) -o dir/ \(settings)")
+    #expect(run.status == 0, "\(run)")
+    #expect(home.read("dir/b") == "body of b")
+    let crowd = try home.shell("\(script) \(settings)")
+    #expect(crowd.status == 64, "\(crowd)")
+    #expect(crowd.output == "")
+    #expect(crowd.errors.contains("add `-o DIR/` or `--path`"))
+  }
+
+  @Test("Names without a base say what is missing")
+  func withoutBase() throws {
+    let run = try get(["-", "-o", "out/"], input: manifest(#"{"url":"a"}"#))
+    #expect(run.status == 4, "\(run)")
+    #expect(run.errors.contains("--base-url"))
+  }
+
+  @Test("The refusal of plain http says how it is allowed without a file")
+  func refusal() throws {
+    let run = try home.run("get", server.url("a"))
+    #expect(run.status == 5, "\(run)")
+    #expect(run.errors.contains("--set transport_security.NSAllowsLocalNetworking=true"))
+  }
+
+  @Test("Two items of one name, or a file where a folder must be, are refused before any request")
+  func collisions() throws {
+    for paths in [("x", "x"), ("x", "x/y")] {
+      let text = manifest(
+        #"{"url":"\#(server.url("a"))","path":"\#(paths.0)"}"#,
+        #"{"url":"\#(server.url("b"))","path":"\#(paths.1)"}"#
+      )
+      let run = try get(["-", "-o", "out/"], input: text)
+      #expect(run.status == 64, "\(run)")
+    }
+    #expect(server.takeRequests().isEmpty)
+    #expect(!FileTree.exists(home.path("out")))
+  }
+
+  @Test("Links that are planted in the folder lead nothing out of it")
+  func plantedLinks() throws {
+    FileTree.makeFolder(home.path("out"))
+    FileTree.makeFolder(home.path("elsewhere"))
+    home.write("mine", to: "elsewhere/precious")
+    unsafe symlink("../elsewhere/precious", home.path("out/a"))
+    unsafe symlink("../elsewhere", home.path("out/sub"))
+    let file = try get(["-", "-o", "out/"], input: manifest(#"{"url":"\#(server.url("a"))"}"#))
+    #expect(file.status == 0, "\(file)")
+    #expect(home.read("elsewhere/precious") == "mine")
+    #expect(home.read("out/a") == "body of a")
+    let text = manifest(#"{"url":"\#(server.url("b"))","path":"sub/precious"}"#)
+    let folder = try get(["-", "-o", "out/"], input: text)
+    #expect(folder.status == 5, "\(folder)")
+    #expect(home.read("elsewhere/precious") == "mine")
+    for path in ["../x", "/etc/x", "a/../../x", ""] {
+      let text = manifest(#"{"url":"\#(server.url("b"))","path":"\#(path)"}"#)
+      #expect(try get(["-", "-o", "out/"], input: text).status == 5)
+    }
+    #expect(FileTree.names(home.path("elsewhere")) == ["precious"])
+  }
+
+  @Test("A million lines are planned within 300 MB")
+  func million() throws {
+    let path = home.path("million.ndjson")
+    let script = """
+      awk 'BEGIN { print "{\\"format\\":\\"prefetch-manifest\\",\\"version\\":1,\\"base\\":\\"https://cdn.example.com/\\"}";
+      for (i = 0; i < 1000000; i++) printf "{\\"url\\":\\"many/%07d\\",\\"size\\":%d,\\"digests\\":{\\"sha256\\":\\"%064x\\"}}\\n", i, i, i + 1 }' >million.ndjson
+      printf 'segments: [{ name: all, manifest: %s }]\\n' '\(path)' >prefetch.yaml
+      # The mapped manifest itself is not counted; it is read by pages that the kernel may drop.
+      $prefetch plan --no-probe >/dev/null & id=$!
+      peak=0
+      while kill -0 $id 2>/dev/null; do
+        set -- $(awk '/^RssAnon:/ { print $2 }' /proc/$id/status 2>/dev/null) 0
+        if (( $1 > peak )); then peak=$1; fi
+      done
+      wait $id && echo $peak
+      """
+    let run = try home.shell(script, within: 600)
+    #expect(run.status == 0, "\(run)")
+    let peak = try #require(run.lines.last.flatMap { Int($0) })
+    #expect(peak > 1_000)
+    #expect(peak < 300_000, "\(peak) kB")
+  }
+}

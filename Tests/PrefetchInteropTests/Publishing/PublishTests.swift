@@ -1,0 +1,202 @@
+@unsafe @preconcurrency import Glibc
+import PrefetchDocuments
+import Testing
+
+@Suite(
+  "Publishing",
+  .enabled(if: Binary.isGiven, "\(Binary.absence)"),
+  .enabled(if: Nginx.isInstalled, "needs nginx")
+)
+struct PublishTests {
+  private let home: Home
+  private let nginx: Nginx
+
+  init() throws {
+    home = try Home(isInMemory: true)
+    nginx = try Nginx()
+  }
+
+  private func configure(_ publish: String) {
+    home.configure(
+      """
+      segments:
+        - name: site
+          manifest: \(nginx.url("manifest.json"))
+          publish: { dir: tree, layout: basename, \(publish) }
+      cache: { min_free: 0 }
+      """
+    )
+  }
+
+  private func serve(_ files: [String: String]) {
+    for (name, text) in files { nginx.write(text, to: name) }
+    nginx.write(Manifest.text(files.keys.sorted()), to: "manifest.json")
+  }
+
+  /// Names and texts below the tree.
+  private func tree(_ name: String = "tree") -> [String: String] {
+    var found: [String: String] = [:]
+    for leaf in FileTree.names(home.path(name)) { found[leaf] = home.read("\(name)/\(leaf)") }
+    return found
+  }
+
+  @Test("follows the manifest, leaves what is not its own, and repairs when it is asked to")
+  func follows() throws {
+    configure("")
+    serve(["a": "one", "b": "two"])
+    #expect(try home.run("-q").status == 0)
+    #expect(tree() == ["a": "one", "b": "two"])
+    home.write("theirs", to: "tree/c")
+    serve(["a": "changed", "c": "ours"])
+    let run = try home.run("--json")
+    #expect(run.status == 3, "\(run)")
+    #expect(try run.json().text("segments.0.state") == "incomplete")
+    #expect(try run.json().list("diagnostics").map { $0.text("code") } == ["publish.failed"])
+    #expect(tree() == ["a": "changed", "c": "theirs"])
+    FileTree.remove(home.path("tree/c"))
+    #expect(try home.run("-q").status == 0)
+    #expect(tree() == ["a": "changed", "c": "ours"])
+    FileTree.remove(home.path("tree/a"))
+    let publish = try home.run("publish", "--json")
+    #expect(publish.status == 0, "\(publish)")
+    #expect(try publish.json().number("segments.0.made") == 1)
+    #expect(tree() == ["a": "changed", "c": "ours"])
+  }
+
+  @Test("writes nothing in a dry run")
+  func dryRun() throws {
+    configure("")
+    serve(["a": "one"])
+    #expect(try home.run("--dry-run").status == 0)
+    #expect(!FileTree.exists(home.path("tree")))
+  }
+
+  @Test("asks no file of a quiet segment anything, and makes a lost tree again")
+  func quiet() throws {
+    home.configure(
+      """
+      segments:
+        - name: site
+          manifest: \(nginx.url("manifest.json"))
+          publish: { dir: tree, layout: basename }
+          ttl: 1d
+      cache: { min_free: 0 }
+      """
+    )
+    nginx.write("one", to: "a")
+    nginx.write(
+      Manifest.text([Manifest.Entry("a", digest: Digest.hexadecimal("one"))]),
+      to: "manifest.json"
+    )
+    #expect(try home.run("-q").status == 0)
+    FileTree.remove(home.path("tree/a"))
+    let quiet = try home.run("--json")
+    #expect(quiet.status == 0)
+    #expect(try quiet.json().number("segments.0.published.generation") == 1)
+    #expect(tree().isEmpty)
+    try #require(home.tool("rm", "-r", home.path("tree")).status == 0)
+    #expect(try home.run("-q").status == 0)
+    #expect(tree() == ["a": "one"])
+  }
+
+  @Test("switches whole trees, and goes back until it is told to go on")
+  func atomic() throws {
+    configure("atomic: true, keep_generations: 2")
+    serve(["a": "one", "b": "one"])
+    #expect(try home.run("-q").status == 0)
+    serve(["a": "two", "b": "two"])
+    #expect(try home.run("-q").status == 0)
+    #expect(tree() == ["a": "two", "b": "two"])
+    let back = try home.run("publish", "--rollback", "site")
+    #expect(back.status == 0, "\(back)")
+    #expect(tree() == ["a": "one", "b": "one"])
+    serve(["a": "three", "b": "three"])
+    let held = try home.run("--json")
+    #expect(held.status == 0)
+    #expect(try held.json().number("segments.0.published.generation") == 1)
+    #expect(tree() == ["a": "one", "b": "one"])
+    #expect(try home.run("publish", "-q").status == 0)
+    #expect(tree() == ["a": "three", "b": "three"])
+    nginx.remove("b")
+    nginx.write("four", to: "a")
+    nginx.write(Manifest.text(["a", "b", "c"]), to: "manifest.json")
+    #expect(try home.run("-q").status == 3)
+    #expect(tree() == ["a": "three", "b": "three"])
+  }
+
+  @Test("refuses names that meet: in the configuration before anything, in a manifest alone")
+  func collisions() throws {
+    serve(["x": "one", "y": "two"])
+    let urls = "[\"\(nginx.url("x"))\", {url: \"\(nginx.url("y"))\", path: x}]"
+    home.configure("segments: [{name: s, urls: \(urls), publish: {dir: tree, layout: basename}}]")
+    _ = nginx.takeRequests()
+    #expect(try home.run().status == 78)
+    #expect(try home.run("check").status == 78)
+    #expect(nginx.takeRequests().isEmpty)
+    configure("")
+    nginx.write(
+      #"{"format": "prefetch-manifest", "version": 1, "items": ["#
+        + #"{"url": "x"}, {"url": "y", "path": "x"}, {"url": "x?2", "path": "../z"}, {"url": "x?3", "path": "w"}]}"#,
+      to: "manifest.json"
+    )
+    let run = try home.run("--json")
+    #expect(run.status == 5, "\(run)")
+    #expect(
+      try run.json().list("items").compactMap { $0.text("error.code") }
+        == ["unsafe_name", "unsafe_name", "unsafe_name"]
+    )
+    #expect(tree() == ["w": "one"])
+    #expect(!FileTree.exists(home.path("z")))
+  }
+
+  @Test("is whole after a kill at any moment and one more run")
+  func killed() throws {
+    configure("link: copy")
+    var random = SeededRandom(11)
+    var files: [String: String] = [:]
+    for round in 0..<Binary.rounds {
+      for number in 0..<60 where Int.random(in: 0..<3, using: &random) == 0 || round == 0 {
+        files["f\(number)"] = String(repeating: "round \(round) ", count: number * 40)
+      }
+      if round > 0 { files["f\(round % 60)"] = nil }
+      serve(files)
+      let run = try home.start(["-q"])
+      poll(nil, 0, CInt.random(in: 0...150, using: &random))
+      run.signal(SIGKILL)
+      _ = run.finish()
+      for (name, text) in tree() where !name.hasPrefix(".prefetch-") {
+        #expect(text.isEmpty || text.hasPrefix("round "), "round \(round): \(name)")
+      }
+      let next = try home.run("-q")
+      #expect(next.status == 0, "round \(round): \(next)")
+      #expect(tree() == files, "round \(round)")
+    }
+  }
+
+  @Test("says no variables of a segment that is not current, and quotes hostile ones")
+  func environment() throws {
+    let folder = "it's $(touch x) `touch x`;touch x"
+    home.configure(
+      """
+      segments:
+        - name: wheels
+          manifest: \(nginx.url("manifest.json"))
+          publish: { dir: "\(folder)", layout: npm }
+      cache: { min_free: 0 }
+      """
+    )
+    #expect(try home.run("env").output.isEmpty)
+    let digest = Digest.hexadecimal("one")
+    nginx.write("one", to: "a")
+    nginx.write(Manifest.text([Manifest.Entry("a", digest: digest)]), to: "manifest.json")
+    #expect(try home.run("-q").status == 0)
+    let run = try home.shell(#"eval "$($prefetch env)"; printf %s "$npm_config_cache""#)
+    #expect(run.output == home.path(folder), "\(run)")
+    #expect(!FileTree.exists(home.path("x")))
+    #expect(try home.run("env", "--json").status == 64)
+    nginx.remove("a")
+    nginx.write(Manifest.text(["b"]), to: "manifest.json")
+    #expect(try home.run("-q").status != 0)
+    #expect(try home.run("env").output.isEmpty)
+  }
+}

@@ -1,0 +1,158 @@
+import PrefetchCore
+
+@testable import PrefetchManifests
+
+/// The readers of files that other tools write, each by itself.
+enum LockReader: String, CaseIterable, Sendable {
+  case json
+  case packageLock
+  case pythonLock
+  case requirements
+  case packageIndex
+  case goSums
+
+  func read(
+    _ text: String,
+    rules: ManifestRules = ManifestRules(),
+    base: String? = "https://cdn.example/app/list",
+    part: ManifestPart.Kind? = nil
+  ) -> Result<Manifest, Failure> {
+    read(Array(text.utf8), rules: rules, base: base, part: part)
+  }
+
+  func read(
+    _ bytes: [UInt8],
+    rules: ManifestRules = ManifestRules(),
+    base: String? = "https://cdn.example/app/list",
+    part: ManifestPart.Kind? = nil
+  ) -> Result<Manifest, Failure> {
+    var source = ManifestSource(
+      bytes: .file("manifest"),
+      base: base.flatMap { try? WebURL($0) },
+      mime: nil,
+      name: "manifest",
+      rules: rules
+    )
+    source.part = part
+    do throws(Failure) {
+      return .success(try read(unsafe bytes.span.bytes, source))
+    } catch {
+      return .failure(error)
+    }
+  }
+
+  private func read(_ bytes: RawSpan, _ source: ManifestSource) throws(Failure) -> Manifest {
+    switch self {
+    case .json: try GenericJSON.read(bytes, source: source)
+    case .packageLock: try PackageLock.read(bytes, source: source)
+    case .pythonLock: try PythonLock.read(bytes, source: source)
+    case .requirements: try Requirements.read(bytes, source: source)
+    case .packageIndex: try PackageIndex.read(bytes, source: source)
+    case .goSums: try GoSums.read(bytes, source: source)
+    }
+  }
+
+  /// What there is to spoil.
+  static let seeds: [LockReader: [String]] = [
+    .json: [
+      #"[{"url": "/a.js", "revision": null, "integrity": "sha256-\#(base64)"}, "b.js"]"#,
+      #"{"main.js": {"file": "a.js", "css": ["b.css"], "imports": ["c"]}}"#,
+      #"{"files": {"main.js": "/static/a.js"}}"#,
+      #"{"registryFileHashes": {"https://r.example/a": "\#(sha256)", "https://r.example/b": null}}"#,
+    ],
+    .packageLock: [
+      """
+      {"lockfileVersion": 3, "packages": {"": {}, "node_modules/@s/left": {"version": "1.0.2",
+      "resolved": "https://registry.npmjs.org/left/-/left-1.0.2.tgz", "dev": true,
+      "integrity": "sha256-\(base64)", "os": ["!win32"], "cpu": "x64", "libc": ["musl"]}}}
+      """,
+      #"{"lockfileVersion": 1, "dependencies": {"a": {"version": "1", "dependencies": {"b": {}}}}}"#,
+    ],
+    .pythonLock: [
+      """
+      lock-version = "1.0"
+      [[packages]]
+      name = "left"
+      marker = "sys_platform == 'linux' and (python_version < '3.9' or extra == 'x')"
+      requires-python = ">=3.8,!=3.9.*"
+      [[packages.wheels]]
+      url = "https://f.example/left-1.0-py3-none-any.whl"
+      upload-time = 2026-01-01T00:00:00Z
+      size = 12_34
+      hashes = { sha256 = "\(sha256)" }
+      """
+    ],
+    .requirements: [
+      """
+      --index-url https://i.example/simple # here
+      left[a,b]==1.0 ; python_version >= "3.8" \\
+        --hash=sha256:\(sha256) \\
+        --hash sha256:\(sha256)
+      right @ https://f.example/right-1.0.tar.gz#sha256=\(sha256) ; os_name == 'nt'
+      -e ./x
+      """
+    ],
+    .packageIndex: [
+      """
+      {"meta": {"api-version": "1.1"}, "name": "left", "files": [{"filename": "left-1.0.tar.gz",
+      "url": "../../left-1.0.tar.gz", "hashes": {"sha256": "\(sha256)"}, "size": 5, "yanked": false}]}
+      """,
+      """
+      <!DOCTYPE html><html><head><meta name="pypi:repository-version" content="1.0"><base href="/x/">
+      </head><body><!-- c --><a href="left-1.0.tar.gz#sha256=\(sha256)" data-requires-python="&gt;=3.8">
+      left-1.0.tar.gz</a><br><a href='b'>b</a></body></html>
+      """,
+    ],
+    .goSums: [
+      """
+      example.com/Left v1.0.0 h1:47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=
+      example.com/Left v1.0.0/go.mod h1:47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=
+      """
+    ],
+  ]
+
+  static let sha256 = String(repeating: "ab", count: 32)
+  /// The same digest.
+  static let base64 = "q6urq6urq6urq6urq6urq6urq6urq6urq6urq6urq6s="
+}
+
+extension Result<Manifest, Failure> {
+  /// Entries, parts, what is rejected and what is warned of, one a line.
+  var lines: String {
+    switch self {
+    case .failure(let failure): "\(failure.code.rawValue): \(failure.message)"
+    case .success(let manifest): manifest.allLines.joined(separator: "\n")
+    }
+  }
+}
+
+extension Manifest {
+  fileprivate var allLines: [String] {
+    entries.map(\.lockLine)
+      + parts.map { part in
+        guard case .packageIndex(let wish) = part.kind else { return "part \(part.url.string)" }
+        let digests = wish.digests.map(\.description).joined(separator: ",")
+        return "part \(part.url.string) \(wish.project)==\(wish.version) \(digests)"
+      }
+      + rejected.map { "rejected \($0.url): \($0.failure.code.rawValue): \($0.failure.message)" }
+      + warnings.map { "\($0.severity.rawValue) \($0.message)" }
+  }
+}
+
+extension ManifestEntry {
+  fileprivate var lockLine: String {
+    var words = [url.string]
+    if let id, !isIdentifierMade { words.append("id=\(id)") }
+    if let path { words.append("path=\(path)") }
+    words += digests.map(\.description)
+    if let size { words.append("size=\(size)") }
+    switch lifetime {
+    case .immutable: words.append("immutable")
+    case .atMost(let duration): words.append("ttl=\(duration)")
+    case nil: break
+    }
+    if let revision { words.append("revision=\(revision)") }
+    if let published { words.append("published=\(Timestamp.format(published))") }
+    return words.joined(separator: " ")
+  }
+}

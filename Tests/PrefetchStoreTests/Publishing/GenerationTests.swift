@@ -1,0 +1,102 @@
+import Glibc
+import PrefetchCore
+import PrefetchStore
+import Testing
+
+/// Trees that are switched as a whole.
+@Suite("An atomic tree")
+struct GenerationTests {
+  private func ground(keeping count: Int = 1) throws -> TreeGround {
+    var ground = try TreeGround()
+    ground.rules.isAtomic = true
+    ground.rules.keptGenerations = count
+    return ground
+  }
+
+  private func generations(_ ground: TreeGround) -> [String] {
+    FileTree.names(ground.folder + ".generations")
+  }
+
+  @Test("is another folder after every change, and keeps as many as it is told")
+  func switches() throws {
+    let ground = try ground(keeping: 2)
+    for number in 1...5 {
+      let outcome = try ground.publish(["a": "one \(number)", "b": "always"])
+      #expect(outcome.troubles.isEmpty)
+      #expect(outcome.generation == number)
+      #expect(TreeGround.files(ground.folder + "/.") == ["a": "one \(number)", "b": "always"])
+    }
+    #expect(generations(ground) == ["3", "4", "5"])
+    #expect(try ground.publish(["a": "one 5", "b": "always"]).generation == 5)
+    #expect(generations(ground) == ["3", "4", "5"])
+  }
+
+  @Test("stays where an item is missing, and where something is in the way")
+  func notWhole() throws {
+    let ground = try ground()
+    try ground.publish(["a": "one"])
+    let outcome = ground.trees.publish(try ground.plan(["a": "two"], isWhole: false))
+    #expect(outcome.generation == 1)
+    #expect(outcome.warnings.map(\.code.description) == ["publish.not-whole"])
+    #expect(TreeGround.files(ground.folder + "/.") == ["a": "one"])
+    #expect(generations(ground) == ["1"])
+  }
+
+  @Test("does not take the place of what others have put at its name")
+  func foreign() throws {
+    let ground = try ground()
+    FileTree.makeFolder(ground.folder)
+    FileTree.write(Array("theirs".utf8), to: ground.folder + "/a")
+    #expect(try ground.publish(["a": "one"]).troubles.map(\.failure.code) == [.failed])
+    #expect(ground.files == ["a": "theirs"])
+    FileTree.remove(ground.folder)
+    unsafe symlink("/etc", ground.folder)
+    #expect(try ground.publish(["a": "one"]).troubles.map(\.failure.code) == [.failed])
+    #expect((FileTree.status(ground.folder)?.st_mode ?? 0) & S_IFMT == S_IFLNK)
+    unsafe unlink(ground.folder)
+    #expect(try ground.publish(["a": "one"]).troubles.isEmpty)
+  }
+
+  @Test("goes back, and stays there until it is published again")
+  func rollback() throws {
+    let ground = try ground(keeping: 3)
+    for number in 1...3 { try ground.publish(["a": "one \(number)"]) }
+    let back = try ground.trees.rollBack(ground.key, ground.rules)
+    #expect(back?.generation == 2)
+    #expect(TreeGround.files(ground.folder + "/.") == ["a": "one 2"])
+    let held = try ground.publish(["a": "one 4"])
+    #expect(held.isHeld)
+    #expect(held.generation == 2)
+    #expect(try ground.trees.rollBack(ground.key, ground.rules)?.generation == 1)
+    #expect(try ground.trees.rollBack(ground.key, ground.rules) == nil)
+    let forward = try ground.publish(["a": "one 4"], thoroughly: true)
+    #expect(forward.generation == 4)
+    #expect(TreeGround.files(ground.folder + "/.") == ["a": "one 4"])
+  }
+
+  @Test("is made anew where somebody deleted from it")
+  func repaired() throws {
+    let ground = try ground()
+    try ground.publish(["a": "one", "b": "two"])
+    unsafe unlink(ground.folder + "/a")
+    #expect(try ground.publish(["a": "one", "b": "two"]).generation == 1)
+    #expect(try ground.publish(["a": "one", "b": "two"], thoroughly: true).generation == 2)
+    #expect(TreeGround.files(ground.folder + "/.") == ["a": "one", "b": "two"])
+  }
+
+  @Test("is whole for whoever opens it, however often it is switched")
+  func readers() throws {
+    let ground = try ground(keeping: 1000)
+    try ground.publish(["a": "round 0", "b": "round 0 b", "dir/c": "round 0 c"])
+    let reader = TreeReader(ground.folder)
+    reader.start()
+    for round in 1...200 {
+      try ground.publish([
+        "a": "round \(round)", "b": "round \(round) b", "dir/c": "round \(round) c",
+      ])
+    }
+    let (looks, mixed) = reader.finish()
+    #expect(looks > 0)
+    #expect(mixed == [])
+  }
+}

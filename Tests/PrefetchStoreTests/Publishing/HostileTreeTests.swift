@@ -1,0 +1,93 @@
+import Glibc
+import PrefetchCore
+import PrefetchStore
+import Testing
+
+/// Links that somebody planted where a tree is to be made.
+@Suite("A published tree among planted links")
+struct HostileTreeTests {
+  private func outside(_ ground: TreeGround) -> String {
+    let outside = ground.place.path + "/outside"
+    FileTree.makeFolder(outside)
+    FileTree.write(Array("precious".utf8), to: outside + "/passwd")
+    return outside
+  }
+
+  @Test("is not made through a link in place of its folder")
+  func rootLink() throws {
+    let ground = try TreeGround()
+    let outside = outside(ground)
+    let before = FileTree.listing(outside)
+    unsafe symlink(outside, ground.folder)
+    let outcome = try ground.publish(["a": "one", "passwd": "two"])
+    #expect(outcome.troubles.map(\.failure.code) == [.disk])
+    #expect(FileTree.listing(outside) == before)
+  }
+
+  @Test("is not made through links inside of it", arguments: ["outside", "nowhere", ".."])
+  func innerLinks(_ target: String) throws {
+    let ground = try TreeGround()
+    let outside = outside(ground)
+    let before = FileTree.listing(outside)
+    FileTree.makeFolder(ground.folder)
+    unsafe symlink("../\(target)", ground.folder + "/dir")
+    unsafe symlink("../\(target)/passwd", ground.folder + "/leaf")
+    let outcome = try ground.publish(["dir/passwd": "one", "leaf": "two", "b": "three"])
+    #expect(outcome.troubles.map(\.name) == ["dir/passwd", "leaf"])
+    #expect(outcome.troubles.map(\.failure.code) == [.unsafeName, .failed])
+    #expect(FileTree.listing(outside) == before)
+    #expect(ground.files == ["dir": "a link", "leaf": "a link", "b": "three"])
+    #expect(!FileTree.exists(ground.place.path + "/nowhere"))
+  }
+
+  @Test("stays inside while another process swaps its folders for links")
+  func swapping() throws {
+    let ground = try TreeGround()
+    let outside = outside(ground)
+    let before = FileTree.listing(outside)
+    try ground.publish(["dir/a": "one"])
+    try Swapper(folder: ground.folder, outside: outside).run {
+      for round in 0..<100 {
+        _ = try ground.publish(["dir/a": "one \(round)", "dir/b": "two"], thoroughly: true)
+      }
+    }
+    #expect(FileTree.listing(outside) == before)
+  }
+
+  @Test("keeps case twins apart")
+  func twins() throws {
+    let ground = try TreeGround()
+    #expect(try ground.publish(["Name": "one", "name": "two"]).troubles.isEmpty)
+    #expect(ground.files == ["Name": "one", "name": "two"])
+  }
+}
+
+/// A process of its own that swaps a folder for a link, again and again.
+private struct Swapper {
+  let folder: String
+  let outside: String
+
+  func run(during body: () throws -> Void) throws {
+    let child = start(
+      """
+      while :; do mv '\(folder)/dir' '\(folder)/away' && ln -s '\(outside)' '\(folder)/dir'; \
+      rm '\(folder)/dir'; mv '\(folder)/away' '\(folder)/dir'; done 2>/dev/null
+      """
+    )
+    defer {
+      kill(child, SIGKILL)
+      waitpid(child, nil, 0)
+    }
+    try body()
+  }
+
+  private func start(_ script: String) -> pid_t {
+    var child = pid_t()
+    var words: [UnsafeMutablePointer<CChar>?] = unsafe [
+      strdup("/bin/sh"), strdup("-c"), strdup(script), nil,
+    ]
+    defer { for index in unsafe words.indices { unsafe free(words[index]) } }
+    unsafe posix_spawn(&child, "/bin/sh", nil, nil, &words, environ)
+    return child
+  }
+}

@@ -1,0 +1,89 @@
+import Glibc
+import PrefetchCore
+import PrefetchStore
+
+/// A cache with bodies, and the trees that are made of them.
+struct TreeGround {
+  let place: TemporaryPlace
+  let store: DiskStore
+  let state: StateStore
+  let trees: PublishedTrees
+  var rules: PublishingRules
+  let key = SegmentKey(identity: "me", name: "s")
+
+  init() throws {
+    place = try TemporaryPlace()
+    store = try DiskStore.openForWriting(
+      cache: place.cache,
+      clockStart: Instant(seconds: 4_000_000_000)
+    )
+    state = try StateStore.openForWriting(state: place.path + "/state")
+    trees = try PublishedTrees(store: store, state: state, durability: .batch)
+    rules = PublishingRules(folder: place.path + "/tree")
+  }
+
+  var folder: String { rules.folder }
+
+  /// Stores the texts under their paths, and says what the tree shall hold.
+  func plan(_ contents: KeyValuePairs<String, String>, isWhole: Bool = true) throws -> TreePlan {
+    var entries: [ManifestEntry] = []
+    var changes: [StoreChange] = []
+    for (path, text) in contents {
+      let body = try store.stage(text)
+      let url = try WebURL("https://a.example/\(text.isEmpty ? "empty" : text)")
+      changes.append(.store(.cached(url.string), body: body, joining: [key]))
+      var entry = ManifestEntry(url: url)
+      entry.path = path
+      entries.append(entry)
+    }
+    _ = try store.commit(changes)
+    let inventory = try store.takeInventory()
+    return TreePlan(
+      segment: key,
+      rules: rules,
+      entries: EntryTable(entries),
+      facts: Planner.Facts(
+        inventory: inventory,
+        missing: try store.missingObjects(of: inventory),
+        policy: RunPolicy(),
+        now: Instant(seconds: 1_700_000_000)
+      ),
+      isWhole: isWhole
+    )
+  }
+
+  @discardableResult
+  func publish(
+    _ contents: KeyValuePairs<String, String>,
+    thoroughly: Bool = false
+  ) throws -> TreeOutcome {
+    var plan = try plan(contents)
+    plan.isThorough = thoroughly
+    return trees.publish(plan)
+  }
+
+  /// Every file below the tree's folder with what it says.
+  var files: [String: String] {
+    Self.files(folder)
+  }
+
+  static func files(_ root: String, _ below: String = "") -> [String: String] {
+    var found: [String: String] = [:]
+    for name in FileTree.names(root + below) {
+      let path = below + "/" + name
+      guard let status = FileTree.status(root + path) else { continue }
+      if status.st_mode & S_IFMT == S_IFDIR {
+        found.merge(files(root, path)) { first, _ in first }
+        if FileTree.names(root + path).isEmpty { found[String(path.dropFirst()) + "/"] = "" }
+      } else if status.st_mode & S_IFMT == S_IFREG {
+        found[String(path.dropFirst())] = String(
+          decoding: FileTree.read(root + path) ?? [],
+          as: UTF8.self
+        )
+      } else {
+        found[String(path.dropFirst())] = "a link"
+      }
+    }
+    return found
+  }
+}

@@ -1,0 +1,26 @@
+import PrefetchCore
+import PrefetchSystem
+import Testing
+
+@Suite struct ThisMachineTests {
+  private static func answer(_ words: String...) throws -> String {
+    let text = try ChildProcess.answer(
+      ["/usr/bin/env"] + words,
+      environment: ["PATH": "/usr/bin:/bin"],
+      within: .seconds(20)
+    )
+    return text.split(whereSeparator: \.isNewline).first.map(String.init) ?? ""
+  }
+
+  @Test("The machine and its C library are those that its own tools name")
+  func platform() throws {
+    let platform = try #require(ThisMachine.platform())
+    #expect(platform.system == "linux")
+    #expect(platform.machine == (try Self.answer("uname", "-m")))
+    guard case .glibc(let major, let minor) = platform.library else {
+      Issue.record("no glibc was found")
+      return
+    }
+    #expect("glibc \(major).\(minor)" == (try Self.answer("getconf", "GNU_LIBC_VERSION")))
+  }
+}
