@@ -172,6 +172,8 @@ struct SimulatedWorld {
       internalEvents.append(.planningResumed(segment: segment))
     case .prepare(let preparations):
       internalEvents.append(.prepared(preparations.map { answer($0) }))
+    case .inspect(let item, _, _):
+      internalEvents.append(.inspected(item: item, .success([:])))
     case .readRemovals(let items):
       internalEvents.append(.removalsRead(items.map { records[Int($0)] }))
     case .commit(let changes): commit(changes)
