@@ -114,7 +114,7 @@ struct PipedListTests {
       for (i = 0; i < 1000000; i++) printf "{\\"url\\":\\"many/%07d\\",\\"size\\":%d,\\"digests\\":{\\"sha256\\":\\"%064x\\"}}\\n", i, i, i + 1 }' >million.ndjson
       printf 'segments: [{ name: all, manifest: %s }]\\n' '\(path)' >prefetch.yaml
       # The mapped manifest itself is not counted; it is read by pages that the kernel may drop.
-      $prefetch plan --offline >/dev/null & id=$!
+      $prefetch plan --no-probe >/dev/null & id=$!
       peak=0
       while kill -0 $id 2>/dev/null; do
         set -- $(awk '/^RssAnon:/ { print $2 }' /proc/$id/status 2>/dev/null) 0

@@ -36,7 +36,7 @@ struct PublisherTests {
     let run = try build("--expires", "1d", "--segment", "app", "--priority", "2")
     #expect(run.status == 0, "\(run)")
     #expect(run.errors == "")
-    let digest = Digest.hexadecimal
+    let digest: (String) -> String = { Digest.hexadecimal($0) }
     #expect(
       run.output == """
         {
@@ -183,7 +183,7 @@ struct PublisherTests {
     )
     let bad = try home.run("manifest", "check", "bad.json")
     #expect(bad.status == 78, "\(bad)")
-    #expect(bad.errors.contains("line 3, column 43: `size` must be a number of bytes"))
+    #expect(bad.errors.contains("line 3, column 41: `size` must be a number of bytes"))
     #expect(try home.run("manifest", "check", "-", input: "{").status == 78)
     #expect(try home.run("manifest", "check", "none.json").status == 74)
   }
