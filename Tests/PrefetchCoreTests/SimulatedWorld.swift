@@ -175,9 +175,9 @@ struct SimulatedWorld {
     case .prepare(let preparations):
       internalEvents.append(.prepared(preparations.map { answer($0) }))
     case .inspect(let item, _, let algorithms):
-      let digests = algorithms.map { ($0, [UInt8](repeating: 1, count: $0.byteCount)) }
-      let result = Dictionary(uniqueKeysWithValues: digests)
-      internalEvents.append(.inspected(item: item, .success(result)))
+      // Nothing here is declared by what is inside of it.
+      problems.append("asked what is inside for \(algorithms)")
+      internalEvents.append(.inspected(item: item, .success([:])))
     case .readRemovals(let items):
       internalEvents.append(.removalsRead(items.map { records[Int($0)] }))
     case .commit(let changes): commit(changes)

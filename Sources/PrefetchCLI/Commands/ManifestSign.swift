@@ -92,15 +92,14 @@ struct ManifestSign {
 
   private func password(_ key: String) throws(MinisignSecretKey.Fault) -> [UInt8] {
     if let path = options.passwordFile {
-      do {
+      do throws(FileReading.Fault) {
         let file =
           path == "-"
           ? try FileReading.readStandardInput(limit: 1 << 16)
           : try FileReading.read(path, limit: 1 << 16)
         return Array(file.prefix { $0 != UInt8(ascii: "\n") && $0 != UInt8(ascii: "\r") })
       } catch {
-        let reason = (error as? FileReading.Fault)?.reason ?? "\(error)"
-        let message = "the password file `\(path)` \(reason)"
+        let message = "the password file `\(path)` \(error.reason)"
         context.console.report(Diagnostic("manifest.password", message))
         throw .needsPassword
       }

@@ -179,6 +179,7 @@ struct ToolTreeTests {
         archive.writestr(name, text)
     archive.close()
     open(folder + 'v1.0.0.mod', 'wb').write(mod)
+    open(folder + 'v1.0.0.info', 'w').write('{"Version": "v1.0.0"}')
     def h1(files):
         lines = ''.join(hashlib.sha256(files[n]).hexdigest() + '  ' + n + '\n' for n in sorted(files))
         return 'h1:' + base64.b64encode(hashlib.sha256(lines.encode()).digest()).decode()
