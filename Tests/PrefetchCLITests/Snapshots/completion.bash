@@ -11,14 +11,17 @@ _prefetch() {
   while ((index < COMP_CWORD)); do
     word=${COMP_WORDS[index]}
     case $word in
-    --splay | -j | --jobs | --jobs-per-host | --deadline | --items | --report | --events | --accept | --allow | -c | --config | --set | --cache-dir | --state-dir | --manifests | --network | --color | --progress | --log-format | --log-file | --format | --max-age | --segment | --state | --type | --provider | --id | --url | --sort | --forget | -o | --output | --origin | --listen | --ready-fd | --for)
+    --splay | -j | --jobs | --jobs-per-host | --deadline | --items | --report | --events | --accept | --allow | -c | --config | --set | --cache-dir | --state-dir | --manifests | --network | --color | --progress | --log-format | --log-file | --format | --max-age | --segment | --state | --type | --provider | --id | --url | --sort | --forget | -o | --output | --base-url | --rollback | --origin | --listen | --ready-fd | --for | --priority | --generated | --expires | --include | --exclude | --previous | --key | --password-file | --comment)
       ((index += 1))
       if [[ ${COMP_WORDS[index]} == '=' ]]; then ((index += 1)); fi
       ;;
     -* | '=') ;;
     *)
-      command=$word
-      break
+      command+=${command:+ }$word
+      case $command in
+      manifest) ;;
+      *) break ;;
+      esac
       ;;
     esac
     ((index += 1))
@@ -138,6 +141,12 @@ _prefetch() {
     mapfile -t COMPREPLY < <(compgen -f -- "$current")
     return
     ;;
+  --base-url)
+    return
+    ;;
+  --rollback)
+    return
+    ;;
   --origin)
     compopt -o filenames
     mapfile -t COMPREPLY < <(compgen -d -- "$current")
@@ -150,6 +159,39 @@ _prefetch() {
     return
     ;;
   --for)
+    return
+    ;;
+  --priority)
+    return
+    ;;
+  --generated)
+    return
+    ;;
+  --expires)
+    return
+    ;;
+  --include)
+    return
+    ;;
+  --exclude)
+    return
+    ;;
+  --previous)
+    compopt -o filenames
+    mapfile -t COMPREPLY < <(compgen -f -- "$current")
+    return
+    ;;
+  --key)
+    compopt -o filenames
+    mapfile -t COMPREPLY < <(compgen -f -- "$current")
+    return
+    ;;
+  --password-file)
+    compopt -o filenames
+    mapfile -t COMPREPLY < <(compgen -f -- "$current")
+    return
+    ;;
+  --comment)
     return
     ;;
   esac
@@ -169,18 +211,27 @@ _prefetch() {
     pins) mapfile -t COMPREPLY < <(compgen -W '-c --config --set --cache-dir --state-dir --manifests --network --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
     verify) mapfile -t COMPREPLY < <(compgen -W '--repair --wait -c --config --set --cache-dir --state-dir --manifests --network --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
     gc) mapfile -t COMPREPLY < <(compgen -W '--forget --wait -c --config --set --cache-dir --state-dir --manifests --network --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
-    get) mapfile -t COMPREPLY < <(compgen -W '--provider --id --offline --revalidate --max-age --max-stale -o --output --path -c --config --set --cache-dir --state-dir --manifests --network --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
+    get) mapfile -t COMPREPLY < <(compgen -W '--provider --id --offline --revalidate --max-age --max-stale -o --output --base-url --path -c --config --set --cache-dir --state-dir --manifests --network --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
     path) mapfile -t COMPREPLY < <(compgen -W '--or-url -c --config --set --cache-dir --state-dir --manifests --network --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
+    publish) mapfile -t COMPREPLY < <(compgen -W '--rollback --wait -c --config --set --cache-dir --state-dir --manifests --network --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
+    env) mapfile -t COMPREPLY < <(compgen -W '-c --config --set --cache-dir --state-dir --manifests --network --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
     serve) mapfile -t COMPREPLY < <(compgen -W '--origin --listen --ready-fd --for -c --config --set --cache-dir --state-dir --manifests --network --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
+    'manifest build') mapfile -t COMPREPLY < <(compgen -W '--base-url -o --output --ndjson --segment --priority --generated --expires --include --exclude --hidden --mime --previous -c --config --set --cache-dir --state-dir --manifests --network --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
+    'manifest check') mapfile -t COMPREPLY < <(compgen -W '--base-url --key -c --config --set --cache-dir --state-dir --manifests --network --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
+    'manifest sign') mapfile -t COMPREPLY < <(compgen -W '--key --password-file --generated --expires --comment -c --config --set --cache-dir --state-dir --manifests --network --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
     completion) mapfile -t COMPREPLY < <(compgen -W '-c --config --set --cache-dir --state-dir --manifests --network --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
     help) mapfile -t COMPREPLY < <(compgen -W '-c --config --set --cache-dir --state-dir --manifests --network --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
     esac
     return
   fi
   case $command in
-  '') mapfile -t COMPREPLY < <(compgen -W 'run plan subscribe unsubscribe register check config status network list explain pins verify gc get path serve completion help' -- "$current") ;;
+  '') mapfile -t COMPREPLY < <(compgen -W 'run plan subscribe unsubscribe register check config status network list explain pins verify gc get path publish env serve manifest completion help' -- "$current") ;;
+  'manifest build') compopt -o filenames; mapfile -t COMPREPLY < <(compgen -d -- "$current") ;;
+  'manifest check') compopt -o filenames; mapfile -t COMPREPLY < <(compgen -f -- "$current") ;;
+  'manifest sign') compopt -o filenames; mapfile -t COMPREPLY < <(compgen -f -- "$current") ;;
   completion) mapfile -t COMPREPLY < <(compgen -W 'bash zsh fish' -- "$current") ;;
-  help) mapfile -t COMPREPLY < <(compgen -W 'run plan subscribe unsubscribe register check config status network list explain pins verify gc get path serve completion help exit-codes' -- "$current") ;;
+  help) mapfile -t COMPREPLY < <(compgen -W 'run plan subscribe unsubscribe register check config status network list explain pins verify gc get path publish env serve manifest completion help exit-codes' -- "$current") ;;
+  manifest) mapfile -t COMPREPLY < <(compgen -W 'build check sign' -- "$current") ;;
   esac
 }
 complete -F _prefetch prefetch

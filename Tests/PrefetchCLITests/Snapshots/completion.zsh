@@ -22,7 +22,10 @@ _prefetch() {
     'gc:Drop what the cache need not keep'
     'get:Print or copy items, fetching those that the cache does not hold fresh'
     'path:Print the local path of an item'\''s body'
+    'publish:Make the published trees again, or switch one back'
+    'env:Print the variables that point tools at published trees'
     'serve:Serve a folder over HTTP on this machine'
+    'manifest:build, check, sign'
     'completion:Print the completion script for a shell'
     'help:Print help on the program, a command or the exit codes'
   )
@@ -52,10 +55,26 @@ _prefetch() {
   case $state in
   command) _describe -t commands command commands && ret=0 ;;
   operands)
-    words=($line[1] "${words[@]}")
+    local name=$line[1]
+    case $name in
+    manifest)
+      _arguments -s -S -C $shared ': :->action' '*::: :->operands' && ret=0
+      name+=" $line[1]"
+      ;;
+    esac
+    if [[ $state == action ]]; then
+      case ${name%% *} in
+      manifest)
+        local -a actions=('build:Write a manifest of the files in a folder' 'check:Say what a manifest is and what is wrong with it' 'sign:Sign a manifest so that its readers know whose it is')
+        _describe -t actions action actions && ret=0
+        ;;
+      esac
+      return ret
+    fi
+    words=(${name##* } "${words[@]}")
     ((CURRENT += 1))
-    curcontext="${curcontext%:*:*}:prefetch-command-$line[1]:"
-    case $line[1] in
+    curcontext="${curcontext%:*:*}:prefetch-command-${name// /-}:"
+    case $name in
     run)
       _arguments -s -S $shared \
         '(-n --dry-run)-n[Ask servers, write nothing, print the plan]' \
@@ -203,6 +222,7 @@ _prefetch() {
         '(--max-stale)--max-stale=-[Take a cached copy that expired at most this long ago, or at any time]::D: ' \
         '(-o --output)-o+[Write the body to this file (- is standard output), or the bodies into this folder (DIR/)]:PATH:_files' \
         '(-o --output)--output=[Write the body to this file (- is standard output), or the bodies into this folder (DIR/)]:PATH:_files' \
+        '(--base-url)--base-url=[Where the names lead that a manifest on standard input gives without a host]:URL: ' \
         '(--path)--path[Print the local paths instead of the bodies]' \
         '*:ITEM: ' && ret=0
       ;;
@@ -210,6 +230,16 @@ _prefetch() {
       _arguments -s -S $shared \
         '(--or-url)--or-url[Print the URL when the item is not cached, instead of ending with 4]' \
         ':ITEM: ' && ret=0
+      ;;
+    publish)
+      _arguments -s -S $shared \
+        '(--rollback)--rollback=[Let the generation before the present one of this segment'\''s tree stand again]:SEGMENT: ' \
+        '(--wait)--wait=-[Wait for another run to end, at most this long, instead of ending with 75]::D: ' \
+        '*:SEGMENT: ' && ret=0
+      ;;
+    env)
+      _arguments -s -S $shared \
+        '*:SEGMENT: ' && ret=0
       ;;
     serve)
       _arguments -s -S $shared \
@@ -219,13 +249,45 @@ _prefetch() {
         '(--for)--for=[End with 0 after this time]:D: ' \
         ':: :' && ret=0
       ;;
+    'manifest build')
+      _arguments -s -S $shared \
+        '(--base-url)--base-url=[The URL below which readers find the files]:URL: ' \
+        '(-o --output)-o+[Write the manifest to this file, whole or not at all, instead of standard output]:PATH:_files' \
+        '(-o --output)--output=[Write the manifest to this file, whole or not at all, instead of standard output]:PATH:_files' \
+        '(--ndjson)--ndjson[Write an item a line, as manifests of more than a million items need it]' \
+        '(--segment)--segment=[The segment that the manifest is for; readers refuse it for any other]:SEGMENT: ' \
+        '(--priority)--priority=[The importance of the segment, 1 first]:N: ' \
+        '(--generated)--generated=[State this time of making instead of now]:TIME: ' \
+        '(--expires)--expires=[State that this may be relied on for that long from the time of making]:D: ' \
+        '*--include=[Take files that match this, or another one, alone]:PATTERN: ' \
+        '*--exclude=[Leave out files and folders that match this]:PATTERN: ' \
+        '(--hidden)--hidden[Take files and folders whose names begin with a dot]' \
+        '(--mime)--mime[State media types by the names'\'' endings; readers refuse a file that its server calls otherwise]' \
+        '(--previous)--previous=[Take over the digests of unchanged files from this earlier manifest]:FILE:_files' \
+        ':DIR:_files -/' && ret=0
+      ;;
+    'manifest check')
+      _arguments -s -S $shared \
+        '(--base-url)--base-url=[Where a manifest that is read from a file is published]:URL: ' \
+        '*--key=[Trust this public key, given as RW… or as the file that holds it]:KEY:_files' \
+        ':FILE|URL:_files' && ret=0
+      ;;
+    'manifest sign')
+      _arguments -s -S $shared \
+        '*--key=[Sign with the secret key in this file]:KEY:_files' \
+        '(--password-file)--password-file=[Read the key'\''s password from the first line of this file; - is standard input]:FILE:_files' \
+        '(--generated)--generated=[State this time of signing instead of now]:TIME: ' \
+        '(--expires)--expires=[State that this may be relied on for that long from the time of making]:D: ' \
+        '(--comment)--comment=[Write this into the untrusted comment, which nobody relies on]:TEXT: ' \
+        ':FILE:_files' && ret=0
+      ;;
     completion)
       _arguments -s -S $shared \
         ':bash|zsh|fish:(bash zsh fish)' && ret=0
       ;;
     help)
       _arguments -s -S $shared \
-        '::COMMAND|exit-codes:(run plan subscribe unsubscribe register check config status network list explain pins verify gc get path serve completion help exit-codes)' && ret=0
+        '::COMMAND|exit-codes:(run plan subscribe unsubscribe register check config status network list explain pins verify gc get path publish env serve manifest completion help exit-codes)' && ret=0
       ;;
     esac
     ;;
