@@ -11,7 +11,8 @@ package final class BodyHasher {
   package init(alsoHashing algorithms: Set<DigestAlgorithm> = []) throws(Failure) {
     guard let sha256 = MessageDigest(.sha256) else { throw Self.missing(.sha256) }
     var others: [RequestedDigest] = []
-    for algorithm in algorithms.subtracting([.sha256]).sorted() {
+    // What is inside of a body is looked into when it is whole.
+    for algorithm in algorithms.subtracting([.sha256]).filter(\.isOfBytes).sorted() {
       guard let digest = MessageDigest(algorithm) else { throw Self.missing(algorithm) }
       others.append(RequestedDigest(algorithm: algorithm, digest: digest))
     }

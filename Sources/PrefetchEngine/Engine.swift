@@ -113,8 +113,6 @@ package struct Engine {
         events.append(.planningResumed(segment: segment))
       case .prepare(let preparations):
         events.append(prepare(preparations, rules: request.policy.room))
-      case .inspect(let item, let body, let algorithms):
-        events.append(.inspected(item: item, inspect(body, algorithms)))
       case .readRemovals(let items):
         events.append(.removalsRead((try? store.records(items)) ?? []))
       case .commit(let changes):
@@ -236,19 +234,6 @@ package struct Engine {
       return .failure(failure)
     } catch {
       return .failure(Failure(.internal, "the manifest could not be read: \(error)"))
-    }
-  }
-
-  private func inspect(
-    _ body: StagedBody,
-    _ algorithms: Set<DigestAlgorithm>
-  ) -> Result<[DigestAlgorithm: [UInt8]], Failure> {
-    do {
-      return try store.withBytes(of: body) { BodyInspection.digests(of: $0, algorithms) }
-    } catch let failure as Failure {
-      return .failure(failure)
-    } catch {
-      return .failure(Failure(.internal, "the body could not be read again: \(error)"))
     }
   }
 

@@ -161,8 +161,9 @@ extension FolderWalk {
     case changed
   }
 
-  /// Hands on the bytes of a file, and makes sure that they are those of one state of it.
-  package func read(_ file: File, _ take: (RawSpan) -> Void) throws(ReadingFault) {
+  /// Hands on the bytes of a file for as long as they are wanted, and makes sure that they are all
+  /// those of one state of it.
+  package func read(_ file: File, _ take: (RawSpan) -> Bool) throws(ReadingFault) {
     let descriptor: FileDescriptor
     do throws(SystemFault) {
       descriptor = try RawPath(root, file.path).open()
@@ -171,7 +172,7 @@ extension FolderWalk {
     }
     do throws(SystemFault) {
       guard File(path: file.path, try descriptor.status()) == file else { throw .stale }
-      let count = try descriptor.readPieces(take)
+      let count = try descriptor.readPieces(upTo: file.size, take)
       guard count == file.size, File(path: file.path, try descriptor.status()) == file else {
         throw .stale
       }
@@ -238,11 +239,16 @@ private struct RawPath {
 }
 
 extension FileDescriptor {
-  /// How many bytes there were to the end.
-  fileprivate func readPieces(_ take: (RawSpan) -> Void) throws(SystemFault) -> Int64 {
+  /// How many bytes there were to the end, or when there were more than expected; -1 where no more
+  /// were wanted.
+  fileprivate func readPieces(
+    upTo size: Int64,
+    _ take: (RawSpan) -> Bool
+  ) throws(SystemFault) -> Int64 {
     var piece = [UInt8](repeating: 0, count: 256 * 1024)
     var total: Int64 = 0
-    while true {
+    // Somebody may write faster than this reads.
+    while total <= size {
       let count = unsafe piece.withUnsafeMutableBytes {
         unsafe Glibc.read(number, $0.baseAddress, $0.count)
       }
@@ -252,7 +258,8 @@ extension FileDescriptor {
         continue
       }
       total += Int64(count)
-      unsafe take(piece.span.bytes.extracting(first: count))
+      guard unsafe take(piece.span.bytes.extracting(first: count)) else { return -1 }
     }
+    return total
   }
 }

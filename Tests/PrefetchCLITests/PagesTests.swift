@@ -13,7 +13,8 @@ import Testing
 
   @Test("Each command has its own page", arguments: CommandTable.all.map(\.name))
   func commandPage(name: String) {
-    RepositoryFile.snapshot("help-\(name).txt").expect(HelpPages.render(.command(name)))
+    let file = "help-\(name.replacing(" ", with: "-")).txt"
+    RepositoryFile.snapshot(file).expect(HelpPages.render(.command(name)))
   }
 
   @Test("The exit codes are a table")

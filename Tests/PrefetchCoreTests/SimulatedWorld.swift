@@ -174,10 +174,6 @@ struct SimulatedWorld {
       internalEvents.append(.planningResumed(segment: segment))
     case .prepare(let preparations):
       internalEvents.append(.prepared(preparations.map { answer($0) }))
-    case .inspect(let item, _, let algorithms):
-      // Nothing here is declared by what is inside of it.
-      problems.append("asked what is inside for \(algorithms)")
-      internalEvents.append(.inspected(item: item, .success([:])))
     case .readRemovals(let items):
       internalEvents.append(.removalsRead(items.map { records[Int($0)] }))
     case .commit(let changes): commit(changes)

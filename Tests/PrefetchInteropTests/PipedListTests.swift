@@ -63,6 +63,32 @@ struct PipedListTests {
     #expect(run.errors.contains("--base-url"))
   }
 
+  @Test("A list that names nothing is no success", arguments: ["", "# nothing\n"])
+  func empty(_ text: String) throws {
+    let run = try get(["-", "-o", "out/"], input: text)
+    #expect(run.status != 0, "\(run)")
+    #expect(run.errors.contains("error: the manifest on standard input"))
+  }
+
+  @Test("Further documents are named, and what they leave out is not taken for nothing")
+  func furtherDocuments() throws {
+    let index = """
+      <?xml version="1.0"?>
+      <sitemapindex xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">
+      <sitemap><loc>\(server.url("sitemap.xml"))</loc></sitemap></sitemapindex>
+      """
+    let only = try get(["-", "-o", "out/"], input: index)
+    #expect(only.status == 4, "\(only)")
+    #expect(only.errors.contains("error: 1 further document of the manifest on standard input"))
+    #expect(only.errors.contains("names no items, only further documents"))
+    let head = #"{"format":"prefetch-manifest","version":1,"next":"more.ndjson"}"#
+    let text = head + "\n" + #"{"url":"a"}"# + "\n"
+    let some = try get(["-", "-o", "out/", "--base-url", server.url("")], input: text)
+    #expect(some.status == 3, "\(some)")
+    #expect(home.read("out/a") == "body of a")
+    #expect(server.takeRequests().count == 1)
+  }
+
   @Test("The refusal of plain http says how it is allowed without a file")
   func refusal() throws {
     let run = try home.run("get", server.url("a"))

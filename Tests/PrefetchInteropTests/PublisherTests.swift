@@ -248,6 +248,71 @@ struct PublisherTests {
     #expect(!FileTree.exists(home.path("broken.json.minisig")))
   }
 
+  @Test(
+    "A password is asked for on the terminal, unseen, and can be refused",
+    .enabled(if: Tool.isInstalled("minisign") && Tool.isInstalled("python3"), "needs minisign")
+  )
+  func password() throws {
+    #expect(try build("--expires", "9d", "-o", "m.json").status == 0)
+    // Answers each question on a terminal of its own, and prints all that is seen there.
+    home.write(
+      """
+      import os, pty, sys
+      answers, command = sys.argv[1].split(","), sys.argv[2:]
+      child, terminal = pty.fork()
+      if child == 0: os.execvp(command[0], command)
+      seen = b""
+      while True:
+          try: piece = os.read(terminal, 4096)
+          except OSError: break
+          if not piece: break
+          seen += piece
+          if answers and b"assword" in seen and seen.rstrip().endswith(b":"):
+              answer = answers.pop(0)
+              os.write(terminal, b"\\x03" if answer == "stop" else answer.encode() + b"\\n")
+              seen += b"\\n"
+      sys.stdout.buffer.write(seen)
+      sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+      """,
+      to: "terminal.py"
+    )
+    let python = try #require(Tool("python3")).path
+    let answering = { (answers: String, command: [String]) in
+      try RunningProgram(
+        python,
+        ["terminal.py", answers] + command,
+        environment: home.variables,
+        folder: home.work
+      ).finish()
+    }
+    let minisign = try #require(Tool("minisign")).path
+    let prefetch = try #require(Binary.path)
+    let generate = [minisign, "-G", "-p", "pub", "-s", "sec"]
+    #expect(try answering("opensesame,opensesame", generate).status == 0)
+    let sign = { (answer: String) in
+      try answering(answer, [prefetch, "manifest", "sign", "m.json", "--key", "sec"])
+    }
+    let wrong = try sign("sesame")
+    #expect(wrong.status == 1, "\(wrong)")
+    #expect(wrong.output.contains("the password is not this key's"))
+    let stopped = try sign("stop")
+    #expect(stopped.status == 130, "\(stopped)")
+    #expect(!FileTree.exists(home.path("m.json.minisig")))
+    let signed = try sign("opensesame")
+    #expect(signed.status == 0, "\(signed)")
+    #expect(signed.output.contains("Password of `sec`"))
+    #expect(!signed.output.contains("opensesame"))
+    #expect(try home.run("manifest", "check", "m.json", "--key", "pub").status == 0)
+  }
+
+  @Test("A signature lies beside a file, and beside nothing else")
+  func standardInput() throws {
+    let key = "RWQf6LRCGA9i53mlYecO4IzT51TGPpvWucNSCh1CBM0QTaLn73Y7GFO3"
+    let check = try home.run("manifest", "check", "-", "--key", key, input: "{}")
+    #expect(check.status == 64, "\(check)")
+    #expect(try home.run("manifest", "sign", "-", "--key", "sec").status == 64)
+  }
+
   @Test("A manifest on a server is fetched under the policy and not kept")
   func checksURL() throws {
     let site = Site(["/m.json": Site.Page(Manifest.text(["https://example.org/a"]))])

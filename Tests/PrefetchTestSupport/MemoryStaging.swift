@@ -185,7 +185,10 @@ private final class MemorySink: BodySink {
     if let failure = staging.finishFailure { throw failure }
     guard isOpen else { throw Failure(.internal, "the body is closed already") }
     isOpen = false
-    return staging.keep(bytes, hasher.finish())
+    let bytes = bytes
+    var body = staging.keep(bytes, hasher.finish())
+    unsafe body.inspect(bytes.span.bytes, for: plan.algorithms.filter { !$0.isOfBytes })
+    return body
   }
 
   func suspend() -> PartialBody? {

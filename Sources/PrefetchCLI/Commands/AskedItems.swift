@@ -77,22 +77,37 @@ struct AskedItems {
     base: WebURL?
   ) throws(CommandExit) -> AskedItems {
     let source = ManifestSource(bytes: .file("-"), base: base, mime: nil, name: "standard input")
+    let manifest: Manifest
     do {
       let bytes = try FileReading.readStandardInput(limit: 512 << 20)
-      let manifest = try unsafe ManifestReader.read(bytes.span.bytes, source: source)
-      report(manifest, isWithoutBase: base == nil, context)
-      return AskedItems(
-        entries: Array(manifest.entries),
-        rejected: manifest.rejected,
-        isPartial: !manifest.parts.isEmpty,
-        typed: Set(manifest.entries.map(\.url.string))
-      )
+      manifest = try unsafe ManifestReader.read(bytes.span.bytes, source: source)
     } catch {
       let message =
         (error as? Failure)?.message ?? (error as? FileReading.Fault)?.reason ?? "\(error)"
       let diagnostic = Diagnostic("manifest.invalid", "the manifest on standard input: \(message)")
       throw CommandExit(status: context.console.fail(.usage, [diagnostic]))
     }
+    report(manifest, isWithoutBase: base == nil, context)
+    guard manifest.itemCount > 0 else {
+      throw CommandExit(status: context.console.fail(.nothing, [nothing(in: manifest)]))
+    }
+    return AskedItems(
+      entries: Array(manifest.entries),
+      rejected: manifest.rejected,
+      isPartial: !manifest.parts.isEmpty,
+      typed: Set(manifest.entries.map(\.url.string))
+    )
+  }
+
+  /// Nobody pipes a list in order to get nothing: what wrote it failed, or wrote something else.
+  private static func nothing(in manifest: Manifest) -> Diagnostic {
+    Diagnostic(
+      "manifest.empty",
+      manifest.parts.isEmpty
+        ? "the manifest on standard input names no items"
+        : "the manifest on standard input names no items, only further documents",
+      hint: manifest.parts.isEmpty ? "look at what wrote it" : nil
+    )
   }
 
   private static func report(
@@ -120,12 +135,12 @@ struct AskedItems {
         )
       )
     }
-    if !manifest.parts.isEmpty {
+    if let part = manifest.parts.first {
+      let count = Amounts.count(Int64(manifest.parts.count), "further document")
       context.console.report(
         Diagnostic(
           "manifest.parts",
-          "\(manifest.parts.count) further documents belong to the manifest on standard input and are not asked for",
-          severity: .warning,
+          "\(count) of the manifest on standard input, the first `\(part.url.redacted)`, cannot be asked for",
           hint: "let a segment of a configuration name the manifest by its URL"
         )
       )

@@ -18,7 +18,12 @@ struct CheckCommand {
     var diagnostics = loaded.diagnostics
     if !loaded.hasErrors {
       diagnostics += loaded.expiryDiagnostics(at: now, expired: .error) + loaded.securityLints
-      diagnostics += PublishingSetup.diagnostics(loaded)
+      let places = Places.resolve(
+        shared: context.shared,
+        configuration: loaded.configuration,
+        environment: context.environment
+      )
+      diagnostics += PublishingSetup.diagnostics(loaded, places)
     }
     diagnostics += LicenseSetup.diagnostics(
       loaded,

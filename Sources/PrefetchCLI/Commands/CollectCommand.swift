@@ -32,10 +32,7 @@ struct CollectCommand {
       return try collect(places, loaded.configuration.cache)
     }
     guard let outcome else {
-      return context.console.fail(
-        .deferred,
-        [Diagnostic("store.locked", "another run holds the lock; `--wait` waits for it")]
-      )
+      return context.failLocked()
     }
     warn(outcome.standing)
     if context.shared.isJSON {
@@ -70,18 +67,7 @@ struct CollectCommand {
     _ places: Places,
     _ cache: Cache
   ) throws(Failure) -> Outcome? {
-    let patience: RunLock.Patience =
-      switch options.wait {
-      case nil: .none
-      case .bare: .unlimited
-      case .value(let duration): .upTo(duration)
-      }
-    let lock = try RunLock.acquire(
-      cache: places.cache,
-      wait: patience,
-      isCancelled: { StopSignals.pending != nil }
-    )
-    guard let lock else { return nil }
+    guard let lock = try context.runLock(places, wait: options.wait) else { return nil }
     let store = try DiskStore.openForWriting(
       cache: places.cache,
       clockStart: now,

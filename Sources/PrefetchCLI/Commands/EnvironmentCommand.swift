@@ -1,4 +1,3 @@
-import PrefetchConfig
 import PrefetchCore
 import PrefetchStore
 import PrefetchSystem
@@ -9,26 +8,14 @@ struct EnvironmentCommand {
   let options: EnvironmentOptions
 
   func run() throws(CommandExit) -> Int32 {
-    let loaded = try context.configuration(isRequired: false)
-    let places = try context.places(loaded)
-    let selection = SegmentSelection(patterns: options.segments)
-    let objections = selection.diagnostics(among: loaded.configuration.segments.map(\.name))
-    guard objections.isEmpty else {
-      throw CommandExit(status: context.console.fail(.usage, objections))
-    }
-    let builder = RequestBuilder(
-      configuration: loaded.configuration,
-      identity: loaded.identity,
-      engine: EngineOptions(),
-      environment: context.environment.variables
-    )
-    let store = try context.readingStore(places)
-    let state = try context.readingState(places)
+    let scope = try PublishingScope(context, options.segments)
+    let store = try context.readingStore(scope.places)
+    let state = try context.readingState(scope.places)
     let records = try context.reading { () throws(Failure) in try store?.segments() ?? [] }
     var folders: [(layout: PublishingRules.Layout, folder: String)] = []
-    for segment in loaded.configuration.segments where selection.contains(segment.name) {
-      guard let rules = builder.declaration(segment).publishing else { continue }
-      let key = SegmentKey(identity: loaded.identity, name: segment.name)
+    for segment in scope.segments {
+      guard let rules = segment.publishing else { continue }
+      let key = scope.key(segment)
       let isCurrent = records.first { $0.key == key }?.state == .current
       let stands = try context.reading { () throws(Failure) in
         guard let state else { return false }
@@ -37,6 +24,9 @@ struct EnvironmentCommand {
       guard isCurrent, stands else {
         context.console.note("segment `\(segment.name)` is not current: nothing points at its tree")
         continue
+      }
+      if let reason = ToolVariables.reasonForNone(rules.layout, after: folders.map(\.layout)) {
+        context.console.note("segment `\(segment.name)` gets no variable: \(reason)")
       }
       folders.append((rules.layout, rules.folder))
     }

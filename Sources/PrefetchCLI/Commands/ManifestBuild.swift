@@ -220,7 +220,10 @@ struct ManifestBuild {
   ) throws(Objection) -> ContentDigest {
     do {
       let hasher = try BodyHasher()
-      try walk.read(file) { hasher.update($0) }
+      try walk.read(file) { bytes in
+        hasher.update(bytes)
+        return StopSignals.pending == nil
+      }
       return hasher.finish().sha256
     } catch let fault as FolderWalk.ReadingFault {
       switch fault {

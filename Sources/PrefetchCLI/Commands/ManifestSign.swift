@@ -74,6 +74,7 @@ struct ManifestSign {
       }
       return try MinisignSecretKey(file, password: try password(path))
     } catch {
+      if let signal = StopSignals.pending { throw CommandExit(status: 128 + signal) }
       throw fail(.failed, "manifest.key", "the key `\(path)` is of no use: \(error)")
     }
   }

@@ -1,4 +1,3 @@
-import PrefetchConfig
 import PrefetchCore
 import PrefetchDocuments
 import PrefetchStore
@@ -10,28 +9,17 @@ struct PublishCommand {
   let options: PublishOptions
 
   func run() throws(CommandExit) -> Int32 {
-    let loaded = try context.configuration(isRequired: false)
-    let places = try context.places(loaded)
-    let objections = PublishingSetup.diagnostics(loaded)
+    let patterns = options.rolledBack.map { [$0] } ?? options.segments
+    let scope = try PublishingScope(context, patterns)
+    let objections = PublishingSetup.diagnostics(scope.loaded, scope.places)
     guard objections.isEmpty else {
       throw CommandExit(status: context.console.fail(.config, objections))
     }
-    let builder = RequestBuilder(
-      configuration: loaded.configuration,
-      identity: loaded.identity,
-      engine: EngineOptions(),
-      environment: context.environment.variables
-    )
-    let selected = try selected(loaded.configuration.segments.map(builder.declaration))
+    let selected = try publishing(scope.segments, areNamed: !patterns.isEmpty)
     let report = try context.reading { () throws(Failure) -> Report? in
-      try publish(selected, loaded, places, builder.policy)
+      try publish(selected, scope)
     }
-    guard let report else {
-      return context.console.fail(
-        .deferred,
-        [Diagnostic("store.locked", "another run holds the lock; `--wait` waits for it")]
-      )
-    }
+    guard let report else { return context.failLocked() }
     context.console.report(report.diagnostics)
     let status = ExitStatus(report)
     if context.shared.isJSON {
@@ -42,14 +30,17 @@ struct PublishCommand {
     return status.code
   }
 
-  private func selected(
-    _ segments: [SegmentDeclaration]
+  private func publishing(
+    _ segments: [SegmentDeclaration],
+    areNamed: Bool
   ) throws(CommandExit) -> [SegmentDeclaration] {
-    let patterns = options.rolledBack.map { [$0] } ?? options.segments
-    let selection = SegmentSelection(patterns: patterns)
-    var objections = selection.diagnostics(among: segments.map(\.name))
-    let chosen = segments.filter { selection.contains($0.name) }
-    for segment in chosen where !patterns.isEmpty {
+    let publishing = segments.filter { $0.publishing != nil }
+    if publishing.isEmpty, !areNamed {
+      context.console.note("no segment has `publish`, so there is nothing to make")
+    }
+    guard areNamed else { return publishing }
+    var objections: [Diagnostic] = []
+    for segment in segments {
       if segment.publishing == nil {
         objections.append(
           Diagnostic("usage.not-published", "segment `\(segment.name)` has no `publish`")
@@ -67,29 +58,17 @@ struct PublishCommand {
     guard objections.isEmpty else {
       throw CommandExit(status: context.console.fail(.usage, objections))
     }
-    return chosen.filter { $0.publishing != nil }
+    return publishing
   }
 
   /// Nil when another run holds the lock.
   private func publish(
     _ segments: [SegmentDeclaration],
-    _ loaded: LoadedConfiguration,
-    _ places: Places,
-    _ policy: RunPolicy
+    _ scope: PublishingScope
   ) throws(Failure) -> Report? {
-    let patience: RunLock.Patience =
-      switch options.wait {
-      case nil: .none
-      case .bare: .unlimited
-      case .value(let duration): .upTo(duration)
-      }
-    let lock = try RunLock.acquire(
-      cache: places.cache,
-      wait: patience,
-      isCancelled: { StopSignals.pending != nil }
-    )
-    guard let lock else { return nil }
-    let durability = Durability(loaded.configuration.cache.durability)
+    let places = scope.places
+    guard let lock = try context.runLock(places, wait: options.wait) else { return nil }
+    let durability = Durability(scope.loaded.configuration.cache.durability)
     let state = try StateStore.openForWriting(state: places.state)
     let store = try DiskStore.openForWriting(
       cache: places.cache,
@@ -97,40 +76,55 @@ struct PublishCommand {
       durability: durability
     )
     context.console.report(state.diagnostics + store.takeDiagnostics())
-    let trees = try PublishedTrees(store: store, state: state, durability: durability)
+    let trees = try PublishedTrees(
+      store: store,
+      state: state,
+      durability: durability,
+      declared: PublishingSetup.folders(scope.loaded, scope.subscriptions),
+      isCancelled: { StopSignals.pending != nil }
+    )
     let now = context.clock.now().wall
-    var report = Report(mode: .run, identity: loaded.identity, started: now)
+    var report = Report(mode: .run, identity: scope.loaded.identity, started: now)
     let inventory = try store.takeInventory()
     let facts = Planner.Facts(
       inventory: inventory,
       missing: try store.missingObjects(of: inventory),
-      policy: policy,
+      policy: scope.builder.policy,
       now: now
     )
     let recorded = try store.segments()
     for segment in segments {
-      let key = SegmentKey(identity: loaded.identity, name: segment.name)
-      let record = recorded.first { $0.key == key }
-      if options.rolledBack != nil {
-        report.segments.append(try rollBack(segment, key, trees))
-      } else {
-        let entries = entries(of: segment, record, in: store, policy)
-        report.segments.append(publish(segment, key, entries, facts, trees))
-      }
-    }
-    for segment in report.segments {
-      guard let tree = segment.tree else { continue }
-      report.diagnostics += tree.warnings + tree.troubles.map { $0.diagnostic(of: segment.name) }
-    }
-    for segment in report.segments {
-      guard let failure = segment.manifest.failure else { continue }
-      report.diagnostics.append(
-        Diagnostic(
-          Diagnostic.Code(stringLiteral: "publish.\(failure.code.rawValue)"),
-          "segment `\(segment.name)`: \(failure.message)"
-        )
+      guard StopSignals.pending == nil, let rules = segment.publishing else { break }
+      let key = scope.key(segment)
+      var result = Report.Segment(
+        name: segment.name,
+        state: .current,
+        manifest: ManifestResult(url: nil, status: .skipped)
       )
+      result.isRequired = segment.isRequired
+      if options.rolledBack != nil {
+        result.tree = try trees.rollBack(key, rules)
+        if result.tree == nil {
+          result.state = .failed
+          result.manifest.failure = Failure(.notFound, "its tree has no earlier generation")
+        }
+      } else {
+        let record = recorded.first { $0.key == key }
+        switch declared(segment, record, in: store, facts, scope) {
+        case .success(let manifest):
+          let outcome = publish(manifest, segment, key, rules, facts, trees)
+          result.tree = outcome
+          result.state = outcome.troubles.isEmpty ? .current : .incomplete
+        case .failure(let failure):
+          result.state = try trees.standing(of: key, rules) == nil ? .failed : .incomplete
+          result.manifest.failure = failure
+          result.manifest.needsSignature = !segment.manifestKeys.isEmpty
+        }
+      }
+      report.segments.append(result)
     }
+    report.signal = StopSignals.pending
+    report.diagnostics = report.segments.flatMap(diagnostics)
     try store.finishRun(holding: lock)
     try store.close()
     try state.close()
@@ -139,49 +133,55 @@ struct PublishCommand {
 
   // MARK: One segment
 
-  private func rollBack(
+  /// What the segment takes of its manifest; a local one, which nobody has judged yet, may not do
+  /// what no run would let it do.
+  private func declared(
     _ segment: SegmentDeclaration,
-    _ key: SegmentKey,
-    _ trees: PublishedTrees
-  ) throws(Failure) -> Report.Segment {
-    var manifest = ManifestResult(url: nil, status: .skipped)
-    guard let rules = segment.publishing, let outcome = try trees.rollBack(key, rules) else {
-      manifest.failure = Failure(.notFound, "its tree has no earlier generation")
-      return Report.Segment(name: segment.name, state: .failed, manifest: manifest)
+    _ record: SegmentRecord?,
+    in store: DiskStore,
+    _ facts: Planner.Facts,
+    _ scope: PublishingScope
+  ) -> Result<Manifest, Failure> {
+    let whole = DeclaredItems.whole(
+      segment,
+      record,
+      in: store,
+      limit: facts.policy.maximumManifestSize
+    )
+    guard case .success(var manifest) = whole else { return whole }
+    if case .file = segment.source {
+      let objection = ManifestGuard.objection(
+        to: manifest,
+        of: segment,
+        bundleID: scope.loaded.configuration.bundleID,
+        recorded: record,
+        policy: facts.policy,
+        now: facts.now
+      )
+      if let objection { return .failure(objection) }
     }
-    var result = Report.Segment(name: segment.name, state: .current, manifest: manifest)
-    result.tree = outcome
-    return result
+    let selection = ManifestSelection(segment.manifestRules)
+    manifest.entries = selection.apply(to: manifest.entries)
+    manifest.rejected = selection.apply(to: manifest.rejected)
+    return .success(manifest)
   }
 
   private func publish(
+    _ manifest: Manifest,
     _ segment: SegmentDeclaration,
     _ key: SegmentKey,
-    _ reading: Result<Manifest, Failure>,
+    _ rules: PublishingRules,
     _ facts: Planner.Facts,
     _ trees: PublishedTrees
-  ) -> Report.Segment {
-    var manifest = ManifestResult(url: nil, status: .skipped)
-    let declared: Manifest
-    switch reading {
-    case .success(let found): declared = found
-    case .failure(let failure):
-      manifest.failure = failure
-      var result = Report.Segment(name: segment.name, state: .failed, manifest: manifest)
-      result.isRequired = segment.isRequired
-      return result
-    }
-    guard let rules = segment.publishing else {
-      return Report.Segment(name: segment.name, state: .current, manifest: manifest)
-    }
-    let names = TreeNaming(of: declared.entries, rules: rules)
+  ) -> TreeOutcome {
+    let names = TreeNaming(of: manifest.entries, rules: rules)
     var plan = TreePlan(
       segment: key,
       rules: rules,
       entries: names.entries,
       facts: facts,
       held: names.held,
-      isWhole: names.refused.isEmpty && declared.rejected.isEmpty
+      isWhole: names.refused.isEmpty && manifest.rejected.isEmpty
     )
     plan.isThorough = true
     plan.requireAll()
@@ -189,43 +189,33 @@ struct PublishCommand {
     outcome.troubles += names.refused.map {
       TreeOutcome.Trouble(url: $0.url, failure: $0.failure)
     }
-    let isSound = outcome.troubles.isEmpty
-    var result = Report.Segment(
-      name: segment.name,
-      state: isSound ? .current : .incomplete,
-      manifest: manifest
-    )
-    result.isRequired = segment.isRequired
-    result.tree = outcome
-    return result
-  }
-
-  private func entries(
-    of segment: SegmentDeclaration,
-    _ record: SegmentRecord?,
-    in store: DiskStore,
-    _ policy: RunPolicy
-  ) -> Result<Manifest, Failure> {
-    switch segment.source {
-    case .inline(let entries):
-      return .success(Manifest(entries: EntryTable(entries)))
-    case .file(let path):
-      return DeclaredItems.readFile(path, of: segment, limit: policy.maximumManifestSize)
-    case .remote(let url):
-      guard let record, record.manifestURL == url.string else {
-        return .failure(
-          Failure(.notFound, "no run has stored its manifest; `prefetch run` asks for it")
-        )
-      }
-      return DeclaredItems.readStored(record, of: segment, in: store)
+    let absent = plan.absentCount + manifest.rejected.count
+    if absent > 0 {
+      let message =
+        "\(Amounts.count(Int64(absent), "item")) not stored; `prefetch run \(segment.name)` fetches what can be had"
+      outcome.troubles.append(.init(failure: Failure(.notFound, message)))
     }
+    return outcome
   }
 
   // MARK: Words
 
+  private func diagnostics(_ segment: Report.Segment) -> [Diagnostic] {
+    let tree = segment.tree.map { tree in
+      tree.warnings + tree.troubles.map { $0.diagnostic(of: segment.name) }
+    }
+    guard let failure = segment.manifest.failure else { return tree ?? [] }
+    return (tree ?? []) + [
+      Diagnostic(
+        Diagnostic.Code(stringLiteral: "publish.\(failure.code.rawValue)"),
+        "segment `\(segment.name)`: \(failure.message)"
+      )
+    ]
+  }
+
   private func line(_ segment: Report.Segment) -> String {
     let name = SafeText.line(segment.name)
-    guard let tree = segment.tree else { return "\(name): not published" }
+    guard let tree = segment.tree else { return "\(name): left as it is" }
     var text = "\(name): \(SafeText.line(tree.folder))"
     if let generation = tree.generation { text += ", generation \(generation)" }
     if tree.isHeld { return text + ", held until the next `prefetch publish`" }

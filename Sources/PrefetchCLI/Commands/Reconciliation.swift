@@ -36,7 +36,7 @@ struct Reconciliation {
   private func perform() throws(CommandExit) -> Int32 {
     let objections =
       LicenseSetup.diagnostics(loaded).filter { $0.severity == .error }
-      + PublishingSetup.diagnostics(loaded)
+      + PublishingSetup.diagnostics(loaded, places)
     guard objections.isEmpty else {
       throw CommandExit(status: context.console.fail(.config, objections))
     }

@@ -14,10 +14,7 @@ struct VerifyCommand {
     let places = try context.places(loaded)
     let report = try options.repairs ? repair(places) : inspect(places)
     guard let report else {
-      return context.console.fail(
-        .deferred,
-        [Diagnostic("store.locked", "another run holds the lock; `--wait` waits for it")]
-      )
+      return context.failLocked()
     }
     let isSound = report.bad.isEmpty
     for damage in report.bad {
@@ -52,19 +49,7 @@ struct VerifyCommand {
   /// Nil when another run holds the lock.
   private func repair(_ places: Places) throws(CommandExit) -> VerificationReport? {
     try context.reading { () throws(Failure) -> VerificationReport? in
-      let patience: RunLock.Patience =
-        switch options.wait {
-        case nil: .none
-        case .bare: .unlimited
-        case .value(let duration): .upTo(duration)
-        }
-      guard
-        let lock = try RunLock.acquire(
-          cache: places.cache,
-          wait: patience,
-          isCancelled: { StopSignals.pending != nil }
-        )
-      else { return nil }
+      guard let lock = try context.runLock(places, wait: options.wait) else { return nil }
       let store = try DiskStore.openForWriting(
         cache: places.cache,
         clockStart: context.clock.now().wall

@@ -32,13 +32,7 @@ struct CollectOptions: CommandOptions, Hashable {
         help:
           "Also drop what the configuration of this `name`, or of this file, has left in the cache"
       ),
-      .optionalValue(
-        "wait",
-        \.wait,
-        .duration,
-        placeholder: "D",
-        help: "Wait for another run to end, at most this long, instead of ending with 75"
-      ),
+      .wait(\.wait),
     ],
     exits: [.ok, .usage, .io, .deferred, .config, .interrupted, .terminated],
     examples: [

@@ -117,13 +117,7 @@ extension EngineOptions {
       help:
         "End with 0 when the finding is one of these: \(Wording.list(acceptable.map(\.name), conjunction: "or"))"
     ),
-    .optionalValue(
-      "wait",
-      \.wait,
-      .duration,
-      placeholder: "D",
-      help: "Wait for another run to end, at most this long, instead of ending with 75"
-    ),
+    .wait(\.wait),
     .commaList(
       "allow",
       \.allowed,

@@ -18,11 +18,12 @@ struct EnvironmentOptions: CommandOptions, Hashable {
       """,
       """
       A segment that is not `current`, or whose tree does not stand, gets no line, so that its tool \
-      falls back to the network; standard error says which.
+      falls back to the network; standard error says which. npm and Bazel know one folder only, that \
+      of the first segment; the layouts `url` and `basename` have no variable.
       """,
     ],
     operands: .any("SEGMENT", \.segments),
-    exits: [.ok, .config],
+    exits: [.ok, .usage, .config],
     examples: [
       CommandExample(
         command: "set -a; eval \"$(prefetch env)\"; set +a; npm ci",

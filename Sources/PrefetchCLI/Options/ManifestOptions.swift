@@ -171,6 +171,16 @@ struct ManifestCheckOptions: CommandOptions, Hashable {
       )
     ],
     refusesJSON: true,
+    validate: { options in
+      guard options.manifest == "-", !options.keys.isEmpty else { return [] }
+      return [
+        Diagnostic(
+          "usage.conflict",
+          "`--key` asks for the signature beside the manifest, and nothing lies beside standard input",
+          hint: "name the manifest's file or URL"
+        )
+      ]
+    },
     initial: ManifestCheckOptions(),
     wrap: { .manifestCheck($0) }
   )
@@ -243,13 +253,24 @@ struct ManifestSignOptions: CommandOptions, Hashable {
     ],
     refusesJSON: true,
     validate: { options in
-      guard options.keys.count != 1 else { return [] }
-      return [
-        Diagnostic(
-          "usage.missing-option",
-          "`manifest sign` needs one `--key KEY`, the file of a secret key"
+      var diagnostics: [Diagnostic] = []
+      if options.keys.count != 1 {
+        diagnostics.append(
+          Diagnostic(
+            "usage.missing-option",
+            "`manifest sign` needs one `--key KEY`, the file of a secret key"
+          )
         )
-      ]
+      }
+      if options.manifest == "-" {
+        diagnostics.append(
+          Diagnostic(
+            "usage.bad-operand",
+            "`manifest sign` writes the signature beside a file, so it cannot sign standard input"
+          )
+        )
+      }
+      return diagnostics
     },
     initial: ManifestSignOptions(),
     wrap: { .manifestSign($0) }

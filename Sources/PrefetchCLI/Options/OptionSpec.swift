@@ -161,6 +161,19 @@ extension OptionSpec {
   }
 }
 
+// MARK: - Options of several commands
+
+extension OptionSpec {
+  /// How long the run lock is waited for.
+  static func wait(
+    _ place: @autoclosure @escaping Place<OptionalArgument<Duration>?>,
+    help: String =
+      "Wait for another run to end, at most this long, instead of ending with 75"
+  ) -> Self {
+    optionalValue("wait", place(), .duration, placeholder: "D", help: help)
+  }
+}
+
 // MARK: - Embedding
 
 extension OptionSpec {

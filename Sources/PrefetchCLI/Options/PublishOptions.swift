@@ -15,14 +15,15 @@ struct PublishOptions: CommandOptions, Hashable {
       """
       Every run publishes what it brought. This command does the same from what is stored, without \
       a request, and looks at every file: what somebody deleted comes back, and what is not \
-      prefetch's, or was changed since, stays as it is and is named.
+      prefetch's, or was changed since, stays as it is and is named. A tree of which an item is not \
+      stored ends with 3: an atomic one stays as it is, any other is made without the item.
       """,
       """
       With `--rollback` the generation before the present one of an atomic tree stands again, and \
       runs leave it so until the next `prefetch publish`.
       """,
     ],
-    forms: ["publish [SEGMENT…]", "publish --rollback SEGMENT"],
+    forms: ["[SEGMENT…]", "--rollback SEGMENT"],
     options: [
       .value(
         "rollback",
@@ -31,16 +32,13 @@ struct PublishOptions: CommandOptions, Hashable {
         placeholder: "SEGMENT",
         help: "Let the generation before the present one of this segment's tree stand again"
       ),
-      .optionalValue(
-        "wait",
-        \.wait,
-        .duration,
-        placeholder: "D",
-        help: "Wait for another run to end, at most this long, instead of ending with 75"
-      ),
+      .wait(\.wait),
     ],
     operands: .any("SEGMENT", \.segments),
-    exits: [.ok, .incomplete, .nothing, .trust, .usage, .io, .deferred, .config],
+    exits: [
+      .ok, .incomplete, .nothing, .trust, .usage, .io, .deferred, .config, .interrupted,
+      .terminated,
+    ],
     examples: [
       CommandExample(
         command: "prefetch publish",

@@ -15,11 +15,8 @@ struct VerifyOptions: CommandOptions, Hashable {
     ],
     options: [
       .flag("repair", \.repairs, help: "Drop damaged bodies, so that the next run fetches them"),
-      .optionalValue(
-        "wait",
+      .wait(
         \.wait,
-        .duration,
-        placeholder: "D",
         help:
           "With `--repair`, wait for another run to end, at most this long, instead of ending with 75"
       ),

@@ -27,6 +27,20 @@ enum ToolVariables {
     return variables
   }
 
+  /// Why a tree gets no variable beside those that came before it; nil where it does.
+  static func reasonForNone(
+    _ layout: PublishingRules.Layout,
+    after earlier: [PublishingRules.Layout]
+  ) -> String? {
+    switch layout {
+    case .pip, .go: nil
+    case .npm, .bazel:
+      earlier.contains(layout)
+        ? "\(layout.rawValue) knows one folder only, that of an earlier segment" : nil
+    case .url, .basename, .hls: "no tool asks for layout `\(layout.rawValue)` by one"
+    }
+  }
+
   /// Escaped so far that neither spaces nor commas part it.
   static func fileURL(_ path: String) -> String {
     var bytes = Array("file://".utf8)

@@ -41,21 +41,11 @@ struct DeclaredItems {
     let recorded = holding.isEmpty ? [] : try store?.segments() ?? []
     for segment in segments {
       let key = SegmentKey(identity: identity, name: segment.name)
-      let entries: [ManifestEntry]
-      switch segment.source {
-      case .inline(let declared):
-        entries = declared
-      case .file(let path):
-        let head = Self.readFile(path, of: segment, limit: manifestLimit)
-        let record = recorded.first { $0.key == key }
-        entries = note(Self.addParts(to: head, of: segment, record, store), of: segment)
-      case .remote(let url):
-        guard let store, holding.contains(key),
-          let record = recorded.first(where: { $0.key == key }), record.manifestURL == url.string
-        else { continue }
-        let head = Self.readStored(record, of: segment, in: store)
-        entries = note(Self.addParts(to: head, of: segment, record, store), of: segment)
+      let record = recorded.first { $0.key == key }
+      if case .remote(let url) = segment.source {
+        guard holding.contains(key), record?.manifestURL == url.string else { continue }
       }
+      let entries = note(Self.whole(segment, record, in: store, limit: manifestLimit), of: segment)
       // A URL named twice is one item; the first mention counts.
       var seen: Set<String> = []
       for entry in entries
@@ -110,7 +100,23 @@ struct DeclaredItems {
 
   // MARK: Manifests
 
-  static func readFile(
+  /// The manifest of a segment as the last run read it, with all that belongs to it.
+  static func whole(
+    _ segment: SegmentDeclaration,
+    _ record: SegmentRecord?,
+    in store: DiskStore?,
+    limit: Int64
+  ) -> Result<Manifest, Failure> {
+    let head: Result<Manifest, Failure> =
+      switch segment.source {
+      case .inline(let entries): .success(Manifest(entries: EntryTable(entries)))
+      case .file(let path): readFile(path, of: segment, limit: limit)
+      case .remote(let url): readStored(record, of: url, segment, in: store)
+      }
+    return addParts(to: head, of: segment, record, store)
+  }
+
+  private static func readFile(
     _ path: String,
     of segment: SegmentDeclaration,
     limit: Int64
@@ -123,17 +129,41 @@ struct DeclaredItems {
         name: path,
         rules: segment.manifestRules
       )
-      return try FileReading.withBytes(of: path, limit: Int(clamping: limit)) { parse($0, source) }
+      let signature = try signature(of: path, segment)
+      return try FileReading.withBytes(of: path, limit: Int(clamping: limit)) {
+        parse($0, source, signature)
+      }
     } catch {
       return .failure(Failure(.manifestInvalid, "`\(path)`: \(error.reason)"))
     }
   }
 
-  static func readStored(
-    _ record: SegmentRecord,
-    of segment: SegmentDeclaration,
-    in store: DiskStore
+  /// What has to have signed a local manifest; one that is not there proves nothing.
+  private static func signature(
+    of path: String,
+    _ segment: SegmentDeclaration
+  ) throws(FileReading.Fault) -> (demand: SignatureDemand, bytes: [UInt8])? {
+    guard !segment.manifestKeys.isEmpty else { return nil }
+    let demand = SignatureDemand(ofFile: path, keys: segment.manifestKeys)
+    let limit = Int(SignatureDemand.sizeLimit)
+    do throws(FileReading.Fault) {
+      return (demand, try FileReading.read(demand.name, limit: limit))
+    } catch .missing {
+      return (demand, [])
+    }
+  }
+
+  private static func readStored(
+    _ record: SegmentRecord?,
+    of url: WebURL,
+    _ segment: SegmentDeclaration,
+    in store: DiskStore?
   ) -> Result<Manifest, Failure> {
+    guard let store, let record, record.manifestURL == url.string else {
+      return .failure(
+        Failure(.notFound, "no run has stored its manifest; `prefetch run` asks for it")
+      )
+    }
     guard let digest = record.manifest else {
       return .failure(Failure(.storeDamaged, "its manifest is not stored"))
     }
@@ -148,7 +178,6 @@ struct DeclaredItems {
     return read(digest, source, in: store)
   }
 
-  /// The manifest with all that belongs to it, as the last run stored it.
   private static func addParts(
     to head: Result<Manifest, Failure>,
     of segment: SegmentDeclaration,
@@ -199,10 +228,23 @@ struct DeclaredItems {
   }
 
   /// As a value, not by throwing: a typed error out of a generic closure breaks the compiler (6.3).
-  private static func parse(_ bytes: RawSpan, _ source: ManifestSource) -> Result<Manifest, Failure>
-  {
+  private static func parse(
+    _ bytes: RawSpan,
+    _ source: ManifestSource,
+    _ signature: (demand: SignatureDemand, bytes: [UInt8])? = nil
+  ) -> Result<Manifest, Failure> {
     do throws(Failure) {
-      return .success(try ManifestReader.read(bytes, source: source))
+      guard let signature else {
+        return .success(try ManifestReader.read(bytes, source: source))
+      }
+      return .success(
+        try SignedManifest.read(
+          bytes,
+          source: source,
+          signature: signature.bytes,
+          demand: signature.demand
+        )
+      )
     } catch {
       return .failure(error)
     }

@@ -1,9 +1,10 @@
 import PrefetchConfig
 import PrefetchCore
+import PrefetchSystem
 
 /// What is wrong with published trees before anything is fetched, as far as the configuration tells.
 enum PublishingSetup {
-  static func diagnostics(_ loaded: LoadedConfiguration) -> [Diagnostic] {
+  static func diagnostics(_ loaded: LoadedConfiguration, _ places: Places?) -> [Diagnostic] {
     let builder = RequestBuilder(
       configuration: loaded.configuration,
       identity: loaded.identity,
@@ -12,7 +13,17 @@ enum PublishingSetup {
     )
     let segments = loaded.configuration.segments.map(builder.declaration)
     return segments.enumerated().flatMap { collisions(of: $1, at: "segments[\($0)].publish") }
-      + sharedFolders(segments)
+      + sharedFolders(segments) + storeFolders(segments, places)
+  }
+
+  /// Where each segment of the configuration publishes, those joined by a template included.
+  static func folders(
+    _ loaded: LoadedConfiguration,
+    _ subscriptions: Subscriptions
+  ) -> [SegmentKey: String] {
+    (loaded.configuration.segments + subscriptions.segments).reduce(into: [:]) { folders, segment in
+      folders[SegmentKey(identity: loaded.identity, name: segment.name)] = segment.publish?.folder
+    }
   }
 
   /// Names that stand in the configuration itself; those of a manifest fail with their items.
@@ -38,23 +49,69 @@ enum PublishingSetup {
 
   /// An atomic tree is replaced as a whole, and so is nobody else's.
   private static func sharedFolders(_ segments: [SegmentDeclaration]) -> [Diagnostic] {
-    var owners: [String: SegmentDeclaration] = [:]
     var diagnostics: [Diagnostic] = []
-    for segment in segments {
+    for (index, segment) in segments.enumerated() {
       guard let rules = segment.publishing else { continue }
-      guard let owner = owners[rules.folder] else {
-        owners[rules.folder] = segment
-        continue
+      let other = segments[..<index].first { other in
+        guard let theirs = other.publishing, rules.isAtomic || theirs.isAtomic else { return false }
+        return isOneInOther(rules.folder, theirs.folder)
       }
-      guard rules.isAtomic || owner.publishing?.isAtomic == true else { continue }
+      guard let other, let theirs = other.publishing else { continue }
+      let places =
+        theirs.folder == rules.folder
+        ? "publish to `\(rules.folder)`"
+        : "publish to `\(theirs.folder)` and `\(rules.folder)`, of which one lies in the other"
       diagnostics.append(
         Diagnostic(
           "config.conflict",
-          "segments `\(owner.name)` and `\(segment.name)` publish to `\(rules.folder)`, and an atomic tree cannot be shared",
-          hint: "give each its own `publish.dir`"
+          "segments `\(other.name)` and `\(segment.name)` \(places), and an atomic tree cannot be shared",
+          hint: "give each its own `publish.dir`",
+          path: "segments[\(index)].publish"
         )
       )
     }
     return diagnostics
+  }
+
+  /// No manifest may name files among those of the cache or the state.
+  private static func storeFolders(
+    _ segments: [SegmentDeclaration],
+    _ places: Places?
+  ) -> [Diagnostic] {
+    guard let places else { return [] }
+    var diagnostics: [Diagnostic] = []
+    for (index, segment) in segments.enumerated() {
+      guard let folder = segment.publishing?.folder else { continue }
+      for (word, place) in [("cache", places.cache), ("state", places.state)]
+      where isOneInOther(Self.real(folder), Self.real(place)) {
+        diagnostics.append(
+          Diagnostic(
+            "config.conflict",
+            "segment `\(segment.name)` publishes to `\(folder)`, and the \(word) is in `\(place)`: neither may lie in the other",
+            hint: "give `publish.dir` a folder of its own",
+            path: "segments[\(index)].publish"
+          )
+        )
+        break
+      }
+    }
+    return diagnostics
+  }
+
+  private static func isOneInOther(_ a: String, _ b: String) -> Bool {
+    a == b || a.hasPrefix(b + "/") || b.hasPrefix(a + "/")
+  }
+
+  /// Without symbolic links, as far as it exists.
+  private static func real(_ path: String) -> String {
+    var missing: [Substring] = []
+    var components = path.split(separator: "/")
+    while !components.isEmpty {
+      if let real = FileReading.realPath("/" + components.joined(separator: "/")) {
+        return missing.isEmpty ? real : real + "/" + missing.reversed().joined(separator: "/")
+      }
+      missing.append(components.removeLast())
+    }
+    return path
   }
 }

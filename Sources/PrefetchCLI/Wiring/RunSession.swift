@@ -60,18 +60,7 @@ struct RunSession {
   }
 
   private func reconcile() throws(Failure) -> Report {
-    let patience: RunLock.Patience =
-      switch engine.wait {
-      case nil: .none
-      case .bare: .unlimited
-      case .value(let duration): .upTo(duration)
-      }
-    let lock = try RunLock.acquire(
-      cache: places.cache,
-      wait: patience,
-      isCancelled: { StopSignals.pending != nil }
-    )
-    guard let lock else { return lockedReport() }
+    guard let lock = try context.runLock(places, wait: engine.wait) else { return lockedReport() }
     let state = try StateStore.openForWriting(state: places.state)
     console.report(state.diagnostics)
     let subscriptions = try Subscriptions.resolve(loaded, state: state, mayWrite: true)
@@ -96,7 +85,9 @@ struct RunSession {
     let trees = try PublishedTrees(
       store: store,
       state: state,
-      durability: Durability(loaded.configuration.cache.durability)
+      durability: Durability(loaded.configuration.cache.durability),
+      declared: PublishingSetup.folders(loaded, subscriptions),
+      isCancelled: { StopSignals.pending != nil }
     )
     let report = try perform(
       subscriptions,

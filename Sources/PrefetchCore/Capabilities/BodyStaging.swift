@@ -15,7 +15,8 @@ package protocol BodySink: AnyObject {
   /// How many bytes it holds already.
   var size: Int64 { get }
   func append(_ bytes: RawSpan) throws(Failure)
-  /// Closes it; it can then be committed or discarded by the value returned.
+  /// Closes it, and takes the digests of what is inside of it; it can then be committed or discarded
+  /// by the value returned.
   func finish() throws(Failure) -> StagedBody
   /// Ends it before it is whole and keeps what arrived for a later request; nil, and nothing kept,
   /// where the rest could not be asked for or is not worth it.
@@ -32,6 +33,8 @@ package struct StagedBody: Hashable, Sendable {
   package var size: Int64
   /// Digests besides SHA-256 that were asked for.
   package var otherDigests: [DigestAlgorithm: [UInt8]]
+  /// Why a digest of what is inside of it cannot be taken.
+  package var objection: Failure?
   /// Its first bytes, ``prefixLength`` of them where it has so many: enough to tell what it is.
   package var prefix: [UInt8]
 

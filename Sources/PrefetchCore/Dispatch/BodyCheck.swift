@@ -12,6 +12,7 @@ package enum BodyCheck {
     expectations: [ContentExpectation] = [],
     storedSize: Int64? = nil
   ) -> Failure? {
+    if let objection = body.objection { return objection }
     let digests = digests ?? entry.digests
     // Digests first: a body of the wrong length may be one that somebody replaced.
     // Several values of one algorithm are alternatives, several algorithms must all hold.

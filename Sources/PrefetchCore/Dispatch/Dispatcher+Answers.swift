@@ -33,7 +33,7 @@ extension Dispatcher {
     }
   }
 
-  mutating func received(
+  private mutating func received(
     _ item: Int,
     _ response: TransferResponse,
     now: Moment,
@@ -70,9 +70,6 @@ extension Dispatcher {
       effects.append(.discard(body))
       return reask(.item(item), now: now, into: &effects)
     }
-    if isInspectionNeeded(item, body) {
-      return inspect(item, body, response, into: &effects)
-    }
     if let objection = BodyCheck.objection(
       to: body,
       headers: response.headers,
@@ -105,9 +102,6 @@ extension Dispatcher {
     let work = active[Int(items[item].slot)]
     guard let exchange = work.exchange else { return }
     if let body = response.body {
-      if isInspectionNeeded(item, body) {
-        return inspect(item, body, response, into: &effects)
-      }
       if let objection = BodyCheck.objection(
         to: body,
         headers: response.headers,
@@ -153,7 +147,7 @@ extension Dispatcher {
   }
 
   /// A wrong body: the whole may be right where a part was kept, and else the next source.
-  mutating func refuse(
+  private mutating func refuse(
     _ item: Int,
     _ body: StagedBody,
     _ response: TransferResponse,

@@ -94,14 +94,7 @@ extension Dispatcher {
 
   private mutating func proof(of document: DocumentWork, path: String?) -> SignatureDemand? {
     let keys = segments[document.segment].declaration.manifestKeys
-    if let path {
-      return SignatureDemand(
-        bytes: .file(path + SignatureDemand.suffix),
-        name: path + SignatureDemand.suffix,
-        keys: keys,
-        fileName: Self.lastPart(of: path)
-      )
-    }
+    if let path { return SignatureDemand(ofFile: path, keys: keys) }
     guard let url = document.url, let signature = document.signature,
       let bytes = documents[signature].bytes
     else { return nil }
@@ -109,12 +102,10 @@ extension Dispatcher {
       bytes: bytes,
       name: documents[signature].url?.redacted ?? "",
       keys: keys,
-      fileName: Hexadecimal.decodePercent(Self.lastPart(of: url.path).utf8)
+      fileName: Hexadecimal.decodePercent(
+        (url.path.split(separator: "/", omittingEmptySubsequences: false).last ?? "").utf8
+      )
     )
-  }
-
-  private static func lastPart(of path: String) -> String {
-    String(path.split(separator: "/", omittingEmptySubsequences: false).last ?? "")
   }
 
   // MARK: What was read

@@ -107,7 +107,6 @@ extension Dispatcher {
   }
 
   static func algorithms(of digests: [ExpectedDigest]) -> Set<DigestAlgorithm> {
-    digests.isEmpty
-      ? [] : Set(digests.map(\.algorithm).filter(\.isOfBytes)).subtracting([.sha256])
+    digests.isEmpty ? [] : Set(digests.map(\.algorithm)).subtracting([.sha256])
   }
 }

@@ -193,7 +193,6 @@ package struct Dispatcher: ~Copyable {
     case .planningResumed(let segment): takeSteps(segment, now: now, into: &effects)
     case .prepared(let answers):
       for answer in answers { prepared(answer, now: now, into: &effects) }
-    case .inspected(let item, let result): inspected(item, result, now: now, into: &effects)
     case .removalsRead(let records): removalsRead(records, into: &effects)
     case .published(let segment, let outcome): published(segment, outcome, into: &effects)
     case .treeFound(let segment, let outcome):

@@ -11,8 +11,6 @@ package enum Event: Sendable {
   /// The effect of the same name came back: other work has had its turn.
   case planningResumed(segment: Int)
   case prepared([Prepared])
-  /// The digests of what is inside a body.
-  indirect case inspected(item: Int, Result<[DigestAlgorithm: [UInt8]], Failure>)
   case removalsRead([ContentRecord?])
   indirect case published(segment: Int, TreeOutcome)
   /// Nil where the tree has to be looked at.
@@ -40,8 +38,6 @@ package enum Effect: Sendable {
   case resumePlanning(segment: Int)
   /// Read what items need before they go on the wire.
   case prepare([Preparation])
-  /// Take the digests of what is inside a body that has arrived.
-  indirect case inspect(item: Int, StagedBody, Set<DigestAlgorithm>)
   /// Read the records that a dry run would remove.
   case readRemovals([Int64])
   case commit([StoreChange])
@@ -157,6 +153,13 @@ package struct SignatureDemand: Sendable {
     self.name = name
     self.keys = keys
     self.fileName = fileName
+  }
+
+  /// Of a local document, with its signature beside it.
+  package init(ofFile path: String, keys: [String]) {
+    let name = path + Self.suffix
+    let last = path.split(separator: "/", omittingEmptySubsequences: false).last ?? ""
+    self.init(bytes: .file(name), name: name, keys: keys, fileName: String(last))
   }
 
   /// What a file of signatures may have, which is a few lines.

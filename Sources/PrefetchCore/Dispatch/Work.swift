@@ -145,8 +145,6 @@ final class ActiveItem {
   var reserved: Int64 = 0
   /// Where it takes a place on the wire.
   var host: HostID?
-  /// What arrived, while somebody looks into it.
-  var inspected: TransferResponse?
   /// Whether observers were told that it begins.
   var isAnnounced = false
   var result: ItemResult

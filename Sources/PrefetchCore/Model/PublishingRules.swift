@@ -8,6 +8,14 @@ package struct PublishingRules: Hashable, Sendable {
     case go
     case bazel
     case hls
+
+    /// Whether the tool that reads the tree also writes into it, which no stored body may suffer.
+    package var isWrittenByTools: Bool {
+      switch self {
+      case .npm, .pip, .bazel: true
+      case .url, .basename, .go, .hls: false
+      }
+    }
   }
 
   package enum Link: String, Hashable, Sendable, CaseIterable {

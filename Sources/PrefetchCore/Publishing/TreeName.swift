@@ -97,6 +97,8 @@ package struct TreeName: Sendable {
   // MARK: Rules
 
   private static let longestComponent = 255
+  /// Each folder on the way to a file is held open while it is made.
+  private static let deepestName = 100
   /// `PATH_MAX`, the final zero included.
   private static let longestPath = 4096
 
@@ -119,6 +121,9 @@ package struct TreeName: Sendable {
       if component.hasPrefix(temporaryPrefix) {
         return "names that begin with `\(temporaryPrefix)` are for files on their way"
       }
+    }
+    if name.utf8.count(where: { $0 == UInt8(ascii: "/") }) >= deepestName {
+      return "the name `\(shown)` is more than \(deepestName) folders deep"
     }
     // The generations of an atomic tree lie a few letters deeper.
     if folder.utf8.count + name.utf8.count + 32 > longestPath {

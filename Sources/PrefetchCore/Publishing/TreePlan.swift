@@ -25,6 +25,8 @@ package struct TreePlan: Sendable {
   package let rules: PublishingRules
   /// Whether every item is here as declared.
   package private(set) var isWhole: Bool
+  /// Items of which nothing is stored, once ``requireAll()`` has looked.
+  package private(set) var absentCount = 0
   /// Whether the files themselves are looked at, rather than what is remembered of them.
   package var isThorough = false
   private let entries: EntryTable
@@ -67,13 +69,12 @@ package struct TreePlan: Sendable {
 
   /// Counts as whole only where every file is here, whatever its maker says.
   package mutating func requireAll() {
-    isWhole =
-      isWhole
-      && entries.indices.allSatisfy { position in
-        let entry = entries.entry(at: position, identified: false)
-        if let expires = entry.expires, expires <= facts.now { return true }
-        return body(at: position, entry) != nil
-      }
+    absentCount = entries.indices.count { position in
+      let entry = entries.entry(at: position, identified: false)
+      if let expires = entry.expires, expires <= facts.now { return false }
+      return body(at: position, entry) == nil
+    }
+    if absentCount > 0 { isWhole = false }
   }
 
   /// For a tree that is to be emptied.

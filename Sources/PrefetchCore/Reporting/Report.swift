@@ -58,11 +58,10 @@ package struct Report: Sendable {
   }
 
   package var verdict: Verdict {
-    if totals.failed > 0 || storeFailure != nil
-      || segments.contains(where: { $0.manifest.failure != nil })
-    {
-      return .failed
+    let hasTrouble = segments.contains { segment in
+      segment.manifest.failure != nil || segment.tree?.troubles.isEmpty == false
     }
+    if totals.failed > 0 || storeFailure != nil || hasTrouble { return .failed }
     return totals.fetched + totals.updated + totals.removed > 0 ? .newData : .noData
   }
 }

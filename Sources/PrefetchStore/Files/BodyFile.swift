@@ -65,7 +65,17 @@ final class BodyFile: BodySink {
     if staged.part == nil, let key = plan.partialKey {
       area.forgetPart(key)
     }
-    return finished(number: try area.register(staged))
+    var body = finished(number: try area.register(staged))
+    let inner = plan.algorithms.filter { !$0.isOfBytes }
+    guard !inner.isEmpty else { return body }
+    do {
+      let closed = body
+      try area.withBytes(of: closed) { body.inspect($0, for: inner) }
+    } catch {
+      area.discard(body)
+      throw (error as? Failure) ?? Failure(.disk, "a body could not be read again: \(error)")
+    }
+    return body
   }
 
   /// Zero is the number of no body, so that there is nothing to read or to discard.

@@ -58,12 +58,16 @@ final class OpenFile: Sendable {
   }
 
   /// Appends all bytes of this file to another one.
-  func copy(to target: OpenFile) throws(Failure) {
+  func copy(
+    to target: OpenFile,
+    isCancelled: () -> Bool = { false }
+  ) throws(Failure) {
     var buffer = [UInt8](repeating: 0, count: 256 * 1024)
     var offset: Int64 = 0
     while true {
       let count = try read(into: &buffer, at: offset)
       guard count > 0 else { return }
+      guard !isCancelled() else { throw Failure(.cancelled, "stopped while copying `\(path)`") }
       try target.write(unsafe buffer.span.extracting(first: count).bytes)
       offset += Int64(count)
     }

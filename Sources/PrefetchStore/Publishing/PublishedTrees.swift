@@ -5,13 +5,26 @@ package import PrefetchCore
 ///
 /// The run lock keeps two processes of one cache from working on a tree at the same time.
 package final class PublishedTrees: TreePublisher {
+  let record: TreeRecord
+  let isDurable: Bool
   private let objects: ObjectFolder
-  private let record: TreeRecord
-  private let isDurable: Bool
+  private let declared: [SegmentKey: String]?
+  private let isCancelled: () -> Bool
 
-  package init(store: DiskStore, state: StateStore, durability: Durability) throws(Failure) {
+  /// `declared` are the folders of this configuration's segments: what others left is nobody's.
+  ///
+  /// `isCancelled` is asked between files.
+  package init(
+    store: DiskStore,
+    state: StateStore,
+    durability: Durability,
+    declared: [SegmentKey: String]? = nil,
+    isCancelled: @escaping () -> Bool = { false }
+  ) throws(Failure) {
     guard let objects = store.objects else { throw Failure(.storeDamaged, "there are no objects") }
     self.objects = objects
+    self.declared = declared
+    self.isCancelled = isCancelled
     record = TreeRecord(state)
     isDurable = durability != .none
   }
@@ -63,7 +76,7 @@ package final class PublishedTrees: TreePublisher {
       let place = try TreePlace.making(plan.rules.folder)
       let publication = try record.making(plan.segment, folder: plan.rules.folder)
       if plan.rules.isAtomic {
-        try publishAtomic(plan, place, publication, &outcome)
+        try publishWhole(plan, place, publication, &outcome)
       } else {
         try publishInPlace(plan, place, publication, &outcome)
       }
@@ -83,7 +96,7 @@ package final class PublishedTrees: TreePublisher {
     if publication.current > 0 { outcome.generation = publication.current }
     let (root, isNew) = try place.makingRoot()
     let inode = try root.status().inode
-    let link = plan.rules.link.rawValue
+    let link = TreeSource.manner(plan.rules)
     let known = try record.trees(of: publication).first { $0.generation == 0 }
     var tree: TreeRecord.Tree
     if let known {
@@ -95,16 +108,17 @@ package final class PublishedTrees: TreePublisher {
     let isSame = !isNew && tree.inode == inode && tree.link == link
     let mark = plan.mark
     if isSame, tree.mark == mark, !plan.isThorough { return }
-    let isRelinking = tree.link != link
+    var manner = manner
+    manner.isTrusting = isSame && tree.mark != nil && !plan.isThorough
+    manner.isRelinking = tree.link != link
     let filling = TreeFilling(
       plan,
       tree: tree,
       in: root,
       record: record,
       objects: objects,
-      isDurable: isDurable,
-      isTrusting: isSame && tree.mark != nil && !plan.isThorough,
-      isRelinking: isRelinking
+      neighbours: try neighbours(of: tree, plan),
+      manner: manner
     )
     // Whatever happens from here on, the next run looks at every file.
     tree.mark = nil
@@ -112,6 +126,9 @@ package final class PublishedTrees: TreePublisher {
     try record.set(tree)
     defer { outcome.take(filling.outcome) }
     try filling.fill()
+    if known == nil, filling.servingCount > 0 {
+      outcome.warnings.append(Self.unrecorded(filling.servingCount, in: plan.rules.folder))
+    }
     guard filling.outcome.troubles.isEmpty else { return }
     if isDurable, filling.outcome.placed > 0 { try filling.synchronize() }
     let hasChanged = filling.outcome.placed + filling.outcome.removed > 0
@@ -124,189 +141,45 @@ package final class PublishedTrees: TreePublisher {
     try record.set(tree)
   }
 
-  // MARK: Generations
-
-  private func publishAtomic(
-    _ plan: TreePlan,
-    _ place: TreePlace,
-    _ found: TreeRecord.Publication,
-    _ outcome: inout TreeOutcome
-  ) throws(Failure) {
-    var publication = found
-    var trees = try record.trees(of: publication)
-    try adopt(place, &publication, trees)
-    if publication.current > 0 { outcome.generation = publication.current }
-    if publication.isHeld, !plan.isThorough {
-      outcome.isHeld = true
-      return
+  /// Those that somebody still declares first.
+  private func neighbours(
+    of tree: TreeRecord.Tree,
+    _ plan: TreePlan
+  ) throws(Failure) -> [TreeNeighbour] {
+    var neighbours: [TreeNeighbour] = []
+    for placed in try record.placedTrees(besides: tree) {
+      let isOthers = placed.key.identity != plan.segment.identity
+      let isAlive = declared.map { isOthers || $0[placed.key] == placed.folder } ?? true
+      guard let neighbour = TreeNeighbour(placed, of: plan.rules.folder, isAlive: isAlive) else {
+        continue
+      }
+      neighbours.append(neighbour)
     }
-    let generations = try place.makingGenerations()
-    let mark = plan.mark
-    for tree in trees.reversed() where tree.mark == mark {
-      let isStanding = tree.generation == publication.current
-      if isStanding, !plan.isThorough, place.standingGeneration == tree.generation { return }
-      guard try isInPlace(tree, plan, generations) else { continue }
-      try stand(tree.generation, place, generations, &publication)
-      outcome.generation = tree.generation
-      return try prune(publication, plan.rules, generations)
-    }
-    guard plan.isWhole else {
-      outcome.warnings.append(
-        Diagnostic(
-          "publish.not-whole",
-          "`\(plan.rules.folder)` stays as it is until every item of `\(plan.segment.name)` is there",
-          severity: .warning
-        )
-      )
-      return
-    }
-    let tree = try makeGeneration(plan, publication, trees, generations, &outcome)
-    guard let tree else { return }
-    try stand(tree.generation, place, generations, &publication)
-    outcome.generation = tree.generation
-    trees.append(tree)
-    try prune(publication, plan.rules, generations)
+    return neighbours.filter(\.isAlive) + neighbours.filter { !$0.isAlive }
   }
 
-  /// What a kill left between the switch and its record, and what a lost record does not know.
-  private func adopt(
-    _ place: TreePlace,
-    _ publication: inout TreeRecord.Publication,
-    _ trees: [TreeRecord.Tree]
-  ) throws(Failure) {
-    guard let standing = place.standingGeneration, standing != publication.current else { return }
-    guard trees.contains(where: { $0.generation == standing && $0.mark != nil }) else { return }
-    publication.current = standing
-    try record.set(publication)
-  }
-
-  private func isInPlace(
-    _ tree: TreeRecord.Tree,
-    _ plan: TreePlan,
-    _ generations: Folder
-  ) throws(Failure) -> Bool {
-    guard let root = try generations.folder(String(tree.generation)) else { return false }
-    return try filling(plan, tree, root).isInPlace()
-  }
-
-  private func filling(_ plan: TreePlan, _ tree: TreeRecord.Tree, _ root: Folder) -> TreeFilling {
-    TreeFilling(
-      plan,
-      tree: tree,
-      in: root,
-      record: record,
-      objects: objects,
-      isDurable: isDurable,
-      isTrusting: false,
-      isRelinking: false
+  /// Files that serve, and stay when their items leave, since no record says whose they are.
+  private static func unrecorded(_ count: Int, in folder: String) -> Diagnostic {
+    Diagnostic(
+      "publish.not-recorded",
+      "`\(folder)` already held \(count) of the files, and no record says that prefetch put them there, "
+        + "as after the loss of the state: they serve, and stay when their items leave",
+      severity: .warning,
+      hint: "delete them and say `prefetch publish` to have prefetch's own"
     )
   }
 
-  /// Nil where anything was in the way; then nothing is switched.
-  private func makeGeneration(
-    _ plan: TreePlan,
-    _ publication: TreeRecord.Publication,
-    _ trees: [TreeRecord.Tree],
-    _ generations: Folder,
-    _ outcome: inout TreeOutcome
-  ) throws(Failure) -> TreeRecord.Tree? {
-    let known = try generations.names().compactMap { Int($0) } + trees.map(\.generation)
-    let number = max(known.max() ?? 0, publication.current) + 1
-    let (root, _) = try generations.makingFolder(String(number))
-    var tree = try record.makeTree(
-      number,
-      of: publication,
-      link: plan.rules.link.rawValue,
-      inode: try root.status().inode
-    )
-    let filling = filling(plan, tree, root)
-    defer { outcome.take(filling.outcome) }
-    do throws(Failure) {
-      try filling.fill()
-      if isDurable { try filling.synchronize() }
-    } catch {
-      try? clear(tree, generations)
-      throw error
-    }
-    guard filling.outcome.troubles.isEmpty else {
-      try clear(tree, generations)
-      return nil
-    }
-    tree.mark = plan.mark
-    try record.set(tree)
-    return tree
+  private var manner: TreeFilling.Manner {
+    TreeFilling.Manner(isDurable: isDurable, isCancelled: isCancelled)
   }
 
-  /// One rename, after which every look at the folder finds the other tree.
-  private func stand(
-    _ generation: Int,
-    _ place: TreePlace,
-    _ generations: Folder,
-    _ publication: inout TreeRecord.Publication
-  ) throws(Failure) {
-    if place.standingGeneration != generation { try place.stand(generation, generations) }
-    publication.current = generation
-    publication.isHeld = false
-    try record.set(publication)
-  }
-
-  private func prune(
-    _ publication: TreeRecord.Publication,
-    _ rules: PublishingRules,
-    _ generations: Folder
-  ) throws(Failure) {
-    let others = try record.trees(of: publication).filter {
-      $0.generation != publication.current && $0.generation > 0
-    }
-    let kept = others.filter { $0.mark != nil && $0.generation < publication.current }
-      .suffix(rules.keptGenerations).map(\.generation)
-    for tree in others where !kept.contains(tree.generation) { try clear(tree, generations) }
-  }
-
-  /// Takes a generation away; what others put into it stays.
-  private func clear(_ tree: TreeRecord.Tree, _ generations: Folder) throws(Failure) {
-    let name = String(tree.generation)
-    var tree = tree
-    tree.mark = nil
-    try record.set(tree)
-    if let root = try generations.folder(name) {
-      let nothing = TreePlan.nothing
-      try filling(nothing, tree, root).empty()
-      try? generations.removeFolder(name)
-    }
-    try record.forget(tree, isGone: true)
-  }
-
-  // MARK: Going back
-
-  /// Lets the generation before the present one stand until the next `publish`; nil without one.
-  package func rollBack(
-    _ segment: SegmentKey,
-    _ rules: PublishingRules
-  ) throws(Failure) -> TreeOutcome? {
-    guard var publication = try record.publication(of: segment, folder: rules.folder),
-      let place = try TreePlace.existing(rules.folder)
-    else { return nil }
-    let trees = try record.trees(of: publication)
-    try adopt(place, &publication, trees)
-    let earlier = trees.last { $0.mark != nil && (1..<publication.current).contains($0.generation) }
-    let generations = try place.makingGenerations()
-    guard let earlier, try generations.folder(String(earlier.generation)) != nil else { return nil }
-    // Held first: a kill in between must not let the next run go forward again unasked.
-    publication.isHeld = true
-    try record.set(publication)
-    try stand(earlier.generation, place, generations, &publication)
-    publication.isHeld = true
-    try record.set(publication)
-    var outcome = TreeOutcome(folder: rules.folder)
-    outcome.generation = earlier.generation
-    outcome.isHeld = true
-    return outcome
+  func filling(_ plan: TreePlan, _ tree: TreeRecord.Tree, _ root: Folder) -> TreeFilling {
+    TreeFilling(plan, tree: tree, in: root, record: record, objects: objects, manner: manner)
   }
 }
 
 extension TreeOutcome {
-  fileprivate mutating func take(_ other: TreeOutcome) {
+  mutating func take(_ other: TreeOutcome) {
     placed += other.placed
     removed += other.removed
     troubles += other.troubles

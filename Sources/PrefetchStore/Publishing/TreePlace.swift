@@ -35,6 +35,13 @@ struct TreePlace {
   /// The folder of a tree that is worked on in its place.
   func makingRoot() throws(Failure) -> (Folder, isNew: Bool) {
     if try parent.status(of: name)?.kind == .link {
+      if let generation = standingGeneration {
+        throw Failure(
+          .disk,
+          "`\(path)` is the link of an atomic tree to its generation \(generation); "
+            + "delete it to have a folder there, and `\(path).generations` after it"
+        )
+      }
       throw Failure(
         .disk,
         "`\(path)` is a symbolic link, which is not followed; name the folder itself"
@@ -46,6 +53,10 @@ struct TreePlace {
   // MARK: Generations
 
   private var generationsName: String { name + ".generations" }
+
+  func existingGenerations() throws(Failure) -> Folder? {
+    try parent.folder(generationsName)
+  }
 
   func makingGenerations() throws(Failure) -> Folder {
     try parent.makingFolder(generationsName).0

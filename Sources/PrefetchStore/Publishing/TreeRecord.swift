@@ -46,7 +46,7 @@ final class TreeRecord {
     var identity: FileIdentity
   }
 
-  private let database: Database
+  let database: Database
   private var kept: [String: Kept] = [:]
 
   init(_ state: StateStore) {
@@ -65,7 +65,7 @@ final class TreeRecord {
   }
 
   /// A statement that is used again and again.
-  private final class Kept {
+  final class Kept {
     let statement: Statement
 
     init(_ statement: consuming Statement) {
@@ -73,7 +73,7 @@ final class TreeRecord {
     }
   }
 
-  private func statement(_ text: String) throws(Failure) -> Kept {
+  func statement(_ text: String) throws(Failure) -> Kept {
     if let known = kept[text] {
       known.statement.reset()
       return known
@@ -122,6 +122,27 @@ final class TreeRecord {
     try row.statement.run()
   }
 
+  /// What stands in its own place of all segments, with who published it where.
+  func placedTrees(
+    besides tree: Tree
+  ) throws(Failure) -> [(key: SegmentKey, folder: String, tree: Tree)] {
+    let row = try statement(
+      """
+      SELECT tree, generation, link, inode, mark, identity, segment, dir
+      FROM published_trees JOIN publications USING (publication)
+      WHERE generation=0 AND tree<>?1
+      """
+    )
+    try row.statement.bind(1, tree.number)
+    defer { row.statement.reset() }
+    var placed: [(key: SegmentKey, folder: String, tree: Tree)] = []
+    while try row.statement.step() {
+      let key = SegmentKey(identity: row.statement.text(5), name: row.statement.text(6))
+      placed.append((key, row.statement.text(7), Self.tree(row.statement)))
+    }
+    return placed
+  }
+
   // MARK: Trees
 
   /// In the order of their generations.
@@ -135,18 +156,18 @@ final class TreeRecord {
     try row.statement.bind(1, publication.number)
     defer { row.statement.reset() }
     var trees: [Tree] = []
-    while try row.statement.step() {
-      trees.append(
-        Tree(
-          number: row.statement.number(0),
-          generation: Int(row.statement.number(1)),
-          link: row.statement.text(2),
-          inode: UInt64(bitPattern: row.statement.number(3)),
-          mark: row.statement.optionalNumber(4).map { UInt64(bitPattern: $0) }
-        )
-      )
-    }
+    while try row.statement.step() { trees.append(Self.tree(row.statement)) }
     return trees
+  }
+
+  private static func tree(_ row: borrowing Statement) -> Tree {
+    Tree(
+      number: row.number(0),
+      generation: Int(row.number(1)),
+      link: row.text(2),
+      inode: UInt64(bitPattern: row.number(3)),
+      mark: row.optionalNumber(4).map { UInt64(bitPattern: $0) }
+    )
   }
 
   func makeTree(
@@ -192,109 +213,5 @@ final class TreeRecord {
         try row.statement.run()
       }
     }
-  }
-
-  // MARK: Files
-
-  /// Usually none or one.
-  func rows(_ path: String, of tree: Tree) throws(Failure) -> [Row] {
-    let row = try statement(
-      """
-      SELECT file, path, digest, inode, size, modified FROM published_files
-      WHERE tree=?1 AND path=?2
-      """
-    )
-    try row.statement.bind(1, tree.number)
-    try row.statement.bind(2, path)
-    defer { row.statement.reset() }
-    var rows: [Row] = []
-    while try row.statement.step() { rows.append(Self.read(row.statement)) }
-    return rows
-  }
-
-  /// The next rows after a number, so that millions need not be held at once.
-  func rows(of tree: Tree, after number: Int64) throws(Failure) -> [Row] {
-    let row = try statement(
-      """
-      SELECT file, path, digest, inode, size, modified FROM published_files
-      WHERE file>?2 AND tree=?1 ORDER BY file LIMIT 4096
-      """
-    )
-    try row.statement.bind(1, tree.number)
-    try row.statement.bind(2, number)
-    defer { row.statement.reset() }
-    var rows: [Row] = []
-    while try row.statement.step() { rows.append(Self.read(row.statement)) }
-    return rows
-  }
-
-  private static func read(_ row: borrowing Statement) -> Row {
-    Row(
-      number: row.number(0),
-      path: row.text(1),
-      digest: row.optionalDigest(2) ?? .none,
-      identity: FileIdentity(
-        inode: UInt64(bitPattern: row.number(3)),
-        size: row.number(4),
-        modified: row.number(5)
-      )
-    )
-  }
-
-  func add(
-    _ path: String,
-    _ digest: ContentDigest,
-    _ identity: FileIdentity,
-    to tree: Tree
-  ) throws(Failure) -> Int64 {
-    let row = try statement(
-      """
-      INSERT INTO published_files (tree, path, digest, inode, size, modified)
-      VALUES (?1, ?2, ?3, ?4, ?5, ?6)
-      """
-    )
-    try row.statement.bind(1, tree.number)
-    try row.statement.bind(2, path)
-    try row.statement.bind(3, digest)
-    try row.statement.bind(4, Int64(bitPattern: identity.inode))
-    try row.statement.bind(5, identity.size)
-    try row.statement.bind(6, identity.modified)
-    try row.statement.run()
-    return database.lastInsertedRow
-  }
-
-  func remove(_ files: [Int64]) throws(Failure) {
-    guard !files.isEmpty else { return }
-    try transaction { () throws(Failure) in
-      for file in files {
-        let row = try statement("DELETE FROM published_files WHERE file=?1")
-        try row.statement.bind(1, file)
-        try row.statement.run()
-      }
-    }
-  }
-
-  // MARK: Folders
-
-  func addFolder(_ path: String, to tree: Tree) throws(Failure) {
-    let row = try statement("INSERT OR IGNORE INTO published_folders (tree, path) VALUES (?1, ?2)")
-    try row.statement.bind(1, tree.number)
-    try row.statement.bind(2, path)
-    try row.statement.run()
-  }
-
-  func hasFolder(_ path: String, of tree: Tree) throws(Failure) -> Bool {
-    let row = try statement("SELECT 1 FROM published_folders WHERE tree=?1 AND path=?2")
-    try row.statement.bind(1, tree.number)
-    try row.statement.bind(2, path)
-    defer { row.statement.reset() }
-    return try row.statement.step()
-  }
-
-  func removeFolder(_ path: String, of tree: Tree) throws(Failure) {
-    let row = try statement("DELETE FROM published_folders WHERE tree=?1 AND path=?2")
-    try row.statement.bind(1, tree.number)
-    try row.statement.bind(2, path)
-    try row.statement.run()
   }
 }

@@ -12,10 +12,17 @@ final class TreeSource {
     case unnamed(OpenFile)
     /// The same where the file system cannot make such files.
     case named(OpenFile, Folder, name: String)
+
+    /// Lets go of what did not get its name; a file without one goes by itself.
+    func discard() {
+      guard case .named(_, let folder, let name) = self else { return }
+      _ = try? folder.remove(name)
+    }
   }
 
   private let objects: ObjectFolder
   private let rules: PublishingRules
+  private let isCancelled: () -> Bool
   private var folders: [UInt8: Folder] = [:]
   /// Whether clones or links were found not to be had.
   private var isCloneless = false
@@ -23,16 +30,16 @@ final class TreeSource {
   /// Whether something was copied only because the tree is on another file system.
   private(set) var hasCopiedAcross = false
 
-  init(objects: ObjectFolder, rules: PublishingRules) {
+  init(objects: ObjectFolder, rules: PublishingRules, isCancelled: @escaping () -> Bool) {
     self.objects = objects
     self.rules = rules
+    self.isCancelled = isCancelled
   }
 
-  private var copiesRatherThanLinks: Bool {
-    switch rules.layout {
-    case .npm, .pip, .bazel: true
-    case .url, .basename, .go, .hls: false
-    }
+  /// How files come, as far as that may be another way than that in which they came.
+  static func manner(_ rules: PublishingRules) -> String {
+    let isSpared = rules.link == .auto && rules.layout.isWrittenByTools
+    return isSpared ? "\(rules.link.rawValue), no links" : rules.link.rawValue
   }
 
   func digest(of content: TreeFile.Content) -> ContentDigest? {
@@ -65,12 +72,20 @@ final class TreeSource {
       )
     case .auto:
       if let clone = try cloned(name, in: home, to: folder) { return clone }
-      if !copiesRatherThanLinks, !isLinkless, try isSameDevice(home, folder) {
+      if !rules.layout.isWrittenByTools, !isLinkless, try isSameDevice(home, folder) {
         return .object(home, name: name)
       }
       if try !isSameDevice(home, folder) { hasCopiedAcross = true }
       return try copied(name, in: home, to: folder)
     }
+  }
+
+  /// Whether the file is a second name of the stored body.
+  func isLink(_ status: FileStatus, to content: TreeFile.Content) -> Bool {
+    guard case .body(let digest, _) = content,
+      let object = (try? home(of: digest).status(of: digest.hexadecimal)) ?? nil
+    else { return false }
+    return object.inode == status.inode && object.device == status.device
   }
 
   /// After a link failed for a reason that a copy does not have.
@@ -105,14 +120,16 @@ final class TreeSource {
       isCloned = SystemCall.number { prefetch_clone_file(file.number, source.number) } == 0
     }
     if isCloned { return form }
-    if case .named(_, let folder, let name) = form { try folder.remove(name) }
+    form.discard()
     isCloneless = true
     return nil
   }
 
   private func copied(_ name: String, in home: Folder, to folder: Folder) throws(Failure) -> Form {
     let source = try body(name, in: home)
-    return try filled(folder) { (file) throws(Failure) in try source.copy(to: file) }
+    return try filled(folder) { (file) throws(Failure) in
+      try source.copy(to: file, isCancelled: isCancelled)
+    }
   }
 
   private func body(_ name: String, in home: Folder) throws(Failure) -> OpenFile {

@@ -60,6 +60,17 @@ struct TreeNameTests {
       nil,
       code: .unsafeName
     ),
+    Case(
+      "https://example.com/a",
+      path: String(repeating: "d/", count: 99) + "f",
+      String(repeating: "d/", count: 99) + "f"
+    ),
+    Case(
+      "https://example.com/a",
+      path: String(repeating: "d/", count: 100) + "f",
+      nil,
+      code: .unsafeName
+    ),
     Case("https://example.com/a", path: "b/c.txt", "b/c.txt"),
     Case("https://example.com/a", path: "/etc/passwd", nil, code: .unsafeName),
     Case("https://example.com/a", path: "../b", nil, code: .unsafeName),

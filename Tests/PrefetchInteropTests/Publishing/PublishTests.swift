@@ -199,4 +199,128 @@ struct PublishTests {
     #expect(try home.run("-q").status != 0)
     #expect(try home.run("env").output.isEmpty)
   }
+
+  @Test("makes again what further pages and patterns declare, and nothing else")
+  func pages() throws {
+    home.configure(
+      """
+      segments:
+        - name: site
+          manifest: \(nginx.url("list.ndjson"))
+          exclude: [secret]
+          publish: { dir: tree, layout: basename }
+        - name: all
+          urls: [\(nginx.url("secret"))]
+      cache: { min_free: 0 }
+      """
+    )
+    for name in ["a", "b", "secret"] { nginx.write("body of \(name)", to: name) }
+    nginx.write(
+      #"{"format":"prefetch-manifest","version":1,"next":"more.ndjson"}"# + "\n"
+        + #"{"url":"a"}"# + "\n" + #"{"url":"secret"}"# + "\n",
+      to: "list.ndjson"
+    )
+    nginx.write(
+      #"{"format":"prefetch-manifest","version":1}"# + "\n" + #"{"url":"b"}"# + "\n",
+      to: "more.ndjson"
+    )
+    #expect(try home.run("-q").status == 0)
+    #expect(tree() == ["a": "body of a", "b": "body of b"])
+    let publish = try home.run("publish", "--json")
+    #expect(publish.status == 0, "\(publish)")
+    #expect(try publish.json().number("segments.0.removed") == 0)
+    #expect(tree() == ["a": "body of a", "b": "body of b"])
+  }
+
+  @Test("lets a local manifest do no more by command than in a run")
+  func localManifest() throws {
+    home.configure(
+      """
+      segments:
+        - { name: site, manifest: site.json, publish: { dir: tree, layout: basename } }
+      cache: { min_free: 0 }
+      """
+    )
+    nginx.write("one", to: "a")
+    home.write(Manifest.text([nginx.url("a")]), to: "site.json")
+    #expect(try home.run("-q").status == 0)
+    home.write(Manifest.text([String]()), to: "site.json")
+    let emptied = try home.run("publish")
+    #expect(emptied.status == 3, "\(emptied)")
+    #expect(emptied.errors.contains("[publish.manifest_guard]"))
+    home.write(Manifest.text([nginx.url("a")]), to: "site.json")
+    home.configure(
+      """
+      segments:
+        - { name: site, manifest: site.json, publish: { dir: tree, layout: basename } }
+      manifest_keys: [RWQf6LRCGA9i53mlYecO4IzT51TGPpvWucNSCh1CBM0QTaLn73Y7GFO3]
+      cache: { min_free: 0 }
+      """
+    )
+    let unsigned = try home.run("publish")
+    #expect(unsigned.status == 5, "\(unsigned)")
+    #expect(tree() == ["a": "one"])
+  }
+
+  @Test("says that an item is not stored, and makes the rest")
+  func absent() throws {
+    configure("")
+    serve(["a": "one", "b": "two"])
+    #expect(try home.run("-q").status == 0)
+    let object = "\(Digest.hexadecimal("two"))"
+    let path = "\(home.cache)/objects/sha256/\(object.prefix(2))/\(object)"
+    try #require(home.tool("rm", "-f", path, home.path("tree/a")).status == 0)
+    let publish = try home.run("publish")
+    #expect(publish.status == 3, "\(publish)")
+    #expect(publish.errors.contains("1 item not stored; `prefetch run site` fetches"))
+    #expect(tree() == ["a": "one", "b": "two"])
+  }
+
+  @Test("is for joined segments")
+  func subscriptions() throws {
+    for name in ["a", "b"] { nginx.write("one", to: name) }
+    home.configure(
+      """
+      subscriptions: remembered
+      segments:
+        - { name: in, initial: true, urls: [\(nginx.url("a"))], publish: { dir: tree, layout: basename } }
+        - { name: out, urls: [\(nginx.url("b"))], publish: { dir: other, layout: basename } }
+      cache: { min_free: 0 }
+      """
+    )
+    #expect(try home.run("-q").status == 0)
+    let publish = try home.run("publish")
+    #expect(publish.status == 0, "\(publish)")
+    #expect(!FileTree.exists(home.path("other")))
+    let named = try home.run("publish", "out")
+    #expect(named.status == 64, "\(named)")
+    #expect(named.errors.contains("`prefetch subscribe out` joins it"))
+  }
+
+  @Test("takes no folder in which the cache lies, or which lies in it")
+  func storeFolders() throws {
+    for folder in [home.cache, "\(home.cache)/objects", "\(home.state)/tree", home.folder.path] {
+      home.configure(
+        "segments: [{name: s, urls: [\(nginx.url("a"))], publish: {dir: \"\(folder)\"}}]"
+      )
+      let run = try home.run()
+      #expect(run.status == 78, "\(run)")
+      #expect(try home.run("check").status == 78)
+      #expect(!FileTree.exists(home.cache))
+    }
+  }
+
+  @Test("says when there is nothing to make, or to go back to")
+  func nothing() throws {
+    #expect(try home.run("publish").errors.contains("no segment has `publish`"))
+    configure("atomic: true")
+    FileTree.makeFolder(home.path("tree"))
+    home.write("theirs", to: "tree/x")
+    serve(["a": "one"])
+    #expect(try home.run("-q").status == 3)
+    let back = try home.run("publish", "--rollback", "site")
+    #expect(back.status == 4, "\(back)")
+    #expect(back.output == "site: left as it is\n")
+    #expect(tree() == ["x": "theirs"])
+  }
 }

@@ -74,6 +74,84 @@ struct GenerationTests {
     #expect(TreeGround.files(ground.folder + "/.") == ["a": "one 4"])
   }
 
+  @Test("has nothing to go back to before it stood once")
+  func neverStood() throws {
+    let ground = try ground()
+    FileTree.makeFolder(ground.folder)
+    FileTree.write(Array("theirs".utf8), to: ground.folder + "/a")
+    try ground.publish(["a": "one"])
+    #expect(try ground.trees.rollBack(ground.key, ground.rules) == nil)
+    #expect(ground.files == ["a": "theirs"])
+  }
+
+  @Test("does not go back to what somebody changed since")
+  func changedPast() throws {
+    let ground = try ground()
+    try ground.publish(["a": "one"])
+    try ground.publish(["a": "two"])
+    unsafe unlink(ground.folder + ".generations/1/a")
+    var refusal: Failure?
+    do throws(Failure) {
+      _ = try ground.trees.rollBack(ground.key, ground.rules)
+    } catch {
+      refusal = error
+    }
+    #expect(refusal?.code == .failed)
+    #expect(TreeGround.files(ground.folder + "/.") == ["a": "two"])
+  }
+
+  @Test("comes after whatever has a number already", arguments: ["9223372036854775807", "41"])
+  func strangeNumbers(_ name: String) throws {
+    let ground = try ground()
+    FileTree.makeFolder(ground.folder + ".generations")
+    FileTree.makeFolder(ground.folder + ".generations/\(name)")
+    let outcome = try ground.publish(["a": "one"])
+    #expect(outcome.troubles.isEmpty)
+    #expect(outcome.generation == (name == "41" ? 42 : 1))
+    #expect(TreeGround.files(ground.folder + "/.") == ["a": "one"])
+    #expect(FileTree.exists(ground.folder + ".generations/\(name)"))
+  }
+
+  @Test("stands again without its record, and names what it cannot know again")
+  func lostRecord() throws {
+    let ground = try ground()
+    try ground.publish(["a": "one"])
+    try ground.publish(["a": "two"])
+    let outcome = try ground.reopened(state: "/state2").publish(["a": "two"])
+    #expect(outcome.troubles.isEmpty)
+    #expect(outcome.generation == 3)
+    #expect(outcome.warnings.map(\.code.description) == ["publish.not-recorded"])
+    #expect(outcome.warnings.first?.message.contains("`1`, `2`") == true)
+    #expect(generations(ground) == ["1", "2", "3"])
+  }
+
+  @Test("leaves no folder behind where it was never whole")
+  func neverWhole() throws {
+    let ground = try ground()
+    _ = ground.trees.publish(try ground.plan(["a": "two"], isWhole: false))
+    #expect(!FileTree.exists(ground.folder + ".generations"))
+  }
+
+  @Test("stands again where somebody deleted its link")
+  func lostLink() throws {
+    let ground = try ground()
+    try ground.publish(["a": "one"])
+    unsafe unlink(ground.folder)
+    #expect(try ground.publish(["a": "one"]).generation == 1)
+    #expect(TreeGround.files(ground.folder + "/.") == ["a": "one"])
+  }
+
+  @Test("says how it becomes a folder that is worked on in its place")
+  func turnedOff() throws {
+    var ground = try ground()
+    try ground.publish(["a": "one"])
+    ground.rules.isAtomic = false
+    let message = try ground.publish(["a": "one"]).troubles.first?.failure.message
+    #expect(message?.contains("is the link of an atomic tree") == true)
+    unsafe unlink(ground.folder)
+    #expect(try ground.publish(["a": "one"]).troubles.isEmpty)
+  }
+
   @Test("is made anew where somebody deleted from it")
   func repaired() throws {
     let ground = try ground()

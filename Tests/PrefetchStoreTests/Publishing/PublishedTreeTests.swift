@@ -141,4 +141,30 @@ struct PublishedTreeTests {
     #expect(trees.publish(try ground.plan(["b": "two"])).troubles.isEmpty)
     #expect(ground.files == ["b": "two"])
   }
+
+  @Test("says which files it cannot know again, and leaves them")
+  func lostRecordOfCopies() throws {
+    var ground = try TreeGround()
+    ground.rules.link = .copy
+    try ground.publish(["a": "one", "b": "two"])
+    let later = try ground.reopened(state: "/state2")
+    let first = try later.publish(["a": "one", "b": "two"])
+    #expect(first.troubles.isEmpty)
+    #expect(first.warnings.map(\.code.description) == ["publish.not-recorded"])
+    #expect(first.warnings.first?.message.contains("2 of the files") == true)
+    #expect(try later.publish(["a": "one"]).warnings.isEmpty)
+    #expect(ground.files == ["a": "one", "b": "two"])
+  }
+
+  @Test("comes as copies where tools will write into it, though links were there")
+  func otherLayout() throws {
+    var ground = try TreeGround()
+    try ground.publish(["a": "one"])
+    let linked = try #require(FileTree.status(ground.folder + "/a"))
+    ground.rules.layout = .pip
+    #expect(try ground.publish(["a": "one"]).placed == 1)
+    let copied = try #require(FileTree.status(ground.folder + "/a"))
+    #expect(linked.st_ino != copied.st_ino)
+    #expect(copied.st_mode & 0o777 == 0o644)
+  }
 }

@@ -7,9 +7,9 @@ struct TreeGround {
   let place: TemporaryPlace
   let store: DiskStore
   let state: StateStore
-  let trees: PublishedTrees
+  var trees: PublishedTrees
   var rules: PublishingRules
-  let key = SegmentKey(identity: "me", name: "s")
+  var key = SegmentKey(identity: "me", name: "s")
 
   init() throws {
     place = try TemporaryPlace()
@@ -23,6 +23,32 @@ struct TreeGround {
   }
 
   var folder: String { rules.folder }
+
+  /// The same place for another segment.
+  func other(_ name: String) -> TreeGround {
+    var other = self
+    other.key = SegmentKey(identity: key.identity, name: name)
+    return other
+  }
+
+  /// Another process at the same trees.
+  func reopened(
+    state: String = "/state",
+    declared: [String: String]? = nil,
+    isCancelled: @escaping () -> Bool = { false }
+  ) throws -> TreeGround {
+    var other = self
+    other.trees = try PublishedTrees(
+      store: store,
+      state: try StateStore.openForWriting(state: place.path + state),
+      durability: .none,
+      declared: declared?.reduce(into: [:]) { folders, segment in
+        folders[SegmentKey(identity: key.identity, name: segment.key)] = segment.value
+      },
+      isCancelled: isCancelled
+    )
+    return other
+  }
 
   /// Stores the texts under their paths, and says what the tree shall hold.
   func plan(_ contents: KeyValuePairs<String, String>, isWhole: Bool = true) throws -> TreePlan {

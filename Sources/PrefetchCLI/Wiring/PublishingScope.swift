@@ -1,0 +1,50 @@
+import PrefetchConfig
+import PrefetchCore
+import PrefetchStore
+import PrefetchSystem
+
+/// What `publish` and `env` are about: the joined segments that the words of the command line mean.
+struct PublishingScope {
+  let loaded: LoadedConfiguration
+  let places: Places
+  let builder: RequestBuilder
+  let segments: [SegmentDeclaration]
+  let subscriptions: Subscriptions
+
+  init(_ context: CommandContext, _ patterns: [String]) throws(CommandExit) {
+    let loaded = try context.configuration(isRequired: false)
+    let builder = RequestBuilder(
+      configuration: loaded.configuration,
+      identity: loaded.identity,
+      engine: EngineOptions(),
+      environment: context.environment.variables
+    )
+    places = try context.places(loaded)
+    let state = try context.readingState(places)
+    let joined = try context.reading { () throws(Failure) in
+      try Subscriptions.resolve(loaded, state: state, mayWrite: false)
+    }
+    let selection = SegmentSelection(patterns: patterns)
+    let chosen = patterns.isEmpty ? [] : joined.missing.filter(selection.contains)
+    let objections =
+      selection.diagnostics(among: joined.segments.map(\.name) + joined.missing)
+      + chosen.map { name in
+        Diagnostic(
+          "usage.not-subscribed",
+          "segment `\(name)` is not subscribed",
+          hint: "`prefetch subscribe \(name)` joins it"
+        )
+      }
+    guard objections.isEmpty else {
+      throw CommandExit(status: context.console.fail(.usage, objections))
+    }
+    segments = joined.segments.filter { selection.contains($0.name) }.map(builder.declaration)
+    subscriptions = joined
+    self.loaded = loaded
+    self.builder = builder
+  }
+
+  func key(_ segment: SegmentDeclaration) -> SegmentKey {
+    SegmentKey(identity: loaded.identity, name: segment.name)
+  }
+}

@@ -1,0 +1,208 @@
+package import PrefetchCore
+
+/// Trees that are switched as a whole: each generation is a folder of its own, and a link leads to
+/// the one that stands.
+extension PublishedTrees {
+  func publishWhole(
+    _ plan: TreePlan,
+    _ place: TreePlace,
+    _ found: TreeRecord.Publication,
+    _ outcome: inout TreeOutcome
+  ) throws(Failure) {
+    var publication = found
+    let trees = try record.trees(of: publication)
+    try adopt(place, &publication, trees)
+    if publication.current > 0 { outcome.generation = publication.current }
+    if publication.isHeld, !plan.isThorough {
+      outcome.isHeld = true
+      return
+    }
+    if let generations = try place.existingGenerations(),
+      let tree = try standing(for: plan, among: trees, place, publication, generations)
+    {
+      guard place.standingGeneration != tree.generation || plan.isThorough else { return }
+      try stand(tree.generation, place, generations, &publication)
+      outcome.generation = tree.generation
+      return try prune(publication, plan.rules, generations)
+    }
+    guard plan.isWhole else {
+      outcome.warnings.append(
+        Diagnostic(
+          "publish.not-whole",
+          "`\(plan.rules.folder)` stays as it is until every item of `\(plan.segment.name)` is there",
+          severity: .warning
+        )
+      )
+      return
+    }
+    let generations = try place.makingGenerations()
+    let tree = try makeGeneration(plan, publication, trees, generations, &outcome)
+    guard let tree else { return }
+    try stand(tree.generation, place, generations, &publication)
+    outcome.generation = tree.generation
+    try prune(publication, plan.rules, generations)
+  }
+
+  /// What a kill left between the switch and its record.
+  private func adopt(
+    _ place: TreePlace,
+    _ publication: inout TreeRecord.Publication,
+    _ trees: [TreeRecord.Tree]
+  ) throws(Failure) {
+    guard let standing = place.standingGeneration, standing != publication.current else { return }
+    guard trees.contains(where: { $0.generation == standing && $0.mark != nil }) else { return }
+    publication.current = standing
+    try record.set(publication)
+  }
+
+  /// A generation that is as the plan wants it.
+  private func standing(
+    for plan: TreePlan,
+    among trees: [TreeRecord.Tree],
+    _ place: TreePlace,
+    _ publication: TreeRecord.Publication,
+    _ generations: Folder
+  ) throws(Failure) -> TreeRecord.Tree? {
+    let mark = plan.mark
+    for tree in trees.reversed() where tree.mark == mark {
+      let isStanding = tree.generation == publication.current
+      if isStanding, !plan.isThorough, place.standingGeneration == tree.generation { return tree }
+      guard let root = try generations.folder(String(tree.generation)) else { continue }
+      if try filling(plan, tree, root).isInPlace() { return tree }
+    }
+    return nil
+  }
+
+  /// Nil where anything was in the way; then nothing is switched.
+  private func makeGeneration(
+    _ plan: TreePlan,
+    _ publication: TreeRecord.Publication,
+    _ trees: [TreeRecord.Tree],
+    _ generations: Folder,
+    _ outcome: inout TreeOutcome
+  ) throws(Failure) -> TreeRecord.Tree? {
+    let recorded = trees.map(\.generation)
+    // Whatever others put there, a number comes after it.
+    let present = try generations.names().compactMap { Int($0) }.filter { $0 < Int.max / 2 }
+    let unrecorded = present.filter { !recorded.contains($0) }
+    if !unrecorded.isEmpty {
+      outcome.warnings.append(Self.unrecorded(unrecorded, in: plan.rules.folder))
+    }
+    let number = max((present + recorded).max() ?? 0, publication.current) + 1
+    // Recorded before it is there, so that after a kill it is known.
+    var tree = try record.makeTree(
+      number,
+      of: publication,
+      link: TreeSource.manner(plan.rules),
+      inode: 0
+    )
+    let (root, _) = try generations.makingFolder(String(number))
+    tree.inode = try root.status().inode
+    let filling = filling(plan, tree, root)
+    defer { outcome.take(filling.outcome) }
+    do throws(Failure) {
+      try filling.fill()
+      if isDurable { try filling.synchronize() }
+    } catch {
+      try? clear(tree, generations)
+      throw error
+    }
+    guard filling.outcome.troubles.isEmpty else {
+      try clear(tree, generations)
+      return nil
+    }
+    tree.mark = plan.mark
+    try record.set(tree)
+    return tree
+  }
+
+  private static func unrecorded(_ numbers: [Int], in folder: String) -> Diagnostic {
+    let names = numbers.sorted().prefix(5).map { "`\($0)`" }.joined(separator: ", ")
+    let rest = numbers.count > 5 ? " and \(numbers.count - 5) more" : ""
+    return Diagnostic(
+      "publish.not-recorded",
+      "`\(folder).generations` holds \(names)\(rest), and no record says that prefetch made them, "
+        + "as after the loss of the state: they stay",
+      severity: .warning,
+      hint: "delete them once nobody reads them any more"
+    )
+  }
+
+  /// One rename, after which every look at the folder finds the other tree.
+  private func stand(
+    _ generation: Int,
+    _ place: TreePlace,
+    _ generations: Folder,
+    _ publication: inout TreeRecord.Publication,
+    isHeld: Bool = false
+  ) throws(Failure) {
+    if place.standingGeneration != generation {
+      try place.stand(generation, generations)
+      // What stood before may go only once nobody is led there again.
+      if isDurable { try place.parent.synchronize() }
+    }
+    publication.current = generation
+    publication.isHeld = isHeld
+    try record.set(publication)
+  }
+
+  private func prune(
+    _ publication: TreeRecord.Publication,
+    _ rules: PublishingRules,
+    _ generations: Folder
+  ) throws(Failure) {
+    let others = try record.trees(of: publication).filter {
+      $0.generation != publication.current && $0.generation > 0
+    }
+    let kept = others.filter { $0.mark != nil && $0.generation < publication.current }
+      .suffix(rules.keptGenerations).map(\.generation)
+    for tree in others where !kept.contains(tree.generation) { try clear(tree, generations) }
+  }
+
+  /// Takes a generation away; what others put into it stays.
+  private func clear(_ tree: TreeRecord.Tree, _ generations: Folder) throws(Failure) {
+    let name = String(tree.generation)
+    var tree = tree
+    tree.mark = nil
+    try record.set(tree)
+    if let root = try generations.folder(name) {
+      try filling(.nothing, tree, root).empty()
+      try? generations.removeFolder(name)
+    }
+    try record.forget(tree, isGone: true)
+  }
+
+  // MARK: Going back
+
+  /// Lets the generation before the present one stand until the next `publish`; nil without one.
+  package func rollBack(
+    _ segment: SegmentKey,
+    _ rules: PublishingRules
+  ) throws(Failure) -> TreeOutcome? {
+    guard var publication = try record.publication(of: segment, folder: rules.folder),
+      let place = try TreePlace.existing(rules.folder)
+    else { return nil }
+    let trees = try record.trees(of: publication)
+    try adopt(place, &publication, trees)
+    let earlier = trees.last {
+      $0.mark != nil && $0.generation > 0 && $0.generation < publication.current
+    }
+    guard let earlier, let generations = try place.existingGenerations(),
+      let root = try generations.folder(String(earlier.generation))
+    else { return nil }
+    if let path = try filling(.nothing, earlier, root).changedFile() {
+      throw Failure(
+        .failed,
+        "`\(path)` is not as it was published, so that tree is not shown again"
+      )
+    }
+    // Held first: a kill in between must not let the next run go forward again unasked.
+    publication.isHeld = true
+    try record.set(publication)
+    try stand(earlier.generation, place, generations, &publication, isHeld: true)
+    var outcome = TreeOutcome(folder: rules.folder)
+    outcome.generation = earlier.generation
+    outcome.isHeld = true
+    return outcome
+  }
+}

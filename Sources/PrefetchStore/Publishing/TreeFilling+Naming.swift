@@ -1,0 +1,136 @@
+internal import CLinux
+internal import Glibc
+internal import PrefetchCore
+
+/// A file that is made and has no name yet.
+struct TreePlacement {
+  var file: TreeFile
+  var digest: ContentDigest
+  var folder: Folder
+  var folderPath: Substring
+  var leaf: String
+  var form: TreeSource.Form
+  var identity: FileIdentity
+  /// Where it takes the place of a file of ours: the rows of it, and what it is called before.
+  var replaced: [TreeRecord.Row] = []
+  var temporary: String?
+  var row: Int64 = 0
+  var temporaryRow: Int64 = 0
+
+  /// Whether it brings bytes of its own to the disk.
+  var isMade: Bool {
+    if case .object = form { false } else { true }
+  }
+}
+
+/// Durable first, recorded second, named last.
+extension TreeFilling {
+  func flush() throws(Failure) {
+    guard !pending.isEmpty else { return }
+    defer { letGo() }
+    if manner.isDurable, pending.contains(where: \.isMade) { try synchronize() }
+    try record.transaction { () throws(Failure) in
+      for index in pending.indices {
+        let placement = pending[index]
+        pending[index].row = try record.add(
+          placement.file.name,
+          placement.digest,
+          placement.identity,
+          to: tree
+        )
+        guard let temporary = placement.temporary else { continue }
+        pending[index].temporaryRow = try record.add(
+          placement.folderPath.isEmpty ? temporary : "\(placement.folderPath)/\(temporary)",
+          placement.digest,
+          placement.identity,
+          to: tree
+        )
+      }
+    }
+    var stale: [Int64] = []
+    for placement in pending {
+      do throws(Failure) {
+        try name(placement)
+        seen.insert(placement.row)
+        stale += placement.replaced.map(\.number)
+        outcome.placed += 1
+      } catch {
+        // The old file is still there, and still ours.
+        for row in placement.replaced { seen.insert(row.number) }
+        stale.append(placement.row)
+        try note(error, of: placement.file)
+      }
+      if placement.temporary != nil { stale.append(placement.temporaryRow) }
+    }
+    try record.remove(stale)
+  }
+
+  func synchronize() throws(Failure) {
+    try SystemCall.require("write to disk", plan.rules.folder) {
+      prefetch_syncfs(folders.root.number)
+    }
+  }
+
+  private func name(_ placement: TreePlacement) throws(Failure) {
+    let leaf = placement.temporary ?? placement.leaf
+    let result = link(placement.form, as: leaf, in: placement.folder)
+    if result == -EEXIST {
+      throw Self.foreign(placement.folder.path(of: leaf), "it came while the tree was made")
+    }
+    if result < 0 {
+      guard case .object = placement.form,
+        let form = try source.instead(of: placement.digest, in: placement.folder, error: -result)
+      else { throw .system(-result, "create", placement.folder.path(of: placement.leaf)) }
+      // Its own number is not recorded yet; the next run finds what a kill leaves here by its bytes.
+      let identity = try identity(of: form)
+      let again = link(form, as: leaf, in: placement.folder)
+      guard again == 0 else {
+        throw .system(-again, "create", placement.folder.path(of: placement.leaf))
+      }
+      let row = try record.add(placement.file.name, placement.digest, identity, to: tree)
+      seen.insert(row)
+      try record.remove([placement.row])
+    }
+    guard placement.temporary != nil else { return }
+    do throws(Failure) {
+      // It may have been changed while others were made.
+      let standing = try placement.folder.status(of: placement.leaf).map(FileIdentity.init)
+      guard standing == nil || placement.replaced.contains(where: { $0.identity == standing })
+      else {
+        throw Self.foreign(placement.folder.path(of: placement.leaf), "it was changed just now")
+      }
+      if let standing { try noteReplaced(placement.file.name, standing) }
+      try placement.folder.rename(leaf, to: placement.leaf, in: placement.folder)
+    } catch {
+      _ = try? placement.folder.remove(leaf)
+      throw error
+    }
+    // A rename onto a second name of the same file leaves both.
+    _ = try? placement.folder.remove(leaf)
+  }
+
+  /// Others who have the file have to look at it again.
+  private func noteReplaced(_ name: String, _ identity: FileIdentity) throws(Failure) {
+    for neighbour in neighbours {
+      guard let theirs = neighbour.name(of: name),
+        try record.rows(theirs, of: neighbour.tree).contains(where: { $0.identity == identity })
+      else { continue }
+      var tree = neighbour.tree
+      tree.mark = nil
+      try record.set(tree)
+    }
+  }
+
+  private func link(_ form: TreeSource.Form, as leaf: String, in folder: Folder) -> Int32 {
+    switch form {
+    case .object(let home, let name):
+      return home.link(name, to: leaf, in: folder)
+    case .unnamed(let file):
+      return folder.link(file, as: leaf)
+    case .named(_, let home, let name):
+      let result = home.link(name, to: leaf, in: folder)
+      _ = try? home.remove(name)
+      return result
+    }
+  }
+}

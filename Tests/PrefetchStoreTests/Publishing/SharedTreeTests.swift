@@ -1,0 +1,108 @@
+import Glibc
+import PrefetchCore
+import PrefetchStore
+import Testing
+
+/// A tree that others change, stop, or share while it is made.
+@Suite("A published tree that is not alone")
+struct SharedTreeTests {
+  @Test("leaves what is changed while it is made")
+  func changedMeanwhile() throws {
+    var ground = try TreeGround()
+    ground.rules.link = .copy
+    try ground.publish(["a": "one", "b": "two"])
+    let path = ground.folder + "/a"
+    var questions = 0
+    let busy = try ground.reopened {
+      questions += 1
+      // After the first file is made, and before it gets its name.
+      if FileTree.read(path) == Array("one".utf8), questions > 2 {
+        FileTree.write(Array("mine".utf8), to: path)
+      }
+      return false
+    }
+    let outcome = try busy.publish(["a": "newer", "b": "newest"])
+    #expect(outcome.troubles.map(\.name) == ["a"])
+    #expect(ground.files == ["a": "mine", "b": "newest"])
+  }
+
+  @Test("stops when it is told to, after any number of steps, and goes on later")
+  func cancelled() throws {
+    let contents: KeyValuePairs = ["a": "one", "b/c": "two", "d": "three"]
+    var isStopped = true
+    var limit = 0
+    while isStopped {
+      var ground = try TreeGround()
+      ground.rules.link = .copy
+      var steps = 0
+      let stopping = try ground.reopened {
+        steps += 1
+        return steps > limit
+      }
+      let outcome = try stopping.publish(contents)
+      isStopped = !outcome.troubles.isEmpty
+      #expect(outcome.troubles.allSatisfy { $0.failure.code == .cancelled })
+      #expect(ground.files.keys.allSatisfy { ["a", "b/", "b/c", "d"].contains($0) })
+      #expect(try ground.publish(contents).troubles.isEmpty)
+      #expect(ground.files == ["a": "one", "b/c": "two", "d": "three"])
+      limit += 1
+    }
+    #expect(limit > 3)
+  }
+
+  @Test("keeps a file for as long as another segment has it", arguments: [true, false])
+  func shared(_ isLinked: Bool) throws {
+    var ground = try TreeGround()
+    ground.rules.link = isLinked ? .hardlink : .copy
+    let other = ground.other("other")
+    try ground.publish(["x": "one", "a": "mine"])
+    #expect(try other.publish(["x": "one"]).troubles.isEmpty)
+    try ground.publish(["a": "mine"])
+    #expect(ground.files == ["x": "one", "a": "mine"])
+    try other.publish([:])
+    #expect(ground.files == ["a": "mine"])
+  }
+
+  @Test("says who publishes something else under the name")
+  func disputed() throws {
+    var ground = try TreeGround()
+    ground.rules.link = .copy
+    let other = ground.other("other")
+    try ground.publish(["x": "one"])
+    try other.publish(["x": "one"])
+    try ground.publish(["x": "two"])
+    #expect(ground.files == ["x": "two"])
+    #expect(try other.trees.standing(of: other.key, other.rules) == nil)
+    let disputed = try other.publish(["x": "one"])
+    #expect(disputed.troubles.map(\.failure.code) == [.failed])
+    #expect(disputed.troubles.first?.failure.message.contains("segment `s`") == true)
+    #expect(try other.publish(["x": "two"]).troubles.isEmpty)
+  }
+
+  @Test("shares files with a tree that lies in it")
+  func nested() throws {
+    var ground = try TreeGround()
+    ground.rules.link = .copy
+    var inner = ground.other("inner")
+    inner.rules.folder = ground.folder + "/sub"
+    try inner.publish(["x": "one"])
+    #expect(try ground.publish(["sub/x": "one", "y": "two"]).troubles.isEmpty)
+    try inner.publish([:])
+    #expect(ground.files == ["sub/x": "one", "y": "two"])
+    try inner.publish(["x": "one"])
+    try ground.publish([:])
+    #expect(ground.files == ["sub/x": "one"])
+  }
+
+  @Test("takes over what a segment left that nobody declares any more")
+  func renamed() throws {
+    var ground = try TreeGround()
+    ground.rules.link = .copy
+    try ground.publish(["x": "one", "y": "two"])
+    let heir = try ground.other("heir").reopened(declared: ["heir": ground.folder])
+    #expect(try heir.publish(["x": "one", "y": "two"]).warnings.isEmpty)
+    let changed = try heir.publish(["x": "newer"])
+    #expect(changed.troubles.isEmpty)
+    #expect(ground.files == ["x": "newer"])
+  }
+}
