@@ -1,5 +1,6 @@
 @unsafe @preconcurrency import Glibc
 import PrefetchDocuments
+import PrefetchTestSupport
 import Testing
 
 @Suite(
