@@ -40,6 +40,48 @@ struct FullDiskTests {
     nginx.write(Array(noise[start..<(start + length)]), to: "f\(number)")
   }
 
+  @Test("leaves of a published tree what stood there, or part of it, and goes on with space back")
+  func publishedTree() throws {
+    var random = SeededRandom(5)
+    let tree = try #require(SmallDisk(bytes: Self.roomy, at: home.path("trees")))
+    let urls = (0..<12).map { nginx.url("f\($0)") }.joined(separator: ", ")
+    for rules in ["link: copy", "link: copy, atomic: true"] {
+      for number in 0..<12 { publish(number, &random) }
+      let folder = home.path("trees/\(rules.count)")
+      home.configure(
+        """
+        segments:
+          - { name: site, urls: [\(urls)], publish: { dir: \(folder), layout: basename, \(rules) } }
+        cache: { min_free: 0 }
+        """
+      )
+      #expect(try home.run("-q").status == 0)
+      let before = bodies(below: folder)
+      for number in 0..<12 { publish(number, &random) }
+      try #require(tree.resize(bytes: tree.usage + 100_000))
+      let full = try home.run("--revalidate")
+      #expect(full.status == 74, "\(full)")
+      #expect(full.errors.contains("No space left on device"))
+      let now = bodies(below: folder)
+      #expect(Set(now.keys) == Set(before.keys))
+      if rules.contains("atomic") { #expect(now == before) }
+      for (name, bytes) in now where bytes != before[name] {
+        #expect(bytes == FileTree.read("\(nginx.files)/\(name)"))
+      }
+      try #require(tree.resize(bytes: Self.roomy))
+      #expect(try home.run("-q").status == 0)
+      for (name, bytes) in bodies(below: folder) {
+        #expect(bytes == FileTree.read("\(nginx.files)/\(name)"))
+      }
+    }
+  }
+
+  private func bodies(below folder: String) -> [String: [UInt8]] {
+    var bodies: [String: [UInt8]] = [:]
+    for name in FileTree.names(folder) { bodies[name] = FileTree.read("\(folder)/\(name)") }
+    return bodies
+  }
+
   /// Bodies by their URLs.
   private func held() throws -> [String: [UInt8]] {
     guard FileTree.exists("\(cache)/index.sqlite") else { return [:] }

@@ -87,6 +87,22 @@ struct ContentStoreContract {
     #expect(stored == bytes)
   }
 
+  @Test("takes the sums of what is inside of a body", arguments: Kind.allCases)
+  func innerSums(_ kind: Kind) throws {
+    let store = try open(kind)
+    let emptyZip: [UInt8] = [0x50, 0x4B, 5, 6] + [UInt8](repeating: 0, count: 18)
+    for (bytes, isZip) in [(emptyZip, true), (Array("no zip".utf8), false), ([], false)] {
+      let sink = try store.beginBody(BodyPlan(algorithms: [.goZip, .goMod, .sha512]))
+      try sink.append(unsafe bytes.span.bytes)
+      let body = try sink.finish()
+      #expect(body.otherDigests[.sha512]?.count == 64)
+      #expect(body.otherDigests[.goMod]?.count == 32)
+      #expect(body.otherDigests[.goZip] == (isZip ? SHA256.digest(of: "").bytes : nil))
+      #expect(body.objection?.code == (isZip ? nil : .digestMismatch))
+      store.discard(body)
+    }
+  }
+
   @Test("forgets bodies that are abandoned or discarded", arguments: Kind.allCases)
   func discards(_ kind: Kind) throws {
     let store = try open(kind)

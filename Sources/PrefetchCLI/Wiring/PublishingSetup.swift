@@ -99,7 +99,7 @@ enum PublishingSetup {
   }
 
   private static func isOneInOther(_ a: String, _ b: String) -> Bool {
-    a == b || a.hasPrefix(b + "/") || b.hasPrefix(a + "/")
+    [a, b].contains("/") || a == b || a.hasPrefix(b + "/") || b.hasPrefix(a + "/")
   }
 
   /// Without symbolic links, as far as it exists.

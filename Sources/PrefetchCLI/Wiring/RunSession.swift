@@ -195,11 +195,26 @@ struct RunSession {
       seed: UInt64.random(in: 0...UInt64.max)
     )
     license.note(in: &report)
+    if let trees { try noteStanding(request.segments, trees, in: &report) }
     if selection.isEmpty { report.segments += unsubscribed(subscriptions) }
     // What no rule asked for is looked up where somebody may read it, as far as no program is needed.
     if keepsItems, report.network == nil { report.network = circumstances.glance }
     observers.finish(report)
     return report
+  }
+
+  /// What a segment published before stands also where nothing was published anew.
+  private func noteStanding(
+    _ segments: [SegmentDeclaration],
+    _ trees: PublishedTrees,
+    in report: inout Report
+  ) throws(Failure) {
+    for index in report.segments.indices where report.segments[index].tree == nil {
+      let name = report.segments[index].name
+      guard let rules = segments.first(where: { $0.name == name })?.publishing else { continue }
+      let key = SegmentKey(identity: loaded.identity, name: name)
+      report.segments[index].tree = try trees.standing(of: key, rules)
+    }
   }
 
   /// Whether the rules of the network let none of the segments ask for anything now.

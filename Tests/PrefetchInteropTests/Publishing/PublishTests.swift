@@ -123,6 +123,10 @@ struct PublishTests {
     nginx.write(Manifest.text(["a", "b", "c"]), to: "manifest.json")
     #expect(try home.run("-q").status == 3)
     #expect(tree() == ["a": "three", "b": "three"])
+    nginx.remove("manifest.json")
+    let refused = try home.run("--json")
+    #expect(refused.status == 3, "\(refused)")
+    #expect(try refused.json().number("segments.0.published.generation") != nil)
   }
 
   @Test("refuses names that meet: in the configuration before anything, in a manifest alone")
@@ -150,17 +154,19 @@ struct PublishTests {
     #expect(!FileTree.exists(home.path("z")))
   }
 
-  @Test("is whole after a kill at any moment and one more run")
-  func killed() throws {
-    configure("link: copy")
+  @Test("is whole after a kill at any moment and one more run", arguments: [false, true])
+  func killed(_ isAtomic: Bool) throws {
+    configure("link: copy, atomic: \(isAtomic)")
     var random = SeededRandom(11)
     var files: [String: String] = [:]
+    var served: [[String: String]] = [[:]]
     for round in 0..<Binary.rounds {
       for number in 0..<60 where Int.random(in: 0..<3, using: &random) == 0 || round == 0 {
         files["f\(number)"] = String(repeating: "round \(round) ", count: number * 40)
       }
       if round > 0 { files["f\(round % 60)"] = nil }
       serve(files)
+      served.append(files)
       let run = try home.start(["-q"])
       poll(nil, 0, CInt.random(in: 0...150, using: &random))
       run.signal(SIGKILL)
@@ -168,10 +174,13 @@ struct PublishTests {
       for (name, text) in tree() where !name.hasPrefix(".prefetch-") {
         #expect(text.isEmpty || text.hasPrefix("round "), "round \(round): \(name)")
       }
+      if isAtomic { #expect(served.contains(tree()), "round \(round)") }
       let next = try home.run("-q")
       #expect(next.status == 0, "round \(round): \(next)")
       #expect(tree() == files, "round \(round)")
     }
+    guard isAtomic else { return }
+    #expect(FileTree.names(home.path("tree.generations")).count <= 2)
   }
 
   @Test("says no variables of a segment that is not current, and quotes hostile ones")
@@ -300,7 +309,8 @@ struct PublishTests {
 
   @Test("takes no folder in which the cache lies, or which lies in it")
   func storeFolders() throws {
-    for folder in [home.cache, "\(home.cache)/objects", "\(home.state)/tree", home.folder.path] {
+    let root = home.folder.path
+    for folder in [home.cache, "\(home.cache)/objects", "\(home.state)/tree", root, "/"] {
       home.configure(
         "segments: [{name: s, urls: [\(nginx.url("a"))], publish: {dir: \"\(folder)\"}}]"
       )
