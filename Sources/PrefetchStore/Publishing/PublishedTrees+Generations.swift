@@ -89,16 +89,9 @@ extension PublishedTrees {
       outcome.warnings.append(Self.unrecorded(unrecorded, in: plan.rules.folder))
     }
     let number = max((present + recorded).max() ?? 0, publication.current) + 1
-    // Recorded before it is there, so that after a kill it is known.
-    var tree = try record.makeTree(
-      number,
-      of: publication,
-      link: TreeSource.manner(plan.rules),
-      inode: 0
-    )
-    let (root, _) = try generations.makingFolder(String(number))
-    tree.inode = try root.status().inode
-    let filling = filling(plan, tree, root)
+    let new = try newFolder(number, of: publication, plan, generations)
+    var tree = new.tree
+    let filling = filling(plan, tree, new.root)
     defer { outcome.take(filling.outcome) }
     do throws(Failure) {
       try filling.fill()
@@ -114,6 +107,29 @@ extension PublishedTrees {
     tree.mark = plan.mark
     try record.set(tree)
     return tree
+  }
+
+  /// One that nobody else has, from this number on.
+  private func newFolder(
+    _ first: Int,
+    of publication: TreeRecord.Publication,
+    _ plan: TreePlan,
+    _ generations: Folder
+  ) throws(Failure) -> (tree: TreeRecord.Tree, root: Folder) {
+    var number = first
+    while true {
+      // Recorded before it is there, so that after a kill it is known.
+      let link = TreeSource.manner(plan.rules)
+      var tree = try record.makeTree(number, of: publication, link: link, inode: 0)
+      let (root, isNew) = try generations.makingFolder(String(number))
+      if isNew {
+        tree.inode = try root.status().inode
+        return (tree, root)
+      }
+      // Another cache publishes here as well, and was faster.
+      try record.forget(tree, isGone: true)
+      number += 1
+    }
   }
 
   private static func unrecorded(_ numbers: [Int], in folder: String) -> Diagnostic {

@@ -125,6 +125,29 @@ struct GenerationTests {
     #expect(generations(ground) == ["1", "2", "3"])
   }
 
+  @Test("is whole also where two caches publish there at once")
+  func twoAtOnce() throws {
+    let ground = try ground(keeping: 3)
+    let other = try ground.reopened(state: "/state2")
+    var isFirst = true
+    let busy = try ground.reopened {
+      if isFirst {
+        isFirst = false
+        _ = try? other.publish(["a": "theirs", "b": "theirs b"])
+      }
+      return false
+    }
+    #expect(try busy.publish(["a": "ours", "b": "ours b"]).troubles.isEmpty)
+    #expect(TreeGround.files(ground.folder + "/.") == ["a": "ours", "b": "ours b"])
+    #expect(
+      TreeGround.files(ground.folder + ".generations") == [
+        "1/a": "ours", "1/b": "ours b", "2/a": "theirs", "2/b": "theirs b",
+      ]
+    )
+    #expect(try other.publish(["a": "theirs", "b": "theirs b"]).generation == 2)
+    #expect(TreeGround.files(ground.folder + "/.") == ["a": "theirs", "b": "theirs b"])
+  }
+
   @Test("leaves no folder behind where it was never whole")
   func neverWhole() throws {
     let ground = try ground()
