@@ -298,7 +298,9 @@ extension Dispatcher {
     work.result.isUsable = true
     work.result.size = record.size
     work.result.digest = record.digest
-    if let digest = record.digest, row(of: items[item].step)?.digest != digest {
+    if let digest = record.digest,
+      row(of: items[item].step)?.digest != digest || facts.missing.contains(digest)
+    {
       noteFresh(record.url, TreeBody(digest: digest, size: record.size))
     }
     let isPinned = work.digests.contains { $0.algorithm.isTrustworthy }

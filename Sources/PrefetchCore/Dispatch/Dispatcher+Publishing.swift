@@ -18,7 +18,7 @@ extension Dispatcher {
     else { return settleSegment(index, into: &effects) }
     segments[index].phase = .publishing
     let segment = segments[index]
-    let plan = TreePlan(
+    var plan = TreePlan(
       segment: segment.key,
       rules: rules,
       entries: segment.entries,
@@ -27,6 +27,8 @@ extension Dispatcher {
       held: segment.heldNames,
       isWhole: !segment.hasFailures && segment.deferral == nil
     )
+    // Readers of a whole tree miss what is left out of it, whatever the reason.
+    if rules.isAtomic { plan.requireAll() }
     effects.append(.publish(segment: index, plan))
   }
 

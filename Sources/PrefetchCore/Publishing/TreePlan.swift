@@ -72,6 +72,8 @@ package struct TreePlan: Sendable {
     absentCount = entries.indices.count { position in
       let entry = entries.entry(at: position, identified: false)
       if let expires = entry.expires, expires <= facts.now { return false }
+      // What a server has given up, where that counts, is not waited for.
+      if bodies[entries.key(at: position)]?.digest.isNone == true { return false }
       return body(at: position, entry) == nil
     }
     if absentCount > 0 { isWhole = false }

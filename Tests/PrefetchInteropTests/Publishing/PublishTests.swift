@@ -129,6 +129,20 @@ struct PublishTests {
     #expect(try refused.json().number("segments.0.published.generation") != nil)
   }
 
+  @Test("holds what was lost from the cache and came again", arguments: [true, false])
+  func lostObject(_ isAtomic: Bool) throws {
+    configure("atomic: \(isAtomic)")
+    serve(["a": "one", "b": "two"])
+    #expect(try home.run("-q").status == 0)
+    let object = Digest.hexadecimal("two")
+    let path = "\(home.cache)/objects/sha256/\(object.prefix(2))/\(object)"
+    FileTree.remove(path)
+    serve(["a": "other", "b": "two"])
+    let run = try home.run()
+    #expect(run.status == 0, "\(run)")
+    #expect(tree() == ["a": "other", "b": "two"])
+  }
+
   @Test("refuses names that meet: in the configuration before anything, in a manifest alone")
   func collisions() throws {
     serve(["x": "one", "y": "two"])
