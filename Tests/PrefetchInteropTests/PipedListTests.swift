@@ -130,6 +130,17 @@ struct PipedListTests {
       #expect(try get(["-", "-o", "out/"], input: text).status == 5)
     }
     #expect(FileTree.names(home.path("elsewhere")) == ["precious"])
+    let long = String(repeating: "n", count: 300)
+    let deep = String(repeating: "d/", count: 200) + "f"
+    for path in [long, deep, ".prefetch-x"] {
+      let text = manifest(
+        #"{"url":"\#(server.url("b"))","path":"\#(path)"}"#,
+        #"{"url":"\#(server.url("a"))","path":"fine"}"#
+      )
+      let run = try get(["-", "-o", "names/"], input: text)
+      #expect(run.status == 5, "\(run)")
+      #expect(FileTree.names(home.path("names")) == ["fine"])
+    }
   }
 
   @Test("A million lines are planned within 300 MB")

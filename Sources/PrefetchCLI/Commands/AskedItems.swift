@@ -18,7 +18,7 @@ struct AskedItems {
     options: GetOptions,
     places: Places
   ) throws(CommandExit) -> AskedItems {
-    if options.readsManifest { return try manifest(context, base: options.base) }
+    if options.readsManifest { return try manifest(context, options) }
     let store = try context.readingStore(places)
     let names =
       options.items + options.ids.map { id in options.provider.map { "\($0)/\(id)" } ?? id }
@@ -74,10 +74,11 @@ struct AskedItems {
 
   private static func manifest(
     _ context: CommandContext,
-    base: WebURL?
+    _ options: GetOptions
   ) throws(CommandExit) -> AskedItems {
+    let base = options.base
     let source = ManifestSource(bytes: .file("-"), base: base, mime: nil, name: "standard input")
-    let manifest: Manifest
+    var manifest: Manifest
     do {
       let bytes = try FileReading.readStandardInput(limit: 512 << 20)
       manifest = try unsafe ManifestReader.read(bytes.span.bytes, source: source)
@@ -87,6 +88,7 @@ struct AskedItems {
       let diagnostic = Diagnostic("manifest.invalid", "the manifest on standard input: \(message)")
       throw CommandExit(status: context.console.fail(.usage, [diagnostic]))
     }
+    if let folder = Delivery.folder(options) { refuseNames(in: &manifest, below: folder) }
     report(manifest, isWithoutBase: base == nil, context)
     guard manifest.itemCount > 0 else {
       throw CommandExit(status: context.console.fail(.nothing, [nothing(in: manifest)]))
@@ -97,6 +99,30 @@ struct AskedItems {
       isPartial: !manifest.parts.isEmpty,
       typed: Set(manifest.entries.map(\.url.string))
     )
+  }
+
+  /// Names that no file can have fail alone, and before anything is fetched.
+  private static func refuseNames(in manifest: inout Manifest, below folder: String) {
+    var objections: [Int: String] = [:]
+    for position in manifest.entries.indices {
+      guard let path = manifest.entries.path(at: position) else { continue }
+      objections[position] = TreeName.objection(to: path, below: folder)
+    }
+    guard !objections.isEmpty else { return }
+    let declared = Array(manifest.entries)
+    manifest.entries = EntryTable(
+      declared.enumerated().filter { objections[$0.offset] == nil }.map(\.element)
+    )
+    for (position, objection) in objections.sorted(by: { $0.key < $1.key }) {
+      let entry = declared[position]
+      manifest.rejected.append(
+        RejectedEntry(
+          url: entry.url.string,
+          id: entry.id,
+          failure: Failure(.unsafeName, objection)
+        )
+      )
+    }
   }
 
   /// Nobody pipes a list in order to get nothing: what wrote it failed, or wrote something else.

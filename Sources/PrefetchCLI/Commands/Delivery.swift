@@ -27,12 +27,10 @@ struct Delivery {
       target = .paths
       problem = nil
     } else if let output = options.outputPath {
-      let isFolder = output.hasSuffix("/") || FileReading.isFolder(output)
-      target =
-        isFolder
-        ? .folder(output.hasSuffix("/") ? String(output.dropLast()) : output) : .file(output)
+      let folder = Self.folder(options)
+      target = folder.map { .folder($0) } ?? .file(output)
       problem =
-        isFolder
+        folder != nil
         ? Self.collision(entries)
         : Self.crowd(
           entries,
@@ -46,6 +44,13 @@ struct Delivery {
     if let problem {
       throw CommandExit(status: context.console.fail(.usage, [problem]))
     }
+  }
+
+  /// The folder that bodies are written into, where it is one.
+  static func folder(_ options: GetOptions) -> String? {
+    guard let output = options.outputPath, !options.printsPaths else { return nil }
+    if output.hasSuffix("/") { return String(output.dropLast()) }
+    return FileReading.isFolder(output) ? output : nil
   }
 
   private static func crowd(
