@@ -226,7 +226,9 @@ struct PublishCommand {
 
   private func print(_ report: Report) {
     let segments = report.segments.map { segment -> JSONValue in
-      let errors = (segment.tree?.troubles ?? []).map { trouble -> JSONValue in
+      let refusal = segment.manifest.failure.map { TreeOutcome.Trouble(failure: $0) }
+      let troubles = [refusal].compactMap(\.self) + (segment.tree?.troubles ?? [])
+      let errors = troubles.map { trouble -> JSONValue in
         [
           "name": .optional(trouble.name),
           "url": .optional(trouble.url.map { Redaction.url($0) }),
@@ -236,6 +238,7 @@ struct PublishCommand {
       }
       return [
         "name": .string(segment.name),
+        "state": .string(segment.state.rawValue),
         "published": .published(segment.tree),
         "held": .bool(segment.tree?.isHeld ?? false),
         "made": .integer(Int64(segment.tree?.placed ?? 0)),

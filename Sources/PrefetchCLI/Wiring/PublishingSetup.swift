@@ -34,7 +34,7 @@ enum PublishingSetup {
     guard case .inline(let entries) = segment.source, let rules = segment.publishing else {
       return []
     }
-    let table = EntryTable(entries)
+    let table = ManifestSelection(segment.manifestRules).apply(to: EntryTable(entries))
     let collisions = TreeCollisions(in: table, rules: rules)
     guard !collisions.held.isEmpty else { return [] }
     return collisions.held.sorted().map { name in

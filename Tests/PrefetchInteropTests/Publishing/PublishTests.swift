@@ -147,6 +147,10 @@ struct PublishTests {
   func collisions() throws {
     serve(["x": "one", "y": "two"])
     let urls = "[\"\(nginx.url("x"))\", {url: \"\(nginx.url("y"))\", path: x}]"
+    home.configure(
+      "segments: [{name: s, urls: \(urls), exclude: [x], publish: {dir: tree, layout: basename}}]"
+    )
+    #expect(try home.run("check").status == 0)
     home.configure("segments: [{name: s, urls: \(urls), publish: {dir: tree, layout: basename}}]")
     _ = nginx.takeRequests()
     #expect(try home.run().status == 78)
@@ -346,6 +350,9 @@ struct PublishTests {
     let back = try home.run("publish", "--rollback", "site")
     #expect(back.status == 4, "\(back)")
     #expect(back.output == "site: left as it is\n")
+    let document = try home.run("publish", "--rollback", "site", "--json").json()
+    #expect(document.text("segments.0.errors.0.code") == "not_found")
+    #expect(document.text("segments.0.state") == "failed")
     #expect(tree() == ["x": "theirs"])
   }
 }
