@@ -26,7 +26,7 @@ enum RequestPath: Hashable {
       if isFolderItself {
         names.append("index.html")
       } else {
-        isHidden = isHidden || name.isEmpty || name.hasPrefix(".")
+        isHidden = isHidden || name.isEmpty || name.utf8.first == UInt8(ascii: ".")
         names.append(name)
       }
     }

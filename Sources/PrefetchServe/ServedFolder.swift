@@ -25,7 +25,7 @@ struct ServedFolder: ~Copyable, Sendable {
   /// For kernels and sandboxes without openat2: one name at a time, and no symbolic link at all.
   private func openByName(_ path: String) -> Int32 {
     var current = fcntl(descriptor, F_DUPFD_CLOEXEC, 0)
-    let names = path.split(separator: "/")
+    let names = PathText.parts(of: path)
     for (offset, name) in names.enumerated() where current >= 0 {
       let isLast = offset == names.count - 1
       let flags = isLast ? Self.flags : O_RDONLY | O_DIRECTORY | O_CLOEXEC

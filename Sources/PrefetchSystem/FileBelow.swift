@@ -13,7 +13,7 @@ package enum FileBelow {
     to path: String,
     in folder: String
   ) throws(Failure) {
-    let parts = path.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
+    let parts = PathText.parts(of: path).map(String.init)
     let isSafe = parts.allSatisfy { !["", ".", ".."].contains($0) && !$0.utf8.contains(0) }
     guard isSafe, let name = parts.last else {
       throw Failure(.unsafeName, "the name `\(path)` would leave `\(folder)`")

@@ -125,6 +125,8 @@ struct PipedListTests {
     let folder = try get(["-", "-o", "out/"], input: text)
     #expect(folder.status == 5, "\(folder)")
     #expect(home.read("elsewhere/precious") == "mine")
+    let hidden = manifest(#"{"url":"\#(server.url("b"))","path":"sub/\u0301precious"}"#)
+    #expect(try get(["-", "-o", "out/"], input: hidden).status == 5)
     for path in ["../x", "/etc/x", "a/../../x", ""] {
       let text = manifest(#"{"url":"\#(server.url("b"))","path":"\#(path)"}"#)
       #expect(try get(["-", "-o", "out/"], input: text).status == 5)

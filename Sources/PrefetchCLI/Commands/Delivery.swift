@@ -77,11 +77,11 @@ struct Delivery {
       owners[name] = entry.url
     }
     for (name, owner) in owners {
-      for slash in name.indices where name[slash] == "/" {
-        guard let other = owners[String(name[..<slash])] else { continue }
+      for folder in PathText.folders(of: name) {
+        guard let other = owners[folder] else { continue }
         return Diagnostic(
           "usage.same-name",
-          "`\(other.redacted)` would be written to `\(name[..<slash])`, which has to be a folder for `\(owner.redacted)`",
+          "`\(other.redacted)` would be written to `\(folder)`, which has to be a folder for `\(owner.redacted)`",
           hint: "take their paths with `--path`"
         )
       }

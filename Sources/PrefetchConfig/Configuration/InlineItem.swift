@@ -199,8 +199,8 @@ extension ValueType where Value == String {
   /// A path below a folder that it cannot leave.
   static var relativePath: Self {
     scalar("a relative path", summary: "relative path") { text throws(ValueComplaint) in
-      let parts = text.split(separator: "/", omittingEmptySubsequences: false)
-      guard !text.hasPrefix("/") else { throw ValueComplaint("`\(text)` is not relative") }
+      let parts = PathText.parts(of: text)
+      guard !PathText.isAbsolute(text) else { throw ValueComplaint("`\(text)` is not relative") }
       guard parts.allSatisfy({ !$0.isEmpty && $0 != "." && $0 != ".." }), !text.contains("\\"),
         !text.unicodeScalars.contains(where: { $0.value < 0x20 || $0.value == 0x7F })
       else { throw ValueComplaint("`\(text)` cannot be the name of a published file") }

@@ -19,7 +19,7 @@ enum GoProxyName {
   }
 
   static func isFile(_ name: String) -> Bool {
-    name.split(separator: "/").dropFirst().dropLast().last == "@v"
+    PathText.parts(of: name).dropFirst().dropLast().last == "@v"
   }
 
   private static func folder(_ path: String) -> String {
@@ -33,10 +33,9 @@ enum GoProxyName {
     var present: Set<String> = []
     for name in names {
       present.insert(name)
-      guard let slash = name.lastIndex(of: "/") else { continue }
-      let file = name[name.index(after: slash)...]
+      let (folder, file) = PathText.split(name)
       for suffix in [".zip", ".mod"] where file.hasSuffix(suffix) {
-        versions[String(name[..<slash]), default: []].insert(String(file.dropLast(suffix.count)))
+        versions[String(folder), default: []].insert(String(file.dropLast(suffix.count)))
       }
     }
     var supplements: [(name: String, text: String)] = []

@@ -55,9 +55,10 @@ package struct TreeCollisions: Sendable {
     var last = ""
     for position in positions {
       let name = safeName(at: position)
-      guard let slash = name.lastIndex(of: "/"), name[..<slash] != last else { continue }
-      last = String(name[..<slash])
-      for folder in Self.folders(of: name) {
+      let folder = PathText.split(name).folder
+      guard !folder.isEmpty, !folder.utf8.elementsEqual(last.utf8) else { continue }
+      last = String(folder)
+      for folder in PathText.folders(of: name) {
         let key = URLKey(folder)
         if isName(key) { suspects.insert(key) }
       }
@@ -66,18 +67,22 @@ package struct TreeCollisions: Sendable {
 
   /// Entries of one name are one file where their digests prove it.
   private mutating func judge(_ positions: [UInt32], _ suspects: Set<URLKey>, mayNest: Bool) {
-    var holders: [String: [Int]] = [:]
-    var inside: [String: String] = [:]
+    // By key: two ways to write one letter are one text to Swift, and two names to the kernel.
+    var holders: [URLKey: (name: String, positions: [Int])] = [:]
+    var inside: [URLKey: String] = [:]
     for position in positions {
       let name = safeName(at: position)
-      if suspects.contains(URLKey(name)) { holders[name, default: []].append(Int(position)) }
+      let key = URLKey(name)
+      if suspects.contains(key) {
+        holders[key, default: (name, [])].positions.append(Int(position))
+      }
       guard mayNest else { continue }
-      for folder in Self.folders(of: name) where suspects.contains(URLKey(folder)) {
+      for folder in PathText.folders(of: name).map({ URLKey($0) }) where suspects.contains(folder) {
         inside[folder] = inside[folder] ?? name
       }
     }
-    for (name, positions) in holders {
-      if let other = inside[name] {
+    for (key, (name, positions)) in holders {
+      if let other = inside[key] {
         fail(positions, name, "the name `\(name)` is also a folder, that of `\(other)`")
       } else if positions.count > 1, !isOneBody(positions) {
         let first = entries.url(at: positions[0])
@@ -100,10 +105,5 @@ package struct TreeCollisions: Sendable {
         .filter(\.algorithm.isTrustworthy).max { $0.algorithm < $1.algorithm }
     }
     return digests.allSatisfy { $0 != nil && $0 == digests[0] }
-  }
-
-  /// Every folder that the name lies in, the nearest last.
-  private static func folders(of name: String) -> [String] {
-    name.indices.filter { name[$0] == "/" }.map { String(name[..<$0]) }
   }
 }

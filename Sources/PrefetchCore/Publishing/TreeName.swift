@@ -52,19 +52,19 @@ package struct TreeName: Sendable {
   }
 
   private static func lastComponent(of url: WebURL) throws(Failure) -> String {
-    let component = url.path.split(separator: "/", omittingEmptySubsequences: false).last ?? ""
+    let component = PathText.parts(of: url.path).last ?? ""
     guard !component.isEmpty else {
       throw Failure(.unsafeName, "its URL ends with no file name; `path` can name it")
     }
     let name = URLText.decoded(component)
-    guard !name.contains("/") else {
+    guard !name.utf8.contains(PathText.slash) else {
       throw Failure(.unsafeName, "the name `\(component)` in its URL would leave the folder")
     }
     return name
   }
 
   private static func lastComponent(ofPath path: String) -> String {
-    path.split(separator: "/", omittingEmptySubsequences: false).last.map(String.init) ?? path
+    PathText.split(path).leaf
   }
 
   /// npm looks bodies up by the strongest digest that its lockfile has.
@@ -106,11 +106,11 @@ package struct TreeName: Sendable {
   package static func objection(to name: String, below folder: String) -> String? {
     let shown = visible(name)
     guard !name.isEmpty else { return "its name is empty" }
-    guard !name.hasPrefix("/") else { return "the name `\(shown)` is absolute" }
+    guard !PathText.isAbsolute(name) else { return "the name `\(shown)` is absolute" }
     if name.utf8.contains(where: { $0 < 0x20 || $0 == 0x7F }) {
       return "the name `\(shown)` has control characters"
     }
-    for component in name.split(separator: "/", omittingEmptySubsequences: false) {
+    for component in PathText.parts(of: name) {
       if component == ".." { return "the name `\(shown)` would leave the folder" }
       if component.isEmpty || component == "." {
         return "the name `\(shown)` has a component that names nothing"
@@ -118,11 +118,11 @@ package struct TreeName: Sendable {
       if component.utf8.count > longestComponent {
         return "a component of the name `\(shown)` is longer than \(longestComponent) bytes"
       }
-      if component.hasPrefix(temporaryPrefix) {
+      if component.utf8.starts(with: temporaryPrefix.utf8) {
         return "names that begin with `\(temporaryPrefix)` are for files on their way"
       }
     }
-    if name.utf8.count(where: { $0 == UInt8(ascii: "/") }) >= deepestName {
+    if name.utf8.count(where: { $0 == PathText.slash }) >= deepestName {
       return "the name `\(shown)` is more than \(deepestName) folders deep"
     }
     // The generations of an atomic tree lie a few letters deeper.

@@ -28,7 +28,7 @@ final class Folder: Sendable {
   static func making(_ path: String) throws(Failure) -> Folder {
     if let folder = try Folder(at: path) { return folder }
     var partial = path.hasPrefix("/") ? "" : "."
-    for component in path.split(separator: "/") {
+    for component in PathText.parts(of: path) where !component.isEmpty {
       partial += "/" + component
       let result = SystemCall.number { unsafe mkdir(partial, 0o755) }
       // A parent that may not be written but exists is fine, whatever the error says.

@@ -20,7 +20,7 @@ extension TreeFilling {
 
   /// Only what is still the file that was put there; then the folders of ours that it leaves empty.
   private func remove(_ row: TreeRecord.Row) throws(Failure) {
-    let (folderPath, leaf) = TreeFolders.split(row.path)
+    let (folderPath, leaf) = PathText.split(row.path)
     guard let folder = try folders.existing(folderPath),
       let status = try folder.status(of: leaf), status.kind == .file,
       FileIdentity(status) == row.identity
@@ -38,7 +38,7 @@ extension TreeFilling {
   private func removeEmptyFolders(_ path: Substring) throws(Failure) {
     var path = path
     while !path.isEmpty, try record.hasFolder(String(path), of: tree) {
-      let (parentPath, leaf) = TreeFolders.split(String(path))
+      let (parentPath, leaf) = PathText.split(String(path))
       folders.forgetChain()
       guard let parent = try folders.existing(parentPath),
         (try? parent.removeFolder(leaf)) != nil

@@ -27,7 +27,7 @@ final class TreeFilling {
   var seen: Set<Int64> = []
   /// What is made and has no name yet.
   var pending: [TreePlacement] = []
-  private var pendingNames: Set<String> = []
+  private var pendingNames: Set<URLKey> = []
   private var pendingBytes: Int64 = 0
   /// Files in whose place stands a folder, which may go with what left.
   private var blocked: [Int] = []
@@ -103,7 +103,7 @@ final class TreeFilling {
   }
 
   private func take(_ file: TreeFile, index: Int, isLast: Bool) throws(Failure) {
-    guard !pendingNames.contains(file.name) else { return }
+    guard !pendingNames.contains(URLKey(file.name)) else { return }
     let rows = try record.rows(file.name, of: tree)
     guard let digest = source.digest(of: file.content) else {
       for row in rows { seen.insert(row.number) }
@@ -114,7 +114,7 @@ final class TreeFilling {
       seen.insert(rows[0].number)
       return
     }
-    let (folderPath, leaf) = TreeFolders.split(file.name)
+    let (folderPath, leaf) = PathText.split(file.name)
     let folder = try folders.making(folderPath)
     var replaced: [TreeRecord.Row] = []
     if let status = try folder.status(of: leaf) {
@@ -147,7 +147,7 @@ final class TreeFilling {
     placement.replaced = replaced
     if !replaced.isEmpty { placement.temporary = RandomName.make(TreeName.temporaryPrefix) }
     pending.append(placement)
-    pendingNames.insert(file.name)
+    pendingNames.insert(URLKey(file.name))
     if case .body(_, let size) = file.content { pendingBytes += size }
     if pending.count >= Self.mostPending || pendingBytes >= Self.mostPendingBytes { try flush() }
   }
@@ -243,7 +243,7 @@ final class TreeFilling {
   }
 
   private func isAsPut(_ row: TreeRecord.Row) throws(Failure) -> Bool {
-    let (folderPath, leaf) = TreeFolders.split(row.path)
+    let (folderPath, leaf) = PathText.split(row.path)
     guard let status = try folders.existing(folderPath)?.status(of: leaf) else { return false }
     return status.kind == .file && FileIdentity(status) == row.identity
   }

@@ -15,12 +15,6 @@ final class TreeFolders {
     self.tree = tree
   }
 
-  /// A name of the tree as the folder that it is in and what it is called there.
-  static func split(_ name: String) -> (folder: Substring, leaf: String) {
-    guard let slash = name.lastIndex(of: "/") else { return ("", name) }
-    return (name[..<slash], String(name[name.index(after: slash)...]))
-  }
-
   /// Makes what is missing; a file of ours that is in the way goes.
   func making(_ path: Substring) throws(Failure) -> Folder {
     guard let folder = try open(path, isMaking: true) else {
@@ -39,9 +33,11 @@ final class TreeFolders {
   }
 
   private func open(_ path: Substring, isMaking: Bool) throws(Failure) -> Folder? {
-    let components = path.split(separator: "/")
+    let components = path.isEmpty ? [] : PathText.parts(of: path)
     var depth = 0
-    while depth < min(chain.count, components.count), chain[depth].name == components[depth] {
+    while depth < min(chain.count, components.count),
+      chain[depth].name.utf8.elementsEqual(components[depth].utf8)
+    {
       depth += 1
     }
     chain.removeSubrange(depth...)

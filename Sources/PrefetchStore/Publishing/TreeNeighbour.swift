@@ -18,12 +18,10 @@ struct TreeNeighbour {
     of own: String,
     isAlive: Bool
   ) {
-    if placed.folder == own {
-      (lacking, additional) = ("", "")
-    } else if placed.folder.hasPrefix(own + "/") {
-      (lacking, additional) = (String(placed.folder.dropFirst(own.count + 1)) + "/", "")
-    } else if own.hasPrefix(placed.folder + "/") {
-      (lacking, additional) = ("", String(own.dropFirst(placed.folder.count + 1)) + "/")
+    if let rest = PathText.rest(of: placed.folder + "/", after: own + "/") {
+      (lacking, additional) = (rest, "")
+    } else if let rest = PathText.rest(of: own + "/", after: placed.folder + "/") {
+      (lacking, additional) = ("", rest)
     } else {
       return nil
     }
@@ -34,7 +32,6 @@ struct TreeNeighbour {
 
   /// What it calls the file, nil for one outside of it.
   func name(of name: String) -> String? {
-    guard name.hasPrefix(lacking) else { return nil }
-    return additional + name.dropFirst(lacking.count)
+    PathText.rest(of: name, after: lacking).map { additional + $0 }
   }
 }

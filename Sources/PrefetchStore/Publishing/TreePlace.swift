@@ -8,8 +8,8 @@ struct TreePlace {
   private let path: String
 
   private static func split(_ path: String) throws(Failure) -> (parent: String, name: String) {
-    let components = path.split(separator: "/")
-    guard let last = components.last, path.hasPrefix("/") else {
+    let components = PathText.parts(of: path).filter { !$0.isEmpty }
+    guard let last = components.last, PathText.isAbsolute(path) else {
       throw Failure(.disk, "`\(path)` cannot be the folder of a published tree")
     }
     return ("/" + components.dropLast().joined(separator: "/"), String(last))

@@ -86,6 +86,15 @@ struct TreeNameTests {
     Case("https://example.com/a/", .basename, nil, code: .unsafeName),
     Case("https://example.com/..%2f..%2fetc%2fpasswd", .basename, nil, code: .unsafeName),
     Case("https://example.com/a%00b", .basename, nil, code: .unsafeName),
+    // For Swift a slash and a mark behind it are one letter.
+    Case("https://example.com/..%2F%CC%81x", .basename, nil, code: .unsafeName),
+    Case("https://example.com/%2F%CC%81etc", .basename, nil, code: .unsafeName),
+    Case("https://example.com/..%2F%CC%81x", .pip, nil, code: .unsafeName),
+    Case("https://proxy.example.org/m.org/..%2F%CC%81/@v/a.zip", .go, nil, code: .unsafeName),
+    Case("https://example.com/a/%CC%81b", "example.com/a/\u{301}b"),
+    Case("https://example.com/a", path: "../\u{301}x", nil, code: .unsafeName),
+    Case("https://example.com/a", path: "/\u{301}x", nil, code: .unsafeName),
+    Case("https://example.com/a", path: "a//\u{301}x", nil, code: .unsafeName),
     Case("https://example.com/a%0Ab", .basename, nil, code: .unsafeName),
     Case("https://example.com/%FF", .basename, "%FF"),
     Case(

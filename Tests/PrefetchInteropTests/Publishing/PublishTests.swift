@@ -170,6 +170,10 @@ struct PublishTests {
     )
     #expect(tree() == ["w": "one"])
     #expect(!FileTree.exists(home.path("z")))
+    // A slash that is one letter with the mark behind it.
+    nginx.write(Manifest.text([nginx.url("..%2F%CC%81z")]), to: "manifest.json")
+    #expect(try home.run("-q", "--allow", "mass-removal").status == 5)
+    #expect(!FileTree.exists(home.path("\u{301}z")))
   }
 
   @Test("is whole after a kill at any moment and one more run", arguments: [false, true])

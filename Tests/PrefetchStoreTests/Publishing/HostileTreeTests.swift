@@ -54,6 +54,35 @@ struct HostileTreeTests {
     #expect(FileTree.listing(outside) == before)
   }
 
+  @Test("is not made through a link behind whose name a slash hides in a letter")
+  func hiddenSlash() throws {
+    let ground = try TreeGround()
+    let outside = outside(ground)
+    let before = FileTree.listing(outside)
+    FileTree.makeFolder(ground.folder)
+    unsafe symlink("../outside", ground.folder + "/dir")
+    let outcome = try ground.publish(["dir/\u{301}x": "one", "b/\u{301}y": "two"])
+    #expect(outcome.troubles.map(\.failure.code) == [.unsafeName])
+    #expect(FileTree.listing(outside) == before)
+    #expect(FileTree.names(ground.folder).sorted() == ["b", "dir"])
+    #expect(FileTree.names(ground.folder + "/b").map { Array($0.utf8) } == [[0xCC, 0x81, 0x79]])
+  }
+
+  @Test("keeps apart what is one letter to Swift and two names to the kernel")
+  func equivalents() throws {
+    let ground = try TreeGround()
+    let (composed, decomposed) = ("caf\u{E9}", "cafe\u{301}")
+    let contents: KeyValuePairs = [
+      composed: "one", decomposed: "two", "\(composed)s/a": "three", "\(decomposed)s/b": "four",
+    ]
+    #expect(try ground.publish(contents).placed == 4)
+    #expect(FileTree.names(ground.folder).count == 4)
+    #expect(FileTree.names("\(ground.folder)/\(composed)s") == ["a"])
+    #expect(FileTree.names("\(ground.folder)/\(decomposed)s") == ["b"])
+    #expect(try ground.publish(contents, thoroughly: true).placed == 0)
+    #expect(try ground.publish([:]).removed == 4)
+  }
+
   @Test("keeps case twins apart")
   func twins() throws {
     let ground = try TreeGround()
