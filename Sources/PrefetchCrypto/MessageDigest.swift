@@ -54,7 +54,7 @@ internal import PrefetchCore
   private static let sha512 = address(of: "SHA2-512")
 
   private static func address(of name: String) -> UInt? {
-    unsafe EVP_MD_fetch(nil, name, nil).map { unsafe UInt(bitPattern: $0) }
+    unsafe EVP_MD_fetch(nil, name, nil).map { UInt(bitPattern: $0) }
   }
 
   private static func implementation(of algorithm: DigestAlgorithm) -> UInt? {
