@@ -36,6 +36,8 @@ package struct EntryTable: Sendable {
   var origins = OriginTable()
   var index = KeyTable()
   private(set) var makeIdentifier: IdentifierMaker?
+  /// Of the entries that are kept whole.
+  private var specialByteCount = 0
   /// How often a URL was named again; the first mention counts.
   package private(set) var duplicateCount = 0
   /// Whether any entry asks something of the network, and what has to be known for it.
@@ -50,6 +52,9 @@ package struct EntryTable: Sendable {
   /// What a relative reference follows, then one of them, to make one text of both.
   var candidate: [UInt8] = []
   var candidateLeading = 0
+
+  /// The bytes of all URLs, references made whole, and of what else the columns hold.
+  package var byteCount: Int { text.count + specialByteCount }
 
   package init(makeIdentifier: IdentifierMaker? = nil) {
     self.makeIdentifier = makeIdentifier
@@ -75,6 +80,7 @@ package struct EntryTable: Sendable {
     let key = URLKey(entry.url.string)
     guard admit(key) else { return }
     special.append(entry)
+    specialByteCount += entry.urlByteCount
     if let network = entry.network {
       note(network)
     }
