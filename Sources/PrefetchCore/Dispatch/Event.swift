@@ -118,6 +118,8 @@ package struct ManifestSource: Sendable {
   package var bytes: Bytes
   /// Nil for local files without a `base`: then only absolute URLs can be read.
   package var base: WebURL?
+  /// Where it came from in the end; nil for what is no server's.
+  package var address: WebURL?
   package var mime: String?
   /// For messages: the URL or path as the user knows it.
   package var name: String
