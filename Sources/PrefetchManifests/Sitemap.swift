@@ -106,7 +106,7 @@ struct Sitemap: XMLVocabulary {
 extension XMLManifest {
   /// One more item; the place is found only where there are too many.
   mutating func count(_ element: XMLElement) throws(Failure) {
-    guard collector.isFull else { return collector.count() }
-    try collector.count(at: location(element.byte))
+    guard let surplus = collector.surplus else { return collector.count() }
+    throw failure(surplus, at: element.byte)
   }
 }
