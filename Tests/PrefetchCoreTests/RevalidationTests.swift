@@ -126,4 +126,20 @@ import Testing
     #expect(Revalidation.isDifferent(a, HeaderBlock([.init("ETag", "x"), .init("Vary", "z")])))
     #expect(Revalidation.storable(b).fields.map(\.name) == ["vary", "etag"])
   }
+
+  @Test("What belonged to the connection is left out wherever it stands")
+  func storable() {
+    let fields = (0..<6).map { HeaderField("X-\($0)", String(repeating: "v", count: $0)) }
+    let dropped = [HeaderField("Connection", "close"), HeaderField("set-cookie", "")]
+    for mask in 0..<1 << 7 {
+      var mixed: [HeaderField] = []
+      for place in 0...6 {
+        if mask >> place & 1 == 1 { mixed.append(dropped[place % 2]) }
+        if place < 6 { mixed.append(fields[place]) }
+      }
+      let kept = Revalidation.storable(HeaderBlock(mixed))
+      #expect(kept == HeaderBlock(fields), "\(mask)")
+    }
+    #expect(Revalidation.storable(HeaderBlock(dropped)) == HeaderBlock())
+  }
 }

@@ -75,6 +75,25 @@ struct StateStoreTests {
     #expect(try state.history(url: "https://a.example/").isEmpty)
   }
 
+  @Test("A history stays short however often its item is removed and comes anew")
+  func renewedHistory() throws {
+    let state = try StateStore.openForWriting(state: path)
+    for number in 0..<20 {
+      let entry = HistoryEntry(
+        url: "https://a.example/",
+        at: Instant(milliseconds: Int64(number)),
+        run: "run-\(number)",
+        action: number.isMultiple(of: 2) ? "fetch" : "remove",
+        outcome: number.isMultiple(of: 2) ? "added" : "removed",
+        isFirst: number.isMultiple(of: 2)
+      )
+      try state.recordHistory([entry], keeping: 3)
+    }
+    #expect(
+      try state.history(url: "https://a.example/").map(\.run) == ["run-19", "run-18", "run-17"]
+    )
+  }
+
   @Test("remembers uses, pauses and single values")
   func items() throws {
     let state = try StateStore.openForWriting(state: path)

@@ -145,9 +145,7 @@ struct ManifestCheck {
         "`\(SafeText.line(url))`: \(entry.failure.message)"
       )
     }
-    let sizes = manifest.entries.map(\.size)
-    let known = sizes.compactMap(\.self).reduce(Int64(0)) { $0.addingSaturated($1) }
-    let unknown = sizes.count { $0 == nil }
+    let (known, unknown) = manifest.entries.sizes
     console.print("items:     \(manifest.itemCount)")
     console.print("bytes:     \(known)" + (unknown > 0 ? ", and \(unknown) of unknown size" : ""))
     if !manifest.rejected.isEmpty { console.print("refused:   \(manifest.rejected.count)") }

@@ -28,7 +28,8 @@ final class HistoryRecorder: RunObserver {
         run: runID,
         action: item.action.rawValue,
         outcome: item.outcome?.rawValue ?? "",
-        reason: item.failure?.message ?? item.reason
+        reason: item.failure?.message ?? item.reason,
+        isFirst: item.outcome == .added
       )
     )
     if entries.count >= Self.capacity { write() }

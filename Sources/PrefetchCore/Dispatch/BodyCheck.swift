@@ -15,7 +15,8 @@ package enum BodyCheck {
     let digests = digests ?? entry.digests
     // Digests first: a body of the wrong length may be one that somebody replaced.
     // Several values of one algorithm are alternatives, several algorithms must all hold.
-    for algorithm in Set(digests.map(\.algorithm)).sorted(by: >) {
+    let algorithms = digests.isEmpty ? [] : Set(digests.map(\.algorithm)).sorted(by: >)
+    for algorithm in algorithms {
       let accepted = digests.filter { $0.algorithm == algorithm }
       guard !accepted.contains(where: body.matches) else { continue }
       let found = algorithm == .sha256 ? body.digest.bytes : body.otherDigests[algorithm] ?? []

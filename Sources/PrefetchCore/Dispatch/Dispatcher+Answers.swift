@@ -7,7 +7,9 @@ extension Dispatcher {
     into effects: inout [Effect]
   ) {
     let slot = Int(items[item].slot)
-    if let exchange = active[slot].exchange { active[slot].result.redirects = exchange.redirects }
+    if let exchange = active[slot].exchange {
+      active[slot].result.redirects = exchange.value.redirects
+    }
     noteSources(of: slot, step)
     switch step {
     case .ask, .wait:
@@ -44,14 +46,15 @@ extension Dispatcher {
       if let body = response.body { effects.append(.discard(body)) }
       return settleItemHalted(item, into: &effects)
     }
-    if response.status == 304, work.exchange?.isConditional == true, let record = work.record {
+    if response.status == 304, work.exchange?.value.isConditional == true, let record = work.record
+    {
       guard Revalidation.confirms(response.headers, stored: record.value.validators),
         !Planner.isContradicted(work.digests, by: record.value)
       else {
-        work.exchange?.dropConditions()
+        work.exchange?.value.dropConditions()
         return reask(.item(item), now: now, into: &effects)
       }
-      if work.exchange?.partial != nil { effects.append(.forgetPartial(record.value.url)) }
+      if work.exchange?.value.partial != nil { effects.append(.forgetPartial(record.value.url)) }
       return confirmed(item, record, response, now: now)
     }
     guard let exchange = work.exchange else { return }
@@ -60,12 +63,12 @@ extension Dispatcher {
       if removeGone(item, response.status, now: now, into: &effects) { return }
       let failure = Self.failure(
         status: response.status,
-        carriesCredentials: exchange.carriesCredentials
+        carriesCredentials: exchange.value.carriesCredentials
       )
       if serveStale(item, failure, status: response.status, now: now, into: &effects) { return }
       return fail(item, failure, now: now, into: &effects)
     }
-    if !exchange.hasAsked(for: Self.algorithms(of: work.digests)) {
+    if !exchange.value.hasAsked(for: Self.algorithms(of: work.digests)) {
       // Another segment has asked for a digest that nobody took while the body came.
       effects.append(.discard(body))
       return reask(.item(item), now: now, into: &effects)
@@ -118,17 +121,17 @@ extension Dispatcher {
       }
       effects.append(.discard(body))
       work.result.size = body.size
-    } else if exchange.asksForBody || !(200..<300).contains(response.status) {
+    } else if exchange.value.asksForBody || !(200..<300).contains(response.status) {
       let failure = Self.failure(
         status: response.status,
-        carriesCredentials: exchange.carriesCredentials
+        carriesCredentials: exchange.value.carriesCredentials
       )
       return fail(item, failure, now: now, into: &effects)
     }
     work.result.action = .fetch
     work.result.outcome = .added
-    work.result.source = exchange.isAlternate ? .alternate : .network
-    work.result.finalURL = exchange.hop == work.entry.url ? nil : exchange.hop.string
+    work.result.source = exchange.value.isAlternate ? .alternate : .network
+    work.result.finalURL = exchange.value.hop == work.entry.url ? nil : exchange.value.hop.string
     work.result.state = .discovered
     work.result.isUsable = true
     settleItem(item, into: &effects)
@@ -144,11 +147,11 @@ extension Dispatcher {
     active[slot].result.sources =
       switch step {
       case .failed(let failure, let status):
-        exchange.sources(endingWith: failure, status: status)
+        exchange.value.sources(endingWith: failure, status: status)
       case .answered(let response):
-        exchange.sources(endingWith: nil, status: response.status)
+        exchange.value.sources(endingWith: nil, status: response.status)
       case .ask, .wait, .deferred:
-        exchange.endings
+        exchange.value.endings
       }
   }
 
@@ -163,12 +166,16 @@ extension Dispatcher {
   ) {
     let slot = Int(items[item].slot)
     effects.append(.discard(body))
-    if active[slot].exchange?.startOverWithoutPart(after: response.status) == true {
+    if active[slot].exchange?.value.startOverWithoutPart(after: response.status) == true {
       return reask(.item(item), now: now, into: &effects)
     }
     let step = Exchange.Step.failed(objection, status: response.status)
     if halt == nil,
-      active[slot].exchange?.nextAlternate(after: step, policy: request.policy, now: now.wall)
+      active[slot].exchange?.value.nextAlternate(
+        after: step,
+        policy: request.policy,
+        now: now.wall
+      )
         == true
     {
       return enqueue(.item(item), now: now, into: &effects)
@@ -226,7 +233,7 @@ extension Dispatcher {
     _ item: Int,
     _ body: StagedBody,
     _ response: TransferResponse,
-    exchange: Exchange,
+    exchange: OpenExchange,
     now: Moment
   ) {
     let slot = Int(items[item].slot)
@@ -243,7 +250,7 @@ extension Dispatcher {
     record.otherDigests = body.otherDigests
     record.size = body.size
     record.mime = response.headers["Content-Type"] ?? entry.mime
-    record.finalURL = exchange.hop == entry.url ? nil : exchange.hop.string
+    record.finalURL = exchange.value.hop == entry.url ? nil : exchange.value.hop.string
     record.fetchedAt = now.wall
     record.status = response.status
     if let old, old.digest == body.digest, wasUsable {
@@ -254,7 +261,7 @@ extension Dispatcher {
       active[slot].result.outcome = wasUsable ? .updated : .added
       active[slot].result.action = wasUsable ? .update : .fetch
     }
-    active[slot].result.source = exchange.isAlternate ? .alternate : .network
+    active[slot].result.source = exchange.value.isAlternate ? .alternate : .network
     active[slot].result.finalURL = record.finalURL
     // Its beginning was looked at, and a thousand bodies may wait for the next commit.
     var checked = body
@@ -291,7 +298,7 @@ extension Dispatcher {
       limits: Planner.lifetimes(
         work.entry,
         ofSegments: work.segments.map { segments[$0].declaration.lifetime },
-        policy: request.policy
+        bound: request.policy.freshnessLimit
       )
     )
   }

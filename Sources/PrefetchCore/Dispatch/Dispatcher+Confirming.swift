@@ -9,10 +9,23 @@ struct Confirming: Sendable {
   var host: HostID?
 }
 
-/// What was confirmed since somebody was last told.
-struct ConfirmedCount: Sendable {
-  var answers = 0
-  var wireBytes: Int64 = 0
+/// Answers that nobody has to hear of one by one, since somebody was last told.
+struct AnswerCounts: Sendable {
+  struct Count: Sendable {
+    var segment: Int
+    var status: Int
+    var answers = 0
+    var wireBytes: Int64 = 0
+  }
+
+  private(set) var counts: [Count] = []
+
+  mutating func note(_ status: Int, wireBytes: Int64, of segment: Int) {
+    let known = counts.firstIndex { $0.segment == segment && $0.status == status }
+    if known == nil { counts.append(Count(segment: segment, status: status)) }
+    counts[known ?? counts.count - 1].answers += 1
+    counts[known ?? counts.count - 1].wireBytes += wireBytes
+  }
 }
 
 /// The short way of items that are only confirmed; whatever is not as expected leaves it for the long
@@ -33,10 +46,21 @@ extension Dispatcher {
       segments[0].mirrors.isEmpty,
       let row = row(of: step), row.state == .cached, isUsable(row)
     else { return false }
-    let entry = Int(step.entry)
-    return !segments[0].entries.isSpecial(at: entry)
-      && segments[0].entries.plainDigest(at: entry) == nil
-      && segments[0].entries.descriptionHash(at: entry) == row.description
+    return Self.isPlain(segments[0].table.value, Int(step.entry), as: row.description)
+  }
+
+  /// Whether an entry demands nothing by itself, and says of itself what the index has.
+  private static func isPlain(
+    _ entries: borrowing EntryTable,
+    _ entry: Int,
+    as description: UInt64
+  ) -> Bool {
+    !entries.isSpecial(at: entry) && entries.plainDigest(at: entry) == nil
+      && entries.descriptionHash(at: entry) == description
+  }
+
+  private static func url(of entry: Int, in entries: borrowing EntryTable) -> String {
+    entries.url(at: entry)
   }
 
   /// Takes the short way with an item that nothing was done about yet; false where it may not.
@@ -78,7 +102,7 @@ extension Dispatcher {
     now: Moment,
     into effects: inout [Effect]
   ) {
-    let url = segments[0].entries.url(at: Int(items[item].step.entry))
+    let url = Self.url(of: Int(items[item].step.entry), in: segments[0].table.value)
     guard halt == nil, let record = answer.record, record.value.url == url,
       record.value.failure == nil, deferral(of: .item(item), at: now) == nil
     else {
@@ -117,10 +141,11 @@ extension Dispatcher {
   /// The same as the long way would make of it.
   private func confirmingExchange(_ item: Int, _ record: Shared<ContentRecord>) -> Exchange {
     let entry = Int(items[item].step.entry)
+    let table = segments[0].table
     return exchange(
-      for: segments[0].entries.plainURL(at: entry),
-      size: segments[0].entries.size(at: entry),
-      type: segments[0].entries.type(at: entry),
+      for: table.value.plainURL(at: entry),
+      size: table.value.size(at: entry),
+      type: table.value.type(at: entry),
       record: record.value,
       isConditional: true,
       in: 0
@@ -141,15 +166,14 @@ extension Dispatcher {
     _ = jitter.next()
     queue.finished(on: host, result)
     noteOpen(host, now: now)
-    confirmedCount.answers += 1
-    confirmedCount.wireBytes += result.figures.wireBytes
+    answerCounts.note(304, wireBytes: result.figures.wireBytes, of: 0)
     let until = Freshness.freshUntil(
       headers: record.value.headers,
       receivedAt: now.wall,
       limits: Planner.lifetimes(
         nil,
         ofSegments: CollectionOfOne(segments[0].declaration.lifetime),
-        policy: request.policy
+        bound: request.policy.freshnessLimit
       )
     )
     segments[0].noteQuiet(until: until)
@@ -174,7 +198,7 @@ extension Dispatcher {
     guard let record = active[slot].record else { return }
     var exchange = confirmingExchange(item, record)
     _ = exchange.nextRequest(id, under: &connections, at: now.wall)
-    active[slot].exchange = exchange
+    active[slot].exchange = OpenExchange(exchange)
     active[slot].result.attempts = 1
   }
 
@@ -217,16 +241,18 @@ extension Dispatcher {
   }
 
   /// Tells how many answers came since the last time.
-  mutating func announceConfirmed(into effects: inout [Effect]) {
-    guard confirmedCount.answers > 0 else { return }
-    let fact = RunFact.requestsAnswered(
-      segment: segments[0].declaration.name,
-      count: confirmedCount.answers,
-      status: 304,
-      wireBytes: confirmedCount.wireBytes
-    )
-    effects.append(.announce(fact))
-    confirmedCount = ConfirmedCount()
+  mutating func announceAnswers(into effects: inout [Effect]) {
+    guard !answerCounts.counts.isEmpty else { return }
+    for count in answerCounts.counts {
+      let fact = RunFact.requestsAnswered(
+        segment: segments[count.segment].declaration.name,
+        count: count.answers,
+        status: count.status,
+        wireBytes: count.wireBytes
+      )
+      effects.append(.announce(fact))
+    }
+    answerCounts = AnswerCounts()
   }
 
   private static func slot(of place: Int) -> Int32 {

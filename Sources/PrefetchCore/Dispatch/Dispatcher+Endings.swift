@@ -8,7 +8,7 @@ extension Dispatcher {
     active[slot].result.action = .fail
     if let exchange = active[slot].exchange {
       let status = active[slot].result.status
-      active[slot].result.sources = exchange.sources(endingWith: failure, status: status)
+      active[slot].result.sources = exchange.value.sources(endingWith: failure, status: status)
     }
     if !active[slot].result.isUsable { active[slot].result.state = .failed }
     guard request.mode == .run, storeFailure == nil, isStored(item) else {
@@ -66,7 +66,7 @@ extension Dispatcher {
     reservedBytes -= active[slot].reserved
     var result = active[slot].result
     // An id that is made of the URL is made where somebody may read it.
-    if result.id.isEmpty, request.listsKept || result.outcome != .unchanged {
+    if result.id.isEmpty, isReported(result) {
       result.id = start.identify(result.url)
     }
     let holders = active[slot].segments
@@ -74,6 +74,12 @@ extension Dispatcher {
     effects.append(.announce(.itemSettled(result)))
     if segments.count > 1 { settled.note(result, of: item) }
     for index in holders { tally(result, in: index, into: &effects) }
+  }
+
+  /// Whether somebody sees the item by itself.
+  private func isReported(_ result: ItemResult) -> Bool {
+    if request.listsKept || result.failure != nil { return true }
+    return result.outcome != .unchanged && (request.keepsItems || !start.isBrief)
   }
 
   /// An entry that never became an item of work.

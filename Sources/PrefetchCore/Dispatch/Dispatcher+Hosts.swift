@@ -2,8 +2,7 @@
 extension Dispatcher {
   /// Puts a job, new or going on, into the line for its present host.
   mutating func enqueue(_ job: Job, now: Moment, into effects: inout [Effect]) {
-    let (authority, rank) = place(of: job)
-    let host = queue.table.host(authority)
+    let (host, rank) = place(of: job)
     if case .item(let item) = job { items[item].state = .queued }
     if let step = withholding(job) { return turnAway(job, step, now: now, into: &effects) }
     switch limits.verdict(host, now: now) {
@@ -15,22 +14,33 @@ extension Dispatcher {
     queue.append(job.number, to: host, rank: rank)
   }
 
-  func place(of job: Job) -> (authority: String, TransferQueue.Rank) {
+  mutating func place(of job: Job) -> (host: HostID, TransferQueue.Rank) {
     switch job {
     case .document(let number):
       let authority = documents[number].exchange?.hop.authority ?? ""
-      return (authority, .init(priority: 0, order: 0))
+      return (queue.table.host(authority), .init(priority: 0, order: 0))
     case .item(let item):
       // What is already under way goes before what has not begun.
       if items[item].slot >= 0, let exchange = active[Int(items[item].slot)].exchange {
-        return (exchange.hop.authority, .init(priority: 0, order: 1))
+        let authority = exchange.value.hop.authority
+        return (queue.table.host(authority), .init(priority: 0, order: 1))
       }
       let segment = Int(items[item].segment)
       return (
-        segments[segment].entries.authority(at: Int(items[item].step.entry)),
+        host(of: Int(items[item].step.entry), in: segment),
         .init(priority: segments[segment].priority ?? 101, order: segment)
       )
     }
+  }
+
+  /// Of an entry; many entries have one origin.
+  private mutating func host(of entry: Int, in segment: Int) -> HostID {
+    let table = segments[segment].table
+    let origin = table.value.originNumber(at: entry)
+    if let known = segments[segment].hosts[origin] { return known }
+    let host = queue.table.host(table.value.authority(at: entry))
+    segments[segment].hosts[origin] = host
+    return host
   }
 
   /// How a job ends that would go where we are not known; nil for all others.
@@ -48,7 +58,7 @@ extension Dispatcher {
       return documents[number].exchange?.hop.origin
     case .item(let item):
       if items[item].slot >= 0, let exchange = active[Int(items[item].slot)].exchange {
-        return exchange.hop.origin
+        return exchange.value.hop.origin
       }
       let entries = segments[Int(items[item].segment)].entries
       return entries.origin(at: Int(items[item].step.entry)).origin
@@ -123,7 +133,11 @@ extension Dispatcher {
     case .item(let item):
       let slot = activate(item)
       if readsFirst(item, into: &effects) { return }
-      if active[slot].exchange?.nextAlternate(after: step, policy: request.policy, now: now.wall)
+      if active[slot].exchange?.value.nextAlternate(
+        after: step,
+        policy: request.policy,
+        now: now.wall
+      )
         == true
       {
         return enqueue(job, now: now, into: &effects)

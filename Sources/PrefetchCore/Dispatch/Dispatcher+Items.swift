@@ -30,7 +30,7 @@ extension Dispatcher {
     guard request.mode == .run, rules.limit != nil || rules.minimumFree > 0 else { return nil }
     switch work.step.decision {
     case .fetch, .update:
-      return segments[Int(work.segment)].entries.size(at: Int(work.step.entry)) ?? 1
+      return segments[Int(work.segment)].table.value.size(at: Int(work.step.entry)) ?? 1
     case .keep, .describe, .revalidate, .fail:
       // A body that may have changed takes the place of the old one.
       return nil
@@ -211,7 +211,7 @@ extension Dispatcher {
   /// Puts the question to the network; a place on the wire is kept for it.
   mutating func ask(_ item: Int, now: Moment, into effects: inout [Effect]) {
     let work = active[activate(item)]
-    work.exchange = exchange(
+    let question = exchange(
       for: work.entry.url,
       size: work.entry.size,
       type: work.entry.type,
@@ -223,6 +223,7 @@ extension Dispatcher {
       alternates: work.entry.alternates,
       in: Int(items[item].segment)
     )
+    work.exchange = OpenExchange(question)
     send(item, now: now, into: &effects)
   }
 
@@ -316,11 +317,10 @@ extension Dispatcher {
   }
 
   private static let packedLength = 5
-  private static let packedSuffixes = Set(
-    [
-      "gz", "tgz", "xz", "zst", "bz2", "br", "zip", "7z", "rar", "jar", "whl", "deb", "rpm", "apk",
-      "iso", "img", "png", "jpg", "jpeg", "gif", "webp", "avif", "mp3", "m4a", "aac", "ogg", "opus",
-      "mp4", "m4s", "m4v", "mkv", "webm", "mov", "ts", "pdf", "woff", "woff2",
-    ].map { $0.utf8.reversed().reduce(UInt64(0)) { $0 << 8 | UInt64($1) } }
-  )
+  /// Few enough to be looked through faster than hashed.
+  private static let packedSuffixes = [
+    "gz", "tgz", "xz", "zst", "bz2", "br", "zip", "7z", "rar", "jar", "whl", "deb", "rpm", "apk",
+    "iso", "img", "png", "jpg", "jpeg", "gif", "webp", "avif", "mp3", "m4a", "aac", "ogg", "opus",
+    "mp4", "m4s", "m4v", "mkv", "webm", "mov", "ts", "pdf", "woff", "woff2",
+  ].map { $0.utf8.reversed().reduce(UInt64(0)) { $0 << 8 | UInt64($1) } }
 }

@@ -159,7 +159,7 @@ extension Dispatcher {
   ) {
     declaredItems += 1
     if segments.count > 1, segments[index].declaration.isStored {
-      let key = segments[index].entries.key(at: Int(step.entry))
+      let key = segments[index].table.value.key(at: Int(step.entry))
       let known = declared.note(key, segment: index, entry: Int(step.entry))
       if let known { noteShared(index, Int(known.segment)) }
       if let known, shares(step, of: index, with: known, now: now, into: &effects) { return }
@@ -182,7 +182,7 @@ extension Dispatcher {
     }
     switch step.decision {
     case .revalidate: return true
-    case .fetch, .update: return segments[index].entries.size(at: Int(step.entry)) == nil
+    case .fetch, .update: return segments[index].table.value.size(at: Int(step.entry)) == nil
     case .keep, .describe, .fail: return false
     }
   }
@@ -219,7 +219,7 @@ extension Dispatcher {
       ItemWork(step: step, segment: UInt32(index), position: UInt32(declaredItems - 1))
     )
     if segments.count > 1, segments[index].declaration.isStored {
-      let key = segments[index].entries.key(at: Int(step.entry))
+      let key = segments[index].table.value.key(at: Int(step.entry))
       declared.set(item: items.count - 1, for: key)
     }
     return items.count - 1
@@ -272,7 +272,10 @@ extension Dispatcher {
   func newActive(_ item: Int) -> ActiveItem {
     let work = items[item]
     let index = Int(work.segment)
-    let entry = segments[index].entries.entry(at: Int(work.step.entry), identified: false)
+    let entry = segments[index].table.value.entry(
+      at: Int(work.step.entry),
+      identified: false
+    )
     let row = row(of: work.step)
     var result = ItemResult(
       url: entry.url.string,

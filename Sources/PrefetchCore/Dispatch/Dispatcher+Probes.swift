@@ -8,7 +8,7 @@ extension Dispatcher {
     let slot = Int(items[item].slot)
     let record = active[slot].record?.value
     switch response.status {
-    case 304 where active[slot].exchange?.isConditional == true:
+    case 304 where active[slot].exchange?.value.isConditional == true:
       keep(item, "the server says unchanged")
     case 200, 203:
       let told = Validators(

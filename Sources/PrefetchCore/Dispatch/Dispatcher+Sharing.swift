@@ -58,7 +58,7 @@ extension Dispatcher {
     let known = active[slot].digests
     active[slot].digests += entry.digests.filter { !known.contains($0) }
     let algorithms = Self.algorithms(of: active[slot].digests)
-    active[slot].exchange?.require(algorithms)
+    active[slot].exchange?.value.require(algorithms)
     guard request.mode == .run, !step.isHeld else { return }
     if let row = step.position {
       batch.join(segments[index].key, items: [facts.inventory.rows[row].item], now: now.uptime)

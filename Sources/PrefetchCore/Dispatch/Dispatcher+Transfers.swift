@@ -62,16 +62,16 @@ extension Dispatcher {
   mutating func send(_ item: Int, now: Moment, into effects: inout [Effect]) {
     let slot = Int(items[item].slot)
     if connections.watchesPlainHTTP, let exchange = active[slot].exchange,
-      let objection = connections.objection(to: exchange, at: now.wall)
+      let objection = connections.objection(to: exchange.value, at: now.wall)
     {
       leaveWire(item)
       return turnAway(.item(item), .failed(objection, status: nil), now: now, into: &effects)
     }
     let id = newTransfer(for: .item(item))
     guard
-      let request = active[slot].exchange?.nextRequest(id, under: &connections, at: now.wall)
+      let request = active[slot].exchange?.value.nextRequest(id, under: &connections, at: now.wall)
     else { return }
-    if !active[slot].isAnnounced {
+    if !active[slot].isAnnounced, !start.isBrief {
       active[slot].isAnnounced = true
       effects.append(
         .announce(
@@ -150,29 +150,44 @@ extension Dispatcher {
       queue.finished(on: host, result)
       active[slot].result.figures = result.figures
       // The hop and the try that this result belongs to, before the exchange goes on.
-      let hop = active[slot].exchange?.hop
-      let isRetry = active[slot].exchange?.isRetry ?? false
+      let hop = active[slot].exchange?.value.hop
+      let isRetry = active[slot].exchange?.value.isRetry ?? false
       guard
-        let step = active[slot].exchange?.receive(
+        let step = active[slot].exchange?.value.receive(
           result,
-          policy: request.policy,
+          policy: given.value.request.policy,
           now: now,
           deadline: deadline,
           random: jitter.next()
         )
       else { return }
-      Self.announceRequest(
-        status,
-        result.figures,
-        hop,
-        isRetry: isRetry,
-        for: Self.names(active[slot].segments, segments),
-        into: &effects
-      )
+      if isRetry || !countAnswer(status, result.figures, of: active[slot].segments) {
+        Self.announceRequest(
+          status,
+          result.figures,
+          hop,
+          isRetry: isRetry,
+          for: Self.names(active[slot].segments, segments),
+          into: &effects
+        )
+      }
       note(result, step, of: host, now: now, into: &effects)
       guard !proceed(job, step, now: now, into: &effects) else { return }
       itemAnswered(item, step, now: now, into: &effects)
     }
+  }
+
+  /// Whether an answer is one of many that nobody wants to hear of by itself.
+  private mutating func countAnswer(
+    _ status: Int?,
+    _ figures: TransferFigures,
+    of asking: [Int]
+  ) -> Bool {
+    guard start.isBrief, let status, asking.count == 1, !figures.didFallBackFromHTTP3,
+      figures.unexpectedKey == nil
+    else { return false }
+    answerCounts.note(status, wireBytes: figures.wireBytes, of: asking[0])
+    return true
   }
 
   /// A request that never went out: nothing happened, except that its host may have to be left alone.
@@ -187,7 +202,7 @@ extension Dispatcher {
       let slot = Int(items[item].slot)
       guard let host = active[slot].host else { return }
       queue.tookBack(from: host)
-      active[slot].exchange?.takeBack()
+      active[slot].exchange?.value.takeBack()
       active[slot].result.attempts -= 1
     }
     reask(job, now: now, into: &effects)

@@ -60,7 +60,7 @@ package struct Dispatcher: ~Copyable {
   }
 
   /// In one box: the compiler looks at every field of what cannot be copied, at each use of it.
-  private let given: Shared<Start>
+  let given: Shared<Start>
   var start: Start {
     _read { yield given.value }
   }
@@ -82,7 +82,7 @@ package struct Dispatcher: ~Copyable {
   private var freeSlots: [Int32] = []
   var confirming: [Confirming] = []
   var freeConfirming: [Int] = []
-  var confirmedCount = ConfirmedCount()
+  var answerCounts = AnswerCounts()
   var declared = DeclaredURLs()
   /// How items ended that another segment may still name.
   var settled = SettledItems()
@@ -215,7 +215,7 @@ package struct Dispatcher: ~Copyable {
     watchNetwork(now: now, into: &effects)
     resumeWaiting(now: now, into: &effects)
     startTransfers(now: now, into: &effects)
-    announceConfirmed(into: &effects)
+    announceAnswers(into: &effects)
     let isIdle = inFlight.isEmpty && queue.count == 0 && preparing == 0 && !isPlanning
     let isDue = batch.isDue(now: now.uptime, isIdle: isIdle)
     keepBooks(isIdle: isIdle || isDue, into: &effects)

@@ -36,7 +36,10 @@ struct SegmentWork: Sendable {
   var mirrors: [WebURL] = []
   /// What the manifest itself says its references are relative to.
   var statedBase: WebURL?
-  var entries = EntryTable()
+  /// In a box: it is handed around where the table would be copied column by column.
+  private(set) var table = Shared(EntryTable())
+  /// Of the origins in it that were asked for.
+  var hosts: [Int: HostID] = [:]
   /// What is not taken in yet begins at `nextStep`.
   var steps: [PlannedStep] = []
   var nextStep = 0
@@ -54,6 +57,14 @@ struct SegmentWork: Sendable {
   var deferral: Deferral?
   /// Until when every item holds without a question.
   var quietUntil = Instant.distantFuture
+
+  var entries: EntryTable {
+    get { table.value }
+    set {
+      table = Shared(newValue)
+      hosts = [:]
+    }
+  }
 
   /// What the paths of its items are relative to.
   var base: WebURL? {
@@ -130,7 +141,7 @@ final class ActiveItem {
   var record: Shared<ContentRecord>?
   /// Every segment that names it, the one it was planned for first.
   var segments: [Int]
-  var exchange: Exchange?
+  var exchange: OpenExchange?
   /// Whether somebody is reading what has to be known of it.
   var isBeingRead = false
   /// Whether its host is not asked any more, and only its record is waited for.
@@ -153,7 +164,7 @@ final class ActiveItem {
 
   /// Requests that went out for it.
   var attempts: Int {
-    exchange?.attempts ?? 0
+    exchange?.value.attempts ?? 0
   }
 
   init(entry: ManifestEntry, segment: Int, result: ItemResult) {
@@ -161,6 +172,15 @@ final class ActiveItem {
     digests = entry.digests
     segments = [segment]
     self.result = result
+  }
+}
+
+/// An exchange in a place of its own, so that a look at one part of it copies none of the others.
+final class OpenExchange {
+  var value: Exchange
+
+  init(_ value: Exchange) {
+    self.value = value
   }
 }
 

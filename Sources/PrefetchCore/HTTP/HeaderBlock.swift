@@ -152,12 +152,28 @@ extension HeaderBlock {
 
   /// The fields at some places only.
   package func filtered(_ isKept: (Int) -> Bool) -> HeaderBlock {
+    guard var dropped = indices.first(where: { !isKept($0) }) else { return self }
     var kept = HeaderBlock()
     kept.reserve(bytes: text.count, fields: indices.count)
-    for index in indices where isKept(index) {
-      kept.append(self, at: index)
+    var first = 0
+    while dropped < indices.upperBound {
+      kept.append(self, first..<dropped)
+      first = dropped + 1
+      dropped = indices[first...].first { !isKept($0) } ?? indices.upperBound
     }
+    kept.append(self, first..<indices.upperBound)
     return kept
+  }
+
+  /// Fields that stand side by side.
+  private mutating func append(_ other: HeaderBlock, _ run: Range<Int>) {
+    guard !run.isEmpty else { return }
+    let start = other.nameRange(run.lowerBound).lowerBound
+    let shift = text.count - start
+    text.append(contentsOf: other.text[start..<other.valueRange(run.upperBound - 1).upperBound])
+    for end in other.ends[2 * run.lowerBound..<2 * run.upperBound] {
+      ends.append(UInt32(Int(end) + shift))
+    }
   }
 
   package mutating func append(_ other: HeaderBlock, at index: Int) {

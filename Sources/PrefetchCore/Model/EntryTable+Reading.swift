@@ -13,6 +13,15 @@ extension EntryTable {
     rows[position].size < 0 ? nil : rows[position].size
   }
 
+  /// What the known ones come to, and how many are not known.
+  package var sizes: (known: Int64, unknown: Int) {
+    var (known, unknown) = (Int64(0), 0)
+    for row in rows {
+      if row.size < 0 { unknown += 1 } else { known = known.addingSaturated(row.size) }
+    }
+    return (known, unknown)
+  }
+
   /// The declared SHA-256 where the entry says no more than the columns hold.
   package func plainDigest(at position: Int) -> ContentDigest? {
     guard !isSpecial(at: position), position < digests.count, !digests[position].isNone else {

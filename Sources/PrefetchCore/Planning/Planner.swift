@@ -159,11 +159,11 @@ package enum Planner {
   package static func lifetimes(
     _ entry: ManifestEntry?,
     ofSegments segments: some Sequence<Freshness.Lifetime?>,
-    policy: RunPolicy
+    bound: Duration?
   ) -> [Freshness.Lifetime] {
     var lifetimes: [Freshness.Lifetime] = []
     if let own = entry?.lifetime { lifetimes.append(own) }
-    if let bound = policy.freshnessLimit { lifetimes.append(.atMost(bound)) }
+    if let bound { lifetimes.append(.atMost(bound)) }
     for lifetime in segments {
       if let lifetime { lifetimes.append(lifetime) }
     }

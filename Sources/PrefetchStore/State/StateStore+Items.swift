@@ -8,6 +8,8 @@ package struct HistoryEntry: Hashable, Sendable {
   package var action: String
   package var outcome: String
   package var reason: String?
+  /// Whether it begins what is stored of the item, so that little can be known before.
+  package var isFirst: Bool
 
   package init(
     url: String,
@@ -15,8 +17,10 @@ package struct HistoryEntry: Hashable, Sendable {
     run: String,
     action: String,
     outcome: String,
-    reason: String? = nil
+    reason: String? = nil,
+    isFirst: Bool = false
   ) {
+    self.isFirst = isFirst
     self.url = url
     self.at = at
     self.run = run
@@ -88,6 +92,8 @@ extension StateStore {
         try insertion.bind(5, entry.outcome)
         try insertion.bind(6, entry.reason)
         try insertion.run()
+        // What is new follows at most its own removal, which looked.
+        if entry.isFirst { continue }
         try excess.bind(1, entry.url)
         try excess.bind(2, max(0, limit))
         defer { excess.reset() }
