@@ -60,7 +60,7 @@ struct NativeItemList {
       reader.itemOffset = cursor.offset
       throw .item(reader.invalid(surplus, at: SourceLocation(file: "manifest", line: 1, column: 1)))
     }
-    if itemCount == 256 { reserve(atMost: limit) }
+    if itemCount == 256 { reserve() }
     let start = cursor.offset
     if takesShortWay {
       var fields = NativeItemFields()
@@ -71,9 +71,9 @@ struct NativeItemList {
   }
 
   /// Room for as many more as are to be expected from the first.
-  private mutating func reserve(atMost limit: Int) {
+  private mutating func reserve() {
     let expected = cursor.count / max(1, cursor.offset / itemCount) + 1
-    table.reserveCapacity(min(expected, limit))
+    table.reserveCapacity(min(expected, ManifestBounds.maximumItems))
   }
 
   // MARK: The short way

@@ -65,9 +65,13 @@ package struct EntryTable: Sendable {
     for entry in entries { append(entry) }
   }
 
+  /// No text is made room for beyond this on the strength of a guess.
+  private static let maximumReserve = 256 << 20
+
   /// Makes room for so many entries in all, as long as those that are there.
   package mutating func reserveCapacity(_ count: Int) {
-    text.reserveCapacity(count * (text.count / Swift.max(1, rows.count) + 1))
+    let length = text.count / Swift.max(1, rows.count) + 1
+    text.reserveCapacity(Swift.min(count * length, Self.maximumReserve))
     rows.reserveCapacity(count)
     keys.reserveCapacity(count)
     if !digests.isEmpty { digests.reserveCapacity(count) }
