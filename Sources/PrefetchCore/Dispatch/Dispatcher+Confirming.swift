@@ -46,21 +46,7 @@ extension Dispatcher {
       segments[0].mirrors.isEmpty,
       let row = row(of: step), row.state == .cached, isUsable(row)
     else { return false }
-    return Self.isPlain(segments[0].table.value, Int(step.entry), as: row.description)
-  }
-
-  /// Whether an entry demands nothing by itself, and says of itself what the index has.
-  private static func isPlain(
-    _ entries: borrowing EntryTable,
-    _ entry: Int,
-    as description: UInt64
-  ) -> Bool {
-    !entries.isSpecial(at: entry) && entries.plainDigest(at: entry) == nil
-      && entries.descriptionHash(at: entry) == description
-  }
-
-  private static func url(of entry: Int, in entries: borrowing EntryTable) -> String {
-    entries.url(at: entry)
+    return segments[0].table.isPlain(at: Int(step.entry), as: row.description)
   }
 
   /// Takes the short way with an item that nothing was done about yet; false where it may not.
@@ -102,7 +88,7 @@ extension Dispatcher {
     now: Moment,
     into effects: inout [Effect]
   ) {
-    let url = Self.url(of: Int(items[item].step.entry), in: segments[0].table.value)
+    let url = segments[0].table.url(at: Int(items[item].step.entry))
     guard halt == nil, let record = answer.record, record.value.url == url,
       record.value.failure == nil, deferral(of: .item(item), at: now) == nil
     else {
@@ -261,5 +247,20 @@ extension Dispatcher {
 
   private static func place(of slot: Int32) -> Int {
     Int(noSlot - 1 - slot)
+  }
+}
+
+/// Not inlined, since the compiler would copy the whole table into the caller.
+extension Shared<EntryTable> {
+  /// Whether an entry demands nothing by itself, and says of itself what the index has.
+  @inline(never)
+  fileprivate func isPlain(at entry: Int, as description: UInt64) -> Bool {
+    !value.isSpecial(at: entry) && value.plainDigest(at: entry) == nil
+      && value.descriptionHash(at: entry) == description
+  }
+
+  @inline(never)
+  fileprivate func url(at entry: Int) -> String {
+    value.url(at: entry)
   }
 }
