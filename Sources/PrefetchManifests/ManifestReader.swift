@@ -5,7 +5,7 @@ package enum ManifestReader {
   /// Throws when nothing of it can be used; entries that break a rule come back as rejected ones.
   package static func read(_ bytes: RawSpan, source: ManifestSource) throws(Failure) -> Manifest {
     guard PackedManifest.isPacked(bytes) else { return try readPlain(bytes, source: source) }
-    let inner = try PackedManifest.unpacked(bytes)
+    let inner = try PackedManifest.unpacked(bytes, atMost: source.maximumSize)
     guard unsafe !PackedManifest.isPacked(inner.span.bytes) else {
       throw Failure(.manifestInvalid, "it is packed with gzip more than once")
     }
@@ -15,7 +15,9 @@ package enum ManifestReader {
   /// What a document is taken for, in words; nil where that cannot be told.
   package static func format(of bytes: RawSpan, source: ManifestSource) -> String? {
     guard PackedManifest.isPacked(bytes) else { return words(for: bytes, source) }
-    guard let inner = try? PackedManifest.unpacked(bytes) else { return nil }
+    guard let inner = try? PackedManifest.unpacked(bytes, atMost: source.maximumSize) else {
+      return nil
+    }
     let words = unsafe words(for: inner.span.bytes, source.unpacked)
     return words.map { "\($0), in gzip" }
   }

@@ -87,6 +87,7 @@ extension Dispatcher {
       rules: declaration.manifestRules
     )
     source.address = document.finalURL
+    source.maximumSize = request.policy.maximumManifestSize
     source.part = document.part?.kind
     if isToBeSigned(number) { source.proof = proof(of: document, path: path) }
     readingCount += 1

@@ -124,6 +124,8 @@ package struct ManifestSource: Sendable {
   /// For messages: the URL or path as the user knows it.
   package var name: String
   package var rules: ManifestRules
+  /// Of its bytes, also unpacked.
+  package var maximumSize: Int64 = 512 << 20
   /// Where it is no manifest by itself, but belongs to one.
   package var part: ManifestPart.Kind?
   /// What has to be proved before anything of it is read.
