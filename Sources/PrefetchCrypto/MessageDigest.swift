@@ -10,7 +10,7 @@ internal import PrefetchCore
 
   /// Nil when libcrypto does not offer the algorithm, as with MD5 where FIPS rules are on.
   init?(_ algorithm: DigestAlgorithm) {
-    guard let address = Self.implementations[algorithm],
+    guard let address = Self.implementation(of: algorithm),
       let context = unsafe EVP_MD_CTX_new()
     else { return nil }
     guard unsafe EVP_DigestInit_ex2(context, OpaquePointer(bitPattern: address), nil) == 1 else {
@@ -45,25 +45,25 @@ internal import PrefetchCore
     return bytes
   }
 
-  /// The addresses of what libcrypto offers: immutable, for any thread, and kept until the end.
-  private static let implementations: [DigestAlgorithm: UInt] = {
-    var addresses: [DigestAlgorithm: UInt] = [:]
-    for algorithm in DigestAlgorithm.ofBytes {
-      guard let name = name(of: algorithm), let found = unsafe EVP_MD_fetch(nil, name, nil) else {
-        continue
-      }
-      addresses[algorithm] = UInt(bitPattern: found)
-    }
-    return addresses
-  }()
+  // The addresses of what libcrypto offers: immutable, for any thread, and kept until the end. Each
+  // is looked up when it is first wanted, since most runs want one of them.
+  private static let md5 = address(of: "MD5")
+  private static let sha1 = address(of: "SHA1")
+  private static let sha256 = address(of: "SHA2-256")
+  private static let sha384 = address(of: "SHA2-384")
+  private static let sha512 = address(of: "SHA2-512")
 
-  private static func name(of algorithm: DigestAlgorithm) -> String? {
+  private static func address(of name: String) -> UInt? {
+    unsafe EVP_MD_fetch(nil, name, nil).map { UInt(bitPattern: $0) }
+  }
+
+  private static func implementation(of algorithm: DigestAlgorithm) -> UInt? {
     switch algorithm {
-    case .md5: "MD5"
-    case .sha1: "SHA1"
-    case .sha256: "SHA2-256"
-    case .sha384: "SHA2-384"
-    case .sha512: "SHA2-512"
+    case .md5: md5
+    case .sha1: sha1
+    case .sha256: sha256
+    case .sha384: sha384
+    case .sha512: sha512
     case .goZip, .goMod: nil
     }
   }
