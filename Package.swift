@@ -92,3 +92,8 @@ let package = Package(
     ),
   ]
 )
+
+// What is built for one kind of tests need not hold the others.
+if let kept = Context.environment["PREFETCH_TESTS"]?.split(separator: ",").map(String.init) {
+  package.targets.removeAll { $0.type == .test && !kept.contains($0.name) }
+}

@@ -241,7 +241,9 @@ package struct Engine {
   private static func parse(_ bytes: RawSpan, _ source: ManifestSource) -> Result<Manifest, Failure>
   {
     do throws(Failure) {
-      return .success(try ManifestReader.read(bytes, source: source))
+      var manifest = try ManifestReader.read(bytes, source: source)
+      manifest.documentBytes = Int64(bytes.byteCount)
+      return .success(manifest)
     } catch {
       return .failure(error)
     }
@@ -254,9 +256,14 @@ package struct Engine {
     _ signature: [UInt8]
   ) -> Result<Manifest, Failure> {
     do throws(Failure) {
-      return .success(
-        try SignedManifest.read(bytes, source: source, signature: signature, demand: proof)
+      var manifest = try SignedManifest.read(
+        bytes,
+        source: source,
+        signature: signature,
+        demand: proof
       )
+      manifest.documentBytes = Int64(bytes.byteCount)
+      return .success(manifest)
     } catch {
       return .failure(error)
     }

@@ -1,7 +1,7 @@
 internal import PrefetchCore
 
 /// What `sha256sum` and its kin write: digests and the names they belong to.
-@safe struct ChecksumList {
+@safe struct ChecksumList: LineList {
   /// A file whose further digests may follow.
   private struct Pending {
     var line: TextLines.Line
@@ -14,8 +14,8 @@ internal import PrefetchCore
     var unknown: String?
   }
 
-  private var lines: TextLines
-  private var collector: EntryCollector
+  var lines: TextLines
+  var collector: EntryCollector
   private var pending: Pending?
   /// Of the comment that Fedora writes before a line.
   private var commentedSize: (name: Range<Int>, size: Int64)?
@@ -28,22 +28,10 @@ internal import PrefetchCore
         "it is a list of \(name) digests, which are not checked; use the list of SHA-256 or SHA-512"
       )
     }
-    let result = unsafe bytes.withUnsafeBytes { bytes -> Result<Manifest, Failure> in
-      var list = unsafe ChecksumList(
-        lines: TextLines(bytes),
-        collector: EntryCollector(base: source.base)
-      )
-      do throws(Failure) {
-        try list.readLines()
-        return .success(try list.collector.manifest())
-      } catch {
-        return .failure(error)
-      }
-    }
-    return try result.get()
+    return try read(bytes, into: EntryCollector(base: source.base))
   }
 
-  private init(lines: TextLines, collector: EntryCollector) {
+  init(lines: TextLines, collector: EntryCollector) {
     self.lines = lines
     self.collector = collector
   }
@@ -58,7 +46,7 @@ internal import PrefetchCore
     return name.contains("sha3") && !name.contains("sha38") ? "SHA-3" : nil
   }
 
-  private mutating func readLines() throws(Failure) {
+  mutating func readLines() throws(Failure) {
     while let line = lines.next() {
       guard let content = try armour.content(of: line, lines) else { continue }
       guard !lines.trimmed(content).isEmpty else { continue }
@@ -73,7 +61,6 @@ internal import PrefetchCore
         flush()
         reject(content, .manifestInvalid, "it is no digest and name", at: content.lowerBound, line)
       }
-      collector.expect(afterBytes: line.end, of: lines.count)
     }
     flush()
     if try armour.isFound(atEndOf: lines) {
@@ -82,11 +69,6 @@ internal import PrefetchCore
         "the list is signed; its OpenPGP signature was not verified"
       )
     }
-  }
-
-  private mutating func count(_ offset: Int, in line: TextLines.Line) throws(Failure) {
-    guard collector.isFull else { return collector.count() }
-    try collector.count(at: lines.location(offset, in: line))
   }
 
   /// `# NAME: SIZE bytes`.
@@ -265,7 +247,6 @@ internal import PrefetchCore
     _ line: TextLines.Line
   ) {
     let text = unsafe String(decoding: lines.bytes(range), as: UTF8.self)
-    let meant = (try? collector.url(ChecksumName.reference(text)))?.string ?? text
-    collector.reject(meant, code, message, at: lines.location(offset, in: line))
+    reject(text, as: ChecksumName.reference(text), code, message, at: offset, in: line)
   }
 }

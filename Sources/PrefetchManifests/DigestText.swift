@@ -1,6 +1,13 @@
 import PrefetchCore
 import PrefetchCrypto
 
+extension [ExpectedDigest] {
+  /// One more of an item, unless it is there already or there are more than anybody has.
+  mutating func take(_ digest: ExpectedDigest) {
+    if count < EntryCollector.maximumDigests, !contains(digest) { append(digest) }
+  }
+}
+
 /// Digests as manifests spell them.
 enum DigestText {
   /// Hexadecimal or base64 of exactly the algorithm's length.

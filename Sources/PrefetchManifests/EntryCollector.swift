@@ -2,17 +2,18 @@ internal import PrefetchCore
 
 /// What a reader has found in a document so far.
 struct EntryCollector {
-  static let maximumItems = 1_000_000
   /// Other places of one item.
   static let maximumAlternates = 100
+  /// Digests of one item; a body that has none of these is refused.
+  static let maximumDigests = 100
 
   let base: WebURL?
   /// What every URL has to begin with to be of the same server as the document, where that counts.
   private let ownOrigin: [UInt8]?
   private let ownHost: String?
   private var table = EntryTable { ItemIdentifier.make(for: $0) }
-  private var rejected: [RejectedEntry] = []
-  private var warnings: [Diagnostic] = []
+  private var refusals = Refusals()
+  private var warnings = Warnings()
   private var identifiers = IdentifierSet()
   private var itemCount = 0
 
@@ -29,29 +30,22 @@ struct EntryCollector {
 
   // MARK: Counting
 
-  /// Whether one more item would be one too many.
-  var isFull: Bool { itemCount >= Self.maximumItems }
-
-  /// To be called for each item before it is added or rejected, unless it is full.
-  mutating func count() {
-    itemCount += 1
+  /// Why one more item would be one too many, in words; nil where it would not.
+  var surplus: String? {
+    ManifestBounds.surplus(items: itemCount + 1, bytes: table.byteCount + refusals.byteCount)
   }
 
-  /// The same with the place to name where it is full.
-  mutating func count(at location: SourceLocation) throws(Failure) {
-    count()
-    guard itemCount <= Self.maximumItems else {
-      throw NativeManifest.invalid(
-        "it lists more than \(Self.maximumItems) items, which is as many as are read",
-        at: location
-      )
-    }
+  /// To be called for each item before it is added or rejected, unless it would be one too many.
+  mutating func count() {
+    itemCount += 1
   }
 
   /// Makes room where a part of the document has shown how large its items are.
   mutating func expect(afterBytes consumed: Int, of total: Int) {
     guard itemCount == 256 else { return }
-    table.reserveCapacity(min(total / max(1, consumed / itemCount) + 1, Self.maximumItems))
+    table.reserveCapacity(
+      min(total / max(1, consumed / itemCount) + 1, ManifestBounds.maximumItems)
+    )
   }
 
   // MARK: Adding
@@ -166,25 +160,24 @@ struct EntryCollector {
     at location: SourceLocation
   ) {
     let failure = Failure(code, NativeManifest.invalid(message, at: location).message)
-    rejected.append(RejectedEntry(url: Self.shortened(text), id: id, failure: failure))
+    refuse(RejectedEntry(url: text, id: id, failure: failure))
+  }
+
+  mutating func refuse(_ entry: RejectedEntry) {
+    refusals.add(entry)
   }
 
   mutating func warn(_ code: Diagnostic.Code, _ message: String) {
-    warnings.append(Diagnostic(code, message, severity: .warning))
-  }
-
-  private static func shortened(_ text: String) -> String {
-    text.utf8.count <= WebURL.maximumLength ? text : text.prefix(256) + "…"
+    warnings.add(Diagnostic(code, message, severity: .warning))
   }
 
   /// Fails where nothing of it can be used and the document itself is to blame.
-  consuming func manifest() throws(Failure) -> Manifest {
-    if table.isEmpty, let first = rejected.first(where: { $0.failure.code == .manifestInvalid }) {
-      throw first.failure
-    }
+  consuming func manifest(parts: [ManifestPart] = []) throws(Failure) -> Manifest {
+    if table.isEmpty, parts.isEmpty, let failure = refusals.blame { throw failure }
     var manifest = Manifest(entries: table)
-    manifest.rejected = rejected
-    manifest.warnings = warnings
+    manifest.parts = parts
+    manifest.rejected = refusals.entries
+    manifest.warnings = warnings.all
     return manifest
   }
 

@@ -31,13 +31,25 @@ struct Feed: XMLVocabulary {
   mutating func fact(_ element: XMLElement) {}
 
   mutating func add(_ element: XMLElement, to manifest: inout XMLManifest) throws(Failure) {
-    var id = identifier(element, &manifest)
-    for file in isAtom ? enclosures(element) : element.all("enclosure") {
+    let files = isAtom ? enclosures(element) : element.all("enclosure")
+    var entry = Facts(
+      id: identifier(element, &manifest),
+      title: element["title"].flatMap { $0.text.isEmpty ? nil : $0.text },
+      published: published(element)
+    )
+    for file in files {
       try manifest.count(file)
-      add(file, of: element, id: id, to: &manifest)
+      add(file, of: entry, to: &manifest)
       // Of several files only one can have the entry's own name.
-      id = nil
+      entry.id = nil
     }
+  }
+
+  /// What an entry says of all its files.
+  private struct Facts {
+    var id: String?
+    var title: String?
+    var published: Instant?
   }
 
   private func enclosures(_ entry: XMLElement) -> [XMLElement] {
@@ -46,23 +58,22 @@ struct Feed: XMLVocabulary {
 
   private func add(
     _ file: XMLElement,
-    of element: XMLElement,
-    id: String?,
+    of facts: Facts,
     to manifest: inout XMLManifest
   ) {
     let key = isAtom ? "href" : "url"
     guard let text = file.attribute(key), !text.isEmpty else {
-      return manifest.reject("", id: id, .manifestInvalid, "`\(key)` is missing", at: file)
+      return manifest.reject("", id: facts.id, .manifestInvalid, "`\(key)` is missing", at: file)
     }
     do throws(EntryCollector.Refusal) {
       var entry = ManifestEntry(url: try manifest.collector.url(text))
-      entry.id = id
+      entry.id = facts.id
       entry.type = file.attribute("type").flatMap { Self.type($0) }
-      entry.title = element["title"].flatMap { $0.text.isEmpty ? nil : $0.text }
-      entry.published = published(element)
+      entry.title = facts.title
+      entry.published = facts.published
       manifest.collector.add(entry)
     } catch {
-      manifest.reject(text, id: id, .badURL, error.message, at: file)
+      manifest.reject(text, id: facts.id, .badURL, error.message, at: file)
     }
   }
 

@@ -5,25 +5,43 @@ package enum ManifestReader {
   /// Throws when nothing of it can be used; entries that break a rule come back as rejected ones.
   package static func read(_ bytes: RawSpan, source: ManifestSource) throws(Failure) -> Manifest {
     guard PackedManifest.isPacked(bytes) else { return try readPlain(bytes, source: source) }
-    let inner = try PackedManifest.unpacked(bytes)
+    let inner = try PackedManifest.unpacked(bytes, atMost: source.maximumSize)
     guard unsafe !PackedManifest.isPacked(inner.span.bytes) else {
       throw Failure(.manifestInvalid, "it is packed with gzip more than once")
     }
-    var source = source
-    // The media type was that of the packing.
-    if source.mime.map(PackedManifest.isType) == true { source.mime = nil }
-    return try unsafe readPlain(inner.span.bytes, source: source)
+    return try unsafe readPlain(inner.span.bytes, source: source.unpacked)
+  }
+
+  /// What a document is taken for, in words; nil where that cannot be told.
+  package static func format(of bytes: RawSpan, source: ManifestSource) -> String? {
+    guard PackedManifest.isPacked(bytes) else { return words(for: bytes, source) }
+    guard let inner = try? PackedManifest.unpacked(bytes, atMost: source.maximumSize) else {
+      return nil
+    }
+    let words = unsafe words(for: inner.span.bytes, source.unpacked)
+    return words.map { "\($0), in gzip" }
+  }
+
+  private static func words(for bytes: RawSpan, _ source: ManifestSource) -> String? {
+    let text = isMarked(bytes) ? bytes.extracting(droppingFirst: 3) : bytes
+    guard let kind = try? FormatDetection.kind(of: text, source: source),
+      let row = FormatTable.row(kind)
+    else { return nil }
+    return row.formats.first.map { "\(row.words) (`format: \($0.rawValue)`)" } ?? row.words
   }
 
   private static func readPlain(
     _ bytes: RawSpan,
     source: ManifestSource
   ) throws(Failure) -> Manifest {
-    // A byte order mark means nothing in UTF-8.
-    let isMarked = unsafe bytes.withUnsafeBytes { unsafe $0.starts(with: [0xEF, 0xBB, 0xBF]) }
-    let text = isMarked ? bytes.extracting(droppingFirst: 3) : bytes
+    let text = isMarked(bytes) ? bytes.extracting(droppingFirst: 3) : bytes
     guard let kind = try FormatDetection.kind(of: text, source: source) else { return Manifest() }
     return try read(text, as: kind, source: source)
+  }
+
+  /// A byte order mark means nothing in UTF-8.
+  private static func isMarked(_ bytes: RawSpan) -> Bool {
+    unsafe bytes.withUnsafeBytes { unsafe $0.starts(with: [0xEF, 0xBB, 0xBF]) }
   }
 
   private static func read(
@@ -57,5 +75,14 @@ package enum ManifestReader {
       .unsupported,
       "it is \(row?.words ?? "of a known format"), which this version does not read; \(advice)"
     )
+  }
+}
+
+extension ManifestSource {
+  /// The media type was that of the packing.
+  fileprivate var unpacked: Self {
+    var source = self
+    if source.mime.map(PackedManifest.isType) == true { source.mime = nil }
+    return source
   }
 }

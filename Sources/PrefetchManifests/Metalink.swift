@@ -144,7 +144,7 @@ struct Metalink: XMLVocabulary {
           element: element
         )
       }
-      if !digests.contains(digest) { digests.append(digest) }
+      digests.take(digest)
     }
     return digests
   }

@@ -23,7 +23,7 @@ struct NativeItemList {
   private var cursor: JSONCursor
   private var reader: NativeItemReader
   private(set) var table = EntryTable { ItemIdentifier.make(for: $0) }
-  private(set) var rejected: [RejectedEntry] = []
+  private var refusals = Refusals()
   private var itemCount = 0
   /// Whether plain items are taken as such; without it every item is read as a tree.
   private let takesShortWay: Bool
@@ -35,25 +35,31 @@ struct NativeItemList {
     if let base { table.resolveReferences(against: base) }
   }
 
+  var rejected: [RejectedEntry] { refusals.entries }
+
   /// Reads from the cursor's place, behind the bracket of a list, to the offset behind its end.
   mutating func read(_ form: Form) throws(Fault) -> Int {
     if form == .lines {
-      while cursor.next() != 0 { try item() }
+      while cursor.next() != 0 { try item(atMost: ManifestBounds.maximumLines) }
       guard cursor.offset == cursor.count else { throw .irregular }
       return cursor.offset
     }
     if cursor.take(UInt8(ascii: "]")) { return cursor.offset }
     repeat {
       _ = cursor.next()
-      try item()
+      try item(atMost: ManifestBounds.maximumItems)
     } while cursor.take(UInt8(ascii: ","))
     guard cursor.take(UInt8(ascii: "]")) else { throw .irregular }
     return cursor.offset
   }
 
-  private mutating func item() throws(Fault) {
+  private mutating func item(atMost limit: Int) throws(Fault) {
     itemCount += 1
-    guard itemCount <= NativeManifest.maximumItems else { throw .irregular }
+    let bytes = table.byteCount + refusals.byteCount
+    if let surplus = ManifestBounds.surplus(items: itemCount, bytes: bytes, atMost: limit) {
+      reader.itemOffset = cursor.offset
+      throw .item(reader.invalid(surplus, at: SourceLocation(file: "manifest", line: 1, column: 1)))
+    }
     if itemCount == 256 { reserve() }
     let start = cursor.offset
     if takesShortWay {
@@ -67,7 +73,7 @@ struct NativeItemList {
   /// Room for as many more as are to be expected from the first.
   private mutating func reserve() {
     let expected = cursor.count / max(1, cursor.offset / itemCount) + 1
-    table.reserveCapacity(min(expected, NativeManifest.maximumItems))
+    table.reserveCapacity(min(expected, ManifestBounds.maximumItems))
   }
 
   // MARK: The short way
@@ -156,7 +162,7 @@ struct NativeItemList {
     do throws(RejectedEntry) {
       table.append(try reader.entry(node))
     } catch {
-      rejected.append(error)
+      refusals.add(error)
     }
   }
 

@@ -86,6 +86,7 @@ internal import PrefetchDocuments
       }
       guard cursor.skipValue() else { throw .irregular }
       if key.count == 4, cursor.number(of: key) == 0x6573_6162 {  // base
+        guard base == nil else { throw .irregular }
         base = JSONCursor.Stretch(start: start, count: cursor.offset - start)
         if case .list(let range, _) = items {
           // Everything that was relative meant something else.

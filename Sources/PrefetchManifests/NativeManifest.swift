@@ -6,8 +6,9 @@ internal import PrefetchDocuments
 /// Its items are a list in it, or lines of their own behind it. Unknown keys are ignored, so that
 /// newer publishers do not break older readers.
 enum NativeManifest {
-  static let maximumItems = 1_000_000
   static let maximumDepth = 32
+  /// Values in one document: an item has some ten, and no document more than a million items.
+  static let maximumNodes = 10_000_000
 
   static func read(_ bytes: RawSpan, source: ManifestSource) throws(Failure) -> Manifest {
     let reading = unsafe bytes.withUnsafeBytes { unsafe NativeLayout.read($0, source: source) }
@@ -24,13 +25,19 @@ enum NativeManifest {
     try check(root)
     var reader = NativeItemReader(base: try base(of: root["base"], source: source))
     var manifest = try members(of: root, &reader, source: source)
+    var refusals = Refusals()
     for node in try items(of: root) {
       do throws(RejectedEntry) {
         manifest.entries.append(try reader.entry(node))
       } catch {
-        manifest.rejected.append(error)
+        refusals.add(error)
+      }
+      let bytes = manifest.entries.byteCount + refusals.byteCount
+      if let surplus = ManifestBounds.surplus(items: 0, bytes: bytes) {
+        throw reader.invalid(surplus, at: node)
       }
     }
+    manifest.rejected = refusals.entries
     return manifest
   }
 
@@ -38,7 +45,7 @@ enum NativeManifest {
     var limits = DocumentReader.Limits()
     limits.bytes = .max
     limits.depth = maximumDepth
-    limits.nodes = .max
+    limits.nodes = maximumNodes
     let reading = DocumentReader.read(content, source: "manifest", syntax: .json, limits: limits)
     if let problem = reading.diagnostics.first(where: { $0.severity == .error }) {
       throw invalid(problem.message, at: problem.location)
@@ -93,7 +100,7 @@ enum NativeManifest {
   private static func next(of root: Node, source: ManifestSource) throws(Failure) -> [ManifestPart]
   {
     guard let node = root.member("next") else { return [] }
-    guard let text = node.text, let base = source.base else {
+    guard let text = node.text, let base = source.address ?? source.base else {
       throw invalid("`next` must be a URL on the server of the manifest", at: node.location)
     }
     let url: WebURL
@@ -115,11 +122,8 @@ enum NativeManifest {
     guard let nodes = items.sequence else {
       throw invalid("`items` must be a list, not \(items.kindName)", at: items.location)
     }
-    guard nodes.count <= maximumItems else {
-      throw invalid(
-        "`items` has \(nodes.count) entries; at most \(maximumItems) are read",
-        at: items.location
-      )
+    if let surplus = ManifestBounds.surplus(items: nodes.count, bytes: 0) {
+      throw invalid(surplus, at: items.location)
     }
     return nodes
   }

@@ -3,8 +3,7 @@ internal import PrefetchCrypto
 
 /// A manifest in gzip, as sitemaps often are; known by its content, whatever its name.
 enum PackedManifest {
-  /// Neither more than a manifest may have, nor more than honest texts come to.
-  static let maximumSize = 512 << 20
+  /// More than honest texts come to.
   static let maximumExpansion = 1_000
 
   static func isPacked(_ bytes: RawSpan) -> Bool {
@@ -16,8 +15,9 @@ enum PackedManifest {
     return ["application/gzip", "application/x-gzip"].contains(name)
   }
 
-  static func unpacked(_ bytes: RawSpan) throws(Failure) -> [UInt8] {
-    let limit = min(maximumSize, bytes.byteCount * maximumExpansion)
+  /// Unpacked it may have no more bytes than any manifest.
+  static func unpacked(_ bytes: RawSpan, atMost size: Int64) throws(Failure) -> [UInt8] {
+    let limit = min(Int(size), bytes.byteCount * maximumExpansion)
     var text: [UInt8] = []
     let reader: GzipReader
     do throws(GzipReader.Fault) {

@@ -1,7 +1,7 @@
 internal import PrefetchCore
 
 /// A text of URLs, one a line, as shells, aria2 and conda write them.
-@safe struct PlainList {
+@safe struct PlainList: LineList {
   /// A line whose options may follow.
   private struct Pending {
     var line: TextLines.Line
@@ -12,8 +12,8 @@ internal import PrefetchCore
     var whole: ManifestEntry?
   }
 
-  private var lines: TextLines
-  private var collector: EntryCollector
+  var lines: TextLines
+  var collector: EntryCollector
   private var pending: Pending?
   private var isConda = false
   private var namedOptions: Set<String> = []
@@ -24,27 +24,15 @@ internal import PrefetchCore
     source: ManifestSource,
     staysOnHost: Bool = false
   ) throws(Failure) -> Manifest {
-    let result = unsafe bytes.withUnsafeBytes { bytes -> Result<Manifest, Failure> in
-      var list = unsafe PlainList(
-        lines: TextLines(bytes),
-        collector: EntryCollector(base: source.base, staysOnHost: staysOnHost)
-      )
-      do throws(Failure) {
-        try list.readLines()
-        return .success(try list.collector.manifest())
-      } catch {
-        return .failure(error)
-      }
-    }
-    return try result.get()
+    try read(bytes, into: EntryCollector(base: source.base, staysOnHost: staysOnHost))
   }
 
-  private init(lines: TextLines, collector: EntryCollector) {
+  init(lines: TextLines, collector: EntryCollector) {
     self.lines = lines
     self.collector = collector
   }
 
-  private mutating func readLines() throws(Failure) {
+  mutating func readLines() throws(Failure) {
     while let line = lines.next() {
       let content = lines.trimmed(line.range)
       guard !content.isEmpty, lines.byte(at: line.start) != UInt8(ascii: "#") else { continue }
@@ -58,14 +46,8 @@ internal import PrefetchCore
       }
       try count(content.lowerBound, in: line)
       item(content, in: line)
-      collector.expect(afterBytes: line.end, of: lines.count)
     }
     flush()
-  }
-
-  private mutating func count(_ offset: Int, in line: TextLines.Line) throws(Failure) {
-    guard collector.isFull else { return collector.count() }
-    try collector.count(at: lines.location(offset, in: line))
   }
 
   // MARK: Items
@@ -94,6 +76,7 @@ internal import PrefetchCore
   /// `sha256=…` and the like, with others that mean nothing here; false where a digest is none.
   private mutating func read(_ fragment: Range<Int>, into item: inout Pending) -> Bool {
     guard let text = lines.text(fragment) else { return true }
+    var digests: [ExpectedDigest] = []
     for part in text.split(separator: "&") {
       guard let (algorithm, value) = digest(in: part) else { continue }
       guard let digest = DigestText.decode(value, algorithm: algorithm) else {
@@ -105,10 +88,12 @@ internal import PrefetchCore
         )
         return false
       }
-      guard var whole = makeWhole(item) else { return false }
-      whole.digests.append(digest)
-      item.whole = whole
+      digests.take(digest)
     }
+    guard !digests.isEmpty else { return true }
+    guard var whole = makeWhole(item) else { return false }
+    whole.digests = digests
+    item.whole = whole
     return true
   }
 
@@ -130,16 +115,18 @@ internal import PrefetchCore
   private mutating func mirrors(_ firstTab: Int?, _ content: Range<Int>) {
     guard let firstTab, let item = pending, var whole = makeWhole(item) else { return }
     var start = firstTab + 1
-    while start <= content.upperBound, whole.alternates.count < EntryCollector.maximumAlternates {
+    var count = 0
+    while start <= content.upperBound, count < EntryCollector.maximumAlternates {
       let end = lines.first(0x09, in: start..<content.upperBound) ?? content.upperBound
       let place = lines.trimmed(start..<end)
       start = end + 1
       guard !place.isEmpty else { continue }
+      count += 1
       guard let text = lines.text(place), let url = try? collector.url(text) else {
-        let words = lines.location(place.lowerBound, in: item.line)
+        let place = lines.location(place.lowerBound, in: item.line)
         collector.warn(
           "manifest.mirror",
-          NativeManifest.invalid("the mirror is no http or https URL", at: words).message
+          NativeManifest.invalid("the mirror is no http or https URL", at: place).message
         )
         continue
       }
@@ -205,7 +192,7 @@ internal import PrefetchCore
       return
     }
     guard var whole = makeWhole(item) else { return }
-    if !whole.digests.contains(digest) { whole.digests.append(digest) }
+    whole.digests.take(digest)
     pending?.whole = whole
   }
 
@@ -263,7 +250,6 @@ internal import PrefetchCore
     in line: TextLines.Line? = nil
   ) {
     let text = unsafe String(decoding: lines.bytes(item.url), as: UTF8.self)
-    let meant = (try? collector.url(text))?.string ?? text
-    collector.reject(meant, code, message, at: lines.location(offset, in: line ?? item.line))
+    reject(text, code, message, at: offset, in: line ?? item.line)
   }
 }

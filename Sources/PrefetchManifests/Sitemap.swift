@@ -7,7 +7,6 @@ struct Sitemap: XMLVocabulary {
   /// Indexes within each other.
   static let maximumLevel = 2
 
-  private let isTrusted: Bool
   /// How many indexes are above it.
   private let level: Int
   private var isIndex = false
@@ -27,7 +26,6 @@ struct Sitemap: XMLVocabulary {
   }
 
   private init(_ source: ManifestSource) {
-    isTrusted = source.rules.trustsModificationTimes
     level = if case .sitemap(let level) = source.part { level } else { 0 }
   }
 
@@ -106,7 +104,7 @@ struct Sitemap: XMLVocabulary {
 extension XMLManifest {
   /// One more item; the place is found only where there are too many.
   mutating func count(_ element: XMLElement) throws(Failure) {
-    guard collector.isFull else { return collector.count() }
-    try collector.count(at: location(element.byte))
+    guard let surplus = collector.surplus else { return collector.count() }
+    throw failure(surplus, at: element.byte)
   }
 }

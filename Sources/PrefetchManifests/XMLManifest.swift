@@ -44,9 +44,7 @@ protocol XMLVocabulary {
   }
 
   consuming func manifest() throws(Failure) -> Manifest {
-    var manifest = try collector.manifest()
-    manifest.parts = parts
-    return manifest
+    try collector.manifest(parts: parts)
   }
 
   static func read(

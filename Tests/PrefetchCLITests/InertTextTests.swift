@@ -178,4 +178,5 @@ private final class SilentSink: XMLSink {
   func startElement(_ name: String, _ attributes: [XMLAttribute], at bytes: Range<Int>) {}
   func endElement(at bytes: Range<Int>) {}
   func characters(_ text: [UInt8], at bytes: Range<Int>) {}
+  func unknownEntity(_ name: String, at bytes: Range<Int>) {}
 }

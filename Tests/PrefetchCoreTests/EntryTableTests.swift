@@ -43,6 +43,18 @@ import Testing
     }
   }
 
+  @Test("Tens of thousands of small tables are put together in one go")
+  func many() throws {
+    var whole = EntryTable()
+    for number in 0..<30_000 {
+      var part = EntryTable()
+      #expect(Self.add("https://a.example/\(number)", to: &part))
+      whole.append(contentsOf: part)
+    }
+    #expect(whole.count == 30_000)
+    #expect(whole.byteCount == (0..<30_000).reduce(0) { $0 + "/\($1)".utf8.count })
+  }
+
   @Test("What columns hold comes over as columns")
   func columns() throws {
     var other = EntryTable()

@@ -84,6 +84,26 @@ import Testing
     #expect(throws: WebURL.Fault.tooLong(8193)) { try WebURL(longest + "x") }
   }
 
+  @Test("What counts is the length that is asked for, escapes and base included")
+  func wholeLength() throws {
+    let start = "https://a.example/"
+    let room = WebURL.maximumLength - start.utf8.count
+    let spaces = start + String(repeating: " ", count: room / 3) + "x"
+    #expect(try WebURL(spaces).string.utf8.count <= WebURL.maximumLength)
+    #expect(throws: WebURL.Fault.self) { try WebURL(spaces.replacing("x", with: " x")) }
+    let base = try WebURL(start + String(repeating: "b", count: 4_000) + "/x")
+    let reference = String(repeating: "r", count: room - 4_001)
+    #expect(try base.resolving(reference).string.utf8.count == WebURL.maximumLength)
+    for longer in [reference + "r", reference + "?", "./" + reference + "r"] {
+      #expect(throws: WebURL.Fault.tooLong(8193)) { try base.resolving(longer) }
+    }
+    var table = EntryTable()
+    table.resolveReferences(against: base)
+    #expect(EntryTableTests.add(reference, to: &table))
+    #expect(!EntryTableTests.add(reference + "r", to: &table))
+    #expect(table.byteCount == WebURL.maximumLength - "https://a.example".utf8.count)
+  }
+
   @Test(
     "What signs or authorises is masked, the rest is shown",
     arguments: [

@@ -107,6 +107,10 @@ struct XMLPlistReaderTests {
         "<plist><string>&nbsp;</string></plist>",
         "1:16+1 document.entity the entity is not known"
       ),
+      (
+        "<!DOCTYPE plist SYSTEM \"x.dtd\"><plist><string>a&nbsp;b</string></plist>",
+        "1:48+1 document.entity the entity is not known"
+      ),
       ("<plist/><plist/>", "1:9+1 document.syntax the document ends before this"),
       ("<plist><stri", "1:8+1 document.syntax this is not closed before the document ends"),
       (

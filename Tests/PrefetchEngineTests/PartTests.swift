@@ -1,4 +1,5 @@
 import PrefetchCore
+import PrefetchCrypto
 import PrefetchTestSupport
 import Testing
 
@@ -163,6 +164,98 @@ struct PartTests {
     #expect(ExitStatus(report) == .ok)
     #expect(report.items.map { $0.url.suffix(1) } == ["c", "a", "b"])
     #expect(bench.asked == ["GET /a.xml", "GET /b.xml", "GET /c.xml", "GET /m.json"])
+  }
+
+  @Test("has its pages where it is itself, wherever its items are")
+  func base() throws {
+    var segment = SegmentDeclaration(
+      name: "s",
+      source: .remote(try WebURL("https://a.example/m.json"))
+    )
+    segment.base = try WebURL("https://cdn.example/x/")
+    publish("2.json", ["b"])
+    bench.site["/x/a"] = .init("far A")
+    bench.site["/x/b"] = .init("far B")
+    #expect(ExitStatus(try bench.run(segments: [segment])) == .ok)
+    #expect(bench.asked == ["GET /2.json", "GET /m.json", "GET /x/a", "GET /x/b"])
+    #expect(try bodies == ["far A", "far B"])
+  }
+
+  // MARK: Package indexes
+
+  private static let wheel = "left-1.0-py3-none-any.whl"
+
+  private static func sha256(_ text: String) -> String {
+    SHA256.digest(of: text).hexadecimal
+  }
+
+  /// A requirements file, and the index in which its one project is looked up.
+  private func publishRequirements(_ page: Site.Page?) throws -> SegmentDeclaration {
+    bench.site["/r.txt"] = .init(
+      """
+      --index-url https://a.example/simple
+      Left==1.0 --hash=sha256:\(Self.sha256("wheel"))
+      """,
+      headers: [HeaderField("Content-Type", "text/plain")]
+    )
+    bench.site["/simple/left/"] = page
+    bench.site["/f/\(Self.wheel)"] = .init("wheel")
+    var segment = SegmentDeclaration(
+      name: "s",
+      source: .remote(try WebURL("https://a.example/r.txt"))
+    )
+    segment.manifestRules.format = .pip
+    return segment
+  }
+
+  static let indexes: [(type: String, body: String)] = [
+    (
+      "application/vnd.pypi.simple.v1+json",
+      """
+      {"meta": {"api-version": "1.0"}, "name": "left", "files": [{"filename": "\(wheel)",
+      "url": "../../f/\(wheel)", "hashes": {"sha256": "\(sha256("wheel"))"}},
+      {"filename": "left-2.0.tar.gz", "url": "/f/2", "hashes": {"sha256": "\(sha256("other"))"}}]}
+      """
+    ),
+    (
+      "text/html",
+      """
+      <!DOCTYPE html><body><a href="../../f/\(wheel)#sha256=\(sha256("wheel"))">\(wheel)</a>
+      <a href="/f/2#sha256=\(sha256("other"))">left-2.0.tar.gz</a></body>
+      """
+    ),
+  ]
+
+  @Test(
+    "may name projects of an index, of whose files those that are meant are fetched",
+    arguments: indexes
+  )
+  func index(type: String, body: String) throws {
+    let page = Site.Page(body, headers: [HeaderField("Content-Type", type)])
+    let segment = try publishRequirements(page)
+    let first = try bench.run(segments: [segment])
+    #expect(ExitStatus(first) == .ok)
+    #expect(try bench.contents == [Self.wheel: "wheel"])
+    let request = bench.site.requests.first { $0.path == "/simple/left/" }
+    #expect(request?.headers["Accept"]?.hasPrefix("application/vnd.pypi.simple.v1+json") == true)
+
+    let second = try bench.run(segments: [segment])
+    #expect(bench.asked == ["GET /r.txt", "GET /simple/left/"])
+    #expect(second.totals.notModified == 2 && second.totals.kept == 1)
+  }
+
+  @Test("and an index that is not there, or has nothing of what is meant, is told of")
+  func indexWithout() throws {
+    let missing = try bench.run(segments: [try publishRequirements(nil)])
+    #expect(missing.segments.first?.manifest.failure?.code == .gone)
+    #expect(missing.segments.first?.manifest.failure?.message.contains("/simple/left/") == true)
+    let page = Site.Page(
+      "<a href='/f/2#sha256=\(Self.sha256("other"))'>left-2.0.tar.gz</a>",
+      headers: [HeaderField("Content-Type", "text/html")]
+    )
+    let report = try bench.run(segments: [try publishRequirements(page)])
+    #expect(report.items.map(\.failure?.code) == [.notFound])
+    #expect(report.items.first?.failure?.message.contains("none of the 1 files") == true)
   }
 
   @Test("gives up the others as soon as one has failed")

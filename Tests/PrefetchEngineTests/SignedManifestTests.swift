@@ -36,11 +36,13 @@ struct SignedManifestTests {
   private func manifest(
     _ items: [String],
     generated: Int = 0,
-    expires: Int? = 3600
+    expires: Int? = 3600,
+    next: String? = nil
   ) -> String {
     let lines = items.map { "{\"url\": \"\($0)\", \"id\": \"\($0)\"}" }.joined(separator: ", ")
     let end = expires.map { "\"expires\": \"\(Timestamp.format(now + .seconds($0)))\", " } ?? ""
-    return "{\"format\": \"prefetch-manifest\", \"version\": 1, "
+    let more = next.map { "\"next\": \"\($0)\", " } ?? ""
+    return "{\"format\": \"prefetch-manifest\", \"version\": 1, \(more)"
       + "\"generated\": \"\(Timestamp.format(now + .seconds(generated)))\", \(end)"
       + "\"items\": [\(lines)]}"
   }
@@ -51,10 +53,16 @@ struct SignedManifestTests {
     return unsafe Minisign.sign(bytes.span.bytes, with: key, trustedComment: comment)
   }
 
-  private func publish(_ text: String, signature: String?) {
+  private func publish(_ text: String, signature: String?, as name: String = "m.json") {
     let type = [HeaderField("Content-Type", "application/json")]
-    bench.site["/m.json"] = .init(text, headers: type)
-    bench.site["/m.json.minisig"] = signature.map { .init($0) }
+    bench.site["/\(name)"] = .init(text, headers: type)
+    bench.site["/\(name).minisig"] = signature.map { .init($0) }
+  }
+
+  /// A further page, signed under its name or another one.
+  private func publishPage(_ text: String, signedAs name: String = "2.json") {
+    let comment = TrustedComment(timestamp: now, file: name, expires: nil)
+    publish(text, signature: signature(of: text, comment: comment), as: "2.json")
   }
 
   private func publish(_ text: String) {
@@ -125,6 +133,53 @@ struct SignedManifestTests {
     #expect(bench.store.staging.bodyCount == 0)
     // The last good one still counts.
     publish(manifest(["a", "b"], generated: 1))
+    #expect(ExitStatus(try bench.run(segments: [try segment()])) == .ok)
+    #expect(try bench.contents == ["a": "A", "b": "B"])
+  }
+
+  @Test("has every page signed, each for itself, and asks for nothing that is known")
+  func pages() throws {
+    publish(manifest(["a"], next: "2.json"))
+    publishPage(manifest(["b"]))
+    #expect(ExitStatus(try bench.run(segments: [try segment()])) == .ok)
+    #expect(try bench.contents == ["a": "A", "b": "B"])
+    #expect(bench.asked.contains("GET /2.json.minisig"))
+    #expect(ExitStatus(try bench.run(segments: [try segment()])) == .ok)
+    #expect(bench.asked == ["GET /2.json", "GET /a", "GET /b", "GET /m.json?v=1"])
+  }
+
+  static let badPages: [Bad] = [
+    Bad(name: "unsigned", code: .signature) {
+      $0.publish($0.manifest(["b"], generated: 1), signature: nil, as: "2.json")
+    },
+    Bad(name: "signed as the first", code: .signature) {
+      $0.publishPage($0.manifest(["b"], generated: 1), signedAs: "m.json")
+    },
+    Bad(name: "of another generation", code: .signature) {
+      $0.publishPage($0.manifest(["b"], generated: 5))
+    },
+    Bad(name: "expired", code: .signature) {
+      $0.publishPage($0.manifest(["b"], generated: 1, expires: -1))
+    },
+    Bad(name: "changed behind its signature", code: .signature) {
+      let text = $0.manifest(["b"], generated: 1)
+      $0.publish(text + " ", signature: $0.signature(of: text), as: "2.json")
+    },
+  ]
+
+  @Test("of which a page is not as it must be changes nothing either", arguments: badPages)
+  func refusedPage(row: Bad) throws {
+    publish(manifest(["a"]))
+    _ = try bench.run(segments: [try segment()])
+    publish(manifest(["a"], generated: 1, next: "2.json"))
+    row.publish(self)
+    let report = try bench.run(segments: [try segment()])
+    #expect(ExitStatus(report) == .trust)
+    #expect(report.segments.first?.manifest.failure?.code == row.code)
+    #expect(report.segments.first?.manifest.failure?.message.contains("2.json") == true)
+    #expect(try bench.contents == ["a": "A"])
+    #expect(bench.store.staging.bodyCount == 0)
+    publishPage(manifest(["b"], generated: 1))
     #expect(ExitStatus(try bench.run(segments: [try segment()])) == .ok)
     #expect(try bench.contents == ["a": "A", "b": "B"])
   }

@@ -171,7 +171,13 @@ struct PublisherTests {
     let good = try home.run("manifest", "check", "good.json")
     #expect(good.status == 0, "\(good)")
     #expect(good.errors == "")
-    #expect(good.output.contains("items:     3\nbytes:     9\n"))
+    #expect(
+      good.output.hasPrefix(
+        "format:    a prefetch manifest (`format: native`)\nitems:     3\nbytes:     9\n"
+      )
+    )
+    let list = try home.run("manifest", "check", "-", input: "https://example.org/a\nftp://x/\n")
+    #expect(list.output.hasPrefix("format:    a list of URLs (`format: list`)\n"), "\(list)")
     home.write(
       """
       {"format":"prefetch-manifest","version":1,"items":[

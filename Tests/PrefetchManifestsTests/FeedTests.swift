@@ -4,6 +4,19 @@ import Testing
 @testable import PrefetchManifests
 
 @Suite struct FeedTests {
+  @Test("A reference that only a document type of elsewhere could explain stays what it is")
+  func unknownReference() throws {
+    let type = "<!DOCTYPE rss PUBLIC \"-//N//DTD RSS 0.91//EN\" \"http://n.example/rss-0.91.dtd\">"
+    let text = """
+      \(type)<rss><channel><item><description>&eacute;</description><title>Caf&eacute;</title>
+      <enclosure url="https://a.example/x"/></item></channel></rss>
+      """
+    #expect(try readText(text).get().entries.map(\.title) == ["Caf&eacute;"])
+    let page = "<urlset><url><loc>/a&x;b</loc></url></urlset>"
+    let manifest = try readText(type.replacing("rss", with: "urlset") + page).get()
+    #expect(manifest.lines == ["https://cdn.example/a&x;b"])
+  }
+
   @Test(
     "The files that entries bring along",
     arguments: [

@@ -209,12 +209,17 @@ import Testing
 
   static func read(
     _ bytes: [UInt8],
-    mime: String? = "application/gzip"
+    mime: String? = "application/gzip",
+    atMost size: Int64 = 512 << 20
   ) -> Result<Manifest, Failure> {
-    readBytes(
-      bytes,
-      ManifestSource(bytes: .file("f"), base: nil, mime: mime, name: "https://a.example/x.lst.gz")
+    var source = ManifestSource(
+      bytes: .file("f"),
+      base: nil,
+      mime: mime,
+      name: "https://a.example/x.lst.gz"
     )
+    source.maximumSize = size
+    return readBytes(bytes, source)
   }
 
   @Test("What gzip has packed is known by its content and read as what it holds")
@@ -222,6 +227,15 @@ import Testing
     let bytes = try #require(Base64.decode(Self.once))
     #expect(try Self.read(bytes).get().lines == ["https://a.example/x"])
     #expect(try Self.read(bytes, mime: "text/uri-list").get().lines == ["https://a.example/x"])
+  }
+
+  @Test("Unpacked it may have no more bytes than a manifest may")
+  func large() throws {
+    let bytes = try #require(Base64.decode(Self.once))
+    #expect(try Self.read(bytes, atMost: 20).get().entries.count == 1)
+    #expect(throws: Failure(.tooLarge, "it unpacks to more than 19 bytes")) {
+      try Self.read(bytes, atMost: 19).get()
+    }
   }
 
   @Test("Broken packing is told")

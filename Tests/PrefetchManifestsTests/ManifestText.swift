@@ -1,5 +1,5 @@
-import Glibc
 import PrefetchCore
+import PrefetchTestSupport
 
 @testable import PrefetchManifests
 
@@ -11,11 +11,7 @@ struct ManifestText {
     state = seed &* 0x9E37_79B9_7F4A_7C15 | 1
   }
 
-  /// How many documents to try: 250,000 where `PREFETCH_ROUNDS` is 200.
-  static let rounds: Int = {
-    let asked = unsafe getenv("PREFETCH_ROUNDS").flatMap { unsafe Int(String(cString: $0)) }
-    return max(5_000, (asked ?? 0) * 1_250)
-  }()
+  static let rounds = Campaign.documents(usually: 5_000)
 
   static let source = ManifestSource(
     bytes: .file("manifest"),

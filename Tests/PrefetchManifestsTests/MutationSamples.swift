@@ -1,13 +1,32 @@
 import PrefetchCore
+import Testing
 
-/// Good documents of each format, small, with whatever is special to it.
+/// Good documents for each reader, small, with whatever is special to them.
 enum MutationSamples {
-  static let all: [(format: ManifestFormat, samples: [String])] = [
-    (.native, native), (.ndjson, ndjson), (.list, lists), (.checksums, checksums),
-    (.metalink, metalinks), (.sitemap, sitemaps), (.rss, feeds), (.atom, feeds),
-    (.json, lock(.json)), (.packageLock, lock(.packageLock)), (.pylock, lock(.pythonLock)),
-    (.pip, lock(.requirements)), (.goSum, lock(.goSums)),
-  ]
+  struct Row: Sendable, CustomTestStringConvertible {
+    var format: ManifestFormat?
+    /// Where it is no manifest by itself.
+    var part: ManifestPart.Kind?
+    var samples: [String]
+
+    var testDescription: String { format?.rawValue ?? "package index" }
+  }
+
+  static let all: [Row] =
+    [
+      (.native, native), (.ndjson, ndjson), (.list, lists), (.checksums, checksums),
+      (.metalink, metalinks), (.sitemap, sitemaps), (.rss, feeds), (.atom, feeds),
+      (.json, lock(.json)), (.packageLock, lock(.packageLock)), (.pylock, lock(.pythonLock)),
+      (.pip, lock(.requirements)), (.goSum, lock(.goSums)),
+    ].map { Row(format: $0, samples: $1) } + [
+      Row(part: .packageIndex(wish), samples: lock(.packageIndex))
+    ]
+
+  private static let wish = PackageWish(
+    project: "left",
+    version: "1.0",
+    digests: [ExpectedDigest(algorithm: .sha256, bytes: [UInt8](repeating: 0xAB, count: 32))]
+  )
 
   private static func lock(_ reader: LockReader) -> [String] {
     LockReader.seeds[reader] ?? []

@@ -1,4 +1,5 @@
 import PrefetchCore
+import PrefetchTestSupport
 import Testing
 
 @testable import PrefetchManifests
@@ -160,7 +161,7 @@ import Testing
 
   @Test(
     "One item more than a million is refused by its line",
-    .enabled(if: MutationTests.rounds >= 200_000)
+    .enabled(if: Campaign.isLong)
   )
   func million() {
     let bytes = Array(repeatElement(Array("/\n".utf8), count: 1_000_001).joined())
@@ -175,20 +176,17 @@ import Testing
     ) { try readBytes(bytes, source).get() }
   }
 
-  @Test("A million items are enough for one document")
+  @Test("A million items are enough for one document, and a gigabyte of URLs")
   func limit() {
-    var collector = EntryCollector(base: nil)
-    for _ in 0..<1_000_000 { collector.count() }
-    #expect(collector.isFull)
-    var found: Failure?
-    do throws(Failure) {
-      try collector.count(at: SourceLocation(file: "manifest", line: 7, column: 2))
-    } catch {
-      found = error
-    }
+    let words = "which is as many as are read"
+    #expect(ManifestBounds.surplus(items: 1_000_000, bytes: 1 << 30) == nil)
     #expect(
-      found?.message
-        == "line 7, column 2: it lists more than 1000000 items, which is as many as are read"
+      ManifestBounds.surplus(items: 1_000_001, bytes: 0)
+        == "it lists more than 1000000 items, \(words)"
+    )
+    #expect(
+      ManifestBounds.surplus(items: 1, bytes: 1 << 30 + 1)
+        == "its URLs, made whole, come to more than 1073741824 bytes"
     )
   }
 }

@@ -267,6 +267,10 @@ import Testing
       LockReader.requirements.read("a (==1.0) --hash=sha256:\(Self.sha256)").lines
         == "part https://pypi.org/simple/a/ a==1.0 sha256:\(Self.sha256)"
     )
+    #expect(
+      LockReader.requirements.read("-ihttps://i.example/x=y/\na==1 --hash=sha256:\(Self.sha256)")
+        .lines == "part https://i.example/x=y/a/ a==1 sha256:\(Self.sha256)"
+    )
   }
 
   @Test(

@@ -91,6 +91,16 @@ import Testing
     #expect(nested.parts.map(\.kind) == [.sitemap(level: 2)])
   }
 
+  @Test("A child that breaks a rule fails alone, also where it comes first")
+  func badChild() throws {
+    let text = "<sitemapindex><sitemap/><sitemap><loc>/s.xml</loc></sitemap></sitemapindex>"
+    let manifest = try readText(text).get()
+    #expect(manifest.parts.map(\.url.string) == ["https://cdn.example/s.xml"])
+    #expect(
+      manifest.refusals == [": manifest_invalid: line 1, column 15: `loc` is missing"]
+    )
+  }
+
   @Test("There is an end to indexes, downwards and sideways")
   func limits() throws {
     #expect(

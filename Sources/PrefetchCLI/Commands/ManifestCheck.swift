@@ -77,11 +77,14 @@ struct ManifestCheck {
 
   private struct Findings {
     var manifest: Result<Manifest, Failure>
+    /// What it was taken for.
+    var format: String?
     /// Nil where no key was given.
     var signature: Result<TrustedComment, Minisign.Fault>?
     var isUnsigned = false
 
     init(_ bytes: RawSpan, _ source: ManifestSource, _ signature: [UInt8]?, _ keys: [String]) {
+      format = ManifestReader.format(of: bytes, source: source)
       do throws(Failure) {
         manifest = .success(try ManifestReader.read(bytes, source: source))
       } catch {
@@ -104,6 +107,7 @@ struct ManifestCheck {
 
   private func conclude(_ findings: Findings) -> Int32 {
     var status = ExitStatus.ok
+    if let format = findings.format { context.console.print("format:    \(format)") }
     switch findings.manifest {
     case .success(let manifest):
       if !manifest.rejected.isEmpty { status = .config }

@@ -86,6 +86,8 @@ extension Dispatcher {
       name: document.url?.redacted ?? path ?? segments[document.segment].key.name,
       rules: declaration.manifestRules
     )
+    source.address = document.finalURL
+    source.maximumSize = request.policy.maximumManifestSize
     source.part = document.part?.kind
     if isToBeSigned(number) { source.proof = proof(of: document, path: path) }
     readingCount += 1
@@ -177,6 +179,11 @@ extension Dispatcher {
     if let part = documents[number].part, let objection = objection(to: manifest, part, number, now)
     {
       return fail(document: number, objection, now: now, into: &effects)
+    }
+    do throws(Failure) {
+      try segments[index].parts.add(manifest)
+    } catch {
+      return fail(document: number, error, now: now, into: &effects)
     }
     documents[number].manifest = manifest
     let isSigned = isToBeSigned(number)

@@ -51,12 +51,35 @@ struct DocumentWork: Sendable {
   }
 }
 
-/// How many further documents a segment's manifest named, and which.
+/// How many further documents a segment's manifest named, and which, and what all of them hold.
 struct PartCount: Sendable {
+  private static let maximumItems = 10_000_000
+  private static let maximumBytes: Int64 = 4 << 30
+
   private var pages = 0
   private var sitemaps = 0
   private var indexes = 0
   private var urls: Set<String> = []
+  private var items = 0
+  private var bytes: Int64 = 0
+
+  /// Takes account of what one of the documents holds.
+  mutating func add(_ manifest: Manifest) throws(Failure) {
+    items += manifest.itemCount
+    bytes = bytes.addingSaturated(manifest.documentBytes)
+    guard items <= Self.maximumItems else {
+      throw Failure(
+        .manifestInvalid,
+        "with it the documents of the manifest list more than \(Self.maximumItems) items together"
+      )
+    }
+    guard bytes <= Self.maximumBytes else {
+      throw Failure(
+        .tooLarge,
+        "with it the documents of the manifest have more than \(Self.maximumBytes) bytes together"
+      )
+    }
+  }
 
   /// Whether the part is to be fetched; nil where nobody would end with that.
   ///

@@ -114,10 +114,14 @@ package struct ManifestSource: Sendable {
   package var bytes: Bytes
   /// Nil for local files without a `base`: then only absolute URLs can be read.
   package var base: WebURL?
+  /// Where it came from in the end; nil for what is no server's.
+  package var address: WebURL?
   package var mime: String?
   /// For messages: the URL or path as the user knows it.
   package var name: String
   package var rules: ManifestRules
+  /// Of its bytes, also unpacked.
+  package var maximumSize: Int64 = 512 << 20
   /// Where it is no manifest by itself, but belongs to one.
   package var part: ManifestPart.Kind?
   /// What has to be proved before anything of it is read.

@@ -8,7 +8,8 @@ extension EntryTable {
       noteDuplicates(duplicates)
       return
     }
-    reserveCapacity(count + other.count)
+    // Room made to measure for each of a thousand parts would copy all of them a thousand times.
+    if other.count > count { reserveCapacity(count + other.count) }
     append(other, at: other.indices)
     noteDuplicates(other.duplicateCount)
   }

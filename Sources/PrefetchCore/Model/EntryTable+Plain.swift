@@ -59,7 +59,7 @@ extension EntryTable {
       guard WebURL.isCanonical(target: target) else { return nil }
       return Place(form: .whole, origin: origin, leading: 0, originLength: length)
     }
-    guard let folder, folder.bytes.count + url.byteCount <= Int(UInt16.max) else { return nil }
+    guard let folder, folder.bytes.count + url.byteCount <= WebURL.maximumLength else { return nil }
     let form: Place.Form
     if url.begins(with: UInt8(ascii: "/")) {
       let rest = url.extracting(1..<url.byteCount)

@@ -36,6 +36,8 @@ package struct EntryTable: Sendable {
   var origins = OriginTable()
   var index = KeyTable()
   private(set) var makeIdentifier: IdentifierMaker?
+  /// Of the entries that are kept whole.
+  private var specialByteCount = 0
   /// How often a URL was named again; the first mention counts.
   package private(set) var duplicateCount = 0
   /// Whether any entry asks something of the network, and what has to be known for it.
@@ -51,6 +53,9 @@ package struct EntryTable: Sendable {
   var candidate: [UInt8] = []
   var candidateLeading = 0
 
+  /// The bytes of all URLs, references made whole, and of what else the columns hold.
+  package var byteCount: Int { text.count + specialByteCount }
+
   package init(makeIdentifier: IdentifierMaker? = nil) {
     self.makeIdentifier = makeIdentifier
   }
@@ -60,9 +65,13 @@ package struct EntryTable: Sendable {
     for entry in entries { append(entry) }
   }
 
+  /// No text is made room for beyond this on the strength of a guess.
+  private static let maximumReserve = 256 << 20
+
   /// Makes room for so many entries in all, as long as those that are there.
   package mutating func reserveCapacity(_ count: Int) {
-    text.reserveCapacity(count * (text.count / Swift.max(1, rows.count) + 1))
+    let length = text.count / Swift.max(1, rows.count) + 1
+    text.reserveCapacity(Swift.min(count * length, Self.maximumReserve))
     rows.reserveCapacity(count)
     keys.reserveCapacity(count)
     if !digests.isEmpty { digests.reserveCapacity(count) }
@@ -75,6 +84,7 @@ package struct EntryTable: Sendable {
     let key = URLKey(entry.url.string)
     guard admit(key) else { return }
     special.append(entry)
+    specialByteCount += entry.urlByteCount
     if let network = entry.network {
       note(network)
     }

@@ -71,6 +71,13 @@ extension ManifestEntry {
   }
 }
 
+extension ManifestEntry {
+  /// The bytes of its URLs, which a long base makes much longer than what was written.
+  var urlByteCount: Int {
+    alternates.reduce(url.string.utf8.count) { $0 + $1.string.utf8.count }
+  }
+}
+
 extension ContentRecord {
   /// Takes over what the entry says about the item; that it has a revision is told only once the
   /// body is of that revision.
@@ -122,6 +129,8 @@ package struct Manifest: Hashable, Sendable {
   /// What relative references of its items mean, where it says so itself.
   package var base: WebURL?
   package var warnings: [Diagnostic]
+  /// How long the document is, packed where it is packed.
+  package var documentBytes: Int64 = 0
 
   package init(entries: EntryTable = EntryTable()) {
     self.entries = entries

@@ -57,7 +57,7 @@ package struct WebURL: Hashable, Sendable {
   /// The long way, for whatever may not be in its one spelling yet.
   init(repairing text: String) throws(Fault) {
     let trimmed = Self.trimmed(text)
-    guard trimmed.utf8.count <= Self.maximumLength else { throw .tooLong(trimmed.utf8.count) }
+    try Self.checkLength(trimmed)
     try Self.checkCharacters(trimmed)
     guard let colon = trimmed.firstIndex(of: ":"), Self.isScheme(trimmed[..<colon]) else {
       throw .notAbsolute
@@ -70,7 +70,7 @@ package struct WebURL: Hashable, Sendable {
     let authorityEnd = afterSlashes.firstIndex { "/?#".contains($0) } ?? afterSlashes.endIndex
     let (host, port) = try Self.parseAuthority(afterSlashes[..<authorityEnd])
     let (path, query) = Self.splitTarget(afterSlashes[authorityEnd...])
-    self.init(
+    try self.init(
       scheme: scheme,
       host: host,
       port: port ?? scheme.defaultPort,
@@ -85,7 +85,9 @@ package struct WebURL: Hashable, Sendable {
     if text.utf8.count <= Self.maximumLength, Self.isCanonical(relative: text) {
       let folder = string.utf8.prefix(originLength + path.utf8.count).lastIndex(of: 0x2F)
       guard let folder else { return self }
-      return WebURL(canonical: String(string[...folder]) + text, like: self)
+      let whole = String(string[...folder]) + text
+      try Self.checkLength(whole)
+      return WebURL(canonical: whole, like: self)
     }
     if let parts = CanonicalParts(of: text) { return WebURL(text, parts) }
     return try resolving(repairing: text)
@@ -94,7 +96,7 @@ package struct WebURL: Hashable, Sendable {
   /// The long way, for whatever may not be in its one spelling yet.
   func resolving(repairing reference: String) throws(Fault) -> WebURL {
     let trimmed = Self.trimmed(reference)
-    guard trimmed.utf8.count <= Self.maximumLength else { throw .tooLong(trimmed.utf8.count) }
+    try Self.checkLength(trimmed)
     try Self.checkCharacters(trimmed)
     if let colon = trimmed.firstIndex(of: ":"), Self.isScheme(trimmed[..<colon]) {
       return try WebURL(repairing: trimmed)
@@ -116,7 +118,7 @@ package struct WebURL: Hashable, Sendable {
       path = Self.withoutDotSegments(folder + referencePath)
       query = referenceQuery
     }
-    return WebURL(scheme: scheme, host: host, port: port, path: path, query: query)
+    return try WebURL(scheme: scheme, host: host, port: port, path: path, query: query)
   }
 
   private init(_ text: String, _ parts: CanonicalParts) {
@@ -159,7 +161,13 @@ package struct WebURL: Hashable, Sendable {
     string.utf8.count - path.utf8.count - (query.map { $0.utf8.count + 1 } ?? 0)
   }
 
-  private init(scheme: Scheme, host: String, port: Int, path: String, query: String?) {
+  private init(
+    scheme: Scheme,
+    host: String,
+    port: Int,
+    path: String,
+    query: String?
+  ) throws(Fault) {
     self.scheme = scheme
     self.host = host
     self.port = port
@@ -168,6 +176,12 @@ package struct WebURL: Hashable, Sendable {
     let suffix = query.map { "?\($0)" } ?? ""
     let authority = port == scheme.defaultPort ? host : "\(host):\(port)"
     string = "\(scheme.rawValue)://\(authority)\(path)\(suffix)"
+    try Self.checkLength(string)
+  }
+
+  /// What counts is what is asked for: escapes and the base of a reference make a text longer.
+  private static func checkLength(_ text: String) throws(Fault) {
+    guard text.utf8.count <= maximumLength else { throw .tooLong(text.utf8.count) }
   }
 
   package var origin: Origin {

@@ -82,6 +82,10 @@ final class XMLPlistReader: XMLSink {
     )
   }
 
+  func unknownEntity(_ name: String, at bytes: Range<Int>) {
+    fail(diagnostic(for: XMLFault(problem: .undefinedEntity, byte: bytes.lowerBound)))
+  }
+
   func startElement(_ name: String, _ attributes: [XMLAttribute], at bytes: Range<Int>) {
     let tag = place(bytes)
     attempt { () throws(Diagnostic) in try start(name, tag, end: bytes.upperBound) }

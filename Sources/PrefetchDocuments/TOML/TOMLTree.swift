@@ -17,8 +17,8 @@ struct TOMLTree {
     case scalar(Scalar, SourceLocation)
     case list([Value], SourceLocation)
     case table(Int)
-    /// `[[name]]`, each of them.
-    case tables([Int], SourceLocation)
+    /// `[[name]]`; into ``TOMLTree/lists``.
+    case tables(Int, SourceLocation)
     /// Between a key and its value.
     case missing
   }
@@ -50,6 +50,8 @@ struct TOMLTree {
   static let root = 0
 
   private var tables: [Table]
+  /// The tables of each list of them.
+  private var lists: [[Int]] = []
 
   init(source: String) {
     let start = SourceLocation(file: source, line: 1, column: 1)
@@ -68,16 +70,14 @@ struct TOMLTree {
     guard let last = path.last else { return table }
     guard let entry = entry(last, in: table) else {
       let new = addTable(.header, at: last.location)
-      append(last, isList ? .tables([new], last.location) : .table(new), to: table)
+      if isList { lists.append([new]) }
+      append(last, isList ? .tables(lists.count - 1, last.location) : .table(new), to: table)
       return new
     }
     switch tables[table].entries[entry].value {
-    case .tables(var all, let location) where isList:
+    case .tables(let list, _) where isList:
       let new = addTable(.header, at: last.location)
-      all.append(new)
-      // Let go of the list first, or a thousand tables are copied a thousand times.
-      tables[table].entries[entry].value = .missing
-      tables[table].entries[entry].value = .tables(all, location)
+      lists[list].append(new)
       return new
     case .table(let known) where !isList && tables[known].origin == .implied:
       tables[known].origin = .header
@@ -124,7 +124,7 @@ struct TOMLTree {
     }
     switch tables[table].entries[entry].value {
     case .table(let known) where tables[known].origin != .inline: return known
-    case .tables(let all, _): return all.last ?? table
+    case .tables(let list, _): return lists[list].last ?? table
     case .scalar, .list, .table, .missing:
       throw closed(key, first: tables[table].entries[entry].key)
     }
@@ -182,9 +182,9 @@ extension TOMLTree {
       try builder.open(.sequence, at: location)
       for value in values { try emit(value, into: &builder) }
       try builder.close()
-    case .tables(let all, let location):
+    case .tables(let list, let location):
       try builder.open(.sequence, at: location)
-      for table in all { try emit(table, into: &builder) }
+      for table in lists[list] { try emit(table, into: &builder) }
       try builder.close()
     case .missing: break
     }

@@ -7,6 +7,8 @@ protocol XMLSink: AnyObject {
   func startElement(_ name: String, _ attributes: [XMLAttribute], at bytes: Range<Int>)
   func endElement(at bytes: Range<Int>)
   func characters(_ text: [UInt8], at bytes: Range<Int>)
+  /// A reference to what only a document type of elsewhere could declare.
+  func unknownEntity(_ name: String, at bytes: Range<Int>)
 }
 
 /// A name and what it is set to, references resolved.
@@ -37,6 +39,7 @@ final class XMLParser {
     unsafe XML_SetEntityDeclHandler(parser, receiveEntityDeclaration)
     unsafe XML_SetElementHandler(parser, receiveStart, receiveEnd)
     unsafe XML_SetCharacterDataHandler(parser, receiveCharacters)
+    unsafe XML_SetSkippedEntityHandler(parser, receiveSkippedEntity)
   }
 
   deinit {
@@ -102,6 +105,12 @@ final class XMLParser {
   fileprivate func entityDeclaration() {
     guard !isStopped else { return }
     sink.entityDeclaration(at: currentBytes)
+  }
+
+  fileprivate func skippedEntity(_ name: String) {
+    flush()
+    guard !isStopped else { return }
+    sink.unknownEntity(name, at: currentBytes)
   }
 
   fileprivate func start(_ name: String, _ attributes: [XMLAttribute]) {
@@ -178,6 +187,15 @@ private func pairs(
 
 private func receiveEnd(_ data: UnsafeMutableRawPointer?, _ name: UnsafePointer<XML_Char>?) {
   unsafe receiver(data)?.end()
+}
+
+private func receiveSkippedEntity(
+  _ data: UnsafeMutableRawPointer?,
+  _ name: UnsafePointer<XML_Char>?,
+  _ isParameterEntity: CInt
+) {
+  guard let name = unsafe name, isParameterEntity == 0 else { return }
+  unsafe receiver(data)?.skippedEntity(String(cString: name))
 }
 
 private func receiveCharacters(

@@ -166,6 +166,11 @@ private final class XMLRecordSink: XMLSink {
     open[open.count - 1].text += String(decoding: text, as: UTF8.self)
   }
 
+  /// It stays as it is written: without it a URL would silently be another one.
+  func unknownEntity(_ name: String, at bytes: Range<Int>) {
+    characters(Array("&\(name);".utf8), at: bytes)
+  }
+
   private func fail(_ message: String, at bytes: Range<Int>) {
     fault = fault ?? XMLReadingFault(message: message, byte: bytes.lowerBound)
     parser?.stop()

@@ -7,12 +7,6 @@ enum GenericJSON {
   static func read(_ bytes: RawSpan, source: ManifestSource) throws(Failure) -> Manifest {
     let root = try NativeManifest.parse(unsafe bytes.withUnsafeBytes { unsafe Array($0) })
     let items = try items(of: root, rules: source.rules)
-    guard items.nodes.count <= NativeManifest.maximumItems else {
-      throw NativeManifest.invalid(
-        "it lists \(items.nodes.count) items; at most \(NativeManifest.maximumItems) are read",
-        at: root.location
-      )
-    }
     var reader = GenericItemReader(source: source, shape: items.shape)
     for item in items.nodes { try reader.read(item) }
     return try reader.finished()

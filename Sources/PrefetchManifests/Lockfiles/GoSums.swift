@@ -46,7 +46,10 @@ private struct GoSumReader {
       return draft.leaveOut("sums that are no `h1:`")
     }
     guard let bytes = Base64.decode(words[2].dropFirst(3)), bytes.count == 32 else {
-      throw line.invalid("`\(words[2])` is no sum: `h1:` and 44 characters of base64", word: 3)
+      throw line.invalid(
+        "`\(words[2].prefix(80))` is no sum: `h1:` and 44 characters of base64",
+        word: 3
+      )
     }
     let file = File(
       line: line,
@@ -57,11 +60,14 @@ private struct GoSumReader {
     let key = "\(file.name) \(file.version)\(file.suffix)"
     let place = places[key] ?? files.count
     if place == files.count {
+      if let surplus = ManifestBounds.surplus(items: files.count + 1, bytes: 0) {
+        throw line.invalid(surplus)
+      }
       places[key] = place
       files.append(file)
     }
     let digest = ExpectedDigest(algorithm: isGoMod ? .goMod : .goZip, bytes: bytes)
-    if !files[place].digests.contains(digest) { files[place].digests.append(digest) }
+    files[place].digests.take(digest)
   }
 
   consuming func finished() throws(Failure) -> Manifest {

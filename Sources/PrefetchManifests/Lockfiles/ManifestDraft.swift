@@ -3,11 +3,13 @@ internal import PrefetchDocuments
 
 /// A manifest while its entries are gathered from a lock file or an index.
 struct ManifestDraft {
-  private(set) var manifest = Manifest(entries: EntryTable())
-  private var identifiers = IdentifierSet()
+  private var collector = EntryCollector(base: nil)
   /// What was left out, in the order in which that was first met.
   private var leftOut: [(reason: LeftOut, count: Int)] = []
-  private var parts: Set<ManifestPart> = []
+  private var parts: [ManifestPart] = []
+  private var knownParts: Set<ManifestPart> = []
+  /// Why not all of it could be gathered.
+  private var surplus: String?
 
   /// Why something in a lock file is nothing to fetch.
   struct LeftOut: Hashable {
@@ -19,23 +21,27 @@ struct ManifestDraft {
 
   /// Adds an entry; a name that another one has already is replaced by one made of the URL.
   mutating func add(_ entry: ManifestEntry, named name: String? = nil) {
+    guard hasRoom() else { return }
     var entry = entry
-    if let name, !name.isEmpty, identifiers.insert(name, of: entry.provider) {
-      entry.id = name
-    } else {
-      entry.id = ItemIdentifier.make(for: entry.url)
-      entry.isIdentifierMade = true
-    }
-    manifest.entries.append(entry)
+    if let name, !name.isEmpty, collector.admits(id: name) { entry.id = name }
+    collector.add(entry)
   }
 
   mutating func add(_ part: ManifestPart) {
-    guard parts.insert(part).inserted else { return }
-    manifest.parts.append(part)
+    guard hasRoom(), knownParts.insert(part).inserted else { return }
+    parts.append(part)
   }
 
   mutating func reject(_ url: String, id: String? = nil, _ failure: Failure) {
-    manifest.rejected.append(RejectedEntry(url: url, id: id, failure: failure))
+    guard hasRoom() else { return }
+    collector.refuse(RejectedEntry(url: url, id: id, failure: failure))
+  }
+
+  /// For one more; once there is none, nothing more is gathered, and the whole fails in the end.
+  private mutating func hasRoom() -> Bool {
+    surplus = surplus ?? collector.surplus
+    collector.count()
+    return surplus == nil
   }
 
   mutating func leaveOut(_ what: String, isMissed: Bool = true) {
@@ -49,19 +55,13 @@ struct ManifestDraft {
 
   mutating func warn(_ message: String, at location: SourceLocation? = nil) {
     let place = location.map { "line \($0.line): " } ?? ""
-    manifest.warnings.append(
-      Diagnostic("manifest.ignored", place + message, severity: .warning)
-    )
+    collector.warn("manifest.ignored", place + message)
   }
 
   /// Fails where nothing of it can be used and the document itself is to blame.
   consuming func finished() throws(Failure) -> Manifest {
-    let isUseless = manifest.entries.isEmpty && manifest.parts.isEmpty
-    if isUseless,
-      let first = manifest.rejected.first(where: { $0.failure.code == .manifestInvalid })
-    {
-      throw first.failure
-    }
+    if let surplus { throw Failure(.manifestInvalid, surplus) }
+    var manifest = try collector.manifest(parts: parts)
     for (reason, count) in leftOut {
       manifest.warnings.append(
         Diagnostic(

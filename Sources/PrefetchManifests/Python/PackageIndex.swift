@@ -29,8 +29,9 @@ enum PackageIndex {
     _ platforms: PlatformFilter,
     draft: inout ManifestDraft
   ) throws(Failure) -> [PythonFile] {
+    let wanted = Set(wish.digests)
     let admitted = files.compactMap { file -> PythonFile? in
-      let shared = file.digests.filter { wish.digests.contains($0) }
+      let shared = file.digests.filter { wanted.contains($0) }
       // Its name is what pip goes by, so it must be one of this project.
       guard !shared.isEmpty, WheelName(file.name).map({ $0.project == wish.project }) ?? true
       else { return nil }
@@ -139,6 +140,8 @@ struct PackageListing {
       case .text(let text):
         guard let attributes = anchor else { continue }
         anchor = nil
+        let surplus = ManifestBounds.surplus(items: files.count + rejected.count + 1, bytes: 0)
+        if let surplus { throw Failure(.manifestInvalid, surplus) }
         add(attributes, text: text, base: base)
       case .tag: continue
       }

@@ -45,7 +45,7 @@ enum LockDocument {
     var limits = DocumentReader.Limits()
     limits.bytes = .max
     limits.depth = NativeManifest.maximumDepth
-    limits.nodes = maximumNodes
+    limits.nodes = NativeManifest.maximumNodes
     let content = unsafe bytes.withUnsafeBytes { unsafe Array($0) }
     let reading = DocumentReader.read(content, source: "manifest", syntax: .toml, limits: limits)
     if let problem = reading.diagnostics.first(where: { $0.severity == .error }) {
@@ -54,9 +54,6 @@ enum LockDocument {
     guard let root = reading.node else { throw Failure(.manifestInvalid, "it is empty") }
     return root
   }
-
-  /// A package has some ten values, and no project ten million of them.
-  private static let maximumNodes = 10_000_000
 }
 
 private struct PythonLockReader {

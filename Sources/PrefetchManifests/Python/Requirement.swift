@@ -45,7 +45,8 @@ struct Requirement {
       guard let own = fragmentDigests(reference.url) else {
         return complaint("the digest behind `#` in its URL is malformed")
       }
-      digests += own.filter { !digests.contains($0) }
+      let known = Set(digests)
+      digests += own.filter { !known.contains($0) }
       return .success(
         Self(subject: subject, place: .file(url), marker: reference.marker, digests: digests)
       )

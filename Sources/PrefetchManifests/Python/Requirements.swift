@@ -7,31 +7,39 @@ enum Requirements {
       rules: source.rules,
       platforms: try PlatformFilter(source.rules)
     )
-    for line in try logicalLines(bytes) { try reader.read(line) }
+    for line in LogicalLines(try LockLines(bytes)) { try reader.read(line) }
     return try reader.finished()
   }
+}
 
-  /// Lines joined where a backslash ends them, without comments and blanks around them; each has the
-  /// number of its first.
-  private static func logicalLines(_ bytes: RawSpan) throws(Failure) -> [LockLines.Line] {
-    var lines: [LockLines.Line] = []
+/// Lines joined where a backslash ends them, without comments and those that say nothing; each has
+/// the number of its first.
+private struct LogicalLines: Sequence, IteratorProtocol {
+  private var lines: LockLines
+
+  init(_ lines: LockLines) {
+    self.lines = lines
+  }
+
+  mutating func next() -> LockLines.Line? {
+    while var line = joined() {
+      line.text = Self.withoutComment(line.text)
+      if !line.text.allSatisfy(\.isWhitespace) { return line }
+    }
+    return nil
+  }
+
+  private mutating func joined() -> LockLines.Line? {
     var open: LockLines.Line?
-    for line in try LockLines(bytes) {
+    while let line = lines.next() {
       let isComment = line.text.drop(while: \.isWhitespace).first == "#"
       let goesOn = !isComment && line.text.hasSuffix("\\")
       let text = goesOn ? line.text.dropLast() : line.text[...]
       if open == nil { open = LockLines.Line(number: line.number, text: "") }
       open?.text += isComment ? " \(text)" : String(text)
-      guard !goesOn, let whole = open else { continue }
-      lines.append(whole)
-      open = nil
+      if !goesOn { break }
     }
-    if let open { lines.append(open) }
-    return lines.compactMap { line in
-      let text = withoutComment(line.text)
-      return text.allSatisfy(\.isWhitespace)
-        ? nil : LockLines.Line(number: line.number, text: text)
-    }
+    return open
   }
 
   /// A `#` begins a comment only after a blank, since URLs have some of their own.
@@ -77,7 +85,7 @@ private struct RequirementsReader {
     switch name {
     case "-r", "--requirement":
       throw line.invalid(
-        "`\(text)` names another file; put all requirements into one, "
+        "`\(text.prefix(80))` names another file; put all requirements into one, "
           + "or make a segment of each file"
       )
     case "-i", "--index-url": try setIndex(String(value), line)
@@ -88,10 +96,9 @@ private struct RequirementsReader {
       break
     case _ where name.hasPrefix("-r") || name.hasPrefix("-i"):
       // Short options may stand right before their values.
-      let rest = name.dropFirst(2)
-      try readOption("\(name.prefix(2)) \(rest)", line)
+      try readOption("\(text.prefix(2)) \(text.dropFirst(2))", line)
     default:
-      draft.warn("`\(name)` is passed over", at: line.location)
+      draft.warn("`\(name.prefix(80))` is passed over", at: line.location)
     }
   }
 

@@ -1,0 +1,19 @@
+internal import PrefetchCore
+
+/// The items of a document that break a rule.
+struct Refusals {
+  private(set) var entries: [RejectedEntry] = []
+  private(set) var byteCount = 0
+
+  mutating func add(_ entry: RejectedEntry) {
+    var entry = entry
+    if entry.url.utf8.count > WebURL.maximumLength { entry.url = entry.url.prefix(256) + "…" }
+    byteCount += entry.url.utf8.count + entry.failure.message.utf8.count
+    entries.append(entry)
+  }
+
+  /// What the document itself is to blame for, if it is.
+  var blame: Failure? {
+    entries.first { $0.failure.code == .manifestInvalid }?.failure
+  }
+}

@@ -1,0 +1,35 @@
+import Testing
+
+@testable import PrefetchCore
+
+@Suite("The documents of one manifest")
+struct PartCountTests {
+  private static func manifest(items: Int = 0, bytes: Int64 = 0) -> Manifest {
+    var manifest = Manifest()
+    manifest.entries.noteDuplicates(items)
+    manifest.documentBytes = bytes
+    return manifest
+  }
+
+  @Test("may list ten million items together, and have four gigabytes")
+  func bounds() throws {
+    var count = PartCount()
+    try count.add(Self.manifest(items: 9_999_999, bytes: 1 << 32))
+    try count.add(Self.manifest(items: 1))
+    #expect(
+      throws: Failure(
+        .manifestInvalid,
+        "with it the documents of the manifest list more than 10000000 items together"
+      )
+    ) { try count.add(Self.manifest(items: 1)) }
+    var bytes = PartCount()
+    try bytes.add(Self.manifest(bytes: 1 << 32))
+    #expect(
+      throws: Failure(
+        .tooLarge,
+        "with it the documents of the manifest have more than 4294967296 bytes together"
+      )
+    ) { try bytes.add(Self.manifest(bytes: 1)) }
+    #expect(throws: Failure.self) { try bytes.add(Self.manifest(bytes: .max)) }
+  }
+}
