@@ -47,6 +47,7 @@ package enum TerminalPassword {
   private static func line(from terminal: borrowing FileDescriptor) -> [UInt8]? {
     var line: [UInt8] = []
     while line.count < 4096 {
+      guard isReadable(terminal) else { return nil }
       var byte: UInt8 = 0
       let count = unsafe read(terminal.number, &byte, 1)
       guard count == 1 else { return nil }
@@ -54,5 +55,16 @@ package enum TerminalPassword {
       line.append(byte)
     }
     return line
+  }
+
+  /// Looks up now and then: a signal that came just before the wait would not end it.
+  private static func isReadable(_ terminal: borrowing FileDescriptor) -> Bool {
+    var question = pollfd(fd: terminal.number, events: Int16(POLLIN), revents: 0)
+    while StopSignals.pending == nil {
+      let answers = unsafe poll(&question, 1, 200)
+      if answers > 0 { return true }
+      guard answers == 0 || errno == EINTR else { return false }
+    }
+    return false
   }
 }
