@@ -23,6 +23,22 @@ import Testing
     #expect(try base.resolving(reference).string == "http://a.example\(target)")
   }
 
+  @Test(
+    "A combining accent behind a mark of a URL hides the mark from nobody",
+    arguments: [
+      ("g#\u{301}s", "/b/c/g"), ("g?\u{301}y", "/b/c/g?%CC%81y"), ("/\u{301}", "/%CC%81"),
+      ("x/../\u{301}y", "/b/c/%CC%81y"), ("/..\u{301}/y", "/..%CC%81/y"),
+      ("//a.example/\u{301}", "/%CC%81"), ("http://a.example#\u{301}", "/"),
+      ("http://a.example/x/..?\u{301}", "/?%CC%81"),
+    ]
+  )
+  func accents(reference: String, target: String) throws {
+    let base = try WebURL("http://a.example/b/c/d;p?q")
+    #expect(try base.resolving(reference).string == "http://a.example\(target)")
+    #expect(throws: WebURL.Fault.userInformation) { try WebURL("https://u@\u{301}h.example/") }
+    #expect(throws: WebURL.Fault.missingHost) { try WebURL("https:\u{301}//h.example/") }
+  }
+
   @Test("A reference may bring a host or a whole URL of its own")
   func absoluteReferences() throws {
     let base = try WebURL("https://a.example/b")

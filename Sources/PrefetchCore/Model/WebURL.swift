@@ -59,15 +59,15 @@ package struct WebURL: Hashable, Sendable {
     let trimmed = Self.trimmed(text)
     try Self.checkLength(trimmed)
     try Self.checkCharacters(trimmed)
-    guard let colon = trimmed.firstIndex(of: ":"), Self.isScheme(trimmed[..<colon]) else {
-      throw .notAbsolute
-    }
+    guard let colon = trimmed.utf8.firstIndex(of: Self.colon), Self.isScheme(trimmed[..<colon])
+    else { throw .notAbsolute }
     let schemeName = trimmed[..<colon].lowercased()
     guard let scheme = Scheme(rawValue: schemeName) else { throw .unsupportedScheme(schemeName) }
-    let rest = trimmed[trimmed.index(after: colon)...]
-    guard rest.hasPrefix("//") else { throw .missingHost }
-    let afterSlashes = rest.dropFirst(2)
-    let authorityEnd = afterSlashes.firstIndex { "/?#".contains($0) } ?? afterSlashes.endIndex
+    let rest = trimmed[trimmed.utf8.index(after: colon)...]
+    guard rest.utf8.starts(with: "//".utf8) else { throw .missingHost }
+    let afterSlashes = Substring(rest.utf8.dropFirst(2))
+    let authorityEnd =
+      afterSlashes.utf8.firstIndex { "/?#".utf8.contains($0) } ?? afterSlashes.endIndex
     let (host, port) = try Self.parseAuthority(afterSlashes[..<authorityEnd])
     let (path, query) = Self.splitTarget(afterSlashes[authorityEnd...])
     try self.init(
@@ -98,10 +98,10 @@ package struct WebURL: Hashable, Sendable {
     let trimmed = Self.trimmed(reference)
     try Self.checkLength(trimmed)
     try Self.checkCharacters(trimmed)
-    if let colon = trimmed.firstIndex(of: ":"), Self.isScheme(trimmed[..<colon]) {
+    if let colon = trimmed.utf8.firstIndex(of: Self.colon), Self.isScheme(trimmed[..<colon]) {
       return try WebURL(repairing: trimmed)
     }
-    if trimmed.hasPrefix("//") {
+    if trimmed.utf8.starts(with: "//".utf8) {
       return try WebURL(repairing: "\(scheme.rawValue):\(trimmed)")
     }
     let (referencePath, referenceQuery) = Self.splitReference(trimmed)
@@ -205,6 +205,10 @@ package struct WebURL: Hashable, Sendable {
 // MARK: - Parsing
 
 extension WebURL {
+  // What divides a URL is looked for among bytes: to Swift, a mark of it and a combining accent behind
+  // it are one letter, which is no such mark.
+  private static let colon = UInt8(ascii: ":")
+
   private static func trimmed(_ text: some StringProtocol) -> String {
     let isBlank: (Unicode.Scalar) -> Bool = { $0 == " " || $0 == "\t" || $0 == "\n" || $0 == "\r" }
     let scalars = String(text).unicodeScalars
@@ -234,13 +238,16 @@ extension WebURL {
   private static func parseAuthority(
     _ authority: Substring
   ) throws(Fault) -> (host: String, port: Int?) {
-    guard !authority.contains("@") else { throw .userInformation }
+    let bytes = authority.utf8
+    guard !bytes.contains(UInt8(ascii: "@")) else { throw .userInformation }
     let hostEnd: Substring.Index
-    if authority.hasPrefix("[") {
-      guard let close = authority.firstIndex(of: "]") else { throw .invalidHost(String(authority)) }
-      hostEnd = authority.index(after: close)
+    if bytes.first == UInt8(ascii: "[") {
+      guard let close = bytes.firstIndex(of: UInt8(ascii: "]")) else {
+        throw .invalidHost(String(authority))
+      }
+      hostEnd = bytes.index(after: close)
     } else {
-      hostEnd = authority.firstIndex(of: ":") ?? authority.endIndex
+      hostEnd = bytes.firstIndex(of: colon) ?? authority.endIndex
     }
     let written = authority[..<hostEnd]
     guard !written.isEmpty else { throw .missingHost }
@@ -252,8 +259,8 @@ extension WebURL {
     try checkHost(host)
     let portText = authority[hostEnd...]
     guard !portText.isEmpty else { return (host, nil) }
-    guard portText.hasPrefix(":") else { throw .invalidHost(String(authority)) }
-    let digits = portText.dropFirst()
+    guard portText.utf8.first == colon else { throw .invalidHost(String(authority)) }
+    let digits = Substring(portText.utf8.dropFirst())
     guard !digits.isEmpty else { return (host, nil) }
     guard digits.utf8.allSatisfy(ASCII.isDigit), let port = Int(digits), (1...65535).contains(port)
     else {
@@ -290,9 +297,11 @@ extension WebURL {
   private static func splitReference(
     _ reference: some StringProtocol
   ) -> (path: String, query: String?) {
-    let target = reference.prefix { $0 != "#" }
-    guard let mark = target.firstIndex(of: "?") else { return (escaped(target), nil) }
-    return (escaped(target[..<mark]), escaped(target[target.index(after: mark)...]))
+    let target = Substring(Substring(reference).utf8.prefix { $0 != UInt8(ascii: "#") })
+    guard let mark = target.utf8.firstIndex(of: UInt8(ascii: "?")) else {
+      return (escaped(target), nil)
+    }
+    return (escaped(target[..<mark]), escaped(target[target.utf8.index(after: mark)...]))
   }
 
   /// Spaces, quotes, angle brackets and everything beyond ASCII as UTF-8 escapes.
