@@ -82,18 +82,24 @@ struct CommandSpec<Options: CommandOptions>: Sendable {
 
 /// Any command, whatever its options are.
 struct AnyCommand: Sendable {
-  var description: CommandDescription
+  let name: String
+  /// Without those that all commands have.
+  let ownOptions: [OptionDescription]
+  private let describe: @Sendable () -> CommandDescription
   var bind: @Sendable (ArgumentWords, [String: String]) -> Binding
 
   init<Options>(_ spec: CommandSpec<Options>) {
-    description = spec.description
+    name = spec.name
+    ownOptions = spec.options.map(\.description)
+    describe = { spec.description }
     bind = { words, environment in
       OptionBinder(spec: spec, words: words, environment: environment).bind()
     }
   }
 
-  var name: String {
-    description.name
+  /// Made anew each time: no start should pay for the pages of all commands.
+  var description: CommandDescription {
+    describe()
   }
 
   /// The first word of the name, which is all of it for most.

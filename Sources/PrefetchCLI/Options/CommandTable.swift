@@ -36,7 +36,7 @@ enum CommandTable {
   /// One entry per name, since an option has the same shape in every command.
   static let allOptions: [OptionDescription] = {
     var seen: Set<String> = []
-    return all.flatMap(\.description.options).filter { seen.insert($0.name).inserted }
+    return (sharedOptions + all.flatMap(\.ownOptions)).filter { seen.insert($0.name).inserted }
   }()
 
   static func command(named name: String) -> AnyCommand? {

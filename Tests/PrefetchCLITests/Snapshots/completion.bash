@@ -11,7 +11,7 @@ _prefetch() {
   while ((index < COMP_CWORD)); do
     word=${COMP_WORDS[index]}
     case $word in
-    --splay | -j | --jobs | --jobs-per-host | --deadline | --items | --report | --events | --accept | --allow | -c | --config | --set | --cache-dir | --state-dir | --manifests | --network | --color | --progress | --log-format | --log-file | --format | --max-age | --segment | --state | --type | --provider | --id | --url | --sort | --forget | -o | --output | --base-url | --rollback | --origin | --listen | --ready-fd | --for | --priority | --generated | --expires | --include | --exclude | --previous | --key | --password-file | --comment)
+    -c | --config | --set | --cache-dir | --state-dir | --manifests | --network | --color | --progress | --log-format | --log-file | --splay | -j | --jobs | --jobs-per-host | --deadline | --items | --report | --events | --accept | --allow | --format | --max-age | --segment | --state | --type | --provider | --id | --url | --sort | --forget | -o | --output | --base-url | --rollback | --origin | --listen | --ready-fd | --for | --priority | --generated | --expires | --include | --exclude | --previous | --key | --password-file | --comment)
       ((index += 1))
       if [[ ${COMP_WORDS[index]} == '=' ]]; then ((index += 1)); fi
       ;;
@@ -28,39 +28,6 @@ _prefetch() {
   done
   COMPREPLY=()
   case $previous in
-  --splay)
-    return
-    ;;
-  -j | --jobs)
-    return
-    ;;
-  --jobs-per-host)
-    return
-    ;;
-  --deadline)
-    return
-    ;;
-  --items)
-    mapfile -t COMPREPLY < <(compgen -W 'changed all' -- "$current")
-    return
-    ;;
-  --report)
-    mapfile -t COMPREPLY < <(compgen -W 'text= json= ndjson= md= junit= prometheus= html=' -- "$current")
-    return
-    ;;
-  --events)
-    compopt -o filenames
-    mapfile -t COMPREPLY < <(compgen -f -- "$current")
-    return
-    ;;
-  --accept)
-    mapfile -t COMPREPLY < <(compgen -W 'incomplete nothing unavailable deferred' -- "$current")
-    return
-    ;;
-  --allow)
-    mapfile -t COMPREPLY < <(compgen -W 'mass-removal rollback' -- "$current")
-    return
-    ;;
   -c | --config)
     compopt -o filenames
     mapfile -t COMPREPLY < <(compgen -f -- "$current")
@@ -101,6 +68,39 @@ _prefetch() {
   --log-file)
     compopt -o filenames
     mapfile -t COMPREPLY < <(compgen -f -- "$current")
+    return
+    ;;
+  --splay)
+    return
+    ;;
+  -j | --jobs)
+    return
+    ;;
+  --jobs-per-host)
+    return
+    ;;
+  --deadline)
+    return
+    ;;
+  --items)
+    mapfile -t COMPREPLY < <(compgen -W 'changed all' -- "$current")
+    return
+    ;;
+  --report)
+    mapfile -t COMPREPLY < <(compgen -W 'text= json= ndjson= md= junit= prometheus= html=' -- "$current")
+    return
+    ;;
+  --events)
+    compopt -o filenames
+    mapfile -t COMPREPLY < <(compgen -f -- "$current")
+    return
+    ;;
+  --accept)
+    mapfile -t COMPREPLY < <(compgen -W 'incomplete nothing unavailable deferred' -- "$current")
+    return
+    ;;
+  --allow)
+    mapfile -t COMPREPLY < <(compgen -W 'mass-removal rollback' -- "$current")
     return
     ;;
   --format)
