@@ -179,7 +179,11 @@ final class WireExchange {
     try checkSize()
     try checkEnd(of: head)
     let body = try openSink(for: head).finish()
-    return TransferResponse(status: head.status, headers: head.headers, body: body)
+    return TransferResponse(
+      status: head.status,
+      headers: use.wholeHead ?? head.headers,
+      body: body
+    )
   }
 
   private func checkEnd(of head: ResponseHead) throws(Failure) {
