@@ -164,6 +164,7 @@ extension Dispatcher {
       if let known { noteShared(index, Int(known.segment)) }
       if let known, shares(step, of: index, with: known, now: now, into: &effects) { return }
     }
+    if belongsElsewhere(step, of: index, into: &effects) { return }
     if halt == nil, step.decision != .keep, step.decision != .describe || request.mode == .run,
       request.mode != .plan || needsProbe(step, of: index)
     {
@@ -236,8 +237,11 @@ extension Dispatcher {
     let slot = activate(item)
     switch step.decision {
     case .keep, .describe:
-      active[slot].result.outcome = .unchanged
-      active[slot].result.source = .cache
+      active[slot].result.outcome = step.reason == .staleOffline ? .stale : .unchanged
+      active[slot].result.source = step.reason == .staleOffline ? .stale : .cache
+      if step.reason == .staleOffline, let row = row(of: step) {
+        active[slot].result.confirmedAt = row.answeredAt
+      }
       if request.mode == .run, !step.isHeld, let row = step.position {
         batch.join(
           segments[index].key,
@@ -282,7 +286,7 @@ extension Dispatcher {
       id: entry.id ?? "",
       segments: segments[index].names,
       state: row?.state ?? .pending,
-      action: work.step.decision.action,
+      action: work.step.action,
       reason: work.step.reason.text
     )
     result.provider = entry.provider
