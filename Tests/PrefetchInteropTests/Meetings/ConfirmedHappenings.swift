@@ -27,7 +27,7 @@ extension Happening {
   static let news = confirmed(
     "a 304 with a new lifetime",
     .page("one", tag: "\"1\"", "Cache-Control: max-age=0", "X-News: none"),
-    { $0.confirming = ["ETag: \"1\"", hour, "X-News: some"] },
+    { $0.lines = [hour, "X-News: some"] },
     then: newsByTag,
     last: kept
   ).with { $0.headers = ["X-News": "some", "Cache-Control": "max-age=3600"] }
@@ -35,7 +35,7 @@ extension Happening {
   static let newsByDate = confirmed(
     "a 304 with a new lifetime, to a date",
     .page("one", date: Reply.longAgo, "Cache-Control: max-age=0", "X-News: none"),
-    { $0.confirming = [hour, "X-News: some"] },
+    { $0.lines = [hour, "X-News: some"] },
     then: Visit("headers 0 one", "GET /item 304 since long ago"),
     last: kept
   )

@@ -15,7 +15,7 @@ extension Happening {
       arrival: Visit("added 0 one", "GET /item 200"),
       then: visit,
       last: visit
-    ).declared(segment: ttl.map { "ttl: \($0)" } ?? "")
+    ).declared(item: ttl.map { "ttl: \($0)" } ?? "")
   }
 
   static let unstated = lasting("no lifetime", asks: true)
@@ -81,7 +81,8 @@ extension Happening {
     visit: Visit("unchanged 0 one", "GET /item 304 if \"1\"")
   )
 
-  private static func lost(_ name: String, _ loss: Loss, lines: String..., last: Visit) -> Happening {
+  private static func lost(_ name: String, _ loss: Loss, lines: String..., last: Visit) -> Happening
+  {
     Happening(
       name,
       ["/item": Reply.page("one", tag: "\"1\"").with { $0.lines = lines }],

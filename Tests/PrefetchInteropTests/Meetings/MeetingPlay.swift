@@ -21,8 +21,7 @@ struct MeetingPlay {
 
   func play() throws {
     guard neighbour != .rivals else { return try playRivals() }
-    // What broke off may well be whole the next time, which no plan can know.
-    try ground.run(happening.arrival, hasSecond: !happening.arrival.hasFailed)
+    try ground.run(happening.arrival, hasSecond: false)
     let isPublished = neighbour == .publish || neighbour == .copies
     if isPublished, !happening.arrival.hasFailed { try ground.checkTree() }
     try ground.change()
@@ -38,6 +37,7 @@ struct MeetingPlay {
     case .getOffline: try playGetOffline()
     case .rivals: break
     }
+    if neighbour != .repair { try ground.checkStored(happening.last) }
     let verify = try home.run("verify")
     ground.expect(verify.status == 0, "\(verify)")
   }
@@ -132,7 +132,10 @@ struct MeetingPlay {
     let path = try home.run("path", ground.url)
     ground.expect(path.status == 4, "\(path)")
     try ground.run(happening.again)
-    if happening.again.body == body { try ground.run(happening.last) }
+    // Where a ttl kept what has changed since, another body came now.
+    var last = happening.last
+    last.body = happening.again.body
+    try ground.run(last)
   }
 
   private func playCollection() throws {
@@ -150,6 +153,7 @@ struct MeetingPlay {
   }
 
   private func collect(_ arguments: [String]) throws {
+    _ = ground.origin.takeLog()
     let collect = try home.start(["gc", "--json"] + arguments).finish()
     ground.expect(collect.status == 0, "\(collect)")
     ground.checkLog([])
@@ -188,6 +192,7 @@ struct MeetingPlay {
   }
 
   private func playGetOffline() throws {
+    _ = ground.origin.takeLog()
     let get = try home.run("get", "--offline", ground.url)
     ground.checkLog([])
     if happening.loss != .none {

@@ -29,7 +29,11 @@ extension Happening {
   static let movingRedirectWithTTL = moving("a redirect that moves on within a ttl", asks: false)
     .declared(segment: "ttl: 1d")
 
-  static let minuteHop = moving("a hop good for a minute", hop: "Cache-Control: max-age=60", asks: false)
+  static let minuteHop = moving(
+    "a hop good for a minute",
+    hop: "Cache-Control: max-age=60",
+    asks: false
+  )
 
   static let agedHop = moving(
     "a hop whose minute is over",

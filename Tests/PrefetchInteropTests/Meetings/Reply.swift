@@ -60,9 +60,18 @@ struct Reply: Sendable {
 
   /// Names that begin with `film` stand for bodies whose half is worth keeping.
   static func bytes(_ name: String) -> [UInt8] {
-    guard name.hasPrefix("film") else { return Array("body of \(name)\n".utf8) }
-    let line = Array("\(name) goes on and on, frame after frame\n".utf8)
-    return Array(repeatElement(line, count: 256 << 10).joined().prefix(256 << 10))
+    switch name {
+    case "film": film
+    case "film-two": otherFilm
+    default: Array("body of \(name)\n".utf8)
+    }
+  }
+
+  private static let film = frames("one frame after the other\n")
+  private static let otherFilm = frames("now with other actors\n")
+
+  private static func frames(_ line: String) -> [UInt8] {
+    Array(String(repeating: line, count: 12_000).utf8)
   }
 
   // MARK: Answering
@@ -124,7 +133,8 @@ struct Reply: Sendable {
   // MARK: Conditions
 
   private func isUnchanged(_ request: LoopbackRequest) -> Bool {
-    let (asked, since) = (request.bytes(of: "If-None-Match"), request.bytes(of: "If-Modified-Since"))
+    let asked = request.bytes(of: "If-None-Match")
+    let since = request.bytes(of: "If-Modified-Since")
     guard asked != nil || since != nil else { return false }
     if confirmsAnything { return true }
     if let asked { return tag.map { Self.opaque($0) == Self.opaque(asked) } ?? false }

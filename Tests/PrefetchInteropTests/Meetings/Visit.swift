@@ -1,7 +1,9 @@
 /// What must come of one run: how the item ends, what is stored then, and what the server has seen.
 struct Visit: Sendable {
-  /// An outcome, an error's code or the rule of a deferral. `kept` is an item that no server was
-  /// asked about, `refetched` one whose lost body came again.
+  /// An outcome, an error's code or the rule of a deferral.
+  ///
+  /// `kept` is an item that no server was asked about, `refetched` one whose lost body came again,
+  /// `settled` one that is as it was, its headers apart.
   var word: String
   var exit: Int32
   /// The name of the body that is stored afterwards; nil where nothing is.
