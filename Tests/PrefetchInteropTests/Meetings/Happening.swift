@@ -16,6 +16,8 @@ struct Happening: Sendable {
     case none
     case deleted
     case truncated
+    /// Other bytes of the same number, which only those notice who read them.
+    case damaged
   }
 
   var name: String

@@ -21,16 +21,27 @@ extension Happening {
   static let unstated = lasting("no lifetime", asks: true)
   static let granted = lasting("a ttl where no lifetime is stated", ttl: "1d", asks: false)
   static let capped = lasting(
-    "a ttl shorter than a stated lifetime",
-    ttl: "1h",
+    "a ttl of nothing under a stated year",
+    ttl: "0s",
     "Cache-Control: max-age=31536000",
-    "Age: 7200",
     asks: true
   )
   static let worthless = lasting(
     "max-age=0 within a ttl",
     ttl: "1d",
     "Cache-Control: max-age=0",
+    asks: true
+  )
+  static let doubted = lasting(
+    "no-cache within a ttl",
+    ttl: "1d",
+    "Cache-Control: no-cache",
+    asks: true
+  )
+  static let unkept = lasting(
+    "no-store within a ttl",
+    ttl: "1d",
+    "Cache-Control: no-store",
     asks: true
   )
   static let notStored = lasting(
@@ -108,6 +119,12 @@ extension Happening {
   static let truncatedFresh = lost(
     "a body cut on disk within its hour",
     .truncated,
+    lines: "Cache-Control: max-age=3600",
+    last: Visit("kept 0 one")
+  )
+  static let damagedFresh = lost(
+    "a body that was written over within its hour",
+    .damaged,
     lines: "Cache-Control: max-age=3600",
     last: Visit("kept 0 one")
   )

@@ -18,6 +18,8 @@ enum Neighbour: String, Sendable, CaseIterable {
   case collect
   /// `get` asks and brings what the run would.
   case get
+  /// A run that is told to fetch everything once more says so to every cache on the way.
+  case refetch
   /// Two segments name the URL, which is asked for once.
   case twoSegments = "two segments"
   /// Two segments name the URL and send different languages.

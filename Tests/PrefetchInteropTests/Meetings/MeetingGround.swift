@@ -38,7 +38,8 @@ final class MeetingGround {
     case .twoSegments: segments.append(["name: second", keys, declaration.segment])
     case .rivals:
       segments.append(["name: second", keys, "headers: { Accept-Language: de }"])
-    case .freshness, .explain, .plan, .repair, .collect, .get, .offline, .getOffline: break
+    case .freshness, .explain, .plan, .repair, .collect, .get, .refetch, .offline, .getOffline:
+      break
     }
     let lines = segments.map { segment in
       "  - " + segment.filter { !$0.isEmpty }.joined(separator: "\n    ")
@@ -63,6 +64,7 @@ final class MeetingGround {
     switch happening.loss {
     case .none: break
     case .deleted: try #require(unsafe unlink(object) == 0, name)
+    case .damaged: damage(happening.arrival.body ?? "")
     case .truncated: FileTree.write(Array(body.prefix(body.count / 2)), to: object)
     }
   }
@@ -103,7 +105,7 @@ final class MeetingGround {
     }
     checkStale(visit, run)
     checkBody(visit, items)
-    if hasSecond { try checkSecondPlan(report, arguments) }
+    if hasSecond { try checkSecondPlan(report, arguments.filter { $0 == "--offline" }) }
   }
 
   /// Content that is served although it lapsed is said in one line.

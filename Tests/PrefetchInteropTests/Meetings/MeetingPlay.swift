@@ -33,6 +33,7 @@ struct MeetingPlay {
     case .repair: try playRepair()
     case .collect: try playCollection()
     case .get: try playGet()
+    case .refetch: try playRefetch()
     case .offline: try playOffline()
     case .getOffline: try playGetOffline()
     case .rivals: break
@@ -177,6 +178,13 @@ struct MeetingPlay {
     ground.expect(get.output == String(decoding: body, as: UTF8.self), "\(get.output.prefix(80))")
   }
 
+  private func playRefetch() throws {
+    var visit = happening.again
+    visit.asks = visit.asks.map { "\($0) anew" }
+    try ground.run(visit, "--refetch")
+    try ground.run(happening.last)
+  }
+
   // MARK: Nobody is asked
 
   private func playOffline() throws {
@@ -193,18 +201,20 @@ struct MeetingPlay {
 
   private func playGetOffline() throws {
     _ = ground.origin.takeLog()
-    let get = try home.run("get", "--offline", ground.url)
+    let run = try home.run("get", "--offline", ground.url)
     ground.checkLog([])
     if happening.loss != .none {
-      ground.expect(get.status == 74, "\(get)")
-      ground.expect(get.output.isEmpty, "\(get)")
+      ground.expect(run.status == 74, "\(run)")
+      ground.expect(run.output.isEmpty, "\(run)")
     } else if offline.hasFailed {
-      ground.expect(get.status == 4, "\(get)")
+      ground.expect(run.status == 4, "\(run)")
     } else {
       let body = Reply.bytes(offline.body ?? "")
-      ground.expect(get.status == 0 && Array(get.output.utf8) == body, "\(get)")
+      ground.expect(run.status == 0 && Array(run.output.utf8) == body, "\(run)")
     }
-    try playOut()
+    guard happening.loss == .damaged else { return try playOut() }
+    try get(happening.then)
+    try ground.run(happening.last)
   }
 
   // MARK: Rivals

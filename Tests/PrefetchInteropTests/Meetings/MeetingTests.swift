@@ -8,7 +8,7 @@ struct MeetingTests {
   }
   fileprivate static let played = Mutex<Int>(0)
 
-  @Test("each does as if it were alone", .timeLimit(.minutes(1)), arguments: chosen)
+  @Test("each does as if it were alone", arguments: chosen)
   func play(_ meeting: Meeting) throws {
     Self.played.withLock { $0 += 1 }
     try MeetingPlay(meeting).play()

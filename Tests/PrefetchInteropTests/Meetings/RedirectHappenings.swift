@@ -58,6 +58,16 @@ extension Happening {
     again: Visit("refetched 0 one", "GET /x 302", "GET /v1 200")
   )
 
+  static let foreignPlace = Happening(
+    "a redirect to a name in Latin-1",
+    path: "/x",
+    ["/x": .redirect(to: "/caf\u{E9}"), "/caf%E9": version("one", 1)],
+    arrival: Visit("added 0 one", "GET /x 302", "GET /caf%E9 200"),
+    then: Visit("unchanged 0 one", "GET /x 302", "GET /caf%E9 304 if \"1\""),
+    last: Visit("unchanged 0 one", "GET /x 302", "GET /caf%E9 304 if \"1\""),
+    again: Visit("refetched 0 one", "GET /x 302", "GET /caf%E9 200")
+  )
+
   static let assuredHop = Happening(
     "a redirect that learns how long it holds",
     path: "/x",
