@@ -5,7 +5,7 @@ package final class FakeTransport: Transport {
   package enum Answer: Sendable {
     case response(status: Int, headers: [HeaderField], body: [UInt8])
     case failure(Failure)
-    /// A 200 whose body breaks off after these bytes.
+    /// A 200, or with a Content-Range a 206, whose body breaks off after these bytes.
     case broken(headers: [HeaderField], body: [UInt8], Failure)
     /// Never ends unless cancelled.
     case never
@@ -162,10 +162,12 @@ package final class FakeTransport: Transport {
     _ failure: Failure
   ) -> TransferResult {
     var result = TransferResult(.failure(failure), figures: TransferFigures())
-    guard let key = request.partialKey, let validator = ResumeRule.validator(headers) else {
-      return result
-    }
-    let part = PartialBody(source: request.url.string, validator: validator, offset: 0)
+    let continued = headers.has("Content-Range") ? request.continuedPart : nil
+    guard let key = request.partialKey,
+      let validator = continued?.validator ?? ResumeRule.validator(headers)
+    else { return result }
+    let begun = PartialBody(source: request.url.string, validator: validator, offset: 0)
+    let part = continued ?? begun
     do throws(Failure) {
       let plan = BodyPlan(algorithms: request.algorithms, partialKey: key, partial: part)
       let sink = try staging.beginBody(plan)

@@ -1,0 +1,184 @@
+/// Follows a night's requests for one URL beside the model, and says which of them was wrong.
+struct NightWitness {
+  struct Objection: Error {
+    var sentence: String
+
+    init(_ sentence: String) {
+      self.sentence = sentence
+    }
+  }
+
+  /// A body that broke off.
+  private struct Part {
+    var url: String
+    var head: NightHead
+    var selectors: [CacheModel.Selector]
+  }
+
+  /// One night's question.
+  private struct Question {
+    var headers: CacheModel.Headers
+    /// Where the next request has to go.
+    var next: String
+    /// When each answer that leads to the body ends to be fresh.
+    var ends: [Int64] = []
+    var hops: [CacheModel.Selector] = []
+    /// Whether a 304 was for something else.
+    var isRefused = false
+    var isDone = false
+  }
+
+  var model: CacheModel
+  private var part: Part?
+  /// Of the last night.
+  private(set) var hasFailed = false
+  private(set) var hasRefused = false
+
+  init(_ model: CacheModel) {
+    self.model = model
+  }
+
+  /// `headers` are what the declaration adds for its own server.
+  mutating func follow(
+    _ night: [NightAnswer],
+    headers: CacheModel.Headers,
+    at now: Int64
+  ) throws(Objection) {
+    (hasFailed, hasRefused) = (false, false)
+    guard let reason = model.question(headers, at: now) else {
+      guard night.isEmpty else {
+        throw Objection("asked, though fresh until \(model.stored?.end ?? 0)")
+      }
+      return
+    }
+    guard !night.isEmpty else { throw Objection("not asked: \(reason)") }
+    var question = Question(headers: headers, next: model.url)
+    for answer in night {
+      guard !question.isDone else { throw Objection("asked again after the answer") }
+      // A try after a broken body may begin at the declared URL again.
+      guard answer.url == question.next || answer.url == model.url else {
+        throw Objection("not at \(question.next)")
+      }
+      if answer.url == model.url { (question.ends, question.hops) = ([], []) }
+      try check(answer, of: question)
+      try take(answer, into: &question)
+    }
+    (hasFailed, hasRefused) = (!question.isDone, question.isRefused)
+    guard question.isDone || night.last?.isCut == true else {
+      throw Objection("given up without need")
+    }
+  }
+
+  // MARK: Requests
+
+  private func check(_ answer: NightAnswer, of question: Question) throws(Objection) {
+    if question.isRefused, answer.sent["Cache-Control"] != "no-cache" {
+      throw Objection("the second asking does not say no-cache")
+    }
+    var (tags, date): ([String], String?) = ([], nil)
+    if model.stored?.url == answer.url, !question.isRefused {
+      (tags, date) = model.conditions(question.headers)
+    }
+    // Where only a redirect was another's, not to send a date is no more than caution.
+    let isOptional = !model.selects(model.stored?.hopSelectors ?? [], question.headers)
+    let tag = answer.sent["If-None-Match"]
+    guard tag.map(tags.contains) ?? (tags.isEmpty || isOptional) else {
+      throw Objection("If-None-Match is `\(tag ?? "none")`, not one of \(tags)")
+    }
+    let since = answer.sent["If-Modified-Since"]
+    guard since == date || since == nil && isOptional else {
+      throw Objection("If-Modified-Since is `\(since ?? "none")`, not `\(date ?? "none")`")
+    }
+    guard let condition = answer.sent["If-Range"] else { return }
+    guard let part, part.url == answer.url else { throw Objection("If-Range for no part") }
+    let isDate = condition == part.head["Last-Modified"]
+    guard
+      isDate && model.selects(part.selectors, question.headers) || condition == part.head["ETag"]
+    else { throw Objection("If-Range is `\(condition)`, which is not of this part") }
+  }
+
+  // MARK: Answers
+
+  private mutating func take(_ answer: NightAnswer, into question: inout Question) throws(Objection)
+  {
+    if let target = answer.target {
+      question.next = target
+      question.ends.append(model.end(of: answer.head, answer))
+      question.hops += Self.selectors(of: answer, answer.head)
+      return
+    }
+    question.next = answer.url
+    switch answer.status {
+    case 304:
+      if model.refuses(answer.head) {
+        question.isRefused = true
+      } else {
+        confirm(answer, &question)
+      }
+    case 200, 206:
+      try takeBody(answer, &question)
+    default:
+      throw Objection("a \(answer.status)")
+    }
+  }
+
+  private mutating func confirm(_ answer: NightAnswer, _ question: inout Question) {
+    guard var stored = model.stored else { return }
+    stored.head = stored.head.updated(by: answer.head)
+    if let tag = answer.head["ETag"], !stored.tags.contains(tag) { stored.tags.append(tag) }
+    stored.selectors = Self.selectors(of: answer, stored.head)
+    store(stored, answer, &question)
+  }
+
+  private mutating func takeBody(
+    _ answer: NightAnswer,
+    _ question: inout Question
+  ) throws(Objection) {
+    var head = answer.head
+    // What was kept has a head already, which the rest brings up to date.
+    if answer.status == 206, let part { head = part.head.updated(by: head) }
+    head.remove("Content-Range")
+    let selectors = Self.selectors(of: answer, head)
+    guard !answer.isCut else {
+      part = Part(url: answer.url, head: head, selectors: selectors)
+      return
+    }
+    part = nil
+    if let stored = model.stored, stored.url == answer.url, stored.body == answer.whole {
+      let conditions = model.conditions(question.headers)
+      guard question.isRefused || conditions.tags.isEmpty && conditions.date == nil else {
+        throw Objection("an unchanged body moved")
+      }
+    }
+    let stored = CacheModel.Stored(
+      url: answer.url,
+      head: head,
+      tags: head["ETag"].map { [$0] } ?? [],
+      body: answer.whole,
+      selectors: selectors,
+      hopSelectors: [],
+      end: 0
+    )
+    store(stored, answer, &question)
+  }
+
+  private mutating func store(
+    _ given: CacheModel.Stored,
+    _ answer: NightAnswer,
+    _ question: inout Question
+  ) {
+    var stored = given
+    stored.hopSelectors = question.hops
+    // Redirects lend no freshness.
+    stored.end = min(question.ends.min() ?? .max, model.end(of: stored.head, answer))
+    model.stored = stored
+    question.isDone = true
+  }
+
+  private static func selectors(of answer: NightAnswer, _ head: NightHead) -> [CacheModel.Selector]
+  {
+    (head["Vary"] ?? "").split(separator: ",").map { $0.drop { $0 == " " }.lowercased() }
+      .filter { $0 != "accept-encoding" }
+      .map { CacheModel.Selector(url: answer.url, name: $0, value: answer.sent[$0]) }
+  }
+}
