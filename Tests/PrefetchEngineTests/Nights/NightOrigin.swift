@@ -177,7 +177,7 @@ final class NightOrigin {
         answer.head["Age"] = whole["Age"]
       } else {
         answer.head["ETag"] = tag
-        answer.head["Content-Type"] = "application/octet-stream"
+        answer.head["Content-Type"] = whole["Content-Type"]
       }
       answer.head["Content-Range"] = "bytes \(first)-\(body.count - 1)/\(body.count)"
     } else {

@@ -11,35 +11,15 @@ final class NightRun {
     var item: NightItem
     var told: String
     var log: [NightAnswer]
-  }
 
-  struct Tally: Hashable {
-    var nights = 0
-    var requests = 0
-    var notModified = 0
-    var bodies = 0
-    var keeps = 0
-    var parts = 0
-    var refusals = 0
-    var failures = 0
-
-    static func + (a: Self, b: Self) -> Self {
-      var sum = a
-      for field in fields { sum[keyPath: field.path] += b[keyPath: field.path] }
-      return sum
-    }
-
-    static var fields: [(name: String, path: WritableKeyPath<Self, Int>)] {
-      [
-        ("nights", \.nights), ("requests", \.requests), ("304s", \.notModified),
-        ("bodies", \.bodies), ("keeps", \.keeps), ("parts", \.parts), ("refusals", \.refusals),
-        ("failures", \.failures),
-      ]
+    /// Its first words, which it shares with others of its sort.
+    var reason: String {
+      String(told.prefix { $0 != "`" && $0 != "\n" && !$0.isNumber })
     }
   }
 
   private(set) var differences: [Difference] = []
-  private(set) var tallies: [NightItem.Kind: Tally] = [:]
+  private(set) var tallies: [NightItem.Kind: NightTally] = [:]
 
   private let seed: Int
   private let items: [NightItem]
@@ -107,16 +87,23 @@ final class NightRun {
       "x-channel": dice.pick(["en", "en", "nl", "beta"]),
     ].filter { _ in !dice.happens(15) }
     let start = clock.now().wall.seconds
-    let report = try run(try declaration(headers), headers)
+    let wish = dice.number(0...99)
+    let purpose = wish < 90 ? NightWitness.Purpose.usual : wish < 96 ? .revalidate : .refetch
+    let report = try run(try declaration(headers), headers, purpose)
     // What a list names is judged when the list has come.
     let listed = origin.log.first { $0.item == nil }?.answered
     for item in items where !broken.contains(item.number) {
       let log = origin.log.filter { $0.item == item.number }
       do throws(NightWitness.Objection) {
         witnesses[item.number].model.dates = origin.dates
-        try witnesses[item.number].follow(log, headers: headers, at: listed ?? start)
+        try witnesses[item.number].follow(
+          log,
+          headers: headers,
+          purpose: purpose,
+          at: listed ?? start
+        )
         try compareCache(item)
-        try countBytes(of: log, item)
+        if purpose != .refetch { try countBytes(of: log, item) }
         count(log, item)
       } catch {
         broken.insert(item.number)
@@ -156,8 +143,14 @@ final class NightRun {
     return segment
   }
 
-  private func run(_ segment: SegmentDeclaration, _ headers: [String: String]) throws -> Report {
+  private func run(
+    _ segment: SegmentDeclaration,
+    _ headers: [String: String],
+    _ purpose: NightWitness.Purpose
+  ) throws -> Report {
     var policy = RunPolicy()
+    policy.revalidatesAll = purpose == .revalidate
+    policy.refetchesAll = purpose == .refetch
     policy.concurrency = concurrency
     policy.perHost = concurrency
     var request = RunRequest(mode: .run, identity: "me", segments: [segment], policy: policy)
@@ -199,12 +192,12 @@ final class NightRun {
     for name in ["Cache-Control", "Content-Type", "Last-Modified", "Vary", "X-Note"]
     where head[name] != stored.head[name] {
       throw .init(
-        "the stored \(name) is \(head[name] ?? "none"), not \(stored.head[name] ?? "none")"
+        "the stored \(name) is `\(head[name] ?? "")`, not `\(stored.head[name] ?? "")`"
       )
     }
     guard head["Content-Range"] == nil else { throw .init("a Content-Range is stored") }
     guard head["ETag"].map(stored.tags.contains) ?? stored.tags.isEmpty else {
-      throw .init("the stored ETag is \(head["ETag"] ?? "none"), not one of \(stored.tags)")
+      throw .init("the stored ETag is `\(head["ETag"] ?? "")`, not one of \(stored.tags)")
     }
   }
 
@@ -233,13 +226,16 @@ final class NightRun {
       ("kept", totals.kept, items.count - asked.count),
       ("failed", totals.failed, witnesses.count { $0.hasFailed }),
       ("items", totals.items, items.count),
+      ("removed", totals.removed, 0),
+      ("records", Int64(store.records.count), items.count),
+      ("staged", Int64(store.staging.bodyCount), 0),
     ]
     return pairs.filter { $0.1 != Int64($0.2) }.map { "\($0.0): reported \($0.1), seen \($0.2)" }
       .joined(separator: "; ")
   }
 
   private func count(_ log: [NightAnswer], _ item: NightItem) {
-    var tally = Tally()
+    var tally = NightTally()
     tally.nights = 1
     tally.requests = log.count
     tally.notModified = log.count { $0.status == 304 }
@@ -248,7 +244,7 @@ final class NightRun {
     tally.parts = log.count { $0.status == 206 }
     tally.failures = witnesses[item.number].hasFailed ? 1 : 0
     tally.refusals = witnesses[item.number].hasRefused ? 1 : 0
-    tallies[item.kind] = tallies[item.kind, default: Tally()] + tally
+    tallies[item.kind] = tallies[item.kind, default: NightTally()] + tally
   }
 
   private func view(of item: NightItem) -> String {

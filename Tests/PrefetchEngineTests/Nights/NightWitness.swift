@@ -15,9 +15,19 @@ struct NightWitness {
     var selectors: [CacheModel.Selector]
   }
 
+  /// What a night is for, besides what is stale.
+  enum Purpose: CaseIterable {
+    case usual
+    /// Everything is asked about.
+    case revalidate
+    /// Everything comes anew.
+    case refetch
+  }
+
   /// One night's question.
   private struct Question {
     var headers: CacheModel.Headers
+    var purpose: Purpose
     /// Where the next request has to go.
     var next: String
     /// When each answer that leads to the body ends to be fresh.
@@ -25,6 +35,8 @@ struct NightWitness {
     var hops: [CacheModel.Selector] = []
     /// Whether a 304 was for something else.
     var isRefused = false
+    /// Whether what is stored counts for nothing.
+    var isUnconditional: Bool { isRefused || purpose == .refetch }
     var isDone = false
   }
 
@@ -42,17 +54,19 @@ struct NightWitness {
   mutating func follow(
     _ night: [NightAnswer],
     headers: CacheModel.Headers,
+    purpose: Purpose,
     at now: Int64
   ) throws(Objection) {
     (hasFailed, hasRefused) = (false, false)
-    guard let reason = model.question(headers, at: now) else {
+    let wish = purpose == .usual ? nil : "\(purpose)"
+    guard let reason = wish ?? model.question(headers, at: now) else {
       guard night.isEmpty else {
         throw Objection("asked, though fresh until \(model.stored?.end ?? 0)")
       }
       return
     }
     guard !night.isEmpty else { throw Objection("not asked: \(reason)") }
-    var question = Question(headers: headers, next: model.url)
+    var question = Question(headers: headers, purpose: purpose, next: model.url)
     for answer in night {
       guard !question.isDone else { throw Objection("asked again after the answer") }
       // A try after a broken body may begin at the declared URL again.
@@ -72,11 +86,13 @@ struct NightWitness {
   // MARK: Requests
 
   private func check(_ answer: NightAnswer, of question: Question) throws(Objection) {
-    if question.isRefused, answer.sent["Cache-Control"] != "no-cache" {
-      throw Objection("the second asking does not say no-cache")
+    if question.isUnconditional, answer.sent["Cache-Control"] != "no-cache" {
+      throw Objection(
+        "it does not say no-cache: \(question.isRefused ? "asked twice" : "refetched")"
+      )
     }
     var (tags, date): ([String], String?) = ([], nil)
-    if model.stored?.url == answer.url, !question.isRefused {
+    if model.stored?.url == answer.url, !question.isUnconditional {
       (tags, date) = model.conditions(question.headers)
     }
     // Where only a redirect was another's, not to send a date is no more than caution.
@@ -146,7 +162,7 @@ struct NightWitness {
     part = nil
     if let stored = model.stored, stored.url == answer.url, stored.body == answer.whole {
       let conditions = model.conditions(question.headers)
-      guard question.isRefused || conditions.tags.isEmpty && conditions.date == nil else {
+      guard question.isUnconditional || conditions.tags.isEmpty && conditions.date == nil else {
         throw Objection("an unchanged body moved")
       }
     }
