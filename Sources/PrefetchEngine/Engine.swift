@@ -48,6 +48,7 @@ package struct Engine {
         hasUnseenChanges: try store.hasUnseenChanges(),
         partials: try store.partials(),
         gates: gates,
+        key: try store.varianceKey(),
         now: start,
         seed: seed,
         isBrief: !request.listsKept && observers.allSatisfy { !$0.hearsOfEach },

@@ -53,5 +53,9 @@ package final class AbsentStore: ContentStore {
     [:]
   }
 
+  package func varianceKey() throws(Failure) -> VarianceKey {
+    VarianceKey()
+  }
+
   package func forgetPartial(_ key: String) {}
 }

@@ -95,6 +95,13 @@ package enum FileReading {
     unsafe access(path, F_OK) == 0
   }
 
+  /// Of a file, symbolic links followed; nil for anything else.
+  package static func size(_ path: String) -> Int64? {
+    var status = stat()
+    guard unsafe stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
+    return Int64(status.st_size)
+  }
+
   /// Whether it is a file that this user may run.
   package static func isProgram(_ path: String) -> Bool {
     var status = stat()

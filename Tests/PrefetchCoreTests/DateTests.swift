@@ -6,6 +6,7 @@ import Testing
     "The three forms of an HTTP date mean the same moment",
     arguments: [
       "Sun, 06 Nov 1994 08:49:37 GMT", "Sunday, 06-Nov-94 08:49:37 GMT", "Sun Nov  6 08:49:37 1994",
+      "sun, 06 nov 1994 08:49:37 gmt", "SUNDAY, 06-NOV-94 08:49:37 GMT", "Sun Nov 06 08:49:37 1994",
     ]
   )
   func forms(text: String) {
@@ -18,7 +19,9 @@ import Testing
       "", "0", "-1", "Sun, 06 Nov 1994", "Sun, 06 Nov 1994 08:49:37",
       "Sun, 06 Nov 1994 08:49:37 UTC",
       "Sun, 31 Feb 2024 00:00:00 GMT", "Sun, 29 Feb 2023 00:00:00 GMT",
-      "Sun, 06 nov 1994 08:49:37 GMT",
+      "Sun, 06-Nov-1994 08:49:37 GMT", "Sun 06 Nov 1994 08:49:37 GMT", "Sun, 6 Nov 1994 08:49:37 GMT",
+      "Sun, 06 Nov 94 08:49:37 GMT", "Sun, 06-Nov-94 08:49:37 GMT", "Sun Nov 6 08:49:37 1994",
+      "06 Nov 1994 08:49:37 GMT", " Sun, 06 Nov 1994 08:49:37 GMT",
       "Sun, 06 Nov 1994 24:00:00 GMT", "Sun, 06 Nov 1994 08:60:00 GMT",
       "Sun, 06 Nov 194 08:49:37 GMT",
       "Sun, +6 Nov 1994 08:49:37 GMT", "Sun, 06 Nov 1994 8:+9:37 GMT",
@@ -32,8 +35,8 @@ import Testing
 
   @Test("A year of two digits lies between 1970 and 2069")
   func shortYears() {
-    #expect(HTTPDate.parse("Thu, 01-Jan-70 00:00:00 GMT") == Instant(seconds: 0))
-    #expect(HTTPDate.parse("Tue, 01-Jan-69 00:00:00 GMT") == Instant(seconds: 3_124_224_000))
+    #expect(HTTPDate.parse("Thursday, 01-Jan-70 00:00:00 GMT") == Instant(seconds: 0))
+    #expect(HTTPDate.parse("Tuesday, 01-Jan-69 00:00:00 GMT") == Instant(seconds: 3_124_224_000))
   }
 
   @Test("A leap second is the first of the next minute, also at the end of a year")

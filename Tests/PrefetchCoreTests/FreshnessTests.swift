@@ -8,7 +8,6 @@ import Testing
       "Max-Age = 60 , IMMUTABLE,no-store, must-revalidate, x=\"a, no-cache\""
     )
     #expect(control.maxAge == 60)
-    #expect(control.isImmutable)
     #expect(control.hasNoStore)
     #expect(control.mustRevalidate)
     #expect(!control.hasNoCache)
@@ -20,17 +19,28 @@ import Testing
       ("max-age=60", 60), ("max-age=\"60\"", 60), ("max-age=x", 0), ("max-age=-1", 0),
       ("max-age", 0),
       ("max-age=1.5", 0), ("max-age=60, max-age=30", 30), ("max-age=99999999999999999999", 1 << 31),
-      ("s-maxage=9", nil), ("", nil),
+      ("s-maxage=9", nil), ("", nil), ("max-age=3 600", 0), ("max-age=\"3 600\"", 0),
+      ("x=\"a\\\", max-age=1\", max-age=100", 100), ("x=\"a\\\\\", max-age=1", 1),
+      ("max-age=\"6\\0\"", 60), ("x=\"unended, max-age=9", nil), ("max-age=5;x", 0),
     ] as [(String, Int64?)]
   )
   func ages(header: String, seconds: Int64?) {
     #expect(CacheControl(header).maxAge == seconds)
   }
 
-  @Test("no-cache for some fields only is none for a private cache")
+  @Test("no-cache for some fields withholds these alone")
   func qualified() {
     #expect(CacheControl("no-cache").hasNoCache)
-    #expect(!CacheControl("no-cache=\"set-cookie\"").hasNoCache)
+    let control = CacheControl("no-cache=\"Set-Cookie, X-A\"")
+    #expect(!control.hasNoCache)
+    #expect(control.withheldFields == ["set-cookie", "x-a"])
+  }
+
+  @Test("Whoever understands what is stored passes over no-store where must-understand says so")
+  func understanding() {
+    #expect(!CacheControl("must-understand, no-store").hasNoStore)
+    #expect(!CacheControl("no-store, must-understand").hasNoStore)
+    #expect(CacheControl("no-store").hasNoStore)
   }
 }
 
@@ -163,15 +173,48 @@ import Testing
       seconds: 60
     ),
     Row(
-      name: "immutable outlives its age",
+      name: "immutable ends with the lifetime",
       headers: [.init("Cache-Control", "max-age=60, immutable")],
-      seconds: .max
+      seconds: 60
     ),
     Row(
-      name: "immutable under a bound",
-      headers: [.init("Cache-Control", "max-age=60, immutable")],
-      limits: [.atMost(.seconds(90))],
-      seconds: 90
+      name: "immutable alone states no lifetime",
+      headers: [.init("Cache-Control", "immutable")],
+      seconds: nil
+    ),
+    Row(
+      name: "of a list of ages the first counts",
+      headers: [.init("Cache-Control", "max-age=60"), .init("Age", "20 , 50")],
+      seconds: 40
+    ),
+    Row(
+      name: "of two lines of ages the first counts",
+      headers: [.init("Cache-Control", "max-age=60"), .init("Age", "20"), .init("Age", "50")],
+      seconds: 40
+    ),
+    Row(
+      name: "a ttl beats neither no-store",
+      headers: [.init("Cache-Control", "no-store")],
+      limits: [.atMost(.seconds(9))],
+      seconds: nil
+    ),
+    Row(
+      name: "nor no-cache",
+      headers: [.init("Cache-Control", "no-cache")],
+      limits: [.atMost(.seconds(9))],
+      seconds: nil
+    ),
+    Row(
+      name: "nor max-age=0",
+      headers: [.init("Cache-Control", "max-age=0")],
+      limits: [.atMost(.seconds(9))],
+      seconds: nil
+    ),
+    Row(
+      name: "nor an Expires that is no date",
+      headers: [.init("Expires", "tomorrow")],
+      limits: [.atMost(.seconds(9))],
+      seconds: nil
     ),
     Row(
       name: "a bound shortens",
@@ -186,10 +229,10 @@ import Testing
       seconds: 60
     ),
     Row(
-      name: "a bound alone is no promise",
+      name: "a ttl is the lifetime where nothing is stated",
       headers: [],
-      limits: [.atMost(.seconds(9))],
-      seconds: nil
+      limits: [.atMost(.seconds(90)), .atMost(.seconds(9))],
+      seconds: 9
     ),
     Row(
       name: "a bound of nothing",
@@ -207,47 +250,54 @@ import Testing
 
   @Test("An answer is fresh for as long as RFC 9111 says", arguments: rows)
   func table(row: Row) {
-    let until = Freshness.freshUntil(
-      headers: HeaderBlock(row.headers),
-      receivedAt: Self.now,
-      limits: row.limits
-    )
-    let expected = row.seconds.map { $0 == .max ? .distantFuture : Self.now + .seconds($0) }
-    #expect(until == expected)
+    let freshness = Freshness(HeaderBlock(row.headers), at: Freshness.Timing(Self.now))
+    let until = freshness.end(under: row.limits, answeredAt: Self.now)
+    guard let seconds = row.seconds else {
+      #expect((until ?? Self.now) <= Self.now)
+      return
+    }
+    #expect(until == (seconds == .max ? .distantFuture : Self.now + .seconds(seconds)))
+    #expect(Freshness(until: freshness.columns.until, kind: freshness.columns.kind) == freshness)
   }
 }
 
 @Suite struct FreshnessDetailTests {
-  @Test("What the answer took to come adds to an Age, and to nothing that the clocks show already")
+  @Test("What the answer took to come adds to an Age, and its body's time to both ages")
   func delay() {
     let control = HeaderField("Cache-Control", "max-age=60")
+    // Asked ten seconds ago, the head was here five seconds ago.
+    let timing = Freshness.Timing(
+      FreshnessTests.now,
+      elapsed: .seconds(10),
+      sinceHead: .seconds(5)
+    )
     for (headers, seconds) in [
-      ([control, .init("Age", "20")], 35), ([control], 55),
+      ([control, .init("Age", "20")], 30), ([control], 50),
       ([control, .init("Date", FreshnessTests.date(-30))], 30),
+      ([control, .init("Date", FreshnessTests.date(30))], 50),
     ] as [([HeaderField], Int64)] {
-      let until = Freshness.freshUntil(
-        headers: HeaderBlock(headers),
-        receivedAt: FreshnessTests.now,
-        delay: .seconds(5),
-        limits: []
-      )
-      #expect(until == FreshnessTests.now + .seconds(seconds))
+      let freshness = Freshness(HeaderBlock(headers), at: timing)
+      #expect(freshness == .stated(until: FreshnessTests.now + .seconds(seconds)))
     }
   }
 
-  @Test(
-    "Clocks a day apart are worth a word",
-    arguments: [
-      (0, nil), (86_400, nil), (86_401, 86_401), (-86_400, nil), (-90_000, -90_000),
-    ] as [(Int64, Int64?)]
-  )
-  func skew(seconds: Int64, expected: Int64?) {
-    let date = HeaderField("Date", FreshnessTests.date(seconds))
+  @Test("A chain is as fresh as its least hop, and a silent one takes a ttl")
+  func chains() {
     let now = FreshnessTests.now
-    let skew = Freshness.clockSkew(headers: HeaderBlock([date]), receivedAt: now)
-    #expect(skew == expected.map { .seconds($0) })
-    let relayed = HeaderBlock([date, .init("Age", "1")])
-    #expect(Freshness.clockSkew(headers: relayed, receivedAt: now) == nil)
+    let (soon, late) = (Freshness.stated(until: now + .seconds(5)), Freshness.stated(until: now + .seconds(50)))
+    let silent = Freshness.silent(until: .distantFuture)
+    #expect(late.joined(with: soon) == soon)
+    #expect(soon.joined(with: late) == soon)
+    #expect(soon.joined(with: .asked) == .asked)
+    #expect(silent.joined(with: .asked) == .asked)
+    let mixed = late.joined(with: silent)
+    #expect(mixed == .silent(until: now + .seconds(50)))
+    #expect(mixed == silent.joined(with: late))
+    #expect(mixed.end(under: [], answeredAt: now) == now)
+    #expect(mixed.end(under: [.atMost(.seconds(9))], answeredAt: now) == now + .seconds(9))
+    #expect(mixed.end(under: [.atMost(.seconds(90))], answeredAt: now) == now + .seconds(50))
+    #expect(Freshness.asked.end(under: [.atMost(.seconds(90))], answeredAt: now) == nil)
+    #expect(Freshness.asked.end(under: [.immutable], answeredAt: now) == .distantFuture)
   }
 
   @Test(

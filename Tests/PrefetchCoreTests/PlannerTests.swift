@@ -11,6 +11,9 @@ import Testing
     algorithm: .sha512,
     bytes: [UInt8](repeating: 6, count: 64)
   )
+  static let otherVariantText = "what is stored answered other request headers"
+  /// Of a request that said something else.
+  static let otherVariance = Variance([.init(url: nil, names: ["accept-language"], digest: 1)])
   static let md5 = ExpectedDigest(algorithm: .md5, bytes: [UInt8](repeating: 6, count: 16))
 
   /// One planned item: what is declared, what is stored, what is wished.
@@ -61,7 +64,7 @@ import Testing
     row("digest differs", .update, "digest differs") { $0.entry.digests = [other] },
     row("digest differs though fresh", .update, "digest differs") {
       $0.entry.digests = [other]
-      $0.record?.freshUntil = .distantFuture
+      $0.record?.freshness = .stated(until: .distantFuture)
     },
     row("the stronger digest decides", .update, "digest differs") {
       $0.entry.digests = [same, otherSHA512]
@@ -95,19 +98,67 @@ import Testing
     row("size differs", .update, "size differs") { $0.entry.size = 11 },
     row("size equals, stale", .revalidate, "stale") { $0.entry.size = 10 },
     row("fresh", .keep, "fresh until 2023-11-14T22:13:20.001Z") {
-      $0.record?.freshUntil = now + .milliseconds(1)
+      $0.record?.freshness = .stated(until: now + .milliseconds(1))
     },
-    row("fresh until now", .revalidate, "stale") { $0.record?.freshUntil = now },
-    row("immutable answer", .keep, "immutable") { $0.record?.freshUntil = .distantFuture },
+    row("fresh until now", .revalidate, "stale") {
+      $0.record?.freshness = .stated(until: now)
+    },
+    row("a silent answer", .revalidate, "stale") {
+      $0.record?.freshness = .silent(until: .distantFuture)
+    },
+    row("a silent answer within a ttl", .keep, "fresh until 2023-11-14T22:13:50.000Z") {
+      $0.record?.freshness = .silent(until: .distantFuture)
+      $0.record?.validatedAt = now + .seconds(-30)
+      $0.segment.lifetime = .atMost(.seconds(60))
+    },
+    row("a silent answer past a ttl", .revalidate, "stale") {
+      $0.record?.freshness = .silent(until: .distantFuture)
+      $0.record?.validatedAt = now + .seconds(-60)
+      $0.segment.lifetime = .atMost(.seconds(60))
+    },
+    row("an answer to be asked about", .revalidate, "stale") {
+      $0.record?.freshness = .asked
+      $0.record?.validatedAt = now
+      $0.segment.lifetime = .atMost(.seconds(60))
+    },
+    row("an answer to be asked about, declared immutable", .keep, "immutable") {
+      $0.record?.freshness = .asked
+      $0.segment.lifetime = .immutable
+    },
+    row("another variant", .revalidate, "what is stored answered other request headers") {
+      $0.record?.freshness = .stated(until: .distantFuture)
+      $0.record?.variance = otherVariance
+    },
+    row("another variant with a weak tag", .update, "what is stored answered other request headers") {
+      $0.record?.validators = Validators(entityTag: "W/\"1\"")
+      $0.record?.variance = otherVariance
+    },
+    row("another variant, declared immutable", .revalidate, otherVariantText) {
+      $0.entry.lifetime = .immutable
+      $0.record?.variance = otherVariance
+    },
+    row("another variant, digest matches", .keep, "digest matches") {
+      $0.entry.digests = [same]
+      $0.record?.variance = otherVariance
+    },
+    row("another variant, offline", .fail, otherVariantText + ", offline", .noNetwork) {
+      $0.policy.isOffline = true
+      $0.record?.variance = otherVariance
+    },
+    row("whatever selects it, with a weak tag", .update, "stale, and the server gave no validators") {
+      $0.record?.validators = Validators(entityTag: "W/\"1\"")
+      $0.record?.freshness = .asked
+      $0.record?.variance = Variance([.init(url: nil, names: ["*"], digest: 0)])
+    },
     row("immutable entry", .keep, "immutable") { $0.entry.lifetime = .immutable },
     row("immutable segment", .keep, "immutable") { $0.segment.lifetime = .immutable },
     row("a bound that came later", .revalidate, "stale") {
-      $0.record?.freshUntil = .distantFuture
+      $0.record?.freshness = .stated(until: .distantFuture)
       $0.record?.validatedAt = now + .seconds(-61)
       $0.policy.freshnessLimit = .seconds(60)
     },
     row("a bound that still holds", .keep, "fresh until 2023-11-14T22:13:50.000Z") {
-      $0.record?.freshUntil = .distantFuture
+      $0.record?.freshness = .stated(until: .distantFuture)
       $0.record?.validatedAt = now + .seconds(-30)
       $0.entry.lifetime = .atMost(.seconds(60))
     },
@@ -119,7 +170,7 @@ import Testing
     },
     row("revalidate what is fresh", .revalidate, "revalidation asked for") {
       $0.policy.revalidatesAll = true
-      $0.record?.freshUntil = .distantFuture
+      $0.record?.freshness = .stated(until: .distantFuture)
     },
     row("revalidate what is proven", .revalidate, "revalidation asked for") {
       $0.policy.revalidatesAll = true
@@ -129,7 +180,11 @@ import Testing
       $0.policy.refetchesAll = true
       $0.entry.digests = [same]
     },
-    row("offline, stale", .keep, "offline") { $0.policy.isOffline = true },
+    row("offline, stale", .keep, "stale, offline") { $0.policy.isOffline = true },
+    row("offline, fresh", .keep, "offline") {
+      $0.policy.isOffline = true
+      $0.record?.freshness = .stated(until: now + .seconds(1))
+    },
     row("offline, not stored", .fail, "not stored, offline", .noNetwork) {
       $0.policy.isOffline = true
       $0.record = nil
@@ -142,7 +197,7 @@ import Testing
       $0.policy.isOffline = true
       $0.entry.digests = [other]
     },
-    row("offline beats refetch", .keep, "offline") {
+    row("offline beats refetch", .keep, "stale, offline") {
       $0.policy.isOffline = true
       $0.policy.refetchesAll = true
     },

@@ -4,51 +4,60 @@ import Testing
 @Suite struct StaleRuleTests {
   static let now = Instant(seconds: 1_700_000_000)
 
-  /// Seconds from now; nil where unknown.
-  static let rows:
-    [(fresh: Int64?, answered: Int64?, expires: Int64?, stale: Int64, must: Bool, may: Bool)] = [
-      (10, -50, nil, 0, true, true), (10, -50, -1, 900, false, false),
-      (10, -50, 0, 900, false, false),
-      (0, -50, nil, 0, false, false), (-10, -50, nil, 0, false, false),
-      (-10, -50, nil, 9, false, false),
-      (-10, -50, nil, 10, false, true), (-10, -50, nil, 10, true, false),
-      (-10, -50, 1, 10, false, true),
-      (nil, -50, nil, 49, false, false), (nil, -50, nil, 50, false, true),
-      (nil, nil, nil, 1 << 40, false, false),
-    ]
+  struct Row: Sendable {
+    /// Seconds from now; nil where nothing is stated.
+    var until: Int64?
+    var expires: Int64?
+    var ttl: Int64?
+    var stale: Int64
+    var control = ""
+    var may: Bool
+  }
+
+  static let rows: [Row] = [
+    Row(until: 10, stale: 0, control: "must-revalidate", may: true),
+    Row(until: 10, expires: -1, stale: 900, may: false),
+    Row(until: 10, expires: 0, stale: 900, may: false),
+    Row(until: 0, stale: 0, may: false), Row(until: -10, stale: 0, may: false),
+    Row(until: -10, stale: 9, may: false), Row(until: -10, stale: 10, may: true),
+    Row(until: -10, stale: 10, control: "must-revalidate", may: false),
+    Row(until: -10, expires: 1, stale: 10, may: true),
+    // It came stale: what counts is when it lapsed, not when it came.
+    Row(until: -90, stale: 89, may: false), Row(until: -90, stale: 90, may: true),
+    // Nothing stated: stale from the answer on, or from the end of what a ttl grants.
+    Row(until: nil, stale: 49, may: false), Row(until: nil, stale: 50, may: true),
+    Row(until: nil, ttl: 30, stale: 19, may: false), Row(until: nil, ttl: 30, stale: 20, may: true),
+    Row(until: nil, ttl: 60, stale: 0, may: true),
+    Row(until: nil, stale: 1 << 40, control: "no-cache", may: false),
+    Row(until: nil, stale: 1 << 40, control: "must-revalidate", may: false),
+  ]
 
   @Test(
     "A copy serves while fresh, then within its bound, never past its end",
-    arguments: 0..<rows.count
+    arguments: rows.indices
   )
   func table(index: Int) {
     let row = Self.rows[index]
-    let times = StaleRule.Times(
-      freshUntil: row.fresh.map { Self.now + .seconds($0) },
-      answeredAt: row.answered.map { Self.now + .seconds($0) },
-      expiresAt: row.expires.map { Self.now + .seconds($0) }
-    )
-    let may = StaleRule.mayServe(
-      times,
-      maximumStale: .seconds(row.stale),
-      mustRevalidate: row.must,
-      now: Self.now
-    )
-    #expect(may == row.may)
-  }
-
-  @Test("A record serves by its own headers, and not without a body")
-  func record() {
     var record = ContentRecord(url: "https://a.example/", id: "a")
-    record.validatedAt = Self.now
-    func may() -> Bool { StaleRule.mayServe(record, maximumStale: .seconds(60), now: Self.now) }
+    record.validatedAt = Self.now + .seconds(-50)
+    record.expiresAt = row.expires.map { Self.now + .seconds($0) }
+    record.headers = HeaderBlock([.init("Cache-Control", row.control)])
+    record.freshness =
+      row.until.map { .stated(until: Self.now + .seconds($0)) }
+      ?? Freshness(record.headers, at: Freshness.Timing(Self.now))
+    func may() -> Bool {
+      StaleRule.mayServe(
+        record,
+        granted: row.ttl.map { [.atMost(.seconds($0))] } ?? [],
+        maximumStale: .seconds(row.stale),
+        now: Self.now
+      )
+    }
     #expect(!may())
     record.digest = ContentDigest(bytes: [UInt8](repeating: 1, count: 32))
-    #expect(may())
-    for control in ["must-revalidate", "no-cache"] {
-      record.headers = HeaderBlock([.init("Cache-Control", control)])
-      #expect(!may())
-    }
+    #expect(may() == row.may)
+    record.hops = [HopTerms(url: "https://a.example/", freshness: .asked, mustRevalidate: true)]
+    if row.until ?? 0 <= 0, row.ttl ?? 0 < 50 { #expect(!may()) }
   }
 
   @Test("Only a server that cannot be asked is stood in for")

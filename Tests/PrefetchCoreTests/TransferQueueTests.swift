@@ -241,7 +241,7 @@ import Testing
     batch.add(item: 7, Self.record("a"), now: .zero)
     batch.confirm(
       item: 9,
-      Confirmation(item: 5, validatedAt: Instant(seconds: 1), freshUntil: nil),
+      Confirmation(item: 5, validatedAt: Instant(seconds: 1), freshness: .asked),
       now: .zero
     )
     #expect(batch.isDue(now: .zero, isIdle: true))
@@ -276,7 +276,7 @@ import Testing
     #expect(bodies.isDue(now: .zero, isIdle: false))
 
     var times = CommitBatch()
-    let confirmation = Confirmation(item: 5, validatedAt: Instant(seconds: 1), freshUntil: nil)
+    let confirmation = Confirmation(item: 5, validatedAt: Instant(seconds: 1), freshness: .asked)
     for item in 0..<CommitBatch.limit {
       #expect(!times.isDue(now: .zero, isIdle: false))
       times.confirm(item: item, confirmation, now: .zero)

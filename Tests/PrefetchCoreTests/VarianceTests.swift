@@ -1,37 +1,89 @@
-import PrefetchCore
 import Testing
 
+@testable import PrefetchCore
+
 @Suite struct VarianceTests {
-  static let request: [HeaderField] = [
-    .init("Accept-Language", "de,  en"), .init("Authorization", "Bearer one"), .init("X-Key", "k"),
+  static let key = VarianceKey([UInt8](0..<16))
+  static let asked: [HeaderField] = [
+    .init("Accept-Language", "de,  en"), .init("Authorization", "Bearer one"), .init("X-Key", ""),
   ]
 
-  @Test(
-    "An answer is kept apart by what it depends on, secrets by their presence",
-    arguments: [
-      (nil, nil), ("", nil), ("Accept-Encoding", nil), ("accept-encoding , ACCEPT-ENCODING", nil),
-      ("Accept-Language", "accept-language:de, en"), ("Accept", "accept:"),
-      ("Authorization", "authorization:set"), ("Cookie", "cookie:"), ("X-Key", "x-key:set"),
-      ("Accept-Language, Accept-Encoding,Accept", "accept:\naccept-language:de, en"),
-      ("*", "*:\naccept-language:de, en\nauthorization:set\nx-key:set"),
-    ] as [(String?, String?)]
-  )
-  func keys(vary: String?, key: String?) {
-    let response = HeaderBlock(vary.map { [HeaderField("vary", $0)] } ?? [])
-    #expect(Variance.key(response, request: Self.request) == key)
-    #expect(Variance.selects(response, key: key, request: Self.request))
-    #expect(!Variance.selects(response, key: "other", request: Self.request))
+  static func variance(_ vary: [String], _ asked: [HeaderField] = asked) throws -> Variance? {
+    let headers = HeaderBlock(vary.map { HeaderField("vary", $0) })
+    let key = try #require(key)
+    return Variance(Variance.hop(headers, asked: asked, url: nil, key: key).map { [$0] } ?? [])
   }
 
-  @Test("A request that differs in what counts is another question; a new token is not")
+  @Test(
+    "The coding selects nothing, and other names are small letters in order",
+    arguments: [
+      ([], []), ([""], []), (["Accept-Encoding"], []), (["accept-encoding , ACCEPT-ENCODING"], []),
+      (["X-Key", "Accept, accept-encoding"], ["accept", "x-key"]), (["Accept, *"], ["*"]),
+    ] as [([String], [String])]
+  )
+  func names(vary: [String], names: [String]) throws {
+    #expect(try Self.variance(vary)?.hops.flatMap(\.names) ?? [] == names)
+  }
+
+  @Test(
+    "An answer serves the requests that say the same in what it names",
+    arguments: [
+      ("Accept-Language", [HeaderField("accept-language", "de ,en")], .same),
+      ("Accept-Language", [HeaderField("Accept-Language", "de"), .init("Accept-Language", "en")], .same),
+      ("Accept-Language", [HeaderField("Accept-Language", "en, de")], .other),
+      ("Accept-Language", [], .other),
+      ("Authorization", [HeaderField("Authorization", "Bearer one")], .same),
+      ("Authorization", [HeaderField("Authorization", "Bearer two")], .other),
+      // What is sent empty is not what is not sent.
+      ("X-Key", [], .other), ("X-Key", [HeaderField("X-Key", "")], .same),
+      ("Cookie", [], .same), ("Cookie", [HeaderField("Cookie", "a=b")], .other),
+      ("*", [], .unknown),
+    ] as [(String, [HeaderField], Variance.Selection)]
+  )
+  func selection(vary: String, fields: [HeaderField], selection: Variance.Selection) throws {
+    let made = try Self.variance([vary])
+    let variance = try #require(made)
+    let key = try #require(Self.key)
+    #expect(variance.selection(key: key) { _ in fields } == selection)
+  }
+
+  @Test("Every hop has to be that of the request, each at its own URL")
+  func hops() throws {
+    let key = try #require(Self.key)
+    let vary = HeaderBlock([.init("Vary", "X-Key")])
+    let own = [HeaderField("X-Key", "1")]
+    let first = try #require(Variance.hop(vary, asked: own, url: nil, key: key))
+    let second = try #require(Variance.hop(vary, asked: [], url: "https://b.example/", key: key))
+    let variance = try #require(Variance([first, second]))
+    #expect(variance.selection(key: key) { $0 == nil ? own : [] } == .same)
+    #expect(variance.selection(key: key) { _ in own } == .other)
+    #expect(variance.selection(key: key) { _ in [] } == .other)
+  }
+
+  @Test("Another key makes other digests, and no value stands in clear")
+  func keyed() throws {
+    let other = try #require(VarianceKey([UInt8](repeating: 1, count: 16)))
+    let made = try Self.variance(["Authorization"])
+    let variance = try #require(made)
+    #expect(variance.selection(key: other) { _ in Self.asked } == .other)
+    #expect(!"\(variance)".contains("one"))
+    #expect(VarianceKey(other.bytes) == other)
+    #expect(VarianceKey([1, 2]) == nil)
+  }
+
+  @Test("The hash is SipHash-2-4, by the first of its authors' vectors", arguments: [
+    (0, 0x726f_db47_dd0e_0e31), (1, 0x74f8_39c5_93dc_67fd), (8, 0x93f5_f579_9a93_2462),
+    (15, 0xa129_ca61_49be_45e5),
+  ] as [(Int, UInt64)])
+  func vectors(length: Int, hash: UInt64) throws {
+    let key = try #require(Self.key)
+    #expect(key.hash([UInt8](0..<UInt8(length))) == hash)
+  }
+
+  @Test("What differs is named in small letters")
   func differences() {
-    let response = HeaderBlock([.init("Vary", "Accept-Language"), .init("Vary", "Authorization")])
-    let key = Variance.key(response, request: Self.request)
-    var other = Self.request
-    other[1].value = "Bearer two"
-    #expect(Variance.selects(response, key: key, request: other))
-    other[0].value = "fr"
-    #expect(!Variance.selects(response, key: key, request: other))
-    #expect(!Variance.selects(response, key: key, request: [Self.request[0]]))
+    let other: [HeaderField] = [.init("accept-language", "de,en"), .init("Authorization", "x")]
+    #expect(Variance.difference(Self.asked, other) == ["authorization", "x-key"])
+    #expect(Variance.difference(Self.asked, Self.asked) == [])
   }
 }

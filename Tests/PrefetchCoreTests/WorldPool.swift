@@ -190,7 +190,8 @@ struct WorldPool {
         record.size = 10
         record.state = .cached
         record.validators = Validators(entityTag: generator.happens(80) ? "\"1\"" : nil)
-        record.freshUntil = generator.happens(isWarm ? 5 : 40) ? .distantFuture : nil
+        record.freshness =
+          generator.happens(isWarm ? 5 : 40) ? .stated(until: .distantFuture) : .asked
         if generator.happens(isWarm ? 95 : 70) {
           var entry = ManifestEntry(url: url)
           entry.id = url.path

@@ -42,11 +42,24 @@ struct ContentStoreContract {
       HeaderField("Content-Type", "text/plain"), HeaderField("X-Odd", ""),
       HeaderField("x-long", String(repeating: "ä", count: 300)),
     ])
-    record.validators = Validators(entityTag: "\"1\"", lastModified: "yesterday")
+    record.validators = Validators(entityTag: "\"1\"", lastModified: "Sun, 06 Nov 1994 08:49:37 GMT")
     record.finalURL = "https://b.example/b"
     record.fetchedAt = Instant(milliseconds: 1)
     record.validatedAt = Instant(milliseconds: 2)
-    record.freshUntil = .distantFuture
+    record.freshness = .silent(until: Instant(milliseconds: 77))
+    record.hops = [
+      HopTerms(
+        url: "https://a.example/old",
+        freshness: .asked,
+        mustRevalidate: true,
+        variance: Variance.Hop(url: nil, names: ["accept", "x-key"], digest: .max)
+      ),
+      HopTerms(url: "https://b.example/", freshness: .stated(until: Instant(milliseconds: 5))),
+    ]
+    record.variance = Variance([
+      Variance.Hop(url: nil, names: ["accept", "x-key"], digest: .max),
+      Variance.Hop(url: "https://b.example/new", names: ["*"], digest: 0),
+    ])
     record.expiresAt = Instant(milliseconds: -4)
     record.failure = Failure(.stalled, "too slow", isTransient: true)
     let body = try store.stage("hello")

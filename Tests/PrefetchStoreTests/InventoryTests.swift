@@ -25,11 +25,11 @@ struct InventoryTests {
 
   private func full(_ url: String) -> ContentRecord {
     var record = ContentRecord.cached(url)
-    record.validators = Validators(entityTag: "\"tag\"", lastModified: "yesterday")
+    record.validators = Validators(entityTag: "\"tag\"", lastModified: "Sun, 06 Nov 1994 08:49:37 GMT")
     record.otherDigests = [.sha512: [UInt8](repeating: 5, count: 64), .md5: [UInt8](0..<16)]
     record.description = 0xfedc_ba98_7654_3210
     record.validatedAt = Instant(milliseconds: 7)
-    record.freshUntil = .distantFuture
+    record.freshness = .silent(until: .distantFuture)
     record.headers = HeaderBlock([HeaderField("Content-Type", "text/plain")])
     return record
   }
@@ -81,19 +81,21 @@ struct InventoryTests {
     let confirmation = Confirmation(
       item: item,
       validatedAt: Instant(milliseconds: 40),
-      freshUntil: Instant(milliseconds: 50)
+      freshness: .stated(until: Instant(milliseconds: 50))
     )
     _ = try store.commit([
       .confirm([
         confirmation,
-        Confirmation(item: 1 << 40, validatedAt: Instant(milliseconds: 1), freshUntil: nil),
+        Confirmation(item: 1 << 40, validatedAt: Instant(milliseconds: 1), freshness: .asked),
       ])
     ])
     let after = try store.takeInventory()
     #expect(after.rows[0].validatedAt == 40)
     #expect(after.rows[0].freshUntil == 50)
     #expect(after.rows[1] == before.rows[1])
-    #expect(try store.records([item])[0]?.freshUntil == Instant(milliseconds: 50))
+    #expect(
+      try store.records([item])[0]?.freshness == .stated(until: Instant(milliseconds: 50))
+    )
   }
 
   @Test("lets items join and leave by their numbers", arguments: Kind.allCases)

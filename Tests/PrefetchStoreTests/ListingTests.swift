@@ -19,7 +19,7 @@ struct ListingTests {
     second.type = "video"
     second.fetchedAt = Instant(milliseconds: 5)
     second.validatedAt = Instant(milliseconds: 1)
-    second.freshUntil = Instant(milliseconds: 9)
+    second.freshness = .stated(until: Instant(milliseconds: 9))
     second.id = "0"
     var third = ContentRecord(url: "https://c.example/c", id: "")
     third.state = .failed

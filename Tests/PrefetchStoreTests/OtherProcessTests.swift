@@ -52,12 +52,13 @@ struct OtherProcessTests {
   }
 
   private static let insertion = [
-    "INSERT INTO item_times (item) VALUES (2)",
+    "INSERT INTO item_times (item, freshness) VALUES (2, 1)",
     "INSERT INTO item_details (item, id, headers) VALUES (2, 'two', x'')",
     "UPDATE item_numbers SET next=3",
     """
-    INSERT INTO items (item, url, state, size, is_dated, description, holders, is_declared) \
-    VALUES (2, 'https://a.example/2', 'pending', 0, 0, 0, 0, 0)
+    INSERT INTO items (item, url, state, size, is_dated, description, holders, is_declared, \
+    variance) \
+    VALUES (2, 'https://a.example/2', 'pending', 0, 0, 0, 0, 0, 0)
     """,
   ]
 

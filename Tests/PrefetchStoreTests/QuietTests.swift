@@ -40,7 +40,7 @@ struct QuietTests {
   func stays() throws {
     let item = try store.takeInventory().rows[0].item
     _ = try store.commit([
-      .confirm([Confirmation(item: item, validatedAt: Instant(milliseconds: 1), freshUntil: nil)])
+      .confirm([Confirmation(item: item, validatedAt: Instant(milliseconds: 1), freshness: .asked)])
     ])
     var record = try #require(try store.record(url: "https://a.example/1"))
     record.mime = "text/html"

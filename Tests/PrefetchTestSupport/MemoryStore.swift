@@ -39,6 +39,10 @@ package final class MemoryStore: ContentStore {
     staging.forgetPartial(key)
   }
 
+  package func varianceKey() throws(Failure) -> VarianceKey {
+    VarianceKey()
+  }
+
   package func withObject<Result>(
     _ digest: ContentDigest,
     _ read: (RawSpan) throws -> Result
@@ -60,6 +64,7 @@ package final class MemoryStore: ContentStore {
     let keys = content.members.keys.sorted()
     var sets: [[Int]] = [[]]
     var strong: [[DigestAlgorithm: [UInt8]]] = []
+    var variances: [Variance] = []
     let rows = content.records.values.map { record in
       var row = Inventory.Row(record, item: content.numbers[record.url] ?? 0)
       let holders = keys.indices.filter { content.members[keys[$0]]?.contains(record.url) == true }
@@ -69,11 +74,16 @@ package final class MemoryStore: ContentStore {
         strong.append(record.otherDigests)
         row.strong = UInt32(strong.count)
       }
+      if let variance = record.variance {
+        variances.append(variance)
+        row.variance = UInt32(variances.count)
+      }
       return row
     }
     return Inventory(
       rows: rows.sorted { $0.item < $1.item },
       strongDigests: strong,
+      variances: variances,
       holderSets: sets,
       segmentKeys: keys
     )
@@ -148,7 +158,7 @@ private struct Content {
       for confirmation in confirmations {
         guard let url = url(of: confirmation.item) else { continue }
         records[url]?.validatedAt = confirmation.validatedAt
-        records[url]?.freshUntil = confirmation.freshUntil
+        records[url]?.freshness = confirmation.freshness
       }
     case .join(let key, let numbers):
       try join(key, numbers.compactMap { url(of: $0) })

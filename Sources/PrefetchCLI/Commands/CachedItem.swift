@@ -8,6 +8,8 @@ struct CachedItem {
   var segments: [String]
   var isLocked: Bool
   var usedAt: Instant?
+  /// What the configuration grants it.
+  var granted: [Freshness.Lifetime] = []
 
   func json(cache: String) -> JSONValue {
     [
@@ -24,9 +26,16 @@ struct CachedItem {
       "headers": .headers(record.headers),
       "fetched_at": .time(record.fetchedAt),
       "validated_at": .time(record.validatedAt),
-      "expires_at": .time(record.freshUntil),
+      "expires_at": .time(expiry),
       "used_at": .time(usedAt),
       "locked": .bool(isLocked),
     ]
+  }
+
+  /// When it needs a question again; nil where it needs one every time.
+  private var expiry: Instant? {
+    guard record.digest != nil else { return nil }
+    if case .silent = record.freshness, granted.isEmpty { return nil }
+    return record.freshUntil(under: granted)
   }
 }

@@ -55,13 +55,18 @@ struct ExplainCommand {
     let segment = declared.first?.segment ?? SegmentDeclaration(name: "", source: .inline([]))
     let entry = declared.first?.entry ?? undeclared(url, record)
     let provenance = provenance(of: segment, in: loaded)
+    let judged = try context.facts(loaded, builder, places, store)
+    let isLost = try context.reading { () throws(Failure) in
+      guard let store, let digest = record?.digest else { return false }
+      return try store.sizeOnDisk(digest) != record?.size
+    }
     let (decision, reason) = Planner.decide(
       entry,
       record: record,
       segment: segment,
-      policy: policy,
+      facts: judged,
       named: provenance,
-      now: now
+      isMissing: isLost
     )
     let failure = reason.failure(of: entry, segment: segment, policy: policy, now: now)
     let purpose = RequestPurpose(itemType: entry.type)
@@ -83,6 +88,14 @@ struct ExplainCommand {
       reason: failure?.message ?? reason.text,
       now: now
     )
+    facts.grants = grants(entry, declared.map(\.segment), policy)
+    facts.cannotSelect = reason == .otherVariant
+    if let store {
+      facts.absence = try context.reading { () throws(Failure) in
+        try store.absence(of: url.string)
+      }
+      facts.negativeTimeToLive = loaded.configuration.cache.negativeTimeToLive
+    }
     if let expires = entry.expires, expires <= now {
       facts.decision = .remove
       facts.reason = "its manifest let it expire on \(Timestamp.format(expires))"
@@ -99,6 +112,24 @@ struct ExplainCommand {
     var entry = ManifestEntry(url: url)
     entry.type = record?.type
     return entry
+  }
+
+  /// Who grants it how long, in the words of the configuration.
+  private func grants(
+    _ entry: ManifestEntry,
+    _ segments: [SegmentDeclaration],
+    _ policy: RunPolicy
+  ) -> [FreshnessGrant] {
+    var grants: [FreshnessGrant] = []
+    if let own = entry.lifetime { grants.append(FreshnessGrant(own, by: "the item's `ttl`")) }
+    for segment in segments {
+      guard let lifetime = segment.lifetime else { continue }
+      grants.append(FreshnessGrant(lifetime, by: "`ttl` of segment `\(segment.name)`"))
+    }
+    if let bound = policy.freshnessLimit {
+      grants.append(FreshnessGrant(.atMost(bound), by: "`cache.ttl`"))
+    }
+    return grants
   }
 
   /// Whether somebody out there may have named it: for sure that shows only when its manifest is

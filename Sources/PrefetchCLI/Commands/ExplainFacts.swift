@@ -20,13 +20,23 @@ struct ExplainFacts {
   var decision: ItemAction
   var reason: String
   var now: Instant
+  /// What declarers grant of freshness.
+  var grants: [FreshnessGrant] = []
+  /// Whether what is stored answered other request headers.
+  var cannotSelect = false
+  /// A server's word, given to a single question, that it does not have it.
+  var absence: Absence?
+  var negativeTimeToLive = Duration.zero
 
-  /// `fresh`, `immutable`, `stale`, or nil for what is not stored.
-  var freshness: String? {
-    guard let record = item?.record, record.digest != nil else { return nil }
-    guard let until = record.freshUntil else { return "stale" }
-    if until == .distantFuture { return "immutable" }
-    return now < until ? "fresh" : "stale"
+  var freshness: FreshnessAccount? {
+    item.flatMap { FreshnessAccount($0.record, grants: grants, at: now) }
+  }
+
+  /// Until when `get` and `serve` believe that it is absent.
+  private var absenceEnd: Instant? {
+    guard let absence, now < absence.since + negativeTimeToLive else { return nil }
+    if let answered = item?.record.validatedAt, answered >= absence.since { return nil }
+    return absence.since + negativeTimeToLive
   }
 }
 
@@ -57,8 +67,15 @@ extension ExplainFacts {
       ],
       "pins": .array(pins.map(json)),
       "freshness": [
-        "state": .optional(freshness), "fresh_until": .time(item?.record.freshUntil),
+        "state": .optional(freshness?.state), "fresh_until": .time(freshness?.until),
+        "rule": .optional(freshness?.rule),
       ],
+      "absence": absenceEnd.map { end in
+        [
+          "since": .time(absence?.since), "status": .optional(absence?.status),
+          "asked_again_at": .time(end),
+        ]
+      } ?? .null,
       "decision": .string(decision.rawValue),
       "reason": .string(reason),
     ]
@@ -105,6 +122,11 @@ extension ExplainFacts {
       "history    \(Timestamp.format(entry.at)) \(entry.action) \(entry.outcome): "
         + SafeText.line(entry.reason ?? "")
     }
+    if let absence, let end = absenceEnd {
+      lines.append(
+        "absent     since \(Timestamp.format(absence.since)) (\(absence.status)), asked again at \(Timestamp.format(end))"
+      )
+    }
     lines.append("decision   \(decision.rawValue): \(SafeText.line(reason))")
     return lines
   }
@@ -120,7 +142,8 @@ extension ExplainFacts {
     if let validated = record.validatedAt {
       lines.append("confirmed  \(Timestamp.format(validated))")
     }
-    lines.append("fresh      \(freshnessLine(record))")
+    if let freshness { lines.append("fresh      \(freshness.line)") }
+    lines += record.hops.map { "redirect   from \(SafeText.line(Redaction.url($0.url)))" }
     if let tag = record.validators.entityTag { lines.append("etag       \(SafeText.line(tag))") }
     if let date = record.validators.lastModified {
       lines.append("modified   \(SafeText.line(date))")
@@ -130,14 +153,6 @@ extension ExplainFacts {
     }
     return lines
       + record.headers.fields.map { "header     \(SafeText.line("\($0.name): \($0.value)"))" }
-  }
-
-  private func freshnessLine(_ record: ContentRecord) -> String {
-    switch record.freshUntil {
-    case Instant.distantFuture: "for ever (immutable)"
-    case let until?: "until \(Timestamp.format(until))"
-    case nil: "no; asked on every run"
-    }
   }
 
   private func line(_ pin: PinTable.Entry) -> String {

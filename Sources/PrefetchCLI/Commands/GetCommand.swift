@@ -18,13 +18,16 @@ struct GetCommand {
     let builder = builder(loaded)
     let items = try declared(request, builder, places)
     let network = ItemFetch(context: context, loaded: loaded, builder: builder, places: places)
-    let toFetch = try stale(items, builder.policy, places)
+    let store = try context.readingStore(places)
+    let facts = try context.facts(loaded, builder, places, store)
+    let look = try look(at: items, in: store, facts, loaded)
+    let toFetch = items.filter { look.toFetch.contains($0.entry.url.string) }
     var report: Report?
     if !toFetch.isEmpty, !options.isOffline {
-      report = try network.fetch(toFetch)
+      report = try network.fetch(toFetch, replacing: look.damaged.values.sorted())
     }
     let fetched = ItemFetch.answered(report)
-    let unanswered = Set(toFetch.map(\.entry.url.string)).subtracting(fetched)
+    let unanswered = look.toFetch.subtracting(fetched)
     let transient = try network.unkept(fetched)
     let outcome: Result<[DeliveredItem], CommandExit>
     do throws(CommandExit) {
@@ -32,7 +35,7 @@ struct GetCommand {
         try deliver(
           items,
           delivery,
-          builder.policy,
+          facts,
           places,
           withheld: unanswered,
           transient: transient
@@ -48,7 +51,7 @@ struct GetCommand {
     case .failure(let exit): throw exit
     }
     markUsed(delivered, places)
-    return conclude(report, delivered: delivered, request, loaded, transient: transient)
+    return conclude(report, delivered: delivered, request, loaded, look, transient: transient)
   }
 
   private func builder(_ loaded: LoadedConfiguration) -> RequestBuilder {
@@ -98,50 +101,80 @@ struct GetCommand {
 
   // MARK: What the cache has
 
-  /// Items that the cache cannot answer by itself.
-  private func stale(
-    _ items: [WantedItem],
-    _ policy: RunPolicy,
-    _ places: Places
-  ) throws(CommandExit) -> [WantedItem] {
-    guard let store = try context.readingStore(places) else { return items }
-    let now = context.clock.now().wall
+  /// How the wanted items stand before anybody is asked.
+  private struct Look {
+    /// Those that the cache cannot answer by itself.
+    var toFetch: Set<String> = []
+    /// Bodies that would do, and are not what their names say.
+    var damaged: [String: ContentDigest] = [:]
+    /// Those of which a server said not long ago that it does not have them.
+    var absent: [String: Absence] = [:]
+  }
+
+  private func look(
+    at items: [WantedItem],
+    in store: DiskStore?,
+    _ facts: Planner.Facts,
+    _ loaded: LoadedConfiguration
+  ) throws(CommandExit) -> Look {
+    var look = Look()
+    guard let store else {
+      look.toFetch = Set(items.map(\.entry.url.string))
+      return look
+    }
+    let lasting = loaded.configuration.cache.negativeTimeToLive
     return try context.reading { () throws(Failure) in
-      var stale: [WantedItem] = []
       for item in items {
-        guard let record = try store.record(url: item.entry.url.string),
-          isAcceptable(record, as: item, policy: policy, now: now)
-        else {
-          stale.append(item)
+        let url = item.entry.url.string
+        let record = try store.record(url: url)
+        if let record, let digest = record.digest, item.isSatisfied(by: record, facts) {
+          if try store.intactObject(digest) == nil {
+            look.damaged[url] = digest
+          } else if isAcceptable(record, as: item, facts) {
+            continue
+          }
+        } else if !options.revalidates, !item.isPinned, let absence = try store.absence(of: url),
+          facts.now < absence.since + lasting, isYounger(absence, than: record)
+        {
+          look.absent[url] = absence
           continue
         }
+        look.toFetch.insert(url)
       }
-      return stale
+      return look
     }
+  }
+
+  /// A later answer of another run speaks against it.
+  private func isYounger(_ absence: Absence, than record: ContentRecord?) -> Bool {
+    guard let answered = record?.validatedAt else { return true }
+    return answered < absence.since
   }
 
   private func isAcceptable(
     _ record: ContentRecord,
     as item: WantedItem,
-    policy: RunPolicy,
-    now: Instant
+    _ facts: Planner.Facts
   ) -> Bool {
-    guard item.isSatisfied(by: record, policy: policy, now: now) else { return false }
     guard !options.isOffline else { return true }
     guard !options.revalidates else { return false }
-    if let limit = options.maximumAge, let confirmed = record.validatedAt, now - confirmed > limit {
+    if let limit = options.maximumAge, let confirmed = record.validatedAt,
+      facts.now - confirmed > limit
+    {
       return false
     }
-    return item.isFresh(record, policy: policy, now: now) || mayServeStale(record, now: now)
+    return item.isFresh(record, facts) || mayServeStale(record, as: item, facts)
   }
 
-  private func mayServeStale(_ record: ContentRecord, now: Instant) -> Bool {
-    guard let staleness = options.maximumStaleness,
-      !CacheControl(record.headers.combined("Cache-Control")).mustRevalidate
-    else { return false }
-    switch staleness {
-    case .bare: return true
-    case .value(let limit): return record.freshUntil.map { now < $0 + limit } ?? false
+  private func mayServeStale(
+    _ record: ContentRecord,
+    as item: WantedItem,
+    _ facts: Planner.Facts
+  ) -> Bool {
+    switch options.maximumStaleness {
+    case nil: false
+    case .bare: item.mayServeStale(record, within: .seconds(Int64.max / 2), facts)
+    case .value(let limit): item.mayServeStale(record, within: limit, facts)
     }
   }
 
@@ -152,21 +185,22 @@ struct GetCommand {
   private func deliver(
     _ items: [WantedItem],
     _ delivery: Delivery,
-    _ policy: RunPolicy,
+    _ facts: Planner.Facts,
     _ places: Places,
     withheld: Set<String>,
     transient: Set<String>
   ) throws(CommandExit) -> [DeliveredItem] {
     guard let store = try context.readingStore(places) else { return [] }
-    let now = context.clock.now().wall
+    var facts = facts
+    facts.key = try context.reading { () throws(Failure) in try store.varianceKey() }
     var delivered: [DeliveredItem] = []
     for item in items {
       let url = item.entry.url.string
       if options.printsPaths, transient.contains(url) { continue }
       let found = try context.reading { () throws(Failure) -> ContentRecord? in
         guard let record = try store.record(url: url), let digest = record.digest,
-          item.isSatisfied(by: record, policy: policy, now: now),
-          !withheld.contains(url) || mayServeStale(record, now: now),
+          item.isSatisfied(by: record, facts),
+          !withheld.contains(url) || mayServeStale(record, as: item, facts),
           try store.intactObject(digest) != nil
         else { return nil }
         return record
@@ -197,6 +231,7 @@ struct GetCommand {
     delivered: [DeliveredItem],
     _ asked: AskedItems,
     _ loaded: LoadedConfiguration,
+    _ look: Look,
     transient: Set<String>
   ) -> Int32 {
     let got = Set(delivered.map(\.record.url))
@@ -235,13 +270,30 @@ struct GetCommand {
             "`\(url.redacted)` is deferred by \(deferral.rule.rawValue)\(until)"
           )
         )
+      } else if let absence = look.absent[url.string] {
+        context.console.report(
+          Diagnostic(
+            "item.absent",
+            "`\(url.redacted)` is absent since \(Timestamp.format(absence.since)) (the server answered \(absence.status)); it is asked again at \(Timestamp.format(absence.since + loaded.configuration.cache.negativeTimeToLive))",
+            hint: "`--revalidate` asks at once"
+          )
+        )
+      } else if options.isOffline, look.damaged[url.string] != nil {
+        context.console.report(
+          Diagnostic(
+            "store.damaged",
+            "the stored body of `\(url.redacted)` is lost or damaged",
+            hint: "without `--offline` it is fetched again"
+          )
+        )
       } else if !failed.contains(url.string) {
         context.console.report(
           Diagnostic("item.not-cached", "`\(url.redacted)` is not in the cache as it is declared")
         )
       }
     }
-    let status = status(report, delivered: delivered, asked)
+    let isDamaged = options.isOffline && !look.damaged.isEmpty
+    let status = isDamaged ? .io : status(report, delivered: delivered, asked)
     if context.shared.isJSON {
       let items = delivered.map { item -> JSONValue in
         [

@@ -12,7 +12,11 @@ struct ItemFetch {
   let builder: RequestBuilder
   let places: Places
 
-  func fetch(_ items: [WantedItem]) throws(CommandExit) -> Report {
+  /// `damaged` are bodies of theirs that are not what they were: they go before anything is asked.
+  func fetch(
+    _ items: [WantedItem],
+    replacing damaged: [ContentDigest] = []
+  ) throws(CommandExit) -> Report {
     var request = RunRequest(
       mode: .get,
       identity: builder.identity,
@@ -21,7 +25,7 @@ struct ItemFetch {
     )
     // Whoever asked wants to hear of each, unchanged or not.
     request.listsKept = true
-    let license = license
+    let license = context.license(loaded, builder, places)
     request.credentials = license.credentials
     request.withheld = license.withheld
     NetworkRequest(
@@ -37,6 +41,7 @@ struct ItemFetch {
         clockStart: context.clock.now().wall,
         durability: Durability(builder.configuration.cache.durability)
       )
+      if !damaged.isEmpty { try store.dropDamaged(damaged) }
       context.console.report(store.takeDiagnostics())
       var settings = builder.transportSettings()
       settings.http3Failures = memory.http3Failures
@@ -64,6 +69,7 @@ struct ItemFetch {
         seed: UInt64.random(in: 0...UInt64.max)
       )
       if wasHeldBack(report) { license.note(in: &report) }
+      try rememberAbsences(report, of: items, in: store)
       try store.close()
       try state?.close()
       remember(report)
@@ -81,19 +87,29 @@ struct ItemFetch {
     return memory
   }
 
-  /// What the last run left of the registration: single items are no occasion for a new one.
-  private var license: LicenseStanding {
-    var reports: [Diagnostic] = []
-    let state = try? StateStore.openForReading(state: places.state, reports: &reports)
-    let registrar = Registrar(context: context, loaded: loaded, builder: builder)
-    return (try? registrar.remembered(state)) ?? .none
-  }
-
   /// Whether any item waits for the license.
   private func wasHeldBack(_ report: Report) -> Bool {
     report.items.contains {
       $0.deferral?.rule == .registration || $0.failure?.code == .licenseRefused
     }
+  }
+
+  /// What a server does not have is not asked for again for a while, unless its bytes are declared:
+  /// then somebody has them.
+  private func rememberAbsences(
+    _ report: Report,
+    of items: [WantedItem],
+    in store: DiskStore
+  ) throws(Failure) {
+    let lasting = loaded.configuration.cache.negativeTimeToLive
+    let now = context.clock.now().wall
+    let pinned = Set(items.filter(\.isPinned).map(\.entry.url.string))
+    var absences: [String: Absence] = [:]
+    for item in report.items where item.failure?.code == .gone && !pinned.contains(item.url) {
+      absences[item.url] = Absence(status: item.status ?? 404, since: now)
+    }
+    guard !absences.isEmpty, lasting > .zero else { return }
+    try store.note(absences, lasting: lasting)
   }
 
   private func remember(_ report: Report) {

@@ -14,7 +14,12 @@ struct ListCommand {
     let places = try context.places(loaded)
     let uses = try readUses(places)
     let store = try context.readingStore(places)
-    let printer = ItemPrinter(console: context.console, cache: places.cache, uses: uses)
+    let printer = ItemPrinter(
+      console: context.console,
+      cache: places.cache,
+      uses: uses,
+      grants: GrantedLifetimes(loaded.configuration)
+    )
     do throws(Failure) {
       if let store { try list(store, printer, uses) }
     } catch {
@@ -83,12 +88,14 @@ private final class ItemPrinter {
   private let console: Console
   private let cache: String
   private let uses: [String: Instant]
+  private let grants: GrantedLifetimes
   private(set) var hasBegun = false
 
-  init(console: Console, cache: String, uses: [String: Instant]) {
+  init(console: Console, cache: String, uses: [String: Instant], grants: GrantedLifetimes) {
     self.console = console
     self.cache = cache
     self.uses = uses
+    self.grants = grants
   }
 
   /// `STATE <TAB> BYTES <TAB> SEGMENTS <TAB> URL`, for people and for `cut`.
@@ -107,7 +114,8 @@ private final class ItemPrinter {
       record: record,
       segments: item.segments,
       isLocked: item.isLocked,
-      usedAt: uses[record.url]
+      usedAt: uses[record.url],
+      granted: grants.of(item.segments)
     )
     let bytes = JSONWriter.bytes(cached.json(cache: cache), form: .pretty, level: 2)
     console.print(piece: String(decoding: bytes, as: UTF8.self))

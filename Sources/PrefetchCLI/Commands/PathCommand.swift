@@ -20,7 +20,7 @@ struct PathCommand {
       let digest = record.digest
     else { return missing() }
     let path = DiskStore.objectPath(digest, cache: places.cache)
-    guard FileReading.exists(path) else { return missing() }
+    guard FileReading.size(path) == record.size else { return missing() }
     if context.shared.isJSON {
       context.console.print([
         "schema": "prefetch-path/1", "url": .string(record.url), "path": .string(path),

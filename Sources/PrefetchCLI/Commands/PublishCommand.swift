@@ -91,7 +91,9 @@ struct PublishCommand {
       inventory: inventory,
       missing: try store.missingObjects(of: inventory),
       policy: scope.builder.policy,
-      now: now
+      now: now,
+      credentials: context.credentials(scope.loaded, scope.builder, places),
+      key: try store.varianceKey()
     )
     let recorded = try store.segments()
     for segment in segments {
@@ -178,6 +180,7 @@ struct PublishCommand {
     let names = TreeNaming(of: manifest.entries, rules: rules)
     var plan = TreePlan(
       segment: key,
+      of: segment,
       rules: rules,
       entries: names.entries,
       facts: facts,

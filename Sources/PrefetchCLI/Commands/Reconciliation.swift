@@ -149,6 +149,9 @@ struct Reconciliation {
       context.console.report(Diagnostic("store.\(failure.code.rawValue)", failure.message))
     }
     context.console.report(envelope.report.diagnostics)
+    if envelope.exitCode == 0, let warning = staleness(envelope.report) {
+      context.console.report(warning)
+    }
     if isPlan {
       for entry in ReportFailures(envelope: envelope).all
       where entry.subject.hasPrefix("manifest of") {
@@ -173,6 +176,20 @@ struct Reconciliation {
         Diagnostic("run.more-failures", "and \(rest) more; `-v` or the JSON report shows all")
       )
     }
+  }
+
+  /// What ends well with older copies is not as declared, which one warning says for all.
+  private func staleness(_ report: Report) -> Diagnostic? {
+    guard report.staleCount > 0 else { return nil }
+    let items = Amounts.count(Int64(report.staleCount), "item")
+    let age = report.oldestStale.map {
+      "; the oldest was last confirmed \(Amounts.duration(report.finished - $0)) ago"
+    }
+    return Diagnostic(
+      "run.stale",
+      "\(items) served stale\(age ?? "")",
+      severity: .warning
+    )
   }
 
   private func diagnostic(_ entry: ReportFailures.Entry) -> Diagnostic {

@@ -8,37 +8,63 @@ struct WantedItem {
   let declarations: [DeclaredItems.Declaration]
 
   /// Whether a stored body is one that the declarations allow, however old it is.
-  func isSatisfied(by record: ContentRecord, policy: RunPolicy, now: Instant) -> Bool {
-    var policy = policy
-    policy.isOffline = true
-    return isKept(record, policy: policy, now: now)
+  func isSatisfied(by record: ContentRecord, _ facts: Planner.Facts) -> Bool {
+    isKept(record, facts, isOffline: true)
   }
 
   /// Whether a run would ask nobody about it.
-  func isFresh(_ record: ContentRecord, policy: RunPolicy, now: Instant) -> Bool {
-    var policy = policy
-    policy.isOffline = false
-    return isKept(record, policy: policy, now: now)
+  func isFresh(_ record: ContentRecord, _ facts: Planner.Facts) -> Bool {
+    isKept(record, facts, isOffline: false)
   }
 
-  private func isKept(_ record: ContentRecord, policy: RunPolicy, now: Instant) -> Bool {
+  /// Whether an older copy may come out, however long ago it became stale or for so long.
+  func mayServeStale(
+    _ record: ContentRecord,
+    within limit: Duration,
+    _ facts: Planner.Facts
+  ) -> Bool {
+    declarations.allSatisfy { declaration in
+      StaleRule.mayServe(
+        record,
+        granted: Planner.lifetimes(
+          declaration.entry,
+          ofSegments: CollectionOfOne(declaration.segment.lifetime),
+          bound: facts.policy.freshnessLimit
+        ),
+        maximumStale: limit,
+        now: facts.now
+      )
+    }
+  }
+
+  /// Whether any declaration says what its bytes are.
+  var isPinned: Bool {
+    declarations.contains { $0.entry.digests.contains { $0.algorithm.isTrustworthy } }
+  }
+
+  private func isKept(
+    _ record: ContentRecord,
+    _ facts: Planner.Facts,
+    isOffline: Bool
+  ) -> Bool {
     guard record.digest != nil else { return false }
-    if let expiry = record.expiresAt, expiry <= now { return false }
-    var policy = policy
+    if let expiry = record.expiresAt, expiry <= facts.now { return false }
+    var policy = facts.policy
+    policy.isOffline = isOffline
     policy.revalidatesAll = false
     policy.refetchesAll = false
     // What is here already needs no leave to be fetched.
     policy.transportSecurity = TransportSecurity()
     policy.transportSecurity.allowsArbitraryLoads = true
+    let judged = facts.under(policy)
     return declarations.allSatisfy { declaration in
       // An entry that has expired is planned no more.
-      if let expires = declaration.entry.expires, expires <= now { return false }
+      if let expires = declaration.entry.expires, expires <= facts.now { return false }
       let (decision, _) = Planner.decide(
         declaration.entry,
         record: record,
         segment: declaration.segment,
-        policy: policy,
-        now: now
+        facts: judged
       )
       return decision == .keep
     }

@@ -43,6 +43,8 @@ struct RequestBuilder {
     policy.retries.count = network.retries.items
     policy.retries.lookups = network.retries.lookups
     policy.retries.wait = network.retries.wait
+    policy.retries.statuses = Set(network.retries.statuses)
+    policy.agent = network.userAgent ?? ToolVersions.name
     policy.retries.delay = network.retries.delay
     policy.retries.maximumDelay = network.retries.maximumDelay
     policy.concurrency = engine.jobs ?? network.concurrency

@@ -43,6 +43,7 @@ package struct Cache: Hashable, Sendable {
   package var maximumManifestSize = ByteLimit.of(512 << 20)
   package var minimumFree: Int64 = 1 << 30
   package var timeToLive: Duration?
+  package var negativeTimeToLive = Duration.seconds(600)
   package var maximumStale = Duration.zero
   package var durability = Durability.batch
   package var purge = Purge()
@@ -53,7 +54,18 @@ package struct Cache: Hashable, Sendable {
     Field("max_file_size", \.maximumFileSize, .sizeLimit, "Largest body that is kept")
     Field("max_manifest_size", \.maximumManifestSize, .sizeLimit, "Largest manifest that is read")
     Field("min_free", \.minimumFree, .size, "Bytes that must stay free on the disk")
-    Field("ttl", \.timeToLive, .duration, "Longest time anything counts as fresh")
+    Field(
+      "ttl",
+      \.timeToLive,
+      .duration,
+      "How long answers count as fresh that do not say; a bound for those that do"
+    )
+    Field(
+      "negative_ttl",
+      \.negativeTimeToLive,
+      .duration,
+      "How long `get` remembers that a server does not have something; 0 asks every time"
+    )
     Field(
       "max_stale",
       \.maximumStale,

@@ -141,7 +141,12 @@ extension InlineItem {
     Field("mtime", \.modified, .date, "Time of the published file").later
     Field("etag", \.etag, .text.singleLine, "Validator; the same as the stored one means unchanged")
     Field("mime", \.mime, .mediaType, "Type the body must have")
-    Field("ttl", \.lifetime, .lifetime, "Longest time it counts as fresh, or `immutable`")
+    Field(
+      "ttl",
+      \.lifetime,
+      .lifetime,
+      "How long it counts as fresh where its answer does not say, a bound where it does; or `immutable`"
+    )
     Field("expires", \.expires, .date, "When the content is over and leaves the cache")
     Field("priority", \.priority, .integer(1...100), "Rank within the segment, 1 first")
     Field("network", \.network, NetworkRules.table, "Further conditions of the network")

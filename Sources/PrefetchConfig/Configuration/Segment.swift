@@ -155,7 +155,12 @@ extension Segment {
       "Whether bodies are kept, rather than fetched to warm another cache"
     )
     Field("head", \.asksHeadOnly, .boolean, "Whether to ask for headers only, and keep nothing")
-    Field("ttl", \.timeToLive, .duration, "Longest time its items count as fresh")
+    Field(
+      "ttl",
+      \.timeToLive,
+      .duration,
+      "How long answers count as fresh that do not say; a bound for those that do"
+    )
     Field(
       "max_stale",
       \.maximumStale,

@@ -8,6 +8,7 @@ package struct Retries: Hashable, Sendable {
   package var delay = Duration.seconds(1)
   package var maximumDelay = Duration.seconds(30)
   package var wait = Duration.seconds(120)
+  package var statuses: [Int] = []
 
   static let table = ObjectType(Self(), name: "retries") {
     Field("items", \.items, .integer(0...100), "Further tries of a failed transfer")
@@ -15,6 +16,12 @@ package struct Retries: Hashable, Sendable {
     Field("delay", \.delay, .duration, "Longest pause before the first further try")
     Field("max_delay", \.maximumDelay, .duration, "Longest pause before any further try")
     Field("wait", \.wait, .duration, "Longest `Retry-After` to wait for within a run")
+    Field(
+      "statuses",
+      \.statuses,
+      .list(of: .integer(400...599)),
+      "Statuses to try again besides 408, 425, 429, 500, 502, 503 and 504"
+    )
   }
   .checking { retries, facts, decoder in
     guard retries.delay > retries.maximumDelay else { return }

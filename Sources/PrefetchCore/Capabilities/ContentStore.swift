@@ -37,6 +37,8 @@ package protocol ContentStore: BodyStaging {
   func partials() throws(Failure) -> [String: PartialBody]
   /// Drops a kept part, for example because its server has a newer body.
   func forgetPartial(_ key: String)
+  /// Of the digests of request headers in this store.
+  func varianceKey() throws(Failure) -> VarianceKey
 }
 
 extension ContentStore {
@@ -145,33 +147,12 @@ package struct Confirmation: Hashable, Sendable {
   /// The record's number.
   package var item: Int64
   package var validatedAt: Instant
-  package var freshUntil: Instant?
+  package var freshness: Freshness
 
-  package init(item: Int64, validatedAt: Instant, freshUntil: Instant?) {
+  package init(item: Int64, validatedAt: Instant, freshness: Freshness) {
     self.item = item
     self.validatedAt = validatedAt
-    self.freshUntil = freshUntil
-  }
-}
-
-/// The two strings by which a server recognises what we hold, verbatim as it gave them.
-package struct Validators: Hashable, Sendable {
-  package var entityTag: String?
-  package var lastModified: String?
-
-  /// An empty one says nothing, and one of more than a kilobyte only swells every later request.
-  package init(entityTag: String? = nil, lastModified: String? = nil) {
-    self.entityTag = Self.useful(entityTag)
-    self.lastModified = Self.useful(lastModified)
-  }
-
-  private static func useful(_ text: String?) -> String? {
-    guard let text, !text.isEmpty, text.utf8.count <= 1_024 else { return nil }
-    return text
-  }
-
-  package var isEmpty: Bool {
-    entityTag == nil && lastModified == nil
+    self.freshness = freshness
   }
 }
 
@@ -197,10 +178,12 @@ package struct ContentRecord: Hashable, Sendable {
   package var finalURL: String?
   package var fetchedAt: Instant?
   package var validatedAt: Instant?
-  /// Until when no question is needed; nil = ask every time.
-  ///
-  /// `Instant.distantFuture` = immutable.
-  package var freshUntil: Instant?
+  /// What the answers state about how long it may be used unasked.
+  package var freshness = Freshness.silent(until: .distantFuture)
+  /// The redirects that led to the body when it was last asked for, in their order.
+  package var hops: [HopTerms] = []
+  /// On what of a request the answers depend; nil for nothing.
+  package var variance: Variance?
   /// Content expiry by the manifest: not to be used after it.
   package var expiresAt: Instant?
   package var failure: Failure?

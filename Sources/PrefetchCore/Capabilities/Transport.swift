@@ -180,6 +180,8 @@ package struct TransferFigures: Hashable, Sendable {
   package var connect: Duration?
   package var tls: Duration?
   package var firstByte: Duration?
+  /// Until the request went out.
+  package var requested: Duration?
   package var total: Duration?
   package var remoteAddress: String?
   /// Whether it went over a connection that earlier transfers had opened.

@@ -55,7 +55,7 @@ extension Dispatcher {
         return reask(.item(item), now: now, into: &effects)
       }
       if work.exchange?.value.partial != nil { effects.append(.forgetPartial(record.value.url)) }
-      return confirmed(item, record, response, now: now)
+      return confirmed(item, record, response, now: now, into: &effects)
     }
     guard let exchange = work.exchange else { return }
     guard isStored(item) else { return passed(item, response, now: now, into: &effects) }
@@ -92,7 +92,7 @@ extension Dispatcher {
       )
       return fail(item, failure, now: now, into: &effects)
     }
-    arrived(item, body, response, exchange: exchange, now: now)
+    arrived(item, body, response, exchange: exchange, now: now, into: &effects)
   }
 
   /// Something that is fetched for the sake of a cache on the way: the answer counts, nothing stays.
@@ -182,26 +182,48 @@ extension Dispatcher {
     _ item: Int,
     _ record: Shared<ContentRecord>,
     _ response: TransferResponse,
-    now: Moment
+    now: Moment,
+    into effects: inout [Effect]
   ) {
     let work = active[Int(items[item].slot)]
     work.result.source = .revalidated
-    if Revalidation.repeats(stored: record.value.headers, confirmed: response.headers) {
-      work.result.outcome = .unchanged
-      if noteConfirmed(item, record.value, now: now) { return }
-      return finishStoring(item, record.value, body: nil, now: now)
-    }
-    let merged = Revalidation.merge(stored: record.value.headers, confirmed: response.headers)
     var renewed = record.value
-    renewed.headers = merged.headers
-    renewed.validators = Revalidation.renewed(renewed.validators, by: response.headers)
-    work.result.outcome = merged.isChanged ? .headers : .unchanged
-    if !merged.isChanged, renewed.validators == record.value.validators,
+    var isChanged = false
+    if !Revalidation.repeats(stored: renewed.headers, confirmed: response.headers) {
+      (renewed.headers, isChanged) = Revalidation.merge(
+        stored: renewed.headers,
+        confirmed: response.headers
+      )
+      renewed.validators = Revalidation.renewed(renewed.validators, by: response.headers)
+    }
+    work.result.outcome = isChanged ? .headers : .unchanged
+    note(item, into: &renewed, now: now, &effects)
+    if !isChanged, renewed.differsOnlyInTimes(from: record.value),
       noteConfirmed(item, renewed, now: now)
     {
       return
     }
     finishStoring(item, renewed, body: nil, now: now)
+  }
+
+  /// What the answer that came, and all that led to it, say of how long and for whom it holds.
+  private mutating func note(
+    _ item: Int,
+    into record: inout ContentRecord,
+    now: Moment,
+    _ effects: inout [Effect]
+  ) {
+    let work = active[Int(items[item].slot)]
+    guard let exchange = work.exchange?.value else { return }
+    let terms = exchange.terms(
+      of: record.headers,
+      at: Freshness.Timing(now.wall, work.result.figures ?? TransferFigures()),
+      agent: request.policy.agent
+    )
+    record.note(exchange.hops, terms)
+    guard segments.count > 1 else { return }
+    settled.note(record.variance, of: item)
+    separateRivals(item, by: record.variance, into: &effects)
   }
 
   /// Where a confirmation brings nothing but a new time, that alone is kept.
@@ -210,14 +232,17 @@ extension Dispatcher {
     guard let row = row(of: items[item].step), record.isDescribed(by: work.entry),
       record.state == .cached, record.failure == nil
     else { return false }
-    let until = freshUntil(work, record, now: now)
-    noteStored(item, record, freshUntil: until)
+    noteStored(
+      item,
+      record,
+      freshUntil: record.freshness.end(under: granted(work), answeredAt: now.wall)
+    )
     for index in work.segments where !isHeld(item, by: index) {
       batch.join(segments[index].key, items: [row.item], now: now.uptime)
     }
     batch.confirm(
       item: item,
-      Confirmation(item: row.item, validatedAt: now.wall, freshUntil: until),
+      Confirmation(item: row.item, validatedAt: now.wall, freshness: record.freshness),
       now: now.uptime
     )
     return true
@@ -228,7 +253,8 @@ extension Dispatcher {
     _ body: StagedBody,
     _ response: TransferResponse,
     exchange: OpenExchange,
-    now: Moment
+    now: Moment,
+    into effects: inout [Effect]
   ) {
     let slot = Int(items[item].slot)
     let entry = active[slot].entry
@@ -236,10 +262,8 @@ extension Dispatcher {
     let wasUsable = active[slot].result.isUsable
     var record = old ?? newRecord(item)
     record.headers = Revalidation.storable(response.headers)
-    record.validators = Validators(
-      entityTag: response.headers["ETag"],
-      lastModified: response.headers["Last-Modified"]
-    )
+    record.validators = Validators(response.headers)
+    note(item, into: &record, now: now, &effects)
     record.digest = body.digest
     record.otherDigests = body.otherDigests
     record.size = body.size
@@ -276,24 +300,18 @@ extension Dispatcher {
     record.description = work.entry.descriptionHash
     record.state = .cached
     record.failure = nil
-    if work.result.source != .cache {
-      record.validatedAt = now.wall
-      record.freshUntil = freshUntil(work, record, now: now)
-    }
-    noteStored(item, record, freshUntil: record.freshUntil)
+    if work.result.source != .cache { record.validatedAt = now.wall }
+    noteStored(item, record, freshUntil: record.freshUntil(under: granted(work)))
     let keys = request.mode == .run ? work.segments.map { segments[$0].key } : []
     batch.add(item: item, .store(record, body: body, joining: keys), now: now.uptime)
   }
 
-  private func freshUntil(_ work: ActiveItem, _ record: ContentRecord, now: Moment) -> Instant? {
-    Freshness.freshUntil(
-      headers: record.headers,
-      receivedAt: now.wall,
-      limits: Planner.lifetimes(
-        work.entry,
-        ofSegments: work.segments.map { segments[$0].declaration.lifetime },
-        bound: request.policy.freshnessLimit
-      )
+  /// What everybody who declares it grants.
+  func granted(_ work: ActiveItem) -> [Freshness.Lifetime] {
+    Planner.lifetimes(
+      work.entry,
+      ofSegments: work.segments.map { segments[$0].declaration.lifetime },
+      bound: request.policy.freshnessLimit
     )
   }
 

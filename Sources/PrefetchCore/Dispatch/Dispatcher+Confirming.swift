@@ -90,7 +90,8 @@ extension Dispatcher {
   ) {
     let url = segments[0].table.url(at: Int(items[item].step.entry))
     guard halt == nil, let record = answer.record, record.value.url == url,
-      record.value.failure == nil, deferral(of: .item(item), at: now) == nil
+      record.value.failure == nil, record.value.variance == nil, record.value.hops.isEmpty,
+      deferral(of: .item(item), at: now) == nil
     else {
       let slot = activate(item)
       active[slot].isBeingRead = false
@@ -153,21 +154,19 @@ extension Dispatcher {
     queue.finished(on: host, result)
     noteOpen(host, now: now)
     answerCounts.note(304, wireBytes: result.figures.wireBytes, of: 0)
-    let until = Freshness.freshUntil(
-      headers: record.value.headers,
-      receivedAt: now.wall,
-      limits: Planner.lifetimes(
-        nil,
-        ofSegments: CollectionOfOne(segments[0].declaration.lifetime),
-        bound: request.policy.freshnessLimit
-      )
+    // It repeats what is stored, and nothing of that states a lifetime.
+    let freshness = Freshness.silent(until: .distantFuture)
+    let granted = Planner.lifetimes(
+      nil,
+      ofSegments: CollectionOfOne(segments[0].declaration.lifetime),
+      bound: request.policy.freshnessLimit
     )
-    segments[0].noteQuiet(until: until)
+    segments[0].noteQuiet(until: freshness.end(under: granted, answeredAt: now.wall))
     items[item].state = .committing
     confirming[Self.place(of: items[item].slot)].record = nil
     batch.confirm(
       item: item,
-      Confirmation(item: row.item, validatedAt: now.wall, freshUntil: until),
+      Confirmation(item: row.item, validatedAt: now.wall, freshness: freshness),
       now: now.uptime
     )
     return true

@@ -40,7 +40,8 @@ extension Dispatcher {
       provenance: document.namer,
       holdsLicense: headers.count > declaration.headers.count,
       isOriginChosen: !connections.addsHeaders || Self.isChosen(document, declaration),
-      accept: document.part?.accept
+      accept: document.part?.accept,
+      meansOrigin: policy.refetchesAll
     )
     enqueue(.document(number), now: now, into: &effects)
   }
@@ -146,10 +147,7 @@ extension Dispatcher {
     documents[number].finalURL = exchange.hop
     var record = DocumentRecord(url: url.string, digest: body.digest)
     record.finalURL = exchange.hop.string
-    record.validators = Validators(
-      entityTag: response.headers["ETag"],
-      lastModified: response.headers["Last-Modified"]
-    )
+    record.validators = Validators(response.headers)
     record.isSignature = documents[number].isSignature
     documents[number].accepted = record
     guard !documents[number].isSignature else {

@@ -197,8 +197,7 @@ extension Dispatcher {
     record.validators = Validators()
     record.headers = HeaderBlock()
     record.mime = active[slot].entry.mime
-    record.freshUntil = nil
-    record.validatedAt = nil
+    record.forgetAnswer()
     finishStoring(item, record, body: nil, now: now)
   }
 
@@ -219,6 +218,7 @@ extension Dispatcher {
       digests: work.digests,
       record: work.record?.value,
       isConditional: items[item].step.decision == .revalidate,
+      selection: selection(of: item),
       roomLimit: work.roomLimit,
       alternates: work.entry.alternates,
       in: Int(items[item].segment)
@@ -235,6 +235,7 @@ extension Dispatcher {
     digests: [ExpectedDigest] = [],
     record: ContentRecord?,
     isConditional: Bool,
+    selection: Variance.Selection = .same,
     roomLimit: Int64? = nil,
     alternates own: [WebURL] = [],
     in index: Int
@@ -244,9 +245,10 @@ extension Dispatcher {
       url: url,
       alternates: alternates(of: url, own, in: index),
       method: method(in: index),
-      headers: self.headers(for: url, in: index) + headers,
+      headers: segments[index].declaration.headers(for: url) + headers,
       credentials: request.credentials,
-      conditions: isConditional ? record.map(Self.conditions) ?? Validators() : Validators(),
+      conditions: isConditional
+        ? record.map { Self.conditions(of: $0, selection) } ?? Validators() : Validators(),
       conditionURL: record?.finalURL,
       allowsCoding: Self.isWorthCoding(size: size, path: url.path),
       sizeLimit: sizeLimit(roomLimit, in: index),
@@ -258,7 +260,20 @@ extension Dispatcher {
       keepsBody: isStored || !digests.allSatisfy(\.algorithm.isOfBytes),
       purpose: connections.asksForPurpose ? RequestPurpose(itemType: type()) : .other,
       provenance: segments[index].provenance,
-      isOriginChosen: !connections.addsHeaders || segments[index].declaration.chose(url)
+      isOriginChosen: !connections.addsHeaders || segments[index].declaration.chose(url),
+      meansOrigin: request.policy.refetchesAll,
+      key: start.key
+    )
+  }
+
+  /// Whether what is stored of it answered the question that would be put now.
+  private func selection(of item: Int) -> Variance.Selection {
+    let work = active[Int(items[item].slot)]
+    guard let variance = work.record?.value.variance else { return .same }
+    return facts.selector(of: segments[Int(items[item].segment)].declaration).selection(
+      variance,
+      of: work.entry,
+      for: connections.asksForPurpose ? RequestPurpose(itemType: work.entry.type) : .other
     )
   }
 
@@ -284,24 +299,16 @@ extension Dispatcher {
     return min(room, limit ?? room)
   }
 
-  private static func conditions(of record: ContentRecord) -> Validators {
+  private static func conditions(
+    of record: ContentRecord,
+    _ selection: Variance.Selection
+  ) -> Validators {
     Revalidation.conditions(
       record.validators,
       stored: record.headers,
-      receivedAt: record.validatedAt ?? record.fetchedAt
+      receivedAt: record.validatedAt ?? record.fetchedAt,
+      selection: selection
     )
-  }
-
-  /// Configured headers reach the servers that the configuration names: every inline item's, or the
-  /// manifest's own origin.
-  private func headers(for url: WebURL, in index: Int) -> [HeaderField] {
-    let configured = segments[index].declaration.headers
-    guard !configured.isEmpty else { return [] }
-    switch segments[index].declaration.source {
-    case .inline: return configured
-    case .remote(let manifest): return manifest.origin == url.origin ? configured : []
-    case .file: return segments[index].declaration.base?.origin == url.origin ? configured : []
-    }
   }
 
   /// Archives and media do not shrink, and large bodies must stay resumable.

@@ -10,19 +10,23 @@ extension Dispatcher {
   ) -> Bool {
     let slot = Int(items[item].slot)
     guard halt == nil, active[slot].result.isUsable, let record = active[slot].record?.value,
-      StaleRule.covers(failure, status: status),
+      StaleRule.covers(failure, status: status), items[item].step.reason != .otherVariant,
       !Planner.isContradicted(active[slot].digests, by: record)
     else { return false }
     let bound = active[slot].segments.map {
       segments[$0].declaration.maximumStale ?? request.policy.maximumStale
     }.min()
-    guard let bound, StaleRule.mayServe(record, maximumStale: bound, now: now.wall) else {
-      return false
-    }
+    guard let bound, StaleRule.mayServe(
+      record,
+      granted: granted(active[slot]),
+      maximumStale: bound,
+      now: now.wall
+    ) else { return false }
     active[slot].result.action = .keep
     active[slot].result.outcome = .stale
     active[slot].result.source = .stale
     active[slot].result.reason = failure.message
+    active[slot].result.confirmedAt = record.validatedAt ?? record.fetchedAt
     for index in active[slot].segments { segments[index].noteQuiet(until: nil) }
     settleItem(item, into: &effects)
     return true

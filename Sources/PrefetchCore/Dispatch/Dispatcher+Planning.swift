@@ -236,8 +236,11 @@ extension Dispatcher {
     let slot = activate(item)
     switch step.decision {
     case .keep, .describe:
-      active[slot].result.outcome = .unchanged
-      active[slot].result.source = .cache
+      active[slot].result.outcome = step.reason == .staleOffline ? .stale : .unchanged
+      active[slot].result.source = step.reason == .staleOffline ? .stale : .cache
+      if step.reason == .staleOffline, let row = row(of: step) {
+        active[slot].result.confirmedAt = row.answeredAt
+      }
       if request.mode == .run, !step.isHeld, let row = step.position {
         batch.join(
           segments[index].key,

@@ -11,10 +11,7 @@ extension Dispatcher {
     case 304 where active[slot].exchange?.value.isConditional == true:
       keep(item, "the server says unchanged")
     case 200, 203:
-      let told = Validators(
-        entityTag: response.headers["ETag"],
-        lastModified: response.headers["Last-Modified"]
-      )
+      let told = Validators(response.headers)
       if items[item].step.decision == .revalidate, let record, !told.isEmpty,
         told == record.validators
       {

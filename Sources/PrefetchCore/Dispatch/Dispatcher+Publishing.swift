@@ -20,10 +20,12 @@ extension Dispatcher {
     let segment = segments[index]
     var plan = TreePlan(
       segment: segment.key,
+      of: segment.declaration,
       rules: rules,
       entries: segment.entries,
       facts: facts,
       bodies: freshBodies,
+      withheld: segment.otherVariants,
       held: segment.heldNames,
       isWhole: !segment.hasFailures && segment.deferral == nil
     )

@@ -1,5 +1,30 @@
 /// Several segments that name one URL.
 extension Dispatcher {
+  /// A segment that asks for an item of an earlier one with other headers.
+  struct Rivalry: Sendable {
+    var segment: Int
+    var url: String
+    var id: String?
+    /// Whose item it is.
+    var first: String
+    /// Headers in which the two differ.
+    var names: Set<String>
+
+    /// Whether an answer depends on any of them.
+    func isMet(by selecting: [String]) -> Bool {
+      selecting.contains { $0 == Variance.anything || names.contains($0) }
+    }
+
+    var failure: Failure {
+      Failure(
+        .unsupported,
+        "its server's answer depends on "
+          + names.sorted().map { "`\($0)`" }.joined(separator: " and ")
+          + ", for which segment `\(first)` has another value; a cache holds one body for a URL"
+      )
+    }
+  }
+
   /// Whether the item of another segment answers for this one as well.
   mutating func shares(
     _ step: PlannedStep,
@@ -28,10 +53,92 @@ extension Dispatcher {
       )
       return true
     }
+    let rivalry = rivalry(entry, of: index, with: first, Int(mention.entry))
+    if step.reason == .otherVariant || step.reason == .otherVariantOffline, let rivalry {
+      // What is stored answers the other segment, or one whose turn is over.
+      refuseVariant(rivalry, into: &effects)
+      return true
+    }
     guard known >= 0 else { return false }
+    if items[known].state == .settled, let rivalry,
+      rivalry.isMet(by: settled.selecting(of: known))
+    {
+      refuseVariant(rivalry, into: &effects)
+      return true
+    }
     guard !needsOwnAnswer(step, entry, known: digests, besides: known) else { return false }
     share(known, entry, step, with: index, now: now, into: &effects)
+    if items[known].slot >= 0, let rivalry { active[Int(items[known].slot)].rivals.append(rivalry) }
     return true
+  }
+
+  /// What two segments would send differently for one URL; nil where it is the same.
+  private func rivalry(
+    _ entry: ManifestEntry,
+    of index: Int,
+    with first: SegmentWork,
+    _ firstEntry: Int
+  ) -> Rivalry? {
+    let second = segments[index].declaration
+    let other = first.entries[firstEntry]
+    guard
+      !first.declaration.headers.isEmpty || !second.headers.isEmpty || !other.headers.isEmpty
+        || !entry.headers.isEmpty
+    else { return nil }
+    let purpose = RequestPurpose(itemType: entry.type)
+    let names = Variance.difference(
+      facts.selector(of: first.declaration).fields(of: other, for: purpose),
+      facts.selector(of: second).fields(of: entry, for: purpose)
+    )
+    guard !names.isEmpty else { return nil }
+    return Rivalry(
+      segment: index,
+      url: entry.url.string,
+      id: entry.id,
+      first: first.declaration.name,
+      names: names
+    )
+  }
+
+  /// Tells segments apart that an answer turned out to depend on: it is the answer to the first of
+  /// them, and no body stands under another one's name.
+  mutating func separateRivals(_ item: Int, by variance: Variance?, into effects: inout [Effect]) {
+    let work = active[Int(items[item].slot)]
+    guard !work.rivals.isEmpty else { return }
+    let selecting = variance?.hops.flatMap(\.names) ?? []
+    for rivalry in work.rivals where rivalry.isMet(by: selecting) {
+      let name = segments[rivalry.segment].declaration.name
+      work.segments.removeAll { $0 == rivalry.segment }
+      work.result.segments.removeAll { $0 == name }
+      refuseVariant(rivalry, into: &effects)
+    }
+    work.rivals = []
+  }
+
+  private mutating func refuseVariant(
+    _ rivalry: Rivalry,
+    into effects: inout [Effect]
+  ) {
+    let index = rivalry.segment
+    let key = URLKey(rivalry.url)
+    segments[index].otherVariants.insert(key)
+    // What it may have held is the other's answer now.
+    if let position = facts.inventory.position(of: key) {
+      segments[index].leaving.append(UInt32(position))
+    }
+    var result = ItemResult(
+      url: rivalry.url,
+      id: rivalry.id ?? start.identify(rivalry.url),
+      segments: [segments[index].declaration.name],
+      state: .failed,
+      action: .fail,
+      reason: "segment `\(rivalry.first)` asks for it with other headers"
+    )
+    result.outcome = .failed
+    result.failure = rivalry.failure
+    result.isRequired = segments[index].declaration.isRequired
+    effects.append(.announce(.itemSettled(result)))
+    tally(result, in: index, into: &effects)
   }
 
   /// One transfer, both are told.

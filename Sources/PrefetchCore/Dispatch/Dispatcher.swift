@@ -15,6 +15,8 @@ package struct Dispatcher: ~Copyable {
     package var partials: [String: PartialBody]
     /// Hosts that asked earlier runs to stay away for a while.
     package var gates: [HostGate]
+    /// Of the store's digests of request headers.
+    package var key: VarianceKey
     package var now: Moment
     package var seed: UInt64
     /// Whether nobody wants to hear of every item and request by itself.
@@ -28,6 +30,7 @@ package struct Dispatcher: ~Copyable {
       hasUnseenChanges: Bool = false,
       partials: [String: PartialBody] = [:],
       gates: [HostGate] = [],
+      key: VarianceKey = VarianceKey(),
       now: Moment,
       seed: UInt64,
       isBrief: Bool = false,
@@ -38,6 +41,7 @@ package struct Dispatcher: ~Copyable {
       self.hasUnseenChanges = hasUnseenChanges
       self.partials = partials
       self.gates = gates
+      self.key = key
       self.now = now
       self.seed = seed
       self.isBrief = isBrief
@@ -118,7 +122,9 @@ package struct Dispatcher: ~Copyable {
       inventory: Inventory(),
       missing: [],
       policy: start.request.policy,
-      now: start.now.wall
+      now: start.now.wall,
+      credentials: start.request.credentials,
+      key: start.key
     )
     connections = ConnectionTable(start.request.policy)
     jitter = Jitter(seed: start.seed)

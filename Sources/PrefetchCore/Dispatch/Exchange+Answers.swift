@@ -17,7 +17,7 @@ extension Exchange {
       keepPart(of: result)
       return retry(failure, status: nil, told: nil, policy: policy, chance)
     case .success(let response):
-      return receive(response, from: result.figures.remoteAddress, policy: policy, chance)
+      return receive(response, result.figures, policy: policy, chance)
     }
   }
 
@@ -80,23 +80,28 @@ extension Exchange {
 
   private mutating func receive(
     _ response: TransferResponse,
-    from address: String?,
+    _ figures: TransferFigures,
     policy: RunPolicy,
     _ chance: Chance
   ) -> Step {
     let status = response.status
     if Self.redirectStatuses.contains(status), let location = response.headers["Location"] {
+      let timing = Freshness.Timing(chance.now.wall, figures)
+      let terms = terms(of: response.headers, at: timing, agent: policy.agent)
       let step = follow(
-        location,
+        HeaderText.escaped(location),
         status: status,
-        from: address,
+        from: figures.remoteAddress,
         policy: policy,
         now: chance.now.wall
       )
-      if case .ask = step { isFollowUp = true }
+      if case .ask = step {
+        isFollowUp = true
+        hops.append(terms)
+      }
       return step
     }
-    if RetryPolicy.isBusy(status) {
+    if policy.retries.isBusy(status) {
       return busy(status, response.headers["Retry-After"], policy: policy, chance)
     }
     // With a body it says that the part was the whole.
@@ -187,6 +192,7 @@ extension Exchange {
     hop = source
     provenance = firstProvenance
     redirects = []
+    hops = []
   }
 
   // MARK: Parts

@@ -21,6 +21,8 @@ package struct Exchange: Sendable {
   package internal(set) var hop: WebURL
   /// Of the present source.
   package internal(set) var redirects: [RedirectHop] = []
+  /// What the answers of the present source state that led to ``hop``.
+  package internal(set) var hops: [HopTerms] = []
   /// Requests sent, whatever for.
   package private(set) var attempts = 0
   /// What is kept of the body, should it have broken off.
@@ -52,6 +54,10 @@ package struct Exchange: Sendable {
   private(set) var carriesRuleCredentials = false
   /// Of the last request.
   private(set) var hasSentPart = false
+  /// What of the last request may have selected its answer.
+  private var selecting: [HeaderField] = []
+  /// Whether whatever stands between is to be passed: the question is what the origin has.
+  private var meansOrigin: Bool
 
   package let purpose: RequestPurpose
   /// Of the first hop of every source.
@@ -75,6 +81,8 @@ package struct Exchange: Sendable {
   private let expectedSize: Int64?
   private let partialKey: String?
   private let keepsBody: Bool
+  /// Of the store, for digests of what selects answers.
+  private let key: VarianceKey
   private var algorithms: Set<DigestAlgorithm>
   /// Of the last request.
   private var askedAlgorithms: Set<DigestAlgorithm> = []
@@ -101,9 +109,13 @@ package struct Exchange: Sendable {
     provenance: Provenance = .local,
     holdsLicense: Bool = false,
     isOriginChosen: Bool = true,
-    accept: String? = nil
+    accept: String? = nil,
+    meansOrigin: Bool = false,
+    key: VarianceKey = VarianceKey()
   ) {
     self.accept = accept
+    self.meansOrigin = meansOrigin
+    self.key = key
     self.keepsBody = keepsBody
     self.url = url
     self.purpose = purpose
@@ -157,13 +169,15 @@ package struct Exchange: Sendable {
     wasFollowUp = isFollowUp
     isFollowUp = false
     askedAlgorithms = algorithms
+    let declared = declaredFields
+    selecting = declared
     let part = method == .get ? partial : nil
     hasSentPart = part != nil
     var request = TransferRequest(
       id: id,
       method: method,
       url: hop,
-      headers: hopHeaders,
+      headers: declared.isEmpty ? conditionFields : declared + conditionFields,
       // A range of a coded body is a range of other bytes.
       allowsCoding: allowsCoding && part == nil,
       sizeLimit: sizeLimit,
@@ -196,6 +210,7 @@ package struct Exchange: Sendable {
       return nextRequest(id, over: terms.connection)
     }
     var request = nextRequest(id, over: terms.connection)
+    selecting += RequestFields.missing(terms.headers, in: selecting)
     carriesRuleCredentials = ConnectionTable.add(terms.headers, to: &request)
     return request
   }
@@ -213,7 +228,24 @@ package struct Exchange: Sendable {
   /// Forgets the validators, for an answer that does not fit them; the question stays the same.
   package mutating func dropConditions() {
     conditions = Validators()
+    meansOrigin = true
     isFollowUp = true
+  }
+
+  /// What the answer to the last request states, once every hop before it is counted in.
+  package func terms(
+    of headers: HeaderBlock,
+    at timing: Freshness.Timing,
+    agent: String
+  ) -> HopTerms {
+    HopTerms(
+      headers,
+      from: hop.string,
+      of: url.string,
+      asked: headers.has("Vary") ? RequestFields.selecting(selecting, agent: agent) : [],
+      at: timing,
+      key: key
+    )
   }
 
   /// Digests to take from the next request on.
@@ -255,14 +287,16 @@ package struct Exchange: Sendable {
     isAtFirstOrigin ? headers : []
   }
 
-  private var hopHeaders: [HeaderField] {
-    var fields = ownHeaders
-    if let accept { fields.append(HeaderField("Accept", accept)) }
-    if let credentials, credentials.value.belong(to: hop, besides: fields) {
-      fields.append(credentials.value.field)
+  private var declaredFields: [HeaderField] {
+    RequestFields.declared(own: ownHeaders, accept: accept, credentials: credentials, at: hop)
+  }
+
+  private var conditionFields: [HeaderField] {
+    guard isConditional else {
+      return meansOrigin ? [HeaderField("Cache-Control", "no-cache")] : []
     }
-    guard isConditional else { return fields }
-    fields.reserveCapacity(fields.count + 3)
+    var fields: [HeaderField] = []
+    fields.reserveCapacity(3)
     if let tag = conditions.entityTag { fields.append(HeaderField("If-None-Match", tag)) }
     if let date = conditions.lastModified { fields.append(HeaderField("If-Modified-Since", date)) }
     // Past any shared cache on the way: the question is what the origin holds.

@@ -170,6 +170,8 @@ package struct ItemResult: Hashable, Sendable {
   /// Whether a body can be used, be it an older one.
   package var isUsable = false
   package var isRequired = true
+  /// When a server last confirmed a copy that is served stale.
+  package var confirmedAt: Instant?
 
   package init(
     url: String,

@@ -36,6 +36,9 @@ struct SettledItems: Sendable {
   /// Of the few that had any.
   private var troubles: [Int: Trouble] = [:]
 
+  /// Request headers on which the answers of a few items depend.
+  private var selecting: [Int: [String]] = [:]
+
   private struct Trouble: Sendable {
     var failure: Failure?
     var deferral: Deferral?
@@ -52,6 +55,16 @@ struct SettledItems: Sendable {
   /// From now on also one that somebody cannot do without.
   mutating func require(_ item: Int) {
     items[item]?.isRequired = true
+  }
+
+  /// An answer depends on these headers of its request.
+  mutating func note(_ variance: Variance?, of item: Int) {
+    guard let variance else { return }
+    selecting[item] = variance.hops.flatMap(\.names)
+  }
+
+  func selecting(of item: Int) -> [String] {
+    selecting[item] ?? []
   }
 
   func source(of item: Int) -> ItemResult.Source? {

@@ -52,6 +52,8 @@ struct SegmentWork: Sendable {
   var hasFailures = false
   /// What entries without a name of their own would be called in the published tree.
   var heldNames: [String] = []
+  /// Items whose stored body is the answer to another segment.
+  var otherVariants: Set<URLKey> = []
   /// Whether another segment of the run names some of its URLs too.
   var hasShared = false
   var deferral: Deferral?
@@ -142,6 +144,8 @@ final class ActiveItem {
   /// Every segment that names it, the one it was planned for first.
   var segments: [Int]
   var exchange: OpenExchange?
+  /// Those of the segments that ask for it with other headers than the first.
+  var rivals: [Dispatcher.Rivalry] = []
   /// Whether somebody is reading what has to be known of it.
   var isBeingRead = false
   /// Whether its host is not asked any more, and only its record is waited for.

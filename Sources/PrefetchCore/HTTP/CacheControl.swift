@@ -1,39 +1,89 @@
 /// The directives of a Cache-Control header that matter to a private cache.
 package struct CacheControl: Hashable, Sendable {
-  package var maxAge: Int64?
-  package var isImmutable = false
-  package var hasNoCache = false
-  package var hasNoStore = false
-  package var mustRevalidate = false
+  package private(set) var maxAge: Int64?
+  package private(set) var hasNoCache = false
+  package private(set) var hasNoStore = false
+  package private(set) var mustRevalidate = false
+  /// Fields that `no-cache` names: the answer may be kept without them.
+  package private(set) var withheldFields: [String] = []
 
   /// Unknown directives are ignored; of one given twice the smaller age counts.
   package init(_ header: String?) {
-    for part in Self.directives(of: header ?? "") {
-      let pieces = part.split(separator: "=", maxSplits: 1).map {
-        $0.filter { $0 != " " && $0 != "\t" }
-      }
-      let value = pieces.count > 1 ? pieces[1].filter { $0 != "\"" } : nil
-      switch pieces.first?.lowercased() {
+    guard let header else { return }
+    var isUnderstood = false
+    for directive in Self.directives(of: header) {
+      switch directive.name {
       case "max-age":
         // An age that cannot be read is read as stale.
-        let age = value.flatMap(Self.deltaSeconds) ?? 0
+        let age = directive.value.flatMap(Self.deltaSeconds) ?? 0
         maxAge = min(maxAge ?? age, age)
-      case "immutable": isImmutable = true
-      case "no-cache" where value == nil: hasNoCache = true
+      case "no-cache":
+        guard let fields = directive.value else {
+          hasNoCache = true
+          continue
+        }
+        withheldFields += Self.names(in: fields)
       case "no-store": hasNoStore = true
+      // Whoever understands the status, as we do of all that is stored, may pass over `no-store`.
+      case "must-understand": isUnderstood = true
       case "must-revalidate": mustRevalidate = true
       default: continue
       }
     }
+    if isUnderstood { hasNoStore = false }
   }
 
-  /// Splits at commas outside of quotes.
-  private static func directives(of header: String) -> [Substring] {
-    var isQuoted = false
-    return header.split { character in
-      if character == "\"" { isQuoted.toggle() }
-      return character == "," && !isQuoted
+  private struct Directive {
+    var name: String
+    var value: String?
+  }
+
+  /// Takes a list apart (RFC 9110 §5.6): quoted strings may hold commas and, escaped, quotes.
+  private static func directives(of header: String) -> [Directive] {
+    var directives: [Directive] = []
+    var rest = Array(header.utf8)[...]
+    while !rest.isEmpty {
+      let name = rest.prefix { $0 != comma && $0 != equals }
+      rest = rest.dropFirst(name.count)
+      var directive = Directive(name: text(name).lowercased(), value: nil)
+      if rest.first == equals {
+        rest = rest.dropFirst()
+        directive.value = value(&rest)
+      }
+      // What follows a quoted string before the comma belongs to nothing.
+      rest = rest.drop { $0 != comma }.dropFirst()
+      if !directive.name.isEmpty { directives.append(directive) }
     }
+    return directives
+  }
+
+  /// A token, or what a quoted string means.
+  private static func value(_ rest: inout ArraySlice<UInt8>) -> String {
+    rest = rest.drop { $0 == blank || $0 == tab }
+    guard rest.first == quote else {
+      let token = rest.prefix { $0 != comma }
+      rest = rest.dropFirst(token.count)
+      return text(token)
+    }
+    var value: [UInt8] = []
+    rest = rest.dropFirst()
+    while let byte = rest.popFirst(), byte != quote {
+      value.append(byte == backslash ? rest.popFirst() ?? byte : byte)
+    }
+    return String(decoding: value, as: UTF8.self)
+  }
+
+  private static func names(in list: String) -> [String] {
+    list.utf8.split(separator: comma).map { text($0).lowercased() }.filter { !$0.isEmpty }
+  }
+
+  /// Without the blanks around it.
+  private static func text(_ bytes: some BidirectionalCollection<UInt8>) -> String {
+    let isBlank: (UInt8) -> Bool = { $0 == blank || $0 == tab }
+    guard let first = bytes.firstIndex(where: { !isBlank($0) }),
+      let last = bytes.lastIndex(where: { !isBlank($0) })
+    else { return "" }
+    return String(decoding: bytes[first...last], as: UTF8.self)
   }
 
   /// Digits only, at most what RFC 9111 asks a cache to represent.
@@ -41,4 +91,11 @@ package struct CacheControl: Hashable, Sendable {
     guard !text.isEmpty, text.utf8.allSatisfy(ASCII.isDigit) else { return nil }
     return min(Int64(text) ?? .max, 1 << 31)
   }
+
+  private static let comma = UInt8(ascii: ",")
+  private static let equals = UInt8(ascii: "=")
+  private static let quote = UInt8(ascii: "\"")
+  private static let backslash = UInt8(ascii: "\\")
+  private static let blank = UInt8(ascii: " ")
+  private static let tab = UInt8(ascii: "\t")
 }

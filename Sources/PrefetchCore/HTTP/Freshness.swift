@@ -1,86 +1,153 @@
-/// How long a stored response needs no question, by RFC 9111 for a private cache without heuristics.
-package enum Freshness {
-  /// A promise by the publisher, or an upper bound by the user.
+/// Until when a stored answer may be used unasked, by RFC 9111 for a private cache without heuristics.
+///
+/// It is what servers state, the least of all hops that led to the body. What the declarer grants
+/// comes in when somebody asks, so that a changed `ttl` holds at once.
+package enum Freshness: Hashable, Sendable {
+  /// Every hop states a lifetime, of which the first ends then; perhaps before the answer came.
+  case stated(until: Instant)
+  /// Some hop states none, so that it takes a `ttl`; those that do hold until then.
+  case silent(until: Instant)
+  /// `no-cache` or `Vary: *`: never without a question.
+  case asked
+
+  /// What the declarer grants: the lifetime where an answer states none, a cap where it states more.
   package enum Lifetime: Hashable, Sendable {
     case atMost(Duration)
     /// The body behind this URL never changes.
     case immutable
   }
 
-  /// Until when the response may be used unasked; nil means ask every time.
-  ///
-  /// `delay` is what the answer took to come, in which it grew older on its way.
-  package static func freshUntil(
-    headers: HeaderBlock,
-    receivedAt now: Instant,
-    delay: Duration = .zero,
-    limits: [Lifetime]
-  ) -> Instant? {
-    if limits.contains(.immutable) { return .distantFuture }
-    guard headers.has("Cache-Control") || headers.has("Expires") else { return nil }
-    let control = CacheControl(headers.combined("Cache-Control"))
-    guard !control.hasNoCache, !control.hasNoStore, headers.combined("Vary")?.contains("*") != true
-    else {
-      return nil
+  /// When an answer was judged, and how old it had become on its way by then.
+  package struct Timing: Hashable, Sendable {
+    package var now: Instant
+    /// Since its request went out.
+    package var elapsed: Duration
+    /// Since its head was here.
+    package var sinceHead: Duration
+
+    package init(_ now: Instant, elapsed: Duration = .zero, sinceHead: Duration = .zero) {
+      self.now = now
+      self.elapsed = max(elapsed, .zero)
+      self.sinceHead = max(sinceHead, .zero)
     }
-    guard let lifetime = lifetime(headers: headers, control: control, now: now) else { return nil }
-    let remaining = lifetime - age(headers: headers, delay: delay, now: now)
-    guard remaining > .zero else { return nil }
-    let until = capped(
-      control.isImmutable ? .distantFuture : now + remaining,
-      by: limits,
-      since: now
-    )
-    return now < until ? until : nil
+
+    package init(_ now: Instant, _ figures: TransferFigures) {
+      let total = figures.total ?? .zero
+      self.init(
+        now,
+        elapsed: total - (figures.requested ?? .zero),
+        sinceHead: figures.firstByte.map { total - $0 } ?? .zero
+      )
+    }
   }
 
-  /// The earliest of `until` and every upper bound, each counted from the last answer.
-  package static func capped(
-    _ until: Instant,
-    by limits: [Lifetime],
-    since answered: Instant
-  ) -> Instant {
-    limits.reduce(until) { earliest, limit in
-      switch limit {
-      case .atMost(let bound): min(earliest, answered + bound)
-      case .immutable: earliest
+  /// What one answer states of itself.
+  package init(_ headers: HeaderBlock, at moment: Timing) {
+    let control = CacheControl(headers.combined("Cache-Control"))
+    guard !control.hasNoCache, !Variance.isUnknowable(headers) else {
+      self = .asked
+      return
+    }
+    guard !control.hasNoStore else {
+      self = .stated(until: moment.now)
+      return
+    }
+    guard let lifetime = Self.lifetime(headers, control, moment) else {
+      self = .silent(until: .distantFuture)
+      return
+    }
+    self = .stated(until: moment.now + (lifetime - Self.age(headers, moment)))
+  }
+
+  /// Of two hops of one chain.
+  package func joined(with other: Freshness) -> Freshness {
+    switch (self, other) {
+    case (.asked, _), (_, .asked): .asked
+    case (.stated(let one), .stated(let two)): .stated(until: min(one, two))
+    case (.stated(let one), .silent(let two)), (.silent(let one), .stated(let two)),
+      (.silent(let one), .silent(let two)):
+      .silent(until: min(one, two))
+    }
+  }
+
+  /// When it became or becomes stale, under what the declarer grants since the last answer; nil where
+  /// every use needs a question.
+  package func end(under granted: [Lifetime], answeredAt: Instant?) -> Instant? {
+    if granted.contains(.immutable) { return .distantFuture }
+    let capped = { (until: Instant) in
+      granted.reduce(until) { earliest, grant in
+        guard case .atMost(let bound) = grant, let answeredAt else { return earliest }
+        return min(earliest, answeredAt + bound)
       }
+    }
+    switch self {
+    case .asked: return nil
+    case .stated(let until): return capped(until)
+    case .silent(let until):
+      guard !granted.isEmpty else { return answeredAt.map { min($0, until) } }
+      return capped(until)
     }
   }
 
   private static func lifetime(
-    headers: HeaderBlock,
-    control: CacheControl,
-    now: Instant
+    _ headers: HeaderBlock,
+    _ control: CacheControl,
+    _ moment: Timing
   ) -> Duration? {
     if let maxAge = control.maxAge { return .seconds(maxAge) }
     guard let expires = headers["Expires"] else { return nil }
     // An unreadable Expires, `0` above all, means already expired.
     guard let end = HTTPDate.parse(expires) else { return .zero }
-    let date = headers["Date"].flatMap { HTTPDate.parse($0) } ?? now
-    return end - date
+    return end - (date(headers) ?? received(moment))
   }
 
-  /// How far the server's clock is from ours, where that is more than a day; times are then only
-  /// worth what they say about each other.
-  package static func clockSkew(headers: HeaderBlock, receivedAt now: Instant) -> Duration? {
-    guard headers["Age"] == nil, let date = headers["Date"].flatMap({ HTTPDate.parse($0) }) else {
-      return nil
-    }
-    let skew = date - now
-    return skew > .seconds(86_400) || skew < .seconds(-86_400) ? skew : nil
+  /// The larger of what caches on the way say and what the clocks say; never negative (§4.2.3).
+  private static func age(_ headers: HeaderBlock, _ moment: Timing) -> Duration {
+    let apparent = date(headers).map { received(moment) - $0 } ?? .zero
+    return max(told(headers) + moment.elapsed, max(apparent, .zero) + moment.sinceHead)
+  }
+
+  /// Of a list the first member counts; what is no number counts as nothing (§5.1).
+  private static func told(_ headers: HeaderBlock) -> Duration {
+    guard let first = headers["Age"]?.utf8.prefix(while: { $0 != UInt8(ascii: ",") }),
+      let seconds = CacheControl.deltaSeconds(
+        String(decoding: first.filter { $0 != 0x20 && $0 != 0x09 }, as: UTF8.self)
+      )
+    else { return .zero }
+    return .seconds(seconds)
+  }
+
+  private static func date(_ headers: HeaderBlock) -> Instant? {
+    headers["Date"].flatMap { HTTPDate.parse($0) }
+  }
+
+  private static func received(_ moment: Timing) -> Instant {
+    moment.now + (.zero - moment.sinceHead)
   }
 
   /// Whether an answer may be kept: `no-store` counts where it is to be honoured.
   package static func mayStore(_ headers: HeaderBlock, honorsNoStore: Bool) -> Bool {
     !honorsNoStore || !CacheControl(headers.combined("Cache-Control")).hasNoStore
   }
+}
 
-  /// The larger of what caches on the way say and what the clocks say; never negative.
-  private static func age(headers: HeaderBlock, delay: Duration, now: Instant) -> Duration {
-    // An age that is too large to be read is an age all the same.
-    let told = headers["Age"].flatMap { CacheControl.deltaSeconds($0) }.map { Duration.seconds($0) }
-    let apparent = headers["Date"].flatMap { HTTPDate.parse($0) }.map { now - $0 } ?? .zero
-    return max((told ?? .zero) + max(delay, .zero), max(apparent, .zero))
+// MARK: - In columns
+
+extension Freshness {
+  /// As one number of a row and one of its kind.
+  package var columns: (until: Int64?, kind: Int64) {
+    switch self {
+    case .stated(let until): (until.milliseconds, 0)
+    case .silent(let until): (until == .distantFuture ? nil : until.milliseconds, 1)
+    case .asked: (nil, 2)
+    }
+  }
+
+  package init(until: Int64?, kind: Int64) {
+    switch (kind, until) {
+    case (0, let until?): self = .stated(until: Instant(milliseconds: until))
+    case (1, let until): self = .silent(until: until.map { Instant(milliseconds: $0) } ?? .distantFuture)
+    default: self = .asked
+    }
   }
 }

@@ -3,23 +3,66 @@ package enum HTTPDate {
   /// Reads the three forms of RFC 9110 §5.6.7; nil for anything else.
   package static func parse(_ text: some StringProtocol) -> Instant? {
     if let instant = fixed(text) { return instant }
-    let separators = " ,-".utf8
-    let words = String(text).utf8.split(whereSeparator: separators.contains).map {
-      String(Substring($0))
-    }
-    switch words.count {
-    case 6:
-      // Sun, 06 Nov 1994 08:49:37 GMT — or Sunday, 06-Nov-94 08:49:37 GMT
-      guard words[5] == "GMT", let year = year(words[3]) else { return nil }
-      return instant(year: year, month: words[2], day: words[1], time: words[4])
-    case 5:
-      // Sun Nov  6 08:49:37 1994
-      guard let year = year(words[4]) else { return nil }
-      return instant(year: year, month: words[1], day: words[2], time: words[3])
+    // Their letters are meant to be as in the grammar, and read whatever their case (RFC 9111 §4.2).
+    let bytes = text.utf8.map(ASCII.lowercased)
+    switch bytes.count {
+    case 29: return Form.fixed.read(bytes[...])
+    case 24: return Form.ofC.read(bytes[...])
     default:
-      return nil
+      // The day of the week in full: nothing else about this form varies.
+      let weekday = bytes.prefix { $0 != UInt8(ascii: ",") }
+      guard weekdayNames.contains(where: { $0.utf8.elementsEqual(weekday) }) else { return nil }
+      return Form.old.read(bytes.dropFirst(weekday.count))
     }
   }
+
+  /// One of the three forms: a capital letter stands for a part of the date, all else for itself.
+  private enum Form: String {
+    case fixed = "WWW, DD NNN YYYY HH:II:SS gmt"
+    case old = ", DD-NNN-YY HH:II:SS gmt"
+    case ofC = "WWW NNN DD HH:II:SS YYYY"
+
+    func read(_ text: ArraySlice<UInt8>) -> Instant? {
+      guard rawValue.utf8.count == text.count else { return nil }
+      var parts: [UInt8: [UInt8]] = [:]
+      for (mark, byte) in zip(rawValue.utf8, text) {
+        if mark >= UInt8(ascii: "A"), mark <= UInt8(ascii: "Z") {
+          parts[mark, default: []].append(byte)
+        } else if mark != byte {
+          return nil
+        }
+      }
+      func number(_ mark: Unicode.Scalar) -> Int? {
+        var digits = (parts[UInt8(ascii: mark)] ?? [])[...]
+        // The C library writes a day of one digit behind a second blank.
+        if self == .ofC, mark == "D", digits.first == 0x20 { digits = digits.dropFirst() }
+        return HTTPDate.number(String(decoding: digits, as: UTF8.self))
+      }
+      if let weekday = parts[UInt8(ascii: "W")] {
+        guard weekdayNames.contains(where: { $0.utf8.prefix(3).elementsEqual(weekday) }) else {
+          return nil
+        }
+      }
+      let name = (parts[UInt8(ascii: "N")] ?? [])
+      guard let month = months.firstIndex(where: { $0.lowercased().utf8.elementsEqual(name) }),
+        let day = number("D"), let year = number("Y"), let hour = number("H"),
+        let minute = number("I"), let second = number("S")
+      else { return nil }
+      let century = self == .old ? (year < 70 ? 2000 : 1900) : 0
+      return CalendarDate(
+        year: century + year,
+        month: month + 1,
+        day: day,
+        hour: hour,
+        minute: minute,
+        second: second
+      )?.instant
+    }
+  }
+
+  private static let weekdayNames = [
+    "sunday", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday",
+  ]
 
   /// The form that nearly every server sends, `Sun, 06 Nov 1994 08:49:37 GMT`, from its bytes where
   /// they stand; nil sends it the long way.
@@ -70,33 +113,9 @@ package enum HTTPDate {
       + "\(padded(date.hour)):\(padded(date.minute)):\(padded(date.second)) GMT"
   }
 
-  private static func year(_ text: String) -> Int? {
-    guard let number = number(text) else { return nil }
-    return switch text.utf8.count {
-    case 4: number
-    case 2: number < 70 ? 2000 + number : 1900 + number
-    default: nil
-    }
-  }
-
-  private static func instant(year: Int, month: String, day: String, time: String) -> Instant? {
-    let parts = time.split(separator: ":", omittingEmptySubsequences: false).map { number($0) }
-    guard let month = months.firstIndex(of: month), let day = number(day), parts.count == 3,
-      let hour = parts[0], let minute = parts[1], let second = parts[2]
-    else { return nil }
-    return CalendarDate(
-      year: year,
-      month: month + 1,
-      day: day,
-      hour: hour,
-      minute: minute,
-      second: second
-    )?.instant
-  }
-
   /// Digits only: no signs.
   private static func number(_ text: some StringProtocol) -> Int? {
-    text.utf8.allSatisfy(ASCII.isDigit) ? Int(text) : nil
+    !text.isEmpty && text.utf8.allSatisfy(ASCII.isDigit) ? Int(text) : nil
   }
 
   private static let months = [

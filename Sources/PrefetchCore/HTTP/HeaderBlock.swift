@@ -1,4 +1,4 @@
-/// One header line, as it came or as it will be sent.
+/// One header line, as it came or as it will be sent; its value as ``HeaderText`` keeps bytes.
 package struct HeaderField: Hashable, Sendable {
   package var name: String
   package var value: String
@@ -65,7 +65,7 @@ package struct HeaderBlock: Hashable, Sendable {
   package mutating func append(_ field: HeaderField) {
     text.append(contentsOf: field.name.utf8)
     ends.append(UInt32(text.count))
-    text.append(contentsOf: field.value.utf8)
+    text.append(contentsOf: HeaderText.encode(field.value))
     ends.append(UInt32(text.count))
   }
 }
@@ -81,8 +81,9 @@ extension HeaderBlock {
     String(decoding: text[nameRange(index)], as: UTF8.self)
   }
 
+  /// The bytes that came, as ``HeaderText`` keeps them.
   package func value(at index: Int) -> String {
-    String(decoding: text[valueRange(index)], as: UTF8.self)
+    HeaderText.decode(text[valueRange(index)])
   }
 
   /// In bytes, which tells most names apart already.

@@ -1,6 +1,5 @@
 /// When the rest of a body that broke off may be asked for, and which answers bring it.
 package enum ResumeRule {
-  private static let longestTag = 1_024
   /// A date names one version of a body only when the body had rested for so long before it was
   /// sent.
   private static let restingTime: Duration = .seconds(60)
@@ -9,7 +8,7 @@ package enum ResumeRule {
   /// could not be told from the part of another body.
   package static func validator(_ headers: HeaderBlock) -> String? {
     guard headers["Accept-Ranges"].map({ !$0.isSame("none") }) ?? true else { return nil }
-    if let tag = headers["ETag"], isStrongTag(tag) { return tag }
+    if let tag = headers["ETag"], Validators.isStrong(tag) { return tag }
     guard let text = headers["Last-Modified"], let modified = HTTPDate.parse(text),
       let sent = headers["Date"].flatMap({ HTTPDate.parse($0) }), sent - modified >= restingTime
     else { return nil }
@@ -34,7 +33,7 @@ package enum ResumeRule {
     guard let whole = range.wholeSize ?? part.wholeSize, bounds.upperBound == whole - 1,
       part.wholeSize ?? whole == whole
     else { return .otherSize }
-    let field = isStrongTag(part.validator) ? "ETag" : "Last-Modified"
+    let field = Validators.isStrong(part.validator) ? "ETag" : "Last-Modified"
     return headers[field] ?? part.validator == part.validator ? nil : .otherBody
   }
 
@@ -58,7 +57,7 @@ package enum ResumeRule {
     by answer: HeaderBlock
   ) -> HeaderBlock {
     var headers = answer.filtered { answer.isNamed($0, "Date") }
-    headers.set(isStrongTag(part.validator) ? "ETag" : "Last-Modified", part.validator)
+    headers.set(Validators.isStrong(part.validator) ? "ETag" : "Last-Modified", part.validator)
     return headers
   }
 
@@ -69,17 +68,6 @@ package enum ResumeRule {
     case otherPart
     case otherSize
     case otherBody
-  }
-
-  /// Quotes around anything but quotes and controls; `W/` makes a tag weak.
-  private static func isStrongTag(_ text: String) -> Bool {
-    let bytes = text.utf8
-    guard bytes.count >= 2, bytes.count <= longestTag, bytes.first == UInt8(ascii: "\""),
-      bytes.last == UInt8(ascii: "\"")
-    else { return false }
-    return bytes.dropFirst().dropLast().allSatisfy {
-      $0 > 0x20 && $0 != 0x7F && $0 != UInt8(ascii: "\"")
-    }
   }
 }
 

@@ -8,9 +8,10 @@ package enum Revalidation {
     // An age or date of the old answer would make the renewed one old again.
     var merged = stored.filtered { !stored.isNamed($0, anyOf: ofTheAnswer) }
     var isChanged = false
+    let withheld = withheldNames(confirmed)
     for index in confirmed.indices {
       guard !confirmed.isNamed(index, anyOf: ofTheBody),
-        !confirmed.isNamed(index, anyOf: ofTheConnection)
+        !isWithheld(confirmed, index, besides: withheld)
       else { continue }
       let places = confirmed.indices.filter { confirmed.isNamed($0, as: confirmed, at: index) }
       let known = merged.indices.filter { merged.isNamed($0, as: confirmed, at: index) }
@@ -51,8 +52,37 @@ package enum Revalidation {
 
   /// What of a response is worth keeping: all but what belonged to the connection.
   package static func storable(_ headers: HeaderBlock) -> HeaderBlock {
-    headers.filtered { !headers.isNamed($0, anyOf: ofTheConnection) }
+    let withheld = withheldNames(headers)
+    return headers.filtered { !isWithheld(headers, $0, besides: withheld) }
   }
+
+  /// Fields that `Connection` names are for the next hop alone, those that `no-cache` names not to be
+  /// used without a question.
+  private static func withheldNames(_ headers: HeaderBlock) -> [String] {
+    var names: [String] = []
+    if let listed = headers.combined("Connection") {
+      names = listed.split(separator: ",").map { $0.filter { $0 != " " && $0 != "\t" } }
+    }
+    if headers.has("Cache-Control") {
+      names += CacheControl(headers.combined("Cache-Control")).withheldFields
+    }
+    return names
+  }
+
+  private static func isWithheld(
+    _ headers: HeaderBlock,
+    _ index: Int,
+    besides names: [String]
+  ) -> Bool {
+    headers.isNamed(index, anyOf: ofTheConnection)
+      || names.contains { !neverWithheld.contains($0.lowercased()) && headers.isNamed(index, $0) }
+  }
+
+  /// Without these nobody could tell how long the rest may be used, or what it is.
+  private static let neverWithheld: Set<String> = [
+    "cache-control", "content-length", "content-type", "date", "etag", "expires", "last-modified",
+    "vary",
+  ]
 
   /// Whether two stored header blocks tell the reader different things.
   package static func isDifferent(_ a: HeaderBlock, _ b: HeaderBlock) -> Bool {
@@ -60,30 +90,23 @@ package enum Revalidation {
     return a != b && comparable(a) != comparable(b)
   }
 
-  /// Whether a 304 may be believed: it names no entity tag, or one we hold, and no later date.
+  /// Whether a 304 may be believed: it names no entity tag, or the one we hold.
   ///
   /// Tags are compared weakly: only ours was asked about, and servers that compress on the way send
   /// a weak tag with the body and the strong one with the 304.
   package static func confirms(_ response: HeaderBlock, stored: Validators) -> Bool {
-    if let told = response["ETag"], let held = stored.entityTag {
-      return opaque(told) == opaque(held)
-    }
-    guard let told = response["Last-Modified"].flatMap({ HTTPDate.parse($0) }),
-      let held = stored.lastModified.flatMap({ HTTPDate.parse($0) })
-    else { return true }
-    // "Not modified since then, but later" is what a server says of another body.
-    return told <= held
+    guard response.has("ETag"), let told = Validators(response).entityTag else { return true }
+    return stored.entityTag.map { opaque($0) == opaque(told) } ?? false
   }
 
   /// What to ask with from now on; a validator that a 304 does not name stays as it was.
   package static func renewed(_ stored: Validators, by response: HeaderBlock) -> Validators {
+    let told = Validators(response)
     var renewed = stored
-    if let told = response["ETag"],
-      stored.entityTag.map({ opaque($0) != opaque(told) }) ?? true
-    {
-      renewed.entityTag = told
+    if let tag = told.entityTag, stored.entityTag.map({ opaque($0) != opaque(tag) }) ?? true {
+      renewed.entityTag = tag
     }
-    renewed.lastModified = response["Last-Modified"] ?? stored.lastModified
+    renewed.lastModified = told.lastModified ?? stored.lastModified
     return renewed
   }
 
@@ -95,10 +118,11 @@ package enum Revalidation {
   package static func conditions(
     _ validators: Validators,
     stored: HeaderBlock,
-    receivedAt: Instant?
+    receivedAt: Instant?,
+    selection: Variance.Selection = .same
   ) -> Validators {
+    guard selection == .same else { return validators.acrossVariants }
     guard let modified = validators.lastModified else { return validators }
-    // A date that cannot be read is still the server's own string, which it may compare as such.
     guard let changed = HTTPDate.parse(modified),
       let sent = stored["Date"].flatMap({ HTTPDate.parse($0) }) ?? receivedAt,
       sent - changed < .seconds(1), changed - sent < oneMinute

@@ -1,53 +1,19 @@
 /// Whether an older copy may stand in for an answer that could not be had.
 package enum StaleRule {
-  /// The times of a stored answer.
-  package struct Times: Hashable, Sendable {
-    /// Nil where every use needed a question.
-    package var freshUntil: Instant?
-    /// When the server last said something about it.
-    package var answeredAt: Instant?
-    /// Past it the content is not to be used at all.
-    package var expiresAt: Instant?
-
-    package init(freshUntil: Instant?, answeredAt: Instant?, expiresAt: Instant? = nil) {
-      self.freshUntil = freshUntil
-      self.answeredAt = answeredAt
-      self.expiresAt = expiresAt
-    }
-  }
-
-  /// As `stale-if-error` of RFC 5861, with the user's bound in place of the server's.
-  package static func mayServe(
-    _ times: Times,
-    maximumStale: Duration,
-    mustRevalidate: Bool,
-    now: Instant
-  ) -> Bool {
-    if let end = times.expiresAt, end <= now { return false }
-    if let until = times.freshUntil, now < until { return true }
-    guard !mustRevalidate, maximumStale > .zero, let since = times.freshUntil ?? times.answeredAt
-    else { return false }
-    return now - since <= maximumStale
-  }
-
+  /// As `stale-if-error` of RFC 5861, with the user's bound in place of the server's: counted from
+  /// the moment at which the copy became stale, be that before it came.
   package static func mayServe(
     _ record: ContentRecord,
+    granted: [Freshness.Lifetime],
     maximumStale: Duration,
     now: Instant
   ) -> Bool {
-    let control = CacheControl(record.headers.combined("Cache-Control"))
-    let times = Times(
-      freshUntil: record.freshUntil,
-      answeredAt: record.validatedAt ?? record.fetchedAt,
-      expiresAt: record.expiresAt
-    )
-    return record.digest != nil
-      && mayServe(
-        times,
-        maximumStale: maximumStale,
-        mustRevalidate: control.mustRevalidate || control.hasNoCache,
-        now: now
-      )
+    guard record.digest != nil else { return false }
+    if let end = record.expiresAt, end <= now { return false }
+    guard let end = record.freshUntil(under: granted) else { return false }
+    if now < end { return true }
+    guard !record.mustRevalidate, maximumStale > .zero else { return false }
+    return now - end <= maximumStale
   }
 
   /// Whether a failure only means that the server cannot be asked now.

@@ -1,35 +1,211 @@
-/// Whether a stored answer is the one that the present request would have got.
-package enum Variance {
-  /// Text that changes when a request changes in what the answer depends on; nil if on nothing.
-  ///
-  /// A `Vary` of `*` depends on everything we send. Secrets count by their presence alone: they are
-  /// not written anywhere, and a renewed token selects the same content. The coding does not count,
-  /// since bodies are stored decoded.
-  package static func key(_ response: HeaderBlock, request: [HeaderField]) -> String? {
-    guard let vary = response.combined("Vary") else { return nil }
+/// The request headers that selected the answers of a chain (`Vary`), with a keyed digest of what they
+/// were; nothing of them stands in clear anywhere.
+package struct Variance: Hashable, Sendable {
+  /// One answer that depends on its request.
+  package struct Hop: Hashable, Sendable {
+    /// Nil for the item's own URL.
+    package var url: String?
+    /// Small letters, sorted; `*` alone for what nobody can compare.
+    package var names: [String]
+    package var digest: UInt64
+
+    package init(url: String?, names: [String], digest: UInt64) {
+      self.url = url
+      self.names = names
+      self.digest = digest
+    }
+  }
+
+  /// Never empty.
+  package var hops: [Hop]
+
+  /// Nil where no answer depends on its request.
+  package init?(_ hops: [Hop]) {
+    guard !hops.isEmpty else { return nil }
+    self.hops = hops
+  }
+
+  /// How a stored answer stands to a request.
+  package enum Selection: Hashable, Sendable {
+    /// It is the answer that the request would get.
+    case same
+    /// It may be: `*` says no more.
+    case unknown
+    /// It is the answer to another request and serves nothing.
+    case other
+  }
+
+  /// `fields` are those of the request that would go to a URL, nil meaning the item's own.
+  package func selection(
+    key: VarianceKey,
+    fields: (String?) -> [HeaderField]
+  ) -> Selection {
+    var selection = Selection.same
+    for hop in hops {
+      if hop.names == [Self.anything] {
+        selection = .unknown
+      } else if Self.digest(of: hop.names, in: fields(hop.url), key) != hop.digest {
+        return .other
+      }
+    }
+    return selection
+  }
+
+  /// What an answer to a request with these headers depends on.
+  package static func hop(
+    _ headers: HeaderBlock,
+    asked fields: [HeaderField],
+    url: String?,
+    key: VarianceKey
+  ) -> Hop? {
+    let names = names(in: headers)
+    guard !names.isEmpty else { return nil }
+    let digest = names == [anything] ? 0 : digest(of: names, in: fields, key)
+    return Hop(url: url, names: names, digest: digest)
+  }
+
+  /// Whether it depends on what nobody can tell.
+  package static func isUnknowable(_ headers: HeaderBlock) -> Bool {
+    headers.has("Vary") && names(in: headers) == [anything]
+  }
+
+  /// The coding does not count, since bodies are stored decoded.
+  package static func names(in headers: HeaderBlock) -> [String] {
+    guard let vary = headers.combined("Vary") else { return [] }
     var names = Set(
-      vary.split(separator: ",").map { part in
-        String(part.filter { $0 != " " && $0 != "\t" }).lowercased()
+      vary.utf8.split(separator: UInt8(ascii: ",")).map { part in
+        String(decoding: part.filter { $0 != 0x20 && $0 != 0x09 }, as: UTF8.self).lowercased()
       }
     )
-    if names.contains("*") { names.formUnion(request.map { $0.name.lowercased() }) }
+    guard !names.contains(anything) else { return [anything] }
     names.subtract(["", "accept-encoding"])
-    guard !names.isEmpty else { return nil }
-    return names.sorted().map { "\($0):\(value(of: $0, in: request))" }.joined(separator: "\n")
+    return names.sorted()
   }
 
-  /// Whether an answer stored under `key` may be used, or asked about, for this request.
-  package static func selects(
-    _ stored: HeaderBlock,
-    key: String?,
-    request: [HeaderField]
-  ) -> Bool {
-    Self.key(stored, request: request) == key
+  /// Several lines of one name are one list, and blanks around its members mean nothing.
+  package static func value(of name: String, in fields: [HeaderField]) -> String? {
+    let values = fields.filter { ASCII.equalsIgnoringCase($0.name, name) }.map(\.value)
+    guard !values.isEmpty else { return nil }
+    return values.joined(separator: ",").split(separator: ",", omittingEmptySubsequences: false)
+      .map { $0.split(separator: " ").joined(separator: " ") }
+      .joined(separator: ",")
   }
 
-  private static func value(of name: String, in request: [HeaderField]) -> String {
-    let values = HeaderBlock(request).all(name)
-    guard RequestHeader.isHarmless(name) else { return values.isEmpty ? "" : "set" }
-    return values.map { $0.split(separator: " ").joined(separator: " ") }.joined(separator: ",")
+  private static func digest(
+    of names: [String],
+    in fields: [HeaderField],
+    _ key: VarianceKey
+  ) -> UInt64 {
+    var bytes: [UInt8] = []
+    for name in names {
+      bytes += Array(name.utf8)
+      // What is not sent differs from what is sent empty.
+      let value = value(of: name, in: fields)
+      bytes.append(value == nil ? 0 : 1)
+      bytes += Array((value ?? "").utf8)
+      bytes.append(0)
+    }
+    return key.hash(bytes)
+  }
+
+  /// The names, in small letters, of what two requests say differently.
+  static func difference(_ one: [HeaderField], _ other: [HeaderField]) -> Set<String> {
+    Set((one + other).map { $0.name.lowercased() }).filter {
+      value(of: $0, in: one) != value(of: $0, in: other)
+    }
+  }
+
+  static let anything = "*"
+}
+
+/// The key of a cache's digests of request headers, made once with its index.
+package struct VarianceKey: Hashable, Sendable {
+  private let low: UInt64
+  private let high: UInt64
+
+  package static let byteCount = 16
+
+  /// Nil for anything but sixteen bytes.
+  package init?(_ bytes: [UInt8]) {
+    guard bytes.count == Self.byteCount else { return nil }
+    low = Self.word(bytes[..<8])
+    high = Self.word(bytes[8...])
+  }
+
+  /// For questions that nothing stored answers.
+  package init() {
+    self.init(low: 0, high: 0)
+  }
+
+  /// For a cache that does not exist yet.
+  package static func random() -> VarianceKey {
+    var source = SystemRandomNumberGenerator()
+    return VarianceKey(low: source.next(), high: source.next())
+  }
+
+  private init(low: UInt64, high: UInt64) {
+    self.low = low
+    self.high = high
+  }
+
+  package var bytes: [UInt8] {
+    [low, high].flatMap { word in (0..<8).map { UInt8(truncatingIfNeeded: word >> (8 * $0)) } }
+  }
+
+  /// SipHash-2-4: without the key nobody can tell what was hashed.
+  func hash(_ bytes: [UInt8]) -> UInt64 {
+    var state = State(low, high)
+    var rest = bytes[...]
+    while rest.count >= 8 {
+      state.absorb(Self.word(rest.prefix(8)))
+      rest = rest.dropFirst(8)
+    }
+    state.absorb(Self.word(rest) | UInt64(truncatingIfNeeded: bytes.count) << 56)
+    return state.finish()
+  }
+
+  private static func word(_ bytes: ArraySlice<UInt8>) -> UInt64 {
+    bytes.reversed().reduce(0) { $0 << 8 | UInt64($1) }
+  }
+
+  private struct State {
+    private var v0, v1, v2, v3: UInt64
+
+    init(_ low: UInt64, _ high: UInt64) {
+      v0 = low ^ 0x736f_6d65_7073_6575
+      v1 = high ^ 0x646f_7261_6e64_6f6d
+      v2 = low ^ 0x6c79_6765_6e65_7261
+      v3 = high ^ 0x7465_6462_7974_6573
+    }
+
+    mutating func absorb(_ word: UInt64) {
+      v3 ^= word
+      mix()
+      mix()
+      v0 ^= word
+    }
+
+    mutating func finish() -> UInt64 {
+      v2 ^= 0xff
+      for _ in 0..<4 { mix() }
+      return v0 ^ v1 ^ v2 ^ v3
+    }
+
+    private mutating func mix() {
+      v0 = v0 &+ v1
+      v1 = rotated(v1, 13) ^ v0
+      v0 = rotated(v0, 32)
+      v2 = v2 &+ v3
+      v3 = rotated(v3, 16) ^ v2
+      v0 = v0 &+ v3
+      v3 = rotated(v3, 21) ^ v0
+      v2 = v2 &+ v1
+      v1 = rotated(v1, 17) ^ v2
+      v2 = rotated(v2, 32)
+    }
+
+    private func rotated(_ word: UInt64, _ by: UInt64) -> UInt64 {
+      word << by | word >> (64 - by)
+    }
   }
 }

@@ -11,8 +11,10 @@ package struct Inventory: Sendable {
     /// ``ContentDigest/none`` as long as no body was ever complete.
     package var digest: ContentDigest
     package var size: Int64
-    /// Nil is ``never``.
+    /// What its answers state, as ``Freshness/columns`` has it; ``never`` for nil.
     package var freshUntil: Int64 = Row.never
+    package var freshnessKind: UInt8 = 1
+    /// ``never`` for nil.
     package var validatedAt: Int64 = Row.never
     /// Of the entity tag, as ``tagHash(_:)`` makes it; zero for none.
     package var entityTag: UInt64 = 0
@@ -22,8 +24,12 @@ package struct Inventory: Sendable {
     package var holders: UInt32 = 0
     /// Into ``strongDigests``, from 1; zero for none.
     package var strong: UInt32 = 0
+    /// Into ``variances``, from 1; zero for an answer that depends on nothing.
+    package var variance: UInt32 = 0
     package var state: ItemState
     package var hasValidators = false
+    /// Whether its entity tag names one representation among all.
+    package var hasStrongTag = false
     package var isLocked = false
 
     package static let never = Int64.min
@@ -39,11 +45,28 @@ package struct Inventory: Sendable {
     package var hasBody: Bool {
       !digest.isNone
     }
+
+    /// When a server last said something about it.
+    package var answeredAt: Instant? {
+      validatedAt == Row.never ? nil : Instant(milliseconds: validatedAt)
+    }
+
+    package var freshness: Freshness {
+      get {
+        Freshness(until: freshUntil == Row.never ? nil : freshUntil, kind: Int64(freshnessKind))
+      }
+      set {
+        freshUntil = newValue.columns.until ?? Row.never
+        freshnessKind = UInt8(truncatingIfNeeded: newValue.columns.kind)
+      }
+    }
   }
 
   package private(set) var rows: [Row]
   /// Digests besides SHA-256 of the few rows that have any.
   package private(set) var strongDigests: [[DigestAlgorithm: [UInt8]]]
+  /// What answers depend on; most that depend on anything depend on the same.
+  package private(set) var variances: [Variance]
   /// Each set of segments that holds something together, as indices into ``segmentKeys``; the
   /// first is the empty set.
   package private(set) var holderSets: [[Int]]
@@ -56,11 +79,13 @@ package struct Inventory: Sendable {
   package init(
     rows: [Row] = [],
     strongDigests: [[DigestAlgorithm: [UInt8]]] = [],
+    variances: [Variance] = [],
     holderSets: [[Int]] = [[]],
     segmentKeys: [SegmentKey] = []
   ) {
     self.rows = rows
     self.strongDigests = strongDigests
+    self.variances = variances
     self.holderSets = holderSets
     self.segmentKeys = segmentKeys
     index = KeyTable(minimumCapacity: rows.count)
@@ -107,15 +132,20 @@ extension Inventory {
   /// Of single records, for questions about one item; their positions are their numbers.
   package init(records: [ContentRecord], missing: Set<ContentDigest> = []) {
     var strong: [[DigestAlgorithm: [UInt8]]] = []
+    var variances: [Variance] = []
     let rows = records.enumerated().map { number, record in
       var row = Row(record, item: Int64(number))
       if !record.otherDigests.isEmpty {
         strong.append(record.otherDigests)
         row.strong = UInt32(strong.count)
       }
+      if let variance = record.variance {
+        variances.append(variance)
+        row.variance = UInt32(variances.count)
+      }
       return row
     }
-    self.init(rows: rows, strongDigests: strong)
+    self.init(rows: rows, strongDigests: strong, variances: variances)
   }
 }
 
@@ -128,10 +158,11 @@ extension Inventory.Row {
       size: record.size,
       state: record.state
     )
-    freshUntil = record.freshUntil?.milliseconds ?? Self.never
+    freshness = record.freshness
     validatedAt = record.validatedAt?.milliseconds ?? Self.never
     entityTag = Inventory.tagHash(record.validators.entityTag)
     hasValidators = !record.validators.isEmpty
+    hasStrongTag = record.validators.hasStrongTag
     description = record.description
   }
 }

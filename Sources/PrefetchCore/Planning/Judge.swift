@@ -24,8 +24,8 @@ struct Judge {
   private let refusalsByPurpose: [RequestPurpose: [PlanReason?]]
   /// Whether the type of an item weighs anywhere.
   let asksForPurpose: Bool
-  /// What bounds freshness whatever an entry says.
-  private let limits: [Freshness.Lifetime]
+  /// What is granted whatever an entry says.
+  private let granted: [Freshness.Lifetime]
 
   init(
     segment: SegmentDeclaration,
@@ -49,14 +49,15 @@ struct Judge {
     self.refusals = refusals(.other)
     refusalsByPurpose =
       asksForPurpose ? [.media: refusals(.media), .page: refusals(.page)] : [:]
-    limits = [policy.freshnessLimit.map { .atMost($0) }, segment.lifetime].compactMap(\.self)
+    granted = [policy.freshnessLimit.map { .atMost($0) }, segment.lifetime].compactMap(\.self)
   }
 
   func decide(
     _ wanted: Wanted,
-    row: Inventory.Row?,
-    strong: [DigestAlgorithm: [UInt8]],
-    isMissing: Bool
+    row: Inventory.Row? = nil,
+    strong: [DigestAlgorithm: [UInt8]] = [:],
+    selection: Variance.Selection = .same,
+    isMissing: Bool = false
   ) -> (PlannedStep.Decision, PlanReason) {
     if let refusal = refusal(of: wanted) { return (.fail, refusal) }
     if segment.requiresDigest, !wanted.hasProof { return (.fail, .noDigest) }
@@ -71,7 +72,7 @@ struct Judge {
     if isMissing {
       return policy.isOffline ? (.fail, .objectLostOffline) : (.fetch, .objectLost)
     }
-    return decideStored(wanted, row: row, strong: strong)
+    return decideStored(wanted, row: row, strong: strong, selection)
   }
 
   private func refusal(of wanted: Wanted) -> PlanReason? {
@@ -84,7 +85,8 @@ struct Judge {
   private func decideStored(
     _ wanted: Wanted,
     row: Inventory.Row,
-    strong: [DigestAlgorithm: [UInt8]]
+    strong: [DigestAlgorithm: [UInt8]],
+    _ selection: Variance.Selection
   ) -> (PlannedStep.Decision, PlanReason) {
     if policy.refetchesAll, !policy.isOffline { return (.update, .refetchAskedFor) }
     let comparison = comparison(wanted, row: row, strong: strong)
@@ -99,22 +101,34 @@ struct Judge {
     if let size = wanted.size, size != row.size {
       return policy.isOffline ? (.fail, .sizeDiffersOffline) : (.update, .sizeDiffers)
     }
-    if policy.isOffline { return (.keep, .offline) }
+    if selection == .other, comparison != .equal { return serveNothing(row) }
+    let until = freshUntil(wanted, row: row)
+    let isFresh = until.map { now < $0 } ?? false
+    if policy.isOffline {
+      return (.keep, isFresh || comparison == .equal ? .offline : .staleOffline)
+    }
     // However fresh it is, nobody has seen yet that it is the declared one.
     if comparison == .unknown, wanted.hasProof { return (.update, .digestNotTaken) }
+    let mayAsk = selection == .same ? row.hasValidators : row.hasStrongTag
     if let full = wanted.full, full.revision != nil, full.descriptionHash != row.description {
-      return (row.hasValidators ? .revalidate : .update, .otherRevision)
+      return (mayAsk ? .revalidate : .update, .otherRevision)
     }
     if !policy.revalidatesAll {
       if let tag = wanted.full?.entityTag, row.entityTag == Inventory.tagHash(tag) {
         return (.keep, .entityTagMatches)
       }
-      if let until = freshUntil(wanted, row: row), now < until {
+      if isFresh, let until {
         return (.keep, until == .distantFuture ? .immutable : .freshUntil(until))
       }
     }
-    guard row.hasValidators else { return (.update, .noValidators) }
+    guard mayAsk else { return (.update, .noValidators) }
     return (.revalidate, policy.revalidatesAll ? .revalidationAskedFor : .stale)
+  }
+
+  /// It answered another request; only a tag that tells variants apart is worth asking with.
+  private func serveNothing(_ row: Inventory.Row) -> (PlannedStep.Decision, PlanReason) {
+    if policy.isOffline { return (.fail, .otherVariantOffline) }
+    return (row.hasStrongTag ? .revalidate : .update, .otherVariant)
   }
 
   private func comparison(
@@ -127,17 +141,10 @@ struct Judge {
     return Comparison(full.digests, stored: row.digest, strong: strong)
   }
 
-  /// A bound that came after the answer shortens what was recorded with it.
   private func freshUntil(_ wanted: Wanted, row: Inventory.Row) -> Instant? {
-    let bounds = limits + [wanted.full?.lifetime].compactMap(\.self)
-    if bounds.contains(.immutable) { return .distantFuture }
-    guard row.freshUntil != Inventory.Row.never else { return nil }
-    let until = Instant(milliseconds: row.freshUntil)
-    guard row.validatedAt != Inventory.Row.never else { return until }
-    return Freshness.capped(
-      until,
-      by: bounds,
-      since: Instant(milliseconds: row.validatedAt)
+    row.freshness.end(
+      under: granted + [wanted.full?.lifetime].compactMap(\.self),
+      answeredAt: row.answeredAt
     )
   }
 }

@@ -14,6 +14,10 @@ package enum PlanReason: Hashable, Sendable {
   case digestNotTaken
   case sizeDiffers
   case offline
+  /// Past its lifetime, and nobody is asked.
+  case staleOffline
+  /// What is stored answered a request with other headers.
+  case otherVariant
   case entityTagMatches
   case immutable
   case freshUntil(Instant)
@@ -26,6 +30,7 @@ package enum PlanReason: Hashable, Sendable {
   case objectLostOffline
   case digestDiffersOffline
   case sizeDiffersOffline
+  case otherVariantOffline
 
   package var text: String {
     switch self {
@@ -42,6 +47,8 @@ package enum PlanReason: Hashable, Sendable {
     case .digestNotTaken: "the stored body was never held against that digest"
     case .sizeDiffers: "size differs"
     case .offline: "offline"
+    case .staleOffline: "stale, offline"
+    case .otherVariant: "what is stored answered other request headers"
     case .entityTagMatches: "entity tag matches"
     case .immutable: "immutable"
     case .freshUntil(let until): "fresh until \(Timestamp.format(until))"
@@ -54,6 +61,7 @@ package enum PlanReason: Hashable, Sendable {
     case .objectLostOffline: "object lost, offline"
     case .digestDiffersOffline: "digest differs, offline"
     case .sizeDiffersOffline: "size differs, offline"
+    case .otherVariantOffline: "what is stored answered other request headers, offline"
     }
   }
 
@@ -87,10 +95,12 @@ package enum PlanReason: Hashable, Sendable {
     case .objectLostOffline: return Self.offline("object lost")
     case .digestDiffersOffline: return Self.offline("digest differs")
     case .sizeDiffersOffline: return Self.offline("size differs")
+    case .otherVariantOffline:
+      return Self.offline("what is stored answered other request headers")
     case .paused, .notStored, .objectLost, .refetchAskedFor, .digestMatches, .digestDiffers,
       .digestNotTaken,
-      .sizeDiffers, .offline, .entityTagMatches, .immutable, .freshUntil, .noValidators,
-      .revalidationAskedFor, .stale, .otherRevision, .failedBefore:
+      .sizeDiffers, .offline, .staleOffline, .otherVariant, .entityTagMatches, .immutable,
+      .freshUntil, .noValidators, .revalidationAskedFor, .stale, .otherRevision, .failedBefore:
       return nil
     }
   }

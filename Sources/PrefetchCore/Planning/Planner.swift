@@ -10,13 +10,36 @@ package enum Planner {
       _read { yield shared.value }
     }
     package var now: Instant
+    /// What our requests would carry besides.
+    package var credentials: Shared<OriginCredentials>?
+    package var key: VarianceKey
 
-    package init(inventory: Inventory, missing: Set<ContentDigest>, policy: RunPolicy, now: Instant)
-    {
+    package init(
+      inventory: Inventory,
+      missing: Set<ContentDigest>,
+      policy: RunPolicy,
+      now: Instant,
+      credentials: Shared<OriginCredentials>? = nil,
+      key: VarianceKey = VarianceKey()
+    ) {
       self.inventory = inventory
       self.missing = missing
       shared = Shared(policy)
       self.now = now
+      self.credentials = credentials
+      self.key = key
+    }
+
+    /// The same by other rules.
+    package func under(_ policy: RunPolicy) -> Facts {
+      Facts(
+        inventory: inventory,
+        missing: missing,
+        policy: policy,
+        now: now,
+        credentials: credentials,
+        key: key
+      )
     }
   }
 
@@ -39,6 +62,7 @@ package enum Planner {
       origins: entries,
       named: provenance
     )
+    var selector = facts.selector(of: segment)
     let holder = inventory.segmentKeys.firstIndex(of: key)
     let holdingSets = inventory.holderSets.map { set in holder.map(set.contains) ?? false }
     var isNamed = [Bool](repeating: false, count: holder == nil ? 0 : inventory.count)
@@ -61,7 +85,7 @@ package enum Planner {
       // What only passes through is asked for whatever is stored.
       let known = segment.isStored ? inventory.position(of: entries.key(at: index)) : nil
       guard let position = known else {
-        let (decision, reason) = judge.decide(wanted, row: nil, strong: [:], isMissing: false)
+        let (decision, reason) = judge.decide(wanted)
         fragment.steps.append(
           PlannedStep(entry: index, row: nil, decision: decision, reason: reason)
         )
@@ -74,13 +98,23 @@ package enum Planner {
         wanted,
         row: row,
         strong: row.strong == 0 ? [:] : inventory.strongDigests(of: position),
+        selection: row.variance == 0
+          ? .same
+          : selector.selection(
+            inventory.variances[Int(row.variance) - 1],
+            number: Int(row.variance),
+            of: entries,
+            at: index,
+            for: wanted.purpose
+          ),
         isMissing: !facts.missing.isEmpty && facts.missing.contains(row.digest)
       )
       if decision == .keep {
         fragment.quietUntil = min(fragment.quietUntil, quietLimit(of: reason))
         if row.description != entries.descriptionHash(at: index) { decision = .describe }
       }
-      guard decision == .keep, !listsKept else {
+      // What is served stale is told one by one.
+      guard decision == .keep, !listsKept, reason != .staleOffline else {
         fragment.steps.append(
           PlannedStep(
             entry: index,
@@ -107,29 +141,34 @@ package enum Planner {
     _ entry: ManifestEntry,
     record: ContentRecord?,
     segment: SegmentDeclaration,
-    policy: RunPolicy,
+    facts: Facts,
     named provenance: Provenance = .local,
-    now: Instant,
     isMissing: Bool = false
   ) -> (decision: PlannedStep.Decision, reason: PlanReason) {
     let table = EntryTable([entry])
     let judge = Judge(
       segment: segment,
-      policy: policy,
-      now: now,
+      policy: facts.policy,
+      now: facts.now,
       origins: table,
       named: provenance
     )
+    let wanted = Wanted(
+      size: entry.size,
+      sha256: nil,
+      origin: 0,
+      purpose: RequestPurpose(itemType: entry.type),
+      full: entry
+    )
+    guard let record else { return judge.decide(wanted) }
+    var selector = facts.selector(of: segment)
     return judge.decide(
-      Wanted(
-        size: entry.size,
-        sha256: nil,
-        origin: 0,
-        purpose: RequestPurpose(itemType: entry.type),
-        full: entry
-      ),
-      row: record.map { Inventory.Row($0, item: 0) },
-      strong: record?.otherDigests ?? [:],
+      wanted,
+      row: Inventory.Row(record, item: 0),
+      strong: record.otherDigests,
+      selection: record.variance.map {
+        selector.selection($0, of: table, at: 0, for: wanted.purpose)
+      } ?? .same,
       isMissing: isMissing
     )
   }
@@ -185,10 +224,10 @@ package enum Planner {
     case .digestMatches, .immutable, .entityTagMatches: .distantFuture
     case .freshUntil(let until): until
     case .refusedTransport, .refusedAddress, .noDigest, .tooLarge, .paused, .notStored, .objectLost,
-      .refetchAskedFor, .digestDiffers, .digestNotTaken, .sizeDiffers, .offline, .noValidators,
-      .revalidationAskedFor, .stale, .otherRevision, .failedBefore, .notStoredOffline,
-      .objectLostOffline,
-      .digestDiffersOffline, .sizeDiffersOffline:
+      .refetchAskedFor, .digestDiffers, .digestNotTaken, .sizeDiffers, .offline, .staleOffline,
+      .otherVariant, .noValidators, .revalidationAskedFor, .stale, .otherRevision, .failedBefore,
+      .notStoredOffline, .objectLostOffline, .digestDiffersOffline, .sizeDiffersOffline,
+      .otherVariantOffline:
       Instant(milliseconds: .min)
     }
   }

@@ -35,6 +35,8 @@ package struct RunPolicy: Sendable {
   package var isOffline = false
   /// Whether a dry run may ask about single items.
   package var probesItems = true
+  /// Our name as servers see it, without a version of ours.
+  package var agent = "prefetch"
   /// How long the run may take from its start.
   package var deadline: Duration?
 
@@ -57,12 +59,19 @@ package struct RetryPolicy: Hashable, Sendable {
   package var count = 3
   /// The same where a name could not be looked up.
   package var lookups = 3
+  /// Statuses that mean the same as a busy server's at some hosts.
+  package var statuses: Set<Int> = []
   /// The longest Retry-After that is waited for.
   package var wait: Duration = .seconds(120)
   package var delay: Duration = .seconds(1)
   package var maximumDelay: Duration = .seconds(30)
 
   package init() {}
+
+  /// The same with those that the configuration adds.
+  package func isBusy(_ status: Int) -> Bool {
+    Self.isBusy(status) || statuses.contains(status)
+  }
 
   /// Whether a status means that the same question may get another answer in a moment.
   package static func isBusy(_ status: Int) -> Bool {

@@ -33,16 +33,21 @@ package struct TreePlan: Sendable {
   private let facts: Planner.Facts
   /// Bodies that came after the inventory was taken.
   private let bodies: [URLKey: TreeBody]
+  /// Items whose stored body is the answer to another segment.
+  private let withheld: Set<URLKey>
+  private let selector: VariantSelector
   private let held: [String]
   private let naming: TreeName
   private var supplements: [TreeFile] = []
 
   package init(
     segment: SegmentKey,
+    of declaration: SegmentDeclaration,
     rules: PublishingRules,
     entries: EntryTable,
     facts: Planner.Facts,
     bodies: [URLKey: TreeBody] = [:],
+    withheld: Set<URLKey> = [],
     held: [String] = [],
     isWhole: Bool
   ) {
@@ -51,6 +56,8 @@ package struct TreePlan: Sendable {
     self.entries = entries
     self.facts = facts
     self.bodies = bodies
+    self.withheld = withheld
+    selector = facts.selector(of: declaration)
     self.held = held
     self.isWhole = isWhole
     naming = TreeName(rules)
@@ -83,6 +90,7 @@ package struct TreePlan: Sendable {
   package static var nothing: TreePlan {
     TreePlan(
       segment: SegmentKey(identity: "", name: ""),
+      of: SegmentDeclaration(name: "", source: .inline([])),
       rules: PublishingRules(folder: "/"),
       entries: EntryTable(),
       facts: Planner.Facts(
@@ -119,6 +127,7 @@ package struct TreePlan: Sendable {
   /// A body that is known not to be the declared one has no place under the declared name.
   private func body(at position: Int, _ entry: ManifestEntry) -> TreeBody? {
     let key = entries.key(at: position)
+    guard !withheld.contains(key) else { return nil }
     if let body = bodies[key] { return body.digest.isNone ? nil : body }
     guard let place = facts.inventory.position(of: key) else { return nil }
     let row = facts.inventory.rows[place]
@@ -129,6 +138,12 @@ package struct TreePlan: Sendable {
       guard let stored else { continue }
       let alternatives = entry.digests.filter { $0.algorithm == expected.algorithm }
       guard alternatives.contains(where: { $0.bytes == stored }) else { return nil }
+      return TreeBody(digest: row.digest, size: row.size)
+    }
+    if row.variance > 0 {
+      let variance = facts.inventory.variances[Int(row.variance) - 1]
+      let purpose = RequestPurpose(itemType: entry.type)
+      guard selector.selection(variance, of: entry, for: purpose) != .other else { return nil }
     }
     return TreeBody(digest: row.digest, size: row.size)
   }

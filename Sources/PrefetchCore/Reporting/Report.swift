@@ -49,6 +49,9 @@ package struct Report: Sendable {
   /// As it was seen last; nil where nobody had to look.
   package var network: NetworkConditions?
   package var quality = NetworkQuality.unknown
+  /// Items that older copies stand in for, and when the oldest of these was last confirmed.
+  package var staleCount = 0
+  package var oldestStale: Instant?
 
   package init(mode: RunRequest.Mode, identity: String, started: Instant) {
     self.mode = mode

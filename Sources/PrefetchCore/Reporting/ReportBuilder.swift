@@ -72,6 +72,7 @@ package struct ReportBuilder: Sendable {
     case .itemSettled(let item):
       collect(item)
       report.totals.count(item)
+      noteStale(item)
       for name in item.segments {
         guard let position = positions[name] else { continue }
         report.segments[position].totals.count(item)
@@ -107,6 +108,12 @@ package struct ReportBuilder: Sendable {
   private mutating func tell(_ unexpected: UnexpectedKey) {
     guard unexpectedKeys.insert(unexpected).inserted else { return }
     report.diagnostics.append(unexpected.diagnostic)
+  }
+
+  private mutating func noteStale(_ item: ItemResult) {
+    guard item.outcome == .stale else { return }
+    report.staleCount += 1
+    report.oldestStale = [report.oldestStale, item.confirmedAt].compactMap(\.self).min()
   }
 
   /// Items that nothing came of are told one by one only where that was asked for.

@@ -71,13 +71,13 @@ package struct ConnectionTable: Sendable {
     var terms = Terms(
       connection: rules(for: url, purpose: purpose, named: provenance, rule: rule, at: now)
     )
-    if let rule {
-      terms.headers = policy.connections.rules[rule]
-        .headers(for: purpose, isFirstOrigin: isFirstOrigin())
-    }
-    if let field = policy.netrcField(for: url, purpose: purpose, at: now) {
-      terms.headers.append(field)
-    }
+    terms.headers = policy.ruleFields(
+      for: url,
+      rule: rule,
+      purpose: purpose,
+      isFirstOrigin: isFirstOrigin(),
+      at: now
+    )
     return terms
   }
 
@@ -126,14 +126,9 @@ package struct ConnectionTable: Sendable {
   ///
   /// What a request says of itself comes from whoever declared it, and stays.
   static func add(_ headers: [HeaderField], to request: inout TransferRequest) -> Bool {
-    var isIdentified = false
-    for field in headers {
-      let name = field.name.lowercased()
-      guard !request.headers.contains(where: { $0.name.lowercased() == name }) else { continue }
-      request.headers.append(field)
-      isIdentified = isIdentified || !RequestHeader.isHarmless(name)
-    }
-    return isIdentified
+    let missing = RequestFields.missing(headers, in: request.headers)
+    request.headers += missing
+    return missing.contains { !RequestHeader.isHarmless($0.name) }
   }
 
   private mutating func rules(

@@ -178,7 +178,6 @@ extension ContentRecord {
     size = 0
     state = .pending
     validators = Validators()
-    validatedAt = nil
-    freshUntil = nil
+    forgetAnswer()
   }
 }

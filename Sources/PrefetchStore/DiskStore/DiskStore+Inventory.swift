@@ -32,6 +32,7 @@ extension DiskStore {
     return Inventory(
       rows: rows,
       strongDigests: reader.strongDigests,
+      variances: reader.variances.list,
       holderSets: holders.sets,
       segmentKeys: holders.keys
     )
@@ -41,6 +42,7 @@ extension DiskStore {
 /// Reads `items` and `item_times` side by side, in the order of their numbers.
 private final class InventoryReader {
   private(set) var strongDigests: [[DigestAlgorithm: [UInt8]]] = []
+  private(set) var variances: VarianceLists
   private let items: Statement
   private let times: Statement
   private let locks: LockRule
@@ -49,14 +51,15 @@ private final class InventoryReader {
 
   init(_ database: Database, locks: LockRule) throws(Failure) {
     self.locks = locks
+    variances = try VarianceLists(database)
     items = try database.prepare(
       """
       SELECT item, url, state, digest, size, etag, is_dated, description, holders, locked, \
-      locked_until, locked_process, other_digests FROM items ORDER BY item
+      locked_until, locked_process, other_digests, variance FROM items ORDER BY item
       """
     )
     times = try database.prepare(
-      "SELECT item, validated_at, fresh_until FROM item_times ORDER BY item"
+      "SELECT item, validated_at, fresh_until, freshness FROM item_times ORDER BY item"
     )
   }
 
@@ -81,12 +84,15 @@ private final class InventoryReader {
     // As ``Inventory/tagHash(_:)`` makes it.
     row.entityTag = hasTag ? items.key(5).first | 1 : 0
     row.hasValidators = hasTag || items.flag(6)
+    // A tag that is kept at all is a well-formed one.
+    row.hasStrongTag = hasTag && items.begins(5, with: UInt8(ascii: "\""))
     row.description = UInt64(bitPattern: items.number(7))
     row.holders = holders.position(of: items.number(8))
     row.isLocked = locks.isLocked(items, from: 9)
     if !items.isNull(12) {
       row.strong = try strong()
     }
+    row.variance = try variances.position(of: items.number(13), for: items)
     try readTimes(of: item, into: &row)
     return row
   }
@@ -101,6 +107,7 @@ private final class InventoryReader {
     guard timed == item else { return }
     row.validatedAt = times.optionalNumber(1) ?? Inventory.Row.never
     row.freshUntil = times.optionalNumber(2) ?? Inventory.Row.never
+    row.freshnessKind = UInt8(truncatingIfNeeded: times.number(3))
   }
 
   private func strong() throws(Failure) -> UInt32 {
@@ -112,6 +119,10 @@ private final class InventoryReader {
 }
 
 extension Statement {
+  fileprivate func begins(_ index: Int32, with byte: UInt8) -> Bool {
+    unsafe withBytes(index) { bytes in unsafe bytes.first == byte }
+  }
+
   /// The key of a URL, or of any text, made from the bytes where they lie.
   fileprivate func key(_ index: Int32) -> URLKey {
     unsafe withBytes(index) { bytes in unsafe URLKey(bytes.bytes) }

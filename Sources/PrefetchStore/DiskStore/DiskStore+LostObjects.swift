@@ -10,7 +10,8 @@ extension DiskStore {
     return false
   }
 
-  /// Also those manifests of segments that are gone, besides the inventory's objects.
+  /// Also those manifests of segments that are gone, besides the inventory's objects; one of another
+  /// size than the index has counts as gone.
   package func missingObjects(of inventory: Inventory) throws(Failure) -> Set<ContentDigest> {
     var changed: [(prefix: UInt8, modified: Int64)] = []
     for prefix in UInt8.min...UInt8.max {
@@ -25,14 +26,22 @@ extension DiskStore {
     for (prefix, modified) in changed {
       let present = try objects?.digests(in: prefix) ?? []
       var isComplete = true
-      expected.forEach(in: prefix) { digest in
-        guard !present.contains(digest) else { return }
+      let folder = try objects?.folder(of: prefix)
+      expected.forEach(in: prefix) { digest, size in
+        if present.contains(digest), isWhole(digest, size, in: folder) { return }
         missing.insert(digest)
         isComplete = false
       }
       times.didExamine(prefix, modified: modified, isComplete: isComplete)
     }
     return missing
+  }
+
+  /// Where the size is not known the name has to do.
+  private func isWhole(_ digest: ContentDigest, _ size: Int64?, in folder: Folder?) -> Bool {
+    guard let size else { return true }
+    guard let status = try? folder?.status(of: digest.hexadecimal) else { return false }
+    return status.kind == .file && status.size == size
   }
 
   /// Ends a run: removes what crashes left, notes what is complete, renews the copy of the index,
@@ -157,12 +166,14 @@ private struct ExpectedObjects {
     }
   }
 
-  func forEach(in prefix: UInt8, _ body: (ContentDigest) -> Void) {
+  /// With their sizes, where rows tell them.
+  func forEach(in prefix: UInt8, _ body: (ContentDigest, Int64?) -> Void) {
     for place in starts[Int(prefix)]..<starts[Int(prefix) + 1] {
-      body(rows[Int(positions[place])].digest)
+      let row = rows[Int(positions[place])]
+      body(row.digest, row.size)
     }
     for digest in manifests where digest.prefix == prefix {
-      body(digest)
+      body(digest, nil)
     }
   }
 }

@@ -1,4 +1,4 @@
-internal import PrefetchCore
+package import PrefetchCore
 
 extension DiskStore {
   /// Notes, for runs to come, which folders are complete and how much was changed.
@@ -17,6 +17,7 @@ extension DiskStore {
       try recordUpkeep(database)
       try index.removeLeftovers(of: CacheLayout.backupName)
       guard try isBackupDue(database) else { return }
+      try VarianceRows.tidyUp(database)
       try database.execute("UPDATE upkeep SET changes=0")
       countedChanges = database.totalChangeCount
       try index.backUp(database, isDurable: requireWriting().publisher.durability != .none)
@@ -58,4 +59,16 @@ extension DiskStore {
 
   private static let longestBackupAge: Duration = .seconds(24 * 3600)
   private static let longestSearch: Duration = .seconds(7 * 24 * 3600)
+
+  // MARK: The key of header digests
+
+  package func varianceKey() throws(Failure) -> VarianceKey {
+    try answering { () throws(Failure) in
+      let row = try database().prepare("SELECT variance_key FROM upkeep")
+      guard try row.step(), let key = VarianceKey(row.bytes(0)) else {
+        throw Failure(.storeDamaged, "the index has lost the key of its header digests")
+      }
+      return key
+    }
+  }
 }

@@ -103,7 +103,9 @@ package final class DiskStore: ContentStore {
     )
     try store.connect(database)
     store.diagnostics = reports
-    store.times = try store.recordedTimes(database)
+    store.times = try store.answering { () throws(Failure) in
+      try store.recordedTimes(store.database())
+    }
     return store
   }
 
@@ -182,6 +184,14 @@ package final class DiskStore: ContentStore {
   /// The same without an open store: the layout is a promise to other programs.
   package static func objectPath(_ digest: ContentDigest, cache: String) -> String {
     "\(cache)/objects/sha256/\(ObjectFolder.name(of: digest.prefix))/\(digest.hexadecimal)"
+  }
+
+  /// The size of the file that bears the digest; nil where there is none.
+  package func sizeOnDisk(_ digest: ContentDigest) throws(Failure) -> Int64? {
+    guard let folder = try objects?.folder(of: digest.prefix),
+      let status = try folder.status(of: digest.hexadecimal), status.kind == .file
+    else { return nil }
+    return status.size
   }
 
   /// The size of an object that the index need not name, if it is there and its bytes are right.

@@ -13,6 +13,7 @@ final class ItemRows {
   }
 
   private let database: Database
+  private let variances: VarianceRows
   private let findByURL: Statement
   private let findByNumber: Statement
   private let findByDigest: Statement
@@ -37,6 +38,7 @@ final class ItemRows {
 
   init(_ database: Database) throws(Failure) {
     self.database = database
+    variances = try VarianceRows(database)
     let standing = "SELECT item, digest, state, holders, is_declared, size FROM items"
     findByURL = try database.prepare("\(standing) WHERE url=?1")
     findByNumber = try database.prepare("\(standing) WHERE item=?1")
@@ -46,25 +48,25 @@ final class ItemRows {
     insertItem = try database.prepare(
       """
       INSERT INTO items (item, url, state, digest, size, etag, is_dated, description, \
-      other_digests, holders, is_declared) \
-      VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)
+      other_digests, holders, is_declared, variance) \
+      VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)
       """
     )
     updateItem = try database.prepare(
       """
       UPDATE items SET state=?3, digest=?4, size=?5, etag=?6, is_dated=?7, description=?8, \
-      other_digests=?9, holders=?10, is_declared=?11 WHERE item=?1
+      other_digests=?9, holders=?10, is_declared=?11, variance=?12 WHERE item=?1
       """
     )
-    insertTimes = try database.prepare("INSERT INTO item_times VALUES (?1, ?2, ?3)")
+    insertTimes = try database.prepare("INSERT INTO item_times VALUES (?1, ?2, ?3, ?4)")
     renewTimes = try database.prepare(
-      "UPDATE item_times SET validated_at=?2, fresh_until=?3 WHERE item=?1"
+      "UPDATE item_times SET validated_at=?2, fresh_until=?3, freshness=?4 WHERE item=?1"
     )
     let details =
       """
       INTO item_details (item, id, provider, type, mime, status, headers, last_modified, \
-      final_url, fetched_at, expires_at, failure_code, failure_message, failure_transient) \
-      VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)
+      final_url, fetched_at, expires_at, failure_code, failure_message, failure_transient, hops) \
+      VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)
       """
     // A replacement looks for what it replaces, so what is new is only inserted.
     insertDetails = try database.prepare("INSERT \(details)")
@@ -89,6 +91,7 @@ final class ItemRows {
   func begin() {
     nextNumber = nil
     firstNumber = nil
+    variances.begin()
   }
 
   /// To be called last in a transaction that did not fail.
@@ -167,7 +170,7 @@ final class ItemRows {
   func renewTimes(_ confirmation: Confirmation) throws(Failure) {
     try renewTimes.bind(1, confirmation.item)
     try renewTimes.bind(2, confirmation.validatedAt)
-    try renewTimes.bind(3, confirmation.freshUntil)
+    try bind(confirmation.freshness, to: renewTimes)
     try renewTimes.run()
   }
 
@@ -188,6 +191,9 @@ final class ItemRows {
     try statement.bind(9, DigestCoding.encode(record.otherDigests))
     try statement.bind(10, holders)
     try statement.bind(11, isDeclared)
+    var variance: Int64 = 0
+    if let dependence = record.variance { variance = try variances.number(of: dependence) }
+    try statement.bind(12, variance)
     try statement.run()
   }
 
@@ -198,8 +204,14 @@ final class ItemRows {
   ) throws(Failure) {
     try statement.bind(1, item)
     try statement.bind(2, record.validatedAt)
-    try statement.bind(3, record.freshUntil)
+    try bind(record.freshness, to: statement)
     try statement.run()
+  }
+
+  private func bind(_ freshness: Freshness, to statement: borrowing Statement) throws(Failure) {
+    let columns = freshness.columns
+    try statement.bind(3, columns.until)
+    try statement.bind(4, columns.kind)
   }
 
   private func writeDetails(
@@ -221,6 +233,7 @@ final class ItemRows {
     try statement.bind(12, record.failure?.code.rawValue)
     try statement.bind(13, record.failure?.message)
     try statement.bind(14, record.failure?.isTransient ?? false)
+    try statement.bind(15, record.hops.isEmpty ? nil : AnswerCoding.encode(record.hops))
     try statement.run()
   }
 

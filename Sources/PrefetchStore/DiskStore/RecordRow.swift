@@ -7,14 +7,16 @@ enum RecordRow {
     """
     item, url, id, provider, type, state, digest, size, mime, status, headers, etag, \
     last_modified, final_url, fetched_at, validated_at, fresh_until, expires_at, failure_code, \
-    failure_message, failure_transient, description, other_digests
+    failure_message, failure_transient, description, other_digests, freshness, item_details.hops, \
+    CASE variance WHEN 0 THEN NULL ELSE \
+    (SELECT hops FROM variances WHERE variances.variance=items.variance) END
     """
 
   /// Where they come from; rows follow the order of `items`.
   static let source =
     "items CROSS JOIN item_times USING (item) CROSS JOIN item_details USING (item)"
 
-  static let columnCount: Int32 = 23
+  static let columnCount: Int32 = 26
 
   /// Where nobody needs an id that has to be made, `isNamed` false leaves it empty: the digest of a
   /// URL costs more than all the rest.
@@ -42,7 +44,7 @@ enum RecordRow {
     record.finalURL = row.optionalText(13)
     record.fetchedAt = row.instant(14)
     record.validatedAt = row.instant(15)
-    record.freshUntil = row.instant(16)
+    record.freshness = Freshness(until: row.optionalNumber(16), kind: row.number(23))
     record.expiresAt = row.instant(17)
     if let code = row.optionalText(18) {
       guard let code = ErrorCode(rawValue: code) else { throw damaged("failure", of: record.url) }
@@ -53,6 +55,18 @@ enum RecordRow {
       let digests = unsafe row.withBytes(22) { bytes in unsafe DigestCoding.decode(bytes.bytes) }
       guard let digests else { throw damaged("digests", of: record.url) }
       record.otherDigests = digests
+    }
+    if !row.isNull(24) {
+      guard let hops = AnswerCoding.decodeHops(row.bytes(24)) else {
+        throw damaged("hops", of: record.url)
+      }
+      record.hops = hops
+    }
+    if !row.isNull(25) {
+      guard let variance = AnswerCoding.decodeVariance(row.bytes(25)) else {
+        throw damaged("variance", of: record.url)
+      }
+      record.variance = variance
     }
     return record
   }

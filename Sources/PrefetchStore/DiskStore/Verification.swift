@@ -67,16 +67,8 @@ extension DiskStore {
 
   /// Drops damaged bodies; their records stay, so that the next run fetches them again.
   package func repair(_ bad: [DamagedObject], holding lock: RunLock) throws(Failure) {
-    let writing = try requireWriting()
     try withExtendedLifetime(lock) { () throws(Failure) in
-      _ = try change { (writer, _) throws(Failure) in
-        try forgetBodies(bad.map(\.digest), writer)
-      }
-      try Self.withObjectsLocked(writing.layout) { () throws(Failure) in
-        for object in bad {
-          try clear(object.digest, writing)
-        }
-      }
+      try dropDamaged(bad.map(\.digest))
     }
   }
 
@@ -135,7 +127,7 @@ extension DiskStore {
     }
   }
 
-  private func forgetBodies(
+  func forgetBodies(
     _ digests: [ContentDigest],
     _ writer: IndexWriter
   ) throws(Failure) {
@@ -153,7 +145,7 @@ extension DiskStore {
   }
 
   /// Makes the name free for the good body; what somebody put there that is no file is kept aside.
-  private func clear(_ digest: ContentDigest, _ writing: Writing) throws(Failure) {
+  func clear(_ digest: ContentDigest, _ writing: Writing) throws(Failure) {
     let name = digest.hexadecimal
     guard let folder = try writing.publisher.objects.folder(of: digest.prefix),
       let status = try folder.status(of: name)

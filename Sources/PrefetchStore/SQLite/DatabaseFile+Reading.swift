@@ -20,11 +20,8 @@ extension DatabaseFile {
     switch try examine({ () throws(Failure) in try openBesideWriters() }) {
     case .current(let database):
       return DatabaseReading(database: database, lock: lock)
-    case .older(let database, let version):
-      return DatabaseReading(
-        database: try updated(from: version, name, database),
-        lock: lock
-      )
+    case .older(let fault):
+      return try openEmpty(because: fault, lock, &reports)
     case .unusable(let fault):
       return try openCopy(because: fault, lock, &reports)
     }
@@ -61,17 +58,31 @@ extension DatabaseFile {
     }
     reports.append(answersFor(fault, "the copy `\(backupName)`"))
     switch finding {
-    case .unusable:
+    case .unusable, .older:
       throw fault
     case .current(let database):
       return DatabaseReading(database: database, lock: lock, isCopy: true)
-    case .older(let database, let version):
-      return DatabaseReading(
-        database: try updated(from: version, backupName, database),
-        lock: lock,
-        isCopy: true
-      )
     }
+  }
+
+  /// What a run of this version will find: nothing but what the file system tells.
+  private func openEmpty(
+    because fault: Failure,
+    _ lock: KernelLock,
+    _ reports: inout [Diagnostic]
+  ) throws(Failure) -> DatabaseReading {
+    reports.append(
+      Diagnostic(
+        "store.older",
+        fault.message,
+        severity: .warning,
+        hint: "the next `prefetch run` makes it anew; what is pinned by a digest is found again",
+        file: path
+      )
+    )
+    let database = try Database(path: ":memory:", named: path, access: .creating)
+    try schema.make(in: database)
+    return DatabaseReading(database: database, lock: lock, isCopy: true)
   }
 
   /// Whether only a newer version of the program can read it.
@@ -107,18 +118,6 @@ extension DatabaseFile {
       guard error.code == .permission || error.code == .disk else { throw error }
       return try openPrivately(name)
     }
-  }
-
-  /// Brings a private copy up to date, since the file itself may not be changed.
-  private func updated(
-    from version: Int,
-    _ name: String,
-    _ database: Database
-  ) throws(Failure) -> Database {
-    database.close()
-    let copy = try openPrivately(name)
-    try schema.migrate(copy, from: version)
-    return copy
   }
 
   /// Reads a copy, where a log's shared memory is missing and cannot be made, or may not be used.

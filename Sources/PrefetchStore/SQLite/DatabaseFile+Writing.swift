@@ -2,7 +2,7 @@ internal import Glibc
 internal import PrefetchCore
 
 extension DatabaseFile {
-  /// Opens the database for writing, makes it where it is missing, and brings it up to date.
+  /// Opens the database for writing, and makes it where it is missing or of an earlier version.
   ///
   /// What is no database of ours any more is set aside, never overwritten; one from a newer version
   /// is left as it is. Callers exclude each other.
@@ -11,10 +11,7 @@ extension DatabaseFile {
     switch try openExisting() {
     case .current(let database):
       return database
-    case .older(let database, let version):
-      try schema.migrate(database, from: version)
-      return database
-    case .unusable(let fault):
+    case .older(let fault), .unusable(let fault):
       return try rebuild(because: fault, &reports)
     }
   }
@@ -45,7 +42,7 @@ extension DatabaseFile {
     return try create { (temporary) throws(Failure) in
       let database = try connect(.creating, to: temporary)
       try database.execute("PRAGMA journal_mode=WAL")
-      try schema.migrate(database, from: 0)
+      try schema.make(in: database)
       return database
     }
   }
@@ -73,6 +70,7 @@ extension DatabaseFile {
     let finding = try examine(thoroughly: true) { () throws(Failure) in
       try connect(.immutable, to: backupName)
     }
+    if case .older = finding { return nil }
     if case .unusable(let fault) = finding {
       reports.append(
         Diagnostic("store.backup-damaged", fault.message, severity: .warning, file: path)
@@ -83,9 +81,6 @@ extension DatabaseFile {
       try folder.copy(backupName, to: temporary, in: folder, mode: 0o644)
       let database = try connect(.writing, to: temporary)
       try database.execute("PRAGMA journal_mode=WAL")
-      if case .older(let version) = try schema.standing(of: database) {
-        try schema.migrate(database, from: version)
-      }
       return database
     }
     reports.append(restored(from: backupName, status))

@@ -52,7 +52,8 @@ struct DatabaseFile: Sendable {
 
   enum Finding {
     case current(Database)
-    case older(Database, version: Int)
+    /// An earlier version's; what is in it can be found again.
+    case older(Failure)
     case unusable(Failure)
   }
 
@@ -77,13 +78,14 @@ struct DatabaseFile: Sendable {
     case .current:
       return .current(database)
     case .older(let version):
-      return .older(database, version: version)
+      database.close()
+      return .older(schema.older(version, path))
     case .newer(let version):
       if try !hasLog {
         // Nothing to move into the file, so closing takes the empty log away again.
         try database.setKeepsLogOnClose(false)
       }
-      throw Schema.newer(version, than: schema.version, path)
+      throw schema.newer(version, path)
     case .foreign:
       return .unusable(
         Failure(.storeDamaged, "`\(path)` is not a database of prefetch, or damaged")

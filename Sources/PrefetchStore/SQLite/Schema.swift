@@ -1,19 +1,16 @@
 internal import PrefetchCore
 
-/// What a database of ours must look like, and the steps that lead there.
+/// What a database of ours must look like.
 struct Schema: Sendable {
   /// Marks the file as ours, so that no other program's database is taken for it.
   let applicationID: Int32
-  /// The statements that lead from version n to n + 1; a new file runs through all of them.
-  let steps: [String]
+  /// Rises with every change of the layout.
+  let version: Int
+  let layout: String
   /// What a database notes that was made anew at time `?1`, or restored from a copy.
   var rebuildNote: String?
   /// Forgets what may no longer be true in a file that was made from an older copy.
   var rebuildDoubt: String?
-
-  var version: Int {
-    steps.count
-  }
 
   enum Standing {
     case current
@@ -30,23 +27,27 @@ struct Schema: Sendable {
     return version > self.version ? .newer(version: version) : .older(version: version)
   }
 
-  /// Brings a database from `version` to this one, all or nothing.
-  func migrate(_ database: Database, from version: Int) throws(Failure) {
+  /// Lays out an empty database, all or nothing.
+  func make(in database: Database) throws(Failure) {
     try database.transaction { () throws(Failure) in
-      for step in steps.dropFirst(version) {
-        try database.execute(step)
-      }
-      try database.execute(
-        "PRAGMA application_id=\(applicationID); PRAGMA user_version=\(self.version)"
-      )
+      try database.execute(layout)
+      try database.execute("PRAGMA application_id=\(applicationID); PRAGMA user_version=\(version)")
     }
   }
 
-  static func newer(_ version: Int, than own: Int, _ name: String) -> Failure {
+  func newer(_ other: Int, _ name: String) -> Failure {
     Failure(
       .storeDamaged,
-      "`\(name)` is from a newer version of prefetch (schema \(version), this one knows \(own))"
+      "`\(name)` is from a newer version of prefetch (schema \(other), this one knows \(version))"
         + "; use that version"
+    )
+  }
+
+  /// What an earlier version made is made anew: nothing in it cannot be found again.
+  func older(_ other: Int, _ name: String) -> Failure {
+    Failure(
+      .storeDamaged,
+      "`\(name)` is from an earlier version of prefetch (schema \(other), this one's is \(version))"
     )
   }
 }

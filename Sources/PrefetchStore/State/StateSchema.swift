@@ -1,9 +1,12 @@
 extension Schema {
   /// `state.sqlite`: what is remembered besides the cache.
+  ///
+  /// In `published_files` one path may have several rows for as long as one file takes the place of
+  /// another; `registrations` has one row for each license at each endpoint.
   static let state = Schema(
     applicationID: 0x5046_5354,
-    steps: [
-      """
+    version: 6,
+    layout: """
       CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
       CREATE TABLE subscription_sets (
         subscription_set INTEGER PRIMARY KEY,
@@ -41,21 +44,32 @@ extension Schema {
       CREATE INDEX item_history_by_url ON item_history (url, entry);
       CREATE TABLE paused_items (url TEXT PRIMARY KEY, paused_at INTEGER NOT NULL) \
       STRICT, WITHOUT ROWID;
-      """,
-      """
       CREATE TABLE host_gates (host TEXT PRIMARY KEY, until INTEGER NOT NULL) \
       STRICT, WITHOUT ROWID;
-      """,
-      """
       CREATE TABLE http3_failures (
         configuration INTEGER NOT NULL,
         host TEXT NOT NULL,
         until INTEGER NOT NULL,
         PRIMARY KEY (configuration, host)
       ) STRICT, WITHOUT ROWID;
-      """,
-      registrations,
-      """
+      CREATE TABLE registrations (
+        license TEXT NOT NULL,
+        url TEXT NOT NULL,
+        outcome TEXT NOT NULL,
+        status INTEGER,
+        bundle TEXT,
+        failure_code TEXT,
+        failure_message TEXT,
+        attempted_at INTEGER NOT NULL,
+        not_before INTEGER,
+        network TEXT,
+        granted_at INTEGER,
+        token TEXT,
+        expires_at INTEGER,
+        granted_bundle TEXT,
+        policy TEXT,
+        PRIMARY KEY (license, url)
+      ) STRICT, WITHOUT ROWID;
       CREATE TABLE transfer_usage (
         day TEXT NOT NULL,
         network TEXT NOT NULL,
@@ -79,8 +93,39 @@ extension Schema {
         until INTEGER,
         PRIMARY KEY (identity, segment)
       ) STRICT, WITHOUT ROWID;
-      """,
-      publications,
-    ]
+      CREATE TABLE publications (
+        publication INTEGER PRIMARY KEY,
+        identity TEXT NOT NULL,
+        segment TEXT NOT NULL,
+        dir TEXT NOT NULL,
+        current INTEGER NOT NULL DEFAULT 0,
+        is_held INTEGER NOT NULL DEFAULT 0,
+        UNIQUE (identity, segment, dir)
+      ) STRICT;
+      CREATE TABLE published_trees (
+        tree INTEGER PRIMARY KEY,
+        publication INTEGER NOT NULL,
+        generation INTEGER NOT NULL,
+        link TEXT NOT NULL,
+        inode INTEGER NOT NULL,
+        mark INTEGER,
+        UNIQUE (publication, generation)
+      ) STRICT;
+      CREATE TABLE published_files (
+        file INTEGER PRIMARY KEY,
+        tree INTEGER NOT NULL,
+        path TEXT NOT NULL,
+        digest BLOB NOT NULL,
+        inode INTEGER NOT NULL,
+        size INTEGER NOT NULL,
+        modified INTEGER NOT NULL
+      ) STRICT;
+      CREATE INDEX published_files_by_path ON published_files (tree, path);
+      CREATE TABLE published_folders (
+        tree INTEGER NOT NULL,
+        path TEXT NOT NULL,
+        PRIMARY KEY (tree, path)
+      ) STRICT, WITHOUT ROWID;
+      """
   )
 }

@@ -15,6 +15,7 @@ extension EasyHandle {
       wireSize + Int64(number(CURLINFO_HEADER_SIZE))
     figures.total = time(CURLINFO_TOTAL_TIME_T)
     figures.firstByte = time(CURLINFO_STARTTRANSFER_TIME_T)
+    figures.requested = time(CURLINFO_PRETRANSFER_TIME_T)
     figures.remoteAddress = string(CURLINFO_PRIMARY_IP)
     guard number(CURLINFO_NUM_CONNECTS) > 0 else {
       figures.didReuseConnection = figures.firstByte != nil

@@ -66,6 +66,7 @@ struct TreeGround {
     let inventory = try store.takeInventory()
     return TreePlan(
       segment: key,
+      of: SegmentDeclaration(name: "", source: .inline([])),
       rules: rules,
       entries: EntryTable(entries),
       facts: Planner.Facts(

@@ -1,0 +1,108 @@
+import PrefetchCore
+
+/// A lifetime that a declarer grants, and who that is.
+struct FreshnessGrant {
+  var lifetime: Freshness.Lifetime
+  var source: String
+
+  init(_ lifetime: Freshness.Lifetime, by source: String) {
+    self.lifetime = lifetime
+    self.source = source
+  }
+}
+
+/// Until when a stored body needs no question, and which rule decided that.
+struct FreshnessAccount {
+  /// `fresh`, `immutable` or `stale`.
+  let state: String
+  /// Nil where it is asked about every time.
+  let until: Instant?
+  let rule: String
+
+  /// Nil for what is not stored.
+  init?(_ record: ContentRecord, grants: [FreshnessGrant], at now: Instant) {
+    guard record.digest != nil else { return nil }
+    let answered = record.validatedAt ?? record.fetchedAt
+    let end = record.freshUntil(under: grants.map(\.lifetime))
+    rule = Self.rule(record, grants, answered)
+    switch end {
+    case Instant.distantFuture:
+      state = "immutable"
+      until = end
+    case let end? where now < end:
+      state = "fresh"
+      until = end
+    case _?, nil:
+      state = "stale"
+      let isGranted = !grants.isEmpty
+      if case .silent = record.freshness, !isGranted { until = nil } else { until = end }
+    }
+  }
+
+  var line: String {
+    switch (state, until) {
+    case ("immutable", _): "for ever, by \(rule)"
+    case ("fresh", let until?): "until \(Timestamp.format(until)), by \(rule)"
+    case (_, let until?): "no longer since \(Timestamp.format(until)), by \(rule)"
+    case (_, nil): "no: \(rule); asked on every run"
+    }
+  }
+
+  private static func rule(
+    _ record: ContentRecord,
+    _ grants: [FreshnessGrant],
+    _ answered: Instant?
+  ) -> String {
+    if let grant = grants.first(where: { $0.lifetime == .immutable }) { return grant.source }
+    let shortest = grants.compactMap { grant -> (Duration, String)? in
+      guard case .atMost(let bound) = grant.lifetime else { return nil }
+      return (bound, grant.source)
+    }.min { $0.0 < $1.0 }
+    switch record.freshness {
+    case .asked: return speaker(of: record) { $0 == .asked }
+    case .stated(let until):
+      if let shortest, let answered, answered + shortest.0 < until { return shortest.1 }
+      return speaker(of: record) { $0.end == until }
+    case .silent(let until):
+      guard let shortest else { return silentSpeaker(of: record) }
+      if let answered, answered + shortest.0 >= until {
+        return speaker(of: record) { $0.end == until }
+      }
+      return shortest.1
+    }
+  }
+
+  /// Whose answer it is that decided: a redirect on the way, or the last one by its header.
+  private static func speaker(
+    of record: ContentRecord,
+    _ decides: (Freshness) -> Bool
+  ) -> String {
+    if let hop = record.hops.first(where: { decides($0.freshness) }) {
+      return "the redirect from `\(Redaction.url(hop.url))`"
+    }
+    let control = CacheControl(record.headers.combined("Cache-Control"))
+    if Variance.isUnknowable(record.headers) { return "`Vary: *`" }
+    if control.hasNoCache { return "`no-cache`" }
+    if control.hasNoStore { return "`no-store`" }
+    return control.maxAge != nil ? "`max-age`" : "`Expires`"
+  }
+
+  private static func silentSpeaker(of record: ContentRecord) -> String {
+    let isSilent: (Freshness) -> Bool = { if case .silent = $0 { true } else { false } }
+    if let hop = record.hops.first(where: { isSilent($0.freshness) }) {
+      return
+        "the redirect from `\(Redaction.url(hop.url))` states no lifetime, and no `ttl` grants one"
+    }
+    return "its answer states no lifetime, and no `ttl` grants one"
+  }
+}
+
+extension Freshness {
+  /// When what servers state ends.
+  fileprivate var end: Instant? {
+    switch self {
+    case .stated(let until), .silent(let until): until
+    case .asked: nil
+    }
+  }
+}

@@ -1,0 +1,78 @@
+/// The bytes of a header's value as text that gives back the very same bytes.
+///
+/// Servers send what they like, Latin-1 above all, and want their tags back as they were. Text in
+/// UTF-8 stands for itself; each other byte from 0x80 on becomes one scalar of a private range, and
+/// so does each byte of what would be read as such a scalar.
+package enum HeaderText {
+  /// U+F780…U+F7FF for the bytes 0x80…0xFF.
+  private static let base: UInt32 = 0xF700
+  private static let escapes: ClosedRange<UInt32> = 0xF780...0xF7FF
+  /// Every scalar of the range begins with it in UTF-8.
+  private static let lead: UInt8 = 0xEF
+
+  package static func decode(_ bytes: some Collection<UInt8>) -> String {
+    let isPlain = bytes.allSatisfy { $0 < 0x80 }
+    if isPlain { return String(decoding: bytes, as: UTF8.self) }
+    if let text = String(validating: bytes, as: UTF8.self),
+      !text.unicodeScalars.contains(where: { escapes.contains($0.value) })
+    {
+      return text
+    }
+    var text = String.UnicodeScalarView()
+    var rest = Array(bytes)[...]
+    while let byte = rest.first {
+      if let (scalar, length) = scalar(at: rest), !escapes.contains(scalar.value) {
+        text.append(scalar)
+        rest = rest.dropFirst(length)
+      } else {
+        text.append(Unicode.Scalar(base + UInt32(byte)) ?? "\u{FFFD}")
+        rest = rest.dropFirst()
+      }
+    }
+    return String(text)
+  }
+
+  /// Whether the text stands for bytes that are no UTF-8.
+  package static func hasOddBytes(_ text: String) -> Bool {
+    text.utf8.contains(lead) && text.unicodeScalars.contains { escapes.contains($0.value) }
+  }
+
+  package static func encode(_ text: String) -> [UInt8] {
+    guard hasOddBytes(text) else { return Array(text.utf8) }
+    var bytes: [UInt8] = []
+    for scalar in text.unicodeScalars {
+      if escapes.contains(scalar.value) {
+        bytes.append(UInt8(scalar.value - base))
+      } else {
+        bytes += Array(String(scalar).utf8)
+      }
+    }
+    return bytes
+  }
+
+  /// As a part of a URL: where it is no UTF-8, each byte beyond ASCII is escaped by itself.
+  package static func escaped(_ text: String) -> String {
+    guard hasOddBytes(text) else { return text }
+    var escaped: [UInt8] = []
+    for byte in encode(text) {
+      if byte < 0x80 {
+        escaped.append(byte)
+      } else {
+        escaped += Array("%\(Hexadecimal.encode([byte]).uppercased())".utf8)
+      }
+    }
+    return String(decoding: escaped, as: UTF8.self)
+  }
+
+  /// For people: what is no UTF-8 is shown as such.
+  package static func readable(_ text: String) -> String {
+    hasOddBytes(text) ? String(decoding: encode(text), as: UTF8.self) : text
+  }
+
+  private static func scalar(at bytes: ArraySlice<UInt8>) -> (Unicode.Scalar, length: Int)? {
+    var decoder = UTF8()
+    var iterator = bytes.makeIterator()
+    guard case .scalarValue(let scalar) = decoder.decode(&iterator) else { return nil }
+    return (scalar, UTF8.width(scalar))
+  }
+}

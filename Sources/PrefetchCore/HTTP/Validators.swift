@@ -1,0 +1,56 @@
+/// The two strings by which a server recognises what we hold, verbatim as it gave them.
+package struct Validators: Hashable, Sendable {
+  package var entityTag: String?
+  package var lastModified: String?
+
+  /// What would not be understood, or mean something else, is left out.
+  package init(entityTag: String? = nil, lastModified: String? = nil) {
+    self.entityTag = entityTag.flatMap { Self.isTag($0) ? $0 : nil }
+    self.lastModified = lastModified.flatMap { HTTPDate.parse($0) == nil ? nil : $0 }
+  }
+
+  package init(_ headers: HeaderBlock) {
+    self.init(entityTag: headers["ETag"], lastModified: headers["Last-Modified"])
+  }
+
+  package var isEmpty: Bool {
+    entityTag == nil && lastModified == nil
+  }
+
+  /// Whether the tag names one representation among all, byte by byte.
+  package var hasStrongTag: Bool {
+    entityTag.map(Self.isStrong) ?? false
+  }
+
+  /// What may be asked with although another answer of the same URL would serve: a strong tag tells
+  /// representations apart, all else only the times of one.
+  package var acrossVariants: Validators {
+    Validators(entityTag: hasStrongTag ? entityTag : nil)
+  }
+
+  /// Quotes around anything but quotes and controls; `W/` makes a tag weak.
+  package static func isStrong(_ text: String) -> Bool {
+    let bytes = text.utf8
+    guard bytes.count >= 2, bytes.count <= longestTag, bytes.first == quote, bytes.last == quote
+    else { return false }
+    return bytes.dropFirst().dropLast().allSatisfy { $0 > 0x20 && $0 != 0x7F && $0 != quote }
+  }
+
+  /// One tag: `*` would match whatever there is, a list more than one thing. A word without its quotes
+  /// is what some servers call a tag, and know again.
+  private static func isTag(_ text: String) -> Bool {
+    var bytes = text.utf8[...]
+    guard bytes.count <= longestTag else { return false }
+    if text.utf8.starts(with: "W/".utf8) { bytes = bytes.dropFirst(2) }
+    guard let first = bytes.first else { return false }
+    guard first == quote else {
+      return !bytes.elementsEqual("*".utf8)
+        && bytes.allSatisfy { $0 > 0x20 && $0 != 0x7F && $0 != quote && $0 != UInt8(ascii: ",") }
+    }
+    return bytes.count >= 2 && bytes.last == quote && !bytes.dropFirst().dropLast().contains(quote)
+  }
+
+  private static let quote = UInt8(ascii: "\"")
+  /// More would only swell every later request.
+  private static let longestTag = 1_024
+}

@@ -1,0 +1,54 @@
+package import PrefetchCore
+
+/// A server's word that it does not have what a URL names.
+package struct Absence: Hashable, Sendable {
+  package var status: Int
+  package var since: Instant
+
+  package init(status: Int, since: Instant) {
+    self.status = status
+    self.since = since
+  }
+}
+
+/// What single questions learnt of URLs that lead nowhere, so that the next ones need not ask.
+extension DiskStore {
+  package func absence(of url: String) throws(Failure) -> Absence? {
+    try answering { () throws(Failure) in
+      let row = try database().prepare("SELECT status, since FROM absences WHERE url=?1")
+      try row.bind(1, url)
+      guard try row.step(), let since = row.instant(1) else { return nil }
+      return Absence(status: Int(row.number(0)), since: since)
+    }
+  }
+
+  /// Remembers these, and forgets those whose time is over.
+  package func note(_ absences: [String: Absence], lasting: Duration) throws(Failure) {
+    try requireWriting()
+    let database = try database()
+    try database.transaction { () throws(Failure) in
+      let replacement = try database.prepare("INSERT OR REPLACE INTO absences VALUES (?1, ?2, ?3)")
+      for (url, absence) in absences {
+        try replacement.bind(1, url)
+        try replacement.bind(2, absence.status)
+        try replacement.bind(3, absence.since)
+        try replacement.run()
+      }
+      let removal = try database.prepare("DELETE FROM absences WHERE since<?1")
+      try removal.bind(1, clockStart + (.zero - lasting))
+      try removal.run()
+    }
+  }
+
+  /// Drops a body that is not what its name says, whoever uses the cache besides: its records stay, and
+  /// whoever declares them fetches it again.
+  package func dropDamaged(_ digests: [ContentDigest]) throws(Failure) {
+    let writing = try requireWriting()
+    _ = try change { (writer, _) throws(Failure) in
+      try forgetBodies(digests, writer)
+    }
+    try Self.withObjectsLocked(writing.layout) { () throws(Failure) in
+      for digest in digests { try clear(digest, writing) }
+    }
+  }
+}

@@ -1,0 +1,75 @@
+internal import PrefetchCore
+
+/// What answers depend on, by number; zero is nothing. Most items share theirs with thousands.
+///
+/// Valid within one transaction, since another process may make some between two.
+final class VarianceRows {
+  private let find: Statement
+  private let insert: Statement
+  private let database: Database
+  private var last: (variance: Variance, number: Int64)?
+
+  init(_ database: Database) throws(Failure) {
+    self.database = database
+    find = try database.prepare("SELECT variance FROM variances WHERE hops=?1")
+    insert = try database.prepare("INSERT INTO variances (hops) VALUES (?1)")
+  }
+
+  func begin() {
+    last = nil
+  }
+
+  func number(of variance: Variance) throws(Failure) -> Int64 {
+    if let last, last.variance == variance { return last.number }
+    let bytes = AnswerCoding.encode(variance)
+    var number = try known(bytes)
+    if number == nil { number = try made(bytes) }
+    last = (variance, number ?? 0)
+    return number ?? 0
+  }
+
+  private func known(_ bytes: [UInt8]) throws(Failure) -> Int64? {
+    try find.bind(1, bytes)
+    defer { find.reset() }
+    return try find.step() ? find.number(0) : nil
+  }
+
+  private func made(_ bytes: [UInt8]) throws(Failure) -> Int64 {
+    try insert.bind(1, bytes)
+    try insert.run()
+    return try database.number("SELECT last_insert_rowid()") ?? 0
+  }
+
+  /// Forgets those that no item has any more.
+  static func tidyUp(_ database: Database) throws(Failure) {
+    try database.execute(
+      """
+      DELETE FROM variances WHERE variance NOT IN (SELECT variance FROM items WHERE variance<>0)
+      """
+    )
+  }
+}
+
+/// The same as an inventory names them: by position, from 1.
+struct VarianceLists {
+  private(set) var list: [Variance] = []
+  private var positions: [Int64: UInt32] = [:]
+
+  init(_ database: Database) throws(Failure) {
+    let rows = try database.prepare("SELECT variance, hops FROM variances")
+    while try rows.step() {
+      guard let variance = AnswerCoding.decodeVariance(rows.bytes(1)) else { continue }
+      list.append(variance)
+      positions[rows.number(0)] = UInt32(list.count)
+    }
+  }
+
+  /// `row` is for the message, should the number be impossible.
+  func position(of number: Int64, for row: borrowing Statement) throws(Failure) -> UInt32 {
+    guard number != 0 else { return 0 }
+    guard let position = positions[number] else {
+      throw RecordRow.damaged("variance", of: row.text(1))
+    }
+    return position
+  }
+}

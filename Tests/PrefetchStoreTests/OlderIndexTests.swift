@@ -1,0 +1,52 @@
+import PrefetchCore
+import PrefetchCrypto
+import PrefetchTestSupport
+import Testing
+
+@testable import PrefetchStore
+
+@Suite("An index of an earlier version")
+struct OlderIndexTests {
+  let place: TemporaryPlace
+
+  init() throws {
+    place = try TemporaryPlace()
+    try place.run { (store: DiskStore) throws in
+      try store.put(["https://a.example/1": "one"], in: .basics)
+    }
+    for name in ["index.sqlite", "index.backup.sqlite"] {
+      let database = try Database(
+        path: place.cache + "/" + name,
+        named: name,
+        access: .writing
+      )
+      try database.execute("PRAGMA user_version=\(Schema.index.version - 1)")
+      _ = try database.checkpoint()
+      try database.setKeepsLogOnClose(false)
+    }
+  }
+
+  @Test("is read as empty, and changed by nobody who only reads")
+  func reading() throws {
+    let before = FileTree.listing(place.cache)
+    let reader = try #require(try place.reader())
+    #expect(reader.diagnostics.map(\.code) == ["store.older"])
+    #expect(try reader.takeInventory().count == 0)
+    // A plan can tell all the same that nothing pinned would move.
+    #expect(try reader.adoptable(SHA256.digest(of: "one")) == 3)
+    #expect(FileTree.listing(place.cache) == before)
+  }
+
+  @Test("is set aside with its copy passed over, and its objects are found again")
+  func writing() throws {
+    try place.run { (store: DiskStore) throws in
+      #expect(store.diagnostics.map(\.code) == ["store.set-aside"])
+      #expect(store.diagnostics.first?.message.contains("earlier version") == true)
+      #expect(try store.takeInventory().count == 0)
+      #expect(try store.adoptable(SHA256.digest(of: "one")) == 3)
+    }
+    #expect(FileTree.exists(place.cache + "/index.sqlite.damaged-1"))
+    try place.run { (store: DiskStore) throws in #expect(store.diagnostics.isEmpty) }
+    #expect(try place.reader()?.adoptable(SHA256.digest(of: "one")) == 3)
+  }
+}
