@@ -24,6 +24,7 @@ struct CheckCommand {
         environment: context.environment
       )
       diagnostics += PublishingSetup.diagnostics(loaded, places)
+      diagnostics += VariantLints(configuration: loaded.configuration).diagnostics
     }
     diagnostics += LicenseSetup.diagnostics(
       loaded,

@@ -18,9 +18,7 @@ struct GetCommand {
     let builder = builder(loaded)
     let items = try declared(request, builder, places)
     let network = ItemFetch(context: context, loaded: loaded, builder: builder, places: places)
-    let store = try context.readingStore(places)
-    let facts = try context.facts(loaded, builder, places, store)
-    let look = try look(at: items, in: store, facts, loaded)
+    let (look, facts) = try look(at: items, loaded, builder, places)
     let toFetch = items.filter { look.toFetch.contains($0.entry.url.string) }
     var report: Report?
     if !toFetch.isEmpty, !options.isOffline {
@@ -95,6 +93,9 @@ struct GetCommand {
         own.id = entry.id ?? ItemIdentifier.make(for: entry.url)
         declarations.append(DeclaredItems.Declaration(segment: anonymous, entry: own))
       }
+      // Of segments that ask for it differently the first has it; what is pinned is the same for all.
+      let asked = Set(declarations[0].entry.headers)
+      declarations.removeAll { $0.entry.digests.isEmpty && Set($0.entry.headers) != asked }
       return WantedItem(entry: entry, declarations: declarations)
     }
   }
@@ -111,16 +112,19 @@ struct GetCommand {
     var absent: [String: Absence] = [:]
   }
 
+  /// The store is let go of: one process cannot have it open for reading and for writing.
   private func look(
     at items: [WantedItem],
-    in store: DiskStore?,
-    _ facts: Planner.Facts,
-    _ loaded: LoadedConfiguration
-  ) throws(CommandExit) -> Look {
+    _ loaded: LoadedConfiguration,
+    _ builder: RequestBuilder,
+    _ places: Places
+  ) throws(CommandExit) -> (Look, Planner.Facts) {
+    let store = try context.readingStore(places)
+    let facts = try context.facts(loaded, builder, places, store)
     var look = Look()
     guard let store else {
       look.toFetch = Set(items.map(\.entry.url.string))
-      return look
+      return (look, facts)
     }
     let lasting = loaded.configuration.cache.negativeTimeToLive
     return try context.reading { () throws(Failure) in
@@ -141,7 +145,7 @@ struct GetCommand {
         }
         look.toFetch.insert(url)
       }
-      return look
+      return (look, facts)
     }
   }
 

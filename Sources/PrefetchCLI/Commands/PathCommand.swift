@@ -12,12 +12,9 @@ struct PathCommand {
   func run() throws(CommandExit) -> Int32 {
     let loaded = try context.configuration(isRequired: false)
     let places = try context.places(loaded)
-    guard
-      let record = try ItemLookup(context: context).cached(
-        options.item,
-        in: try context.readingStore(places)
-      ),
-      let digest = record.digest
+    let store = try context.readingStore(places)
+    guard let record = try ItemLookup(context: context).cached(options.item, in: store),
+      let digest = record.digest, try !isOthers(record, loaded, places, store)
     else { return missing() }
     let path = DiskStore.objectPath(digest, cache: places.cache)
     guard FileReading.size(path) == record.size else { return missing() }
@@ -29,6 +26,37 @@ struct PathCommand {
       context.console.print(path)
     }
     return ExitStatus.ok.code
+  }
+
+  /// Whether the configuration declares it and would not get this body: the answer to whoever asked
+  /// with other headers.
+  private func isOthers(
+    _ record: ContentRecord,
+    _ loaded: LoadedConfiguration,
+    _ places: Places,
+    _ store: DiskStore?
+  ) throws(CommandExit) -> Bool {
+    guard record.variance != nil, let url = try? WebURL(record.url) else { return false }
+    let builder = RequestBuilder(
+      configuration: loaded.configuration,
+      identity: loaded.identity,
+      engine: EngineOptions(),
+      environment: context.environment.variables
+    )
+    let facts = try context.facts(loaded, builder, places, store)
+    let known = try context.reading { () throws(Failure) in
+      try DeclaredItems(
+        of: [url],
+        segments: loaded.configuration.segments.map { builder.declaration($0) },
+        identity: loaded.identity,
+        manifestLimit: builder.policy.maximumManifestSize,
+        store: store
+      )
+    }
+    let decisions = known[url].map {
+      Planner.decide($0.entry, record: record, segment: $0.segment, facts: facts).reason
+    }
+    return !decisions.isEmpty && decisions.allSatisfy { $0 == .otherVariant }
   }
 
   private func missing() -> Int32 {

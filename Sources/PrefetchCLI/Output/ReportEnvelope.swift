@@ -22,8 +22,8 @@ struct ReportEnvelope {
     guard !listsAllItems else { return report.items }
     return report.items.filter { item in
       switch item.outcome {
-      case .unchanged, .stale: false
-      case .added, .updated, .headers, .removed, .deferred, .failed, .redirected, nil: true
+      case .unchanged: false
+      case .added, .updated, .headers, .stale, .removed, .deferred, .failed, .redirected, nil: true
       }
     }
   }

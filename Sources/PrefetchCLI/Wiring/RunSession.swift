@@ -137,6 +137,11 @@ struct RunSession {
       identity: loaded.identity,
       zone: context.zones.zone(named:)
     ).apply(to: &request, of: selected)
+    if selected.count < subscriptions.segments.count {
+      let names = Set(selected.map(\.name))
+      request.unselected = subscriptions.segments.filter { !names.contains($0.name) }
+        .map { builder.declaration($0) }
+    }
     request.listsKept = listsKept
     request.keepsItems = keepsItems
     request.rules = rules(for: request)

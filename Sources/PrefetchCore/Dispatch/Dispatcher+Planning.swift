@@ -164,6 +164,7 @@ extension Dispatcher {
       if let known { noteShared(index, Int(known.segment)) }
       if let known, shares(step, of: index, with: known, now: now, into: &effects) { return }
     }
+    if belongsElsewhere(step, of: index, into: &effects) { return }
     if halt == nil, step.decision != .keep, step.decision != .describe || request.mode == .run,
       request.mode != .plan || needsProbe(step, of: index)
     {
@@ -285,7 +286,7 @@ extension Dispatcher {
       id: entry.id ?? "",
       segments: segments[index].names,
       state: row?.state ?? .pending,
-      action: work.step.decision.action,
+      action: work.step.action,
       reason: work.step.reason.text
     )
     result.provider = entry.provider

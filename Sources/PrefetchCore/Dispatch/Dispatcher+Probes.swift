@@ -62,9 +62,11 @@ extension Dispatcher {
       active[slot].result.reason = "the server says changed"
     }
     let isCoded = response.headers["Content-Encoding"] != nil
-    active[slot].result.size =
-      isCoded
-      ? active[slot].entry.size
-      : response.headers["Content-Length"].flatMap { Int64($0) } ?? active[slot].entry.size
+    let told = isCoded ? nil : response.headers["Content-Length"].flatMap { Int64($0) }
+    if items[item].step.reason == .noValidators, let told, told != active[slot].result.size {
+      active[slot].result.action = .update
+      active[slot].result.reason = "the server says another size"
+    }
+    active[slot].result.size = told ?? active[slot].entry.size
   }
 }

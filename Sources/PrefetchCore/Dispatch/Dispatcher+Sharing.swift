@@ -72,6 +72,43 @@ extension Dispatcher {
     return true
   }
 
+  /// Whether what is stored of it is the answer to a segment that this run leaves alone.
+  mutating func belongsElsewhere(
+    _ step: PlannedStep,
+    of index: Int,
+    into effects: inout [Effect]
+  ) -> Bool {
+    guard !request.unselected.isEmpty,
+      step.reason == .otherVariant || step.reason == .otherVariantOffline,
+      let position = step.position
+    else { return false }
+    let entry = segments[index].entries[Int(step.entry)]
+    let fields = facts.selector(of: segments[index].declaration).fields(of: entry, for: .other)
+    for holder in facts.inventory.holders(of: position) {
+      let key = facts.inventory.segmentKeys[holder]
+      guard key.identity == request.identity,
+        let other = request.unselected.first(where: { $0.name == key.name })
+      else { continue }
+      let names = Variance.difference(
+        facts.selector(of: other).fields(of: ManifestEntry(url: entry.url), for: .other),
+        fields
+      )
+      guard !names.isEmpty else { continue }
+      refuseVariant(
+        Rivalry(
+          segment: index,
+          url: entry.url.string,
+          id: entry.id,
+          first: other.name,
+          names: names
+        ),
+        into: &effects
+      )
+      return true
+    }
+    return false
+  }
+
   /// What two segments would send differently for one URL; nil where it is the same.
   private func rivalry(
     _ entry: ManifestEntry,

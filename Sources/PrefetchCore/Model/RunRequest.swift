@@ -14,6 +14,8 @@ package struct RunRequest: Sendable {
   package var bundleID: String?
   /// The selected segments, in the order of the configuration.
   package var segments: [SegmentDeclaration]
+  /// Segments that are declared and not selected: what they hold is theirs.
+  package var unselected: [SegmentDeclaration] = []
   /// Recorded segments of this identity that are neither declared nor subscribed any more.
   package var forgotten: [SegmentKey]
   package var policy: RunPolicy

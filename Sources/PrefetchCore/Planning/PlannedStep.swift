@@ -82,6 +82,12 @@ package struct PlannedStep: Hashable, Sendable {
   package var position: Int? {
     row < 0 ? nil : Int(row)
   }
+
+  /// What is expected to come of it: an answer that cannot be asked about conditionally may well be the
+  /// stored one.
+  package var action: ItemAction {
+    reason == .noValidators ? .revalidate : decision.action
+  }
 }
 
 /// What one segment needs, in the order of its manifest.

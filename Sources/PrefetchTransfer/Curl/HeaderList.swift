@@ -118,16 +118,23 @@ internal import PrefetchCore
     unsafe links[index - 1].next = unsafe links.baseAddress.map { unsafe $0 + index }
   }
 
+  /// What stands for bytes that are no UTF-8 goes out as these, which are fewer.
   private func write(_ string: String) -> Bool {
-    var string = string
-    return string.withUTF8 { bytes in
-      guard unsafe HeaderBytes.areValue(bytes.span.bytes) else { return false }
-      let place = unsafe UnsafeMutableBufferPointer(
-        rebasing: text[byteCount..<byteCount + bytes.count]
-      )
-      byteCount += unsafe place.update(fromContentsOf: bytes)
-      return true
+    if HeaderText.hasOddBytes(string) {
+      let bytes = HeaderText.encode(string)
+      return unsafe bytes.withUnsafeBufferPointer { unsafe write($0) }
     }
+    var string = string
+    return string.withUTF8 { unsafe write($0) }
+  }
+
+  private func write(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
+    guard unsafe HeaderBytes.areValue(bytes.span.bytes) else { return false }
+    let place = unsafe UnsafeMutableBufferPointer(
+      rebasing: text[byteCount..<byteCount + bytes.count]
+    )
+    byteCount += unsafe place.update(fromContentsOf: bytes)
+    return true
   }
 
   private func append(_ byte: UInt8) {

@@ -1,0 +1,66 @@
+import PrefetchConfig
+import PrefetchCore
+
+/// Segments that ask for one URL with different headers, as far as a configuration shows it: a cache
+/// holds one body for a URL, so only answers that do not depend on these headers serve both.
+struct VariantLints {
+  private struct Asking {
+    var segment: String
+    var headers: [String: Secret]
+  }
+
+  let configuration: Configuration
+
+  /// One for each pair of segments, about the first URL that both name.
+  var diagnostics: [Diagnostic] {
+    var known: [String: Asking] = [:]
+    var told: Set<[String]> = []
+    var diagnostics: [Diagnostic] = []
+    for (index, segment) in configuration.segments.enumerated() {
+      for (url, own) in urls(of: segment) {
+        let asking = Asking(
+          segment: segment.name,
+          headers: segment.headers.merging(own) { _, item in item }
+        )
+        guard let first = known[url.string] else {
+          known[url.string] = asking
+          continue
+        }
+        let names = Self.difference(first.headers, asking.headers)
+        guard first.segment != asking.segment, !names.isEmpty,
+          told.insert([first.segment, asking.segment]).inserted
+        else { continue }
+        let headers = names.map { "`\($0)`" }.joined(separator: ", ")
+        diagnostics.append(
+          Diagnostic(
+            "config.other-headers",
+            "segments `\(first.segment)` and `\(asking.segment)` ask for `\(url.redacted)` with different \(headers)",
+            severity: .warning,
+            hint:
+              "where its server's answer depends on that (`Vary`), `\(asking.segment)` fails as `unsupported`",
+            path: "segments[\(index)].headers"
+          )
+        )
+      }
+    }
+    return diagnostics
+  }
+
+  /// A manifest stands for what it lists.
+  private func urls(of segment: Segment) -> [(WebURL, [String: Secret])] {
+    if case .remote(let url)? = segment.manifest { return [(url, [:])] }
+    return segment.urls.compactMap { item in item.url.map { ($0, item.headers) } }
+  }
+
+  private static func difference(
+    _ one: [String: Secret],
+    _ other: [String: Secret]
+  ) -> [String] {
+    let (one, other) = (lowercased(one), lowercased(other))
+    return Set(one.keys).union(other.keys).filter { one[$0]?.value != other[$0]?.value }.sorted()
+  }
+
+  private static func lowercased(_ headers: [String: Secret]) -> [String: Secret] {
+    Dictionary(headers.map { ($0.key.lowercased(), $0.value) }) { first, _ in first }
+  }
+}
