@@ -13,8 +13,8 @@ struct CacheModel {
   struct Stored {
     var url: String
     var head: NightHead
-    /// Any of them may be sent: a 304 may have given the stored tag anew, without its `W/`.
-    var tags: [String]
+    /// As the body came with it.
+    var tag: String?
     var body: [UInt8]
     var selectors: [Selector]
     var hopSelectors: [Selector]
@@ -57,19 +57,19 @@ struct CacheModel {
   func end(of head: NightHead, _ answer: NightAnswer) -> Int64 {
     let directives = Self.directives(head["Cache-Control"] ?? "")
     guard directives["no-store"] == nil, directives["no-cache"] == nil else { return .min }
-    let (asked, answered) = (answer.asked, answer.answered)
-    let date = head["Date"].flatMap { dates[$0] } ?? answered
+    let (asked, received) = (answer.asked, answer.received)
+    let date = head["Date"].flatMap { dates[$0] } ?? received
     let told = answer.head["Age"]?.prefix { $0 != "," }
-    let age = max(0, answered - date, (told.flatMap { Int64($0) } ?? 0) + answered - asked)
+    let age = max(0, received - date, (told.flatMap { Int64($0) } ?? 0) + received - asked)
     var lifetime: Int64?
     if let maximum = directives["max-age"] {
       lifetime = maximum.allSatisfy(\.isNumber) ? Int64(maximum) ?? 0 : 0
     } else if let expires = head["Expires"] {
       lifetime = dates[expires].map { $0 - date } ?? 0
     }
-    let granted: Int64? = if case .seconds(let seconds) = grant { answered + seconds } else { nil }
+    let granted: Int64? = if case .seconds(let seconds) = grant { answer.answered + seconds } else { nil }
     guard let lifetime else { return granted ?? .min }
-    return min(answered + lifetime - age, granted ?? .max)
+    return min(received + lifetime - age, granted ?? .max)
   }
 
   static func directives(_ text: String) -> [String: String] {
@@ -93,23 +93,28 @@ struct CacheModel {
 
   // MARK: Validation (RFC 9110, 13; RFC 9111, 4.3)
 
-  /// The tags and the date that go to the URL of what is stored: of another variant's only a tag that
+  /// The tag and the date that go to the URL of what is stored: of another variant's only a tag that
   /// names one representation among all variants.
-  func conditions(_ headers: Headers) -> (tags: [String], date: String?) {
-    guard let stored else { return ([], nil) }
-    let isSelected = selects(stored.selectors, headers)
-    let tags = stored.tags.filter { Self.isTag($0) && (isSelected || $0.hasPrefix("\"")) }
+  ///
+  /// Where only a redirect on the way was another variant's, to count the body as one is no more than
+  /// caution, so it may be looked at either way.
+  func conditions(_ headers: Headers, countingHops: Bool) -> (tag: String?, date: String?) {
+    guard let stored else { return (nil, nil) }
+    let selectors = stored.selectors + (countingHops ? stored.hopSelectors : [])
+    let isSelected = selects(selectors, headers)
+    let tag = stored.tag.flatMap { Self.isTag($0) && (isSelected || $0.hasPrefix("\"")) ? $0 : nil }
     let date = stored.head["Last-Modified"].flatMap { dates[$0] == nil || !isSelected ? nil : $0 }
-    return (tags, date)
+    return (tag, date)
   }
 
   /// Whether a 304 speaks of something else than what is stored.
   func refuses(_ head: NightHead) -> Bool {
     guard let tag = head["ETag"] else { return false }
-    return Self.opaque(tag) != stored?.tags.first.map(Self.opaque)
+    return Self.opaque(tag) != stored?.tag.map(Self.opaque)
   }
 
-  private static func opaque(_ tag: String) -> Substring {
+  /// Without its mark of weakness: a 304 of nginx has the strong form of a weak tag.
+  static func opaque(_ tag: String) -> Substring {
     tag.hasPrefix("W/") ? tag.dropFirst(2) : tag[...]
   }
 

@@ -6,8 +6,10 @@ struct NightAnswer {
   var item: Int?
   var url: String
   var sent: NightHead
-  /// In seconds, by the one clock that there is.
+  /// When it went out, when the head of the answer was there and when the end, in seconds, by the one
+  /// clock that there is.
   var asked: Int64
+  var received: Int64 = 0
   var answered: Int64 = 0
   var status = 0
   var head = NightHead()

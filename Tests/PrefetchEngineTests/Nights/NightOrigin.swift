@@ -49,7 +49,7 @@ final class NightOrigin {
     }
   }
 
-  /// `arrival` is when the request reaches the server.
+  /// `asked` is when the request goes out, `arrival` when it reaches the server.
   func answer(_ request: TransferRequest, asked: Int64, arrival: Int64) -> NightAnswer {
     var fields = request.headers
     let part = request.partial.flatMap { $0.source == request.url.string ? $0 : nil }

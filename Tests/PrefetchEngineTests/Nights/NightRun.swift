@@ -11,6 +11,8 @@ final class NightRun {
     var item: NightItem
     var told: String
     var log: [NightAnswer]
+    /// The last answers of earlier nights.
+    var history: [NightAnswer] = []
 
     /// Its first words, which it shares with others of its sort.
     var reason: String {
@@ -33,6 +35,7 @@ final class NightRun {
   private let isListed: Bool
   private let concurrency: Int
   /// Bytes of each body that moved, by URL and body.
+  private var history: [Int: [NightAnswer]] = [:]
   private var moved: [[UInt8]: Int] = [:]
 
   private final class NoFiles: LocalFiles {
@@ -90,7 +93,7 @@ final class NightRun {
     let wish = dice.number(0...99)
     let purpose = wish < 90 ? NightWitness.Purpose.usual : wish < 96 ? .revalidate : .refetch
     let report = try run(try declaration(headers), headers, purpose)
-    // What a list names is judged when the list has come.
+    // What a list names may be judged as of the night's beginning, or when the list has come.
     let listed = origin.log.first { $0.item == nil }?.answered
     for item in items where !broken.contains(item.number) {
       let log = origin.log.filter { $0.item == item.number }
@@ -100,15 +103,22 @@ final class NightRun {
           log,
           headers: headers,
           purpose: purpose,
-          at: listed ?? start
+          at: start...(listed ?? start)
         )
         try compareCache(item)
         if purpose != .refetch { try countBytes(of: log, item) }
         count(log, item)
+        if !log.isEmpty { history[item.number] = log }
       } catch {
         broken.insert(item.number)
         differences.append(
-          Difference(night: night, item: item, told: error.sentence + view(of: item), log: log)
+          Difference(
+            night: night,
+            item: item,
+            told: error.sentence + view(of: item),
+            log: log,
+            history: history[item.number] ?? []
+          )
         )
       }
     }
@@ -196,8 +206,9 @@ final class NightRun {
       )
     }
     guard head["Content-Range"] == nil else { throw .init("a Content-Range is stored") }
-    guard head["ETag"].map(stored.tags.contains) ?? stored.tags.isEmpty else {
-      throw .init("the stored ETag is `\(head["ETag"] ?? "")`, not one of \(stored.tags)")
+    let tag = head["ETag"]
+    guard tag.map(CacheModel.opaque) == stored.tag.map(CacheModel.opaque) else {
+      throw .init("the stored ETag is `\(tag ?? "")`, not `\(stored.tag ?? "")`")
     }
   }
 
@@ -265,7 +276,8 @@ final class NightRun {
 
 extension NightRun.Difference: CustomStringConvertible {
   var description: String {
-    let lines = log.map(\.description).joined(separator: "\n")
+    let earlier = history.isEmpty ? [] : ["  earlier:"] + history.map(\.description)
+    let lines = (earlier + ["  in this night:"] + log.map(\.description)).joined(separator: "\n")
     return "night \(night), \(item.address), \(item.kind.rawValue): \(told)\n\(lines)"
   }
 }

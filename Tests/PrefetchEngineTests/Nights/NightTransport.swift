@@ -9,7 +9,13 @@ final class NightTransport: Transport {
   private let ready: Ready
   private var dice: Dice
   private let slowest: Int
-  private var underWay: [(request: TransferRequest, answer: NightAnswer)] = []
+  private var underWay: [Transfer] = []
+
+  private struct Transfer {
+    var request: TransferRequest
+    var answer: NightAnswer
+    var figures: TransferFigures
+  }
 
   /// What the wire brings next, for the transport that stages bodies.
   private final class Ready {
@@ -41,11 +47,18 @@ final class NightTransport: Transport {
   }
 
   func start(_ request: TransferRequest) {
-    let now = clock.now().wall.seconds
-    let (there, back) = (dice.number(0...slowest), dice.number(0...slowest))
-    var answer = origin.answer(request, asked: now, arrival: now + Int64(there))
-    answer.answered = now + Int64(there + back)
-    underWay.append((request, answer))
+    let started = clock.now().wall.seconds
+    let steps = (0..<4).map { _ in Int64(dice.number(0...slowest)) }
+    // Until it is sent, until the server has it, until its head is here, until its end is.
+    let asked = started + steps[0]
+    var answer = origin.answer(request, asked: asked, arrival: asked + steps[1])
+    answer.received = asked + steps[1] + steps[2]
+    answer.answered = answer.received + steps[3]
+    var figures = TransferFigures()
+    figures.requested = .seconds(steps[0])
+    figures.firstByte = .seconds(steps[0] + steps[1] + steps[2])
+    figures.total = .seconds(answer.answered - started)
+    underWay.append(Transfer(request: request, answer: answer, figures: figures))
   }
 
   func cancel(_ id: TransferID) {
@@ -67,14 +80,22 @@ final class NightTransport: Transport {
     }
     advance(to: next)
     var events: [TransferEvent] = []
-    for (request, answer) in underWay where answer.answered <= next {
-      origin.note(answer)
-      ready.answer = answer
-      inner.start(request)
-      events += inner.wait(until: nil)
+    for transfer in underWay where transfer.answer.answered <= next {
+      origin.note(transfer.answer)
+      ready.answer = transfer.answer
+      inner.start(transfer.request)
+      events += inner.wait(until: nil).map { Self.event($0, transfer.figures) }
     }
     underWay.removeAll { $0.answer.answered <= next }
     return events
+  }
+
+  private static func event(_ event: TransferEvent, _ figures: TransferFigures) -> TransferEvent {
+    guard case .finished(let id, var result) = event else { return event }
+    result.figures.requested = figures.requested
+    result.figures.firstByte = figures.firstByte
+    result.figures.total = figures.total
+    return .finished(id, result)
   }
 
   private func advance(to seconds: Int64) {

@@ -50,15 +50,16 @@ struct NightWitness {
     self.model = model
   }
 
-  /// `headers` are what the declaration adds for its own server.
+  /// `headers` are what the declaration adds for its own server, `time` when it may have been judged.
   mutating func follow(
     _ night: [NightAnswer],
     headers: CacheModel.Headers,
     purpose: Purpose,
-    at now: Int64
+    at time: ClosedRange<Int64>
   ) throws(Objection) {
     (hasFailed, hasRefused) = (false, false)
     let wish = purpose == .usual ? nil : "\(purpose)"
+    let now = night.isEmpty ? time.lowerBound : time.upperBound
     guard let reason = wish ?? model.question(headers, at: now) else {
       guard night.isEmpty else {
         throw Objection("asked, though fresh until \(model.stored?.end ?? 0)")
@@ -91,19 +92,19 @@ struct NightWitness {
         "it does not say no-cache: \(question.isRefused ? "asked twice" : "refetched")"
       )
     }
-    var (tags, date): ([String], String?) = ([], nil)
-    if model.stored?.url == answer.url, !question.isUnconditional {
-      (tags, date) = model.conditions(question.headers)
+    let isOwn = model.stored?.url == answer.url && !question.isUnconditional
+    let wanted = [true, false].map { countingHops -> (tag: String?, date: String?) in
+      isOwn ? model.conditions(question.headers, countingHops: countingHops) : (nil, nil)
     }
-    // Where only a redirect was another's, not to send a date is no more than caution.
-    let isOptional = !model.selects(model.stored?.hopSelectors ?? [], question.headers)
     let tag = answer.sent["If-None-Match"]
-    guard tag.map(tags.contains) ?? (tags.isEmpty || isOptional) else {
-      throw Objection("If-None-Match is `\(tag ?? "none")`, not one of \(tags)")
+    guard wanted.contains(where: { $0.tag == tag }) else {
+      throw Objection("If-None-Match is `\(tag ?? "none")`, not `\(wanted[0].tag ?? "none")`")
     }
     let since = answer.sent["If-Modified-Since"]
-    guard since == date || since == nil && isOptional else {
-      throw Objection("If-Modified-Since is `\(since ?? "none")`, not `\(date ?? "none")`")
+    guard wanted.contains(where: { $0.date == since }) else {
+      throw Objection(
+        "If-Modified-Since is `\(since ?? "none")`, not `\(wanted[0].date ?? "none")`"
+      )
     }
     guard let condition = answer.sent["If-Range"] else { return }
     guard let part, part.url == answer.url else { throw Objection("If-Range for no part") }
@@ -141,7 +142,6 @@ struct NightWitness {
   private mutating func confirm(_ answer: NightAnswer, _ question: inout Question) {
     guard var stored = model.stored else { return }
     stored.head = stored.head.updated(by: answer.head)
-    if let tag = answer.head["ETag"], !stored.tags.contains(tag) { stored.tags.append(tag) }
     stored.selectors = Self.selectors(of: answer, stored.head)
     store(stored, answer, &question)
   }
@@ -161,15 +161,15 @@ struct NightWitness {
     }
     part = nil
     if let stored = model.stored, stored.url == answer.url, stored.body == answer.whole {
-      let conditions = model.conditions(question.headers)
-      guard question.isUnconditional || conditions.tags.isEmpty && conditions.date == nil else {
+      let conditions = model.conditions(question.headers, countingHops: true)
+      guard question.isUnconditional || conditions.tag == nil && conditions.date == nil else {
         throw Objection("an unchanged body moved")
       }
     }
     let stored = CacheModel.Stored(
       url: answer.url,
       head: head,
-      tags: head["ETag"].map { [$0] } ?? [],
+      tag: head["ETag"],
       body: answer.whole,
       selectors: selectors,
       hopSelectors: [],
