@@ -173,7 +173,8 @@ import Testing
     _ = exchange.receive(target, policy: RunPolicy(), now: Self.now, random: 0)
     #expect(
       exchange.nextRequest(TransferID(2)).headers == [
-        HeaderField("If-None-Match", "W/\"1\""), HeaderField("If-Modified-Since", "Sun, 06 Nov 1994 08:49:37 GMT"),
+        HeaderField("If-None-Match", "W/\"1\""),
+        HeaderField("If-Modified-Since", "Sun, 06 Nov 1994 08:49:37 GMT"),
         HeaderField("Cache-Control", "max-age=0"),
       ]
     )

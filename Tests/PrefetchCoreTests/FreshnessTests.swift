@@ -284,7 +284,9 @@ import Testing
   @Test("A chain is as fresh as its least hop, and a silent one takes a ttl")
   func chains() {
     let now = FreshnessTests.now
-    let (soon, late) = (Freshness.stated(until: now + .seconds(5)), Freshness.stated(until: now + .seconds(50)))
+    let (soon, late) = (
+      Freshness.stated(until: now + .seconds(5)), Freshness.stated(until: now + .seconds(50))
+    )
     let silent = Freshness.silent(until: .distantFuture)
     #expect(late.joined(with: soon) == soon)
     #expect(soon.joined(with: late) == soon)

@@ -129,7 +129,8 @@ import Testing
       $0.record?.freshness = .stated(until: .distantFuture)
       $0.record?.variance = otherVariance
     },
-    row("another variant with a weak tag", .update, "what is stored answered other request headers") {
+    row("another variant with a weak tag", .update, "what is stored answered other request headers")
+    {
       $0.record?.validators = Validators(entityTag: "W/\"1\"")
       $0.record?.variance = otherVariance
     },
@@ -145,7 +146,8 @@ import Testing
       $0.policy.isOffline = true
       $0.record?.variance = otherVariance
     },
-    row("whatever selects it, with a weak tag", .update, "stale, and the server gave no validators") {
+    row("whatever selects it, with a weak tag", .update, "stale, and the server gave no validators")
+    {
       $0.record?.validators = Validators(entityTag: "W/\"1\"")
       $0.record?.freshness = .asked
       $0.record?.variance = Variance([.init(url: nil, names: ["*"], digest: 0)])

@@ -123,7 +123,9 @@ import Testing
     #expect(Revalidation.storable(b).fields.map(\.name) == ["vary", "etag"])
   }
 
-  @Test("Fields that `Connection` or a qualified `no-cache` names are not kept, those of the body are")
+  @Test(
+    "Fields that `Connection` or a qualified `no-cache` names are not kept, those of the body are"
+  )
   func namedFields() {
     let headers = HeaderBlock([
       .init("Connection", "X-Hop , ETag"), .init("x-hop", "1"), .init("ETag", "\"1\""),

@@ -6,7 +6,8 @@ import Testing
     "One tag is sent as it came, and what is none or several is not",
     arguments: [
       ("\"1\"", true), ("W/\"1\"", true), ("\"\"", true), ("one", true), ("W/one", true),
-      ("\"a b\"", true), ("\"a,b\"", true), ("*", false), ("W/*", false), ("", false), ("W/", false),
+      ("\"a b\"", true), ("\"a,b\"", true), ("*", false), ("W/*", false), ("", false),
+      ("W/", false),
       ("\"1", false), ("1\"", false), ("\"", false), ("\"1\", \"2\"", false), ("a,b", false),
       ("\"a\"b\"", false), ("W/\"1", false), ("w/\"1\"", false),
     ]

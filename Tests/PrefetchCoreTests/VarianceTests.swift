@@ -29,7 +29,10 @@ import Testing
     "An answer serves the requests that say the same in what it names",
     arguments: [
       ("Accept-Language", [HeaderField("accept-language", "de ,en")], .same),
-      ("Accept-Language", [HeaderField("Accept-Language", "de"), .init("Accept-Language", "en")], .same),
+      (
+        "Accept-Language", [HeaderField("Accept-Language", "de"), .init("Accept-Language", "en")],
+        .same
+      ),
       ("Accept-Language", [HeaderField("Accept-Language", "en, de")], .other),
       ("Accept-Language", [], .other),
       ("Authorization", [HeaderField("Authorization", "Bearer one")], .same),
@@ -71,10 +74,13 @@ import Testing
     #expect(VarianceKey([1, 2]) == nil)
   }
 
-  @Test("The hash is SipHash-2-4, by the first of its authors' vectors", arguments: [
-    (0, 0x726f_db47_dd0e_0e31), (1, 0x74f8_39c5_93dc_67fd), (8, 0x93f5_f579_9a93_2462),
-    (15, 0xa129_ca61_49be_45e5),
-  ] as [(Int, UInt64)])
+  @Test(
+    "The hash is SipHash-2-4, by the first of its authors' vectors",
+    arguments: [
+      (0, 0x726f_db47_dd0e_0e31), (1, 0x74f8_39c5_93dc_67fd), (8, 0x93f5_f579_9a93_2462),
+      (15, 0xa129_ca61_49be_45e5),
+    ] as [(Int, UInt64)]
+  )
   func vectors(length: Int, hash: UInt64) throws {
     let key = try #require(Self.key)
     #expect(key.hash([UInt8](0..<UInt8(length))) == hash)

@@ -42,7 +42,10 @@ struct ContentStoreContract {
       HeaderField("Content-Type", "text/plain"), HeaderField("X-Odd", ""),
       HeaderField("x-long", String(repeating: "ä", count: 300)),
     ])
-    record.validators = Validators(entityTag: "\"1\"", lastModified: "Sun, 06 Nov 1994 08:49:37 GMT")
+    record.validators = Validators(
+      entityTag: "\"1\"",
+      lastModified: "Sun, 06 Nov 1994 08:49:37 GMT"
+    )
     record.finalURL = "https://b.example/b"
     record.fetchedAt = Instant(milliseconds: 1)
     record.validatedAt = Instant(milliseconds: 2)

@@ -25,7 +25,10 @@ struct InventoryTests {
 
   private func full(_ url: String) -> ContentRecord {
     var record = ContentRecord.cached(url)
-    record.validators = Validators(entityTag: "\"tag\"", lastModified: "Sun, 06 Nov 1994 08:49:37 GMT")
+    record.validators = Validators(
+      entityTag: "\"tag\"",
+      lastModified: "Sun, 06 Nov 1994 08:49:37 GMT"
+    )
     record.otherDigests = [.sha512: [UInt8](repeating: 5, count: 64), .md5: [UInt8](0..<16)]
     record.description = 0xfedc_ba98_7654_3210
     record.validatedAt = Instant(milliseconds: 7)

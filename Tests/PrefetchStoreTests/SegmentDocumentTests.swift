@@ -27,7 +27,10 @@ struct SegmentDocumentTests {
   private func record(_ name: String, _ text: String) -> DocumentRecord {
     var record = DocumentRecord(url: "https://a.example/\(name)", digest: SHA256.digest(of: text))
     record.finalURL = "https://b.example/\(name)"
-    record.validators = Validators(entityTag: "\"\(name)\"", lastModified: "Sun, 06 Nov 1994 08:49:37 GMT")
+    record.validators = Validators(
+      entityTag: "\"\(name)\"",
+      lastModified: "Sun, 06 Nov 1994 08:49:37 GMT"
+    )
     record.generated = Instant(milliseconds: 7)
     record.isSignature = name.hasSuffix("minisig")
     return record

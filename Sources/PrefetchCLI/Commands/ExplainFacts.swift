@@ -144,7 +144,9 @@ extension ExplainFacts {
     }
     if let freshness { lines.append("fresh      \(freshness.line)") }
     lines += record.hops.map { "redirect   from \(SafeText.line(Redaction.url($0.url)))" }
-    if let tag = record.validators.entityTag { lines.append("etag       \(SafeText.line(HeaderText.readable(tag)))") }
+    if let tag = record.validators.entityTag {
+      lines.append("etag       \(SafeText.line(HeaderText.readable(tag)))")
+    }
     if let date = record.validators.lastModified {
       lines.append("modified   \(SafeText.line(date))")
     }
@@ -152,7 +154,9 @@ extension ExplainFacts {
       lines.append("failure    \(SafeText.line(failure.message)) [\(failure.code.rawValue)]")
     }
     return lines
-      + record.headers.fields.map { "header     \(SafeText.line("\($0.name): \(HeaderText.readable($0.value))"))" }
+      + record.headers.fields.map {
+        "header     \(SafeText.line("\($0.name): \(HeaderText.readable($0.value))"))"
+      }
   }
 
   private func line(_ pin: PinTable.Entry) -> String {

@@ -37,7 +37,11 @@ extension JSONValue {
   }
 
   static func headers(_ headers: HeaderBlock) -> JSONValue {
-    .array(headers.fields.map { ["name": .string($0.name), "value": .string(HeaderText.readable($0.value))] })
+    .array(
+      headers.fields.map {
+        ["name": .string($0.name), "value": .string(HeaderText.readable($0.value))]
+      }
+    )
   }
 
   static func diagnostic(_ diagnostic: Diagnostic) -> JSONValue {

@@ -1,6 +1,6 @@
 /// What prefetch.yaml(5) says of which items a segment takes, and where from.
 extension ConfigurationManual {
-  static let itemRules = [choice, mirrors, passing, signatures]
+  static let itemRules = [choice, freshness, variants, mirrors, passing, signatures]
 
   private static let choice = ConfigurationProse(
     title: "Choice of items",
@@ -18,6 +18,27 @@ extension ConfigurationManual {
           manifest: https://media.example.com/feed.xml
           keep: 10
       """
+  )
+
+  private static let freshness = ConfigurationProse(
+    title: "Freshness",
+    paragraphs: [
+      "What a manifest pins by a digest that is stored is never asked about. Other items are asked about in each run, conditionally, unless they are fresh: as long as `max-age` or `Expires` of the answer says, less the age it came with (RFC 9111), where neither `no-cache`, `no-store` nor `Vary: *` forbids it. Nothing is guessed from `Last-Modified`, and `immutable` lasts no longer than the lifetime it stands with.",
+      "A `ttl`, of the item, its segment or `cache.ttl`, is what the declarer grants: the lifetime where the answer states none, counted from that answer, and a bound where it states more; the shortest of several holds. It cannot make fresh what the server says is not: `no-store`, `no-cache`, `max-age=0`, an `Expires` that is past or no date. `ttl: immutable`, of an item, needs no question ever; it is for URLs that are versioned by their names. A changed `ttl` holds at once.",
+      "What is stored under a URL that redirects is only as fresh as every redirect on the way: one that states no lifetime takes the `ttl`, and without a `ttl` means that the URL is asked about, by its own name, in each run.",
+      "`max_stale` lets a copy stand in while its server cannot be asked, for so long after it became stale; such items have the outcome `stale`, and a run that ends well with any says so in one warning. `no-cache` and `must-revalidate` forbid it. `--offline` takes what is stored however old it is, as `stale`.",
+      "`prefetch explain URL` tells until when an item is fresh and which of these rules decided.",
+    ],
+    example: nil
+  )
+
+  private static let variants = ConfigurationProse(
+    title: "Answers that depend on headers",
+    paragraphs: [
+      "Where an answer says in `Vary` that it depends on headers of the request, it serves only requests that say the same there; after a change of the configuration it is asked for anew, with its entity tag if that is a strong one. `Accept-Encoding` does not count, and of our own `User-Agent` the version does not. What was sent is kept as a keyed digest.",
+      "The cache holds one body for a URL. Of two segments that ask for one URL with different `headers` the first has it; where the answer depends on what differs, the item of the second fails as `unsupported`. `prefetch check` warns of such segments.",
+    ],
+    example: nil
   )
 
   private static let mirrors = ConfigurationProse(

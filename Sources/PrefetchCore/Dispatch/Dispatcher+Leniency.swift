@@ -16,12 +16,14 @@ extension Dispatcher {
     let bound = active[slot].segments.map {
       segments[$0].declaration.maximumStale ?? request.policy.maximumStale
     }.min()
-    guard let bound, StaleRule.mayServe(
-      record,
-      granted: granted(active[slot]),
-      maximumStale: bound,
-      now: now.wall
-    ) else { return false }
+    guard let bound,
+      StaleRule.mayServe(
+        record,
+        granted: granted(active[slot]),
+        maximumStale: bound,
+        now: now.wall
+      )
+    else { return false }
     active[slot].result.action = .keep
     active[slot].result.outcome = .stale
     active[slot].result.source = .stale

@@ -146,7 +146,8 @@ extension Freshness {
   package init(until: Int64?, kind: Int64) {
     switch (kind, until) {
     case (0, let until?): self = .stated(until: Instant(milliseconds: until))
-    case (1, let until): self = .silent(until: until.map { Instant(milliseconds: $0) } ?? .distantFuture)
+    case (1, let until):
+      self = .silent(until: until.map { Instant(milliseconds: $0) } ?? .distantFuture)
     default: self = .asked
     }
   }

@@ -141,7 +141,7 @@ final class LoopbackConnection {
     while true {
       while searched + end.count <= unread.count {
         if unread[searched..<searched + end.count].elementsEqual(end) {
-          let head = String(decoding: unread[..<searched], as: UTF8.self)
+          let head = HeaderText.decode(unread[..<searched])
           unread.removeFirst(searched + end.count)
           return head.split(separator: "\r\n").map { String($0) }
         }
