@@ -53,7 +53,7 @@ struct CacheModel {
     }
   }
 
-  /// The first second in which an answer with this head is no longer fresh (4.2).
+  /// The first second in which an answer with this head is no longer fresh by its own words (4.2).
   func end(of head: NightHead, _ answer: NightAnswer) -> Int64 {
     let directives = Self.directives(head["Cache-Control"] ?? "")
     guard directives["no-store"] == nil, directives["no-cache"] == nil else { return .min }
@@ -67,9 +67,15 @@ struct CacheModel {
     } else if let expires = head["Expires"] {
       lifetime = dates[expires].map { $0 - date } ?? 0
     }
-    let granted: Int64? = if case .seconds(let seconds) = grant { answer.answered + seconds } else { nil }
-    guard let lifetime else { return granted ?? .min }
-    return min(received + lifetime - age, granted ?? .max)
+    if let lifetime { return received + lifetime - age }
+    return if case .seconds = grant { .max } else { .min }
+  }
+
+  /// Redirects lend no freshness, and what is granted counts from the answer that brought the body.
+  func end(_ ends: [Int64], _ answer: NightAnswer) -> Int64 {
+    let stated = ends.min() ?? .max
+    guard case .seconds(let seconds) = grant else { return stated }
+    return min(stated, answer.answered + seconds)
   }
 
   static func directives(_ text: String) -> [String: String] {

@@ -234,8 +234,8 @@ final class NightRun {
     let pairs: [(String, Int64, Int)] = [
       ("requests", totals.requests, origin.log.count),
       ("not modified", totals.notModified, origin.log.count { $0.status == 304 }),
-      ("kept", totals.kept, items.count - asked.count),
-      ("failed", totals.failed, witnesses.count { $0.hasFailed }),
+      ("kept", totals.kept, items.count - asked.count + witnesses.count { $0.isStillFresh }),
+      ("failed", totals.failed, witnesses.count { $0.hasFailed && !$0.isStillFresh }),
       ("items", totals.items, items.count),
       ("removed", totals.removed, 0),
       ("records", Int64(store.records.count), items.count),

@@ -44,6 +44,8 @@ struct NightWitness {
   private var part: Part?
   /// Of the last night.
   private(set) var hasFailed = false
+  /// Whether what was asked for in vain is stored and fresh all the same.
+  private(set) var isStillFresh = false
   private(set) var hasRefused = false
 
   init(_ model: CacheModel) {
@@ -57,7 +59,7 @@ struct NightWitness {
     purpose: Purpose,
     at time: ClosedRange<Int64>
   ) throws(Objection) {
-    (hasFailed, hasRefused) = (false, false)
+    (hasFailed, hasRefused, isStillFresh) = (false, false, false)
     let wish = purpose == .usual ? nil : "\(purpose)"
     let now = night.isEmpty ? time.lowerBound : time.upperBound
     guard let reason = wish ?? model.question(headers, at: now) else {
@@ -79,6 +81,7 @@ struct NightWitness {
       try take(answer, into: &question)
     }
     (hasFailed, hasRefused) = (!question.isDone, question.isRefused)
+    isStillFresh = hasFailed && model.question(headers, at: night.last?.answered ?? 0) == nil
     guard question.isDone || night.last?.isCut == true else {
       throw Objection("given up without need")
     }
@@ -185,8 +188,7 @@ struct NightWitness {
   ) {
     var stored = given
     stored.hopSelectors = question.hops
-    // Redirects lend no freshness.
-    stored.end = min(question.ends.min() ?? .max, model.end(of: stored.head, answer))
+    stored.end = model.end(question.ends + [model.end(of: stored.head, answer)], answer)
     model.stored = stored
     question.isDone = true
   }
