@@ -35,14 +35,6 @@ package struct ProcessEnvironment: Hashable, Sendable {
     isatty(descriptor) == 1
   }
 
-  /// The columns of the terminal; nil when the descriptor is none.
-  package static func terminalWidth(_ descriptor: Int32) -> Int? {
-    var size = winsize()
-    let status = unsafe ioctl(descriptor, UInt(TIOCGWINSZ), &size)
-    guard status == 0, size.ws_col > 0 else { return nil }
-    return Int(size.ws_col)
-  }
-
   private static func readVariables() -> [String: String] {
     var variables: [String: String] = [:]
     guard var next = unsafe Optional(environ) else { return [:] }

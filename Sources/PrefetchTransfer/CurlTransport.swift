@@ -140,11 +140,6 @@ package final class CurlTransport: Transport {
     return events
   }
 
-  /// Ends a `wait` early.
-  package func wake() {
-    reports.bell.ring()
-  }
-
   private func flush() {
     let called = workers.indices.filter { workers[$0].isUrgent }
     if called.count > 1 {

@@ -48,23 +48,17 @@ struct SimulatedWorld {
   /// What the dispatcher was told of the network.
   private var situation = NetworkSituation()
   private var begun: Set<String> = []
-  /// Runs in which something was held back.
-  private(set) var deferredCount = 0
   private var isMultiplexed: Set<String> = []
 
-  private var positions: Set<Int> = []
-  private var discovered = 0
-  private var told = 0
-  private(set) var settled = 0
-  private var settledSegments: Set<String> = []
-  private(set) var commits = 0
+  private(set) var tally = WorldTally()
+  private var commits = 0
   /// How often the further documents of a manifest were written.
   private(set) var documentCommits = 0
   /// Items of the index whose times were renewed, and URLs whose records were written.
   private(set) var confirmations: [Int64] = []
   private(set) var stored: [String] = []
-  /// Items that nobody was told of by themselves.
-  private(set) var confirmedCount = 0
+  /// Every request, in order.
+  private(set) var asked: [String] = []
   private var failsAtCommit: Int?
   /// Nobody answers there.
   private let goneHost: String?
@@ -99,10 +93,7 @@ struct SimulatedWorld {
     deliver(.started, to: &dispatcher, &effects)
     let interruption = generator.happens(25) ? Int.random(in: 0..<30, using: &generator) : nil
     for step in 0..<5000 {
-      if dispatcher.isFinished {
-        finish()
-        return report.finished(at: now)
-      }
+      if dispatcher.isFinished { return finish() }
       if step == interruption {
         deliver(.interrupted(signal: 15), to: &dispatcher, &effects)
         hasHalted = true
@@ -124,6 +115,7 @@ struct SimulatedWorld {
     _ effects: inout [Effect]
   ) {
     learn(event)
+    tally.note(event)
     dispatcher.handle(event, now: now, into: &effects)
     dispatcher.advance(now: now, into: &effects)
     for effect in effects { perform(effect) }
@@ -186,7 +178,7 @@ struct SimulatedWorld {
     case .forgetPartial: break
     case .announce(let fact):
       report.fold(fact)
-      note(fact)
+      tally.note(fact, in: request.mode)
     }
   }
 
@@ -200,6 +192,7 @@ struct SimulatedWorld {
 
   private mutating func begin(_ transfer: TransferRequest) {
     transfers.append(transfer)
+    asked.append(transfer.url.string)
     if hasHalted { problems.append("\(transfer.url) was started after the interruption") }
     let ahead = request.policy.lookAhead
     if transfers.count > request.policy.concurrency + ahead {
@@ -293,6 +286,7 @@ struct SimulatedWorld {
       }
     }
     let fails = failsAtCommit == commits
+    if !fails { tally.noteCommitted(changes) }
     internalEvents.append(
       fails ? .commitFailed(Failure(.diskFull, "full")) : .committed(removed: [])
     )
@@ -300,37 +294,6 @@ struct SimulatedWorld {
 
   private mutating func release(_ body: StagedBody) {
     if liveBodies.remove(body.id) == nil { problems.append("body \(body.id) was released twice") }
-  }
-
-  private mutating func note(_ fact: RunFact) {
-    switch fact {
-    case .itemsDiscovered(_, let count): discovered += count
-    case .itemsKept(_, let count, _, let freshCount, _):
-      told += count
-      settled += freshCount
-    case .itemSettled(let item):
-      if let position = item.position, !positions.insert(position).inserted {
-        problems.append("\(item.url) settled twice")
-      }
-      guard item.action != .remove else { return }
-      if item.deferral != nil { deferredCount += 1 }
-      settled += 1
-      told += item.segments.count
-      if item.action == .fail, item.failure == nil { problems.append("\(item.url) fails mutely") }
-    case .itemShared: told += 1
-    case .segmentSettled(let segment):
-      if !settledSegments.insert(segment.name).inserted {
-        problems.append("segment \(segment.name) settled twice")
-      }
-    case .itemsConfirmed(_, let count, _):
-      settled += count
-      told += count
-      confirmedCount += count
-    case .conditionsRead, .qualityChanged, .itemStarted, .bytesReceived, .requestFinished,
-      .requestsAnswered, .manifestSettled, .treePublished, .registration, .interrupted,
-      .storeFailed:
-      break
-    }
   }
 
   /// What is published must be stored: nothing that is only on its way.
@@ -353,15 +316,16 @@ struct SimulatedWorld {
     return outcome
   }
 
-  private mutating func finish() {
+  private mutating func finish() -> Report {
     if !unsent.isEmpty { problems.append("unsent requests outlive the run") }
     if !transfers.isEmpty { problems.append("\(transfers.count) transfers outlive the run") }
     if !internalEvents.isEmpty { problems.append("events outlive the run") }
     if !liveBodies.isEmpty {
       problems.append("\(request.mode): bodies \(liveBodies.sorted()) leaked")
     }
-    if told != discovered { problems.append("\(discovered) items discovered, \(told) told of") }
-    if settledSegments.count != request.segments.count { problems.append("a segment is missing") }
+    let report = report.finished(at: now)
+    problems += tally.problems(of: report, segments: request.segments.map(\.name))
+    return report
   }
 }
 

@@ -1,34 +1,37 @@
 @unsafe @preconcurrency import Glibc
+import PrefetchCore
 import PrefetchDocuments
+import PrefetchTestSupport
 import Testing
 
-@Suite(
-  "Killed at any moment",
-  .enabled(if: Binary.isGiven, "\(Binary.absence)"),
-  .enabled(if: Nginx.isInstalled, "needs nginx")
-)
+@Suite("Killed at any moment", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
 struct KillTests {
-  private static let names =
-    (0..<24).map { "f\($0).txt" } + (0..<3).map { "large/\($0).bin" }
+  private static let largeNames = (0..<3).map { "large/\($0).bin" }
+  private static let names = (0..<24).map { "f\($0).txt" } + largeNames
+  /// What may still be on its way to the file when the run is killed.
+  private static let slack = 256 << 10
 
   private let home: Home
-  private let nginx: Nginx
+  private let site = Site()
+  private let trap: KillTrap
+  private let server: LoopbackServer
   /// What large bodies are cut from, so that no two offsets look alike.
   private let noise: [UInt8]
 
   init() throws {
     home = try Home(isInMemory: true)
-    nginx = try Nginx()
+    let trap = KillTrap(site)
+    self.trap = trap
+    server = try LoopbackServer { trap.respond(to: $0) }
     var random = SeededRandom(1)
     noise = (0..<(6 << 17)).flatMap { _ in
       unsafe withUnsafeBytes(of: random.next()) { unsafe Array($0) }
     }
-    FileTree.makeFolder("\(nginx.files)/large")
     home.configure(
       """
       segments:
         - name: basics
-          manifest: \(nginx.url("manifest.json"))
+          manifest: \(server.address("/manifest.json"))
       cache: { min_free: 0 }
       """
     )
@@ -38,14 +41,12 @@ struct KillTests {
   func survives() throws {
     var random = SeededRandom(7)
     for name in Self.names { publish(name, &random) }
-    var tally = Tally()
     for round in 0..<Binary.rounds {
       if Int.random(in: 0..<6, using: &random) == 0 { try home.removeCache() }
       let before = try held()
       for name in Self.names where Bool.random(using: &random) { publish(name, &random) }
-      let digests = try publishManifest()
-      _ = nginx.takeRequests()
-      try kill(&tally, &random)
+      let kept = try kill(round, before, &random)
+      let digests = publishManifest()
 
       let verify = try home.run("verify")
       #expect(verify.status == 0, "round \(round): \(verify)")
@@ -56,22 +57,16 @@ struct KillTests {
       }
       try checkObjects(round)
 
+      trap.set(nil)
       let next = try home.run("--json")
       #expect(next.status == 0, "round \(round): \(next)")
-      tally.resumed += nginx.takeRequests().filter { $0.status == 206 }.count
+      let ranges = trap.requests.compactMap { $0.headers["Range"] }.sorted()
+      #expect(ranges == kept.map { "bytes=\($0)-" }.sorted(), "round \(round)")
       #expect(try held() == digests, "round \(round)")
       #expect(try home.run("verify").status == 0, "round \(round)")
       try checkObjects(round)
       checkNames(round)
     }
-    print("killed \(tally.killed) of \(Binary.rounds) runs, resumed \(tally.resumed) transfers")
-    #expect(tally.killed * 2 >= Binary.rounds)
-    #expect(tally.resumed > 0 || Binary.rounds < 50)
-  }
-
-  private struct Tally {
-    var killed = 0
-    var resumed = 0
   }
 
   // MARK: The server
@@ -80,28 +75,89 @@ struct KillTests {
     let isLarge = name.hasPrefix("large/")
     let length = Int.random(in: isLarge ? 1_000_000...3_000_000 : 0...30_000, using: &random)
     let start = Int.random(in: 0...(noise.count - length), using: &random)
-    nginx.write(Array(noise[start..<(start + length)]), to: name)
+    put(Array(noise[start..<(start + length)]), name)
+  }
+
+  /// Whoever has it asks for it again.
+  private func put(_ body: [UInt8], _ name: String) {
+    site["/\(name)"] = Site.Page(
+      body,
+      entityTag: "\"\(Digest.hexadecimal(body))\"",
+      headers: [HeaderField("Cache-Control", "no-cache")]
+    )
   }
 
   /// Half of the items are named by their digests; those of all of them.
-  private func publishManifest() throws -> [String: String] {
-    let digests = try sums(Self.names, in: nginx.files)
-    let entries = Self.names.enumerated().map { number, name in
-      Manifest.Entry(name, digest: number % 2 == 0 ? digests[name] : nil)
+  @discardableResult
+  private func publishManifest() -> [String: String] {
+    var digests: [String: String] = [:]
+    for name in Self.names { digests[name] = site["/\(name)"].map { Digest.hexadecimal($0.body) } }
+    let entries = Self.names.map { name in
+      Manifest.Entry(name, digest: Self.isPinned(name) ? digests[name] : nil)
     }
-    nginx.write(Manifest.text(entries), to: "manifest.json")
+    put(Array(Manifest.text(entries).utf8), "manifest.json")
     return digests
   }
 
-  private func kill(_ tally: inout Tally, _ random: inout SeededRandom) throws {
-    nginx.setSlow(true)
-    defer { nginx.setSlow(false) }
+  private static func isPinned(_ name: String) -> Bool {
+    names.firstIndex(of: name)?.isMultiple(of: 2) == true
+  }
+
+  /// A run that is held where nothing but its death can end it: in the midst of large bodies, at one
+  /// of its requests, or before any answer, where it makes and opens its files.
+  ///
+  /// How much is kept of each body that broke off.
+  private func kill(
+    _ round: Int,
+    _ before: [String: String],
+    _ random: inout SeededRandom
+  ) throws -> [Int] {
+    if round.isMultiple(of: 3) { publish(Self.largeNames[round / 3 % 3], &random) }
+    let digests = publishManifest()
+    switch round % 3 {
+    case 0:
+      let count = Self.largeNames.count { before[$0] != digests[$0] }
+      let size = Int.random(in: (2 * Self.slack)...900_000, using: &random)
+      trap.set(.bytes(size, below: "/large/"))
+      try killRun(round) {
+        try #require(waitForParts(count, of: size - Self.slack), "round \(round)")
+      }
+      return parts
+    case 1:
+      let asked = Self.names.count { !Self.isPinned($0) || before[$0] != digests[$0] }
+      // The manifest is asked for first.
+      let number = Int.random(in: 2...(1 + asked), using: &random)
+      trap.set(.request(number))
+      try killRun(round) { try #require(trap.waitForRequests(number), "round \(round)") }
+    default:
+      trap.set(.start)
+      try killRun(round) { poll(nil, 0, CInt.random(in: 0...40, using: &random)) }
+    }
+    return parts
+  }
+
+  private func killRun(_ round: Int, once isThere: () throws -> Void) throws {
     let run = try home.start(["-q"])
-    // Half of them in the first moments, where files are made and opened.
-    let longest = Bool.random(using: &random) ? 40 : 900
-    poll(nil, 0, CInt.random(in: 0...CInt(longest), using: &random))
+    try isThere()
     run.signal(SIGKILL)
-    if run.finish().status == 128 + SIGKILL { tally.killed += 1 }
+    let end = run.finish()
+    #expect(end.status == 128 + SIGKILL, "round \(round): \(end)")
+  }
+
+  /// The sizes of what is kept of bodies; what is known of them stands in small files beside.
+  private var parts: [Int] {
+    FileTree.listing("\(home.cache)/partial").values
+      .filter { $0.mode & S_IFMT == S_IFREG && $0.size >= Self.slack }.map(\.size)
+  }
+
+  /// False when the parts do not come to be so large in half a minute.
+  private func waitForParts(_ count: Int, of size: Int) -> Bool {
+    let end = ContinuousClock.now + .seconds(30)
+    while ContinuousClock.now < end {
+      if parts.count(where: { $0 >= size }) == count { return true }
+      poll(nil, 0, 2)
+    }
+    return false
   }
 
   // MARK: The cache
@@ -109,7 +165,7 @@ struct KillTests {
   /// The digests of what the cache says it has, by name.
   private func held() throws -> [String: String] {
     guard FileTree.exists(home.cache) else { return [:] }
-    let root = nginx.url("")
+    let root = server.address("/")
     let items = try home.run("list", "--json").json().list("items")
     var held: [String: String] = [:]
     for item in items where item.text("state") == "cached" {

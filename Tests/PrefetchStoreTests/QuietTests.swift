@@ -53,7 +53,6 @@ struct QuietTests {
     case failure
     case pause
     case removal
-    case bodyRemoval
     case departure
     case repair
   }
@@ -71,7 +70,6 @@ struct QuietTests {
       record.state = .paused
       _ = try store.commit([.store(record, body: nil, joining: [.basics])])
     case .removal: _ = try store.remove(urls: [url])
-    case .bodyRemoval: try store.removeBodies(urls: [url])
     case .departure: _ = try store.leave(.basics, [url])
     case .repair:
       let lock = try #require(try RunLock.acquire(cache: place.cache))

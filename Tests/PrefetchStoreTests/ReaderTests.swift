@@ -64,22 +64,21 @@ struct ReaderTests {
   @Test("keeps the writer from moving the log, and sees its own state meanwhile")
   func delaysCheckpoint() throws {
     try place.run { try $0.put(["https://a.example/1": "one"], in: .basics) }
-    let reader = try #require(try place.reader())
-    #expect(try reader.takeInventory().count == 1)
     let index = place.cache + "/index.sqlite"
-    let before = FileTree.read(index)
-    try place.run { try $0.put(["https://a.example/2": "two"], in: .basics) }
-    #expect(FileTree.read(index) == before)
-    #expect(FileTree.exists(index + "-wal"))
-    #expect(try reader.takeInventory().count == 1)
-
-    reader.pauseReading()
-    #expect(try reader.takeInventory().count == 2)
-    reader.pauseReading()
+    do {
+      let reader = try #require(try place.reader())
+      #expect(try reader.takeInventory().count == 1)
+      let before = FileTree.read(index)
+      try place.run { try $0.put(["https://a.example/2": "two"], in: .basics) }
+      #expect(FileTree.read(index) == before)
+      #expect(FileTree.exists(index + "-wal"))
+      #expect(try reader.takeInventory().count == 1)
+    }
+    #expect(try place.reader()?.takeInventory().count == 2)
     try place.run { _ in }
     #expect(!FileTree.exists(index + "-wal"))
     #expect(!FileTree.exists(index + "-shm"))
-    #expect(try reader.takeInventory().count == 2)
+    #expect(try place.reader()?.takeInventory().count == 2)
   }
 
   @Test(

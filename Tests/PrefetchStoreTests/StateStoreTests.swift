@@ -1,7 +1,8 @@
 import Glibc
 import PrefetchCore
-import PrefetchStore
 import Testing
+
+@testable import PrefetchStore
 
 @Suite("The state")
 struct StateStoreTests {
@@ -49,10 +50,21 @@ struct StateStoreTests {
       try state.recordRun(run(number, of: "home"), keeping: 3)
     }
     try state.recordRun(run(1, of: "work"), keeping: 3)
-    #expect(
-      try state.lastRuns(identity: "home", limit: 10) == [5, 4, 3].map { run($0, of: "home") }
-    )
-    #expect(try state.lastRuns(limit: 2).map(\.id) == ["work-1", "home-5"])
+    let kept = ["work-1", "home-5", "home-4", "home-3"]
+    #expect(try texts(of: "id", in: state) == kept)
+    #expect(try texts(of: "started", in: state) == ["1", "5", "4", "3"])
+    #expect(try texts(of: "finished", in: state) == ["2", "6", "5", "4"])
+    let words = try texts(of: "exit_code || exit_name || mode", in: state)
+    #expect(words == kept.map { _ in "0okrun" })
+    #expect(try texts(of: "totals", in: state).first == "{\"items\":1}")
+  }
+
+  /// What stands in the table of runs, newest first.
+  private func texts(of column: String, in state: StateStore) throws -> [String] {
+    let rows = try state.database.prepare("SELECT \(column) FROM runs ORDER BY run DESC")
+    var texts: [String] = []
+    while try rows.step() { texts.append(rows.text(0)) }
+    return texts
   }
 
   @Test("keeps the last entries of an item's history, newest first")
@@ -71,8 +83,6 @@ struct StateStoreTests {
     try state.recordHistory(Array(entries[..<4]), keeping: 3)
     try state.recordHistory([entries[4]], keeping: 3)
     #expect(try state.history(url: "https://a.example/") == [entries[4], entries[3], entries[2]])
-    try state.forgetItems(["https://a.example/"])
-    #expect(try state.history(url: "https://a.example/").isEmpty)
   }
 
   @Test("A history stays short however often its item is removed and comes anew")
@@ -94,20 +104,13 @@ struct StateStoreTests {
     )
   }
 
-  @Test("remembers uses, pauses and single values")
-  func items() throws {
+  @Test("remembers the last use of an item")
+  func uses() throws {
     let state = try StateStore.openForWriting(state: path)
     try state.markUsed(["a", "b"], at: Instant(milliseconds: 5))
     try state.markUsed(["a"], at: Instant(milliseconds: 3))
     #expect(try state.uses() == ["a": Instant(milliseconds: 5), "b": Instant(milliseconds: 5)])
     #expect(try state.lastUse(of: "c") == nil)
-    try state.pause(["a", "b"], at: Instant(milliseconds: 5))
-    try state.resume(["a"])
-    #expect(try state.pausedURLs() == ["b"])
-    try state.setValue("1", for: "x")
-    #expect(try state.value("x") == "1")
-    try state.setValue(nil, for: "x")
-    #expect(try state.value("x") == nil)
   }
 
   @Test("is set aside when damaged, with a warning, and begun anew")
@@ -121,8 +124,8 @@ struct StateStoreTests {
     let state = try StateStore.openForWriting(state: path)
     #expect(state.diagnostics.map(\.severity) == [.warning])
     #expect(FileTree.exists(path + "/state.sqlite.damaged-1"))
-    try state.setValue("1", for: "x")
-    #expect(try state.value("x") == "1")
+    try state.markUsed(["a"], at: Instant(milliseconds: 5))
+    #expect(try state.lastUse(of: "a") == Instant(milliseconds: 5))
   }
 
   @Test("from a newer version is refused by everybody")
@@ -147,13 +150,13 @@ struct StateStoreTests {
     #expect(try StateStore.openForReading(state: path, reports: &reports) == nil)
     #expect(!FileTree.exists(path))
     let state = try StateStore.openForWriting(state: path)
-    try state.setValue("1", for: "x")
+    try state.markUsed(["a"], at: Instant(milliseconds: 5))
     try state.close()
     #expect(FileTree.names(path) == ["state.lock", "state.sqlite"])
     FileTree.setWritable(false, path)
     let before = FileTree.listing(path)
     let reader = try #require(try StateStore.openForReading(state: path, reports: &reports))
-    #expect(try reader.value("x") == "1")
+    #expect(try reader.lastUse(of: "a") == Instant(milliseconds: 5))
     #expect(FileTree.listing(path) == before)
     #expect(reports.isEmpty)
   }

@@ -47,7 +47,6 @@ import Testing
     #expect(environment.homeDirectory?.hasPrefix("/") == true)
     #expect(!environment.hostName.isEmpty)
     #expect(!ProcessEnvironment.isTerminal(-1))
-    #expect(ProcessEnvironment.terminalWidth(-1) == nil)
   }
 
   @Test func `The clock goes forward and knows this century`() {

@@ -37,12 +37,6 @@ struct Roff {
     append(text)
   }
 
-  /// A paragraph that belongs to the entry before it.
-  mutating func continuation(_ text: String) {
-    lines.append(".IP")
-    append(text)
-  }
-
   /// Lines that are shown as they are.
   mutating func literal(_ text: String) {
     lines += [".PP", ".RS 4", ".nf"]

@@ -9,7 +9,7 @@ package protocol Transport: AnyObject {
   func start(_ request: TransferRequest)
   /// Gives a transfer up; its end is still reported, as `cancelled` unless it was already over.
   func cancel(_ id: TransferID)
-  /// Blocks until something happened, the uptime `deadline` passed, or `wake` was called.
+  /// Blocks until something happened or the uptime `deadline` passed.
   func wait(until deadline: Duration?) -> [TransferEvent]
 }
 

@@ -330,7 +330,8 @@ extension Dispatcher {
     }
     let isPinned = work.digests.contains { $0.algorithm.isTrustworthy }
     for index in work.segments {
-      segments[index].noteQuiet(until: isPinned ? .distantFuture : freshUntil)
+      let limit = record.variance == nil ? freshUntil : nil
+      segments[index].noteQuiet(until: isPinned ? .distantFuture : limit)
     }
   }
 

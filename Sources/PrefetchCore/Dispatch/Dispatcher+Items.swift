@@ -267,7 +267,7 @@ extension Dispatcher {
   }
 
   /// Whether what is stored of it answered the question that would be put now.
-  private func selection(of item: Int) -> Variance.Selection {
+  func selection(of item: Int) -> Variance.Selection {
     let work = active[Int(items[item].slot)]
     guard let variance = work.record?.value.variance else { return .same }
     return facts.selector(of: segments[Int(items[item].segment)].declaration).selection(

@@ -10,7 +10,7 @@ extension Dispatcher {
   ) -> Bool {
     let slot = Int(items[item].slot)
     guard halt == nil, active[slot].result.isUsable, let record = active[slot].record?.value,
-      StaleRule.covers(failure, status: status), items[item].step.reason != .otherVariant,
+      StaleRule.covers(failure, status: status), selection(of: item) != .other,
       !Planner.isContradicted(active[slot].digests, by: record)
     else { return false }
     let bound = active[slot].segments.map {

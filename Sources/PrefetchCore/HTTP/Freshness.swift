@@ -84,8 +84,9 @@ package enum Freshness: Hashable, Sendable {
     case .asked: return nil
     case .stated(let until): return capped(until)
     case .silent(let until):
-      guard !granted.isEmpty else { return answeredAt.map { min($0, until) } }
-      return capped(until)
+      // What came from no server, as a body that was found by its digest, holds for no time.
+      guard let answeredAt else { return nil }
+      return granted.isEmpty ? min(answeredAt, until) : capped(until)
     }
   }
 

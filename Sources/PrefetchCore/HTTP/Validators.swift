@@ -36,8 +36,9 @@ package struct Validators: Hashable, Sendable {
     return bytes.dropFirst().dropLast().allSatisfy { $0 > 0x20 && $0 != 0x7F && $0 != quote }
   }
 
-  /// One tag: `*` would match whatever there is, a list more than one thing. A word without its quotes
-  /// is what some servers call a tag, and know again.
+  /// Whether it is one tag, in quotes or the bare word that some servers call so and know again.
+  ///
+  /// `*` would match whatever there is, a list more than one thing.
   private static func isTag(_ text: String) -> Bool {
     var bytes = text.utf8[...]
     guard bytes.count <= longestTag else { return false }

@@ -1,9 +1,5 @@
 /// Shell patterns over names and URLs: `*` any text, `?` one character, `[a-z]` a set.
 package enum Glob {
-  package static func isPattern(_ text: String) -> Bool {
-    text.contains { "*?[".contains($0) }
-  }
-
   package static func matches(_ pattern: String, _ text: String) -> Bool {
     matches(Array(pattern.unicodeScalars)[...], Array(text.unicodeScalars)[...])
   }

@@ -110,7 +110,10 @@ package enum Planner {
         isMissing: !facts.missing.isEmpty && facts.missing.contains(row.digest)
       )
       if decision == .keep {
-        fragment.quietUntil = min(fragment.quietUntil, quietLimit(of: reason))
+        // A secret that selects answers may change where nothing else does.
+        let isSelected = row.variance > 0 && reason != .digestMatches
+        let limit = isSelected ? Instant(milliseconds: .min) : quietLimit(of: reason)
+        fragment.quietUntil = min(fragment.quietUntil, limit)
         if row.description != entries.descriptionHash(at: index) { decision = .describe }
       }
       // What is served stale is told one by one.

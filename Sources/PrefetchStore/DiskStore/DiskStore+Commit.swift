@@ -27,18 +27,6 @@ extension DiskStore {
     }
   }
 
-  /// Removes bodies and keeps the records, which are then as if never fetched.
-  package func removeBodies(urls: [String], state: ItemState = .pending) throws(Failure) {
-    var changes: [StoreChange] = []
-    for url in urls {
-      guard var emptied = try record(url: url) else { continue }
-      emptied.forgetBody()
-      emptied.state = state
-      changes.append(.store(emptied, body: nil, joining: []))
-    }
-    _ = try commit(changes)
-  }
-
   /// Removes items that came through a segment and that no segment holds: those whose lock ended.
   package func removeUnheld() throws(Failure) -> [RemovedContent] {
     var items: [Int64] = []
@@ -49,24 +37,6 @@ extension DiskStore {
     return try change { (writer, _) throws(Failure) in
       for item in items {
         try writer.removeIfUnheld(item)
-      }
-    }
-  }
-
-  /// Locks items, or unlocks them with nil; URLs without a record are passed over.
-  package func setLock(_ lock: ItemLock?, urls: [String]) throws(Failure) {
-    try requireWriting()
-    let database = try database()
-    try database.transaction { () throws(Failure) in
-      let update = try database.prepare(
-        "UPDATE items SET locked=?2, locked_until=?3, locked_process=?4 WHERE url=?1"
-      )
-      for url in urls {
-        try update.bind(1, url)
-        try update.bind(2, lock != nil)
-        try update.bind(3, lock?.until)
-        try update.bind(4, lock?.process.map(Int.init))
-        try update.run()
       }
     }
   }

@@ -242,14 +242,6 @@ package final class DiskStore: ContentStore {
     connection = .writing(database)
   }
 
-  /// Lets a writer tidy up between two uses of a store that reads for long, such as a server's.
-  ///
-  /// The next question sees what was committed meanwhile.
-  package func pauseReading() {
-    guard case .reading = access else { return }
-    connection = nil
-  }
-
   /// Ends the use of a store that was opened for writing without the run lock.
   ///
   /// Waits a second for readers to leave; if they do not, the log stays for the next writer.

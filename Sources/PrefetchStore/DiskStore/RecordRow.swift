@@ -16,8 +16,6 @@ enum RecordRow {
   static let source =
     "items CROSS JOIN item_times USING (item) CROSS JOIN item_details USING (item)"
 
-  static let columnCount: Int32 = 26
-
   /// Where nobody needs an id that has to be made, `isNamed` false leaves it empty: the digest of a
   /// URL costs more than all the rest.
   static func read(

@@ -1,6 +1,6 @@
 internal import PrefetchCore
 
-/// What answers depend on, by number; zero is nothing. Most items share theirs with thousands.
+/// What answers depend on, by number, since most items share theirs with thousands; zero is nothing.
 ///
 /// Valid within one transaction, since another process may make some between two.
 final class VarianceRows {

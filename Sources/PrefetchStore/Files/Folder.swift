@@ -59,11 +59,6 @@ final class Folder: Sendable {
     path + "/" + name
   }
 
-  /// A second, independent descriptor, for locks of its own.
-  func reopened() throws(Failure) -> Folder {
-    Folder(file: try open(".", O_RDONLY | O_DIRECTORY))
-  }
-
   func open(_ name: String, _ flags: Int32, mode: mode_t = 0) throws(Failure) -> OpenFile {
     let number = openNumber(name, flags, mode: mode)
     guard number >= 0 else { throw .system(-number, "open", path(of: name)) }

@@ -64,32 +64,4 @@ extension StateStore {
       try deletion.run()
     }
   }
-
-  /// The last runs, newest first; of all identities when none is named.
-  package func lastRuns(identity: String? = nil, limit: Int) throws(Failure) -> [RunRecord] {
-    let rows = try database.prepare(
-      """
-      SELECT id, identity, mode, started, finished, exit_code, exit_name, totals FROM runs \
-      WHERE ?1 IS NULL OR identity=?1 ORDER BY run DESC LIMIT ?2
-      """
-    )
-    try rows.bind(1, identity)
-    try rows.bind(2, max(0, limit))
-    var runs: [RunRecord] = []
-    while try rows.step() {
-      runs.append(
-        RunRecord(
-          id: rows.text(0),
-          identity: rows.text(1),
-          mode: rows.text(2),
-          started: Instant(milliseconds: rows.number(3)),
-          finished: Instant(milliseconds: rows.number(4)),
-          exitCode: Int(rows.number(5)),
-          exitName: rows.text(6),
-          totals: rows.text(7)
-        )
-      )
-    }
-    return runs
-  }
 }

@@ -1,6 +1,6 @@
 package import PrefetchCore
 
-/// What is remembered from run to run besides the cache: subscriptions, past runs, uses, pauses.
+/// What is remembered from run to run besides the cache: subscriptions, past runs, uses.
 ///
 /// Losing it loses no content. A damaged file is therefore set aside and begun anew by whoever
 /// writes, and reported in ``diagnostics``.
@@ -78,28 +78,6 @@ package final class StateStore {
     case .reading(let reading): reading.database
     case .writing(let database): database
     }
-  }
-
-  // MARK: Single values
-
-  /// A value that some part of the program remembers under a name of its own.
-  package func value(_ name: String) throws(Failure) -> String? {
-    let row = try database.prepare("SELECT value FROM meta WHERE name=?1")
-    try row.bind(1, name)
-    return try row.step() ? row.text(0) : nil
-  }
-
-  package func setValue(_ value: String?, for name: String) throws(Failure) {
-    let statement = try database.prepare(
-      value == nil
-        ? "DELETE FROM meta WHERE name=?1"
-        : "INSERT OR REPLACE INTO meta (name, value) VALUES (?1, ?2)"
-    )
-    try statement.bind(1, name)
-    if let value {
-      try statement.bind(2, value)
-    }
-    try statement.run()
   }
 
   private static let name = "state.sqlite"

@@ -99,13 +99,6 @@ final class Nginx {
     FileTree.remove("\(files)/\(name)")
   }
 
-  /// From now on every answer comes with 20 kB a second, those of the folder `large` with 4 MB, or
-  /// as fast as it goes.
-  func setSlow(_ isSlow: Bool) {
-    let path = folder.appending("slow")
-    if isSlow { FileTree.write([], to: path) } else { FileTree.remove(path) }
-  }
-
   /// Every request since the last call, those for our own purposes left out.
   func takeRequests() -> [Request] {
     // The server is one thread: after its answer, all that came before is in the log.
@@ -145,8 +138,6 @@ final class Nginx {
     var lines = [
       "listen 127.0.0.1:\(port)\(options.certificate == nil ? "" : " ssl http2");",
       "root \(folder)/files;",
-      "if (-f \(folder)/slow) { set $limit_rate 20k; }",
-      "location /large/ { if (-f \(folder)/slow) { set $limit_rate 4m; } }",
     ]
     if let certificate = options.certificate, let key = options.key {
       lines += ["ssl_certificate \(certificate);", "ssl_certificate_key \(key);"]

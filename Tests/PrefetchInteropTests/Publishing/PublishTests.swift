@@ -178,7 +178,19 @@ struct PublishTests {
 
   @Test("is whole after a kill at any moment and one more run", arguments: [false, true])
   func killed(_ isAtomic: Bool) throws {
-    configure("link: copy, atomic: \(isAtomic)")
+    let trap = KillTrap(Site(["/last": Site.Page("last")]))
+    let server = try LoopbackServer { trap.respond(to: $0) }
+    // While the last segment waits for its item no run ends, and the other one's tree is made.
+    home.configure(
+      """
+      segments:
+        - name: site
+          manifest: \(nginx.url("manifest.json"))
+          publish: { dir: tree, layout: basename, link: copy, atomic: \(isAtomic) }
+        - { name: last, urls: ["\(server.address("/last"))"] }
+      cache: { min_free: 0 }
+      """
+    )
     var random = SeededRandom(11)
     var files: [String: String] = [:]
     var served: [[String: String]] = [[:]]
@@ -189,10 +201,15 @@ struct PublishTests {
       if round > 0 { files["f\(round % 60)"] = nil }
       serve(files)
       served.append(files)
+      trap.set(.start)
       let run = try home.start(["-q"])
-      poll(nil, 0, CInt.random(in: 0...150, using: &random))
+      // A third of them when the tree is there for certain.
+      if round % 3 == 2 { try #require(waitForTree(files), "round \(round)") }
+      poll(nil, 0, CInt.random(in: 0...(round % 3 == 2 ? 5 : 150), using: &random))
       run.signal(SIGKILL)
-      _ = run.finish()
+      let end = run.finish()
+      #expect(end.status == 128 + SIGKILL, "round \(round): \(end)")
+      trap.set(nil)
       for (name, text) in tree() where !name.hasPrefix(".prefetch-") {
         #expect(text.isEmpty || text.hasPrefix("round "), "round \(round): \(name)")
       }
@@ -203,6 +220,16 @@ struct PublishTests {
     }
     guard isAtomic else { return }
     #expect(FileTree.names(home.path("tree.generations")).count <= 2)
+  }
+
+  /// False when half a minute does not bring the tree.
+  private func waitForTree(_ files: [String: String]) -> Bool {
+    let end = ContinuousClock.now + .seconds(30)
+    while ContinuousClock.now < end {
+      if tree() == files { return true }
+      poll(nil, 0, 2)
+    }
+    return false
   }
 
   @Test("says no variables of a segment that is not current, and quotes hostile ones")

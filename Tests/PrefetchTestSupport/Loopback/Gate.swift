@@ -54,6 +54,16 @@ enum Descriptors {
     wait(for: Int16(POLLOUT), on: descriptor, unless: stop)
   }
 
+  /// Whether the other side of a connection has ended it, read or unread bytes before that aside.
+  static func hasEnded(_ descriptor: CInt) -> Bool {
+    // While a thread sends, the system puts off what arrives; looking for bytes waits for that.
+    var byte: UInt8 = 0
+    unsafe recv(descriptor, &byte, 1, CInt(MSG_PEEK | MSG_DONTWAIT))
+    let endOfInput: Int16 = 0x2000  // POLLRDHUP, which only GNU's own dialect of C names.
+    var entry = pollfd(fd: descriptor, events: endOfInput, revents: 0)
+    return unsafe poll(&entry, 1, 0) > 0
+  }
+
   static func closeOnExecution(_ descriptor: CInt) {
     _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
   }

@@ -12,18 +12,27 @@ final class LoopbackConnection {
   private let stop: Gate
   /// Told of the bytes of every write.
   private let sent: (Int) -> Void
+  private let willClose: () -> Void
   private var unread: [UInt8] = []
   private var isClosed = false
 
-  init(descriptor: CInt, number: Int, stop: Gate, sent: @escaping (Int) -> Void) {
+  init(
+    descriptor: CInt,
+    number: Int,
+    stop: Gate,
+    sent: @escaping (Int) -> Void,
+    willClose: @escaping () -> Void
+  ) {
     self.descriptor = descriptor
     self.number = number
     self.stop = stop
     self.sent = sent
+    self.willClose = willClose
   }
 
   deinit {
     if !isClosed {
+      willClose()
       close(descriptor)
     }
   }
@@ -83,6 +92,7 @@ final class LoopbackConnection {
   }
 
   private func end(isReset: Bool) {
+    willClose()
     if isReset {
       var option = linger(l_onoff: 1, l_linger: 0)
       let size = socklen_t(MemoryLayout<linger>.size)

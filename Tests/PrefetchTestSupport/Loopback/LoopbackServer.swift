@@ -73,7 +73,8 @@ package final class LoopbackServer: Sendable {
     log.state.withLock { $0.connections }
   }
 
-  /// The most connections that were open at one time.
+  /// The most connections that clients had open at one time: one that a client has ended does not
+  /// count any more when the next is accepted, though nobody here may have noticed yet.
   package var peakConnectionCount: Int {
     log.state.withLock { $0.peakConnections }
   }
@@ -110,7 +111,8 @@ private final class Log: Sendable {
   struct State: Sendable {
     var requests: [LoopbackRequest] = []
     var connections = 0
-    var openConnections = 0
+    /// Descriptors by the numbers of their connections.
+    var openConnections: [Int: CInt] = [:]
     var peakConnections = 0
     var openRequests = 0
     var peakRequests = 0
@@ -119,17 +121,20 @@ private final class Log: Sendable {
 
   let state = Guarded(State())
 
-  func connectionOpened() -> Int {
+  func connectionOpened(_ descriptor: CInt) -> Int {
     state.withLock { state in
       state.connections += 1
-      state.openConnections += 1
-      state.peakConnections = max(state.peakConnections, state.openConnections)
+      // What a client sent before it called is here by now, only its reader may not have run since.
+      state.openConnections = state.openConnections.filter { !Descriptors.hasEnded($0.value) }
+      state.openConnections[state.connections] = descriptor
+      state.peakConnections = max(state.peakConnections, state.openConnections.count)
       return state.connections
     }
   }
 
-  func connectionClosed() {
-    state.withLock { $0.openConnections -= 1 }
+  /// Said before the descriptor is closed, which another connection may get at once.
+  func connectionWillClose(_ number: Int) {
+    state.withLock { $0.openConnections[number] = nil }
   }
 
   func requestBegan(_ request: LoopbackRequest) {
@@ -164,9 +169,9 @@ private struct AcceptLoop: Sendable {
       guard descriptor >= 0 else { continue }
       Descriptors.closeOnExecution(descriptor)
       disableDelay(descriptor)
-      let number = log.connectionOpened()
+      let number = log.connectionOpened(descriptor)
       guard let thread = NativeThread({ serve(descriptor, number) }) else {
-        log.connectionClosed()
+        log.connectionWillClose(number)
         close(descriptor)
         continue
       }
@@ -182,7 +187,8 @@ private struct AcceptLoop: Sendable {
       descriptor: descriptor,
       number: number,
       stop: stop,
-      sent: log.sent
+      sent: log.sent,
+      willClose: { log.connectionWillClose(number) }
     )
     connection.serve(greeting) { request in
       log.requestBegan(request)
@@ -190,7 +196,6 @@ private struct AcceptLoop: Sendable {
     } finished: {
       log.requestEnded()
     }
-    log.connectionClosed()
   }
 
   private func disableDelay(_ descriptor: CInt) {

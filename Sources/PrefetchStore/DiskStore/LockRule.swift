@@ -1,18 +1,5 @@
 internal import Glibc
-package import PrefetchCore
-
-/// Protection of an item from removal and eviction, for good or until something happens.
-package struct ItemLock: Hashable, Sendable {
-  /// Nil = no time limit.
-  package var until: Instant?
-  /// Holds no longer than this process runs; nil = any.
-  package var process: Int32?
-
-  package init(until: Instant? = nil, process: Int32? = nil) {
-    self.until = until
-    self.process = process
-  }
-}
+internal import PrefetchCore
 
 /// Which of the locks in the index still hold.
 struct LockRule {

@@ -1,0 +1,19 @@
+/// The targets of the package with what each depends on, as its manifest states them.
+struct PackageTargets {
+  private(set) var dependencies: [String: Set<String>] = [:]
+
+  /// `library("A", ["B"])` and `.executableTarget(name: "A", dependencies: ["B"])`.
+  init(manifest: String) {
+    for opening in ["\n    library(", "\n    .executableTarget("] {
+      var rest = manifest[...]
+      while let start = rest.firstRange(of: opening) {
+        rest = rest[start.upperBound...]
+        let call = rest.prefix { $0 != ")" }
+        // Every other piece stands between quotes.
+        let words = call.split(separator: "\"", omittingEmptySubsequences: false).enumerated()
+          .filter { !$0.offset.isMultiple(of: 2) }.map { String($0.element) }
+        if let name = words.first { dependencies[name] = Set(words.dropFirst()) }
+      }
+    }
+  }
+}
