@@ -38,3 +38,10 @@ struct AnswerFailures {
     Failure(.tooLarge, "`\(host)` \(what)")
   }
 }
+
+extension Failure {
+  /// Whether what arrived before it is as good as it was.
+  var leavesGoodBytes: Bool {
+    code.category == .connectivity || code == .cancelled || code == .diskFull
+  }
+}

@@ -30,10 +30,19 @@ enum BodyUse: Hashable, Sendable {
       }
       return .dropped
     case 416:
-      guard let part, ResumeRule.isWhole(part, by: head.headers) else { return .dropped }
+      guard var part, ResumeRule.isWhole(part, by: head.headers) else { return .dropped }
+      part.head = ResumeRule.headers(ofWhole: part, by: head.headers)
       return .complete(part)
     default:
       return .dropped
+    }
+  }
+
+  /// What describes the body, where that is more than the answer's own head.
+  var wholeHead: HeaderBlock? {
+    switch self {
+    case .rest(let part), .complete(let part): part.head
+    case .dropped, .whole, .decoded: nil
     }
   }
 
@@ -78,6 +87,7 @@ enum BodyUse: Hashable, Sendable {
       throw .otherRest(objection)
     }
     part.wholeSize = ResumeRule.wholeSize(head.headers)
+    part.head = ResumeRule.head(of: part, continuedBy: head.headers)
     return .rest(of: part)
   }
 
@@ -104,7 +114,9 @@ enum BodyUse: Hashable, Sendable {
         source: request.url.string,
         validator: validator,
         offset: 0,
-        wholeSize: head.announcedLength
+        wholeSize: head.announcedLength,
+        // Most bodies are never broken off, so nothing is left out of it before one is.
+        head: head.headers
       )
     )
   }

@@ -156,3 +156,17 @@ extension ResponseFault: CustomStringConvertible {
     }
   }
 }
+
+extension ResponseFault {
+  /// Whether the answer may only be wrong because a part was asked for.
+  var isWorthAskingForTheWhole: Bool {
+    switch self {
+    case .otherRest, .unaskedCoding, .unaskedNotModified: true
+    case .statusLine, .status, .version, .protocolSwitch, .secondHead, .lineEnd, .foldedLine,
+      .fieldName,
+      .controlCharacter, .tooManyFields, .tooManyBytes, .contentLength,
+      .lengthAndTransferCoding, .transferCoding, .severalCodings, .unaskedRange:
+      false
+    }
+  }
+}

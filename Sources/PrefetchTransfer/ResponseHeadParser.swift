@@ -2,8 +2,8 @@ internal import PrefetchCore
 
 /// Reads header lines as libcurl hands them out, until the one head that counts is whole.
 ///
-/// Informational heads are skipped; trailers after the last head are ignored. It is
-/// stricter than libcurl wherever two readers could understand an answer differently.
+/// Informational heads are skipped; trailers after the last head are read like it and forgotten. It
+/// is stricter than libcurl wherever two readers could understand an answer differently.
 struct ResponseHeadParser {
   static let maximumFields = 300
   static let maximumBytes = 102_400
@@ -25,11 +25,8 @@ struct ResponseHeadParser {
   mutating func receive(_ line: Span<UInt8>) throws(ResponseFault) -> Bool {
     byteCount += line.count
     guard byteCount <= Self.maximumBytes else { throw .tooManyBytes }
-    if case .finished = state {
-      // libcurl asks again by itself where HTTP/1.1 is demanded, be there half a body already.
-      guard !Self.starts(line, with: "HTTP/") else { throw .secondHead }
-      return false
-    }
+    // libcurl asks again by itself where HTTP/1.1 is demanded, be there half a body already.
+    if case .finished = state, Self.starts(line, with: "HTTP/") { throw .secondHead }
     let end = line.count - 2
     guard end >= 0, line[end] == UInt8(ascii: "\r"), line[end + 1] == UInt8(ascii: "\n") else {
       throw .lineEnd
@@ -46,6 +43,7 @@ struct ResponseHeadParser {
   private mutating func receive(content: Span<UInt8>) throws(ResponseFault) -> Bool {
     switch state {
     case .finished:
+      if !content.isEmpty { _ = try Self.field(content) }
       return false
     case .statusLine:
       let (version, status) = try Self.statusLine(content)
@@ -63,7 +61,8 @@ struct ResponseHeadParser {
       return true
     case .fields:
       guard headers.indices.count < Self.maximumFields else { throw .tooManyFields }
-      try readField(content)
+      let field = try Self.field(content)
+      headers.append(name: field.name, value: field.value, of: content)
       return false
     }
   }
@@ -104,26 +103,28 @@ struct ResponseHeadParser {
     }
   }
 
-  private mutating func readField(_ line: Span<UInt8>) throws(ResponseFault) {
-    guard !line.isEmpty, !Self.isBlank(line[0]) else { throw .foldedLine }
+  private static func field(
+    _ line: Span<UInt8>
+  ) throws(ResponseFault) -> (name: Range<Int>, value: Range<Int>) {
+    guard !line.isEmpty, !isBlank(line[0]) else { throw .foldedLine }
     var colon = 0
     while colon < line.count, line[colon] != UInt8(ascii: ":") {
-      guard HeaderBytes.isToken(line[colon]) else { throw .fieldName(Self.quoted(line)) }
+      guard HeaderBytes.isToken(line[colon]) else { throw .fieldName(quoted(line)) }
       colon += 1
     }
-    guard colon > 0, colon < line.count else { throw .fieldName(Self.quoted(line)) }
+    guard colon > 0, colon < line.count else { throw .fieldName(quoted(line)) }
     var first = colon + 1
     var end = line.count
-    while first < end, Self.isBlank(line[first]) {
+    while first < end, isBlank(line[first]) {
       first += 1
     }
-    while end > first, Self.isBlank(line[end - 1]) {
+    while end > first, isBlank(line[end - 1]) {
       end -= 1
     }
     guard unsafe HeaderBytes.areValue(line.extracting(first..<end).bytes) else {
-      throw .controlCharacter(field: Self.text(line.extracting(0..<colon)))
+      throw .controlCharacter(field: text(line.extracting(0..<colon)))
     }
-    headers.append(name: 0..<colon, value: first..<end, of: line)
+    return (0..<colon, first..<end)
   }
 
   private static func position(of byte: UInt8, in line: Span<UInt8>) -> Int {

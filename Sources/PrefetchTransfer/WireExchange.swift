@@ -24,9 +24,13 @@ final class WireExchange {
   /// Bytes of the wanted body that arrived, decoded.
   private(set) var arrivedSize: Int64 = 0
   private var unwantedSize: Int64 = 0
+  /// Bytes of any body that arrived, as they came.
+  private(set) var receivedSize: Int64 = 0
   /// What undoes the body's coding, and how many bytes went into it.
   private var decoder: GzipReader?
   private var codedSize: Int64 = 0
+  /// How much may still come from what libcurl read together with the last bytes of an allowance.
+  private var overdraft: Int64 = 0
   /// Whether bytes came with the answer that are no part of it.
   private var hasExcess = false
   /// Whether a version with streams may answer.
@@ -89,11 +93,12 @@ final class WireExchange {
   /// False ends the transfer.
   func receiveBody(_ bytes: RawSpan) -> Bool {
     hasActivity = true
+    receivedSize += Int64(bytes.byteCount)
     guard let head, use.takesBytes else {
       unwantedSize += Int64(bytes.byteCount)
       return unwantedSize <= Self.unwantedBodyLimit
     }
-    guard queued.spend(Int64(bytes.byteCount)) else {
+    guard queued.mayTake(Int64(bytes.byteCount), overdraft: &overdraft) else {
       failure = Failure(.cancelled, "its allowance of bytes is used up")
       return false
     }
@@ -135,10 +140,20 @@ final class WireExchange {
 
   // MARK: The end
 
-  /// Ends the exchange from our side; an answer whose body nobody wants is whole with its head.
+  /// Ends the exchange from our side, unless the answer is whole; one whose body nobody wants is so
+  /// with its head.
   func giveUp(_ reason: Failure) {
-    guard failure == nil, head == nil || use.takesBytes else { return }
+    guard failure == nil, head == nil || use.takesBytes, !isWhole else { return }
     failure = reason
+  }
+
+  /// Whether nothing of the body is missing, although libcurl may not have said so: it keeps to itself
+  /// that a transfer ended while that is paused.
+  var isWhole: Bool {
+    guard failure == nil, let head, use.takesBytes, case .length(let length) = head.framing else {
+      return false
+    }
+    return (use.isCoded ? codedSize : arrivedSize) == length
   }
 
   /// The result without its figures, once libcurl is done; `fault` is what libcurl had against it.
@@ -179,7 +194,11 @@ final class WireExchange {
     try checkSize()
     try checkEnd(of: head)
     let body = try openSink(for: head).finish()
-    return TransferResponse(status: head.status, headers: head.headers, body: body)
+    return TransferResponse(
+      status: head.status,
+      headers: use.wholeHead ?? head.headers,
+      body: body
+    )
   }
 
   private func checkEnd(of head: ResponseHead) throws(Failure) {
@@ -270,27 +289,6 @@ final class WireExchange {
         // What is kept is of no use, but the whole can still be had.
         throw Failure(error.code, error.message, isTransient: true)
       }
-    }
-  }
-}
-
-extension Failure {
-  /// Whether what arrived before it is as good as it was.
-  fileprivate var leavesGoodBytes: Bool {
-    code.category == .connectivity || code == .cancelled || code == .diskFull
-  }
-}
-
-extension ResponseFault {
-  /// Whether the answer may only be wrong because a part was asked for.
-  fileprivate var isWorthAskingForTheWhole: Bool {
-    switch self {
-    case .otherRest, .unaskedCoding, .unaskedNotModified: true
-    case .statusLine, .status, .version, .protocolSwitch, .secondHead, .lineEnd, .foldedLine,
-      .fieldName,
-      .controlCharacter, .tooManyFields, .tooManyBytes, .contentLength,
-      .lengthAndTransferCoding, .transferCoding, .severalCodings, .unaskedRange:
-      false
     }
   }
 }

@@ -132,6 +132,15 @@ private func makeAsker(
   func unsatisfiable() throws {
     let complete = try makeAsker(partial: part(9))
     #expect(complete.word(answer(416, hasBody: true)) == "answered 416")
+    // The transport, which keeps the head with the part, has described the whole already.
+    let described = try makeAsker(partial: part(9))
+    let type = HeaderField("Content-Type", "video/mp4")
+    let step = described.ask(answer(416, [type], hasBody: true))
+    guard case .answered(let response) = step else {
+      Issue.record("\(step)")
+      return
+    }
+    #expect(response.headers.fields == [type])
     let wrong = try makeAsker(partial: part(9))
     #expect(wrong.word(answer(416)) == "ask")
     #expect(wrong.word(answer(416)) == "answered 416")

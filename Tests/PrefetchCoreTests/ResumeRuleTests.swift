@@ -97,3 +97,153 @@ struct ResumeRuleTests {
     HeaderBlock(headers.map { HeaderField($0.0, $0.1) })
   }
 }
+
+@Suite("The head of a body that came in parts")
+struct ResumedHeadTests {
+  private static let first = [
+    ("Date", "monday"), ("Age", "7"), ("Expires", "sunday"), ("Content-Type", "video/mp4"),
+    ("ETag", "\"a\""), ("Last-Modified", "last year"), ("Content-Length", "10"),
+    ("Cache-Control", "no-cache"), ("Cache-Control", "max-age=9"), ("X-First", "1"),
+    ("Connection", "keep-alive"), ("Content-Encoding", "identity"),
+  ]
+
+  struct Row: Sendable, CustomTestStringConvertible {
+    var testDescription: String
+    var answer: [(String, String)]
+    /// What the head says then, in its order.
+    var expected: [(String, String)]
+
+    init(_ name: String, _ answer: [(String, String)], _ expected: [(String, String)]) {
+      testDescription = name
+      self.answer = answer
+      self.expected = expected
+    }
+  }
+
+  private static let kept = [
+    ("Expires", "sunday"), ("Content-Type", "video/mp4"), ("ETag", "\"a\""),
+    ("Last-Modified", "last year"), ("Cache-Control", "no-cache"), ("Cache-Control", "max-age=9"),
+    ("X-First", "1"),
+  ]
+
+  static let rows: [Row] = [
+    Row("nothing but the range", [("Content-Range", "bytes 5-9/10")], kept + [whole]),
+    Row(
+      "another clock",
+      [("date", "tuesday"), ("age", "1"), ("Content-Length", "5")],
+      kept + [("date", "tuesday"), ("age", "1"), whole]
+    ),
+    Row(
+      "news",
+      [
+        ("Date", "tuesday"), ("cache-control", "max-age=60"), ("EXPIRES", "monday"),
+        ("Content-Type", "video/webm"), ("etag", "\"a\""), ("X-Second", "2"), ("X-Second", "3"),
+      ],
+      [
+        ("Last-Modified", "last year"), ("X-First", "1"), ("Date", "tuesday"),
+        ("cache-control", "max-age=60"), ("EXPIRES", "monday"), ("Content-Type", "video/webm"),
+        ("etag", "\"a\""), ("X-Second", "2"), ("X-Second", "3"), whole,
+      ]
+    ),
+    Row(
+      "what belongs to the message",
+      [
+        ("Connection", "close"), ("Keep-Alive", "timeout=5"), ("Transfer-Encoding", "chunked"),
+        ("Content-Encoding", "identity"), ("Set-Cookie", "a=b"), ("Content-Range", "bytes 5-9/10"),
+      ],
+      kept + [whole]
+    ),
+  ]
+
+  private static let whole = ("Content-Length", "10")
+
+  @Test("The first head stays, and a 206 renews what it names", arguments: rows)
+  func continued(_ row: Row) {
+    let head = ResumeRule.head(of: part(), continuedBy: block(row.answer))
+    #expect(described(head) == described(block(row.expected)))
+  }
+
+  @Test("Bytes that are no text stay as they are, from either side")
+  func oddBytes() {
+    var first = HeaderBlock([HeaderField("ETag", "\"a\"")])
+    unsafe first.append(name: [0x41].span.bytes, value: [0x63, 0xE9, 0xFF].span.bytes)
+    var answer = HeaderBlock()
+    unsafe answer.append(name: [0x42].span.bytes, value: [0x80, 0xC3].span.bytes)
+    let part = PartialBody(source: "", validator: "\"a\"", offset: 5, wholeSize: 10, head: first)
+    var expected = first
+    expected.append(answer, at: 0)
+    let head = ResumeRule.head(of: part, continuedBy: answer)
+    #expect(head.filtered { !head.isNamed($0, "Content-Length") } == expected)
+  }
+
+  @Test("However often it goes on, the very first head is the one that is renewed")
+  func chain() {
+    var part = part()
+    part.head = ResumeRule.head(of: part, continuedBy: block([("Date", "tuesday"), ("A", "1")]))
+    part.head = ResumeRule.head(of: part, continuedBy: block([("Date", "friday"), ("B", "2")]))
+    #expect(part.head.all("Date") == ["friday"])
+    #expect(part.head["Content-Type"] == "video/mp4")
+    #expect(part.head["A"] == "1")
+    #expect(part.head["B"] == "2")
+    #expect(part.head.all("Content-Length") == ["10"])
+  }
+
+  @Test("Of a 416 nothing but its date describes the whole", arguments: [true, false])
+  func complete(hasDate: Bool) {
+    let page = block([
+      ("Content-Type", "text/html"), ("ETag", "of the page"), ("Cache-Control", "no-store"),
+      ("Content-Range", "bytes */10"), ("Age", "3"),
+    ])
+    var answer = page
+    if hasDate { answer.append(HeaderField("Date", "tuesday")) }
+    var part = part()
+    part.offset = 10
+    let head = ResumeRule.headers(ofWhole: part, by: answer)
+    let date = hasDate ? [("Date", "tuesday")] : []
+    #expect(described(head) == described(block(Self.kept + date + [Self.whole])))
+  }
+
+  @Test("The validator that was sent describes the whole, whatever head is known")
+  func validator() {
+    for (validator, name) in [("\"a\"", "ETag"), ("a date", "Last-Modified")] {
+      let part = PartialBody(source: "", validator: validator, offset: 10, wholeSize: 10)
+      #expect(ResumeRule.headers(ofWhole: part, by: HeaderBlock())[name] == validator)
+      #expect(ResumeRule.head(of: part, continuedBy: HeaderBlock())[name] == validator)
+    }
+  }
+
+  @Test("What belonged to the connection is not kept, and of an endless head only what matters")
+  func lasting() throws {
+    let usual = try #require(ResumeRule.lasting(block(Self.first)))
+    #expect(!usual.has("Connection"))
+    #expect(!usual.has("Content-Encoding"))
+    #expect(usual["X-First"] == "1")
+    let padding = (0..<60).map { ("X-\($0)", String(repeating: "x", count: 1_000)) }
+    let long = try #require(ResumeRule.lasting(block(padding + Self.first)))
+    #expect(!long.has("X-First"))
+    #expect(long.all("Cache-Control") == ["no-cache", "max-age=9"])
+    #expect(long["Content-Type"] == "video/mp4")
+    #expect(long["ETag"] == "\"a\"")
+    // A directive that is left out may be the one that forbids to keep it.
+    let endless = ("Cache-Control", String(repeating: "x", count: 60_000))
+    #expect(ResumeRule.lasting(block([endless] + Self.first)) == nil)
+  }
+
+  private func part() -> PartialBody {
+    PartialBody(
+      source: "http://a/",
+      validator: "\"a\"",
+      offset: 5,
+      wholeSize: 10,
+      head: block(Self.first)
+    )
+  }
+
+  private func described(_ headers: HeaderBlock) -> [String] {
+    headers.fields.map { "\($0.name): \($0.value)" }
+  }
+
+  private func block(_ headers: [(String, String)]) -> HeaderBlock {
+    HeaderBlock(headers.map { HeaderField($0.0, $0.1) })
+  }
+}

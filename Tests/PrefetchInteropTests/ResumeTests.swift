@@ -99,6 +99,77 @@ struct ResumeTests {
     #expect(files.map(\.size).reduce(0, +) <= Self.body.count)
   }
 
+  @Test("keeps the head of its first answer, although the rest comes without any")
+  func firstHead() throws {
+    let body = Self.body
+    let server = try LoopbackServer { request in
+      if let range = request.headers["Range"], range.hasPrefix("bytes="), range.hasSuffix("-"),
+        let offset = Int(range.dropFirst(6).dropLast())
+      {
+        let headers = [
+          ("Content-Range", "bytes \(offset)-\(body.count - 1)/\(body.count)"),
+          ("Date", "Mon, 01 Jan 2024 00:00:00 GMT"),
+        ]
+        return .respond(206, headers, body: Array(body[offset...]))
+      }
+      guard request.headers["If-None-Match"] == nil else {
+        return .raw("HTTP/1.1 304 Not Modified\r\n\r\n")
+      }
+      let head = Script.head(
+        200,
+        [
+          ("ETag", Self.tag), ("Content-Type", "video/mp4"), ("X-First", "yes"),
+          ("Content-Length", String(body.count)), ("Date", Self.longAgo),
+        ]
+      )
+      return Script([.send(head + body.prefix(Self.half)), .silence])
+    }
+    declare(server.address(Self.path), "expect: { mime: video/mp4, min_size: \(body.count) }")
+    _ = try killHalfway(server)
+    let run = try home.run("--json")
+    #expect(run.status == 0, "\(run)")
+    #expect(server.requests.count == 2)
+    try checkStored(body)
+    // The tag that only the first answer told is known.
+    let again = try home.run("--json")
+    #expect(again.status == 0, "\(again)")
+    #expect(try again.totals()["not_modified"] == 1)
+    #expect(server.requests.count == 3)
+    #expect(server.requests.last?.headers["If-None-Match"] == Self.tag)
+  }
+
+  @Test(
+    "or that ended otherwise keeps of a body what is worth a second request",
+    arguments: [SIGTERM, SIGINT, 0],
+    [60_000, 66_000, 500_000]
+  )
+  func small(_ signal: Int32, _ count: Int) throws {
+    let body = Array(Self.body.prefix(600_000))
+    let (site, hasBegun) = (site, Flag())
+    site[Self.path] = Site.Page(body, entityTag: Self.tag)
+    let head = Script.head(200, [("ETag", Self.tag), ("Content-Length", String(body.count))])
+    let start = Script([.send(head + body.prefix(count)), signal == 0 ? .close : .silence])
+    let server = try LoopbackServer { hasBegun.raise() ? start : site.respond(to: $0) }
+    home.configure(
+      """
+      segments: [{ name: basics, urls: ["\(server.address(Self.path))"] }]
+      cache: { min_free: 0 }
+      network: { daily_limit: 1GB }
+      """
+    )
+    let run = try home.start(["--json", "--set", "network.retries.items=0"])
+    if signal != 0 {
+      try waitUntilReceived(count)
+      run.signal(signal)
+    }
+    #expect(run.finish().status == (signal == 0 ? 69 : 128 + signal))
+    let next = try home.run("--json")
+    #expect(next.status == 0, "\(next)")
+    let range = count < 65_536 ? nil : "bytes=\(count)-"
+    #expect(server.requests.map { $0.headers["Range"] } == [nil, range])
+    try checkStored(body)
+  }
+
   // MARK: The ground
 
   private static func page(_ headers: [(String, String)], _ body: [UInt8]) -> Site.Page {
@@ -121,10 +192,10 @@ struct ResumeTests {
     return server
   }
 
-  private func declare(_ url: String) {
+  private func declare(_ url: String, _ further: String = "") {
     home.configure(
       """
-      segments: [{ name: basics, urls: ["\(url)"] }]
+      segments: [{ name: basics, urls: ["\(url)"], \(further) }]
       cache: { min_free: 0 }
       network: { retries: { delay: 1ms, max_delay: 2ms } }
       """
@@ -158,6 +229,16 @@ struct ResumeTests {
       poll(nil, 0, 2)
     }
     return false
+  }
+
+  /// The books of the limit tell what arrived of a body that has no name yet.
+  private func waitUntilReceived(_ count: Int) throws {
+    let end = ContinuousClock.now + .seconds(30)
+    while ContinuousClock.now < end {
+      let used = try home.run("status", "--json").json().number("quotas.0.used")
+      if let used, used >= count { return }
+    }
+    Issue.record("\(count) bytes did not arrive")
   }
 
   private func checkStored(_ body: [UInt8]) throws {

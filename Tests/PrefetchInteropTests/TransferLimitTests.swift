@@ -133,9 +133,42 @@ struct TransferLimitTests {
     #expect(report.text("segments.1.state") == "current")
   }
 
-  @Test("A body that meets the limit is kept in part, and goes on when there is a new budget")
-  func part() throws {
-    let body = (0..<4_000_000).map { UInt8(truncatingIfNeeded: $0 &* 31 >> 7) }
+  @Test(
+    "A body that is whole when the limit is met is stored, and nothing is asked for after it",
+    arguments: [true, false],
+    [1, 1_000, 8_000]
+  )
+  func whole(hasLength: Bool, excess: Int) throws {
+    let body = [UInt8](repeating: 7, count: 1_000_000 + excess)
+    let fresh = [("Cache-Control", "max-age=86400")]
+    let server = try LoopbackServer { _ in
+      hasLength
+        ? .respond(200, fresh, body: body)
+        : .chunked(
+          200,
+          fresh,
+          chunks: stride(from: 0, to: body.count, by: 50_000).map {
+            Array(body[$0..<min(body.count, $0 + 50_000)])
+          }
+        )
+    }
+    configure([server.address("/whole.bin")], "daily_limit: 1MB")
+    let run = try home.run("--json")
+    #expect(run.status == 0, "\(run)")
+    #expect(try run.totals()["fetched"] == 1)
+    #expect(FileTree.objects(home.cache).count == 1)
+    configure([server.address("/whole.bin"), server.address("/next.bin")], "daily_limit: 1MB")
+    let next = try home.run("--json")
+    #expect(next.status == 75, "\(next)")
+    #expect(server.requests.count == 1)
+  }
+
+  @Test(
+    "A body that meets the limit is kept in part, and goes on when there is a new budget",
+    arguments: [(4_000_000, 2_000_000, "1MB"), (400_000, 350_000, "200kB")]
+  )
+  func part(size: Int, sent: Int, limit: String) throws {
+    let body = (0..<size).map { UInt8(truncatingIfNeeded: $0 &* 31 >> 7) }
     let site = Site()
     site["/film.mp4"] = Site.Page(body, entityTag: "\"1\"")
     let isFirst = Flag()
@@ -145,9 +178,9 @@ struct TransferLimitTests {
         200,
         [("Content-Length", String(body.count)), ("ETag", "\"1\"")]
       )
-      return Script([.send(head + body[..<2_000_000]), .silence])
+      return Script([.send(head + body[..<sent]), .silence])
     }
-    configure([server.address("/film.mp4")], "daily_limit: 1MB")
+    configure([server.address("/film.mp4")], "daily_limit: \(limit)")
     let run = try home.run("--json")
     #expect(run.status == 75, "\(run)")
     let report = try run.json()

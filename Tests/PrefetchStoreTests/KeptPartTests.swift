@@ -20,9 +20,21 @@ struct KeptPartTests {
     source: "https://b.example/big",
     validator: "\"1\"",
     offset: 0,
-    wholeSize: 3_000_000
+    wholeSize: 3_000_000,
+    head: head("\"1\"")
   )
   private static let bytes = (0..<3_000_000).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 >> 8) }
+
+  /// With bytes that are no text, and a name that is none of the usual ones.
+  private static func head(_ tag: String) -> HeaderBlock {
+    var head = HeaderBlock([
+      HeaderField("ETag", tag), HeaderField("Content-Type", "video/mp4"),
+      HeaderField("X-Empty", ""),
+    ])
+    let value = (0x20...0xFF).map { UInt8($0) }
+    unsafe head.append(name: Array("X-Odd".utf8).span.bytes, value: value.span.bytes)
+    return head
+  }
 
   private var folder: String {
     place.cache + "/partial"
@@ -73,12 +85,110 @@ struct KeptPartTests {
     #expect(body.digest == SHA256.digest(of: Self.bytes))
     #expect(body.size == 3_000_000)
     #expect(try body.otherDigests == wholeDigests(store))
+    #expect(body.prefix == Array(Self.bytes.prefix(StagedBody.prefixLength)))
     _ = try store.commit([.store(.cached(Self.key), body: body, joining: [])])
     #expect(FileTree.names(folder).isEmpty)
     #expect(try store.verify().bad.isEmpty)
     let path = store.objectPath(body.digest)
     #expect(FileTree.status(path).map { $0.st_mode & 0o777 } == 0o444)
     #expect(FileTree.status(path)?.st_nlink == 1)
+  }
+
+  @Test("keeps the head that the last answer renewed, and the size that it told")
+  func renewed() throws {
+    var store = try open()
+    var part = Self.described
+    part.wholeSize = nil
+    let first = try store.beginBody(plan(part))
+    try append(0..<1_200_000, to: first)
+    part = try #require(first.suspend())
+    #expect(part.head == Self.described.head)
+    part.wholeSize = 3_000_000
+    part.head = Self.head("\"renewed\"")
+    let second = try store.beginBody(plan(part))
+    try append(1_200_000..<1_500_000, to: second)
+    part.offset = 1_500_000
+    #expect(second.suspend() == part)
+    try store.close()
+    store = try open()
+    #expect(try store.partials() == [Self.key: part])
+  }
+
+  @Test("keeps of a head without end only what matters")
+  func longHead() throws {
+    let store = try open()
+    var part = Self.described
+    part.head = HeaderBlock(
+      (0..<280).map { HeaderField("X-\($0)", String(repeating: "x", count: 350)) }
+    )
+    part.head.append(HeaderField("Content-Type", "video/mp4"))
+    let sink = try store.beginBody(plan(part))
+    try append(0..<1_500_000, to: sink)
+    let kept = try #require(sink.suspend())
+    #expect(kept.head == HeaderBlock([HeaderField("Content-Type", "video/mp4")]))
+    #expect(try store.partials() == [Self.key: kept])
+  }
+
+  @Test(
+    "of 64 KiB and more is kept when it breaks off, and has no name before it is large",
+    arguments: [
+      (65_535, 900_000, nil), (65_536, 900_000, 65_536), (65_536, nil, 65_536),
+      (899_999, 900_000, 899_999), (899_999, nil, 899_999),
+    ] as [(Int, Int64?, Int64?)]
+  )
+  func small(_ count: Int, _ whole: Int64?, _ offset: Int64?) throws {
+    var store = try open()
+    var part = Self.described
+    part.wholeSize = whole
+    let sink = try store.beginBody(plan(part))
+    try append(0..<count, to: sink)
+    #expect(FileTree.names(folder).isEmpty)
+    let kept = sink.suspend()
+    #expect(kept?.offset == offset)
+    #expect(FileTree.names(folder) == (offset == nil ? [] : ["\(name).body", "\(name).facts"]))
+    try store.close()
+    store = try open()
+    #expect(try store.partials() == (kept.map { [Self.key: $0] } ?? [:]))
+    guard let kept else { return }
+    let rest = try store.beginBody(plan(kept))
+    try append(count..<900_000, to: rest)
+    let body = try rest.finish()
+    #expect(body.digest == SHA256.digest(of: Array(Self.bytes[..<900_000])))
+    _ = try store.commit([.store(.cached(Self.key), body: body, joining: [])])
+    #expect(FileTree.names(folder).isEmpty)
+  }
+
+  @Test("of less than 1 MiB is given up where another process keeps one")
+  func smallBesideOther() throws {
+    let store = try open()
+    let first = try store.beginBody(plan())
+    try append(0..<1_500_000, to: first)
+    var part = Self.described
+    part.wholeSize = 900_000
+    let second = try store.beginBody(plan(part))
+    try append(0..<800_000, to: second)
+    #expect(second.suspend() == nil)
+    #expect(first.suspend()?.offset == 1_500_000)
+  }
+
+  @Test("that an earlier version kept, without a head, is none")
+  func olderFacts() throws {
+    let store = try open()
+    let sink = try store.beginBody(plan())
+    try append(0..<1_500_000, to: sink)
+    _ = sink.suspend()
+    let path = "\(folder)/\(name).facts"
+    let text = String(decoding: try #require(FileTree.read(path)), as: UTF8.self)
+    var lines = text.split(separator: "\n").dropLast().map(String.init)
+    lines[0] = "prefetch-partial/1"
+    lines.removeAll { $0.hasPrefix("head ") }
+    let facts = lines.joined(separator: "\n") + "\n"
+    let sum = SHA256.digest(of: facts).hexadecimal.prefix(16)
+    FileTree.write(Array((facts + "sum \(sum)\n").utf8), to: path)
+    #expect(try store.partials().isEmpty)
+    let whole = try store.beginBody(plan())
+    try append(0..<3_000_000, to: whole)
+    #expect(try whole.finish().digest == SHA256.digest(of: Self.bytes))
   }
 
   private func wholeDigests(_ store: DiskStore) throws -> [DigestAlgorithm: [UInt8]] {
@@ -122,7 +232,7 @@ struct KeptPartTests {
     let text = String(decoding: try #require(FileTree.read(path)), as: UTF8.self)
     var lines = text.split(separator: "\n").map(String.init)
     lines[5] = "boot 00000000-0000-0000-0000-000000000000"
-    let body = lines[..<7].joined(separator: "\n") + "\n"
+    let body = lines[..<8].joined(separator: "\n") + "\n"
     let sum = SHA256.digest(of: body).hexadecimal.prefix(16)
     FileTree.write(Array((body + "sum \(sum)\n").utf8), to: path)
   }
@@ -154,7 +264,7 @@ struct KeptPartTests {
     let store = try open()
     var plan = plan()
     switch reason {
-    case .small: plan.partial?.wholeSize = 900_000
+    case .small: plan.partial?.wholeSize = 60_000
     case .noKey: plan.partialKey = nil
     case .noValidator: plan.partial = nil
     case .oddText: plan.partial?.validator = "\"1\"\n"
@@ -162,7 +272,8 @@ struct KeptPartTests {
     }
     plan.expectedSize = plan.partial?.wholeSize
     let sink = try store.beginBody(plan)
-    try append(0..<(reason == .nothingArrived ? 0 : 800_000), to: sink)
+    let count = reason == .nothingArrived ? 0 : reason == .small ? 50_000 : 800_000
+    try append(0..<count, to: sink)
     #expect(sink.suspend() == nil)
     #expect(FileTree.names(folder).isEmpty)
     #expect(try store.partials().isEmpty)

@@ -113,11 +113,30 @@ package final class FakeTransport: Transport {
       let headers = HeaderBlock(headers)
       do throws(Failure) {
         let staged = try stage(body, of: request, status: status, headers)
-        let response = TransferResponse(status: status, headers: headers, body: staged)
+        let response = TransferResponse(
+          status: status,
+          headers: staged == nil ? headers : whole(headers, of: request, status: status),
+          body: staged
+        )
         return TransferResult(.success(response), figures: figures)
       } catch {
         return TransferResult(.failure(error), figures: figures)
       }
+    }
+  }
+
+  /// What describes the body after an answer that brought a part of it, or told that it is whole.
+  private func whole(
+    _ headers: HeaderBlock,
+    of request: TransferRequest,
+    status: Int
+  ) -> HeaderBlock {
+    switch (status, request.continuedPart) {
+    case (206, .some(var part)):
+      part.wholeSize = ResumeRule.wholeSize(headers)
+      return ResumeRule.head(of: part, continuedBy: headers)
+    case (416, .some(let part)): return ResumeRule.headers(ofWhole: part, by: headers)
+    default: return headers
     }
   }
 
@@ -166,8 +185,12 @@ package final class FakeTransport: Transport {
     guard let key = request.partialKey,
       let validator = continued?.validator ?? ResumeRule.validator(headers)
     else { return result }
-    let begun = PartialBody(source: request.url.string, validator: validator, offset: 0)
-    let part = continued ?? begun
+    let part = PartialBody(
+      source: request.url.string,
+      validator: validator,
+      offset: continued?.offset ?? 0,
+      head: continued == nil ? headers : whole(headers, of: request, status: 206)
+    )
     do throws(Failure) {
       let plan = BodyPlan(algorithms: request.algorithms, partialKey: key, partial: part)
       let sink = try staging.beginBody(plan)

@@ -69,6 +69,22 @@ struct CurlFaultTests {
     #expect(memory.code == .failed)
   }
 
+  @Test("A trailer that libcurl refuses is the server's fault, by either code")
+  func trailers() throws {
+    for code in [CURLE_BAD_FUNCTION_ARGUMENT, CurlFault.tooLarge] {
+      let failure = try failure(code, phase: .receivingBody)
+      #expect(failure.code == .badResponse)
+      #expect(!failure.isTransient)
+    }
+    #expect(try failure(CURLE_BAD_FUNCTION_ARGUMENT, phase: .connecting).code == .failed)
+  }
+
+  @Test("A lost connection is one, whatever its host is called")
+  func chunkyHost() throws {
+    let failure = try failure(CURLE_RECV_ERROR, detail: "Recv failure: no chunk.example.com")
+    #expect(failure.code == .reset)
+  }
+
   @Test(
     "Broken chunks are told by words only, which differ between libcurl's versions",
     arguments: [

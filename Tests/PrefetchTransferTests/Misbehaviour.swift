@@ -25,8 +25,19 @@ struct Misbehaviour: Sendable, CustomTestStringConvertible {
   static let all: [Misbehaviour] = framing + chunks + heads + endings
 
   /// A body in chunks that are written as given.
-  private init(_ description: String, _ code: ErrorCode, chunks: String) {
-    self.init(description, code, head: "Transfer-Encoding: chunked\r\n", body: chunks)
+  private init(
+    _ description: String,
+    _ code: ErrorCode,
+    chunks: String,
+    then end: Script.Step = .close
+  ) {
+    let head = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
+    self.init(description, code, .raw(head + chunks, then: end))
+  }
+
+  /// A whole body in chunks, and these lines before the empty one that ends them.
+  private init(_ description: String, _ code: ErrorCode, trailers: String) {
+    self.init(description, code, chunks: "5\r\nhello\r\n0\r\n\(trailers)\r\n")
   }
 
   private static let chunks: [Misbehaviour] = [
@@ -42,7 +53,57 @@ struct Misbehaviour: Sendable, CustomTestStringConvertible {
       .badResponse,
       chunks: "3\r\nhello\r\n0\r\n\r\n"
     ),
+    Misbehaviour("a chunk size after a blank", .badResponse, chunks: " 5\r\nhello\r\n0\r\n\r\n"),
+    Misbehaviour("a chunk size with a sign", .badResponse, chunks: "+5\r\nhello\r\n0\r\n\r\n"),
+    Misbehaviour(
+      "a chunk size of 17 digits",
+      .badResponse,
+      chunks: "00000000000000005\r\nhello\r\n0\r\n\r\n"
+    ),
+    Misbehaviour(
+      "a chunk size of 2 to the 63",
+      .badResponse,
+      chunks: "8000000000000000\r\nhello\r\n0\r\n\r\n"
+    ),
+    Misbehaviour(
+      "the largest chunk size",
+      .badResponse,
+      chunks: "FFFFFFFFFFFFFFFF\r\nhello\r\n0\r\n\r\n"
+    ),
+    Misbehaviour(
+      "a chunk that no line end follows",
+      .badResponse,
+      chunks: "5\r\nhello0\r\n\r\n"
+    ),
+    Misbehaviour("a trailer without a colon", .badResponse, trailers: "nothing\r\n"),
+    Misbehaviour("a trailer without a name", .badResponse, trailers: ": b\r\n"),
+    Misbehaviour("a trailer that is a zero byte", .badResponse, trailers: "\0\r\n"),
+    Misbehaviour("a zero byte in a trailer's name", .badResponse, trailers: "A\0: b\r\n"),
+    Misbehaviour("a zero byte in a trailer", .badResponse, trailers: "A: b\0c\r\n"),
+    Misbehaviour("a folded first trailer", .badResponse, trailers: " A: b\r\n"),
+    Misbehaviour("a folded trailer", .badResponse, trailers: "A: b\r\n c\r\n"),
+    Misbehaviour("a carriage return in a trailer", .badResponse, trailers: "A: b\rc\r\n"),
+    Misbehaviour(
+      "a trailer of 5,000 bytes",
+      .badResponse,
+      trailers: "A: \(String(repeating: "a", count: 5_000))\r\n"
+    ),
+    Misbehaviour(
+      "a trailer of 200,000 bytes",
+      .badResponse,
+      trailers: "A: \(String(repeating: "a", count: 200_000))\r\n"
+    ),
+    Misbehaviour(
+      "1,000 trailers",
+      .badResponse,
+      trailers: String(repeating: "A: \(String(repeating: "a", count: 200))\r\n", count: 1_000)
+    ),
     Misbehaviour("an end that is no end", .truncated, chunks: "5\r\nhello\r\n0\r\n"),
+    Misbehaviour("an end within a trailer", .truncated, chunks: "5\r\nhello\r\n0\r\nA: b"),
+    Misbehaviour("an end between trailers", .truncated, chunks: "5\r\nhello\r\n0\r\nA: b\r\n"),
+    Misbehaviour("an end within a chunk size", .truncated, chunks: "5"),
+    Misbehaviour("a reset within a chunk", .reset, chunks: "9\r\nhello", then: .reset),
+    Misbehaviour("a reset within a trailer", .reset, chunks: "5\r\nhello\r\n0\r\nA", then: .reset),
     Misbehaviour(
       "endless trailers",
       .badResponse,

@@ -43,7 +43,8 @@ struct ResumeTests {
     let bench = try TransferBench()
     let url = try server.url("/a?b")
     let part = try part(bench, url)
-    #expect(part == PartialBody(source: url.string, validator: Self.tag, offset: 5, wholeSize: 10))
+    #expect([part.source, part.validator] == [url.string, Self.tag])
+    #expect([part.offset, part.wholeSize] == [5, 10])
     let result = try bench.result(of: request(bench, url, continuing: part))
     let response = try result.outcome.get()
     #expect(response.status == 206)
@@ -82,6 +83,44 @@ struct ResumeTests {
     let third = try bench.response(to: request(bench, url, continuing: second.partial))
     #expect(try bench.text(of: third) == Self.text)
     #expect(server.requests.map { $0.headers["Range"] } == [nil, "bytes=5-", "bytes=7-"])
+  }
+
+  @Test("The whole has the first answer's head, renewed by each that brought a part of it")
+  func head() throws {
+    let first = [
+      ("Date", "monday"), ("Age", "9"), ("Content-Type", "video/mp4"),
+      ("Cache-Control", "no-cache"),
+      ("Connection", "close"),
+    ]
+    let server = try LoopbackServer { request in
+      switch request.headers["Range"] {
+      case nil:
+        return Self.half(.close, first)
+      case "bytes=5-":
+        let lines = [
+          ("Content-Range", "bytes 5-9/10"), ("Content-Length", "5"), ("Date", "tuesday"),
+          ("Cache-Control", "max-age=60"),
+        ]
+        return Script([.send(Script.head(206, lines) + Array("56".utf8)), .close])
+      default:
+        let lines = [("Content-Range", "bytes 7-9/*"), ("Date", "friday")]
+        return .chunked(206, lines, chunks: [Array("789".utf8)])
+      }
+    }
+    let bench = try TransferBench()
+    let url = try server.url()
+    let part = try part(bench, url)
+    let second = try bench.result(of: request(bench, url, continuing: part))
+    #expect(second.partial?.head["Date"] == "tuesday")
+    let response = try bench.response(to: request(bench, url, continuing: second.partial))
+    #expect(response.status == 206)
+    let lines = response.headers.fields.map { "\($0.name): \($0.value)" }
+    let expected = [
+      "ETag: \(Self.tag)", "Content-Type: video/mp4", "Cache-Control: max-age=60", "Date: friday",
+      "Content-Length: 10",
+    ]
+    #expect(Set(lines) == Set(expected), "\(lines)")
+    #expect(lines.count == expected.count)
   }
 
   @Test("A part stays kept when the server says nothing about it", arguments: [true, false])
@@ -195,6 +234,9 @@ struct ResumeTests {
       return
     }
     #expect(try bench.text(of: response) == Self.text)
+    #expect(response.headers["ETag"] == Self.tag)
+    #expect(response.headers["Content-Length"] == "10")
+    #expect(!response.headers.has("Content-Range"))
   }
 
   @Test("Another URL than the part's own is asked for the whole")

@@ -87,9 +87,12 @@ struct TransportContractTests {
   @Test("A kept part is continued, replaced, or found to be the whole", arguments: Kind.allCases)
   func continuation(kind: Kind) throws {
     let tag = try #require(site["/a"]?.entityTag)
+    let type = HeaderField("Content-Type", "text/x-first")
+    let head = HeaderBlock([type, HeaderField("ETag", tag), HeaderField("Age", "7")])
     for (validator, kept, status) in [(tag, 4, 206), ("\"other\"", 4, 200), (tag, 10, 416)] {
       var request = try request("/a")
       var part = PartialBody(source: request.url.string, validator: validator, offset: 0)
+      part.head = head
       let plan = BodyPlan(partialKey: "key", partial: part)
       let sink = try staging.beginBody(plan)
       unsafe try sink.append(Array("0123456789".utf8.prefix(kept)).span.bytes)
@@ -100,6 +103,11 @@ struct TransportContractTests {
       #expect(response.status == status)
       #expect(staging.bytes(of: try #require(response.body)) == Array("0123456789".utf8))
       #expect(staging.partials.isEmpty)
+      #expect(response.headers.all("ETag") == [tag])
+      #expect(status == 200 || response.headers.all("Content-Length") == ["10"])
+      #expect(!response.headers.has("Content-Range"))
+      #expect(!response.headers.has("Age"))
+      #expect((response.headers["Content-Type"] == type.value) == (status != 200))
     }
   }
 

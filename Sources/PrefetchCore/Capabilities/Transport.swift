@@ -159,6 +159,7 @@ package struct TransferResult: Sendable {
 
 package struct TransferResponse: Sendable {
   package var status: Int
+  /// As they came; of a body that came in parts those of the whole.
   package var headers: HeaderBlock
   /// Only of a 200 or 203 to a GET or POST, of a 206 that continued a part (then the whole body), and of a
   /// 416 that says the part was the whole; bodies of other answers are read and dropped.

@@ -66,7 +66,7 @@ extension Exchange {
   }
 
   /// Asks for the whole where a kept part went into a body that was not the right one: the part may
-  /// be at fault, and answers to ranges may leave out what they would say of the whole.
+  /// be at fault.
   package mutating func startOverWithoutPart(after status: Int) -> Bool {
     hasSentPart && [206, 416].contains(status) && dropPart()
   }
@@ -106,11 +106,6 @@ extension Exchange {
     }
     // With a body it says that the part was the whole.
     if status == 416, response.body == nil, hasSentPart, dropPart() { return .ask }
-    if status == 416, response.body != nil, let partial {
-      var described = response
-      described.headers = ResumeRule.headers(ofWhole: partial, by: response.headers)
-      return .answered(described)
-    }
     if Self.isAbsence(status), startOver() { return .ask }
     guard [404, 410].contains(status) || status >= 500 else { return .answered(response) }
     return end(.answered(response), policy: policy, chance)

@@ -132,6 +132,13 @@ extension HeaderBlock {
     return true
   }
 
+  /// Whether the value is that word, whatever its case.
+  package func holds(_ index: Int, _ word: String) -> Bool {
+    let range = valueRange(index)
+    guard range.count == word.utf8.count else { return false }
+    return zip(text[range], word.utf8).allSatisfy { ASCII.lowercased($0) == ASCII.lowercased($1) }
+  }
+
   /// Whether the fields at two places have the same name, whatever its case.
   package func isNamed(_ index: Int, as other: HeaderBlock, at otherIndex: Int) -> Bool {
     let (a, b) = (nameRange(index), other.nameRange(otherIndex))

@@ -8,18 +8,23 @@ package enum HeaderText {
   private static let base: UInt32 = 0xF700
   private static let escapes: ClosedRange<UInt32> = 0xF780...0xF7FF
   /// Every scalar of the range begins with it in UTF-8.
-  private static let lead: UInt8 = 0xEF
+  package static let lead: UInt8 = 0xEF
 
-  package static func decode(_ bytes: some Collection<UInt8>) -> String {
-    let isPlain = bytes.allSatisfy { $0 < 0x80 }
-    if isPlain { return String(decoding: bytes, as: UTF8.self) }
+  package static func decode(_ bytes: ArraySlice<UInt8>) -> String {
+    var plain = String(decoding: bytes, as: UTF8.self)
+    // What is put in place of bytes that are no UTF-8 begins with it as well.
+    let isPlain = plain.withUTF8 { text in !(unsafe text.contains(lead)) }
+    return isPlain ? plain : decodeOdd(bytes)
+  }
+
+  private static func decodeOdd(_ bytes: ArraySlice<UInt8>) -> String {
     if let text = String(validating: bytes, as: UTF8.self),
       !text.unicodeScalars.contains(where: { escapes.contains($0.value) })
     {
       return text
     }
     var text = String.UnicodeScalarView()
-    var rest = Array(bytes)[...]
+    var rest = bytes
     while let byte = rest.first {
       if let (scalar, length) = scalar(at: rest), !escapes.contains(scalar.value) {
         text.append(scalar)

@@ -51,16 +51,6 @@ package enum ResumeRule {
     return part.wholeSize ?? part.offset == part.offset
   }
 
-  /// What is known of the whole after a 416: its own headers describe the page that it came with.
-  package static func headers(
-    ofWhole part: PartialBody,
-    by answer: HeaderBlock
-  ) -> HeaderBlock {
-    var headers = answer.filtered { answer.isNamed($0, "Date") }
-    headers.set(Validators.isStrong(part.validator) ? "ETag" : "Last-Modified", part.validator)
-    return headers
-  }
-
   package enum Objection: Hashable, Sendable {
     case severalParts
     case coded
@@ -68,6 +58,84 @@ package enum ResumeRule {
     case otherPart
     case otherSize
     case otherBody
+  }
+}
+
+// MARK: - Heads
+
+extension ResumeRule {
+  private static let longestHead = 24_576
+
+  /// What the whole's head says after a 206 without objection: the first one's fields, renewed as
+  /// RFC 9110 (15.3.7.3) and RFC 9111 (3.4) have it.
+  ///
+  /// A part's own `wholeSize` has to be the one that the answer told.
+  package static func head(of part: PartialBody, continuedBy answer: HeaderBlock) -> HeaderBlock {
+    renewed(part, by: lastingFields(answer).without(ofTheMessage))
+  }
+
+  /// What the whole's head says after a 416 that made the part the whole: the other headers of the
+  /// 416 describe the page that it came with.
+  package static func headers(
+    ofWhole part: PartialBody,
+    by answer: HeaderBlock
+  ) -> HeaderBlock {
+    var part = part
+    part.wholeSize = part.offset
+    return renewed(part, by: answer.filtered { answer.isNamed($0, "Date") })
+  }
+
+  /// What of a first head is worth keeping with a part: all but what belonged to the connection, and
+  /// of one that is very long only what decides about the body.
+  ///
+  /// Nil where even that is too long, since what was left out could forbid to keep the body.
+  package static func lasting(_ head: HeaderBlock) -> HeaderBlock? {
+    let lasting = lastingFields(head)
+    guard lasting.byteCount > longestHead else { return lasting }
+    let needed = lasting.only(ofTheBody)
+    return needed.byteCount > longestHead ? nil : needed
+  }
+
+  private static func renewed(_ part: PartialBody, by news: HeaderBlock) -> HeaderBlock {
+    // The clock of the first answer would make the whole older than it is.
+    let first = lastingFields(part.head).without(ofTheMessage).without(ofTheClock)
+    var head = first.filtered { index in news.firstIndex(as: first, at: index) == nil }
+    let validator = Validators.isStrong(part.validator) ? "ETag" : "Last-Modified"
+    if !head.has(validator), !news.has(validator) {
+      head.append(HeaderField(validator, part.validator))
+    }
+    for index in news.indices { head.append(news, at: index) }
+    if let size = part.wholeSize { head.append(HeaderField("Content-Length", String(size))) }
+    return head
+  }
+
+  private static func lastingFields(_ head: HeaderBlock) -> HeaderBlock {
+    // Only `identity` can stand there: the rest of a coded body is never asked for.
+    Revalidation.storable(head).without(["content-encoding"])
+  }
+
+  /// Of one message, and neither of the body nor of the next message.
+  private static let ofTheMessage = ["content-range", "content-length"]
+  private static let ofTheClock = ["date", "age"]
+  private static let ofTheBody = [
+    "content-type", "content-length", "content-language", "content-disposition", "etag",
+    "last-modified", "accept-ranges", "date", "age", "expires", "cache-control", "pragma", "vary",
+  ]
+}
+
+extension HeaderBlock {
+  fileprivate func without(_ names: [String]) -> HeaderBlock {
+    filtered { index in !names.contains { isNamed(index, $0) } }
+  }
+
+  fileprivate func only(_ names: [String]) -> HeaderBlock {
+    filtered { index in names.contains { isNamed(index, $0) } }
+  }
+
+  fileprivate var byteCount: Int {
+    var count = 0
+    forEachField { count += $0.count + $1.count }
+    return count
   }
 }
 

@@ -60,7 +60,12 @@ package enum Revalidation {
   /// used without a question.
   private static func withheldNames(_ headers: HeaderBlock) -> [String] {
     var names: [String] = []
-    if let listed = headers.combined("Connection") {
+    // Most name nothing but what is dropped anyway.
+    let isNaming = headers.indices.contains { index in
+      headers.isNamed(index, "Connection") && !headers.holds(index, "keep-alive")
+        && !headers.holds(index, "close")
+    }
+    if isNaming, let listed = headers.combined("Connection") {
       names = listed.split(separator: ",").map { $0.filter { $0 != " " && $0 != "\t" } }
     }
     if headers.has("Cache-Control") {
@@ -95,7 +100,7 @@ package enum Revalidation {
   /// Tags are compared weakly: only ours was asked about, and servers that compress on the way send
   /// a weak tag with the body and the strong one with the 304.
   package static func confirms(_ response: HeaderBlock, stored: Validators) -> Bool {
-    guard response.has("ETag"), let told = Validators(response).entityTag else { return true }
+    guard let told = Validators(entityTag: response["ETag"]).entityTag else { return true }
     return stored.entityTag.map { opaque($0) == opaque(told) } ?? false
   }
 

@@ -8,12 +8,21 @@ package struct PartialBody: Hashable, Sendable {
   package var offset: Int64
   /// The size of the whole, where the server told it.
   package var wholeSize: Int64?
+  /// What the first answer said of the whole, renewed by the later ones.
+  package var head: HeaderBlock
 
-  package init(source: String, validator: String, offset: Int64, wholeSize: Int64? = nil) {
+  package init(
+    source: String,
+    validator: String,
+    offset: Int64,
+    wholeSize: Int64? = nil,
+    head: HeaderBlock = HeaderBlock()
+  ) {
     self.source = source
     self.validator = validator
     self.offset = offset
     self.wholeSize = wholeSize
+    self.head = head
   }
 }
 

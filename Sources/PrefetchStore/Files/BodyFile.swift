@@ -3,8 +3,9 @@ internal import PrefetchCrypto
 
 /// One body on its way into a staging area, hashed while it is written.
 ///
-/// A small body waits in memory and is written at once; a large one goes to its file as it comes,
-/// under a name that outlives the process where the rest of it could be asked for later.
+/// A small body waits in memory and is written at once; a larger one goes to its file as it comes.
+/// Where the rest could be asked for later, the file of a large one has a name that outlives the
+/// process from its beginning, and that of another gets one when it breaks off.
 final class BodyFile: BodySink {
   private let area: StagingArea
   private let hasher: BodyHasher
@@ -97,7 +98,9 @@ final class BodyFile: BodySink {
     }
     // What a full disk did not take is fetched again; what it took is a part all the same.
     try? flush()
-    guard let kept = try? target?.part?.seal(), kept.offset > 0 else {
+    if size >= KeptParts.smallest { try? keepPart() }
+    guard let kept = try? target?.part?.seal(isLarge: size >= Self.largeSize), kept.offset > 0
+    else {
       abandon()
       return nil
     }
@@ -126,18 +129,21 @@ final class BodyFile: BodySink {
     if target == nil {
       target = try area.openFile()
     }
-    try keepWhenLarge()
+    if max(size, plan.expectedSize ?? plan.partial?.wholeSize ?? 0) >= Self.largeSize {
+      try keepPart()
+    }
     try target?.file?.write(bytes, deed: "write a body into")
   }
 
-  private func keepWhenLarge() throws(Failure) {
-    guard mayBeKept, let target, let key = plan.partialKey, let part = plan.partial,
-      max(size, plan.expectedSize ?? part.wholeSize ?? 0) >= KeptParts.smallest
-    else { return }
+  /// Gives the file its lasting name, if it may have one and has none.
+  private func keepPart() throws(Failure) {
+    guard mayBeKept, let target, let key = plan.partialKey, let part = plan.partial else { return }
     mayBeKept = false
     guard let kept = try area.keep(target, key: key, as: part) else { return }
     self.target = StagedFile(file: target.file, part: kept)
   }
 
   private static let bufferSize = 64 * 1024
+  /// From here on losing it to a kill would be worse than a name for each body that comes whole.
+  private static let largeSize: Int64 = 1 << 20
 }

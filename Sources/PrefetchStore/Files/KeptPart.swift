@@ -44,16 +44,19 @@ final class KeptPart: Sendable {
     try write(facts.withLock(\.self), isDurable: false)
   }
 
-  /// Makes what arrived outlive a power cut.
-  func seal() throws(Failure) -> PartialBody {
+  /// Makes what arrived outlive a start of the machine, and what is `large` even a power cut.
+  ///
+  /// At the end of a run hundreds of small ones may break off at once, and each wait for the disk
+  /// delays it; what then lacks after a power cut is the name or the facts, so that no part is there.
+  func seal(isLarge: Bool) throws(Failure) -> PartialBody {
     try file.synchronize()
     let size = try file.status().size
     let changed = facts.withLock { facts in
       facts.part.offset = size
       return facts
     }
-    try write(changed, isDurable: true)
-    try folder.synchronize()
+    try write(changed, isDurable: isLarge)
+    if isLarge { try folder.synchronize() }
     return changed.part
   }
 

@@ -2,7 +2,7 @@ internal import Glibc
 internal import PrefetchCore
 internal import PrefetchCrypto
 
-/// Parts of large bodies that outlive their process: two files in `CACHE/partial` for each key.
+/// Parts of bodies that outlive their process: two files in `CACHE/partial` for each key.
 ///
 /// `HASH.body` holds the bytes, and whoever changes it holds its lock; `HASH.facts` says what they
 /// belong to. After a kill the size of the body is what counts, after a power cut what was sealed.
@@ -10,7 +10,7 @@ struct KeptParts: Sendable {
   let folder: Folder
 
   /// What is not worth a second request and the files it takes.
-  static let smallest: Int64 = 1 << 20
+  static let smallest: Int64 = 64 << 10
   private static let longestLife: Duration = .seconds(7 * 24 * 3600)
 
   // MARK: Reading
@@ -55,9 +55,10 @@ struct KeptParts: Sendable {
   ///
   /// Nil where that is not possible, above all because another process fetches the same body.
   func keep(_ file: OpenFile, key: String, as part: PartialBody) -> KeptPart? {
-    guard let bootID = Self.bootID else { return nil }
+    guard let bootID = Self.bootID, let head = ResumeRule.lasting(part.head) else { return nil }
     var start = part
     start.offset = 0
+    start.head = head
     let facts = PartialFacts(key: key, part: start, bootID: bootID)
     let name = Self.name(of: key)
     guard facts.encoded != nil, flock(file.number, LOCK_EX | LOCK_NB) == 0 else { return nil }
@@ -78,20 +79,23 @@ struct KeptParts: Sendable {
     return kept
   }
 
-  /// Opens a part for its continuation at the given offset.
+  /// Opens a part for its continuation at the given offset, with what the last answer said of it.
   func open(_ key: String, at part: PartialBody) throws(Failure) -> KeptPart {
     let name = Self.name(of: key)
     guard let bootID = Self.bootID, let file = locked(name) else { throw Self.gone(key) }
     // The lock is ours, so what does not fit is nobody's.
     guard let facts = facts(of: name), facts.key == key, facts.part.source == part.source,
       facts.part.validator == part.validator,
-      part.wholeSize == nil || facts.part.wholeSize == part.wholeSize,
+      part.wholeSize ?? facts.part.wholeSize == facts.part.wholeSize ?? part.wholeSize,
       let found = self.part(name, facts), found.offset >= part.offset
     else {
       removeFiles(of: name)
       throw Self.gone(key)
     }
-    let current = PartialFacts(key: key, part: facts.part, bootID: bootID)
+    var current = PartialFacts(key: key, part: facts.part, bootID: bootID)
+    current.part.wholeSize = part.wholeSize ?? facts.part.wholeSize
+    // Without room for what is new, what was known still holds.
+    current.part.head = ResumeRule.lasting(part.head) ?? facts.part.head
     return KeptPart(file, name: name, in: folder, current)
   }
 

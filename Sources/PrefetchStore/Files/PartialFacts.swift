@@ -18,16 +18,17 @@ struct PartialFacts: Hashable {
   /// Nil where half of it may be missing, or anybody may have changed it.
   init?(_ bytes: RawSpan) {
     let text = unsafe bytes.withUnsafeBytes { unsafe String(decoding: $0, as: UTF8.self) }
-    let lines = text.split(separator: "\n", maxSplits: 8, omittingEmptySubsequences: false)
+    let lines = text.split(separator: "\n", maxSplits: 9, omittingEmptySubsequences: false)
     // What follows the last line was left by a longer version of it.
-    guard lines.count == 9, lines[0] == Self.mark,
+    guard lines.count == 10, lines[0] == Self.mark,
       let key = Self.value("key", in: lines[1]),
       let source = Self.value("source", in: lines[2]),
       let validator = Self.value("validator", in: lines[3]),
       let whole = Self.value("whole", in: lines[4]),
       let bootID = Self.value("boot", in: lines[5]),
       let sealed = Self.value("sealed", in: lines[6]).flatMap({ Int64($0) }),
-      let sum = Self.value("sum", in: lines[7])
+      let head = Self.value("head", in: lines[7]).flatMap(Self.head),
+      let sum = Self.value("sum", in: lines[8])
     else { return nil }
     self.init(
       key: key,
@@ -35,7 +36,8 @@ struct PartialFacts: Hashable {
         source: source,
         validator: validator,
         offset: sealed,
-        wholeSize: Int64(whole)
+        wholeSize: Int64(whole),
+        head: head
       ),
       bootID: bootID
     )
@@ -68,6 +70,7 @@ struct PartialFacts: Hashable {
     whole \(part.wholeSize.map(String.init) ?? "-")
     boot \(bootID)
     sealed \(part.offset)
+    head \(Base64.encode(HeaderCoding.encode(part.head)))
 
     """
   }
@@ -81,5 +84,11 @@ struct PartialFacts: Hashable {
     return String(line.dropFirst(name.count + 1))
   }
 
-  private static let mark = "prefetch-partial/1"
+  /// Values of headers may hold any byte, so they do not stand in a line as they are.
+  private static func head(_ text: String) -> HeaderBlock? {
+    guard let bytes = Base64.decode(text) else { return nil }
+    return HeaderCoding.decode(unsafe bytes.span.bytes)
+  }
+
+  private static let mark = "prefetch-partial/2"
 }

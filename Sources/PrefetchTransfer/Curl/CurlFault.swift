@@ -73,8 +73,9 @@ extension CurlFault {
       // libcurl 7 reports a header line beyond its own bounds in the first way, libcurl 8 headers and
       // trailers in the second; sizes of bodies are watched by ourselves.
       return Failure(.badResponse, "`\(host)` answered with headers larger than allowed")
-    case CURLE_BAD_FUNCTION_ARGUMENT where phase == .awaitingHead:
-      // And so a first header that begins with a blank, as if it went on with one before.
+    case CURLE_BAD_FUNCTION_ARGUMENT where phase != .connecting:
+      // And so a first header that begins with a blank, as if it went on with one before, and a
+      // trailer without a colon or with a zero byte.
       return Failure(.badResponse, "`\(host)` answered with a header that libcurl cannot read")
     default:
       return Failure(
@@ -132,7 +133,7 @@ extension CurlFault {
       )
     }
     // `chunked-encoding` in libcurl 7; `chunk hex-length`, `invalid chunk size` in libcurl 8.
-    if detail.contains("chunk") {
+    if phase == .receivingBody, detail.contains("chunk") {
       return Failure(.badResponse, "`\(host)` sent a body in broken chunks")
     }
     return transient(

@@ -8,11 +8,11 @@ extension EasyHandle {
   }
 
   /// What libcurl measured; phases that a kept connection spared are nil.
-  func figures(httpVersion: String?) -> TransferFigures {
+  func figures(httpVersion: String?, receivedSize: Int64) -> TransferFigures {
     var figures = TransferFigures()
     figures.httpVersion = httpVersion
-    figures.wireBytes =
-      wireSize + Int64(number(CURLINFO_HEADER_SIZE))
+    // libcurl forgets those of the chunks within which a transfer ends.
+    figures.wireBytes = max(wireSize, receivedSize) + Int64(number(CURLINFO_HEADER_SIZE))
     figures.total = time(CURLINFO_TOTAL_TIME_T)
     figures.firstByte = time(CURLINFO_STARTTRANSFER_TIME_T)
     figures.requested = time(CURLINFO_PRETRANSFER_TIME_T)

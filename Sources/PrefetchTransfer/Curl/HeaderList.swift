@@ -120,12 +120,11 @@ internal import PrefetchCore
 
   /// What stands for bytes that are no UTF-8 goes out as these, which are fewer.
   private func write(_ string: String) -> Bool {
-    if HeaderText.hasOddBytes(string) {
-      let bytes = HeaderText.encode(string)
-      return unsafe bytes.withUnsafeBufferPointer { unsafe write($0) }
+    var text = string
+    return text.withUTF8 { bytes in
+      guard unsafe bytes.contains(HeaderText.lead) else { return unsafe write(bytes) }
+      return unsafe HeaderText.encode(string).withUnsafeBufferPointer { unsafe write($0) }
     }
-    var string = string
-    return string.withUTF8 { unsafe write($0) }
   }
 
   private func write(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {

@@ -155,7 +155,11 @@ extension TransferWorker {
     }
     for lane in running {
       guard let exchange = lane.exchange, ids.contains(exchange.request.id) else { continue }
-      settle(lane, exchange.breakOff(Self.cancellation(of: exchange.request)))
+      settle(
+        lane,
+        exchange.isWhole
+          ? exchange.conclude(nil) : exchange.breakOff(Self.cancellation(of: exchange.request))
+      )
     }
   }
 

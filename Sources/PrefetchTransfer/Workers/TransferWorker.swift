@@ -220,7 +220,10 @@ struct TransferWorker {
   mutating func settle(_ lane: Lane, _ result: consuming TransferResult) {
     guard let exchange = lane.exchange else { return }
     let version = exchange.version
-    result.figures = lane.handle.figures(httpVersion: version?.rawValue)
+    result.figures = lane.handle.figures(
+      httpVersion: version?.rawValue,
+      receivedSize: exchange.receivedSize
+    )
     result.figures.unexpectedKey = lane.pool.unexpectedKey(of: lane.origin)
     lane.rates?.end(lane)
     noteIdle(lane, version)

@@ -5,14 +5,11 @@ import Testing
   private static let reasons = [
     "buildBlock": "the compiler calls it where fields are listed",
     "buildExpression": "the compiler calls it where fields are listed",
-    "clockSkew": "the rules of HTTP are about to call it",
     "customMirror": "the standard library asks it, lest a dump shows a secret",
     "debugDescription": "the standard library asks it, lest a dump shows a secret",
     "downloading": "a documented state of an item, read by its raw value",
-    "selects": "the rules of HTTP are about to call it",
     "snapshot": "a word of the configuration, read by its raw value",
     "thumbnails": "a word of the configuration, read by its raw value",
-    "Variance": "the rules of HTTP are about to call it",
   ]
 
   @Test("Every name that the sources declare is mentioned there, or there is a reason")

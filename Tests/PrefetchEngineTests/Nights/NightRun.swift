@@ -85,10 +85,7 @@ final class NightRun {
   }
 
   private func perform(_ night: Int) throws {
-    let headers = [
-      "accept-language": dice.pick(["en", "en", "de", "nl", "fr"]),
-      "x-channel": dice.pick(["en", "en", "nl", "beta"]),
-    ].filter { _ in !dice.happens(15) }
+    let headers = headers()
     let start = clock.now().wall.seconds
     let wish = dice.number(0...99)
     let purpose = wish < 90 ? NightWitness.Purpose.usual : wish < 96 ? .revalidate : .refetch
@@ -127,6 +124,17 @@ final class NightRun {
     guard !told.isEmpty else { return }
     broken.insert(item.number)
     differences.append(Difference(night: night, item: item, told: told, log: origin.log))
+  }
+
+  /// What the declaration adds to requests in a night.
+  private func headers() -> [String: String] {
+    let choices = [
+      ("accept-language", ["en", "en", "de", "nl", "fr"]), ("x-channel", ["en", "en", "nl", "beta"]),
+    ]
+    return choices.reduce(into: [:]) { headers, choice in
+      let value = dice.pick(choice.1)
+      if !dice.happens(15) { headers[choice.0] = value }
+    }
   }
 
   private func declaration(_ headers: [String: String]) throws -> SegmentDeclaration {

@@ -62,6 +62,20 @@ enum FramingRows {
       ("a negative chunk size", "-5\r\nhello\r\n0\r\n\r\n"),
       ("a chunk without its size", "\r\nhello\r\n0\r\n\r\n"),
       ("a chunk longer than its size", "3\r\nhello\r\n0\r\n\r\n"),
+      ("a chunk that no line end follows", "5\r\nhello0\r\n\r\n"),
+      ("a chunk size with a plus sign", "+5\r\nhello\r\n0\r\n\r\n"),
+      ("a chunk size after a blank", " 5\r\nhello\r\n0\r\n\r\n"),
+      ("a chunk size of 17 digits", "00000000000000005\r\nhello\r\n0\r\n\r\n"),
+      ("the largest chunk size", "ffffffffffffffff\r\nhello\r\n0\r\n\r\n"),
+      ("a trailer without a colon", "5\r\nhello\r\n0\r\nnothing\r\n\r\n"),
+      ("a trailer without a name", "5\r\nhello\r\n0\r\n: b\r\n\r\n"),
+      ("a trailer of one zero byte", "5\r\nhello\r\n0\r\n\0\r\n\r\n"),
+      ("a zero byte in a trailer", "5\r\nhello\r\n0\r\nA: b\0c\r\n\r\n"),
+      ("a folded trailer", "5\r\nhello\r\n0\r\nA: b\r\n c\r\n\r\n"),
+      (
+        "a trailer of 5 kB",
+        "5\r\nhello\r\n0\r\nA: \(String(repeating: "a", count: 5_000))\r\n\r\n"
+      ),
     ].map { name, body in
       Row(
         name,
@@ -72,7 +86,10 @@ enum FramingRows {
         body: body
       )
     }
-    + [("a cut chunk", "9\r\nhello"), ("no last chunk", "5\r\nhello\r\n"), ("no chunk at all", "")]
+    + [
+      ("a cut chunk", "9\r\nhello"), ("no last chunk", "5\r\nhello\r\n"), ("no chunk at all", ""),
+      ("a cut chunk size", "5"), ("a cut trailer", "5\r\nhello\r\n0\r\nA: b"),
+    ]
     .map { name, body in
       Row(
         name,

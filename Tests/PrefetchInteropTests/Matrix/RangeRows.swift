@@ -11,8 +11,40 @@ enum RangeRows {
     part("the rest of an unknown whole", "added 0 x1") { scene in
       scene.part { [scene.range($0, total: "*"), "ETag: \(Scene.tag)"] }
     },
-    part("the rest without a tag", "added 0") { scene in
+    part("the rest without a tag", "added 0 x1") { scene in
       scene.part { [scene.range($0)] }
+    },
+    part("the rest without the type that is expected", "added 0 x1") { scene in
+      guard scene.offset != nil else { return scene.whole("Content-Type: video/mp4") }
+      return scene.part { [scene.range($0)] }
+    }
+    .with {
+      $0.segment = "expect: { mime: video/mp4, min_size: 5kB }"
+      $0.interrupted = half("Content-Type: video/mp4", "Content-Length: 2097152")
+    },
+    part("the rest with a type of its own that is not expected", "unexpected_content 4 x2") {
+      scene in
+      scene.offset == nil
+        ? scene.whole("Content-Type: text/html")
+        : scene.part { [scene.range($0), "Content-Type: text/html"] }
+    }
+    .with {
+      $0.verdicts[.first] = Verdict("unexpected_content 4 x1")
+      $0.verdicts[.update] = Verdict("unexpected_content 3 x1")
+      $0.segment = "expect: { mime: video/mp4 }"
+      $0.interrupted = half("Content-Type: video/mp4", "Content-Length: 2097152")
+    },
+    part("the rest of a whole whose size nobody had told", "added 0 x1") { scene in
+      scene.part { [scene.range($0), "ETag: \(Scene.tag)"] }
+    }
+    .with {
+      $0.interrupted = { scene in
+        let size = "\(String(scene.body.count, radix: 16))\r\n"
+        let head = scene.head(200, ["Transfer-Encoding: chunked", "ETag: \(Scene.tag)"])
+        return Script([
+          .send(head + Array(size.utf8) + scene.body.prefix(scene.body.count / 2)), .close,
+        ])
+      }
     },
     part("the rest in chunks", "added 0 x1") { scene in
       guard let offset = scene.offset else { return scene.good }
@@ -197,6 +229,14 @@ enum RangeRows {
       scene.whole("Content-Range: bytes 0-4/5")
     },
   ]
+
+  /// Half of the body under these lines and the tag.
+  private static func half(_ lines: String...) -> Row.Behaviour {
+    { scene in
+      let head = scene.head(200, lines + ["ETag: \(Scene.tag)"])
+      return Script([.send(head + scene.body.prefix(scene.body.count / 2)), .close])
+    }
+  }
 
   /// Every byte, but not the mark of the end.
   private static let allButTheEnd: Row.Behaviour = { scene in
