@@ -9,6 +9,9 @@ enum Binary {
   /// The program built against a libcurl that speaks HTTP/3.
   static let http3Path = environment("PREFETCH_HTTP3_BINARY")
 
+  /// A program from before the last change of the store's layout.
+  static let oldPath = environment("PREFETCH_OLD_BINARY")
+
   /// How often a campaign is repeated; `PREFETCH_ROUNDS` says otherwise.
   static let rounds = environment("PREFETCH_ROUNDS").flatMap { Int($0) } ?? 10
 

@@ -12,7 +12,7 @@ struct Home {
   let work: String
   var variables: [String: String]
   /// The program under test.
-  private let binary: String?
+  private var binary: String?
 
   /// `isInMemory` spares the disk where hundreds of them come and go.
   init(isInMemory: Bool = false, binary: String? = Binary.path) throws {
@@ -32,6 +32,13 @@ struct Home {
       "XDG_CONFIG_HOME": "\(root)/config",
       "XDG_STATE_HOME": "\(root)/state",
     ]
+  }
+
+  /// The same user with another program.
+  func using(_ binary: String) -> Home {
+    var home = self
+    home.binary = binary
+    return home
   }
 
   /// A configuration that may speak plain http to this machine.

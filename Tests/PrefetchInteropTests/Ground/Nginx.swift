@@ -29,6 +29,8 @@ final class Nginx {
     var key: String?
     /// A port of 127.0.0.1 that gets every request as it is, in place of files.
     var backend: Int?
+    /// True where text is sent as gzip, with nothing else said about that.
+    var isCoding = false
     /// Further addresses of this machine to listen on.
     var addresses: [String] = []
 
@@ -169,7 +171,8 @@ final class Nginx {
       events { worker_connections 512; }
       http {
         \(temporary.joined(separator: "\n  "))
-        types { application/json json; text/plain txt; }
+        types { application/json json; text/plain txt; text/html html; }
+        gzip \(options.isCoding ? "on" : "off");
         default_type application/octet-stream;
         keepalive_requests 1000000;
         log_format fields '\(fields.joined(separator: "\t"))';

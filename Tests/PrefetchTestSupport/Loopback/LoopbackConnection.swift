@@ -124,11 +124,13 @@ final class LoopbackConnection {
   // MARK: Requests
 
   private func readRequest() throws(Ending) -> LoopbackRequest {
-    let lines = try readHead()
+    let head = try readHead()
+    let lines = String(decoding: head, as: UTF8.self).split(separator: "\r\n").map { String($0) }
     let words = (lines.first ?? "").split(separator: " ")
     var request = LoopbackRequest(
       method: words.first.map { String($0) } ?? "",
       target: words.dropFirst().first.map { String($0) } ?? "",
+      head: head,
       connection: number
     )
     for line in lines.dropFirst() {
@@ -145,15 +147,15 @@ final class LoopbackConnection {
     return request
   }
 
-  private func readHead() throws(Ending) -> [String] {
+  private func readHead() throws(Ending) -> [UInt8] {
     let end = Array("\r\n\r\n".utf8)
     var searched = 0
     while true {
       while searched + end.count <= unread.count {
         if unread[searched..<searched + end.count].elementsEqual(end) {
-          let head = HeaderText.decode(unread[..<searched])
+          let head = Array(unread[..<searched])
           unread.removeFirst(searched + end.count)
-          return head.split(separator: "\r\n").map { String($0) }
+          return head
         }
         searched += 1
       }

@@ -1,0 +1,75 @@
+/// The first half of a meeting: what a server, a user or a disk does to one declared URL.
+///
+/// `arrival` fills the cache, then the next act of the server begins and the declaration changes;
+/// `then` is the run afterwards, and `last` the one after that, for which nothing has changed.
+struct Happening: Sendable {
+  /// What a configuration says of the URL.
+  struct Declaration: Sendable {
+    var name = "ring"
+    /// Further keys of the segment.
+    var segment = ""
+    /// Further keys of the item; `DIGEST` stands for that of the body named `one`.
+    var item = ""
+  }
+
+  enum Loss: Sendable {
+    case none
+    case deleted
+    case truncated
+    /// Other bytes of the same number, which only those notice who read them.
+    case damaged
+  }
+
+  var name: String
+  var path = "/item"
+  var before = Declaration()
+  /// Nil where it stays as it was.
+  var after: Declaration?
+  var loss = Loss.none
+  var acts: [[String: Reply]]
+  var arrival: Visit
+  var then: Visit
+  var last: Visit
+  /// What it is to fetch the body once more without a condition, after `then`.
+  var again: Visit
+  /// What a run may do that is told to ask nobody; nil where it follows from `then`.
+  var offline: Visit?
+  /// Stored headers after `then`; those with no value must not be there.
+  var headers: [String: String] = [:]
+
+  init(
+    _ name: String,
+    path: String = "/item",
+    _ acts: [String: Reply]...,
+    arrival: Visit,
+    then: Visit,
+    last: Visit,
+    again: Visit? = nil
+  ) {
+    self.name = name
+    self.path = path
+    self.acts = acts
+    self.arrival = arrival
+    self.then = then
+    self.last = last
+    self.again = again ?? Visit("refetched 0 \(last.body ?? "-")", "GET \(path) 200")
+  }
+
+  func with(_ change: (inout Happening) -> Void) -> Happening {
+    var happening = self
+    change(&happening)
+    return happening
+  }
+
+  /// With these keys of the segment from the beginning.
+  func declared(segment: String = "", item: String = "") -> Happening {
+    with { happening in
+      happening.before.segment = segment
+      happening.before.item = item
+    }
+  }
+
+  var changed: Declaration {
+    after ?? before
+  }
+}

@@ -1,0 +1,194 @@
+@unsafe @preconcurrency import Glibc
+import PrefetchCore
+import PrefetchDocuments
+import PrefetchTestSupport
+import Testing
+
+/// The home, the origin and the configuration of one meeting, and what holds after every run of it.
+final class MeetingGround {
+  let happening: Happening
+  let neighbour: Neighbour
+  let home: Home
+  let origin: ScriptedOrigin
+  private let name: Comment
+
+  init(_ meeting: Meeting) throws {
+    happening = meeting.happening
+    neighbour = meeting.neighbour
+    name = Comment(rawValue: meeting.testDescription)
+    home = try Home(isInMemory: true)
+    origin = try ScriptedOrigin(happening.acts)
+    configure(happening.before)
+  }
+
+  var url: String {
+    origin.server.address(happening.path)
+  }
+
+  // MARK: What changes
+
+  private func configure(_ declaration: Happening.Declaration) {
+    let digest = Digest.hexadecimal(Reply.bytes("one"))
+    let item = declaration.item.replacing("DIGEST", with: digest)
+    let keys = "urls: [{ url: \"\(url)\", \(item) }]"
+    var segments = [["name: first", keys, declaration.segment]]
+    switch neighbour {
+    case .publish: segments[0].append("publish: { dir: tree, layout: url }")
+    case .copies: segments[0].append("publish: { dir: tree, layout: url, link: copy }")
+    case .twoSegments: segments.append(["name: second", keys, declaration.segment])
+    case .rivals:
+      segments.append(["name: second", keys, "headers: { Accept-Language: de }"])
+    case .freshness, .explain, .plan, .repair, .collect, .get, .refetch, .offline, .getOffline:
+      break
+    }
+    let lines = segments.map { segment in
+      "  - " + segment.filter { !$0.isEmpty }.joined(separator: "\n    ")
+    }
+    home.configure(
+      """
+      name: \(declaration.name)
+      segments:
+      \(lines.joined(separator: "\n"))
+      network: { retries: { items: 0, delay: 1ms, max_delay: 2ms } }
+      cache: { min_free: 0 }
+      """
+    )
+  }
+
+  /// The server's next act, the later declaration, and what befalls the disk.
+  func change() throws {
+    origin.turn()
+    configure(happening.changed)
+    let body = Reply.bytes(happening.arrival.body ?? "")
+    let object = objectPath(body)
+    switch happening.loss {
+    case .none: break
+    case .deleted: try #require(unsafe unlink(object) == 0, name)
+    case .damaged: damage(happening.arrival.body ?? "")
+    case .truncated: FileTree.write(Array(body.prefix(body.count / 2)), to: object)
+    }
+  }
+
+  /// Other bytes of the same number in place of the stored ones.
+  func damage(_ body: String) {
+    let bytes = Reply.bytes(body)
+    FileTree.write(bytes.reversed(), to: objectPath(bytes))
+  }
+
+  func objectPath(_ body: [UInt8]) -> String {
+    let digest = Digest.hexadecimal(body)
+    return "\(home.cache)/objects/sha256/\(digest.prefix(2))/\(digest)"
+  }
+
+  // MARK: Runs
+
+  /// A run that must come out as the visit says; with it what holds after every run.
+  func run(_ visit: Visit, _ arguments: String..., hasSecond: Bool = true) throws {
+    _ = origin.takeLog()
+    let run = try home.start(["run", "--json", "--items", "all"] + arguments).finish()
+    checkLog(visit.asks)
+    expect(run.status == visit.exit, "\(run)")
+    let report = try run.json()
+    let items = report.list("items").filter { $0.text("url") == url }
+    expect(items.count == 1, "\(items.count) items in \(run.output)")
+    for item in items {
+      let said = item.text("error.code") ?? item.text("deferred.rule") ?? item.text("outcome")
+      expect(visit.outcomes.contains(said ?? "none"), "\(said ?? "none") for \(visit.word)")
+      let isKept = item.text("action") == "keep"
+      // A stale copy is kept too, though somebody was asked.
+      let isRight = isKept == visit.isKept || visit.word == "stale"
+      let reason = item.text("reason") ?? "no reason"
+      expect(isRight, "\(item.text("action") ?? "no action") for \(visit.word): \(reason)")
+      if neighbour == .twoSegments {
+        expect(item.list("segments").map(\.text) == ["first", "second"], "\(run.output)")
+      }
+    }
+    checkStale(visit, run)
+    checkBody(visit, items)
+    if hasSecond { try checkSecondPlan(report, arguments.filter { $0 == "--offline" }) }
+  }
+
+  /// Content that is served although it lapsed is said in one line.
+  private func checkStale(_ visit: Visit, _ run: ProgramRun) {
+    let warnings = run.errors.split(separator: "\n").filter { $0.contains("stale") }
+    expect(warnings.count == (visit.word == "stale" ? 1 : 0), "stale: \(run.errors)")
+  }
+
+  /// Nothing is left to do, and what was put off or failed is so still.
+  func checkSecondPlan(_ report: Node, _ arguments: [String] = []) throws {
+    let plan = try home.start(["plan"] + arguments).finish()
+    let lines = plan.lines.map { line in
+      line.split(separator: "\t", omittingEmptySubsequences: false).map { String($0) }
+    }
+    let changes = lines.filter { ["fetch", "update", "remove"].contains($0[0]) }
+    expect(changes.isEmpty, "a second plan has changes: \(plan)")
+    let troubles = lines.filter { ["defer", "fail"].contains($0[0]) }.map { "\($0[0]) \($0[3])" }
+    let told = report.list("items").compactMap { item -> String? in
+      guard let action = item.text("action"), let url = item.text("url") else { return nil }
+      if item.text("outcome") == "failed" { return "fail \(url)" }
+      return ["defer", "fail"].contains(action) ? "\(action) \(url)" : nil
+    }
+    expect(troubles.sorted() == told.sorted(), "\(told) became \(troubles): \(plan)")
+  }
+
+  // MARK: Checks
+
+  func expect(
+    _ isSo: Bool,
+    _ comment: @autoclosure () -> String,
+    _ location: Testing.SourceLocation = #_sourceLocation
+  ) {
+    guard !isSo else { return }
+    Issue.record("\(name): \(comment())", sourceLocation: location)
+  }
+
+  func checkLog(_ asks: [String], _ location: Testing.SourceLocation = #_sourceLocation) {
+    let log = origin.takeLog()
+    let isSo =
+      log.count == asks.count
+      && zip(log, asks).allSatisfy { line, ask in
+        ask.split(separator: " or ").contains { $0 == line }
+      }
+    expect(isSo, "the server saw \(log) in place of \(asks)", location)
+  }
+
+  /// The body that the report names, and that lies under its name.
+  private func checkBody(_ visit: Visit, _ items: [Node]) {
+    guard let body = visit.body.map(Reply.bytes) else { return }
+    let digest = "sha256:\(Digest.hexadecimal(body))"
+    let told = items.map { $0.text("digest") }
+    expect(told.allSatisfy { $0 == digest }, "`\(visit.body ?? "")` is not what is stored")
+    expect(FileTree.read(objectPath(body)) == body, "`\(visit.body ?? "")` is damaged")
+  }
+
+  /// The body that `path` names.
+  func checkStored(_ visit: Visit, _ location: Testing.SourceLocation = #_sourceLocation) throws {
+    guard let body = visit.body else { return }
+    let path = try home.run("path", url)
+    let isSame = FileTree.read(String(path.lines.first ?? "")) == Reply.bytes(body)
+    expect(path.status == 0 && isSame, "`\(body)` is not what is stored: \(path)", location)
+  }
+
+  func checkHeaders() throws {
+    let stored = try home.run("list", "--json").json().list("items.0.headers")
+    for (key, value) in happening.headers {
+      let values = stored.filter { $0.text("name")?.lowercased() == key.lowercased() }
+        .compactMap { $0.text("value") }
+      expect(values == (value.isEmpty ? [] : [value]), "\(key) is stored as \(values)")
+    }
+  }
+
+  /// Every file of the tree is what `path` names for its URL, and every item has a file.
+  func checkTree() throws {
+    let items = try home.run("list", "--json").json().list("items")
+    let files = FileTree.listing(home.path("tree")).filter { $0.value.mode & S_IFMT == S_IFREG }
+    let places = items.compactMap { $0.text("url") }.map { url in
+      home.path("tree/\(url.dropFirst("http://".count))")
+    }
+    expect(files.keys.sorted() == places.sorted(), "the tree holds \(files.keys.sorted())")
+    for (item, place) in zip(items, places) {
+      let isSame = FileTree.read(place) == FileTree.read(item.text("path") ?? "")
+      expect(isSame, "\(place) is not what is stored")
+    }
+  }
+}

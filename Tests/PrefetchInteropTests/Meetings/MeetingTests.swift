@@ -1,0 +1,45 @@
+import Synchronization
+import Testing
+
+@Suite("Where features meet", .enabled(if: Binary.isGiven, "\(Binary.absence)"), .counted)
+struct MeetingTests {
+  fileprivate static let chosen = MeetingTable.all.filter { meeting in
+    Binary.rowWords.map { meeting.testDescription.contains($0) } ?? true
+  }
+  fileprivate static let played = Mutex<Int>(0)
+
+  @Test("each does as if it were alone", arguments: chosen)
+  func play(_ meeting: Meeting) throws {
+    Self.played.withLock { $0 += 1 }
+    try MeetingPlay(meeting).play()
+  }
+}
+
+@Suite("The table of meetings")
+struct MeetingTableTests {
+  @Test("names no meeting twice, and no feature is left out")
+  func names() {
+    let names = MeetingTable.all.map(\.testDescription)
+    #expect(Set(names).count == names.count)
+    #expect(names.count >= 60)
+    #expect(Set(MeetingTable.all.map(\.neighbour)) == Set(Neighbour.allCases))
+  }
+}
+
+/// Says how many meetings there were, and fails where the table has more.
+private struct MeetingCount: SuiteTrait, TestScoping {
+  func provideScope(
+    for test: Test,
+    testCase: Test.Case?,
+    performing function: @Sendable () async throws -> Void
+  ) async throws {
+    try await function()
+    let count = MeetingTests.played.withLock { $0 }
+    print("\(count) meetings")
+    #expect(count >= MeetingTests.chosen.count)
+  }
+}
+
+extension Trait where Self == MeetingCount {
+  fileprivate static var counted: Self { Self() }
+}

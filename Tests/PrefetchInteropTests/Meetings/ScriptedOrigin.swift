@@ -1,0 +1,70 @@
+import PrefetchCore
+import PrefetchTestSupport
+import Synchronization
+
+/// A server that plays acts: in each some paths answer otherwise than before.
+final class ScriptedOrigin: Sendable {
+  private struct State {
+    var replies: [String: Reply]
+    var acts: ArraySlice<[String: Reply]>
+    var log: [String] = []
+  }
+
+  let server: LoopbackServer
+  private let stage: Stage
+
+  init(_ acts: [[String: Reply]]) throws {
+    let stage = Stage(acts)
+    self.stage = stage
+    server = try LoopbackServer { stage.answer($0) }
+  }
+
+  /// Begins the next act, where there is one.
+  func turn() {
+    stage.state.withLock { state in
+      guard let act = state.acts.popFirst() else { return }
+      state.replies.merge(act) { _, new in new }
+    }
+  }
+
+  /// The requests since the last call, a line each: method, path, status, and what the request said
+  /// about versions.
+  func takeLog() -> [String] {
+    stage.state.withLock { state in
+      defer { state.log = [] }
+      return state.log
+    }
+  }
+
+  private final class Stage: Sendable {
+    let state: Mutex<State>
+
+    init(_ acts: [[String: Reply]]) {
+      state = Mutex(State(replies: acts.first ?? [:], acts: acts.dropFirst()))
+    }
+
+    func answer(_ request: LoopbackRequest) -> Script {
+      state.withLock { state in
+        let reply = state.replies[request.path] ?? .refusal(404)
+        let (status, script) = reply.answer(to: request)
+        state.log.append(Self.line(request, status))
+        return script
+      }
+    }
+
+    private static func line(_ request: LoopbackRequest, _ status: Int) -> String {
+      var words = ["\(request.method) \(request.path) \(status)"]
+      if let language = request.headers["Accept-Language"] { words.append(language) }
+      if let tag = request.bytes(of: "If-None-Match") { words.append("if \(tag)") }
+      if let date = request.headers["If-Modified-Since"] { words.append("since \(word(date))") }
+      if request.headers["Range"] != nil { words.append("range") }
+      if let condition = request.headers["If-Range"] { words.append("unless \(word(condition))") }
+      if request.headers["Cache-Control"] == "no-cache" { words.append("anew") }
+      return words.joined(separator: " ")
+    }
+
+    private static func word(_ date: String) -> String {
+      date == Reply.longAgo ? "long ago" : date
+    }
+  }
+}

@@ -1,0 +1,81 @@
+import Testing
+
+@Suite("Ten runs against a server as it comes", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
+struct OnceTests {
+  private static let count = 200
+  private static let runCount = 10
+
+  private let home: Home
+
+  init() throws {
+    home = try Home(isInMemory: true)
+  }
+
+  private func declare(_ url: (String) -> String) {
+    home.configure(
+      """
+      segments: [{ name: basics, manifest: "\(url("manifest.json"))" }]
+      cache: { min_free: 0 }
+      """
+    )
+  }
+
+  private func text(_ number: Int) -> String {
+    "<p>page \(number)</p>" + String(repeating: "<p>the same again</p>", count: number)
+  }
+
+  private static let names = (0..<count).map { "page-\($0).html" }
+
+  @Test(
+    "that codes with a weak tag and confirms with the strong one send each body once",
+    .enabled(if: Nginx.isInstalled, "needs nginx"),
+    .timeLimit(.minutes(2))
+  )
+  func nginx() throws {
+    var options = Nginx.Options()
+    options.isCoding = true
+    let nginx = try Nginx(options)
+    for (number, name) in Self.names.enumerated() { nginx.write(text(number), to: name) }
+    nginx.write(Manifest.text(Self.names), to: "manifest.json")
+    declare(nginx.url)
+
+    let first = try home.run("-q")
+    #expect(first.status == 0, "\(first)")
+    let answers = nginx.takeRequests()
+    #expect(answers.map(\.status) == Array(repeating: 200, count: Self.count + 1))
+    #expect(answers.filter { $0.sentEntityTag.hasPrefix("W/") }.count > Self.count / 2)
+    for number in 2...Self.runCount {
+      let run = try home.run("-q")
+      #expect(run.status == 0, "run \(number): \(run)")
+      let requests = nginx.takeRequests()
+      #expect(requests.count == Self.count + 1, "run \(number)")
+      #expect(requests.allSatisfy { $0.status == 304 && $0.bodyBytes == 0 }, "run \(number)")
+    }
+    #expect(try home.run("verify").status == 0)
+  }
+
+  @Test(
+    "that knows dates only send each body once",
+    .enabled(if: PythonServer.isInstalled, "needs python3"),
+    .timeLimit(.minutes(2))
+  )
+  func python() throws {
+    let python = try PythonServer()
+    for (number, name) in Self.names.enumerated() { python.write(text(number), to: name) }
+    python.write(Manifest.text(Self.names), to: "manifest.json")
+    declare(python.url)
+
+    let first = try home.run("-q")
+    #expect(first.status == 0, "\(first)")
+    #expect(python.takeRequests().map(\.status) == Array(repeating: 200, count: Self.count + 1))
+    for number in 2...Self.runCount {
+      let run = try home.run("-q")
+      #expect(run.status == 0, "run \(number): \(run)")
+      let requests = python.takeRequests()
+      #expect(requests.count == Self.count + 1, "run \(number)")
+      let moved = requests.filter { $0.status != 304 }
+      #expect(moved.isEmpty, "run \(number): \(moved.prefix(3))")
+    }
+    #expect(try home.run("verify").status == 0)
+  }
+}
