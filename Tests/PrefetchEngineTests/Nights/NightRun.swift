@@ -120,7 +120,7 @@ final class NightRun {
       }
     }
     guard broken.isEmpty, let item = items.first else { return }
-    let told = compare(report.totals)
+    let told = compare(report.totals, hasMoved: night == 0 || purpose == .refetch)
     guard !told.isEmpty else { return }
     broken.insert(item.number)
     differences.append(Difference(night: night, item: item, told: told, log: origin.log))
@@ -129,7 +129,8 @@ final class NightRun {
   /// What the declaration adds to requests in a night.
   private func headers() -> [String: String] {
     let choices = [
-      ("accept-language", ["en", "en", "de", "nl", "fr"]), ("x-channel", ["en", "en", "nl", "beta"]),
+      ("accept-language", ["en", "en", "de", "nl", "fr"]),
+      ("x-channel", ["en", "en", "nl", "beta"]),
     ]
     return choices.reduce(into: [:]) { headers, choice in
       let value = dice.pick(choice.1)
@@ -237,8 +238,10 @@ final class NightRun {
     }
   }
 
-  private func compare(_ totals: Totals) -> String {
+  /// `hasMoved` says that the list of items may have been sent.
+  private func compare(_ totals: Totals, hasMoved: Bool) -> String {
     let asked = Set(origin.log.compactMap(\.item))
+    let lists = origin.log.count { $0.item == nil && $0.status == 200 }
     let pairs: [(String, Int64, Int)] = [
       ("requests", totals.requests, origin.log.count),
       ("not modified", totals.notModified, origin.log.count { $0.status == 304 }),
@@ -246,6 +249,7 @@ final class NightRun {
       ("failed", totals.failed, witnesses.count { $0.hasFailed && !$0.isStillFresh }),
       ("items", totals.items, items.count),
       ("removed", totals.removed, 0),
+      ("lists", hasMoved ? 0 : Int64(lists), 0),
       ("records", Int64(store.records.count), items.count),
       ("staged", Int64(store.staging.bodyCount), 0),
     ]
