@@ -5,7 +5,7 @@ package final class FakeTransport: Transport {
   package enum Answer: Sendable {
     case response(status: Int, headers: [HeaderField], body: [UInt8])
     case failure(Failure)
-    /// A 200 whose body breaks off after these bytes.
+    /// A 200, or with a Content-Range a 206, whose body breaks off after these bytes.
     case broken(headers: [HeaderField], body: [UInt8], Failure)
     /// Never ends unless cancelled.
     case never
@@ -181,14 +181,15 @@ package final class FakeTransport: Transport {
     _ failure: Failure
   ) -> TransferResult {
     var result = TransferResult(.failure(failure), figures: TransferFigures())
-    guard let key = request.partialKey, let validator = ResumeRule.validator(headers) else {
-      return result
-    }
+    let continued = headers.has("Content-Range") ? request.continuedPart : nil
+    guard let key = request.partialKey,
+      let validator = continued?.validator ?? ResumeRule.validator(headers)
+    else { return result }
     let part = PartialBody(
       source: request.url.string,
       validator: validator,
-      offset: 0,
-      head: headers
+      offset: continued?.offset ?? 0,
+      head: continued == nil ? headers : whole(headers, of: request, status: 206)
     )
     do throws(Failure) {
       let plan = BodyPlan(algorithms: request.algorithms, partialKey: key, partial: part)

@@ -1,0 +1,295 @@
+import PrefetchCore
+import PrefetchEngine
+import PrefetchTestSupport
+
+/// Ten nights of one seed: a real engine and a store between made-up servers and a made-up clock,
+/// each night's cache compared with the model's.
+final class NightRun {
+  /// What differed first for an item; it is left alone from then on.
+  struct Difference {
+    var night: Int
+    var item: NightItem
+    var told: String
+    var log: [NightAnswer]
+    /// The last answers of earlier nights.
+    var history: [NightAnswer] = []
+
+    /// Its first words, which it shares with others of its sort.
+    var reason: String {
+      String(told.prefix { $0 != "`" && $0 != "\n" && !$0.isNumber })
+    }
+  }
+
+  private(set) var differences: [Difference] = []
+  private(set) var tallies: [NightItem.Kind: NightTally] = [:]
+
+  private let seed: Int
+  private let items: [NightItem]
+  private let origin: NightOrigin
+  private let store = MemoryStore()
+  private let clock = FakeClock()
+  private var witnesses: [NightWitness]
+  private var broken: Set<Int> = []
+  private var dice: Dice
+  /// Whether the items come from a list out there rather than from the configuration.
+  private let isListed: Bool
+  private let concurrency: Int
+  /// Bytes of each body that moved, by URL and body.
+  private var history: [Int: [NightAnswer]] = [:]
+  private var moved: [[UInt8]: Int] = [:]
+
+  private final class NoFiles: LocalFiles {
+    func withBytes<Value>(
+      of path: String,
+      limit: Int64,
+      _ read: (RawSpan) -> Value
+    ) throws(Failure) -> Value {
+      throw Failure(.permission, "`\(path)` cannot be read")
+    }
+  }
+
+  private final class NoSignal: StopSignal {
+    var pending: Int32? { nil }
+  }
+
+  init(seed: Int) {
+    self.seed = seed
+    var dice = Dice(seed, 0, 5)
+    let kinds = NightItem.Kind.allCases.shuffled(using: &dice).prefix(dice.number(10...14))
+    items = kinds.enumerated().map { NightItem($0.offset, $0.element, seed: seed) }
+    origin = NightOrigin(seed: seed, items: items, start: clock.now().wall.seconds)
+    witnesses = items.map { NightWitness(CacheModel(url: $0.address, grant: $0.grant)) }
+    isListed = dice.happens(30)
+    concurrency = dice.number(1...6)
+    self.dice = dice
+  }
+
+  func perform() throws {
+    var pause: Int64 = 0
+    for night in 0..<NightItem.nightCount {
+      clock.advance(by: .seconds(pause))
+      origin.begin(night: night, at: clock.now().wall.seconds, mayChange: pause > 600)
+      try perform(night)
+      pause = nextPause()
+    }
+  }
+
+  /// Hours to days, at times to the second when something ends, at times none at all.
+  private func nextPause() -> Int64 {
+    let now = clock.now().wall.seconds
+    let ends = witnesses.compactMap(\.model.stored?.end).filter { $0 > now && $0 < now + 400_000 }
+    if !ends.isEmpty, dice.happens(35) {
+      return max(0, dice.pick(ends) - now + Int64(dice.number(-1...1)))
+    }
+    return dice.happens(10) ? 0 : Int64(dice.number(1...96)) * 3_600 + Int64(dice.number(0...3_599))
+  }
+
+  private func perform(_ night: Int) throws {
+    let headers = headers()
+    let start = clock.now().wall.seconds
+    let wish = dice.number(0...99)
+    let purpose = wish < 90 ? NightWitness.Purpose.usual : wish < 96 ? .revalidate : .refetch
+    let report = try run(try declaration(headers), headers, purpose)
+    // What a list names may be judged as of the night's beginning, or when the list has come.
+    let listed = origin.log.first { $0.item == nil }?.answered
+    for item in items where !broken.contains(item.number) {
+      let log = origin.log.filter { $0.item == item.number }
+      do throws(NightWitness.Objection) {
+        witnesses[item.number].model.dates = origin.dates
+        try witnesses[item.number].follow(
+          log,
+          headers: headers,
+          purpose: purpose,
+          at: start...(listed ?? start)
+        )
+        try compareCache(item)
+        if purpose != .refetch { try countBytes(of: log, item) }
+        count(log, item)
+        if !log.isEmpty { history[item.number] = log }
+      } catch {
+        broken.insert(item.number)
+        differences.append(
+          Difference(
+            night: night,
+            item: item,
+            told: error.sentence + view(of: item),
+            log: log,
+            history: history[item.number] ?? []
+          )
+        )
+      }
+    }
+    guard broken.isEmpty, let item = items.first else { return }
+    let told = compare(report.totals, hasMoved: night == 0 || purpose == .refetch)
+    guard !told.isEmpty else { return }
+    broken.insert(item.number)
+    differences.append(Difference(night: night, item: item, told: told, log: origin.log))
+  }
+
+  /// What the declaration adds to requests in a night.
+  private func headers() -> [String: String] {
+    let choices = [
+      ("accept-language", ["en", "en", "de", "nl", "fr"]),
+      ("x-channel", ["en", "en", "nl", "beta"]),
+    ]
+    return choices.reduce(into: [:]) { headers, choice in
+      let value = dice.pick(choice.1)
+      if !dice.happens(15) { headers[choice.0] = value }
+    }
+  }
+
+  private func declaration(_ headers: [String: String]) throws -> SegmentDeclaration {
+    let fields = headers.sorted { $0.key < $1.key }.map { HeaderField($0.key, $0.value) }
+    guard !isListed else {
+      let source = SegmentDeclaration.Source.remote(try WebURL(NightOrigin.listAddress))
+      var segment = SegmentDeclaration(name: "nightly", source: source)
+      segment.headers = fields
+      return segment
+    }
+    let isOfSegment = seed.isMultiple(of: 2)
+    let entries = try items.map { item in
+      var entry = ManifestEntry(url: try WebURL(item.address))
+      entry.headers = isOfSegment ? [] : fields
+      switch item.grant {
+      case .nothing: break
+      case .seconds(let seconds): entry.lifetime = .atMost(.seconds(seconds))
+      case .always: entry.lifetime = .immutable
+      }
+      return entry
+    }
+    var segment = SegmentDeclaration(name: "nightly", source: .inline(entries))
+    segment.headers = isOfSegment ? fields : []
+    return segment
+  }
+
+  private func run(
+    _ segment: SegmentDeclaration,
+    _ headers: [String: String],
+    _ purpose: NightWitness.Purpose
+  ) throws -> Report {
+    var policy = RunPolicy()
+    policy.revalidatesAll = purpose == .revalidate
+    policy.refetchesAll = purpose == .refetch
+    policy.concurrency = concurrency
+    policy.perHost = concurrency
+    var request = RunRequest(mode: .run, identity: "me", segments: [segment], policy: policy)
+    request.rules = headers.reduce(1) { rules, header in
+      let word = (header.key + header.value).utf8
+      return rules
+        ^ word.reduce(14_695_981_039_346_656_037) { ($0 ^ UInt64($1)) &* 1_099_511_628_211 }
+    }
+    let transport = NightTransport(
+      origin,
+      staging: store,
+      clock: clock,
+      dice: Dice(seed, origin.night, 6),
+      slowest: dice.pick([0, 0, 2, 9, 40])
+    )
+    let engine = Engine(
+      transport: transport,
+      store: store,
+      files: NoFiles(),
+      clock: clock,
+      stop: NoSignal()
+    )
+    return try engine.run(request, seed: UInt64(seed))
+  }
+
+  // MARK: Comparing
+
+  private func compareCache(_ item: NightItem) throws(NightWitness.Objection) {
+    let record = store.records.first { $0.url == item.address }
+    let stored = witnesses[item.number].model.stored
+    guard let stored, let record else {
+      guard stored == nil, record?.digest == nil else {
+        throw .init("\(record == nil ? "nothing" : "something") is stored")
+      }
+      return
+    }
+    guard bytes(of: record) == stored.body else { throw .init("another body is stored") }
+    let head = NightHead(record.headers)
+    for name in ["Cache-Control", "Content-Type", "Last-Modified", "Vary", "X-Note"]
+    where head[name] != stored.head[name] {
+      throw .init(
+        "the stored \(name) is `\(head[name] ?? "")`, not `\(stored.head[name] ?? "")`"
+      )
+    }
+    guard head["Content-Range"] == nil else { throw .init("a Content-Range is stored") }
+    let tag = head["ETag"]
+    guard tag.map(CacheModel.opaque) == stored.tag.map(CacheModel.opaque) else {
+      throw .init("the stored ETag is `\(tag ?? "")`, not `\(stored.tag ?? "")`")
+    }
+  }
+
+  private func bytes(of record: ContentRecord) -> [UInt8]? {
+    guard let digest = record.digest else { return nil }
+    return try? store.withObject(digest) { unsafe $0.withUnsafeBytes { unsafe Array($0) } }
+  }
+
+  /// Where only one variant is ever wanted and a validator can be sent, a body moves once in its life,
+  /// and in parts no byte of it twice.
+  private func countBytes(of log: [NightAnswer], _ item: NightItem) throws(NightWitness.Objection) {
+    guard item.movesOnce else { return }
+    for answer in log where !answer.bytes.isEmpty {
+      moved[answer.whole, default: 0] += answer.bytes.count
+      guard moved[answer.whole, default: 0] <= answer.whole.count else {
+        throw .init("an unchanged body moved twice")
+      }
+    }
+  }
+
+  /// `hasMoved` says that the list of items may have been sent.
+  private func compare(_ totals: Totals, hasMoved: Bool) -> String {
+    let asked = Set(origin.log.compactMap(\.item))
+    let lists = origin.log.count { $0.item == nil && $0.status == 200 }
+    let pairs: [(String, Int64, Int)] = [
+      ("requests", totals.requests, origin.log.count),
+      ("not modified", totals.notModified, origin.log.count { $0.status == 304 }),
+      ("kept", totals.kept, items.count - asked.count + witnesses.count { $0.isStillFresh }),
+      ("failed", totals.failed, witnesses.count { $0.hasFailed && !$0.isStillFresh }),
+      ("items", totals.items, items.count),
+      ("removed", totals.removed, 0),
+      ("lists", hasMoved ? 0 : Int64(lists), 0),
+      ("records", Int64(store.records.count), items.count),
+      ("staged", Int64(store.staging.bodyCount), 0),
+    ]
+    return pairs.filter { $0.1 != Int64($0.2) }.map { "\($0.0): reported \($0.1), seen \($0.2)" }
+      .joined(separator: "; ")
+  }
+
+  private func count(_ log: [NightAnswer], _ item: NightItem) {
+    var tally = NightTally()
+    tally.nights = 1
+    tally.requests = log.count
+    tally.notModified = log.count { $0.status == 304 }
+    tally.bodies = log.count { !$0.bytes.isEmpty && !$0.isCut }
+    tally.keeps = log.isEmpty ? 1 : 0
+    tally.parts = log.count { $0.status == 206 }
+    tally.failures = witnesses[item.number].hasFailed ? 1 : 0
+    tally.refusals = witnesses[item.number].hasRefused ? 1 : 0
+    tallies[item.kind] = tallies[item.kind, default: NightTally()] + tally
+  }
+
+  private func view(of item: NightItem) -> String {
+    let record = store.records.first { $0.url == item.address }
+    let body = record.flatMap { bytes(of: $0) }.map {
+      String(decoding: $0.prefix(24), as: UTF8.self)
+    }
+    let stored = witnesses[item.number].model.stored
+    let expected = stored.map { String(decoding: $0.body.prefix(24), as: UTF8.self) }
+    return """
+
+        tool:  \(body ?? "nothing") [\(record.map { NightHead($0.headers).description } ?? "")]
+        model: \(expected ?? "nothing") [\(stored?.head.description ?? "")]
+        \(item)
+      """
+  }
+}
+
+extension NightRun.Difference: CustomStringConvertible {
+  var description: String {
+    let earlier = history.isEmpty ? [] : ["  earlier:"] + history.map(\.description)
+    let lines = (earlier + ["  in this night:"] + log.map(\.description)).joined(separator: "\n")
+    return "night \(night), \(item.address), \(item.kind.rawValue): \(told)\n\(lines)"
+  }
+}

@@ -1,0 +1,109 @@
+import PrefetchCore
+import PrefetchTestSupport
+
+/// A transport on which every answer takes its time: the clock goes on only while the engine waits.
+final class NightTransport: Transport {
+  private let inner: FakeTransport
+  private let origin: NightOrigin
+  private let clock: FakeClock
+  private let ready: Ready
+  private var dice: Dice
+  private let slowest: Int
+  private var underWay: [Transfer] = []
+
+  private struct Transfer {
+    var request: TransferRequest
+    var answer: NightAnswer
+    var figures: TransferFigures
+  }
+
+  /// What the wire brings next, for the transport that stages bodies.
+  private final class Ready {
+    var answer = NightAnswer(url: "", sent: NightHead(), asked: 0)
+  }
+
+  /// No answer takes longer than `slowest` seconds.
+  init(
+    _ origin: NightOrigin,
+    staging: any BodyStaging,
+    clock: FakeClock,
+    dice: Dice,
+    slowest: Int
+  ) {
+    self.origin = origin
+    self.clock = clock
+    self.dice = dice
+    self.slowest = slowest
+    let ready = Ready()
+    self.ready = ready
+    inner = FakeTransport(staging: staging) { _ in
+      let answer = ready.answer
+      guard answer.isCut else {
+        return .response(status: answer.status, headers: answer.head.fields, body: answer.bytes)
+      }
+      let failure = Failure(.truncated, "the connection was closed", isTransient: true)
+      return .broken(headers: answer.head.fields, body: answer.bytes, failure)
+    }
+  }
+
+  func start(_ request: TransferRequest) {
+    let started = clock.now().wall.seconds
+    let steps = (0..<4).map { _ in Int64(dice.number(0...slowest)) }
+    // Until it is sent, until the server has it, until its head is here, until its end is.
+    let asked = started + steps[0]
+    var answer = origin.answer(request, asked: asked, arrival: asked + steps[1])
+    answer.received = asked + steps[1] + steps[2]
+    answer.answered = answer.received + steps[3]
+    var figures = TransferFigures()
+    figures.requested = .seconds(steps[0])
+    figures.firstByte = .seconds(steps[0] + steps[1] + steps[2])
+    figures.total = .seconds(answer.answered - started)
+    underWay.append(Transfer(request: request, answer: answer, figures: figures))
+  }
+
+  func cancel(_ id: TransferID) {
+    guard let index = underWay.firstIndex(where: { $0.request.id == id }) else { return }
+    inner.start(underWay.remove(at: index).request)
+    inner.cancel(id)
+  }
+
+  func wait(until deadline: Duration?) -> [TransferEvent] {
+    let ended = inner.wait(until: nil)
+    guard ended.isEmpty else { return ended }
+    let now = clock.now()
+    let next = underWay.map(\.answer.answered).min()
+    // Whole seconds, since that is what HTTP counts in.
+    let end = deadline.map { now.wall.seconds + max(1, Self.wholeSeconds($0 - now.uptime)) }
+    guard let next, next <= end ?? .max else {
+      advance(to: end ?? now.wall.seconds + 1)
+      return []
+    }
+    advance(to: next)
+    var events: [TransferEvent] = []
+    for transfer in underWay where transfer.answer.answered <= next {
+      origin.note(transfer.answer)
+      ready.answer = transfer.answer
+      inner.start(transfer.request)
+      events += inner.wait(until: nil).map { Self.event($0, transfer.figures) }
+    }
+    underWay.removeAll { $0.answer.answered <= next }
+    return events
+  }
+
+  private static func event(_ event: TransferEvent, _ figures: TransferFigures) -> TransferEvent {
+    guard case .finished(let id, var result) = event else { return event }
+    result.figures.requested = figures.requested
+    result.figures.firstByte = figures.firstByte
+    result.figures.total = figures.total
+    return .finished(id, result)
+  }
+
+  private func advance(to seconds: Int64) {
+    clock.advance(by: .seconds(max(0, seconds - clock.now().wall.seconds)))
+  }
+
+  private static func wholeSeconds(_ duration: Duration) -> Int64 {
+    let (seconds, rest) = duration.components
+    return rest > 0 ? seconds + 1 : seconds
+  }
+}

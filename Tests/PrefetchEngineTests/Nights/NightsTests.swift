@@ -1,0 +1,60 @@
+import PrefetchTestSupport
+import Testing
+
+/// What a session of many seeds comes to.
+private struct NightSums {
+  var tallies: [NightItem.Kind: NightTally] = [:]
+  /// How often each kind differed, by the reason.
+  var reasons: [NightItem.Kind: [String: Int]] = [:]
+  var failed: [Int] = []
+  /// The first of every reason, told in full.
+  var examples: [String: String] = [:]
+
+  mutating func add(_ run: NightRun, seed: Int) {
+    for (kind, tally) in run.tallies { tallies[kind] = tallies[kind, default: .init()] + tally }
+    for difference in run.differences {
+      let reason = difference.reason
+      reasons[difference.item.kind, default: [:]][reason, default: 0] += 1
+      if examples[reason] == nil { examples[reason] = "seed \(seed), \(difference)" }
+    }
+    if !run.differences.isEmpty { failed.append(seed) }
+  }
+
+  func describe(_ kind: NightItem.Kind) -> String {
+    let told = (reasons[kind] ?? [:]).sorted { $0.key < $1.key }
+    let lines = told.map { "\n    \($0.value) × \($0.key)" }
+    return "\(kind.rawValue): \(tallies[kind, default: .init()])\(lines.joined())"
+  }
+}
+
+@Suite("Ten nights against servers of every kind")
+struct NightsTests {
+  @Test("leave in the cache what RFC 9111 allows, and move no unchanged body twice")
+  func nights() throws {
+    var sums = NightSums()
+    let seeds = Campaign.seed.map { $0...$0 } ?? 1...Campaign.seeds(usually: 100)
+    for seed in seeds {
+      let run = NightRun(seed: seed)
+      try run.perform()
+      sums.add(run, seed: seed)
+    }
+    for example in sums.examples.values.sorted().prefix(20) { Issue.record("\(example)") }
+    #expect(
+      sums.failed.isEmpty,
+      "\(sums.failed.count) of \(seeds.count): \(sums.failed.prefix(40))"
+    )
+    for kind in NightItem.Kind.allCases { print(sums.describe(kind)) }
+    let total = sums.tallies.values.reduce(NightTally(), +)
+    print("all: \(total)")
+    guard Campaign.seed == nil else { return }
+    for (name, path) in NightTally.fields { #expect(total[keyPath: path] > 0, "no \(name)") }
+    for kind in NightItem.Kind.allCases {
+      let tally = sums.tallies[kind, default: .init()]
+      for (name, path) in NightTally.fields.prefix(4) {
+        #expect(tally[keyPath: path] > 0, "\(kind.rawValue) saw no \(name)")
+      }
+      // A star is fresh for nobody.
+      #expect((tally.keeps > 0) == (kind != .wildcard), "\(kind.rawValue): \(tally.keeps) keeps")
+    }
+  }
+}
