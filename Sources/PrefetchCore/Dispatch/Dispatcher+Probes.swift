@@ -21,7 +21,8 @@ extension Dispatcher {
         // Some servers answer every HEAD in full; equal validators say the same as a 304.
         keep(item, "the server's validators are unchanged")
       } else {
-        announceSize(item, response, isComparable: isSamePlace)
+        let isOther = !told.isEmpty && told != record?.validators
+        announceSize(item, response, isComparable: isSamePlace || isOther)
       }
     case 404, 410:
       let failure = Failure(.gone, "the server answered \(response.status)")
