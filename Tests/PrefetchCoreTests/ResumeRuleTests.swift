@@ -31,6 +31,22 @@ struct ResumeRuleTests {
         [("ETag", "W/\"a\""), ("Last-Modified", noon), ("Date", "Wed, 02 Jul 2025 12:00:00 GMT")],
         noon
       ),
+      (
+        [
+          ("Last-Modified", noon), ("Date", "Wed, 02 Jul 2025 12:00:00 GMT"),
+          ("Vary", "accept-encoding"),
+        ],
+        noon
+      ),
+      // A later request may be for another variant of the same date.
+      (
+        [
+          ("Last-Modified", noon), ("Date", "Wed, 02 Jul 2025 12:00:00 GMT"),
+          ("Vary", "Accept-Language"),
+        ],
+        nil
+      ),
+      ([("ETag", "\"a\""), ("Vary", "Accept-Language")], "\"a\""),
       ([], nil),
     ] as [([(String, String)], String?)]
   )

@@ -9,6 +9,8 @@ package enum ResumeRule {
   package static func validator(_ headers: HeaderBlock) -> String? {
     guard headers["Accept-Ranges"].map({ !$0.isSame("none") }) ?? true else { return nil }
     if let tag = headers["ETag"], Validators.isStrong(tag) { return tag }
+    // A date says nothing of which variant it is, and a later request may be for another one.
+    guard !headers.has("Vary") || Variance.names(in: headers).isEmpty else { return nil }
     guard let text = headers["Last-Modified"], let modified = HTTPDate.parse(text),
       let sent = headers["Date"].flatMap({ HTTPDate.parse($0) }), sent - modified >= restingTime
     else { return nil }
