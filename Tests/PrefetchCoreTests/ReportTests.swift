@@ -128,10 +128,17 @@ import Testing
       $0.mode = .get
       $0.items = [(.gone, true), (nil, true)]
     },
-    row("a plan, whatever it says", .ok) {
+    row("a plan that meets a violation", .trust) {
       $0.mode = .plan
-      $0.items = [(.digestMismatch, true), (.gone, true)]
-      $0.states = [(.failed, true)]
+      $0.items = [(.transportSecurity, true), (.gone, true)]
+      $0.states = [(.incomplete, true)]
+    },
+    row("a plan with a failure and changes", .incomplete) {
+      $0.mode = .plan
+      $0.items = [(.gone, true)]
+      $0.states = [(.incomplete, true)]
+      $0.changes = true
+      $0.isDetailed = true
     },
     row("a plan with changes", .changes) {
       $0.mode = .plan

@@ -151,16 +151,25 @@ struct ExplainCommand {
     _ places: Places
   ) throws(CommandExit) {
     let state = try context.readingState(places)
-    let view = try context.reading { () throws(Failure) in
-      try NetworkView(context: context, loaded: loaded, state: state, looksAtAll: false)
+    let (view, memory) = try context.reading { () throws(Failure) in
+      (
+        try NetworkView(context: context, loaded: loaded, state: state, looksAtAll: false),
+        try HostMemory(state, of: loaded, at: facts.now)
+      )
     }
+    let gate = memory.gates.first { $0.host == facts.url.authority && facts.now < $0.until }
     guard let standing = view.segments.first(where: { $0.name == segment }) else { return }
     facts.rules += standing.rules.map(RuleVerdict.init)
     switch facts.decision {
     case .fetch, .update, .revalidate:
-      guard standing.verdict.deferral != nil else { return }
-      facts.decision = .defer
-      facts.reason = "\(facts.reason); \(standing.standing)"
+      if standing.verdict.deferral != nil {
+        facts.decision = .defer
+        facts.reason = "\(facts.reason); \(standing.standing)"
+      } else if let gate {
+        facts.decision = .defer
+        facts.reason =
+          "\(facts.reason); `\(gate.host)` wants to be left alone until \(Timestamp.format(gate.until))"
+      }
     case .keep, .remove, .defer, .fail:
       break
     }

@@ -19,7 +19,9 @@ extension Dispatcher {
       if failure.code == .cancelled {
         return brokenOff(.item(item), now: now, into: &effects)
       }
-      if request.mode == .plan { return probeFailed(item, failure, into: &effects) }
+      if request.mode == .plan {
+        return probeFailed(item, failure, status: status, now: now, into: &effects)
+      }
       if serveStale(item, failure, status: status, now: now, into: &effects) { return }
       fail(item, roomFailure(item, failure) ?? failure, now: now, into: &effects)
     case .deferred(let deferral, let status):

@@ -112,7 +112,9 @@ extension Dispatcher {
   /// Counts an item's end for one of its segments.
   mutating func tally(_ result: ItemResult, in index: Int, into effects: inout [Effect]) {
     segments[index].openItems -= 1
-    if result.isUsable {
+    // What a dry run would bring counts as it would after a run.
+    let isForeseen = request.mode == .plan && result.failure == nil && result.deferral == nil
+    if result.isUsable || isForeseen {
       segments[index].usableCount += 1
       segments[index].usableBytes += result.size ?? 0
     }

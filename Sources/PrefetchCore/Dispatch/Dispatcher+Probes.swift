@@ -7,18 +7,22 @@ extension Dispatcher {
   ) {
     let slot = Int(items[item].slot)
     let record = active[slot].record?.value
+    separateRivals(item, by: foreseenVariance(item, response), into: &effects)
     switch response.status {
     case 304 where active[slot].exchange?.value.isConditional == true:
       keep(item, "the server says unchanged")
     case 200, 203:
       let told = Validators(response.headers)
-      if items[item].step.decision == .revalidate, let record, !told.isEmpty,
+      // Tags of another place say nothing of what came from here.
+      let isSamePlace = active[slot].exchange?.value.hop.string == record?.finalURL ?? record?.url
+      if items[item].step.decision == .revalidate, let record, !told.isEmpty, isSamePlace,
         told == record.validators
       {
         // Some servers answer every HEAD in full; equal validators say the same as a 304.
         keep(item, "the server's validators are unchanged")
       } else {
-        announceSize(item, response)
+        let isOther = !told.isEmpty && told != record?.validators
+        announceSize(item, response, isComparable: isSamePlace || isOther)
       }
     case 404, 410:
       let failure = Failure(.gone, "the server answered \(response.status)")
@@ -32,18 +36,37 @@ extension Dispatcher {
     settleItem(item, into: &effects)
   }
 
-  /// A probe that got no answer leaves the plan as it was.
-  mutating func probeFailed(_ item: Int, _ failure: Failure, into effects: inout [Effect]) {
+  /// What could not be asked would fail as well, unless an older copy may stand in; what only a HEAD
+  /// was refused leaves the plan as it was.
+  mutating func probeFailed(
+    _ item: Int,
+    _ failure: Failure,
+    status: Int?,
+    now: Moment,
+    into effects: inout [Effect]
+  ) {
+    if serveStale(item, failure, status: status, now: now, into: &effects) { return }
     let slot = Int(items[item].slot)
-    if failure.code.category == .trust {
+    switch failure.code.category {
+    case .trust, .connectivity, .denied:
       active[slot].result.action = .fail
       active[slot].result.outcome = .failed
       active[slot].result.failure = failure
       active[slot].result.reason = failure.message
-    } else {
+    case .io, .content:
       active[slot].result.reason += "; probe failed: \(failure.message)"
     }
     settleItem(item, into: &effects)
+  }
+
+  /// On what of a request the answer to a GET would depend.
+  private func foreseenVariance(_ item: Int, _ response: TransferResponse) -> Variance? {
+    let work = active[Int(items[item].slot)]
+    guard !work.rivals.isEmpty else { return nil }
+    guard response.headers.has("Vary") else { return work.record?.value.variance }
+    return Variance([
+      Variance.Hop(url: nil, names: Variance.names(in: response.headers), digest: 0)
+    ])
   }
 
   private mutating func keep(_ item: Int, _ reason: String) {
@@ -55,17 +78,25 @@ extension Dispatcher {
   }
 
   /// What was to be fetched anyway keeps the planner's reason.
-  private mutating func announceSize(_ item: Int, _ response: TransferResponse) {
+  private mutating func announceSize(
+    _ item: Int,
+    _ response: TransferResponse,
+    isComparable: Bool
+  ) {
     let slot = Int(items[item].slot)
-    if items[item].step.decision == .revalidate {
-      active[slot].result.action = .update
-      active[slot].result.reason = "the server says changed"
-    }
     let isCoded = response.headers["Content-Encoding"] != nil
     let told = isCoded ? nil : response.headers["Content-Length"].flatMap { Int64($0) }
-    if items[item].step.reason == .noValidators, let told, told != active[slot].result.size {
-      active[slot].result.action = .update
-      active[slot].result.reason = "the server says another size"
+    let isDoubtful = items[item].step.reason == .noValidators || !isComparable
+    if active[slot].result.action == .revalidate {
+      if !isDoubtful {
+        active[slot].result.action = .update
+        active[slot].result.reason = "the server says changed"
+      } else if let told, told != active[slot].result.size {
+        active[slot].result.action = .update
+        active[slot].result.reason = "the server says another size"
+      } else if !isComparable {
+        active[slot].result.reason = "another place answers than before"
+      }
     }
     active[slot].result.size = told ?? active[slot].entry.size
   }

@@ -1,8 +1,8 @@
 extension ExitStatus {
   /// The one mapping from what happened to how the program ends; order and timing play no part.
   package init(_ report: Report, detailed: Bool = false) {
-    if report.signal != nil || report.mode == .plan {
-      self = Self.ofPlan(report, detailed: detailed)
+    if let signal = report.signal {
+      self = signal == 15 ? .terminated : .interrupted
       return
     }
     let failures = Self.failures(of: report)
@@ -72,18 +72,6 @@ extension ExitStatus {
     let hasDeferral =
       report.deferral != nil || required.contains { $0.deferral != nil || $0.state == .deferred }
     if hasDeferral { return .deferred }
-    let hasChanges = report.totals.fetched + report.totals.updated + report.totals.removed > 0
-    return detailed && hasChanges ? .changes : .ok
-  }
-
-  /// A plan was made, whatever it says; only a signal or a broken disk ends it otherwise.
-  private static func ofPlan(_ report: Report, detailed: Bool) -> ExitStatus {
-    switch report.signal {
-    case 15: return .terminated
-    case .some: return .interrupted
-    case nil: break
-    }
-    if hasDiskTrouble(report) { return .io }
     let hasChanges = report.totals.fetched + report.totals.updated + report.totals.removed > 0
     return detailed && hasChanges ? .changes : .ok
   }

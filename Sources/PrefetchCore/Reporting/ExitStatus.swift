@@ -45,7 +45,7 @@ package enum ExitStatus: Int32, Hashable, Sendable, CaseIterable {
   package var meaning: String {
     switch self {
     case .ok:
-      "every selected segment is as declared; a dry run was done; the configuration is valid"
+      "every selected segment is as declared, or would be after a run; the configuration is valid"
     case .failed:
       "anything that no other status describes, internal errors included"
     case .changes:

@@ -123,10 +123,9 @@ package struct ReportBuilder: Sendable {
     report.items.append(item)
   }
 
-  /// Whether the exit status depends on it: a plan is no failure, whatever it says of its items.
+  /// Whether the exit status depends on it.
   private func weighs(_ item: ItemResult) -> Bool {
-    guard let failure = item.failure else { return false }
-    return report.mode != .plan || failure.code.category == .io
+    item.failure != nil
   }
 
   package func finished(at now: Moment, gates: [HostGate] = []) -> Report {

@@ -125,7 +125,7 @@ final class LoopbackConnection {
 
   private func readRequest() throws(Ending) -> LoopbackRequest {
     let head = try readHead()
-    let lines = String(decoding: head, as: UTF8.self).split(separator: "\r\n").map { String($0) }
+    let lines = HeaderText.decode(head[...]).split(separator: "\r\n").map { String($0) }
     let words = (lines.first ?? "").split(separator: " ")
     var request = LoopbackRequest(
       method: words.first.map { String($0) } ?? "",
