@@ -80,7 +80,10 @@ let package = Package(
     tests("PrefetchStoreTests", ["PrefetchStore", "PrefetchCrypto"]),
     tests("PrefetchSystemTests", ["PrefetchSystem"]),
     tests("PrefetchServeTests", ["PrefetchServe"]),
-    tests("PrefetchEngineTests", ["PrefetchEngine", "PrefetchManifests", "PrefetchCrypto"]),
+    tests(
+      "PrefetchEngineTests",
+      ["PrefetchEngine", "PrefetchManifests", "PrefetchCrypto", "PrefetchStore"]
+    ),
     tests(
       "PrefetchCLITests",
       ["PrefetchCLI", "PrefetchConfig", "PrefetchDocuments"],

@@ -26,13 +26,14 @@ final class NightRun {
   private let seed: Int
   private let items: [NightItem]
   private let origin: NightOrigin
-  private let store = MemoryStore()
+  private let cache: NightCache
+  /// What is stored after the last night.
+  private var records: [String: (record: ContentRecord, body: [UInt8]?)] = [:]
   private let clock = FakeClock()
   private var witnesses: [NightWitness]
   private var broken: Set<Int> = []
   private var dice: Dice
-  /// Whether the items come from a list out there rather than from the configuration.
-  private let isListed: Bool
+  private let form: NightDeclaration.Form
   private let concurrency: Int
   /// Bytes of each body that moved, by URL and body.
   private var history: [Int: [NightAnswer]] = [:]
@@ -52,14 +53,15 @@ final class NightRun {
     var pending: Int32? { nil }
   }
 
-  init(seed: Int) {
+  init(seed: Int, in place: NightCache.Place = .memory(MemoryStore())) {
+    cache = NightCache(place)
     self.seed = seed
     var dice = Dice(seed, 0, 5)
     let kinds = NightItem.Kind.allCases.shuffled(using: &dice).prefix(dice.number(10...14))
     items = kinds.enumerated().map { NightItem($0.offset, $0.element, seed: seed) }
     origin = NightOrigin(seed: seed, items: items, start: clock.now().wall.seconds)
     witnesses = items.map { NightWitness(CacheModel(url: $0.address, grant: $0.grant)) }
-    isListed = dice.happens(30)
+    form = dice.pick(NightDeclaration.Form.allCases)
     concurrency = dice.number(1...6)
     self.dice = dice
   }
@@ -89,7 +91,11 @@ final class NightRun {
     let start = clock.now().wall.seconds
     let wish = dice.number(0...99)
     let purpose = wish < 90 ? NightWitness.Purpose.usual : wish < 96 ? .revalidate : .refetch
-    let report = try run(try declaration(headers), headers, purpose)
+    let report = try run(
+      NightDeclaration(items: items, form: form, headers: headers),
+      purpose
+    )
+    records = try cache.records(at: clock.now().wall)
     // What a list names may be judged as of the night's beginning, or when the list has come.
     let listed = origin.log.first { $0.item == nil }?.answered
     for item in items where !broken.contains(item.number) {
@@ -138,67 +144,42 @@ final class NightRun {
     }
   }
 
-  private func declaration(_ headers: [String: String]) throws -> SegmentDeclaration {
-    let fields = headers.sorted { $0.key < $1.key }.map { HeaderField($0.key, $0.value) }
-    guard !isListed else {
-      let source = SegmentDeclaration.Source.remote(try WebURL(NightOrigin.listAddress))
-      var segment = SegmentDeclaration(name: "nightly", source: source)
-      segment.headers = fields
-      return segment
-    }
-    let isOfSegment = seed.isMultiple(of: 2)
-    let entries = try items.map { item in
-      var entry = ManifestEntry(url: try WebURL(item.address))
-      entry.headers = isOfSegment ? [] : fields
-      switch item.grant {
-      case .nothing: break
-      case .seconds(let seconds): entry.lifetime = .atMost(.seconds(seconds))
-      case .always: entry.lifetime = .immutable
-      }
-      return entry
-    }
-    var segment = SegmentDeclaration(name: "nightly", source: .inline(entries))
-    segment.headers = isOfSegment ? fields : []
-    return segment
-  }
-
   private func run(
-    _ segment: SegmentDeclaration,
-    _ headers: [String: String],
+    _ declaration: NightDeclaration,
     _ purpose: NightWitness.Purpose
   ) throws -> Report {
+    let segment = try declaration.segment()
     var policy = RunPolicy()
     policy.revalidatesAll = purpose == .revalidate
     policy.refetchesAll = purpose == .refetch
     policy.concurrency = concurrency
     policy.perHost = concurrency
     var request = RunRequest(mode: .run, identity: "me", segments: [segment], policy: policy)
-    request.rules = headers.reduce(1) { rules, header in
-      let word = (header.key + header.value).utf8
-      return rules
-        ^ word.reduce(14_695_981_039_346_656_037) { ($0 ^ UInt64($1)) &* 1_099_511_628_211 }
+    request.rules = declaration.rules
+    let slowest = dice.pick([0, 0, 2, 9, 40])
+    return try cache.withStore(at: clock.now().wall) { store in
+      let transport = NightTransport(
+        origin,
+        staging: store,
+        clock: clock,
+        dice: Dice(seed, origin.night, 6),
+        slowest: slowest
+      )
+      let engine = Engine(
+        transport: transport,
+        store: store,
+        files: NoFiles(),
+        clock: clock,
+        stop: NoSignal()
+      )
+      return try engine.run(request, seed: UInt64(seed))
     }
-    let transport = NightTransport(
-      origin,
-      staging: store,
-      clock: clock,
-      dice: Dice(seed, origin.night, 6),
-      slowest: dice.pick([0, 0, 2, 9, 40])
-    )
-    let engine = Engine(
-      transport: transport,
-      store: store,
-      files: NoFiles(),
-      clock: clock,
-      stop: NoSignal()
-    )
-    return try engine.run(request, seed: UInt64(seed))
   }
 
   // MARK: Comparing
 
   private func compareCache(_ item: NightItem) throws(NightWitness.Objection) {
-    let record = store.records.first { $0.url == item.address }
+    let (record, body) = records[item.address].map { ($0.record, $0.body) } ?? (nil, nil)
     let stored = witnesses[item.number].model.stored
     guard let stored, let record else {
       guard stored == nil, record?.digest == nil else {
@@ -206,7 +187,7 @@ final class NightRun {
       }
       return
     }
-    guard bytes(of: record) == stored.body else { throw .init("another body is stored") }
+    guard body == stored.body else { throw .init("another body is stored") }
     let head = NightHead(record.headers)
     for name in ["Cache-Control", "Content-Type", "Last-Modified", "Vary", "X-Note"]
     where head[name] != stored.head[name] {
@@ -221,15 +202,10 @@ final class NightRun {
     }
   }
 
-  private func bytes(of record: ContentRecord) -> [UInt8]? {
-    guard let digest = record.digest else { return nil }
-    return try? store.withObject(digest) { unsafe $0.withUnsafeBytes { unsafe Array($0) } }
-  }
-
   /// Where only one variant is ever wanted and a validator can be sent, a body moves once in its life,
   /// and in parts no byte of it twice.
   private func countBytes(of log: [NightAnswer], _ item: NightItem) throws(NightWitness.Objection) {
-    guard item.movesOnce else { return }
+    guard item.movesOnce, cache.keepsShortParts || item.cutChance == 0 else { return }
     for answer in log where !answer.bytes.isEmpty {
       moved[answer.whole, default: 0] += answer.bytes.count
       guard moved[answer.whole, default: 0] <= answer.whole.count else {
@@ -250,8 +226,8 @@ final class NightRun {
       ("items", totals.items, items.count),
       ("removed", totals.removed, 0),
       ("lists", hasMoved ? 0 : Int64(lists), 0),
-      ("records", Int64(store.records.count), items.count),
-      ("staged", Int64(store.staging.bodyCount), 0),
+      ("records", Int64(records.count), items.count),
+      ("staged", Int64(cache.stagedCount), 0),
     ]
     return pairs.filter { $0.1 != Int64($0.2) }.map { "\($0.0): reported \($0.1), seen \($0.2)" }
       .joined(separator: "; ")
@@ -271,10 +247,8 @@ final class NightRun {
   }
 
   private func view(of item: NightItem) -> String {
-    let record = store.records.first { $0.url == item.address }
-    let body = record.flatMap { bytes(of: $0) }.map {
-      String(decoding: $0.prefix(24), as: UTF8.self)
-    }
+    let record = records[item.address]?.record
+    let body = records[item.address]?.body.map { String(decoding: $0.prefix(24), as: UTF8.self) }
     let stored = witnesses[item.number].model.stored
     let expected = stored.map { String(decoding: $0.body.prefix(24), as: UTF8.self) }
     return """

@@ -31,18 +31,7 @@ private struct NightSums {
 struct NightsTests {
   @Test("leave in the cache what RFC 9111 allows, and move no unchanged body twice")
   func nights() throws {
-    var sums = NightSums()
-    let seeds = Campaign.seed.map { $0...$0 } ?? 1...Campaign.seeds(usually: 100)
-    for seed in seeds {
-      let run = NightRun(seed: seed)
-      try run.perform()
-      sums.add(run, seed: seed)
-    }
-    for example in sums.examples.values.sorted().prefix(20) { Issue.record("\(example)") }
-    #expect(
-      sums.failed.isEmpty,
-      "\(sums.failed.count) of \(seeds.count): \(sums.failed.prefix(40))"
-    )
+    let sums = try live(Campaign.seeds(usually: 100)) { .memory(MemoryStore()) }
     for kind in NightItem.Kind.allCases { print(sums.describe(kind)) }
     let total = sums.tallies.values.reduce(NightTally(), +)
     print("all: \(total)")
@@ -56,5 +45,24 @@ struct NightsTests {
       // A star is fresh for nobody.
       #expect((tally.keeps > 0) == (kind != .wildcard), "\(kind.rawValue): \(tally.keeps) keeps")
     }
+  }
+
+  @Test("are the same in a folder that is opened anew each night")
+  func disk() throws {
+    _ = try live(Campaign.seeds(usually: 80) / 4) { .disk(try TemporaryDirectory()) }
+  }
+
+  private func live(_ count: Int, in place: () throws -> NightCache.Place) throws -> NightSums {
+    var sums = NightSums()
+    let seeds = Campaign.seed.map { $0...$0 } ?? 1...count
+    for seed in seeds {
+      let run = NightRun(seed: seed, in: try place())
+      try run.perform()
+      sums.add(run, seed: seed)
+    }
+    for example in sums.examples.values.sorted().prefix(20) { Issue.record("\(example)") }
+    let told = sums.failed.prefix(40)
+    #expect(sums.failed.isEmpty, "\(sums.failed.count) of \(seeds.count): \(told)")
+    return sums
   }
 }

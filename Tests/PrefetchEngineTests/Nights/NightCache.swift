@@ -1,0 +1,58 @@
+import PrefetchCore
+import PrefetchStore
+import PrefetchTestSupport
+
+/// Where the bodies of ten nights lie: in memory, or in a folder that is opened anew each night.
+final class NightCache {
+  enum Place {
+    case memory(MemoryStore)
+    case disk(TemporaryDirectory)
+  }
+
+  private let place: Place
+
+  init(_ place: Place) {
+    self.place = place
+  }
+
+  /// Whether short parts of bodies are worth their keeping.
+  var keepsShortParts: Bool {
+    if case .memory = place { true } else { false }
+  }
+
+  /// Bodies that were left lying about.
+  var stagedCount: Int {
+    if case .memory(let store) = place { store.staging.bodyCount } else { 0 }
+  }
+
+  /// One run, or one look.
+  func withStore<Result>(
+    at now: Instant,
+    _ body: (any ContentStore) throws -> Result
+  ) throws -> Result {
+    switch place {
+    case .memory(let store):
+      return try body(store)
+    case .disk(let folder):
+      let path = folder.appending("cache")
+      let store = try DiskStore.openForWriting(cache: path, clockStart: now, durability: .none)
+      let result = try body(store)
+      try store.close()
+      return result
+    }
+  }
+
+  /// What is stored, by URL.
+  func records(at now: Instant) throws -> [String: (record: ContentRecord, body: [UInt8]?)] {
+    try withStore(at: now) { store in
+      let records = try store.records(try store.takeInventory().rows.map(\.item))
+      return try records.reduce(into: [:]) { found, record in
+        guard let record else { return }
+        let body = try record.digest.map { digest in
+          try store.withObject(digest) { unsafe $0.withUnsafeBytes { unsafe Array($0) } }
+        }
+        found[record.url] = (record, body)
+      }
+    }
+  }
+}
