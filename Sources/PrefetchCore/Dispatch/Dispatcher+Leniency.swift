@@ -24,9 +24,10 @@ extension Dispatcher {
         now: now.wall
       )
     else { return false }
+    let isFresh = record.freshUntil(under: granted(active[slot])).map { now.wall < $0 } ?? false
     active[slot].result.action = .keep
-    active[slot].result.outcome = .stale
-    active[slot].result.source = .stale
+    active[slot].result.outcome = isFresh ? .unchanged : .stale
+    active[slot].result.source = isFresh ? .cache : .stale
     active[slot].result.reason = failure.message
     active[slot].result.confirmedAt = record.validatedAt ?? record.fetchedAt
     for index in active[slot].segments { segments[index].noteQuiet(until: nil) }
