@@ -144,10 +144,10 @@ struct InventoryTests {
     let item = try store.takeInventory().rows[0].item
     // Records by number are read by the thousand and leave ids that are made to others.
     #expect(try store.records([item])[0]?.id == "")
-    #expect(try store.records(idOrURL: id).map(\.url) == [url, "https://b.example/"])
-    #expect(try store.records(idOrURL: id).map(\.id) == [id, id])
-    #expect(try store.records(idOrURL: "name").map(\.url) == ["https://c.example/"])
-    #expect(try store.records(idOrURL: url).map(\.id) == [id])
+    #expect(try store.records(named: id).map(\.url) == [url, "https://b.example/"])
+    #expect(try store.records(named: id).map(\.id) == [id, id])
+    #expect(try store.records(named: "name").map(\.url) == ["https://c.example/"])
+    #expect(try store.records(named: url).map(\.id) == [id])
     #expect(try store.remove(urls: [url]).map(\.id) == [id])
   }
 

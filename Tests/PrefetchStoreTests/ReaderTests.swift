@@ -33,7 +33,7 @@ struct ReaderTests {
       #expect(try reader.verify().checked == 1)
       #expect(try reader.segmentsHolding(url: "https://a.example/") == [.basics])
       #expect(try reader.takeInventory().positions(of: .basics) == [0])
-      #expect(try reader.records(idOrURL: "id-https://a.example/").count == 1)
+      #expect(try reader.records(named: "id-https://a.example/").count == 1)
       #expect(FileTree.listing(place.cache) == before)
     }
     #expect(FileTree.listing(place.cache) == before)

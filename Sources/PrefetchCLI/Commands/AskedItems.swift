@@ -10,22 +10,25 @@ struct AskedItems {
   var rejected: [RejectedEntry] = []
   /// Whether further documents belong to that manifest, which a pipe does not bring.
   var isPartial = false
+  /// Names of the command line that mean nothing.
+  var unknown: [String] = []
   /// The URLs that the user named as such.
   var typed: Set<String> = []
 
   static func read(
     context: CommandContext,
     options: GetOptions,
+    builder: RequestBuilder,
     places: Places
   ) throws(CommandExit) -> AskedItems {
     if options.readsManifest { return try manifest(context, options) }
     let store = try context.readingStore(places)
-    let names =
-      options.items + options.ids.map { id in options.provider.map { "\($0)/\(id)" } ?? id }
+    let lookup = ItemLookup(context: context)
+    let ids = options.ids.flatMap { $0.split(separator: ",").map(String.init) }
+    let names = options.items + ids.map { id in options.provider.map { "\($0)/\(id)" } ?? id }
     var asked = AskedItems()
-    var missing: [Diagnostic] = []
     for name in names {
-      if let record = try ItemLookup(context: context).cached(name, in: store),
+      if let record = try lookup.cached(name, in: store),
         let url = try? WebURL(record.url)
       {
         if name.contains("://") { asked.typed.insert(url.string) }
@@ -34,19 +37,25 @@ struct AskedItems {
         let entry = ManifestEntry(url: try url(name, context))
         asked.typed.insert(entry.url.string)
         asked.entries.append(entry)
+      } else if let url = try lookup.declared(name, builder, in: store) {
+        asked.entries.append(ManifestEntry(url: url))
       } else {
-        missing.append(
-          Diagnostic(
-            "item.not-found",
-            "`\(name)` is neither a URL nor the id of an item that is known"
-          )
-        )
+        asked.unknown.append(name)
       }
     }
-    guard missing.isEmpty else {
+    // One that is unknown keeps no other from being got.
+    guard asked.unknown.isEmpty || !asked.entries.isEmpty else {
+      let missing = asked.unknown.map(unknown)
       throw CommandExit(status: context.console.fail(.nothing, missing))
     }
     return asked
+  }
+
+  static func unknown(_ name: String) -> Diagnostic {
+    Diagnostic(
+      "item.not-found",
+      "`\(SafeText.line(name))` is neither a URL nor the id of an item that is known"
+    )
   }
 
   /// What was said of the item when it was stored goes on to hold.
@@ -86,7 +95,7 @@ struct AskedItems {
       let message =
         (error as? Failure)?.message ?? (error as? FileReading.Fault)?.reason ?? "\(error)"
       let diagnostic = Diagnostic("manifest.invalid", "the manifest on standard input: \(message)")
-      throw CommandExit(status: context.console.fail(.usage, [diagnostic]))
+      throw CommandExit(status: context.console.fail(.config, [diagnostic]))
     }
     if let folder = Delivery.folder(options) { refuseNames(in: &manifest, below: folder) }
     report(manifest, isWithoutBase: base == nil, context)

@@ -32,7 +32,6 @@ struct ExplainCommand {
   ) throws(CommandExit) -> ExplainFacts? {
     let store = try context.readingStore(places)
     let record = try ItemLookup(context: context).cached(options.item, in: store)
-    guard let url = (try? WebURL(record?.url ?? options.item)) else { return nil }
     let now = context.clock.now().wall
     let builder = RequestBuilder(
       configuration: loaded.configuration,
@@ -41,6 +40,11 @@ struct ExplainCommand {
       environment: context.environment.variables
     )
     let policy = builder.policy
+    var named = try? WebURL(record?.url ?? options.item)
+    if named == nil {
+      named = try ItemLookup(context: context).declared(options.item, builder, in: store)
+    }
+    guard let url = named else { return nil }
     let known = try context.reading { () throws(Failure) in
       try DeclaredItems(
         of: [url],

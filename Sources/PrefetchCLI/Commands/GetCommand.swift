@@ -13,9 +13,14 @@ struct GetCommand {
   func run() throws(CommandExit) -> Int32 {
     let loaded = try context.configuration(isRequired: false)
     let places = try context.places(loaded)
-    let request = try AskedItems.read(context: context, options: options, places: places)
-    let delivery = try Delivery(context: context, options: options, entries: request.entries)
     let builder = builder(loaded)
+    let request = try AskedItems.read(
+      context: context,
+      options: options,
+      builder: builder,
+      places: places
+    )
+    let delivery = try Delivery(context: context, options: options, entries: request.entries)
     let items = try declared(request, builder, places)
     let network = ItemFetch(context: context, loaded: loaded, builder: builder, places: places)
     let (look, facts) = try look(at: items, loaded, builder, places)
@@ -238,64 +243,8 @@ struct GetCommand {
     _ look: Look,
     transient: Set<String>
   ) -> Int32 {
-    let got = Set(delivered.map(\.record.url))
-    let failures = (report?.items ?? []).filter { $0.failure != nil }
-    let failed = Set(failures.map(\.url))
-    let deferrals = (report?.items ?? []).reduce(into: [:]) { $0[$1.url] = $1.deferral }
-    for item in failures {
-      let url = Redaction.masked(Redaction.url(item.url), secrets: loaded.secrets)
-      let message = item.failure?.message ?? ""
-      // Whoever has no file to put the exception into can say it with the command.
-      let isWithoutFile = loaded.files.isEmpty && message.contains("NSAllowsLocalNetworking")
-      context.console.report(
-        Diagnostic(
-          "\(item.failure?.code.rawValue ?? "failed")",
-          "`\(url)`: \(message)",
-          hint: isWithoutFile
-            ? "without a file: `--set transport_security.NSAllowsLocalNetworking=true`" : nil
-        )
-      )
-    }
-    for entry in asked.entries where !got.contains(entry.url.string) {
-      let url = entry.url
-      if transient.contains(url.string) {
-        context.console.report(
-          Diagnostic(
-            "item.not-kept",
-            "`\(url.redacted)` came with `no-store`, so no path of it stays",
-            hint: "take the body itself: leave out `--path`, or write it with `-o`"
-          )
-        )
-      } else if let deferral = deferrals[url.string] {
-        let until = deferral.until.map { " until \(Timestamp.format($0))" } ?? ""
-        context.console.report(
-          Diagnostic(
-            "item.deferred",
-            "`\(url.redacted)` is deferred by \(deferral.rule.rawValue)\(until)"
-          )
-        )
-      } else if let absence = look.absent[url.string] {
-        context.console.report(
-          Diagnostic(
-            "item.absent",
-            "`\(url.redacted)` is absent since \(Timestamp.format(absence.since)) (the server answered \(absence.status)); it is asked again at \(Timestamp.format(absence.since + loaded.configuration.cache.negativeTimeToLive))",
-            hint: "`--revalidate` asks at once"
-          )
-        )
-      } else if options.isOffline, look.damaged[url.string] != nil {
-        context.console.report(
-          Diagnostic(
-            "store.damaged",
-            "the stored body of `\(url.redacted)` is lost or damaged",
-            hint: "without `--offline` it is fetched again"
-          )
-        )
-      } else if !failed.contains(url.string) {
-        context.console.report(
-          Diagnostic("item.not-cached", "`\(url.redacted)` is not in the cache as it is declared")
-        )
-      }
-    }
+    let troubles = troubles(report, delivered: delivered, asked, loaded, look, transient: transient)
+    context.console.report(troubles.diagnostics)
     let isDamaged = options.isOffline && !look.damaged.isEmpty
     let status = isDamaged ? .io : status(report, delivered: delivered, asked)
     if context.shared.isJSON {
@@ -306,11 +255,51 @@ struct GetCommand {
         ]
       }
       context.console.print([
-        "schema": "prefetch-get/1", "exit": .exit(status, code: status.code),
-        "items": .array(items),
+        "schema": "prefetch-get/1",
+        "exit": .exit(
+          status,
+          code: status.code,
+          isRetryable: status.isRetryable && troubles.isRetryable
+        ),
+        "items": .array(items), "failures": troubles.document,
       ])
     }
     return status.code
+  }
+
+  private func troubles(
+    _ report: Report?,
+    delivered: [DeliveredItem],
+    _ asked: AskedItems,
+    _ loaded: LoadedConfiguration,
+    _ look: Look,
+    transient: Set<String>
+  ) -> GetTroubles {
+    var troubles = GetTroubles(of: loaded)
+    var failed: Set<String> = []
+    for item in report?.items ?? [] {
+      guard let failure = item.failure else { continue }
+      failed.insert(item.url)
+      troubles.add(failure, of: item.url)
+    }
+    let got = Set(delivered.map(\.record.url))
+    let deferrals = (report?.items ?? []).reduce(into: [:]) { $0[$1.url] = $1.deferral }
+    for entry in asked.entries where !got.contains(entry.url.string) {
+      let url = entry.url
+      if transient.contains(url.string) {
+        troubles.addUnkept(url)
+      } else if let deferral = deferrals[url.string] {
+        troubles.add(deferral, of: url)
+      } else if let absence = look.absent[url.string] {
+        troubles.add(absence, of: url)
+      } else if options.isOffline, look.damaged[url.string] != nil {
+        troubles.addDamaged(url)
+      } else if !failed.contains(url.string) {
+        troubles.addMissing(url)
+      }
+    }
+    for name in asked.unknown { troubles.note(unknown: name) }
+    return troubles
   }
 
   private func status(
@@ -335,7 +324,7 @@ struct GetCommand {
     if asked.rejected.contains(where: { $0.failure.code.category == .trust }) { return .trust }
     let got = Set(delivered.map(\.record.url))
     let isComplete =
-      status == .ok && asked.rejected.isEmpty && !asked.isPartial
+      status == .ok && asked.rejected.isEmpty && asked.unknown.isEmpty && !asked.isPartial
       && asked.entries.allSatisfy { got.contains($0.url.string) }
     if isComplete { return .ok }
     return got.isEmpty ? .nothing : .incomplete

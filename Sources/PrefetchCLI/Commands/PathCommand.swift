@@ -81,10 +81,35 @@ struct PathCommand {
 struct ItemLookup {
   let context: CommandContext
 
+  /// Where an item lies that is declared and need not be stored; nil where nothing says so.
+  func declared(
+    _ name: String,
+    _ builder: RequestBuilder,
+    in store: DiskStore?
+  ) throws(CommandExit) -> WebURL? {
+    let urls = try context.reading { () throws(Failure) in
+      try DeclaredItems.urls(
+        named: name,
+        segments: builder.configuration.segments.map { builder.declaration($0) },
+        identity: builder.identity,
+        manifestLimit: builder.policy.maximumManifestSize,
+        store: store
+      )
+    }
+    guard urls.count > 1 else { return urls.first }
+    let diagnostic = Diagnostic(
+      "item.ambiguous",
+      "`\(SafeText.line(name))` names several items",
+      hint: "say which: \(urls.map { "`\($0.redacted)`" }.joined(separator: ", "))"
+    )
+    throw CommandExit(status: context.console.fail(.usage, [diagnostic]))
+  }
+
   func cached(_ name: String, in store: DiskStore?) throws(CommandExit) -> ContentRecord? {
     guard let store else { return nil }
     let canonical = (try? WebURL(name))?.string ?? name
-    let records = try context.reading { () throws(Failure) in try store.records(idOrURL: canonical)
+    let records = try context.reading { () throws(Failure) in
+      try store.records(named: canonical)
     }
     guard records.count > 1 else { return records.first }
     // The same id under several providers: which one is meant cannot be guessed.

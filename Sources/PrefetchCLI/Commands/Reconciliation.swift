@@ -7,9 +7,6 @@ import PrefetchSystem
 
 /// A run with its report and exit status, for every command that ends in one.
 struct Reconciliation {
-  /// A pattern that no segment name can match.
-  static let nothing = "\u{0}"
-
   let context: CommandContext
   let loaded: LoadedConfiguration
   let places: Places
@@ -59,7 +56,11 @@ struct Reconciliation {
     session.listsKept = listsAllItems
     session.printsPlan = printsPlan
     session.keepsItems = needsItems
-    let report = try session.run()
+    // Turned off, it touches nothing, and says so in the same form.
+    let report =
+      loaded.configuration.isEnabled
+      ? try session.run()
+      : Report(mode: isPlan ? .plan : .run, identity: loaded.identity, started: now)
     let exit = ExitStatus(report, detailed: isDetailed)
     let envelope = ReportEnvelope(
       report: report,

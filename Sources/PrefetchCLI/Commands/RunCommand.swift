@@ -11,7 +11,7 @@ struct RunCommand {
   func run() throws(CommandExit) -> Int32 {
     let loaded = try context.configuration(isRequired: true, needsSources: true)
     let places = try context.places(loaded)
-    try checkSelection(loaded)
+    try checkSelection(loaded, places)
     if !loaded.configuration.isEnabled {
       context.console.note("`enabled` is false: nothing was done")
       if !context.shared.isJSON { return ExitStatus.ok.code }
@@ -25,31 +25,28 @@ struct RunCommand {
       places: places,
       engine: options.engine
     ).run {
-      $0.selection = loaded.configuration.isEnabled ? options.segments : [Reconciliation.nothing]
+      $0.selection = options.segments
       $0.isPlan = options.isDryRun
       $0.probesItems = !options.skipsProbes
       $0.isDetailed = options.hasDetailedExitCode
     }
   }
 
-  /// A name that matches nothing is a slip of the hand, and is found before anything is asked.
-  private func checkSelection(_ loaded: LoadedConfiguration) throws(CommandExit) {
-    let known = loaded.configuration.segments.map(\.name)
-    let isOpen =
-      loaded.configuration.subscriptions == .remembered && loaded.configuration.manifests != nil
-    let unknown = options.segments.filter { pattern in
-      !known.contains { Glob.matches(pattern, $0) } && !isOpen
+  /// Also those that were joined by a command and stand in no file.
+  private func checkSelection(
+    _ loaded: LoadedConfiguration,
+    _ places: Places
+  ) throws(CommandExit) {
+    guard !options.segments.isEmpty else { return }
+    let state = try context.readingState(places)
+    let subscribed = try context.reading { () throws(Failure) in
+      try Subscriptions.resolve(loaded, state: state, mayWrite: false).segments.map(\.name)
     }
-    guard !unknown.isEmpty else { return }
-    let diagnostics = unknown.map { name in
-      Diagnostic(
-        "usage.unknown-segment",
-        "no segment is called `\(name)`",
-        hint: Suggestion.nearest(to: name, among: known).map { "did you mean `\($0)`?" }
-          ?? (known.isEmpty
-            ? nil : "the segments are \(known.map { "`\($0)`" }.joined(separator: ", "))")
-      )
+    let declared = loaded.configuration.segments.map(\.name)
+    let known = declared + subscribed.filter { !declared.contains($0) }
+    let unknown = SegmentSelection(patterns: options.segments).diagnostics(among: known)
+    guard unknown.isEmpty else {
+      throw CommandExit(status: context.console.fail(.usage, unknown))
     }
-    throw CommandExit(status: context.console.fail(.usage, diagnostics))
   }
 }

@@ -15,7 +15,6 @@ struct StatusCommand {
     var items: Int
     var bytes: Int64
     var lastSuccess: Instant?
-    var isRequired: Bool
     var deferral: Deferral?
   }
 
@@ -30,15 +29,9 @@ struct StatusCommand {
       let records = try context.reading { () throws(Failure) in try store.segments() }
       let summary = try context.reading { () throws(Failure) in try store.summary() }
       totals = summary.totals
-      let identity = loaded.files.isEmpty ? nil : loaded.identity
-      segments = lines(records, summary.segments, identity: identity)
+      segments = lines(records, summary.segments, of: loaded.files.isEmpty ? nil : loaded.identity)
     }
-    for segment in loaded.configuration.segments
-    where !segments.contains(where: { $0.name == segment.name }) {
-      segments.append(
-        Line(name: segment.name, state: nil, items: 0, bytes: 0, lastSuccess: nil, isRequired: true)
-      )
-    }
+    if !loaded.files.isEmpty { segments = try subscribed(segments, loaded, places) }
     let license = try context.reading { () throws(Failure) -> LicenseStanding? in
       try registration(loaded, places)
     }
@@ -76,10 +69,24 @@ struct StatusCommand {
     return tooOld.isEmpty ? ExitStatus.ok.code : ExitStatus.incomplete.code
   }
 
+  /// Exactly the subscribed ones: before their first run too, and none that were left.
+  private func subscribed(
+    _ lines: [Line],
+    _ loaded: LoadedConfiguration,
+    _ places: Places
+  ) throws(CommandExit) -> [Line] {
+    let state = try context.readingState(places)
+    let names = try context.reading { () throws(Failure) in
+      try Subscriptions.resolve(loaded, state: state, mayWrite: false).segments.map(\.name)
+    }
+    let known = Dictionary(lines.map { ($0.name, $0) }) { first, _ in first }
+    return names.map { known[$0] ?? Line(name: $0, items: 0, bytes: 0) }
+  }
+
   private func lines(
     _ records: [SegmentRecord],
     _ totals: [SegmentKey: SegmentTotals],
-    identity: String?
+    of identity: String?
   ) -> [Line] {
     records.filter { identity == nil || $0.key.identity == identity }.map { record in
       Line(
@@ -87,8 +94,7 @@ struct StatusCommand {
         state: record.state,
         items: totals[record.key]?.items ?? 0,
         bytes: totals[record.key]?.bytes ?? 0,
-        lastSuccess: record.lastSuccess,
-        isRequired: true
+        lastSuccess: record.lastSuccess
       )
     }
   }

@@ -19,16 +19,25 @@ struct SubscribeCommand {
 
   init(context: CommandContext, options: SubscribeOptions) {
     self.context = context
-    change = options.replacesAll ? .replace(options.names) : .add(options.names)
+    let names = options.names.map(Self.trimmed)
+    change = options.replacesAll ? .replace(names) : .add(names)
     engine = options.engine
     skipsRun = options.skipsRun
   }
 
   init(context: CommandContext, options: UnsubscribeOptions) {
     self.context = context
-    change = options.dropsAll ? .removeAll : .remove(options.names)
+    change = options.dropsAll ? .removeAll : .remove(options.names.map(Self.trimmed))
     engine = options.engine
     skipsRun = options.skipsRun
+  }
+
+  /// Blanks at the ends are slips of whoever pasted a name.
+  private static func trimmed(_ name: String) -> String {
+    let isBlank: (Character) -> Bool = { $0 == " " || $0 == "\t" || $0 == "\n" }
+    let rest = name.drop(while: isBlank)
+    guard let last = rest.lastIndex(where: { !isBlank($0) }) else { return "" }
+    return String(rest[...last])
   }
 
   func run() throws(CommandExit) -> Int32 {
@@ -91,8 +100,21 @@ struct SubscribeCommand {
     let names: [String] =
       switch change {
       case .add(let names), .replace(let names): names
-      case .remove, .removeAll: []
+      case .remove(let names): names
+      case .removeAll: []
       }
+    for name in names where name.isEmpty || name.contains(where: { "*?[".contains($0) }) {
+      throw usage(
+        Diagnostic(
+          "usage.segment-name",
+          name.isEmpty
+            ? "a segment's name cannot be empty"
+            : "`\(SafeText.line(name))` is a pattern; segments are joined and left by their names",
+          hint: name.isEmpty ? "`prefetch unsubscribe --all` drops every subscription" : nil
+        )
+      )
+    }
+    if case .remove = change { return }
     let known = Set(loaded.configuration.segments.map(\.name))
     for name in names
     where !known.contains(name) && loaded.configuration.templatedSegment(named: name) == nil {

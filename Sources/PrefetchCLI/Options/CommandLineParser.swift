@@ -13,7 +13,14 @@ enum CommandLineParser {
     if words.contains("help") {
       // `prefetch --help` is the overview, though without a command it would run.
       let isKnown = command != nil || CommandTable.families.contains(name)
-      let topic = isKnown && typed != nil ? name : nil
+      guard isKnown else {
+        throw UsageFault(
+          diagnostics: [unknownCommand(name)],
+          name: nil,
+          shared: sharedOptions(of: words, environment: environment)
+        )
+      }
+      let topic = typed != nil ? name : nil
       return help(on: topic, words: words, environment: environment)
     }
     if words.contains("version") {

@@ -98,6 +98,37 @@ struct DeclaredItems {
     }
   }
 
+  // MARK: Ids
+
+  /// What is declared under an id or as `PROVIDER/ID`, be it stored or not.
+  static func urls(
+    named name: String,
+    segments: [SegmentDeclaration],
+    identity: String,
+    manifestLimit: Int64,
+    store: DiskStore?
+  ) throws(Failure) -> [WebURL] {
+    let recorded = try store?.segments() ?? []
+    var urls: [WebURL] = []
+    for segment in segments {
+      let key = SegmentKey(identity: identity, name: segment.name)
+      let record = recorded.first { $0.key == key }
+      guard
+        case .success(let manifest) = whole(segment, record, in: store, limit: manifestLimit)
+      else { continue }
+      for entry in manifest.entries
+      where isNamed(name, entry) && !urls.contains(entry.url) {
+        urls.append(entry.url)
+      }
+    }
+    return urls
+  }
+
+  private static func isNamed(_ name: String, _ entry: ManifestEntry) -> Bool {
+    let id = entry.id ?? ItemIdentifier.make(for: entry.url)
+    return id == name || entry.provider.map { "\($0)/\(id)" == name } ?? false
+  }
+
   // MARK: Manifests
 
   /// The manifest of a segment as the last run read it, with all that belongs to it.

@@ -161,13 +161,40 @@ extension Configuration {
       return
     }
     var places: [String: Node] = [:]
+    var ids: [[String]: (url: WebURL, node: Node)] = [:]
     for (index, node) in nodes.enumerated() {
       decoder.descend(.index(index)) { decoder in
         var segment = configuration.defaults
         Segment.table.decode(node, into: &segment, &decoder)
         configuration.segments.append(segment)
         checkName(segment.name, of: node, among: &places, &decoder)
+        checkIDs(of: segment.urls, at: node["urls"]?.sequence ?? [], among: &ids, &decoder)
       }
+    }
+  }
+
+  /// Of one provider an id means one URL.
+  private static func checkIDs(
+    of items: [InlineItem],
+    at nodes: [Node],
+    among ids: inout [[String]: (url: WebURL, node: Node)],
+    _ decoder: inout NodeDecoder
+  ) {
+    for (item, node) in zip(items, nodes) {
+      guard let id = item.id, let url = item.url else { continue }
+      let key = [item.provider ?? "", id]
+      guard let known = ids[key] else {
+        ids[key] = (url, node)
+        continue
+      }
+      guard known.url != url else { continue }
+      let origin = ValueOrigin(source: known.node.source, location: known.node.location)
+      decoder.report(
+        "config.duplicate-id",
+        "two URLs have the id `\(id)`\(item.provider.map { " of provider `\($0)`" } ?? "")",
+        hint: "the other stands at \(origin)",
+        at: node["id"] ?? node
+      )
     }
   }
 

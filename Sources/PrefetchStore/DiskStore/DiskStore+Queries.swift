@@ -21,12 +21,21 @@ extension DiskStore {
     try records(where: "url=?1", url).first
   }
 
-  /// By URL, or by id, which several items of different providers may share.
-  package func records(idOrURL name: String) throws(Failure) -> [ContentRecord] {
+  /// By URL, by id, which several items of different providers may share, or by `PROVIDER/ID`.
+  package func records(named name: String) throws(Failure) -> [ContentRecord] {
     let exact = try records(where: "url=?1", name)
     guard exact.isEmpty else { return exact }
-    var found = try records(where: Self.hasID, name)
-    for item in try items(madeName: name) {
+    let found = try records(id: name)
+    guard found.isEmpty, let slash = name.firstIndex(of: "/") else { return found }
+    let provider = name[..<slash]
+    return try records(id: String(name[name.index(after: slash)...])).filter {
+      $0.provider.map { $0 == provider } ?? false
+    }
+  }
+
+  private func records(id: String) throws(Failure) -> [ContentRecord] {
+    var found = try records(where: Self.hasID, id)
+    for item in try items(madeName: id) {
       guard let record = try recordQuery().record(item) else { continue }
       found.append(record)
     }

@@ -1,0 +1,126 @@
+import PrefetchConfig
+import PrefetchCore
+import PrefetchDocuments
+import PrefetchStore
+
+/// Why wanted items did not come out, a word for each, on stderr and in the document.
+struct GetTroubles {
+  private struct Trouble {
+    var url: String
+    var diagnostic: Diagnostic
+    /// Whether asking again later, with nothing else changed, may end better.
+    var isRetryable: Bool
+  }
+
+  private let loaded: LoadedConfiguration
+  private var troubles: [Trouble] = []
+
+  init(of loaded: LoadedConfiguration) {
+    self.loaded = loaded
+  }
+
+  var diagnostics: [Diagnostic] {
+    troubles.map(\.diagnostic)
+  }
+
+  var isRetryable: Bool {
+    troubles.contains(where: \.isRetryable)
+  }
+
+  var document: JSONValue {
+    .array(
+      troubles.map { trouble in
+        [
+          "url": .string(trouble.url),
+          "error": [
+            "code": .string(trouble.diagnostic.code.description),
+            "message": .string(trouble.diagnostic.message),
+            "retryable": .bool(trouble.isRetryable),
+          ],
+        ]
+      }
+    )
+  }
+
+  /// What a server or a rule said of it.
+  mutating func add(_ failure: Failure, of address: String) {
+    let url = Redaction.masked(Redaction.url(address), secrets: loaded.secrets)
+    // Whoever has no file to put the exception into can say it with the command.
+    let isWithoutFile =
+      loaded.files.isEmpty && failure.message.contains("NSAllowsLocalNetworking")
+    add(
+      url,
+      "\(failure.code.rawValue)",
+      failure.message,
+      hint: isWithoutFile
+        ? "without a file: `--set transport_security.NSAllowsLocalNetworking=true`" : nil,
+      isRetryable: failure.isTransient || failure.code.category == .connectivity
+    )
+  }
+
+  mutating func add(_ deferral: Deferral, of url: WebURL) {
+    let until = deferral.until.map { " until \(Timestamp.format($0))" } ?? ""
+    add(
+      url.redacted,
+      "item.deferred",
+      "it is deferred by \(deferral.rule.rawValue)\(until)",
+      isRetryable: true
+    )
+  }
+
+  mutating func add(_ absence: Absence, of url: WebURL) {
+    let end = absence.since + loaded.configuration.cache.negativeTimeToLive
+    add(
+      url.redacted,
+      "item.absent",
+      "it is absent since \(Timestamp.format(absence.since)) (the server answered \(absence.status)); asked again at \(Timestamp.format(end))",
+      hint: "`--revalidate` asks at once",
+      isRetryable: true
+    )
+  }
+
+  mutating func addUnkept(_ url: WebURL) {
+    add(
+      url.redacted,
+      "item.not-kept",
+      "it came with `no-store`, so no path of it stays",
+      hint: "take the body itself: leave out `--path`, or write it with `-o`"
+    )
+  }
+
+  mutating func addDamaged(_ url: WebURL) {
+    add(
+      url.redacted,
+      "store.damaged",
+      "its stored body is lost or damaged",
+      hint: "without `--offline` it is fetched again"
+    )
+  }
+
+  mutating func addMissing(_ url: WebURL) {
+    add(url.redacted, "item.not-cached", "it is not in the cache as it is declared")
+  }
+
+  /// A word that is neither a URL nor the id of anything.
+  mutating func note(unknown name: String) {
+    troubles.append(
+      Trouble(url: name, diagnostic: AskedItems.unknown(name), isRetryable: false)
+    )
+  }
+
+  private mutating func add(
+    _ url: String,
+    _ code: Diagnostic.Code,
+    _ message: String,
+    hint: String? = nil,
+    isRetryable: Bool = false
+  ) {
+    troubles.append(
+      Trouble(
+        url: url,
+        diagnostic: Diagnostic(code, "`\(url)`: \(message)", hint: hint),
+        isRetryable: isRetryable
+      )
+    )
+  }
+}
