@@ -1,7 +1,7 @@
 import Glibc
 import PrefetchCore
 import PrefetchCrypto
-import PrefetchStore
+@testable import PrefetchStore
 import Testing
 
 /// A Python interpreter that has the index open, as another process of ours would.
@@ -94,6 +94,22 @@ struct OtherProcessTests {
       #expect(try store.takeInventory().count == 2)
     }
     #expect(!FileTree.exists(index + "-wal"))
+  }
+
+  @Test("a log that was killed after its head is none, and nobody waits for what follows")
+  func headOfLog() throws {
+    let index = place.cache + "/index.sqlite"
+    let writer = try #require(OtherWriter(index, Self.insertion, in: place.path))
+    let log = try #require(FileTree.read(index + "-wal"))
+    let memory = try #require(FileTree.read(index + "-shm"))
+    writer.end()
+    FileTree.write(Array(log.prefix(32)), to: index + "-wal")
+    FileTree.write(memory, to: index + "-shm")
+    let before = FileTree.listing(place.cache)
+    let folder = try #require(try Folder(at: place.cache))
+    #expect(try !CacheLayout.index(in: folder).hasLog)
+    #expect(try place.reader()?.takeInventory().count == 1)
+    #expect(FileTree.listing(place.cache) == before)
   }
 
   @Test("a run that ends leaves the log to a writer that is still there, and both keep their rows")

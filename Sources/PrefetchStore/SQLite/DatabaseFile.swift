@@ -26,11 +26,15 @@ struct DatabaseFile: Sendable {
     try folder.status(of: name)
   }
 
+  /// Whether the log holds anything: what a run that was killed leaves may be a head alone, which
+  /// SQLite would wait for somebody to write behind.
   var hasLog: Bool {
     get throws(Failure) {
-      try folder.status(of: logName).map { $0.size > 0 } ?? false
+      try folder.status(of: logName).map { $0.size > Self.logHead } ?? false
     }
   }
+
+  private static let logHead: Int64 = 32
 
   var hasBackup: Bool {
     get throws(Failure) {
