@@ -61,6 +61,7 @@ package struct Engine {
       segments: request.segments,
       listsKept: request.listsKept,
       keepsItems: request.keepsItems,
+      retries: request.policy.retries,
       at: start
     )
     var effects: [Effect] = []

@@ -1,8 +1,9 @@
 import Glibc
 import PrefetchCore
 import PrefetchCrypto
-@testable import PrefetchStore
 import Testing
+
+@testable import PrefetchStore
 
 /// A Python interpreter that has the index open, as another process of ours would.
 @safe private final class OtherWriter {

@@ -35,6 +35,7 @@ struct CachedItem {
   /// When it needs a question again; nil where it needs one every time.
   private var expiry: Instant? {
     guard record.digest != nil else { return nil }
+    let granted = granted + [record.lifetime].compactMap(\.self)
     if case .silent = record.freshness, granted.isEmpty { return nil }
     return record.freshUntil(under: granted)
   }

@@ -93,7 +93,6 @@ struct ExplainCommand {
       now: now
     )
     facts.grants = grants(entry, declared.map(\.segment), policy)
-    facts.cannotSelect = reason == .otherVariant
     if let store {
       facts.absence = try context.reading { () throws(Failure) in
         try store.absence(of: url.string)
@@ -196,7 +195,8 @@ struct ExplainCommand {
         record: record,
         segments: holders,
         isLocked: false,
-        usedAt: uses[record.url]
+        usedAt: uses[record.url],
+        granted: facts.grants.map(\.lifetime)
       )
     }
     let url = facts.url.string

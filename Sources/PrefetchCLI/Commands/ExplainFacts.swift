@@ -22,8 +22,6 @@ struct ExplainFacts {
   var now: Instant
   /// What declarers grant of freshness.
   var grants: [FreshnessGrant] = []
-  /// Whether what is stored answered other request headers.
-  var cannotSelect = false
   /// A server's word, given to a single question, that it does not have it.
   var absence: Absence?
   var negativeTimeToLive = Duration.zero

@@ -27,10 +27,10 @@ struct GetCommand {
     let toFetch = items.filter { look.toFetch.contains($0.entry.url.string) }
     var report: Report?
     if !toFetch.isEmpty, !options.isOffline {
-      report = try network.fetch(toFetch, replacing: look.damaged.values.sorted())
+      report = try network.fetch(toFetch, replacing: look.damaged.values.sorted(), facts: facts)
     }
     let fetched = ItemFetch.answered(report)
-    let unanswered = look.toFetch.subtracting(fetched)
+    let unanswered = look.toFetch.subtracting(fetched).union(look.absent.keys)
     let transient = try network.unkept(fetched)
     let outcome: Result<[DeliveredItem], CommandExit>
     do throws(CommandExit) {
@@ -142,8 +142,10 @@ struct GetCommand {
           } else if isAcceptable(record, as: item, facts) {
             continue
           }
-        } else if !options.revalidates, !item.isPinned, let absence = try store.absence(of: url),
-          facts.now < absence.since + lasting, isYounger(absence, than: record)
+        }
+        if !item.isPinned, let absence = try store.absence(of: url),
+          absence.asked == item.fingerprint(facts),
+          isTelling(absence, until: absence.since + lasting, besides: record, facts.now)
         {
           look.absent[url] = absence
           continue
@@ -154,10 +156,16 @@ struct GetCommand {
     }
   }
 
-  /// A later answer of another run speaks against it.
-  private func isYounger(_ absence: Absence, than record: ContentRecord?) -> Bool {
-    guard let answered = record?.validatedAt else { return true }
-    return answered < absence.since
+  /// Whether nobody is asked again; a later answer of another run speaks against it.
+  private func isTelling(
+    _ absence: Absence,
+    until end: Instant,
+    besides record: ContentRecord?,
+    _ now: Instant
+  ) -> Bool {
+    guard !options.revalidates, now < end else { return false }
+    if let limit = options.maximumAge, now - absence.since > limit { return false }
+    return record?.validatedAt.map { $0 < absence.since } ?? true
   }
 
   private func isAcceptable(

@@ -13,9 +13,12 @@ struct ItemFetch {
   let places: Places
 
   /// `damaged` are bodies of theirs that are not what they were: they go before anything is asked.
+  ///
+  /// What a server does not have is remembered under `facts`.
   func fetch(
     _ items: [WantedItem],
-    replacing damaged: [ContentDigest] = []
+    replacing damaged: [ContentDigest] = [],
+    facts: Planner.Facts? = nil
   ) throws(CommandExit) -> Report {
     var request = RunRequest(
       mode: .get,
@@ -69,7 +72,7 @@ struct ItemFetch {
         seed: UInt64.random(in: 0...UInt64.max)
       )
       if wasHeldBack(report) { license.note(in: &report) }
-      try rememberAbsences(report, of: items, in: store)
+      if let facts { try rememberAbsences(report, of: items, facts, in: store) }
       try store.close()
       try state?.close()
       remember(report)
@@ -99,16 +102,24 @@ struct ItemFetch {
   private func rememberAbsences(
     _ report: Report,
     of items: [WantedItem],
+    _ facts: Planner.Facts,
     in store: DiskStore
   ) throws(Failure) {
     let lasting = loaded.configuration.cache.negativeTimeToLive
-    let now = context.clock.now().wall
-    let pinned = Set(items.filter(\.isPinned).map(\.entry.url.string))
-    var absences: [String: Absence] = [:]
-    for item in report.items where item.failure?.code == .gone && !pinned.contains(item.url) {
-      absences[item.url] = Absence(status: item.status ?? 404, since: now)
+    var gone: [String: Int] = [:]
+    for item in report.items where item.failure?.code == .gone {
+      gone[item.url] = item.status ?? 404
     }
-    guard !absences.isEmpty, lasting > .zero else { return }
+    guard !gone.isEmpty, lasting > .zero else { return }
+    let now = context.clock.now().wall
+    var facts = facts
+    facts.key = try store.varianceKey()
+    var absences: [String: Absence] = [:]
+    for item in items where !item.isPinned {
+      let url = item.entry.url.string
+      guard let status = gone[url] else { continue }
+      absences[url] = Absence(asked: item.fingerprint(facts), status: status, since: now)
+    }
     try store.note(absences, lasting: lasting)
   }
 

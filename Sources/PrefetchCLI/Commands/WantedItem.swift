@@ -12,6 +12,11 @@ struct WantedItem {
     isKept(record, facts, isOffline: true)
   }
 
+  /// Of what is sent when it is asked for.
+  func fingerprint(_ facts: Planner.Facts) -> UInt64 {
+    facts.fingerprint(of: declarations[0].entry, in: declarations[0].segment)
+  }
+
   /// Whether a run would ask nobody about it.
   func isFresh(_ record: ContentRecord, _ facts: Planner.Facts) -> Bool {
     isKept(record, facts, isOffline: false)

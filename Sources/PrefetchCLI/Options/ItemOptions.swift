@@ -48,7 +48,7 @@ struct ExplainOptions: CommandOptions, Hashable {
       "Everything known of one item or URL, cached or not: its record and headers, its segment, the rules that apply to it, its freshness and the last decision."
     ],
     operands: .one("ITEM", \.item, .text),
-    exits: [.ok, .config],
+    exits: [.ok, .nothing, .config],
     examples: [
       CommandExample(
         command: "prefetch explain https://example.org/data.json",

@@ -48,7 +48,7 @@ extension RunOptions {
     ],
     options: ownSpecs + EngineOptions.specs.embedded(at: \.engine),
     operands: .any("SEGMENT", \.segments),
-    exits: [.ok, .changes, .usage, .io, .config, .interrupted, .terminated],
+    exits: exits,
     examples: [
       CommandExample(
         command: "prefetch plan | awk -F'\\t' '$1==\"fetch\"{print $4}'",

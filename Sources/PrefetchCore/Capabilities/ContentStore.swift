@@ -186,6 +186,8 @@ package struct ContentRecord: Hashable, Sendable {
   package var variance: Variance?
   /// Content expiry by the manifest: not to be used after it.
   package var expiresAt: Instant?
+  /// What its entry grants of freshness.
+  package var lifetime: Freshness.Lifetime?
   package var failure: Failure?
 
   package init(url: String, id: String) {

@@ -48,8 +48,11 @@ extension Dispatcher {
       if let body = response.body { effects.append(.discard(body)) }
       return settleItemHalted(item, into: &effects)
     }
+    let selecting = selecting(item, response)
+    if givesWay(item, response, by: selecting, into: &effects) { return }
     if response.status == 304, work.exchange?.value.isConditional == true, let record = work.record
     {
+      separateRivals(item, by: selecting, into: &effects)
       guard Revalidation.confirms(response.headers, stored: record.value.validators),
         !Planner.isContradicted(work.digests, by: record.value)
       else {
@@ -70,11 +73,13 @@ extension Dispatcher {
       if serveStale(item, failure, status: response.status, now: now, into: &effects) { return }
       return fail(item, failure, now: now, into: &effects)
     }
-    if !exchange.value.hasAsked(for: Self.algorithms(of: work.digests)) {
+    let wanted = work.digests + work.rivals.flatMap(\.digests)
+    if !exchange.value.hasAsked(for: Self.algorithms(of: wanted)) {
       // Another segment has asked for a digest that nobody took while the body came.
       effects.append(.discard(body))
       return reask(.item(item), now: now, into: &effects)
     }
+    separateRivals(item, by: selecting, from: body, into: &effects)
     if let objection = BodyCheck.objection(
       to: body,
       headers: response.headers,
@@ -199,7 +204,7 @@ extension Dispatcher {
       renewed.validators = Revalidation.renewed(renewed.validators, by: response.headers)
     }
     work.result.outcome = isChanged ? .headers : .unchanged
-    note(item, into: &renewed, now: now, &effects)
+    note(item, into: &renewed, now: now)
     if !isChanged, renewed.differsOnlyInTimes(from: record.value),
       noteConfirmed(item, renewed, now: now)
     {
@@ -212,8 +217,7 @@ extension Dispatcher {
   private mutating func note(
     _ item: Int,
     into record: inout ContentRecord,
-    now: Moment,
-    _ effects: inout [Effect]
+    now: Moment
   ) {
     let work = active[Int(items[item].slot)]
     guard let exchange = work.exchange?.value else { return }
@@ -225,7 +229,6 @@ extension Dispatcher {
     record.note(exchange.hops, terms)
     guard segments.count > 1 else { return }
     settled.note(record.variance, of: item)
-    separateRivals(item, by: record.variance, into: &effects)
   }
 
   /// Where a confirmation brings nothing but a new time, that alone is kept.
@@ -265,7 +268,7 @@ extension Dispatcher {
     var record = old ?? newRecord(item)
     record.headers = Revalidation.storable(response.headers)
     record.validators = Validators(response.headers)
-    note(item, into: &record, now: now, &effects)
+    note(item, into: &record, now: now)
     record.digest = body.digest
     record.otherDigests = body.otherDigests
     record.size = body.size

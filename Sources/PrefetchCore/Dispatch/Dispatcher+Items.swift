@@ -40,9 +40,7 @@ extension Dispatcher {
   /// An object with the declared digest may be here without a record of the URL: another URL has
   /// it, or the index was lost.
   private func seeksObject(_ work: ItemWork) -> Bool {
-    guard !request.policy.refetchesAll, facts.inventory.count > 0 || start.hasUnseenChanges else {
-      return false
-    }
+    guard !request.policy.refetchesAll else { return false }
     switch work.step.decision {
     case .fetch, .update: return true
     case .keep, .describe, .revalidate, .fail: return false
@@ -113,6 +111,10 @@ extension Dispatcher {
       if let size = answer.adoptedSize, let digest = wantedDigest(of: item) {
         leaveWire(item)
         return adopt(item, digest, size: size, now: now, into: &effects)
+      }
+      if request.policy.isOffline {
+        leaveWire(item)
+        return decideWithoutAsking(item, now: now, into: &effects)
       }
       if let deferral = deferral(of: .item(item), at: now) {
         leaveWire(item)
@@ -186,7 +188,7 @@ extension Dispatcher {
     active[slot].result.outcome = .unchanged
     active[slot].result.source = .cache
     active[slot].result.reason = "a stored body has its digest"
-    guard request.mode == .run else {
+    guard request.mode != .plan else {
       active[slot].result.size = size
       return settleItem(item, into: &effects)
     }

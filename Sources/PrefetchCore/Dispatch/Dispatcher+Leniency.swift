@@ -9,9 +9,10 @@ extension Dispatcher {
     into effects: inout [Effect]
   ) -> Bool {
     let slot = Int(items[item].slot)
+    let digests = active[slot].digests + active[slot].rivals.flatMap(\.digests)
     guard halt == nil, active[slot].result.isUsable, let record = active[slot].record?.value,
       StaleRule.covers(failure, status: status), selection(of: item) != .other,
-      !Planner.isContradicted(active[slot].digests, by: record)
+      !Planner.isContradicted(digests, by: record)
     else { return false }
     let bound = active[slot].segments.map {
       segments[$0].declaration.maximumStale ?? request.policy.maximumStale
@@ -24,6 +25,7 @@ extension Dispatcher {
         now: now.wall
       )
     else { return false }
+    separateRivals(item, by: record.variance?.hops.flatMap(\.names) ?? [], into: &effects)
     let isFresh = record.freshUntil(under: granted(active[slot])).map { now.wall < $0 } ?? false
     active[slot].result.action = .keep
     active[slot].result.outcome = isFresh ? .unchanged : .stale

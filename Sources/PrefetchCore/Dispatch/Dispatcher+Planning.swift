@@ -158,17 +158,26 @@ extension Dispatcher {
     into effects: inout [Effect]
   ) {
     declaredItems += 1
+    var elders: [Rivalry] = []
     if segments.count > 1, segments[index].declaration.isStored {
       let key = segments[index].table.value.key(at: Int(step.entry))
       let known = declared.note(key, segment: index, entry: Int(step.entry))
       if let known { noteShared(index, Int(known.segment)) }
-      if let known, shares(step, of: index, with: known, now: now, into: &effects) { return }
+      if let known,
+        shares(step, of: index, with: known, besides: &elders, now: now, into: &effects)
+      {
+        return
+      }
     }
-    if belongsElsewhere(step, of: index, into: &effects) { return }
+    if belongsElsewhere(step, of: index, besides: &elders, into: &effects) { return }
     if halt == nil, step.decision != .keep, step.decision != .describe || request.mode == .run,
       request.mode != .plan || needsProbe(step, of: index)
     {
-      return begin(step, of: index, now: now, into: &effects)
+      begin(step, of: index, now: now, into: &effects)
+      if !elders.isEmpty, let item = items.indices.last, items[item].state != .settled {
+        active[activate(item)].elders = elders
+      }
+      return
     }
     settleAtOnce(step, of: index, now: now, into: &effects)
     // Where no other segment can name it, nobody asks for it again.
@@ -178,9 +187,10 @@ extension Dispatcher {
   /// A dry run asks only about what it cannot know.
   private func needsProbe(_ step: PlannedStep, of index: Int) -> Bool {
     let declaration = segments[index].declaration
-    guard request.policy.probesItems, !request.policy.isOffline, declaration.isStored else {
-      return false
-    }
+    guard declaration.isStored else { return false }
+    // Whether its body is here is looked up, and nobody is asked.
+    if request.policy.isOffline { return step.decision == .fetch }
+    guard request.policy.probesItems else { return false }
     switch step.decision {
     case .revalidate: return true
     case .fetch, .update: return segments[index].table.value.size(at: Int(step.entry)) == nil
@@ -196,23 +206,24 @@ extension Dispatcher {
     into effects: inout [Effect]
   ) {
     let item = newItem(step, of: index)
-    switch step.decision {
-    case .revalidate, .fetch, .update:
+    let asks =
+      switch step.decision {
+      case .revalidate, .fetch, .update: !request.policy.isOffline
+      case .keep, .describe, .fail: false
+      }
+    if asks {
       if let deferral = deferral(of: .item(item), at: now) {
         return settleDeferred(item, deferral, into: &effects)
       }
-      enqueue(.item(item), now: now, into: &effects)
-    case .describe, .fail:
-      _ = activate(item)
-      guard let preparation = preparation(of: item) else {
-        return decideWithoutAsking(item, now: now, into: &effects)
-      }
-      items[item].state = .preparing
-      preparing += 1
-      effects.append(.prepare([preparation]))
-    case .keep:
-      break
+      return enqueue(.item(item), now: now, into: &effects)
     }
+    _ = activate(item)
+    guard let preparation = preparation(of: item) else {
+      return decideWithoutAsking(item, now: now, into: &effects)
+    }
+    items[item].state = .preparing
+    preparing += 1
+    effects.append(.prepare([preparation]))
   }
 
   private mutating func newItem(_ step: PlannedStep, of index: Int) -> Int {

@@ -7,7 +7,9 @@ extension Dispatcher {
   ) {
     let slot = Int(items[item].slot)
     let record = active[slot].record?.value
-    separateRivals(item, by: foreseenVariance(item, response), into: &effects)
+    let selecting = selecting(item, response)
+    if givesWay(item, response, by: selecting, into: &effects) { return }
+    separateRivals(item, by: selecting, into: &effects)
     switch response.status {
     case 304 where active[slot].exchange?.value.isConditional == true:
       keep(item, "the server says unchanged")
@@ -57,16 +59,6 @@ extension Dispatcher {
       active[slot].result.reason += "; probe failed: \(failure.message)"
     }
     settleItem(item, into: &effects)
-  }
-
-  /// On what of a request the answer to a GET would depend.
-  private func foreseenVariance(_ item: Int, _ response: TransferResponse) -> Variance? {
-    let work = active[Int(items[item].slot)]
-    guard !work.rivals.isEmpty else { return nil }
-    guard response.headers.has("Vary") else { return work.record?.value.variance }
-    return Variance([
-      Variance.Hop(url: nil, names: Variance.names(in: response.headers), digest: 0)
-    ])
   }
 
   private mutating func keep(_ item: Int, _ reason: String) {

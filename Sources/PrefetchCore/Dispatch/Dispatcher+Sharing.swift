@@ -9,10 +9,22 @@ extension Dispatcher {
     var first: String
     /// Headers in which the two differ.
     var names: Set<String>
+    /// What it declares the bytes to be.
+    var digests: [ExpectedDigest] = []
+
+    /// Whether an answer depends on any of them, and is not the declared one all the same.
+    func parts(by selecting: [String], from body: StagedBody?) -> Bool {
+      let proofs = digests.filter(\.algorithm.isTrustworthy)
+      return isMet(by: selecting) && !(body.map { proofs.contains(where: $0.matches) } ?? false)
+    }
 
     /// Whether an answer depends on any of them.
     func isMet(by selecting: [String]) -> Bool {
       selecting.contains { $0 == Variance.anything || names.contains($0) }
+    }
+
+    var reason: String {
+      "segment `\(first)` asks for it with other headers"
     }
 
     var failure: Failure {
@@ -26,10 +38,13 @@ extension Dispatcher {
   }
 
   /// Whether the item of another segment answers for this one as well.
+  ///
+  /// `elders` are those whose answer is stored while this one's is asked for.
   mutating func shares(
     _ step: PlannedStep,
     of index: Int,
     with mention: DeclaredURLs.Mention,
+    besides elders: inout [Rivalry],
     now: Moment,
     into effects: inout [Effect]
   ) -> Bool {
@@ -53,22 +68,28 @@ extension Dispatcher {
       )
       return true
     }
-    let rivalry = rivalry(entry, of: index, with: first, Int(mention.entry))
+    let rivalry = rivalry(
+      entry,
+      of: index,
+      with: first.declaration,
+      first.entries[Int(mention.entry)]
+    )
     if step.reason == .otherVariant || step.reason == .otherVariantOffline, let rivalry {
       // What is stored answers the other segment, or one whose turn is over.
       refuseVariant(rivalry, into: &effects)
       return true
     }
-    guard known >= 0 else { return false }
-    if items[known].state == .settled, let rivalry,
+    if known >= 0, items[known].state == .settled, let rivalry,
       rivalry.isMet(by: settled.selecting(of: known))
     {
       refuseVariant(rivalry, into: &effects)
       return true
     }
-    guard !needsOwnAnswer(step, entry, known: digests, besides: known) else { return false }
-    share(known, entry, step, with: index, now: now, into: &effects)
-    if items[known].slot >= 0, let rivalry { active[Int(items[known].slot)].rivals.append(rivalry) }
+    guard known >= 0, !needsOwnAnswer(step, entry, known: digests, besides: known) else {
+      if let rivalry { elders.append(rivalry) }
+      return false
+    }
+    share(known, entry, step, with: index, besides: rivalry, now: now, into: &effects)
     return true
   }
 
@@ -76,34 +97,22 @@ extension Dispatcher {
   mutating func belongsElsewhere(
     _ step: PlannedStep,
     of index: Int,
+    besides elders: inout [Rivalry],
     into effects: inout [Effect]
   ) -> Bool {
-    guard !request.unselected.isEmpty,
-      step.reason == .otherVariant || step.reason == .otherVariantOffline,
-      let position = step.position
-    else { return false }
+    guard !request.unselected.isEmpty, let position = step.position else { return false }
     let entry = segments[index].entries[Int(step.entry)]
-    let fields = facts.selector(of: segments[index].declaration).fields(of: entry, for: .other)
     for holder in facts.inventory.holders(of: position) {
       let key = facts.inventory.segmentKeys[holder]
       guard key.identity == request.identity,
-        let other = request.unselected.first(where: { $0.name == key.name })
+        let other = request.unselected.first(where: { $0.name == key.name }),
+        let rivalry = rivalry(entry, of: index, with: other, other.inlineEntry(for: entry.url))
       else { continue }
-      let names = Variance.difference(
-        facts.selector(of: other).fields(of: ManifestEntry(url: entry.url), for: .other),
-        fields
-      )
-      guard !names.isEmpty else { continue }
-      refuseVariant(
-        Rivalry(
-          segment: index,
-          url: entry.url.string,
-          id: entry.id,
-          first: other.name,
-          names: names
-        ),
-        into: &effects
-      )
+      guard step.reason == .otherVariant || step.reason == .otherVariantOffline else {
+        elders.append(rivalry)
+        continue
+      }
+      refuseVariant(rivalry, into: &effects)
       return true
     }
     return false
@@ -113,18 +122,17 @@ extension Dispatcher {
   private func rivalry(
     _ entry: ManifestEntry,
     of index: Int,
-    with first: SegmentWork,
-    _ firstEntry: Int
+    with first: SegmentDeclaration,
+    _ other: ManifestEntry
   ) -> Rivalry? {
     let second = segments[index].declaration
-    let other = first.entries[firstEntry]
     guard
-      !first.declaration.headers.isEmpty || !second.headers.isEmpty || !other.headers.isEmpty
+      !first.headers.isEmpty || !second.headers.isEmpty || !other.headers.isEmpty
         || !entry.headers.isEmpty
     else { return nil }
     let purpose = RequestPurpose(itemType: entry.type)
     let names = Variance.difference(
-      facts.selector(of: first.declaration).fields(of: other, for: purpose),
+      facts.selector(of: first).fields(of: other, for: purpose),
       facts.selector(of: second).fields(of: entry, for: purpose)
     )
     guard !names.isEmpty else { return nil }
@@ -132,18 +140,29 @@ extension Dispatcher {
       segment: index,
       url: entry.url.string,
       id: entry.id,
-      first: first.declaration.name,
-      names: names
+      first: first.name,
+      names: names,
+      digests: entry.digests
     )
   }
 
   /// Tells segments apart that an answer turned out to depend on: it is the answer to the first of
   /// them, and no body stands under another one's name.
-  mutating func separateRivals(_ item: Int, by variance: Variance?, into effects: inout [Effect]) {
+  ///
+  /// Those that stay have a say about the body. `selecting` names what it depends on.
+  mutating func separateRivals(
+    _ item: Int,
+    by selecting: [String],
+    from body: StagedBody? = nil,
+    into effects: inout [Effect]
+  ) {
     let work = active[Int(items[item].slot)]
     guard !work.rivals.isEmpty else { return }
-    let selecting = variance?.hops.flatMap(\.names) ?? []
-    for rivalry in work.rivals where rivalry.isMet(by: selecting) {
+    for rivalry in work.rivals {
+      guard rivalry.parts(by: selecting, from: body) else {
+        work.require(rivalry.digests)
+        continue
+      }
       let name = segments[rivalry.segment].declaration.name
       work.segments.removeAll { $0 == rivalry.segment }
       work.result.segments.removeAll { $0 == name }
@@ -152,24 +171,54 @@ extension Dispatcher {
     work.rivals = []
   }
 
+  /// Whether an answer is dropped, since it depends on what another segment asks for differently
+  /// whose answer is stored already.
+  mutating func givesWay(
+    _ item: Int,
+    _ response: TransferResponse,
+    by selecting: [String],
+    into effects: inout [Effect]
+  ) -> Bool {
+    let work = active[Int(items[item].slot)]
+    guard let elder = work.elders.first(where: { $0.parts(by: selecting, from: response.body) })
+    else { return false }
+    if let body = response.body { effects.append(.discard(body)) }
+    for index in work.segments { leaveToOther(elder.url, index) }
+    work.result.action = .fail
+    work.result.outcome = .failed
+    work.result.reason = elder.reason
+    work.result.failure = elder.failure
+    work.result.state = .failed
+    work.result.isUsable = false
+    settleItem(item, into: &effects)
+    return true
+  }
+
+  /// The names of what in our requests selected an answer, or would.
+  func selecting(_ item: Int, _ response: TransferResponse) -> [String] {
+    let work = active[Int(items[item].slot)]
+    guard !work.rivals.isEmpty || !work.elders.isEmpty else { return [] }
+    let redirects = (work.exchange?.value.hops ?? []).compactMap(\.variance).flatMap(\.names)
+    let known = work.record?.value.variance?.hops.flatMap(\.names) ?? []
+    let own =
+      response.headers.has("Vary") || response.status != 304
+      ? Variance.names(in: response.headers) : known
+    return redirects + own
+  }
+
   private mutating func refuseVariant(
     _ rivalry: Rivalry,
     into effects: inout [Effect]
   ) {
     let index = rivalry.segment
-    let key = URLKey(rivalry.url)
-    segments[index].otherVariants.insert(key)
-    // What it may have held is the other's answer now.
-    if let position = facts.inventory.position(of: key) {
-      segments[index].leaving.append(UInt32(position))
-    }
+    leaveToOther(rivalry.url, index)
     var result = ItemResult(
       url: rivalry.url,
       id: rivalry.id ?? start.identify(rivalry.url),
       segments: [segments[index].declaration.name],
       state: .failed,
       action: .fail,
-      reason: "segment `\(rivalry.first)` asks for it with other headers"
+      reason: rivalry.reason
     )
     result.outcome = .failed
     result.failure = rivalry.failure
@@ -178,12 +227,22 @@ extension Dispatcher {
     tally(result, in: index, into: &effects)
   }
 
+  /// What a segment may have held is another one's answer now.
+  private mutating func leaveToOther(_ url: String, _ index: Int) {
+    let key = URLKey(url)
+    segments[index].otherVariants.insert(key)
+    if let position = facts.inventory.position(of: key) {
+      segments[index].leaving.append(UInt32(position))
+    }
+  }
+
   /// One transfer, both are told.
   private mutating func share(
     _ item: Int,
     _ entry: ManifestEntry,
     _ step: PlannedStep,
     with index: Int,
+    besides rivalry: Rivalry?,
     now: Moment,
     into effects: inout [Effect]
   ) {
@@ -199,9 +258,12 @@ extension Dispatcher {
     active[slot].result.segments.append(name)
     active[slot].result.isRequired = active[slot].result.isRequired || isRequired
     active[slot].segments.append(index)
-    let known = active[slot].digests
-    active[slot].digests += entry.digests.filter { !known.contains($0) }
-    let algorithms = Self.algorithms(of: active[slot].digests)
+    if let rivalry {
+      active[slot].rivals.append(rivalry)
+    } else {
+      active[slot].require(entry.digests)
+    }
+    let algorithms = Self.algorithms(of: active[slot].digests + entry.digests)
     active[slot].exchange?.value.require(algorithms)
     guard request.mode == .run, !step.isHeld else { return }
     if let row = step.position {
@@ -227,7 +289,7 @@ extension Dispatcher {
     }
   }
 
-  /// Whether a segment asks for more than what was already decided for another one can prove.
+  /// Whether a segment asks for more than what was already decided for another one can show.
   private func needsOwnAnswer(
     _ step: PlannedStep,
     _ entry: ManifestEntry,
@@ -239,8 +301,12 @@ extension Dispatcher {
       case .settled, .committing: true
       case .queued, .preparing, .inFlight, .waiting: false
       }
-    guard isDecided, entry.digests.contains(where: { !known.contains($0) }) else { return false }
-    return step.decision.action != .keep || settled.source(of: item) != .cache
+    guard isDecided else { return false }
+    let wasAsked = settled.source(of: item) != .cache
+    let asks = step.decision.action != .keep
+    // What it keeps without a question may be too old for another one.
+    guard entry.digests.contains(where: { !known.contains($0) }) else { return asks && !wasAsked }
+    return asks || wasAsked
   }
 
   /// Digests of one algorithm that two segments declare differently.
@@ -252,5 +318,15 @@ extension Dispatcher {
 
   static func algorithms(of digests: [ExpectedDigest]) -> Set<DigestAlgorithm> {
     digests.isEmpty ? [] : Set(digests.map(\.algorithm)).subtracting([.sha256])
+  }
+}
+
+extension SegmentDeclaration {
+  /// What it says itself of a URL; what a manifest of it says is not at hand.
+  fileprivate func inlineEntry(for url: WebURL) -> ManifestEntry {
+    guard case .inline(let entries) = source,
+      let own = entries.first(where: { $0.url.string == url.string })
+    else { return ManifestEntry(url: url) }
+    return own
   }
 }

@@ -146,6 +146,8 @@ final class ActiveItem {
   var exchange: OpenExchange?
   /// Those of the segments that ask for it with other headers than the first.
   var rivals: [Dispatcher.Rivalry] = []
+  /// Those segments whose answer is stored while this one's is asked for with other headers.
+  var elders: [Dispatcher.Rivalry] = []
   /// Whether somebody is reading what has to be known of it.
   var isBeingRead = false
   /// Whether its host is not asked any more, and only its record is waited for.
@@ -167,6 +169,10 @@ final class ActiveItem {
   /// Requests that went out for it.
   var attempts: Int {
     exchange?.value.attempts ?? 0
+  }
+
+  func require(_ more: [ExpectedDigest]) {
+    digests += more.filter { !digests.contains($0) }
   }
 
   init(entry: ManifestEntry, segment: Int, result: ItemResult) {

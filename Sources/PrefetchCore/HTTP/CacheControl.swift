@@ -18,11 +18,10 @@ package struct CacheControl: Hashable, Sendable {
         let age = directive.value.flatMap(Self.deltaSeconds) ?? 0
         maxAge = min(maxAge ?? age, age)
       case "no-cache":
-        guard let fields = directive.value else {
-          hasNoCache = true
-          continue
-        }
-        withheldFields += Self.names(in: fields)
+        let fields = Self.names(in: directive.value ?? "")
+        // Without a single name it speaks of the whole answer.
+        hasNoCache = hasNoCache || fields.isEmpty
+        withheldFields += fields
       case "no-store": hasNoStore = true
       // Whoever understands the status, as we do of all that is stored, may pass over `no-store`.
       case "must-understand": isUnderstood = true

@@ -120,6 +120,14 @@ struct VariantSelector {
     }
   }
 
+  /// A number that differs where its request would say something else.
+  func fingerprint(of entry: ManifestEntry, for purpose: RequestPurpose) -> UInt64 {
+    let fields = fields(of: entry, for: purpose).sorted {
+      ($0.name, $0.value) < ($1.name, $1.value)
+    }
+    return key.hash(fields.flatMap { Array("\($0.name.lowercased()):\($0.value)\n".utf8) })
+  }
+
   /// Of the request for the item's own URL.
   func fields(of entry: ManifestEntry, for purpose: RequestPurpose) -> [HeaderField] {
     fields(at: entry.url, of: entry, for: purpose)
@@ -152,6 +160,11 @@ struct VariantSelector {
 }
 
 extension Planner.Facts {
+  /// The same as ``VariantSelector/fingerprint(of:for:)`` of one entry.
+  package func fingerprint(of entry: ManifestEntry, in segment: SegmentDeclaration) -> UInt64 {
+    selector(of: segment).fingerprint(of: entry, for: RequestPurpose(itemType: entry.type))
+  }
+
   func selector(of segment: SegmentDeclaration) -> VariantSelector {
     VariantSelector(segment, policy: shared, credentials: credentials, key: key, now: now)
   }

@@ -134,18 +134,8 @@ package struct VarianceKey: Hashable, Sendable {
 
   /// For questions that nothing stored answers.
   package init() {
-    self.init(low: 0, high: 0)
-  }
-
-  /// For a cache that does not exist yet.
-  package static func random() -> VarianceKey {
-    var source = SystemRandomNumberGenerator()
-    return VarianceKey(low: source.next(), high: source.next())
-  }
-
-  private init(low: UInt64, high: UInt64) {
-    self.low = low
-    self.high = high
+    low = 0
+    high = 0
   }
 
   package var bytes: [UInt8] {

@@ -86,13 +86,14 @@ extension ContentRecord {
     provider = entry.provider
     type = entry.type
     expiresAt = entry.expires
+    lifetime = entry.lifetime
     if entry.revision == nil { description = entry.descriptionHash }
   }
 
   /// Whether it says of the item what the entry says.
   package func isDescribed(by entry: ManifestEntry) -> Bool {
     (entry.id == nil || entry.id == id) && entry.provider == provider && entry.type == type
-      && entry.expires == expiresAt
+      && entry.expires == expiresAt && entry.lifetime == lifetime
       && (entry.revision == nil || entry.descriptionHash == description)
   }
 }

@@ -62,17 +62,19 @@ struct Judge {
     if let refusal = refusal(of: wanted) { return (.fail, refusal) }
     if segment.requiresDigest, !wanted.hasProof { return (.fail, .noDigest) }
     if let limit, let size = wanted.size, size > limit { return (.fail, .tooLarge) }
-    guard let row else {
-      return policy.isOffline ? (.fail, .notStoredOffline) : (.fetch, .notStored)
-    }
+    guard let row else { return notStored(wanted) }
     if row.state == .paused { return (.keep, .paused) }
-    guard row.hasBody else {
-      return policy.isOffline ? (.fail, .notStoredOffline) : (.fetch, .notStored)
-    }
+    guard row.hasBody else { return notStored(wanted) }
     if isMissing {
       return policy.isOffline ? (.fail, .objectLostOffline) : (.fetch, .objectLost)
     }
     return decideStored(wanted, row: row, strong: strong, selection)
+  }
+
+  /// Offline what is pinned may be here all the same, without a row that says so.
+  private func notStored(_ wanted: Wanted) -> (PlannedStep.Decision, PlanReason) {
+    guard policy.isOffline else { return (.fetch, .notStored) }
+    return (wanted.hasProof ? .fetch : .fail, .notStoredOffline)
   }
 
   private func refusal(of wanted: Wanted) -> PlanReason? {

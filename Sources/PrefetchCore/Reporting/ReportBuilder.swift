@@ -4,6 +4,7 @@ package struct ReportBuilder: Sendable {
   private let startedUptime: Duration
   private let listsKept: Bool
   private let keepsItems: Bool
+  private let retries: RetryPolicy
   private let sharesItems: Bool
   private var positions: [String: Int] = [:]
   /// The last item of each URL.
@@ -16,8 +17,10 @@ package struct ReportBuilder: Sendable {
     segments: [SegmentDeclaration],
     listsKept: Bool = false,
     keepsItems: Bool = true,
+    retries: RetryPolicy = RetryPolicy(),
     at now: Moment
   ) {
+    self.retries = retries
     self.listsKept = listsKept
     self.keepsItems = keepsItems
     sharesItems = segments.count > 1
@@ -50,7 +53,7 @@ package struct ReportBuilder: Sendable {
       report.segments[position].totals.countConfirmed(count, bytes: bytes)
     case .requestsAnswered(let name, let count, let status, let wireBytes):
       report.totals.count(count, status: status, wireBytes: wireBytes)
-      if !Self.isBusy(status) { report.hasAnswer = true }
+      if !isBusy(status) { report.hasAnswer = true }
       guard let position = positions[name] else { return }
       report.segments[position].totals.count(count, status: status, wireBytes: wireBytes)
     case .requestFinished(let request):
@@ -64,7 +67,7 @@ package struct ReportBuilder: Sendable {
       for position in request.segments.compactMap({ positions[$0] }) {
         report.segments[position].totals.count(request)
       }
-      if let status = request.status, !Self.isBusy(status) { report.hasAnswer = true }
+      if let status = request.status, !isBusy(status) { report.hasAnswer = true }
     case .manifestSettled(let name, let manifest):
       guard let position = positions[name] else { return }
       report.segments[position].manifest = manifest
@@ -137,7 +140,7 @@ package struct ReportBuilder: Sendable {
   }
 
   /// Answers that mean "not now" count as connectivity.
-  private static func isBusy(_ status: Int) -> Bool {
-    [408, 425, 429].contains(status) || status >= 500
+  private func isBusy(_ status: Int) -> Bool {
+    retries.isBusy(status) || status >= 500
   }
 }

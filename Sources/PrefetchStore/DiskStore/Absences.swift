@@ -2,10 +2,13 @@ package import PrefetchCore
 
 /// A server's word that it does not have what a URL names.
 package struct Absence: Hashable, Sendable {
+  /// Of what the request said that may have selected the answer.
+  package var asked: UInt64
   package var status: Int
   package var since: Instant
 
-  package init(status: Int, since: Instant) {
+  package init(asked: UInt64, status: Int, since: Instant) {
+    self.asked = asked
     self.status = status
     self.since = since
   }
@@ -15,10 +18,14 @@ package struct Absence: Hashable, Sendable {
 extension DiskStore {
   package func absence(of url: String) throws(Failure) -> Absence? {
     try answering { () throws(Failure) in
-      let row = try database().prepare("SELECT status, since FROM absences WHERE url=?1")
+      let row = try database().prepare("SELECT asked, status, since FROM absences WHERE url=?1")
       try row.bind(1, url)
-      guard try row.step(), let since = row.instant(1) else { return nil }
-      return Absence(status: Int(row.number(0)), since: since)
+      guard try row.step(), let since = row.instant(2) else { return nil }
+      return Absence(
+        asked: UInt64(bitPattern: row.number(0)),
+        status: Int(row.number(1)),
+        since: since
+      )
     }
   }
 
@@ -27,11 +34,14 @@ extension DiskStore {
     try requireWriting()
     let database = try database()
     try database.transaction { () throws(Failure) in
-      let replacement = try database.prepare("INSERT OR REPLACE INTO absences VALUES (?1, ?2, ?3)")
+      let replacement = try database.prepare(
+        "INSERT OR REPLACE INTO absences VALUES (?1, ?2, ?3, ?4)"
+      )
       for (url, absence) in absences {
         try replacement.bind(1, url)
-        try replacement.bind(2, absence.status)
-        try replacement.bind(3, absence.since)
+        try replacement.bind(2, Int64(bitPattern: absence.asked))
+        try replacement.bind(3, absence.status)
+        try replacement.bind(4, absence.since)
         try replacement.run()
       }
       let removal = try database.prepare("DELETE FROM absences WHERE since<?1")

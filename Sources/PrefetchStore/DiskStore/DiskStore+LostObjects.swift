@@ -57,15 +57,19 @@ extension DiskStore {
     }
   }
 
-  /// Removes objects that no row names, wherever they are; finds those, too, that came to be while
-  /// nobody looked.
+  /// Removes objects that no row names, wherever they are, and says how many there were.
   ///
-  /// Says how many there were.
+  /// Finds those, too, that came to be while nobody looked. What an index that was lost may have
+  /// named is spared as in a run.
   @discardableResult
   package func removeOrphans(holding lock: RunLock) throws(Failure) -> Int {
     let writing = try requireWriting()
     return try withExtendedLifetime(lock) { () throws(Failure) in
-      try removeOrphans(in: Set(UInt8.min...UInt8.max), writing, sparing: nil)
+      try removeOrphans(
+        in: Set(UInt8.min...UInt8.max),
+        writing,
+        sparing: try sparedOrphans()
+      )
     }
   }
 

@@ -52,7 +52,8 @@ extension Schema {
         failure_code TEXT,
         failure_message TEXT,
         failure_transient INTEGER NOT NULL DEFAULT 0,
-        hops BLOB
+        hops BLOB,
+        ttl INTEGER
       ) STRICT;
       CREATE INDEX item_details_by_id ON item_details (id) WHERE id IS NOT NULL;
       CREATE TABLE item_numbers (next INTEGER NOT NULL) STRICT;
@@ -103,6 +104,7 @@ extension Schema {
       ) STRICT;
       CREATE TABLE absences (
         url TEXT PRIMARY KEY,
+        asked INTEGER NOT NULL,
         status INTEGER NOT NULL,
         since INTEGER NOT NULL
       ) STRICT, WITHOUT ROWID;

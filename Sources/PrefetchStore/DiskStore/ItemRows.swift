@@ -65,8 +65,8 @@ final class ItemRows {
     let details =
       """
       INTO item_details (item, id, provider, type, mime, status, headers, last_modified, \
-      final_url, fetched_at, expires_at, failure_code, failure_message, failure_transient, hops) \
-      VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)
+      final_url, fetched_at, expires_at, failure_code, failure_message, failure_transient, hops, \
+      ttl) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16)
       """
     // A replacement looks for what it replaces, so what is new is only inserted.
     insertDetails = try database.prepare("INSERT \(details)")
@@ -234,6 +234,7 @@ final class ItemRows {
     try statement.bind(13, record.failure?.message)
     try statement.bind(14, record.failure?.isTransient ?? false)
     try statement.bind(15, record.hops.isEmpty ? nil : AnswerCoding.encode(record.hops))
+    try statement.bind(16, RecordRow.number(record.lifetime))
     try statement.run()
   }
 

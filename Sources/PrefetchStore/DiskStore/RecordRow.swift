@@ -9,7 +9,7 @@ enum RecordRow {
     last_modified, final_url, fetched_at, validated_at, fresh_until, expires_at, failure_code, \
     failure_message, failure_transient, description, other_digests, freshness, item_details.hops, \
     CASE variance WHEN 0 THEN NULL ELSE \
-    (SELECT hops FROM variances WHERE variances.variance=items.variance) END
+    (SELECT hops FROM variances WHERE variances.variance=items.variance) END, ttl
     """
 
   /// Where they come from; rows follow the order of `items`.
@@ -54,6 +54,7 @@ enum RecordRow {
       guard let digests else { throw damaged("digests", of: record.url) }
       record.otherDigests = digests
     }
+    record.lifetime = row.optionalNumber(26).map(lifetime)
     if !row.isNull(24) {
       guard let hops = AnswerCoding.decodeHops(row.bytes(24)) else {
         throw damaged("hops", of: record.url)
@@ -72,6 +73,19 @@ enum RecordRow {
   /// Most are `cached`, which needs no string.
   static func state(_ row: borrowing Statement, _ column: Int32) -> ItemState? {
     row.holds(column, "cached") ? .cached : ItemState(rawValue: row.text(column))
+  }
+
+  /// As milliseconds; negative where there is no end.
+  static func number(_ lifetime: Freshness.Lifetime?) -> Int64? {
+    switch lifetime {
+    case nil: nil
+    case .immutable: -1
+    case .atMost(let bound): max(0, bound.milliseconds)
+    }
+  }
+
+  private static func lifetime(_ number: Int64) -> Freshness.Lifetime {
+    number < 0 ? .immutable : .atMost(.milliseconds(number))
   }
 
   static func damaged(_ column: String, of url: String) -> Failure {

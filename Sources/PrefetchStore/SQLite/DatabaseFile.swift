@@ -146,7 +146,7 @@ struct DatabaseFile: Sendable {
     reports.append(
       Diagnostic(
         "store.set-aside",
-        "`\(path)` cannot be used and was renamed to `\(newName)`\(reason)",
+        "`\(path)` is used no more and was renamed to `\(newName)`\(reason)",
         severity: .warning,
         hint: "delete `\(newName)` when nobody needs to look at it",
         file: path

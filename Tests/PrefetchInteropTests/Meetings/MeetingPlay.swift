@@ -164,7 +164,10 @@ struct MeetingPlay {
 
   private func playGet() throws {
     try get(happening.then)
-    try get(happening.last)
+    var last = happening.last
+    // What its server has no more it is not asked for again for a while; a run does ask.
+    if happening.then.word == "gone" { last.asks = [] }
+    try get(last)
     try ground.run(happening.last)
   }
 
