@@ -59,6 +59,21 @@ struct VariantTests {
     #expect(plan.output.contains("for which segment `german` has another value"), "\(plan)")
   }
 
+  @Test("the first segment takes its answer from a later one", arguments: [true, false])
+  func order(hasVaried: Bool) throws {
+    configure()
+    page.varies.withLock { $0 = hasVaried }
+    #expect(try home.run("run", "english").status == 0)
+    page.varies.withLock { $0 = true }
+    for (arguments, status) in [
+      (["german", "--revalidate"], 0), (["english"], 4), (["german"], 0), ([], 3),
+    ] {
+      let run = try home.start(["run"] + arguments).finish()
+      #expect(run.status == Int32(status), "\(run)")
+      #expect(try home.run("get", "--offline", server.address("/page")).output == "in de")
+    }
+  }
+
   @Test("a lost body is not replaced by what answers another segment")
   func lost() throws {
     page.varies.withLock { $0 = true }

@@ -139,8 +139,17 @@ struct RunSession {
     ).apply(to: &request, of: selected)
     if selected.count < subscriptions.segments.count {
       let names = Set(selected.map(\.name))
-      request.unselected = subscriptions.segments.filter { !names.contains($0.name) }
-        .map { builder.declaration($0) }
+      var place = 0
+      for segment in subscriptions.segments {
+        guard !names.contains(segment.name) else {
+          place += 1
+          continue
+        }
+        request.unselected[segment.name] = RunRequest.Unselected(
+          declaration: builder.declaration(segment),
+          place: place
+        )
+      }
     }
     request.listsKept = listsKept
     request.keepsItems = keepsItems

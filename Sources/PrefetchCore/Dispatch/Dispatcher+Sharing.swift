@@ -93,7 +93,7 @@ extension Dispatcher {
     return true
   }
 
-  /// Whether what is stored of it is the answer to a segment that this run leaves alone.
+  /// Whether what is stored of it is the answer to an earlier segment, which this run leaves alone.
   mutating func belongsElsewhere(
     _ step: PlannedStep,
     of index: Int,
@@ -101,11 +101,14 @@ extension Dispatcher {
     into effects: inout [Effect]
   ) -> Bool {
     guard !request.unselected.isEmpty, let position = step.position else { return false }
-    let entry = segments[index].entries[Int(step.entry)]
     for holder in facts.inventory.holders(of: position) {
       let key = facts.inventory.segmentKeys[holder]
-      guard key.identity == request.identity,
-        let other = request.unselected.first(where: { $0.name == key.name }),
+      guard key.identity == request.identity, let unselected = request.unselected[key.name],
+        unselected.place <= index
+      else { continue }
+      let entry = segments[index].entries[Int(step.entry)]
+      let other = unselected.declaration
+      guard
         let rivalry = rivalry(entry, of: index, with: other, other.inlineEntry(for: entry.url))
       else { continue }
       guard step.reason == .otherVariant || step.reason == .otherVariantOffline else {

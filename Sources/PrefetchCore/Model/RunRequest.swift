@@ -8,14 +8,26 @@ package struct RunRequest: Sendable {
     case get
   }
 
+  /// A segment that a run leaves alone.
+  package struct Unselected: Sendable {
+    package var declaration: SegmentDeclaration
+    /// How many of the selected ones stand before it; of one URL the first has the answer.
+    package var place: Int
+
+    package init(declaration: SegmentDeclaration, place: Int) {
+      self.declaration = declaration
+      self.place = place
+    }
+  }
+
   package var mode: Mode
   /// Whose segments these are: configurations that share a cache keep apart by it.
   package var identity: String
   package var bundleID: String?
   /// The selected segments, in the order of the configuration.
   package var segments: [SegmentDeclaration]
-  /// Segments that are declared and not selected: what they hold is theirs.
-  package var unselected: [SegmentDeclaration] = []
+  /// Segments that are declared and not selected, by name: what they hold is theirs.
+  package var unselected: [String: Unselected] = [:]
   /// Recorded segments of this identity that are neither declared nor subscribed any more.
   package var forgotten: [SegmentKey]
   package var policy: RunPolicy
