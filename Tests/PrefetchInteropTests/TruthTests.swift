@@ -165,6 +165,25 @@ struct TruthTests {
     #expect(Set(ends) == ["stale", "no_network", "removed"])
   }
 
+  @Test("is no answer to --revalidate while its server is down, however fresh, without max_stale")
+  func unconfirmed() throws {
+    home.configure(
+      """
+      network: { retries: { items: 0 } }
+      segments: [{ name: basics, ttl: 1d, urls: [\(server.address("/one"))] }]
+      """
+    )
+    #expect(try home.run("run").status == 0)
+    site["/one"] = Site.Page([], status: 503)
+    for question in ["--revalidate", "--refetch"] {
+      let run = try home.run("run", question)
+      #expect(run.status == 69, "\(run)")
+      #expect(run.errors.contains("the older copy is kept"))
+    }
+    #expect(try home.run("run").status == 0)
+    #expect(try home.run("get", server.address("/one")).output == "body of one")
+  }
+
   @Test("is never what the server forbids to use stale, nor older than was allowed")
   func forbidden() throws {
     let url = server.address("/one")

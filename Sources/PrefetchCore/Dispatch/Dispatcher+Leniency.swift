@@ -17,7 +17,8 @@ extension Dispatcher {
     let bound = active[slot].segments.map {
       segments[$0].declaration.maximumStale ?? request.policy.maximumStale
     }.min()
-    guard let bound,
+    // However fresh: whoever had it asked for all the same wants to hear that nobody answered.
+    guard let bound, bound > .zero,
       StaleRule.mayServe(
         record,
         granted: granted(active[slot]),
