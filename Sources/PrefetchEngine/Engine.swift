@@ -114,11 +114,13 @@ package struct Engine {
       case .resumePlanning(let segment):
         events.append(.planningResumed(segment: segment))
       case .prepare(let preparations):
-        events.append(prepare(preparations, rules: request.policy.room))
+        events.append(prepare(preparations))
+      case .measureRoom(let inDetail):
+        events.append(.roomMeasured(measure(request.policy.room, inDetail: inDetail)))
       case .readRemovals(let items):
         events.append(.removalsRead((try? store.records(items)) ?? []))
       case .commit(let changes):
-        events.append(commit(changes))
+        events.append(commit(changes, request.policy.room))
       case .publish(let segment, let plan):
         let nobody = TreeOutcome(folder: plan.rules.folder)
         events.append(.published(segment: segment, trees?.publish(plan) ?? nobody))
@@ -172,34 +174,33 @@ package struct Engine {
   }
 
   /// A record or object that cannot be read counts as one that is not there.
-  private func prepare(_ preparations: [Preparation], rules: Eviction.Rules) -> Event {
+  private func prepare(_ preparations: [Preparation]) -> Event {
     let numbers = preparations.compactMap(\.record)
     var records = (numbers.isEmpty ? [] : (try? store.records(numbers)) ?? [])[...]
     let answers = preparations.map { preparation in
       var record: ContentRecord?
       if preparation.record != nil { record = records.popFirst() ?? nil }
       let size = preparation.digest.flatMap { (try? store.adoptable($0)) ?? nil }
-      let room = size == nil ? self.room(for: preparation, rules) : Room()
-      return Prepared(item: preparation.item, record: record, adoptedSize: size, room: room)
+      return Prepared(item: preparation.item, record: record, adoptedSize: size)
     }
     return .prepared(answers)
   }
 
-  /// Where it cannot be said how much room there is, the transfer will tell.
-  private func room(for preparation: Preparation, _ rules: Eviction.Rules) -> Room {
-    guard let bytes = preparation.bytes else { return Room() }
-    let room = try? store.makeRoom(
-      for: bytes,
-      of: .segment(priority: preparation.priority),
-      rules: rules
-    )
-    return room ?? Room()
+  /// Where it cannot be said how much room there is, the commit will tell.
+  private func measure(_ rules: Room.Rules, inDetail: Bool) -> RoomReading {
+    var reading = RoomReading()
+    if inDetail { reading.stock = try? store.takeStock() }
+    if rules.limit != nil { reading.used = try? reading.stock?.used ?? store.usedBytes() }
+    if rules.minimumFree > 0 { reading.free = (try? store.freeBytes()) ?? nil }
+    return reading
   }
 
-  private func commit(_ changes: [StoreChange]) -> Event {
+  private func commit(_ changes: [StoreChange], _ rules: Room.Rules) -> Event {
     do {
-      return .committed(removed: try store.commit(changes))
+      let removed = try store.commit(changes, within: rules.limit)
+      return .committed(removed: removed, measure(rules, inDetail: false))
     } catch {
+      if error.code == .cacheFull { return .commitRefused }
       for body in changes.flatMap(\.bodies) { store.discard(body) }
       return .commitFailed(error)
     }

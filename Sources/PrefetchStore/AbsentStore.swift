@@ -4,13 +4,21 @@ package import PrefetchCore
 package final class AbsentStore: ContentStore {
   package let staging = StagingArea.inMemory()
 
-  package init() {}
+  /// Where it would be.
+  private let path: String
+
+  package init(at path: String) {
+    self.path = path
+  }
 
   package func segments() throws(Failure) -> [SegmentRecord] {
     []
   }
 
-  package func commit(_ changes: [StoreChange]) throws(Failure) -> [RemovedContent] {
+  package func commit(
+    _ changes: [StoreChange],
+    within limit: Int64?
+  ) throws(Failure) -> [RemovedContent] {
     throw Failure(.internal, "a dry run tried to write")
   }
 
@@ -41,12 +49,16 @@ package final class AbsentStore: ContentStore {
     nil
   }
 
-  package func makeRoom(
-    for bytes: Int64,
-    of beneficiary: Eviction.Beneficiary,
-    rules: Eviction.Rules
-  ) throws(Failure) -> Room {
-    Room()
+  package func usedBytes() throws(Failure) -> Int64 {
+    0
+  }
+
+  package func freeBytes() throws(Failure) -> Int64? {
+    FreeSpace.ofNearest(path)
+  }
+
+  package func takeStock() throws(Failure) -> Stock {
+    Stock()
   }
 
   package func partials() throws(Failure) -> [String: PartialBody] {

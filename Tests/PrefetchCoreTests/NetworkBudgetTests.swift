@@ -40,7 +40,7 @@ private final class Stage {
     case .resumePlanning(let segment): return .planningResumed(segment: segment)
     case .prepare(let all):
       return .prepared(all.map { Prepared(item: $0.item, record: nil, adoptedSize: nil) })
-    case .commit: return .committed(removed: [])
+    case .commit: return .committed(removed: [], RoomReading())
     case .startTransfer(let transfer): started.append(transfer.id)
     case .cancelTransfer(let id): cancelled.append(id)
     case .announce(.itemSettled(let item)): settled.append(item)

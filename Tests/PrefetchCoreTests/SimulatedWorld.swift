@@ -168,6 +168,7 @@ struct SimulatedWorld {
       internalEvents.append(.prepared(preparations.map { answer($0) }))
     case .readRemovals(let items):
       internalEvents.append(.removalsRead(items.map { records[Int($0)] }))
+    case .measureRoom: internalEvents.append(.roomMeasured(RoomReading()))
     case .commit(let changes): commit(changes)
     case .publish(let segment, let plan):
       internalEvents.append(.published(segment: segment, published(plan)))
@@ -288,7 +289,7 @@ struct SimulatedWorld {
     let fails = failsAtCommit == commits
     if !fails { tally.noteCommitted(changes) }
     internalEvents.append(
-      fails ? .commitFailed(Failure(.diskFull, "full")) : .committed(removed: [])
+      fails ? .commitFailed(Failure(.diskFull, "full")) : .committed(removed: [], RoomReading())
     )
   }
 

@@ -59,7 +59,7 @@ struct WorldTally {
       settledSegments[segment.name, default: 0] += 1
     case .conditionsRead, .qualityChanged, .itemStarted, .bytesReceived, .requestFinished,
       .requestsAnswered, .manifestSettled, .treePublished, .registration, .interrupted,
-      .storeFailed:
+      .storeFailed, .itemEvicted:
       break
     }
   }

@@ -18,95 +18,101 @@ struct RoomTests {
     try store.put(["https://a.example/2": "1234567890"], in: .basics)
   }
 
-  private func rules(limit: Int64) -> Eviction.Rules {
-    var rules = Eviction.Rules()
-    rules.limit = limit
-    return rules
+  private func digest(_ text: String) -> ContentDigest {
+    SHA256.digest(of: text)
   }
 
   @Test("is counted, and stays counted while content comes and goes")
-  func usage() throws {
-    #expect(try store.usage() == 15)
+  func used() throws {
+    #expect(try store.usedBytes() == 15)
     try store.put(["https://a.example/3": "123", "https://a.example/4": "12345"], in: .extras)
-    #expect(try store.usage() == 18)
+    #expect(try store.usedBytes() == 18)
     try store.put(["https://a.example/3": "1234"], in: nil)
-    #expect(try store.usage() == 19)
+    #expect(try store.usedBytes() == 19)
     _ = try store.commit([.forget(.extras)])
-    #expect(try store.usage() == 15)
-    let segment = SegmentRecord(key: .basics)
-    _ = try store.commit([.segment(segment, manifest: try store.stage("manifest"))])
-    _ = try store.commit([.segment(segment, manifest: nil)])
-    #expect(try store.usage() == store.totals().bytes)
+    #expect(try store.usedBytes() == 15)
   }
 
-  @Test("is there while the limit is not met")
-  func enough() throws {
-    let room = try store.makeRoom(for: 5, of: .segment(priority: 1), rules: rules(limit: 20))
-    #expect(room.standing == .enough && room.removed.isEmpty && room.remaining == 5)
-    #expect(try store.freeBytes() > 0)
+  @Test("is taken by manifests too, once each")
+  func manifests() throws {
+    let segment = SegmentRecord(key: .basics)
+    _ = try store.commit([.segment(segment, manifest: try store.stage("manifest"))])
+    #expect(try store.usedBytes() == 23)
+    _ = try store.commit([.segment(segment, manifest: try store.stage("a longer one"))])
+    #expect(try store.usedBytes() == 27)
+    _ = try store.commit([.segment(segment, manifest: try store.stage("1234567890"))])
+    #expect(try store.usedBytes() == 15)
+    let reader = try #require(
+      try DiskStore.openForReading(cache: place.cache, clockStart: Instant(seconds: 9))
+    )
+    #expect(try reader.usedBytes() == 15)
+  }
+
+  @Test("is counted anew once somebody else has written")
+  func others() throws {
+    #expect(try store.usedBytes() == 15)
+    let other = try DiskStore.openForWriting(cache: place.cache, clockStart: Instant(seconds: 9))
+    try other.put(["https://a.example/3": "123"], in: nil)
+    #expect(try store.usedBytes() == 18)
+  }
+
+  @Test("holds what is committed to its limit, also where somebody else has written")
+  func limit() throws {
+    let other = try DiskStore.openForWriting(cache: place.cache, clockStart: Instant(seconds: 9))
+    #expect(try store.usedBytes() == 15)
+    try other.put(["https://a.example/3": "123"], in: nil)
+    let record = ContentRecord(url: "https://a.example/4", id: "4")
+    let change = StoreChange.store(record, body: try store.stage("abc"), joining: [])
+    #expect(throws: Failure.self) { try store.commit([change], within: 20) }
+    #expect(try store.record(url: record.url) == nil)
+    #expect(try store.usedBytes() == 18)
+    // The body is still there to be committed.
+    _ = try store.commit([change], within: 21)
+    #expect(try store.text(of: digest("abc")) == "abc")
+    // What takes no room may always be written.
+    _ = try store.commit([.forget(.extras)], within: 1)
   }
 
   @Test("is made by dropping what nobody holds, records and all")
   func unheld() throws {
-    let room = try store.makeRoom(for: 6, of: .segment(priority: nil), rules: rules(limit: 20))
-    #expect(room.standing == .enough)
-    #expect(room.removed.map(\.url) == ["https://a.example/1"])
+    let removed = try store.commit([.evict([digest("12345")], for: "me")])
+    #expect(removed.map(\.url) == ["https://a.example/1"])
+    #expect(removed.map(\.wasEvicted) == [true])
     #expect(try store.record(url: "https://a.example/1") == nil)
-    #expect(throws: Failure.self) { try store.text(of: SHA256.digest(of: "12345")) }
-    #expect(try store.usage() == 10)
+    #expect(throws: Failure.self) { try store.text(of: digest("12345")) }
+    #expect(try store.usedBytes() == 10)
   }
 
-  @Test("is made of less important segments, whose records stay")
+  @Test("is made of what segments hold, whose records stay")
   func held() throws {
-    let room = try store.makeRoom(for: 20, of: .segment(priority: 1), rules: rules(limit: 20))
-    #expect(room.standing == .enough)
-    #expect(room.removed.map(\.segments) == [[], [.basics]])
+    let removed = try store.commit(
+      [.evict([digest("1234567890")], for: SegmentKey.basics.identity)]
+    )
+    #expect(removed.map(\.segments) == [[.basics]])
     let record = try #require(try store.record(url: "https://a.example/2"))
     #expect(record.digest == nil)
     #expect(record.state == .pending)
     #expect(try store.segmentsHolding(url: record.url) == [.basics])
-    #expect(try store.usage() == 0)
+    #expect(try store.usedBytes() == 5)
   }
 
-  @Test("is not made in vain, and not without leave")
-  func impossible() throws {
-    let limit = rules(limit: 20)
-    let equal = try store.makeRoom(for: 20, of: .segment(priority: nil), rules: limit)
-    #expect(equal.standing == .cacheFull)
-    #expect(equal.removed.isEmpty)
-    var manual = limit
-    manual.isAutomatic = false
-    let asked = try store.makeRoom(for: 6, of: .segment(priority: 1), rules: manual)
-    #expect(asked.standing == .cacheFull)
-    var disk = Eviction.Rules()
-    disk.minimumFree = .max / 2
-    let room = try store.makeRoom(for: 1, of: .segment(priority: 1), rules: disk)
-    #expect(room.standing == .diskTooFull)
-    #expect(try store.usage() == 15)
+  @Test("is not made of what is locked or another configuration's")
+  func kept() throws {
+    try store.setLock(ItemLock(), urls: ["https://a.example/1"])
+    let digests = [digest("12345"), digest("1234567890")]
+    #expect(try store.commit([.evict(digests, for: "another")]).isEmpty)
+    #expect(try store.usedBytes() == 15)
   }
 
-  @Test("is not made of locked items, and of recently used ones last")
-  func order() throws {
-    try store.put(["https://a.example/3": "abcde", "https://a.example/4": "fghij"], in: nil)
-    try store.setLock(ItemLock(), urls: ["https://a.example/3"])
-    store.lastUses = { ["https://a.example/1": Instant(seconds: 9)] }
-    let room = try store.applyLimits(rules(limit: 11))
-    #expect(
-      room.removed.map(\.url) == [
-        "https://a.example/4", "https://a.example/1", "https://a.example/2",
-      ]
-    )
-    #expect(try store.usage() == 5)
-    #expect(try store.applyLimits(rules(limit: 1)).standing == .cacheFull)
-  }
-
-  @Test("on the disk is made of nothing that a segment holds")
-  func fullDisk() throws {
-    var rules = Eviction.Rules()
-    rules.minimumFree = .max / 2
-    let room = try store.applyLimits(rules)
-    #expect(room.standing == .diskTooFull)
-    #expect(room.removed.map(\.url) == ["https://a.example/1"])
+  @Test("knows of what no segment holds when it was used last")
+  func ages() throws {
+    store.lastUses = { ["https://a.example/1": Instant(seconds: 4_100_000_000)] }
+    let stock = try store.takeStock()
+    #expect(stock.used == 15)
+    #expect(stock.ages.count == 1)
+    let age = try #require(stock.ages.first)
+    #expect(stock.inventory.rows[age.key].digest == digest("12345"))
+    #expect(age.value.lastUse == Instant(seconds: 4_100_000_000))
   }
 
   @Test("is taken back from what has expired and nobody holds")

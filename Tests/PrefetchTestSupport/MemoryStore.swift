@@ -18,17 +18,33 @@ package final class MemoryStore: ContentStore {
 
   // MARK: Bodies
 
-  package func makeRoom(
-    for bytes: Int64,
-    of beneficiary: Eviction.Beneficiary,
-    rules: Eviction.Rules
-  ) throws(Failure) -> Room {
-    var room = Room()
-    guard let limit = rules.limit else { return room }
-    let used = content.objects.values.reduce(0) { $0 + Int64($1.count) }
-    room.remaining = max(0, limit - used)
-    if used + bytes > limit { room.standing = .cacheFull }
-    return room
+  /// What is free on its disk.
+  package var free: Int64?
+
+  package func usedBytes() throws(Failure) -> Int64 {
+    content.usedBytes
+  }
+
+  package func freeBytes() throws(Failure) -> Int64? {
+    free
+  }
+
+  package func takeStock() throws(Failure) -> Stock {
+    let inventory = try takeInventory()
+    var ages: [Int: Stock.Age] = [:]
+    for (position, row) in inventory.rows.enumerated() {
+      guard let url = content.url(of: row.item), let record = content.records[url] else { continue }
+      ages[position] = Stock.Age(
+        lastUse: record.fetchedAt ?? Instant(milliseconds: 0),
+        expiresAt: record.expiresAt
+      )
+    }
+    return Stock(
+      inventory: inventory,
+      used: content.usedBytes,
+      pinned: Set(content.segments.values.flatMap(\.manifests)),
+      ages: ages
+    )
   }
 
   package func partials() throws(Failure) -> [String: PartialBody] {
@@ -110,7 +126,10 @@ package final class MemoryStore: ContentStore {
     content.segments.values.sorted { $0.key < $1.key }
   }
 
-  package func commit(_ changes: [StoreChange]) throws(Failure) -> [RemovedContent] {
+  package func commit(
+    _ changes: [StoreChange],
+    within limit: Int64?
+  ) throws(Failure) -> [RemovedContent] {
     commitCount += 1
     guard commitCount < failsFromCommit else { throw commitFailure }
     var next = content
@@ -128,6 +147,9 @@ package final class MemoryStore: ContentStore {
     let removed = next.removed
     next.removed = []
     next.dropUnnamedObjects()
+    if let limit, next.usedBytes > max(limit, content.usedBytes) {
+      throw Failure(.cacheFull, "there is no room")
+    }
     content = next
     for body in changes.flatMap(\.bodies) { staging.discard(body) }
     return removed
@@ -178,6 +200,8 @@ private struct Content {
       }
       segments[key, default: SegmentRecord(key: key)].documents = documents
       members[key] = members[key] ?? []
+    case .evict(let digests, let identity):
+      for digest in digests { evict(digest, for: identity) }
     case .forget(let key):
       leave(key, members[key]?.sorted() ?? [])
       segments[key] = nil
@@ -217,6 +241,36 @@ private struct Content {
       content.segments = [key]
       removed.append(content)
     }
+  }
+
+  private mutating func evict(_ digest: ContentDigest, for identity: String) {
+    let names = records.values.filter { $0.digest == digest }.map(\.url).sorted()
+    let holders = names.map { url in members.keys.filter { members[$0]?.contains(url) == true } }
+    let isNeeded = holders.joined().contains { key in
+      key.identity != identity && segments[key]?.state != .unsubscribed
+    }
+    guard !isNeeded else { return }
+    for (url, keys) in zip(names, holders) {
+      guard let record = records[url] else { continue }
+      var content = RemovedContent(url: url, id: record.id, size: record.size)
+      content.segments = keys.sorted()
+      content.wasEvicted = true
+      removed.append(content)
+      guard !keys.isEmpty else {
+        records[url] = nil
+        numbers[url] = nil
+        continue
+      }
+      records[url]?.digest = nil
+      records[url]?.size = 0
+      records[url]?.state = .pending
+      records[url]?.validators = Validators()
+      records[url]?.forgetAnswer()
+    }
+  }
+
+  var usedBytes: Int64 {
+    objects.values.reduce(0) { $0 + Int64($1.count) }
   }
 
   mutating func dropUnnamedObjects() {

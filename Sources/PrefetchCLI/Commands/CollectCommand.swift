@@ -13,7 +13,9 @@ struct CollectCommand {
     var forgotten: [String] = []
     var removed: [RemovedContent] = []
     var orphans = 0
-    var standing = Room.Standing.enough
+    /// Bytes over `cache.size`, and those missing to `cache.min_free`, that nothing may go for.
+    var excess: Int64 = 0
+    var shortage: Int64 = 0
     var totals = StoreTotals()
 
     var freed: Int64 {
@@ -29,12 +31,12 @@ struct CollectCommand {
       guard try DiskStore.openForReading(cache: places.cache, clockStart: now) != nil else {
         return Outcome()
       }
-      return try collect(places, loaded.configuration.cache)
+      return try collect(places, loaded)
     }
     guard let outcome else {
       return context.failLocked()
     }
-    warn(outcome.standing)
+    warn(outcome)
     if context.shared.isJSON {
       print(outcome, places)
     } else if !context.shared.isQuiet {
@@ -45,8 +47,8 @@ struct CollectCommand {
 
   private var now: Instant { context.clock.now().wall }
 
-  static func rules(_ cache: Cache) -> Eviction.Rules {
-    var rules = Eviction.Rules()
+  static func rules(_ cache: Cache) -> Room.Rules {
+    var rules = Room.Rules()
     rules.limit = cache.size.amount
     rules.minimumFree = cache.minimumFree
     rules.isAutomatic = cache.purge.isAutomatic
@@ -65,8 +67,9 @@ struct CollectCommand {
   /// Nil when another run holds the lock.
   private func collect(
     _ places: Places,
-    _ cache: Cache
+    _ loaded: LoadedConfiguration
   ) throws(Failure) -> Outcome? {
+    let cache = loaded.configuration.cache
     guard let lock = try context.runLock(places, wait: options.wait) else { return nil }
     let store = try DiskStore.openForWriting(
       cache: places.cache,
@@ -83,15 +86,76 @@ struct CollectCommand {
     }
     outcome.removed += try store.removeUnheld()
     outcome.removed += try store.removeExpired()
-    let room = try store.applyLimits(Self.rules(cache))
-    outcome.removed += room.removed
-    outcome.standing = room.standing
+    try applyLimits(to: store, loaded, &outcome)
     outcome.orphans = try store.removeOrphans(holding: lock)
     outcome.totals = try store.totals()
     try store.finishRun(holding: lock)
     try store.close()
     context.console.report(store.takeDiagnostics())
     return outcome
+  }
+
+  /// For the cache's own size declared content goes from the end of its order; for what is free on
+  /// the disk only what no segment holds: nothing is gained by dropping what the next run fetches.
+  private func applyLimits(
+    to store: DiskStore,
+    _ loaded: LoadedConfiguration,
+    _ outcome: inout Outcome
+  ) throws(Failure) {
+    let rules = Self.rules(loaded.configuration.cache)
+    let free = try store.freeBytes() ?? .max
+    let isShort = rules.minimumFree > free
+    let used = try store.usedBytes()
+    guard isShort || rules.limit.map({ used > $0 }) ?? false else { return }
+    let stock = try store.takeStock()
+    let order = contentOrder(loaded, try store.segments(), store, rules)
+    var room = Room(limit: rules.limit, stock: stock) { order.rank(of: $0, in: stock) }
+    room.shrink()
+    let missing = rules.minimumFree - free - (stock.used - room.used)
+    _ = room.free(missing, for: .passing, isPartEnough: true)
+    let going = room.takeEvicted(keepingWhatFits: missing <= 0)
+    outcome.removed += try store.commit([.evict(going, for: loaded.identity)])
+    outcome.excess = max(0, room.used - (rules.limit ?? .max))
+    outcome.shortage = max(0, rules.minimumFree - (try store.freeBytes() ?? .max))
+  }
+
+  /// By the lists that the last runs stored; where one cannot be read, what it held counts as
+  /// declared.
+  private func contentOrder(
+    _ loaded: LoadedConfiguration,
+    _ recorded: [SegmentRecord],
+    _ store: DiskStore,
+    _ rules: Room.Rules
+  ) -> ContentOrder {
+    var order = ContentOrder(identity: loaded.identity, rules: rules, recorded: recorded, now: now)
+    let builder = RequestBuilder(
+      configuration: loaded.configuration,
+      identity: loaded.identity,
+      engine: EngineOptions(),
+      environment: context.environment.variables
+    )
+    for (place, configured) in loaded.configuration.segments.enumerated() {
+      let segment = builder.declaration(configured)
+      let record = recorded.first {
+        $0.key == SegmentKey(identity: loaded.identity, name: segment.name)
+      }
+      let manifest = DeclaredItems.whole(
+        segment,
+        record,
+        in: store,
+        limit: builder.policy.maximumManifestSize
+      )
+      var entries: Shared<EntryTable>?
+      if case .success(let manifest) = manifest {
+        entries = Shared(ManifestSelection(segment.manifestRules).apply(to: manifest.entries))
+      }
+      order.segments[segment.name] = ContentOrder.Segment(
+        priority: segment.priority ?? record?.priority,
+        place: 2 * place + 1,
+        entries: segment.isStored ? entries : nil
+      )
+    }
+    return order
   }
 
   /// Named by the user, or the path of a file that is gone from a folder that is still there.
@@ -104,15 +168,23 @@ struct CollectCommand {
 
   // MARK: Words
 
-  private func warn(_ standing: Room.Standing) {
-    let message: String? =
-      switch standing {
-      case .enough: nil
-      case .cacheFull: "the cache still takes more than `cache.size`; the rest is locked"
-      case .diskTooFull: "less than `cache.min_free` is free, and nothing more may go"
-      }
-    guard let message else { return }
-    context.console.report(Diagnostic("cache.over-limit", message, severity: .warning))
+  private func warn(_ outcome: Outcome) {
+    var messages: [String] = []
+    if outcome.excess > 0 {
+      messages.append(
+        "the cache still takes \(Amounts.bytes(outcome.excess)) more than `cache.size`: "
+          + "the rest is locked, or another configuration's"
+      )
+    }
+    if outcome.shortage > 0 {
+      messages.append(
+        "\(Amounts.bytes(outcome.shortage)) are missing to what `cache.min_free` keeps free, "
+          + "and nothing more may go"
+      )
+    }
+    context.console.report(
+      messages.map { Diagnostic("cache.over-limit", $0, severity: .warning) }
+    )
   }
 
   private func text(_ outcome: Outcome) -> String {
@@ -134,7 +206,7 @@ struct CollectCommand {
       "items": .integer(Int64(outcome.removed.count)),
       "bytes": .integer(outcome.freed),
       "orphans": .integer(Int64(outcome.orphans)),
-      "over_limit": .bool(outcome.standing != .enough),
+      "over_limit": .bool(outcome.excess > 0 || outcome.shortage > 0),
       "cache": [
         "dir": .string(places.cache),
         "bytes": .integer(outcome.totals.bytes),

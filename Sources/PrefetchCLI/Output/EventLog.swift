@@ -28,6 +28,16 @@ enum EventLine {
       )
     case .itemSettled(let item):
       settled(item, run, time, text)
+    case .itemEvicted(let item, _):
+      line(
+        "items.evicted",
+        run,
+        time,
+        [
+          ("url", text(Redaction.url(item.url))), ("segments", .array(item.segments.map(text))),
+          ("bytes", .integer(item.size ?? 0)),
+        ]
+      )
     case .segmentSettled(let segment):
       line(
         "segment.done",

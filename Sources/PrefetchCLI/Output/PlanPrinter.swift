@@ -35,7 +35,7 @@ final class PlanPrinter: RunObserver {
 
   func observe(_ fact: RunFact, at now: Moment) {
     switch fact {
-    case .itemSettled(let item):
+    case .itemSettled(let item), .itemEvicted(let item, _):
       settled(item)
     case .itemShared(let item, let segment):
       ranked.share(item, with: segment)

@@ -20,7 +20,7 @@ final class HistoryRecorder: RunObserver {
   }
 
   func observe(_ fact: RunFact, at now: Moment) {
-    guard case .itemSettled(let item) = fact, isNews(item) else { return }
+    guard let item = Self.ending(fact), isNews(item) else { return }
     entries.append(
       HistoryEntry(
         url: item.url,
@@ -33,6 +33,13 @@ final class HistoryRecorder: RunObserver {
       )
     )
     if entries.count >= Self.capacity { write() }
+  }
+
+  private static func ending(_ fact: RunFact) -> ItemResult? {
+    switch fact {
+    case .itemSettled(let item), .itemEvicted(let item, _): item
+    default: nil
+    }
   }
 
   /// Writes the rest, and says what went wrong on the way.

@@ -112,7 +112,8 @@ final class ProgressLine: RunObserver {
     case .itemShared: settled += 1
     case .bytesReceived(let bytes): received += bytes
     case .conditionsRead, .qualityChanged, .itemStarted, .requestFinished, .requestsAnswered,
-      .manifestSettled, .segmentSettled, .treePublished, .registration, .interrupted, .storeFailed:
+      .manifestSettled, .segmentSettled, .treePublished, .registration, .interrupted, .storeFailed,
+      .itemEvicted:
       break
     }
     // Ten times a second is enough for eyes and nothing for the run.
@@ -144,7 +145,7 @@ final class TraceLog: RunObserver {
     case .manifestSettled(let segment, let manifest):
       let status = manifest.httpStatus.map { " (\($0))" } ?? ""
       console.detail("\(segment): manifest \(manifest.status.rawValue)\(status)")
-    case .itemSettled(let item):
+    case .itemSettled(let item), .itemEvicted(let item, _):
       let url = Redaction.url(item.url)
       let status = item.status.map { " (\($0))" } ?? ""
       console.detail(

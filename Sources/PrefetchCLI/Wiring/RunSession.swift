@@ -49,7 +49,7 @@ struct RunSession {
       return try perform(
         subscriptions,
         state: state,
-        store: AbsentStore(),
+        store: AbsentStore(at: places.cache),
         memory: .none,
         history: nil
       )

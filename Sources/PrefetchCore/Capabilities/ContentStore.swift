@@ -20,14 +20,16 @@ package protocol ContentStore: BodyStaging {
   func segments() throws(Failure) -> [SegmentRecord]
   /// Applies changes in order, all or nothing. Bodies are durable before the records that name them.
   /// Returns what disappeared because nothing holds it any more.
-  func commit(_ changes: [StoreChange]) throws(Failure) -> [RemovedContent]
-  /// Sees to it that so many bytes more can be stored within the rules, and drops bodies for it:
-  /// all that are needed, or none.
-  func makeRoom(
-    for bytes: Int64,
-    of beneficiary: Eviction.Beneficiary,
-    rules: Eviction.Rules
-  ) throws(Failure) -> Room
+  ///
+  /// What would make the index name more bytes than `limit`, and more than before, is refused as
+  /// `cache_full`: others commit, too.
+  func commit(_ changes: [StoreChange], within limit: Int64?) throws(Failure) -> [RemovedContent]
+  /// The bytes of all bodies that the index names, each once.
+  func usedBytes() throws(Failure) -> Int64
+  /// What is free on the file system for such as us; nil where nobody knows.
+  func freeBytes() throws(Failure) -> Int64?
+  /// What the cache holds, as room is made of it.
+  func takeStock() throws(Failure) -> Stock
   /// The bytes of a stored body, mapped for the length of the call.
   func withObject<Result>(
     _ digest: ContentDigest,
@@ -42,6 +44,10 @@ package protocol ContentStore: BodyStaging {
 }
 
 extension ContentStore {
+  package func commit(_ changes: [StoreChange]) throws(Failure) -> [RemovedContent] {
+    try commit(changes, within: nil)
+  }
+
   package func beginBody(_ plan: BodyPlan) throws(Failure) -> any BodySink {
     try staging.beginBody(plan)
   }
@@ -219,6 +225,9 @@ package enum StoreChange: Sendable {
   /// All further documents of a segment's manifest, in the place of those that it had; `bodies` are
   /// the new ones among them.
   indirect case documents(SegmentKey, [DocumentRecord], bodies: [StagedBody])
+  /// Whatever names these bodies lets go of them, to make room: items that a segment holds keep their
+  /// records. What another identity than this one declares stays.
+  case evict([ContentDigest], for: String)
   /// The segment was removed from its configuration, or unsubscribed: as `leave` of everything.
   case forget(SegmentKey)
 
@@ -228,7 +237,7 @@ package enum StoreChange: Sendable {
     case .store(_, let body, _): body.map { [$0] } ?? []
     case .segment(_, let manifest): manifest.map { [$0] } ?? []
     case .documents(_, _, let bodies): bodies
-    case .confirm, .join, .joinNew, .leave, .forget: []
+    case .confirm, .join, .joinNew, .leave, .evict, .forget: []
     }
   }
 }
@@ -240,6 +249,8 @@ package struct RemovedContent: Hashable, Sendable {
   package var size: Int64
   /// Whether there ever was a body of it.
   package var hadBody = true
+  /// Whether it went to make room.
+  package var wasEvicted = false
   /// The segments that let go of it.
   package var segments: [SegmentKey] = []
 

@@ -9,36 +9,54 @@ struct CommitBatch: Sendable {
   /// What is done is not kept from readers for longer than that.
   static let patience: Duration = .seconds(1)
 
-  private(set) var changes: [StoreChange] = []
-  private(set) var confirmations: [Confirmation] = []
-  private(set) var joins: [SegmentKey: [Int64]] = [:]
-  /// Items that settle when it is written.
-  private(set) var items: [Int] = []
+  /// A change, and the item that settles when it is written.
+  struct Entry: Sendable {
+    var change: StoreChange
+    var item: Int?
+  }
+
+  private(set) var entries: [Entry] = []
+  private var confirmations: [Confirmation] = []
+  private var joins: [SegmentKey: [Int64]] = [:]
+  /// Items that settle when it is written, besides those of single entries.
+  private var confirmed: [Int] = []
+  private var itemCount = 0
   /// Of the bodies.
   private var bytes: Int64 = 0
   private(set) var due: Duration?
-  /// Items of the commit that is under way; a second commit waits for its end.
-  private(set) var writing: [Int] = []
+  /// The commit that is under way; a second one waits for its end.
+  private var writing: [Entry] = []
+  private var writingConfirmed: [Int] = []
   private(set) var isWriting = false
 
   var isEmpty: Bool {
-    changes.isEmpty && confirmations.isEmpty && joins.isEmpty
+    entries.isEmpty && confirmations.isEmpty && joins.isEmpty
+  }
+
+  /// Whether anything in it takes room, or names a body that it did not before.
+  var bringsBodies: Bool {
+    entries.contains { if case .evict = $0.change { false } else { true } }
   }
 
   mutating func add(_ change: StoreChange, now: Duration) {
-    changes.append(change)
-    bytes += change.bodies.reduce(0) { $0 + $1.size }
-    due = due ?? now + Self.patience
+    add(Entry(change: change), now: now)
   }
 
   mutating func add(item: Int, _ change: StoreChange, now: Duration) {
-    add(change, now: now)
-    items.append(item)
+    add(Entry(change: change, item: item), now: now)
+  }
+
+  private mutating func add(_ entry: Entry, now: Duration) {
+    entries.append(entry)
+    itemCount += entry.item == nil ? 0 : 1
+    bytes += entry.change.bodies.reduce(0) { $0 + $1.size }
+    due = due ?? now + Self.patience
   }
 
   mutating func confirm(item: Int, _ confirmation: Confirmation, now: Duration) {
     confirmations.append(confirmation)
-    items.append(item)
+    confirmed.append(item)
+    itemCount += 1
     due = due ?? now + Self.patience
   }
 
@@ -51,36 +69,67 @@ struct CommitBatch: Sendable {
   func isDue(now: Duration, isIdle: Bool) -> Bool {
     guard !isEmpty, !isWriting, let due else { return false }
     let isFull =
-      items.count >= Self.limit || changes.count >= Self.changeLimit || bytes >= Self.byteLimit
+      itemCount >= Self.limit || entries.count >= Self.changeLimit || bytes >= Self.byteLimit
     return isIdle || isFull || now >= due
   }
 
-  /// The changes in the order they must happen: records before the memberships that name them.
+  /// Takes out what will not be written, for others to see to.
+  mutating func remove(at places: [Int]) -> [Entry] {
+    guard !places.isEmpty else { return [] }
+    let refused = places.map { entries[$0] }
+    let gone = Set(places)
+    entries = entries.indices.filter { !gone.contains($0) }.map { entries[$0] }
+    itemCount -= refused.count { $0.item != nil }
+    return refused
+  }
+
+  /// The changes in the order they must happen: records before the memberships that name them, and
+  /// what goes after what comes.
   mutating func take() -> [StoreChange] {
-    var all = changes
+    writing = entries
+    var all: [StoreChange] = []
+    var last: [StoreChange] = []
+    for entry in entries {
+      if case .evict = entry.change { last.append(entry.change) } else { all.append(entry.change) }
+    }
     if !confirmations.isEmpty { all.append(.confirm(confirmations)) }
     all += joins.sorted { $0.key < $1.key }.map { .join($0.key, items: $0.value) }
-    writing = items
-    changes = []
-    confirmations = []
-    joins = [:]
-    items = []
-    bytes = 0
-    due = nil
+    writing.append(contentsOf: all.dropFirst(entries.count - last.count).map { Entry(change: $0) })
+    writingConfirmed = confirmed
+    clear()
     isWriting = true
-    return all
+    return all + last
+  }
+
+  /// What was taken has to wait: it goes before all that has come since.
+  mutating func takeBack() {
+    let (back, items) = (
+      writing.filter { if case .evict = $0.change { false } else { true } }, writingConfirmed
+    )
+    (writing, writingConfirmed, isWriting) = ([], [], false)
+    let newer = entries
+    entries = back + newer
+    confirmed = items + confirmed
+    itemCount += back.count { $0.item != nil } + items.count
+    bytes += back.flatMap(\.change.bodies).reduce(0) { $0 + $1.size }
+    due = due ?? .zero
   }
 
   /// Empties it: what will never be written.
   mutating func drop() -> (items: [Int], bodies: [StagedBody]) {
-    defer { (changes, confirmations, joins, items, bytes, due) = ([], [], [:], [], 0, nil) }
-    return (items, changes.flatMap(\.bodies))
+    defer { clear() }
+    return (entries.compactMap(\.item) + confirmed, entries.flatMap(\.change.bodies))
+  }
+
+  private mutating func clear() {
+    (entries, confirmations, joins, confirmed, itemCount, bytes) = ([], [], [:], [], 0, 0)
+    due = nil
   }
 
   /// The items of the commit that has ended.
   mutating func written() -> [Int] {
-    defer { writing = [] }
+    defer { (writing, writingConfirmed) = ([], []) }
     isWriting = false
-    return writing
+    return writing.compactMap(\.item) + writingConfirmed
   }
 }

@@ -54,7 +54,7 @@ extension Dispatcher {
     {
       separateRivals(item, by: selecting, into: &effects)
       guard Revalidation.confirms(response.headers, stored: record.value.validators),
-        !Planner.isContradicted(work.digests, by: record.value)
+        !isEvicted(record), !Planner.isContradicted(work.digests, by: record.value)
       else {
         work.exchange?.value.dropConditions()
         return reask(.item(item), now: now, into: &effects)
@@ -136,6 +136,10 @@ extension Dispatcher {
     work.result.state = .discovered
     work.result.isUsable = true
     settleItem(item, into: &effects)
+  }
+
+  private func isEvicted(_ record: Shared<ContentRecord>) -> Bool {
+    record.value.digest.map(evicted.contains) ?? true
   }
 
   /// Whether what comes is to stay here.

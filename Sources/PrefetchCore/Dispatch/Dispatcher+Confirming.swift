@@ -144,7 +144,8 @@ extension Dispatcher {
     let state = confirming[Self.place(of: items[item].slot)]
     guard halt == nil, storeFailure == nil, let record = state.record, let host = state.host,
       let row = row(of: items[item].step), case .success(let response) = result.outcome,
-      response.status == 304, !result.isTrouble, !result.figures.didFallBackFromHTTP3,
+      response.status == 304, !evicted.contains(row.digest), !result.isTrouble,
+      !result.figures.didFallBackFromHTTP3,
       result.figures.unexpectedKey == nil,
       Revalidation.confirms(response.headers, stored: record.value.validators),
       Revalidation.repeats(stored: record.value.headers, confirmed: response.headers)
@@ -208,6 +209,9 @@ extension Dispatcher {
       guard isConfirming(item), items[item].state == .committing else {
         others.append(item)
         continue
+      }
+      if request.policy.room.limit != nil, let row = row(of: items[item].step) {
+        endings[row.key] = .revalidate
       }
       freeConfirming.append(Self.place(of: items[item].slot))
       items[item].slot = Self.noSlot

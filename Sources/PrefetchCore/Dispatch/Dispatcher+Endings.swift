@@ -21,6 +21,7 @@ extension Dispatcher {
     var record = active[slot].record?.value ?? newRecord(item)
     record.describe(active[slot].entry)
     record.failure = failure
+    if let digest = record.digest, evicted.contains(digest) { record.forgetBody() }
     if record.digest == nil { record.state = .failed }
     items[item].state = .committing
     let keys = active[slot].segments.map { segments[$0].key }
@@ -49,12 +50,17 @@ extension Dispatcher {
   }
 
   /// Nothing is wrong with it; time alone will bring it.
-  mutating func settleDeferred(_ item: Int, _ deferral: Deferral, into effects: inout [Effect]) {
+  mutating func settleDeferred(
+    _ item: Int,
+    _ deferral: Deferral,
+    because reason: String? = nil,
+    into effects: inout [Effect]
+  ) {
     let slot = activate(item)
     active[slot].result.action = .defer
     active[slot].result.outcome = .deferred
     active[slot].result.deferral = deferral
-    active[slot].result.reason = deferral.rule.rawValue
+    active[slot].result.reason = reason ?? deferral.rule.rawValue
     if !active[slot].result.isUsable { active[slot].result.state = .idle }
     settleItem(item, into: &effects)
   }
@@ -62,9 +68,11 @@ extension Dispatcher {
   mutating func settleItem(_ item: Int, into effects: inout [Effect]) {
     guard items[item].state != .settled else { return }
     let slot = activate(item)
-    items[item].state = .settled
-    reservedBytes -= active[slot].reserved
+    if holdsForecast(item) { return }
     var result = active[slot].result
+    items[item].state = .settled
+    endPromise(of: item, result)
+    if request.policy.room.limit != nil { endings[URLKey(result.url)] = result.action }
     // An id that is made of the URL is made where somebody may read it.
     if result.id.isEmpty, isReported(result) {
       result.id = start.identify(result.url)
@@ -134,6 +142,11 @@ extension Dispatcher {
   mutating func settleSegment(_ index: Int, into effects: inout [Effect]) {
     guard segments[index].phase != .settled else { return }
     segments[index].phase = .settled
+    announceSettled(index, into: &effects)
+  }
+
+  /// Tells how a segment stands at its end, or again when that has changed.
+  mutating func announceSettled(_ index: Int, into effects: inout [Effect]) {
     let segment = segments[index]
     let hasFailed = segment.hasFailures || segment.manifest.failure != nil
     let state: SegmentState =

@@ -1,15 +1,29 @@
 /// Commits, removals and the end of the run.
 extension Dispatcher {
-  mutating func flush(into effects: inout [Effect]) {
+  mutating func flush(now: Moment, into effects: inout [Effect]) {
+    guard admitBodies(now: now, into: &effects), !batch.isEmpty else { return }
     effects.append(.commit(batch.take()))
   }
 
-  mutating func committed(_ removed: [RemovedContent], into effects: inout [Effect]) {
+  mutating func committed(
+    _ removed: [RemovedContent],
+    _ reading: RoomReading,
+    into effects: inout [Effect]
+  ) {
     for item in settleConfirmed(batch.written(), into: &effects) {
       settleItem(item, into: &effects)
     }
-    announceRemoved(removed, into: &effects)
+    if let used = reading.used { room?.recount(used) }
+    if let bytes = reading.free { free = bytes }
+    announceRemoved(removed.filter { !$0.wasEvicted }, into: &effects)
+    announceEvicted(removed.filter(\.wasEvicted), into: &effects)
     if phase == .finishing { phase = .finished }
+  }
+
+  /// Somebody else has taken the room meanwhile: what there is has to be looked at again.
+  mutating func commitRefused() {
+    room = nil
+    batch.takeBack()
   }
 
   /// A store that cannot write now will not write a moment later: what is left fails the same way.
@@ -20,16 +34,10 @@ extension Dispatcher {
     for body in dropped.bodies { effects.append(.discard(body)) }
     for item in refused + dropped.items {
       let slot = activate(item)
-      let row = row(of: items[item].step)
-      let isStillUsable = if let row { isUsable(row) } else { false }
+      restoreResult(of: item)
       active[slot].result.outcome = .failed
       active[slot].result.action = .fail
       active[slot].result.failure = failure
-      active[slot].result.isUsable = isStillUsable
-      active[slot].result.state = isStillUsable ? .cached : .failed
-      active[slot].result.size =
-        row.flatMap { $0.hasBody ? $0.size : nil } ?? active[slot].entry.size
-      active[slot].result.digest = row.flatMap { $0.hasBody ? $0.digest : nil }
       settleItem(item, into: &effects)
     }
     effects.append(.announce(.storeFailed(failure)))
@@ -41,12 +49,15 @@ extension Dispatcher {
     guard phase == .working, inFlight.isEmpty, queue.count == 0, waiting.isEmpty, preparing == 0,
       readingCount == 0,
       batch.isEmpty, !batch.isWriting, awaitingInventory.isEmpty, network?.isReading != true,
+      !hasForecast, !isMeasuringRoom, request.mode != .run || !mayShrink,
       segments.allSatisfy({ $0.phase == .settled })
     else { return }
     switch request.mode {
     case .plan:
       phase = .finishing
-      let mayRemove = !request.forgotten.isEmpty || segments.contains { !$0.leaving.isEmpty }
+      let mayRemove =
+        !request.forgotten.isEmpty || !foreseen.isEmpty
+        || segments.contains { !$0.leaving.isEmpty }
       guard mayRemove else {
         phase = .finished
         return
@@ -105,7 +116,7 @@ extension Dispatcher {
   // MARK: Removals
 
   mutating func readRemovals(into effects: inout [Effect]) {
-    let numbers = plannedRemovals().map { facts.inventory.rows[$0.row].item }
+    let numbers = plannedRemovals().map { facts.inventory.rows[$0.row].item } + foreseen
     guard !numbers.isEmpty else {
       phase = .finished
       return
@@ -125,10 +136,19 @@ extension Dispatcher {
       removed.append(content)
     }
     announceRemoved(removed, into: &effects)
+    announceEvicted(
+      records.dropFirst(removals.count).compactMap { record in
+        record.map {
+          let id = $0.id.isEmpty ? start.identify($0.url) : $0.id
+          return RemovedContent(url: $0.url, id: id, size: $0.size)
+        }
+      },
+      into: &effects
+    )
     phase = .finished
   }
 
-  private func plannedRemovals() -> [(row: Int, segments: [SegmentKey])] {
+  func plannedRemovals() -> [(row: Int, segments: [SegmentKey])] {
     var leaving = segments.compactMap { segment in
       segment.accepted == nil ? nil : (segment.key, segment.leaving)
     }
@@ -142,12 +162,7 @@ extension Dispatcher {
     )
   }
 
-  /// What went because room was needed.
-  func announceEvicted(_ removed: [RemovedContent], into effects: inout [Effect]) {
-    announceRemoved(removed, "evicted to make room", into: &effects)
-  }
-
-  private func announceRemoved(
+  func announceRemoved(
     _ removed: [RemovedContent],
     _ reason: String = "declared no more",
     into effects: inout [Effect]

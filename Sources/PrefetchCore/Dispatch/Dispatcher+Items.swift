@@ -1,40 +1,13 @@
 /// From a planned item to a decided one.
 extension Dispatcher {
   /// What has to be read before the item can be asked for; nil when everything is known.
-  ///
-  /// Room is kept for it from here on.
   mutating func preparation(of item: Int) -> Preparation? {
     let work = items[item]
     guard isStored(item) else { return nil }
     let row = row(of: work.step)
     let digest = seeksObject(work) ? wantedDigest(of: item) : nil
-    let bytes = neededRoom(work, row)
-    guard row != nil || digest != nil || bytes != nil else { return nil }
-    let others = reservedBytes
-    if let bytes {
-      active[Int(work.slot)].reserved = bytes
-      reservedBytes += bytes
-    }
-    return Preparation(
-      item: item,
-      record: row?.item,
-      digest: digest,
-      bytes: bytes.map { $0 + others },
-      priority: segments[Int(work.segment)].priority
-    )
-  }
-
-  /// For how many bytes there must be room before it is asked for, with all that is under way.
-  private func neededRoom(_ work: ItemWork, _ row: Inventory.Row?) -> Int64? {
-    let rules = request.policy.room
-    guard request.mode == .run, rules.limit != nil || rules.minimumFree > 0 else { return nil }
-    switch work.step.decision {
-    case .fetch, .update:
-      return segments[Int(work.segment)].table.value.size(at: Int(work.step.entry)) ?? 1
-    case .keep, .describe, .revalidate, .fail:
-      // A body that may have changed takes the place of the old one.
-      return nil
-    }
+    guard row != nil || digest != nil else { return nil }
+    return Preparation(item: item, record: row?.item, digest: digest)
   }
 
   /// An object with the declared digest may be here without a record of the URL: another URL has
@@ -120,28 +93,7 @@ extension Dispatcher {
         leaveWire(item)
         return settleDeferred(item, deferral, into: &effects)
       }
-      askWithin(answer.room, item, now: now, into: &effects)
-    }
-  }
-
-  private mutating func askWithin(
-    _ room: Room,
-    _ item: Int,
-    now: Moment,
-    into effects: inout [Effect]
-  ) {
-    announceEvicted(room.removed, into: &effects)
-    switch room.standing {
-    case .enough:
-      active[Int(items[item].slot)].roomLimit = room.remaining.map { max(1, $0 - reservedBytes) }
       ask(item, now: now, into: &effects)
-    case .cacheFull:
-      leaveWire(item)
-      let failure = Failure(.cacheFull, "the cache has reached `cache.size`, and nothing may go")
-      fail(item, failure, now: now, into: &effects)
-    case .diskTooFull:
-      leaveWire(item)
-      settleDeferred(item, Deferral(rule: .freeDisk), into: &effects)
     }
   }
 
@@ -209,8 +161,10 @@ extension Dispatcher {
     return ContentRecord(url: entry.url.string, id: entry.id ?? "")
   }
 
-  /// Puts the question to the network; a place on the wire is kept for it.
+  /// Puts the question to the network, if there is room for the answer; a place on the wire is kept
+  /// for it.
   mutating func ask(_ item: Int, now: Moment, into effects: inout [Effect]) {
+    guard hasRoom(for: item, now: now, into: &effects) else { return }
     let work = active[activate(item)]
     let question = exchange(
       for: work.entry.url,

@@ -12,6 +12,7 @@ extension Dispatcher {
     let digests = active[slot].digests + active[slot].rivals.flatMap(\.digests)
     guard halt == nil, active[slot].result.isUsable, let record = active[slot].record?.value,
       StaleRule.covers(failure, status: status), selection(of: item) != .other,
+      record.digest.map({ !evicted.contains($0) }) ?? false,
       !Planner.isContradicted(digests, by: record)
     else { return false }
     let bound = active[slot].segments.map {
@@ -76,6 +77,10 @@ extension Dispatcher {
     let index = Int(items[item].segment)
     let limit = segments[index].declaration.maximumFileSize ?? request.policy.maximumFileSize
     guard limit.map({ room < $0 }) ?? true else { return nil }
-    return Failure(.cacheFull, "it does not fit into what `cache.size` leaves, \(room) bytes")
+    return Self.full(
+      need: active[Int(items[item].slot)].entry.size,
+      room,
+      request.policy.room.limit ?? 0
+    )
   }
 }

@@ -2,6 +2,10 @@
 extension Dispatcher {
   /// Begins with what the machine says of its network, where any rule needs it, else at once.
   mutating func begin(now: Moment, into effects: inout [Effect]) {
+    let rules = request.policy.room
+    if request.mode == .plan, rules.limit == nil, rules.minimumFree > 0 {
+      measureRoom(inDetail: false, into: &effects)
+    }
     guard network != nil else { return discoverAll(now: now, into: &effects) }
     readConditions(into: &effects)
   }
@@ -220,7 +224,9 @@ extension Dispatcher {
   // MARK: Books
 
   mutating func progressed(_ id: TransferID, bytes: Int64) {
-    guard network != nil, let job = inFlight[id] else { return }
+    guard let job = inFlight[id] else { return }
+    growPromise(of: job, by: bytes)
+    guard network != nil else { return }
     let segment = segment(of: job)
     network?.progressed(id, bytes: bytes, of: segment)
   }

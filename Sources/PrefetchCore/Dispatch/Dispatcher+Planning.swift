@@ -84,6 +84,9 @@ extension Dispatcher {
     segments[index].steps = fragment.steps
     segments[index].noteQuiet(until: fragment.quietUntil)
     segments[index].phase = .planning
+    segments[index].isDeclared = true
+    // What it declares and what not stands elsewhere in the order now.
+    room = nil
     effects.append(
       .announce(.itemsDiscovered(segment: declaration.name, count: segments[index].declaredCount))
     )

@@ -95,8 +95,36 @@ package struct Dispatcher: ~Copyable {
   var limits: HostLimits
   var inFlight: [TransferID: Job] = [:]
   var preparing = 0
-  /// Declared sizes of what is under way and not in the store yet.
-  var reservedBytes: Int64 = 0
+  /// Nil as long as nobody had to look what the cache holds.
+  var room: Room?
+  /// What a dry run makes its forecast from.
+  var stock: Stock?
+  /// What is free on the disk; nil where nobody asks, or knows.
+  var free: Int64?
+  var isMeasuringRoom = false
+  var hasMeasuredRoom = false
+  /// What items under way will take, by their numbers.
+  var promises: [Int: Promise] = [:]
+  /// Items that wait until it is known whether there is room for them.
+  var awaitingRoom: [Int] = []
+  /// Whether some of them may have more room than before.
+  var hasRoomNews = false
+  /// Whether the cache was brought within a limit that may have been lowered.
+  var hasShrunk = false
+  /// Bodies that went for others.
+  var evicted: Set<ContentDigest> = []
+  /// How items ended whose bodies may have to go yet; those that were only kept are not among them.
+  var endings: [URLKey: ItemAction] = [:]
+  /// Items of a dry run for which nobody knows yet whether there is room.
+  var foretold: [Foretold] = []
+  var isForecasting = false
+  /// Whether some of it has to go for the sake of the disk.
+  var isDiskShort = false
+  /// Of what a dry run would bring.
+  var forecastBytes: Int64 = 0
+  /// Items that a dry run would take the bodies of, by the store's numbers.
+  var foreseen: [Int64] = []
+  var measuresInDetail = false
   var waiting = WaitingLine()
   var connections: ConnectionTable
   /// First each segment's manifest, by the segment's number, then whatever else these name.
@@ -200,10 +228,12 @@ package struct Dispatcher: ~Copyable {
     case .prepared(let answers):
       for answer in answers { prepared(answer, now: now, into: &effects) }
     case .removalsRead(let records): removalsRead(records, into: &effects)
+    case .roomMeasured(let reading): roomMeasured(reading, now: now, into: &effects)
     case .published(let segment, let outcome): published(segment, outcome, into: &effects)
     case .treeFound(let segment, let outcome):
       treeFound(segment, outcome, now: now, into: &effects)
-    case .committed(let removed): committed(removed, into: &effects)
+    case .committed(let removed, let reading): committed(removed, reading, into: &effects)
+    case .commitRefused: commitRefused()
     case .commitFailed(let failure): commitFailed(failure, into: &effects)
     case .interrupted(let signal):
       effects.append(.announce(.interrupted(signal: signal)))
@@ -219,12 +249,15 @@ package struct Dispatcher: ~Copyable {
     }
     watchNetwork(now: now, into: &effects)
     resumeWaiting(now: now, into: &effects)
+    tryRoomAgain(now: now, into: &effects)
+    shrinkRoom(now: now, into: &effects)
+    foretellRoom(now: now, into: &effects)
     startTransfers(now: now, into: &effects)
     announceAnswers(into: &effects)
     let isIdle = inFlight.isEmpty && queue.count == 0 && preparing == 0 && !isPlanning
     let isDue = batch.isDue(now: now.uptime, isIdle: isIdle)
     keepBooks(isIdle: isIdle || isDue, into: &effects)
-    if isDue { flush(into: &effects) }
+    if isDue { flush(now: now, into: &effects) }
     finishIfDone(now: now, into: &effects)
   }
 
@@ -235,6 +268,7 @@ package struct Dispatcher: ~Copyable {
 
   var hasOpenWork: Bool {
     !inFlight.isEmpty || queue.count > 0 || !waiting.isEmpty || preparing > 0 || isPlanning
+      || !awaitingRoom.isEmpty
   }
 
   private mutating func resumeWaiting(now: Moment, into effects: inout [Effect]) {
@@ -255,7 +289,9 @@ package struct Dispatcher: ~Copyable {
     case .deadline, nil: halt = reason
     }
     for id in inFlight.keys.sorted() { effects.append(.cancelTransfer(id)) }
-    for number in queue.drain() + waiting.drain() {
+    let parked = awaitingRoom.filter { items[$0].state == .waiting }
+    awaitingRoom = []
+    for number in queue.drain() + waiting.drain() + parked {
       settleHalted(Job(number: number), into: &effects)
     }
   }

@@ -12,11 +12,14 @@ package enum Event: Sendable {
   case planningResumed(segment: Int)
   case prepared([Prepared])
   case removalsRead([ContentRecord?])
+  indirect case roomMeasured(RoomReading)
   indirect case published(segment: Int, TreeOutcome)
   /// Nil where the tree has to be looked at.
   indirect case treeFound(segment: Int, TreeOutcome?)
-  case committed(removed: [RemovedContent])
+  indirect case committed(removed: [RemovedContent], RoomReading)
   case commitFailed(Failure)
+  /// The same changes may be given again, once it is known what there is room for.
+  case commitRefused
   case interrupted(signal: Int32)
   /// Nothing but the passing of time; a wait has ended.
   case timePassed
@@ -38,6 +41,8 @@ package enum Effect: Sendable {
   case resumePlanning(segment: Int)
   /// Read what items need before they go on the wire.
   case prepare([Preparation])
+  /// Find out how much room there is, and `inDetail` what may go for more.
+  case measureRoom(inDetail: Bool)
   /// Read the records that a dry run would remove.
   case readRemovals([Int64])
   case commit([StoreChange])
@@ -69,22 +74,25 @@ package struct Preparation: Hashable, Sendable {
   package var record: Int64?
   /// A declared digest under which an object may be stored already.
   package var digest: ContentDigest?
-  /// For how many bytes room is needed; nil where nothing will be stored.
-  package var bytes: Int64?
-  package var priority: Int?
 
-  package init(
-    item: Int,
-    record: Int64?,
-    digest: ContentDigest?,
-    bytes: Int64? = nil,
-    priority: Int? = nil
-  ) {
+  package init(item: Int, record: Int64?, digest: ContentDigest?) {
     self.item = item
     self.record = record
     self.digest = digest
-    self.bytes = bytes
-    self.priority = priority
+  }
+}
+
+/// How much the cache takes, and how much more the disk has.
+package struct RoomReading: Sendable {
+  /// Nil where no limit asks for it.
+  package var used: Int64?
+  package var free: Int64?
+  package var stock: Stock?
+
+  package init(used: Int64? = nil, free: Int64? = nil, stock: Stock? = nil) {
+    self.used = used
+    self.free = free
+    self.stock = stock
   }
 }
 
@@ -93,13 +101,11 @@ package struct Prepared: Sendable {
   package var record: Shared<ContentRecord>?
   /// The size of a whole object with the declared digest.
   package var adoptedSize: Int64?
-  package var room: Room
 
-  package init(item: Int, record: ContentRecord?, adoptedSize: Int64?, room: Room = Room()) {
+  package init(item: Int, record: ContentRecord?, adoptedSize: Int64?) {
     self.item = item
     self.record = record.map { Shared($0) }
     self.adoptedSize = adoptedSize
-    self.room = room
   }
 }
 

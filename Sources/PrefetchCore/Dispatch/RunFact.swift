@@ -14,6 +14,8 @@ package enum RunFact: Sendable {
   indirect case requestFinished(RequestResult)
   indirect case manifestSettled(segment: String, ManifestResult)
   indirect case itemSettled(ItemResult)
+  /// The body of an item that had come to its end went for others.
+  indirect case itemEvicted(ItemResult, was: ItemAction)
   /// One more segment names an item that has settled already.
   indirect case itemShared(ItemResult, segment: String)
   case segmentSettled(SegmentResult)

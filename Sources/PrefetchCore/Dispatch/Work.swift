@@ -47,6 +47,8 @@ struct SegmentWork: Sendable {
   /// Rows of the inventory.
   var leaving: [UInt32] = []
   var declaredCount = 0
+  /// Whether it is known what it declares.
+  var isDeclared = false
   var usableCount = 0
   var usableBytes: Int64 = 0
   var hasFailures = false
@@ -158,8 +160,6 @@ final class ActiveItem {
   var prepared: Prepared?
   /// Bytes that the cache's own limit leaves for it, where that is less than any other limit.
   var roomLimit: Int64?
-  /// Counted in ``Dispatcher/reservedBytes`` until it settles.
-  var reserved: Int64 = 0
   /// Where it takes a place on the wire.
   var host: HostID?
   /// Whether observers were told that it begins.

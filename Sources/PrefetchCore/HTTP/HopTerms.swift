@@ -51,6 +51,15 @@ extension ContentRecord {
     validators == other.validators && variance == other.variance && hops == other.hops
   }
 
+  /// Makes the record one of a body that was never fetched.
+  package mutating func forgetBody() {
+    digest = nil
+    size = 0
+    state = .pending
+    validators = Validators()
+    forgetAnswer()
+  }
+
   /// Leaves nothing of what answers stated: the body is known by its digest alone, or gone.
   package mutating func forgetAnswer() {
     freshness = .silent(until: .distantFuture)

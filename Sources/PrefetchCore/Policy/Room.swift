@@ -1,18 +1,276 @@
-/// What came of making room.
-package struct Room: Hashable, Sendable {
-  package enum Standing: Hashable, Sendable {
-    case enough
-    /// The cache's own limit stands in the way, and nothing more may go.
-    case cacheFull
-    /// Too little would stay free on the disk, and nothing more may go.
-    case diskTooFull
+/// How much the cache may hold, what it holds, and what goes when not everything fits.
+///
+/// All content stands in one order, and what stands later gives way to what stands earlier, never
+/// the other way round. So what was put out for something better does not come back for it, and
+/// nothing is fetched and put out in turns. It predicts before a request and decides before a
+/// commit; the store holds the sum to the limit once more, in the transaction that commits.
+package struct Room: Sendable {
+  /// A body that may go.
+  private struct Candidate: Comparable, Sendable {
+    var rank: ContentRank
+    var digest: ContentDigest
+
+    static func < (a: Self, b: Self) -> Bool {
+      a.rank == b.rank ? a.digest < b.digest : a.rank < b.rank
+    }
   }
 
-  package var standing = Standing.enough
-  /// How many bytes more the cache may take by its own limit; nil for any number.
-  package var remaining: Int64?
-  /// Whose bodies went for it; items that segments hold keep their records.
-  package var removed: [RemovedContent] = []
+  private struct Body: Sendable {
+    var size: Int64
+    /// Of the most important that names it; nil where it has to stay.
+    var rank: ContentRank?
+    /// How many items name it.
+    var names: Int
+  }
 
-  package init() {}
+  package let limit: Int64
+  /// The bytes of all bodies that the index names, each once.
+  package private(set) var used: Int64
+  private var bodies: [ContentDigest: Body] = [:]
+  /// What may go, the last one first.
+  private var candidates: [Candidate] = []
+  /// What went since somebody was told.
+  private var evicted: [(digest: ContentDigest, body: Body)] = []
+
+  /// `rank` says where an item of the inventory stands; nil for what has to stay.
+  package init(limit: Int64?, stock: Stock, rank: (Int) -> ContentRank?) {
+    self.limit = limit ?? .max
+    used = stock.used
+    for (position, row) in stock.inventory.rows.enumerated() where row.hasBody {
+      let own = stock.pinned.contains(row.digest) ? nil : rank(position)
+      guard var body = bodies[row.digest] else {
+        bodies[row.digest] = Body(size: row.size, rank: own, names: 1)
+        continue
+      }
+      body.names += 1
+      body.rank = Self.first(body.rank, own)
+      bodies[row.digest] = body
+    }
+    for (digest, body) in bodies {
+      guard let rank = body.rank else { continue }
+      candidates.append(Candidate(rank: rank, digest: digest))
+    }
+    candidates.sort()
+  }
+
+  /// Nil, which is what has to stay, comes before everything.
+  private static func first(_ a: ContentRank?, _ b: ContentRank?) -> ContentRank? {
+    guard let a, let b else { return nil }
+    return min(a, b)
+  }
+
+  // MARK: Foresight
+
+  /// How many bytes could be had for something of that rank.
+  ///
+  /// `replaced` is what it takes the place of.
+  package func available(
+    for rank: ContentRank,
+    replacing replaced: ContentDigest? = nil
+  ) -> Int64 {
+    var bytes = limit.addingSaturated(-used).addingSaturated(released(by: replaced))
+    for candidate in candidates.reversed() {
+      guard candidate.rank > rank else { break }
+      if candidate.digest == replaced { continue }
+      bytes = bytes.addingSaturated(bodies[candidate.digest]?.size ?? 0)
+    }
+    return bytes
+  }
+
+  private func released(by replaced: ContentDigest?) -> Int64 {
+    guard let replaced, let body = bodies[replaced], body.names == 1 else { return 0 }
+    return body.size
+  }
+
+  // MARK: Decisions
+
+  /// Takes a body in, for which others go, but no more than have to.
+  ///
+  /// False where it does not fit, and then nothing goes.
+  package mutating func admit(
+    _ digest: ContentDigest,
+    size: Int64,
+    rank: ContentRank,
+    replacing replaced: ContentDigest? = nil
+  ) -> Bool {
+    if replaced == digest, bodies[digest] != nil { return true }
+    guard bodies[digest] == nil else {
+      if let replaced { drop(replaced) }
+      join(digest, rank)
+      return true
+    }
+    let released = released(by: replaced)
+    let need = used.addingSaturated(size).addingSaturated(-released).addingSaturated(-limit)
+    guard let going = choose(need, after: rank, except: released > 0 ? replaced : nil) else {
+      return false
+    }
+    if let replaced { drop(replaced) }
+    for digest in going { evict(digest) }
+    insert(digest, Body(size: size, rank: rank, names: 1))
+    return true
+  }
+
+  /// Has so many bytes come free for something of that rank, as far as enough may go for it.
+  package mutating func free(
+    _ bytes: Int64,
+    for rank: ContentRank,
+    isPartEnough: Bool = false
+  ) -> Bool {
+    guard let going = choose(bytes, after: rank, isPartEnough: isPartEnough) else { return false }
+    for digest in going { evict(digest) }
+    return true
+  }
+
+  /// Lets go for the limit's own sake, from the end of the order, as far as anything may.
+  package mutating func shrink() {
+    let going = choose(used.addingSaturated(-limit), after: nil, isPartEnough: true) ?? []
+    for digest in going { evict(digest) }
+  }
+
+  /// What has to go since the last time: what came later may have made room for some of it.
+  package mutating func takeEvicted(keepingWhatFits: Bool = true) -> [ContentDigest] {
+    defer { evicted = [] }
+    var going: [ContentDigest] = []
+    for (digest, body) in evicted.sorted(by: { $0.body.rank ?? .passing < $1.body.rank ?? .passing }
+    ) {
+      if keepingWhatFits, bodies[digest] == nil, used.addingSaturated(body.size) <= limit {
+        insert(digest, body)
+      } else if bodies[digest] == nil {
+        going.append(digest)
+      }
+    }
+    return going
+  }
+
+  /// From the end of the order until it is enough, without what turned out not to be needed.
+  private func choose(
+    _ need: Int64,
+    after rank: ContentRank?,
+    except replaced: ContentDigest? = nil,
+    isPartEnough: Bool = false
+  ) -> [ContentDigest]? {
+    guard need > 0 else { return [] }
+    var freed: Int64 = 0
+    var chosen: [(digest: ContentDigest, size: Int64)] = []
+    for candidate in candidates.reversed() {
+      guard freed < need, rank.map({ candidate.rank > $0 }) ?? true else { break }
+      if candidate.digest == replaced { continue }
+      let size = bodies[candidate.digest]?.size ?? 0
+      chosen.append((candidate.digest, size))
+      freed += size
+    }
+    guard freed >= need else { return isPartEnough ? chosen.map(\.digest) : nil }
+    var going: [ContentDigest] = []
+    for (digest, size) in chosen.reversed() {
+      if freed - size >= need {
+        freed -= size
+      } else {
+        going.append(digest)
+      }
+    }
+    return going
+  }
+
+  // MARK: Changes
+
+  /// One item more has a body that is here already.
+  package mutating func join(_ digest: ContentDigest, _ rank: ContentRank) {
+    guard var body = bodies[digest] else { return }
+    body.names += 1
+    if let old = body.rank, rank < old {
+      withdraw(digest, old)
+      body.rank = rank
+      offer(digest, rank)
+    }
+    bodies[digest] = body
+  }
+
+  private mutating func evict(_ digest: ContentDigest) {
+    guard let body = bodies[digest] else { return }
+    evicted.append((digest, body))
+    remove(digest)
+  }
+
+  /// One item fewer names it.
+  private mutating func drop(_ digest: ContentDigest) {
+    guard var body = bodies[digest] else { return }
+    body.names -= 1
+    guard body.names == 0 else {
+      bodies[digest] = body
+      return
+    }
+    remove(digest)
+  }
+
+  private mutating func insert(_ digest: ContentDigest, _ body: Body) {
+    bodies[digest] = body
+    used += body.size
+    if let rank = body.rank { offer(digest, rank) }
+  }
+
+  private mutating func remove(_ digest: ContentDigest) {
+    guard let body = bodies.removeValue(forKey: digest) else { return }
+    used -= body.size
+    if let rank = body.rank { withdraw(digest, rank) }
+  }
+
+  /// As the store has counted after a commit: others may have committed, too.
+  package mutating func recount(_ used: Int64) {
+    self.used = used
+  }
+
+  private mutating func offer(_ digest: ContentDigest, _ rank: ContentRank) {
+    let candidate = Candidate(rank: rank, digest: digest)
+    candidates.insert(candidate, at: place(of: candidate))
+  }
+
+  private mutating func withdraw(_ digest: ContentDigest, _ rank: ContentRank) {
+    let place = place(of: Candidate(rank: rank, digest: digest))
+    guard place < candidates.count, candidates[place].digest == digest else { return }
+    candidates.remove(at: place)
+  }
+
+  private func place(of candidate: Candidate) -> Int {
+    var (low, high) = (0, candidates.count)
+    while low < high {
+      let middle = (low + high) / 2
+      if candidates[middle] < candidate { low = middle + 1 } else { high = middle }
+    }
+    return low
+  }
+}
+
+/// What the cache holds, as room is made of it.
+package struct Stock: Sendable {
+  package var inventory: Inventory
+  /// The bytes of all bodies that the index names, manifests too.
+  package var used: Int64
+  /// Bodies that a segment needs to know what it holds.
+  package var pinned: Set<ContentDigest>
+  /// Of items that no segment holds or whose content expires, by their rows.
+  package var ages: [Int: Age]
+
+  package struct Age: Hashable, Sendable {
+    package var expiresAt: Instant?
+    package var consumedAt: Instant?
+    /// Or when it came, where no use is known.
+    package var lastUse: Instant
+
+    package init(lastUse: Instant, expiresAt: Instant? = nil) {
+      self.lastUse = lastUse
+      self.expiresAt = expiresAt
+    }
+  }
+
+  package init(
+    inventory: Inventory = Inventory(),
+    used: Int64 = 0,
+    pinned: Set<ContentDigest> = [],
+    ages: [Int: Age] = [:]
+  ) {
+    self.inventory = inventory
+    self.used = used
+    self.pinned = pinned
+    self.ages = ages
+  }
 }

@@ -21,7 +21,7 @@ package struct RunPolicy: Sendable {
   /// How long a stale copy serves when its server cannot be asked.
   package var maximumStale: Duration = .zero
   /// How much the cache may take, and how room is made.
-  package var room = Eviction.Rules()
+  package var room = Room.Rules()
   /// An upper bound on freshness for everything.
   package var freshnessLimit: Duration?
   /// The share of a manifest's items that may vanish at once, from ten items on.

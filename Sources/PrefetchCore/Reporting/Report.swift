@@ -126,6 +126,28 @@ package struct Totals: Hashable, Sendable {
     if item.source == .network || item.source == .alternate { bytesBody += size }
   }
 
+  /// It has come to another end than it was counted with.
+  package mutating func recount(_ item: ItemResult, was: ItemAction) {
+    let size = item.size ?? 0
+    switch was {
+    case .keep:
+      kept -= 1
+      bytesSaved -= size
+    case .revalidate:
+      revalidated -= 1
+      bytesSaved -= size
+    case .fetch:
+      fetched -= 1
+      bytesStored -= size
+    case .update:
+      updated -= 1
+      bytesStored -= size
+    case .defer, .fail, .remove:
+      return
+    }
+    failed += 1
+  }
+
   /// As each of them would be counted by itself.
   package mutating func countConfirmed(_ count: Int, bytes: Int64) {
     revalidated += Int64(count)

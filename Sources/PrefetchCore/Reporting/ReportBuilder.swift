@@ -80,6 +80,12 @@ package struct ReportBuilder: Sendable {
         guard let position = positions[name] else { continue }
         report.segments[position].totals.count(item)
       }
+    case .itemEvicted(let item, let was):
+      report.totals.recount(item, was: was)
+      for position in item.segments.compactMap({ positions[$0] }) {
+        report.segments[position].totals.recount(item, was: was)
+      }
+      replace(item)
     case .itemShared(let item, let name):
       if let position = itemPositions[item.url] {
         if !report.items[position].segments.contains(name) {
@@ -124,6 +130,16 @@ package struct ReportBuilder: Sendable {
     guard keepsItems ? listsKept || item.outcome != .unchanged : weighs(item) else { return }
     if sharesItems { itemPositions[item.url] = report.items.count }
     report.items.append(item)
+  }
+
+  /// What was told of it before is not true any more.
+  private mutating func replace(_ item: ItemResult) {
+    guard let old = report.items.lastIndex(where: { $0.url == item.url }) else {
+      return collect(item)
+    }
+    var item = item
+    item.position = report.items[old].position
+    report.items[old] = item
   }
 
   /// Whether the exit status depends on it.

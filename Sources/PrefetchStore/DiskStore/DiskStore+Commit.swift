@@ -1,11 +1,18 @@
 package import PrefetchCore
 
 extension DiskStore {
-  package func commit(_ changes: [StoreChange]) throws(Failure) -> [RemovedContent] {
+  package func commit(
+    _ changes: [StoreChange],
+    within limit: Int64?
+  ) throws(Failure) -> [RemovedContent] {
     let bodies = changes.flatMap(\.bodies)
-    let removed = try change(publishing: bodies) { (writer, adopts) throws(Failure) in
+    let records = try recordQuery()
+    let removed = try change(publishing: bodies, within: limit) {
+      (writer, adopts) throws(Failure) in
       for change in changes {
-        try writer.apply(change, isStored: adopts)
+        try writer.apply(change, isStored: adopts) { item throws(Failure) in
+          try records.record(item)
+        }
       }
     }
     for body in bodies {
@@ -54,6 +61,7 @@ extension DiskStore {
   /// then the objects that no row names any more.
   func change(
     publishing bodies: [StagedBody] = [],
+    within limit: Int64? = nil,
     _ body: (IndexWriter, (ContentDigest) throws(Failure) -> Bool) throws(Failure) -> Void
   ) throws(Failure) -> [RemovedContent] {
     let writing = try requireWriting()
@@ -62,23 +70,44 @@ extension DiskStore {
       let references = try references()
       let writer = try writer()
       let pending = try publications(bodies)
-      let newBytes = try newBytes(of: pending, references)
+      let before = limit == nil ? used?.bytes : try usedBytes()
+      var coming: [ContentDigest: Int64] = [:]
+      if before != nil {
+        for body in pending where try !references.contains(body.digest) {
+          coming[body.digest] = body.size
+        }
+      }
       try writing.publisher.publish(pending, noting: &times) { digest throws(Failure) in
         try references.contains(digest)
       }
+      var orphans: [ContentDigest] = []
+      var after = before
       try database.transaction { () throws(Failure) in
         writer.begin(locks: LockRule(now: clockStart))
         try body(writer) { digest throws(Failure) in
           if try references.contains(digest) { return true }
-          // What is taken up again was not counted.
-          usedBytes = nil
-          return try intactObject(digest) != nil
+          guard let size = try intactObject(digest) else { return false }
+          coming[digest] = size
+          return true
         }
         try writer.end()
+        var freed: Int64 = 0
+        for (digest, size) in writer.released where try !references.contains(digest) {
+          orphans.append(digest)
+          guard before != nil else { continue }
+          let known = if let size { size } else { try sizeOnDisk(digest) }
+          freed += known ?? 0
+        }
+        after = before.map { $0 + coming.values.reduce(0, +) - freed }
+        if let limit, let before, let after, after > limit, after > before {
+          throw Failure(.cacheFull, "`cache.size` leaves no room; somebody else has written, too")
+        }
       }
       hasCommitted = true
-      usedBytes? += newBytes
-      try tidyUp(after: writer, references, writing)
+      used = try after.map { after throws(Failure) in
+        Used(bytes: after, version: try database.number("PRAGMA data_version"))
+      }
+      try tidyUp(orphans, writing)
       return writer.removed
     }
   }
@@ -98,32 +127,9 @@ extension DiskStore {
     return publications
   }
 
-  /// What these add to all bodies; asked only where those are counted.
-  private func newBytes(
-    of publications: [Publication],
-    _ references: ObjectReferences
-  ) throws(Failure) -> Int64 {
-    guard usedBytes != nil else { return 0 }
-    var bytes: Int64 = 0
-    for publication in publications where try !references.contains(publication.digest) {
-      bytes += publication.size
-    }
-    return bytes
-  }
-
   /// What fails here leaves orphans, which a later run removes; the commit itself has succeeded.
-  private func tidyUp(
-    after writer: IndexWriter,
-    _ references: ObjectReferences,
-    _ writing: Writing
-  ) throws(Failure) {
+  private func tidyUp(_ orphans: [ContentDigest], _ writing: Writing) throws(Failure) {
     do throws(Failure) {
-      var orphans: [ContentDigest] = []
-      for (digest, size) in writer.released where try !references.contains(digest) {
-        orphans.append(digest)
-        // A manifest's size is not known; then everything is counted anew.
-        usedBytes = size.flatMap { size in usedBytes.map { $0 - size } }
-      }
       try writing.publisher.remove(orphans, noting: &times)
       try index.shortenLog(of: try database(), over: Self.longestLog)
     } catch {
@@ -139,15 +145,4 @@ extension DiskStore {
   }
 
   private static let longestLog: Int64 = 64 * 1024 * 1024
-}
-
-extension ContentRecord {
-  /// Makes the record one of a body that was never fetched.
-  mutating func forgetBody() {
-    digest = nil
-    size = 0
-    state = .pending
-    validators = Validators()
-    forgetAnswer()
-  }
 }

@@ -1,124 +1,29 @@
-internal import Glibc
 package import PrefetchCore
 
 extension DiskStore {
-  /// Sees to it that so many bytes more can be stored within the rules, and drops bodies for it.
-  ///
-  /// All or nothing: what would not be enough is not dropped.
-  package func makeRoom(
-    for bytes: Int64,
-    of beneficiary: Eviction.Beneficiary,
-    rules: Eviction.Rules
-  ) throws(Failure) -> Room {
-    var room = Room()
-    if let limit = rules.limit { room.remaining = max(0, limit - (try usage())) }
-    let shortage = try shortage(bytes, rules)
-    guard shortage.largest > 0 else { return room }
-    guard rules.isAutomatic else {
-      room.standing = shortage.cache > 0 ? .cacheFull : .diskTooFull
-      return room
-    }
-    let choice = try choice(shortage.largest, for: beneficiary, rules)
-    if choice.freed >= shortage.largest {
-      room.removed = try evict(choice.items)
-    } else {
-      room.standing = choice.freed < shortage.cache ? .cacheFull : .diskTooFull
-    }
-    return room
-  }
-
-  /// Brings the cache back within its limits, as far as that goes.
-  ///
-  /// For the cache's own size anything may go; for what is free on the disk, only what no segment
-  /// holds: nothing is gained by dropping what the next run would fetch again.
-  package func applyLimits(_ rules: Eviction.Rules) throws(Failure) -> Room {
-    var room = Room()
-    let cache = try shortage(0, rules).cache
-    if cache > 0 {
-      let choice = try choice(cache, for: .limits, rules)
-      room.removed += try evict(choice.items)
-      if choice.freed < cache { room.standing = .cacheFull }
-    }
-    let disk = try shortage(0, rules).disk
-    if disk > 0 {
-      let choice = try choice(disk, for: .segment(priority: nil), rules)
-      room.removed += try evict(choice.items)
-      if choice.freed < disk, room.standing == .enough { room.standing = .diskTooFull }
-    }
-    return room
-  }
-
-  private func choice(
-    _ need: Int64,
-    for beneficiary: Eviction.Beneficiary,
-    _ rules: Eviction.Rules
-  ) throws(Failure) -> Eviction.Choice {
-    Eviction.choose(
-      try evictionCandidates(),
-      need: need,
-      for: beneficiary,
-      order: rules.order,
-      now: clockStart
-    )
-  }
-
-  /// The bytes of all bodies that the index names; counted once, then kept up to date.
-  package func usage() throws(Failure) -> Int64 {
-    if let usedBytes { return usedBytes }
-    let bytes = try totals().bytes
-    usedBytes = bytes
+  /// Counted once and kept up to date, until somebody else writes.
+  package func usedBytes() throws(Failure) -> Int64 {
+    let version = try database().number("PRAGMA data_version")
+    if let used, used.version == version { return used.bytes }
+    let bytes = try answering { () throws(Failure) in try countBytes() }
+    used = Used(bytes: bytes, version: version)
     return bytes
   }
 
-  /// What is free on the cache's file system for such as us.
-  package func freeBytes() throws(Failure) -> Int64 {
-    var status = statvfs()
-    try SystemCall.require("examine", root.path) { unsafe fstatvfs(root.number, &status) }
-    return Int64(
-      clamping: UInt64(status.f_bavail).multipliedReportingOverflow(
-        by: UInt64(status.f_frsize)
-      ).partialValue
-    )
+  package func freeBytes() throws(Failure) -> Int64? {
+    try FreeSpace.of(root)
   }
 
-  /// Every body as every item names it.
-  package func evictionCandidates() throws(Failure) -> [Eviction.Candidate] {
-    let database = try database()
-    let ranks = try ranks(database)
-    let uses = try lastUses()
-    let locks = LockRule(now: clockStart)
-    let rows = try database.prepare(
-      """
-      SELECT item, digest, size, holders, expires_at, fetched_at, locked, locked_until, \
-      locked_process, url FROM items JOIN item_details USING (item) WHERE digest IS NOT NULL
-      """
-    )
-    var candidates: [Eviction.Candidate] = []
-    while try rows.step() {
-      guard let digest = rows.optionalDigest(1) else { continue }
-      var lastUse = rows.instant(5) ?? Instant(milliseconds: 0)
-      if !uses.isEmpty, let use = uses[rows.text(9)] { lastUse = max(lastUse, use) }
-      var candidate = Eviction.Candidate(
-        item: rows.number(0),
-        digest: digest,
-        size: rows.number(2),
-        lastUse: lastUse
+  package func takeStock() throws(Failure) -> Stock {
+    try answering { () throws(Failure) in
+      let database = try database()
+      let inventory = try takeInventory()
+      return Stock(
+        inventory: inventory,
+        used: try usedBytes(),
+        pinned: try documentDigests(database),
+        ages: try ages(database, inventory)
       )
-      candidate.holder = ranks[rows.number(3)]
-      candidate.expiresAt = rows.instant(4)
-      candidate.isLocked = locks.isLocked(rows, from: 6)
-      candidates.append(candidate)
-    }
-    return candidates
-  }
-
-  /// Drops the bodies of items; those that no segment holds go as a whole.
-  package func evict(_ items: [Int64]) throws(Failure) -> [RemovedContent] {
-    let records = try recordQuery()
-    return try change { (writer, _) throws(Failure) in
-      for item in items {
-        try writer.evict(item) { item throws(Failure) in try records.record(item) }
-      }
     }
   }
 
@@ -136,37 +41,64 @@ extension DiskStore {
     while try rows.step() {
       if !locks.isLocked(rows, from: 1) { items.append(rows.number(0)) }
     }
-    return try evict(items)
+    return try change { (writer, _) throws(Failure) in
+      for item in items { try writer.remove(item: item) }
+    }
   }
 
-  /// The most important subscribed segment of each set.
-  private func ranks(_ database: Database) throws(Failure) -> [Int64: Eviction.Rank] {
+  private func countBytes() throws(Failure) -> Int64 {
+    let database = try database()
+    var bytes = try totals().bytes
+    let items = try database.prepare(
+      "SELECT EXISTS (SELECT 1 FROM items WHERE \(ObjectReferences.namesDigest))"
+    )
+    for digest in try documentDigests(database) {
+      try items.bind(1, digest)
+      let isCounted = try items.step() && items.flag(0)
+      items.reset()
+      if !isCounted { bytes += try sizeOnDisk(digest) ?? 0 }
+    }
+    return bytes
+  }
+
+  /// Bodies of manifests and all that belongs to them.
+  private func documentDigests(_ database: Database) throws(Failure) -> Set<ContentDigest> {
+    let rows = try database.prepare(
+      "SELECT manifest FROM segments UNION SELECT digest FROM segment_documents"
+    )
+    var digests: Set<ContentDigest> = []
+    while try rows.step() {
+      if let digest = rows.optionalDigest(0) { digests.insert(digest) }
+    }
+    return digests
+  }
+
+  /// Of what may go for its age: what no segment holds any more, and what expires.
+  private func ages(
+    _ database: Database,
+    _ inventory: Inventory
+  ) throws(Failure) -> [Int: Stock.Age] {
     let rows = try database.prepare(
       """
-      SELECT holders, priority FROM holder_sets JOIN segments USING (segment) \
-      WHERE state<>'unsubscribed'
+      SELECT item, fetched_at, expires_at, url FROM items JOIN item_details USING (item) \
+      WHERE digest IS NOT NULL AND (expires_at IS NOT NULL OR holders NOT IN \
+      (SELECT holders FROM holder_sets JOIN segments USING (segment) WHERE state<>'unsubscribed')) \
+      ORDER BY item
       """
     )
-    var ranks: [Int64: Eviction.Rank] = [:]
+    var ages: [Int: Stock.Age] = [:]
+    var uses: [String: Instant]?
+    var position = 0
     while try rows.step() {
-      let rank = Eviction.Rank(priority: rows.optionalNumber(1).map(Int.init))
-      ranks[rows.number(0)] = max(rank, ranks[rows.number(0)] ?? rank)
+      let item = rows.number(0)
+      // Both are in the order of the numbers.
+      while position < inventory.count, inventory.rows[position].item < item { position += 1 }
+      guard position < inventory.count, inventory.rows[position].item == item else { continue }
+      if uses == nil { uses = try lastUses() }
+      var lastUse = rows.instant(1) ?? Instant(milliseconds: 0)
+      if let uses, !uses.isEmpty, let use = uses[rows.text(3)] { lastUse = max(lastUse, use) }
+      ages[position] = Stock.Age(lastUse: lastUse, expiresAt: rows.instant(2))
     }
-    return ranks
-  }
-
-  private func shortage(
-    _ bytes: Int64,
-    _ rules: Eviction.Rules
-  ) throws(Failure) -> (cache: Int64, disk: Int64, largest: Int64) {
-    var cache: Int64 = 0
-    var disk: Int64 = 0
-    if let limit = rules.limit {
-      cache = max(0, try usage() + bytes - limit)
-    }
-    if rules.minimumFree > 0 {
-      disk = max(0, rules.minimumFree + bytes - (try freeBytes()))
-    }
-    return (cache, disk, max(cache, disk))
+    return ages
   }
 }

@@ -15,7 +15,13 @@ package final class DiskStore: ContentStore {
   /// When items were last used, by URL; asked only when bodies have to go.
   package var lastUses: () throws(Failure) -> [String: Instant] = { [:] }
   /// Of all bodies, once that was counted.
-  var usedBytes: Int64?
+  var used: Used?
+
+  struct Used {
+    var bytes: Int64
+    /// As the connection numbers what others have written.
+    var version: Int64?
+  }
 
   /// The diagnostics since the last time, each once.
   package func takeDiagnostics() -> [Diagnostic] {
@@ -33,7 +39,7 @@ package final class DiskStore: ContentStore {
   private var connection: Connection? {
     didSet {
       kept = KeptStatements()
-      usedBytes = nil
+      used = nil
     }
   }
   /// Statements of the present connection that are used again and again.

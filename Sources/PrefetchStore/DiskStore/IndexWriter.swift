@@ -46,7 +46,8 @@ final class IndexWriter {
   /// `isStored` answers whether an object that no row names yet is there and whole.
   func apply(
     _ change: StoreChange,
-    isStored: (ContentDigest) throws(Failure) -> Bool
+    isStored: (ContentDigest) throws(Failure) -> Bool,
+    record: (Int64) throws(Failure) -> ContentRecord?
   ) throws(Failure) {
     switch change {
     case .store(let record, let body, let keys):
@@ -71,6 +72,8 @@ final class IndexWriter {
       try write(record, manifest: manifest)
     case .documents(let key, let records, _):
       try write(records, of: key, isStored: isStored)
+    case .evict(let digests, let identity):
+      for digest in digests { try evict(digest, for: identity, record: record) }
     case .forget(let key):
       try forget(key)
     }
@@ -109,14 +112,49 @@ final class IndexWriter {
     }
   }
 
-  /// Makes room: an item that a segment holds keeps its record, any other goes as a whole.
-  func evict(
+  func remove(item: Int64) throws(Failure) {
+    guard let removal = try items.removal(of: item, locks: locks) else { return }
+    try drop(item, removal)
+  }
+
+  /// Makes room, unless somebody has come to need the body: all items let go of it, or none.
+  private func evict(
+    _ digest: ContentDigest,
+    for identity: String,
+    record: (Int64) throws(Failure) -> ContentRecord?
+  ) throws(Failure) {
+    let names = try items.urls(naming: digest)
+    for url in names {
+      guard let standing = try items.standing(url: url),
+        let removal = try items.removal(of: standing.item, locks: locks), !removal.isLocked,
+        try !isDeclaredElsewhere(standing.holders, than: identity)
+      else { return }
+    }
+    for url in names {
+      guard let standing = try items.standing(url: url) else { continue }
+      try evict(standing.item, record: record)
+    }
+  }
+
+  private func isDeclaredElsewhere(_ set: Int64, than identity: String) throws(Failure) -> Bool {
+    for segment in try holders.segments(of: set) {
+      guard let key = try segments.key(of: segment), key.identity != identity,
+        try segments.find(key)?.isSubscribed == true
+      else { continue }
+      return true
+    }
+    return false
+  }
+
+  /// An item that a segment holds keeps its record, any other goes as a whole.
+  private func evict(
     _ item: Int64,
     record: (Int64) throws(Failure) -> ContentRecord?
   ) throws(Failure) {
     guard let standing = try items.standing(item: item),
       var removal = try items.removal(of: item, locks: locks)
     else { return }
+    removal.content.wasEvicted = true
     guard standing.holders != 0 else { return try drop(item, removal) }
     guard let digest = standing.digest, var emptied = try record(item) else { return }
     emptied.forgetBody()

@@ -14,7 +14,7 @@ final class SegmentRows {
   init(_ database: Database) throws(Failure) {
     self.database = database
     find = try database.prepare(
-      "SELECT segment, manifest FROM segments WHERE identity=?1 AND name=?2"
+      "SELECT segment, manifest, state<>'unsubscribed' FROM segments WHERE identity=?1 AND name=?2"
     )
     replace = try database.prepare(SegmentRow.replacement)
     delete = try database.prepare("DELETE FROM segments WHERE segment=?1")
@@ -33,12 +33,12 @@ final class SegmentRows {
 
   func find(
     _ key: SegmentKey
-  ) throws(Failure) -> (number: Int64, manifest: ContentDigest?)? {
+  ) throws(Failure) -> (number: Int64, manifest: ContentDigest?, isSubscribed: Bool)? {
     try find.bind(1, key.identity)
     try find.bind(2, key.name)
     defer { find.reset() }
     guard try find.step() else { return nil }
-    return (find.number(0), find.optionalDigest(1))
+    return (find.number(0), find.optionalDigest(1), find.flag(2))
   }
 
   func number(of key: SegmentKey) throws(Failure) -> Int64? {

@@ -1,0 +1,120 @@
+/// Whether there would be room for what a dry run would bring.
+///
+/// What fits into the disk with plenty to spare is told at once. All else is held until everything is
+/// known that a dry run learns, since what comes late in the order may have to give way.
+extension Dispatcher {
+  struct Foretold: Sendable {
+    var item: Int
+    /// What a probe has told; nil where nobody was asked.
+    var result: ItemResult?
+  }
+
+  /// Whether the end of an item has to wait for the forecast.
+  mutating func holdsForecast(_ item: Int) -> Bool {
+    guard request.mode == .plan, !isForecasting, hasRoomRules, halt == nil, isStored(item) else {
+      return false
+    }
+    let result = active[activate(item)].result
+    guard result.action == .fetch || result.action == .update, result.failure == nil,
+      result.deferral == nil
+    else { return false }
+    if request.policy.room.limit == nil, hasMeasuredRoom, fitsOnDisk(result.size) { return false }
+    foretold.append(Foretold(item: item, result: result.attempts > 0 ? result : nil))
+    items[item].state = .committing
+    deactivate(item)
+    return true
+  }
+
+  private mutating func fitsOnDisk(_ size: Int64?) -> Bool {
+    guard let free else { return true }
+    let left = free.addingSaturated(-forecastBytes).addingSaturated(
+      -request.policy.room.minimumFree
+    )
+    guard left >= max(1, size ?? 1) else { return false }
+    forecastBytes += size ?? 0
+    return true
+  }
+
+  /// Decides about what was held, once nothing else is under way.
+  mutating func foretellRoom(now: Moment, into effects: inout [Effect]) {
+    guard request.mode == .plan, hasForecast, inFlight.isEmpty, queue.count == 0, waiting.isEmpty,
+      preparing == 0, !isPlanning, readingCount == 0,
+      segments.allSatisfy({ $0.phase != .discovering })
+    else { return }
+    guard halt != nil || room != nil else { return measureRoom(inDetail: true, into: &effects) }
+    hasShrunk = true
+    isForecasting = true
+    defer { isForecasting = false }
+    let held = foretold.map { (rank: rank(of: $0.item), $0) }
+    foretold = []
+    for (rank, foretold) in held.sorted(by: { $0.rank < $1.rank }) {
+      let slot = activate(foretold.item)
+      if let result = foretold.result { active[slot].result = result }
+      guard halt == nil else {
+        settleItemHalted(foretold.item, into: &effects)
+        continue
+      }
+      foretell(foretold.item, rank, now: now, into: &effects)
+    }
+    if request.policy.room.limit != nil { room?.shrink() }
+    foreseeEvictions(of: room?.takeEvicted(keepingWhatFits: !isDiskShort) ?? [])
+  }
+
+  /// Whether the forecast has still to be made.
+  var hasForecast: Bool {
+    !foretold.isEmpty || mayShrink && request.mode == .plan
+  }
+
+  /// Settles an item, for which others may have to go.
+  private mutating func foretell(
+    _ item: Int,
+    _ rank: ContentRank,
+    now: Moment,
+    into effects: inout [Effect]
+  ) {
+    let work = active[activate(item)]
+    let size = work.result.size
+    let before = room
+    if let limit = request.policy.room.limit, let room {
+      let available = room.available(for: rank)
+      let old = row(of: items[item].step).flatMap { $0.hasBody ? $0.digest : nil }
+      let digest = work.digests.compactMap { ContentDigest(bytes: $0.bytes) }.first
+      let place = digest ?? ContentDigest(standingFor: URLKey(work.result.url))
+      guard self.room?.admit(place, size: size ?? 1, rank: rank, replacing: old) == true else {
+        return fail(item, Self.full(need: size, available, limit), now: now, into: &effects)
+      }
+    }
+    guard let free, request.policy.room.minimumFree > 0 else {
+      return settleItem(item, into: &effects)
+    }
+    let need = max(1, size ?? 1)
+    let left = free.addingSaturated(-forecastBytes)
+    let shortage = request.policy.room.minimumFree.addingSaturated(need) - left
+    guard room?.free(shortage, for: rank) == true else {
+      room = before
+      let reason = Self.diskShort(need: size, free: left, request.policy.room.minimumFree)
+      return settleDeferred(item, Deferral(rule: .freeDisk), because: reason, into: &effects)
+    }
+    if shortage > 0 { isDiskShort = true }
+    forecastBytes += (size ?? 0) - max(0, shortage)
+    settleItem(item, into: &effects)
+  }
+
+  /// Items that would lose their bodies, by their numbers in the store.
+  private mutating func foreseeEvictions(of digests: [ContentDigest]) {
+    guard !digests.isEmpty, let stock else { return }
+    let going = Set(digests)
+    let leaving = Set(plannedRemovals().map { facts.inventory.rows[$0.row].item })
+    for row in stock.inventory.rows where row.hasBody && going.contains(row.digest) {
+      if !leaving.contains(row.item) { foreseen.append(row.item) }
+    }
+    self.stock = nil
+  }
+}
+
+extension ContentDigest {
+  /// For a body that nobody has seen: as much its own as the URL is.
+  fileprivate init(standingFor key: URLKey) {
+    self.init(first: key.first, second: key.second, third: ~key.first, fourth: ~key.second)
+  }
+}

@@ -1,0 +1,426 @@
+/// What there is room for: before an item is asked for, and again before its body is committed.
+extension Dispatcher {
+  /// Bytes that will be wanted once what is under way is here.
+  struct Promise: Sendable {
+    var rank: ContentRank
+    var bytes: Int64
+    /// Whether they are only what has come so far.
+    var isGrowing: Bool
+  }
+
+  /// Whether there is anything to hold the run's bodies to.
+  var hasRoomRules: Bool {
+    request.policy.room.limit != nil || request.policy.room.minimumFree > 0
+  }
+
+  // MARK: Measuring
+
+  /// Asks how much room there is; whatever waits for it goes on when that is known.
+  mutating func measureRoom(inDetail: Bool, into effects: inout [Effect]) {
+    guard !isMeasuringRoom else { return }
+    isMeasuringRoom = true
+    measuresInDetail = inDetail || request.policy.room.limit != nil
+    effects.append(.measureRoom(inDetail: measuresInDetail))
+  }
+
+  mutating func roomMeasured(_ reading: RoomReading, now: Moment, into effects: inout [Effect]) {
+    isMeasuringRoom = false
+    hasMeasuredRoom = true
+    free = reading.free
+    if let stock = reading.stock {
+      let order = contentOrder()
+      room = Room(limit: request.policy.room.limit, stock: stock) { order.rank(of: $0, in: stock) }
+      if request.mode == .plan { self.stock = stock }
+    } else if measuresInDetail {
+      // What cannot be counted is found out by the commit.
+      room = Room(limit: nil, stock: Stock()) { _ in nil }
+    }
+    resumeForRoom(now: now, into: &effects)
+  }
+
+  /// What is known by now of who declares what.
+  private func contentOrder() -> ContentOrder {
+    var order = ContentOrder(
+      identity: request.identity,
+      rules: request.policy.room,
+      recorded: start.segments,
+      now: facts.now
+    )
+    guard request.mode != .get else {
+      order.isWhole = false
+      return order
+    }
+    for index in segments.indices {
+      order.segments[segments[index].declaration.name] = standing(of: index)
+    }
+    for (name, other) in request.unselected {
+      order.segments[name] = ContentOrder.Segment(
+        priority: other.declaration.priority,
+        place: 2 * other.place
+      )
+    }
+    return order
+  }
+
+  private func standing(of index: Int) -> ContentOrder.Segment {
+    let segment = segments[index]
+    return ContentOrder.Segment(
+      priority: segment.priority ?? segment.recorded?.priority,
+      // Between two that were selected others may stand.
+      place: 2 * index + 1,
+      entries: segment.isDeclared && segment.declaration.isStored ? segment.table : nil
+    )
+  }
+
+  /// Where an item stands, by the most important of those that name it.
+  func rank(of item: Int) -> ContentRank {
+    guard request.mode != .get else { return .passing }
+    let work = items[item]
+    let key = segments[Int(work.segment)].table.value.key(at: Int(work.step.entry))
+    var best: ContentRank?
+    for index in work.slot >= 0 ? active[Int(work.slot)].segments : [Int(work.segment)] {
+      let entry =
+        index == Int(work.segment)
+        ? Int(work.step.entry) : segments[index].table.value.position(of: key)
+      guard let entry,
+        let rank = ContentOrder.rank(of: entry, in: standing(of: index), at: facts.now)
+      else { continue }
+      best = min(best ?? rank, rank)
+    }
+    return best ?? .passing
+  }
+
+  // MARK: Before an item is asked for
+
+  /// Whether it may be asked for now; else it waits, or has settled.
+  mutating func hasRoom(for item: Int, now: Moment, into effects: inout [Effect]) -> Bool {
+    guard hasRoomRules, request.mode != .plan, isStored(item), promises[item] == nil else {
+      return true
+    }
+    guard hasMeasuredRoom, request.policy.room.limit == nil || room != nil else {
+      return waitForRoom(item, inDetail: false, into: &effects)
+    }
+    let isNew = items[item].step.decision != .revalidate
+    let declared = active[activate(item)].entry.size
+    let need = isNew ? declared ?? 1 : 0
+    let rank = rank(of: item)
+    if request.policy.room.limit != nil, let room {
+      let replaced = row(of: items[item].step).flatMap { $0.hasBody ? $0.digest : nil }
+      let promised = promises.values.reduce(0) { $1.rank < rank ? $0 + $1.bytes : $0 }
+      let available = room.available(for: rank, replacing: replaced)
+      guard need <= available else {
+        leaveWire(item)
+        fail(item, Self.full(need: declared, available, room.limit), now: now, into: &effects)
+        return false
+      }
+      if declared != nil, isNew, need > available - promised {
+        return waitForRoom(item, into: &effects)
+      }
+      // What others were promised may yet turn out smaller; the commit decides.
+      active[activate(item)].roomLimit = max(1, available)
+    }
+    guard hasFreeDisk(for: item, need, rank, now: now, into: &effects) else { return false }
+    promises[item] = Promise(
+      rank: rank,
+      bytes: isNew ? declared ?? 0 : 0,
+      isGrowing: declared == nil
+    )
+    return true
+  }
+
+  /// Whether enough stays free on the disk, for what is under way as well.
+  private mutating func hasFreeDisk(
+    for item: Int,
+    _ need: Int64,
+    _ rank: ContentRank,
+    now: Moment,
+    into effects: inout [Effect]
+  ) -> Bool {
+    let minimum = request.policy.room.minimumFree
+    guard minimum > 0, let free, need > 0 else { return true }
+    let promised = promises.values.reduce(0) { $0 + $1.bytes }
+    let shortage = minimum.addingSaturated(promised).addingSaturated(need) - free
+    guard shortage > 0 else { return true }
+    guard room != nil else { return waitForRoom(item, inDetail: true, into: &effects) }
+    guard room?.free(shortage, for: rank) == true else {
+      leaveWire(item)
+      settleDeferred(
+        item,
+        Deferral(rule: .freeDisk),
+        because: Self.diskShort(
+          need: active[activate(item)].entry.size,
+          free: free - promised,
+          minimum
+        ),
+        into: &effects
+      )
+      return false
+    }
+    evict(room?.takeEvicted(keepingWhatFits: false) ?? [], now: now.uptime)
+    self.free = free + shortage
+    return true
+  }
+
+  /// It gives its place on the wire to others until more is known.
+  private mutating func waitForRoom(
+    _ item: Int,
+    inDetail: Bool? = nil,
+    into effects: inout [Effect]
+  ) -> Bool {
+    leaveWire(item)
+    items[item].state = .waiting
+    awaitingRoom.append(item)
+    if let inDetail { measureRoom(inDetail: inDetail, into: &effects) }
+    return false
+  }
+
+  private mutating func resumeForRoom(now: Moment, into effects: inout [Effect]) {
+    let resumed = awaitingRoom
+    awaitingRoom = []
+    for item in resumed where items[item].state == .waiting {
+      enqueue(.item(item), now: now, into: &effects)
+    }
+  }
+
+  /// An item that has settled wants no more than it has got.
+  mutating func endPromise(of item: Int, _ result: ItemResult) {
+    guard !promises.isEmpty, promises.removeValue(forKey: item) != nil else { return }
+    let isStored = result.source == .network || result.source == .alternate
+    if promises.isEmpty || !isStored || result.failure != nil {
+      hasRoomNews = !awaitingRoom.isEmpty
+    }
+  }
+
+  /// Lets those try again that others left no room for, once these have less than was thought.
+  mutating func tryRoomAgain(now: Moment, into effects: inout [Effect]) {
+    guard hasRoomNews else { return }
+    hasRoomNews = false
+    resumeForRoom(now: now, into: &effects)
+  }
+
+  /// What has come of a body whose size nobody told.
+  mutating func growPromise(of job: Job, by bytes: Int64) {
+    guard !promises.isEmpty, case .item(let item) = job, promises[item]?.isGrowing == true else {
+      return
+    }
+    promises[item]?.bytes += bytes
+  }
+
+  static func full(need: Int64?, _ available: Int64, _ limit: Int64) -> Failure {
+    let size = need.map { "it has \($0) bytes" } ?? "it is larger"
+    return Failure(
+      .cacheFull,
+      "\(size); of the \(limit) of `cache.size` what comes before it leaves \(max(0, available))"
+    )
+  }
+
+  static func diskShort(need: Int64?, free: Int64, _ minimum: Int64) -> String {
+    "`cache.min_free` keeps \(minimum) bytes free; "
+      + (need.map { "\(max(0, free)) are, and it needs \($0)" } ?? "\(max(0, free)) are")
+  }
+
+  // MARK: Before a commit
+
+  /// Decides which of the batch's bodies there is room for, the most important first; false where
+  /// that is not known yet.
+  mutating func admitBodies(now: Moment, into effects: inout [Effect]) -> Bool {
+    guard request.policy.room.limit != nil, batch.bringsBodies else { return true }
+    guard room != nil else {
+      measureRoom(inDetail: true, into: &effects)
+      return false
+    }
+    let wanted = batch.entries.indices.compactMap { place in
+      newcomer(in: batch.entries[place]).map { (place: place, $0) }
+    }
+    var refused: [Int] = []
+    for (place, newcomer) in wanted.sorted(by: { $0.1.rank < $1.1.rank }) {
+      for (digest, size) in newcomer.bodies
+      where room?.admit(
+        digest,
+        size: size,
+        rank: newcomer.rank,
+        replacing: newcomer.replaced
+      ) != true {
+        refused.append(place)
+        break
+      }
+    }
+    let entries = batch.remove(at: refused)
+    evict(room?.takeEvicted() ?? [], now: now.uptime)
+    for entry in entries { refuse(entry, now: now, into: &effects) }
+    return true
+  }
+
+  private struct Newcomer {
+    var rank: ContentRank
+    var bodies: [(ContentDigest, Int64)]
+    var replaced: ContentDigest?
+  }
+
+  private func newcomer(in entry: CommitBatch.Entry) -> Newcomer? {
+    switch entry.change {
+    case .store(let record, let body, _):
+      guard let item = entry.item, let digest = body?.digest ?? record.digest else { return nil }
+      let old = row(of: items[item].step).flatMap { $0.hasBody ? $0.digest : nil }
+      // What only renews what is known of a body takes no room.
+      guard body != nil || digest != old else { return nil }
+      return Newcomer(
+        rank: rank(of: item),
+        bodies: [(digest, body?.size ?? record.size)],
+        replaced: old
+      )
+    case .segment(let record, let manifest):
+      guard let manifest else { return nil }
+      let old = start.segments.first { $0.key == record.key }?.manifest
+      return Newcomer(
+        rank: rank(of: record.key),
+        bodies: [(manifest.digest, manifest.size)],
+        replaced: old
+      )
+    case .documents(let key, _, let bodies):
+      guard !bodies.isEmpty else { return nil }
+      return Newcomer(rank: rank(of: key), bodies: bodies.map { ($0.digest, $0.size) })
+    case .confirm, .join, .joinNew, .leave, .evict, .forget:
+      return nil
+    }
+  }
+
+  private func rank(of key: SegmentKey) -> ContentRank {
+    guard let index = segments.firstIndex(where: { $0.key == key }) else { return .passing }
+    return .manifest(priority: segments[index].priority, segment: 2 * index + 1)
+  }
+
+  private mutating func refuse(
+    _ entry: CommitBatch.Entry,
+    now: Moment,
+    into effects: inout [Effect]
+  ) {
+    for body in entry.change.bodies { effects.append(.discard(body)) }
+    let limit = request.policy.room.limit ?? 0
+    switch entry.change {
+    case .store(let record, let body, _):
+      guard let item = entry.item else { return }
+      let available = room?.available(for: rank(of: item)) ?? 0
+      restoreResult(of: item)
+      fail(
+        item,
+        Self.full(need: body?.size ?? record.size, available, limit),
+        now: now,
+        into: &effects
+      )
+    case .segment(let record, _):
+      refuseManifest(record.key, limit)
+    case .documents(let key, _, _):
+      refuseManifest(key, limit)
+    case .confirm, .join, .joinNew, .leave, .evict, .forget:
+      break
+    }
+  }
+
+  /// Its items are served all the same; the next run asks for the list once more.
+  private mutating func refuseManifest(_ key: SegmentKey, _ limit: Int64) {
+    guard let index = segments.firstIndex(where: { $0.key == key }) else { return }
+    segments[index].manifest.failure = Failure(
+      .cacheFull,
+      "`cache.size`, \(limit) bytes, has no room for the manifest"
+    )
+    let recorded = segments[index].recorded
+    segments[index].accepted?.manifest = recorded?.manifest
+    segments[index].accepted?.validators = recorded?.validators ?? Validators()
+    segments[index].accepted?.manifestFinalURL = recorded?.manifestFinalURL
+  }
+
+  /// Takes back what was said of an item whose body does not come in after all.
+  mutating func restoreResult(of item: Int) {
+    let slot = activate(item)
+    let row = row(of: items[item].step)
+    let isStillUsable = if let row { isUsable(row) } else { false }
+    active[slot].result.isUsable = isStillUsable
+    active[slot].result.state = isStillUsable ? .cached : .failed
+    active[slot].result.source = nil
+    active[slot].result.size =
+      row.flatMap { $0.hasBody ? $0.size : nil } ?? active[slot].entry.size
+    active[slot].result.digest = row.flatMap { $0.hasBody ? $0.digest : nil }
+    freshBodies[URLKey(active[slot].result.url)] = nil
+  }
+
+  // MARK: What goes
+
+  /// The bodies go with the next commit, after everything else in it.
+  private mutating func evict(_ digests: [ContentDigest], now: Duration) {
+    guard !digests.isEmpty else { return }
+    facts.missing.formUnion(digests)
+    evicted.formUnion(digests)
+    batch.add(.evict(digests, for: request.identity), now: now)
+  }
+
+  /// Brings a cache whose limit was lowered back within it, once everything has come that may have
+  /// become smaller.
+  mutating func shrinkRoom(now: Moment, into effects: inout [Effect]) {
+    guard mayShrink, request.mode == .run, !hasOpenWork, readingCount == 0, batch.isEmpty,
+      !batch.isWriting, segments.allSatisfy({ $0.phase == .settled })
+    else { return }
+    guard room != nil else { return measureRoom(inDetail: true, into: &effects) }
+    hasShrunk = true
+    room?.shrink()
+    evict(room?.takeEvicted() ?? [], now: now.uptime)
+  }
+
+  /// Whether the limit may still be one that was lowered.
+  var mayShrink: Bool {
+    request.policy.room.limit != nil && hasInventory && halt == nil && storeFailure == nil
+      && !hasShrunk
+  }
+
+  /// Tells what went for want of room: of what this run declares, that it is not there.
+  mutating func announceEvicted(_ removed: [RemovedContent], into effects: inout [Effect]) {
+    for content in removed where content.hadBody {
+      let key = URLKey(content.url)
+      let holders = segments.indices.filter { index in
+        guard segments[index].declaration.isStored, request.mode != .get,
+          let entry = segments[index].table.value.position(of: key)
+        else { return false }
+        return ContentOrder.rank(of: entry, in: standing(of: index), at: facts.now) != nil
+      }
+      guard !holders.isEmpty else {
+        announceRemoved([content], "evicted to make room", into: &effects)
+        continue
+      }
+      // Its own end will tell.
+      guard !isOpen(key) else { continue }
+      var result = ItemResult(
+        url: content.url,
+        id: content.id,
+        segments: holders.map { segments[$0].declaration.name },
+        state: .failed,
+        action: .fail,
+        reason: "evicted for what comes before it"
+      )
+      result.outcome = .failed
+      result.size = content.size
+      result.isRequired = holders.contains { segments[$0].declaration.isRequired }
+      result.failure = Failure(
+        .cacheFull,
+        "it had to go: what comes before it needs the \(request.policy.room.limit ?? 0) bytes of `cache.size`"
+      )
+      effects.append(.announce(.itemEvicted(result, was: endings[key] ?? .keep)))
+      for index in holders { lose(content.size, in: index, into: &effects) }
+    }
+  }
+
+  private mutating func lose(_ size: Int64, in index: Int, into effects: inout [Effect]) {
+    segments[index].usableCount -= 1
+    segments[index].usableBytes -= size
+    segments[index].hasFailures = true
+    segments[index].noteQuiet(until: nil)
+    if segments[index].phase == .settled { announceSettled(index, into: &effects) }
+  }
+
+  /// Whether an item is still to come to an end.
+  private func isOpen(_ key: URLKey) -> Bool {
+    items.contains { work in
+      work.state != .settled
+        && segments[Int(work.segment)].table.value.key(at: Int(work.step.entry)) == key
+    }
+  }
+}

@@ -1,0 +1,90 @@
+/// In which order the content of a cache is kept, as one configuration sees it.
+package struct ContentOrder: Sendable {
+  /// One of the configuration's segments.
+  package struct Segment: Sendable {
+    package var priority: Int?
+    /// Where it stands among the others.
+    package var place: Int
+    /// Nil as long as nobody knows what it declares; then what it held counts as declared.
+    package var entries: Shared<EntryTable>?
+
+    package init(priority: Int?, place: Int, entries: Shared<EntryTable>? = nil) {
+      self.priority = priority
+      self.place = place
+      self.entries = entries
+    }
+  }
+
+  package let identity: String
+  /// By name.
+  package var segments: [String: Segment] = [:]
+  /// Segments of whomever that are not asked for any more.
+  package var unsubscribed: Set<SegmentKey> = []
+  /// Whether what the configuration's other segments hold is about to go.
+  package var isWhole = true
+  private let rules: Room.Rules
+  private let now: Instant
+
+  package init(identity: String, rules: Room.Rules, recorded: [SegmentRecord], now: Instant) {
+    self.identity = identity
+    self.rules = rules
+    self.now = now
+    unsubscribed = Set(recorded.filter { $0.state == .unsubscribed }.map(\.key))
+  }
+
+  /// Where an item of the inventory stands; nil for what has to stay.
+  package func rank(of position: Int, in stock: Stock) -> ContentRank? {
+    let row = stock.inventory.rows[position]
+    guard rules.isAutomatic, !row.isLocked else { return nil }
+    var best: ContentRank?
+    for segment in segments.values {
+      guard let rank = rank(of: row.key, in: segment) else { continue }
+      best = min(best ?? rank, rank)
+    }
+    var isLeaving = false
+    for holder in stock.inventory.holders(of: position) {
+      let key = stock.inventory.segmentKeys[holder]
+      guard !unsubscribed.contains(key) else { continue }
+      guard key.identity == identity else { return nil }
+      let segment = segments[key.name]
+      guard segment?.entries == nil, segment != nil || !isWhole else {
+        isLeaving = true
+        continue
+      }
+      let rank = ContentRank.declared(
+        priority: segment?.priority,
+        segment: segment?.place ?? .max,
+        place: row.item
+      )
+      best = min(best ?? rank, rank)
+    }
+    if let best { return best }
+    if isLeaving { return .leaving }
+    let age = stock.ages[position] ?? Stock.Age(lastUse: Instant(milliseconds: 0))
+    return .kept(age, in: rules.order, at: now)
+  }
+
+  private func rank(of key: URLKey, in segment: Segment) -> ContentRank? {
+    guard let entries = segment.entries, let place = entries.value.position(of: key) else {
+      return nil
+    }
+    return Self.rank(of: place, in: segment, at: now)
+  }
+
+  /// Where an entry stands; nil for one whose content has expired.
+  package static func rank(of entry: Int, in segment: Segment, at now: Instant) -> ContentRank? {
+    guard let entries = segment.entries else { return nil }
+    var priority: Int?
+    if entries.value.isSpecial(at: entry) {
+      let full = entries.value[entry]
+      if let expires = full.expires, expires <= now { return nil }
+      priority = full.priority
+    }
+    return .declared(
+      priority: segment.priority,
+      segment: segment.place,
+      itemPriority: priority,
+      place: Int64(entry)
+    )
+  }
+}

@@ -1,0 +1,318 @@
+import PrefetchCore
+import PrefetchCrypto
+import PrefetchEngine
+import PrefetchTestSupport
+
+/// Some nights of a cache that is too small, of one seed: two configurations and single gets, items of
+/// all sizes that answer in any order.
+final class RoomHistory {
+  struct Sums {
+    var nights = 0
+    var fetched = 0
+    var evictions = 0
+    /// Refused before anything was asked, or once the server told the size.
+    var full = 0
+    /// Refused with the body in hand.
+    var refusals = 0
+    var wrongSizes = 0
+    var gets = 0
+    var lowered = 0
+  }
+
+  private struct Item {
+    var url: String
+    /// Which segments of which configuration name it.
+    var names: [(identity: Int, segment: Int)]
+    var priority: Int?
+    var tellsSize: Bool
+    var isWrong: Bool
+    var isChunked: Bool
+    var body: [UInt8]
+    var version = 0
+
+    var toldSize: Int64? {
+      tellsSize ? Int64(body.count + (isWrong ? 3 : 0)) : nil
+    }
+  }
+
+  private(set) var sums = Sums()
+  private(set) var objections: [String] = []
+  private var dice: Dice
+  private var items: [Item] = []
+  private var priorities: [[Int?]] = []
+  private var limit: Int64
+  private let store = WatchedStore()
+  private let clock = FakeClock()
+  private let seed: Int
+
+  private final class NoFiles: LocalFiles {
+    func withBytes<Value>(
+      of path: String,
+      limit: Int64,
+      _ read: (RawSpan) -> Value
+    ) throws(Failure) -> Value {
+      throw Failure(.permission, "`\(path)` cannot be read")
+    }
+  }
+
+  private final class NoSignal: StopSignal {
+    var pending: Int32? { nil }
+  }
+
+  init(seed: Int) {
+    self.seed = seed
+    var dice = Dice(seed, 12, 6)
+    for _ in 0..<2 { priorities.append((0..<2).map { _ in dice.pick([nil, nil, 1, 2, 7]) }) }
+    for number in 0..<dice.number(3...9) {
+      var names = [(identity: dice.happens(70) ? 0 : 1, segment: dice.number(0...1))]
+      if dice.happens(25) { names.append((dice.number(0...1), dice.number(0...1))) }
+      items.append(
+        Item(
+          url: "https://a.example/\(number)",
+          names: names,
+          priority: dice.pick([nil, nil, nil, 1, 5]),
+          tellsSize: dice.happens(50),
+          isWrong: dice.happens(8),
+          isChunked: dice.happens(30),
+          body: []
+        )
+      )
+    }
+    limit = Int64(dice.number(20...160))
+    self.dice = dice
+    for number in items.indices { renew(number) }
+  }
+
+  /// At times two items have the same body.
+  private func renew(_ number: Int) {
+    items[number].version += 1
+    if dice.happens(12) {
+      items[number].body = dice.pick(items.map(\.body))
+    } else {
+      let size = dice.number(1...60)
+      items[number].body = (0..<size).map { _ in UInt8(dice.number(0...255)) }
+    }
+  }
+
+  func perform() throws {
+    for _ in 0..<4 {
+      clock.advance(by: .seconds(3_600))
+      for number in items.indices where dice.happens(20) { renew(number) }
+      if dice.happens(25) {
+        let new = Int64(dice.number(10...180))
+        if new < limit { sums.lowered += 1 }
+        limit = new
+      }
+      if dice.happens(20) { try get() }
+      let identity = dice.happens(70) ? 0 : 1
+      try night(identity)
+    }
+  }
+
+  // MARK: Nights
+
+  private static let patience = 3
+
+  private func night(_ identity: Int) throws {
+    sums.nights += 1
+    let first = try run(identity)
+    sums.fetched += Int(first.totals.fetched + first.totals.updated)
+    var again = first
+    var before: [RoomModel.Stored]?
+    // Where a body came out smaller than it was thought, or went, the next run has room for others.
+    for _ in 0..<Self.patience where before != store.bodies {
+      before = store.bodies
+      again = try run(identity)
+    }
+    let model = model(of: identity)
+    if store.bodies != before {
+      object("content comes and goes although nothing has changed")
+    }
+    if !model.isShrunk { object("\(model.used) bytes are stored, and something may go") }
+    for item in again.items where item.failure?.code == .cacheFull {
+      sums.full += 1
+      guard let wanted = model.declared.first(where: { $0.url == item.url }) else { continue }
+      if model.fits(wanted) { object("\(item.url) is refused and would fit") }
+    }
+  }
+
+  /// What is declared and not here is told, and the sums are those of the items.
+  private func check(_ report: Report, of identity: Int) {
+    let model = model(of: identity)
+    let stored = Set(model.stored.flatMap(\.urls))
+    for item in model.declared where !stored.contains(item.url) {
+      let told = report.items.first { $0.url == item.url }?.failure
+      if told == nil { object("\(item.url) is not stored, and nothing is said of it") }
+    }
+    let failures = report.items.count { $0.failure != nil }
+    if report.totals.failed != Int64(failures) {
+      object("\(report.totals.failed) failed in sum, \(failures) by themselves")
+    }
+    if report.totals.items != Int64(model.declared.count) {
+      object("\(report.totals.items) items in sum, \(model.declared.count) declared")
+    }
+    if failures > 0, report.segments.allSatisfy({ $0.state == .current }) {
+      object("every segment is current, and \(failures) items are not here")
+    }
+  }
+
+  private func get() throws {
+    sums.gets += 1
+    var segment = SegmentDeclaration(name: "", source: .inline([]))
+    let item = dice.pick(items)
+    segment.source = .inline([try entry(item, sizes: false)])
+    var request = RunRequest(mode: .get, identity: "me", segments: [segment], policy: policy)
+    request.listsKept = true
+    try perform(request)
+  }
+
+  @discardableResult
+  private func run(_ identity: Int) throws -> Report {
+    let segments = try (0..<2).map { number in
+      let own = items.filter { $0.names.contains { $0 == (identity, number) } }
+      let entries = try own.map { try entry($0, sizes: true) }
+      var segment = SegmentDeclaration(name: "s\(number)", source: .inline(entries))
+      segment.priority = priorities[identity][number]
+      return segment
+    }
+    let request = RunRequest(
+      mode: .run,
+      identity: Self.identities[identity],
+      segments: segments,
+      policy: policy
+    )
+    let report = try perform(request)
+    check(report, of: identity)
+    return report
+  }
+
+  private static let identities = ["me", "you"]
+
+  @discardableResult
+  private func perform(_ request: RunRequest) throws -> Report {
+    store.begin(limit: limit, identity: request.identity)
+    let transport = RoomTransport(
+      staging: store,
+      dice: Dice(seed, sums.nights, dice.number(0...9_999))
+    ) { [items] request in
+      guard let item = items.first(where: { $0.url == request.url.string }) else {
+        return .response(status: 404, headers: [], body: [])
+      }
+      let tag = "\"\(item.version)\""
+      if request.headers.contains(where: { $0.name == "If-None-Match" && $0.value == tag }) {
+        return .response(status: 304, headers: [HeaderField("ETag", tag)], body: [])
+      }
+      if let most = request.sizeLimit, item.body.count > most {
+        return .failure(Failure(.tooLarge, "it is larger than \(most) bytes"))
+      }
+      return .response(status: 200, headers: [HeaderField("ETag", tag)], body: item.body)
+    }
+    let engine = Engine(
+      transport: transport,
+      store: store,
+      files: NoFiles(),
+      clock: clock,
+      stop: NoSignal()
+    )
+    let report = try engine.run(request, seed: UInt64(seed))
+    sums.evictions += store.evictionCount
+    for objection in store.objections { object(objection) }
+    let moved = Set(transport.delivered)
+    for item in report.items where item.failure?.code == .cacheFull && moved.contains(item.url) {
+      sums.refusals += 1
+    }
+    for item in report.items where item.failure?.code == .corrupted {
+      _ = item
+      sums.wrongSizes += 1
+    }
+    if store.staging.bodyCount > 0 { object("a body was left lying about") }
+    return report
+  }
+
+  private var policy: RunPolicy {
+    var policy = RunPolicy()
+    policy.room.limit = limit
+    policy.concurrency = dice.number(1...6)
+    policy.perHost = policy.concurrency
+    policy.retries.count = 0
+    return policy
+  }
+
+  private func entry(_ item: Item, sizes: Bool) throws -> ManifestEntry {
+    var entry = ManifestEntry(url: try WebURL(item.url))
+    entry.priority = item.priority
+    if sizes { entry.size = item.toldSize }
+    return entry
+  }
+
+  // MARK: The model
+
+  private func model(of identity: Int) -> RoomModel {
+    var declared: [RoomModel.Item] = []
+    for item in items {
+      let places = item.names.filter { $0.identity == identity }.map { name in
+        let list = items.filter { $0.names.contains { $0 == (identity, name.segment) } }
+        return [
+          priorities[identity][name.segment] ?? .max, name.segment, item.priority ?? .max,
+          list.firstIndex { $0.url == item.url } ?? 0,
+        ]
+      }
+      guard let best = places.min(by: { $0.lexicographicallyPrecedes($1) }) else { continue }
+      // What is told of it decides, be it wrong; of what nobody tells, that it has a byte.
+      let size = item.toldSize ?? max(1, Int64(item.body.count))
+      declared.append(RoomModel.Item(url: item.url, place: best, size: size))
+    }
+    return RoomModel(
+      limit: limit,
+      declared: declared,
+      stored: store.bodies,
+      untouchable: store.bodiesHeld(besides: Self.identities[identity])
+    )
+  }
+
+  private func object(_ told: String) {
+    objections.append("seed \(seed), night \(sums.nights): \(told)")
+  }
+}
+
+/// Answers in any order, one at a time.
+private final class RoomTransport: Transport {
+  private let inner: FakeTransport
+  private var dice: Dice
+  private var running: [TransferRequest] = []
+  /// URLs whose bodies came whole.
+  private(set) var delivered: [String] = []
+
+  init(
+    staging: any BodyStaging,
+    dice: Dice,
+    answer: @escaping (TransferRequest) -> FakeTransport.Answer
+  ) {
+    inner = FakeTransport(staging: staging, answer: answer)
+    self.dice = dice
+  }
+
+  func start(_ request: TransferRequest) {
+    running.append(request)
+  }
+
+  func cancel(_ id: TransferID) {
+    guard let place = running.firstIndex(where: { $0.id == id }) else { return }
+    inner.start(running.remove(at: place))
+    inner.cancel(id)
+  }
+
+  func wait(until deadline: Duration?) -> [TransferEvent] {
+    let ended = inner.wait(until: nil)
+    guard ended.isEmpty, !running.isEmpty else { return ended }
+    let request = running.remove(at: dice.number(0...running.count - 1))
+    inner.start(request)
+    let events = inner.wait(until: nil)
+    for case .finished(_, let result) in events {
+      if case .success(let response) = result.outcome, response.body != nil {
+        delivered.append(request.url.string)
+      }
+    }
+    return events
+  }
+}

@@ -1,0 +1,50 @@
+import PrefetchTestSupport
+import Testing
+
+@Suite("A cache that is too small")
+struct RoomHistoryTests {
+  @Test("holds what comes first in its order, never more than its limit, and at peace")
+  func histories() throws {
+    var sums: [(name: String, count: Int)] = []
+    var objections: [String] = []
+    let seeds =
+      Campaign.seed.map { $0...$0 }
+      ?? 1...(Campaign.isLong ? 20_000 : Campaign.seeds(usually: 1_000))
+    var total = RoomHistory.Sums()
+    for seed in seeds {
+      let history = RoomHistory(seed: seed)
+      try history.perform()
+      objections += history.objections
+      total.add(history.sums)
+    }
+    sums = total.named
+    print(
+      "\(seeds.count) histories: " + sums.map { "\($0.count) \($0.name)" }.joined(separator: ", ")
+    )
+    for objection in objections.prefix(20) { Issue.record("\(objection)") }
+    #expect(objections.isEmpty, "\(objections.count) objections")
+    guard Campaign.seed == nil else { return }
+    for sum in sums { #expect(sum.count > 0, "no \(sum.name)") }
+  }
+}
+
+extension RoomHistory.Sums {
+  mutating func add(_ other: Self) {
+    nights += other.nights
+    fetched += other.fetched
+    evictions += other.evictions
+    full += other.full
+    refusals += other.refusals
+    wrongSizes += other.wrongSizes
+    gets += other.gets
+    lowered += other.lowered
+  }
+
+  var named: [(name: String, count: Int)] {
+    [
+      ("nights", nights), ("fetched", fetched), ("evictions", evictions), ("cache_full", full),
+      ("refusals", refusals), ("wrong sizes", wrongSizes), ("gets", gets),
+      ("lowered limits", lowered),
+    ]
+  }
+}
