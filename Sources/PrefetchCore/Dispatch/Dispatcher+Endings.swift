@@ -134,6 +134,7 @@ extension Dispatcher {
   mutating func settleSegment(_ index: Int, into effects: inout [Effect]) {
     guard segments[index].phase != .settled else { return }
     segments[index].phase = .settled
+    unsettledHoldbacks.insert(index)
     let segment = segments[index]
     let hasFailed = segment.hasFailures || segment.manifest.failure != nil
     let state: SegmentState =
