@@ -10,7 +10,7 @@ extension Dispatcher {
     if let step = withholding(job) { return turnAway(job, step, now: now, into: &effects) }
     switch limits.verdict(host, now: now) {
     case .open: break
-    case .wait(let due): queue.hold(host, until: due)
+    case .wait(let due): hold(host, until: due)
     case .deferred, .failed:
       return turnAway(job, from: host, now: now, into: &effects)
     }
@@ -104,7 +104,7 @@ extension Dispatcher {
     queue.restrict(host, to: limits.limit(of: host))
     switch limits.verdict(host, now: now) {
     case .open: break
-    case .wait(let due): queue.hold(host, until: due)
+    case .wait(let due): hold(host, until: due)
     case .deferred, .failed:
       for number in queue.removeAll(of: host) {
         turnAway(Job(number: number), from: host, now: now, into: &effects)

@@ -58,6 +58,14 @@ extension Dispatcher {
     unsettledHoldbacks.insert(index)
   }
 
+  /// Nobody is asked there before that uptime, and nobody waits for who would ask.
+  mutating func hold(_ host: HostID, until due: Duration) {
+    queue.hold(host, until: due)
+    for index in segments.indices where segments[index].holdback != nil {
+      unsettledHoldbacks.insert(index)
+    }
+  }
+
   /// Has the queue hold back whom segments keep waiting whose items are about to be known.
   mutating func renewHoldbacks() {
     guard !unsettledHoldbacks.isEmpty else { return }
