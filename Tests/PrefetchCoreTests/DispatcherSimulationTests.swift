@@ -3,17 +3,25 @@ import Testing
 
 @Suite struct DispatcherSimulationTests {
   @Test(
-    "Whatever happens in whatever order: caps hold, each item settles once, bodies are not leaked",
+    """
+    Whatever happens in whatever order: caps hold, nobody overtakes whom he should not, each item \
+    settles once, bodies are not leaked
+    """,
     arguments: 0..<8
   )
   func anyOrder(block: UInt64) {
+    var (contestedCount, heldBackCount) = (0, 0)
     for seed in block * 400..<(block + 1) * 400 {
       let pool = WorldPool(isWarm: seed.isMultiple(of: 5), losesHosts: true)
       var world = SimulatedWorld(seed: seed, pool: pool)
       let report = world.run()
       #expect(world.problems == [], "seed \(seed)")
       guard world.problems.isEmpty, report != nil else { return }
+      contestedCount += world.order.contestedCount
+      heldBackCount += world.order.heldBackCount
     }
+    #expect(contestedCount > 100)
+    #expect(heldBackCount > 50)
   }
 
   @Test(

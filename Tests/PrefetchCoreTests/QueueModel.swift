@@ -1,16 +1,16 @@
-import PrefetchCore
+@testable import PrefetchCore
 
 /// Drives a ``TransferQueue`` at random beside a plain list that knows what it should do.
 struct QueueModel {
   private struct Waiting {
     var job: Int
     var host: HostID
-    var rank: TransferQueue.Rank
+    var rank: Rank
   }
 
   private struct Turn: Hashable {
     var host: HostID
-    var priority: Int
+    var rank: Rank
   }
 
   private(set) var problems: [String] = []
@@ -21,11 +21,12 @@ struct QueueModel {
   private var generator: SeededGenerator
   private var queue: TransferQueue
   private var waiting: [Waiting] = []
-  private var running: [HostID] = []
+  private var running: [(job: Int, host: HostID)] = []
   private var isMultiplexed: Set<HostID> = []
   private var restrictions: [HostID: Int] = [:]
   private var holds: [HostID: Duration] = [:]
-  /// How often others of its priority went first while a host could have gone.
+  private var holdbacks: [Holdback] = []
+  /// How often others of its rank went first while a host could have gone.
   private var passed: [Turn: Int] = [:]
   private var now = Duration.zero
   private let hosts: [HostID]
@@ -57,10 +58,13 @@ struct QueueModel {
       restrictions[host] = limit
     case ..<72: now += .seconds(2)
     case ..<73: removeAll(of: host)
+    case ..<75: holdBack(host)
+    case ..<77: endHoldback()
+    case ..<80: withdraw()
     default: take()
     }
     // Whoever had to step out of the ring comes back at its end.
-    passed = passed.filter { turn, _ in isEligible(turn.host) }
+    passed = passed.filter { turn, _ in isEligible(turn.host) && !isHeldBack(turn.rank, turn.host) }
     if queue.count != waiting.count { problems.append("it counts \(queue.count)") }
     if queue.inFlight != running.count { problems.append("\(queue.inFlight) in flight") }
   }
@@ -75,6 +79,7 @@ struct QueueModel {
   mutating func runDry() {
     for host in hosts { queue.restrict(host, to: nil) }
     restrictions = [:]
+    while !holdbacks.isEmpty { endHoldback() }
     now += .seconds(60)
     while !waiting.isEmpty, problems.isEmpty {
       let before = takenCount
@@ -85,9 +90,11 @@ struct QueueModel {
   }
 
   private mutating func add(to host: HostID) {
-    let rank = TransferQueue.Rank(
+    let rank = Rank(
+      itemOf: Int.random(in: 0...2, using: &generator),
       priority: Int.random(in: 1...3, using: &generator),
-      order: Int.random(in: 0...3, using: &generator)
+      own: generator.happens(50) ? Int.random(in: 1...2, using: &generator) : nil,
+      hasBegun: generator.happens(30)
     )
     let jobs = addedCount..<(addedCount + Int.random(in: 1...4, using: &generator))
     queue.append(jobs, to: host, rank: rank)
@@ -97,9 +104,9 @@ struct QueueModel {
 
   private mutating func finishOne() {
     guard let index = running.indices.randomElement(using: &generator) else { return }
-    let host = running.remove(at: index)
+    let (job, host) = running.remove(at: index)
     let version = [nil, "1.1", "1.1", "2", "3"].randomElement(using: &generator) ?? nil
-    queue.finished(on: host, httpVersion: version)
+    queue.finished(job, on: host, httpVersion: version)
     guard let version else { return }
     if version == "1.1" {
       isMultiplexed.remove(host)
@@ -122,34 +129,63 @@ struct QueueModel {
       perHost * (isMultiplexed.contains(host) ? 8 : 1),
       restrictions[host] ?? .max
     )
-    return (holds[host] ?? .zero) <= now && running.count { $0 == host } < cap
+    return (holds[host] ?? .zero) <= now && running.count { $0.host == host } < cap
+  }
+
+  private mutating func holdBack(_ host: HostID) {
+    let last = Rank.last(ofPriority: Int.random(in: 1...2, using: &generator))
+    let holdback = Holdback(
+      last: last,
+      ground: generator.happens(70) ? .hosts([host]) : .everywhere
+    )
+    queue.holdBack(holdback)
+    holdbacks.append(holdback)
+  }
+
+  private mutating func endHoldback() {
+    guard let index = holdbacks.indices.randomElement(using: &generator) else { return }
+    queue.endHoldback(holdbacks.remove(at: index))
+  }
+
+  private mutating func withdraw() {
+    guard let index = waiting.indices.randomElement(using: &generator) else { return }
+    let gone = waiting.remove(at: index)
+    queue.withdraw(gone.job, from: gone.host, rank: gone.rank)
+    drainedCount += 1
+  }
+
+  private func isHeldBack(_ rank: Rank, _ host: HostID) -> Bool {
+    holdbacks.contains { holdback in
+      switch holdback.ground {
+      case .everywhere: holdback.last < rank
+      case .hosts(let hosts): holdback.last < rank && hosts.contains(host)
+      }
+    }
   }
 
   private mutating func take() {
     let eligible = Set(hosts.filter(isEligible))
     let candidates =
-      running.count < concurrency ? waiting.filter { eligible.contains($0.host) } : []
-    let priority = candidates.map(\.rank.priority).min()
+      running.count < concurrency
+      ? waiting.filter { eligible.contains($0.host) && !isHeldBack($0.rank, $0.host) } : []
+    let rank = candidates.map(\.rank).min()
     guard let (job, host) = queue.take(at: now) else {
-      if priority != nil { problems.append("nothing came though something could") }
+      if rank != nil { problems.append("nothing came though something could") }
       return
     }
     takenCount += 1
-    let first = candidates.filter { $0.host == host && $0.rank.priority == priority }
-      .min { ($0.rank.order, $0.job) < ($1.rank.order, $1.job) }
+    let first = candidates.filter { $0.host == host && $0.rank == rank }.first
     if first?.job != job { problems.append("\(job) came, not \(first?.job ?? -1)") }
     waiting.removeAll { $0.job == job }
-    countTurns(
-      taken: host,
-      priority ?? 0,
-      candidates.map { Turn(host: $0.host, priority: $0.rank.priority) }
-    )
-    running.append(host)
+    if let rank {
+      countTurns(taken: host, rank, candidates.map { Turn(host: $0.host, rank: $0.rank) })
+    }
+    running.append((job, host))
   }
 
-  private mutating func countTurns(taken host: HostID, _ priority: Int, _ could: [Turn]) {
-    let others = Set(could).filter { $0.priority == priority && $0.host != host }
-    passed = passed.filter { turn, _ in turn.priority != priority || others.contains(turn) }
+  private mutating func countTurns(taken host: HostID, _ rank: Rank, _ could: [Turn]) {
+    let others = Set(could).filter { $0.rank == rank && $0.host != host }
+    passed = passed.filter { turn, _ in turn.rank != rank || others.contains(turn) }
     for turn in others {
       passed[turn, default: 0] += 1
       if passed[turn, default: 0] >= hosts.count { problems.append("\(turn) starves") }

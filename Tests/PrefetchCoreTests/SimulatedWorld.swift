@@ -51,6 +51,7 @@ struct SimulatedWorld {
   private var isMultiplexed: Set<String> = []
 
   private(set) var tally = WorldTally()
+  private(set) var order = OrderWitness()
   private var commits = 0
   /// How often the further documents of a manifest were written.
   private(set) var documentCommits = 0
@@ -118,6 +119,7 @@ struct SimulatedWorld {
     tally.note(event)
     dispatcher.handle(event, now: now, into: &effects)
     dispatcher.advance(now: now, into: &effects)
+    order.look(&dispatcher, now: now)
     for effect in effects { perform(effect) }
     effects = []
   }
@@ -325,6 +327,7 @@ struct SimulatedWorld {
       problems.append("\(request.mode): bodies \(liveBodies.sorted()) leaked")
     }
     let report = report.finished(at: now)
+    problems += order.problems
     problems += tally.problems(of: report, segments: request.segments.map(\.name))
     return report
   }

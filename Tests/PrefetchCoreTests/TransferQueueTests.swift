@@ -4,8 +4,8 @@ import Testing
 @testable import PrefetchCore
 
 @Suite struct TransferQueueTests {
-  static func rank(_ priority: Int, _ order: Int = 0) -> TransferQueue.Rank {
-    .init(priority: priority, order: order)
+  static func rank(_ priority: Int, _ order: Int = 0) -> Rank {
+    Rank(itemOf: order, priority: priority)
   }
 
   static func takeAll(_ queue: inout TransferQueue) -> [Int] {
@@ -33,9 +33,9 @@ import Testing
     queue.append(20, host: "c", rank: Self.rank(2))
     #expect(Self.takeAll(&queue) == [0, 10, 1, 11, 20])
     #expect(queue.count == 2)
-    queue.finished(on: "b", httpVersion: "1.1")
+    queue.finished(10, on: "b", httpVersion: "1.1")
     #expect(queue.take() == nil)
-    queue.finished(on: "a", httpVersion: "1.1")
+    queue.finished(0, on: "a", httpVersion: "1.1")
     #expect(Self.takeAll(&queue) == [2])
   }
 
@@ -44,11 +44,11 @@ import Testing
     var queue = TransferQueue(concurrency: 100, perHost: 1)
     for job in 0..<30 { queue.append(job, host: "a", rank: Self.rank(1)) }
     #expect(Self.takeAll(&queue) == [0])
-    queue.finished(on: "a", httpVersion: "2")
+    queue.finished(0, on: "a", httpVersion: "2")
     #expect(Self.takeAll(&queue).count == 8)
-    queue.finished(on: "a", httpVersion: nil)
+    queue.finished(1, on: "a", httpVersion: nil)
     #expect(Self.takeAll(&queue).count == 1)
-    queue.finished(on: "a", httpVersion: "1.1")
+    queue.finished(2, on: "a", httpVersion: "1.1")
     #expect(Self.takeAll(&queue) == [])
   }
 
@@ -66,7 +66,7 @@ import Testing
     #expect(queue.take()?.job == 1)
     #expect(queue.drain() == [2, 3])
     #expect(queue.count == 0)
-    queue.finished(on: "a", httpVersion: nil)
+    queue.finished(1, on: "a", httpVersion: nil)
     #expect(queue.take() == nil)
   }
 
@@ -76,7 +76,7 @@ import Testing
     for job in 0..<10_000 { queue.append(job, host: "h\(job)", rank: Self.rank(1, job % 100)) }
     var count = 0
     while let next = queue.take() {
-      queue.finished(on: next.host, httpVersion: nil)
+      queue.finished(next.job, on: next.host, httpVersion: nil)
       count += 1
     }
     #expect(count == 10_000)
@@ -123,8 +123,8 @@ import Testing
     queue.restrict(host, to: nil)
     #expect(Self.takeAll(&queue) == [1, 2])
     queue.restrict(host, to: 1)
-    queue.finished(on: host, httpVersion: nil)
-    queue.finished(on: host, httpVersion: nil)
+    queue.finished(0, on: host, httpVersion: nil)
+    queue.finished(1, on: host, httpVersion: nil)
     #expect(Self.takeAll(&queue) == [])
     #expect(queue.inFlight(on: host) == 1)
   }
@@ -140,9 +140,9 @@ import Testing
     queue.append(40..<60, to: c, rank: Self.rank(1))
     #expect(Self.takeAll(&queue) == [40, 41])
     #expect(queue.inFlight == 10)
-    queue.finished(on: b, httpVersion: "1.1")
+    queue.finished(20, on: b, httpVersion: "1.1")
     #expect(Self.takeAll(&queue) == [22])
-    queue.finished(on: a, httpVersion: "1.1")
+    queue.finished(0, on: a, httpVersion: "1.1")
     #expect(Self.takeAll(&queue).count == 1)
   }
 
@@ -153,20 +153,88 @@ import Testing
     queue.append(0..<40, to: host, rank: Self.rank(1))
     #expect(Self.takeAll(&queue).count == 6)
     queue.restrict(host, to: 1)
-    for _ in 0..<5 { queue.finished(on: host, httpVersion: "1.1") }
+    for job in 0..<5 { queue.finished(job, on: host, httpVersion: "1.1") }
     #expect(Self.takeAll(&queue) == [])
     queue.restrict(host, to: nil)
     #expect(Self.takeAll(&queue).count == 5)
     let busy = TransferResponse(status: 503, headers: HeaderBlock([]), body: nil)
     let fine = TransferResponse(status: 304, headers: HeaderBlock([]), body: nil)
     let figures = TransferFigures()
-    queue.finished(on: host, TransferResult(.success(busy), figures: figures))
-    for _ in 0..<3 { queue.tookBack(from: host) }
+    queue.finished(5, on: host, TransferResult(.success(busy), figures: figures))
+    for job in 6..<9 { queue.tookBack(job, from: host) }
     #expect(queue.inFlight(on: host) == 2)
     #expect(Self.takeAll(&queue) == [])
-    queue.finished(on: host, TransferResult(.success(fine), figures: figures))
+    queue.finished(9, on: host, TransferResult(.success(fine), figures: figures))
     #expect(Self.takeAll(&queue).count == 2)
     #expect(queue.inFlight(on: host) == 3)
+  }
+
+  @Test("Nobody is taken ahead of its turn whom something of a higher rank could still overtake")
+  func lookAheadOfOneRank() {
+    var queue = TransferQueue(concurrency: 4, perHost: 2, lookAhead: 4)
+    let (a, b) = (queue.table.host("a"), queue.table.host("b"))
+    queue.append(0..<3, to: a, rank: Self.rank(1))
+    queue.append(10..<20, to: a, rank: Self.rank(2))
+    queue.append(20..<30, to: b, rank: Self.rank(2))
+    // All of the first rank, and of the others as many as have a place.
+    #expect(Self.takeAll(&queue) == [0, 1, 2, 20, 21])
+    queue.finished(0, on: a, httpVersion: "1.1")
+    #expect(Self.takeAll(&queue) == [])
+    queue.finished(1, on: a, httpVersion: "1.1")
+    #expect(Self.takeAll(&queue) == [10])
+    // One that comes back counts as much as one that waits.
+    queue.finished(2, on: a, httpVersion: "1.1")
+    queue.expect(2, rank: Self.rank(1))
+    #expect(Self.takeAll(&queue) == [11])
+    queue.finished(10, on: a, httpVersion: "1.1")
+    #expect(Self.takeAll(&queue) == [12])
+    queue.stopExpecting(2)
+    queue.finished(11, on: a, httpVersion: "1.1")
+    #expect(Self.takeAll(&queue) == [13, 14, 15, 16, 17])
+  }
+
+  @Test("What ranks behind somebody who is waited for starts nowhere, or not on his hosts")
+  func holdbacks() {
+    var queue = TransferQueue(concurrency: 10, perHost: 10)
+    let (a, b) = (queue.table.host("a"), queue.table.host("b"))
+    queue.append(1, to: a, rank: Self.rank(1))
+    queue.append(2, to: a, rank: Self.rank(2))
+    queue.append(3, to: a, rank: Self.rank(3))
+    queue.append(4, to: b, rank: Self.rank(3))
+    queue.append(5, to: b, rank: Self.rank(4))
+    let here = Holdback(last: .last(ofPriority: 2), ground: .hosts([a]))
+    let everywhere = Holdback(last: .last(ofPriority: 3), ground: .everywhere)
+    queue.holdBack(here)
+    queue.holdBack(here)
+    queue.holdBack(everywhere)
+    #expect(Self.takeAll(&queue) == [1, 2, 4])
+    queue.endHoldback(everywhere)
+    #expect(Self.takeAll(&queue) == [5])
+    queue.endHoldback(here)
+    #expect(Self.takeAll(&queue) == [])
+    queue.append(6, to: a, rank: Self.rank(1))
+    #expect(Self.takeAll(&queue) == [6])
+    queue.endHoldback(here)
+    #expect(Self.takeAll(&queue) == [3])
+  }
+
+  @Test("A job that is taken out is gone, whatever stands before and behind it")
+  func withdrawal() {
+    var queue = TransferQueue(concurrency: 10, perHost: 10)
+    let (a, b) = (queue.table.host("a"), queue.table.host("b"))
+    queue.append(0..<4, to: a, rank: Self.rank(2))
+    queue.append(9, to: a, rank: Self.rank(3))
+    queue.withdraw(1, from: a, rank: Self.rank(2))
+    queue.append(1, to: a, rank: Self.rank(1))
+    queue.withdraw(3, from: a, rank: Self.rank(2))
+    queue.withdraw(9, from: a, rank: Self.rank(3))
+    queue.withdraw(9, from: b, rank: Self.rank(3))
+    #expect(queue.count == 3)
+    #expect(Self.takeAll(&queue) == [1, 0, 2])
+    queue.append(3, to: a, rank: Self.rank(2))
+    queue.append(9, to: a, rank: Self.rank(3))
+    #expect(queue.drain() == [3, 9])
+    #expect(queue.count == 0)
   }
 
   @Test("One host can be emptied while the others go on")

@@ -24,13 +24,16 @@ struct WorldPool {
   func table(_ generator: inout SeededGenerator) -> EntryTable {
     var table = EntryTable()
     for var entry in entries(&generator) {
-      if isWarm, generator.happens(90) { (entry.digests, entry.lifetime) = ([], nil) }
+      if isWarm, generator.happens(90) {
+        (entry.digests, entry.lifetime, entry.priority) = ([], nil, nil)
+      }
       let bytes = Array(entry.url.string.utf8)
       let id = Array((entry.id ?? "").utf8)
       // Only origins that are known already can be told from their bytes.
       table.resolveReferences(against: entry.url)
       let isPlain =
-        entry.network == nil && entry.digests.isEmpty && entry.lifetime == nil
+        entry.network == nil && entry.priority == nil && entry.digests.isEmpty
+        && entry.lifetime == nil
         && entry.expires == nil && entry.alternates.isEmpty
       if isPlain, let place = unsafe table.place(of: bytes.span.bytes) {
         var details = EntryTable.Details()
@@ -83,6 +86,7 @@ struct WorldPool {
       }
       if generator.happens(10) { entry.size = 10 }
       if generator.happens(5) { entry.lifetime = .immutable }
+      if generator.happens(15) { entry.priority = Int.random(in: 1...3, using: &generator) }
       if generator.happens(5) { entry.expires = Instant(seconds: 1) }
       return entry
     }
@@ -227,6 +231,8 @@ struct WorldPool {
       record.manifest = Self.digest(9)
       record.validators = Validators(entityTag: "\"m\"")
       record.itemCount = Int.random(in: 0...20, using: &generator)
+      let hosts = Set(Self.urls.map(\.authority)).sorted().filter { _ in generator.happens(40) }
+      record.hosts = generator.happens(90) ? hosts : nil
       if isVaried {
         for number in 0..<40 where generator.happens(30) {
           var document = DocumentRecord(

@@ -69,6 +69,14 @@ enum ConfigurationManual {
         ],
         example: nil
       ),
+      ConfigurationProse(
+        title: "Priorities",
+        paragraphs: [
+          "A free place goes to what ranks highest among all that may use it: first by the priority of the segment, then manifests before items, then by the order of the list, then by the item's own priority. Segments without a priority come after all that have one, items likewise inside their segment. Of an item that several segments name the best rank counts.",
+          "While the manifest of a segment is asked for, segments of a lower priority start nothing on its host, nor on the hosts of the items it had last time (on no host at all, where these were more than 64); elsewhere they go on. That ends with the manifest's first failed attempt, and as long as its host wants to be left alone. Segments of one priority never wait for each other.",
+        ],
+        example: nil
+      ),
     ] + SecurityProse.sections + [networkRules] + itemRules + PublishingProse.sections
 
   private static let after = [

@@ -97,6 +97,9 @@ package struct SegmentRecord: Hashable, Sendable {
   package var state: SegmentState
   /// Set when nothing but time or a new manifest can give the segment work.
   package var quiet: QuietMark?
+  /// Whom its items were declared to come from, as ``WebURL/authority``; nil where there are too many
+  /// to be remembered.
+  package var hosts: [String]? = []
   /// What else was read with the manifest, in order; changed by ``StoreChange/documents`` alone.
   package var documents: [DocumentRecord] = []
 
@@ -106,6 +109,13 @@ package struct SegmentRecord: Hashable, Sendable {
     itemCount = 0
     state = .incomplete
   }
+
+  package mutating func note(hosts urls: [WebURL]) {
+    let hosts = urls.count > Self.hostLimit ? nil : Set(urls.map(\.authority)).sorted()
+    self.hosts = hosts
+  }
+
+  private static let hostLimit = 64
 
   /// The objects of its manifest and all that belongs to it.
   package var manifests: [ContentDigest] {

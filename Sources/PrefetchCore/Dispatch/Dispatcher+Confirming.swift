@@ -152,7 +152,7 @@ extension Dispatcher {
     else { return false }
     // The long way draws one for every answer, and the same seed must be the same run on both.
     _ = jitter.next()
-    queue.finished(on: host, result)
+    queue.finished(item, on: host, result)
     noteOpen(host, now: now)
     answerCounts.note(304, wireBytes: result.figures.wireBytes, of: 0)
     // It repeats what is stored, and nothing of that states a lifetime.

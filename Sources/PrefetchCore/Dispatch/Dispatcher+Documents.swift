@@ -81,6 +81,7 @@ extension Dispatcher {
     into effects: inout [Effect]
   ) {
     let index = documents[number].segment
+    noteAnswered(number)
     guard segments[index].isGathering else { return drop(step, into: &effects) }
     switch step {
     case .ask, .wait:
@@ -238,6 +239,8 @@ extension Dispatcher {
     let wasGathering = segments[index].isGathering
     segments[index].isGathering = false
     segments[index].accepted = nil
+    segments[index].asked = []
+    unsettledHoldbacks.insert(index)
     var underWay: Set<String> = []
     var jobs: Set<Int> = []
     for number in documents.indices where documents[number].segment == index {
@@ -255,6 +258,7 @@ extension Dispatcher {
       effects.append(.cancelTransfer(id))
     }
     waiting.remove(jobs)
+    for job in jobs { queue.stopExpecting(job) }
     for authority in underWay.sorted() { removeQueued(index, from: queue.table.host(authority)) }
   }
 

@@ -142,6 +142,7 @@ extension Dispatcher {
   mutating func settleSegment(_ index: Int, into effects: inout [Effect]) {
     guard segments[index].phase != .settled else { return }
     segments[index].phase = .settled
+    unsettledHoldbacks.insert(index)
     announceSettled(index, into: &effects)
   }
 

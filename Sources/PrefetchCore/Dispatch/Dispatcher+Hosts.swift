@@ -3,33 +3,40 @@ extension Dispatcher {
   /// Puts a job, new or going on, into the line for its present host.
   mutating func enqueue(_ job: Job, now: Moment, into effects: inout [Effect]) {
     let (host, rank) = place(of: job)
-    if case .item(let item) = job { items[item].state = .queued }
+    switch job {
+    case .item(let item): items[item].state = .queued
+    case .document(let number): noteAsked(number)
+    }
     if let step = withholding(job) { return turnAway(job, step, now: now, into: &effects) }
     switch limits.verdict(host, now: now) {
     case .open: break
-    case .wait(let due): queue.hold(host, until: due)
+    case .wait(let due): hold(host, until: due)
     case .deferred, .failed:
       return turnAway(job, from: host, now: now, into: &effects)
     }
     queue.append(job.number, to: host, rank: rank)
   }
 
-  mutating func place(of job: Job) -> (host: HostID, TransferQueue.Rank) {
+  mutating func place(of job: Job) -> (host: HostID, rank: Rank) {
+    let rank = rank(of: job)
     switch job {
     case .document(let number):
-      let authority = documents[number].exchange?.hop.authority ?? ""
-      return (queue.table.host(authority), .init(priority: 0, order: 0))
+      return (queue.table.host(documents[number].exchange?.hop.authority ?? ""), rank)
     case .item(let item):
-      // What is already under way goes before what has not begun.
       if items[item].slot >= 0, let exchange = active[Int(items[item].slot)].exchange {
-        let authority = exchange.value.hop.authority
-        return (queue.table.host(authority), .init(priority: 0, order: 1))
+        return (queue.table.host(exchange.value.hop.authority), rank)
       }
-      let segment = Int(items[item].segment)
-      return (
-        host(of: Int(items[item].step.entry), in: segment),
-        .init(priority: segments[segment].priority ?? 101, order: segment)
-      )
+      return (host(of: Int(items[item].step.entry), in: Int(items[item].segment)), rank)
+    }
+  }
+
+  /// Leaves a job alone until that uptime.
+  mutating func pause(_ job: Job, until due: Duration) {
+    waiting.insert(job.number, until: due)
+    queue.expect(job.number, rank: rank(of: job))
+    switch job {
+    case .item(let item): items[item].state = .waiting
+    case .document(let number): noteStumbled(documents[number].segment)
     }
   }
 
@@ -97,7 +104,7 @@ extension Dispatcher {
     queue.restrict(host, to: limits.limit(of: host))
     switch limits.verdict(host, now: now) {
     case .open: break
-    case .wait(let due): queue.hold(host, until: due)
+    case .wait(let due): hold(host, until: due)
     case .deferred, .failed:
       for number in queue.removeAll(of: host) {
         turnAway(Job(number: number), from: host, now: now, into: &effects)

@@ -100,7 +100,7 @@ extension Dispatcher {
   /// Gives the place on the wire back without a request.
   mutating func leaveWire(_ item: Int) {
     guard let host = active[Int(items[item].slot)].host else { return }
-    queue.finished(on: host, httpVersion: nil)
+    queue.finished(item, on: host, httpVersion: nil)
   }
 
   /// Items that are settled by what is known of them.

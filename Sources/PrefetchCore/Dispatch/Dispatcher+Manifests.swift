@@ -2,6 +2,7 @@
 extension Dispatcher {
   /// Finds out what the segment should hold.
   mutating func discover(_ index: Int, now: Moment, into effects: inout [Effect]) {
+    unsettledHoldbacks.insert(index)
     let segment = segments[index]
     switch segment.declaration.source {
     case .inline(let entries):
@@ -52,6 +53,9 @@ extension Dispatcher {
     record.priority = manifest.priority
     record.generated = manifest.generated
     record.itemCount = manifest.itemCount
+    let selection = ManifestSelection(segment.declaration.manifestRules)
+    let entries = selection.apply(to: manifest.entries)
+    record.note(hosts: entries.allOrigins)
     let staged = documents[index].staged
     switch segment.declaration.source {
     case .inline, .remote:
@@ -67,9 +71,8 @@ extension Dispatcher {
     documents[index].staged = nil
     accept(index, record, manifest: staged, now: now, into: &effects)
     if request.mode != .run, let staged { effects.append(.discard(staged)) }
-    let selection = ManifestSelection(segment.declaration.manifestRules)
     let rejected = selection.apply(to: manifest.rejected)
-    segments[index].entries = selection.apply(to: manifest.entries)
+    segments[index].entries = entries
     segments[index].mirrors = manifest.alternates
     segments[index].statedBase = manifest.base
     segments[index].limit(fileSize: manifest.maximumFileSize, policy: request.policy)

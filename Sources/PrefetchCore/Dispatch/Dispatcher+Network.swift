@@ -157,9 +157,7 @@ extension Dispatcher {
     guard let deferral = deferral(of: job, at: now) else {
       // Others under the same budget may be about to end as well, and are booked then.
       network?.renewAllowances()
-      waiting.insert(job.number, until: now.uptime + Self.bookingTime)
-      if case .item(let item) = job { items[item].state = .waiting }
-      return
+      return pause(job, until: now.uptime + Self.bookingTime)
     }
     settle(job, deferral, now: now, into: &effects)
   }

@@ -144,6 +144,7 @@ extension Dispatcher {
     }
     segments[index].steps = []
     segments[index].phase = .planned
+    unsettledHoldbacks.insert(index)
     settleIfDone(index, into: &effects)
   }
 

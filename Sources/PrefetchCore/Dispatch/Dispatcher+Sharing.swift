@@ -261,6 +261,7 @@ extension Dispatcher {
     active[slot].result.segments.append(name)
     active[slot].result.isRequired = active[slot].result.isRequired || isRequired
     active[slot].segments.append(index)
+    raise(item, for: index, Int(step.entry))
     if let rivalry {
       active[slot].rivals.append(rivalry)
     } else {

@@ -2,6 +2,9 @@
 extension Dispatcher {
   mutating func startTransfers(now: Moment, into effects: inout [Effect]) {
     var preparations: [Preparation] = []
+    var lastRead: Int?
+    queue.release(at: now.uptime)
+    renewHoldbacks()
     while halt == nil, let (number, host) = queue.take(at: now.uptime) {
       switch Job(number: number) {
       case .document(let number):
@@ -9,7 +12,7 @@ extension Dispatcher {
         if connections.watchesPlainHTTP, let exchange = documents[number].exchange,
           let objection = connections.objection(to: exchange, at: now.wall)
         {
-          queue.finished(on: host, httpVersion: nil)
+          queue.finished(Job.document(number).number, on: host, httpVersion: nil)
           documentAnswered(number, .failed(objection, status: nil), now: now, into: &effects)
           continue
         }
@@ -26,7 +29,7 @@ extension Dispatcher {
         let count = preparations.count
         if isConfirming(item) || beginConfirming(item, into: &preparations) {
           confirm(item, from: host, now: now, into: &effects)
-          if count == 0, !preparations.isEmpty { prepareAhead(of: item, into: &preparations) }
+          if preparations.count > count { lastRead = item }
           continue
         }
         let slot = activate(item)
@@ -37,17 +40,22 @@ extension Dispatcher {
           goOn(item, now: now, into: &effects)
         } else if active[slot].isBeingRead {
           items[item].state = .preparing
-        } else if let preparation = preparation(of: item) {
+        } else if let preparation = preparation(of: item)
+          // What has nothing to be read for it overtakes nobody whose turn came before.
+          ?? (preparations.isEmpty ? nil : Preparation(item: item, record: nil, digest: nil))
+        {
           items[item].state = .preparing
           active[slot].isBeingRead = true
           preparing += 1
           preparations.append(preparation)
-          if preparations.count == 1 { prepareAhead(of: item, into: &preparations) }
+          lastRead = item
         } else {
           ask(item, now: now, into: &effects)
         }
       }
     }
+    // Behind all whose turn it is: they go on in the order in which they are read.
+    if let lastRead { prepareAhead(of: lastRead, into: &preparations) }
     if !preparations.isEmpty { effects.append(.prepare(preparations)) }
   }
 
@@ -119,7 +127,7 @@ extension Dispatcher {
         return
       }
       let segment = documents[number].segment
-      queue.finished(on: host, result)
+      queue.finished(job.number, on: host, result)
       Self.announceRequest(
         status,
         result.figures,
@@ -147,7 +155,7 @@ extension Dispatcher {
     case .item(let item):
       let slot = Int(items[item].slot)
       guard let host = active[slot].host else { return }
-      queue.finished(on: host, result)
+      queue.finished(job.number, on: host, result)
       active[slot].result.figures = result.figures
       // The hop and the try that this result belongs to, before the exchange goes on.
       let hop = active[slot].exchange?.value.hop
@@ -195,13 +203,13 @@ extension Dispatcher {
     switch job {
     case .document(let number):
       guard let host = documents[number].host else { return }
-      queue.tookBack(from: host)
+      queue.tookBack(job.number, from: host)
       documents[number].exchange?.takeBack()
       guard segments[documents[number].segment].isGathering else { return }
     case .item(let item):
       let slot = Int(items[item].slot)
       guard let host = active[slot].host else { return }
-      queue.tookBack(from: host)
+      queue.tookBack(job.number, from: host)
       active[slot].exchange?.value.takeBack()
       active[slot].result.attempts -= 1
     }
@@ -224,9 +232,8 @@ extension Dispatcher {
         enqueue(job, now: now, into: &effects)
       }
       return true
-    case .wait(let pause):
-      waiting.insert(job.number, until: now.uptime + pause)
-      if case .item(let item) = job { items[item].state = .waiting }
+    case .wait(let length):
+      pause(job, until: now.uptime + length)
       return true
     case .answered, .failed, .deferred:
       return false

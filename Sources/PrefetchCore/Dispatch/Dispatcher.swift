@@ -1,8 +1,7 @@
 /// The run as a value: events in, effects out.
 ///
 /// It cannot be copied, so no method that only reads can be handed a copy of all it holds.
-/// It owns every decision and touches nothing. Manifests first, then items by segment priority,
-/// then what is durable, then removals. Every item settles exactly once; after an interruption
+/// It owns every decision and touches nothing. Manifests and items by ``Rank``, then what is durable, then removals. Every item settles exactly once; after an interruption
 /// nothing starts.
 package struct Dispatcher: ~Copyable {
   /// What was known when the run began.
@@ -141,6 +140,8 @@ package struct Dispatcher: ~Copyable {
   var network: NetworkWatch?
   /// Segments whose manifests ask something of a network that nobody has looked at yet.
   var awaitingConditions: [(segment: Int, rejected: [RejectedEntry])] = []
+  /// Segments of which it is to be looked at whether they still hold others back.
+  var unsettledHoldbacks: Set<Int> = []
   /// Whether anything was asked about the segments themselves.
   var hasDiscovered = false
 
@@ -274,6 +275,7 @@ package struct Dispatcher: ~Copyable {
   private mutating func resumeWaiting(now: Moment, into effects: inout [Effect]) {
     guard halt == nil else { return }
     while let job = waiting.take(at: now.uptime) {
+      queue.stopExpecting(job)
       if let deferral = deferral(of: Job(number: job), at: now, isRetry: true) {
         settle(Job(number: job), deferral, now: now, into: &effects)
       } else {

@@ -1,41 +1,10 @@
 /// What waits for a place on the wire, and how many places there are.
 ///
-/// Lower priorities go first. Inside a priority the hosts take turns, so that none starves; a
-/// host's own jobs go in order. Only hosts that may be asked now stand in a ring, which makes a
-/// take independent of how many jobs wait and of how many hosts are full or held.
+/// A free place goes to the lowest rank that may use it. Hosts whose next jobs rank the same take
+/// turns, so that none starves; a host's own jobs go in order. Only hosts that may be asked now have
+/// a turn, which makes a take independent of how many jobs wait and of how many hosts are full, held
+/// or held back.
 package struct TransferQueue: Sendable {
-  /// Lower goes first: manifests before items, segments by priority and then as declared.
-  package struct Rank: Hashable, Sendable {
-    /// Decides between all jobs.
-    package var priority: Int
-    /// Decides between jobs of one priority and host.
-    package var order: Int
-
-    package init(priority: Int, order: Int) {
-      self.priority = priority
-      self.order = order
-    }
-  }
-
-  /// The jobs of one host and priority.
-  private struct Lane: Sendable {
-    let host: Int32
-    let level: Int32
-    var jobs = JobLines.Line()
-    var isReady = false
-    /// Neighbours in the ring, while it is ready.
-    var previous = TransferQueue.none
-    var next = TransferQueue.none
-    let nextOfHost: Int32
-  }
-
-  /// A priority, and the ring of its lanes that may start a job now.
-  private struct Level: Sendable {
-    let priority: Int
-    var first = TransferQueue.none
-    var last = TransferQueue.none
-  }
-
   private struct Host: Sendable {
     var inFlight: Int32 = 0
     var isMultiplexed = false
@@ -43,28 +12,46 @@ package struct TransferQueue: Sendable {
     /// How many it may have beyond its places now; trouble takes them all, every answer gives one.
     var lookAhead: Int32
     var heldUntil: Duration?
-    var firstLane = TransferQueue.none
+    /// The number of its turn, zero for none.
+    var turn: Int64 = 0
+    /// Whose turn it is.
+    var rank: Rank?
+    /// Whether it has no turn since what it has ranks behind somebody who is waited for.
+    var isHeldBack = false
   }
 
-  private static let none: Int32 = -1
+  private struct Turn: Comparable, Sendable {
+    var rank: Rank
+    var number: Int64
+    var host: Int32
+
+    static func < (a: Self, b: Self) -> Bool {
+      (a.rank, a.number) < (b.rank, b.number)
+    }
+  }
 
   /// The hosts that anything waited for; whoever asks about hosts uses the same numbers.
   package var table = HostTable()
   private var hosts: [Host] = []
-  private var lanes: [Lane] = []
-  private var levels: [Level] = []
-  /// Places in ``levels``, by priority.
-  private var ordered: [Int32] = []
-  private var lines = JobLines()
+  private var lanes = HostLanes()
+  private var turns = Heap<Turn>()
+  private var turnCount: Int64 = 0
+  private var open = OpenRanks()
   private var holds = WaitingLine()
+  private var heldBackEverywhere = Holdbacks()
+  private var heldBack: [Int32: Holdbacks] = [:]
+  private var heldBackHosts: [Int32] = []
   private var concurrency: Int
   private let perHost: Int32
   private var lookAhead: Int32
   /// Of all hosts, those beyond the places that each of them has.
   private var aheadCount: Int32 = 0
   package private(set) var inFlight = 0
+
   /// How many jobs wait.
-  package private(set) var count = 0
+  package var count: Int {
+    lanes.count
+  }
 
   /// With `lookAhead` whoever takes jobs keeps to the other two limits, and has work in hand.
   package init(concurrency: Int, perHost: Int, lookAhead: Int = 0) {
@@ -83,7 +70,7 @@ package struct TransferQueue: Sendable {
     guard lookAhead > 0 else { return }
     lookAhead = 0
     for host in hosts.indices {
-      change(Int32(host)) { $0.lookAhead = 0 }
+      hosts[host].lookAhead = 0
       refresh(Int32(host))
     }
   }
@@ -98,50 +85,67 @@ package struct TransferQueue: Sendable {
   /// Consecutive jobs of one host, which cost no more than one.
   package mutating func append(_ jobs: Range<Int>, to host: HostID, rank: Rank) {
     guard !jobs.isEmpty else { return }
-    let number = lane(of: host, priority: rank.priority)
-    lines.append(
-      Int32(jobs.lowerBound)..<Int32(jobs.upperBound),
-      order: Int32(clamping: rank.order),
-      to: &lanes[number].jobs
-    )
-    count += jobs.count
-    if !lanes[number].isReady, isOpen(lanes[number].host) { link(Int32(number)) }
+    reserve(host)
+    let level = open.level(of: rank)
+    let numbers = Int32(jobs.lowerBound)..<Int32(jobs.upperBound)
+    lanes.append(numbers, to: host.number, rank: rank, level: level)
+    open.add(jobs.count, at: level)
+    refresh(host.number)
+  }
+
+  /// Takes out a job that waits for the host under that rank.
+  package mutating func withdraw(_ job: Int, from host: HostID, rank: Rank) {
+    guard let level = lanes.withdraw(Int32(job), from: host.number, rank: rank) else { return }
+    open.add(-1, at: level)
+  }
+
+  /// A job that is in no line now and will come back to one: nobody behind it is taken ahead of turn.
+  package mutating func expect(_ job: Int, rank: Rank) {
+    open.expect(Int32(job), at: open.level(of: rank))
+  }
+
+  /// It came back, or never will.
+  package mutating func stopExpecting(_ job: Int) {
+    open.end(Int32(job))
   }
 
   /// The next job that may start now; it counts as in flight from here on.
   package mutating func take(at now: Duration) -> (job: Int, host: HostID)? {
     release(at: now)
-    guard inFlight - Int(lookAhead) < concurrency else { return nil }
-    for level in ordered {
-      dropStalled(of: Int(level))
-      let number = levels[Int(level)].first
-      guard number != Self.none, let job = lines.removeFirst(of: &lanes[Int(number)].jobs)
-      else { continue }
-      let host = lanes[Int(number)].host
+    while let turn = turns.first {
+      let host = turn.host
+      guard hosts[Int(host)].turn == turn.number else {
+        _ = turns.removeFirst()
+        continue
+      }
+      guard let (rank, level) = lanes.first(of: host), rank == turn.rank, isOpen(host) else {
+        _ = turns.removeFirst()
+        hosts[Int(host)].turn = 0
+        refresh(host)
+        continue
+      }
+      guard mayStart(host) || mayGoAhead(host, level) else {
+        guard hosts[Int(host)].inFlight >= places(host) else { return nil }
+        // Others may have a place; the end of one of its own jobs gives it a turn again.
+        _ = turns.removeFirst()
+        hosts[Int(host)].turn = 0
+        continue
+      }
+      _ = turns.removeFirst()
+      hosts[Int(host)].turn = 0
+      guard let job = lanes.removeFirst(of: host) else { continue }
+      open.follow(job, at: level)
       inFlight += 1
       change(host) { $0.inFlight += 1 }
-      count -= 1
-      unlink(number)
       refresh(host)
       return (Int(job), HostID(host))
     }
     return nil
   }
 
-  /// Takes out of the ring who would only look ahead, where others do so already.
-  ///
-  /// The end of one of its own jobs brings it back.
-  private mutating func dropStalled(of level: Int) {
-    while levels[level].first != Self.none {
-      let host = lanes[Int(levels[level].first)].host
-      guard !isOpen(host) else { return }
-      refresh(host)
-    }
-  }
-
-  /// Gives back a place; the version of the answer says how many the host has from now on.
-  package mutating func finished(on host: HostID, httpVersion: String?) {
-    free(host) { host in
+  /// Gives back a job's place; the version of the answer says how many the host has from now on.
+  package mutating func finished(_ job: Int, on host: HostID, httpVersion: String?) {
+    free(job, host) { host in
       if let httpVersion {
         host.isMultiplexed = httpVersion != "1.1" && httpVersion != "1.0"
       }
@@ -149,21 +153,21 @@ package struct TransferQueue: Sendable {
   }
 
   /// The same, and trouble leaves the host with its places alone.
-  package mutating func finished(on host: HostID, _ result: TransferResult) {
+  package mutating func finished(_ job: Int, on host: HostID, _ result: TransferResult) {
     let limit = lookAhead
-    change(host.number) { host in
-      host.lookAhead = result.isTrouble ? 0 : min(host.lookAhead + 1, limit)
-    }
-    finished(on: host, httpVersion: result.figures.httpVersion)
+    hosts[Int(host.number)].lookAhead =
+      result.isTrouble ? 0 : min(hosts[Int(host.number)].lookAhead + 1, limit)
+    finished(job, on: host, httpVersion: result.figures.httpVersion)
   }
 
   /// Gives back the place of a job that did not start after all.
-  package mutating func tookBack(from host: HostID) {
-    free(host) { $0.lookAhead = 0 }
+  package mutating func tookBack(_ job: Int, from host: HostID) {
+    free(job, host) { $0.lookAhead = 0 }
   }
 
-  private mutating func free(_ host: HostID, _ body: (inout Host) -> Void) {
+  private mutating func free(_ job: Int, _ host: HostID, _ body: (inout Host) -> Void) {
     reserve(host)
+    open.end(Int32(job))
     inFlight -= 1
     change(host.number) { host in
       host.inFlight -= 1
@@ -178,34 +182,85 @@ package struct TransferQueue: Sendable {
     aheadCount += ahead(hosts[Int(host)])
   }
 
-  private func ahead(_ host: Host) -> Int32 {
-    max(0, host.inFlight - places(host))
-  }
-
-  private func places(_ host: Host) -> Int32 {
-    min(host.isMultiplexed ? perHost * Self.streamsPerConnection : perHost, host.restriction)
-  }
-
-  /// Everything that has not started, by priority; the queue is empty afterwards.
+  /// Everything that has not started, by rank; the queue is empty afterwards.
   package mutating func drain() -> [Int] {
-    var jobs: [Int] = []
-    jobs.reserveCapacity(count)
-    for number in byPriority(Array(lanes.indices)) { empty(number, into: &jobs) }
-    return jobs
+    lanes.drain().map { job, level in
+      open.add(-1, at: level)
+      return Int(job)
+    }
   }
 
-  /// Everything that waits for one host, by priority; nothing of it waits any more.
+  /// Everything that waits for one host, by rank; nothing of it waits any more.
   package mutating func removeAll(of host: HostID) -> [Int] {
-    reserve(host)
-    var numbers: [Int] = []
-    var number = hosts[Int(host.number)].firstLane
-    while number != Self.none {
-      numbers.append(Int(number))
-      number = lanes[Int(number)].nextOfHost
+    lanes.drain(host.number).map { job, level in
+      open.add(-1, at: level)
+      return Int(job)
     }
-    var jobs: [Int] = []
-    for number in byPriority(numbers) { empty(number, into: &jobs) }
-    return jobs
+  }
+
+  // MARK: Places
+
+  /// How many a host may have of its own.
+  private func places(_ host: Int32) -> Int32 {
+    min(usualPlaces(hosts[Int(host)]), hosts[Int(host)].restriction)
+  }
+
+  private func usualPlaces(_ host: Host) -> Int32 {
+    host.isMultiplexed ? perHost * Self.streamsPerConnection : perHost
+  }
+
+  private func ahead(_ host: Host) -> Int32 {
+    max(0, host.inFlight - usualPlaces(host))
+  }
+
+  /// Whether there is a place on the wire for one more of the host's jobs.
+  private func mayStart(_ host: Int32) -> Bool {
+    // What is ahead of its turn waits for its own host's places.
+    inFlight - Int(min(aheadCount, lookAhead)) < concurrency
+      && hosts[Int(host)].inFlight < places(host)
+  }
+
+  /// Whether the host's next job may wait where it will start: only where nothing else that is open,
+  /// or comes back, ranks before it, since nobody overtakes it there.
+  private mutating func mayGoAhead(_ host: Int32, _ level: Int32) -> Bool {
+    guard lookAhead > 0, inFlight < concurrency + Int(lookAhead), canLookAhead(host) else {
+      return false
+    }
+    return open.isFirst(level)
+  }
+
+  private func canLookAhead(_ number: Int32) -> Bool {
+    let host = hosts[Int(number)]
+    return host.restriction == .max && aheadCount < lookAhead
+      && host.inFlight < usualPlaces(host) + host.lookAhead
+  }
+
+  private func isOpen(_ number: Int32) -> Bool {
+    let host = hosts[Int(number)]
+    guard host.heldUntil == nil, host.inFlight < places(number) || canLookAhead(number),
+      let (rank, _) = lanes.first(of: number)
+    else { return false }
+    return !isHeldBack(rank, on: number)
+  }
+
+  private func isHeldBack(_ rank: Rank, on host: Int32) -> Bool {
+    heldBackEverywhere.holdsBack(rank) || heldBack[host]?.holdsBack(rank) == true
+  }
+
+  /// Gives the host a turn for its next job, where that may start and has none.
+  private mutating func refresh(_ host: Int32) {
+    guard let (rank, _) = lanes.first(of: host) else { return }
+    let place = Int(host)
+    guard hosts[place].turn == 0 || hosts[place].rank != rank else { return }
+    if isHeldBack(rank, on: host), !hosts[place].isHeldBack {
+      hosts[place].isHeldBack = true
+      heldBackHosts.append(host)
+    }
+    guard isOpen(host) else { return }
+    turnCount += 1
+    hosts[place].turn = turnCount
+    hosts[place].rank = rank
+    turns.insert(Turn(rank: rank, number: turnCount, host: host))
   }
 
   // MARK: Hosts
@@ -217,15 +272,16 @@ package struct TransferQueue: Sendable {
     guard hosts[number].heldUntil.map({ $0 < due }) ?? true else { return }
     hosts[number].heldUntil = due
     holds.insert(number, until: due)
-    refresh(host.number)
+  }
+
+  package func isHeld(_ host: HostID) -> Bool {
+    host.number < hosts.count && hosts[Int(host.number)].heldUntil != nil
   }
 
   /// At most so many of the host at once, nil for as many as any host may have.
   package mutating func restrict(_ host: HostID, to limit: Int?) {
     reserve(host)
-    let restriction = limit.map { Int32(clamping: max(1, $0)) } ?? .max
-    guard hosts[Int(host.number)].restriction != restriction else { return }
-    change(host.number) { $0.restriction = restriction }
+    hosts[Int(host.number)].restriction = limit.map { Int32(clamping: max(1, $0)) } ?? .max
     refresh(host.number)
   }
 
@@ -238,7 +294,8 @@ package struct TransferQueue: Sendable {
     count > 0 ? holds.earliest : nil
   }
 
-  private mutating func release(at now: Duration) {
+  /// Lets hosts go on whose holds are over.
+  package mutating func release(at now: Duration) {
     while let number = holds.take(at: now) {
       // A hold that was prolonged has another entry.
       guard let until = hosts[number].heldUntil, until <= now else { continue }
@@ -251,102 +308,38 @@ package struct TransferQueue: Sendable {
     while hosts.count <= host.number { hosts.append(Host(lookAhead: lookAhead)) }
   }
 
-  private func isOpen(_ number: Int32) -> Bool {
-    let host = hosts[Int(number)]
-    guard host.heldUntil == nil else { return false }
-    let places = places(host)
-    if host.inFlight < places { return true }
-    return host.restriction == .max && aheadCount < lookAhead
-      && host.inFlight < places + host.lookAhead
-  }
-
-  /// Puts the host's lanes into their rings, at the end, or takes them out.
-  private mutating func refresh(_ host: Int32) {
-    let isOpen = isOpen(host)
-    var number = hosts[Int(host)].firstLane
-    while number != Self.none {
-      let lane = lanes[Int(number)]
-      let shouldBeReady = isOpen && !lane.jobs.isEmpty
-      if shouldBeReady, !lane.isReady { link(number) }
-      if !shouldBeReady, lane.isReady { unlink(number) }
-      number = lane.nextOfHost
-    }
-  }
-
-  // MARK: Lanes
-
-  private mutating func lane(of host: HostID, priority: Int) -> Int {
-    reserve(host)
-    let first = hosts[Int(host.number)].firstLane
-    var number = first
-    while number != Self.none {
-      if self.priority(of: Int(number)) == priority { return Int(number) }
-      number = lanes[Int(number)].nextOfHost
-    }
-    lanes.append(Lane(host: host.number, level: level(of: priority), nextOfHost: first))
-    hosts[Int(host.number)].firstLane = Int32(lanes.count - 1)
-    return lanes.count - 1
-  }
-
-  private func priority(of lane: Int) -> Int {
-    levels[Int(lanes[lane].level)].priority
-  }
-
-  private mutating func level(of priority: Int) -> Int32 {
-    var place = ordered.count
-    while place > 0, levels[Int(ordered[place - 1])].priority >= priority { place -= 1 }
-    if place < ordered.count, levels[Int(ordered[place])].priority == priority {
-      return ordered[place]
-    }
-    levels.append(Level(priority: priority))
-    ordered.insert(Int32(levels.count - 1), at: place)
-    return Int32(levels.count - 1)
-  }
-
-  private func byPriority(_ numbers: [Int]) -> [Int] {
-    numbers.sorted { (priority(of: $0), $0) < (priority(of: $1), $1) }
-  }
-
-  private mutating func empty(_ number: Int, into jobs: inout [Int]) {
-    while let job = lines.removeFirst(of: &lanes[number].jobs) {
-      jobs.append(Int(job))
-      count -= 1
-    }
-    if lanes[number].isReady { unlink(Int32(number)) }
-  }
-
-  private mutating func link(_ number: Int32) {
-    let level = Int(lanes[Int(number)].level)
-    let last = levels[level].last
-    lanes[Int(number)].isReady = true
-    lanes[Int(number)].previous = last
-    lanes[Int(number)].next = Self.none
-    levels[level].last = number
-    if last == Self.none {
-      levels[level].first = number
-    } else {
-      lanes[Int(last)].next = number
-    }
-  }
-
-  private mutating func unlink(_ number: Int32) {
-    let lane = lanes[Int(number)]
-    let level = Int(lane.level)
-    lanes[Int(number)].isReady = false
-    if lane.previous == Self.none {
-      levels[level].first = lane.next
-    } else {
-      lanes[Int(lane.previous)].next = lane.next
-    }
-    if lane.next == Self.none {
-      levels[level].last = lane.previous
-    } else {
-      lanes[Int(lane.next)].previous = lane.previous
-    }
-  }
-
   /// Over HTTP/2 and HTTP/3 one connection carries so many requests at once.
   private static let streamsPerConnection: Int32 = 8
+}
+
+// MARK: - Held back
+
+extension TransferQueue {
+  /// Starts nothing that ranks behind somebody who is about to be known.
+  mutating func holdBack(_ holdback: Holdback) {
+    switch holdback.ground {
+    case .everywhere: heldBackEverywhere.add(holdback.last)
+    case .hosts(let ids):
+      for id in ids { heldBack[id.number, default: Holdbacks()].add(holdback.last) }
+    }
+  }
+
+  mutating func endHoldback(_ holdback: Holdback) {
+    switch holdback.ground {
+    case .everywhere: heldBackEverywhere.remove(holdback.last)
+    case .hosts(let ids):
+      for id in ids {
+        heldBack[id.number]?.remove(holdback.last)
+        if heldBack[id.number]?.last == nil { heldBack[id.number] = nil }
+      }
+    }
+    let waiting = heldBackHosts
+    heldBackHosts = []
+    for host in waiting {
+      hosts[Int(host)].isHeldBack = false
+      refresh(host)
+    }
+  }
 }
 
 // MARK: - Hosts by name
@@ -361,7 +354,7 @@ extension TransferQueue {
     take(at: .zero).map { (job: $0.job, host: table.name(of: $0.host)) }
   }
 
-  package mutating func finished(on host: String, httpVersion: String?) {
-    finished(on: table.host(host), httpVersion: httpVersion)
+  package mutating func finished(_ job: Int, on host: String, httpVersion: String?) {
+    finished(job, on: table.host(host), httpVersion: httpVersion)
   }
 }

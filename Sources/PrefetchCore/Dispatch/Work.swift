@@ -19,6 +19,12 @@ struct SegmentWork: Sendable {
   /// Its own name, as most facts need it.
   let names: [String]
   var phase = Phase.discovering
+  /// Its documents that are asked for and not answered.
+  var asked: Set<Int> = []
+  /// Whether a document of it was asked for in vain once.
+  var hasStumbled = false
+  /// Whom it keeps from starting.
+  var holdback: Holdback?
   var manifest: ManifestResult
   /// What the next run will find recorded, once the manifest is accepted.
   var accepted: SegmentRecord?
@@ -77,6 +83,11 @@ struct SegmentWork: Sendable {
 
   var priority: Int? {
     declaration.priority ?? accepted?.priority
+  }
+
+  /// As far as it is known by now, for who goes first.
+  var knownPriority: Int? {
+    declaration.priority ?? (accepted ?? recorded)?.priority
   }
 
   init(
@@ -160,6 +171,8 @@ final class ActiveItem {
   var prepared: Prepared?
   /// Bytes that the cache's own limit leaves for it, where that is less than any other limit.
   var roomLimit: Int64?
+  /// Among the ranks that its segments give it the first, where there are several.
+  var sharedRank: Rank?
   /// Where it takes a place on the wire.
   var host: HostID?
   /// Whether observers were told that it begins.

@@ -73,6 +73,11 @@ extension EntryTable {
     return row.beside > 0 ? special[Int(row.beside) - 1].type : kinds.type(row.kind)
   }
 
+  package func priority(at position: Int) -> Int? {
+    let row = rows[position]
+    return row.beside > 0 ? special[Int(row.beside) - 1].priority : nil
+  }
+
   /// The URL of an entry that says no more than the columns hold.
   package func plainURL(at position: Int) -> WebURL {
     WebURL(canonical: url(at: position), like: origins.urls[Int(rows[position].origin)])

@@ -48,6 +48,8 @@ package struct EntryTable: Sendable {
   private var networkNumbers: [NetworkPolicy: Int32] = [:]
   /// Into ``networkRules``, negative for nothing; as long as ``special`` up to the last that asks.
   private var networkNumber: [Int32] = []
+  /// Whether any entry states a priority.
+  package private(set) var hasPriorities = false
   var folder: Folder?
   /// What a relative reference follows, then one of them, to make one text of both.
   var candidate: [UInt8] = []
@@ -85,6 +87,7 @@ package struct EntryTable: Sendable {
     guard admit(key) else { return }
     special.append(entry)
     specialByteCount += entry.urlByteCount
+    if entry.priority != nil { hasPriorities = true }
     if let network = entry.network {
       note(network)
     }

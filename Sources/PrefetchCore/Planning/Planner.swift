@@ -133,6 +133,12 @@ package enum Planner {
       fragment.keptBytes += row.size
       if !isHeld { fragment.joining.append(row.item) }
     }
+    if entries.hasPriorities {
+      let first = { (step: PlannedStep) in
+        (entries.priority(at: Int(step.entry)) ?? Rank.lowestPriority, step.entry)
+      }
+      fragment.steps.sort { first($0) < first($1) }
+    }
     if holder != nil, segment.isStored {
       fragment.leaving = inventory.positions(of: key).filter { !isNamed[Int($0)] }
     }

@@ -10,7 +10,7 @@ extension Schema {
   /// digests.
   static let index = Schema(
     applicationID: 0x5046_4958,
-    version: 5,
+    version: 6,
     layout: """
       CREATE TABLE items (
         item INTEGER PRIMARY KEY,
@@ -78,6 +78,7 @@ extension Schema {
         quiet_rules INTEGER,
         quiet_items INTEGER,
         quiet_bytes INTEGER,
+        hosts TEXT,
         UNIQUE (identity, name)
       ) STRICT;
       CREATE TABLE segment_documents (

@@ -1,0 +1,118 @@
+/// Who goes first, and whom a manifest that is asked for keeps waiting.
+extension Dispatcher {
+  func rank(of job: Job) -> Rank {
+    switch job {
+    case .document(let number):
+      let index = documents[number].segment
+      return Rank(documentOf: index, priority: segments[index].knownPriority)
+    case .item(let item):
+      let slot = Int(items[item].slot)
+      guard slot >= 0 else { return rank(of: Int(items[item].step.entry), in: segment(of: item)) }
+      let hasBegun = active[slot].exchange != nil
+      return active[slot].sharedRank?.begun(hasBegun)
+        ?? rank(of: Int(items[item].step.entry), in: segment(of: item), hasBegun: hasBegun)
+    }
+  }
+
+  private func segment(of item: Int) -> Int {
+    Int(items[item].segment)
+  }
+
+  private func rank(of entry: Int, in index: Int, hasBegun: Bool = false) -> Rank {
+    let table = segments[index].table
+    return Rank(
+      itemOf: index,
+      priority: segments[index].knownPriority,
+      own: table.value.hasPriorities ? table.value.priority(at: entry) : nil,
+      hasBegun: hasBegun
+    )
+  }
+
+  /// An item that one more segment names goes as early as the first of them would have it.
+  mutating func raise(_ item: Int, for index: Int, _ entry: Int) {
+    let slot = Int(items[item].slot)
+    let other = rank(of: entry, in: index)
+    let (host, rank) = place(of: .item(item))
+    guard other.standing < rank.standing else { return }
+    active[slot].sharedRank = other
+    guard items[item].state == .queued else { return }
+    queue.withdraw(item, from: host, rank: rank)
+    queue.append(item, to: host, rank: self.rank(of: .item(item)))
+  }
+
+  // MARK: Manifests
+
+  mutating func noteAsked(_ document: Int) {
+    segments[documents[document].segment].asked.insert(document)
+    unsettledHoldbacks.insert(documents[document].segment)
+  }
+
+  mutating func noteAnswered(_ document: Int) {
+    segments[documents[document].segment].asked.remove(document)
+    unsettledHoldbacks.insert(documents[document].segment)
+  }
+
+  /// From here on nobody waits for what it asks.
+  mutating func noteStumbled(_ index: Int) {
+    segments[index].hasStumbled = true
+    unsettledHoldbacks.insert(index)
+  }
+
+  /// Nobody is asked there before that uptime, and nobody waits for who would ask.
+  mutating func hold(_ host: HostID, until due: Duration) {
+    queue.hold(host, until: due)
+    for index in segments.indices where segments[index].holdback != nil {
+      unsettledHoldbacks.insert(index)
+    }
+  }
+
+  /// Has the queue hold back whom segments keep waiting whose items are about to be known.
+  mutating func renewHoldbacks() {
+    guard !unsettledHoldbacks.isEmpty else { return }
+    var gated: Set<Int> = []
+    for index in unsettledHoldbacks.sorted() {
+      let isGated = segments[index].asked.contains { queue.isHeld(place(of: .document($0)).host) }
+      if isGated { gated.insert(index) }
+      let new = isGated ? nil : holdback(of: index)
+      guard new != segments[index].holdback else { continue }
+      // The new one first, so that nobody slips through between the two.
+      if let new { queue.holdBack(new) }
+      if let old = segments[index].holdback { queue.endHoldback(old) }
+      segments[index].holdback = new
+    }
+    // A gate opens by itself.
+    unsettledHoldbacks = gated
+  }
+
+  private mutating func holdback(of index: Int) -> Holdback? {
+    let segment = segments[index]
+    switch segment.phase {
+    case .planned, .publishing, .settled: return nil
+    case .discovering, .planning: break
+    }
+    guard segment.phase == .discovering, !segment.asked.isEmpty else {
+      // It is being read or taken in, which waits for nobody out there.
+      return Holdback(last: rank(ofItemsOf: index), ground: .everywhere)
+    }
+    guard !segment.hasStumbled, let priority = segment.knownPriority else { return nil }
+    let last = Rank.last(ofPriority: priority)
+    guard let hosts = segment.recorded?.hosts ?? (segment.recorded == nil ? [] : nil) else {
+      return Holdback(last: last, ground: .everywhere)
+    }
+    var ids = Set(hosts.map { queue.table.host($0) })
+    for number in segment.asked {
+      ids.insert(place(of: .document(number)).host)
+      if let url = documents[number].url { ids.insert(queue.table.host(url.authority)) }
+    }
+    return Holdback(last: last, ground: .hosts(ids))
+  }
+
+  /// The last that its own items have.
+  private func rank(ofItemsOf index: Int) -> Rank {
+    Rank(
+      itemOf: index,
+      priority: segments[index].knownPriority,
+      own: Rank.lowestPriority
+    )
+  }
+}

@@ -1,0 +1,114 @@
+@testable import PrefetchCore
+
+/// Watches a dispatcher from step to step: who got a place, and who still waits though he ranks
+/// higher and could have had it.
+struct OrderWitness {
+  private var placed: Set<Job> = []
+  private(set) var problems: [String] = []
+  /// Starts while somebody else waited.
+  private(set) var contestedCount = 0
+  /// Looks at somebody who had to wait for another one's manifest.
+  private(set) var heldBackCount = 0
+
+  private struct Standing {
+    var job: Job
+    var host: HostID
+    var rank: Rank
+  }
+
+  /// Looks at what the last step made of it.
+  mutating func look(_ dispatcher: inout Dispatcher, now: Moment) {
+    let before = placed
+    placed = Self.placed(dispatcher)
+    guard dispatcher.halt == nil else { return }
+    let started = placed.subtracting(before).map { Self.standing(of: $0, &dispatcher) }
+    let waiting = Self.waiting(dispatcher).map { Self.standing(of: $0, &dispatcher) }
+    for one in started {
+      let keeper = dispatcher.segments.indices.first { Self.keeps(one, from: $0, &dispatcher) }
+      if let keeper { problems.append("\(one.job) started before the manifest of \(keeper)") }
+    }
+    let isFull =
+      dispatcher.inFlight.count + dispatcher.preparing >= dispatcher.request.policy.concurrency
+    for other in waiting where mayUse(other, &dispatcher, now: now) {
+      if !isFull { problems.append("\(other.job) waits for nobody") }
+      if !started.isEmpty { contestedCount += 1 }
+      for one in started where other.rank < one.rank {
+        problems.append("\(one.job) started before \(other.job)")
+      }
+    }
+  }
+
+  private static func standing(of job: Job, _ dispatcher: inout Dispatcher) -> Standing {
+    let (host, rank) = dispatcher.place(of: job)
+    return Standing(job: job, host: host, rank: rank)
+  }
+
+  /// Who has a place on the wire, or one in the worker's hands.
+  private static func placed(_ dispatcher: borrowing Dispatcher) -> Set<Job> {
+    var jobs = Set(dispatcher.inFlight.values)
+    for (item, work) in dispatcher.items.enumerated() where work.state == .preparing {
+      if dispatcher.isConfirming(item) {
+        jobs.insert(.item(item))
+      } else if work.slot >= 0 {
+        let active = dispatcher.active[Int(work.slot)]
+        if active.host != nil, !active.isTurnedAway { jobs.insert(.item(item)) }
+      }
+    }
+    return jobs
+  }
+
+  /// Who is in line; documents between two tries are not.
+  private static func waiting(_ dispatcher: borrowing Dispatcher) -> [Job] {
+    var jobs: [Job] = []
+    for (item, work) in dispatcher.items.enumerated() where work.state == .queued {
+      jobs.append(.item(item))
+    }
+    let sent = Set(dispatcher.inFlight.values)
+    for segment in dispatcher.segments where segment.phase == .discovering && !segment.hasStumbled {
+      jobs += segment.asked.sorted().map { .document($0) }.filter { !sent.contains($0) }
+    }
+    return jobs
+  }
+
+  private mutating func mayUse(
+    _ one: Standing,
+    _ dispatcher: inout Dispatcher,
+    now: Moment
+  ) -> Bool {
+    guard case .open = dispatcher.limits.verdict(one.host, now: now),
+      dispatcher.limits.limit(of: one.host) == nil,
+      dispatcher.queue.inFlight(on: one.host) < dispatcher.request.policy.perHost
+    else { return false }
+    for index in dispatcher.segments.indices {
+      let segment = dispatcher.segments[index]
+      let isRead =
+        segment.phase == .planning || segment.phase == .discovering && segment.asked.isEmpty
+      if isRead, Rank(documentOf: index, priority: segment.knownPriority) < one.rank {
+        return false
+      }
+      if Self.keeps(one, from: index, &dispatcher) {
+        heldBackCount += 1
+        return false
+      }
+    }
+    return true
+  }
+
+  /// Whether a segment's manifest is being asked for the first time on a host that the other would use.
+  private static func keeps(
+    _ one: Standing,
+    from index: Int,
+    _ dispatcher: inout Dispatcher
+  ) -> Bool {
+    let segment = dispatcher.segments[index]
+    guard segment.phase == .discovering, !segment.hasStumbled, let priority = segment.knownPriority,
+      Rank.last(ofPriority: priority) < one.rank
+    else { return false }
+    let asked = segment.asked.map { standing(of: .document($0), &dispatcher).host }
+    guard !asked.isEmpty, asked.allSatisfy({ !dispatcher.queue.isHeld($0) }) else { return false }
+    let origins = segment.asked.compactMap { dispatcher.documents[$0].url?.authority }
+    guard let last = segment.recorded.map(\.hosts) ?? [] else { return true }
+    let hosts = asked + (origins + last).map { dispatcher.queue.table.host($0) }
+    return hosts.contains(one.host)
+  }
+}

@@ -1,0 +1,55 @@
+import PrefetchCore
+import Testing
+
+@testable import PrefetchCore
+
+@Suite struct RankTests {
+  /// Each goes before all that follow.
+  static let order: [(name: String, rank: Rank)] = [
+    ("the manifest of the first segment of priority 1", Rank(documentOf: 4, priority: 1)),
+    ("that of the second", Rank(documentOf: 7, priority: 1)),
+    ("its item that has begun", Rank(itemOf: 4, priority: 1, own: 1, hasBegun: true)),
+    ("its item of priority 1", Rank(itemOf: 4, priority: 1, own: 1)),
+    ("its item of priority 100", Rank(itemOf: 4, priority: 1, own: 100)),
+    ("its item of none, begun", Rank(itemOf: 4, priority: 1, hasBegun: true)),
+    ("its item of none", Rank(itemOf: 4, priority: 1)),
+    ("an item of the second", Rank(itemOf: 7, priority: 1, own: 1)),
+    ("the manifest of the first in the list", Rank(documentOf: 0, priority: 50)),
+    ("the first in the list", Rank(itemOf: 0, priority: 50)),
+    ("the manifest of a segment of priority 100", Rank(documentOf: 1, priority: 100)),
+    ("its item", Rank(itemOf: 1, priority: 100)),
+    ("the manifest of one that states none", Rank(documentOf: 2, priority: nil)),
+    ("its item", Rank(itemOf: 2, priority: nil, own: 3)),
+    ("one at a very late place", Rank(itemOf: 5_000_000, priority: nil, own: 1)),
+  ]
+
+  @Test("Segment, document or item, place, own priority: each decides where those before it do not")
+  func total() {
+    for (place, lower) in Self.order.enumerated() {
+      for higher in Self.order[..<place] {
+        #expect(higher.rank < lower.rank, "\(higher.name), \(lower.name)")
+        #expect(!(lower.rank < higher.rank), "\(higher.name), \(lower.name)")
+      }
+    }
+  }
+
+  @Test("The last of a priority comes after all of it and before all of the next")
+  func last() {
+    let last = Rank.last(ofPriority: 50)
+    #expect(Rank(itemOf: .max, priority: 50) <= last)
+    #expect(last < Rank(documentOf: 0, priority: 51))
+    #expect(Rank(itemOf: .max, priority: nil) <= .last(ofPriority: Rank.lowestPriority))
+  }
+
+  @Test("What has begun stands where it stood")
+  func standing() {
+    let (begun, new) = (
+      Rank(itemOf: 1, priority: 2, own: 3, hasBegun: true), Rank(itemOf: 1, priority: 2, own: 3)
+    )
+    #expect(begun < new)
+    #expect(begun.standing == new.standing)
+    #expect(new.begun(true) == begun)
+    #expect(begun.begun(false) == new)
+    #expect(new.standing != Rank(itemOf: 1, priority: 2, own: 4).standing)
+  }
+}
