@@ -117,7 +117,8 @@ struct PublishCommand {
         case .success(let manifest):
           let outcome = publish(manifest, segment, key, rules, facts, trees)
           result.tree = outcome
-          result.state = outcome.troubles.isEmpty ? .current : .incomplete
+          result.state =
+            outcome.hasFailed ? .incomplete : outcome.isInterrupted ? .deferred : .current
         case .failure(let failure):
           result.state = try trees.standing(of: key, rules) == nil ? .failed : .incomplete
           result.manifest.failure = failure

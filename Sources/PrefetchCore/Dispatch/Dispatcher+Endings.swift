@@ -36,25 +36,20 @@ extension Dispatcher {
       active[slot].result.failure = failure
       if !active[slot].result.isUsable { active[slot].result.state = .failed }
     case .interrupted, nil:
-      active[slot].result.failure = Failure(
-        .cancelled,
-        "the run was interrupted",
-        isTransient: true
-      )
-      if !active[slot].result.isUsable { active[slot].result.state = .idle }
+      return settleDeferred(item, nil, into: &effects)
     }
     active[slot].result.action = .fail
     active[slot].result.outcome = .failed
     settleItem(item, into: &effects)
   }
 
-  /// Nothing is wrong with it; time alone will bring it.
-  mutating func settleDeferred(_ item: Int, _ deferral: Deferral, into effects: inout [Effect]) {
+  /// Nothing is wrong with it; time alone will bring it, or the next run where no rule held it back.
+  mutating func settleDeferred(_ item: Int, _ deferral: Deferral?, into effects: inout [Effect]) {
     let slot = activate(item)
     active[slot].result.action = .defer
     active[slot].result.outcome = .deferred
     active[slot].result.deferral = deferral
-    active[slot].result.reason = deferral.rule.rawValue
+    active[slot].result.reason = deferral?.rule.rawValue ?? "interrupted"
     if !active[slot].result.isUsable { active[slot].result.state = .idle }
     settleItem(item, into: &effects)
   }
@@ -113,7 +108,8 @@ extension Dispatcher {
   mutating func tally(_ result: ItemResult, in index: Int, into effects: inout [Effect]) {
     segments[index].openItems -= 1
     // What a dry run would bring counts as it would after a run.
-    let isForeseen = request.mode == .plan && result.failure == nil && result.deferral == nil
+    let isForeseen =
+      request.mode == .plan && result.failure == nil && result.outcome != .deferred
     if result.isUsable || isForeseen {
       segments[index].usableCount += 1
       segments[index].usableBytes += result.size ?? 0
@@ -122,6 +118,7 @@ extension Dispatcher {
     if let deferral = result.deferral {
       segments[index].deferral = segments[index].deferral ?? deferral
     }
+    if result.isInterrupted { segments[index].isInterrupted = true }
     settleIfDone(index, into: &effects)
   }
 
@@ -140,7 +137,7 @@ extension Dispatcher {
       if hasFailed {
         segment.usableCount > 0 ? .incomplete : .failed
       } else {
-        segment.deferral == nil ? .current : .deferred
+        segment.deferral == nil && !segment.isInterrupted ? .current : .deferred
       }
     segments[index].accepted?.state = state
     effects.append(.announce(.manifestSettled(segment: segment.declaration.name, segment.manifest)))

@@ -94,9 +94,7 @@ extension Dispatcher {
 
   /// A manifest that failed changes nothing but what is known of the segment's state.
   private func keptGeneration(of segment: SegmentWork, now: Moment) -> SegmentRecord? {
-    guard var record = segment.recorded, let failure = segment.manifest.failure,
-      failure.code != .cancelled
-    else { return nil }
+    guard var record = segment.recorded, segment.manifest.failure != nil else { return nil }
     record.state = segment.usableCount > 0 ? .incomplete : .failed
     record.lastChecked = now.wall
     return record

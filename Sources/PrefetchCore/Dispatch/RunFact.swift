@@ -173,6 +173,11 @@ package struct ItemResult: Hashable, Sendable {
   /// When a server last confirmed a copy that is served stale.
   package var confirmedAt: Instant?
 
+  /// Whether the run was interrupted before its end; the next one goes on with it.
+  package var isInterrupted: Bool {
+    outcome == .deferred && deferral == nil
+  }
+
   package init(
     url: String,
     id: String,

@@ -57,6 +57,8 @@ struct SegmentWork: Sendable {
   /// Whether another segment of the run names some of its URLs too.
   var hasShared = false
   var deferral: Deferral?
+  /// Whether the run was interrupted before the segment's end.
+  var isInterrupted = false
   /// Until when every item holds without a question.
   var quietUntil = Instant.distantFuture
 
