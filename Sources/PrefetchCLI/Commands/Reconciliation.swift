@@ -200,7 +200,11 @@ struct Reconciliation {
 
   private func diagnostic(_ entry: ReportFailures.Entry) -> Diagnostic {
     let copy = entry.keepsOlderCopy ? "; the older copy is kept" : ""
-    return Diagnostic("\(entry.code)", "\(entry.subject): \(entry.message)\(copy)")
+    return Diagnostic(
+      "\(entry.code)",
+      "\(entry.subject): \(entry.message)\(copy)",
+      severity: entry.isRequired ? .error : .warning
+    )
   }
 
   private func printed(_ envelope: ReportEnvelope) -> [UInt8] {

@@ -65,10 +65,13 @@ extension Dispatcher {
       result.id = start.identify(result.url)
     }
     let holders = active[slot].segments
+    let sparing = active[slot].sparing
     deactivate(item)
     effects.append(.announce(.itemSettled(result)))
     if segments.count > 1 { settled.note(result, of: item) }
-    for index in holders { tally(result, in: index, into: &effects) }
+    for index in holders {
+      tally(result, in: index, isRequired: !sparing.contains(index), into: &effects)
+    }
   }
 
   /// Whether somebody sees the item by itself.
@@ -99,13 +102,19 @@ extension Dispatcher {
     }
     result.outcome = .failed
     result.failure = entry.failure
-    result.isRequired = segments[index].declaration.isRequired
+    result.isRequired = segments[index].declaration.isRequired && entry.isRequired
     effects.append(.announce(.itemSettled(result)))
-    tally(result, in: index, into: &effects)
+    tally(result, in: index, isRequired: entry.isRequired, into: &effects)
   }
 
-  /// Counts an item's end for one of its segments.
-  mutating func tally(_ result: ItemResult, in index: Int, into effects: inout [Effect]) {
+  /// Counts an item's end for one of its segments, which is as declared without what it does not
+  /// require, unless a rule of trust was broken.
+  mutating func tally(
+    _ result: ItemResult,
+    in index: Int,
+    isRequired: Bool,
+    into effects: inout [Effect]
+  ) {
     segments[index].openItems -= 1
     // What a dry run would bring counts as it would after a run.
     let isForeseen =
@@ -114,11 +123,17 @@ extension Dispatcher {
       segments[index].usableCount += 1
       segments[index].usableBytes += result.size ?? 0
     }
-    if result.failure != nil { segments[index].hasFailures = true }
-    if let deferral = result.deferral {
-      segments[index].deferral = segments[index].deferral ?? deferral
+    if let failure = result.failure, isRequired || failure.code.category == .trust {
+      segments[index].hasFailures = true
     }
-    if result.isInterrupted { segments[index].isInterrupted = true }
+    if isRequired, result.outcome == .deferred {
+      segments[index].deferral = segments[index].deferral ?? result.deferral
+      if result.isInterrupted { segments[index].isInterrupted = true }
+    }
+    // The next run tries again what this one did not bring, whether it counts or not.
+    if result.failure != nil || result.outcome == .deferred {
+      segments[index].noteQuiet(until: nil)
+    }
     settleIfDone(index, into: &effects)
   }
 

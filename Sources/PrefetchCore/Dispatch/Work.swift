@@ -145,6 +145,8 @@ final class ActiveItem {
   var record: Shared<ContentRecord>?
   /// Every segment that names it, the one it was planned for first.
   var segments: [Int]
+  /// Those of the segments that are as declared without it.
+  var sparing: [Int] = []
   var exchange: OpenExchange?
   /// Those of the segments that ask for it with other headers than the first.
   var rivals: [Dispatcher.Rivalry] = []
@@ -181,6 +183,7 @@ final class ActiveItem {
     self.entry = entry
     digests = entry.digests
     segments = [segment]
+    if !entry.isRequired { sparing = [segment] }
     self.result = result
   }
 }
