@@ -172,7 +172,20 @@ struct Reconciliation {
       }
       return
     }
-    let failures = ReportFailures(envelope: envelope).all
+    let all = ReportFailures(envelope: envelope).all
+    // That nobody could be reached is one fact, not one for each item.
+    let failures = all.filter { !$0.isForNoWayOut }
+    if failures.count < all.count {
+      let loss = Failure.noWayOut
+      let count = Amounts.count(
+        Int64(all.count - failures.count),
+        "item or manifest",
+        "items and manifests"
+      )
+      context.console.report(
+        Diagnostic("\(loss.code.rawValue)", "\(loss.message); \(count) not asked for")
+      )
+    }
     // A thousand equal lines help nobody; the report has them all.
     let limit = context.shared.verbosity > 0 ? Int.max : 20
     for entry in failures.prefix(limit) { context.console.report(diagnostic(entry)) }

@@ -11,6 +11,10 @@ struct ReportFailures {
     var keepsOlderCopy: Bool
     /// Whether it counts for the exit status.
     var isRequired: Bool
+
+    var isForNoWayOut: Bool {
+      code == Failure.noWayOut.code.rawValue && message == Failure.noWayOut.message
+    }
   }
 
   let envelope: ReportEnvelope

@@ -4,7 +4,9 @@ extension Dispatcher {
   mutating func enqueue(_ job: Job, now: Moment, into effects: inout [Effect]) {
     let (host, rank) = place(of: job)
     if case .item(let item) = job { items[item].state = .queued }
-    if let step = withholding(job) { return turnAway(job, step, now: now, into: &effects) }
+    if let step = withholding(job) ?? cutOff(job) {
+      return turnAway(job, step, now: now, into: &effects)
+    }
     switch limits.verdict(host, now: now) {
     case .open: break
     case .wait(let due): queue.hold(host, until: due)
@@ -52,7 +54,7 @@ extension Dispatcher {
     }
   }
 
-  private func origin(of job: Job) -> WebURL.Origin? {
+  func origin(of job: Job) -> WebURL.Origin? {
     switch job {
     case .document(let number):
       return documents[number].exchange?.hop.origin

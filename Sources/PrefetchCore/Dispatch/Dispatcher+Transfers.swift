@@ -100,10 +100,11 @@ extension Dispatcher {
 
   mutating func transferFinished(
     _ id: TransferID,
-    _ result: TransferResult,
+    _ answer: TransferResult,
     now: Moment,
     into effects: inout [Effect]
   ) {
+    var result = answer
     guard let job = inFlight.removeValue(forKey: id) else { return }
     book(id, result, of: job, now: now, into: &effects)
     if case .item(let item) = job, isConfirming(item) {
@@ -111,6 +112,7 @@ extension Dispatcher {
       leaveShortWay(item, id, now: now, into: &effects)
     }
     guard !result.wasNotSent else { return takeBack(job, now: now, into: &effects) }
+    if isCutOff { result = explained(result, of: job) }
     let status: Int? =
       if case .success(let response) = result.outcome { response.status } else { nil }
     switch job {
@@ -225,6 +227,10 @@ extension Dispatcher {
       }
       return true
     case .wait(let pause):
+      if let step = cutOff(job) {
+        turnAway(job, step, now: now, into: &effects)
+        return true
+      }
       waiting.insert(job.number, until: now.uptime + pause)
       if case .item(let item) = job { items[item].state = .waiting }
       return true
@@ -249,6 +255,7 @@ extension Dispatcher {
       wireBytes: figures.wireBytes,
       isRetry: isRetry
     )
+    result.wasSent = figures.wasSent
     result.didFallBackFromHTTP3 = figures.didFallBackFromHTTP3
     result.unexpectedKey = figures.unexpectedKey
     effects.append(.announce(.requestFinished(result)))

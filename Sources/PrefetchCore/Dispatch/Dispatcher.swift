@@ -113,6 +113,8 @@ package struct Dispatcher: ~Copyable {
   var network: NetworkWatch?
   /// Segments whose manifests ask something of a network that nobody has looked at yet.
   var awaitingConditions: [(segment: Int, rejected: [RejectedEntry])] = []
+  /// Whether this machine has no network.
+  var isCutOff = false
   /// Whether anything was asked about the segments themselves.
   var hasDiscovered = false
 
@@ -188,6 +190,7 @@ package struct Dispatcher: ~Copyable {
     case .started: begin(now: now, into: &effects)
     case .conditionsRead(let reading): conditionsRead(reading, now: now, into: &effects)
     case .memoryFailed(let failure): memoryFailed(failure, into: &effects)
+    case .networkLost: networkLost(now: now, into: &effects)
     case .transferProgressed(let id, let bytes):
       progressed(id, bytes: bytes)
       effects.append(.announce(.bytesReceived(bytes)))

@@ -26,7 +26,7 @@ package enum RunFact: Sendable {
   case storeFailed(Failure)
 }
 
-/// One request that went out.
+/// One request that went out, or was to.
 package struct RequestResult: Hashable, Sendable {
   package var url: WebURL?
   /// On whose behalf.
@@ -34,6 +34,8 @@ package struct RequestResult: Hashable, Sendable {
   package var status: Int?
   package var wireBytes: Int64
   package var isRetry: Bool
+  /// False where no connection came about on which to send it.
+  package var wasSent = true
   /// Whether HTTP/3 was tried in vain and an older version answered.
   package var didFallBackFromHTTP3 = false
   /// The key that the host showed in place of a pinned one, where that is only to be told.
