@@ -81,10 +81,11 @@ extension Dispatcher {
           let items = segment.leaving.map { facts.inventory.rows[Int($0)].item }
           changes.append(.leave(segment.key, items: items))
         }
-        if record.state == .current {
-          record.lastSuccess = now.wall
-          record.quiet = quietMark(of: segment, now: now)
-        }
+        if record.state == .current { record.quiet = quietMark(of: segment, now: now) }
+      }
+      // One that was done before the run was ended has succeeded, if nothing of it is to be removed.
+      if record.state == .current, halt == nil || segment.leaving.isEmpty {
+        record.lastSuccess = now.wall
       }
       changes.append(.segment(record, manifest: nil))
     }
