@@ -67,6 +67,7 @@ package struct Engine {
     var effects: [Effect] = []
     var events: [Event] = [.started]
     var hasStopped = false
+    var isCutOff = false
     while true {
       let now = clock.now()
       if !hasStopped, let signal = stop.pending {
@@ -85,6 +86,12 @@ package struct Engine {
       }
       events = transport.wait(until: dispatcher.nextDeadline).map(Event.init)
       if events.isEmpty { events = [.timePassed] }
+      // Before what came of the requests, which is explained by it.
+      if !isCutOff, events.contains(where: \.mayMeanNoNetwork), circumstances?.hasNetwork() == false
+      {
+        isCutOff = true
+        events.insert(.networkLost, at: 0)
+      }
     }
   }
 
@@ -274,6 +281,11 @@ package struct Engine {
 }
 
 extension Event {
+  fileprivate var mayMeanNoNetwork: Bool {
+    guard case .transferFinished(_, let result) = self else { return false }
+    return result.failure?.mayMeanNoNetwork == true
+  }
+
   fileprivate init(_ event: TransferEvent) {
     switch event {
     case .progressed(let id, let bytes): self = .transferProgressed(id, bytes: bytes)

@@ -18,6 +18,7 @@ struct NativeItemFields {
   var integrity = Stretch.absent
   var priority: Int64 = 0
   var size: Int64 = -1
+  var isRequired = true
   var digest: ContentDigest?
   var strongDigest: StrongDigest?
   private var seen: UInt32 = 0
@@ -25,7 +26,7 @@ struct NativeItemFields {
   /// Whether all of it has a place in the columns of a table.
   var isPlain: Bool {
     title.isAbsent && entityTag.isAbsent && lifetime.isAbsent && expires.isAbsent
-      && integrity.isAbsent
+      && integrity.isAbsent && isRequired
       && priority == 0 && (digest == nil || strongDigest == nil)
   }
 
@@ -72,6 +73,10 @@ struct NativeItemFields {
       guard let number = cursor.wholeNumber(), (1...100).contains(number) else { return false }
       priority = number
       return true
+    case .required:
+      if first == UInt8(ascii: "t") { return cursor.word("true") }
+      isRequired = false
+      return cursor.word("false")
     case .digests: return digests(&cursor)
     case .headers, .network, .alternates: return false
     case .integrity: return integrity(&cursor)
@@ -138,7 +143,7 @@ extension NativeItemFields {
   enum Member: UInt8, CaseIterable {
     case url, size, digests, mime, id, provider, type, integrity
     case title, entityTag, lifetime, expires, path, priority, headers, network
-    case modified, alternates
+    case modified, alternates, required
 
     @inline(__always)
     init?(_ number: UInt64, length: Int) {
@@ -157,6 +162,7 @@ extension NativeItemFields {
       case (0x73_6572_6970_7865, 7): self = .expires
       case (0x6874_6170, 4): self = .path
       case (0x7974_6972_6F69_7270, 8): self = .priority
+      case (0x6465_7269_7571_6572, 8): self = .required
       case (0x73_7265_6461_6568, 7): self = .headers
       case (0x6B_726F_7774_656E, 7): self = .network
       case (0x65_6D69_746D, 5): self = .modified

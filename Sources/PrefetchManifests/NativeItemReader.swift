@@ -21,7 +21,7 @@ struct NativeItemReader {
   mutating func entry(_ node: Node) throws(RejectedEntry) -> ManifestEntry {
     guard let text = node["url"]?.text ?? node.text else {
       let failure = invalid("`url` is missing", at: node)
-      throw RejectedEntry(url: "", id: node["id"]?.text, failure: failure)
+      throw rejected("", id: node["id"]?.text, failure, of: node)
     }
     let id = node["id"]?.text
     do {
@@ -44,11 +44,32 @@ struct NativeItemReader {
       entry.published = try time(node, "mtime")
       entry.alternates = try alternates(of: node, without: entry.url)
       entry.network = try networkRules(of: node)
+      entry.isRequired = try required(node)
       return entry
     } catch {
       // The item it was meant to be, where that can be said.
       let meant = try? url(text, at: node)
-      throw RejectedEntry(url: meant?.string ?? text, id: id, failure: error)
+      throw rejected(meant?.string ?? text, id: id, error, of: node)
+    }
+  }
+
+  /// What is wrong with an item that nobody requires weighs no more than its absence.
+  private func rejected(
+    _ url: String,
+    id: String?,
+    _ failure: Failure,
+    of node: Node
+  ) -> RejectedEntry {
+    let isRequired = node["required"]?.scalar != Scalar("false", kind: .boolean)
+    return RejectedEntry(url: url, id: id, failure: failure, isRequired: isRequired)
+  }
+
+  private mutating func required(_ node: Node) throws(Failure) -> Bool {
+    guard let value = node.member("required") else { return true }
+    switch value.scalar {
+    case Scalar("true", kind: .boolean): return true
+    case Scalar("false", kind: .boolean): return false
+    default: throw invalid("`required` must be true or false", at: value)
     }
   }
 
@@ -279,6 +300,7 @@ extension NativeItemReader {
     entry.entityTag = text(fields.entityTag)
     entry.mime = text(fields.mime)
     entry.priority = fields.priority == 0 ? nil : Int(fields.priority)
+    entry.isRequired = fields.isRequired
     guard let digests = digests(fields, text(fields.integrity)) else { return nil }
     entry.digests = digests
     if let text = text(fields.lifetime) {

@@ -61,6 +61,38 @@ package struct NetworkInterfaces: Sendable {
     return Route(interface: String(words[9]), metric: Int(words[5], radix: 16) ?? 0)
   }
 
+  // MARK: The way out
+
+  /// Whether any route, default or not, leads over a network that is up.
+  package var leadsOut: Bool {
+    let routes =
+      lines(of: "/proc/net/route").dropFirst().compactMap(Self.way)
+      + lines(of: "/proc/net/ipv6_route").compactMap(Self.way6)
+    return routes.contains { interface in
+      guard interface != "lo" else { return false }
+      // A tunnel says `unknown`; a bridge whose ports are all gone says `down`.
+      let state = text("/sys/class/net/\(interface)/operstate")
+      return state == nil || state == "up" || state == "unknown"
+    }
+  }
+
+  private static func way(_ line: Substring) -> String? {
+    let words = line.split(whereSeparator: \.isWhitespace)
+    guard words.count >= 8, let flags = Int(words[3], radix: 16), flags & isUp != 0,
+      flags & rejects == 0
+    else { return nil }
+    return String(words[0])
+  }
+
+  /// What every interface has of itself, link-local and multicast, leads nowhere.
+  private static func way6(_ line: Substring) -> String? {
+    let words = line.split(whereSeparator: \.isWhitespace)
+    guard words.count >= 10, !words[0].hasPrefix("fe8"), !words[0].hasPrefix("ff"),
+      let flags = Int(words[8], radix: 16), flags & isUp != 0, flags & rejects == 0
+    else { return nil }
+    return String(words[9])
+  }
+
   // MARK: Kinds
 
   private func kind(of interface: String) -> (NetworkType?, String) {

@@ -104,6 +104,6 @@ private final class Stage {
     let failure = Failure(.disk, "no state")
     stage.send(.conditionsRead(ConditionsReading(NetworkConditions(), failure: failure)))
     #expect(stage.isFinished && stage.started == [])
-    #expect(stage.manifests.map(\.failure?.code) == [isInterrupted ? .cancelled : .disk])
+    #expect(stage.manifests.map(\.failure?.code) == [isInterrupted ? nil : .disk])
   }
 }

@@ -17,6 +17,7 @@ struct WorldTally {
   private var settledSegments: [String: Int] = [:]
   private(set) var problems: [String] = []
   private(set) var deferredCount = 0
+  private var isInterrupted = false
   /// Items that nobody was told of by themselves.
   private(set) var confirmedCount = 0
 
@@ -58,9 +59,11 @@ struct WorldTally {
     case .segmentSettled(let segment):
       settledSegments[segment.name, default: 0] += 1
     case .conditionsRead, .qualityChanged, .itemStarted, .bytesReceived, .requestFinished,
-      .requestsAnswered, .manifestSettled, .treePublished, .registration, .interrupted,
-      .storeFailed, .itemEvicted:
+      .requestsAnswered, .manifestSettled, .treePublished, .registration, .storeFailed,
+      .itemEvicted:
       break
+    case .interrupted:
+      isInterrupted = true
     }
   }
 
@@ -74,7 +77,7 @@ struct WorldTally {
     if (item.action == .fail) != (item.failure != nil) {
       problems.append("\(item.url): \(item.action) with the failure \(item.failure as Any)")
     }
-    if (item.action == .defer) != (item.deferral != nil) {
+    if (item.action == .defer) != (item.deferral != nil || item.isInterrupted && isInterrupted) {
       problems.append("\(item.url): \(item.action) with the deferral \(item.deferral as Any)")
     }
     let isNew = item.action == .fetch || item.action == .update

@@ -26,6 +26,37 @@ import Testing
     #expect(report.network == nil)
   }
 
+  @Test(
+    "Where no way leads out of the machine nothing else is asked, but itself",
+    arguments: [ErrorCode.dns, .connect, .noNetwork],
+    [true, false]
+  )
+  func noNetwork(code: ErrorCode, isCutOff: Bool) throws {
+    ethernet.isConnected = !isCutOff
+    bench.circumstances = ethernet
+    bench.policy.concurrency = 2
+    let transport = FakeTransport(staging: bench.store) { request in
+      request.url.host == "127.0.0.1"
+        ? .response(status: 200, headers: [], body: [65])
+        : .failure(Failure(code, "nobody there", isTransient: true))
+    }
+    let urls = try (0..<6).map { try WebURL("https://h\($0).example/x") }
+    let here = try WebURL("https://127.0.0.1/x")
+    let segment = SegmentDeclaration(name: "s", source: .inline((urls + [here]).map(Bench.entry)))
+    let report = try bench.run([segment], over: transport)
+    let away = transport.requests.filter { $0.url != here }
+    #expect(report.totals.fetched == 1)
+    #expect(report.totals.failed == 6)
+    let failures = report.items.compactMap(\.failure)
+    if isCutOff {
+      #expect(away.count == 2)
+      #expect(failures == Array(repeating: .noWayOut, count: 6))
+    } else {
+      #expect(away.count > 6)
+      #expect(failures.allSatisfy { $0.message.hasPrefix("nobody there") })
+    }
+  }
+
   @Test("A segment that is deferred asks for nothing, and another goes on")
   func oneSegment() throws {
     bench.circumstances = ethernet

@@ -64,7 +64,7 @@ import Testing
         {"url": "img/a b.png", "id": "one", "provider": "shop", "type": "image", "title": "A",
          "size": 5321, "digests": {"sha256": "\(Self.sha256)", "SHA-512": null, "crc": "1"},
          "etag": "\\"1\\"", "mime": "image/png", "ttl": "15m", "expires": "2026-11-22",
-         "priority": 5, "headers": {"X-Tier": "gold"}, "path": "img/a.png"}
+         "priority": 5, "headers": {"X-Tier": "gold"}, "path": "img/a.png", "required": false}
         """.replacing(", \"SHA-512\": null", with: "")
       )
     ).get()
@@ -84,6 +84,7 @@ import Testing
     expected.priority = 5
     expected.headers = [HeaderField("X-Tier", "gold")]
     expected.path = "img/a.png"
+    expected.isRequired = false
     #expect(manifest.rejected == [])
     #expect(manifest.entries == [expected])
   }
@@ -336,6 +337,8 @@ import Testing
       ("{\"url\": \"x\", \"ttl\": {}}", .manifestInvalid),
       ("{\"url\": \"x\", \"expires\": \"soon\"}", .manifestInvalid),
       ("{\"url\": \"x\", \"priority\": 101}", .manifestInvalid),
+      ("{\"url\": \"x\", \"required\": \"no\"}", .manifestInvalid),
+      ("{\"url\": \"x\", \"required\": 0}", .manifestInvalid),
       ("{\"url\": \"x\", \"headers\": {\"Authorization\": \"x\"}}", .manifestInvalid),
       ("{\"url\": \"x\", \"headers\": {\"X\": \"a\\nb\"}}", .manifestInvalid),
       ("{\"url\": \"x\", \"headers\": [\"X: y\"]}", .manifestInvalid),
@@ -368,7 +371,7 @@ import Testing
   func nulls() throws {
     let keys = [
       "id", "provider", "type", "title", "digests", "etag", "mime", "ttl", "headers", "path",
-      "size", "priority", "expires", "integrity",
+      "size", "priority", "expires", "integrity", "required",
     ]
     let members = keys.map { "\"\($0)\": null" }.joined(separator: ", ")
     let full = try Self.read(Self.manifest("{\"url\": \"x\", \(members)}")).get()

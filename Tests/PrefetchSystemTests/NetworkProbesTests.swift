@@ -98,6 +98,7 @@ private struct Machine {
     let finding = NetworkInterfaces(root: without.root).look()
     #expect(finding.type == nil && finding.reason == "no default route")
     #expect(NetworkInterfaces(root: "/nowhere").look().type == nil)
+    #expect(!NetworkInterfaces(root: without.root).leadsOut)
     let zeros = String(repeating: "0", count: 32)
     try without.write(
       "\(zeros) 00 \(zeros) 00 fe800000000000000000000000000001 00000400 1 0 00000003    wlan0\n",
@@ -105,6 +106,23 @@ private struct Machine {
     )
     try without.write("", to: "/sys/class/net/wlan0/wireless/x")
     #expect(NetworkInterfaces(root: without.root).look().type == .wifi)
+    #expect(NetworkInterfaces(root: without.root).leadsOut)
+  }
+
+  @Test("A route leads out only over a network that is up")
+  func leadsOut() throws {
+    let route = Self.header + "docker0\t000011AC\t00000000\t0001\t0\t0\t0\t0000FFFF\t0\t0\t0\n"
+    let local = "fe80000000000000 40 0 0 0 00000100 1 0 00000001 docker0\n"
+    for (state, expected) in [("down\n", false), ("up\n", true), ("unknown\n", true)] {
+      let machine = try Machine([
+        "/proc/net/route": route, "/proc/net/ipv6_route": local,
+        "/sys/class/net/docker0/operstate": state,
+      ])
+      #expect(NetworkInterfaces(root: machine.root).leadsOut == expected)
+      #expect(NetworkInterfaces(root: machine.root).look().type == nil)
+    }
+    let bare = try Machine(["/proc/net/route": Self.header, "/proc/net/ipv6_route": local])
+    #expect(!NetworkInterfaces(root: bare.root).leadsOut)
   }
 }
 

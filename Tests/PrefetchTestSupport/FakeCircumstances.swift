@@ -7,6 +7,8 @@ package final class FakeCircumstances: Circumstances {
   /// What earlier runs have left; what comes is added to it.
   package var remembered = NetworkMemory()
   package var failure: Failure?
+  /// Whether any way leads out.
+  package var isConnected = true
   package private(set) var asked: [Set<NetworkConditions.Aspect>] = []
   package private(set) var recorded: [NetworkMemory] = []
 
@@ -26,6 +28,10 @@ package final class FakeCircumstances: Circumstances {
     if !aspects.contains(.metered) { first.isMetered = nil }
     if !aspects.contains(.power) { first.power = NetworkConditions().power }
     return first
+  }
+
+  package func hasNetwork() -> Bool {
+    isConnected
   }
 
   package func memory() throws(Failure) -> NetworkMemory {

@@ -24,6 +24,13 @@ struct CheckCommand {
         environment: context.environment
       )
       diagnostics += PublishingSetup.diagnostics(loaded, places)
+      let builder = RequestBuilder(
+        configuration: loaded.configuration,
+        identity: loaded.identity,
+        engine: EngineOptions(),
+        environment: context.environment.variables
+      )
+      diagnostics += PlainHTTPLints(loaded: loaded, policy: builder.policy, now: now).diagnostics
       diagnostics += VariantLints(configuration: loaded.configuration).diagnostics
     }
     diagnostics += LicenseSetup.diagnostics(

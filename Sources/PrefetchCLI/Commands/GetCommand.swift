@@ -291,6 +291,7 @@ struct GetCommand {
       troubles.add(failure, of: item.url)
     }
     let got = Set(delivered.map(\.record.url))
+    let interrupted = Set((report?.items ?? []).filter(\.isInterrupted).map(\.url))
     let deferrals = (report?.items ?? []).reduce(into: [:]) { $0[$1.url] = $1.deferral }
     for entry in asked.entries where !got.contains(entry.url.string) {
       let url = entry.url
@@ -298,6 +299,8 @@ struct GetCommand {
         troubles.addUnkept(url)
       } else if let deferral = deferrals[url.string] {
         troubles.add(deferral, of: url)
+      } else if interrupted.contains(url.string) {
+        troubles.addInterrupted(url)
       } else if let absence = look.absent[url.string] {
         troubles.add(absence, of: url)
       } else if options.isOffline, look.damaged[url.string] != nil {

@@ -68,6 +68,10 @@ struct GetTroubles {
     )
   }
 
+  mutating func addInterrupted(_ url: WebURL) {
+    add(url.redacted, "item.deferred", "the command was interrupted", isRetryable: true)
+  }
+
   mutating func add(_ absence: Absence, of url: WebURL) {
     let end = absence.since + loaded.configuration.cache.negativeTimeToLive
     add(

@@ -134,7 +134,7 @@ struct ItemFetch {
   /// The URLs whose every declaration was met by what came.
   static func answered(_ report: Report?) -> Set<String> {
     let items = report?.items ?? []
-    let unmet = items.filter { $0.failure != nil || $0.deferral != nil || !$0.isUsable }
+    let unmet = items.filter { $0.failure != nil || $0.outcome == .deferred || !$0.isUsable }
     return Set(items.map(\.url)).subtracting(unmet.map(\.url))
   }
 

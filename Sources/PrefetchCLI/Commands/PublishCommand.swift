@@ -117,7 +117,8 @@ struct PublishCommand {
         case .success(let manifest):
           let outcome = publish(manifest, segment, key, rules, facts, trees)
           result.tree = outcome
-          result.state = outcome.troubles.isEmpty ? .current : .incomplete
+          result.state =
+            outcome.hasFailed ? .incomplete : outcome.isInterrupted ? .deferred : .current
         case .failure(let failure):
           result.state = try trees.standing(of: key, rules) == nil ? .failed : .incomplete
           result.manifest.failure = failure
@@ -185,15 +186,15 @@ struct PublishCommand {
       entries: names.entries,
       facts: facts,
       held: names.held,
-      isWhole: names.refused.isEmpty && manifest.rejected.isEmpty
+      isWhole: !(names.refused + manifest.rejected).contains(where: \.counts)
     )
     plan.isThorough = true
     plan.requireAll()
     var outcome = trees.publish(plan)
-    outcome.troubles += names.refused.map {
+    outcome.troubles += names.refused.filter(\.counts).map {
       TreeOutcome.Trouble(url: $0.url, failure: $0.failure)
     }
-    let absent = plan.absentCount + manifest.rejected.count
+    let absent = plan.absentCount + manifest.rejected.count(where: \.counts)
     if absent > 0 {
       let message =
         "\(Amounts.count(Int64(absent), "item")) not stored; `prefetch run \(segment.name)` fetches what can be had"

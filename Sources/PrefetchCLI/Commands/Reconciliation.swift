@@ -144,12 +144,24 @@ struct Reconciliation {
     return status
   }
 
+  /// What is left, where a signal ended the run; nil where nothing is.
+  private func remainder(_ report: Report) -> String? {
+    guard report.signal != nil else { return nil }
+    let unseen = report.segments.count { $0.isInterrupted && $0.totals.items == 0 }
+    let left =
+      (report.totals.deferred > 0 ? [Amounts.count(report.totals.deferred, "item")] : [])
+      + (unseen > 0 ? [Amounts.count(Int64(unseen), "segment") + " not looked into"] : [])
+    guard !left.isEmpty else { return nil }
+    return "interrupted: \(left.joined(separator: " and ")) left for the next run"
+  }
+
   /// Failures one by one on stderr: precise when something is wrong.
   private func say(_ envelope: ReportEnvelope) {
     if let failure = envelope.report.storeFailure {
       context.console.report(Diagnostic("store.\(failure.code.rawValue)", failure.message))
     }
     context.console.report(envelope.report.diagnostics)
+    if let remainder = remainder(envelope.report) { context.console.note(remainder) }
     if envelope.exitCode == 0, let warning = staleness(envelope.report) {
       context.console.report(warning)
     }
@@ -161,12 +173,18 @@ struct Reconciliation {
       return
     }
     let all = ReportFailures(envelope: envelope).all
-    // What an interruption cut short is one fact, not one for each item.
-    let failures = all.filter { $0.code != ErrorCode.cancelled.rawValue }
-    let unfinished = all.count - failures.count
-    if unfinished > 0 {
-      let items = Amounts.count(Int64(unfinished), "item")
-      context.console.note("interrupted: \(items) not finished; the next run goes on")
+    // That nobody could be reached is one fact, not one for each item.
+    let failures = all.filter { !$0.isForNoWayOut }
+    if failures.count < all.count {
+      let loss = Failure.noWayOut
+      let count = Amounts.count(
+        Int64(all.count - failures.count),
+        "item or manifest",
+        "items and manifests"
+      )
+      context.console.report(
+        Diagnostic("\(loss.code.rawValue)", "\(loss.message); \(count) not asked for")
+      )
     }
     // A thousand equal lines help nobody; the report has them all.
     let limit = context.shared.verbosity > 0 ? Int.max : 20
@@ -195,7 +213,11 @@ struct Reconciliation {
 
   private func diagnostic(_ entry: ReportFailures.Entry) -> Diagnostic {
     let copy = entry.keepsOlderCopy ? "; the older copy is kept" : ""
-    return Diagnostic("\(entry.code)", "\(entry.subject): \(entry.message)\(copy)")
+    return Diagnostic(
+      "\(entry.code)",
+      "\(entry.subject): \(entry.message)\(copy)",
+      severity: entry.isRequired ? .error : .warning
+    )
   }
 
   private func printed(_ envelope: ReportEnvelope) -> [UInt8] {

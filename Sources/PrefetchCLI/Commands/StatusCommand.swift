@@ -16,6 +16,8 @@ struct StatusCommand {
     var bytes: Int64
     var lastSuccess: Instant?
     var deferral: Deferral?
+    /// When a run has something to ask about it again; nil where every run has.
+    var nextCheck: Instant?
   }
 
   func run() throws(CommandExit) -> Int32 {
@@ -36,9 +38,10 @@ struct StatusCommand {
       try registration(loaded, places)
     }
     let state = try context.readingState(places)
-    let quotas = try context.reading { () throws(Failure) in
-      try NetworkView(context: context, loaded: loaded, state: state, looksAtAll: false).quotas
+    let network = try context.reading { () throws(Failure) in
+      try NetworkView(context: context, loaded: loaded, state: state, looksAtAll: false)
     }
+    let quotas = network.quotas
     let deferrals = try context.reading { () throws(Failure) in
       try state?.deferrals(of: loaded.identity) ?? [:]
     }
@@ -48,6 +51,10 @@ struct StatusCommand {
         deferral.until.map({ now < $0 }) ?? true
       else { continue }
       segments[index].deferral = deferral
+    }
+    if !loaded.files.isEmpty, let store {
+      let checks = NextChecks(context: context, loaded: loaded, places: places, store: store)
+      try note(checks.of(Set(segments.map(\.name))), network, in: &segments)
     }
     let tooOld = segments.filter { isTooOld($0, now: now) }
     if context.shared.isJSON {
@@ -67,6 +74,20 @@ struct StatusCommand {
       context.console.report(Diagnostic("status.too-old", "segment `\(segment.name)` \(age)"))
     }
     return tooOld.isEmpty ? ExitStatus.ok.code : ExitStatus.incomplete.code
+  }
+
+  /// A gate or a window that holds a segment back goes before what would be asked without it.
+  private func note(
+    _ checks: [String: Instant],
+    _ network: NetworkView,
+    in segments: inout [Line]
+  ) {
+    let openings = network.segments.reduce(into: [:]) { $0[$1.name] = $1.verdict.deferral?.until }
+    for index in segments.indices {
+      let name = segments[index].name
+      segments[index].nextCheck =
+        segments[index].deferral?.until ?? openings[name] ?? checks[name]
+    }
   }
 
   /// Exactly the subscribed ones: before their first run too, and none that were left.
@@ -138,11 +159,14 @@ struct StatusCommand {
       let until = deferral.until.map { " until \(Timestamp.format($0))" } ?? ""
       return "deferred by \(deferral.rule.rawValue)\(until)"
     }
+    let check =
+      segment.deferral == nil
+      ? segment.nextCheck.map { "next check \(Timestamp.format($0))" } : nil
     return
       ([
         SafeText.line(segment.name), segment.state?.rawValue ?? "new",
         Amounts.count(Int64(segment.items), "item"), Amounts.bytes(segment.bytes), age,
-      ] + [waits].compactMap(\.self)).joined(separator: "\t")
+      ] + [waits, check].compactMap(\.self)).joined(separator: "\t")
   }
 
   private func print(
@@ -161,7 +185,7 @@ struct StatusCommand {
         "bytes": .integer(segment.bytes),
         "last_success": .time(segment.lastSuccess),
         "age_seconds": .optional(segment.lastSuccess.map { (now - $0).milliseconds / 1000 }),
-        "next_check": .null,
+        "next_check": .time(segment.nextCheck),
         "deferred": .deferral(segment.deferral),
       ]
     }

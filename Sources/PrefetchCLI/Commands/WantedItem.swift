@@ -82,20 +82,22 @@ struct WantedItem {
     var positions: [String: Int] = [:]
     for declaration in items.flatMap(\.declarations) {
       let name = declaration.segment.name
+      // Whoever asks for an item wants to know that it failed, whatever its declaration makes of it.
+      var entry = declaration.entry
+      entry.isRequired = true
       if let position = positions[name] {
-        entries[position].append(declaration.entry)
+        entries[position].append(entry)
         // Of a segment as a whole holds what holds for the least trusted.
         segments[position].excerptOf =
           segments[position].excerptOf ?? declaration.segment.excerptOf
       } else {
         positions[name] = segments.count
         segments.append(declaration.segment)
-        entries.append([declaration.entry])
+        entries.append([entry])
       }
     }
     for position in segments.indices {
       segments[position].source = .inline(entries[position])
-      // Whoever asks for an item wants to know that it failed, whatever the segment makes of it.
       segments[position].isRequired = true
     }
     return segments

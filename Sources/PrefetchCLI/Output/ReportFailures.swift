@@ -9,6 +9,12 @@ struct ReportFailures {
     var code: String
     var message: String
     var keepsOlderCopy: Bool
+    /// Whether it counts for the exit status.
+    var isRequired: Bool
+
+    var isForNoWayOut: Bool {
+      code == Failure.noWayOut.code.rawValue && message == Failure.noWayOut.message
+    }
   }
 
   let envelope: ReportEnvelope
@@ -26,7 +32,8 @@ struct ReportFailures {
         segments: [segment.name],
         code: failure.code.rawValue,
         message: envelope.redacted(failure.message),
-        keepsOlderCopy: segment.state == .incomplete
+        keepsOlderCopy: segment.state == .incomplete,
+        isRequired: segment.isRequired || failure.code.category == .trust
       )
     }
   }
@@ -41,7 +48,8 @@ struct ReportFailures {
         segments: item.segments,
         code: failure.code.rawValue,
         message: envelope.redacted(failure.message),
-        keepsOlderCopy: item.isUsable
+        keepsOlderCopy: item.isUsable,
+        isRequired: item.isRequired || failure.code.category == .trust
       )
     }
   }

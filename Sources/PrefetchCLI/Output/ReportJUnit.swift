@@ -22,12 +22,13 @@ struct ReportJUnit {
     let items = envelope.shownItems.filter { $0.segments.contains(segment.name) }
     var failures = segment.manifest.failure == nil ? 0 : 1
     var body = [
-      testCase("manifest", segment.manifest.failure, time: nil, skipped: segment.deferral)
+      testCase("manifest", segment.manifest.failure, time: nil, skipped: skipped(segment))
     ]
     for item in items {
       failures += item.failure == nil ? 0 : 1
       let url = envelope.redacted(url: item.url)
-      body.append(testCase(url, item.failure, time: item.figures?.total, skipped: item.deferral))
+      let skipped = item.isInterrupted ? item.reason : item.deferral.map(ReportText.wording)
+      body.append(testCase(url, item.failure, time: item.figures?.total, skipped: skipped))
     }
     let count = items.count + 1
     let head =
@@ -35,11 +36,15 @@ struct ReportJUnit {
     return ([head] + body + ["  </testsuite>"], count, failures)
   }
 
+  private func skipped(_ segment: Report.Segment) -> String? {
+    segment.isInterrupted ? "interrupted" : segment.deferral.map(ReportText.wording)
+  }
+
   private func testCase(
     _ name: String,
     _ failure: Failure?,
     time: Duration?,
-    skipped: Deferral?
+    skipped: String?
   ) -> String {
     let duration = time.map { " time=\"\(seconds($0))\"" } ?? ""
     let head = "    <testcase name=\"\(escaped(name))\"\(duration)"
@@ -49,7 +54,7 @@ struct ReportJUnit {
         "\(head)><failure type=\"\(failure.code.rawValue)\" message=\"\(message)\"/></testcase>"
     }
     if let skipped {
-      return "\(head)><skipped message=\"\(ReportText.wording(of: skipped))\"/></testcase>"
+      return "\(head)><skipped message=\"\(escaped(skipped))\"/></testcase>"
     }
     return "\(head)/>"
   }

@@ -24,6 +24,7 @@ struct ReportText {
       return
         "the manifest was \(segment.manifest.status == .refused ? "refused" : "not read"), see the error"
     }
+    if segment.isInterrupted, segment.totals.items == 0 { return "interrupted" }
     let counts = Self.counts(segment.totals)
     return segment.deferral.map { "\(counts); \(Self.wording(of: $0))" } ?? counts
   }

@@ -50,7 +50,7 @@ final class HistoryRecorder: RunObserver {
 
   /// What an interruption cut short is no news of the item.
   private func isNews(_ item: ItemResult) -> Bool {
-    item.outcome?.isNews == true && !item.url.isEmpty && item.failure?.code != .cancelled
+    item.outcome?.isNews == true && !item.url.isEmpty && !item.isInterrupted
   }
 
   private func write() {

@@ -132,6 +132,10 @@ final class MachineCircumstances: Circumstances {
     return conditions
   }
 
+  func hasNetwork() -> Bool {
+    NetworkInterfaces().leadsOut
+  }
+
   func memory() throws(Failure) -> NetworkMemory {
     let now = context.clock.now().wall
     let zone = context.zones.zone(named: loaded.configuration.network.timeZone) ?? .utc

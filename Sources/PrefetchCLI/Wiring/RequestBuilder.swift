@@ -149,6 +149,7 @@ struct RequestBuilder {
     entry.mime = item.mime
     entry.expires = item.expires
     entry.priority = item.priority
+    entry.isRequired = item.isRequired
     entry.headers = headers(item.headers).filter { !holdsLicense($0) }
     entry.path = item.path
     entry.alternates = item.alternates.filter { $0.url != nil }.enumerated()

@@ -105,6 +105,7 @@ package struct InlineItem: Sendable {
   package var seconds: Int?
   package var headers: [String: Secret] = [:]
   package var path: String?
+  package var isRequired = true
 
   /// Every digest that the body must have, whichever key named it.
   package var expectedDigests: [ExpectedDigest] {
@@ -149,6 +150,12 @@ extension InlineItem {
     )
     Field("expires", \.expires, .date, "When the content is over and leaves the cache")
     Field("priority", \.priority, .integer(1...100), "Rank within the segment, 1 first")
+    Field(
+      "required",
+      \.isRequired,
+      .boolean,
+      "Whether its failures and deferrals count for its segment and the exit status"
+    )
     Field("network", \.network, NetworkRules.table, "Further conditions of the network")
     Field(
       "alternates",

@@ -145,6 +145,10 @@ package struct TransferResult: Sendable {
     wasNotSent = true
   }
 
+  package var failure: Failure? {
+    if case .failure(let failure) = outcome { failure } else { nil }
+  }
+
   /// Whether the host should not be asked for anything else before it was judged by this.
   package var isTrouble: Bool {
     switch outcome {
@@ -184,6 +188,8 @@ package struct TransferFigures: Hashable, Sendable {
   /// Until the request went out.
   package var requested: Duration?
   package var total: Duration?
+  /// Whether a connection stood and the request went out on it.
+  package var wasSent = true
   package var remoteAddress: String?
   /// Whether it went over a connection that earlier transfers had opened.
   package var didReuseConnection = false

@@ -37,22 +37,17 @@ extension Dispatcher {
       active[slot].result.failure = failure
       if !active[slot].result.isUsable { active[slot].result.state = .failed }
     case .interrupted, nil:
-      active[slot].result.failure = Failure(
-        .cancelled,
-        "the run was interrupted",
-        isTransient: true
-      )
-      if !active[slot].result.isUsable { active[slot].result.state = .idle }
+      return settleDeferred(item, nil, into: &effects)
     }
     active[slot].result.action = .fail
     active[slot].result.outcome = .failed
     settleItem(item, into: &effects)
   }
 
-  /// Nothing is wrong with it; time alone will bring it.
+  /// Nothing is wrong with it; time alone will bring it, or the next run where no rule held it back.
   mutating func settleDeferred(
     _ item: Int,
-    _ deferral: Deferral,
+    _ deferral: Deferral?,
     because reason: String? = nil,
     into effects: inout [Effect]
   ) {
@@ -60,7 +55,7 @@ extension Dispatcher {
     active[slot].result.action = .defer
     active[slot].result.outcome = .deferred
     active[slot].result.deferral = deferral
-    active[slot].result.reason = reason ?? deferral.rule.rawValue
+    active[slot].result.reason = reason ?? deferral?.rule.rawValue ?? "interrupted"
     if !active[slot].result.isUsable { active[slot].result.state = .idle }
     settleItem(item, into: &effects)
   }
@@ -78,10 +73,13 @@ extension Dispatcher {
       result.id = start.identify(result.url)
     }
     let holders = active[slot].segments
+    let sparing = active[slot].sparing
     deactivate(item)
     effects.append(.announce(.itemSettled(result)))
     if segments.count > 1 { settled.note(result, of: item) }
-    for index in holders { tally(result, in: index, into: &effects) }
+    for index in holders {
+      tally(result, in: index, isRequired: !sparing.contains(index), into: &effects)
+    }
   }
 
   /// Whether somebody sees the item by itself.
@@ -112,23 +110,37 @@ extension Dispatcher {
     }
     result.outcome = .failed
     result.failure = entry.failure
-    result.isRequired = segments[index].declaration.isRequired
+    result.isRequired = segments[index].declaration.isRequired && entry.isRequired
     effects.append(.announce(.itemSettled(result)))
-    tally(result, in: index, into: &effects)
+    tally(result, in: index, isRequired: entry.isRequired, into: &effects)
   }
 
-  /// Counts an item's end for one of its segments.
-  mutating func tally(_ result: ItemResult, in index: Int, into effects: inout [Effect]) {
+  /// Counts an item's end for one of its segments, which is as declared without what it does not
+  /// require, unless a rule of trust was broken.
+  mutating func tally(
+    _ result: ItemResult,
+    in index: Int,
+    isRequired: Bool,
+    into effects: inout [Effect]
+  ) {
     segments[index].openItems -= 1
     // What a dry run would bring counts as it would after a run.
-    let isForeseen = request.mode == .plan && result.failure == nil && result.deferral == nil
+    let isForeseen =
+      request.mode == .plan && result.failure == nil && result.outcome != .deferred
     if result.isUsable || isForeseen {
       segments[index].usableCount += 1
       segments[index].usableBytes += result.size ?? 0
     }
-    if result.failure != nil { segments[index].hasFailures = true }
-    if let deferral = result.deferral {
-      segments[index].deferral = segments[index].deferral ?? deferral
+    if let failure = result.failure, isRequired || failure.code.category == .trust {
+      segments[index].hasFailures = true
+    }
+    if isRequired, result.outcome == .deferred {
+      segments[index].deferral = segments[index].deferral ?? result.deferral
+      if result.isInterrupted { segments[index].isInterrupted = true }
+    }
+    // The next run tries again what this one did not bring, whether it counts or not.
+    if result.failure != nil || result.outcome == .deferred {
+      segments[index].noteQuiet(until: nil)
     }
     settleIfDone(index, into: &effects)
   }
@@ -154,7 +166,7 @@ extension Dispatcher {
       if hasFailed {
         segment.usableCount > 0 ? .incomplete : .failed
       } else {
-        segment.deferral == nil ? .current : .deferred
+        segment.deferral == nil && !segment.isInterrupted ? .current : .deferred
       }
     segments[index].accepted?.state = state
     effects.append(.announce(.manifestSettled(segment: segment.declaration.name, segment.manifest)))

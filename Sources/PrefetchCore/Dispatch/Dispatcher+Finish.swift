@@ -92,10 +92,11 @@ extension Dispatcher {
           let items = segment.leaving.map { facts.inventory.rows[Int($0)].item }
           changes.append(.leave(segment.key, items: items))
         }
-        if record.state == .current {
-          record.lastSuccess = now.wall
-          record.quiet = quietMark(of: segment, now: now)
-        }
+        if record.state == .current { record.quiet = quietMark(of: segment, now: now) }
+      }
+      // One that was done before the run was ended has succeeded, if nothing of it is to be removed.
+      if record.state == .current, halt == nil || segment.leaving.isEmpty {
+        record.lastSuccess = now.wall
       }
       changes.append(.segment(record, manifest: nil))
     }
@@ -105,9 +106,7 @@ extension Dispatcher {
 
   /// A manifest that failed changes nothing but what is known of the segment's state.
   private func keptGeneration(of segment: SegmentWork, now: Moment) -> SegmentRecord? {
-    guard var record = segment.recorded, let failure = segment.manifest.failure,
-      failure.code != .cancelled
-    else { return nil }
+    guard var record = segment.recorded, segment.manifest.failure != nil else { return nil }
     record.state = segment.usableCount > 0 ? .incomplete : .failed
     record.lastChecked = now.wall
     return record

@@ -7,7 +7,9 @@ extension Dispatcher {
     case .item(let item): items[item].state = .queued
     case .document(let number): noteAsked(number)
     }
-    if let step = withholding(job) { return turnAway(job, step, now: now, into: &effects) }
+    if let step = withholding(job) ?? cutOff(job) {
+      return turnAway(job, step, now: now, into: &effects)
+    }
     switch limits.verdict(host, now: now) {
     case .open: break
     case .wait(let due): hold(host, until: due)
@@ -59,7 +61,7 @@ extension Dispatcher {
     }
   }
 
-  private func origin(of job: Job) -> WebURL.Origin? {
+  func origin(of job: Job) -> WebURL.Origin? {
     switch job {
     case .document(let number):
       return documents[number].exchange?.hop.origin

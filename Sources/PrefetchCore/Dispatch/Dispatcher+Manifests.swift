@@ -126,20 +126,26 @@ extension Dispatcher {
   /// After a halt nothing is looked up any more; what the last run found still serves.
   mutating func settleManifestHalted(_ index: Int, into effects: inout [Effect]) {
     guard segments[index].phase == .discovering else { return }
-    switch halt {
-    case .deadline:
-      segments[index].deferral = Deferral(rule: .deadline)
-      segments[index].manifest.status = .skipped
-    case .store(let failure):
+    if case .store(let failure) = halt {
       segments[index].manifest.status = .failed
       segments[index].manifest.failure = failure
-    case .interrupted, nil:
-      segments[index].manifest.status = .failed
-      segments[index].manifest.failure = Failure(.cancelled, "the run was interrupted")
+    } else {
+      segments[index].manifest.status = .skipped
+      noteUnfinished(index)
     }
     dropDocuments(index, into: &effects)
     segments[index].usableCount = usableRecords(of: segments[index])
     settleSegment(index, into: &effects)
+  }
+
+  /// Nothing is wrong with a segment for which the run was too short.
+  mutating func noteUnfinished(_ index: Int) {
+    switch halt {
+    case .deadline:
+      segments[index].deferral = segments[index].deferral ?? Deferral(rule: .deadline)
+    case .interrupted, nil: segments[index].isInterrupted = true
+    case .store: break
+    }
   }
 
   /// The last good generation stays as it is, and nothing leaves.

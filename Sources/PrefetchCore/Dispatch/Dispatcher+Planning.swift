@@ -315,7 +315,7 @@ extension Dispatcher {
       result.isUsable = isUsable(row)
     }
     result.isStored = segments[index].declaration.isStored
-    result.isRequired = segments[index].declaration.isRequired
+    result.isRequired = segments[index].declaration.isRequired && entry.isRequired
     result.position = Int(work.position)
     return ActiveItem(entry: entry, segment: index, result: result)
   }

@@ -13,9 +13,13 @@ extension Dispatcher {
 
   /// What a segment does when its last item has settled.
   mutating func publishOrSettle(_ index: Int, into effects: inout [Effect]) {
-    guard request.mode == .run, halt == nil, storeFailure == nil,
+    guard request.mode == .run, storeFailure == nil,
       let rules = segments[index].declaration.publishing, segments[index].declaration.isStored
     else { return settleSegment(index, into: &effects) }
+    guard halt == nil else {
+      noteUnfinished(index)
+      return settleSegment(index, into: &effects)
+    }
     segments[index].phase = .publishing
     let segment = segments[index]
     var plan = TreePlan(
@@ -36,7 +40,8 @@ extension Dispatcher {
 
   mutating func published(_ index: Int, _ outcome: TreeOutcome, into effects: inout [Effect]) {
     guard segments[index].phase == .publishing else { return }
-    if !outcome.troubles.isEmpty { segments[index].hasFailures = true }
+    if outcome.hasFailed { segments[index].hasFailures = true }
+    if outcome.isInterrupted { segments[index].isInterrupted = true }
     announce(outcome, of: index, into: &effects)
     settleSegment(index, into: &effects)
   }

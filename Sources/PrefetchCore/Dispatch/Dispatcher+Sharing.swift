@@ -11,6 +11,7 @@ extension Dispatcher {
     var names: Set<String>
     /// What it declares the bytes to be.
     var digests: [ExpectedDigest] = []
+    var isRequired = true
 
     /// Whether an answer depends on any of them, and is not the declared one all the same.
     func parts(by selecting: [String], from body: StagedBody?) -> Bool {
@@ -62,7 +63,12 @@ extension Dispatcher {
           + "declare different digests for it"
       )
       settleRejected(
-        RejectedEntry(url: entry.url.string, id: entry.id, failure: failure),
+        RejectedEntry(
+          url: entry.url.string,
+          id: entry.id,
+          failure: failure,
+          isRequired: entry.isRequired
+        ),
         in: index,
         into: &effects
       )
@@ -145,7 +151,8 @@ extension Dispatcher {
       id: entry.id,
       first: first.name,
       names: names,
-      digests: entry.digests
+      digests: entry.digests,
+      isRequired: entry.isRequired
     )
   }
 
@@ -225,9 +232,9 @@ extension Dispatcher {
     )
     result.outcome = .failed
     result.failure = rivalry.failure
-    result.isRequired = segments[index].declaration.isRequired
+    result.isRequired = segments[index].declaration.isRequired && rivalry.isRequired
     effects.append(.announce(.itemSettled(result)))
-    tally(result, in: index, into: &effects)
+    tally(result, in: index, isRequired: rivalry.isRequired, into: &effects)
   }
 
   /// What a segment may have held is another one's answer now.
@@ -250,10 +257,10 @@ extension Dispatcher {
     into effects: inout [Effect]
   ) {
     let name = segments[index].declaration.name
-    let isRequired = segments[index].declaration.isRequired
+    let isRequired = segments[index].declaration.isRequired && entry.isRequired
     if items[item].state == .settled, let result = settledResult(item, isRequired: isRequired) {
       effects.append(.announce(.itemShared(result, segment: name)))
-      tally(result, in: index, into: &effects)
+      tally(result, in: index, isRequired: entry.isRequired, into: &effects)
       if result.isUsable, request.mode == .run { joinLater(item, result, index, now: now) }
       return
     }
@@ -262,6 +269,7 @@ extension Dispatcher {
     active[slot].result.isRequired = active[slot].result.isRequired || isRequired
     active[slot].segments.append(index)
     raise(item, for: index, Int(step.entry))
+    if !entry.isRequired { active[slot].sparing.append(index) }
     if let rivalry {
       active[slot].rivals.append(rivalry)
     } else {

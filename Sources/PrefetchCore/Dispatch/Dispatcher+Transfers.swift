@@ -108,10 +108,11 @@ extension Dispatcher {
 
   mutating func transferFinished(
     _ id: TransferID,
-    _ result: TransferResult,
+    _ answer: TransferResult,
     now: Moment,
     into effects: inout [Effect]
   ) {
+    var result = answer
     guard let job = inFlight.removeValue(forKey: id) else { return }
     book(id, result, of: job, now: now, into: &effects)
     if case .item(let item) = job, isConfirming(item) {
@@ -119,6 +120,7 @@ extension Dispatcher {
       leaveShortWay(item, id, now: now, into: &effects)
     }
     guard !result.wasNotSent else { return takeBack(job, now: now, into: &effects) }
+    if isCutOff { result = explained(result, of: job) }
     let status: Int? =
       if case .success(let response) = result.outcome { response.status } else { nil }
     switch job {
@@ -233,6 +235,10 @@ extension Dispatcher {
       }
       return true
     case .wait(let length):
+      if let step = cutOff(job) {
+        turnAway(job, step, now: now, into: &effects)
+        return true
+      }
       pause(job, until: now.uptime + length)
       return true
     case .answered, .failed, .deferred:
@@ -256,6 +262,7 @@ extension Dispatcher {
       wireBytes: figures.wireBytes,
       isRetry: isRetry
     )
+    result.wasSent = figures.wasSent
     result.didFallBackFromHTTP3 = figures.didFallBackFromHTTP3
     result.unexpectedKey = figures.unexpectedKey
     effects.append(.announce(.requestFinished(result)))

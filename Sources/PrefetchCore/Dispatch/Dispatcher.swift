@@ -142,6 +142,8 @@ package struct Dispatcher: ~Copyable {
   var awaitingConditions: [(segment: Int, rejected: [RejectedEntry])] = []
   /// Segments of which it is to be looked at whether they still hold others back.
   var unsettledHoldbacks: Set<Int> = []
+  /// Whether this machine has no network.
+  var isCutOff = false
   /// Whether anything was asked about the segments themselves.
   var hasDiscovered = false
 
@@ -217,6 +219,7 @@ package struct Dispatcher: ~Copyable {
     case .started: begin(now: now, into: &effects)
     case .conditionsRead(let reading): conditionsRead(reading, now: now, into: &effects)
     case .memoryFailed(let failure): memoryFailed(failure, into: &effects)
+    case .networkLost: networkLost(now: now, into: &effects)
     case .transferProgressed(let id, let bytes):
       progressed(id, bytes: bytes)
       effects.append(.announce(.bytesReceived(bytes)))

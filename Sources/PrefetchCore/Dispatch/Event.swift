@@ -4,6 +4,8 @@ package enum Event: Sendable {
   indirect case conditionsRead(ConditionsReading)
   /// What came could not be booked.
   case memoryFailed(Failure)
+  /// No route leads out of this machine.
+  case networkLost
   case transferProgressed(TransferID, bytes: Int64)
   indirect case transferFinished(TransferID, TransferResult)
   case documentRead(Int, Result<Manifest, Failure>)

@@ -28,7 +28,7 @@ package enum RunFact: Sendable {
   case storeFailed(Failure)
 }
 
-/// One request that went out.
+/// One request that went out, or was to.
 package struct RequestResult: Hashable, Sendable {
   package var url: WebURL?
   /// On whose behalf.
@@ -36,6 +36,8 @@ package struct RequestResult: Hashable, Sendable {
   package var status: Int?
   package var wireBytes: Int64
   package var isRetry: Bool
+  /// False where no connection came about on which to send it.
+  package var wasSent = true
   /// Whether HTTP/3 was tried in vain and an older version answered.
   package var didFallBackFromHTTP3 = false
   /// The key that the host showed in place of a pinned one, where that is only to be told.
@@ -174,6 +176,11 @@ package struct ItemResult: Hashable, Sendable {
   package var isRequired = true
   /// When a server last confirmed a copy that is served stale.
   package var confirmedAt: Instant?
+
+  /// Whether the run was interrupted before its end; the next one goes on with it.
+  package var isInterrupted: Bool {
+    outcome == .deferred && deferral == nil
+  }
 
   package init(
     url: String,

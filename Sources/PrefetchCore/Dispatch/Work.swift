@@ -65,6 +65,8 @@ struct SegmentWork: Sendable {
   /// Whether another segment of the run names some of its URLs too.
   var hasShared = false
   var deferral: Deferral?
+  /// Whether the run was interrupted before the segment's end.
+  var isInterrupted = false
   /// Until when every item holds without a question.
   var quietUntil = Instant.distantFuture
 
@@ -156,6 +158,8 @@ final class ActiveItem {
   var record: Shared<ContentRecord>?
   /// Every segment that names it, the one it was planned for first.
   var segments: [Int]
+  /// Those of the segments that are as declared without it.
+  var sparing: [Int] = []
   var exchange: OpenExchange?
   /// Those of the segments that ask for it with other headers than the first.
   var rivals: [Dispatcher.Rivalry] = []
@@ -192,6 +196,7 @@ final class ActiveItem {
     self.entry = entry
     digests = entry.digests
     segments = [segment]
+    if !entry.isRequired { sparing = [segment] }
     self.result = result
   }
 }

@@ -46,6 +46,11 @@ package struct IPAddress: Hashable, Sendable {
     return bytes[0] & 0xFE == 0xFC || (bytes[0] == 0xFE && bytes[1] & 0xC0 == 0x80)
   }
 
+  /// This machine itself.
+  package var isLoopback: Bool {
+    bytes.count == 4 ? bytes[0] == 127 : bytes[15] == 1 && bytes.dropLast().allSatisfy { $0 == 0 }
+  }
+
   /// The version 4 address that a translator on the way would go to (RFC 6052).
   private var translated: IPAddress? {
     let prefix: [UInt8] = [0, 0x64, 0xFF, 0x9B, 0, 0, 0, 0, 0, 0, 0, 0]

@@ -32,6 +32,8 @@ package struct ManifestEntry: Hashable, Sendable {
   package var published: Instant?
   /// What it asks of the network beyond what its segment does.
   package var network: NetworkPolicy?
+  /// Whether its segment is not as declared without it.
+  package var isRequired = true
 
   package init(url: WebURL) {
     self.url = url
@@ -103,11 +105,18 @@ package struct RejectedEntry: Error, Hashable, Sendable {
   package var url: String
   package var id: String?
   package var failure: Failure
+  package var isRequired: Bool
 
-  package init(url: String, id: String? = nil, failure: Failure) {
+  package init(url: String, id: String? = nil, failure: Failure, isRequired: Bool = true) {
     self.url = url
     self.id = id
     self.failure = failure
+    self.isRequired = isRequired
+  }
+
+  /// Whether the segment is not as declared for it.
+  package var counts: Bool {
+    isRequired || failure.code.category == .trust
   }
 }
 

@@ -14,7 +14,14 @@ package struct TreeNaming: Sendable {
     for position in declared.indices {
       let entry = declared.entry(at: position, identified: false)
       if let failure = collisions.failures[position] {
-        refused.append(RejectedEntry(url: entry.url.string, id: entry.id, failure: failure))
+        refused.append(
+          RejectedEntry(
+            url: entry.url.string,
+            id: entry.id,
+            failure: failure,
+            isRequired: entry.isRequired
+          )
+        )
       } else {
         entries.append(entry)
       }

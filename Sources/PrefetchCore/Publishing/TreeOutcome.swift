@@ -34,6 +34,15 @@ package struct TreeOutcome: Hashable, Sendable {
   package init(folder: String) {
     self.folder = folder
   }
+
+  package var hasFailed: Bool {
+    troubles.contains { $0.failure.code != .cancelled }
+  }
+
+  /// Whether a signal came before it was whole.
+  package var isInterrupted: Bool {
+    troubles.contains { $0.failure.code == .cancelled }
+  }
 }
 
 /// Makes trees of files that other programs read; the engine's only door to them.

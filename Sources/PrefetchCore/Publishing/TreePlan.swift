@@ -23,9 +23,9 @@ package struct TreeFile: Hashable, Sendable {
 package struct TreePlan: Sendable {
   package let segment: SegmentKey
   package let rules: PublishingRules
-  /// Whether every item is here as declared.
+  /// Whether every required item is here as declared.
   package private(set) var isWhole: Bool
-  /// Items of which nothing is stored, once ``requireAll()`` has looked.
+  /// Required items of which nothing is stored, once ``requireAll()`` has looked.
   package private(set) var absentCount = 0
   /// Whether the files themselves are looked at, rather than what is remembered of them.
   package var isThorough = false
@@ -74,11 +74,12 @@ package struct TreePlan: Sendable {
     }
   }
 
-  /// Counts as whole only where every file is here, whatever its maker says.
+  /// Counts as whole only where every required file is here, whatever its maker says.
   package mutating func requireAll() {
     absentCount = entries.indices.count { position in
       let entry = entries.entry(at: position, identified: false)
       if let expires = entry.expires, expires <= facts.now { return false }
+      guard entry.isRequired else { return false }
       // What a server has given up, where that counts, is not waited for.
       if bodies[entries.key(at: position)]?.digest.isNone == true { return false }
       return body(at: position, entry) == nil

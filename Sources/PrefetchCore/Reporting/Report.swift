@@ -17,6 +17,11 @@ package struct Report: Sendable {
     /// Where the segment publishes one.
     package var tree: TreeOutcome?
 
+    /// Whether a signal came before its end, with nothing wrong and no rule holding it back.
+    package var isInterrupted: Bool {
+      state == .deferred && deferral == nil
+    }
+
     package init(name: String, state: SegmentState, manifest: ManifestResult) {
       self.name = name
       self.state = state
@@ -62,7 +67,7 @@ package struct Report: Sendable {
 
   package var verdict: Verdict {
     let hasTrouble = segments.contains { segment in
-      segment.manifest.failure != nil || segment.tree?.troubles.isEmpty == false
+      segment.manifest.failure != nil || segment.tree?.hasFailed == true
     }
     if totals.failed > 0 || storeFailure != nil || hasTrouble { return .failed }
     return totals.fetched + totals.updated + totals.removed > 0 ? .newData : .noData
@@ -162,9 +167,9 @@ package struct Totals: Hashable, Sendable {
   }
 
   package mutating func count(_ request: RequestResult) {
-    requests += 1
+    requests += request.wasSent ? 1 : 0
     notModified += request.status == 304 ? 1 : 0
-    retries += request.isRetry ? 1 : 0
+    retries += request.wasSent && request.isRetry ? 1 : 0
     bytesWire += request.wireBytes
   }
 }

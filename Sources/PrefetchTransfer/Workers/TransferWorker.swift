@@ -224,6 +224,7 @@ struct TransferWorker {
       httpVersion: version?.rawValue,
       receivedSize: exchange.receivedSize
     )
+    result.figures.wasSent = exchange.isRequested || version != nil
     result.figures.unexpectedKey = lane.pool.unexpectedKey(of: lane.origin)
     lane.rates?.end(lane)
     noteIdle(lane, version)
@@ -288,11 +289,5 @@ struct TransferWorker {
       guard let exchange = lane.exchange else { continue }
       settle(lane, exchange.breakOff(failure))
     }
-  }
-}
-
-extension TransferResult {
-  fileprivate var failure: Failure? {
-    if case .failure(let failure) = outcome { failure } else { nil }
   }
 }

@@ -1,0 +1,52 @@
+import PrefetchConfig
+import PrefetchCore
+import PrefetchStore
+import PrefetchSystem
+
+/// When a run has to ask for anything of a segment again, by the freshness of what is stored of it.
+///
+/// Only of segments whose items stand in the configuration: a manifest is asked for by every run.
+struct NextChecks {
+  let context: CommandContext
+  let loaded: LoadedConfiguration
+  let places: Places
+  let store: DiskStore
+
+  /// By name; nothing for a segment of which every run asks something, or none ever again.
+  func of(_ names: Set<String>) throws(CommandExit) -> [String: Instant] {
+    var builder = RequestBuilder(
+      configuration: loaded.configuration,
+      identity: loaded.identity,
+      engine: EngineOptions(),
+      environment: context.environment.variables
+    )
+    builder.netrc = context.netrc(loaded.configuration)
+    let declared = loaded.configuration.segments.filter { names.contains($0.name) }
+      .map(builder.declaration)
+      .filter { if case .inline = $0.source { $0.isStored } else { false } }
+    guard !declared.isEmpty else { return [:] }
+    var facts = try context.facts(loaded, builder, places, store)
+    facts.inventory = try context.reading { () throws(Failure) in try store.takeInventory() }
+    var checks: [String: Instant] = [:]
+    for segment in declared {
+      guard case .inline(let entries) = segment.source else { continue }
+      let fragment = Planner.plan(
+        segment,
+        key: SegmentKey(identity: loaded.identity, name: segment.name),
+        entries: ManifestSelection(segment.manifestRules).apply(to: EntryTable(entries)),
+        facts: facts
+      )
+      let asks = fragment.steps.contains { step in
+        switch step.decision {
+        case .fetch, .update, .revalidate: true
+        case .keep, .describe, .fail: false
+        }
+      }
+      guard !asks, fragment.quietUntil > facts.now, fragment.quietUntil < .distantFuture else {
+        continue
+      }
+      checks[segment.name] = fragment.quietUntil
+    }
+    return checks
+  }
+}

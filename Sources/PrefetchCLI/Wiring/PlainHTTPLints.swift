@@ -1,0 +1,87 @@
+import PrefetchConfig
+import PrefetchCore
+
+/// URLs of the configuration to which every request would be refused, as transport security stands:
+/// a run would end with 5 over each.
+struct PlainHTTPLints {
+  let loaded: LoadedConfiguration
+  let policy: RunPolicy
+  let now: Instant
+
+  private struct Mention {
+    var url: WebURL?
+    var purpose: RequestPurpose
+    var path: ValuePath
+  }
+
+  var diagnostics: [Diagnostic] {
+    mentions.compactMap { mention in
+      guard let url = mention.url,
+        case .refused(_, let hint) = policy.transportSecurity.decide(
+          url,
+          for: mention.purpose,
+          at: now
+        )
+      else { return nil }
+      return loaded.diagnostic(
+        "config.plain-http",
+        "plain http to `\(url.host)` is not allowed",
+        hint: hint,
+        at: place(mention.path)
+      )
+    }
+  }
+
+  /// An item may be a URL alone or a mapping with one.
+  private func place(_ path: ValuePath) -> ValuePath {
+    let inside = path.appending(.key("url"))
+    return loaded.origins[inside.description] == nil ? path : inside
+  }
+
+  private var mentions: [Mention] {
+    let configuration = loaded.configuration
+    let registration = Mention(
+      url: configuration.registration.url,
+      purpose: .other,
+      path: ValuePath([.key("registration"), .key("url")])
+    )
+    return [registration]
+      + configuration.segments.enumerated().flatMap { mentions(of: $1, at: $0) }
+  }
+
+  private func mentions(of segment: Segment, at index: Int) -> [Mention] {
+    let path = ValuePath([.key("segments"), .index(index)])
+    var mentions: [Mention] = []
+    if case .remote(let url)? = segment.manifest {
+      mentions.append(Mention(url: url, purpose: .manifest, path: path.appending(.key("manifest"))))
+    }
+    if segment.manifest != nil {
+      // Inline items are whole URLs, whatever the base.
+      mentions.append(
+        Mention(url: segment.base, purpose: .other, path: path.appending(.key("base")))
+      )
+    }
+    for (place, item) in segment.urls.enumerated() {
+      let path = path.appending(.key("urls")).appending(.index(place))
+      let purpose = RequestPurpose(itemType: item.type.rawValue)
+      mentions.append(Mention(url: item.url, purpose: purpose, path: path))
+      for (number, alternate) in item.alternates.enumerated() {
+        let path = path.appending(.key("alternates")).appending(.index(number))
+        mentions.append(Mention(url: alternate.url, purpose: purpose, path: path))
+      }
+    }
+    // The place of a list of plain values is that of the list.
+    mentions += segment.alternates.map {
+      Mention(url: $0, purpose: .other, path: path.appending(.key("alternates")))
+    }
+    let registries = [
+      ("npm", "registry", segment.npm.url), ("pip", "index", segment.pip.url),
+      ("go", "proxy", segment.go.url),
+    ]
+    return mentions
+      + registries.map { key, name, url in
+        let path = path.appending(.key(key)).appending(.key(name))
+        return Mention(url: url, purpose: .other, path: path)
+      }
+  }
+}

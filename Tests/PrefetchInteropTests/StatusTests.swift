@@ -1,0 +1,90 @@
+import PrefetchCore
+import PrefetchDocuments
+import PrefetchSystem
+import PrefetchTestSupport
+import Testing
+
+@Suite("What `status` says", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
+struct StatusTests {
+  private let home: Home
+  private let site: Site
+  private let server: LoopbackServer
+
+  init() throws {
+    let fresh = [HeaderField("Cache-Control", "max-age=7200")]
+    let site = Site([
+      "/two-hours": Site.Page("2h", headers: fresh), "/ask": Site.Page("ask"),
+      "/m.json": Site.Page(#"["/two-hours"]"#),
+    ])
+    self.site = site
+    server = try LoopbackServer { request in
+      if request.path == "/hangs" { return Script([.silence]) }
+      guard request.path == "/later" else { return site.respond(to: request) }
+      return Script([.send(Script.head(503, [("Retry-After", "3600"), ("Content-Length", "0")]))])
+    }
+    home = try Home()
+  }
+
+  private func segment(_ name: String, _ paths: String..., more: String = "") -> String {
+    let urls = paths.map { "\"\(server.address($0))\"" }.joined(separator: ", ")
+    return "  - { name: \(name), urls: [\(urls)] \(more) }"
+  }
+
+  /// Seconds until the next check of each segment; nil where every run asks.
+  private func checks() throws -> [String: Int?] {
+    let before = SystemClock().now().wall
+    let status = try home.run("status", "--json").json()
+    let pairs = status.list("segments").map { segment -> (String, Int?) in
+      let until = segment.text("next_check").flatMap(Timestamp.parse)
+      return (segment.text("name") ?? "", until.map { Int(($0 - before).milliseconds / 1000) })
+    }
+    return Dictionary(uniqueKeysWithValues: pairs)
+  }
+
+  @Test("of the next check is the end of freshness or of a gate, and nothing where every run asks")
+  func nextCheck() throws {
+    home.configure(
+      """
+      segments:
+      \(segment("fresh", "/two-hours"))
+      \(segment("mixed", "/two-hours", "/ask"))
+      \(segment("gated", "/later"))
+        - { name: listed, manifest: "\(server.address("/m.json"))" }
+      cache: { min_free: 0 }
+      """
+    )
+    #expect(try checks() == ["fresh": nil, "mixed": nil, "gated": nil, "listed": nil])
+    // The gate is the host's, so what it holds back comes last.
+    #expect(try home.run("run", "fresh", "mixed", "listed").status == 0)
+    #expect(try home.run().status == 75)
+    let found = try checks()
+    let (fresh, gated) = (found["fresh"] ?? nil, found["gated"] ?? nil)
+    #expect(fresh.map { (7000...7200).contains($0) } == true)
+    #expect(gated.map { (3400...3600).contains($0) } == true)
+    #expect(found["mixed"] == .some(nil) && found["listed"] == .some(nil))
+    let text = try home.run("status").output
+    #expect(
+      text.contains("next check ") && text.contains("deferred by retry_after until "),
+      "\(text)"
+    )
+  }
+
+  @Test("of ages alarms for what never succeeded, and not for what was done before a deadline")
+  func maximumAge() throws {
+    home.configure(
+      """
+      segments:
+      \(segment("done", "/ask"))
+      \(segment("waits", "/hangs"))
+      cache: { min_free: 0 }
+      """
+    )
+    let new = try home.run("status", "--max-age", "26h")
+    #expect(new.status == 3 && new.errors.contains("`done` has never succeeded"), "\(new)")
+    let run = try home.run("--deadline", "1s", "--json")
+    #expect(run.status == 75, "\(run)")
+    let status = try home.run("status", "--max-age", "26h")
+    #expect(status.status == 3 && !status.errors.contains("`done`"), "\(status)")
+    #expect(status.errors.contains("`waits` has never succeeded"), "\(status)")
+  }
+}
