@@ -107,7 +107,11 @@ extension Exchange {
     // With a body it says that the part was the whole.
     if status == 416, response.body == nil, hasSentPart, dropPart() { return .ask }
     if Self.isAbsence(status), startOver() { return .ask }
-    guard [404, 410].contains(status) || status >= 500 else { return .answered(response) }
+    // Who does not know HEAD may have the body all the same.
+    let isOfMethod = status == 501 && !asksForBody
+    guard [404, 410].contains(status) || status >= 500 && !isOfMethod else {
+      return .answered(response)
+    }
     return end(.answered(response), policy: policy, chance)
   }
 

@@ -57,6 +57,8 @@ struct SegmentWork: Sendable {
   /// Whether another segment of the run names some of its URLs too.
   var hasShared = false
   var deferral: Deferral?
+  /// Why a dry run shows what the last manifest names: the next one would not be asked for now.
+  var heldBack: Deferral?
   /// Until when every item holds without a question.
   var quietUntil = Instant.distantFuture
 
