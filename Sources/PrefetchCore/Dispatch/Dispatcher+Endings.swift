@@ -73,6 +73,11 @@ extension Dispatcher {
   mutating func settleItem(_ item: Int, into effects: inout [Effect]) {
     guard items[item].state != .settled else { return }
     let slot = activate(item)
+    if awaitsOthers(item) {
+      foretold.append(item)
+      items[item].state = .waiting
+      return
+    }
     items[item].state = .settled
     reservedBytes -= active[slot].reserved
     var result = active[slot].result

@@ -93,6 +93,9 @@ package struct Dispatcher: ~Copyable {
   var declaredItems = 0
   /// What a dry run found gone from its server, and the configuration gives up then.
   var givenUp: Set<URLKey> = []
+  /// What a dry run has asked about, and cannot settle before it knows what else would come.
+  var foretold: [Int] = []
+  var isForetelling = false
   var queue: TransferQueue
   var limits: HostLimits
   var inFlight: [TransferID: Job] = [:]
@@ -222,6 +225,7 @@ package struct Dispatcher: ~Copyable {
     watchNetwork(now: now, into: &effects)
     resumeWaiting(now: now, into: &effects)
     startTransfers(now: now, into: &effects)
+    foretell(now: now, into: &effects)
     announceAnswers(into: &effects)
     let isIdle = inFlight.isEmpty && queue.count == 0 && preparing == 0 && !isPlanning
     let isDue = batch.isDue(now: now.uptime, isIdle: isIdle)

@@ -172,7 +172,9 @@ extension Exchange {
   }
 
   private func lastWord(_ step: Step) -> Step {
-    setAside.map { Self.graver($0, step) } ?? step
+    // Who called it back knows why.
+    if case .failed(let failure, _) = step, failure.code == .cancelled { return step }
+    return setAside.map { Self.graver($0, step) } ?? step
   }
 
   /// Of two sources that failed, the one to tell: what harms trust, then what time will lift, then
