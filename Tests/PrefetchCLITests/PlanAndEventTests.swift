@@ -81,11 +81,24 @@ struct PlanLinesTests {
     known.size = 1234
     let unknown = Self.item("b", .update, in: ["first"], at: 1)
     let removed = Self.item("c", .remove, in: ["first"], at: nil)
+    let items = [known, unknown, removed]
     #expect(
-      PlanSummary(totals: Self.envelope([known, unknown, removed]).report.totals).line
+      Self.summary(items) { $0.segments = [] }
         == "plan: 1 to fetch, 1 to update, 1 to remove; 1.2 kB and 1 item of unknown size"
     )
-    #expect(PlanSummary(totals: Totals()).line == "plan: nothing to do; 0 B")
+    #expect(Self.summary([]) { $0.segments = [] } == "plan: nothing to do; 0 B")
+    // The fixture has a manifest that waits and one that failed.
+    #expect(
+      Self.summary(items) { _ in }.hasPrefix(
+        "plan: 1 manifest deferred, 1 manifest would fail, 1 to"
+      )
+    )
+  }
+
+  private static func summary(_ items: [ItemResult], _ change: (inout Report) -> Void) -> String {
+    var report = envelope(items).report
+    change(&report)
+    return PlanSummary(report: report).line
   }
 
   @Test("Of one segment each line is printed as soon as those before it are known")
@@ -134,7 +147,7 @@ struct PlanLinesTests {
     printer.observe(.segmentSettled(first), at: now)
     printer.finish()
     let fields = printed.split(separator: "\n").map { $0.split(separator: "\t")[1] }
-    #expect(fields == ["later,first", "later"])
+    #expect(fields == ["first,later", "later"])
   }
 }
 

@@ -169,7 +169,8 @@ struct TimedWorld {
     case .prepare(let preparations):
       let answers = preparations.map { Prepared(item: $0.item, record: nil, adoptedSize: nil) }
       events.append(.prepared(answers))
-    case .commit: events.append(.committed(removed: []))
+    case .measureRoom: events.append(.roomMeasured(RoomReading()))
+    case .commit: events.append(.committed(removed: [], RoomReading()))
     case .announce(let fact): report?.fold(fact)
     case .readConditions, .record, .readRemovals, .publish, .findTree, .discard, .forgetPartial:
       break

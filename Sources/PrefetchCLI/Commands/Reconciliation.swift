@@ -62,10 +62,11 @@ struct Reconciliation {
       ? try session.run()
       : Report(mode: isPlan ? .plan : .run, identity: loaded.identity, started: now)
     let exit = ExitStatus(report, detailed: isDetailed)
+    let passing = ExitStatus(report, detailed: isDetailed, accepting: accepted)
     let envelope = ReportEnvelope(
       report: report,
       exit: exit,
-      exitCode: accepted.contains(exit) ? ExitStatus.ok.code : exit.code,
+      exitCode: passing.code,
       runID: runID,
       host: context.environment.hostName,
       tool: .linked,
@@ -139,7 +140,7 @@ struct Reconciliation {
     if isPlan {
       // After the lines also where both streams are one terminal.
       context.console.flush()
-      context.console.note(PlanSummary(totals: envelope.report.totals).line)
+      context.console.note(PlanSummary(report: envelope.report).line)
     }
     return status
   }
@@ -168,7 +169,7 @@ struct Reconciliation {
     if isPlan {
       for entry in ReportFailures(envelope: envelope).all
       where entry.subject.hasPrefix("manifest of") {
-        context.console.report(diagnostic(entry))
+        context.console.report(diagnostic(entry, in: envelope))
       }
       return
     }
@@ -188,11 +189,15 @@ struct Reconciliation {
     }
     // A thousand equal lines help nobody; the report has them all.
     let limit = context.shared.verbosity > 0 ? Int.max : 20
-    for entry in failures.prefix(limit) { context.console.report(diagnostic(entry)) }
+    for entry in failures.prefix(limit) { context.console.report(diagnostic(entry, in: envelope)) }
     if failures.count > limit {
       let rest = failures.count - limit
       context.console.report(
-        Diagnostic("run.more-failures", "and \(rest) more; `-v` or the JSON report shows all")
+        Diagnostic(
+          "run.more-failures",
+          "and \(rest) more; `-v` or the JSON report shows all",
+          severity: envelope.isAccepted ? .warning : .error
+        )
       )
     }
   }
@@ -211,12 +216,15 @@ struct Reconciliation {
     )
   }
 
-  private func diagnostic(_ entry: ReportFailures.Entry) -> Diagnostic {
+  private func diagnostic(
+    _ entry: ReportFailures.Entry,
+    in envelope: ReportEnvelope
+  ) -> Diagnostic {
     let copy = entry.keepsOlderCopy ? "; the older copy is kept" : ""
     return Diagnostic(
       "\(entry.code)",
       "\(entry.subject): \(entry.message)\(copy)",
-      severity: entry.isRequired ? .error : .warning
+      severity: entry.isRequired && !envelope.isAccepted ? .error : .warning
     )
   }
 
@@ -232,7 +240,7 @@ struct Reconciliation {
     // Its lines are printed already.
     if isPlan { return [] }
     // Silent when all is well, or will be by itself.
-    let isWell = envelope.exit == .ok || envelope.exit == .deferred || envelope.exitCode == 0
+    let isWell = [.ok, .deferred].contains(ExitStatus(rawValue: envelope.exitCode))
     if context.shared.isQuiet, isWell { return [] }
     return ReportRendering.bytes(envelope, as: format)
   }

@@ -47,7 +47,7 @@ struct EngineOptions: Hashable, Sendable {
   var items: ReportedItems?
   var reports: [ReportDestination] = []
   var events: EventDestination?
-  /// Findings that end with 0 instead; none leaves it to the configuration.
+  /// Findings that are passed over; none leaves it to the configuration.
   var accepted: [ExitStatus] = []
   /// How long to wait for the lock; nil is not at all, bare is as long as it takes.
   var wait: OptionalArgument<Duration>?
@@ -115,7 +115,7 @@ extension EngineOptions {
       .word(among: acceptable) { $0.name },
       placeholder: "NAME,…",
       help:
-        "End with 0 when the finding is one of these: \(Wording.list(acceptable.map(\.name), conjunction: "or"))"
+        "Pass over these findings, and let whatever else there is decide: \(Wording.list(acceptable.map(\.name), conjunction: "or"))"
     ),
     .wait(\.wait),
     .commaList(

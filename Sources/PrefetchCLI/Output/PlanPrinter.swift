@@ -11,6 +11,9 @@ final class PlanPrinter: RunObserver {
   private let isClosed: () -> Bool
   private let print: ([UInt8]) -> Void
   private var priorities: [String: Int] = [:]
+  private var manifests: [String: ManifestResult] = [:]
+  /// Segments of which a line says that something waits.
+  private var waiting: Set<String> = []
   /// Of a segment that is alone, lines that overtook others.
   private var held = HeldLines()
   /// Removals, and whatever several segments share in.
@@ -39,11 +42,14 @@ final class PlanPrinter: RunObserver {
       settled(item)
     case .itemShared(let item, let segment):
       ranked.share(item, with: segment)
+    case .manifestSettled(let name, let manifest):
+      manifests[name] = manifest
     case .segmentSettled(let segment):
       priorities[segment.name] = segment.priority
+      settled(segment)
     case .conditionsRead, .qualityChanged, .itemsDiscovered, .itemsKept, .itemsConfirmed,
-      .itemStarted, .bytesReceived, .requestFinished, .requestsAnswered, .manifestSettled,
-      .treePublished, .registration, .interrupted, .storeFailed:
+      .itemStarted, .bytesReceived, .requestFinished, .requestsAnswered, .treePublished,
+      .registration, .interrupted, .storeFailed:
       break
     }
   }
@@ -63,6 +69,7 @@ final class PlanPrinter: RunObserver {
   private func settled(_ item: ItemResult) {
     guard !isClosed() else { return }
     let isListed = listsKept || item.action != .keep
+    if item.action == .defer { waiting.formUnion(item.segments) }
     guard segments.count == 1, item.action != .remove else {
       if isListed { ranked.add(item, format) }
       return
@@ -79,6 +86,34 @@ final class PlanPrinter: RunObserver {
     var line: [UInt8] = []
     if isListed { format.append(item, to: &line) }
     held.hold(line, at: position)
+  }
+
+  /// A manifest that would not come has a line for all that it would have named; where items of the
+  /// last one wait, they say so themselves.
+  private func settled(_ segment: SegmentResult) {
+    guard let manifest = manifests.removeValue(forKey: segment.name), let url = manifest.url,
+      !isClosed()
+    else { return }
+    var line = ItemResult(
+      url: url,
+      id: "",
+      segments: [segment.name],
+      state: .failed,
+      action: .fail,
+      reason: ""
+    )
+    if let failure = manifest.failure {
+      line.reason = "manifest: \(failure.message)"
+    } else if manifest.status == .skipped, let deferral = segment.deferral,
+      !waiting.contains(segment.name)
+    {
+      line.action = .defer
+      line.reason = deferral.rule.rawValue
+    } else {
+      return
+    }
+    guard segments.count == 1 else { return ranked.add(line, format) }
+    format.append(line, to: &buffer)
   }
 
   /// Lower goes first; what has no priority comes after all that have one.

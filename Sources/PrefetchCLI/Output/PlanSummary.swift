@@ -2,7 +2,18 @@ import PrefetchCore
 
 /// What a plan comes to, in one line for people.
 struct PlanSummary {
-  let totals: Totals
+  private let totals: Totals
+  /// Manifests that would fail, and those that nothing was heard of yet.
+  private let failedManifests: Int
+  private let deferredManifests: Int
+
+  init(report: Report) {
+    totals = report.totals
+    failedManifests = report.segments.count { $0.manifest.failure != nil }
+    deferredManifests = report.segments.count {
+      $0.deferral != nil && $0.manifest.status == .skipped
+    }
+  }
 
   var line: String {
     let parts: [(Int64, String)] = [
@@ -11,7 +22,11 @@ struct PlanSummary {
       (totals.removed, "to remove"), (totals.deferred, "deferred"), (totals.failed, "would fail"),
       (totals.kept, "kept"),
     ]
-    let said = parts.filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }
+    let manifests = [(deferredManifests, "deferred"), (failedManifests, "would fail")]
+    let said =
+      manifests.filter { $0.0 > 0 }
+      .map { "\(Amounts.count(Int64($0.0), "manifest")) \($0.1)" }
+      + parts.filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }
     return "plan: \(said.isEmpty ? "nothing to do" : said.joined(separator: ", ")); \(volume)"
   }
 

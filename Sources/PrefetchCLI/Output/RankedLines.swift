@@ -61,9 +61,12 @@ struct RankedLines {
         < (other.action == .remove ? 1 : 0, ofLists[Int(other.segments)], other.position, b)
     }
     var buffer: [UInt8] = []
+    let lists = segmentLists.map { list in
+      list.sorted { (ranks[$0] ?? last, $0) < (ranks[$1] ?? last, $1) }
+    }
     for index in order {
       let line = lines[index]
-      format.appendHead(line.action, segments: segmentLists[Int(line.segments)], to: &buffer)
+      format.appendHead(line.action, segments: lists[Int(line.segments)], to: &buffer)
       buffer += text[line.start..<line.start + Int(line.length)]
       output(&buffer)
     }

@@ -6,6 +6,8 @@ struct ReportEnvelope {
   var exit: ExitStatus
   /// What the process ends with; differs from `exit` where a finding was accepted.
   var exitCode: Int32
+  /// Whether the finding was one that the caller had accepted beforehand.
+  var isAccepted: Bool { exitCode != exit.code }
   var runID: String
   var host: String
   var tool: ToolVersions

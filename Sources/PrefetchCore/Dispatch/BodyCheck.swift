@@ -28,8 +28,31 @@ package enum BodyCheck {
           + accepted.map(\.text).joined(separator: " or ")
       )
     }
-    if let size = entry.size, size != body.size {
-      return Failure(.corrupted, "it has \(body.size) bytes; the manifest says \(size)")
+    let objection = objection(
+      toHead: headers,
+      size: body.size,
+      prefix: body.prefix,
+      entry: entry,
+      expectations: expectations,
+      storedSize: storedSize
+    )
+    if let objection { return objection }
+    // Whatever it looks like, a body of the declared digest is the declared one.
+    guard !entry.digests.contains(where: \.algorithm.isTrustworthy) else { return nil }
+    return PageGuard.objection(type: headers["Content-Type"], prefix: body.prefix, entry: entry)
+  }
+
+  /// What speaks against a body of which its bytes are not known, nor perhaps its size.
+  package static func objection(
+    toHead headers: HeaderBlock,
+    size: Int64?,
+    prefix: [UInt8]? = nil,
+    entry: ManifestEntry,
+    expectations: [ContentExpectation],
+    storedSize: Int64?
+  ) -> Failure? {
+    if let declared = entry.size, let size, declared != size {
+      return Failure(.corrupted, "it has \(size) bytes; the manifest says \(declared)")
     }
     if let expected = entry.mime, let told = headers["Content-Type"],
       essence(told) != essence(expected)
@@ -42,17 +65,15 @@ package enum BodyCheck {
     for expectation in expectations {
       let objection = expectation.objection(
         type: headers["Content-Type"],
-        size: body.size,
-        prefix: body.prefix
+        size: size,
+        prefix: prefix
       )
       if let objection { return objection }
     }
-    // Whatever it looks like, a body of the declared digest is the declared one.
-    guard !entry.digests.contains(where: \.algorithm.isTrustworthy) else { return nil }
-    if body.size == 0, let storedSize, storedSize > 0, entry.size != 0 {
-      return Failure(.empty, "it came empty; the stored one has \(storedSize) bytes")
-    }
-    return PageGuard.objection(type: headers["Content-Type"], prefix: body.prefix, entry: entry)
+    guard size == 0, let storedSize, storedSize > 0, entry.size != 0,
+      !entry.digests.contains(where: \.algorithm.isTrustworthy)
+    else { return nil }
+    return Failure(.empty, "it came empty; the stored one has \(storedSize) bytes")
   }
 
   /// Type and subtype without parameters, a `+suffix` ignored.

@@ -30,7 +30,7 @@ extension Dispatcher {
     case .answered(let response):
       active[slot].result.status = response.status
       if request.mode == .plan {
-        probeAnswered(item, response, into: &effects)
+        probeAnswered(item, response, now: now, into: &effects)
       } else {
         received(item, response, now: now, into: &effects)
       }
@@ -93,14 +93,15 @@ extension Dispatcher {
     let honorsNoStore = work.segments.contains { segments[$0].declaration.honorsNoStore }
     guard Freshness.mayStore(response.headers, honorsNoStore: honorsNoStore) else {
       effects.append(.discard(body))
-      let failure = Failure(
-        .unsupported,
-        "its server says `no-store`, and `honor_no_store` heeds it"
-      )
-      return fail(item, failure, now: now, into: &effects)
+      return fail(item, Self.notStored, now: now, into: &effects)
     }
     arrived(item, body, response, exchange: exchange, now: now, into: &effects)
   }
+
+  static let notStored = Failure(
+    .unsupported,
+    "its server says `no-store`, and `honor_no_store` heeds it"
+  )
 
   /// Something that is fetched for the sake of a cache on the way: the answer counts, nothing stays.
   private mutating func passed(

@@ -7,6 +7,9 @@ extension Dispatcher {
     let index = document.segment
     guard let url = document.url else { return }
     guard halt == nil else { return settleManifestHalted(index, into: &effects) }
+    if segments[index].heldBack != nil {
+      return useStored(number, status: .skipped, now: now, into: &effects)
+    }
     let policy = request.policy
     let refusal = policy.refusal(of: url, for: .manifest, named: document.namer, at: now.wall)
     if let refusal { return fail(document: number, refusal, now: now, into: &effects) }
@@ -96,6 +99,10 @@ extension Dispatcher {
       note(status: status, of: number)
       segments[index].manifest.status = .skipped
       segments[index].deferral = deferral
+      if request.mode == .plan, documents[number].stored != nil {
+        segments[index].heldBack = deferral
+        return useStored(number, status: .skipped, now: now, into: &effects)
+      }
       settleManifestFailure(index, nil, now: now, into: &effects)
     case .answered(let response):
       note(status: response.status, of: number)
@@ -184,14 +191,16 @@ extension Dispatcher {
     now: Moment,
     into effects: inout [Effect]
   ) {
-    guard let stored = documents[number].stored else { return }
     let index = documents[number].segment
+    guard let stored = documents[number].stored else {
+      return settleManifestFailure(index, nil, now: now, into: &effects)
+    }
     documents[number].bytes = .stored(stored.digest)
     documents[number].finalURL = try? WebURL(stored.finalURL ?? stored.url)
     documents[number].accepted = stored
     if case .manifest = documents[number].role {
       segments[index].manifest.status = status
-      if isQuiet(index, now: now) {
+      if segments[index].heldBack == nil, isQuiet(index, now: now) {
         guard let rules = segments[index].declaration.publishing else {
           return settleQuiet(index, now: now, into: &effects)
         }
@@ -214,6 +223,9 @@ extension Dispatcher {
     into effects: inout [Effect]
   ) {
     let document = documents[number]
+    if segments[document.segment].heldBack != nil {
+      return settleManifestFailure(document.segment, nil, now: now, into: &effects)
+    }
     var failure = given
     if let url = document.url {
       switch document.role {

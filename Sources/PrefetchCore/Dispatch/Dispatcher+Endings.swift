@@ -16,6 +16,7 @@ extension Dispatcher {
     }
     // A record that nobody has read must not be written over: its body would go with it.
     if active[slot].record == nil, row(of: items[item].step) != nil {
+      joinUnasked(item)
       return settleItem(item, into: &effects)
     }
     var record = active[slot].record?.value ?? newRecord(item)
@@ -57,7 +58,17 @@ extension Dispatcher {
     active[slot].result.deferral = deferral
     active[slot].result.reason = reason ?? deferral?.rule.rawValue ?? "interrupted"
     if !active[slot].result.isUsable { active[slot].result.state = .idle }
+    joinUnasked(item)
     settleItem(item, into: &effects)
+  }
+
+  /// What another segment may let go of in this run is declared all the same.
+  private mutating func joinUnasked(_ item: Int) {
+    guard request.mode == .run, storeFailure == nil, !items[item].step.isHeld,
+      let row = row(of: items[item].step)
+    else { return }
+    let key = segments[Int(items[item].segment)].key
+    batch.join(key, items: [row.item], now: start.now.uptime)
   }
 
   mutating func settleItem(_ item: Int, into effects: inout [Effect]) {
@@ -127,6 +138,7 @@ extension Dispatcher {
     // What a dry run would bring counts as it would after a run.
     let isForeseen =
       request.mode == .plan && result.failure == nil && result.outcome != .deferred
+      && result.state != .deleted
     if result.isUsable || isForeseen {
       segments[index].usableCount += 1
       segments[index].usableBytes += result.size ?? 0

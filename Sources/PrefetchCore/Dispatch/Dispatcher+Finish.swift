@@ -155,7 +155,8 @@ extension Dispatcher {
     return Planner.removals(
       leaving: leaving,
       isDeclared: { key in
-        segments.contains { $0.declaration.isStored && $0.entries.position(of: key) != nil }
+        !givenUp.contains(key)
+          && segments.contains { $0.declaration.isStored && $0.entries.position(of: key) != nil }
       },
       inventory: facts.inventory
     )

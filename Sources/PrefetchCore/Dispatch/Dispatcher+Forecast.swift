@@ -1,7 +1,7 @@
-/// Whether there would be room for what a dry run would bring.
+/// What a dry run can say only once it knows all that a run would bring: whether there is room for it,
+/// and whether together it uses up a budget.
 ///
-/// What fits into the disk with plenty to spare is told at once. All else is held until everything is
-/// known that a dry run learns, since what comes late in the order may have to give way.
+/// What the disk has plenty of room for, where nothing else is limited, is told at once.
 extension Dispatcher {
   struct Foretold: Sendable {
     var item: Int
@@ -11,14 +11,17 @@ extension Dispatcher {
 
   /// Whether the end of an item has to wait for the forecast.
   mutating func holdsForecast(_ item: Int) -> Bool {
-    guard request.mode == .plan, !isForecasting, hasRoomRules, halt == nil, isStored(item) else {
-      return false
-    }
+    let hasBudgets = network?.hasBudgets == true
+    guard request.mode == .plan, !isForecasting, halt == nil,
+      hasBudgets || hasRoomRules && isStored(item)
+    else { return false }
     let result = active[activate(item)].result
     guard result.action == .fetch || result.action == .update, result.failure == nil,
       result.deferral == nil
     else { return false }
-    if request.policy.room.limit == nil, hasMeasuredRoom, fitsOnDisk(result.size) { return false }
+    if !hasBudgets, request.policy.room.limit == nil, hasMeasuredRoom, fitsOnDisk(result.size) {
+      return false
+    }
     foretold.append(Foretold(item: item, result: result.attempts > 0 ? result : nil))
     items[item].state = .committing
     deactivate(item)
@@ -36,12 +39,12 @@ extension Dispatcher {
   }
 
   /// Decides about what was held, once nothing else is under way.
-  mutating func foretellRoom(now: Moment, into effects: inout [Effect]) {
+  mutating func foretell(now: Moment, into effects: inout [Effect]) {
     guard request.mode == .plan, hasForecast, inFlight.isEmpty, queue.count == 0, waiting.isEmpty,
       preparing == 0, !isPlanning, readingCount == 0,
-      segments.allSatisfy({ $0.phase != .discovering })
+      network?.isReading != true, segments.allSatisfy({ $0.phase != .discovering })
     else { return }
-    guard halt != nil || room != nil else { return measureRoom(inDetail: true, into: &effects) }
+    guard halt != nil || room != nil || !hasRoomRules else { return measureRoom(inDetail: true, into: &effects) }
     hasShrunk = true
     isForecasting = true
     defer { isForecasting = false }
@@ -65,7 +68,7 @@ extension Dispatcher {
     !foretold.isEmpty || mayShrink && request.mode == .plan
   }
 
-  /// Settles an item, for which others may have to go.
+  /// Settles an item, for which others may have to go, by the first rule that would bite.
   private mutating func foretell(
     _ item: Int,
     _ rank: ContentRank,
@@ -75,7 +78,7 @@ extension Dispatcher {
     let work = active[activate(item)]
     let size = work.result.size
     let before = room
-    if let limit = request.policy.room.limit, let room {
+    if isStored(item), let limit = request.policy.room.limit, let room {
       let available = room.available(for: rank)
       let old = row(of: items[item].step).flatMap { $0.hasBody ? $0.digest : nil }
       let digest = work.digests.compactMap { ContentDigest(bytes: $0.bytes) }.first
@@ -84,7 +87,11 @@ extension Dispatcher {
         return fail(item, Self.full(need: size, available, limit), now: now, into: &effects)
       }
     }
-    guard let free, request.policy.room.minimumFree > 0 else {
+    if let deferral = budgetDeferral(of: item, at: now) {
+      room = before
+      return settleDeferred(item, deferral, into: &effects)
+    }
+    guard isStored(item), let free, request.policy.room.minimumFree > 0 else {
       return settleItem(item, into: &effects)
     }
     let need = max(1, size ?? 1)
@@ -98,6 +105,14 @@ extension Dispatcher {
     if shortage > 0 { isDiskShort = true }
     forecastBytes += (size ?? 0) - max(0, shortage)
     settleItem(item, into: &effects)
+  }
+
+  /// Whether its rest would use up what may be received.
+  private mutating func budgetDeferral(of item: Int, at now: Moment) -> Deferral? {
+    let work = active[activate(item)]
+    let kept = start.partials[work.entry.url.string]?.offset ?? 0
+    guard let rest = work.result.size.map({ max(0, $0 - kept) }) else { return nil }
+    return network?.foretell(rest, of: Int(items[item].segment), at: now)
   }
 
   /// Items that would lose their bodies, by their numbers in the store.

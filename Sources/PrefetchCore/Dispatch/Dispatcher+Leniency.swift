@@ -54,12 +54,23 @@ extension Dispatcher {
       hasBody: row?.hasBody ?? false,
       isLocked: row?.isLocked ?? false
     )
-    guard request.mode == .run, case .removed = ending, let row else { return false }
+    guard request.mode != .get, case .removed = ending, let row else { return false }
     active[slot].result.action = .keep
     active[slot].result.outcome = .unchanged
     active[slot].result.reason = "the server answered \(status), and `on_gone` removes it"
     active[slot].result.isUsable = false
     active[slot].result.state = .deleted
+    guard request.mode == .run else {
+      if let position = items[item].step.position {
+        givenUp.insert(row.key)
+        let holders = facts.inventory.holders(of: position).map { facts.inventory.segmentKeys[$0] }
+        for index in active[slot].segments where holders.contains(segments[index].key) {
+          segments[index].leaving.append(UInt32(position))
+        }
+      }
+      settleItem(item, into: &effects)
+      return true
+    }
     noteFresh(active[slot].result.url, TreeBody(digest: .none, size: 0))
     for index in active[slot].segments {
       segments[index].noteQuiet(until: nil)

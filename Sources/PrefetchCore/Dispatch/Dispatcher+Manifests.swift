@@ -46,6 +46,9 @@ extension Dispatcher {
       policy: request.policy,
       now: now.wall
     )
+    if segments[index].heldBack != nil, objection != nil {
+      return settleManifestFailure(index, nil, now: now, into: &effects)
+    }
     if let objection { return refuse(index, objection, now: now, into: &effects) }
     // Past it the manifest is refused, which somebody has to notice.
     if let expires = manifest.expires { segments[index].noteQuiet(until: expires) }

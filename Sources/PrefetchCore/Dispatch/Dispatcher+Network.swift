@@ -221,10 +221,16 @@ extension Dispatcher {
 
   // MARK: Books
 
+  /// What a dry run asks of items is not what a run would receive.
+  private func isProbe(_ job: Job) -> Bool {
+    guard request.mode == .plan, case .item = job else { return false }
+    return true
+  }
+
   mutating func progressed(_ id: TransferID, bytes: Int64) {
     guard let job = inFlight[id] else { return }
     growPromise(of: job, by: bytes)
-    guard network != nil else { return }
+    guard network != nil, !isProbe(job) else { return }
     let segment = segment(of: job)
     network?.progressed(id, bytes: bytes, of: segment)
   }
@@ -237,7 +243,7 @@ extension Dispatcher {
     now: Moment,
     into effects: inout [Effect]
   ) {
-    guard network != nil else { return }
+    guard network != nil, !isProbe(job) else { return }
     let segment = segment(of: job)
     let hasNews = network?.finished(id, result, of: segment, at: now)
     if hasNews == true, halt == nil { decide(now: now, sweepsItems: false, into: &effects) }

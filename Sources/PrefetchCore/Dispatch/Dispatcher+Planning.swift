@@ -60,7 +60,8 @@ extension Dispatcher {
     now: Moment,
     into effects: inout [Effect]
   ) {
-    let rejected = rejected + refuseNames(index)
+    let isHeldBack = segments[index].heldBack != nil
+    let rejected = isHeldBack ? [] : rejected + refuseNames(index)
     let declaration = segments[index].declaration
     let key = segments[index].key
     let fragment = Planner.plan(
@@ -77,6 +78,7 @@ extension Dispatcher {
       refused.isEmpty
       ? fragment.leaving
       : fragment.leaving.filter { !refused.contains(facts.inventory.rows[Int($0)].key) }
+    if isHeldBack { segments[index].leaving = [] }
     segments[index].declaredCount = fragment.declaredCount + rejected.count
     segments[index].openItems = fragment.steps.count + rejected.count
     segments[index].usableCount = fragment.keptCount
@@ -163,7 +165,9 @@ extension Dispatcher {
   ) {
     declaredItems += 1
     var elders: [Rivalry] = []
-    if segments.count > 1, segments[index].declaration.isStored {
+    if segments.count > 1, segments[index].declaration.isStored,
+      segments[index].heldBack == nil
+    {
       let key = segments[index].table.value.key(at: Int(step.entry))
       let known = declared.note(key, segment: index, entry: Int(step.entry))
       if let known { noteShared(index, Int(known.segment)) }
@@ -196,8 +200,7 @@ extension Dispatcher {
     if request.policy.isOffline { return step.decision == .fetch }
     guard request.policy.probesItems else { return false }
     switch step.decision {
-    case .revalidate: return true
-    case .fetch, .update: return segments[index].table.value.size(at: Int(step.entry)) == nil
+    case .revalidate, .fetch, .update: return true
     case .keep, .describe, .fail: return false
     }
   }
@@ -216,7 +219,7 @@ extension Dispatcher {
       case .keep, .describe, .fail: false
       }
     if asks {
-      if let deferral = deferral(of: .item(item), at: now) {
+      if let deferral = segments[index].heldBack ?? deferral(of: .item(item), at: now) {
         return settleDeferred(item, deferral, into: &effects)
       }
       return enqueue(.item(item), now: now, into: &effects)
@@ -234,7 +237,8 @@ extension Dispatcher {
     items.append(
       ItemWork(step: step, segment: UInt32(index), position: UInt32(declaredItems - 1))
     )
-    if segments.count > 1, segments[index].declaration.isStored {
+    // What waits with its manifest answers for nobody else.
+    if segments.count > 1, segments[index].declaration.isStored, segments[index].heldBack == nil {
       let key = segments[index].table.value.key(at: Int(step.entry))
       declared.set(item: items.count - 1, for: key)
     }
@@ -266,10 +270,14 @@ extension Dispatcher {
       }
       settleItem(item, into: &effects)
     case .fail:
+      if let deferral = segments[index].heldBack {
+        return settleDeferred(item, deferral, into: &effects)
+      }
       guard let failure = planFailure(of: item) else { return settleItem(item, into: &effects) }
       fail(item, failure, now: now, into: &effects)
     case .fetch, .update, .revalidate:
-      if halt == nil, let deferral = deferral(of: .item(item), at: now) {
+      let isHeldBack = segments[index].heldBack ?? deferral(of: .item(item), at: now)
+      if halt == nil, let deferral = isHeldBack {
         return settleDeferred(item, deferral, into: &effects)
       }
       guard halt != nil else { return settleItem(item, into: &effects) }

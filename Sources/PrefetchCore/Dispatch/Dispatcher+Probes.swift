@@ -1,39 +1,48 @@
-/// What a dry run learns from one HEAD.
+/// What a dry run learns from one HEAD: whatever a run would make of the same head.
 extension Dispatcher {
   mutating func probeAnswered(
     _ item: Int,
     _ response: TransferResponse,
+    now: Moment,
     into effects: inout [Effect]
   ) {
-    let slot = Int(items[item].slot)
-    let record = active[slot].record?.value
+    let work = active[Int(items[item].slot)]
     let selecting = selecting(item, response)
     if givesWay(item, response, by: selecting, into: &effects) { return }
     separateRivals(item, by: selecting, into: &effects)
+    let carriesCredentials = work.exchange?.value.carriesCredentials ?? false
     switch response.status {
-    case 304 where active[slot].exchange?.value.isConditional == true:
+    case 304 where work.exchange?.value.isConditional == true:
+      guard let record = work.record?.value,
+        Revalidation.confirms(response.headers, stored: record.validators),
+        !Planner.isContradicted(work.digests, by: record)
+      else {
+        work.exchange?.value.dropConditions()
+        return reask(.item(item), now: now, into: &effects)
+      }
       keep(item, "the server says unchanged")
     case 200, 203:
-      let told = Validators(response.headers)
-      // Tags of another place say nothing of what came from here.
-      let isSamePlace = active[slot].exchange?.value.hop.string == record?.finalURL ?? record?.url
-      if items[item].step.decision == .revalidate, let record, !told.isEmpty, isSamePlace,
-        told == record.validators
-      {
-        // Some servers answer every HEAD in full; equal validators say the same as a 304.
+      // Some servers answer every HEAD in full; equal validators say the same as a 304.
+      if isRepeated(item, response) {
         keep(item, "the server's validators are unchanged")
+      } else if let failure = sizeFailure(item, response) {
+        return fail(item, failure, now: now, into: &effects)
+      } else if let objection = objection(to: response, of: item) {
+        return refuse(item, response, objection, now: now, into: &effects)
       } else {
-        let isOther = !told.isEmpty && told != record?.validators
-        announceSize(item, response, isComparable: isSamePlace || isOther)
+        announceSize(item, response)
       }
     case 404, 410:
-      let failure = Failure(.gone, "the server answered \(response.status)")
-      active[slot].result.action = .fail
-      active[slot].result.outcome = .failed
-      active[slot].result.failure = failure
-      active[slot].result.reason = failure.message
+      if removeGone(item, response.status, now: now, into: &effects) { return }
+      fallthrough
+    case 401 where carriesCredentials, 403 where carriesCredentials, 407 where carriesCredentials:
+      let failure = Self.failure(
+        status: response.status,
+        carriesCredentials: carriesCredentials
+      )
+      return fail(item, failure, now: now, into: &effects)
     default:
-      active[slot].result.reason += "; the server answered \(response.status) to HEAD"
+      work.result.reason += "; the server answered \(response.status) to HEAD"
     }
     settleItem(item, into: &effects)
   }
@@ -48,17 +57,16 @@ extension Dispatcher {
     into effects: inout [Effect]
   ) {
     if serveStale(item, failure, status: status, now: now, into: &effects) { return }
-    let slot = Int(items[item].slot)
+    let isRedirect = status.map { (300..<400).contains($0) } ?? false
     switch failure.code.category {
     case .trust, .connectivity, .denied:
-      active[slot].result.action = .fail
-      active[slot].result.outcome = .failed
-      active[slot].result.failure = failure
-      active[slot].result.reason = failure.message
+      return fail(item, failure, now: now, into: &effects)
+    case .content where isRedirect || failure.code == .redirected:
+      return fail(item, failure, now: now, into: &effects)
     case .io, .content:
-      active[slot].result.reason += "; probe failed: \(failure.message)"
+      active[Int(items[item].slot)].result.reason += "; probe failed: \(failure.message)"
+      settleItem(item, into: &effects)
     }
-    settleItem(item, into: &effects)
   }
 
   private mutating func keep(_ item: Int, _ reason: String) {
@@ -69,27 +77,98 @@ extension Dispatcher {
     active[slot].result.reason = reason
   }
 
-  /// What was to be fetched anyway keeps the planner's reason.
-  private mutating func announceSize(
+  // MARK: What a head shows
+
+  /// The size of the body that a GET would bring, where the head tells it.
+  private static func size(toldBy response: TransferResponse) -> Int64? {
+    guard response.headers["Content-Encoding"] == nil else { return nil }
+    return response.headers["Content-Length"].flatMap { Int64($0) }
+  }
+
+  /// Whether a conditional GET would be answered with 304.
+  private func isRepeated(_ item: Int, _ response: TransferResponse) -> Bool {
+    guard items[item].step.decision == .revalidate, answersFromSamePlace(item),
+      let record = active[Int(items[item].slot)].record?.value
+    else { return false }
+    let told = Validators(response.headers)
+    return !told.isEmpty && told == record.validators
+  }
+
+  /// Tags of another place say nothing of what came from here.
+  private func answersFromSamePlace(_ item: Int) -> Bool {
+    let work = active[Int(items[item].slot)]
+    let record = work.record?.value
+    return work.exchange?.value.hop.string == record?.finalURL ?? record?.url
+  }
+
+  /// A transfer ends with the head of a body that is larger than any that may come.
+  private func sizeFailure(_ item: Int, _ response: TransferResponse) -> Failure? {
+    let work = active[Int(items[item].slot)]
+    guard let size = Self.size(toldBy: response), let limit = work.exchange?.value.sizeLimit,
+      size > limit
+    else { return nil }
+    return Failure(
+      .tooLarge,
+      "`\(work.exchange?.value.hop.authority ?? "")` announces \(size) bytes, more than the \(limit) allowed"
+    )
+  }
+
+  /// What would be said against the body whatever its bytes are.
+  private func objection(to response: TransferResponse, of item: Int) -> Failure? {
+    let work = active[Int(items[item].slot)]
+    let objection = BodyCheck.objection(
+      toHead: response.headers,
+      size: Self.size(toldBy: response),
+      entry: work.entry,
+      expectations: work.segments.map { segments[$0].declaration.expectation },
+      storedSize: work.result.isUsable ? work.record?.value.size : nil
+    )
+    if let objection { return objection }
+    let honorsNoStore = work.segments.contains { segments[$0].declaration.honorsNoStore }
+    guard !Freshness.mayStore(response.headers, honorsNoStore: honorsNoStore) else { return nil }
+    return Self.notStored
+  }
+
+  /// The next source may have the right one.
+  private mutating func refuse(
     _ item: Int,
     _ response: TransferResponse,
-    isComparable: Bool
+    _ objection: Failure,
+    now: Moment,
+    into effects: inout [Effect]
   ) {
+    let step = Exchange.Step.failed(objection, status: response.status)
     let slot = Int(items[item].slot)
-    let isCoded = response.headers["Content-Encoding"] != nil
-    let told = isCoded ? nil : response.headers["Content-Length"].flatMap { Int64($0) }
+    guard halt == nil, objection.code != .unsupported,
+      active[slot].exchange?.value.nextAlternate(
+        after: step,
+        policy: request.policy,
+        now: now.wall
+      )
+        == true
+    else { return fail(item, objection, now: now, into: &effects) }
+    enqueue(.item(item), now: now, into: &effects)
+  }
+
+  /// What was to be fetched anyway keeps the planner's reason.
+  private mutating func announceSize(_ item: Int, _ response: TransferResponse) {
+    let work = active[Int(items[item].slot)]
+    let told = Validators(response.headers)
+    let isComparable =
+      answersFromSamePlace(item) || !told.isEmpty && told != work.record?.value.validators
+    let size = Self.size(toldBy: response)
     let isDoubtful = items[item].step.reason == .noValidators || !isComparable
-    if active[slot].result.action == .revalidate {
+    if work.result.action == .revalidate {
       if !isDoubtful {
-        active[slot].result.action = .update
-        active[slot].result.reason = "the server says changed"
-      } else if let told, told != active[slot].result.size {
-        active[slot].result.action = .update
-        active[slot].result.reason = "the server says another size"
+        work.result.action = .update
+        work.result.reason = "the server says changed"
+      } else if let size, size != work.result.size {
+        work.result.action = .update
+        work.result.reason = "the server says another size"
       } else if !isComparable {
-        active[slot].result.reason = "another place answers than before"
+        work.result.reason = "another place answers than before"
       }
     }
-    active[slot].result.size = told ?? active[slot].entry.size
+    work.result.size = size ?? work.entry.size
   }
 }

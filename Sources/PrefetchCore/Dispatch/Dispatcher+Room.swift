@@ -398,20 +398,31 @@ extension Dispatcher {
       )
       result.outcome = .failed
       result.size = content.size
-      result.isRequired = holders.contains { segments[$0].declaration.isRequired }
+      result.isRequired = holders.contains {
+        segments[$0].declaration.isRequired && requires(key, in: $0)
+      }
       result.failure = Failure(
         .cacheFull,
         "it had to go: what comes before it needs the \(request.policy.room.limit ?? 0) bytes of `cache.size`"
       )
       effects.append(.announce(.itemEvicted(result, was: endings[key] ?? .keep)))
-      for index in holders { lose(content.size, in: index, into: &effects) }
+      for index in holders {
+        if requires(key, in: index) { segments[index].hasFailures = true }
+        lose(content.size, in: index, into: &effects)
+      }
     }
+  }
+
+  /// Whether a segment is not as declared without an item.
+  private func requires(_ key: URLKey, in index: Int) -> Bool {
+    let entries = segments[index].table.value
+    guard let entry = entries.position(of: key), entries.isSpecial(at: entry) else { return true }
+    return entries[entry].isRequired
   }
 
   private mutating func lose(_ size: Int64, in index: Int, into effects: inout [Effect]) {
     segments[index].usableCount -= 1
     segments[index].usableBytes -= size
-    segments[index].hasFailures = true
     segments[index].noteQuiet(until: nil)
     if segments[index].phase == .settled { announceSettled(index, into: &effects) }
   }

@@ -90,6 +90,8 @@ package struct Dispatcher: ~Copyable {
   /// How items ended that another segment may still name.
   var settled = SettledItems()
   var declaredItems = 0
+  /// What a dry run found gone from its server, and the configuration gives up then.
+  var givenUp: Set<URLKey> = []
   var queue: TransferQueue
   var limits: HostLimits
   var inFlight: [TransferID: Job] = [:]
@@ -114,7 +116,7 @@ package struct Dispatcher: ~Copyable {
   var evicted: Set<ContentDigest> = []
   /// How items ended whose bodies may have to go yet; those that were only kept are not among them.
   var endings: [URLKey: ItemAction] = [:]
-  /// Items of a dry run for which nobody knows yet whether there is room.
+  /// What a dry run has asked about, and cannot settle before it knows what else would come.
   var foretold: [Foretold] = []
   var isForecasting = false
   /// Whether some of it has to go for the sake of the disk.
@@ -255,7 +257,7 @@ package struct Dispatcher: ~Copyable {
     resumeWaiting(now: now, into: &effects)
     tryRoomAgain(now: now, into: &effects)
     shrinkRoom(now: now, into: &effects)
-    foretellRoom(now: now, into: &effects)
+    foretell(now: now, into: &effects)
     startTransfers(now: now, into: &effects)
     announceAnswers(into: &effects)
     let isIdle = inFlight.isEmpty && queue.count == 0 && preparing == 0 && !isPlanning

@@ -107,7 +107,11 @@ extension Exchange {
     // With a body it says that the part was the whole.
     if status == 416, response.body == nil, hasSentPart, dropPart() { return .ask }
     if Self.isAbsence(status), startOver() { return .ask }
-    guard [404, 410].contains(status) || status >= 500 else { return .answered(response) }
+    // Who does not know HEAD may have the body all the same.
+    let isOfMethod = status == 501 && !asksForBody
+    guard [404, 410].contains(status) || status >= 500 && !isOfMethod else {
+      return .answered(response)
+    }
     return end(.answered(response), policy: policy, chance)
   }
 
@@ -168,7 +172,9 @@ extension Exchange {
   }
 
   private func lastWord(_ step: Step) -> Step {
-    setAside.map { Self.graver($0, step) } ?? step
+    // Who called it back knows why.
+    if case .failed(let failure, _) = step, failure.code == .cancelled { return step }
+    return setAside.map { Self.graver($0, step) } ?? step
   }
 
   /// Of two sources that failed, the one to tell: what harms trust, then what time will lift, then

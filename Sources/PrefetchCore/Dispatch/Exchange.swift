@@ -77,7 +77,7 @@ package struct Exchange: Sendable {
   private let accept: String?
   /// For one origin, whichever hop leads there.
   private let credentials: Shared<OriginCredentials>?
-  private let sizeLimit: Int64?
+  let sizeLimit: Int64?
   private let expectedSize: Int64?
   private let partialKey: String?
   private let keepsBody: Bool

@@ -254,6 +254,27 @@ struct NetworkWatch: Sendable {
 
   // MARK: Books
 
+  /// Whether anybody counts what comes.
+  var hasBudgets: Bool {
+    keepsUsage
+  }
+
+  /// Why a transfer of so many bytes would not end, after all that were foretold before it; nil where it
+  /// would.
+  ///
+  /// One that would not uses up what is left, as it does when it breaks off.
+  mutating func foretell(_ bytes: Int64, of segment: Int, at now: Moment) -> Deferral? {
+    guard keepsUsage, let day else { return nil }
+    let type = situation.conditions.type
+    let left = policies[segment].budgets.compactMap {
+      $0.remaining(situation.usage, over: type, on: day)
+    }
+    let key = TransferUsage.Key(day: day, type: type, segment: keys[segment])
+    let rest = left.min() ?? .max
+    situation.usage.add(min(bytes, rest), key)
+    return bytes > rest ? policies[segment].verdict(in: situation, at: now.wall).deferral : nil
+  }
+
   mutating func progressed(_ id: TransferID, bytes: Int64, of segment: Int) {
     guard keepsUsage else { return }
     counted[id, default: 0] += bytes

@@ -67,6 +67,8 @@ struct SegmentWork: Sendable {
   var deferral: Deferral?
   /// Whether the run was interrupted before the segment's end.
   var isInterrupted = false
+  /// Why a dry run shows what the last manifest names: the next one would not be asked for now.
+  var heldBack: Deferral?
   /// Until when every item holds without a question.
   var quietUntil = Instant.distantFuture
 

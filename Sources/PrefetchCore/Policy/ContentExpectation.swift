@@ -35,8 +35,9 @@ package struct ContentExpectation: Hashable, Sendable {
     self == Self()
   }
 
-  /// Nil when the body looks as it should; `prefix` are its first bytes.
-  package func objection(type: String?, size: Int64, prefix: [UInt8]) -> Failure? {
+  /// Nil when the body looks as it should; `prefix` are its first bytes, and what is nil nobody knows
+  /// yet.
+  package func objection(type: String?, size: Int64?, prefix: [UInt8]?) -> Failure? {
     if !types.isEmpty {
       let expected = types.map { "`\($0)`" }.joined(separator: " or ")
       guard let type else {
@@ -47,13 +48,13 @@ package struct ContentExpectation: Hashable, Sendable {
         return unexpected("its type is `\(told)`; expected is \(expected)")
       }
     }
-    if let minimumSize, size < minimumSize {
+    if let minimumSize, let size, size < minimumSize {
       return unexpected("it has \(size) bytes; expected are at least \(minimumSize)")
     }
-    if let maximumSize, size > maximumSize {
+    if let maximumSize, let size, size > maximumSize {
       return Failure(.tooLarge, "it has \(size) bytes; expected are at most \(maximumSize)")
     }
-    guard beginnings.isEmpty || beginnings.contains(where: prefix.starts) else {
+    if let prefix, !beginnings.isEmpty, !beginnings.contains(where: prefix.starts) {
       return unexpected(
         "it begins with \(Hexadecimal.encode(prefix.prefix(16))), and not as `expect.magic` says"
       )

@@ -1,6 +1,9 @@
 extension ExitStatus {
   /// The one mapping from what happened to how the program ends; order and timing play no part.
-  package init(_ report: Report, detailed: Bool = false) {
+  ///
+  /// Findings that somebody accepts are passed over, with all that led to them: what else there is
+  /// decides.
+  package init(_ report: Report, detailed: Bool = false, accepting: Set<ExitStatus> = []) {
     if let signal = report.signal {
       self = signal == 15 ? .terminated : .interrupted
       return
@@ -14,7 +17,10 @@ extension ExitStatus {
     } else if failures.contains(where: { $0.counts && $0.code.category == .denied }) {
       self = .denied
     } else {
-      self = Self.ofContent(report, failures: failures.filter(\.counts), detailed: detailed)
+      let findings = Self.findings(in: report, failures: failures.filter(\.counts))
+      let hasChanges = report.totals.fetched + report.totals.updated + report.totals.removed > 0
+      self =
+        findings.first { !accepting.contains($0) } ?? (detailed && hasChanges ? .changes : .ok)
     }
   }
 
@@ -57,23 +63,29 @@ extension ExitStatus {
     return items + manifests + trees + [registration].compactMap(\.self)
   }
 
-  private static func ofContent(_ report: Report, failures: [Finding], detailed: Bool) -> ExitStatus
-  {
-    let required = report.segments.filter(\.isRequired)
-    if !failures.isEmpty {
-      let isConnectivity = failures.allSatisfy { $0.code.category == .connectivity }
-      if isConnectivity, !report.hasAnswer { return .unavailable }
-      let isNothing =
-        report.mode == .get
-        ? report.items.allSatisfy { $0.failure != nil }
-        : !report.segments.isEmpty && report.segments.allSatisfy { $0.state == .failed }
-      return isNothing ? .nothing : .incomplete
-    }
+  /// What failed, and what was put off, the graver first.
+  private static func findings(in report: Report, failures: [Finding]) -> [ExitStatus] {
     let hasDeferral =
-      report.deferral != nil || required.contains { $0.deferral != nil || $0.state == .deferred }
-    if hasDeferral { return .deferred }
-    let hasChanges = report.totals.fetched + report.totals.updated + report.totals.removed > 0
-    return detailed && hasChanges ? .changes : .ok
+      report.deferral != nil
+      || report.segments.contains { $0.isRequired && ($0.deferral != nil || $0.state == .deferred) }
+    let deferral: [ExitStatus] = hasDeferral ? [.deferred] : []
+    return failures.isEmpty ? deferral : [ofContent(report, failures)] + deferral
+  }
+
+  private static func ofContent(_ report: Report, _ failures: [Finding]) -> ExitStatus {
+    let isConnectivity = failures.allSatisfy { $0.code.category == .connectivity }
+    if isConnectivity, !report.hasAnswer, !foreseesAnswer(report) { return .unavailable }
+    if report.mode == .get {
+      return report.items.allSatisfy { $0.failure != nil } ? .nothing : .incomplete
+    }
+    let selected = report.segments.filter { $0.state != .unsubscribed }
+    return !selected.isEmpty && selected.allSatisfy { $0.state == .failed } ? .nothing : .incomplete
+  }
+
+  /// Whether a dry run promises something of which it has not asked anybody.
+  private static func foreseesAnswer(_ report: Report) -> Bool {
+    let totals = report.totals
+    return report.mode == .plan && totals.fetched + totals.updated + totals.revalidated > 0
   }
 
   /// Whether running again later, with nothing else changed, may end better.

@@ -15,6 +15,9 @@ enum Binary {
   /// How often a campaign is repeated; `PREFETCH_ROUNDS` says otherwise.
   static let rounds = environment("PREFETCH_ROUNDS").flatMap { Int($0) } ?? 10
 
+  /// The one seed that a campaign plays; `PREFETCH_SEED` names it.
+  static let seed = environment("PREFETCH_SEED").flatMap { UInt64($0) }
+
   /// Words of the matrix's rows to play; all where `PREFETCH_ROWS` does not say.
   static let rowWords = environment("PREFETCH_ROWS")
 

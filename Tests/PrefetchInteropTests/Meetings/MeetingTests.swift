@@ -6,6 +6,9 @@ struct MeetingTests {
   fileprivate static let chosen = MeetingTable.all.filter { meeting in
     Binary.rowWords.map { meeting.testDescription.contains($0) } ?? true
   }
+  fileprivate static let limits = LimitMeeting.all.filter { meeting in
+    Binary.rowWords.map { meeting.testDescription.contains($0) } ?? true
+  }
   fileprivate static let played = Mutex<Int>(0)
 
   @Test("each does as if it were alone", arguments: chosen)
@@ -13,13 +16,20 @@ struct MeetingTests {
     Self.played.withLock { $0 += 1 }
     try MeetingPlay(meeting).play()
   }
+
+  @Test("a limit holds whatever it meets", arguments: limits)
+  func hold(_ meeting: LimitMeeting) throws {
+    Self.played.withLock { $0 += 1 }
+    try LimitPlay(meeting).play()
+  }
 }
 
 @Suite("The table of meetings")
 struct MeetingTableTests {
   @Test("names no meeting twice, and no feature is left out")
   func names() {
-    let names = MeetingTable.all.map(\.testDescription)
+    let names =
+      MeetingTable.all.map(\.testDescription) + LimitMeeting.all.map(\.testDescription)
     #expect(Set(names).count == names.count)
     #expect(names.count >= 60)
     #expect(Set(MeetingTable.all.map(\.neighbour)) == Set(Neighbour.allCases))
@@ -36,7 +46,7 @@ private struct MeetingCount: SuiteTrait, TestScoping {
     try await function()
     let count = MeetingTests.played.withLock { $0 }
     print("\(count) meetings")
-    #expect(count >= MeetingTests.chosen.count)
+    #expect(count >= MeetingTests.chosen.count + MeetingTests.limits.count)
   }
 }
 

@@ -1,0 +1,73 @@
+import Testing
+
+/// What keeps something from coming, or says in which order it comes.
+enum Limit: String, Sendable, CaseIterable {
+  case cacheSize = "cache.size"
+  case maximumFileSize = "max_file_size"
+  case dailyLimit = "daily_limit"
+  case minimumFree = "min_free"
+  case priority
+  case deadline
+
+  /// The code or rule by which the large body stays away, and how a run ends then.
+  var ending: (word: String, exit: Int32) {
+    switch self {
+    case .cacheSize: ("cache_full", 3)
+    case .maximumFileSize: ("too_large", 3)
+    case .dailyLimit: ("daily_limit", 75)
+    case .minimumFree: ("free_disk", 75)
+    case .priority: ("added", 0)
+    case .deadline: ("deadline", 75)
+    }
+  }
+
+  /// Lines of the configuration; `isMet` where the limit lies between the small body and the large.
+  func lines(isMet: Bool) -> [String] {
+    var network = ["concurrency: 1", "retries: { items: 0, delay: 1ms, max_delay: 2ms }"]
+    var cache = ["min_free: 0"]
+    let size = isMet ? "1MB" : "10MB"
+    switch self {
+    case .cacheSize: cache.append("size: \(size)")
+    case .maximumFileSize: cache.append("max_file_size: \(size)")
+    case .dailyLimit: network.append("daily_limit: \(size)")
+    case .minimumFree: cache = ["min_free: \(isMet ? "1000TB" : "1")"]
+    case .priority: break
+    case .deadline: network.append("timeouts: { run: \(isMet ? "2s" : "10m") }")
+    }
+    return [
+      "network: { \(network.joined(separator: ", ")) }",
+      "cache: { \(cache.joined(separator: ", ")) }",
+    ]
+  }
+}
+
+/// What else a limit meets.
+enum LimitNeighbour: String, Sendable, CaseIterable {
+  case declaredSize = "a declared size"
+  case unknownSize = "an unknown size"
+  /// An earlier run has kept the first half.
+  case resume
+  /// The first place has it no more.
+  case alternates
+  case get
+  case publish
+  case plan = "a dry run"
+  case twoSegments = "two segments"
+}
+
+/// One cell: a small body and a large one, and a limit between them or beyond both.
+struct LimitMeeting: Sendable, CustomTestStringConvertible {
+  var limit: Limit
+  var neighbour: LimitNeighbour
+  var isMet: Bool
+
+  static let all = Limit.allCases.flatMap { limit in
+    LimitNeighbour.allCases.flatMap { neighbour in
+      [true, false].map { LimitMeeting(limit: limit, neighbour: neighbour, isMet: $0) }
+    }
+  }
+
+  var testDescription: String {
+    "\(limit.rawValue)\(isMet ? "" : " far away") × \(neighbour.rawValue)"
+  }
+}

@@ -1,0 +1,173 @@
+import PrefetchCore
+import PrefetchDocuments
+import PrefetchTestSupport
+import Testing
+
+/// A limit and its neighbour from the first run to the one after it.
+struct LimitPlay {
+  private let meeting: LimitMeeting
+  private let ground: LimitGround
+
+  init(_ meeting: LimitMeeting) throws {
+    self.meeting = meeting
+    ground = try LimitGround(meeting)
+  }
+
+  private var home: Home { ground.home }
+
+  /// How the large body ends, and with it everything.
+  private var ending: (word: String, exit: Int32) {
+    let ending = meeting.isMet ? meeting.limit.ending : (word: "added", exit: 0)
+    // Of several places the one that was declared is told, unless time will lift what ended the other.
+    return meeting.neighbour == .alternates && ending.exit == 3 ? ("gone", 3) : ending
+  }
+
+  private var isMet: Bool { meeting.isMet }
+
+  private func expect(
+    _ isSo: Bool,
+    _ comment: @autoclosure () -> String,
+    _ location: Testing.SourceLocation = #_sourceLocation
+  ) {
+    guard !isSo else { return }
+    Issue.record("\(meeting.testDescription): \(comment())", sourceLocation: location)
+  }
+
+  func play() throws {
+    if meeting.neighbour == .resume { try keepHalf() }
+    ground.configure()
+    ground.setLarge(isStalled: isMet && meeting.limit == .deadline)
+    switch meeting.neighbour {
+    case .get: try playGet()
+    case .plan: try playPlan()
+    case .declaredSize, .unknownSize, .resume, .alternates, .publish, .twoSegments: try playRun()
+    }
+    let verify = try home.run("verify")
+    expect(verify.status == 0, "\(verify)")
+  }
+
+  /// A run whose connection breaks off leaves the half of the large body.
+  private func keepHalf() throws {
+    ground.configure(hasLimit: false)
+    ground.setLarge(isCut: true)
+    let run = try home.run("run", "--json")
+    expect(run.status == 3, "\(run)")
+    _ = ground.takeLog()
+  }
+
+  // MARK: Runs
+
+  private func playRun() throws {
+    let run = try home.run("run", "--json", "--items", "all")
+    try check(run)
+    checkLog()
+    try checkStore()
+    // What stays away once stays away again, and what is here stays here.
+    guard meeting.limit != .deadline || !isMet else { return }
+    let again = try home.run("run", "--json", "--items", "all")
+    expect(again.status == ending.exit, "again: \(again)")
+    expect(try again.totals()["removed"] == 0, "something went: \(again)")
+    expect(try again.totals()["fetched"] == 0, "something came: \(again)")
+    try checkStore()
+  }
+
+  private func word(of url: String, in report: Node) -> String {
+    let items = report.list("items").filter { $0.text("url") == url }
+    expect(items.count == 1, "\(items.count) items for \(url)")
+    let item = items.first
+    return item?.text("error.code") ?? item?.text("deferred.rule") ?? item?.text("outcome")
+      ?? "none"
+  }
+
+  private func check(_ run: ProgramRun) throws {
+    expect(run.status == ending.exit, "\(run)")
+    let report = try run.json()
+    expect(word(of: ground.large, in: report) == ending.word, "\(run)")
+    expect(word(of: ground.small, in: report) == smallWord, "\(run)")
+    if meeting.neighbour == .twoSegments {
+      let item = report.list("items").first { $0.text("url") == ground.large }
+      expect(item?.list("segments").count == 2, "\(run)")
+    }
+  }
+
+  private var smallWord: String {
+    // What is confirmed needs no room.
+    if meeting.neighbour == .resume { return "unchanged" }
+    return isMet && meeting.limit == .minimumFree ? "free_disk" : "added"
+  }
+
+  /// Whether it is here already, or may come.
+  private var hasSmall: Bool {
+    smallWord != "free_disk"
+  }
+
+  private var hasLarge: Bool {
+    ending.word == "added"
+  }
+
+  /// Who is asked first, and that nobody is asked who cannot be let in.
+  private func checkLog() {
+    let log = ground.takeLog()
+    let isFirst = isMet && meeting.limit == .priority
+    if meeting.neighbour != .resume, hasSmall, hasLarge {
+      expect(log == (isFirst ? ["large", "small"] : ["small", "large"]), "asked \(log)")
+    }
+    if isMet, meeting.limit == .minimumFree { expect(log.isEmpty, "asked \(log)") }
+    let isKnown = meeting.neighbour == .declaredSize
+    if isMet, isKnown, [.cacheSize, .maximumFileSize].contains(meeting.limit) {
+      expect(log == ["small"], "asked \(log)")
+    }
+    expect(log.count { $0 == "large" } <= 1, "asked \(log)")
+  }
+
+  private func checkStore() throws {
+    let small = try home.run("path", ground.small)
+    expect((small.status == 0) == hasSmall, "the small one: \(small)")
+    let large = try home.run("path", ground.large)
+    expect((large.status == 0) == hasLarge, "the large one: \(large)")
+    let objects = FileTree.objects(home.cache)
+    let bodies = (hasSmall ? 1 : 0) + (hasLarge ? 1 : 0)
+    expect(objects.count == bodies, "\(objects.count) objects in place of \(bodies)")
+    guard meeting.neighbour == .publish else { return }
+    let names = FileTree.listing(home.work).keys.filter {
+      $0.hasSuffix("/small") || $0.hasSuffix("/large")
+    }
+    let published = names.map { String($0.split(separator: "/").last ?? "") }.sorted()
+    // What is late is not begun, the tree included.
+    let isLate = isMet && meeting.limit == .deadline
+    let wanted = isLate ? [] : (hasLarge ? ["large"] : []) + (hasSmall ? ["small"] : [])
+    expect(published == wanted, "\(names)")
+  }
+
+  // MARK: One item
+
+  private func playGet() throws {
+    let get = try home.run("get", ground.large)
+    let exit: Int32 = ending.exit == 3 ? 4 : ending.exit
+    expect(get.status == exit, "\(get.status) \(get.errors)")
+    expect(Array(get.output.utf8) == (hasLarge ? LimitGround.large : []), "\(get.output.count)")
+    let path = try home.run("path", ground.large)
+    expect((path.status == 0) == hasLarge, "\(path)")
+  }
+
+  // MARK: What is said beforehand
+
+  private func playPlan() throws {
+    let before = FileTree.listing(home.folder.path)
+    let plan = try home.run("plan")
+    expect(FileTree.listing(home.folder.path) == before, "a plan wrote")
+    let fields = plan.lines.map { $0.split(separator: "\t").map { String($0) } }
+    let actions = fields.map { "\($0[0]) \($0[3] == ground.large ? "large" : "small")" }
+    let isLate = isMet && meeting.limit == .deadline
+    let exit = isLate ? 0 : ending.exit
+    let last =
+      isLate || exit == 0 ? "fetch large" : exit == 75 ? "defer large" : "fail large"
+    let first = hasSmall ? "fetch small" : "defer small"
+    let isTurned = isMet && meeting.limit == .priority
+    expect(actions == (isTurned ? [last, first] : [first, last]), "\(plan)")
+    expect(plan.status == exit, "\(plan)")
+    let run = try home.run("run", "--json", "--items", "all")
+    try check(run)
+    try checkStore()
+  }
+}

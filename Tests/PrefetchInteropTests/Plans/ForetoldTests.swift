@@ -1,0 +1,74 @@
+import PrefetchCore
+import PrefetchDocuments
+import PrefetchTestSupport
+import Synchronization
+import Testing
+
+@Suite("A plan is the run foretold", .enabled(if: Binary.isGiven, "\(Binary.absence)"), .foretold)
+struct ForetoldTests {
+  fileprivate static let met = Mutex<[String: Int]>([:])
+
+  @Test("by made-up worlds", arguments: 0..<Binary.rounds)
+  func foretell(_ round: Int) throws {
+    let seed = Binary.seed ?? UInt64(round)
+    let world = PlannedWorld(seed)
+    let servers = try PlannedServers(world)
+    let home = try Home(isInMemory: true)
+    let jobs = ["--jobs", "\(world.jobs)"]
+    if world.begins {
+      home.configure(world.configuration(in: 0, servers))
+      _ = try home.start(["run", "-q"] + jobs).finish()
+      servers.turn()
+    }
+    home.configure(world.configuration(in: world.begins ? 1 : 0, servers))
+    let arguments = world.arguments + jobs
+    let before = FileTree.listing(home.folder.path)
+    let lines = try home.start(["plan"] + arguments).finish()
+    _ = servers.takeLog()
+    let plan = try home.start(["plan", "--json", "--items", "all"] + arguments).finish()
+    let planned = servers.takeLog()
+    #expect(FileTree.listing(home.folder.path) == before, "seed \(seed): a plan wrote")
+    let run = try home.start(["run", "--json", "--items", "all"] + arguments).finish()
+    let asked = servers.takeLog()
+    let comparison = try Comparison(
+      seed: seed,
+      world: world,
+      servers: servers,
+      lines: lines,
+      plan: plan,
+      run: run
+    )
+    comparison.check()
+    if world.jobs == 1, !world.begins, comparison.areManifestsHere {
+      comparison.checkOrder(planned, asked)
+    }
+    Self.met.withLock { met in
+      for word in comparison.met { met[word, default: 0] += 1 }
+    }
+  }
+}
+
+/// Prints what was met, and fails where something never was.
+private struct ForetoldCount: SuiteTrait, TestScoping {
+  func provideScope(
+    for test: Test,
+    testCase: Test.Case?,
+    performing function: @Sendable () async throws -> Void
+  ) async throws {
+    try await function()
+    let met = ForetoldTests.met.withLock { $0 }
+    print(
+      "plans:",
+      met.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }.joined(separator: ", ")
+    )
+    guard Binary.rounds >= 50, Binary.seed == nil else { return }
+    let wanted =
+      ["fetch", "update", "revalidate", "keep", "remove", "defer", "fail"]
+      + [0, 2, 3, 4, 5, 69, 75, 77].map { "exit \($0)" }
+    for word in wanted { #expect(met[word] != nil, "no plan had `\(word)`") }
+  }
+}
+
+extension Trait where Self == ForetoldCount {
+  fileprivate static var foretold: Self { Self() }
+}

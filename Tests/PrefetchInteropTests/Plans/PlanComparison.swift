@@ -1,0 +1,219 @@
+import PrefetchCore
+import PrefetchDocuments
+import PrefetchTestSupport
+import Testing
+
+/// A plan held against the run that followed it.
+struct Comparison {
+  private let seed: UInt64
+  private let world: PlannedWorld
+  private let lines: ProgramRun
+  private let plan: ProgramRun
+  private let run: ProgramRun
+  private let planned: Node
+  private let happened: Node
+  /// URLs of which a HEAD does not show everything.
+  private let hidden: Set<String>
+  private let configuration: String
+
+  init(
+    seed: UInt64,
+    world: PlannedWorld,
+    servers: PlannedServers,
+    lines: ProgramRun,
+    plan: ProgramRun,
+    run: ProgramRun
+  ) throws {
+    self.seed = seed
+    self.world = world
+    self.lines = lines
+    self.plan = plan
+    self.run = run
+    planned = try plan.json()
+    happened = try run.json()
+    let items = world.segments.flatMap(\.items)
+    hidden = Set(items.filter { !$0.isShown }.map { servers.address(of: $0) })
+    configuration = world.configuration(in: world.begins ? 1 : 0, servers)
+  }
+
+  private func expect(_ isSo: Bool, _ comment: String, _ location: Testing.SourceLocation) {
+    guard !isSo else { return }
+    Issue.record(
+      "seed \(seed): \(comment)\n\(configuration)\n\(lines)\nthe run: \(world.arguments) \(run)",
+      sourceLocation: location
+    )
+  }
+
+  func check(_ location: Testing.SourceLocation = #_sourceLocation) {
+    checkLines(location)
+    checkItems(location)
+    checkSegments(location)
+    checkExits(location)
+  }
+
+  /// What was met, for the count.
+  var met: [String] {
+    var words = fields.map { $0[0] } + ["exit \(lines.status)"]
+    words += planned.list("items").compactMap { $0.text("error.code") ?? $0.text("deferred.rule") }
+    if planned.list("items").contains(where: { $0.text("action") == "keep" }) {
+      words.append("keep")
+    }
+    return words
+  }
+
+  private var fields: [[String]] {
+    lines.lines.map { line in
+      line.split(separator: "\t", omittingEmptySubsequences: false).map { String($0) }
+    }
+  }
+
+  // MARK: The lines
+
+  /// The lines are the items of the document, with one for each manifest that would not come.
+  private func checkLines(_ location: Testing.SourceLocation) {
+    let items = planned.list("items").filter { $0.text("action") != "keep" }
+    var wanted = items.map { item in
+      let names = item.list("segments").compactMap(\.text).sorted().joined(separator: ",")
+      return "\(item.text("action") ?? "none") \(names) \(item.text("url") ?? "")"
+    }
+    for segment in planned.list("segments") {
+      let name = segment.text("name") ?? ""
+      let url = segment.text("manifest.url") ?? ""
+      if segment.text("manifest.error.code") != nil {
+        wanted.append("fail \(name) \(url)")
+      } else if segment.text("manifest.status") == "skipped",
+        !items.contains(where: { item in
+          item.text("action") == "defer" && item.list("segments").contains { $0.text == name }
+        })
+      {
+        wanted.append("defer \(name) \(url)")
+      }
+    }
+    let told = fields.map { field in
+      let names = field[1].split(separator: ",").sorted().joined(separator: ",")
+      return "\(field[0]) \(names) \(field[3])"
+    }
+    expect(told.sorted() == wanted.sorted(), "\(told) in place of \(wanted)", location)
+    expect(lines.status == plan.status, "the plan ends \(plan.status) as JSON", location)
+  }
+
+  // MARK: Items
+
+  /// Segments whose manifest waits: a run looks at none of their items.
+  private var waiting: Set<String> {
+    let names = happened.list("segments").filter { segment in
+      segment.text("manifest.status") == "skipped"
+    }
+    return Set(names.compactMap { $0.text("name") })
+  }
+
+  private func deeds(of report: Node) -> [String: [String]] {
+    var deeds: [String: [String]] = [:]
+    let waiting = waiting
+    for item in report.list("items") {
+      let names = item.list("segments").compactMap(\.text)
+      if !names.isEmpty, waiting.isSuperset(of: names) { continue }
+      let deed: String
+      switch item.text("outcome") {
+      case "failed", "redirected": deed = "fail \(item.text("error.code") ?? "none")"
+      case "deferred": deed = "defer \(item.text("deferred.rule") ?? "none")"
+      default:
+        let action = item.text("action") ?? "none"
+        let isSame = action == "revalidate" && item.text("outcome") != nil
+        deed = isSame ? "keep" : action
+      }
+      // Of several that let go of it a run names those that were the last.
+      let told = deed == "remove" ? "remove" : "\(deed) \(names.sorted())"
+      deeds[item.text("url") ?? "", default: []].append(told)
+    }
+    return deeds.mapValues { deeds in
+      // What leaves was kept until then.
+      let isLeaving = deeds.contains { $0.hasPrefix("remove") }
+      return deeds.filter { !isLeaving || !$0.hasPrefix("keep") }.sorted()
+    }
+  }
+
+  private func checkItems(_ location: Testing.SourceLocation) {
+    let foretold = deeds(of: planned)
+    let done = deeds(of: happened)
+    for url in Set(foretold.keys).union(done.keys).sorted() where !hidden.contains(url) {
+      let (one, other) = (foretold[url] ?? [], done[url] ?? [])
+      // Which of two rules of several segments speaks first depends on whose list came first.
+      let bothFail = (one + other).allSatisfy { $0.hasPrefix("fail") && $0.contains(",") }
+      let isSame = one == other || !one.isEmpty && !other.isEmpty && bothFail
+      expect(isSame, "the plan says \(one), the run \(other) of \(url)", location)
+    }
+    for url in hidden {
+      for deed in foretold[url] ?? [] {
+        let isOpen = ["fetch", "update", "revalidate"].contains { deed.hasPrefix($0) }
+        let isSame = done[url]?.contains(deed) == true
+        // What a head shows is bad may be worse yet.
+        let hasFailed = deed.hasPrefix("fail") && done[url]?.first?.hasPrefix("fail") == true
+        let comment = "\(deed) of \(url) became \(done[url] ?? [])"
+        expect(isOpen || isSame || hasFailed, comment, location)
+      }
+    }
+  }
+
+  // MARK: Segments and exits
+
+  private var isShown: Bool {
+    !planned.list("items").contains { hidden.contains($0.text("url") ?? "") }
+  }
+
+  private func checkSegments(_ location: Testing.SourceLocation) {
+    for (one, other) in zip(planned.list("segments"), happened.list("segments")) {
+      for key in ["name", "manifest.status", "manifest.error.code", "priority"] {
+        let (before, after) = (one.text(key), other.text(key))
+        expect(before == after, "\(key) is \(before ?? "-"), then \(after ?? "-")", location)
+      }
+      guard isShown else { continue }
+      for key in ["state", "deferred.rule"] {
+        let (before, after) = (one.text(key), other.text(key))
+        let name = one.text("name") ?? ""
+        expect(before == after, "\(name): \(key) \(before ?? "-"), \(after ?? "-")", location)
+      }
+    }
+  }
+
+  /// The gravest first; whether something changes is told with 0.
+  private static let order: [Int32] = [5, 74, 77, 69, 4, 3, 75, 0]
+
+  private func checkExits(_ location: Testing.SourceLocation) {
+    let isSame = lines.status == run.status
+    let ranks = [run, lines].map { run in
+      Self.order.firstIndex(of: run.status == 2 ? 0 : run.status) ?? -1
+    }
+    let isNoMilder = ranks.allSatisfy { $0 >= 0 } && ranks[0] <= ranks[1]
+    expect(isSame || !isShown && isNoMilder, "ends \(lines.status), then \(run.status)", location)
+    let names = [planned, happened].map { $0.text("exit.name") }
+    expect(!isShown || names[0] == names[1], "is called \(names)", location)
+  }
+
+  // MARK: Order
+
+  /// Whether the segments' priorities are held to as well.
+  private static let ordersSegments = false
+
+  /// True where no manifest fails or waits, so that both ask for the same.
+  var areManifestsHere: Bool {
+    world.segments.allSatisfy { $0.source.isInline || $0.source == .manifest }
+  }
+
+  func checkOrder(
+    _ probed: [String],
+    _ asked: [String],
+    _ location: Testing.SourceLocation = #_sourceLocation
+  ) {
+    expect(Set(probed) == Set(asked), "asks \(probed), then \(asked)", location)
+    var listed: [String: [String]] = [:]
+    for field in fields where field[0] != "remove" {
+      let path = String(field[3].dropFirst("http://".count).drop { $0 != "/" })
+      listed[Self.ordersSegments ? "" : field[1], default: []].append(path)
+    }
+    for lines in listed.values {
+      let (sorted, order) = (lines.filter(asked.contains), asked.filter(lines.contains))
+      expect(order == sorted, "lists \(sorted), asks \(order)", location)
+    }
+  }
+}
