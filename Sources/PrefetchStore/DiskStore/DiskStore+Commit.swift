@@ -50,10 +50,25 @@ extension DiskStore {
     }
   }
 
-  /// The one way in which rows and objects change: bodies first, then the rows that name them,
-  /// then the objects that no row names any more.
+  /// The same until it has its room, as long as parts can give way to it.
   func change(
     publishing bodies: [StagedBody] = [],
+    _ body: (IndexWriter, (ContentDigest) throws(Failure) -> Bool) throws(Failure) -> Void
+  ) throws(Failure) -> [RemovedContent] {
+    while true {
+      do throws(Failure) {
+        return try changeAtOnce(publishing: bodies, body)
+      } catch {
+        guard error.code == .diskFull, staging.makeRoom() else { throw error }
+        usedBytes = nil
+      }
+    }
+  }
+
+  /// The one way in which rows and objects change: bodies first, then the rows that name them,
+  /// then the objects that no row names any more.
+  private func changeAtOnce(
+    publishing bodies: [StagedBody],
     _ body: (IndexWriter, (ContentDigest) throws(Failure) -> Bool) throws(Failure) -> Void
   ) throws(Failure) -> [RemovedContent] {
     let writing = try requireWriting()
