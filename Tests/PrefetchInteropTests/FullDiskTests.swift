@@ -221,15 +221,26 @@ struct FullDiskTests {
     var random = SeededRandom(12)
     for number in 0..<6 { publish(number, &random) }
     declare(6, more: "")
+    // Of so small a disk a tenth stays free, 6.7 MB and no gigabyte.
+    let fill = "dd if=/dev/zero of=\(disk.path)/filler bs=1048576 count=60"
+    try #require(home.shell(fill).status == 0)
     let run = try home.run("--json", "--items", "all")
     #expect(run.status == 75, "\(run)")
     let report = try run.json()
     #expect(report.number("totals.deferred") == 6)
     #expect(report.list("items").allSatisfy { $0.text("deferred.rule") == "free_disk" })
+    let reasons = report.list("items").compactMap { $0.text("reason") }
+    let share = "\(Self.roomy / 10) must stay free"
+    #expect(reasons.allSatisfy { $0.hasPrefix("`cache.min_free`: ") && $0.contains(share) })
+    #expect(run.errors.contains("`cache.min_free`") && run.errors.contains(share), "\(run)")
+    #expect(try home.run("config", "--json").json().at("config.cache.min_free")?.text == nil)
     #expect(FileTree.objects(cache).isEmpty)
     #expect(try home.run("verify").status == 0)
     declare(6)
     #expect(try home.run("-q").status == 0)
+    try #require(home.tool("rm", "\(disk.path)/filler").status == 0)
+    declare(6, more: "")
+    #expect(try home.run("-q", "--refetch").status == 0)
     let isComplete = try held() == served(6)
     #expect(isComplete)
   }

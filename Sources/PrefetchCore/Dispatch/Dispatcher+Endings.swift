@@ -44,12 +44,17 @@ extension Dispatcher {
   }
 
   /// Nothing is wrong with it; time alone will bring it, or the next run where no rule held it back.
-  mutating func settleDeferred(_ item: Int, _ deferral: Deferral?, into effects: inout [Effect]) {
+  mutating func settleDeferred(
+    _ item: Int,
+    _ deferral: Deferral?,
+    because reason: String? = nil,
+    into effects: inout [Effect]
+  ) {
     let slot = activate(item)
     active[slot].result.action = .defer
     active[slot].result.outcome = .deferred
     active[slot].result.deferral = deferral
-    active[slot].result.reason = deferral?.rule.rawValue ?? "interrupted"
+    active[slot].result.reason = reason ?? deferral?.rule.rawValue ?? "interrupted"
     if !active[slot].result.isUsable { active[slot].result.state = .idle }
     settleItem(item, into: &effects)
   }

@@ -27,7 +27,7 @@ extension Dispatcher {
   /// For how many bytes there must be room before it is asked for, with all that is under way.
   private func neededRoom(_ work: ItemWork, _ row: Inventory.Row?) -> Int64? {
     let rules = request.policy.room
-    guard request.mode == .run, rules.limit != nil || rules.minimumFree > 0 else { return nil }
+    guard request.mode == .run, rules.limit != nil || rules.minimumFree != 0 else { return nil }
     switch work.step.decision {
     case .fetch, .update:
       return segments[Int(work.segment)].table.value.size(at: Int(work.step.entry)) ?? 1
@@ -141,7 +141,12 @@ extension Dispatcher {
       fail(item, failure, now: now, into: &effects)
     case .diskTooFull:
       leaveWire(item)
-      settleDeferred(item, Deferral(rule: .freeDisk), into: &effects)
+      settleDeferred(
+        item,
+        Deferral(rule: .freeDisk),
+        because: room.disk?.objection(to: active[Int(items[item].slot)].entry.size),
+        into: &effects
+      )
     }
   }
 

@@ -14,6 +14,7 @@ extension DiskStore {
     if let limit = rules.limit { room.remaining = max(0, limit - (try usage())) }
     let shortage = try shortage(bytes, rules)
     guard shortage.largest > 0 else { return room }
+    room.disk = try disk(rules)
     guard rules.isAutomatic else {
       room.standing = shortage.cache > 0 ? .cacheFull : .diskTooFull
       return room
@@ -72,12 +73,20 @@ extension DiskStore {
 
   /// What is free on the cache's file system for such as us.
   package func freeBytes() throws(Failure) -> Int64 {
+    try disk(Eviction.Rules()).free
+  }
+
+  /// What is free of the file system, and what must stay so.
+  private func disk(_ rules: Eviction.Rules) throws(Failure) -> Room.Disk {
     var status = statvfs()
     try SystemCall.require("examine", root.path) { unsafe fstatvfs(root.number, &status) }
-    return Int64(
-      clamping: UInt64(status.f_bavail).multipliedReportingOverflow(
-        by: UInt64(status.f_frsize)
-      ).partialValue
+    let unit = UInt64(status.f_frsize)
+    let bytes = { (blocks: UInt64) in
+      Int64(clamping: blocks.multipliedReportingOverflow(by: unit).partialValue)
+    }
+    return Room.Disk(
+      free: bytes(UInt64(status.f_bavail)),
+      minimumFree: rules.minimumFree(of: bytes(UInt64(status.f_blocks)))
     )
   }
 
@@ -164,8 +173,9 @@ extension DiskStore {
     if let limit = rules.limit {
       cache = max(0, try usage() + bytes - limit)
     }
-    if rules.minimumFree > 0 {
-      disk = max(0, rules.minimumFree + bytes - (try freeBytes()))
+    if rules.minimumFree != 0 {
+      let state = try self.disk(rules)
+      disk = max(0, state.minimumFree + bytes - state.free)
     }
     return (cache, disk, max(cache, disk))
   }
