@@ -71,11 +71,6 @@ extension DiskStore {
     return bytes
   }
 
-  /// What is free on the cache's file system for such as us.
-  package func freeBytes() throws(Failure) -> Int64 {
-    try disk(Eviction.Rules()).free
-  }
-
   /// What is free of the file system, and what must stay so.
   private func disk(_ rules: Eviction.Rules) throws(Failure) -> Room.Disk {
     var status = statvfs()
