@@ -198,7 +198,7 @@ package struct Engine {
     var reading = RoomReading()
     if inDetail { reading.stock = try? store.takeStock() }
     if rules.limit != nil { reading.used = try? reading.stock?.used ?? store.usedBytes() }
-    if rules.minimumFree > 0 { reading.free = (try? store.freeBytes()) ?? nil }
+    if rules.minimumFree != 0 { reading.disk = (try? store.diskSpace()) ?? nil }
     return reading
   }
 

@@ -53,8 +53,8 @@ package final class AbsentStore: ContentStore {
     0
   }
 
-  package func freeBytes() throws(Failure) -> Int64? {
-    FreeSpace.ofNearest(path)
+  package func diskSpace() throws(Failure) -> DiskSpace? {
+    DiskSpace(nearest: path)
   }
 
   package func takeStock() throws(Failure) -> Stock {

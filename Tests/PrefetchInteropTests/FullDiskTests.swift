@@ -175,20 +175,72 @@ struct FullDiskTests {
     }
   }
 
+  @Test("takes what fits beside a body that never will, and reports with no room at all")
+  func smallBesideLarge() throws {
+    var home = home
+    let small = try #require(SmallDisk(bytes: 3 << 20, at: home.path("small")))
+    home.variables["XDG_CACHE_HOME"] = small.path
+    let names = (0..<8).map { "f\($0)" }
+    for (number, name) in names.enumerated() {
+      nginx.write(Array(noise[(number * 20_000)..<((number + 1) * 20_000)]), to: name)
+    }
+    nginx.write((0..<10).flatMap { _ in noise }, to: "large")
+    let rules = "cache: { min_free: 0 }\nnetwork: { retries: { items: 0 } }"
+    let declare = { (names: [String]) in
+      let urls = names.map { "\"\(nginx.url($0))\"" }.joined(separator: ", ")
+      home.configure("segments: [{ name: basics, urls: [\(urls)] }]\n\(rules)")
+    }
+    for round in 0..<10 {
+      home.variables["XDG_STATE_HOME"] = round % 2 == 0 ? small.path : home.path("state\(round)")
+      try #require(home.shell("rm -rf \(small.path)/*").status == 0)
+      declare(["large"] + names)
+      let run = try home.run("--json")
+      #expect(run.status == 74, "round \(round): \(run)")
+      #expect(try run.totals()["fetched"] == 8, "round \(round): \(run)")
+      #expect(try run.json().text("segments.0.state") == "incomplete", "round \(round)")
+      // Nothing is left of the room that one of them could have.
+      try #require(home.shell("dd if=/dev/zero of=\(small.path)/filler bs=4096").status != 0)
+      let full = try home.run("--json", "--refetch")
+      #expect(full.status == 74, "round \(round): \(full)")
+      #expect(try full.json().text("schema") == "prefetch-report/1", "round \(round)")
+      #expect(try full.json().number("exit.code") == 74, "round \(round)")
+      try #require(home.tool("rm", "\(small.path)/filler").status == 0)
+      #expect(try home.run("verify").status == 0, "round \(round)")
+      for name in names {
+        let got = try home.run("get", "--offline", "--max-stale", "-o", "got", nginx.url(name))
+        let isSame = FileTree.read(home.path("got")) == FileTree.read("\(nginx.files)/\(name)")
+        #expect(got.status == 0 && isSame, "round \(round): \(got)")
+      }
+      declare(names)
+      #expect(try home.run("-q").status == 0, "round \(round)")
+    }
+  }
+
   @Test("defers what would take the last free bytes, and says so")
   func keepsFree() throws {
     var random = SeededRandom(12)
     for number in 0..<6 { publish(number, &random) }
     declare(6, more: "")
+    // Of so small a disk a tenth stays free, 6.7 MB and no gigabyte.
+    let fill = "dd if=/dev/zero of=\(disk.path)/filler bs=1048576 count=60"
+    try #require(home.shell(fill).status == 0)
     let run = try home.run("--json", "--items", "all")
     #expect(run.status == 75, "\(run)")
     let report = try run.json()
     #expect(report.number("totals.deferred") == 6)
     #expect(report.list("items").allSatisfy { $0.text("deferred.rule") == "free_disk" })
+    let reasons = report.list("items").compactMap { $0.text("reason") }
+    let share = "\(Self.roomy / 10) must stay free"
+    #expect(reasons.allSatisfy { $0.hasPrefix("`cache.min_free`: ") && $0.contains(share) })
+    #expect(run.errors.contains("`cache.min_free`") && run.errors.contains(share), "\(run)")
+    #expect(try home.run("config", "--json").json().at("config.cache.min_free")?.text == nil)
     #expect(FileTree.objects(cache).isEmpty)
     #expect(try home.run("verify").status == 0)
     declare(6)
     #expect(try home.run("-q").status == 0)
+    try #require(home.tool("rm", "\(disk.path)/filler").status == 0)
+    declare(6, more: "")
+    #expect(try home.run("-q", "--refetch").status == 0)
     let isComplete = try held() == served(6)
     #expect(isComplete)
   }

@@ -19,14 +19,14 @@ package final class MemoryStore: ContentStore {
   // MARK: Bodies
 
   /// What is free on its disk.
-  package var free: Int64?
+  package var disk: DiskSpace?
 
   package func usedBytes() throws(Failure) -> Int64 {
     content.usedBytes
   }
 
-  package func freeBytes() throws(Failure) -> Int64? {
-    free
+  package func diskSpace() throws(Failure) -> DiskSpace? {
+    disk
   }
 
   package func takeStock() throws(Failure) -> Stock {

@@ -103,20 +103,24 @@ struct CollectCommand {
     _ outcome: inout Outcome
   ) throws(Failure) {
     let rules = Self.rules(loaded.configuration.cache)
-    let free = try store.freeBytes() ?? .max
-    let isShort = rules.minimumFree > free
+    let missing = try shortage(store, rules)
     let used = try store.usedBytes()
-    guard isShort || rules.limit.map({ used > $0 }) ?? false else { return }
+    guard missing > 0 || rules.limit.map({ used > $0 }) ?? false else { return }
     let stock = try store.takeStock()
     let order = contentOrder(loaded, try store.segments(), store, rules)
     var room = Room(limit: rules.limit, stock: stock) { order.rank(of: $0, in: stock) }
     room.shrink()
-    let missing = rules.minimumFree - free - (stock.used - room.used)
-    _ = room.free(missing, for: .passing, isPartEnough: true)
-    let going = room.takeEvicted(keepingWhatFits: missing <= 0)
+    let rest = missing - (stock.used - room.used)
+    _ = room.free(rest, for: .passing, isPartEnough: true)
+    let going = room.takeEvicted(keepingWhatFits: rest <= 0)
     outcome.removed += try store.commit([.evict(going, for: loaded.identity)])
     outcome.excess = max(0, room.used - (rules.limit ?? .max))
-    outcome.shortage = max(0, rules.minimumFree - (try store.freeBytes() ?? .max))
+    outcome.shortage = try shortage(store, rules)
+  }
+
+  private func shortage(_ store: DiskStore, _ rules: Room.Rules) throws(Failure) -> Int64 {
+    guard rules.minimumFree != 0, let disk = try store.diskSpace() else { return 0 }
+    return max(0, rules.minimumFree(of: disk.size) - disk.free)
   }
 
   /// By the lists that the last runs stored; where one cannot be read, what it held counts as

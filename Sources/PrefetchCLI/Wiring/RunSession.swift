@@ -59,7 +59,17 @@ struct RunSession {
     return try perform(subscriptions, state: state, store: store, memory: memory, history: nil)
   }
 
+  /// A full disk ends the run and not its report.
   private func reconcile() throws(Failure) -> Report {
+    do throws(Failure) {
+      return try reconcileWithRoom()
+    } catch {
+      guard error.code == .diskFull else { throw error }
+      return unbegunReport(error)
+    }
+  }
+
+  private func reconcileWithRoom() throws(Failure) -> Report {
     guard let lock = try context.runLock(places, wait: engine.wait) else { return lockedReport() }
     let state = try StateStore.openForWriting(state: places.state)
     console.report(state.diagnostics)
@@ -89,7 +99,7 @@ struct RunSession {
       declared: PublishingSetup.folders(loaded, subscriptions),
       isCancelled: { StopSignals.pending != nil }
     )
-    let report = try perform(
+    var report = try perform(
       subscriptions,
       state: state,
       store: store,
@@ -97,12 +107,53 @@ struct RunSession {
       memory: memory,
       history: history
     )
-    try store.finishRun(holding: lock)
-    try store.close()
-    console.report(store.takeDiagnostics())
-    try remember(report, in: state)
-    try history.finish()
-    try state.close()
+    do throws(Failure) {
+      try store.finishRun(holding: lock)
+      try store.close()
+      console.report(store.takeDiagnostics())
+      try remember(report, in: state)
+      try history.finish()
+      try state.close()
+    } catch {
+      // What was done is done, and told.
+      report.storeFailure = report.storeFailure ?? error
+    }
+    return report
+  }
+
+  /// Nothing could be begun; what is stored stays as it is.
+  private func unbegunReport(_ failure: Failure) -> Report {
+    let known = (try? context.readingStore(places)?.segments()) ?? nil
+    var report = unbegunReport(
+      of: loaded.configuration.segments.filter { isSelected($0.name) }
+    ) { name in
+      let key = SegmentKey(identity: loaded.identity, name: name)
+      let record = known?.first { $0.key == key }
+      return record?.lastSuccess == nil ? .failed : .incomplete
+    }
+    report.storeFailure = failure
+    return report
+  }
+
+  private func unbegunReport(
+    of segments: [Segment],
+    state: (String) -> SegmentState
+  ) -> Report {
+    var report = Report(
+      mode: .run,
+      identity: loaded.identity,
+      started: context.clock.now().wall
+    )
+    report.segments = segments.map { segment in
+      var entry = Report.Segment(
+        name: segment.name,
+        state: state(segment.name),
+        manifest: ManifestResult(url: nil, status: .skipped)
+      )
+      entry.priority = segment.priority
+      entry.isRequired = segment.isRequired
+      return entry
+    }
     return report
   }
 
@@ -288,22 +339,12 @@ struct RunSession {
 
   /// Another run is at work on this cache: nothing was asked, nothing is wrong.
   private func lockedReport() -> Report {
-    let now = context.clock.now()
-    let names = loaded.configuration.segments.filter { isSelected($0.name) }
-    var report = Report(mode: .run, identity: loaded.identity, started: now.wall)
+    var report = unbegunReport(
+      of: loaded.configuration.segments.filter { isSelected($0.name) }
+    ) { _ in .deferred }
     report.deferral = Deferral(rule: .lock)
     report.signal = StopSignals.pending
-    report.segments = names.map { segment in
-      var entry = Report.Segment(
-        name: segment.name,
-        state: .deferred,
-        manifest: ManifestResult(url: nil, status: .skipped)
-      )
-      entry.priority = segment.priority
-      entry.isRequired = segment.isRequired
-      entry.deferral = report.deferral
-      return entry
-    }
+    for index in report.segments.indices { report.segments[index].deferral = report.deferral }
     let holder =
       ((try? RunLock.holder(cache: places.cache)) ?? nil).map { " (process \($0))" } ?? ""
     console.note("another run holds `\(places.cache)/lock`\(holder); `--wait` waits for it")

@@ -41,7 +41,7 @@ package struct Cache: Hashable, Sendable {
   package var size = ByteLimit.unlimited
   package var maximumFileSize = ByteLimit.of(10 << 30)
   package var maximumManifestSize = ByteLimit.of(512 << 20)
-  package var minimumFree: Int64 = 1 << 30
+  package var minimumFree: Int64?
   package var timeToLive: Duration?
   package var negativeTimeToLive = Duration.seconds(600)
   package var maximumStale = Duration.zero
@@ -53,7 +53,12 @@ package struct Cache: Hashable, Sendable {
     Field("size", \.size, .sizeLimit.notTiny, "Bytes the cache may take")
     Field("max_file_size", \.maximumFileSize, .sizeLimit, "Largest body that is kept")
     Field("max_manifest_size", \.maximumManifestSize, .sizeLimit, "Largest manifest that is read")
-    Field("min_free", \.minimumFree, .size, "Bytes that must stay free on the disk")
+    Field(
+      "min_free",
+      \.minimumFree,
+      .size,
+      "Bytes that must stay free on the disk; unless said otherwise 1 GiB or a tenth of its file system, the smaller"
+    )
     Field(
       "ttl",
       \.timeToLive,

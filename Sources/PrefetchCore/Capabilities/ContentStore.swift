@@ -26,8 +26,8 @@ package protocol ContentStore: BodyStaging {
   func commit(_ changes: [StoreChange], within limit: Int64?) throws(Failure) -> [RemovedContent]
   /// The bytes of all bodies that the index names, each once.
   func usedBytes() throws(Failure) -> Int64
-  /// What is free on the file system for such as us; nil where nobody knows.
-  func freeBytes() throws(Failure) -> Int64?
+  /// Of the file system that it is on; nil where nobody knows.
+  func diskSpace() throws(Failure) -> DiskSpace?
   /// What the cache holds, as room is made of it.
   func takeStock() throws(Failure) -> Stock
   /// The bytes of a stored body, mapped for the length of the call.

@@ -13,8 +13,7 @@ extension Dispatcher {
     for item in settleConfirmed(batch.written(), into: &effects) {
       settleItem(item, into: &effects)
     }
-    if let used = reading.used { room?.recount(used) }
-    if let bytes = reading.free { free = bytes }
+    note(reading)
     announceRemoved(removed.filter { !$0.wasEvicted }, into: &effects)
     announceEvicted(removed.filter(\.wasEvicted), into: &effects)
     if phase == .finishing { phase = .finished }

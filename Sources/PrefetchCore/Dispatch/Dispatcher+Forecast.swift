@@ -30,9 +30,7 @@ extension Dispatcher {
 
   private mutating func fitsOnDisk(_ size: Int64?) -> Bool {
     guard let free else { return true }
-    let left = free.addingSaturated(-forecastBytes).addingSaturated(
-      -request.policy.room.minimumFree
-    )
+    let left = free.addingSaturated(-forecastBytes).addingSaturated(-minimumFree)
     guard left >= max(1, size ?? 1) else { return false }
     forecastBytes += size ?? 0
     return true
@@ -91,15 +89,15 @@ extension Dispatcher {
       room = before
       return settleDeferred(item, deferral, into: &effects)
     }
-    guard isStored(item), let free, request.policy.room.minimumFree > 0 else {
+    guard isStored(item), let free, minimumFree > 0 else {
       return settleItem(item, into: &effects)
     }
     let need = max(1, size ?? 1)
     let left = free.addingSaturated(-forecastBytes)
-    let shortage = request.policy.room.minimumFree.addingSaturated(need) - left
+    let shortage = minimumFree.addingSaturated(need) - left
     guard room?.free(shortage, for: rank) == true else {
       room = before
-      let reason = Self.diskShort(need: size, free: left, request.policy.room.minimumFree)
+      let reason = DiskSpace.objection(to: size, free: left, keeping: minimumFree)
       return settleDeferred(item, Deferral(rule: .freeDisk), because: reason, into: &effects)
     }
     if shortage > 0 { isDiskShort = true }

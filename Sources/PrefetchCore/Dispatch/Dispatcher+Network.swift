@@ -3,7 +3,7 @@ extension Dispatcher {
   /// Begins with what the machine says of its network, where any rule needs it, else at once.
   mutating func begin(now: Moment, into effects: inout [Effect]) {
     let rules = request.policy.room
-    if request.mode == .plan, rules.limit == nil, rules.minimumFree > 0 {
+    if request.mode == .plan, rules.limit == nil, rules.minimumFree != 0 {
       measureRoom(inDetail: false, into: &effects)
     }
     guard network != nil else { return discoverAll(now: now, into: &effects) }

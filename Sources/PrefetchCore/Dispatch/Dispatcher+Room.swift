@@ -10,7 +10,7 @@ extension Dispatcher {
 
   /// Whether there is anything to hold the run's bodies to.
   var hasRoomRules: Bool {
-    request.policy.room.limit != nil || request.policy.room.minimumFree > 0
+    request.policy.room.limit != nil || request.policy.room.minimumFree != 0
   }
 
   // MARK: Measuring
@@ -26,7 +26,7 @@ extension Dispatcher {
   mutating func roomMeasured(_ reading: RoomReading, now: Moment, into effects: inout [Effect]) {
     isMeasuringRoom = false
     hasMeasuredRoom = true
-    free = reading.free
+    note(reading)
     if let stock = reading.stock {
       let order = contentOrder()
       room = Room(limit: request.policy.room.limit, stock: stock) { order.rank(of: $0, in: stock) }
@@ -36,6 +36,13 @@ extension Dispatcher {
       room = Room(limit: nil, stock: Stock()) { _ in nil }
     }
     resumeForRoom(now: now, into: &effects)
+  }
+
+  /// How the disk stands, and what of it must stay free.
+  mutating func note(_ reading: RoomReading) {
+    free = reading.disk?.free
+    minimumFree = reading.disk.map { request.policy.room.minimumFree(of: $0.size) } ?? 0
+    if let used = reading.used { room?.recount(used) }
   }
 
   /// What is known by now of who declares what.
@@ -136,7 +143,7 @@ extension Dispatcher {
     now: Moment,
     into effects: inout [Effect]
   ) -> Bool {
-    let minimum = request.policy.room.minimumFree
+    let minimum = minimumFree
     guard minimum > 0, let free, need > 0 else { return true }
     let promised = promises.values.reduce(0) { $0 + $1.bytes }
     let shortage = minimum.addingSaturated(promised).addingSaturated(need) - free
@@ -147,10 +154,10 @@ extension Dispatcher {
       settleDeferred(
         item,
         Deferral(rule: .freeDisk),
-        because: Self.diskShort(
-          need: active[activate(item)].entry.size,
+        because: DiskSpace.objection(
+          to: active[activate(item)].entry.size,
           free: free - promised,
-          minimum
+          keeping: minimum
         ),
         into: &effects
       )
@@ -212,11 +219,6 @@ extension Dispatcher {
       .cacheFull,
       "\(size); of the \(limit) of `cache.size` what comes before it leaves \(max(0, available))"
     )
-  }
-
-  static func diskShort(need: Int64?, free: Int64, _ minimum: Int64) -> String {
-    "`cache.min_free` keeps \(minimum) bytes free; "
-      + (need.map { "\(max(0, free)) are, and it needs \($0)" } ?? "\(max(0, free)) are")
   }
 
   // MARK: Before a commit

@@ -102,6 +102,7 @@ package struct Dispatcher: ~Copyable {
   var stock: Stock?
   /// What is free on the disk; nil where nobody asks, or knows.
   var free: Int64?
+  var minimumFree: Int64 = 0
   var isMeasuringRoom = false
   var hasMeasuredRoom = false
   /// What items under way will take, by their numbers.

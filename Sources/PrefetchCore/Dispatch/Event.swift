@@ -88,12 +88,12 @@ package struct Preparation: Hashable, Sendable {
 package struct RoomReading: Sendable {
   /// Nil where no limit asks for it.
   package var used: Int64?
-  package var free: Int64?
+  package var disk: DiskSpace?
   package var stock: Stock?
 
-  package init(used: Int64? = nil, free: Int64? = nil, stock: Stock? = nil) {
+  package init(used: Int64? = nil, disk: DiskSpace? = nil, stock: Stock? = nil) {
     self.used = used
-    self.free = free
+    self.disk = disk
     self.stock = stock
   }
 }

@@ -88,13 +88,18 @@ extension Room {
   package struct Rules: Hashable, Sendable {
     /// Of all bodies together; nil = any size.
     package var limit: Int64?
-    /// What must stay free on the disk.
-    package var minimumFree: Int64 = 0
+    /// What must stay free on the disk; nil = a share of the file system, by its size.
+    package var minimumFree: Int64? = 0
     package var order = Kind.allCases
     /// Whether anything may go without being asked.
     package var isAutomatic = true
 
     package init() {}
+
+    /// What must stay free of a file system of so many bytes.
+    package func minimumFree(of fileSystem: Int64) -> Int64 {
+      minimumFree ?? min(1 << 30, fileSystem / 10)
+    }
   }
 }
 

@@ -10,6 +10,7 @@ package struct ReportBuilder: Sendable {
   /// The last item of each URL.
   private var itemPositions: [String: Int] = [:]
   private var unexpectedKeys: Set<UnexpectedKey> = []
+  private var hasToldShortage = false
 
   package init(
     mode: RunRequest.Mode,
@@ -76,6 +77,7 @@ package struct ReportBuilder: Sendable {
       collect(item)
       report.totals.count(item)
       noteStale(item)
+      tellShortage(item)
       for name in item.segments {
         guard let position = positions[name] else { continue }
         report.segments[position].totals.count(item)
@@ -117,6 +119,20 @@ package struct ReportBuilder: Sendable {
   private mutating func tell(_ unexpected: UnexpectedKey) {
     guard unexpectedKeys.insert(unexpected).inserted else { return }
     report.diagnostics.append(unexpected.diagnostic)
+  }
+
+  /// That a disk is too full to take anything is said once, with its numbers.
+  private mutating func tellShortage(_ item: ItemResult) {
+    guard item.deferral?.rule == .freeDisk, !hasToldShortage else { return }
+    hasToldShortage = true
+    report.diagnostics.append(
+      Diagnostic(
+        "run.free-disk",
+        "items are deferred by \(item.reason)",
+        severity: .warning,
+        hint: "make room, or set `cache.min_free` lower"
+      )
+    )
   }
 
   private mutating func noteStale(_ item: ItemResult) {

@@ -57,11 +57,27 @@ extension DiskStore {
     }
   }
 
-  /// The one way in which rows and objects change: bodies first, then the rows that name them,
-  /// then the objects that no row names any more.
+  /// The same until it has its room, as long as parts can give way to it.
   func change(
     publishing bodies: [StagedBody] = [],
     within limit: Int64? = nil,
+    _ body: (IndexWriter, (ContentDigest) throws(Failure) -> Bool) throws(Failure) -> Void
+  ) throws(Failure) -> [RemovedContent] {
+    while true {
+      do throws(Failure) {
+        return try changeAtOnce(publishing: bodies, within: limit, body)
+      } catch {
+        guard error.code == .diskFull, staging.makeRoom() else { throw error }
+        used = nil
+      }
+    }
+  }
+
+  /// The one way in which rows and objects change: bodies first, then the rows that name them,
+  /// then the objects that no row names any more.
+  private func changeAtOnce(
+    publishing bodies: [StagedBody],
+    within limit: Int64?,
     _ body: (IndexWriter, (ContentDigest) throws(Failure) -> Bool) throws(Failure) -> Void
   ) throws(Failure) -> [RemovedContent] {
     let writing = try requireWriting()

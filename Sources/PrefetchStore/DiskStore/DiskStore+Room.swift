@@ -10,8 +10,8 @@ extension DiskStore {
     return bytes
   }
 
-  package func freeBytes() throws(Failure) -> Int64? {
-    try FreeSpace.of(root)
+  package func diskSpace() throws(Failure) -> DiskSpace? {
+    try DiskSpace(of: root)
   }
 
   package func takeStock() throws(Failure) -> Stock {

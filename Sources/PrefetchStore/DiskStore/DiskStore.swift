@@ -80,6 +80,24 @@ package final class DiskStore: ContentStore {
     durability: Durability = .batch,
     descriptors: Int? = nil
   ) throws(Failure) -> DiskStore {
+    while true {
+      do throws(Failure) {
+        return try opened(path, clockStart, durability, descriptors)
+      } catch {
+        // Parts of an earlier run give way.
+        guard error.code == .diskFull, let root = try Folder(at: path),
+          try CacheLayout.existingParts(in: root)?.giveWay() == true
+        else { throw error }
+      }
+    }
+  }
+
+  private static func opened(
+    _ path: String,
+    _ clockStart: Instant,
+    _ durability: Durability,
+    _ descriptors: Int?
+  ) throws(Failure) -> DiskStore {
     let layout = try CacheLayout.making(path)
     var reports: [Diagnostic] = []
     let database = try withObjectsLocked(layout) { () throws(Failure) in

@@ -15,6 +15,10 @@ final class BodyFile: BodySink {
   private var target: StagedFile?
   private var mayBeKept: Bool
   private var isOver = false
+  /// Once it is so large that smaller ones go before it on a full disk.
+  private var growth: GrowingBody?
+  private var writtenSize: Int64 = 0
+  private var hasMetFullDisk = false
   private(set) var size: Int64 = 0
 
   init(in area: StagingArea, hasher: BodyHasher, _ plan: BodyPlan) {
@@ -40,6 +44,7 @@ final class BodyFile: BodySink {
     self.beginning = beginning
     target = StagedFile(file: part.file, part: part)
     size = offset
+    writtenSize = offset
     mayBeKept = false
   }
 
@@ -61,6 +66,7 @@ final class BodyFile: BodySink {
     isOver = true
     try flush()
     guard plan.keepsBytes else { return finished(number: 0) }
+    if let growth, !area.endGrowing(growth) { throw GrowingBody.loss }
     let staged = if let target { target } else { try area.openFile() }
     target = nil
     if staged.part == nil, let key = plan.partialKey {
@@ -96,8 +102,13 @@ final class BodyFile: BodySink {
       abandon()
       return nil
     }
-    // What a full disk did not take is fetched again; what it took is a part all the same.
     try? flush()
+    if let growth, !area.endGrowing(growth) { hasMetFullDisk = true }
+    // A part that fills a disk leaves no room for the bodies that fit.
+    guard !hasMetFullDisk else {
+      abandon()
+      return nil
+    }
     if size >= KeptParts.smallest { try? keepPart() }
     guard let kept = try? target?.part?.seal(isLarge: size >= Self.largeSize), kept.offset > 0
     else {
@@ -111,6 +122,7 @@ final class BodyFile: BodySink {
 
   func abandon() {
     isOver = true
+    if let growth { _ = area.endGrowing(growth) }
     target?.part?.remove()
     target = nil
     buffer = []
@@ -131,8 +143,29 @@ final class BodyFile: BodySink {
     }
     if max(size, plan.expectedSize ?? plan.partial?.wholeSize ?? 0) >= Self.largeSize {
       try keepPart()
+      growth = growth ?? target?.file.flatMap(area.noteGrowing)
     }
-    try target?.file?.write(bytes, deed: "write a body into")
+    try writeWhereRoomIs(bytes)
+  }
+
+  private func writeWhereRoomIs(_ bytes: RawSpan) throws(Failure) {
+    guard let file = target?.file else { return }
+    while true {
+      do throws(Failure) {
+        if growth?.hasGivenWay == true { throw GrowingBody.loss }
+        try file.write(bytes, deed: "write a body into")
+        writtenSize += Int64(bytes.byteCount)
+        return
+      } catch {
+        guard error.code == .diskFull, growth?.hasGivenWay != true,
+          area.makeRoom(sparesGrowing: growth != nil)
+        else {
+          hasMetFullDisk = error.code == .diskFull
+          throw error
+        }
+        try file.cut(to: writtenSize)
+      }
+    }
   }
 
   /// Gives the file its lasting name, if it may have one and has none.

@@ -123,6 +123,21 @@ struct KeptParts: Sendable {
     return now - Instant(milliseconds: status.modified / 1_000_000) < Self.longestLife
   }
 
+  /// Removes the largest part that nobody writes; false where there is none.
+  func giveWay() -> Bool {
+    let names = ((try? folder.names()) ?? []).filter { $0.hasSuffix(Self.bodySuffix) }
+    let sizes = names.map { (name: $0, size: (try? folder.status(of: $0))??.size ?? 0) }
+    for part in sizes.sorted(by: { ($1.size, $1.name) < ($0.size, $0.name) }) {
+      let stem = String(part.name.dropLast(Self.bodySuffix.count))
+      if part.size > 0, let file = locked(stem) {
+        removeFiles(of: stem)
+        withExtendedLifetime(file) {}
+        return true
+      }
+    }
+    return false
+  }
+
   /// Says whether the names are free; they are not while somebody writes the part.
   @discardableResult
   private func remove(_ name: String) -> Bool {

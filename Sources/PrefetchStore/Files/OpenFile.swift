@@ -46,6 +46,12 @@ final class OpenFile: Sendable {
     guard error == 0 else { throw .system(error, deed, path) }
   }
 
+  /// Takes back what was written beyond a size, and goes on there.
+  func cut(to size: Int64) throws(Failure) {
+    try SystemCall.require("shorten", path) { ftruncate(number, off_t(size)) }
+    lseek(number, off_t(size), SEEK_SET)
+  }
+
   /// Reads up to `buffer.count` bytes at an offset; 0 at the end.
   func read(into buffer: inout [UInt8], at offset: Int64) throws(Failure) -> Int {
     let count = SystemCall.count {

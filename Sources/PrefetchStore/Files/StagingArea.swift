@@ -11,6 +11,7 @@ package final class StagingArea: BodyStaging, Sendable {
   private let place: Place
   private let mostOpenFiles: Int
   private let table = Mutex(Table())
+  private let growing = Mutex<[ObjectIdentifier: GrowingBody]>([:])
   /// Until the first look there may be some.
   private let hasParts = Atomic(true)
 
@@ -110,6 +111,36 @@ package final class StagingArea: BodyStaging, Sendable {
   func forgetPart(_ key: String) {
     guard case .disk(let partial) = place, hasParts.load(ordering: .relaxed) else { return }
     partial.parts.forget(key)
+  }
+
+  // MARK: A full disk
+
+  /// Frees some of what may be fetched again; false where nothing is left to go.
+  ///
+  /// Kept parts go first, then the largest body that grows, unless it is for one of these.
+  func makeRoom(sparesGrowing: Bool = false) -> Bool {
+    guard case .disk(let partial) = place else { return false }
+    if partial.parts.giveWay() { return true }
+    guard !sparesGrowing else { return false }
+    return growing.withLock { growing in
+      guard let largest = growing.max(by: { $0.value.size < $1.value.size }) else { return false }
+      growing[largest.key] = nil
+      largest.value.giveWay()
+      return true
+    }
+  }
+
+  func noteGrowing(_ file: OpenFile) -> GrowingBody? {
+    guard case .disk = place else { return nil }
+    let body = GrowingBody(file)
+    growing.withLock { $0[ObjectIdentifier(body)] = body }
+    return body
+  }
+
+  /// From here on it stays whole; false where it has given way before.
+  func endGrowing(_ body: GrowingBody) -> Bool {
+    growing.withLock { $0[ObjectIdentifier(body)] = nil }
+    return !body.hasGivenWay
   }
 
   func parts() throws(Failure) -> [String: PartialBody] {

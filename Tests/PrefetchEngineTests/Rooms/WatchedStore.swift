@@ -70,7 +70,7 @@ final class WatchedStore: ContentStore {
   func adoptable(_ digest: ContentDigest) throws(Failure) -> Int64? { try inner.adoptable(digest) }
   func segments() throws(Failure) -> [SegmentRecord] { try inner.segments() }
   func usedBytes() throws(Failure) -> Int64 { try inner.usedBytes() }
-  func freeBytes() throws(Failure) -> Int64? { try inner.freeBytes() }
+  func diskSpace() throws(Failure) -> DiskSpace? { try inner.diskSpace() }
   func takeStock() throws(Failure) -> Stock { try inner.takeStock() }
   func partials() throws(Failure) -> [String: PartialBody] { try inner.partials() }
   func forgetPartial(_ key: String) { inner.forgetPartial(key) }
