@@ -47,6 +47,7 @@ struct SimulatedWorld {
   private var committed: Set<ContentDigest> = []
   /// What the dispatcher was told of the network.
   private var situation = NetworkSituation()
+  private var probes: Set<TransferID> = []
   private var begun: Set<String> = []
   private var isMultiplexed: Set<String> = []
 
@@ -195,6 +196,7 @@ struct SimulatedWorld {
 
   private mutating func begin(_ transfer: TransferRequest) {
     transfers.append(transfer)
+    if transfer.method == .head { probes.insert(transfer.id) }
     asked.append(transfer.url.string)
     if hasHalted { problems.append("\(transfer.url) was started after the interruption") }
     let ahead = request.policy.lookAhead
@@ -213,7 +215,9 @@ struct SimulatedWorld {
   private mutating func learn(_ event: Event) {
     switch event {
     case .conditionsRead(let reading): situation.conditions = reading.conditions
-    case .transferFinished(_, let result):
+    case .transferFinished(let id, let result):
+      // What a dry run asks of items is not what a run would receive.
+      guard request.mode != .plan || !probes.contains(id) else { return }
       let day = TransferUsage.day(at: now.wall, in: .utc)
       let segment = SegmentKey(identity: "me", name: "any")
       let key = TransferUsage.Key(day: day, type: situation.conditions.type, segment: segment)

@@ -5,7 +5,7 @@
 extension Dispatcher {
   struct Foretold: Sendable {
     var item: Int
-    /// What a probe has told; nil where nobody was asked.
+    /// What a probe has told, where nothing else is kept of the item.
     var result: ItemResult?
   }
 
@@ -22,9 +22,11 @@ extension Dispatcher {
     if !hasBudgets, request.policy.room.limit == nil, hasMeasuredRoom, fitsOnDisk(result.size) {
       return false
     }
-    foretold.append(Foretold(item: item, result: result.attempts > 0 ? result : nil))
     items[item].state = .committing
-    deactivate(item)
+    // A million may wait; what other segments have to do with one is known only while it is active.
+    let isAlone = segments.count == 1
+    foretold.append(Foretold(item: item, result: isAlone && result.attempts > 0 ? result : nil))
+    if isAlone { deactivate(item) }
     return true
   }
 
