@@ -29,6 +29,8 @@ struct SimulatedWorld {
   private(set) var now: Moment
 
   private let request: RunRequest
+  /// What a dry run asks of items, which no budget counts.
+  private var probes: Set<TransferID> = []
   private let pool: WorldPool
   private let start: Dispatcher.Start
   private let inventory: InventoryFacts
@@ -193,6 +195,7 @@ struct SimulatedWorld {
   private mutating func begin(_ transfer: TransferRequest) {
     transfers.append(transfer)
     asked.append(transfer.url.string)
+    if request.mode == .plan, transfer.method == .head { probes.insert(transfer.id) }
     if hasHalted { problems.append("\(transfer.url) was started after the interruption") }
     let ahead = request.policy.lookAhead
     if transfers.count > request.policy.concurrency + ahead {
@@ -210,7 +213,7 @@ struct SimulatedWorld {
   private mutating func learn(_ event: Event) {
     switch event {
     case .conditionsRead(let reading): situation.conditions = reading.conditions
-    case .transferFinished(_, let result):
+    case .transferFinished(let id, let result) where !probes.contains(id):
       let day = TransferUsage.day(at: now.wall, in: .utc)
       let segment = SegmentKey(identity: "me", name: "any")
       let key = TransferUsage.Key(day: day, type: situation.conditions.type, segment: segment)
