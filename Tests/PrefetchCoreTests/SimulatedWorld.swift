@@ -29,6 +29,7 @@ struct SimulatedWorld {
   private(set) var now: Moment
 
   private let request: RunRequest
+  /// What a dry run asks of items, which no budget counts.
   private let pool: WorldPool
   private let start: Dispatcher.Start
   private let inventory: InventoryFacts
@@ -196,8 +197,8 @@ struct SimulatedWorld {
 
   private mutating func begin(_ transfer: TransferRequest) {
     transfers.append(transfer)
-    if transfer.method == .head { probes.insert(transfer.id) }
     asked.append(transfer.url.string)
+    if request.mode == .plan, transfer.method == .head { probes.insert(transfer.id) }
     if hasHalted { problems.append("\(transfer.url) was started after the interruption") }
     let ahead = request.policy.lookAhead
     if transfers.count > request.policy.concurrency + ahead {
@@ -215,9 +216,7 @@ struct SimulatedWorld {
   private mutating func learn(_ event: Event) {
     switch event {
     case .conditionsRead(let reading): situation.conditions = reading.conditions
-    case .transferFinished(let id, let result):
-      // What a dry run asks of items is not what a run would receive.
-      guard request.mode != .plan || !probes.contains(id) else { return }
+    case .transferFinished(let id, let result) where !probes.contains(id):
       let day = TransferUsage.day(at: now.wall, in: .utc)
       let segment = SegmentKey(identity: "me", name: "any")
       let key = TransferUsage.Key(day: day, type: situation.conditions.type, segment: segment)

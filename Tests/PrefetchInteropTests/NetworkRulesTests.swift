@@ -108,6 +108,39 @@ struct NetworkRulesTests {
     #expect(!server.requests.map(\.path).contains("/a"))
   }
 
+  @Test(
+    "A URL that two segments name comes for the one that may ask, and stays what moved to the other"
+  )
+  func shared() throws {
+    let url = server.address("/a")
+    let held = "network: { windows: [\"03:00-04:00\"], timezone: \(zone.name) }"
+    home.configure(
+      """
+      segments:
+        - { name: held, urls: ["\(url)"], \(held) }
+        - { name: free, urls: ["\(url)"] }
+      cache: { min_free: 0 }
+      """
+    )
+    let plan = try home.run("plan")
+    #expect(plan.status == 75, "\(plan)")
+    #expect(plan.lines.map { $0.prefix { $0 != "\t" } } == ["defer", "fetch"])
+    let run = try home.run("--json")
+    #expect(run.status == 75, "\(run)")
+    #expect(try run.json().list("segments").map { $0.text("state") } == ["deferred", "current"])
+    #expect(try home.run("path", url).status == 0)
+    home.configure(
+      """
+      segments:
+        - { name: held, urls: ["\(url)"], \(held) }
+        - { name: free, urls: ["\(server.address("/b"))"] }
+      cache: { min_free: 0 }
+      """
+    )
+    #expect(try home.run().status == 75)
+    #expect(try home.run("path", url).status == 0)
+  }
+
   @Test("An unknown zone is a mistake of the configuration, with its place")
   func unknownZone() throws {
     configure("windows: [\"03:00-04:00\"], timezone: Europe/Nowhere")

@@ -133,7 +133,9 @@ extension Dispatcher {
       content.segments = removal.segments
       removed.append(content)
     }
-    announceRemoved(removed, into: &effects)
+    let gone = removed.filter { givenUp.contains(URLKey($0.url)) }
+    announceRemoved(gone, "its server has it no more, and `on_gone` removes it", into: &effects)
+    announceRemoved(removed.filter { !givenUp.contains(URLKey($0.url)) }, into: &effects)
     announceEvicted(
       records.dropFirst(removals.count).compactMap { record in
         record.map {

@@ -91,6 +91,12 @@ extension Dispatcher {
       refuseVariant(rivalry, into: &effects)
       return true
     }
+    // What one of them may not ask for now the other may all the same.
+    if known >= 0, settled.isDeferred(known), deferral(ofSegment: Int(mention.segment)) != nil,
+      deferral(ofSegment: index) == nil
+    {
+      return false
+    }
     guard known >= 0, !needsOwnAnswer(step, entry, known: digests, besides: known) else {
       if let rivalry { elders.append(rivalry) }
       return false

@@ -67,6 +67,11 @@ struct SettledItems: Sendable {
     selecting[item] ?? []
   }
 
+  /// Whether time alone will bring it.
+  func isDeferred(_ item: Int) -> Bool {
+    troubles[item]?.deferral != nil
+  }
+
   func source(of item: Int) -> ItemResult.Source? {
     items.indices.contains(item) ? items[item]?.source : nil
   }

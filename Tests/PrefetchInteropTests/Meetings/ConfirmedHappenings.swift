@@ -64,8 +64,7 @@ extension Happening {
     then: Visit(
       "updated 0 two",
       "GET /item 304 if \"1\"",
-      "GET /item 200 anew",
-      plans: "update|revalidate"
+      "GET /item 200 anew"
     ),
     last: Visit("unchanged 0 two", "GET /item 304 if \"2\"")
   )
@@ -80,8 +79,7 @@ extension Happening {
     then: Visit(
       "updated 0 two",
       "GET /item 304 since long ago",
-      "GET /item 200 anew",
-      plans: "update|revalidate"
+      "GET /item 200 anew"
     ),
     last: Visit("unchanged 0 two", "GET /item 304 if \"2\" since long ago")
   )
@@ -124,7 +122,7 @@ extension Happening {
     coded("one", "1", hour),
     then: kept,
     last: kept
-  )
+  ).with { $0.revalidated = settled("one", "1") }
 
   // MARK: Words that are none
 

@@ -34,6 +34,8 @@ struct Happening: Sendable {
   var again: Visit
   /// What a run may do that is told to ask nobody; nil where it follows from `then`.
   var offline: Visit?
+  /// What a run does that is told to ask about everything; nil where it is `then`.
+  var revalidated: Visit?
   /// Stored headers after `then`; those with no value must not be there.
   var headers: [String: String] = [:]
 

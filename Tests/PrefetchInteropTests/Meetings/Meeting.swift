@@ -22,6 +22,10 @@ enum Neighbour: String, Sendable, CaseIterable {
   case refetch
   /// Two segments name the URL, which is asked for once.
   case twoSegments = "two segments"
+  /// Two segments name the URL, and runs are told of the first alone.
+  case selected = "a selected segment"
+  /// A run that asks about everything, however fresh.
+  case revalidate
   /// Two segments name the URL and send different languages.
   case rivals = "two segments with different headers"
   /// A run that is told to ask nobody.

@@ -35,10 +35,11 @@ final class MeetingGround {
     switch neighbour {
     case .publish: segments[0].append("publish: { dir: tree, layout: url }")
     case .copies: segments[0].append("publish: { dir: tree, layout: url, link: copy }")
-    case .twoSegments: segments.append(["name: second", keys, declaration.segment])
+    case .twoSegments, .selected: segments.append(["name: second", keys, declaration.segment])
     case .rivals:
       segments.append(["name: second", keys, "headers: { Accept-Language: de }"])
-    case .freshness, .explain, .plan, .repair, .collect, .get, .refetch, .offline, .getOffline:
+    case .freshness, .explain, .plan, .repair, .collect, .get, .refetch, .revalidate, .offline,
+      .getOffline:
       break
     }
     let lines = segments.map { segment in

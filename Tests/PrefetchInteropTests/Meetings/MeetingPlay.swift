@@ -36,6 +36,12 @@ struct MeetingPlay {
     case .refetch: try playRefetch()
     case .offline: try playOffline()
     case .getOffline: try playGetOffline()
+    case .selected:
+      try ground.run(happening.then, "first")
+      try ground.run(happening.last, "first")
+    case .revalidate:
+      try ground.run(happening.revalidated ?? happening.then, "--revalidate")
+      try ground.run(happening.last)
     case .rivals: break
     }
     if neighbour != .repair { try ground.checkStored(happening.last) }
