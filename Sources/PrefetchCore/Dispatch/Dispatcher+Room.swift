@@ -15,6 +15,12 @@ extension Dispatcher {
 
   // MARK: Measuring
 
+  /// Whether somebody is about to ask for an item, and nobody knows what there is room for.
+  var needsRoomReading: Bool {
+    hasRoomRules && hasInventory && request.mode != .plan && queue.count > 0 && halt == nil
+      && (!hasMeasuredRoom || request.policy.room.limit != nil && room == nil)
+  }
+
   /// Asks how much room there is; whatever waits for it goes on when that is known.
   mutating func measureRoom(inDetail: Bool, into effects: inout [Effect]) {
     guard !isMeasuringRoom else { return }

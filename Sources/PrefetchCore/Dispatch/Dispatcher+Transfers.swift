@@ -1,6 +1,8 @@
 /// Requests on their way out, and what comes back.
 extension Dispatcher {
   mutating func startTransfers(now: Moment, into effects: inout [Effect]) {
+    // Whoever had to give a place back to wait for that would be overtaken.
+    if needsRoomReading { return measureRoom(inDetail: false, into: &effects) }
     var preparations: [Preparation] = []
     var lastRead: Int?
     queue.release(at: now.uptime)
