@@ -14,6 +14,7 @@ extension Dispatcher {
       settleItem(item, into: &effects)
     }
     note(reading)
+    refusedCommits = 0
     announceRemoved(removed.filter { !$0.wasEvicted }, into: &effects)
     announceEvicted(removed.filter(\.wasEvicted), into: &effects)
     if phase == .finishing { phase = .finished }
@@ -22,6 +23,7 @@ extension Dispatcher {
   /// Somebody else has taken the room meanwhile: what there is has to be looked at again.
   mutating func commitRefused() {
     room = nil
+    refusedCommits += 1
     batch.takeBack()
   }
 

@@ -1,5 +1,5 @@
-/// What a dry run can say only once it knows all that a run would bring: whether there is room for it,
-/// and whether together it uses up a budget.
+/// What a dry run can say only once it knows all that a run would bring: whether there is room for
+/// it, and whether together it uses up a budget.
 ///
 /// What the disk has plenty of room for, where nothing else is limited, is told at once.
 extension Dispatcher {
@@ -44,7 +44,9 @@ extension Dispatcher {
       preparing == 0, !isPlanning, readingCount == 0,
       network?.isReading != true, segments.allSatisfy({ $0.phase != .discovering })
     else { return }
-    guard halt != nil || room != nil || !hasRoomRules else { return measureRoom(inDetail: true, into: &effects) }
+    guard halt != nil || room != nil || !hasRoomRules else {
+      return measureRoom(inDetail: true, into: &effects)
+    }
     hasShrunk = true
     isForecasting = true
     defer { isForecasting = false }

@@ -243,12 +243,14 @@ extension Dispatcher {
     var refused: [Int] = []
     for (place, newcomer) in wanted.sorted(by: { $0.1.rank < $1.1.rank }) {
       for (digest, size) in newcomer.bodies
-      where room?.admit(
-        digest,
-        size: size,
-        rank: newcomer.rank,
-        replacing: newcomer.replaced
-      ) != true {
+      where refusedCommits > Self.mostRefusals
+        || room?.admit(
+          digest,
+          size: size,
+          rank: newcomer.rank,
+          replacing: newcomer.replaced
+        ) != true
+      {
         refused.append(place)
         break
       }
@@ -258,6 +260,9 @@ extension Dispatcher {
     for entry in entries { refuse(entry, now: now, into: &effects) }
     return true
   }
+
+  /// As often as that others may have been faster.
+  private static let mostRefusals = 3
 
   private struct Newcomer {
     var rank: ContentRank

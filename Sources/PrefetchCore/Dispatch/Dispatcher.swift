@@ -103,6 +103,8 @@ package struct Dispatcher: ~Copyable {
   /// What is free on the disk; nil where nobody asks, or knows.
   var free: Int64?
   var minimumFree: Int64 = 0
+  /// How often in a row the store has refused a commit for which room had been made.
+  var refusedCommits = 0
   var isMeasuringRoom = false
   var hasMeasuredRoom = false
   /// What items under way will take, by their numbers.
