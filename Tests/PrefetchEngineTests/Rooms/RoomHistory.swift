@@ -17,6 +17,8 @@ final class RoomHistory {
     var wrongSizes = 0
     var gets = 0
     var lowered = 0
+    /// Commits that the store refused, since somebody else had taken the room.
+    var conflicts = 0
   }
 
   private struct Item {
@@ -44,6 +46,8 @@ final class RoomHistory {
   private let store = WatchedStore()
   private let clock = FakeClock()
   private let seed: Int
+  /// Whether somebody fetches single items while a run is under way.
+  private var hasCompany = false
 
   private final class NoFiles: LocalFiles {
     func withBytes<Value>(
@@ -115,7 +119,9 @@ final class RoomHistory {
 
   private func night(_ identity: Int) throws {
     sums.nights += 1
+    hasCompany = true
     let first = try run(identity)
+    hasCompany = false
     sums.fetched += Int(first.totals.fetched + first.totals.updated)
     var again = first
     var before: [RoomModel.Stored]?
@@ -137,10 +143,11 @@ final class RoomHistory {
   }
 
   /// What is declared and not here is told, and the sums are those of the items.
-  private func check(_ report: Report, of identity: Int) {
+  private func check(_ report: Report, of identity: Int, wasAlone: Bool) {
     let model = model(of: identity)
     let stored = Set(model.stored.flatMap(\.urls))
-    for item in model.declared where !stored.contains(item.url) {
+    // What nobody held when the run began may have gone beside it, before it was joined.
+    for item in model.declared where wasAlone && !stored.contains(item.url) {
       let told = report.items.first { $0.url == item.url }?.failure
       if told == nil { object("\(item.url) is not stored, and nothing is said of it") }
     }
@@ -158,12 +165,26 @@ final class RoomHistory {
 
   private func get() throws {
     sums.gets += 1
+    store.begin(limit: limit, identity: "me")
+    try perform(try getting())
+  }
+
+  private func getting() throws -> RunRequest {
     var segment = SegmentDeclaration(name: "", source: .inline([]))
     let item = dice.pick(items)
     segment.source = .inline([try entry(item, sizes: false)])
     var request = RunRequest(mode: .get, identity: "me", segments: [segment], policy: policy)
     request.listsKept = true
-    try perform(request)
+    return request
+  }
+
+  /// A process beside the run that is under way, which commits when it likes.
+  private func getMeanwhile() {
+    guard hasCompany, dice.happens(8) else { return }
+    hasCompany = false
+    sums.gets += 1
+    do { try perform(try getting()) } catch { object("\(error)") }
+    hasCompany = true
   }
 
   @discardableResult
@@ -181,8 +202,13 @@ final class RoomHistory {
       segments: segments,
       policy: policy
     )
+    store.begin(limit: limit, identity: request.identity)
+    let gets = sums.gets
     let report = try perform(request)
-    check(report, of: identity)
+    sums.evictions += store.evictionCount
+    sums.conflicts += store.refusedCount
+    for objection in store.objections { object(objection) }
+    check(report, of: identity, wasAlone: gets == sums.gets)
     return report
   }
 
@@ -190,7 +216,6 @@ final class RoomHistory {
 
   @discardableResult
   private func perform(_ request: RunRequest) throws -> Report {
-    store.begin(limit: limit, identity: request.identity)
     let transport = RoomTransport(
       staging: store,
       dice: Dice(seed, sums.nights, dice.number(0...9_999))
@@ -207,6 +232,7 @@ final class RoomHistory {
       }
       return .response(status: 200, headers: [HeaderField("ETag", tag)], body: item.body)
     }
+    transport.meanwhile = { [unowned self] in getMeanwhile() }
     let engine = Engine(
       transport: transport,
       store: store,
@@ -215,8 +241,6 @@ final class RoomHistory {
       stop: NoSignal()
     )
     let report = try engine.run(request, seed: UInt64(seed))
-    sums.evictions += store.evictionCount
-    for objection in store.objections { object(objection) }
     let moved = Set(transport.delivered)
     for item in report.items where item.failure?.code == .cacheFull && moved.contains(item.url) {
       sums.refusals += 1
@@ -225,7 +249,7 @@ final class RoomHistory {
       _ = item
       sums.wrongSizes += 1
     }
-    if store.staging.bodyCount > 0 { object("a body was left lying about") }
+    if request.mode == .run, store.staging.bodyCount > 0 { object("a body was left lying about") }
     return report
   }
 
@@ -282,6 +306,7 @@ private final class RoomTransport: Transport {
   private var running: [TransferRequest] = []
   /// URLs whose bodies came whole.
   private(set) var delivered: [String] = []
+  var meanwhile: () -> Void = {}
 
   init(
     staging: any BodyStaging,
@@ -303,6 +328,7 @@ private final class RoomTransport: Transport {
   }
 
   func wait(until deadline: Duration?) -> [TransferEvent] {
+    meanwhile()
     let ended = inner.wait(until: nil)
     guard ended.isEmpty, !running.isEmpty else { return ended }
     let request = running.remove(at: dice.number(0...running.count - 1))

@@ -38,13 +38,14 @@ extension RoomHistory.Sums {
     wrongSizes += other.wrongSizes
     gets += other.gets
     lowered += other.lowered
+    conflicts += other.conflicts
   }
 
   var named: [(name: String, count: Int)] {
     [
       ("nights", nights), ("fetched", fetched), ("evictions", evictions), ("cache_full", full),
       ("refusals", refusals), ("wrong sizes", wrongSizes), ("gets", gets),
-      ("lowered limits", lowered),
+      ("lowered limits", lowered), ("refused commits", conflicts),
     ]
   }
 }

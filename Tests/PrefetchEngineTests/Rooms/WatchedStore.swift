@@ -7,12 +7,14 @@ final class WatchedStore: ContentStore {
   private var limit: Int64 = .max
   private var identity = ""
   private(set) var evictionCount = 0
+  private(set) var refusedCount = 0
   private(set) var objections: [String] = []
 
   func begin(limit: Int64, identity: String) {
     self.limit = limit
     self.identity = identity
     evictionCount = 0
+    refusedCount = 0
     objections = []
   }
 
@@ -41,7 +43,13 @@ final class WatchedStore: ContentStore {
   func commit(_ changes: [StoreChange], within limit: Int64?) throws(Failure) -> [RemovedContent] {
     let (before, held) = (bodies, bodiesHeld(besides: identity))
     let used = before.reduce(0) { $0 + $1.size }
-    let removed = try inner.commit(changes, within: limit)
+    let removed: [RemovedContent]
+    do throws(Failure) {
+      removed = try inner.commit(changes, within: limit)
+    } catch {
+      if error.code == .cacheFull { refusedCount += 1 }
+      throw error
+    }
     let after = bodies
     let usedAfter = after.reduce(0) { $0 + $1.size }
     if usedAfter > max(self.limit, used) {
