@@ -17,7 +17,9 @@ struct PlanLine {
   func appendHead(_ action: ItemAction, segments: [String], to line: inout [UInt8]) {
     line.append(contentsOf: action.rawValue.utf8)
     line.append(UInt8(ascii: "\t"))
-    line.append(contentsOf: text(segments.joined(separator: ",")).utf8)
+    // What no segment holds may have to go as well.
+    let names = segments.isEmpty ? "-" : segments.joined(separator: ",")
+    line.append(contentsOf: text(names).utf8)
     line.append(UInt8(ascii: "\t"))
   }
 

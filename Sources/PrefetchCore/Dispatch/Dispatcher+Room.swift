@@ -116,8 +116,14 @@ extension Dispatcher {
     let isNew = items[item].step.decision != .revalidate
     let declared = active[activate(item)].entry.size
     let need = isNew ? declared ?? 1 : 0
-    let rank = rank(of: item)
+    var promise = Promise(
+      rank: .passing,
+      bytes: isNew ? declared ?? 0 : 0,
+      isGrowing: declared == nil
+    )
     if request.policy.room.limit != nil, let room {
+      let rank = rank(of: item)
+      promise.rank = rank
       let replaced = row(of: items[item].step).flatMap { $0.hasBody ? $0.digest : nil }
       let promised = promises.values.reduce(0) { $1.rank < rank ? $0 + $1.bytes : $0 }
       let available = room.available(for: rank, replacing: replaced)
@@ -132,12 +138,9 @@ extension Dispatcher {
       // What others were promised may yet turn out smaller; the commit decides.
       active[activate(item)].roomLimit = max(1, available)
     }
-    guard hasFreeDisk(for: item, need, rank, now: now, into: &effects) else { return false }
-    promises[item] = Promise(
-      rank: rank,
-      bytes: isNew ? declared ?? 0 : 0,
-      isGrowing: declared == nil
-    )
+    guard hasFreeDisk(for: item, need, now: now, into: &effects) else { return false }
+    promises[item] = promise
+    promisedBytes += promise.bytes
     return true
   }
 
@@ -145,16 +148,15 @@ extension Dispatcher {
   private mutating func hasFreeDisk(
     for item: Int,
     _ need: Int64,
-    _ rank: ContentRank,
     now: Moment,
     into effects: inout [Effect]
   ) -> Bool {
     let minimum = minimumFree
     guard minimum > 0, let free, need > 0 else { return true }
-    let promised = promises.values.reduce(0) { $0 + $1.bytes }
-    let shortage = minimum.addingSaturated(promised).addingSaturated(need) - free
+    let shortage = minimum.addingSaturated(promisedBytes).addingSaturated(need) - free
     guard shortage > 0 else { return true }
     guard room != nil else { return waitForRoom(item, inDetail: true, into: &effects) }
+    let rank = rank(of: item)
     guard room?.free(shortage, for: rank) == true else {
       leaveWire(item)
       settleDeferred(
@@ -162,7 +164,7 @@ extension Dispatcher {
         Deferral(rule: .freeDisk),
         because: DiskSpace.objection(
           to: active[activate(item)].entry.size,
-          free: free - promised,
+          free: free - promisedBytes,
           keeping: minimum
         ),
         into: &effects
@@ -197,7 +199,8 @@ extension Dispatcher {
 
   /// An item that has settled wants no more than it has got.
   mutating func endPromise(of item: Int, _ result: ItemResult) {
-    guard !promises.isEmpty, promises.removeValue(forKey: item) != nil else { return }
+    guard !promises.isEmpty, let promise = promises.removeValue(forKey: item) else { return }
+    promisedBytes -= promise.bytes
     let isStored = result.source == .network || result.source == .alternate
     if promises.isEmpty || !isStored || result.failure != nil {
       hasRoomNews = !awaitingRoom.isEmpty
@@ -217,6 +220,7 @@ extension Dispatcher {
       return
     }
     promises[item]?.bytes += bytes
+    promisedBytes += bytes
   }
 
   static func full(need: Int64?, _ available: Int64, _ limit: Int64) -> Failure {
@@ -387,6 +391,8 @@ extension Dispatcher {
 
   /// Tells what went for want of room: of what this run declares, that it is not there.
   mutating func announceEvicted(_ removed: [RemovedContent], into effects: inout [Effect]) {
+    guard !removed.isEmpty else { return }
+    let open = openKeys()
     for content in removed where content.hadBody {
       let key = URLKey(content.url)
       let holders = segments.indices.filter { index in
@@ -400,7 +406,7 @@ extension Dispatcher {
         continue
       }
       // Its own end will tell.
-      guard !isOpen(key) else { continue }
+      guard !open.contains(key) else { continue }
       var result = ItemResult(
         url: content.url,
         id: content.id,
@@ -440,11 +446,12 @@ extension Dispatcher {
     if segments[index].phase == .settled { announceSettled(index, into: &effects) }
   }
 
-  /// Whether an item is still to come to an end.
-  private func isOpen(_ key: URLKey) -> Bool {
-    items.contains { work in
-      work.state != .settled
-        && segments[Int(work.segment)].table.value.key(at: Int(work.step.entry)) == key
+  /// Of items that are still to come to an end.
+  private func openKeys() -> Set<URLKey> {
+    var keys: Set<URLKey> = []
+    for work in items where work.state != .settled {
+      keys.insert(segments[Int(work.segment)].table.value.key(at: Int(work.step.entry)))
     }
+    return keys
   }
 }

@@ -109,6 +109,8 @@ package struct Dispatcher: ~Copyable {
   var hasMeasuredRoom = false
   /// What items under way will take, by their numbers.
   var promises: [Int: Promise] = [:]
+  /// All of them together.
+  var promisedBytes: Int64 = 0
   /// Items that wait until it is known whether there is room for them.
   var awaitingRoom: [Int] = []
   /// Whether some of them may have more room than before.
