@@ -44,7 +44,9 @@ extension Dispatcher {
       preparing == 0, !isPlanning, readingCount == 0,
       network?.isReading != true, segments.allSatisfy({ $0.phase != .discovering })
     else { return }
-    guard halt != nil || room != nil || !hasRoomRules else { return measureRoom(inDetail: true, into: &effects) }
+    guard halt != nil || room != nil || !hasRoomRules else {
+      return measureRoom(inDetail: true, into: &effects)
+    }
     hasShrunk = true
     isForecasting = true
     defer { isForecasting = false }
