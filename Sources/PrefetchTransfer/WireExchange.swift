@@ -231,7 +231,10 @@ final class WireExchange {
   private func checkAnnouncedSize(of head: ResponseHead) -> Bool {
     guard let limit = queued.request.sizeLimit, let size = announcedSize(of: head), size > limit
     else { return true }
-    failure = failures.tooLarge("announces \(size) bytes, more than the \(limit) allowed")
+    let sizes = SizeText.format(together: [size, limit])
+    failure = failures.tooLarge(
+      "announces \(sizes[0]), more than the \(SizeText.format(limit: limit)) allowed"
+    )
     return false
   }
 
@@ -248,7 +251,7 @@ final class WireExchange {
 
   private func checkSize() throws(Failure) {
     if let limit = request.sizeLimit, bodySize > limit {
-      throw failures.tooLarge("sends more than the \(limit) bytes allowed")
+      throw failures.tooLarge("sends more than the \(SizeText.format(limit: limit)) allowed")
     }
     if case .rest(let part) = use, let whole = part.wholeSize, bodySize > whole {
       throw failures.longRest

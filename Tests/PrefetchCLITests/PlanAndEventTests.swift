@@ -264,7 +264,8 @@ struct EventLineTests {
     let page = try #require(RepositoryFile.top("man/prefetch-report.5").read())
     for name in [
       "run.started", "items.discovered", "items.started", "cache.added", "cache.updated",
-      "cache.removed", "items.failed", "segment.done", "run.finished",
+      "cache.removed", "items.failed", "items.evicted", "network.quality", "segment.done",
+      "run.finished",
     ] {
       #expect(page.contains("\n\\fB\(name)\\fR\n"), "\(name)")
     }

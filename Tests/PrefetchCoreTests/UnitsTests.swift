@@ -44,4 +44,27 @@ import Testing
   func badSize(text: String) {
     #expect(SizeText.parse(text) == nil)
   }
+
+  @Test(
+    "A limit is shown to the byte",
+    arguments: [
+      (350_000, "350 kB"), (1_000_000, "1 MB"), (10 << 30, "10 GiB"), (1000 << 10, "1000 KiB"),
+      (256_000, "256 kB"), (64_000_000, "64 MB"), (100_100, "100100 B"), (0, "0 B"),
+    ] as [(Int64, String)]
+  )
+  func limit(bytes: Int64, shown: String) {
+    #expect(SizeText.format(limit: bytes) == shown)
+  }
+
+  @Test(
+    "Sizes side by side are exact where different ones would read alike",
+    arguments: [
+      ([350_000, 50_000, 100_000], ["350 kB", "50 kB", "100 kB"]),
+      ([100_001, 100_000], ["100001 B", "100000 B"]),
+      ([100_000, 100_000], ["100 kB", "100 kB"]), ([8, 3], ["8 B", "3 B"]), ([], []),
+    ] as [([Int64], [String])]
+  )
+  func together(sizes: [Int64], shown: [String]) {
+    #expect(SizeText.format(together: sizes) == shown)
+  }
 }

@@ -1,3 +1,4 @@
+import PrefetchCore
 import Testing
 
 @Suite(
@@ -230,7 +231,7 @@ struct FullDiskTests {
     #expect(report.number("totals.deferred") == 6)
     #expect(report.list("items").allSatisfy { $0.text("deferred.rule") == "free_disk" })
     let reasons = report.list("items").compactMap { $0.text("reason") }
-    let share = "\(Self.roomy / 10) must stay free"
+    let share = "\(SizeText.format(Int64(Self.roomy / 10))) must stay free"
     #expect(reasons.allSatisfy { $0.hasPrefix("`cache.min_free`: ") && $0.contains(share) })
     #expect(run.errors.contains("`cache.min_free`") && run.errors.contains(share), "\(run)")
     #expect(try home.run("config", "--json").json().at("config.cache.min_free")?.text == nil)

@@ -70,7 +70,7 @@ struct InterruptionTests {
       #expect(item.text("state") == "idle")
       #expect(item.at("deferred.rule") == nil && item.text("error.code") == nil)
     }
-    #expect(ended.errors.contains("4 items and 1 segment not looked into left for the next run"))
+    #expect(ended.errors.contains("left for the next run: 4 items and 1 segment not looked into"))
     let suites = try #require(home.read("report.xml"))
     #expect(suites.contains(#"<skipped message="interrupted"/>"#))
     #expect(!suites.contains("<failure"))

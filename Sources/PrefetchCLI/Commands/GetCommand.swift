@@ -292,13 +292,15 @@ struct GetCommand {
     }
     let got = Set(delivered.map(\.record.url))
     let interrupted = Set((report?.items ?? []).filter(\.isInterrupted).map(\.url))
-    let deferrals = (report?.items ?? []).reduce(into: [:]) { $0[$1.url] = $1.deferral }
+    let deferred = (report?.items ?? []).reduce(into: [:]) { found, item in
+      found[item.url] = item.deferral.map { (rule: $0, reason: item.reason) }
+    }
     for entry in asked.entries where !got.contains(entry.url.string) {
       let url = entry.url
       if transient.contains(url.string) {
         troubles.addUnkept(url)
-      } else if let deferral = deferrals[url.string] {
-        troubles.add(deferral, of: url)
+      } else if let (deferral, reason) = deferred[url.string] {
+        troubles.add(deferral, reason, of: url)
       } else if interrupted.contains(url.string) {
         troubles.addInterrupted(url)
       } else if let absence = look.absent[url.string] {

@@ -153,7 +153,7 @@ struct Reconciliation {
       (report.totals.deferred > 0 ? [Amounts.count(report.totals.deferred, "item")] : [])
       + (unseen > 0 ? [Amounts.count(Int64(unseen), "segment") + " not looked into"] : [])
     guard !left.isEmpty else { return nil }
-    return "interrupted: \(left.joined(separator: " and ")) left for the next run"
+    return "interrupted; left for the next run: \(left.joined(separator: " and "))"
   }
 
   /// Failures one by one on stderr: precise when something is wrong.
@@ -184,7 +184,11 @@ struct Reconciliation {
         "items and manifests"
       )
       context.console.report(
-        Diagnostic("\(loss.code.rawValue)", "\(loss.message); \(count) not asked for")
+        Diagnostic(
+          "\(loss.code.rawValue)",
+          "\(loss.message); \(count) not asked for",
+          severity: envelope.isAccepted ? .warning : .error
+        )
       )
     }
     // A thousand equal lines help nobody; the report has them all.

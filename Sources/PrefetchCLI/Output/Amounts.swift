@@ -4,14 +4,7 @@ import PrefetchCore
 enum Amounts {
   /// `0 B`, `999 B`, `1.2 kB`, `34 MB`.
   static func bytes(_ count: Int64) -> String {
-    let units = ["B", "kB", "MB", "GB", "TB"]
-    var value = Double(count)
-    var unit = 0
-    while value >= 999.5, unit < units.count - 1 {
-      value /= 1000
-      unit += 1
-    }
-    return "\(decimal(value, hasFraction: unit > 0 && value < 9.95)) \(units[unit])"
+    SizeText.format(count)
   }
 
   /// `0.3 s`, `12 s`, `3 m 20 s`, `2 h 5 m`, `4 d 1 h`.
@@ -20,7 +13,7 @@ enum Amounts {
     let milliseconds = max(0, duration.milliseconds)
     let seconds = milliseconds / 1000
     switch seconds {
-    case ..<10: return "\(decimal(Double(milliseconds) / 1000, hasFraction: true)) s"
+    case ..<10: return "\(tenths(Double(milliseconds) / 1000)) s"
     case ..<60: return "\(seconds) s"
     case ..<3600: return "\(seconds / 60) m \(seconds % 60) s"
     case ..<86_400: return "\(seconds / 3600) h \(seconds % 3600 / 60) m"
@@ -32,8 +25,7 @@ enum Amounts {
     number == 1 ? "1 \(singular)" : "\(number) \(plural ?? singular + "s")"
   }
 
-  private static func decimal(_ value: Double, hasFraction: Bool) -> String {
-    guard hasFraction else { return String(Int64(value.rounded())) }
+  private static func tenths(_ value: Double) -> String {
     let tenths = Int64((value * 10).rounded())
     return "\(tenths / 10).\(tenths % 10)"
   }

@@ -77,6 +77,15 @@ enum ConfigurationManual {
         ],
         example: nil
       ),
+      ConfigurationProse(
+        title: "A full cache",
+        paragraphs: [
+          "`cache.size` holds for all bodies that the cache names, each counted once, manifests included, at every moment, and for `prefetch get` as for runs; bodies under way and parts count for `cache.min_free` only. Where not everything fits, one order decides, and what stands later in it gives way to what stands earlier: items of segments by the priority of the segment, the order of the segments, the item's own priority, the order of the list; after them what no segment holds, that which was used longest ago last; at the end what is expired. `cache.purge.order` arranges the kinds of the latter.",
+          "Nothing goes for a body that does not fit even so. Never to make room goes what is locked, what another configuration declares, or a manifest that says what a segment holds; with `purge.auto: false` nothing goes at all. What comes too late in the order fails as `cache_full`, in each run until something changes, so that nothing is evicted and fetched in turns; with a declared `size` it costs no request. An update needs room for the difference. After `cache.size` was lowered, the next run or `prefetch gc` lets go from the end of the order.",
+          "Declared sizes, and those that a probe learns, make `prefetch plan` say all this beforehand; an item of unknown size is a `fetch` there. A body larger than `max_file_size` fails as `too_large`. What would take the disk below `cache.min_free` is deferred (`free_disk`, exit status 75) unless enough that comes after it may go.",
+        ],
+        example: nil
+      ),
     ] + SecurityProse.sections + [networkRules] + itemRules + PublishingProse.sections
 
   private static let after = [

@@ -3,7 +3,7 @@ import PrefetchCore
 /// The manual page prefetch(1).
 enum ManualPage {
   /// Changed by hand when the page changes, so that it can be made again byte by byte.
-  static let date = "2026-11-21"
+  static let date = "2026-11-22"
 
   static func render() -> String {
     var page = Roff(name: "prefetch", section: 1, manual: "User Commands", date: date)
@@ -22,6 +22,8 @@ enum ManualPage {
     environment(&page)
     files(&page)
     exitStatus(&page)
+    page.section("SIGNALS")
+    for text in ManualProse.signals { page.paragraph(text) }
     examples(&page)
     page.section("SEE ALSO")
     page.line("`prefetch.yaml`(5), `prefetch-manifest`(5), `prefetch-report`(5), `curl`(1)")

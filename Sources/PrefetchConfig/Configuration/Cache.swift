@@ -50,7 +50,12 @@ package struct Cache: Hashable, Sendable {
 
   static let table = ObjectType(Self(), name: "cache") {
     Field("dir", \.folder, .path, "Folder of the cache")
-    Field("size", \.size, .sizeLimit.notTiny, "Bytes the cache may take")
+    Field(
+      "size",
+      \.size,
+      .sizeLimit.notTiny,
+      "Bytes that all bodies in the cache may take together"
+    )
     Field("max_file_size", \.maximumFileSize, .sizeLimit, "Largest body that is kept")
     Field("max_manifest_size", \.maximumManifestSize, .sizeLimit, "Largest manifest that is read")
     Field(

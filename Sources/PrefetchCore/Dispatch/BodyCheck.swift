@@ -52,7 +52,7 @@ package enum BodyCheck {
     storedSize: Int64?
   ) -> Failure? {
     if let declared = entry.size, let size, declared != size {
-      return Failure(.corrupted, "it has \(size) bytes; the manifest says \(declared)")
+      return Failure(.corrupted, "it has \(size) bytes, and \(declared) are declared")
     }
     if let expected = entry.mime, let told = headers["Content-Type"],
       essence(told) != essence(expected)

@@ -131,7 +131,7 @@ extension Dispatcher {
     if let declared = active[slot].entry.size, declared != size {
       return fail(
         item,
-        Failure(.corrupted, "it has \(size) bytes; the manifest says \(declared)"),
+        Failure(.corrupted, "it has \(size) bytes, and \(declared) are declared"),
         now: now,
         into: &effects
       )

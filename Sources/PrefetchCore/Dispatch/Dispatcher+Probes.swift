@@ -107,9 +107,10 @@ extension Dispatcher {
     guard let size = Self.size(toldBy: response), let limit = work.exchange?.value.sizeLimit,
       size > limit
     else { return nil }
+    let sizes = SizeText.format(together: [size, limit])
     return Failure(
       .tooLarge,
-      "`\(work.exchange?.value.hop.authority ?? "")` announces \(size) bytes, more than the \(limit) allowed"
+      "`\(work.exchange?.value.hop.authority ?? "")` announces \(sizes[0]), more than the \(SizeText.format(limit: limit)) allowed"
     )
   }
 

@@ -224,10 +224,12 @@ extension Dispatcher {
   }
 
   static func full(need: Int64?, _ available: Int64, _ limit: Int64) -> Failure {
-    let size = need.map { "it has \($0) bytes" } ?? "it is larger"
+    let sizes = SizeText.format(together: [max(0, available)] + (need.map { [$0] } ?? []))
+    let size = need == nil ? "it is larger" : "it has \(sizes[1])"
+    let total = SizeText.format(limit: limit)
     return Failure(
       .cacheFull,
-      "\(size); of the \(limit) of `cache.size` what comes before it leaves \(max(0, available))"
+      "what comes before it leaves \(sizes[0]) of the \(total) of `cache.size`, and \(size)"
     )
   }
 
@@ -339,7 +341,7 @@ extension Dispatcher {
     guard let index = segments.firstIndex(where: { $0.key == key }) else { return }
     segments[index].manifest.failure = Failure(
       .cacheFull,
-      "`cache.size`, \(limit) bytes, has no room for the manifest"
+      "the \(SizeText.format(limit: limit)) of `cache.size` have no room for the manifest"
     )
     let recorded = segments[index].recorded
     segments[index].accepted?.manifest = recorded?.manifest
@@ -422,7 +424,7 @@ extension Dispatcher {
       }
       result.failure = Failure(
         .cacheFull,
-        "it had to go: what comes before it needs the \(request.policy.room.limit ?? 0) bytes of `cache.size`"
+        "it has to go: what comes before it needs the \(SizeText.format(limit: request.policy.room.limit ?? 0)) of `cache.size`"
       )
       effects.append(.announce(.itemEvicted(result, was: endings[key] ?? .keep)))
       for index in holders {

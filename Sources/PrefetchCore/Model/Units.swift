@@ -83,4 +83,34 @@ package enum SizeText {
     guard let unit = units.first(where: { $0.name.lowercased() == name }) else { return nil }
     return quantity.multiplied(by: unit.bytes)
   }
+
+  /// As people read it: `0 B`, `999 B`, `1.2 kB`, `34 MB`.
+  package static func format(_ bytes: Int64) -> String {
+    let units = ["B", "kB", "MB", "GB", "TB"]
+    var value = Double(bytes)
+    var unit = 0
+    while value >= 999.5, unit < units.count - 1 {
+      value /= 1000
+      unit += 1
+    }
+    guard unit > 0, value < 9.95 else { return "\(Int64(value.rounded())) \(units[unit])" }
+    let tenths = Int64((value * 10).rounded())
+    return "\(tenths / 10).\(tenths % 10) \(units[unit])"
+  }
+
+  /// As somebody may have written it, to the byte: `350 kB`, `10 GiB`.
+  package static func format(limit: Int64) -> String {
+    let exact = units.filter { limit > 0 && limit.isMultiple(of: $0.bytes) }
+    let unit =
+      exact.last { !$0.name.contains("i") && limit / $0.bytes < 1000 }
+      ?? exact.max { $0.bytes < $1.bytes }
+    guard let unit else { return "\(limit) B" }
+    return "\(limit / unit.bytes) \(unit.name)"
+  }
+
+  /// Sizes that stand against each other: to the byte where different ones would read alike.
+  package static func format(together sizes: [Int64]) -> [String] {
+    let rounded = sizes.map(format(_:))
+    return Set(rounded).count == Set(sizes).count ? rounded : sizes.map { "\($0) B" }
+  }
 }

@@ -87,9 +87,10 @@ package enum PlanReason: Hashable, Sendable {
       )
     case .tooLarge:
       let limit = segment.maximumFileSize ?? policy.maximumFileSize ?? 0
+      let sizes = SizeText.format(together: [entry.size ?? 0, limit])
       return Failure(
         .tooLarge,
-        "the manifest says \(entry.size ?? 0) bytes; the limit is \(limit)"
+        "its declared size is \(sizes[0]), and `max_file_size` is \(SizeText.format(limit: limit))"
       )
     case .notStoredOffline: return Self.offline("not stored")
     case .objectLostOffline: return Self.offline("object lost")

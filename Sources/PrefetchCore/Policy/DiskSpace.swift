@@ -10,8 +10,8 @@ package struct DiskSpace: Hashable, Sendable {
 
   /// Why something that needs so many bytes, nil for unknown, has to wait.
   package static func objection(to bytes: Int64?, free: Int64, keeping minimum: Int64) -> String {
-    let need = bytes.map { "it needs \($0) bytes" } ?? "its size is not known"
-    return
-      "`cache.min_free`: \(max(0, free)) bytes are free, \(minimum) must stay free, and \(need)"
+    let sizes = SizeText.format(together: [max(0, free), minimum] + (bytes.map { [$0] } ?? []))
+    let need = bytes == nil ? "its size is not known" : "it needs \(sizes[2])"
+    return "`cache.min_free`: \(sizes[0]) are free, \(sizes[1]) must stay free, and \(need)"
   }
 }

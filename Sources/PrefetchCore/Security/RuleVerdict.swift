@@ -187,13 +187,14 @@ extension RunPolicy {
       return RuleVerdict(
         "max_file_size",
         .applies,
-        "at most \(limit) bytes; the size is not declared"
+        "at most \(SizeText.format(limit: limit)); the size is not declared"
       )
     }
+    let sizes = SizeText.format(together: [size, limit])
     return RuleVerdict(
       "max_file_size",
       size > limit ? .refused : .allowed,
-      "\(size) bytes are declared, \(limit) allowed"
+      "\(sizes[0]) are declared, \(SizeText.format(limit: limit)) allowed"
     )
   }
 }
