@@ -31,6 +31,13 @@ extension Dispatcher {
 
   mutating func roomMeasured(_ reading: RoomReading, now: Moment, into effects: inout [Effect]) {
     isMeasuringRoom = false
+    if isCheckingRoom {
+      isCheckingRoom = false
+      isRoomChecked = true
+      // Somebody else has written: what may go, and for what, has to be looked at again.
+      if let used = reading.used, used != room?.used { room = nil }
+      return
+    }
     hasMeasuredRoom = true
     note(reading)
     if let stock = reading.stock {
@@ -239,10 +246,18 @@ extension Dispatcher {
   /// that is not known yet.
   mutating func admitBodies(now: Moment, into effects: inout [Effect]) -> Bool {
     guard request.policy.room.limit != nil, batch.bringsBodies else { return true }
+    guard !isMeasuringRoom else { return false }
     guard room != nil else {
       measureRoom(inDetail: true, into: &effects)
       return false
     }
+    guard isRoomChecked else {
+      isMeasuringRoom = true
+      isCheckingRoom = true
+      effects.append(.measureRoom(inDetail: false))
+      return false
+    }
+    isRoomChecked = false
     let wanted = batch.entries.indices.compactMap { place in
       newcomer(in: batch.entries[place]).map { (place: place, $0) }
     }

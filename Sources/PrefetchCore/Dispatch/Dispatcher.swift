@@ -106,6 +106,10 @@ package struct Dispatcher: ~Copyable {
   /// How often in a row the store has refused a commit for which room had been made.
   var refusedCommits = 0
   var isMeasuringRoom = false
+  /// Whether it is only looked whether anybody else has written.
+  var isCheckingRoom = false
+  /// Whether that was done for the commit that is about to be made.
+  var isRoomChecked = false
   var hasMeasuredRoom = false
   /// What items under way will take, by their numbers.
   var promises: [Int: Promise] = [:]
