@@ -113,6 +113,8 @@ package struct Dispatcher: ~Copyable {
   var hasRoomNews = false
   /// Whether the cache was brought within a limit that may have been lowered.
   var hasShrunk = false
+  /// How often in a row the store had no room for what this run thought there was room for.
+  var refusals = 0
   /// Bodies that went for others.
   var evicted: Set<ContentDigest> = []
   /// How items ended whose bodies may have to go yet; those that were only kept are not among them.
@@ -124,8 +126,8 @@ package struct Dispatcher: ~Copyable {
   var isDiskShort = false
   /// Of what a dry run would bring.
   var forecastBytes: Int64 = 0
-  /// Items that a dry run would take the bodies of, by the store's numbers.
-  var foreseen: [Int64] = []
+  /// Items that a dry run would take the bodies of, by the store's numbers, and who holds them.
+  var foreseen: [(item: Int64, segments: [SegmentKey])] = []
   var measuresInDetail = false
   var waiting = WaitingLine()
   var connections: ConnectionTable
