@@ -18,6 +18,8 @@ package final class MemoryStore: ContentStore {
 
   // MARK: Bodies
 
+  /// Thrown by whoever would count what is here.
+  package var stockFailure: Failure?
   /// What is free on its disk.
   package var disk: DiskSpace?
 
@@ -30,6 +32,7 @@ package final class MemoryStore: ContentStore {
   }
 
   package func takeStock() throws(Failure) -> Stock {
+    if let stockFailure { throw stockFailure }
     let inventory = try takeInventory()
     var ages: [Int: Stock.Age] = [:]
     for (position, row) in inventory.rows.enumerated() {
@@ -39,10 +42,15 @@ package final class MemoryStore: ContentStore {
         expiresAt: record.expiresAt
       )
     }
+    var pinned: [ContentDigest: Stock.Document] = [:]
+    for digest in content.segments.values.flatMap(\.manifests) {
+      let size = Int64(content.objects[digest]?.count ?? 0)
+      pinned[digest, default: Stock.Document(size: size, names: 0)].names += 1
+    }
     return Stock(
       inventory: inventory,
       used: content.usedBytes,
-      pinned: Set(content.segments.values.flatMap(\.manifests)),
+      pinned: pinned,
       ages: ages
     )
   }
@@ -119,7 +127,7 @@ package final class MemoryStore: ContentStore {
   }
 
   package func adoptable(_ digest: ContentDigest) throws(Failure) -> Int64? {
-    orphans[digest].map { Int64($0.count) }
+    (orphans[digest] ?? content.objects[digest]).map { Int64($0.count) }
   }
 
   package func segments() throws(Failure) -> [SegmentRecord] {

@@ -210,7 +210,7 @@ extension Dispatcher {
         others.append(item)
         continue
       }
-      if request.policy.room.limit != nil, let row = row(of: items[item].step) {
+      if request.policy.room.limit != nil || room != nil, let row = row(of: items[item].step) {
         endings[row.key] = .revalidate
       }
       freeConfirming.append(Self.place(of: items[item].slot))

@@ -78,7 +78,9 @@ extension Dispatcher {
     var result = active[slot].result
     items[item].state = .settled
     endPromise(of: item, result)
-    if request.policy.room.limit != nil { endings[URLKey(result.url)] = result.action }
+    if request.policy.room.limit != nil || room != nil {
+      endings[URLKey(result.url)] = result.action
+    }
     // An id that is made of the URL is made where somebody may read it.
     if result.id.isEmpty, isReported(result) {
       result.id = start.identify(result.url)

@@ -13,8 +13,8 @@ extension Dispatcher {
     for item in settleConfirmed(batch.written(), into: &effects) {
       settleItem(item, into: &effects)
     }
+    refusals = 0
     note(reading)
-    refusedCommits = 0
     announceRemoved(removed.filter { !$0.wasEvicted }, into: &effects)
     announceEvicted(removed.filter(\.wasEvicted), into: &effects)
     if phase == .finishing { phase = .finished }
@@ -23,7 +23,7 @@ extension Dispatcher {
   /// Somebody else has taken the room meanwhile: what there is has to be looked at again.
   mutating func commitRefused() {
     room = nil
-    refusedCommits += 1
+    refusals += 1
     batch.takeBack()
   }
 
@@ -116,7 +116,7 @@ extension Dispatcher {
   // MARK: Removals
 
   mutating func readRemovals(into effects: inout [Effect]) {
-    let numbers = plannedRemovals().map { facts.inventory.rows[$0.row].item } + foreseen
+    let numbers = plannedRemovals().map { facts.inventory.rows[$0.row].item } + foreseen.map(\.item)
     guard !numbers.isEmpty else {
       phase = .finished
       return
@@ -138,15 +138,15 @@ extension Dispatcher {
     let gone = removed.filter { givenUp.contains(URLKey($0.url)) }
     announceRemoved(gone, "its server has it no more, and `on_gone` removes it", into: &effects)
     announceRemoved(removed.filter { !givenUp.contains(URLKey($0.url)) }, into: &effects)
-    announceEvicted(
-      records.dropFirst(removals.count).compactMap { record in
-        record.map {
-          let id = $0.id.isEmpty ? start.identify($0.url) : $0.id
-          return RemovedContent(url: $0.url, id: id, size: $0.size)
-        }
-      },
-      into: &effects
-    )
+    var evicted: [RemovedContent] = []
+    for (record, foreseen) in zip(records.dropFirst(removals.count), foreseen) {
+      guard let record else { continue }
+      let id = record.id.isEmpty ? start.identify(record.url) : record.id
+      var content = RemovedContent(url: record.url, id: id, size: record.size)
+      content.segments = foreseen.segments
+      evicted.append(content)
+    }
+    announceEvicted(evicted, into: &effects)
     phase = .finished
   }
 

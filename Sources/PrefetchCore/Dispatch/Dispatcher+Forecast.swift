@@ -79,33 +79,30 @@ extension Dispatcher {
   ) {
     let work = active[activate(item)]
     let size = work.result.size
-    let before = room
-    if isStored(item), let limit = request.policy.room.limit, let room {
-      let available = room.available(for: rank)
-      let old = row(of: items[item].step).flatMap { $0.hasBody ? $0.digest : nil }
-      let digest = work.digests.compactMap { ContentDigest(bytes: $0.bytes) }.first
-      let place = digest ?? ContentDigest(standingFor: URLKey(work.result.url))
-      guard self.room?.admit(place, size: size ?? 1, rank: rank, replacing: old) == true else {
-        return fail(item, Self.full(need: size, available, limit), now: now, into: &effects)
-      }
+    let old = row(of: items[item].step).flatMap { $0.hasBody ? $0.digest : nil }
+    let digest = work.digests.compactMap { ContentDigest(bytes: $0.bytes) }.first
+    let place = digest ?? ContentDigest(standingFor: URLKey(work.result.url))
+    let limit = isStored(item) ? request.policy.room.limit : nil
+    // Nothing is changed and taken back: that would copy the whole room for each item.
+    if let limit, room?.fits(place, size: size ?? 1, rank: rank, replacing: old) == false {
+      let available = room?.available(for: rank) ?? 0
+      return fail(item, Self.full(need: size, available, limit), now: now, into: &effects)
     }
     if let deferral = budgetDeferral(of: item, at: now) {
-      room = before
       return settleDeferred(item, deferral, into: &effects)
     }
-    guard isStored(item), let free, minimumFree > 0 else {
-      return settleItem(item, into: &effects)
+    if isStored(item), let free, minimumFree > 0 {
+      let need = max(1, size ?? 1)
+      let left = free.addingSaturated(-forecastBytes)
+      let shortage = minimumFree.addingSaturated(need) - left
+      guard room?.free(shortage, for: rank) == true else {
+        let reason = DiskSpace.objection(to: size, free: left, keeping: minimumFree)
+        return settleDeferred(item, Deferral(rule: .freeDisk), because: reason, into: &effects)
+      }
+      if shortage > 0 { isDiskShort = true }
+      forecastBytes += (size ?? 0) - max(0, shortage)
     }
-    let need = max(1, size ?? 1)
-    let left = free.addingSaturated(-forecastBytes)
-    let shortage = minimumFree.addingSaturated(need) - left
-    guard room?.free(shortage, for: rank) == true else {
-      room = before
-      let reason = DiskSpace.objection(to: size, free: left, keeping: minimumFree)
-      return settleDeferred(item, Deferral(rule: .freeDisk), because: reason, into: &effects)
-    }
-    if shortage > 0 { isDiskShort = true }
-    forecastBytes += (size ?? 0) - max(0, shortage)
+    if limit != nil { _ = room?.admit(place, size: size ?? 1, rank: rank, replacing: old) }
     settleItem(item, into: &effects)
   }
 
@@ -122,8 +119,11 @@ extension Dispatcher {
     guard !digests.isEmpty, let stock else { return }
     let going = Set(digests)
     let leaving = Set(plannedRemovals().map { facts.inventory.rows[$0.row].item })
-    for row in stock.inventory.rows where row.hasBody && going.contains(row.digest) {
-      if !leaving.contains(row.item) { foreseen.append(row.item) }
+    let inventory = stock.inventory
+    for (position, row) in inventory.rows.enumerated()
+    where row.hasBody && going.contains(row.digest) && !leaving.contains(row.item) {
+      let segments = inventory.holders(of: position).map { inventory.segmentKeys[$0] }
+      foreseen.append((row.item, segments))
     }
     self.stock = nil
   }

@@ -81,7 +81,10 @@ extension Dispatcher {
         leaveWire(item)
         return settleItemHalted(item, into: &effects)
       }
-      if let size = answer.adoptedSize, let digest = wantedDigest(of: item) {
+      // It may have gone since that was read.
+      if let size = answer.adoptedSize, let digest = wantedDigest(of: item),
+        !evicted.contains(digest)
+      {
         leaveWire(item)
         return adopt(item, digest, size: size, now: now, into: &effects)
       }

@@ -40,16 +40,20 @@ extension Dispatcher {
     }
     hasMeasuredRoom = true
     note(reading)
-    if let stock = reading.stock {
+    if let stock = reading.stock, refusals <= Self.patience {
       let order = contentOrder()
       room = Room(limit: request.policy.room.limit, stock: stock) { order.rank(of: $0, in: stock) }
       if request.mode == .plan { self.stock = stock }
     } else if measuresInDetail {
-      // What cannot be counted is found out by the commit.
-      room = Room(limit: nil, stock: Stock()) { _ in nil }
+      // What cannot be counted is found out by the commit; what that has refused has no room.
+      let full = refusals > 0 ? request.policy.room.limit : nil
+      room = Room(limit: full, stock: Stock(used: full ?? 0)) { _ in nil }
     }
     resumeForRoom(now: now, into: &effects)
   }
+
+  /// How often the same is given to a store that refuses it; somebody else may be as busy for ever.
+  private static let patience = 3
 
   /// How the disk stands, and what of it must stay free.
   mutating func note(_ reading: RoomReading) {
@@ -264,14 +268,12 @@ extension Dispatcher {
     var refused: [Int] = []
     for (place, newcomer) in wanted.sorted(by: { $0.1.rank < $1.1.rank }) {
       for (digest, size) in newcomer.bodies
-      where refusedCommits > Self.mostRefusals
-        || room?.admit(
-          digest,
-          size: size,
-          rank: newcomer.rank,
-          replacing: newcomer.replaced
-        ) != true
-      {
+      where room?.admit(
+        digest,
+        size: size,
+        rank: newcomer.rank,
+        replacing: newcomer.replaced
+      ) != true {
         refused.append(place)
         break
       }
@@ -281,9 +283,6 @@ extension Dispatcher {
     for entry in entries { refuse(entry, now: now, into: &effects) }
     return true
   }
-
-  /// As often as that others may have been faster.
-  private static let mostRefusals = 3
 
   private struct Newcomer {
     var rank: ContentRank
@@ -408,16 +407,10 @@ extension Dispatcher {
 
   /// Tells what went for want of room: of what this run declares, that it is not there.
   mutating func announceEvicted(_ removed: [RemovedContent], into effects: inout [Effect]) {
-    guard !removed.isEmpty else { return }
-    let open = openKeys()
+    let open = openKeys(among: removed)
     for content in removed where content.hadBody {
       let key = URLKey(content.url)
-      let holders = segments.indices.filter { index in
-        guard segments[index].declaration.isStored, request.mode != .get,
-          let entry = segments[index].table.value.position(of: key)
-        else { return false }
-        return ContentOrder.rank(of: entry, in: standing(of: index), at: facts.now) != nil
-      }
+      let holders = segments.indices.filter { misses(content, key, in: $0) }
       guard !holders.isEmpty else {
         announceRemoved([content], "evicted to make room", into: &effects)
         continue
@@ -437,16 +430,26 @@ extension Dispatcher {
       result.isRequired = holders.contains {
         segments[$0].declaration.isRequired && requires(key, in: $0)
       }
-      result.failure = Failure(
-        .cacheFull,
-        "it has to go: what comes before it needs the \(SizeText.format(limit: request.policy.room.limit ?? 0)) of `cache.size`"
-      )
+      result.failure = Failure(.cacheFull, "it had to go: what comes before it needs \(shortOf)")
       effects.append(.announce(.itemEvicted(result, was: endings[key] ?? .keep)))
       for index in holders {
         if requires(key, in: index) { segments[index].hasFailures = true }
         lose(content.size, in: index, into: &effects)
       }
     }
+  }
+
+  private var shortOf: String {
+    request.policy.room.limit.map { "the \($0) bytes of `cache.size`" }
+      ?? "the disk, of which `cache.min_free` keeps \(minimumFree) bytes free"
+  }
+
+  /// Whether a segment of the run declares what went; where nobody looked, whatever it held.
+  private func misses(_ content: RemovedContent, _ key: URLKey, in index: Int) -> Bool {
+    guard segments[index].declaration.isStored, request.mode != .get else { return false }
+    guard segments[index].isDeclared else { return content.segments.contains(segments[index].key) }
+    guard let entry = segments[index].table.value.position(of: key) else { return false }
+    return ContentOrder.rank(of: entry, in: standing(of: index), at: facts.now) != nil
   }
 
   /// Whether a segment is not as declared without an item.
@@ -463,12 +466,15 @@ extension Dispatcher {
     if segments[index].phase == .settled { announceSettled(index, into: &effects) }
   }
 
-  /// Of items that are still to come to an end.
-  private func openKeys() -> Set<URLKey> {
-    var keys: Set<URLKey> = []
+  /// Items that are still to come to an end; looked for once, however many went.
+  private func openKeys(among removed: [RemovedContent]) -> Set<URLKey> {
+    let keys = Set(removed.map { URLKey($0.url) })
+    guard !keys.isEmpty else { return [] }
+    var open: Set<URLKey> = []
     for work in items where work.state != .settled {
-      keys.insert(segments[Int(work.segment)].table.value.key(at: Int(work.step.entry)))
+      let key = segments[Int(work.segment)].table.value.key(at: Int(work.step.entry))
+      if keys.contains(key) { open.insert(key) }
     }
-    return keys
+    return open
   }
 }

@@ -103,8 +103,6 @@ package struct Dispatcher: ~Copyable {
   /// What is free on the disk; nil where nobody asks, or knows.
   var free: Int64?
   var minimumFree: Int64 = 0
-  /// How often in a row the store has refused a commit for which room had been made.
-  var refusedCommits = 0
   var isMeasuringRoom = false
   /// Whether it is only looked whether anybody else has written.
   var isCheckingRoom = false
@@ -121,6 +119,8 @@ package struct Dispatcher: ~Copyable {
   var hasRoomNews = false
   /// Whether the cache was brought within a limit that may have been lowered.
   var hasShrunk = false
+  /// How often in a row the store had no room for what this run thought there was room for.
+  var refusals = 0
   /// Bodies that went for others.
   var evicted: Set<ContentDigest> = []
   /// How items ended whose bodies may have to go yet; those that were only kept are not among them.
@@ -132,8 +132,8 @@ package struct Dispatcher: ~Copyable {
   var isDiskShort = false
   /// Of what a dry run would bring.
   var forecastBytes: Int64 = 0
-  /// Items that a dry run would take the bodies of, by the store's numbers.
-  var foreseen: [Int64] = []
+  /// Items that a dry run would take the bodies of, by the store's numbers, and who holds them.
+  var foreseen: [(item: Int64, segments: [SegmentKey])] = []
   var measuresInDetail = false
   var waiting = WaitingLine()
   var connections: ConnectionTable

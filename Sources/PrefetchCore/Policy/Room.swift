@@ -37,7 +37,7 @@ package struct Room: Sendable {
     self.limit = limit ?? .max
     used = stock.used
     for (position, row) in stock.inventory.rows.enumerated() where row.hasBody {
-      let own = stock.pinned.contains(row.digest) ? nil : rank(position)
+      let own = stock.pinned[row.digest] != nil ? nil : rank(position)
       guard var body = bodies[row.digest] else {
         bodies[row.digest] = Body(size: row.size, rank: own, names: 1)
         continue
@@ -45,6 +45,10 @@ package struct Room: Sendable {
       body.names += 1
       body.rank = Self.first(body.rank, own)
       bodies[row.digest] = body
+    }
+    for (digest, document) in stock.pinned {
+      bodies[digest, default: Body(size: document.size, rank: nil, names: 0)].names +=
+        document.names
     }
     for (digest, body) in bodies {
       guard let rank = body.rank else { continue }
@@ -82,6 +86,27 @@ package struct Room: Sendable {
     return body.size
   }
 
+  /// Whether a body would be admitted.
+  package func fits(
+    _ digest: ContentDigest,
+    size: Int64,
+    rank: ContentRank,
+    replacing replaced: ContentDigest? = nil
+  ) -> Bool {
+    bodies[digest] != nil || going(for: size, rank, replacing: replaced) != nil
+  }
+
+  /// What would have to go for a new body; nil where it does not fit.
+  private func going(
+    for size: Int64,
+    _ rank: ContentRank,
+    replacing replaced: ContentDigest?
+  ) -> [ContentDigest]? {
+    let released = released(by: replaced)
+    let need = used.addingSaturated(size).addingSaturated(-released).addingSaturated(-limit)
+    return choose(need, after: rank, except: released > 0 ? replaced : nil)
+  }
+
   // MARK: Decisions
 
   /// Takes a body in, for which others go, but no more than have to.
@@ -99,11 +124,7 @@ package struct Room: Sendable {
       join(digest, rank)
       return true
     }
-    let released = released(by: replaced)
-    let need = used.addingSaturated(size).addingSaturated(-released).addingSaturated(-limit)
-    guard let going = choose(need, after: rank, except: released > 0 ? replaced : nil) else {
-      return false
-    }
+    guard let going = going(for: size, rank, replacing: replaced) else { return false }
     if let replaced { drop(replaced) }
     for digest in going { evict(digest) }
     insert(digest, Body(size: size, rank: rank, names: 1))
@@ -246,9 +267,21 @@ package struct Stock: Sendable {
   /// The bytes of all bodies that the index names, manifests too.
   package var used: Int64
   /// Bodies that a segment needs to know what it holds.
-  package var pinned: Set<ContentDigest>
+  package var pinned: [ContentDigest: Document]
   /// Of items that no segment holds or whose content expires, by their rows.
   package var ages: [Int: Age]
+
+  /// A manifest, or what belongs to one.
+  package struct Document: Hashable, Sendable {
+    package var size: Int64
+    /// How many segments name it.
+    package var names: Int
+
+    package init(size: Int64, names: Int) {
+      self.size = size
+      self.names = names
+    }
+  }
 
   package struct Age: Hashable, Sendable {
     package var expiresAt: Instant?
@@ -265,7 +298,7 @@ package struct Stock: Sendable {
   package init(
     inventory: Inventory = Inventory(),
     used: Int64 = 0,
-    pinned: Set<ContentDigest> = [],
+    pinned: [ContentDigest: Document] = [:],
     ages: [Int: Age] = [:]
   ) {
     self.inventory = inventory

@@ -147,7 +147,9 @@ package struct Totals: Hashable, Sendable {
     case .update:
       updated -= 1
       bytesStored -= size
-    case .defer, .fail, .remove:
+    case .defer:
+      deferred -= 1
+    case .fail, .remove:
       return
     }
     failed += 1

@@ -21,7 +21,7 @@ extension DiskStore {
       return Stock(
         inventory: inventory,
         used: try usedBytes(),
-        pinned: try documentDigests(database),
+        pinned: try documents(database),
         ages: try ages(database, inventory)
       )
     }
@@ -52,7 +52,7 @@ extension DiskStore {
     let items = try database.prepare(
       "SELECT EXISTS (SELECT 1 FROM items WHERE \(ObjectReferences.namesDigest))"
     )
-    for digest in try documentDigests(database) {
+    for digest in try documentDigests(database).keys {
       try items.bind(1, digest)
       let isCounted = try items.step() && items.flag(0)
       items.reset()
@@ -61,14 +61,24 @@ extension DiskStore {
     return bytes
   }
 
-  /// Bodies of manifests and all that belongs to them.
-  private func documentDigests(_ database: Database) throws(Failure) -> Set<ContentDigest> {
+  private func documents(
+    _ database: Database
+  ) throws(Failure) -> [ContentDigest: Stock.Document] {
+    var documents: [ContentDigest: Stock.Document] = [:]
+    for (digest, names) in try documentDigests(database) {
+      documents[digest] = Stock.Document(size: try sizeOnDisk(digest) ?? 0, names: names)
+    }
+    return documents
+  }
+
+  /// Bodies of manifests and all that belongs to them, and how often each is named.
+  private func documentDigests(_ database: Database) throws(Failure) -> [ContentDigest: Int] {
     let rows = try database.prepare(
-      "SELECT manifest FROM segments UNION SELECT digest FROM segment_documents"
+      "SELECT manifest FROM segments UNION ALL SELECT digest FROM segment_documents"
     )
-    var digests: Set<ContentDigest> = []
+    var digests: [ContentDigest: Int] = [:]
     while try rows.step() {
-      if let digest = rows.optionalDigest(0) { digests.insert(digest) }
+      if let digest = rows.optionalDigest(0) { digests[digest, default: 0] += 1 }
     }
     return digests
   }
