@@ -38,6 +38,9 @@ final class PlanPrinter: RunObserver {
 
   func observe(_ fact: RunFact, at now: Moment) {
     switch fact {
+    case .itemEvicted(_, was: .fail):
+      // It has its line already.
+      break
     case .itemSettled(let item), .itemEvicted(let item, _):
       settled(item)
     case .itemShared(let item, let segment):

@@ -16,10 +16,18 @@ extension Dispatcher {
       hasBudgets || hasRoomRules && isStored(item)
     else { return false }
     let result = active[activate(item)].result
-    guard result.action == .fetch || result.action == .update, result.failure == nil,
-      result.deferral == nil
-    else { return false }
-    if !hasBudgets, request.policy.room.limit == nil, hasMeasuredRoom, fitsOnDisk(result.size) {
+    let isOver = result.failure != nil || result.deferral != nil
+    if isOver {
+      // What there is no room for a run does not even ask about, and never learns this.
+      guard hasRoomRules, isStored(item), result.attempts > 0,
+        items[item].step.decision != .revalidate
+      else { return false }
+    } else {
+      guard result.action == .fetch || result.action == .update else { return false }
+    }
+    if isOver || !hasBudgets, request.policy.room.limit == nil, hasMeasuredRoom,
+      fitsOnDisk(isOver ? nil : result.size)
+    {
       return false
     }
     items[item].state = .committing
@@ -78,6 +86,9 @@ extension Dispatcher {
     into effects: inout [Effect]
   ) {
     let work = active[activate(item)]
+    guard work.result.failure == nil, work.result.deferral == nil else {
+      return foretellUnasked(item, rank, now: now, into: &effects)
+    }
     let size = work.result.size
     let old = row(of: items[item].step).flatMap { $0.hasBody ? $0.digest : nil }
     let digest = work.digests.compactMap { ContentDigest(bytes: $0.bytes) }.first
@@ -104,6 +115,38 @@ extension Dispatcher {
     }
     if limit != nil { _ = room?.admit(place, size: size ?? 1, rank: rank, replacing: old) }
     settleItem(item, into: &effects)
+  }
+
+  /// Settles what ended badly, unless a run would not have asked for it at all.
+  private mutating func foretellUnasked(
+    _ item: Int,
+    _ rank: ContentRank,
+    now: Moment,
+    into effects: inout [Effect]
+  ) {
+    let slot = activate(item)
+    let declared = active[slot].entry.size
+    let need = declared ?? 1
+    let old = row(of: items[item].step).flatMap { $0.hasBody ? $0.digest : nil }
+    let available = room?.available(for: rank, replacing: old) ?? .max
+    let isFull = request.policy.room.limit != nil && need > available
+    let left = (free ?? .max).addingSaturated(-forecastBytes)
+    let shortage = free == nil || minimumFree == 0 ? 0 : minimumFree.addingSaturated(need) - left
+    var trial = room
+    guard isFull || shortage > 0 && trial?.free(shortage, for: rank) != true else {
+      return settleItem(item, into: &effects)
+    }
+    active[slot].exchange = nil
+    active[slot].result.failure = nil
+    active[slot].result.deferral = nil
+    active[slot].result.status = nil
+    active[slot].result.sources = []
+    if isFull {
+      let failure = Self.full(need: declared, available, request.policy.room.limit ?? 0)
+      return fail(item, failure, now: now, into: &effects)
+    }
+    let reason = DiskSpace.objection(to: declared, free: left, keeping: minimumFree)
+    settleDeferred(item, Deferral(rule: .freeDisk), because: reason, into: &effects)
   }
 
   /// Whether its rest would use up what may be received.

@@ -138,7 +138,8 @@ extension Dispatcher {
       let replaced = row(of: items[item].step).flatMap { $0.hasBody ? $0.digest : nil }
       let promised = promises.values.reduce(0) { $1.rank < rank ? $0 + $1.bytes : $0 }
       let available = room.available(for: rank, replacing: replaced)
-      guard need <= available else {
+      // What is only looked at again needs nothing, even where a lowered limit is passed already.
+      guard need <= max(0, available) else {
         leaveWire(item)
         fail(item, Self.full(need: declared, available, room.limit), now: now, into: &effects)
         return false

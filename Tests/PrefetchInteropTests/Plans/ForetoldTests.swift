@@ -18,6 +18,10 @@ struct ForetoldTests {
     if world.begins {
       home.configure(world.configuration(in: 0, servers))
       _ = try home.start(["run", "-q"] + jobs).finish()
+      if !world.extras.isEmpty {
+        let urls = world.extras.map { servers.address(of: $0) }
+        _ = try home.start(["get", "-q"] + urls).finish()
+      }
       servers.turn()
     }
     home.configure(world.configuration(in: world.begins ? 1 : 0, servers))
@@ -64,6 +68,7 @@ private struct ForetoldCount: SuiteTrait, TestScoping {
     guard Binary.rounds >= 50, Binary.seed == nil else { return }
     let wanted =
       ["fetch", "update", "revalidate", "keep", "remove", "defer", "fail"]
+      + ["cache_full", "evicted", "free_disk", "daily_limit"]
       + [0, 2, 3, 4, 5, 69, 75, 77].map { "exit \($0)" }
     for word in wanted { #expect(met[word] != nil, "no plan had `\(word)`") }
   }

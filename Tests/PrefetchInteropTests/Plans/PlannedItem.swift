@@ -50,6 +50,11 @@ struct PlannedItem: Sendable {
 
   var kind: Kind
   var path: String
+  /// How long its body is in each act, about, where that matters.
+  var lengths: [Int] = []
+  /// Whether its size is declared, as it is in the first act.
+  var isMeasured = false
+  var priority: Int?
   /// Whether what its server says to HEAD is all there is to know.
   var isShown: Bool {
     switch kind {
@@ -65,7 +70,8 @@ struct PlannedItem: Sendable {
   func body(in act: Int) -> [UInt8] {
     let version = [.changed, .doubtful].contains(kind) ? act : 0
     let line = "\(path) \(version)\n"
-    let size = kind == .large || kind == .declaredLarge ? Self.longest + 1000 : 40 + path.count
+    let usual = kind == .large || kind == .declaredLarge ? Self.longest + 1000 : 40 + path.count
+    let size = lengths.isEmpty ? usual : lengths[version]
     let text = String(repeating: line, count: size / line.utf8.count + 1)
     return Array(text.utf8)
   }
@@ -81,8 +87,9 @@ struct PlannedItem: Sendable {
     case .denied: keys.append(("authorization", "Basic eDp5"))
     case .otherType: keys.append(("mime", "image/png"))
     case .elsewhere: keys.append(("alternates", elsewhere))
-    default: break
+    default: if isMeasured { keys.append(("size", String(body(in: 0).count))) }
     }
+    if let priority { keys.append(("priority", String(priority))) }
     return keys
   }
 

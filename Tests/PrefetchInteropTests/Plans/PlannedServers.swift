@@ -87,7 +87,7 @@ final class PlannedServers: Sendable {
 
     func begin(_ servers: PlannedServers) {
       state.withLock { state in
-        for item in world.segments.flatMap(\.items) { state.items[item.path] = item }
+        for item in world.segments.flatMap(\.items) + world.extras { state.items[item.path] = item }
         state.manifests = (0...1).map { act in
           let answers = world.segments.map { segment in
             ("/\(segment.name).json", world.manifest(of: segment, in: act, servers))

@@ -25,6 +25,24 @@ struct PlannedWorld {
     var priority: Int?
   }
 
+  /// What there is too little of.
+  enum Want: Hashable {
+    case nothing
+    /// Of `cache.size`.
+    case room
+    /// Of what must stay free.
+    case disk
+    /// Of what a day may bring.
+    case budget
+  }
+
+  private(set) var want = Want.nothing
+  /// How much of all there is fits, in each act, in percent; nil = any size.
+  private var shares: [Int?] = [nil, nil]
+  /// What `get` brings between the acts, which no segment asks for.
+  private(set) var extras: [PlannedItem] = []
+  /// How many bodies the day has room for.
+  private var budget = 0
   private(set) var segments: [PlannedSegment] = []
   /// Further lines of the configuration.
   private(set) var rules: [String] = []
@@ -33,6 +51,7 @@ struct PlannedWorld {
   private(set) var begins = true
   /// What everything is, where a world has one kind of trouble only.
   private var only: PlannedItem.Kind?
+  private var kindsHere: [PlannedItem.Kind] = []
   private var random: SeededRandom
 
   init(_ seed: UInt64) {
@@ -41,8 +60,24 @@ struct PlannedWorld {
     jobs = happens(40) ? 8 : 1
     let kinds = PlannedItem.Kind.allCases
     if seed % 3 == 0 { only = kinds[Int(seed / 3) % kinds.count] }
+    switch seed % 12 {
+    case 1, 4, 7: want = .room
+    case 2: want = .budget
+    case 10: want = .disk
+    default: break
+    }
+    kindsHere = choice(hides: want == .nothing || want == .disk || want == .room && happens(20))
     let count = Int.random(in: 1...4, using: &random)
     for number in 0..<count { segments.append(segment(number)) }
+    begins = begins && !(want == .disk && happens(50))
+    shares[1] = Int.random(in: 10...100, using: &random)
+    if happens(50) { shares[0] = Int.random(in: 50...120, using: &random) }
+    budget = Int.random(in: 0...4, using: &random)
+    if want == .room, begins, happens(40) {
+      for number in 0..<Int.random(in: 1...3, using: &random) {
+        extras.append(item(.plain, "/g-\(number)"))
+      }
+    }
     if happens(30) { rules.append("redirects: { follow: false }") }
     if happens(30) { arguments += ["--network", happens(50) ? "wifi" : "cellular,metered"] }
     if happens(30) { arguments.append("--detailed-exitcode") }
@@ -58,6 +93,34 @@ struct PlannedWorld {
     Int.random(in: 0..<100, using: &random) < percent
   }
 
+  /// Where little fits, what a HEAD does not show of one decides about the others, too.
+  private func choice(hides: Bool) -> [PlannedItem.Kind] {
+    let shown: [PlannedItem.Kind] = [
+      .plain, .plain, .plain, .changed, .changed, .fresh, .gone, .lost, .moved, .proved, .otherSize,
+    ]
+    switch want {
+    case .nothing, .disk: return PlannedItem.Kind.allCases
+    case .budget: return shown
+    case .room: return shown + (hides ? [.headless, .endless, .anonymous] : [])
+    }
+  }
+
+  private mutating func item(_ kind: PlannedItem.Kind, _ path: String) -> PlannedItem {
+    var item = PlannedItem(kind: kind, path: path)
+    switch want {
+    case .nothing, .disk: return item
+    case .budget: item.lengths = [Self.unit, Self.unit]
+    case .room:
+      item.lengths = (0...1).map { _ in Int.random(in: 100...3000, using: &random) }
+    }
+    item.isMeasured = kind != .changed && happens(30)
+    if happens(30) { item.priority = Int.random(in: 1...100, using: &random) }
+    return item
+  }
+
+  /// Of a budget: bodies are so large that heads do not matter.
+  private static let unit = 20_000
+
   private mutating func segment(_ number: Int) -> PlannedSegment {
     let source: PlannedSegment.Source =
       happens(50) || only != nil
@@ -72,11 +135,11 @@ struct PlannedWorld {
       keys.append("priority: \(rank)")
     }
     if only == nil, happens(20) { keys.append("required: false") }
-    if happens(30) { keys.append("max_file_size: 4000") }
+    if want != .budget, happens(30) { keys.append("max_file_size: 4000") }
     if happens(20) { keys.append("on_gone: remove") }
     if happens(20) { keys.append("honor_no_store: true") }
     if happens(15) { keys.append("max_stale: 1d") }
-    if happens(15) {
+    if want != .budget, happens(15) {
       keys.append("expect: { \(happens(50) ? "max_size: 4500" : "mime: [text/html]") }")
     }
     if only != nil {
@@ -93,8 +156,8 @@ struct PlannedWorld {
     let kinds =
       [only].compactMap(\.self).isEmpty
       ? happens(20)
-        ? [PlannedItem.Kind.allCases.randomElement(using: &random) ?? .plain]
-        : PlannedItem.Kind.allCases
+        ? [kindsHere.randomElement(using: &random) ?? .plain]
+        : kindsHere
       : [only].compactMap(\.self)
     for place in 0..<Int.random(in: 1...6, using: &random) {
       let shared = segments.flatMap(\.items).randomElement(using: &random)
@@ -106,7 +169,7 @@ struct PlannedWorld {
         let broken = (segments.flatMap(\.items) + items).count { [.busy, .cut].contains($0.kind) }
         // One more, and which of them are still asked is a matter of who is faster.
         if [.busy, .cut].contains(kind), broken >= 4 { kind = .gone }
-        items.append(PlannedItem(kind: kind, path: "/\(number)-\(place)"))
+        items.append(item(kind, "/\(number)-\(place)"))
       }
     }
     return PlannedSegment(
@@ -137,6 +200,7 @@ struct PlannedWorld {
           let keys = servers.declaration(of: item).map { key, value in
             switch key {
             case "alternates": "\(key): [{ url: \"\(value)\" }]"
+            case "size", "priority": "\(key): \(value)"
             case "authorization": "headers: { Authorization: \"\(value)\" }"
             default: "\(key): \"\(value)\""
             }
@@ -148,11 +212,33 @@ struct PlannedWorld {
       }
     }
     lines += rules
+    lines.append("network:")
+    lines.append("  retries: { items: 0, lookups: 0, delay: 1ms, max_delay: 2ms, wait: 1s }")
+    if want == .budget {
+      lines.append(
+        "  daily_limit: \(act == 0 ? 1_000_000_000 : Self.unit * budget + Self.unit / 2)"
+      )
+    }
+    lines.append("cache:")
     lines.append(
-      "network: { retries: { items: 0, lookups: 0, delay: 1ms, max_delay: 2ms, wait: 1s } }"
+      "  min_free: \(want == .disk && act > 0 || !begins && want == .disk ? 1 << 50 : 0)"
     )
-    lines.append("cache: { min_free: 0 }")
+    if want == .room, let share = shares[begins ? act : 1] {
+      lines.append("  size: \(max(1, weight(in: act, servers) * share / 100))")
+    }
     return lines.joined(separator: "\n")
+  }
+
+  /// The bytes of all that an act declares, with the lists that declare it.
+  private func weight(in act: Int, _ servers: PlannedServers) -> Int {
+    var bodies: [String: Int] = [:]
+    for segment in segments {
+      for item in items(of: segment, in: act) { bodies[item.path] = item.body(in: act).count }
+      if !segment.source.isInline {
+        bodies[segment.name] = list(of: segment, in: act, servers).utf8.count
+      }
+    }
+    return bodies.values.reduce(0, +)
   }
 
   func manifest(of segment: PlannedSegment, in act: Int, _ servers: PlannedServers) -> Script {
@@ -164,21 +250,24 @@ struct PlannedWorld {
     case .laterManifest where act > 0: return .respond(503, [("Retry-After", "7200")], text: "")
     case .emptyManifest where act > 0: return .respond(200, type, text: Manifest.text([]))
     case .brokenManifest where act > 0: return .respond(200, type, text: "{")
-    default: break
+    default: return .respond(200, type, text: list(of: segment, in: act, servers))
     }
+  }
+
+  private func list(of segment: PlannedSegment, in act: Int, _ servers: PlannedServers) -> String {
     let items = items(of: segment, in: act).map { item in
       let keys = servers.declaration(of: item).map { key, value in
         switch key {
         case "alternates": "\"\(key)\": [{\"url\": \"\(value)\"}]"
         case "authorization": "\"headers\": {\"Authorization\": \"\(value)\"}"
         case "sha256": "\"digests\": {\"\(key)\": \"\(value)\"}"
-        case "size": "\"\(key)\": \(value)"
+        case "size", "priority": "\"\(key)\": \(value)"
         default: "\"\(key)\": \"\(value)\""
         }
       }
       return "{\(keys.joined(separator: ", "))}"
     }
     let head = #"{"format": "prefetch-manifest", "version": 1, "items": ["#
-    return .respond(200, type, text: "\(head)\(items.joined(separator: ","))]}")
+    return "\(head)\(items.joined(separator: ","))]}"
   }
 }
