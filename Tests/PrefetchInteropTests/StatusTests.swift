@@ -41,6 +41,24 @@ struct StatusTests {
     return Dictionary(uniqueKeysWithValues: pairs)
   }
 
+  @Test("counts what waits, and `list` names it")
+  func waiting() throws {
+    home.configure(
+      """
+      segments:
+      \(segment("held", "/two-hours", "/ask"))
+      cache: { min_free: 100000TB }
+      """
+    )
+    #expect(try home.run().status == 75)
+    #expect(try home.run("list").lines.map { $0.prefix(5) } == ["idle\t", "idle\t"])
+    let status = try home.run("status", "--json").json()
+    #expect(status.list("segments").map { $0.number("items") } == [2])
+    #expect(status.list("segments").map { $0.text("state") } == ["deferred"])
+    #expect(try home.run("--set", "cache.min_free=0").status == 0)
+    #expect(try home.run("list", "--state", "cached").lines.count == 2)
+  }
+
   @Test("of the next check is the end of freshness or of a gate, and nothing where every run asks")
   func nextCheck() throws {
     home.configure(

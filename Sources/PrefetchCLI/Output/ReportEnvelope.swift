@@ -34,12 +34,14 @@ struct ReportEnvelope {
   var isRetryable: Bool {
     let items = report.items.compactMap(\.failure)
     let failures = items + report.segments.compactMap(\.manifest.failure)
-    switch exit {
+    // Beside a code that something accepted has left it speaks of that one.
+    let status = ExitStatus(rawValue: exitCode) ?? exit
+    switch status {
     case .incomplete, .nothing:
       return failures.contains { $0.isTransient || $0.code.category == .connectivity }
     case .ok, .failed, .changes, .trust, .notOurs, .usage, .unavailable, .io, .deferred, .denied,
       .config, .interrupted, .terminated:
-      return exit.isRetryable
+      return status.isRetryable
     }
   }
 

@@ -16,7 +16,7 @@ extension Dispatcher {
     }
     // A record that nobody has read must not be written over: its body would go with it.
     if active[slot].record == nil, row(of: items[item].step) != nil {
-      joinUnasked(item)
+      keepUnasked(item)
       return settleItem(item, into: &effects)
     }
     var record = active[slot].record?.value ?? newRecord(item)
@@ -58,17 +58,27 @@ extension Dispatcher {
     active[slot].result.deferral = deferral
     active[slot].result.reason = reason ?? deferral?.rule.rawValue ?? "interrupted"
     if !active[slot].result.isUsable { active[slot].result.state = .idle }
-    joinUnasked(item)
+    keepUnasked(item)
     settleItem(item, into: &effects)
   }
 
-  /// What another segment may let go of in this run is declared all the same.
-  private mutating func joinUnasked(_ item: Int) {
-    guard request.mode == .run, storeFailure == nil, !items[item].step.isHeld,
-      let row = row(of: items[item].step)
-    else { return }
-    let key = segments[Int(items[item].segment)].key
-    batch.join(key, items: [row.item], now: start.now.uptime)
+  /// What another segment may let go of in this run is declared all the same, and what waits is listed.
+  private mutating func keepUnasked(_ item: Int) {
+    guard request.mode == .run, storeFailure == nil, isStored(item), !items[item].step.isHeld else {
+      return
+    }
+    let now = start.now.uptime
+    if let row = row(of: items[item].step) {
+      batch.join(segments[Int(items[item].segment)].key, items: [row.item], now: now)
+    } else if halt == nil {
+      // At the run's end there may be no time for a million of them.
+      let work = active[activate(item)]
+      var record = newRecord(item)
+      record.describe(work.entry)
+      record.state = .idle
+      let keys = work.segments.map { segments[$0].key }
+      batch.add(.store(record, body: nil, joining: keys), now: now)
+    }
   }
 
   mutating func settleItem(_ item: Int, into effects: inout [Effect]) {

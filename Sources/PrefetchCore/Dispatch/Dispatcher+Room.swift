@@ -139,12 +139,12 @@ extension Dispatcher {
       let promised = promises.values.reduce(0) { $1.rank < rank ? $0 + $1.bytes : $0 }
       let available = room.available(for: rank, replacing: replaced)
       // What is only looked at again needs nothing, even where a lowered limit is passed already.
-      guard need <= max(0, available) else {
+      guard !isNew || need <= available else {
         leaveWire(item)
         fail(item, Self.full(need: declared, available, room.limit), now: now, into: &effects)
         return false
       }
-      if declared != nil, isNew, need > available - promised {
+      if declared != nil, isNew, promised > 0, need > available - promised {
         return waitForRoom(item, into: &effects)
       }
       // What others were promised may yet turn out smaller; the commit decides.
@@ -221,7 +221,8 @@ extension Dispatcher {
 
   /// Lets those try again that others left no room for, once these have less than was thought.
   mutating func tryRoomAgain(now: Moment, into effects: inout [Effect]) {
-    guard hasRoomNews else { return }
+    let isHeldByNobody = promises.isEmpty && !awaitingRoom.isEmpty && !isMeasuringRoom
+    guard hasRoomNews || isHeldByNobody else { return }
     hasRoomNews = false
     resumeForRoom(now: now, into: &effects)
   }
@@ -441,8 +442,8 @@ extension Dispatcher {
   }
 
   private var shortOf: String {
-    request.policy.room.limit.map { "the \($0) bytes of `cache.size`" }
-      ?? "the disk, of which `cache.min_free` keeps \(minimumFree) bytes free"
+    request.policy.room.limit.map { "the \(SizeText.format(limit: $0)) of `cache.size`" }
+      ?? "the disk, of which `cache.min_free` keeps \(SizeText.format(minimumFree)) free"
   }
 
   /// Whether a segment of the run declares what went; where nobody looked, whatever it held.

@@ -24,7 +24,10 @@ struct RoomHistoryTests {
     for objection in objections.prefix(20) { Issue.record("\(objection)") }
     #expect(objections.isEmpty, "\(objections.count) objections")
     guard Campaign.seed == nil else { return }
-    for sum in sums { #expect(sum.count > 0, "no \(sum.name)") }
+    // Who looks before a commit is hardly ever too late.
+    for sum in sums where sum.name != "refused commits" {
+      #expect(sum.count > 0, "no \(sum.name)")
+    }
   }
 }
 
