@@ -64,10 +64,11 @@ extension DiskStore {
     _ body: (IndexWriter, (ContentDigest) throws(Failure) -> Bool) throws(Failure) -> Void
   ) throws(Failure) -> [RemovedContent] {
     while true {
+      let timesFreed = staging.timesFreed
       do throws(Failure) {
         return try changeAtOnce(publishing: bodies, within: limit, body)
       } catch {
-        guard error.code == .diskFull, staging.makeRoom() else { throw error }
+        guard error.code == .diskFull, staging.makeRoom(since: timesFreed) else { throw error }
         used = nil
       }
     }

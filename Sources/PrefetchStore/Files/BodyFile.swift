@@ -103,7 +103,6 @@ final class BodyFile: BodySink {
       return nil
     }
     try? flush()
-    if let growth, !area.endGrowing(growth) { hasMetFullDisk = true }
     // A part that fills a disk leaves no room for the bodies that fit.
     guard !hasMetFullDisk else {
       abandon()
@@ -116,16 +115,32 @@ final class BodyFile: BodySink {
       return nil
     }
     isOver = true
-    target = nil
+    guard let growth else {
+      target = nil
+      return kept
+    }
+    // Without its lock it is a part like others, which may go.
+    let isWhole = area.endGrowing(growth) { if !growth.hasGivenWay { target = nil } }
+    guard isWhole else {
+      abandon()
+      return nil
+    }
     return kept
   }
 
   func abandon() {
     isOver = true
-    if let growth { _ = area.endGrowing(growth) }
+    if let growth {
+      area.dropGrowing(growth, dropTarget)
+    } else {
+      dropTarget()
+    }
+    buffer = []
+  }
+
+  private func dropTarget() {
     target?.part?.remove()
     target = nil
-    buffer = []
   }
 
   private func flush() throws(Failure) {
@@ -151,19 +166,23 @@ final class BodyFile: BodySink {
   private func writeWhereRoomIs(_ bytes: RawSpan) throws(Failure) {
     guard let file = target?.file else { return }
     while true {
+      let timesFreed = area.timesFreed
       do throws(Failure) {
-        if growth?.hasGivenWay == true { throw GrowingBody.loss }
-        try file.write(bytes, deed: "write a body into")
+        if let growth {
+          try growth.append(bytes, after: writtenSize, deed: Self.deed)
+        } else {
+          try file.append(bytes, after: writtenSize, deed: Self.deed)
+        }
         writtenSize += Int64(bytes.byteCount)
         return
       } catch {
-        guard error.code == .diskFull, growth?.hasGivenWay != true,
-          area.makeRoom(sparesGrowing: growth != nil)
+        guard error.code == .diskFull else { throw error }
+        guard growth?.hasGivenWay != true,
+          area.makeRoom(since: timesFreed, sparesGrowing: growth != nil)
         else {
-          hasMetFullDisk = error.code == .diskFull
+          hasMetFullDisk = true
           throw error
         }
-        try file.cut(to: writtenSize)
       }
     }
   }
@@ -176,6 +195,7 @@ final class BodyFile: BodySink {
     self.target = StagedFile(file: target.file, part: kept)
   }
 
+  private static let deed = "write a body into"
   private static let bufferSize = 64 * 1024
   /// From here on losing it to a kill would be worse than a name for each body that comes whole.
   private static let largeSize: Int64 = 1 << 20

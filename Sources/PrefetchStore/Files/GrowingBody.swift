@@ -5,7 +5,8 @@ internal import Synchronization
 /// A large body under way, which gives its room back where the disk is full and a smaller one comes.
 final class GrowingBody: Sendable {
   private let file: OpenFile
-  private let isGivenUp = Atomic(false)
+  /// Held while it grows, so that nothing is written behind what was given back.
+  private let hasGone = Mutex(false)
 
   init(_ file: OpenFile) {
     self.file = file
@@ -13,16 +14,25 @@ final class GrowingBody: Sendable {
 
   /// Whether its bytes are gone; whoever writes it learns so here.
   var hasGivenWay: Bool {
-    isGivenUp.load(ordering: .acquiring)
+    hasGone.withLock(\.self)
   }
 
   var size: Int64 {
     (try? file.status().size) ?? 0
   }
 
+  func append(_ bytes: RawSpan, after size: Int64, deed: String) throws(Failure) {
+    try hasGone.withLock { hasGone throws(Failure) in
+      guard !hasGone else { throw Self.loss }
+      try file.append(bytes, after: size, deed: deed)
+    }
+  }
+
   func giveWay() {
-    isGivenUp.store(true, ordering: .releasing)
-    try? file.cut(to: 0)
+    hasGone.withLock { hasGone in
+      hasGone = true
+      try? file.cut(to: 0)
+    }
   }
 
   static let loss = Failure(.diskFull, "the disk is full, and what came of it gave way to others")

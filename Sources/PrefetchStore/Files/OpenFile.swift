@@ -46,6 +46,16 @@ final class OpenFile: Sendable {
     guard error == 0 else { throw .system(error, deed, path) }
   }
 
+  /// All of it, or nothing that would take room.
+  func append(_ bytes: RawSpan, after size: Int64, deed: String) throws(Failure) {
+    do throws(Failure) {
+      try write(bytes, deed: deed)
+    } catch {
+      try? cut(to: size)
+      throw error
+    }
+  }
+
   /// Takes back what was written beyond a size, and goes on there.
   func cut(to size: Int64) throws(Failure) {
     try SystemCall.require("shorten", path) { ftruncate(number, off_t(size)) }

@@ -11,7 +11,7 @@ package final class StagingArea: BodyStaging, Sendable {
   private let place: Place
   private let mostOpenFiles: Int
   private let table = Mutex(Table())
-  private let growing = Mutex<[ObjectIdentifier: GrowingBody]>([:])
+  private let growing = Mutex(Growing())
   /// Until the first look there may be some.
   private let hasParts = Atomic(true)
 
@@ -24,6 +24,11 @@ package final class StagingArea: BodyStaging, Sendable {
     var files: [Int: StagedFile] = [:]
     var lastID = 0
     var openCount = 0
+  }
+
+  private struct Growing {
+    var bodies: [ObjectIdentifier: GrowingBody] = [:]
+    var timesFreed = 0
   }
 
   private init(_ place: Place, mostOpenFiles: Int = .max) {
@@ -115,17 +120,26 @@ package final class StagingArea: BodyStaging, Sendable {
 
   // MARK: A full disk
 
-  /// Frees some of what may be fetched again; false where nothing is left to go.
+  /// How often room was made; whoever writes reads it before.
+  var timesFreed: Int {
+    growing.withLock(\.timesFreed)
+  }
+
+  /// Frees some of what may be fetched again, unless somebody did after `timesFreed` was read; false
+  /// where nothing is left to go.
   ///
   /// Kept parts go first, then the largest body that grows, unless it is for one of these.
-  func makeRoom(sparesGrowing: Bool = false) -> Bool {
+  func makeRoom(since timesFreed: Int, sparesGrowing: Bool = false) -> Bool {
     guard case .disk(let partial) = place else { return false }
-    if partial.parts.giveWay() { return true }
-    guard !sparesGrowing else { return false }
     return growing.withLock { growing in
-      guard let largest = growing.max(by: { $0.value.size < $1.value.size }) else { return false }
-      growing[largest.key] = nil
-      largest.value.giveWay()
+      if growing.timesFreed != timesFreed { return true }
+      if !partial.parts.giveWay() {
+        let largest = growing.bodies.max { $0.value.size < $1.value.size }
+        guard !sparesGrowing, let largest else { return false }
+        growing.bodies[largest.key] = nil
+        largest.value.giveWay()
+      }
+      growing.timesFreed += 1
       return true
     }
   }
@@ -133,14 +147,29 @@ package final class StagingArea: BodyStaging, Sendable {
   func noteGrowing(_ file: OpenFile) -> GrowingBody? {
     guard case .disk = place else { return nil }
     let body = GrowingBody(file)
-    growing.withLock { $0[ObjectIdentifier(body)] = body }
+    growing.withLock { $0.bodies[ObjectIdentifier(body)] = body }
     return body
   }
 
   /// From here on it stays whole; false where it has given way before.
-  func endGrowing(_ body: GrowingBody) -> Bool {
-    growing.withLock { $0[ObjectIdentifier(body)] = nil }
-    return !body.hasGivenWay
+  ///
+  /// What `letGo` frees or unlocks was this body's until then: nobody finds the disk full between.
+  func endGrowing(_ body: GrowingBody, letGo: () -> Void = {}) -> Bool {
+    growing.withLock { growing in
+      growing.bodies[ObjectIdentifier(body)] = nil
+      letGo()
+      return !body.hasGivenWay
+    }
+  }
+
+  /// Gives back at once what a body took that nobody wants any more, its descriptor still open.
+  func dropGrowing(_ body: GrowingBody, _ remove: () -> Void) {
+    growing.withLock { growing in
+      growing.bodies[ObjectIdentifier(body)] = nil
+      body.giveWay()
+      remove()
+      growing.timesFreed += 1
+    }
   }
 
   func parts() throws(Failure) -> [String: PartialBody] {
