@@ -60,7 +60,11 @@ extension Dispatcher {
     defer { isForecasting = false }
     let held = foretold.map { (rank: rank(of: $0.item), $0) }
     foretold = []
+    var lists = foretoldLists.compactMap { list in newcomer(with: list).map { ($0, list) } }
+    foretoldLists = []
+    lists.sort { $1.0.rank < $0.0.rank }
     for (rank, foretold) in held.sorted(by: { $0.rank < $1.rank }) {
+      while let last = lists.last, last.0.rank < rank { foretell(lists.removeLast(), into: &effects) }
       let slot = activate(foretold.item)
       if let result = foretold.result { active[slot].result = result }
       guard halt == nil else {
@@ -69,8 +73,17 @@ extension Dispatcher {
       }
       foretell(foretold.item, rank, now: now, into: &effects)
     }
+    for list in lists.reversed() { foretell(list, into: &effects) }
     if request.policy.room.limit != nil { room?.shrink() }
     foreseeEvictions(of: room?.takeEvicted(keepingWhatFits: !isDiskShort) ?? [])
+  }
+
+  private mutating func foretell(
+    _ list: (newcomer: Newcomer, change: StoreChange),
+    into effects: inout [Effect]
+  ) {
+    guard halt == nil, !admit(list.newcomer), let index = refuseList(list.change) else { return }
+    if segments[index].phase == .settled { announceSettled(index, into: &effects) }
   }
 
   /// Whether the forecast has still to be made.
@@ -90,13 +103,13 @@ extension Dispatcher {
       return foretellUnasked(item, rank, now: now, into: &effects)
     }
     let size = work.result.size
-    let old = row(of: items[item].step).flatMap { $0.hasBody ? $0.digest : nil }
+    let owner = Room.Owner.item(key(of: item))
     let digest = work.digests.compactMap { ContentDigest(bytes: $0.bytes) }.first
     let place = digest ?? ContentDigest(standingFor: URLKey(work.result.url))
     let limit = isStored(item) ? request.policy.room.limit : nil
     // Nothing is changed and taken back: that would copy the whole room for each item.
-    if let limit, room?.fits(place, size: size ?? 1, rank: rank, replacing: old) == false {
-      let available = room?.available(for: rank) ?? 0
+    if let limit, room?.fits(place, size: size ?? 1, rank: rank, of: owner) == false {
+      let available = room?.available(for: rank, of: owner) ?? 0
       return fail(item, Self.full(need: size, available, limit), now: now, into: &effects)
     }
     if let deferral = budgetDeferral(of: item, at: now) {
@@ -113,7 +126,7 @@ extension Dispatcher {
       if shortage > 0 { isDiskShort = true }
       forecastBytes += (size ?? 0) - max(0, shortage)
     }
-    if limit != nil { _ = room?.admit(place, size: size ?? 1, rank: rank, replacing: old) }
+    if limit != nil { _ = room?.admit(place, size: size ?? 1, rank: rank, of: owner) }
     settleItem(item, into: &effects)
   }
 
@@ -127,8 +140,7 @@ extension Dispatcher {
     let slot = activate(item)
     let declared = active[slot].entry.size
     let need = declared ?? 1
-    let old = row(of: items[item].step).flatMap { $0.hasBody ? $0.digest : nil }
-    let available = room?.available(for: rank, replacing: old) ?? .max
+    let available = room?.available(for: rank, of: .item(key(of: item))) ?? .max
     let isFull = request.policy.room.limit != nil && need > available
     let left = (free ?? .max).addingSaturated(-forecastBytes)
     let shortage = free == nil || minimumFree == 0 ? 0 : minimumFree.addingSaturated(need) - left

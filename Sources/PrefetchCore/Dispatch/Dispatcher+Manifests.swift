@@ -73,7 +73,6 @@ extension Dispatcher {
     segments[index].isGathering = false
     documents[index].staged = nil
     accept(index, record, manifest: staged, now: now, into: &effects)
-    if request.mode != .run, let staged { effects.append(.discard(staged)) }
     let rejected = selection.apply(to: manifest.rejected)
     segments[index].entries = entries
     segments[index].mirrors = manifest.alternates
@@ -99,11 +98,18 @@ extension Dispatcher {
     // Until this run has an end the state of the last one stands, and nothing is quiet.
     record.quiet = nil
     let isNew = manifest != nil || segments[index].recorded == nil
-    if request.mode == .run, isNew || segments[index].recorded?.quiet != nil {
-      batch.add(.segment(record, manifest: manifest), now: now.uptime)
+    if isNew || segments[index].recorded?.quiet != nil {
+      book(.segment(record, manifest: manifest), now: now, into: &effects)
     }
     acceptDocuments(index, now: now, into: &effects)
     segments[index].accepted = record
+  }
+
+  /// What tells a segment what it holds; a dry run only looks whether there is room for it.
+  mutating func book(_ change: StoreChange, now: Moment, into effects: inout [Effect]) {
+    if request.mode == .run { return batch.add(change, now: now.uptime) }
+    if request.mode == .plan, request.policy.room.limit != nil { foretoldLists.append(change) }
+    for body in change.bodies { effects.append(.discard(body)) }
   }
 
   mutating func refuse(

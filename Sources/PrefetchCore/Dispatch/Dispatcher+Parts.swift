@@ -267,15 +267,8 @@ extension Dispatcher {
         documents[place].staged = nil
       }
     }
-    guard request.mode == .run else {
-      for body in bodies { effects.append(.discard(body)) }
-      return
-    }
     guard !bodies.isEmpty || records != segments[index].recorded?.documents ?? [] else { return }
-    batch.add(
-      .documents(segments[index].key, records, bodies: bodies),
-      now: now.uptime
-    )
+    book(.documents(segments[index].key, records, bodies: bodies), now: now, into: &effects)
   }
 }
 

@@ -100,7 +100,7 @@ extension Dispatcher {
   func rank(of item: Int) -> ContentRank {
     guard request.mode != .get else { return .passing }
     let work = items[item]
-    let key = segments[Int(work.segment)].table.value.key(at: Int(work.step.entry))
+    let key = key(of: item)
     var best: ContentRank?
     for index in work.slot >= 0 ? active[Int(work.slot)].segments : [Int(work.segment)] {
       let entry =
@@ -112,6 +112,10 @@ extension Dispatcher {
       best = min(best ?? rank, rank)
     }
     return best ?? .passing
+  }
+
+  func key(of item: Int) -> URLKey {
+    segments[Int(items[item].segment)].table.value.key(at: Int(items[item].step.entry))
   }
 
   // MARK: Before an item is asked for
@@ -135,9 +139,8 @@ extension Dispatcher {
     if request.policy.room.limit != nil, let room {
       let rank = rank(of: item)
       promise.rank = rank
-      let replaced = row(of: items[item].step).flatMap { $0.hasBody ? $0.digest : nil }
       let promised = promises.values.reduce(0) { $1.rank < rank ? $0 + $1.bytes : $0 }
-      let available = room.available(for: rank, replacing: replaced)
+      let available = room.available(for: rank, of: .item(key(of: item)))
       // What is only looked at again needs nothing, even where a lowered limit is passed already.
       guard !isNew || need <= available else {
         leaveWire(item)
@@ -265,20 +268,13 @@ extension Dispatcher {
     }
     isRoomChecked = false
     let wanted = batch.entries.indices.compactMap { place in
-      newcomer(in: batch.entries[place]).map { (place: place, $0) }
+      newcomer(with: batch.entries[place].change, of: batch.entries[place].item).map {
+        (place: place, $0)
+      }
     }
     var refused: [Int] = []
     for (place, newcomer) in wanted.sorted(by: { $0.1.rank < $1.1.rank }) {
-      for (digest, size) in newcomer.bodies
-      where room?.admit(
-        digest,
-        size: size,
-        rank: newcomer.rank,
-        replacing: newcomer.replaced
-      ) != true {
-        refused.append(place)
-        break
-      }
+      if !admit(newcomer) { refused.append(place) }
     }
     let entries = batch.remove(at: refused)
     evict(room?.takeEvicted() ?? [], now: now.uptime)
@@ -286,23 +282,31 @@ extension Dispatcher {
     return true
   }
 
-  private struct Newcomer {
-    var rank: ContentRank
-    var bodies: [(ContentDigest, Int64)]
-    var replaced: ContentDigest?
+  mutating func admit(_ newcomer: Newcomer) -> Bool {
+    for (digest, size) in newcomer.bodies {
+      let fits = room?.admit(digest, size: size, rank: newcomer.rank, of: newcomer.owner)
+      guard fits == true else { return false }
+    }
+    return true
   }
 
-  private func newcomer(in entry: CommitBatch.Entry) -> Newcomer? {
-    switch entry.change {
+  struct Newcomer {
+    var rank: ContentRank
+    var bodies: [(ContentDigest, Int64)]
+    var owner: Room.Owner
+  }
+
+  func newcomer(with change: StoreChange, of item: Int? = nil) -> Newcomer? {
+    switch change {
     case .store(let record, let body, _):
-      guard let item = entry.item, let digest = body?.digest ?? record.digest else { return nil }
-      let old = row(of: items[item].step).flatMap { $0.hasBody ? $0.digest : nil }
+      guard let item, let digest = body?.digest ?? record.digest else { return nil }
+      let key = key(of: item)
       // What only renews what is known of a body takes no room.
-      guard body != nil || digest != old else { return nil }
+      guard body != nil || digest != room?.body(of: key) else { return nil }
       return Newcomer(
         rank: rank(of: item),
         bodies: [(digest, body?.size ?? record.size)],
-        replaced: old
+        owner: .item(key)
       )
     case .segment(let record, let manifest):
       guard let manifest else { return nil }
@@ -310,11 +314,15 @@ extension Dispatcher {
       return Newcomer(
         rank: rank(of: record.key),
         bodies: [(manifest.digest, manifest.size)],
-        replaced: old
+        owner: .document(old)
       )
     case .documents(let key, _, let bodies):
       guard !bodies.isEmpty else { return nil }
-      return Newcomer(rank: rank(of: key), bodies: bodies.map { ($0.digest, $0.size) })
+      return Newcomer(
+        rank: rank(of: key),
+        bodies: bodies.map { ($0.digest, $0.size) },
+        owner: .document(nil)
+      )
     case .confirm, .join, .joinNew, .leave, .evict, .forget:
       return nil
     }
@@ -335,7 +343,7 @@ extension Dispatcher {
     switch entry.change {
     case .store(let record, let body, _):
       guard let item = entry.item else { return }
-      let available = room?.available(for: rank(of: item)) ?? 0
+      let available = room?.available(for: rank(of: item), of: .item(key(of: item))) ?? 0
       restoreResult(of: item)
       fail(
         item,
@@ -343,18 +351,22 @@ extension Dispatcher {
         now: now,
         into: &effects
       )
-    case .segment(let record, _):
-      refuseManifest(record.key, limit)
-    case .documents(let key, _, _):
-      refuseManifest(key, limit)
-    case .confirm, .join, .joinNew, .leave, .evict, .forget:
-      break
+    case .segment, .documents, .confirm, .join, .joinNew, .leave, .evict, .forget:
+      refuseList(entry.change)
     }
   }
 
   /// Its items are served all the same; the next run asks for the list once more.
-  private mutating func refuseManifest(_ key: SegmentKey, _ limit: Int64) {
-    guard let index = segments.firstIndex(where: { $0.key == key }) else { return }
+  @discardableResult
+  mutating func refuseList(_ change: StoreChange) -> Int? {
+    let key: SegmentKey
+    switch change {
+    case .segment(let record, _): key = record.key
+    case .documents(let owner, _, _): key = owner
+    case .store, .confirm, .join, .joinNew, .leave, .evict, .forget: return nil
+    }
+    guard let index = segments.firstIndex(where: { $0.key == key }) else { return nil }
+    let limit = request.policy.room.limit ?? 0
     segments[index].manifest.failure = Failure(
       .cacheFull,
       "the \(SizeText.format(limit: limit)) of `cache.size` have no room for the manifest"
@@ -363,6 +375,7 @@ extension Dispatcher {
     segments[index].accepted?.manifest = recorded?.manifest
     segments[index].accepted?.validators = recorded?.validators ?? Validators()
     segments[index].accepted?.manifestFinalURL = recorded?.manifestFinalURL
+    return index
   }
 
   /// Takes back what was said of an item whose body does not come in after all.

@@ -127,6 +127,8 @@ package struct Dispatcher: ~Copyable {
   var endings: [URLKey: ItemAction] = [:]
   /// What a dry run has asked about, and cannot settle before it knows what else would come.
   var foretold: [Foretold] = []
+  /// What a run would store for segments themselves.
+  var foretoldLists: [StoreChange] = []
   var isForecasting = false
   /// Whether some of it has to go for the sake of the disk.
   var isDiskShort = false

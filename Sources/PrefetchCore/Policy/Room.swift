@@ -21,12 +21,23 @@ package struct Room: Sendable {
     var rank: ContentRank?
     /// How many items name it.
     var names: Int
+    /// Whether it was here at the beginning, and when it came otherwise.
+    var arrival = 0
+  }
+
+  /// What an item has got since the beginning; another body like it may have come after it went.
+  private struct Holding: Sendable {
+    var digest: ContentDigest
+    var arrival: Int
   }
 
   package let limit: Int64
   /// The bytes of all bodies that the index names, each once.
   package private(set) var used: Int64
   private var bodies: [ContentDigest: Body] = [:]
+  private let inventory: Inventory
+  private var holdings: [URLKey: Holding] = [:]
+  private var lastArrival = 0
   /// What may go, the last one first.
   private var candidates: [Candidate] = []
   /// What went since somebody was told.
@@ -36,6 +47,7 @@ package struct Room: Sendable {
   package init(limit: Int64?, stock: Stock, rank: (Int) -> ContentRank?) {
     self.limit = limit ?? .max
     used = stock.used
+    inventory = stock.inventory
     for (position, row) in stock.inventory.rows.enumerated() where row.hasBody {
       let own = stock.pinned[row.digest] != nil ? nil : rank(position)
       guard var body = bodies[row.digest] else {
@@ -65,13 +77,36 @@ package struct Room: Sendable {
 
   // MARK: Foresight
 
-  /// How many bytes could be had for something of that rank.
-  ///
-  /// `replaced` is what it takes the place of.
-  package func available(
-    for rank: ContentRank,
-    replacing replaced: ContentDigest? = nil
-  ) -> Int64 {
+  /// Whose body it is that comes.
+  package enum Owner: Sendable {
+    case item(URLKey)
+    /// A segment's, which had this one before.
+    case document(ContentDigest?)
+  }
+
+  /// The body that an item has, as it is now and not as it was when somebody looked.
+  package func body(of key: URLKey) -> ContentDigest? {
+    let held: Holding
+    if let newer = holdings[key] {
+      held = newer
+    } else if let position = inventory.position(of: key), inventory.rows[position].hasBody {
+      held = Holding(digest: inventory.rows[position].digest, arrival: 0)
+    } else {
+      return nil
+    }
+    return bodies[held.digest]?.arrival == held.arrival ? held.digest : nil
+  }
+
+  private func replaced(by owner: Owner) -> ContentDigest? {
+    switch owner {
+    case .item(let key): body(of: key)
+    case .document(let old): old
+    }
+  }
+
+  /// How many bytes could be had for something of that rank, with those of what it replaces.
+  package func available(for rank: ContentRank, of owner: Owner) -> Int64 {
+    let replaced = replaced(by: owner)
     var bytes = limit.addingSaturated(-used).addingSaturated(released(by: replaced))
     for candidate in candidates.reversed() {
       guard candidate.rank > rank else { break }
@@ -91,9 +126,9 @@ package struct Room: Sendable {
     _ digest: ContentDigest,
     size: Int64,
     rank: ContentRank,
-    replacing replaced: ContentDigest? = nil
+    of owner: Owner
   ) -> Bool {
-    bodies[digest] != nil || going(for: size, rank, replacing: replaced) != nil
+    bodies[digest] != nil || going(for: size, rank, replacing: replaced(by: owner)) != nil
   }
 
   /// What would have to go for a new body; nil where it does not fit.
@@ -116,18 +151,23 @@ package struct Room: Sendable {
     _ digest: ContentDigest,
     size: Int64,
     rank: ContentRank,
-    replacing replaced: ContentDigest? = nil
+    of owner: Owner
   ) -> Bool {
+    let replaced = replaced(by: owner)
     if replaced == digest, bodies[digest] != nil { return true }
-    guard bodies[digest] == nil else {
+    if bodies[digest] != nil {
       if let replaced { drop(replaced) }
       join(digest, rank)
-      return true
+    } else {
+      guard let going = going(for: size, rank, replacing: replaced) else { return false }
+      if let replaced { drop(replaced) }
+      for digest in going { evict(digest) }
+      lastArrival += 1
+      insert(digest, Body(size: size, rank: rank, names: 1, arrival: lastArrival))
     }
-    guard let going = going(for: size, rank, replacing: replaced) else { return false }
-    if let replaced { drop(replaced) }
-    for digest in going { evict(digest) }
-    insert(digest, Body(size: size, rank: rank, names: 1))
+    if case .item(let key) = owner, let body = bodies[digest] {
+      holdings[key] = Holding(digest: digest, arrival: body.arrival)
+    }
     return true
   }
 
@@ -195,7 +235,7 @@ package struct Room: Sendable {
   // MARK: Changes
 
   /// One item more has a body that is here already.
-  package mutating func join(_ digest: ContentDigest, _ rank: ContentRank) {
+  private mutating func join(_ digest: ContentDigest, _ rank: ContentRank) {
     guard var body = bodies[digest] else { return }
     body.names += 1
     if let old = body.rank, rank < old {
