@@ -170,7 +170,9 @@ final class WireExchange {
     let part = reason.leavesGoodBytes ? keptPart() : nil
     if part == nil { sink?.abandon() }
     sink = nil
-    return TransferResult(.failure(reason), figures: TransferFigures(), partial: part)
+    var result = TransferResult(.failure(reason), figures: TransferFigures(), partial: part)
+    if reason.code == .tooLarge { result.announcedSize = head.flatMap(announcedSize) }
+    return result
   }
 
   /// What is kept of the body: what arrived, or what was kept before and nothing spoke against.

@@ -34,8 +34,8 @@ enum EventLine {
         run,
         time,
         [
-          ("url", text(Redaction.url(item.url))), ("segments", .array(item.segments.map(text))),
-          ("bytes", .integer(item.size ?? 0)),
+          ("url", text(Redaction.url(item.url))), ("id", text(item.id)),
+          ("segments", .array(item.segments.map(text))), ("bytes", .integer(item.size ?? 0)),
         ]
       )
     case .segmentSettled(let segment):

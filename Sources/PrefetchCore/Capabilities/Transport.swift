@@ -128,6 +128,8 @@ package struct TransferResult: Sendable {
   package var partial: PartialBody?
   /// Whether the request was given back before anything of it went out.
   package var wasNotSent = false
+  /// Of a body that was refused for its size, where the head told that.
+  package var announcedSize: Int64?
 
   package init(
     _ outcome: Result<TransferResponse, Failure>,

@@ -3,6 +3,7 @@ extension Dispatcher {
   mutating func itemAnswered(
     _ item: Int,
     _ step: Exchange.Step,
+    announced: Int64? = nil,
     now: Moment,
     into effects: inout [Effect]
   ) {
@@ -22,8 +23,9 @@ extension Dispatcher {
       if request.mode == .plan {
         return probeFailed(item, failure, status: status, now: now, into: &effects)
       }
+      if lacksDisk(item, failure, announced: announced, now: now, into: &effects) { return }
       if serveStale(item, failure, status: status, now: now, into: &effects) { return }
-      fail(item, roomFailure(item, failure) ?? failure, now: now, into: &effects)
+      fail(item, roomFailure(item, failure, announced: announced) ?? failure, now: now, into: &effects)
     case .deferred(let deferral, let status):
       active[slot].result.status = status
       settleDeferred(item, deferral, into: &effects)
@@ -54,10 +56,13 @@ extension Dispatcher {
     {
       separateRivals(item, by: selecting, into: &effects)
       guard Revalidation.confirms(response.headers, stored: record.value.validators),
-        !isEvicted(record), !Planner.isContradicted(work.digests, by: record.value)
+        !Planner.isContradicted(work.digests, by: record.value)
       else {
         work.exchange?.value.dropConditions()
         return reask(.item(item), now: now, into: &effects)
+      }
+      if isEvicted(record) {
+        return askAnew(item, forWhole: record.value.size, now: now, into: &effects)
       }
       if work.exchange?.value.partial != nil { effects.append(.forgetPartial(record.value.url)) }
       return confirmed(item, record, response, now: now, into: &effects)
@@ -139,7 +144,7 @@ extension Dispatcher {
     settleItem(item, into: &effects)
   }
 
-  private func isEvicted(_ record: Shared<ContentRecord>) -> Bool {
+  func isEvicted(_ record: Shared<ContentRecord>) -> Bool {
     record.value.digest.map(evicted.contains) ?? true
   }
 

@@ -135,6 +135,7 @@ extension Dispatcher {
       type: table.value.type(at: entry),
       record: record.value,
       isConditional: true,
+      roomLimit: diskLeft,
       in: 0
     )
   }
@@ -183,6 +184,7 @@ extension Dispatcher {
     let slot = activate(item)
     guard let record = active[slot].record else { return }
     var exchange = confirmingExchange(item, record)
+    active[slot].diskLimit = exchange.sizeLimit
     _ = exchange.nextRequest(id, under: &connections, at: now.wall)
     active[slot].exchange = OpenExchange(exchange)
     active[slot].result.attempts = 1

@@ -179,11 +179,17 @@ extension Dispatcher {
     guard segments[index].phase != .settled else { return }
     segments[index].phase = .settled
     unsettledHoldbacks.insert(index)
-    announceSettled(index, into: &effects)
+    announceManifest(index, into: &effects)
+    announceStanding(index, into: &effects)
+  }
+
+  mutating func announceManifest(_ index: Int, into effects: inout [Effect]) {
+    let name = segments[index].declaration.name
+    effects.append(.announce(.manifestSettled(segment: name, segments[index].manifest)))
   }
 
   /// Tells how a segment stands at its end, or again when that has changed.
-  mutating func announceSettled(_ index: Int, into effects: inout [Effect]) {
+  mutating func announceStanding(_ index: Int, into effects: inout [Effect]) {
     let segment = segments[index]
     let hasFailed = segment.hasFailures || segment.manifest.failure != nil
     let state: SegmentState =
@@ -193,7 +199,6 @@ extension Dispatcher {
         segment.deferral == nil && !segment.isInterrupted ? .current : .deferred
       }
     segments[index].accepted?.state = state
-    effects.append(.announce(.manifestSettled(segment: segment.declaration.name, segment.manifest)))
     var result = SegmentResult(
       name: segment.declaration.name,
       state: state,
@@ -201,6 +206,8 @@ extension Dispatcher {
       isRequired: segment.declaration.isRequired
     )
     result.deferral = segment.deferral
+    guard segment.told != result else { return }
+    segments[index].told = result
     effects.append(.announce(.segmentSettled(result)))
   }
 }

@@ -83,7 +83,10 @@ extension Dispatcher {
     into effects: inout [Effect]
   ) {
     guard halt == nil, !admit(list.newcomer), let index = refuseList(list.change) else { return }
-    if segments[index].phase == .settled { announceSettled(index, into: &effects) }
+    guard segments[index].phase == .settled else { return }
+    segments[index].told = nil
+    announceManifest(index, into: &effects)
+    announceStanding(index, into: &effects)
   }
 
   /// Whether the forecast has still to be made.

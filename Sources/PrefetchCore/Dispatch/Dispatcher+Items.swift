@@ -169,6 +169,7 @@ extension Dispatcher {
   mutating func ask(_ item: Int, now: Moment, into effects: inout [Effect]) {
     guard hasRoom(for: item, now: now, into: &effects) else { return }
     let work = active[activate(item)]
+    let isGone = if let record = work.record { isEvicted(record) } else { false }
     let question = exchange(
       for: work.entry.url,
       size: work.entry.size,
@@ -176,9 +177,9 @@ extension Dispatcher {
       headers: work.entry.headers,
       digests: work.digests,
       record: work.record?.value,
-      isConditional: items[item].step.decision == .revalidate,
+      isConditional: items[item].step.decision == .revalidate && !isGone,
       selection: selection(of: item),
-      roomLimit: work.roomLimit,
+      roomLimit: [work.roomLimit, work.diskLimit].compactMap(\.self).min(),
       alternates: work.entry.alternates,
       in: Int(items[item].segment)
     )
@@ -252,7 +253,7 @@ extension Dispatcher {
     request.mode == .plan || segments[index].declaration.asksHeadOnly ? .head : .get
   }
 
-  private func sizeLimit(_ room: Int64?, in index: Int) -> Int64? {
+  func sizeLimit(_ room: Int64?, in index: Int) -> Int64? {
     let limit = segments[index].declaration.maximumFileSize ?? request.policy.maximumFileSize
     guard let room else { return limit }
     return min(room, limit ?? room)

@@ -81,17 +81,16 @@ extension Dispatcher {
   }
 
   /// What a body too large for the rest of the cache means.
-  func roomFailure(_ item: Int, _ failure: Failure) -> Failure? {
-    guard failure.code == .tooLarge, let room = active[Int(items[item].slot)].roomLimit else {
-      return nil
+  func roomFailure(_ item: Int, _ failure: Failure, announced: Int64?) -> Failure? {
+    let work = active[Int(items[item].slot)]
+    guard failure.code == .tooLarge, let room = work.roomLimit,
+      room < sizeLimit(nil, in: Int(items[item].segment)) ?? .max
+    else { return nil }
+    // There was room for what is declared, which was asked for.
+    if let declared = work.entry.size, work.toldSize == nil {
+      let size = announced.map { "\($0)" } ?? "more than \(room)"
+      return Failure(.corrupted, "it has \(size) bytes, and \(declared) are declared")
     }
-    let index = Int(items[item].segment)
-    let limit = segments[index].declaration.maximumFileSize ?? request.policy.maximumFileSize
-    guard limit.map({ room < $0 }) ?? true else { return nil }
-    return Self.full(
-      need: active[Int(items[item].slot)].entry.size,
-      room,
-      request.policy.room.limit ?? 0
-    )
+    return Self.full(need: announced, room, request.policy.room.limit ?? 0)
   }
 }

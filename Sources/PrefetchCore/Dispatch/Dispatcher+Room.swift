@@ -128,8 +128,9 @@ extension Dispatcher {
     guard hasMeasuredRoom, request.policy.room.limit == nil || room != nil else {
       return waitForRoom(item, inDetail: false, into: &effects)
     }
-    let isNew = items[item].step.decision != .revalidate
-    let declared = active[activate(item)].entry.size
+    let told = active[activate(item)].toldSize
+    let isNew = items[item].step.decision != .revalidate || told != nil
+    let declared = told ?? active[activate(item)].entry.size
     let need = isNew ? declared ?? 1 : 0
     var promise = Promise(
       rank: .passing,
@@ -143,17 +144,23 @@ extension Dispatcher {
       let available = room.available(for: rank, of: .item(key(of: item)))
       // What is only looked at again needs nothing, even where a lowered limit is passed already.
       guard !isNew || need <= available else {
+        // What tells a segment what it holds is admitted first, and others may go for it.
+        if batch.bringsLists {
+          batch.hurry(now: now.uptime)
+          return waitForRoom(item, into: &effects)
+        }
         leaveWire(item)
         fail(item, Self.full(need: declared, available, room.limit), now: now, into: &effects)
         return false
       }
-      if declared != nil, isNew, promised > 0, need > available - promised {
+      if isNew, promised > 0, need > available - promised {
         return waitForRoom(item, into: &effects)
       }
       // What others were promised may yet turn out smaller; the commit decides.
       active[activate(item)].roomLimit = max(1, available)
     }
     guard hasFreeDisk(for: item, need, now: now, into: &effects) else { return false }
+    active[activate(item)].diskLimit = isNew && declared != nil ? nil : diskLeft
     promises[item] = promise
     promisedBytes += promise.bytes
     return true
@@ -178,7 +185,7 @@ extension Dispatcher {
         item,
         Deferral(rule: .freeDisk),
         because: DiskSpace.objection(
-          to: active[activate(item)].entry.size,
+          to: active[activate(item)].toldSize ?? active[activate(item)].entry.size,
           free: free - promisedBytes,
           keeping: minimum
         ),
@@ -189,6 +196,49 @@ extension Dispatcher {
     evict(room?.takeEvicted(keepingWhatFits: false) ?? [], now: now.uptime)
     self.free = free + shortage
     return true
+  }
+
+  /// What the disk has for a body that nobody has asked about yet.
+  var diskLeft: Int64? {
+    guard minimumFree > 0, let free else { return nil }
+    return max(1, free.addingSaturated(-minimumFree).addingSaturated(-promisedBytes))
+  }
+
+  /// Whether a body was larger than what the disk has for it: then it waits, or is asked for once
+  /// more when its size is known, so that others can go for it.
+  mutating func lacksDisk(
+    _ item: Int,
+    _ failure: Failure,
+    announced: Int64?,
+    now: Moment,
+    into effects: inout [Effect]
+  ) -> Bool {
+    let work = active[activate(item)]
+    guard failure.code == .tooLarge, let limit = work.diskLimit,
+      limit < sizeLimit(work.roomLimit, in: Int(items[item].segment)) ?? .max
+    else { return false }
+    if let announced, work.toldSize == nil {
+      askAnew(item, forWhole: announced, now: now, into: &effects)
+      return true
+    }
+    let left = (free ?? 0) - promisedBytes
+    let reason = DiskSpace.objection(to: announced, free: left, keeping: minimumFree)
+    settleDeferred(item, Deferral(rule: .freeDisk), because: reason, into: &effects)
+    return true
+  }
+
+  /// Asks for an item as if nothing was stored of it, if there is room for all of its body.
+  mutating func askAnew(
+    _ item: Int,
+    forWhole size: Int64,
+    now: Moment,
+    into effects: inout [Effect]
+  ) {
+    let slot = activate(item)
+    active[slot].toldSize = size
+    active[slot].exchange = nil
+    dropPromise(of: item)
+    reask(.item(item), now: now, into: &effects)
   }
 
   /// It gives its place on the wire to others until more is known.
@@ -214,12 +264,18 @@ extension Dispatcher {
 
   /// An item that has settled wants no more than it has got.
   mutating func endPromise(of item: Int, _ result: ItemResult) {
-    guard !promises.isEmpty, let promise = promises.removeValue(forKey: item) else { return }
-    promisedBytes -= promise.bytes
+    guard dropPromise(of: item) else { return }
     let isStored = result.source == .network || result.source == .alternate
     if promises.isEmpty || !isStored || result.failure != nil {
       hasRoomNews = !awaitingRoom.isEmpty
     }
+  }
+
+  @discardableResult
+  private mutating func dropPromise(of item: Int) -> Bool {
+    guard !promises.isEmpty, let promise = promises.removeValue(forKey: item) else { return false }
+    promisedBytes -= promise.bytes
+    return true
   }
 
   /// Lets those try again that others left no room for, once these have less than was thought.
@@ -267,6 +323,7 @@ extension Dispatcher {
       return false
     }
     isRoomChecked = false
+    hasRoomNews = !awaitingRoom.isEmpty
     let wanted = batch.entries.indices.compactMap { place in
       newcomer(with: batch.entries[place].change, of: batch.entries[place].item).map {
         (place: place, $0)
@@ -423,6 +480,7 @@ extension Dispatcher {
   /// Tells what went for want of room: of what this run declares, that it is not there.
   mutating func announceEvicted(_ removed: [RemovedContent], into effects: inout [Effect]) {
     let open = openKeys(among: removed)
+    var changed: Set<Int> = []
     for content in removed where content.hadBody {
       let key = URLKey(content.url)
       let holders = segments.indices.filter { misses(content, key, in: $0) }
@@ -446,12 +504,19 @@ extension Dispatcher {
         segments[$0].declaration.isRequired && requires(key, in: $0)
       }
       result.failure = Failure(.cacheFull, "it had to go: what comes before it needs \(shortOf)")
-      effects.append(.announce(.itemEvicted(result, was: endings[key] ?? .keep)))
+      // What a list that did not come would have named was not counted before.
+      let wasTold = holders.contains { segments[$0].isDeclared }
+      let was = endings[key] ?? .keep
+      effects.append(.announce(wasTold ? .itemEvicted(result, was: was) : .itemSettled(result)))
       for index in holders {
         if requires(key, in: index) { segments[index].hasFailures = true }
-        lose(content.size, in: index, into: &effects)
+        segments[index].usableCount -= 1
+        segments[index].usableBytes -= content.size
+        segments[index].noteQuiet(until: nil)
+        if segments[index].phase == .settled { changed.insert(index) }
       }
     }
+    for index in changed.sorted() { announceStanding(index, into: &effects) }
   }
 
   private var shortOf: String {
@@ -472,13 +537,6 @@ extension Dispatcher {
     let entries = segments[index].table.value
     guard let entry = entries.position(of: key), entries.isSpecial(at: entry) else { return true }
     return entries[entry].isRequired
-  }
-
-  private mutating func lose(_ size: Int64, in index: Int, into effects: inout [Effect]) {
-    segments[index].usableCount -= 1
-    segments[index].usableBytes -= size
-    segments[index].noteQuiet(until: nil)
-    if segments[index].phase == .settled { announceSettled(index, into: &effects) }
   }
 
   /// Items that are still to come to an end; looked for once, however many went.

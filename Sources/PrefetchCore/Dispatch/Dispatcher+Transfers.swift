@@ -185,7 +185,8 @@ extension Dispatcher {
       }
       note(result, step, of: host, now: now, into: &effects)
       guard !proceed(job, step, now: now, into: &effects) else { return }
-      itemAnswered(item, step, now: now, into: &effects)
+      let announced = result.announcedSize
+      itemAnswered(item, step, announced: announced, now: now, into: &effects)
     }
   }
 

@@ -58,6 +58,8 @@ struct SegmentWork: Sendable {
   var usableCount = 0
   var usableBytes: Int64 = 0
   var hasFailures = false
+  /// What was last told of how it stands.
+  var told: SegmentResult?
   /// What entries without a name of their own would be called in the published tree.
   var heldNames: [String] = []
   /// Items whose stored body is the answer to another segment.
@@ -177,6 +179,10 @@ final class ActiveItem {
   var prepared: Prepared?
   /// Bytes that the cache's own limit leaves for it, where that is less than any other limit.
   var roomLimit: Int64?
+  /// Bytes that the disk has for it, where nobody has told its size.
+  var diskLimit: Int64?
+  /// The size of a body that has to come whole, as an answer told it.
+  var toldSize: Int64?
   /// Among the ranks that its segments give it the first, where there are several.
   var sharedRank: Rank?
   /// Where it takes a place on the wire.

@@ -71,8 +71,10 @@ package struct ReportBuilder: Sendable {
       if let status = request.status, !isBusy(status) { report.hasAnswer = true }
     case .manifestSettled(let name, let manifest):
       guard let position = positions[name] else { return }
+      if report.segments[position].manifest.warnings.isEmpty {
+        report.diagnostics += manifest.warnings
+      }
       report.segments[position].manifest = manifest
-      report.diagnostics += manifest.warnings
     case .itemSettled(let item):
       collect(item)
       report.totals.count(item)

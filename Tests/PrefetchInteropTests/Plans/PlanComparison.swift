@@ -77,7 +77,8 @@ struct Comparison {
     let items = planned.list("items").filter { $0.text("action") != "keep" }
     var wanted = items.map { item in
       let names = item.list("segments").compactMap(\.text).sorted().joined(separator: ",")
-      return "\(item.text("action") ?? "none") \(names) \(item.text("url") ?? "")"
+      let held = names.isEmpty ? "-" : names
+      return "\(item.text("action") ?? "none") \(held) \(item.text("url") ?? "")"
     }
     for segment in planned.list("segments") {
       let name = segment.text("name") ?? ""
