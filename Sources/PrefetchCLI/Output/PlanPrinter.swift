@@ -8,12 +8,16 @@ final class PlanPrinter: RunObserver {
   /// In the order of the configuration.
   private let segments: [String]
   private let listsKept: Bool
+  /// Whether lines may have to be taken back.
+  private let mayEvict: Bool
   private let isClosed: () -> Bool
   private let print: ([UInt8]) -> Void
   private var priorities: [String: Int] = [:]
   private var manifests: [String: ManifestResult] = [:]
   /// Segments of which a line says that something waits.
   private var waiting: Set<String> = []
+  /// Lines for segments that wait, unless items of theirs turn out to.
+  private var waits: [String: ItemResult] = [:]
   /// Of a segment that is alone, lines that overtook others.
   private var held = HeldLines()
   /// Removals, and whatever several segments share in.
@@ -25,12 +29,14 @@ final class PlanPrinter: RunObserver {
   init(
     segments: [String],
     listsKept: Bool,
+    mayEvict: Bool = false,
     secrets: SecretNeedles,
     isClosed: @escaping () -> Bool = { false },
     print: @escaping ([UInt8]) -> Void
   ) {
     self.segments = segments
     self.listsKept = listsKept
+    self.mayEvict = mayEvict
     self.isClosed = isClosed
     self.print = print
     format = PlanLine(secrets: secrets)
@@ -41,8 +47,10 @@ final class PlanPrinter: RunObserver {
     case .itemEvicted(_, was: .fail):
       // It has its line already.
       break
-    case .itemSettled(let item), .itemEvicted(let item, _):
+    case .itemEvicted(let item, was: .keep), .itemSettled(let item):
       settled(item)
+    case .itemEvicted(let item, _):
+      ranked.replace(item, format)
     case .itemShared(let item, let segment):
       ranked.share(item, with: segment)
     case .manifestSettled(let name, let manifest):
@@ -60,6 +68,8 @@ final class PlanPrinter: RunObserver {
   /// Prints what is left; nothing settles any more.
   func finish() {
     held.writeAll(to: &buffer)
+    let waiting = ranked.waiting
+    for (name, line) in waits where !waiting.contains(name) { ranked.add(line, format) }
     if !ranked.isEmpty {
       ranked.write(ranks: ranks, format) { line in
         append(line)
@@ -69,11 +79,15 @@ final class PlanPrinter: RunObserver {
     flush()
   }
 
+  private var isStreaming: Bool {
+    segments.count == 1 && !mayEvict
+  }
+
   private func settled(_ item: ItemResult) {
     guard !isClosed() else { return }
     let isListed = listsKept || item.action != .keep
     if item.action == .defer { waiting.formUnion(item.segments) }
-    guard segments.count == 1, item.action != .remove else {
+    guard isStreaming, item.action != .remove else {
       if isListed { ranked.add(item, format) }
       return
     }
@@ -107,15 +121,18 @@ final class PlanPrinter: RunObserver {
     )
     if let failure = manifest.failure {
       line.reason = "manifest: \(failure.message)"
-    } else if manifest.status == .skipped, let deferral = segment.deferral,
-      !waiting.contains(segment.name)
-    {
+    } else if manifest.status == .skipped, let deferral = segment.deferral {
       line.action = .defer
       line.reason = deferral.rule.rawValue
+      guard isStreaming else {
+        waits[segment.name] = line
+        return
+      }
+      guard !waiting.contains(segment.name) else { return }
     } else {
       return
     }
-    guard segments.count == 1 else { return ranked.add(line, format) }
+    guard isStreaming else { return ranked.add(line, format) }
     format.append(line, to: &buffer)
   }
 

@@ -4,6 +4,7 @@ import PrefetchCore
 /// and items may turn out to belong to several.
 struct RankedLines {
   private struct Line {
+    var key: URLKey
     var action: ItemAction
     /// Into ``segmentLists``.
     var segments: Int32
@@ -19,22 +20,40 @@ struct RankedLines {
   private var numbers: [[String]: Int32] = [:]
   /// Segments that named an item after it had its line, by the item's position.
   private var shares: [Int32: [String]] = [:]
+  /// Lines in place of those that stand for the same items.
+  private var newer: [URLKey: Line] = [:]
 
   var isEmpty: Bool {
     lines.isEmpty
   }
 
+  /// Segments of which a line says that an item waits.
+  var waiting: Set<String> {
+    let waiting = lines.filter { (newer[$0.key]?.action ?? $0.action) == .defer }
+    return Set(waiting.flatMap { segmentLists[Int($0.segments)] })
+  }
+
   mutating func add(_ item: ItemResult, _ format: PlanLine) {
+    let line = line(item, format)
+    lines.append(line)
+  }
+
+  /// What was told of the item before is not so.
+  mutating func replace(_ item: ItemResult, _ format: PlanLine) {
+    let line = line(item, format)
+    newer[line.key] = line
+  }
+
+  private mutating func line(_ item: ItemResult, _ format: PlanLine) -> Line {
     let start = text.count
     format.appendRest(item, to: &text)
-    lines.append(
-      Line(
-        action: item.action,
-        segments: number(of: item.segments),
-        position: Int32(clamping: item.position ?? -1),
-        start: start,
-        length: Int32(clamping: text.count - start)
-      )
+    return Line(
+      key: URLKey(item.url),
+      action: item.action,
+      segments: number(of: item.segments),
+      position: Int32(clamping: item.position ?? -1),
+      start: start,
+      length: Int32(clamping: text.count - start)
     )
   }
 
@@ -52,6 +71,7 @@ struct RankedLines {
     _ output: (inout [UInt8]) -> Void
   ) {
     addShares()
+    takeNewer()
     let last = ranks.count
     let ofLists = segmentLists.map { list in list.compactMap { ranks[$0] }.min() ?? last }
     let order = lines.indices.sorted { a, b in
@@ -71,6 +91,16 @@ struct RankedLines {
       output(&buffer)
     }
     self = Self()
+  }
+
+  private mutating func takeNewer() {
+    guard !newer.isEmpty else { return }
+    for index in lines.indices where lines[index].action != .remove {
+      guard let line = newer[lines[index].key] else { continue }
+      let old = lines[index]
+      lines[index] = line
+      lines[index].position = old.position
+    }
   }
 
   private mutating func addShares() {

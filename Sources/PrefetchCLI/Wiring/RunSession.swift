@@ -212,6 +212,7 @@ struct RunSession {
     let printer = PlanPrinter(
       segments: request.segments.map(\.name),
       listsKept: listsKept,
+      mayEvict: request.policy.room.limit != nil,
       secrets: console.needles,
       isClosed: { [console] in console.isClosed },
       print: { [console] in console.print(bytes: $0) }

@@ -38,22 +38,6 @@ struct CommitBatch: Sendable {
     entries.contains { if case .evict = $0.change { false } else { true } }
   }
 
-  /// Whether anything in it tells a segment what it holds.
-  var bringsLists: Bool {
-    entries.contains { entry in
-      switch entry.change {
-      case .segment(_, let manifest): manifest != nil
-      case .documents(_, _, let bodies): !bodies.isEmpty
-      case .store, .confirm, .join, .joinNew, .leave, .evict, .forget: false
-      }
-    }
-  }
-
-  /// Somebody waits for what is in it.
-  mutating func hurry(now: Duration) {
-    due = due.map { min($0, now) }
-  }
-
   mutating func add(_ change: StoreChange, now: Duration) {
     add(Entry(change: change), now: now)
   }

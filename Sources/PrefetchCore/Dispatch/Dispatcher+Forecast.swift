@@ -7,6 +7,8 @@ extension Dispatcher {
     var item: Int
     /// What a probe has told, where nothing else is kept of the item.
     var result: ItemResult?
+    /// How large a body would come, where a probe has told.
+    var toldSize: Int64?
   }
 
   /// Whether the end of an item has to wait for the forecast.
@@ -19,9 +21,8 @@ extension Dispatcher {
     let isOver = result.failure != nil || result.deferral != nil
     if isOver {
       // What there is no room for a run does not even ask about, and never learns this.
-      guard hasRoomRules, isStored(item), result.attempts > 0,
-        items[item].step.decision != .revalidate
-      else { return false }
+      let mayLackRoom = hasRoomRules && isStored(item) && items[item].step.decision != .revalidate
+      guard result.attempts > 0, hasBudgets || mayLackRoom else { return false }
     } else {
       guard result.action == .fetch || result.action == .update else { return false }
     }
@@ -33,7 +34,9 @@ extension Dispatcher {
     items[item].state = .committing
     // A million may wait; what other segments have to do with one is known only while it is active.
     let isAlone = segments.count == 1
-    foretold.append(Foretold(item: item, result: isAlone && result.attempts > 0 ? result : nil))
+    let told = active[activate(item)].toldSize
+    let kept = isAlone && result.attempts > 0 ? result : nil
+    foretold.append(Foretold(item: item, result: kept, toldSize: told))
     if isAlone { deactivate(item) }
     return true
   }
@@ -67,6 +70,7 @@ extension Dispatcher {
       while let last = lists.last, last.0.rank < rank { foretell(lists.removeLast(), into: &effects) }
       let slot = activate(foretold.item)
       if let result = foretold.result { active[slot].result = result }
+      active[slot].toldSize = foretold.toldSize
       guard halt == nil else {
         settleItemHalted(foretold.item, into: &effects)
         continue
@@ -141,6 +145,15 @@ extension Dispatcher {
     into effects: inout [Effect]
   ) {
     let slot = activate(item)
+    let coming = active[slot].toldSize ?? 0
+    let index = Int(items[item].segment)
+    if let deferral = network?.foretell(coming, of: index, fails: true, at: now) {
+      forgetAnswer(of: slot)
+      return settleDeferred(item, deferral, into: &effects)
+    }
+    guard hasRoomRules, isStored(item), items[item].step.decision != .revalidate else {
+      return settleItem(item, into: &effects)
+    }
     let declared = active[slot].entry.size
     let need = declared ?? 1
     let available = room?.available(for: rank, of: .item(key(of: item))) ?? .max
@@ -151,17 +164,22 @@ extension Dispatcher {
     guard isFull || shortage > 0 && trial?.free(shortage, for: rank) != true else {
       return settleItem(item, into: &effects)
     }
-    active[slot].exchange = nil
-    active[slot].result.failure = nil
-    active[slot].result.deferral = nil
-    active[slot].result.status = nil
-    active[slot].result.sources = []
+    forgetAnswer(of: slot)
     if isFull {
       let failure = Self.full(need: declared, available, request.policy.room.limit ?? 0)
       return fail(item, failure, now: now, into: &effects)
     }
     let reason = DiskSpace.objection(to: declared, free: left, keeping: minimumFree)
     settleDeferred(item, Deferral(rule: .freeDisk), because: reason, into: &effects)
+  }
+
+  /// Nobody would have asked.
+  private mutating func forgetAnswer(of slot: Int) {
+    active[slot].exchange = nil
+    active[slot].result.failure = nil
+    active[slot].result.deferral = nil
+    active[slot].result.status = nil
+    active[slot].result.sources = []
   }
 
   /// Whether its rest would use up what may be received.

@@ -22,6 +22,7 @@ extension Dispatcher {
       }
       keep(item, "the server says unchanged")
     case 200, 203:
+      work.toldSize = Self.size(toldBy: response)
       // Some servers answer every HEAD in full; equal validators say the same as a 304.
       if isRepeated(item, response) {
         keep(item, "the server's validators are unchanged")

@@ -144,11 +144,7 @@ extension Dispatcher {
       let available = room.available(for: rank, of: .item(key(of: item)))
       // What is only looked at again needs nothing, even where a lowered limit is passed already.
       guard !isNew || need <= available else {
-        // What tells a segment what it holds is admitted first, and others may go for it.
-        if batch.bringsLists {
-          batch.hurry(now: now.uptime)
-          return waitForRoom(item, into: &effects)
-        }
+        guard isLastLook else { return park(item) }
         leaveWire(item)
         fail(item, Self.full(need: declared, available, room.limit), now: now, into: &effects)
         return false
@@ -163,7 +159,31 @@ extension Dispatcher {
     active[activate(item)].diskLimit = isNew && declared != nil ? nil : diskLeft
     promises[item] = promise
     promisedBytes += promise.bytes
+    isLastLook = false
     return true
+  }
+
+  /// There is no room for it as things stand; what is under way may turn out smaller, or what tells a
+  /// segment what it holds may push others out.
+  private mutating func park(_ item: Int) -> Bool {
+    leaveWire(item)
+    items[item].state = .waiting
+    unfit.append(item)
+    // There may be many of them, and what was read of one is read again.
+    if segments.count == 1 { deactivate(item) }
+    return false
+  }
+
+  /// Looks once more at what found no room, now that nothing else is under way.
+  private mutating func lookForTheLastTime(now: Moment, into effects: inout [Effect]) {
+    guard !unfit.isEmpty, inFlight.isEmpty, queue.count == 0, waiting.isEmpty, preparing == 0,
+      awaitingRoom.isEmpty, !isPlanning, readingCount == 0, batch.isEmpty, !batch.isWriting,
+      !isMeasuringRoom, halt == nil
+    else { return }
+    isLastLook = true
+    let items = unfit
+    unfit = []
+    for item in items { enqueue(.item(item), now: now, into: &effects) }
   }
 
   /// Whether enough stays free on the disk, for what is under way as well.
@@ -280,6 +300,7 @@ extension Dispatcher {
 
   /// Lets those try again that others left no room for, once these have less than was thought.
   mutating func tryRoomAgain(now: Moment, into effects: inout [Effect]) {
+    lookForTheLastTime(now: now, into: &effects)
     let isHeldByNobody = promises.isEmpty && !awaitingRoom.isEmpty && !isMeasuringRoom
     guard hasRoomNews || isHeldByNobody else { return }
     hasRoomNews = false
@@ -323,7 +344,6 @@ extension Dispatcher {
       return false
     }
     isRoomChecked = false
-    hasRoomNews = !awaitingRoom.isEmpty
     let wanted = batch.entries.indices.compactMap { place in
       newcomer(with: batch.entries[place].change, of: batch.entries[place].item).map {
         (place: place, $0)

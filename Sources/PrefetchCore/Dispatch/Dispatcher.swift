@@ -115,6 +115,10 @@ package struct Dispatcher: ~Copyable {
   var promisedBytes: Int64 = 0
   /// Items that wait until it is known whether there is room for them.
   var awaitingRoom: [Int] = []
+  /// Items for which there was no room when their turn came.
+  var unfit: [Int] = []
+  /// Whether nothing is under way that could leave room for these.
+  var isLastLook = false
   /// Whether some of them may have more room than before.
   var hasRoomNews = false
   /// Whether the cache was brought within a limit that may have been lowered.
@@ -285,7 +289,7 @@ package struct Dispatcher: ~Copyable {
 
   var hasOpenWork: Bool {
     !inFlight.isEmpty || queue.count > 0 || !waiting.isEmpty || preparing > 0 || isPlanning
-      || !awaitingRoom.isEmpty
+      || !awaitingRoom.isEmpty || !unfit.isEmpty
   }
 
   private mutating func resumeWaiting(now: Moment, into effects: inout [Effect]) {
@@ -307,8 +311,8 @@ package struct Dispatcher: ~Copyable {
     case .deadline, nil: halt = reason
     }
     for id in inFlight.keys.sorted() { effects.append(.cancelTransfer(id)) }
-    let parked = awaitingRoom.filter { items[$0].state == .waiting }
-    awaitingRoom = []
+    let parked = (awaitingRoom + unfit).filter { items[$0].state == .waiting }
+    (awaitingRoom, unfit) = ([], [])
     for number in queue.drain() + waiting.drain() + parked {
       settleHalted(Job(number: number), into: &effects)
     }

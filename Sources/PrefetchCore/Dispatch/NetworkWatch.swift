@@ -259,11 +259,16 @@ struct NetworkWatch: Sendable {
     keepsUsage
   }
 
-  /// Why a transfer of so many bytes would not end, after all that were foretold before it; nil where it
-  /// would.
+  /// Why a transfer of so many bytes would not end, after all that were foretold before it, or where
+  /// it `fails` anyway would not begin; nil where it would.
   ///
   /// One that would not uses up what is left, as it does when it breaks off.
-  mutating func foretell(_ bytes: Int64, of segment: Int, at now: Moment) -> Deferral? {
+  mutating func foretell(
+    _ bytes: Int64,
+    of segment: Int,
+    fails: Bool = false,
+    at now: Moment
+  ) -> Deferral? {
     guard keepsUsage, let day else { return nil }
     let type = situation.conditions.type
     let left = policies[segment].budgets.compactMap {
@@ -272,7 +277,8 @@ struct NetworkWatch: Sendable {
     let key = TransferUsage.Key(day: day, type: type, segment: keys[segment])
     let rest = left.min() ?? .max
     situation.usage.add(min(bytes, rest), key)
-    return bytes > rest ? policies[segment].verdict(in: situation, at: now.wall).deferral : nil
+    guard rest <= 0 || bytes > rest && !fails else { return nil }
+    return policies[segment].verdict(in: situation, at: now.wall).deferral
   }
 
   mutating func progressed(_ id: TransferID, bytes: Int64, of segment: Int) {

@@ -145,7 +145,8 @@ struct Comparison {
       if isUncertain, (one + other).allSatisfy(Self.mayTurnOnRoom) { continue }
       // Which of two rules of several segments speaks first depends on whose list came first.
       let bothFail = (one + other).allSatisfy { $0.hasPrefix("fail") && $0.contains(",") }
-      let isSame = one == other || !one.isEmpty && !other.isEmpty && bothFail
+      let isSame =
+        one == other || !one.isEmpty && !other.isEmpty && bothFail || isRace(one + other)
       expect(isSame, "the plan says \(one), the run \(other) of \(url)", location)
     }
     for url in hidden {
@@ -159,6 +160,14 @@ struct Comparison {
         expect(isOpen || isSame || hasFailed, comment, location)
       }
     }
+  }
+
+  /// Where several are asked at once, one may be asked before it is known that another, of a size that
+  /// nobody declared, leaves no room for it.
+  private func isRace(_ deeds: [String]) -> Bool {
+    guard world.want == .room, world.jobs > 1, deeds.count == 2 else { return false }
+    return deeds.allSatisfy { $0.hasPrefix("fail") }
+      && deeds.contains { $0.hasPrefix("fail cache_full") }
   }
 
   /// Whether bodies of unknown sizes decide who else has room.
@@ -221,7 +230,10 @@ struct Comparison {
     let isSame = world.want == .nothing ? Set(probed) == Set(asked) : true
     expect(isSame, "asks \(probed), then \(asked)", location)
     // What several share stands where the first to name it has it, and is asked with the best.
-    let listed = fields.filter { $0[0] != "remove" && !$0[1].contains(",") }.map { field in
+    let isAsked = { (field: [String]) in
+      !["remove", "defer"].contains(field[0]) && !field[1].contains(",")
+    }
+    let listed = fields.filter(isAsked).map { field in
       String(field[3].dropFirst("http://".count).drop { $0 != "/" })
     }
     let (sorted, order) = (listed.filter(asked.contains), asked.filter(listed.contains))
