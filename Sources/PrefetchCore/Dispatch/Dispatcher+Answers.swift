@@ -299,6 +299,7 @@ extension Dispatcher {
     // Its beginning was looked at, and a thousand bodies may wait for the next commit.
     var checked = body
     checked.prefix = []
+    settlePromise(of: item, body.size)
     finishStoring(item, record, body: checked, now: now)
   }
 

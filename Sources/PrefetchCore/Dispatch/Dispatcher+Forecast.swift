@@ -146,8 +146,7 @@ extension Dispatcher {
   ) {
     let slot = activate(item)
     let coming = active[slot].toldSize ?? 0
-    let index = Int(items[item].segment)
-    if let deferral = network?.foretell(coming, of: index, fails: true, at: now) {
+    if let deferral = network?.foretell(coming, of: Int(items[item].segment), at: now) {
       forgetAnswer(of: slot)
       return settleDeferred(item, deferral, into: &effects)
     }
@@ -198,6 +197,8 @@ extension Dispatcher {
     let inventory = stock.inventory
     for (position, row) in inventory.rows.enumerated()
     where row.hasBody && going.contains(row.digest) && !leaving.contains(row.item) {
+      // What comes for it may be smaller than what went.
+      if room?.body(of: row.key) != nil { continue }
       let segments = inventory.holders(of: position).map { inventory.segmentKeys[$0] }
       foreseen.append((row.item, segments))
     }

@@ -34,8 +34,7 @@ extension Dispatcher {
     if isCheckingRoom {
       isCheckingRoom = false
       isRoomChecked = true
-      // Somebody else has written: what may go, and for what, has to be looked at again.
-      if let used = reading.used, used != room?.used { room = nil }
+      note(reading)
       return
     }
     hasMeasuredRoom = true
@@ -46,8 +45,7 @@ extension Dispatcher {
       if request.mode == .plan { self.stock = stock }
     } else if measuresInDetail {
       // What cannot be counted is found out by the commit; what that has refused has no room.
-      let full = refusals > 0 ? request.policy.room.limit : nil
-      room = Room(limit: full, stock: Stock(used: full ?? 0)) { _ in nil }
+      room = Room(uncounted: refusals > 0 ? request.policy.room.limit : nil)
     }
     resumeForRoom(now: now, into: &effects)
   }
@@ -59,7 +57,8 @@ extension Dispatcher {
   mutating func note(_ reading: RoomReading) {
     free = reading.disk?.free
     minimumFree = reading.disk.map { request.policy.room.minimumFree(of: $0.size) } ?? 0
-    if let used = reading.used { room?.recount(used) }
+    // Somebody else has written, or something left: what may go has to be looked at again.
+    if let used = reading.used, let room, room.isCounted, used != room.used { self.room = nil }
   }
 
   /// What is known by now of who declares what.
@@ -305,6 +304,14 @@ extension Dispatcher {
     guard hasRoomNews || isHeldByNobody else { return }
     hasRoomNews = false
     resumeForRoom(now: now, into: &effects)
+  }
+
+  /// How large a body is, which is here and waits for its commit.
+  mutating func settlePromise(of item: Int, _ size: Int64) {
+    guard !promises.isEmpty, let promise = promises[item] else { return }
+    promisedBytes += size - promise.bytes
+    promises[item]?.bytes = size
+    promises[item]?.isGrowing = false
   }
 
   /// What has come of a body whose size nobody told.

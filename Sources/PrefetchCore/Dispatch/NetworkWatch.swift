@@ -259,16 +259,11 @@ struct NetworkWatch: Sendable {
     keepsUsage
   }
 
-  /// Why a transfer of so many bytes would not end, after all that were foretold before it, or where
-  /// it `fails` anyway would not begin; nil where it would.
+  /// Why a transfer of so many bytes would not begin or not end, after all that were foretold before
+  /// it; nil where it would.
   ///
   /// One that would not uses up what is left, as it does when it breaks off.
-  mutating func foretell(
-    _ bytes: Int64,
-    of segment: Int,
-    fails: Bool = false,
-    at now: Moment
-  ) -> Deferral? {
+  mutating func foretell(_ bytes: Int64, of segment: Int, at now: Moment) -> Deferral? {
     guard keepsUsage, let day else { return nil }
     let type = situation.conditions.type
     let left = policies[segment].budgets.compactMap {
@@ -277,7 +272,7 @@ struct NetworkWatch: Sendable {
     let key = TransferUsage.Key(day: day, type: type, segment: keys[segment])
     let rest = left.min() ?? .max
     situation.usage.add(min(bytes, rest), key)
-    guard rest <= 0 || bytes > rest && !fails else { return nil }
+    guard rest <= 0 || bytes > rest else { return nil }
     return policies[segment].verdict(in: situation, at: now.wall).deferral
   }
 

@@ -35,6 +35,8 @@ package struct Room: Sendable {
   /// The bytes of all bodies that the index names, each once.
   package private(set) var used: Int64
   private var bodies: [ContentDigest: Body] = [:]
+  /// Whether anybody knows what the cache holds.
+  package let isCounted: Bool
   private let inventory: Inventory
   private var holdings: [URLKey: Holding] = [:]
   private var lastArrival = 0
@@ -48,6 +50,7 @@ package struct Room: Sendable {
     self.limit = limit ?? .max
     used = stock.used
     inventory = stock.inventory
+    isCounted = true
     for (position, row) in stock.inventory.rows.enumerated() where row.hasBody {
       let own = stock.pinned[row.digest] != nil ? nil : rank(position)
       guard var body = bodies[row.digest] else {
@@ -67,6 +70,14 @@ package struct Room: Sendable {
       candidates.append(Candidate(rank: rank, digest: digest))
     }
     candidates.sort()
+  }
+
+  /// A cache of which nobody knows what it holds, but that it is full where it has a limit.
+  package init(uncounted limit: Int64?) {
+    self.limit = limit ?? .max
+    used = limit ?? 0
+    inventory = Inventory()
+    isCounted = false
   }
 
   /// Nil, which is what has to stay, comes before everything.
@@ -273,11 +284,6 @@ package struct Room: Sendable {
     guard let body = bodies.removeValue(forKey: digest) else { return }
     used -= body.size
     if let rank = body.rank { withdraw(digest, rank) }
-  }
-
-  /// As the store has counted after a commit: others may have committed, too.
-  package mutating func recount(_ used: Int64) {
-    self.used = used
   }
 
   private mutating func offer(_ digest: ContentDigest, _ rank: ContentRank) {

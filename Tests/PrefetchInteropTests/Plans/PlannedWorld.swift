@@ -118,8 +118,8 @@ struct PlannedWorld {
     return item
   }
 
-  /// Of a budget: bodies are so large that heads do not matter.
-  private static let unit = 20_000
+  /// Of a budget: bodies are so large that heads do not matter, nor what is read at once.
+  private static let unit = 200_000
 
   private mutating func segment(_ number: Int) -> PlannedSegment {
     let source: PlannedSegment.Source =
