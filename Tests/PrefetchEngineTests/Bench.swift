@@ -20,16 +20,6 @@ final class Bench {
     var pending: Int32?
   }
 
-  private final class NoFiles: LocalFiles {
-    func withBytes<Value>(
-      of path: String,
-      limit: Int64,
-      _ read: (RawSpan) -> Value
-    ) throws(Failure) -> Value {
-      throw Failure(.permission, "`\(path)` cannot be read")
-    }
-  }
-
   init(_ pages: [String: Site.Page]) {
     site = Site(pages)
   }

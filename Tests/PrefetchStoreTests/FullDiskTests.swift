@@ -2,6 +2,8 @@ import Glibc
 import PrefetchCore
 import PrefetchCrypto
 import PrefetchStore
+import PrefetchTestSupport
+import Synchronization
 import Testing
 
 /// A file system in memory of a given size, where this process may mount one.
@@ -67,6 +69,50 @@ struct FullDiskTests {
     #expect(result.bad.isEmpty)
     #expect(result.orphans == 0)
     #expect(FileTree.names(place.cache + "/partial").isEmpty)
+  }
+
+  @Test("takes every small body beside a large one that never fits, whoever writes at once")
+  func smallBesideLarge() throws {
+    let place = try TemporaryPlace()
+    let disk = SmallDisk(kibibytes: 2_048, at: place.cache)
+    #expect(disk != nil)
+    defer { withExtendedLifetime(disk) {} }
+    let lock = try #require(try RunLock.acquire(cache: place.cache))
+    defer { withExtendedLifetime(lock) {} }
+    let store = try DiskStore.openForWriting(
+      cache: place.cache,
+      clockStart: Instant(seconds: 4_000_000_000)
+    )
+    let staging = store.staging
+    for round in 0..<20 {
+      let lost = Mutex(0)
+      let isOver = Atomic(false)
+      var plan = BodyPlan()
+      plan.expectedSize = 8 << 20
+      let large = try staging.beginBody(plan)
+      let chunk = [UInt8](repeating: 1, count: 100_000)
+      let writers = (0..<3).map { _ in
+        NativeThread {
+          for _ in 0..<10 {
+            let small = [UInt8](repeating: 2, count: 30_000)
+            let sink = try? staging.beginBody(BodyPlan())
+            try? sink?.append(unsafe small.span.bytes)
+            guard let body = try? sink?.finish() else {
+              lost.withLock { $0 += 1 }
+              continue
+            }
+            staging.discard(body)
+          }
+          isOver.store(true, ordering: .relaxed)
+        }
+      }
+      while !isOver.load(ordering: .relaxed) {
+        guard (try? large.append(unsafe chunk.span.bytes)) != nil else { break }
+      }
+      large.abandon()
+      for writer in writers { writer?.join() }
+      #expect(lost.withLock(\.self) == 0, "round \(round)")
+    }
   }
 
   private func fill(_ store: DiskStore) throws(Failure) {

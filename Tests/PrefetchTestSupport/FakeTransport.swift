@@ -120,7 +120,9 @@ package final class FakeTransport: Transport {
         )
         return TransferResult(.success(response), figures: figures)
       } catch {
-        return TransferResult(.failure(error), figures: figures)
+        var result = TransferResult(.failure(error), figures: figures)
+        if error.code == .tooLarge { result.announcedSize = Int64(body.count) }
+        return result
       }
     }
   }

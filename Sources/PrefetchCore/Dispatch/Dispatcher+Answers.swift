@@ -25,7 +25,12 @@ extension Dispatcher {
       }
       if lacksDisk(item, failure, announced: announced, now: now, into: &effects) { return }
       if serveStale(item, failure, status: status, now: now, into: &effects) { return }
-      fail(item, roomFailure(item, failure, announced: announced) ?? failure, now: now, into: &effects)
+      let roomFailure = roomFailure(item, failure, announced: announced)
+      // Others may leave it room yet.
+      if let announced, roomFailure?.code == .cacheFull, active[slot].toldSize == nil {
+        return askAnew(item, forWhole: announced, now: now, into: &effects)
+      }
+      fail(item, roomFailure ?? failure, now: now, into: &effects)
     case .deferred(let deferral, let status):
       active[slot].result.status = status
       settleDeferred(item, deferral, into: &effects)

@@ -72,7 +72,12 @@ extension Dispatcher {
       if let result = foretold.result { active[slot].result = result }
       active[slot].toldSize = foretold.toldSize
       guard halt == nil else {
-        settleItemHalted(foretold.item, into: &effects)
+        let isOver = active[slot].result.failure != nil || active[slot].result.deferral != nil
+        if isOver {
+          settleItem(foretold.item, into: &effects)
+        } else {
+          settleItemHalted(foretold.item, into: &effects)
+        }
         continue
       }
       foretell(foretold.item, rank, now: now, into: &effects)

@@ -39,20 +39,6 @@ final class NightRun {
   private var history: [Int: [NightAnswer]] = [:]
   private var moved: [[UInt8]: Int] = [:]
 
-  private final class NoFiles: LocalFiles {
-    func withBytes<Value>(
-      of path: String,
-      limit: Int64,
-      _ read: (RawSpan) -> Value
-    ) throws(Failure) -> Value {
-      throw Failure(.permission, "`\(path)` cannot be read")
-    }
-  }
-
-  private final class NoSignal: StopSignal {
-    var pending: Int32? { nil }
-  }
-
   init(seed: Int, in place: NightCache.Place = .memory(MemoryStore())) {
     cache = NightCache(place)
     self.seed = seed

@@ -49,20 +49,6 @@ final class RoomHistory {
   /// Whether somebody fetches single items while a run is under way.
   private var hasCompany = false
 
-  private final class NoFiles: LocalFiles {
-    func withBytes<Value>(
-      of path: String,
-      limit: Int64,
-      _ read: (RawSpan) -> Value
-    ) throws(Failure) -> Value {
-      throw Failure(.permission, "`\(path)` cannot be read")
-    }
-  }
-
-  private final class NoSignal: StopSignal {
-    var pending: Int32? { nil }
-  }
-
   init(seed: Int) {
     self.seed = seed
     var dice = Dice(seed, 12, 6)
@@ -230,7 +216,7 @@ final class RoomHistory {
       if request.headers.contains(where: { $0.name == "If-None-Match" && $0.value == tag }) {
         return .response(status: 304, headers: [HeaderField("ETag", tag)], body: [])
       }
-      if let most = request.sizeLimit, item.body.count > most {
+      if item.isChunked, let most = request.sizeLimit, item.body.count > most {
         return .failure(Failure(.tooLarge, "it is larger than \(most) bytes"))
       }
       return .response(status: 200, headers: [HeaderField("ETag", tag)], body: item.body)

@@ -169,4 +169,78 @@ struct RoomMeetingTests {
     #expect(told?.failure?.message.contains("min_free") == true)
     #expect(report.totals.failed == 1 && report.totals.kept == 0 && report.totals.fetched == 1)
   }
+
+  @Test("is counted once where its list did not come")
+  func lost() throws {
+    let manifest = Bench.manifest(["a"])
+    let bench = Bench([
+      "/m.json": manifest, "/a": .init(Self.text("a", 60)), "/b": .init(Self.text("b", 60)),
+    ])
+    _ = try bench.run([("low", ["m.json"])])
+    bench.site["/m.json"] = nil
+    bench.policy.room.limit = Int64(manifest.body.count) + 100
+    let low = SegmentDeclaration(
+      name: "low",
+      source: .remote(try WebURL("https://a.example/m.json"))
+    )
+    let high = try Self.inline("high", ["b"], priority: 1, size: 60)
+    for mode in [RunRequest.Mode.plan, .run] {
+      let report = try bench.run(segments: [high, low], mode: mode)
+      #expect(report.totals.kept == 0 && report.totals.failed == 1, "\(mode)")
+      #expect(report.totals.items == 2, "\(mode)")
+      #expect(report.segments.last?.totals.failed == 1, "\(mode)")
+    }
+    #expect(try bench.contents.keys.sorted() == ["b"])
+  }
+
+  @Test("goes for a lowered limit as far as it must, whatever else has left meanwhile")
+  func lowered() throws {
+    let bench = Bench([
+      "/a": .init(Self.text("a", 60)), "/b": .init(Self.text("b", 60)),
+      "/c": .init(Self.text("c", 60)),
+    ])
+    var segment = try Self.inline("s", ["a", "b", "c"])
+    segment.onGone = .remove
+    _ = try bench.run(segments: [segment])
+    bench.site["/c"] = nil
+    bench.policy.room.limit = 70
+    _ = try bench.run(segments: [segment])
+    #expect(try bench.contents.keys.sorted() == ["a"])
+  }
+
+  @Test("leaves its room to what was looked at before it became smaller")
+  func shrunk() throws {
+    let bench = Bench(["/a": .init(Self.text("a", 90)), "/b": .init(Self.text("b", 50))])
+    _ = try bench.run(segments: [Self.inline("s", ["a"])])
+    bench.policy.room.limit = 100
+    bench.site["/a"] = .init(Self.text("A", 40))
+    let report = try bench.run(segments: [Self.inline("s", ["a", "b"])])
+    #expect(report.totals.failed == 0 && report.totals.fetched == 1)
+    #expect(try bench.contents.keys.sorted() == ["a", "b"])
+  }
+
+  @Test("of nobody knows which size leaves the disk what has to stay free")
+  func unknownOnDisk() throws {
+    let bench = Bench(["/a": .init(Self.text("a", 10)), "/b": .init(Self.text("b", 500))])
+    _ = try bench.run(segments: [Self.inline("s", ["a"])])
+    bench.policy.room.minimumFree = 100
+    bench.store.disk = DiskSpace(free: 110, size: 1_000)
+    bench.site["/a"] = .init(Self.text("A", 400))
+    let report = try bench.run(segments: [Self.inline("s", ["a", "b"])])
+    #expect(report.totals.deferred == 2 && report.totals.failed == 0)
+    for item in report.items {
+      #expect(item.deferral?.rule == .freeDisk)
+      #expect(item.reason.contains("min_free"))
+    }
+    #expect(try bench.contents == ["a": Self.text("a", 10)])
+  }
+
+  @Test("that is larger than declared is corrupted, and not too large for the cache")
+  func understated() throws {
+    let bench = Bench(["/a": .init(Self.text("a", 90))])
+    bench.policy.room.limit = 50
+    let report = try bench.run(segments: [Self.inline("s", ["a"], size: 20)])
+    #expect(report.items.first?.failure?.code == .corrupted)
+    #expect(report.items.first?.failure?.message == "it has 90 bytes, and 20 are declared")
+  }
 }

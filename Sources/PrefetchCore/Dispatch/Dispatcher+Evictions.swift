@@ -1,0 +1,102 @@
+/// Bodies that go for want of room.
+extension Dispatcher {
+  /// The bodies go with the next commit, after everything else in it.
+  mutating func evict(_ digests: [ContentDigest], now: Duration) {
+    guard !digests.isEmpty else { return }
+    facts.missing.formUnion(digests)
+    evicted.formUnion(digests)
+    batch.add(.evict(digests, for: request.identity), now: now)
+  }
+
+  /// Brings a cache whose limit was lowered back within it, once everything has come that may have
+  /// become smaller.
+  mutating func shrinkRoom(now: Moment, into effects: inout [Effect]) {
+    guard mayShrink, request.mode == .run, !hasOpenWork, readingCount == 0, batch.isEmpty,
+      !batch.isWriting, segments.allSatisfy({ $0.phase == .settled })
+    else { return }
+    guard room != nil else { return measureRoom(inDetail: true, into: &effects) }
+    hasShrunk = true
+    room?.shrink()
+    evict(room?.takeEvicted() ?? [], now: now.uptime)
+  }
+
+  /// Whether the limit may still be one that was lowered.
+  var mayShrink: Bool {
+    request.policy.room.limit != nil && hasInventory && halt == nil && storeFailure == nil
+      && !hasShrunk
+  }
+
+  /// Tells what went for want of room: of what this run declares, that it is not there.
+  mutating func announceEvicted(_ removed: [RemovedContent], into effects: inout [Effect]) {
+    let open = openKeys(among: removed)
+    var changed: Set<Int> = []
+    for content in removed where content.hadBody {
+      let key = URLKey(content.url)
+      let holders = segments.indices.filter { misses(content, key, in: $0) }
+      guard !holders.isEmpty else {
+        announceRemoved([content], "evicted to make room", into: &effects)
+        continue
+      }
+      // Its own end will tell.
+      guard !open.contains(key) else { continue }
+      var result = ItemResult(
+        url: content.url,
+        id: content.id,
+        segments: holders.map { segments[$0].declaration.name },
+        state: .failed,
+        action: .fail,
+        reason: "evicted for what comes before it"
+      )
+      result.outcome = .failed
+      result.size = content.size
+      result.isRequired = holders.contains {
+        segments[$0].declaration.isRequired && requires(key, in: $0)
+      }
+      result.failure = Failure(.cacheFull, "it had to go: what comes before it needs \(shortOf)")
+      // What a list that did not come would have named was not counted before.
+      let wasTold = holders.contains { segments[$0].declaredCount > 0 }
+      let was = endings[key] ?? .keep
+      effects.append(.announce(wasTold ? .itemEvicted(result, was: was) : .itemSettled(result)))
+      for index in holders {
+        if requires(key, in: index) { segments[index].hasFailures = true }
+        segments[index].usableCount -= 1
+        segments[index].usableBytes -= content.size
+        segments[index].noteQuiet(until: nil)
+        if segments[index].phase == .settled { changed.insert(index) }
+      }
+    }
+    for index in changed.sorted() { announceStanding(index, into: &effects) }
+  }
+
+  private var shortOf: String {
+    request.policy.room.limit.map { "the \(SizeText.format(limit: $0)) of `cache.size`" }
+      ?? "the disk, of which `cache.min_free` keeps \(SizeText.format(minimumFree)) free"
+  }
+
+  /// Whether a segment of the run declares what went; where nobody looked, whatever it held.
+  private func misses(_ content: RemovedContent, _ key: URLKey, in index: Int) -> Bool {
+    guard segments[index].declaration.isStored, request.mode != .get else { return false }
+    guard segments[index].isDeclared else { return content.segments.contains(segments[index].key) }
+    guard let entry = segments[index].table.value.position(of: key) else { return false }
+    return ContentOrder.rank(of: entry, in: standing(of: index), at: facts.now) != nil
+  }
+
+  /// Whether a segment is not as declared without an item.
+  private func requires(_ key: URLKey, in index: Int) -> Bool {
+    let entries = segments[index].table.value
+    guard let entry = entries.position(of: key), entries.isSpecial(at: entry) else { return true }
+    return entries[entry].isRequired
+  }
+
+  /// Items that are still to come to an end; looked for once, however many went.
+  private func openKeys(among removed: [RemovedContent]) -> Set<URLKey> {
+    let keys = Set(removed.map { URLKey($0.url) })
+    guard !keys.isEmpty else { return [] }
+    var open: Set<URLKey> = []
+    for work in items where work.state != .settled {
+      let key = segments[Int(work.segment)].table.value.key(at: Int(work.step.entry))
+      if keys.contains(key) { open.insert(key) }
+    }
+    return open
+  }
+}

@@ -1,0 +1,21 @@
+package import PrefetchCore
+
+/// No file can be read.
+package final class NoFiles: LocalFiles {
+  package init() {}
+
+  package func withBytes<Value>(
+    of path: String,
+    limit: Int64,
+    _ read: (RawSpan) -> Value
+  ) throws(Failure) -> Value {
+    throw Failure(.permission, "`\(path)` cannot be read")
+  }
+}
+
+/// Nobody interrupts.
+package final class NoSignal: StopSignal {
+  package init() {}
+
+  package var pending: Int32? { nil }
+}
