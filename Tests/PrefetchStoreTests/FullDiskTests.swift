@@ -84,35 +84,36 @@ struct FullDiskTests {
       clockStart: Instant(seconds: 4_000_000_000)
     )
     let staging = store.staging
-    for round in 0..<20 {
-      let lost = Mutex(0)
-      let isOver = Atomic(false)
-      var plan = BodyPlan()
-      plan.expectedSize = 8 << 20
-      let large = try staging.beginBody(plan)
-      let chunk = [UInt8](repeating: 1, count: 100_000)
-      let writers = (0..<3).map { _ in
-        NativeThread {
-          for _ in 0..<10 {
-            let small = [UInt8](repeating: 2, count: 30_000)
-            let sink = try? staging.beginBody(BodyPlan())
-            try? sink?.append(unsafe small.span.bytes)
-            guard let body = try? sink?.finish() else {
-              lost.withLock { $0 += 1 }
-              continue
-            }
+    var plan = BodyPlan()
+    plan.expectedSize = 8 << 20
+    let chunk = [UInt8](repeating: 1, count: 100_000)
+    let lost = Mutex(0)
+    let active = Mutex(3)
+    let writers = (0..<3).map { _ in
+      NativeThread {
+        for _ in 0..<5_000 {
+          let small = [UInt8](repeating: 2, count: 30_000)
+          let sink = try? staging.beginBody(BodyPlan())
+          try? sink?.append(unsafe small.span.bytes)
+          if let body = try? sink?.finish() {
             staging.discard(body)
+          } else {
+            lost.withLock { $0 += 1 }
           }
-          isOver.store(true, ordering: .relaxed)
         }
+        active.withLock { $0 -= 1 }
       }
-      while !isOver.load(ordering: .relaxed) {
-        guard (try? large.append(unsafe chunk.span.bytes)) != nil else { break }
-      }
-      large.abandon()
-      for writer in writers { writer?.join() }
-      #expect(lost.withLock(\.self) == 0, "round \(round)")
     }
+    var count = 0
+    while active.withLock({ $0 > 0 }) {
+      let large = try staging.beginBody(plan)
+      while (try? large.append(unsafe chunk.span.bytes)) != nil {}
+      large.abandon()
+      count += 1
+    }
+    for writer in writers { writer?.join() }
+    #expect(count > 1)
+    #expect(lost.withLock(\.self) == 0)
   }
 
   private func fill(_ store: DiskStore) throws(Failure) {

@@ -67,7 +67,10 @@ extension Dispatcher {
     foretoldLists = []
     lists.sort { $1.0.rank < $0.0.rank }
     for (rank, foretold) in held.sorted(by: { $0.rank < $1.rank }) {
-      while let last = lists.last, last.0.rank < rank { foretell(lists.removeLast(), into: &effects) }
+      while let last = lists.last, last.0.rank < rank {
+        lists.removeLast()
+        foretell(last, into: &effects)
+      }
       let slot = activate(foretold.item)
       if let result = foretold.result { active[slot].result = result }
       active[slot].toldSize = foretold.toldSize
