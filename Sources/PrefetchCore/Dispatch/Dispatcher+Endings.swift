@@ -3,6 +3,7 @@ extension Dispatcher {
   /// An item that cannot be had; an older body stays where it is.
   mutating func fail(_ item: Int, _ failure: Failure, now: Moment, into effects: inout [Effect]) {
     let slot = Int(items[item].slot)
+    loseEvicted(slot)
     active[slot].result.outcome = failure.code == .redirected ? .redirected : .failed
     active[slot].result.failure = failure
     active[slot].result.action = .fail
@@ -53,6 +54,7 @@ extension Dispatcher {
     into effects: inout [Effect]
   ) {
     let slot = activate(item)
+    loseEvicted(slot)
     active[slot].result.action = .defer
     active[slot].result.outcome = .deferred
     active[slot].result.deferral = deferral

@@ -8,6 +8,16 @@ extension Dispatcher {
     batch.add(.evict(digests, for: request.identity), now: now)
   }
 
+  /// What was here of an item when its turn came may have gone for others since.
+  mutating func loseEvicted(_ slot: Int) {
+    guard !evicted.isEmpty, let digest = active[slot].result.digest, evicted.contains(digest) else {
+      return
+    }
+    active[slot].result.isUsable = false
+    active[slot].result.digest = nil
+    active[slot].result.size = active[slot].toldSize ?? active[slot].entry.size
+  }
+
   /// Brings a cache whose limit was lowered back within it, once everything has come that may have
   /// become smaller.
   mutating func shrinkRoom(now: Moment, into effects: inout [Effect]) {

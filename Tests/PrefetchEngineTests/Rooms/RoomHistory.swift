@@ -137,6 +137,9 @@ final class RoomHistory {
       let told = report.items.first { $0.url == item.url }?.failure
       if told == nil { object("\(item.url) is not stored, and nothing is said of it") }
     }
+    for item in report.items where wasAlone && item.isUsable && !stored.contains(item.url) {
+      object("\(item.url) is told to be here, and is not")
+    }
     let failures = report.items.count { $0.failure != nil }
     if report.totals.failed != Int64(failures) {
       object("\(report.totals.failed) failed in sum, \(failures) by themselves")
