@@ -54,10 +54,11 @@ class Bench:
         self.once(program, lambda: subprocess.run(command, check=True, stderr=subprocess.DEVNULL))
         return program
 
-    def bare(self):
-        source = os.path.join(os.path.dirname(os.path.abspath(__file__)), "bare.c")
-        program = self.place.path("home", "bare")
-        command = ["cc", "-O2", source, "-o", program, "-lcurl", "-lpthread"]
+    def compiled(self, name, *libraries):
+        """A program of ours in C."""
+        source = os.path.join(os.path.dirname(os.path.abspath(__file__)), f"{name}.c")
+        program = self.place.path("home", name)
+        command = ["cc", "-O2", source, "-o", program, *libraries, "-lpthread"]
         self.once(program, lambda: subprocess.run(command, check=True))
         return program
 
@@ -68,7 +69,7 @@ class Bench:
     def execute(self, command, limit=1800):
         """Runs what is not measured; returns what it printed."""
         out, error = self.place.path("setup.out"), self.place.path("setup.err")
-        _, status = spawn(command, out, error, self.environment, limit)
+        _, _, status = spawn(command, out, error, self.environment, limit)
         with open(out) as printed, open(error) as complained:
             text = printed.read()
             if status != 0:

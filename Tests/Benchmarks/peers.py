@@ -120,20 +120,37 @@ class Downloader:
                     requests=sum(statuses.values()), statuses=statuses,
                     note=self.NOTES.get((peer, True), ""))
 
-    def h2load(self):
-        command = ["h2load", "--h1", "-c8", "-m1", "-t1", f"-n{self.items}", "-i", self.list]
-        command += ["-H", f"if-none-match: {self.corpus.entity_tag}"]
-        return Side([("h2load", command)], requests=self.items, statuses={304: self.items},
-                    expect=f" 0 2xx, {self.items} 3xx, 0 4xx, 0 5xx", note="keeps nothing")
-
     def bare(self, label, is_again=False):
         """What libcurl itself needs for the same requests, by two threads that drop all bodies."""
-        trust = self.bench.nginx.certificate if self.is_secure else ""
-        command = [self.bench.bare(), self.list, "16", "h2" if self.is_secure else "h1", trust]
+        program = self.bench.compiled("bare", "-lcurl")
+        command = [program, self.list, *self._manner(), self._trust()]
         if is_again:
             command += [f"If-None-Match: {self.corpus.entity_tag}"]
         return Side([(label, command)], requests=self.items, expect=f"^{self.items}$",
                     statuses={304 if is_again else 200: self.items}, note="keeps and checks nothing")
+
+    def floor(self, label, is_again=False):
+        """What our duties cost at the least, on libcurl and SQLite: see floor.c."""
+        turn = "warm" if is_again else "cold"
+        store = self.bench.place.path("out", self.key, f"{turn}-floor")
+        program = self.bench.compiled("floor", "-lcurl", "-lsqlite3", "-lcrypto")
+        command = lambda turn: [program, turn, self.list, *self._manner(), store, self._trust()]
+        remove = functools.partial(shutil.rmtree, store, ignore_errors=True)
+        renew = lambda: remove() or os.makedirs(store)
+        verify = lambda is_thorough: verify_objects(store, self.corpus, is_thorough)
+        if is_again:
+            self.bench.once(store, lambda: renew() or self.bench.execute(command("cold")))
+            renew = remove = None
+        return Side([(label, command(turn))], requests=self.items, expect=f"^{self.items}$",
+                    statuses={304 if is_again else 200: self.items}, verify=verify, reset=renew,
+                    clean=remove, note="our duties in C")
+
+    def _manner(self):
+        """How many handles a thread has, and what they speak."""
+        return [str(min(16, self.parallel)), "h2" if self.is_secure else "h1"]
+
+    def _trust(self):
+        return self.bench.nginx.certificate if self.is_secure else ""
 
     def _command(self, peer, out, turn="cold"):
         """What is asked about again keeps the server's times; a cold run is spared the trouble."""

@@ -58,8 +58,9 @@ def attempt(failures, key, act):
 
 def result(group, line, samples, failures):
     reasons = [f"{key}: {failures[key]}" for key in sorted(line.sides) if key in failures]
-    ours, theirs = samples[line.ours], samples[line.theirs]
-    return Result(group, line, ours, theirs, "; ".join(reasons))
+    walls = samples[line.ours], samples[line.theirs]
+    busy = samples[line.ours, "CPU"], samples[line.theirs, "CPU"]
+    return Result(group, line, walls, busy, "; ".join(reasons))
 
 
 def rotated(keys, number):

@@ -33,16 +33,17 @@ class Side:
         self.note, self.is_memory = note, is_memory
 
     def run(self, bench, is_first):
-        """Returns seconds, or MiB, by label."""
+        """Returns seconds, or MiB, by label, and CPU seconds by (label, "CPU")."""
         if self.reset:
             self.reset()
         is_counted = self.requests is not None
         before = bench.nginx.requests() if is_counted else 0
-        values, elapsed = {}, 0.0
+        values, elapsed, used = {}, 0.0, 0.0
         for label, command in self.steps:
-            value, text = self._step(bench, command, is_first)
+            value, busy, text = self._step(bench, command, is_first)
             elapsed += value
-            values[label] = elapsed
+            used += busy
+            values[label], values[label, "CPU"] = elapsed, used
         if self.expect and not re.search(self.expect, text):
             raise Wrong(f"printed no “{self.expect}” but: {text[-200:]!r}")
         if self.lines is not None and is_first:
@@ -66,15 +67,15 @@ class Side:
             flushes = bench.place.path("flushes")
             calls = ["-e", "fsync,fdatasync,syncfs", "-o", flushes]
             command = ["strace", "-fqq", "--seccomp-bpf", *calls, *command]
-        seconds, status = spawn(command, out, error, bench.environment, self.LIMIT)
+        seconds, busy, status = spawn(command, out, error, bench.environment, self.LIMIT)
         text = _tail(out) + _tail(error)
         if status != 0:
             raise Wrong(f"`{os.path.basename(command[0])}` ended with {status}: {text[-300:].strip()}")
         if self.syncs and is_first:
             self._check("flushed", "times", self.syncs, flushes)
         if self.is_memory:
-            return int(_tail(memory).split()[-1]) / 1024, text
-        return seconds, text
+            return int(_tail(memory).split()[-1]) / 1024, busy, text
+        return seconds, busy, text
 
     def _check(self, verb, noun, allowed, path):
         with open(path, "rb") as file:
@@ -104,7 +105,7 @@ class Side:
 
 
 def spawn(command, out, error, environment, limit):
-    """Wall time and exit status of a process; it and what it started are killed at the limit.
+    """Wall time, CPU time and exit status of a process; it and what it started are killed at the limit.
 
     Straight to posix_spawn and wait: what Python's own module does around them costs as much as the
     start of a small program.
@@ -120,14 +121,14 @@ def spawn(command, out, error, environment, limit):
     timer = threading.Timer(limit, os.killpg, (process, signal.SIGKILL))
     timer.start()
     try:
-        status = os.waitpid(process, 0)[1]
+        _, status, usage = os.wait4(process, 0)
         seconds = time.perf_counter() - started
     except BaseException:
         os.killpg(process, signal.SIGKILL)
         raise
     finally:
         timer.cancel()
-    return seconds, os.waitstatus_to_exitcode(status)
+    return seconds, usage.ru_utime + usage.ru_stime, os.waitstatus_to_exitcode(status)
 
 
 def verify_files(folder, corpus, is_thorough, count=None):

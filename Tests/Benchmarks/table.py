@@ -7,7 +7,7 @@ import statistics
 import subprocess
 
 HEAD = """\
-| # | workload | against | ours | theirs | ratio [min–max] | must | goal | met |
+| # | workload | against | ours, wall / CPU | theirs | ratio [min–max] | must | goal | met |
 | ---: | --- | --- | ---: | ---: | --- | --- | --- | --- |"""
 
 BEGIN, END = "<!-- benchmarks: begin -->", "<!-- benchmarks: end -->"
@@ -16,16 +16,16 @@ BEGIN, END = "<!-- benchmarks: begin -->", "<!-- benchmarks: end -->"
 class Result:
     """A line with the samples of its two labels, round by round, or with the reason it has none."""
 
-    def __init__(self, group, line, ours, theirs, failure):
+    def __init__(self, group, line, walls, busy, failure):
         self.group, self.line, self.failure = group, line, failure
         if failure:
             return
         if line.is_spread:
-            ours, theirs = [max(ours)], [min(ours)]
-        self.ours, self.theirs = statistics.median(ours), statistics.median(theirs)
-        pairs = [(t, o) if line.is_floor else (o, t) for o, t in zip(ours, theirs)]
-        self.least, self.most = (f(a / b for a, b in pairs) for f in (min, max))
-        self.ratio = self.theirs / self.ours if line.is_floor else self.ours / self.theirs
+            walls = [max(walls[0])], [min(walls[0])]
+        self.walls = [statistics.median(several) for several in walls]
+        self.busy = [statistics.median(several) for several in busy if several]
+        ratios = [ours / theirs for ours, theirs in zip(*(busy if line.is_cpu else walls))]
+        self.least, self.ratio, self.most = min(ratios), statistics.median(ratios), max(ratios)
 
     @property
     def met(self):
@@ -33,28 +33,35 @@ class Result:
             return "failed"
         if self.line.must is None:
             return "–"
-        keeps = self.ratio.__ge__ if self.line.is_floor else self.ratio.__le__
+        keeps = self.ratio.__le__
         return "goal" if keeps(self.line.goal) else "must" if keeps(self.line.must) else "missed"
 
     @property
     def is_slower(self):
-        return not self.failure and not self.line.is_spread and self.ours > self.theirs
+        return not self.failure and not self.line.is_spread and self.ratio > 1
 
     def row(self):
-        line, sign = self.line, "≥" if self.line.is_floor else "≤"
+        line = self.line
         start = f"| {line.row} | {self.group.workload} | {line.against} |"
-        limits = [f"{sign} {limit:.2f}" if limit else "–" for limit in (line.must, line.goal)]
+        limits = [f"≤ {limit:.2f}" if limit else "–" for limit in (line.must, line.goal)]
         end = f"{' | '.join(limits)} | {self.met} |"
         if self.failure:
             return f"{start} | | {self.failure} | {end}"
         spread = "" if line.is_spread else f" [{self.least:.2f}–{self.most:.2f}]"
-        shown = (self._value(value) for value in (self.ours, self.theirs))
+        shown = (self._shown(side) for side in (0, 1))
         return f"{start} {' | '.join(shown)} | {self.ratio:.2f}{spread} | {end}"
 
-    def _value(self, value):
+    def _shown(self, side):
+        """Wall and CPU time, or memory."""
         if self.group.unit == "MiB":
-            return f"{value:.1f} MiB"
-        return f"{value * 1000:.1f} ms" if value < 0.1 else f"{value:.3f} s"
+            return f"{self.walls[side]:.1f} MiB"
+        if self.line.is_spread:
+            return _time(self.walls[side])
+        return f"{_time(self.walls[side])} / {_time(self.busy[side])}"
+
+
+def _time(value):
+    return f"{value * 1000:.1f} ms" if value < 0.1 else f"{value:.3f} s"
 
 
 def table(results):
@@ -84,8 +91,8 @@ def header(bench):
         f"{datetime.date.today()}, {what}, {_processor()}; {_versions()}. "
         f"Medians of {bench.rounds} rounds in turns{quick}; everything {place}, nginx with one "
         "worker on the same machine. Ours hashes, stores durably and keeps an index; the peers do "
-        "none of that unless said. The ratio is ours through theirs, in row 3 theirs through ours; "
-        "in brackets its least and its most in one round."
+        "none of that unless said. The ratio is ours through theirs, of wall times, or of CPU times "
+        "where it says so: the median of all rounds, in brackets the least and the most of one."
     )
 
 
@@ -116,7 +123,7 @@ def _processor():
 
 
 def _versions():
-    commands = [(name, "--version") for name in ("curl", "wget2", "aria2c", "h2load", "sqlite3")]
+    commands = [(name, "--version") for name in ("curl", "wget2", "aria2c", "sqlite3")]
     commands += [("rclone", "version"), ("openssl", "version"), ("nginx", "-v")]
     found = []
     for command in commands:
