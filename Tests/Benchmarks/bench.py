@@ -54,11 +54,11 @@ class Bench:
         self.once(program, lambda: subprocess.run(command, check=True, stderr=subprocess.DEVNULL))
         return program
 
-    def compiled(self, name, *libraries):
-        """A program of ours in C."""
+    def compiled(self, name, *words):
+        """A program of ours in C, or with `-shared` a library."""
         source = os.path.join(os.path.dirname(os.path.abspath(__file__)), f"{name}.c")
         program = self.place.path("home", name)
-        command = ["cc", "-O2", source, "-o", program, *libraries, "-lpthread"]
+        command = ["cc", "-O2", source, "-o", program, *words, "-lpthread"]
         self.once(program, lambda: subprocess.run(command, check=True))
         return program
 

@@ -46,11 +46,11 @@ class Prefetch:
         return Side([(label, self._run())], reset=renew, clean=renew, requests=items + 1,
                     statuses={200: items + 1}, verify=verify, **more)
 
-    def again(self, items, statuses, label="prefetch"):
+    def again(self, items, statuses, label="prefetch", **more):
         """The run after one that fetched everything."""
         self.fill(items)
         return Side([(label, self._run())], requests=sum(statuses.values()), statuses=statuses,
-                    verify=lambda is_thorough: is_thorough and self.verify_status(items))
+                    verify=lambda is_thorough: is_thorough and self.verify_status(items), **more)
 
     def fill(self, items):
         self.bench.once(self.config, lambda: self.bench.execute(self._run()))
@@ -129,7 +129,7 @@ class Downloader:
         return Side([(label, command)], requests=self.items, expect=f"^{self.items}$",
                     statuses={304 if is_again else 200: self.items}, note="keeps and checks nothing")
 
-    def floor(self, label, is_again=False):
+    def floor(self, label, is_again=False, **more):
         """What our duties cost at the least, on libcurl and SQLite: see floor.c."""
         turn = "warm" if is_again else "cold"
         store = self.bench.place.path("out", self.key, f"{turn}-floor")
@@ -143,7 +143,7 @@ class Downloader:
             renew = remove = None
         return Side([(label, command(turn))], requests=self.items, expect=f"^{self.items}$",
                     statuses={304 if is_again else 200: self.items}, verify=verify, reset=renew,
-                    clean=remove, note="our duties in C")
+                    clean=remove, note="our duties in C", **more)
 
     def _manner(self):
         """How many handles a thread has, and what they speak."""

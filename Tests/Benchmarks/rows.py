@@ -6,12 +6,13 @@ import os
 from corpus import catalogue_items, many_items, write_lines
 from disk import Disk
 from peers import Downloader, Prefetch
-from side import Side
+from side import Constant, Side
 
 PEERS = ("wget2", "curl", "rclone", "aria2c")
 # No tools, but what any tool on libcurl has to spend, and what our duties cost there at the least:
 # see bare.c and floor.c.
 BARE, FLOOR = "libcurl alone", "the floor"
+ITEMS = "items"
 
 
 @dataclasses.dataclass
@@ -126,7 +127,7 @@ def groups(bench, is_quick):
         }, repeat=20),
         Group("peak memory of cold S, HTTP/1.1", [
             Line(14, "aria2c", 0.20, 0.14), Line(14, "rclone", 0.40, 0.30),
-        ], _cold(bench, "S", "h1", is_memory=True), unit="MiB"),
+        ], _cold(bench, "S", "h1", unit="MiB"), unit="MiB"),
         Group(f"cold S, HTTP/2, 100 streams, slowest of {runs} runs", [
             Line(15, "its fastest", 1.3, 1.15, is_spread=True),
         ], {"prefetch": lambda: Prefetch(
@@ -146,9 +147,19 @@ def groups(bench, is_quick):
         ], _lines(bench, many)),
         Group("peak memory of that, the mapped manifest included", [
             Line(18, "jq -c ."),
-        ], {key: make for key, make in _lines(bench, many, is_memory=True).items()
+        ], {key: make for key, make in _lines(bench, many, unit="MiB").items()
             if key != "wc -l"}, unit="MiB"),
+        Group("heap allocations, cold S, HTTP/1.1", [
+            Line(22, ITEMS, 45, 45), Line(22, ITEMS, ours=FLOOR),
+        ], _cold(bench, "S", "h1", unit="allocations") | _items(), unit="allocations"),
+        Group("heap allocations, warm S, HTTP/1.1", [
+            Line(22, ITEMS, 28, 28), Line(22, ITEMS, ours=FLOOR),
+        ], _warm(bench, "h1", unit="allocations") | _items(), unit="allocations"),
     ]
+
+
+def _items():
+    return {ITEMS: lambda: Constant(ITEMS, 10_000)}
 
 
 def _all(bench, scheme, name, suffix="", **more):
@@ -156,12 +167,12 @@ def _all(bench, scheme, name, suffix="", **more):
     return bench.listing(scheme, f"{name}{suffix}", lambda: bench.corpus(name).items(**more))
 
 
-def _warm(bench, scheme):
+def _warm(bench, scheme, **more):
     ours = lambda: Prefetch(bench, f"warm-{scheme}", _all(bench, scheme, "S"))
-    return {"prefetch": lambda: ours().again(10_000, {304: 10_001})} | {
+    return {"prefetch": lambda: ours().again(10_000, {304: 10_001}, **more)} | {
         peer: lambda peer=peer: Downloader(bench, "S", scheme).again(peer) for peer in PEERS
     } | {
-        FLOOR: lambda: Downloader(bench, "S", scheme).floor(FLOOR, is_again=True),
+        FLOOR: lambda: Downloader(bench, "S", scheme).floor(FLOOR, is_again=True, **more),
         BARE: lambda: Downloader(bench, "S", scheme).bare(BARE, is_again=True),
     }
 
@@ -172,7 +183,7 @@ def _cold(bench, name, scheme, parallel=32, is_hashed=False, **more):
     return {"prefetch": lambda: ours().cold(bench.corpus(name), **more)} | {
         peer: lambda peer=peer: peers().cold(peer, is_hashed and peer == "curl", **more)
         for peer in PEERS
-    } | {BARE: lambda: peers().bare(BARE), FLOOR: lambda: peers().floor(FLOOR)}
+    } | {BARE: lambda: peers().bare(BARE), FLOOR: lambda: peers().floor(FLOOR, **more)}
 
 
 def _durable(bench, durability, syncs):

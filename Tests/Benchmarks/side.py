@@ -26,14 +26,14 @@ class Side:
     LIMIT = 1800
 
     def __init__(self, steps, *, reset=None, clean=None, requests=None, statuses=None, expect=None,
-                 lines=None, syncs=None, verify=None, note="", is_memory=False):
+                 lines=None, syncs=None, verify=None, note="", unit="s"):
         self.steps, self.reset, self.clean = steps, reset, clean
         self.requests, self.statuses, self.expect = requests, statuses, expect
         self.lines, self.syncs, self.verify = lines, syncs, verify
-        self.note, self.is_memory = note, is_memory
+        self.note, self.unit = note, unit
 
     def run(self, bench, is_first):
-        """Returns seconds, or MiB, by label, and CPU seconds by (label, "CPU")."""
+        """Returns seconds, MiB or allocations by label, and CPU seconds by (label, "CPU")."""
         if self.reset:
             self.reset()
         is_counted = self.requests is not None
@@ -60,22 +60,26 @@ class Side:
         out, error = bench.place.path("stdout"), bench.place.path("stderr")
         if self.lines is not None and not is_first:
             out = "/dev/null"
-        memory = bench.place.path("memory")
-        if self.is_memory:
-            command = ["/usr/bin/time", "-q", "-f", "%M", "-o", memory, *command]
+        count, environment = bench.place.path("count"), bench.environment
+        if self.unit == "MiB":
+            command = ["/usr/bin/time", "-q", "-f", "%M", "-o", count, *command]
+        if self.unit == "allocations":
+            shim = bench.compiled("allocations", "-shared", "-fPIC")
+            environment = {**environment, "LD_PRELOAD": shim, "ALLOCATIONS": count}
         if self.syncs and is_first:
             flushes = bench.place.path("flushes")
             calls = ["-e", "fsync,fdatasync,syncfs", "-o", flushes]
             command = ["strace", "-fqq", "--seccomp-bpf", *calls, *command]
-        seconds, busy, status = spawn(command, out, error, bench.environment, self.LIMIT)
+        seconds, busy, status = spawn(command, out, error, environment, self.LIMIT)
         text = _tail(out) + _tail(error)
         if status != 0:
             raise Wrong(f"`{os.path.basename(command[0])}` ended with {status}: {text[-300:].strip()}")
         if self.syncs and is_first:
             self._check("flushed", "times", self.syncs, flushes)
-        if self.is_memory:
-            return int(_tail(memory).split()[-1]) / 1024, busy, text
-        return seconds, busy, text
+        if self.unit == "s":
+            return seconds, busy, text
+        number = int(_tail(count).split()[-1])
+        return number / 1024 if self.unit == "MiB" else number, busy, text
 
     def _check(self, verb, noun, allowed, path):
         with open(path, "rb") as file:
@@ -102,6 +106,19 @@ class Side:
             line = line.replace(os.path.basename(bench.binary), "prefetch", 1)
             lines.append(re.sub(r"127\.0\.0\.1:\d+", "HOST", line).replace("|", "\\|"))
         return "`" + "` then `".join(lines) + "`" + (f" ({self.note})" if self.note else "")
+
+
+class Constant:
+    """A side that runs nothing, and always has the same number."""
+
+    def __init__(self, label, number):
+        self.label, self.number = label, number
+
+    def run(self, bench, is_first):
+        return {self.label: self.number, (self.label, "CPU"): 0}
+
+    def settings(self, bench):
+        return f"{self.number:,}"
 
 
 def spawn(command, out, error, environment, limit):

@@ -55,6 +55,8 @@ class Result:
         """Wall and CPU time, or memory."""
         if self.group.unit == "MiB":
             return f"{self.walls[side]:.1f} MiB"
+        if self.group.unit == "allocations":
+            return f"{self.walls[side]:,.0f}"
         if self.line.is_spread:
             return _time(self.walls[side])
         return f"{_time(self.walls[side])} / {_time(self.busy[side])}"
