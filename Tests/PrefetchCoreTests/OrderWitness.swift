@@ -47,7 +47,7 @@ struct OrderWitness {
   private static func placed(_ dispatcher: borrowing Dispatcher) -> Set<Job> {
     var jobs = Set(dispatcher.inFlight.values)
     for (item, work) in dispatcher.items.enumerated() where work.state == .preparing {
-      if dispatcher.isConfirming(item) {
+      if dispatcher.isPlain(item) {
         jobs.insert(.item(item))
       } else if work.slot >= 0 {
         let active = dispatcher.active[Int(work.slot)]

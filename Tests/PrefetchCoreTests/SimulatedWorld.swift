@@ -73,6 +73,7 @@ struct SimulatedWorld {
     self.pool = pool
     var start = pool.start(seed: seed, now: now, generator: &generator)
     start.isBrief = (isBrief ?? start.isBrief) && !start.request.listsKept
+    start.request.keepsItems = !seed.isMultiple(of: 2)
     self.start = start
     (inventory, records) = pool.inventory(&generator)
     request = start.request
@@ -81,6 +82,7 @@ struct SimulatedWorld {
       identity: request.identity,
       segments: request.segments,
       listsKept: request.listsKept,
+      keepsItems: request.keepsItems,
       at: now
     )
     failsAtCommit = generator.happens(15) ? Int.random(in: 1...3, using: &generator) : nil
@@ -274,6 +276,11 @@ struct SimulatedWorld {
     for change in changes {
       for body in change.bodies { release(body) }
       switch change {
+      case .arrived(let arrivals):
+        for arrival in arrivals {
+          stored.append(arrival.url)
+          committed.insert(arrival.body.digest)
+        }
       case .confirm(let all): confirmations += all.map(\.item)
       case .documents(_, let records, _):
         documentCommits += 1

@@ -20,6 +20,8 @@ struct WorldTally {
   private var isInterrupted = false
   /// Items that nobody was told of by themselves.
   private(set) var confirmedCount = 0
+  /// The same of those that came.
+  private(set) var arrivedCount = 0
 
   mutating func note(_ event: Event) {
     guard case .transferFinished(_, let result) = event, !result.wasNotSent else { return }
@@ -32,6 +34,7 @@ struct WorldTally {
   /// Changes that did not fail.
   mutating func noteCommitted(_ changes: [StoreChange]) {
     for change in changes {
+      if case .arrived(let arrivals) = change { stored.formUnion(arrivals.map(\.url)) }
       if case .store(let record, _, _) = change, record.digest != nil { stored.insert(record.url) }
     }
   }
@@ -47,6 +50,13 @@ struct WorldTally {
       ends[.revalidate, default: 0] += Int64(count)
       endsBySegment[segment, default: [:]][.revalidate, default: 0] += Int64(count)
       confirmedCount += count
+    case .itemsArrived(let segment, let arrivals):
+      ends[.fetch, default: 0] += Int64(arrivals.count)
+      endsBySegment[segment, default: [:]][.fetch, default: 0] += Int64(arrivals.count)
+      arrivedCount += arrivals.count
+      for arrival in arrivals where !stored.contains(arrival.url) {
+        problems.append("\(arrival.url) is told as new and was not stored")
+      }
     case .itemSettled(let item):
       check(item, in: mode)
       ends[item.action, default: 0] += 1

@@ -184,6 +184,11 @@ private struct Content {
     case .store(let record, let body, let keys):
       try write(record, body)
       for key in keys { try join(key, [record.url]) }
+    case .arrived(let arrivals):
+      for arrival in arrivals {
+        try write(arrival.record, arrival.body)
+        try join(arrival.terms.segment, [arrival.url])
+      }
     case .confirm(let confirmations):
       for confirmation in confirmations {
         guard let url = url(of: confirmation.item) else { continue }

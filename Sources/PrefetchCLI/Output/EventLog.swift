@@ -49,7 +49,7 @@ enum EventLine {
       registration(news, run, time)
     case .qualityChanged(let quality):
       line("network.quality", run, time, [("quality", .string(quality.rawValue))])
-    case .conditionsRead, .itemsKept, .itemsConfirmed, .itemShared, .bytesReceived,
+    case .conditionsRead, .itemsKept, .itemsConfirmed, .itemsArrived, .itemShared, .bytesReceived,
       .requestFinished, .requestsAnswered, .manifestSettled, .treePublished, .interrupted,
       .storeFailed:
       nil

@@ -20,6 +20,7 @@ final class HistoryRecorder: RunObserver {
   }
 
   func observe(_ fact: RunFact, at now: Moment) {
+    if case .itemsArrived(_, let arrivals) = fact { return note(arrivals) }
     guard let item = Self.ending(fact), isNews(item) else { return }
     entries.append(
       HistoryEntry(
@@ -32,6 +33,23 @@ final class HistoryRecorder: RunObserver {
         isFirst: item.outcome == .added
       )
     )
+    if entries.count >= Self.capacity { write() }
+  }
+
+  private func note(_ arrivals: [Arrival]) {
+    for arrival in arrivals {
+      entries.append(
+        HistoryEntry(
+          url: arrival.url,
+          at: arrival.at,
+          run: runID,
+          action: ItemAction.fetch.rawValue,
+          outcome: ItemOutcome.added.rawValue,
+          reason: PlanReason.notStored.text,
+          isFirst: true
+        )
+      )
+    }
     if entries.count >= Self.capacity { write() }
   }
 

@@ -109,6 +109,7 @@ final class ProgressLine: RunObserver {
     case .itemsDiscovered(_, let count): discovered += count
     case .itemSettled(let item): settled += item.action == .remove ? 0 : 1
     case .itemsKept(_, let count, _, _, _), .itemsConfirmed(_, let count, _): settled += count
+    case .itemsArrived(_, let arrivals): settled += arrivals.count
     case .itemShared: settled += 1
     case .bytesReceived(let bytes): received += bytes
     case .conditionsRead, .qualityChanged, .itemStarted, .requestFinished, .requestsAnswered,
@@ -171,7 +172,7 @@ final class TraceLog: RunObserver {
       console.detail("network: \(type) (\(conditions.typeReason))")
     case .qualityChanged(let quality):
       console.detail("network quality: \(quality.rawValue)")
-    case .itemsDiscovered, .itemsKept, .itemsConfirmed, .itemStarted, .itemShared, .bytesReceived,
+    case .itemsDiscovered, .itemsKept, .itemsConfirmed, .itemsArrived, .itemStarted, .itemShared, .bytesReceived,
       .requestFinished, .requestsAnswered, .interrupted, .storeFailed:
       break
     }

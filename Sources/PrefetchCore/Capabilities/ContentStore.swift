@@ -222,6 +222,8 @@ package enum StoreChange: Sendable {
   /// A record is new or different and belongs to these segments besides its old ones; its body, if
   /// any, becomes an object.
   indirect case store(ContentRecord, body: StagedBody?, joining: [SegmentKey])
+  /// Bodies of items of which nothing was here; each belongs to the segment that asked for it.
+  case arrived([Arrival])
   /// Times alone; many at once, since a run over unchanged servers brings nothing else.
   case confirm([Confirmation])
   /// These records belong to the segment from now on.
@@ -244,6 +246,7 @@ package enum StoreChange: Sendable {
   /// What it brings into the store.
   package var bodies: [StagedBody] {
     switch self {
+    case .arrived(let arrivals): arrivals.map(\.body)
     case .store(_, let body, _): body.map { [$0] } ?? []
     case .segment(_, let manifest): manifest.map { [$0] } ?? []
     case .documents(_, _, let bodies): bodies

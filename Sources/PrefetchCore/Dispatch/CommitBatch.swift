@@ -17,20 +17,21 @@ struct CommitBatch: Sendable {
 
   private(set) var entries: [Entry] = []
   private var confirmations: [Confirmation] = []
+  private var arrivals: [Arrival] = []
   private var joins: [SegmentKey: [Int64]] = [:]
   /// Items that settle when it is written, besides those of single entries.
-  private var confirmed: [Int] = []
+  private var plain: [Int] = []
   private var itemCount = 0
   /// Of the bodies.
   private var bytes: Int64 = 0
   private(set) var due: Duration?
   /// The commit that is under way; a second one waits for its end.
   private var writing: [Entry] = []
-  private var writingConfirmed: [Int] = []
+  private var writingPlain: [Int] = []
   private(set) var isWriting = false
 
   var isEmpty: Bool {
-    entries.isEmpty && confirmations.isEmpty && joins.isEmpty
+    entries.isEmpty && arrivals.isEmpty && confirmations.isEmpty && joins.isEmpty
   }
 
   /// Whether anything in it takes room, or names a body that it did not before.
@@ -55,8 +56,16 @@ struct CommitBatch: Sendable {
 
   mutating func confirm(item: Int, _ confirmation: Confirmation, now: Duration) {
     confirmations.append(confirmation)
-    confirmed.append(item)
+    plain.append(item)
     itemCount += 1
+    due = due ?? now + Self.patience
+  }
+
+  mutating func arrive(item: Int, _ arrival: Arrival, now: Duration) {
+    arrivals.append(arrival)
+    plain.append(item)
+    itemCount += 1
+    bytes += arrival.body.size
     due = due ?? now + Self.patience
   }
 
@@ -69,7 +78,8 @@ struct CommitBatch: Sendable {
   func isDue(now: Duration, isIdle: Bool) -> Bool {
     guard !isEmpty, !isWriting, let due else { return false }
     let isFull =
-      itemCount >= Self.limit || entries.count >= Self.changeLimit || bytes >= Self.byteLimit
+      itemCount >= Self.limit
+      || entries.count + arrivals.count >= Self.changeLimit || bytes >= Self.byteLimit
     return isIdle || isFull || now >= due
   }
 
@@ -87,15 +97,17 @@ struct CommitBatch: Sendable {
   /// what goes after what comes.
   mutating func take() -> [StoreChange] {
     writing = entries
-    var all: [StoreChange] = []
+    var all: [StoreChange] = arrivals.isEmpty ? [] : [.arrived(arrivals)]
     var last: [StoreChange] = []
     for entry in entries {
       if case .evict = entry.change { last.append(entry.change) } else { all.append(entry.change) }
     }
+    let known = all.count
     if !confirmations.isEmpty { all.append(.confirm(confirmations)) }
     all += joins.sorted { $0.key < $1.key }.map { .join($0.key, items: $0.value) }
-    writing.append(contentsOf: all.dropFirst(entries.count - last.count).map { Entry(change: $0) })
-    writingConfirmed = confirmed
+    let others = all.prefix(arrivals.isEmpty ? 0 : 1) + all.dropFirst(known)
+    writing.append(contentsOf: others.map { Entry(change: $0) })
+    writingPlain = plain
     clear()
     isWriting = true
     return all + last
@@ -104,12 +116,12 @@ struct CommitBatch: Sendable {
   /// What was taken has to wait: it goes before all that has come since.
   mutating func takeBack() {
     let (back, items) = (
-      writing.filter { if case .evict = $0.change { false } else { true } }, writingConfirmed
+      writing.filter { if case .evict = $0.change { false } else { true } }, writingPlain
     )
-    (writing, writingConfirmed, isWriting) = ([], [], false)
+    (writing, writingPlain, isWriting) = ([], [], false)
     let newer = entries
     entries = back + newer
-    confirmed = items + confirmed
+    plain = items + plain
     itemCount += back.count { $0.item != nil } + items.count
     bytes += back.flatMap(\.change.bodies).reduce(0) { $0 + $1.size }
     due = due ?? .zero
@@ -118,18 +130,20 @@ struct CommitBatch: Sendable {
   /// Empties it: what will never be written.
   mutating func drop() -> (items: [Int], bodies: [StagedBody]) {
     defer { clear() }
-    return (entries.compactMap(\.item) + confirmed, entries.flatMap(\.change.bodies))
+    return (
+      entries.compactMap(\.item) + plain, entries.flatMap(\.change.bodies) + arrivals.map(\.body)
+    )
   }
 
   private mutating func clear() {
-    (entries, confirmations, joins, confirmed, itemCount, bytes) = ([], [], [:], [], 0, 0)
+    (entries, arrivals, confirmations, joins, plain, itemCount, bytes) = ([], [], [], [:], [], 0, 0)
     due = nil
   }
 
   /// The items of the commit that has ended.
   mutating func written() -> [Int] {
-    defer { (writing, writingConfirmed) = ([], []) }
+    defer { (writing, writingPlain) = ([], []) }
     isWriting = false
-    return writing.compactMap(\.item) + writingConfirmed
+    return writing.compactMap(\.item) + writingPlain
   }
 }

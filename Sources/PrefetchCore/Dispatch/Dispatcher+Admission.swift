@@ -72,7 +72,7 @@ extension Dispatcher {
         bodies: bodies.map { ($0.digest, $0.size) },
         owner: .document(nil)
       )
-    case .confirm, .join, .joinNew, .leave, .evict, .forget:
+    case .arrived, .confirm, .join, .joinNew, .leave, .evict, .forget:
       return nil
     }
   }
@@ -100,7 +100,7 @@ extension Dispatcher {
         now: now,
         into: &effects
       )
-    case .segment, .documents, .confirm, .join, .joinNew, .leave, .evict, .forget:
+    case .segment, .documents, .arrived, .confirm, .join, .joinNew, .leave, .evict, .forget:
       refuseList(entry.change)
     }
   }
@@ -112,7 +112,7 @@ extension Dispatcher {
     switch change {
     case .segment(let record, _): key = record.key
     case .documents(let owner, _, _): key = owner
-    case .store, .confirm, .join, .joinNew, .leave, .evict, .forget: return nil
+    case .store, .arrived, .confirm, .join, .joinNew, .leave, .evict, .forget: return nil
     }
     guard let index = segments.firstIndex(where: { $0.key == key }) else { return nil }
     let limit = request.policy.room.limit ?? 0

@@ -266,7 +266,7 @@ extension Dispatcher {
     }
     // After a halt nobody waits any more, and what is on the wire was called back.
     guard wasGathering, halt == nil else { return }
-    for (id, job) in inFlight.sorted(by: { $0.key < $1.key }) where isDocument(job, of: index) {
+    for id in inFlight.ids where inFlight[id].map({ isDocument($0, of: index) }) == true {
       effects.append(.cancelTransfer(id))
     }
     waiting.remove(jobs)

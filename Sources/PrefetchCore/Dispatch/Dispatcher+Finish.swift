@@ -10,7 +10,7 @@ extension Dispatcher {
     _ reading: RoomReading,
     into effects: inout [Effect]
   ) {
-    for item in settleConfirmed(batch.written(), into: &effects) {
+    for item in settlePlain(batch.written(), into: &effects) {
       settleItem(item, into: &effects)
     }
     refusals = 0

@@ -34,7 +34,7 @@ extension Dispatcher {
     let end = min(item + Self.lookAhead, items.count)
     for next in item + 1..<end
     where items[next].state == .queued && items[next].slot == Self.noSlot {
-      if beginConfirming(next, into: &preparations) { continue }
+      if beginPlain(next, into: &preparations) { continue }
       _ = activate(next)
       guard let preparation = preparation(of: next) else { continue }
       active[Int(items[next].slot)].isBeingRead = true
@@ -49,7 +49,7 @@ extension Dispatcher {
     let item = answer.item
     preparing -= 1
     guard items[item].state != .settled else { return }
-    if isConfirming(item) { return confirmingRead(item, answer, now: now, into: &effects) }
+    if isPlain(item) { return plainRead(item, answer, now: now, into: &effects) }
     let slot = activate(item)
     active[slot].isBeingRead = false
     active[slot].prepared = answer
@@ -208,9 +208,9 @@ extension Dispatcher {
       headers: segments[index].declaration.headers(for: url) + headers,
       credentials: request.credentials,
       conditions: isConditional
-        ? record.map { Self.conditions(of: $0, selection) } ?? Validators() : Validators(),
+        ? record.map { Revalidation.conditions(of: $0, selection) } ?? Validators() : Validators(),
       conditionURL: record?.finalURL,
-      allowsCoding: Self.isWorthCoding(size: size, path: url.path),
+      allowsCoding: Exchange.isWorthCoding(size: size, path: url.path),
       sizeLimit: sizeLimit(roomLimit, in: index),
       expectedSize: size,
       algorithms: Self.algorithms(of: digests),
@@ -258,36 +258,4 @@ extension Dispatcher {
     guard let room else { return limit }
     return min(room, limit ?? room)
   }
-
-  private static func conditions(
-    of record: ContentRecord,
-    _ selection: Variance.Selection
-  ) -> Validators {
-    Revalidation.conditions(
-      record.validators,
-      stored: record.headers,
-      receivedAt: record.validatedAt ?? record.fetchedAt,
-      selection: selection
-    )
-  }
-
-  /// Archives and media do not shrink, and large bodies must stay resumable.
-  private static func isWorthCoding(size: Int64?, path: String) -> Bool {
-    if let size, size > 8 << 20 { return false }
-    // The letters behind the last dot as one number, as long as they fit.
-    var suffix: UInt64 = 0
-    for byte in path.utf8.reversed().prefix(packedLength + 1) {
-      if byte == UInt8(ascii: ".") { return !packedSuffixes.contains(suffix) }
-      suffix = suffix << 8 | UInt64(ASCII.lowercased(byte))
-    }
-    return true
-  }
-
-  private static let packedLength = 5
-  /// Few enough to be looked through faster than hashed.
-  private static let packedSuffixes = [
-    "gz", "tgz", "xz", "zst", "bz2", "br", "zip", "7z", "rar", "jar", "whl", "deb", "rpm", "apk",
-    "iso", "img", "png", "jpg", "jpeg", "gif", "webp", "avif", "mp3", "m4a", "aac", "ogg", "opus",
-    "mp4", "m4s", "m4v", "mkv", "webm", "mov", "ts", "pdf", "woff", "woff2",
-  ].map { $0.utf8.reversed().reduce(UInt64(0)) { $0 << 8 | UInt64($1) } }
 }

@@ -131,8 +131,8 @@ extension Dispatcher {
       }
       settle(job, deferral, now: now, into: &effects)
     }
-    for (id, job) in inFlight.sorted(by: { $0.key < $1.key }) {
-      guard network?.isExhausted[segment(of: job)] == true else { continue }
+    for id in inFlight.ids {
+      guard let job = inFlight[id], network?.isExhausted[segment(of: job)] == true else { continue }
       effects.append(.cancelTransfer(id))
     }
   }

@@ -174,9 +174,13 @@ extension Dispatcher {
   mutating func endPromise(of item: Int, _ result: ItemResult) {
     guard dropPromise(of: item) else { return }
     let isStored = result.source == .network || result.source == .alternate
-    if promises.isEmpty || !isStored || result.failure != nil {
+    if hasNoPromises || !isStored || result.failure != nil {
       hasRoomNews = !awaitingRoom.isEmpty
     }
+  }
+
+  var hasNoPromises: Bool {
+    promises.isEmpty && plainPromiseCount == 0
   }
 
   @discardableResult
@@ -189,7 +193,7 @@ extension Dispatcher {
   /// Lets those try again that others left no room for, once these have less than was thought.
   mutating func tryRoomAgain(now: Moment, into effects: inout [Effect]) {
     lookForTheLastTime(now: now, into: &effects)
-    let isHeldByNobody = promises.isEmpty && !awaitingRoom.isEmpty && !isMeasuringRoom
+    let isHeldByNobody = hasNoPromises && !awaitingRoom.isEmpty && !isMeasuringRoom
     guard hasRoomNews || isHeldByNobody else { return }
     hasRoomNews = false
     resumeForRoom(now: now, into: &effects)
@@ -205,7 +209,9 @@ extension Dispatcher {
 
   /// What has come of a body whose size nobody told.
   mutating func growPromise(of job: Job, by bytes: Int64) {
-    guard !promises.isEmpty, case .item(let item) = job, promises[item]?.isGrowing == true else {
+    guard case .item(let item) = job else { return }
+    if isPlain(item) { return growPlain(item, by: bytes) }
+    guard !promises.isEmpty, promises[item]?.isGrowing == true else {
       return
     }
     promises[item]?.bytes += bytes

@@ -29,8 +29,8 @@ extension Dispatcher {
         effects.append(.startTransfer(allowed(request, of: documents[number].segment)))
       case .item(let item):
         let count = preparations.count
-        if isConfirming(item) || beginConfirming(item, into: &preparations) {
-          confirm(item, from: host, now: now, into: &effects)
+        if isPlain(item) || beginPlain(item, into: &preparations) {
+          order(item, from: host, behind: &preparations, now: now, into: &effects)
           if preparations.count > count { lastRead = item }
           continue
         }
@@ -62,10 +62,7 @@ extension Dispatcher {
   }
 
   mutating func newTransfer(for job: Job) -> TransferID {
-    let id = TransferID(nextTransfer)
-    nextTransfer += 1
-    inFlight[id] = job
-    return id
+    inFlight.start(job)
   }
 
   /// Puts the item's next request on the wire, where a place is kept for it.
@@ -115,11 +112,11 @@ extension Dispatcher {
     into effects: inout [Effect]
   ) {
     var result = answer
-    guard let job = inFlight.removeValue(forKey: id) else { return }
+    guard let job = inFlight.end(id) else { return }
     book(id, result, of: job, now: now, into: &effects)
-    if case .item(let item) = job, isConfirming(item) {
-      if confirmed(item, result, now: now) { return }
-      leaveShortWay(item, id, now: now, into: &effects)
+    if case .item(let item) = job, isPlain(item) {
+      if isTaken(item, result, now: now) { return }
+      _ = activate(item)
     }
     guard !result.wasNotSent else { return takeBack(job, now: now, into: &effects) }
     if isCutOff { result = explained(result, of: job) }

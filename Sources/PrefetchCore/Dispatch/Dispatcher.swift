@@ -83,8 +83,8 @@ package struct Dispatcher: ~Copyable {
   var items: [ItemWork] = []
   var active: [ActiveItem] = []
   private var freeSlots: [Int32] = []
-  var confirming: [Confirming] = []
-  var freeConfirming: [Int] = []
+  var plain: [PlainItem] = []
+  var freePlain: [Int] = []
   var answerCounts = AnswerCounts()
   var declared = DeclaredURLs()
   /// How items ended that another segment may still name.
@@ -94,7 +94,7 @@ package struct Dispatcher: ~Copyable {
   var givenUp: Set<URLKey> = []
   var queue: TransferQueue
   var limits: HostLimits
-  var inFlight: [TransferID: Job] = [:]
+  var inFlight = InFlight()
   var preparing = 0
   /// Nil as long as nobody had to look what the cache holds.
   var room: Room?
@@ -111,6 +111,8 @@ package struct Dispatcher: ~Copyable {
   var hasMeasuredRoom = false
   /// What items under way will take, by their numbers.
   var promises: [Int: Promise] = [:]
+  /// Of plain items.
+  var plainPromiseCount = 0
   /// All of them together.
   var promisedBytes: Int64 = 0
   /// Items that wait until it is known whether there is room for them.
@@ -152,7 +154,6 @@ package struct Dispatcher: ~Copyable {
   var freshBodies: [URLKey: TreeBody] = [:]
   var jitter: Jitter
   let deadline: Duration?
-  var nextTransfer = 1
   /// Nil where no rule of the network holds anything back.
   var network: NetworkWatch?
   /// Segments whose manifests ask something of a network that nobody has looked at yet.
@@ -310,7 +311,7 @@ package struct Dispatcher: ~Copyable {
     case .interrupted, .store: return
     case .deadline, nil: halt = reason
     }
-    for id in inFlight.keys.sorted() { effects.append(.cancelTransfer(id)) }
+    for id in inFlight.ids { effects.append(.cancelTransfer(id)) }
     let parked = (awaitingRoom + unfit).filter { items[$0].state == .waiting }
     (awaitingRoom, unfit) = ([], [])
     for number in queue.drain() + waiting.drain() + parked {
@@ -341,7 +342,7 @@ package struct Dispatcher: ~Copyable {
   mutating func activate(_ item: Int) -> Int {
     if items[item].slot >= 0 { return Int(items[item].slot) }
     let new = newActive(item)
-    if isConfirming(item) { moveConfirming(items[item].slot, to: new, in: items[item].state) }
+    if isPlain(item) { movePlain(item, to: new) }
     if let slot = freeSlots.popLast() {
       active[Int(slot)] = new
       items[item].slot = slot

@@ -295,6 +295,10 @@ package struct Exchange: Sendable {
     guard isConditional else {
       return meansOrigin ? [HeaderField("Cache-Control", "no-cache")] : []
     }
+    return Self.conditionFields(conditions)
+  }
+
+  static func conditionFields(_ conditions: Validators) -> [HeaderField] {
     var fields: [HeaderField] = []
     fields.reserveCapacity(3)
     if let tag = conditions.entityTag { fields.append(HeaderField("If-None-Match", tag)) }
@@ -303,4 +307,24 @@ package struct Exchange: Sendable {
     fields.append(HeaderField("Cache-Control", "max-age=0"))
     return fields
   }
+
+  /// Archives and media do not shrink, and large bodies must stay resumable.
+  static func isWorthCoding(size: Int64?, path: String) -> Bool {
+    if let size, size > 8 << 20 { return false }
+    // The letters behind the last dot as one number, as long as they fit.
+    var suffix: UInt64 = 0
+    for byte in path.utf8.reversed().prefix(packedLength + 1) {
+      if byte == UInt8(ascii: ".") { return !packedSuffixes.contains(suffix) }
+      suffix = suffix << 8 | UInt64(ASCII.lowercased(byte))
+    }
+    return true
+  }
+
+  private static let packedLength = 5
+  /// Few enough to be looked through faster than hashed.
+  private static let packedSuffixes = [
+    "gz", "tgz", "xz", "zst", "bz2", "br", "zip", "7z", "rar", "jar", "whl", "deb", "rpm", "apk",
+    "iso", "img", "png", "jpg", "jpeg", "gif", "webp", "avif", "mp3", "m4a", "aac", "ogg", "opus",
+    "mp4", "m4s", "m4v", "mkv", "webm", "mov", "ts", "pdf", "woff", "woff2",
+  ].map { $0.utf8.reversed().reduce(UInt64(0)) { $0 << 8 | UInt64($1) } }
 }

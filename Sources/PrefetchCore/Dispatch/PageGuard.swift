@@ -14,6 +14,12 @@ package enum PageGuard {
     return Failure(.unexpectedContent, "an HTML page came in its place")
   }
 
+  /// Whether it takes a second look to tell that a body is no page.
+  static func mayBePage(type: String?, prefix: [UInt8]) -> Bool {
+    let first = prefix.first { $0 != 0x20 && !(0x09...0x0D).contains($0) }
+    return first == UInt8(ascii: "<") || first == 0xEF || type.map(mayBePageType) == true
+  }
+
   /// What is declared, as far as it cannot be a page.
   enum Kind: Hashable, Sendable {
     /// Pictures, sound, films, archives, fonts, programs.

@@ -7,6 +7,8 @@ package enum RunFact: Sendable {
   case itemsKept(segment: String, count: Int, bytes: Int64, freshCount: Int, freshBytes: Int64)
   /// Items whose servers said "unchanged" and nothing else, where nobody hears of each.
   case itemsConfirmed(segment: String, count: Int, bytes: Int64)
+  /// Items of which nothing was here, and whose bodies are stored now; nobody hears of each.
+  indirect case itemsArrived(segment: String, [Arrival])
   /// Their requests.
   case requestsAnswered(segment: String, count: Int, status: Int, wireBytes: Int64)
   case itemStarted(WebURL, segments: [String])

@@ -18,6 +18,17 @@ struct SettledItem: Sendable {
     isRequired = result.isRequired
   }
 
+  /// Of an item that was as was hoped for.
+  init(plain size: Int64?, hasArrived: Bool, _ isRequired: Bool) {
+    self.size = size
+    state = .cached
+    action = hasArrived ? .fetch : .revalidate
+    outcome = hasArrived ? .added : .unchanged
+    source = hasArrived ? .network : .revalidated
+    isUsable = true
+    self.isRequired = isRequired
+  }
+
   /// Puts the end into what was known of the item at its beginning.
   func complete(_ result: inout ItemResult) {
     result.size = size
@@ -44,9 +55,13 @@ struct SettledItems: Sendable {
     var deferral: Deferral?
   }
 
-  mutating func note(_ result: ItemResult, of item: Int) {
+  mutating func note(_ end: SettledItem, of item: Int) {
     while items.count <= item { items.append(nil) }
-    items[item] = SettledItem(result)
+    items[item] = end
+  }
+
+  mutating func note(_ result: ItemResult, of item: Int) {
+    note(SettledItem(result), of: item)
     if result.failure != nil || result.deferral != nil {
       troubles[item] = Trouble(failure: result.failure, deferral: result.deferral)
     }

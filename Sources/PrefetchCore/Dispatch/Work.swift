@@ -46,6 +46,8 @@ struct SegmentWork: Sendable {
   private(set) var table = Shared(EntryTable())
   /// Of the origins in it that were asked for.
   var hosts: [Int: HostID] = [:]
+  /// Of the same.
+  var orderTerms: [Int: OrderTerms] = [:]
   /// What is not taken in yet begins at `nextStep`.
   var steps: [PlannedStep] = []
   var nextStep = 0
@@ -79,6 +81,7 @@ struct SegmentWork: Sendable {
     set {
       table = Shared(newValue)
       hosts = [:]
+      orderTerms = [:]
     }
   }
 

@@ -135,6 +135,19 @@ package enum Revalidation {
     return Validators(entityTag: validators.entityTag)
   }
 
+  /// The same of what is stored.
+  package static func conditions(
+    of record: ContentRecord,
+    _ selection: Variance.Selection = .same
+  ) -> Validators {
+    conditions(
+      record.validators,
+      stored: record.headers,
+      receivedAt: record.validatedAt ?? record.fetchedAt,
+      selection: selection
+    )
+  }
+
   private static func opaque(_ tag: String) -> Substring {
     tag.hasPrefix("W/") ? tag.dropFirst(2) : tag[...]
   }

@@ -78,6 +78,10 @@ package struct EntryKinds: Sendable {
     word(kinds[Int(number)].provider)
   }
 
+  func hasMediaType(_ number: UInt16) -> Bool {
+    kinds[Int(number)].mime != 0
+  }
+
   private func word(_ number: UInt16) -> String? {
     number == 0 ? nil : words[Int(number) - 1]
   }

@@ -73,6 +73,13 @@ extension EntryTable {
     return row.beside > 0 ? special[Int(row.beside) - 1].type : kinds.type(row.kind)
   }
 
+  /// Whether it says of what media type its content is.
+  package func hasMediaType(at position: Int) -> Bool {
+    let row = rows[position]
+    return row.beside > 0
+      ? special[Int(row.beside) - 1].mime != nil : kinds.hasMediaType(row.kind)
+  }
+
   package func priority(at position: Int) -> Int? {
     let row = rows[position]
     return row.beside > 0 ? special[Int(row.beside) - 1].priority : nil

@@ -161,6 +161,12 @@ package struct Totals: Hashable, Sendable {
     bytesSaved += bytes
   }
 
+  package mutating func countArrived(_ count: Int, bytes: Int64) {
+    fetched += Int64(count)
+    bytesStored += bytes
+    bytesBody += bytes
+  }
+
   /// So many requests that were answered with the same status at the first try.
   package mutating func count(_ answers: Int, status: Int, wireBytes: Int64) {
     requests += Int64(answers)

@@ -52,6 +52,11 @@ package struct ReportBuilder: Sendable {
       report.totals.countConfirmed(count, bytes: bytes)
       guard let position = positions[name] else { return }
       report.segments[position].totals.countConfirmed(count, bytes: bytes)
+    case .itemsArrived(let name, let arrivals):
+      let bytes = arrivals.reduce(0) { $0 + $1.body.size }
+      report.totals.countArrived(arrivals.count, bytes: bytes)
+      guard let position = positions[name] else { return }
+      report.segments[position].totals.countArrived(arrivals.count, bytes: bytes)
     case .requestsAnswered(let name, let count, let status, let wireBytes):
       report.totals.count(count, status: status, wireBytes: wireBytes)
       if !isBusy(status) { report.hasAnswer = true }

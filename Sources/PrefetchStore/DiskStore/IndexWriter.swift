@@ -52,6 +52,15 @@ final class IndexWriter {
     switch change {
     case .store(let record, let body, let keys):
       try write(record, body: body, joining: keys, isStored: isStored)
+    case .arrived(let arrivals):
+      for arrival in arrivals {
+        try write(
+          arrival.record,
+          body: arrival.body,
+          joining: [arrival.terms.segment],
+          isStored: isStored
+        )
+      }
     case .confirm(let confirmations):
       for confirmation in confirmations { try items.renewTimes(confirmation) }
     case .join(let key, let numbers):

@@ -1,0 +1,40 @@
+/// A body that came for a plain item, with what the index keeps of its answer.
+///
+/// All else that is kept of it stands in the table of entries, which ``OrderTerms`` hold.
+package struct Arrival: Sendable {
+  package let terms: OrderTerms
+  package let entry: Int
+  package var body: StagedBody
+  package let status: Int
+  /// As they are kept.
+  package let headers: HeaderBlock
+  package let validators: Validators
+  package let mime: String?
+  package let freshness: Freshness
+  package let variance: Variance?
+  package let at: Instant
+
+  package var url: String {
+    terms.table.value.url(at: entry)
+  }
+
+  /// The whole record of what is stored of its item now.
+  package var record: ContentRecord {
+    let entry = terms.table.value.entry(at: entry, identified: false)
+    // The store has no use for an id that can be made of the URL.
+    var record = ContentRecord(url: entry.url.string, id: entry.id ?? "")
+    record.describe(entry)
+    record.state = .cached
+    record.digest = body.digest
+    record.size = body.size
+    record.mime = mime ?? entry.mime
+    record.status = status
+    record.headers = headers
+    record.validators = validators
+    record.fetchedAt = at
+    record.validatedAt = at
+    record.freshness = freshness
+    record.variance = variance
+    return record
+  }
+}

@@ -1,0 +1,462 @@
+/// An item about which nothing has to be decided as long as its answer is the one that was hoped for:
+/// the body of what is not here, or that what is here still holds.
+///
+/// Most runs have thousands of them. Such an item has no ``ActiveItem``, and nobody is told of it by
+/// itself.
+struct PlainItem: Sendable {
+  /// What is stored of it and to be confirmed; nil where nothing is, or until it is read.
+  var record: Shared<ContentRecord>?
+  /// Whether nothing more has to be read before it can be asked for.
+  var isRead = false
+  /// Where it takes a place on the wire.
+  var host: HostID?
+  /// What the disk has for it, where nobody has told its size.
+  var diskLimit: Int64?
+  /// Bytes that will be wanted once it is here, by what is known of it.
+  var promise: Int64?
+  /// What came and waits for its commit.
+  var arrival: Arrival?
+}
+
+/// Answers that nobody has to hear of one by one, since somebody was last told.
+struct AnswerCounts: Sendable {
+  struct Count: Sendable {
+    var segment: Int
+    var status: Int
+    var answers = 0
+    var wireBytes: Int64 = 0
+  }
+
+  private(set) var counts: [Count] = []
+
+  mutating func note(_ status: Int, wireBytes: Int64, of segment: Int) {
+    let known = counts.firstIndex { $0.segment == segment && $0.status == status }
+    if known == nil { counts.append(Count(segment: segment, status: status)) }
+    counts[known ?? counts.count - 1].answers += 1
+    counts[known ?? counts.count - 1].wireBytes += wireBytes
+  }
+}
+
+/// Whatever is not as hoped for makes an ``ActiveItem`` of a plain one, by ``Dispatcher/activate(_:)``,
+/// as if it had been one from the beginning.
+extension Dispatcher {
+  /// Slots below this one stand for a ``PlainItem``.
+  static let noSlot: Int32 = -1
+
+  func isPlain(_ item: Int) -> Bool {
+    items[item].slot < Self.noSlot
+  }
+
+  /// Whether an item that nothing was done about yet is plain, and says then what has to be read of it.
+  mutating func beginPlain(_ item: Int, into preparations: inout [Preparation]) -> Bool {
+    guard items[item].slot == Self.noSlot, let reading = plainReading(of: item) else { return false }
+    let place = freePlain.popLast() ?? plain.count
+    if place == plain.count { plain.append(PlainItem()) }
+    plain[place] = PlainItem()
+    items[item].slot = Self.slot(of: place)
+    guard reading.record != nil || reading.digest != nil else {
+      plain[place].isRead = true
+      return true
+    }
+    preparing += 1
+    preparations.append(reading)
+    return true
+  }
+
+  /// What has to be read of a plain item; nil for one that is not plain.
+  private mutating func plainReading(of item: Int) -> Preparation? {
+    let step = items[item].step
+    let (entry, index) = (Int(step.entry), Int(items[item].segment))
+    guard start.isBrief, asksPlainly(index), !segments[index].table.value.isSpecial(at: entry)
+    else { return nil }
+    let digest = segments[index].table.value.plainDigest(at: entry)
+    guard let row = row(of: step) else {
+      guard step.reason == .notStored, !request.keepsItems, request.policy.room.limit == nil else {
+        return nil
+      }
+      return Preparation(item: item, record: nil, digest: digest)
+    }
+    guard step.decision == .revalidate, step.isHeld, row.state == .cached, isUsable(row),
+      digest == nil, segments[index].table.value.descriptionHash(at: entry) == row.description
+    else { return nil }
+    return Preparation(item: item, record: row.item, digest: nil)
+  }
+
+  /// Whether nothing but the entry decides how an item of a segment is asked for.
+  private func asksPlainly(_ index: Int) -> Bool {
+    let declaration = segments[index].declaration
+    return request.mode == .run && declaration.isStored && !declaration.asksHeadOnly
+      && declaration.alternates.isEmpty && segments[index].mirrors.isEmpty
+      && start.partials.isEmpty && network == nil && request.withheld == nil
+      && !connections.addsHeaders && !connections.watchesPlainHTTP && !connections.asksForPurpose
+  }
+
+  /// Its turn has come: asks, or waits until what is stored of it is read.
+  mutating func order(
+    _ item: Int,
+    from host: HostID,
+    behind preparations: inout [Preparation],
+    now: Moment,
+    into effects: inout [Effect]
+  ) {
+    let place = Self.place(of: items[item].slot)
+    plain[place].host = host
+    // What has nothing to be read for it overtakes nobody whose turn came before.
+    if plain[place].isRead, plain[place].record == nil, !preparations.isEmpty {
+      plain[place].isRead = false
+      preparing += 1
+      preparations.append(Preparation(item: item, record: nil, digest: nil))
+    }
+    guard plain[place].isRead else {
+      items[item].state = .preparing
+      return
+    }
+    sendOrder(item, now: now, into: &effects)
+  }
+
+  /// What was read of it.
+  mutating func plainRead(
+    _ item: Int,
+    _ answer: Prepared,
+    now: Moment,
+    into effects: inout [Effect]
+  ) {
+    guard isAsExpected(answer, of: item) else {
+      let slot = activate(item)
+      active[slot].isBeingRead = false
+      active[slot].prepared = answer
+      if items[item].state == .preparing { goOn(item, now: now, into: &effects) }
+      return
+    }
+    let place = Self.place(of: items[item].slot)
+    plain[place].record = answer.record
+    plain[place].isRead = true
+    if items[item].state == .preparing { sendOrder(item, now: now, into: &effects) }
+  }
+
+  private func isAsExpected(_ answer: Prepared, of item: Int) -> Bool {
+    guard halt == nil, network == nil, answer.adoptedSize == nil else { return false }
+    guard row(of: items[item].step) != nil else { return true }
+    guard let record = answer.record?.value else { return false }
+    let table = segments[Int(items[item].segment)].table.value
+    return record.url == table.url(at: Int(items[item].step.entry)) && record.failure == nil
+      && record.variance == nil && record.hops.isEmpty && record.finalURL == nil
+      && !Revalidation.conditions(of: record).isEmpty
+  }
+
+  private mutating func sendOrder(_ item: Int, now: Moment, into effects: inout [Effect]) {
+    guard network == nil, bookRoom(item) else {
+      _ = activate(item)
+      return ask(item, now: now, into: &effects)
+    }
+    let (index, entry) = (Int(items[item].segment), Int(items[item].step.entry))
+    let terms = orderTerms(of: entry, in: index, now: now)
+    let place = Self.place(of: items[item].slot)
+    let id = newTransfer(for: .item(item))
+    let request = terms.request(
+      id,
+      for: entry,
+      confirming: plain[place].record?.value,
+      sizeLimit: sizeLimit(plain[place].diskLimit, in: index)
+    )
+    items[item].state = .inFlight
+    start(request, of: index, into: &effects)
+  }
+
+  /// The first item of each server is asked for as any other would be, and all others like it.
+  private mutating func orderTerms(of entry: Int, in index: Int, now: Moment) -> OrderTerms {
+    let origin = segments[index].table.value.originNumber(at: entry)
+    if let known = segments[index].orderTerms[origin] { return known }
+    var exchange = exchange(
+      for: segments[index].table.value.plainURL(at: entry),
+      size: nil,
+      type: nil,
+      record: nil,
+      isConditional: false,
+      in: index
+    )
+    let terms = OrderTerms(
+      exchange.nextRequest(TransferID(0), under: &connections, at: now.wall),
+      of: segments[index].declaration,
+      key: segments[index].key,
+      table: segments[index].table,
+      agent: request.policy.agent,
+      key: start.key
+    )
+    segments[index].orderTerms[origin] = terms
+    return terms
+  }
+
+  /// Books what the disk has to have for it; false where somebody has to decide.
+  private mutating func bookRoom(_ item: Int) -> Bool {
+    let place = Self.place(of: items[item].slot)
+    guard hasRoomRules, plain[place].promise == nil else { return true }
+    guard plain[place].record == nil else {
+      plain[place].diskLimit = diskLeft
+      return true
+    }
+    let size = segments[Int(items[item].segment)].table.value.size(at: Int(items[item].step.entry))
+    guard hasMeasuredRoom else { return false }
+    if minimumFree > 0, let free {
+      let wanted = minimumFree.addingSaturated(promisedBytes).addingSaturated(size ?? 1)
+      guard wanted <= free else { return false }
+    }
+    plain[place].diskLimit = size == nil ? diskLeft : nil
+    plain[place].promise = size ?? 0
+    plainPromiseCount += 1
+    promisedBytes += size ?? 0
+    return true
+  }
+
+  /// What has come of a body whose size nobody told.
+  mutating func growPlain(_ item: Int, by bytes: Int64) {
+    let place = Self.place(of: items[item].slot)
+    guard let promise = plain[place].promise, plain[place].diskLimit != nil else { return }
+    plain[place].promise = promise + bytes
+    promisedBytes += bytes
+  }
+
+  // MARK: Answers
+
+  /// Whether the answer was the one that was hoped for, which is all there is to it then.
+  mutating func isTaken(_ item: Int, _ result: TransferResult, now: Moment) -> Bool {
+    let place = Self.place(of: items[item].slot)
+    guard halt == nil, storeFailure == nil, let host = plain[place].host,
+      case .success(let response) = result.outcome, !result.isTrouble,
+      !result.figures.didFallBackFromHTTP3, result.figures.unexpectedKey == nil
+    else { return false }
+    if let record = plain[place].record {
+      guard isConfirmed(item, record.value, response, now: now) else { return false }
+    } else {
+      guard hasArrived(item, response, result.figures, now: now) else { return false }
+    }
+    // One is drawn for every answer, whatever came, so that the same seed is the same run.
+    _ = jitter.next()
+    queue.finished(item, on: host, result)
+    noteOpen(host, now: now)
+    answerCounts.note(
+      response.status,
+      wireBytes: result.figures.wireBytes,
+      of: Int(items[item].segment)
+    )
+    items[item].state = .committing
+    return true
+  }
+
+  private mutating func isConfirmed(
+    _ item: Int,
+    _ record: ContentRecord,
+    _ response: TransferResponse,
+    now: Moment
+  ) -> Bool {
+    guard let row = row(of: items[item].step), !evicted.contains(row.digest),
+      OrderTerms.isConfirmation(response, of: record)
+    else { return false }
+    // It repeats what is stored, and nothing of that states a lifetime.
+    let freshness = Freshness.silent(until: .distantFuture)
+    noteQuiet(item, until: freshUntil(freshness, in: Int(items[item].segment), now: now))
+    plain[Self.place(of: items[item].slot)].record = nil
+    batch.confirm(
+      item: item,
+      Confirmation(item: row.item, validatedAt: now.wall, freshness: freshness),
+      now: now.uptime
+    )
+    return true
+  }
+
+  private mutating func hasArrived(
+    _ item: Int,
+    _ response: TransferResponse,
+    _ figures: TransferFigures,
+    now: Moment
+  ) -> Bool {
+    let (index, entry) = (Int(items[item].segment), Int(items[item].step.entry))
+    let terms = orderTerms(of: entry, in: index, now: now)
+    guard
+      let arrival = terms.arrival(of: entry, response, at: Freshness.Timing(now.wall, figures))
+    else { return false }
+    let isPinned = segments[index].table.value.plainDigest(at: entry) != nil
+    let until =
+      arrival.variance == nil ? freshUntil(arrival.freshness, in: index, now: now) : nil
+    noteQuiet(item, until: isPinned ? .distantFuture : until)
+    if segments.contains(where: { $0.declaration.publishing != nil }) {
+      noteFresh(arrival.url, TreeBody(digest: arrival.body.digest, size: arrival.body.size))
+    }
+    if segments.count > 1 { settled.note(arrival.variance, of: item) }
+    let place = Self.place(of: items[item].slot)
+    if let promise = plain[place].promise {
+      promisedBytes += arrival.body.size - promise
+      plain[place].promise = arrival.body.size
+    }
+    plain[place].arrival = arrival
+    batch.arrive(item: item, arrival, now: now.uptime)
+    return true
+  }
+
+  private func freshUntil(_ freshness: Freshness, in index: Int, now: Moment) -> Instant? {
+    let granted = Planner.lifetimes(
+      nil,
+      ofSegments: CollectionOfOne(segments[index].declaration.lifetime),
+      bound: request.policy.freshnessLimit
+    )
+    return freshness.end(under: granted, answeredAt: now.wall)
+  }
+
+  private mutating func noteQuiet(_ item: Int, until: Instant?) {
+    segments[Int(items[item].segment)].noteQuiet(until: until)
+  }
+
+  // MARK: Trouble
+
+  /// Moves what is known of a plain item to where it is looked for now.
+  mutating func movePlain(_ item: Int, to new: ActiveItem) {
+    let place = Self.place(of: items[item].slot)
+    let known = plain[place]
+    let isWaiting = items[item].state == .queued || items[item].state == .preparing
+    new.record = known.record
+    new.isRead = known.isRead
+    new.isBeingRead = !known.isRead && isWaiting
+    if let id = known.record?.value.id, new.result.id.isEmpty { new.result.id = id }
+    new.host = known.host
+    new.diskLimit = known.diskLimit
+    if let promise = known.promise {
+      plainPromiseCount -= 1
+      promises[item] = Promise(
+        rank: .passing,
+        bytes: promise,
+        isGrowing: known.diskLimit != nil && known.arrival == nil
+      )
+    }
+    if let arrival = known.arrival { new.note(arrival) }
+    if items[item].state == .inFlight {
+      var exchange = exchange(
+        for: new.entry.url,
+        size: new.entry.size,
+        type: new.entry.type,
+        digests: new.digests,
+        record: new.record?.value,
+        isConditional: new.record != nil,
+        roomLimit: new.diskLimit,
+        in: Int(items[item].segment)
+      )
+      // That is under way, and the same as the one that it would make.
+      _ = exchange.nextRequest(TransferID(0))
+      new.exchange = OpenExchange(exchange)
+      new.result.attempts = 1
+    }
+    plain[place] = PlainItem()
+    freePlain.append(place)
+  }
+
+  // MARK: Ends
+
+  /// Settles the plain items of a commit; the others are left.
+  mutating func settlePlain(_ written: [Int], into effects: inout [Effect]) -> [Int] {
+    var others: [Int] = []
+    var ends = [PlainEnds](repeating: PlainEnds(), count: segments.count)
+    for item in written {
+      guard isPlain(item), items[item].state == .committing else {
+        others.append(item)
+        continue
+      }
+      let place = Self.place(of: items[item].slot)
+      let index = Int(items[item].segment)
+      let arrival = plain[place].arrival
+      if let arrival {
+        ends[index].arrivals.append(arrival)
+      } else {
+        ends[index].confirmedCount += 1
+        ends[index].confirmedBytes += row(of: items[item].step)?.size ?? 0
+      }
+      if let promise = plain[place].promise {
+        plainPromiseCount -= 1
+        promisedBytes -= promise
+        if hasNoPromises { hasRoomNews = !awaitingRoom.isEmpty }
+      }
+      if request.policy.room.limit != nil || room != nil {
+        endings[key(of: item)] = arrival == nil ? .revalidate : .fetch
+      }
+      if segments.count > 1 {
+        let isRequired = segments[index].declaration.isRequired
+        let size = arrival?.body.size ?? row(of: items[item].step)?.size
+        settled.note(SettledItem(plain: size, hasArrived: arrival != nil, isRequired), of: item)
+      }
+      plain[place] = PlainItem()
+      freePlain.append(place)
+      items[item].slot = Self.noSlot
+      items[item].state = .settled
+    }
+    for index in ends.indices { settle(ends[index], of: index, into: &effects) }
+    return others
+  }
+
+  /// How plain items of a segment ended with one commit.
+  private struct PlainEnds {
+    var confirmedCount = 0
+    var confirmedBytes: Int64 = 0
+    var arrivals: [Arrival] = []
+  }
+
+  private mutating func settle(
+    _ ends: PlainEnds,
+    of index: Int,
+    into effects: inout [Effect]
+  ) {
+    let count = ends.confirmedCount + ends.arrivals.count
+    guard count > 0 else { return }
+    let name = segments[index].declaration.name
+    if ends.confirmedCount > 0 {
+      let fact = RunFact.itemsConfirmed(
+        segment: name,
+        count: ends.confirmedCount,
+        bytes: ends.confirmedBytes
+      )
+      effects.append(.announce(fact))
+    }
+    if !ends.arrivals.isEmpty {
+      effects.append(.announce(.itemsArrived(segment: name, ends.arrivals)))
+    }
+    segments[index].openItems -= count
+    segments[index].usableCount += count
+    segments[index].usableBytes += ends.arrivals.reduce(ends.confirmedBytes) { $0 + $1.body.size }
+    settleIfDone(index, into: &effects)
+  }
+
+  /// Tells how many answers came since the last time.
+  mutating func announceAnswers(into effects: inout [Effect]) {
+    guard !answerCounts.counts.isEmpty else { return }
+    for count in answerCounts.counts {
+      let fact = RunFact.requestsAnswered(
+        segment: segments[count.segment].declaration.name,
+        count: count.answers,
+        status: count.status,
+        wireBytes: count.wireBytes
+      )
+      effects.append(.announce(fact))
+    }
+    answerCounts = AnswerCounts()
+  }
+
+  private static func slot(of place: Int) -> Int32 {
+    noSlot - 1 - Int32(place)
+  }
+
+  private static func place(of slot: Int32) -> Int {
+    Int(noSlot - 1 - slot)
+  }
+}
+
+extension ActiveItem {
+  /// Takes in what came while it was plain, and waits for its commit.
+  fileprivate func note(_ arrival: Arrival) {
+    result.outcome = .added
+    result.action = .fetch
+    result.source = .network
+    result.status = arrival.status
+    result.attempts = 1
+    result.state = .cached
+    result.isUsable = true
+    result.size = arrival.body.size
+    result.digest = arrival.body.digest
+  }
+}

@@ -1,0 +1,123 @@
+/// What the plain items of one segment and one server have in common: how they are asked for, and what
+/// their answers must be.
+package final class OrderTerms: Sendable {
+  package let segment: SegmentKey
+  package let table: Shared<EntryTable>
+  /// What each of the requests is, but for its own URL, size and conditions.
+  private let request: TransferRequest
+  private let expectations: [ContentExpectation]
+  private let honorsNoStore: Bool
+  /// What of a request may select its answer.
+  private let selecting: [HeaderField]
+  private let key: VarianceKey
+
+  /// `request` is for any of the items.
+  init(
+    _ request: TransferRequest,
+    of declaration: SegmentDeclaration,
+    key segment: SegmentKey,
+    table: Shared<EntryTable>,
+    agent: String,
+    key: VarianceKey
+  ) {
+    self.segment = segment
+    self.table = table
+    self.request = request
+    self.key = key
+    expectations = declaration.expectation.isEmpty ? [] : [declaration.expectation]
+    honorsNoStore = declaration.honorsNoStore
+    selecting = RequestFields.selecting(request.headers, agent: agent)
+  }
+
+  /// The question for an entry; `record` is what is stored of it, and to be confirmed.
+  func request(
+    _ id: TransferID,
+    for entry: Int,
+    confirming record: ContentRecord?,
+    sizeLimit: Int64?
+  ) -> TransferRequest {
+    let table = table.value
+    let url = table.plainURL(at: entry)
+    let size = table.size(at: entry)
+    var request = request
+    request.id = id
+    request.url = url
+    request.expectedSize = size
+    request.partialKey = url.string
+    request.sizeLimit = sizeLimit
+    request.allowsCoding = Exchange.isWorthCoding(size: size, path: url.path)
+    if let record {
+      request.headers += Exchange.conditionFields(Revalidation.conditions(of: record))
+    }
+    return request
+  }
+}
+
+// MARK: - What an answer comes to
+
+extension OrderTerms {
+  /// The body that an answer brings, where nothing speaks against it.
+  package func arrival(
+    of entry: Int,
+    _ response: TransferResponse,
+    at timing: Freshness.Timing
+  ) -> Arrival? {
+    let headers = response.headers
+    let mime = headers["Content-Type"]
+    guard var body = response.body, isDeclared(body, headers, mime, entry),
+      Freshness.mayStore(headers, honorsNoStore: honorsNoStore)
+    else { return nil }
+    // Its beginning was looked at, and a thousand bodies may wait for the next commit.
+    body.prefix = []
+    let dependence =
+      headers.has("Vary") ? Variance.hop(headers, asked: selecting, url: nil, key: key) : nil
+    return Arrival(
+      terms: self,
+      entry: entry,
+      body: body,
+      status: response.status,
+      headers: Revalidation.storable(headers),
+      validators: Validators(headers),
+      mime: mime,
+      freshness: Freshness(headers, at: timing),
+      variance: dependence.flatMap { Variance([$0]) },
+      at: timing.now
+    )
+  }
+
+  /// Whether a body is the one that its entry means.
+  private func isDeclared(
+    _ body: StagedBody,
+    _ headers: HeaderBlock,
+    _ mime: String?,
+    _ entry: Int
+  ) -> Bool {
+    let table = table.value
+    // Most entries say so little that their bodies need no second look.
+    if body.objection == nil, expectations.isEmpty, !table.hasMediaType(at: entry),
+      table.size(at: entry).map({ $0 == body.size }) ?? true
+    {
+      if let digest = table.plainDigest(at: entry) {
+        if digest == body.digest { return true }
+      } else if !PageGuard.mayBePage(type: mime, prefix: body.prefix) {
+        return true
+      }
+    }
+    return BodyCheck.objection(
+      to: body,
+      headers: headers,
+      entry: table.entry(at: entry, identified: false),
+      expectations: expectations
+    ) == nil
+  }
+
+  /// Whether an answer says that what is stored still holds, and nothing else.
+  package static func isConfirmation(
+    _ response: TransferResponse,
+    of record: ContentRecord
+  ) -> Bool {
+    response.status == 304
+      && Revalidation.confirms(response.headers, stored: record.validators)
+      && Revalidation.repeats(stored: record.headers, confirmed: response.headers)
+  }
+}
