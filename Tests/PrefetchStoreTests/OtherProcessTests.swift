@@ -54,7 +54,7 @@ struct OtherProcessTests {
 
   private static let insertion = [
     "INSERT INTO item_times (item, freshness) VALUES (2, 1)",
-    "INSERT INTO item_details (item, id, headers) VALUES (2, 'two', x'')",
+    "INSERT INTO item_details (item, id, details) VALUES (2, 'two', x'00')",
     "UPDATE item_numbers SET next=3",
     """
     INSERT INTO items (item, url, state, size, is_dated, description, holders, is_declared, \

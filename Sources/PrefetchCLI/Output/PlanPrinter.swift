@@ -58,7 +58,8 @@ final class PlanPrinter: RunObserver {
     case .segmentSettled(let segment):
       priorities[segment.name] = segment.priority
       settled(segment)
-    case .conditionsRead, .qualityChanged, .itemsDiscovered, .itemsKept, .itemsConfirmed, .itemsArrived,
+    case .conditionsRead, .qualityChanged, .itemsDiscovered, .itemsKept, .itemsConfirmed,
+      .itemsArrived,
       .itemStarted, .bytesReceived, .requestFinished, .requestsAnswered, .treePublished,
       .registration, .interrupted, .storeFailed:
       break

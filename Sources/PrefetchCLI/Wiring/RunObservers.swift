@@ -172,7 +172,8 @@ final class TraceLog: RunObserver {
       console.detail("network: \(type) (\(conditions.typeReason))")
     case .qualityChanged(let quality):
       console.detail("network quality: \(quality.rawValue)")
-    case .itemsDiscovered, .itemsKept, .itemsConfirmed, .itemsArrived, .itemStarted, .itemShared, .bytesReceived,
+    case .itemsDiscovered, .itemsKept, .itemsConfirmed, .itemsArrived, .itemStarted, .itemShared,
+      .bytesReceived,
       .requestFinished, .requestsAnswered, .interrupted, .storeFailed:
       break
     }

@@ -49,7 +49,9 @@ extension Dispatcher {
 
   /// Whether an item that nothing was done about yet is plain, and says then what has to be read of it.
   mutating func beginPlain(_ item: Int, into preparations: inout [Preparation]) -> Bool {
-    guard items[item].slot == Self.noSlot, let reading = plainReading(of: item) else { return false }
+    guard items[item].slot == Self.noSlot, let reading = plainReading(of: item) else {
+      return false
+    }
     let place = freePlain.popLast() ?? plain.count
     if place == plain.count { plain.append(PlainItem()) }
     plain[place] = PlainItem()

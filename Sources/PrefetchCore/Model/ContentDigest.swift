@@ -57,6 +57,11 @@ package struct ContentDigest: Hashable, Comparable, Sendable {
     unsafe withUnsafeBytes(of: ordered) { unsafe Array($0) }
   }
 
+  /// Its bytes where they lie, for the length of the call.
+  package func withBytes<Value>(_ read: (UnsafeRawBufferPointer) -> Value) -> Value {
+    unsafe withUnsafeBytes(of: ordered) { unsafe read($0) }
+  }
+
   private var ordered: (UInt64, UInt64, UInt64, UInt64) {
     (words.0.bigEndian, words.1.bigEndian, words.2.bigEndian, words.3.bigEndian)
   }

@@ -78,6 +78,10 @@ package struct EntryKinds: Sendable {
     word(kinds[Int(number)].provider)
   }
 
+  func mediaType(_ number: UInt16) -> String? {
+    word(kinds[Int(number)].mime)
+  }
+
   func hasMediaType(_ number: UInt16) -> Bool {
     kinds[Int(number)].mime != 0
   }

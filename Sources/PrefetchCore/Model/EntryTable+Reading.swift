@@ -73,6 +73,23 @@ extension EntryTable {
     return row.beside > 0 ? special[Int(row.beside) - 1].type : kinds.type(row.kind)
   }
 
+  package func provider(at position: Int) -> String? {
+    let row = rows[position]
+    return row.beside > 0
+      ? special[Int(row.beside) - 1].provider : kinds.provider(row.kind)
+  }
+
+  package func mediaType(at position: Int) -> String? {
+    let row = rows[position]
+    return row.beside > 0 ? special[Int(row.beside) - 1].mime : kinds.mediaType(row.kind)
+  }
+
+  /// The id that the manifest gave, if it gave any.
+  package func id(at position: Int) -> String? {
+    let row = rows[position]
+    return row.beside > 0 ? special[Int(row.beside) - 1].id : id(of: row)
+  }
+
   /// Whether it says of what media type its content is.
   package func hasMediaType(at position: Int) -> Bool {
     let row = rows[position]

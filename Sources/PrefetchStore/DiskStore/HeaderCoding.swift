@@ -8,7 +8,11 @@ internal import PrefetchCore
 enum HeaderCoding {
   static func encode(_ headers: HeaderBlock) -> [UInt8] {
     var bytes: [UInt8] = []
-    bytes.reserveCapacity(256)
+    append(headers, to: &bytes)
+    return bytes
+  }
+
+  static func append(_ headers: HeaderBlock, to bytes: inout [UInt8]) {
     headers.forEachField { name, value in
       if let code = code(of: name) {
         bytes.append(code)
@@ -18,7 +22,6 @@ enum HeaderCoding {
       }
       append(value, to: &bytes)
     }
-    return bytes
   }
 
   private static func code(of name: Span<UInt8>) -> UInt8? {
@@ -79,16 +82,20 @@ enum HeaderCoding {
   private static let usualFields = 10
 
   private static func append(_ text: Span<UInt8>, to bytes: inout [UInt8]) {
-    var rest = text.count
+    append(length: text.count, to: &bytes)
+    unsafe text.withUnsafeBufferPointer { unsafe bytes.append(contentsOf: $0) }
+  }
+
+  static func append(length: Int, to bytes: inout [UInt8]) {
+    var rest = length
     while rest >= 0x80 {
       bytes.append(UInt8(rest & 0x7f) | 0x80)
       rest >>= 7
     }
     bytes.append(UInt8(rest))
-    unsafe text.withUnsafeBufferPointer { unsafe bytes.append(contentsOf: $0) }
   }
 
-  private enum Name {
+  enum Name {
     /// By its place in ``names``.
     case known(Int)
     /// Where it lies.
@@ -102,7 +109,7 @@ enum HeaderCoding {
     }
   }
 
-  private struct Cursor {
+  struct Cursor {
     var offset: Int
 
     mutating func byte(_ bytes: RawSpan) -> UInt8? {

@@ -3,14 +3,14 @@ extension Schema {
   ///
   /// It keeps apart what is read or changed by the million and what is not: `items` holds what
   /// planning needs and little else, so that one pass over it is short; `item_times` what every answer
-  /// of a server renews; `item_details` the rest. Which segments hold an item is the number of a set,
+  /// of a server renews; `item_details` the rest, most of it as one value that ``DetailsCoding`` makes. Which segments hold an item is the number of a set,
   /// since most items share theirs with thousands of others, and so is what its answers depend on. An
   /// id that is made from the URL is not stored: a random entry of an index for each item would cost
   /// more than all the rest. The index over the first bytes of digests takes a third of one over whole
   /// digests.
   static let index = Schema(
     applicationID: 0x5046_4958,
-    version: 6,
+    version: 7,
     layout: """
       CREATE TABLE items (
         item INTEGER PRIMARY KEY,
@@ -42,18 +42,9 @@ extension Schema {
         id TEXT,
         provider TEXT,
         type TEXT,
-        mime TEXT,
-        status INTEGER,
-        headers BLOB NOT NULL,
-        last_modified TEXT,
-        final_url TEXT,
         fetched_at INTEGER,
         expires_at INTEGER,
-        failure_code TEXT,
-        failure_message TEXT,
-        failure_transient INTEGER NOT NULL DEFAULT 0,
-        hops BLOB,
-        ttl INTEGER
+        details BLOB NOT NULL
       ) STRICT;
       CREATE INDEX item_details_by_id ON item_details (id) WHERE id IS NOT NULL;
       CREATE TABLE item_numbers (next INTEGER NOT NULL) STRICT;

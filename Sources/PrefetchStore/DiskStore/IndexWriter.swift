@@ -53,14 +53,7 @@ final class IndexWriter {
     case .store(let record, let body, let keys):
       try write(record, body: body, joining: keys, isStored: isStored)
     case .arrived(let arrivals):
-      for arrival in arrivals {
-        try write(
-          arrival.record,
-          body: arrival.body,
-          joining: [arrival.terms.segment],
-          isStored: isStored
-        )
-      }
+      try write(arrivals, isStored: isStored)
     case .confirm(let confirmations):
       for confirmation in confirmations { try items.renewTimes(confirmation) }
     case .join(let key, let numbers):
@@ -221,6 +214,26 @@ final class IndexWriter {
     standing.holders = set
     standing.isDeclared = standing.isDeclared || set != 0
     try items.update(standing, to: record)
+  }
+
+  private func write(
+    _ arrivals: [Arrival],
+    isStored: (ContentDigest) throws(Failure) -> Bool
+  ) throws(Failure) {
+    var last: (segment: SegmentKey, set: Int64)?
+    for arrival in arrivals {
+      let key = arrival.terms.segment
+      let set: Int64
+      if let last, last.segment == key {
+        set = last.set
+      } else {
+        set = try holders.adding(try segments.makingNumber(of: key), to: 0)
+        last = (key, set)
+        disturbed.insert(set)
+      }
+      if try items.insert(arrival, holders: set) { continue }
+      try write(arrival.record, body: arrival.body, joining: [key], isStored: isStored)
+    }
   }
 
   private func isDisturbing(_ state: ItemState, after old: ItemState?) -> Bool {

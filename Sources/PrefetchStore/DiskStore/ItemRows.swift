@@ -23,6 +23,7 @@ final class ItemRows {
   private let renewTimes: Statement
   private let insertDetails: Statement
   private let replaceDetails: Statement
+  private let insertArrival: Statement
   private let updateHolders: Statement
   private let findRemoval: Statement
   private let deletions: Deletions
@@ -64,13 +65,19 @@ final class ItemRows {
     )
     let details =
       """
-      INTO item_details (item, id, provider, type, mime, status, headers, last_modified, \
-      final_url, fetched_at, expires_at, failure_code, failure_message, failure_transient, hops, \
-      ttl) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16)
+      INTO item_details (item, id, provider, type, fetched_at, expires_at, details) \
+      VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
       """
     // A replacement looks for what it replaces, so what is new is only inserted.
     insertDetails = try database.prepare("INSERT \(details)")
     replaceDetails = try database.prepare("REPLACE \(details)")
+    insertArrival = try database.prepare(
+      """
+      INSERT INTO items (item, url, state, digest, size, etag, is_dated, description, holders, \
+      is_declared, variance) VALUES (?1, ?2, 'cached', ?3, ?4, ?5, ?6, ?7, ?8, 1, ?9) \
+      ON CONFLICT (url) DO NOTHING
+      """
+    )
     updateHolders = try database.prepare(
       "UPDATE items SET holders=?2, is_declared=?3 WHERE item=?1"
     )
@@ -142,9 +149,39 @@ final class ItemRows {
     let item = try takeNumber()
     try insertItem.bind(2, record.url)
     try write(record, item, holders: holders, isDeclared: holders != 0, with: insertItem)
-    try writeTimes(of: record, item, with: insertTimes)
+    try writeTimes(item, record.validatedAt, record.freshness, with: insertTimes)
     try writeDetails(of: record, item, with: insertDetails)
     return item
+  }
+
+  /// The same for what arrived; false, and nothing done, where the URL has a row after all.
+  func insert(_ arrival: Arrival, holders: Int64) throws(Failure) -> Bool {
+    let item = try takeNumber()
+    let (table, entry) = (arrival.terms.table.value, arrival.entry)
+    try insertArrival.bind(1, item)
+    try insertArrival.bind(2, table.url(at: entry))
+    try insertArrival.bind(3, arrival.body.digest)
+    try insertArrival.bind(4, arrival.body.size)
+    try insertArrival.bind(5, arrival.validators.entityTag)
+    try insertArrival.bind(6, arrival.validators.lastModified != nil)
+    try insertArrival.bind(7, Int64(bitPattern: table.descriptionHash(at: entry)))
+    try insertArrival.bind(8, holders)
+    try insertArrival.bind(9, try number(of: arrival.variance))
+    try insertArrival.run()
+    guard database.changeCount > 0 else { return false }
+    try writeTimes(item, arrival.at, arrival.freshness, with: insertTimes)
+    try insertDetails.bind(1, item)
+    try insertDetails.bind(
+      2,
+      table.id(at: entry).flatMap { ItemName.stored($0, url: arrival.url) }
+    )
+    try insertDetails.bind(3, table.provider(at: entry))
+    try insertDetails.bind(4, table.type(at: entry))
+    try insertDetails.bind(5, arrival.at)
+    try insertDetails.bind(6, nil as Instant?)
+    try insertDetails.bind(7, DetailsCoding.encode(arrival))
+    try insertDetails.run()
+    return true
   }
 
   func update(_ standing: Standing, to record: ContentRecord) throws(Failure) {
@@ -155,7 +192,7 @@ final class ItemRows {
       isDeclared: standing.isDeclared,
       with: updateItem
     )
-    try writeTimes(of: record, standing.item, with: renewTimes)
+    try writeTimes(standing.item, record.validatedAt, record.freshness, with: renewTimes)
     try writeDetails(of: record, standing.item, with: replaceDetails)
   }
 
@@ -168,10 +205,12 @@ final class ItemRows {
   }
 
   func renewTimes(_ confirmation: Confirmation) throws(Failure) {
-    try renewTimes.bind(1, confirmation.item)
-    try renewTimes.bind(2, confirmation.validatedAt)
-    try bind(confirmation.freshness, to: renewTimes)
-    try renewTimes.run()
+    try writeTimes(
+      confirmation.item,
+      confirmation.validatedAt,
+      confirmation.freshness,
+      with: renewTimes
+    )
   }
 
   private func write(
@@ -191,27 +230,27 @@ final class ItemRows {
     try statement.bind(9, DigestCoding.encode(record.otherDigests))
     try statement.bind(10, holders)
     try statement.bind(11, isDeclared)
-    var variance: Int64 = 0
-    if let dependence = record.variance { variance = try variances.number(of: dependence) }
-    try statement.bind(12, variance)
+    try statement.bind(12, try number(of: record.variance))
     try statement.run()
+  }
+
+  private func number(of variance: Variance?) throws(Failure) -> Int64 {
+    guard let variance else { return 0 }
+    return try variances.number(of: variance)
   }
 
   private func writeTimes(
-    of record: ContentRecord,
     _ item: Int64,
+    _ validatedAt: Instant?,
+    _ freshness: Freshness,
     with statement: borrowing Statement
   ) throws(Failure) {
-    try statement.bind(1, item)
-    try statement.bind(2, record.validatedAt)
-    try bind(record.freshness, to: statement)
-    try statement.run()
-  }
-
-  private func bind(_ freshness: Freshness, to statement: borrowing Statement) throws(Failure) {
     let columns = freshness.columns
+    try statement.bind(1, item)
+    try statement.bind(2, validatedAt)
     try statement.bind(3, columns.until)
     try statement.bind(4, columns.kind)
+    try statement.run()
   }
 
   private func writeDetails(
@@ -223,18 +262,9 @@ final class ItemRows {
     try statement.bind(2, ItemName.stored(record.id, url: record.url))
     try statement.bind(3, record.provider)
     try statement.bind(4, record.type)
-    try statement.bind(5, record.mime)
-    try statement.bind(6, record.status)
-    try statement.bind(7, HeaderCoding.encode(record.headers))
-    try statement.bind(8, record.validators.lastModified)
-    try statement.bind(9, record.finalURL)
-    try statement.bind(10, record.fetchedAt)
-    try statement.bind(11, record.expiresAt)
-    try statement.bind(12, record.failure?.code.rawValue)
-    try statement.bind(13, record.failure?.message)
-    try statement.bind(14, record.failure?.isTransient ?? false)
-    try statement.bind(15, record.hops.isEmpty ? nil : AnswerCoding.encode(record.hops))
-    try statement.bind(16, RecordRow.number(record.lifetime))
+    try statement.bind(5, record.fetchedAt)
+    try statement.bind(6, record.expiresAt)
+    try statement.bind(7, DetailsCoding.encode(record))
     try statement.run()
   }
 

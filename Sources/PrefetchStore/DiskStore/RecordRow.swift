@@ -5,11 +5,10 @@ enum RecordRow {
   /// The columns in the order that ``read(_:)`` expects, the item's number first.
   static let columns =
     """
-    item, url, id, provider, type, state, digest, size, mime, status, headers, etag, \
-    last_modified, final_url, fetched_at, validated_at, fresh_until, expires_at, failure_code, \
-    failure_message, failure_transient, description, other_digests, freshness, item_details.hops, \
+    item, url, id, state, digest, size, etag, details, fetched_at, validated_at, fresh_until, \
+    freshness, expires_at, description, other_digests, \
     CASE variance WHEN 0 THEN NULL ELSE \
-    (SELECT hops FROM variances WHERE variances.variance=items.variance) END, ttl
+    (SELECT hops FROM variances WHERE variances.variance=items.variance) END, provider, type
     """
 
   /// Where they come from; rows follow the order of `items`.
@@ -25,44 +24,30 @@ enum RecordRow {
     let url = row.text(1)
     let id = row.optionalText(2) ?? (isNamed ? ItemName.made(from: url) : "")
     var record = ContentRecord(url: url, id: id)
-    record.provider = row.optionalText(3)
-    record.type = row.optionalText(4)
-    guard let state = state(row, 5) else { throw damaged("state", of: record.url) }
+    guard let state = state(row, 3) else { throw damaged("state", of: record.url) }
     record.state = state
-    record.digest = row.optionalDigest(6)
-    guard record.digest != nil || row.isNull(6) else { throw damaged("digest", of: record.url) }
-    record.size = row.number(7)
-    record.mime = row.optionalText(8)
-    record.status = row.optionalNumber(9).map(Int.init)
-    let headers = unsafe row.withBytes(10) { bytes in unsafe HeaderCoding.decode(bytes.bytes) }
-    guard let headers else { throw damaged("headers", of: record.url) }
-    record.headers = headers
-    record.validators.entityTag = row.optionalText(11)
-    record.validators.lastModified = row.optionalText(12)
-    record.finalURL = row.optionalText(13)
-    record.fetchedAt = row.instant(14)
-    record.validatedAt = row.instant(15)
-    record.freshness = Freshness(until: row.optionalNumber(16), kind: row.number(23))
-    record.expiresAt = row.instant(17)
-    if let code = row.optionalText(18) {
-      guard let code = ErrorCode(rawValue: code) else { throw damaged("failure", of: record.url) }
-      record.failure = Failure(code, row.text(19), isTransient: row.flag(20))
+    record.digest = row.optionalDigest(4)
+    guard record.digest != nil || row.isNull(4) else { throw damaged("digest", of: record.url) }
+    record.size = row.number(5)
+    record.validators.entityTag = row.optionalText(6)
+    let isRead = unsafe row.withBytes(7) { bytes in
+      unsafe DetailsCoding.decode(bytes.bytes, into: &record)
     }
-    record.description = UInt64(bitPattern: row.number(21))
-    if !row.isNull(22) {
-      let digests = unsafe row.withBytes(22) { bytes in unsafe DigestCoding.decode(bytes.bytes) }
+    record.provider = row.optionalText(16)
+    record.type = row.optionalText(17)
+    guard isRead else { throw damaged("details", of: record.url) }
+    record.fetchedAt = row.instant(8)
+    record.validatedAt = row.instant(9)
+    record.freshness = Freshness(until: row.optionalNumber(10), kind: row.number(11))
+    record.expiresAt = row.instant(12)
+    record.description = UInt64(bitPattern: row.number(13))
+    if !row.isNull(14) {
+      let digests = unsafe row.withBytes(14) { bytes in unsafe DigestCoding.decode(bytes.bytes) }
       guard let digests else { throw damaged("digests", of: record.url) }
       record.otherDigests = digests
     }
-    record.lifetime = row.optionalNumber(26).map(lifetime)
-    if !row.isNull(24) {
-      guard let hops = AnswerCoding.decodeHops(row.bytes(24)) else {
-        throw damaged("hops", of: record.url)
-      }
-      record.hops = hops
-    }
-    if !row.isNull(25) {
-      guard let variance = AnswerCoding.decodeVariance(row.bytes(25)) else {
+    if !row.isNull(15) {
+      guard let variance = AnswerCoding.decodeVariance(row.bytes(15)) else {
         throw damaged("variance", of: record.url)
       }
       record.variance = variance
@@ -73,19 +58,6 @@ enum RecordRow {
   /// Most are `cached`, which needs no string.
   static func state(_ row: borrowing Statement, _ column: Int32) -> ItemState? {
     row.holds(column, "cached") ? .cached : ItemState(rawValue: row.text(column))
-  }
-
-  /// As milliseconds; negative where there is no end.
-  static func number(_ lifetime: Freshness.Lifetime?) -> Int64? {
-    switch lifetime {
-    case nil: nil
-    case .immutable: -1
-    case .atMost(let bound): max(0, bound.milliseconds)
-    }
-  }
-
-  private static func lifetime(_ number: Int64) -> Freshness.Lifetime {
-    number < 0 ? .immutable : .atMost(.milliseconds(number))
   }
 
   static func damaged(_ column: String, of url: String) -> Failure {

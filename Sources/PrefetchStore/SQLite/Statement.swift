@@ -98,7 +98,17 @@ internal import PrefetchCore
   }
 
   func bind(_ index: Int32, _ value: ContentDigest?) throws(Failure) {
-    try bind(index, value?.bytes)
+    guard let value else { return try bindNull(index) }
+    let result = value.withBytes { bytes in
+      unsafe sqlite3_bind_blob(
+        handle,
+        index,
+        bytes.baseAddress,
+        Int32(bytes.count),
+        prefetch_sqlite_transient()
+      )
+    }
+    try database.check(result)
   }
 
   private func bindNull(_ index: Int32) throws(Failure) {

@@ -1,11 +1,12 @@
 extension Schema {
   /// `state.sqlite`: what is remembered besides the cache.
   ///
-  /// In `published_files` one path may have several rows for as long as one file takes the place of
+  /// `item_history` knows URLs by their hashes, since two copies of a long one for every entry would be
+  /// most of it. In `published_files` one path may have several rows for as long as one file takes the place of
   /// another; `registrations` has one row for each license at each endpoint.
   static let state = Schema(
     applicationID: 0x5046_5354,
-    version: 6,
+    version: 7,
     layout: """
       CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
       CREATE TABLE subscription_sets (
@@ -34,14 +35,14 @@ extension Schema {
       CREATE TABLE item_use (url TEXT PRIMARY KEY, used_at INTEGER NOT NULL) STRICT, WITHOUT ROWID;
       CREATE TABLE item_history (
         entry INTEGER PRIMARY KEY,
-        url TEXT NOT NULL,
+        url INTEGER NOT NULL,
         at INTEGER NOT NULL,
         run TEXT NOT NULL,
         action TEXT NOT NULL,
         outcome TEXT NOT NULL,
         reason TEXT
       ) STRICT;
-      CREATE INDEX item_history_by_url ON item_history (url, entry);
+      CREATE INDEX item_history_by_url ON item_history (url);
       CREATE TABLE paused_items (url TEXT PRIMARY KEY, paused_at INTEGER NOT NULL) \
       STRICT, WITHOUT ROWID;
       CREATE TABLE host_gates (host TEXT PRIMARY KEY, until INTEGER NOT NULL) \

@@ -85,7 +85,8 @@ extension StateStore {
       )
       let deletion = try database.prepare("DELETE FROM item_history WHERE url=?1 AND entry<=?2")
       for entry in entries {
-        try insertion.bind(1, entry.url)
+        let url = Self.hash(of: entry.url)
+        try insertion.bind(1, url)
         try insertion.bind(2, entry.at)
         try insertion.bind(3, entry.run)
         try insertion.bind(4, entry.action)
@@ -94,12 +95,12 @@ extension StateStore {
         try insertion.run()
         // What is new follows at most its own removal, which looked.
         if entry.isFirst { continue }
-        try excess.bind(1, entry.url)
+        try excess.bind(1, url)
         try excess.bind(2, max(0, limit))
         defer { excess.reset() }
         // Most items have no long history, and a search costs less than a deletion of nothing.
         guard try excess.step() else { continue }
-        try deletion.bind(1, entry.url)
+        try deletion.bind(1, url)
         try deletion.bind(2, excess.number(0))
         try deletion.run()
       }
@@ -110,24 +111,29 @@ extension StateStore {
   package func history(url: String) throws(Failure) -> [HistoryEntry] {
     let rows = try database.prepare(
       """
-      SELECT url, at, run, action, outcome, reason FROM item_history WHERE url=?1 \
-      ORDER BY entry DESC
+      SELECT at, run, action, outcome, reason FROM item_history WHERE url=?1 ORDER BY entry DESC
       """
     )
-    try rows.bind(1, url)
+    try rows.bind(1, Self.hash(of: url))
     var entries: [HistoryEntry] = []
     while try rows.step() {
       entries.append(
         HistoryEntry(
-          url: rows.text(0),
-          at: Instant(milliseconds: rows.number(1)),
-          run: rows.text(2),
-          action: rows.text(3),
-          outcome: rows.text(4),
-          reason: rows.optionalText(5)
+          url: url,
+          at: Instant(milliseconds: rows.number(0)),
+          run: rows.text(1),
+          action: rows.text(2),
+          outcome: rows.text(3),
+          reason: rows.optionalText(4)
         )
       )
     }
     return entries
+  }
+
+  private static func hash(of url: String) -> Int64 {
+    var hash = StableHash()
+    hash.combine(url)
+    return Int64(bitPattern: hash.value)
   }
 }

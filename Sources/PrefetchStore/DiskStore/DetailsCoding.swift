@@ -1,0 +1,159 @@
+internal import PrefetchCore
+
+/// What of a record nobody looks for, as one value of a row: tagged fields, then the headers.
+///
+/// What headers say already is not said twice.
+enum DetailsCoding {
+  private enum Tag: UInt8 {
+    /// Headers follow, to the end.
+    case headers
+    case status
+    case mime
+    case lastModified
+    case finalURL
+    case failureCode
+    case failureMessage
+    case isTransient
+    case hops
+    case lifetime
+  }
+
+  static func encode(_ record: ContentRecord) -> [UInt8] {
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(usualSize)
+    append(.status, record.status.map(Int64.init), to: &bytes)
+    if record.mime != record.headers["Content-Type"] {
+      append(.mime, record.mime ?? "", to: &bytes)
+    }
+    if record.validators.lastModified != record.headers["Last-Modified"] {
+      append(.lastModified, record.validators.lastModified ?? "", to: &bytes)
+    }
+    append(.finalURL, record.finalURL, to: &bytes)
+    if let failure = record.failure {
+      append(.failureCode, failure.code.rawValue, to: &bytes)
+      append(.failureMessage, failure.message, to: &bytes)
+      if failure.isTransient { append(.isTransient, "", to: &bytes) }
+    }
+    if !record.hops.isEmpty { append(.hops, AnswerCoding.encode(record.hops), to: &bytes) }
+    append(.lifetime, number(record.lifetime), to: &bytes)
+    bytes.append(Tag.headers.rawValue)
+    HeaderCoding.append(record.headers, to: &bytes)
+    return bytes
+  }
+
+  /// The same as of the whole record of what arrived.
+  static func encode(_ arrival: Arrival) -> [UInt8] {
+    let entry = (table: arrival.terms.table.value, place: arrival.entry)
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(usualSize)
+    append(.status, Int64(arrival.status), to: &bytes)
+    if arrival.mime == nil {
+      append(.mime, entry.table.mediaType(at: entry.place), to: &bytes)
+    }
+    if arrival.validators.lastModified == nil, arrival.headers.has("Last-Modified") {
+      append(.lastModified, "", to: &bytes)
+    }
+    bytes.append(Tag.headers.rawValue)
+    HeaderCoding.append(arrival.headers, to: &bytes)
+    return bytes
+  }
+
+  /// Puts what stands there into a record; false for bytes that `encode` never makes.
+  static func decode(_ bytes: RawSpan, into record: inout ContentRecord) -> Bool {
+    var cursor = HeaderCoding.Cursor(offset: 0)
+    var failure: (code: ErrorCode, message: String, isTransient: Bool)?
+    var said: Set<UInt8> = []
+    while let byte = cursor.byte(bytes) {
+      guard let tag = Tag(rawValue: byte), said.insert(byte).inserted else { return false }
+      if tag == .headers {
+        guard
+          let headers = HeaderCoding.decode(
+            bytes.extracting(cursor.offset..<bytes.byteCount)
+          )
+        else { return false }
+        record.headers = headers
+        if !said.contains(Tag.mime.rawValue) { record.mime = headers["Content-Type"] }
+        if !said.contains(Tag.lastModified.rawValue) {
+          record.validators.lastModified = headers["Last-Modified"]
+        }
+        record.failure = failure.map { Failure($0.code, $0.message, isTransient: $0.isTransient) }
+        return true
+      }
+      guard let range = cursor.text(bytes) else { return false }
+      let field = bytes.extracting(range)
+      switch tag {
+      case .headers: return false
+      case .status:
+        guard let status = number(field) else { return false }
+        record.status = Int(truncatingIfNeeded: status)
+      case .mime: record.mime = field.byteCount == 0 ? nil : text(field)
+      case .lastModified:
+        record.validators.lastModified = field.byteCount == 0 ? nil : text(field)
+      case .finalURL: record.finalURL = text(field)
+      case .failureCode:
+        guard let code = ErrorCode(rawValue: text(field)) else { return false }
+        failure = (code, "", false)
+      case .failureMessage: failure?.message = text(field)
+      case .isTransient: failure?.isTransient = true
+      case .hops:
+        let bytes = unsafe field.withUnsafeBytes { unsafe Array($0) }
+        guard let hops = AnswerCoding.decodeHops(bytes) else { return false }
+        record.hops = hops
+      case .lifetime:
+        guard let number = number(field) else { return false }
+        record.lifetime = number < 0 ? .immutable : .atMost(.milliseconds(number))
+      }
+    }
+    return false
+  }
+
+  private static let usualSize = 256
+
+  // MARK: Fields
+
+  private static func append(_ tag: Tag, _ text: String?, to bytes: inout [UInt8]) {
+    guard let text else { return }
+    bytes.append(tag.rawValue)
+    HeaderCoding.append(length: text.utf8.count, to: &bytes)
+    bytes.append(contentsOf: text.utf8)
+  }
+
+  private static func append(_ tag: Tag, _ field: [UInt8], to bytes: inout [UInt8]) {
+    bytes.append(tag.rawValue)
+    HeaderCoding.append(length: field.count, to: &bytes)
+    bytes += field
+  }
+
+  /// As many of its lowest bytes as it takes.
+  private static func append(_ tag: Tag, _ number: Int64?, to bytes: inout [UInt8]) {
+    guard let number else { return }
+    bytes.append(tag.rawValue)
+    let count = max(1, 8 - ((number < 0 ? ~number : number).leadingZeroBitCount - 1) / 8)
+    bytes.append(UInt8(count))
+    for place in 0..<count { bytes.append(UInt8(truncatingIfNeeded: number >> (8 * place))) }
+  }
+
+  private static func number(_ field: RawSpan) -> Int64? {
+    guard (1...8).contains(field.byteCount) else { return nil }
+    var number: UInt64 = 0
+    for place in 0..<field.byteCount {
+      let byte = unsafe field.unsafeLoad(fromByteOffset: place, as: UInt8.self)
+      number |= UInt64(byte) << (8 * place)
+    }
+    let shift = 64 - 8 * field.byteCount
+    return Int64(bitPattern: number << shift) >> shift
+  }
+
+  private static func text(_ field: RawSpan) -> String {
+    unsafe field.withUnsafeBytes { unsafe String(decoding: $0, as: UTF8.self) }
+  }
+
+  /// As milliseconds; negative where there is no end.
+  private static func number(_ lifetime: Freshness.Lifetime?) -> Int64? {
+    switch lifetime {
+    case nil: nil
+    case .immutable: -1
+    case .atMost(let bound): max(0, bound.milliseconds)
+    }
+  }
+}
