@@ -12,7 +12,7 @@ package final class BodyHasher {
     guard let sha256 = MessageDigest(.sha256) else { throw Self.missing(.sha256) }
     var others: [RequestedDigest] = []
     // What is inside of a body is looked into when it is whole.
-    for algorithm in algorithms.subtracting([.sha256]).filter(\.isOfBytes).sorted() {
+    for algorithm in algorithms.sorted() where algorithm != .sha256 && algorithm.isOfBytes {
       guard let digest = MessageDigest(algorithm) else { throw Self.missing(algorithm) }
       others.append(RequestedDigest(algorithm: algorithm, digest: digest))
     }
@@ -42,7 +42,7 @@ package final class BodyHasher {
     for other in others {
       found[other.algorithm] = other.digest.finish()
     }
-    return BodyDigests(sha256: ContentDigest(sha256: sha256.finish()), others: found)
+    return BodyDigests(sha256: sha256.finishSHA256(), others: found)
   }
 
   private static func missing(_ algorithm: DigestAlgorithm) -> Failure {
@@ -68,12 +68,10 @@ private final class RequestedDigest {
   }
 }
 
-extension ContentDigest {
-  fileprivate init(sha256 bytes: [UInt8]) {
-    guard let digest = ContentDigest(bytes: bytes) else {
-      preconditionFailure("SHA-256 has 32 bytes")
-    }
-    self = digest
+extension MessageDigest {
+  fileprivate func finishSHA256() -> ContentDigest {
+    guard let digest = finishContent() else { preconditionFailure("SHA-256 has 32 bytes") }
+    return digest
   }
 }
 
@@ -84,7 +82,7 @@ package enum SHA256 {
       preconditionFailure("libcrypto without SHA-256 is no working installation")
     }
     sha256.update(bytes)
-    return ContentDigest(sha256: sha256.finish())
+    return sha256.finishSHA256()
   }
 
   package static func digest(of bytes: [UInt8]) -> ContentDigest {

@@ -37,6 +37,12 @@ package import PrefetchCore
     unsafe piece.deallocate()
   }
 
+  /// Makes it ready for the next stream; false where it cannot be used again.
+  package func restart() -> Bool {
+    place = .betweenMembers
+    return unsafe inflateReset(stream) == Z_OK
+  }
+
   /// Whether the stream may end here; one that never began is an empty body.
   package var isWhole: Bool {
     place == .betweenMembers

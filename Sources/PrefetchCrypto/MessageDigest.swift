@@ -35,14 +35,25 @@ internal import PrefetchCore
 
   /// Ends the message; the next `update` begins another one.
   func finish() -> [UInt8] {
-    let bytes = unsafe [UInt8](unsafeUninitializedCapacity: byteCount) { buffer, count in
-      let status = unsafe EVP_DigestFinal_ex(context, buffer.baseAddress, nil)
-      precondition(status == 1, "libcrypto did not end a digest that it had begun")
+    unsafe [UInt8](unsafeUninitializedCapacity: byteCount) { buffer, count in
+      unsafe finish(into: buffer)
       count = byteCount
     }
+  }
+
+  /// The same for a digest of 32 bytes.
+  func finishContent() -> ContentDigest? {
+    unsafe withUnsafeTemporaryAllocation(of: UInt8.self, capacity: byteCount) { buffer in
+      unsafe finish(into: buffer)
+      return unsafe ContentDigest(UnsafeRawBufferPointer(buffer))
+    }
+  }
+
+  private func finish(into buffer: UnsafeMutableBufferPointer<UInt8>) {
+    let status = unsafe EVP_DigestFinal_ex(context, buffer.baseAddress, nil)
+    precondition(status == 1, "libcrypto did not end a digest that it had begun")
     let restarted = unsafe EVP_DigestInit_ex2(context, nil, nil)
     precondition(restarted == 1, "libcrypto did not restart a digest that it had begun")
-    return bytes
   }
 
   // The addresses of what libcrypto offers: immutable, for any thread, and kept until the end. Each

@@ -4,28 +4,28 @@ internal import PrefetchCore
 enum BodyUse: Hashable, Sendable {
   /// Read and forgotten; the head says it all.
   case dropped
-  /// The whole body; `part` is how its rest could be asked for.
-  case whole(part: PartialBody?)
+  /// The whole body; only some have a rest that could be asked for.
+  case whole(mayBreakOff: Bool)
   /// The whole body once its coding is undone.
   case decoded
   /// What follows a kept part.
-  case rest(of: PartialBody)
+  indirect case rest(of: PartialBody)
   /// Nothing follows: the kept part is the whole.
-  case complete(PartialBody)
+  indirect case complete(PartialBody)
 
   /// An answer to a question that nobody asked is a fault.
   static func of(
     _ head: ResponseHead,
-    to queued: QueuedRequest,
+    to request: TransferRequest,
     continuing part: PartialBody?
   ) throws(ResponseFault) -> BodyUse {
     switch head.status {
     case 206:
-      return try self.part(of: head, queued.request, part)
+      return try self.part(of: head, request, part)
     case 200, 203:
-      return try whole(of: head, queued.request, isCodingAsked: part == nil)
+      return try whole(of: head, request, isCodingAsked: part == nil)
     case 304:
-      guard queued.request.has("If-None-Match") || queued.request.has("If-Modified-Since") else {
+      guard request.has("if-none-match") || request.has("if-modified-since") else {
         throw .unaskedNotModified
       }
       return .dropped
@@ -38,19 +38,11 @@ enum BodyUse: Hashable, Sendable {
     }
   }
 
-  /// What describes the body, where that is more than the answer's own head.
-  var wholeHead: HeaderBlock? {
+  /// The part that the body begins with.
+  var kept: PartialBody? {
     switch self {
-    case .rest(let part), .complete(let part): part.head
     case .dropped, .whole, .decoded: nil
-    }
-  }
-
-  /// Bytes of the body that were there before the answer.
-  var keptSize: Int64 {
-    switch self {
-    case .dropped, .whole, .decoded: 0
-    case .rest(let part), .complete(let part): part.offset
+    case .rest(let part), .complete(let part): part
     }
   }
 
@@ -65,22 +57,13 @@ enum BodyUse: Hashable, Sendable {
     if case .decoded = self { true } else { false }
   }
 
-  /// Whether the rest can be asked for should it break off.
-  var isResumable: Bool {
-    switch self {
-    case .whole(let part): part != nil
-    case .rest, .complete: true
-    case .dropped, .decoded: false
-    }
-  }
-
   private static func part(
     of head: ResponseHead,
     _ request: TransferRequest,
     _ continued: PartialBody?
   ) throws(ResponseFault) -> BodyUse {
     guard var part = continued else {
-      guard request.has("Range") else { throw .unaskedRange }
+      guard request.has("range") else { throw .unaskedRange }
       return try whole(of: head, request, isCodingAsked: true)
     }
     if let objection = ResumeRule.objection(to: head.headers, continuing: part) {
@@ -106,18 +89,8 @@ enum BodyUse: Hashable, Sendable {
       }
       return .decoded
     }
-    guard head.status == 200, codings.isEmpty, request.partialKey != nil,
-      let validator = ResumeRule.validator(head.headers)
-    else { return .whole(part: nil) }
     return .whole(
-      part: PartialBody(
-        source: request.url.string,
-        validator: validator,
-        offset: 0,
-        wholeSize: head.announcedLength,
-        // Most bodies are never broken off, so nothing is left out of it before one is.
-        head: head.headers
-      )
+      mayBreakOff: head.status == 200 && codings.isEmpty && request.partialKey != nil
     )
   }
 }
@@ -135,31 +108,23 @@ extension BodyUse {
 }
 
 extension TransferRequest {
-  /// Whether a header goes out with it.
+  /// Whether a header goes out with it, its name given in small letters.
   func has(_ name: StaticString) -> Bool {
     headers.contains { $0.name.isSpelled(name) }
   }
 
-  /// The kept part that this request can continue: only the URL that gave a validator knows it.
-  var continuedPart: PartialBody? {
+  /// Whether it asks for the rest of the kept part: only the URL that gave a validator knows it.
+  var continuesPart: Bool {
     guard let partial, partialKey != nil, method == .get, partial.offset > 0,
-      partial.source == url.string, !has("Range")
-    else { return nil }
-    return partial
+      partial.source == url.string
+    else { return false }
+    return !has("range")
   }
 }
 
 extension String {
-  /// Whether it is that word, whatever its case.
+  /// Whether it is that word, whatever its case; the word is given in small letters.
   fileprivate func isSpelled(_ word: StaticString) -> Bool {
-    guard utf8.count == word.utf8CodeUnitCount else { return false }
-    var text = self
-    return text.withUTF8 { bytes in
-      word.withUTF8Buffer { expected in
-        bytes.indices.allSatisfy {
-          unsafe ASCII.lowercased(bytes[$0]) == ASCII.lowercased(expected[$0])
-        }
-      }
-    }
+    HeaderBytes.are(unsafe utf8.span.bytes, word)
   }
 }

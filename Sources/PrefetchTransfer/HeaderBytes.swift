@@ -1,3 +1,6 @@
+internal import Glibc
+internal import PrefetchCore
+
 /// Which bytes may stand in the names and values of headers.
 enum HeaderBytes {
   /// A bit for each character of a token (RFC 9110), of the first and the second 64 bytes.
@@ -11,6 +14,37 @@ enum HeaderBytes {
   static func isToken(_ byte: UInt8) -> Bool {
     let bits = byte < 64 ? firstTokens : secondTokens
     return byte < 128 && (bits &>> UInt64(byte)) & 1 == 1
+  }
+
+  /// How many bytes of a token a line begins with.
+  static func tokenLength(_ line: RawSpan) -> Int {
+    var index = 0
+    while index < line.byteCount {
+      let byte = unsafe line.unsafeLoad(fromUncheckedByteOffset: index, as: UInt8.self)
+      // Most are letters.
+      guard (byte | 0x20) &- UInt8(ascii: "a") < 26 || isToken(byte) else { break }
+      index += 1
+    }
+    return index
+  }
+
+  /// Whether the bytes are a word, whatever its case; the word is given in small letters.
+  static func are(_ bytes: RawSpan, _ word: StaticString) -> Bool {
+    guard bytes.byteCount == word.utf8CodeUnitCount else { return false }
+    return word.withUTF8Buffer { expected in
+      for index in expected.indices {
+        let byte = unsafe bytes.unsafeLoad(fromUncheckedByteOffset: index, as: UInt8.self)
+        guard unsafe ASCII.lowercased(byte) == expected[index] else { return false }
+      }
+      return true
+    }
+  }
+
+  static func has(_ byte: UInt8, in text: RawSpan) -> Bool {
+    unsafe text.withUnsafeBytes { bytes in
+      guard let start = bytes.baseAddress else { return false }
+      return unsafe memchr(start, CInt(byte), bytes.count) != nil
+    }
   }
 
   /// Control characters end lines or hide things; a tab does neither.

@@ -12,20 +12,7 @@ struct ResponseHead: Hashable, Sendable {
     case untilClose
   }
 
-  enum Version: String, Hashable, Sendable {
-    case http10 = "1.0"
-    case http11 = "1.1"
-    case http2 = "2"
-    case http3 = "3"
-
-    /// Whether a connection carries one request at a time.
-    var isTextual: Bool {
-      switch self {
-      case .http10, .http11: true
-      case .http2, .http3: false
-      }
-    }
-  }
+  typealias Version = TransferFigures.Version
 
   var version: Version
   var status: Int
@@ -41,50 +28,34 @@ struct ResponseHead: Hashable, Sendable {
     status != 204 && status != 304
   }
 
-  init(version: Version, status: Int, headers: HeaderBlock) throws(ResponseFault) {
+  init(
+    version: Version,
+    status: Int,
+    headers: HeaderBlock,
+    _ marks: BodyMarks
+  ) throws(ResponseFault) {
     self.version = version
     self.status = status
     self.headers = headers
-    let (lengths, contentCodings, transferCodings) = Self.bodyFields(headers)
-    let length = try Self.length(lengths)
+    // One that is a number and stands alone is the rule.
+    let length =
+      marks.lengthCount == 0 || (marks.lengthCount == 1 && marks.length != nil)
+      ? marks.length : try Self.length(headers.all("Content-Length"))
     announcedLength = length
-    codings = Self.list(contentCodings).filter { $0 != "identity" }
-    let transfer = Self.list(transferCodings)
-    guard transfer.isEmpty else {
-      guard length == nil else { throw .lengthAndTransferCoding }
-      guard transfer == ["chunked"], version == .http11 else {
-        throw .transferCoding(transfer.joined(separator: ", "))
-      }
-      framing = .chunked
+    codings =
+      marks.hasCoding
+      ? Self.list(headers.all("Content-Encoding")).filter { $0 != "identity" } : []
+    guard marks.hasTransferCoding, case let transfer = Self.list(headers.all("Transfer-Encoding")),
+      !transfer.isEmpty
+    else {
+      framing = length.map { .length($0) } ?? (version.isTextual ? .untilClose : .stream)
       return
     }
-    if let length {
-      framing = .length(length)
-    } else {
-      framing = version.isTextual ? .untilClose : .stream
+    guard length == nil else { throw .lengthAndTransferCoding }
+    guard transfer == ["chunked"], version == .http11 else {
+      throw .transferCoding(transfer.joined(separator: ", "))
     }
-  }
-
-  /// The values that say how the body comes, found in one pass.
-  private static func bodyFields(
-    _ headers: HeaderBlock
-  ) -> (lengths: [String], contentCodings: [String], transferCodings: [String]) {
-    var lengths: [String] = []
-    var contentCodings: [String] = []
-    var transferCodings: [String] = []
-    for index in headers.indices {
-      switch headers.nameLength(at: index) {
-      case 14 where headers.isNamed(index, "Content-Length"):
-        lengths.append(headers.value(at: index))
-      case 16 where headers.isNamed(index, "Content-Encoding"):
-        contentCodings.append(headers.value(at: index))
-      case 17 where headers.isNamed(index, "Transfer-Encoding"):
-        transferCodings.append(headers.value(at: index))
-      default:
-        continue
-      }
-    }
-    return (lengths, contentCodings, transferCodings)
+    framing = .chunked
   }
 
   /// Repeated fields are harmless as long as they agree; anything else could mean two lengths.
@@ -100,10 +71,54 @@ struct ResponseHead: Hashable, Sendable {
   }
 
   private static func list(_ values: [String]) -> [String] {
-    guard !values.isEmpty else { return [] }
-    return values.flatMap { $0.split(separator: ",") }
+    values.flatMap { $0.split(separator: ",") }
       .map { $0.filter { $0 != " " && $0 != "\t" }.lowercased() }
       .filter { !$0.isEmpty }
+  }
+}
+
+/// What the fields of a head say about its body, noted one by one, so that nobody searches for them.
+struct BodyMarks {
+  private(set) var lengthCount = 0
+  /// The last `Content-Length`, where it is a number.
+  private(set) var length: Int64?
+  private(set) var hasCoding = false
+  private(set) var hasTransferCoding = false
+
+  mutating func note(name: RawSpan, value: RawSpan) {
+    switch name.byteCount {
+    case 14 where HeaderBytes.are(name, "content-length"):
+      lengthCount += 1
+      length = Self.number(value)
+    case 16 where HeaderBytes.are(name, "content-encoding"):
+      hasCoding = true
+    case 17 where HeaderBytes.are(name, "transfer-encoding"):
+      hasTransferCoding = true
+    default:
+      return
+    }
+  }
+
+  /// Nil for what has to be looked at more closely.
+  private static func number(_ value: RawSpan) -> Int64? {
+    guard !value.isEmpty, value.byteCount <= 18 else { return nil }
+    var number: Int64 = 0
+    for index in value.byteOffsets {
+      let digit = unsafe value.unsafeLoad(fromUncheckedByteOffset: index, as: UInt8.self)
+      guard ASCII.isDigit(digit) else { return nil }
+      number = 10 * number + Int64(digit - UInt8(ascii: "0"))
+    }
+    return number
+  }
+}
+
+extension ResponseHead.Version {
+  /// Whether a connection carries one request at a time.
+  var isTextual: Bool {
+    switch self {
+    case .http10, .http11: true
+    case .http2, .http3: false
+    }
   }
 }
 

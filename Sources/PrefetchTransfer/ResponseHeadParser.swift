@@ -4,77 +4,74 @@ internal import PrefetchCore
 ///
 /// Informational heads are skipped; trailers after the last head are read like it and forgotten. It
 /// is stricter than libcurl wherever two readers could understand an answer differently.
-struct ResponseHeadParser {
+final class ResponseHeadParser {
   static let maximumFields = 300
   static let maximumBytes = 102_400
-  /// What the head of a plain answer takes.
-  private static let usualBytes = 512
-  private static let usualFields = 12
 
   private enum State {
     case statusLine
     case fields(ResponseHead.Version, status: Int)
-    case finished(ResponseHead.Version, status: Int)
+    case finished
   }
 
   private var state = State.statusLine
-  private var headers = HeaderBlock()
+  private let scratch = HeaderScratch(fields: maximumFields, bytes: maximumBytes)
+  private var marks = BodyMarks()
   private var byteCount = 0
 
-  /// Takes one line with its end; true with the one that completes the head.
-  mutating func receive(_ line: Span<UInt8>) throws(ResponseFault) -> Bool {
-    byteCount += line.count
+  /// Makes it ready for the next answer.
+  func restart() {
+    state = .statusLine
+    byteCount = 0
+  }
+
+  /// Takes one line with its end; the head with the line that completes it.
+  func receive(_ line: RawSpan) throws(ResponseFault) -> ResponseHead? {
+    byteCount += line.byteCount
     guard byteCount <= Self.maximumBytes else { throw .tooManyBytes }
     // libcurl asks again by itself where HTTP/1.1 is demanded, be there half a body already.
     if case .finished = state, Self.starts(line, with: "HTTP/") { throw .secondHead }
-    let end = line.count - 2
+    let end = line.byteCount - 2
     guard end >= 0, line[end] == UInt8(ascii: "\r"), line[end + 1] == UInt8(ascii: "\n") else {
       throw .lineEnd
     }
     return try receive(content: line.extracting(0..<end))
   }
 
-  /// What was read, once it is complete.
-  func head() throws(ResponseFault) -> ResponseHead {
-    guard case .finished(let version, let status) = state else { throw .statusLine("") }
-    return try ResponseHead(version: version, status: status, headers: headers)
-  }
-
-  private mutating func receive(content: Span<UInt8>) throws(ResponseFault) -> Bool {
+  private func receive(content: RawSpan) throws(ResponseFault) -> ResponseHead? {
     switch state {
     case .finished:
       if !content.isEmpty { _ = try Self.field(content) }
-      return false
     case .statusLine:
       let (version, status) = try Self.statusLine(content)
       state = .fields(version, status: status)
-      headers = HeaderBlock()
-      headers.reserve(bytes: Self.usualBytes, fields: Self.usualFields)
-      return false
+      scratch.clear()
+      marks = BodyMarks()
     case .fields(let version, let status) where content.isEmpty:
-      guard status >= 200 else {
-        guard status != 101 else { throw .protocolSwitch }
-        state = .statusLine
-        return false
+      guard status < 200 else {
+        state = .finished
+        return try ResponseHead(version: version, status: status, headers: scratch.block, marks)
       }
-      state = .finished(version, status: status)
-      return true
+      guard status != 101 else { throw .protocolSwitch }
+      state = .statusLine
     case .fields:
-      guard headers.indices.count < Self.maximumFields else { throw .tooManyFields }
+      guard scratch.count < Self.maximumFields else { throw .tooManyFields }
       let field = try Self.field(content)
-      headers.append(name: field.name, value: field.value, of: content)
-      return false
+      let (name, value) = (content.extracting(field.name), content.extracting(field.value))
+      marks.note(name: name, value: value)
+      scratch.append(name: name, value: value)
     }
+    return nil
   }
 
   /// `HTTP/` and a version, a blank, three digits, and perhaps a blank with words behind it.
   private static func statusLine(
-    _ line: Span<UInt8>
+    _ line: RawSpan
   ) throws(ResponseFault) -> (version: ResponseHead.Version, status: Int) {
     let blank = UInt8(ascii: " ")
     let end = position(of: blank, in: line)
-    guard let version = version(line.extracting(0..<end)), line.count >= end + 4,
-      line.count == end + 4 || line[end + 4] == blank
+    guard let version = version(line.extracting(0..<end)), line.byteCount >= end + 4,
+      line.byteCount == end + 4 || line[end + 4] == blank
     else { throw .statusLine(quoted(line)) }
     var status = 0
     for index in end + 1..<end + 4 {
@@ -86,10 +83,10 @@ struct ResponseHeadParser {
   }
 
   /// Nil for what no server of this century speaks.
-  private static func version(_ text: Span<UInt8>) -> ResponseHead.Version? {
+  private static func version(_ text: RawSpan) -> ResponseHead.Version? {
     guard starts(text, with: "HTTP/") else { return nil }
     let point = UInt8(ascii: ".")
-    switch text.count {
+    switch text.byteCount {
     case 8 where text[5] == UInt8(ascii: "1") && text[6] == point && text[7] == UInt8(ascii: "1"):
       return .http11
     case 8 where text[5] == UInt8(ascii: "1") && text[6] == point && text[7] == UInt8(ascii: "0"):
@@ -104,39 +101,37 @@ struct ResponseHeadParser {
   }
 
   private static func field(
-    _ line: Span<UInt8>
+    _ line: RawSpan
   ) throws(ResponseFault) -> (name: Range<Int>, value: Range<Int>) {
     guard !line.isEmpty, !isBlank(line[0]) else { throw .foldedLine }
-    var colon = 0
-    while colon < line.count, line[colon] != UInt8(ascii: ":") {
-      guard HeaderBytes.isToken(line[colon]) else { throw .fieldName(quoted(line)) }
-      colon += 1
+    let colon = HeaderBytes.tokenLength(line)
+    guard colon > 0, colon < line.byteCount, line[colon] == UInt8(ascii: ":") else {
+      throw .fieldName(quoted(line))
     }
-    guard colon > 0, colon < line.count else { throw .fieldName(quoted(line)) }
     var first = colon + 1
-    var end = line.count
+    var end = line.byteCount
     while first < end, isBlank(line[first]) {
       first += 1
     }
     while end > first, isBlank(line[end - 1]) {
       end -= 1
     }
-    guard unsafe HeaderBytes.areValue(line.extracting(first..<end).bytes) else {
+    guard HeaderBytes.areValue(line.extracting(first..<end)) else {
       throw .controlCharacter(field: text(line.extracting(0..<colon)))
     }
     return (0..<colon, first..<end)
   }
 
-  private static func position(of byte: UInt8, in line: Span<UInt8>) -> Int {
+  private static func position(of byte: UInt8, in line: RawSpan) -> Int {
     var index = 0
-    while index < line.count, line[index] != byte {
+    while index < line.byteCount, line[index] != byte {
       index += 1
     }
     return index
   }
 
-  private static func starts(_ line: Span<UInt8>, with text: StaticString) -> Bool {
-    guard line.count >= text.utf8CodeUnitCount else { return false }
+  private static func starts(_ line: RawSpan, with text: StaticString) -> Bool {
+    guard line.byteCount >= text.utf8CodeUnitCount else { return false }
     return text.withUTF8Buffer { expected in
       for index in expected.indices where line[index] != (unsafe expected[index]) {
         return false
@@ -149,17 +144,23 @@ struct ResponseHeadParser {
     byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t")
   }
 
-  private static func text(_ bytes: Span<UInt8>) -> String {
-    unsafe bytes.withUnsafeBufferPointer { unsafe String(decoding: $0, as: UTF8.self) }
+  private static func text(_ bytes: RawSpan) -> String {
+    unsafe bytes.withUnsafeBytes { unsafe String(decoding: $0, as: UTF8.self) }
   }
 
   /// The beginning of a line, fit to be shown; values of headers may be secrets or endless.
-  private static func quoted(_ line: Span<UInt8>) -> String {
+  private static func quoted(_ line: RawSpan) -> String {
     let end = min(40, position(of: UInt8(ascii: ":"), in: line))
     let shown = (0..<end).map { index in
       let byte = line[index]
       return byte >= 0x20 && byte < 0x7F ? byte : UInt8(ascii: "?")
     }
     return String(decoding: shown, as: UTF8.self)
+  }
+}
+
+extension RawSpan {
+  fileprivate subscript(index: Int) -> UInt8 {
+    unsafe unsafeLoad(fromByteOffset: index, as: UInt8.self)
   }
 }

@@ -1,7 +1,7 @@
 internal import PrefetchCore
 internal import PrefetchCrypto
 
-/// One request and what has come back so far.
+/// One request and what has come back so far, and then the next one's.
 ///
 /// libcurl's callbacks feed it and may not do more, so it only records; whether the transfer goes
 /// on is the Boolean that the callbacks return.
@@ -12,21 +12,34 @@ final class WireExchange {
   private static let harmlessSize: Int64 = 1 << 20
   private static let maximumExpansion: Int64 = 1_000
 
-  let queued: QueuedRequest
-  /// The kept part whose rest is asked for.
-  let continued: PartialBody?
+  /// How an exchange ended, as far as it knows itself.
+  struct Ending {
+    var outcome: Result<TransferResponse, Failure>
+    var partial: PartialBody?
+    var announcedSize: Int64?
+
+    var failure: Failure? {
+      if case .failure(let failure) = outcome { failure } else { nil }
+    }
+  }
+
+  private(set) var queued: QueuedRequest
+  /// Whether it asks for the rest of what is kept.
+  private var isContinuing = false
   private let staging: any BodyStaging
-  private var parser = ResponseHeadParser()
+  private let parser = ResponseHeadParser()
   private(set) var head: ResponseHead?
   private var use = BodyUse.dropped
+  /// Where the body goes, or went when it is not open: then it may take the next one.
   private var sink: (any BodySink)?
+  private var isSinkOpen = false
   private var failure: Failure?
   /// Bytes of the wanted body that arrived, decoded.
   private(set) var arrivedSize: Int64 = 0
   private var unwantedSize: Int64 = 0
   /// Bytes of any body that arrived, as they came.
   private(set) var receivedSize: Int64 = 0
-  /// What undoes the body's coding, and how many bytes went into it.
+  /// What undoes the coding of one body after another, and how many bytes of this one went into it.
   private var decoder: GzipReader?
   private var codedSize: Int64 = 0
   /// How much may still come from what libcurl read together with the last bytes of an allowance.
@@ -45,10 +58,31 @@ final class WireExchange {
   init(_ queued: QueuedRequest, staging: any BodyStaging) {
     self.queued = queued
     self.staging = staging
-    continued = queued.request.partial == nil ? nil : queued.request.continuedPart
+    isContinuing = queued.request.continuesPart
+  }
+
+  /// Forgets one request for the next.
+  func restart(_ queued: QueuedRequest) {
+    self.queued = queued
+    isContinuing = queued.request.continuesPart
+    parser.restart()
+    head = nil
+    use = .dropped
+    failure = nil
+    arrivedSize = 0
+    unwantedSize = 0
+    receivedSize = 0
+    codedSize = 0
+    overdraft = 0
+    hasExcess = false
+    isRequested = false
+    hasActivity = false
   }
 
   var request: TransferRequest { queued.request }
+
+  /// The kept part whose rest is asked for.
+  var continued: PartialBody? { isContinuing ? request.partial : nil }
 
   /// Nil before the head is whole.
   var version: ResponseHead.Version? { head?.version }
@@ -62,29 +96,28 @@ final class WireExchange {
   ///
   /// The rest of a body is asked for as it is.
   var acceptsCoding: Bool {
-    request.allowsCoding && continued == nil
+    request.allowsCoding && !isContinuing
   }
 
   // MARK: Facts from libcurl
 
   /// False ends the transfer.
-  func receiveHeader(_ line: Span<UInt8>) -> Bool {
+  func receiveHeader(_ line: RawSpan) -> Bool {
     hasActivity = true
     do throws(ResponseFault) {
-      guard try parser.receive(line) else { return true }
-      let head = try parser.head()
+      guard let head = try parser.receive(line) else { return true }
       guard head.version.isTextual || mayShareConnection else {
         throw .version(head.version)
       }
       self.head = head
-      use = try BodyUse.of(head, to: queued, continuing: continued)
-      if use.isCoded { decoder = try? GzipReader() }
-      return checkAnnouncedSize(of: head)
+      use = try BodyUse.of(head, to: request, continuing: continued)
+      if use.isCoded, decoder?.restart() != true { decoder = try? GzipReader() }
+      return checkAnnouncedSize()
     } catch {
       failure = Failure(
         .badResponse,
         "`\(request.url.authority)` answered with \(error)",
-        isTransient: continued != nil && error.isWorthAskingForTheWhole
+        isTransient: isContinuing && error.isWorthAskingForTheWhole
       )
       return false
     }
@@ -94,7 +127,7 @@ final class WireExchange {
   func receiveBody(_ bytes: RawSpan) -> Bool {
     hasActivity = true
     receivedSize += Int64(bytes.byteCount)
-    guard let head, use.takesBytes else {
+    guard use.takesBytes else {
       unwantedSize += Int64(bytes.byteCount)
       return unwantedSize <= Self.unwantedBodyLimit
     }
@@ -104,9 +137,9 @@ final class WireExchange {
     }
     do throws(Failure) {
       if use.isCoded {
-        try decode(bytes, of: head)
+        try decode(bytes)
       } else {
-        try take(bytes, of: head)
+        try take(bytes)
       }
       return true
     } catch {
@@ -115,16 +148,16 @@ final class WireExchange {
     }
   }
 
-  private func take(_ bytes: RawSpan, of head: ResponseHead) throws(Failure) {
+  private func take(_ bytes: RawSpan) throws(Failure) {
     arrivedSize += Int64(bytes.byteCount)
     try checkSize()
-    try openSink(for: head).append(bytes)
+    try openSink().append(bytes)
   }
 
-  private func decode(_ bytes: RawSpan, of head: ResponseHead) throws(Failure) {
+  private func decode(_ bytes: RawSpan) throws(Failure) {
     codedSize += Int64(bytes.byteCount)
     guard let decoder else { throw failures.noMemory }
-    let fault = try decoder.read(bytes) { piece throws(Failure) in try take(piece, of: head) }
+    let fault = try decoder.read(bytes) { piece throws(Failure) in try take(piece) }
     switch fault {
     case nil: return
     case .damaged: throw failures.damagedCoding
@@ -156,32 +189,37 @@ final class WireExchange {
     return (use.isCoded ? codedSize : arrivedSize) == length
   }
 
-  /// The result without its figures, once libcurl is done; `fault` is what libcurl had against it.
-  func conclude(_ fault: Failure?) -> TransferResult {
+  /// Ends it once libcurl is done; `fault` is what libcurl had against it.
+  func conclude(_ fault: Failure?) -> Ending {
     do throws(Failure) {
-      return TransferResult(.success(try response(fault)), figures: TransferFigures())
+      return Ending(outcome: .success(try response(fault)))
     } catch {
       return breakOff(error)
     }
   }
 
-  /// Ends the exchange without its end on the wire and keeps what can be continued.
-  func breakOff(_ reason: Failure) -> TransferResult {
+  /// Ends it without its end on the wire and keeps what can be continued.
+  func breakOff(_ reason: Failure) -> Ending {
     let part = reason.leavesGoodBytes ? keptPart() : nil
-    if part == nil { sink?.abandon() }
-    sink = nil
-    var result = TransferResult(.failure(reason), figures: TransferFigures(), partial: part)
-    if reason.code == .tooLarge { result.announcedSize = head.flatMap(announcedSize) }
-    return result
+    if part == nil, isSinkOpen { sink?.abandon() }
+    isSinkOpen = false
+    return Ending(
+      outcome: .failure(reason),
+      partial: part,
+      announcedSize: reason.code == .tooLarge ? announcedSize : nil
+    )
   }
 
   /// What is kept of the body: what arrived, or what was kept before and nothing spoke against.
   private func keptPart() -> PartialBody? {
-    guard let sink else {
-      if head == nil { return continued }
-      return use.keptSize > 0 ? continued : nil
+    guard isSinkOpen, let sink else {
+      return head == nil || (use.kept?.offset ?? 0) > 0 ? continued : nil
     }
-    return use.isResumable ? sink.suspend() : nil
+    switch use {
+    case .whole(mayBreakOff: true): return answer?.part == nil ? nil : sink.suspend()
+    case .rest, .complete: return sink.suspend()
+    case .whole(mayBreakOff: false), .dropped, .decoded: return nil
+    }
   }
 
   private func response(_ fault: Failure?) throws(Failure) -> TransferResponse {
@@ -194,26 +232,27 @@ final class WireExchange {
     }
     if let fault, use.takesBytes { throw fault }
     try checkSize()
-    try checkEnd(of: head)
-    let body = try openSink(for: head).finish()
+    try checkEnd(head.framing)
+    let body = try openSink().finish()
+    isSinkOpen = false
     return TransferResponse(
       status: head.status,
-      headers: use.wholeHead ?? head.headers,
+      headers: use.kept?.head ?? head.headers,
       body: body
     )
   }
 
-  private func checkEnd(of head: ResponseHead) throws(Failure) {
-    if let decoder, !decoder.isWhole { throw failures.damagedCoding }
+  private func checkEnd(_ framing: ResponseHead.Framing) throws(Failure) {
+    if use.isCoded, decoder?.isWhole != true { throw failures.damagedCoding }
     // libcurl counts as well; but what is stored is what was counted here.
-    if case .length(let length) = head.framing, !use.isCoded, use.takesBytes {
+    if case .length(let length) = framing, !use.isCoded, use.takesBytes {
       guard arrivedSize == length else { throw failures.shortRest }
     }
     switch use {
     case .rest(let part):
       guard part.wholeSize == bodySize else { throw failures.shortRest }
     case .whole, .decoded:
-      guard head.framing != .untilClose || request.expectedSize == bodySize else {
+      guard framing != .untilClose || request.expectedSize == bodySize else {
         throw failures.openEnd
       }
     case .dropped, .complete:
@@ -225,14 +264,13 @@ final class WireExchange {
 
   // MARK: Rules
 
-  /// The size of the body so far, with what was kept before.
+  /// The size of the body so far, with what was kept.
   private var bodySize: Int64 {
-    use.keptSize + arrivedSize
+    (use.kept?.offset ?? 0) + arrivedSize
   }
 
-  private func checkAnnouncedSize(of head: ResponseHead) -> Bool {
-    guard let limit = queued.request.sizeLimit, let size = announcedSize(of: head), size > limit
-    else { return true }
+  private func checkAnnouncedSize() -> Bool {
+    guard let limit = request.sizeLimit, let size = announcedSize, size > limit else { return true }
     let sizes = SizeText.format(together: [size, limit])
     failure = failures.tooLarge(
       "announces \(sizes[0]), more than the \(SizeText.format(limit: limit)) allowed"
@@ -241,13 +279,12 @@ final class WireExchange {
   }
 
   /// The size of the whole body, where the head tells it.
-  private func announcedSize(of head: ResponseHead) -> Int64? {
+  private var announcedSize: Int64? {
     switch use {
-    case .whole: head.announcedLength
-    case .decoded: nil
+    case .whole: head?.announcedLength
     case .rest(let part): part.wholeSize
     case .complete(let part): part.offset
-    case .dropped: nil
+    case .decoded, .dropped: nil
     }
   }
 
@@ -265,35 +302,40 @@ final class WireExchange {
     )
   }
 
-  private func openSink(for head: ResponseHead) throws(Failure) -> any BodySink {
-    if let sink { return sink }
-    let opened = try beginBody(for: head)
+  private func openSink() throws(Failure) -> any BodySink {
+    if isSinkOpen, let sink { return sink }
+    var plan = BodyPlan(
+      expectedSize: announcedSize ?? (use.isCoded ? nil : request.expectedSize),
+      algorithms: request.algorithms,
+      partialKey: request.partialKey,
+      partial: use.kept
+    )
+    plan.keepsBytes = request.keepsBody
+    if case .whole(mayBreakOff: true) = use { plan.answer = answer }
+    if let sink, sink.begin(plan) {
+      isSinkOpen = true
+      return sink
+    }
+    let opened = try begin(plan)
     sink = opened
+    isSinkOpen = true
     return opened
   }
 
-  private func beginBody(for head: ResponseHead) throws(Failure) -> any BodySink {
-    let size = announcedSize(of: head) ?? (use.isCoded ? nil : request.expectedSize)
-    var plan = BodyPlan(
-      expectedSize: size,
-      algorithms: request.algorithms,
-      partialKey: request.partialKey
-    )
-    plan.keepsBytes = request.keepsBody
-    switch use {
-    case .dropped, .decoded:
+  private func begin(_ plan: BodyPlan) throws(Failure) -> any BodySink {
+    do throws(Failure) {
       return try staging.beginBody(plan)
-    case .whole(let part):
-      plan.partial = part
-      return try staging.beginBody(plan)
-    case .rest(let part), .complete(let part):
-      plan.partial = part
-      do throws(Failure) {
-        return try staging.beginBody(plan)
-      } catch {
-        // What is kept is of no use, but the whole can still be had.
-        throw Failure(error.code, error.message, isTransient: true)
-      }
+    } catch {
+      guard use.kept != nil else { throw error }
+      // What is kept is of no use, but the whole can still be had.
+      throw Failure(error.code, error.message, isTransient: true)
+    }
+  }
+
+  /// What a part of the body would be described by.
+  private var answer: WholeAnswer? {
+    head.map { head in
+      WholeAnswer(source: request.url.string, head: head.headers, size: head.announcedLength)
     }
   }
 }

@@ -120,9 +120,8 @@ package final class FakeTransport: Transport {
         )
         return TransferResult(.success(response), figures: figures)
       } catch {
-        var result = TransferResult(.failure(error), figures: figures)
-        if error.code == .tooLarge { result.announcedSize = Int64(body.count) }
-        return result
+        let size = error.code == .tooLarge ? Int64(body.count) : nil
+        return TransferResult(.failure(error), figures: figures, announcedSize: size)
       }
     }
   }
@@ -182,11 +181,11 @@ package final class FakeTransport: Transport {
     _ body: [UInt8],
     _ failure: Failure
   ) -> TransferResult {
-    var result = TransferResult(.failure(failure), figures: TransferFigures())
+    let figures = TransferFigures()
     let continued = headers.has("Content-Range") ? request.continuedPart : nil
     guard let key = request.partialKey,
       let validator = continued?.validator ?? ResumeRule.validator(headers)
-    else { return result }
+    else { return TransferResult(.failure(failure), figures: figures) }
     let part = PartialBody(
       source: request.url.string,
       validator: validator,
@@ -197,11 +196,10 @@ package final class FakeTransport: Transport {
       let plan = BodyPlan(algorithms: request.algorithms, partialKey: key, partial: part)
       let sink = try staging.beginBody(plan)
       unsafe try sink.append(body.span.bytes)
-      result.partial = sink.suspend()
+      return TransferResult(.failure(failure), figures: figures, partial: sink.suspend())
     } catch {
-      result.outcome = .failure(error)
+      return TransferResult(.failure(error), figures: figures)
     }
-    return result
   }
 }
 

@@ -125,7 +125,7 @@ package final class MemoryStaging: BodyStaging, Sendable {
   }
 
   fileprivate func suspend(_ bytes: [UInt8], _ plan: BodyPlan) -> PartialBody? {
-    guard let key = plan.partialKey, var part = plan.partial, !bytes.isEmpty else { return nil }
+    guard let key = plan.partialKey, var part = plan.part, !bytes.isEmpty else { return nil }
     part.offset = Int64(bytes.count)
     let description = part
     state.withLock { $0.parts[key] = Part(bytes: bytes, description: description) }

@@ -23,6 +23,15 @@ package protocol BodySink: AnyObject {
   func suspend() -> PartialBody?
   /// Drops what arrived; harmless after `finish` or a second time.
   func abandon()
+  /// Begins another body from its first byte, now that the last one is finished; false where that
+  /// takes a new sink.
+  func begin(_ plan: BodyPlan) -> Bool
+}
+
+extension BodySink {
+  package func begin(_ plan: BodyPlan) -> Bool {
+    false
+  }
 }
 
 /// A complete body that has left the network and not yet entered the store.

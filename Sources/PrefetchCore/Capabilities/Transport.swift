@@ -120,31 +120,46 @@ package enum TransferEvent: Sendable {
   case finished(TransferID, TransferResult)
 }
 
-package struct TransferResult: Sendable {
+/// It goes through many hands, so it is an object: it is too large to be copied by each.
+package final class TransferResult: Sendable {
   /// Whole answers of any status are responses; everything else is a failure.
-  package var outcome: Result<TransferResponse, Failure>
-  package var figures: TransferFigures
+  package let outcome: Result<TransferResponse, Failure>
+  package let figures: TransferFigures
   /// What was kept of a body that broke off.
-  package var partial: PartialBody?
+  package let partial: PartialBody?
   /// Whether the request was given back before anything of it went out.
-  package var wasNotSent = false
+  package let wasNotSent: Bool
   /// Of a body that was refused for its size, where the head told that.
-  package var announcedSize: Int64?
+  package let announcedSize: Int64?
 
   package init(
-    _ outcome: Result<TransferResponse, Failure>,
-    figures: TransferFigures,
-    partial: PartialBody? = nil
+    _ outcome: consuming Result<TransferResponse, Failure>,
+    figures: consuming TransferFigures,
+    partial: consuming PartialBody? = nil,
+    wasNotSent: Bool = false,
+    announcedSize: Int64? = nil
   ) {
     self.outcome = outcome
     self.figures = figures
     self.partial = partial
+    self.wasNotSent = wasNotSent
+    self.announcedSize = announcedSize
   }
 
   /// A request that was given back unsent.
-  package init(notSent reason: Failure) {
-    self.init(.failure(reason), figures: TransferFigures())
-    wasNotSent = true
+  package convenience init(notSent reason: Failure) {
+    self.init(.failure(reason), figures: TransferFigures(), wasNotSent: true)
+  }
+
+  /// The same end for another reason.
+  package func failed(_ reason: Failure) -> TransferResult {
+    TransferResult(
+      .failure(reason),
+      figures: figures,
+      partial: partial,
+      wasNotSent: wasNotSent,
+      announcedSize: announcedSize
+    )
   }
 
   package var failure: Failure? {
@@ -156,7 +171,7 @@ package struct TransferResult: Sendable {
     switch outcome {
     case .success(let response):
       response.status >= 500 || RetryPolicy.isBusy(response.status)
-        || response.headers["Retry-After"] != nil
+        || response.headers.has("Retry-After")
     case .failure(let failure):
       failure.code != .cancelled
     }
@@ -171,7 +186,7 @@ package struct TransferResponse: Sendable {
   /// 416 that says the part was the whole; bodies of other answers are read and dropped.
   package var body: StagedBody?
 
-  package init(status: Int, headers: HeaderBlock, body: StagedBody?) {
+  package init(status: Int, headers: consuming HeaderBlock, body: consuming StagedBody?) {
     self.status = status
     self.headers = headers
     self.body = body
@@ -180,8 +195,15 @@ package struct TransferResponse: Sendable {
 
 /// What was measured on the way; known for failures as far as they got.
 package struct TransferFigures: Hashable, Sendable {
-  /// `1.1`, `2`, `3`; nil when no answer came.
-  package var httpVersion: String?
+  package enum Version: String, Hashable, Sendable {
+    case http10 = "1.0"
+    case http11 = "1.1"
+    case http2 = "2"
+    case http3 = "3"
+  }
+
+  /// Nil when no answer came.
+  package var version: Version?
   package var wireBytes: Int64 = 0
   package var dns: Duration?
   package var connect: Duration?
@@ -201,6 +223,12 @@ package struct TransferFigures: Hashable, Sendable {
   package var unexpectedKey: ContentDigest?
 
   package init() {}
+
+  /// `1.1`, `2`, `3`; nil when no answer came.
+  package var httpVersion: String? {
+    get { version?.rawValue }
+    set { version = newValue.flatMap { Version(rawValue: $0) } }
+  }
 }
 
 /// What holds for every transfer of a run.

@@ -24,9 +24,7 @@ extension Dispatcher {
     guard let failure = result.failure, failure.mayMeanNoNetwork,
       case .failed(let loss, _) = cutOff(job)
     else { return result }
-    var explained = result
-    explained.outcome = .failure(loss)
-    return explained
+    return result.failed(loss)
   }
 }
 

@@ -7,7 +7,7 @@ package enum Event: Sendable {
   /// No route leads out of this machine.
   case networkLost
   case transferProgressed(TransferID, bytes: Int64)
-  indirect case transferFinished(TransferID, TransferResult)
+  case transferFinished(TransferID, TransferResult)
   case documentRead(Int, Result<Manifest, Failure>)
   case inventoryTaken(Result<InventoryFacts, Failure>)
   /// The effect of the same name came back: other work has had its turn.

@@ -11,12 +11,11 @@ package struct HeaderField: Hashable, Sendable {
 
 /// The headers of one response, in the order they came.
 ///
-/// Names and values stand end to end in one buffer, since most answers are asked for one or two of
-/// their headers and then forgotten.
+/// All fields stand end to end in one buffer, since most answers are asked for one or two of their
+/// headers and then forgotten.
 package struct HeaderBlock: Hashable, Sendable {
-  private var text: [UInt8] = []
-  /// Where each name and each value ends, in turn.
-  private var ends: [UInt32] = []
+  /// Of each field the lengths of its name and its value, then both of them.
+  private var bytes: [UInt8] = []
 
   package init(_ fields: [HeaderField] = []) {
     for field in fields {
@@ -24,10 +23,19 @@ package struct HeaderBlock: Hashable, Sendable {
     }
   }
 
-  /// As the bytes of the names and values, and where each of them ends, in turn.
-  package init(text: [UInt8], ends: [UInt32]) {
-    self.text = text
-    self.ends = ends
+  /// `fill` is given what appends a field, and fills the buffer up.
+  package init(byteCount: Int, _ fill: ((RawSpan, RawSpan) -> Void) -> Void) {
+    // An array without room is one that all threads share, and setting its count would write to it.
+    guard byteCount > 0 else { return }
+    unsafe bytes = [UInt8](unsafeUninitializedCapacity: byteCount) { place, count in
+      let room = UnsafeMutableRawBufferPointer(place)
+      fill { name, value in count = unsafe Self.write(name, value, into: room, at: count) }
+    }
+  }
+
+  /// As ``HeaderScratch`` has put it together.
+  init(copying bytes: UnsafeRawBufferPointer) {
+    unsafe self.bytes = [UInt8](bytes)
   }
 
   package var fields: [HeaderField] {
@@ -42,10 +50,9 @@ package struct HeaderBlock: Hashable, Sendable {
 
   /// Every value of a name, joined as RFC 9110 joins list fields.
   package func combined(_ name: String) -> String? {
-    guard let first = firstIndex(of: name) else { return nil }
-    let others = indices[(first + 1)...].filter { isNamed($0, name) }
-    guard !others.isEmpty else { return value(at: first) }
-    return ([first] + others).map { value(at: $0) }.joined(separator: ", ")
+    guard has(name) else { return nil }
+    let values = all(name)
+    return values.count == 1 ? values[0] : values.joined(separator: ", ")
   }
 
   package func all(_ name: String) -> [String] {
@@ -63,157 +70,207 @@ package struct HeaderBlock: Hashable, Sendable {
   }
 
   package mutating func append(_ field: HeaderField) {
-    text.append(contentsOf: field.name.utf8)
-    ends.append(UInt32(text.count))
-    text.append(contentsOf: HeaderText.encode(field.value))
-    ends.append(UInt32(text.count))
+    unsafe append(
+      name: Array(field.name.utf8).span.bytes,
+      value: HeaderText.encode(field.value).span.bytes
+    )
   }
 }
 
 // MARK: - By position
 
 extension HeaderBlock {
-  package var indices: Range<Int> {
-    0..<ends.count / 2
+  /// Where the fields begin, which is all that their numbers mean.
+  package struct Indices: Sequence, IteratorProtocol {
+    fileprivate let block: HeaderBlock
+    fileprivate var position = 0
+
+    package mutating func next() -> Int? {
+      guard position < block.bytes.count else { return nil }
+      defer { position = block.place(position).end }
+      return position
+    }
+  }
+
+  /// Where one field stands.
+  private struct Place {
+    let nameStart: Int
+    let valueStart: Int
+    let end: Int
+
+    var name: Range<Int> { nameStart..<valueStart }
+    var value: Range<Int> { valueStart..<end }
+  }
+
+  static let lengthsSize = MemoryLayout<UInt64>.size
+
+  package var indices: Indices {
+    Indices(block: self)
   }
 
   package func name(at index: Int) -> String {
-    String(decoding: text[nameRange(index)], as: UTF8.self)
+    String(decoding: bytes[place(index).name], as: UTF8.self)
   }
 
   /// The bytes that came, as ``HeaderText`` keeps them.
   package func value(at index: Int) -> String {
-    HeaderText.decode(text[valueRange(index)])
+    HeaderText.decode(bytes[place(index).value])
   }
 
   /// In bytes, which tells most names apart already.
   package func nameLength(at index: Int) -> Int {
-    nameRange(index).count
+    place(index).name.count
   }
 
   /// Names and values as they stand, without a string for each.
   package func forEachField(_ body: (Span<UInt8>, Span<UInt8>) -> Void) {
-    let text = text.span
+    let span = bytes.span
     for index in indices {
-      body(text.extracting(nameRange(index)), text.extracting(valueRange(index)))
+      let place = place(index)
+      body(span.extracting(place.name), span.extracting(place.value))
     }
   }
 
   package func firstIndex(of name: String) -> Int? {
     let length = name.utf8.count
-    var start = 0
-    for index in indices {
-      if Int(ends[2 * index]) - start == length, isNamed(index, name) { return index }
-      start = Int(ends[2 * index + 1])
-    }
-    return nil
+    return firstIndex { $0.name.count == length && isNamed($0, name) }
   }
 
   /// The first field with the name of another block's.
   package func firstIndex(as other: HeaderBlock, at otherIndex: Int) -> Int? {
-    let length = other.nameRange(otherIndex).count
-    var start = 0
-    for index in indices {
-      let isLong = Int(ends[2 * index]) - start == length
-      if isLong, isNamed(index, as: other, at: otherIndex) { return index }
-      start = Int(ends[2 * index + 1])
+    let name = other.place(otherIndex).name
+    return firstIndex { isSame($0.name, as: other, name, ignoringCase: true) }
+  }
+
+  private func firstIndex(where isMeant: (Place) -> Bool) -> Int? {
+    var index = 0
+    while index < bytes.count {
+      let place = place(index)
+      if isMeant(place) { return index }
+      index = place.end
     }
     return nil
   }
 
   package func isNamed(_ index: Int, _ name: String) -> Bool {
-    let range = nameRange(index)
-    guard range.count == name.utf8.count else { return false }
-    var position = range.lowerBound
-    for byte in name.utf8 {
-      guard ASCII.lowercased(text[position]) == ASCII.lowercased(byte) else { return false }
+    isNamed(place(index), name)
+  }
+
+  private func isNamed(_ place: Place, _ name: String) -> Bool {
+    holds(place.name, name)
+  }
+
+  /// Whether the value is that word, whatever its case.
+  package func holds(_ index: Int, _ word: String) -> Bool {
+    holds(place(index).value, word)
+  }
+
+  private func holds(_ range: Range<Int>, _ word: String) -> Bool {
+    guard range.count == word.utf8.count else { return false }
+    let text = bytes.span.extracting(range)
+    var position = 0
+    for byte in word.utf8 {
+      let other = text[position]
+      guard byte == other || ASCII.lowercased(byte) == ASCII.lowercased(other) else { return false }
       position += 1
     }
     return true
   }
 
-  /// Whether the value is that word, whatever its case.
-  package func holds(_ index: Int, _ word: String) -> Bool {
-    let range = valueRange(index)
-    guard range.count == word.utf8.count else { return false }
-    return zip(text[range], word.utf8).allSatisfy { ASCII.lowercased($0) == ASCII.lowercased($1) }
-  }
-
   /// Whether the fields at two places have the same name, whatever its case.
   package func isNamed(_ index: Int, as other: HeaderBlock, at otherIndex: Int) -> Bool {
-    let (a, b) = (nameRange(index), other.nameRange(otherIndex))
-    guard a.count == b.count else { return false }
-    let (mine, theirs) = (text.span.extracting(a), other.text.span.extracting(b))
-    for index in mine.indices where mine[index] != theirs[index] {
-      guard ASCII.lowercased(mine[index]) == ASCII.lowercased(theirs[index]) else { return false }
-    }
-    return true
+    isSame(place(index).name, as: other, other.place(otherIndex).name, ignoringCase: true)
   }
 
   package func hasSameValue(_ index: Int, as other: HeaderBlock, at otherIndex: Int) -> Bool {
-    let (a, b) = (valueRange(index), other.valueRange(otherIndex))
-    guard a.count == b.count else { return false }
-    let (mine, theirs) = (text.span.extracting(a), other.text.span.extracting(b))
-    for index in mine.indices where mine[index] != theirs[index] { return false }
+    isSame(place(index).value, as: other, other.place(otherIndex).value, ignoringCase: false)
+  }
+
+  private func isSame(
+    _ range: Range<Int>,
+    as other: HeaderBlock,
+    _ otherRange: Range<Int>,
+    ignoringCase: Bool
+  ) -> Bool {
+    guard range.count == otherRange.count else { return false }
+    let (mine, theirs) = (bytes.span.extracting(range), other.bytes.span.extracting(otherRange))
+    for index in mine.indices where mine[index] != theirs[index] {
+      guard ignoringCase, ASCII.lowercased(mine[index]) == ASCII.lowercased(theirs[index]) else {
+        return false
+      }
+    }
     return true
   }
 
   /// The fields at some places only.
   package func filtered(_ isKept: (Int) -> Bool) -> HeaderBlock {
-    guard var dropped = indices.first(where: { !isKept($0) }) else { return self }
+    guard let first = indices.first(where: { !isKept($0) }) else { return self }
     var kept = HeaderBlock()
-    kept.reserve(bytes: text.count, fields: indices.count)
-    var first = 0
-    while dropped < indices.upperBound {
-      kept.append(self, first..<dropped)
-      first = dropped + 1
-      dropped = indices[first...].first { !isKept($0) } ?? indices.upperBound
+    kept.bytes.reserveCapacity(bytes.count)
+    kept.bytes += bytes[..<first]
+    // Fields that stand side by side go together.
+    var start = place(first).end
+    var position = start
+    while position < bytes.count {
+      let end = place(position).end
+      if !isKept(position) {
+        kept.bytes += bytes[start..<position]
+        start = end
+      }
+      position = end
     }
-    kept.append(self, first..<indices.upperBound)
+    kept.bytes += bytes[start...]
     return kept
   }
 
-  /// Fields that stand side by side.
-  private mutating func append(_ other: HeaderBlock, _ run: Range<Int>) {
-    guard !run.isEmpty else { return }
-    let start = other.nameRange(run.lowerBound).lowerBound
-    let shift = text.count - start
-    text.append(contentsOf: other.text[start..<other.valueRange(run.upperBound - 1).upperBound])
-    for end in other.ends[2 * run.lowerBound..<2 * run.upperBound] {
-      ends.append(UInt32(Int(end) + shift))
-    }
-  }
-
   package mutating func append(_ other: HeaderBlock, at index: Int) {
-    append(name: other.nameRange(index), value: other.valueRange(index), of: other.text.span)
-  }
-
-  /// Takes a field out of a line of bytes as it stands there.
-  package mutating func append(name: Range<Int>, value: Range<Int>, of line: Span<UInt8>) {
-    for range in [name, value] {
-      unsafe line.extracting(range).withUnsafeBufferPointer { unsafe text.append(contentsOf: $0) }
-      ends.append(UInt32(text.count))
-    }
+    bytes += other.bytes[index..<other.place(index).end]
   }
 
   package mutating func append(name: RawSpan, value: RawSpan) {
-    unsafe name.withUnsafeBytes { unsafe text.append(contentsOf: $0) }
-    ends.append(UInt32(text.count))
-    unsafe value.withUnsafeBytes { unsafe text.append(contentsOf: $0) }
-    ends.append(UInt32(text.count))
+    let start = bytes.count
+    bytes += repeatElement(0, count: Self.size(name: name.byteCount, value: value.byteCount))
+    _ = unsafe bytes.withUnsafeMutableBytes { unsafe Self.write(name, value, into: $0, at: start) }
   }
 
-  package mutating func reserve(bytes: Int, fields: Int) {
-    text.reserveCapacity(bytes)
-    ends.reserveCapacity(2 * fields)
+  /// The bytes that a field takes.
+  package static func size(name: Int, value: Int) -> Int {
+    lengthsSize + name + value
   }
 
-  private func nameRange(_ index: Int) -> Range<Int> {
-    (index == 0 ? 0 : Int(ends[2 * index - 1]))..<Int(ends[2 * index])
+  /// Puts a field down in a place that has room for it, and says where the next one goes.
+  static func write(
+    _ name: RawSpan,
+    _ value: RawSpan,
+    into room: UnsafeMutableRawBufferPointer,
+    at start: Int
+  ) -> Int {
+    let size = size(name: name.byteCount, value: value.byteCount)
+    precondition(size <= room.count - start, "whoever made room knew the size")
+    let lengths = UInt64(name.byteCount) | UInt64(value.byteCount) << 32
+    unsafe room.storeBytes(of: lengths, toByteOffset: start, as: UInt64.self)
+    let end = unsafe write(name, into: room, at: start + lengthsSize)
+    return unsafe write(value, into: room, at: end)
   }
 
-  private func valueRange(_ index: Int) -> Range<Int> {
-    Int(ends[2 * index])..<Int(ends[2 * index + 1])
+  private static func write(
+    _ text: RawSpan,
+    into room: UnsafeMutableRawBufferPointer,
+    at start: Int
+  ) -> Int {
+    let rest = unsafe UnsafeMutableRawBufferPointer(rebasing: room[start...])
+    unsafe text.withUnsafeBytes { unsafe rest.copyMemory(from: $0) }
+    return start + text.byteCount
+  }
+
+  private func place(_ index: Int) -> Place {
+    let lengths = unsafe bytes.span.bytes.unsafeLoadUnaligned(
+      fromByteOffset: index,
+      as: UInt64.self
+    )
+    let nameStart = index + Self.lengthsSize
+    let valueStart = nameStart + Int(UInt32(truncatingIfNeeded: lengths))
+    return Place(nameStart: nameStart, valueStart: valueStart, end: valueStart + Int(lengths >> 32))
   }
 }
 

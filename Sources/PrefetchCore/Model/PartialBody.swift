@@ -35,10 +35,12 @@ package struct BodyPlan: Hashable, Sendable {
   package var partialKey: String?
   /// Whether its bytes are wanted, rather than its digests alone.
   package var keepsBytes = true
-  /// How the rest can be asked for should it break off; nil where nobody can tell.
+  /// What the rest is asked for with should it break off; nil leaves that to `answer`.
   ///
   /// With an `offset` the body begins with the bytes that are kept under the key.
   package var partial: PartialBody?
+  /// The answer that brings the whole.
+  package var answer: WholeAnswer?
 
   package init(
     expectedSize: Int64? = nil,
@@ -50,5 +52,37 @@ package struct BodyPlan: Hashable, Sendable {
     self.algorithms = algorithms
     self.partialKey = partialKey
     self.partial = partial
+  }
+
+  /// How the rest can be asked for should it break off; nil where nobody can tell.
+  package var part: PartialBody? {
+    partial ?? answer?.part
+  }
+}
+
+/// What describes a part of a body once it is one: most bodies are never broken off.
+package struct WholeAnswer: Hashable, Sendable {
+  /// The URL that answered.
+  package var source: String
+  package var head: HeaderBlock
+  /// What the head says of the size.
+  package var size: Int64?
+
+  package init(source: String, head: HeaderBlock, size: Int64?) {
+    self.source = source
+    self.head = head
+    self.size = size
+  }
+
+  /// Nil where a part could not be told from the part of another body.
+  package var part: PartialBody? {
+    guard let validator = ResumeRule.validator(head) else { return nil }
+    return PartialBody(
+      source: source,
+      validator: validator,
+      offset: 0,
+      wholeSize: size,
+      head: head
+    )
   }
 }

@@ -39,47 +39,31 @@ enum HeaderCoding {
 
   /// Nil for bytes that `encode` never makes.
   static func decode(_ bytes: RawSpan) -> HeaderBlock? {
-    var ends: [UInt32] = []
-    ends.reserveCapacity(2 * usualFields)
-    guard let size = measure(bytes, into: &ends) else { return nil }
-    // An array without room is one that all threads share, and setting its count would write to it.
-    guard size > 0 else { return HeaderBlock() }
-    let text = unsafe [UInt8](unsafeUninitializedCapacity: size) { place, count in
-      let room = UnsafeMutableRawBufferPointer(place)
-      func write(_ part: RawSpan) {
-        let rest = unsafe UnsafeMutableRawBufferPointer(rebasing: room[count...])
-        unsafe part.withUnsafeBytes { unsafe rest.copyMemory(from: $0) }
-        count += part.byteCount
-      }
+    guard let size = measure(bytes) else { return nil }
+    return HeaderBlock(byteCount: size) { append in
       var cursor = Cursor(offset: 0)
       while let name = cursor.name(bytes), let value = cursor.text(bytes) {
         switch name {
         case .known(let index):
           let known = nameBytes[index]
-          write(unsafe known.span.bytes)
-        case .spelled(let range): write(bytes.extracting(range))
+          append(unsafe known.span.bytes, bytes.extracting(value))
+        case .spelled(let range):
+          append(bytes.extracting(range), bytes.extracting(value))
         }
-        write(bytes.extracting(value))
       }
     }
-    return HeaderBlock(text: text, ends: ends)
   }
 
-  /// The size of all names and values, and where each of them ends.
-  private static func measure(_ bytes: RawSpan, into ends: inout [UInt32]) -> Int? {
+  /// What the block takes.
+  private static func measure(_ bytes: RawSpan) -> Int? {
     var cursor = Cursor(offset: 0)
     var size = 0
     while cursor.offset < bytes.byteCount {
       guard let name = cursor.name(bytes), let value = cursor.text(bytes) else { return nil }
-      size += name.length
-      ends.append(UInt32(size))
-      size += value.count
-      ends.append(UInt32(size))
+      size += HeaderBlock.size(name: name.length, value: value.count)
     }
     return size
   }
-
-  private static let usualFields = 10
 
   private static func append(_ text: Span<UInt8>, to bytes: inout [UInt8]) {
     append(length: text.count, to: &bytes)

@@ -8,6 +8,9 @@ struct BodyBeginning {
   mutating func take(_ piece: RawSpan) {
     let count = min(StagedBody.prefixLength - bytes.count, piece.byteCount)
     guard count > 0 else { return }
-    unsafe piece.extracting(first: count).withUnsafeBytes { unsafe bytes.append(contentsOf: $0) }
+    unsafe piece.extracting(first: count).withUnsafeBytes { first in
+      // Most come at once.
+      if bytes.isEmpty { unsafe bytes = [UInt8](first) } else { unsafe bytes += first }
+    }
   }
 }

@@ -9,12 +9,14 @@ internal import PrefetchCrypto
 final class BodyFile: BodySink {
   private let area: StagingArea
   private let hasher: BodyHasher
-  private let plan: BodyPlan
+  private var plan: BodyPlan
   private var buffer: [UInt8] = []
   private var beginning = BodyBeginning()
   private var target: StagedFile?
   private var mayBeKept: Bool
   private var isOver = false
+  /// Whether it ended as it should, so that it can take the next body.
+  private var isFinished = false
   /// Once it is so large that smaller ones go before it on a full disk.
   private var growth: GrowingBody?
   private var writtenSize: Int64 = 0
@@ -25,10 +27,7 @@ final class BodyFile: BodySink {
     self.area = area
     self.hasher = hasher
     self.plan = plan
-    mayBeKept = plan.partialKey != nil && plan.partial != nil
-    if let expectedSize = plan.expectedSize, expectedSize > 0 {
-      buffer.reserveCapacity(Int(min(expectedSize, Int64(Self.bufferSize))))
-    }
+    mayBeKept = plan.mayBeKept
   }
 
   /// The hasher has seen what the part holds.
@@ -48,6 +47,22 @@ final class BodyFile: BodySink {
     mayBeKept = false
   }
 
+  /// Only what is kept beside the hasher and the buffer differs from body to body.
+  func begin(_ plan: BodyPlan) -> Bool {
+    guard isFinished, plan.partial == nil, plan.algorithms == self.plan.algorithms else {
+      return false
+    }
+    self.plan = plan
+    beginning = BodyBeginning()
+    mayBeKept = plan.mayBeKept
+    isOver = false
+    isFinished = false
+    growth = nil
+    writtenSize = 0
+    size = 0
+    return true
+  }
+
   func append(_ bytes: RawSpan) throws(Failure) {
     guard !isOver else { throw Failure(.internal, "bytes for a body that is over") }
     hasher.update(bytes)
@@ -55,7 +70,11 @@ final class BodyFile: BodySink {
     if buffer.count + bytes.byteCount > Self.bufferSize {
       try flush()
     }
-    guard bytes.byteCount <= Self.bufferSize else { return try write(bytes) }
+    let isWhole = buffer.isEmpty && size == plan.expectedSize
+    guard !isWhole, bytes.byteCount <= Self.bufferSize else { return try write(bytes) }
+    if buffer.isEmpty, let rest = plan.expectedSize.map({ $0 - writtenSize }), rest > 0 {
+      buffer.reserveCapacity(Int(min(rest, Int64(Self.bufferSize))))
+    }
     unsafe bytes.withUnsafeBytes { chunk in
       unsafe buffer.append(contentsOf: chunk)
     }
@@ -65,6 +84,7 @@ final class BodyFile: BodySink {
     guard !isOver else { throw Failure(.internal, "a body can only be finished once") }
     isOver = true
     try flush()
+    buffer = []
     guard plan.keepsBytes else { return finished(number: 0) }
     if let growth, !area.endGrowing(growth) { throw GrowingBody.loss }
     let staged = if let target { target } else { try area.openFile() }
@@ -73,8 +93,8 @@ final class BodyFile: BodySink {
       area.forgetPart(key)
     }
     var body = finished(number: try area.register(staged))
+    guard plan.algorithms.contains(where: { !$0.isOfBytes }) else { return body }
     let inner = plan.algorithms.filter { !$0.isOfBytes }
-    guard !inner.isEmpty else { return body }
     do {
       let closed = body
       try area.withBytes(of: closed) { body.inspect($0, for: inner) }
@@ -88,6 +108,7 @@ final class BodyFile: BodySink {
   /// Zero is the number of no body, so that there is nothing to read or to discard.
   private func finished(number: Int) -> StagedBody {
     let digests = hasher.finish()
+    isFinished = true
     return StagedBody(
       id: number,
       digest: digests.sha256,
@@ -145,9 +166,11 @@ final class BodyFile: BodySink {
 
   private func flush() throws(Failure) {
     guard !buffer.isEmpty else { return }
-    let pending = buffer
-    buffer = []
+    var pending: [UInt8] = []
+    swap(&pending, &buffer)
     try write(unsafe pending.span.bytes)
+    pending.removeAll(keepingCapacity: true)
+    buffer = pending
   }
 
   private func write(_ bytes: RawSpan) throws(Failure) {
@@ -156,7 +179,7 @@ final class BodyFile: BodySink {
     if target == nil {
       target = try area.openFile()
     }
-    if max(size, plan.expectedSize ?? plan.partial?.wholeSize ?? 0) >= Self.largeSize {
+    if max(size, plan.wholeSize ?? 0) >= Self.largeSize {
       try keepPart()
       growth = growth ?? target?.file.flatMap(area.noteGrowing)
     }
@@ -189,9 +212,11 @@ final class BodyFile: BodySink {
 
   /// Gives the file its lasting name, if it may have one and has none.
   private func keepPart() throws(Failure) {
-    guard mayBeKept, let target, let key = plan.partialKey, let part = plan.partial else { return }
+    guard mayBeKept, let target else { return }
     mayBeKept = false
-    guard let kept = try area.keep(target, key: key, as: part) else { return }
+    guard let key = plan.partialKey, let part = plan.part,
+      let kept = try area.keep(target, key: key, as: part)
+    else { return }
     self.target = StagedFile(file: target.file, part: kept)
   }
 
@@ -199,4 +224,15 @@ final class BodyFile: BodySink {
   private static let bufferSize = 64 * 1024
   /// From here on losing it to a kill would be worse than a name for each body that comes whole.
   private static let largeSize: Int64 = 1 << 20
+}
+
+extension BodyPlan {
+  /// Whether there may be a rest that could be asked for.
+  fileprivate var mayBeKept: Bool {
+    partialKey != nil && (partial != nil || answer != nil)
+  }
+
+  fileprivate var wholeSize: Int64? {
+    expectedSize ?? partial?.wholeSize
+  }
 }

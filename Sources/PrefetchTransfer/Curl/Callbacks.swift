@@ -38,10 +38,9 @@ private func receiveHeader(
   _ count: Int,
   _ context: UnsafeMutableRawPointer?
 ) -> Int {
-  guard let lane = unsafe lane(at: context), let bytes = unsafe bytes else { return 0 }
-  let start = unsafe UnsafeRawPointer(bytes).assumingMemoryBound(to: UInt8.self)
-  let line = unsafe UnsafeBufferPointer(start: start, count: size * count)
-  return unsafe lane.receiveHeader(line.span) ? size * count : 0
+  guard let lane = unsafe lane(at: context) else { return 0 }
+  let line = unsafe UnsafeRawBufferPointer(start: bytes, count: size * count)
+  return unsafe lane.receiveHeader(line.bytes) ? size * count : 0
 }
 
 private func receiveBody(

@@ -8,9 +8,9 @@ extension EasyHandle {
   }
 
   /// What libcurl measured; phases that a kept connection spared are nil.
-  func figures(httpVersion: String?, receivedSize: Int64) -> TransferFigures {
+  func figures(_ version: TransferFigures.Version?, receivedSize: Int64) -> TransferFigures {
     var figures = TransferFigures()
-    figures.httpVersion = httpVersion
+    figures.version = version
     // libcurl forgets those of the chunks within which a transfer ends.
     figures.wireBytes = max(wireSize, receivedSize) + Int64(number(CURLINFO_HEADER_SIZE))
     figures.total = time(CURLINFO_TOTAL_TIME_T)

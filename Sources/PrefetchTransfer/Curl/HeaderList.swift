@@ -120,19 +120,17 @@ internal import PrefetchCore
 
   /// What stands for bytes that are no UTF-8 goes out as these, which are fewer.
   private func write(_ string: String) -> Bool {
-    var text = string
-    return text.withUTF8 { bytes in
-      guard unsafe bytes.contains(HeaderText.lead) else { return unsafe write(bytes) }
-      return unsafe HeaderText.encode(string).withUnsafeBufferPointer { unsafe write($0) }
-    }
+    let bytes = unsafe string.utf8.span.bytes
+    guard HeaderBytes.has(HeaderText.lead, in: bytes) else { return write(bytes) }
+    return unsafe write(HeaderText.encode(string).span.bytes)
   }
 
-  private func write(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
-    guard unsafe HeaderBytes.areValue(bytes.span.bytes) else { return false }
-    let place = unsafe UnsafeMutableBufferPointer(
-      rebasing: text[byteCount..<byteCount + bytes.count]
-    )
-    byteCount += unsafe place.update(fromContentsOf: bytes)
+  private func write(_ bytes: RawSpan) -> Bool {
+    guard HeaderBytes.areValue(bytes) else { return false }
+    let room = unsafe UnsafeMutableRawBufferPointer(text)
+    let place = unsafe UnsafeMutableRawBufferPointer(rebasing: room[byteCount...])
+    unsafe bytes.withUnsafeBytes { unsafe place.copyMemory(from: $0) }
+    byteCount += bytes.byteCount
     return true
   }
 

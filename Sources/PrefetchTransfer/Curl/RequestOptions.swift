@@ -2,7 +2,9 @@ internal import CCurl
 internal import PrefetchCore
 
 /// What a request needs of libcurl's options, and how little of it has to be set anew.
-struct RequestOptions {
+///
+/// A pool keeps them for all of its requests, so nobody copies them.
+final class RequestOptions {
   /// What follows from the scheme of a URL alone.
   fileprivate struct SchemeOptions {
     var version: Int
@@ -127,17 +129,17 @@ extension EasyHandle {
 
   /// Sets what differs from the handle's last request.
   func prepare(_ exchange: WireExchange, _ options: RequestOptions) throws(Failure) {
-    let request = exchange.request
+    let queued = exchange.queued
+    let scheme = queued.request.url.scheme
     clearError()
-    try url.set(request.url, host: exchange.queued.assignment.origin)
-    try set(scheme: request.url.scheme, options)
-    let version =
-      exchange.triesHTTP3 ? Int(CURL_HTTP_VERSION_3) : options.of(request.url.scheme).version
+    try url.set(queued.request.url, host: queued.assignment.origin)
+    try set(scheme: scheme, options)
+    let version = exchange.triesHTTP3 ? Int(CURL_HTTP_VERSION_3) : options.of(scheme).version
     if current.version != version {
       try set(CURLOPT_HTTP_VERSION, version)
       current.version = version
     }
-    try set(method: request.method)
+    try set(method: queued.request.method)
     try set(headersOf: exchange, options)
   }
 
@@ -186,8 +188,8 @@ extension EasyHandle {
   ) throws(Failure) {
     let queued = exchange.queued
     let own = RequestOptions.OwnHeaders(
-      hasAgent: !queued.request.has("User-Agent") && !options.settings.userAgent.isEmpty,
-      coding: queued.request.has("Accept-Encoding") ? nil : exchange.acceptsCoding
+      hasAgent: !queued.request.has("user-agent") && !options.settings.userAgent.isEmpty,
+      coding: queued.request.has("accept-encoding") ? nil : exchange.acceptsCoding
     )
     if current.ownHeaders == own {
       headers.clear()
@@ -203,7 +205,7 @@ extension EasyHandle {
     }
     if case .post = queued.request.method {
       headers.suppress("Expect")
-      if !queued.request.has("Content-Type") { headers.suppress("Content-Type") }
+      if !queued.request.has("content-type") { headers.suppress("Content-Type") }
     }
     try setHeaders()
   }

@@ -1,5 +1,4 @@
 internal import CCurl
-internal import Glibc
 internal import PrefetchCore
 
 /// The URL of one handle in libcurl's own form, which spares it parsing while the server stays.
@@ -44,11 +43,7 @@ internal import PrefetchCore
   }
 
   private func hasEscape(_ text: String) -> Bool {
-    var text = text
-    return text.withUTF8 { bytes in
-      guard let start = bytes.baseAddress else { return false }
-      return unsafe memchr(start, CInt(UInt8(ascii: "%")), bytes.count) != nil
-    }
+    unsafe HeaderBytes.has(UInt8(ascii: "%"), in: text.utf8.span.bytes)
   }
 
   private func check(_ status: CURLUcode, _ url: WebURL) throws(Failure) {

@@ -9,6 +9,8 @@ final class Lane {
   let pool: ConnectionPool
   /// Nil while nothing is carried.
   private(set) var exchange: WireExchange?
+  /// The last one, which serves again.
+  private var spent: WireExchange?
   var watch: TransferWatch
   /// The origin that the handle asked last.
   private(set) var origin = -1
@@ -48,12 +50,20 @@ final class Lane {
     (exchange?.request.url ?? probedURL)?.authority ?? ""
   }
 
-  func load(_ exchange: WireExchange, heldBy rates: RateControl?) {
+  func load(
+    _ queued: QueuedRequest,
+    staging: any BodyStaging,
+    heldBy rates: RateControl?
+  ) -> WireExchange {
+    let exchange = spent ?? WireExchange(queued, staging: staging)
+    if spent != nil { exchange.restart(queued) }
     self.exchange = exchange
-    origin = exchange.queued.assignment.origin
+    spent = exchange
+    origin = queued.assignment.origin
     self.rates = rates
     bookedSize = 0
     localPort = 0
+    return exchange
   }
 
   /// Notes that the request goes out now.
@@ -63,7 +73,7 @@ final class Lane {
   }
 
   /// False ends the transfer.
-  func receiveHeader(_ line: Span<UInt8>) -> Bool {
+  func receiveHeader(_ line: RawSpan) -> Bool {
     guard let exchange else { return false }
     guard exchange.receiveHeader(line) else { return false }
     // From here on libcurl would say what it finds behind the answer.

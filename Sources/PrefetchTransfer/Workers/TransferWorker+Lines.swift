@@ -93,17 +93,17 @@ extension TransferWorker {
     let origin = queued.assignment.origin
     let pool = pools.pool(for: queued.request.connection)
     let options = pool.options
-    let exchange = WireExchange(queued, staging: staging)
-    exchange.triesHTTP3 = !lines[origin].avoidsHTTP3 && options.triesHTTP3(queued.request.url)
     lines[origin].idleConnections.shutSpoiled(round: round) { [running] in
       running.map(\.localPort)
     }
     if lines[origin].isMixed { shutIdle(of: origin, besides: pool) }
-    exchange.mayShareConnection = options.mayShareConnection(queued.request.url.scheme)
     do throws(Failure) {
       if let objection = pool.objection { throw objection }
       let lane = try takeLane(for: origin, in: pool)
-      lane.load(exchange, heldBy: rates.holds(queued.request) ? rates : nil)
+      let heldBy = rates.holds(queued.request) ? rates : nil
+      let exchange = lane.load(queued, staging: staging, heldBy: heldBy)
+      exchange.triesHTTP3 = !lines[origin].avoidsHTTP3 && options.triesHTTP3(queued.request.url)
+      exchange.mayShareConnection = options.mayShareConnection(queued.request.url.scheme)
       try lane.handle.prepare(exchange, options)
       try lane.settleProxy(before: queued.request.url)
       try multi.add(lane.handle)

@@ -217,15 +217,13 @@ struct TransferWorker {
     settle(lane, exchange.conclude(failure))
   }
 
-  mutating func settle(_ lane: Lane, _ result: consuming TransferResult) {
+  mutating func settle(_ lane: Lane, _ ending: consuming WireExchange.Ending) {
     guard let exchange = lane.exchange else { return }
+    let queued = exchange.queued
     let version = exchange.version
-    result.figures = lane.handle.figures(
-      httpVersion: version?.rawValue,
-      receivedSize: exchange.receivedSize
-    )
-    result.figures.wasSent = exchange.isRequested || version != nil
-    result.figures.unexpectedKey = lane.pool.unexpectedKey(of: lane.origin)
+    var figures = lane.handle.figures(version, receivedSize: exchange.receivedSize)
+    figures.wasSent = exchange.isRequested || version != nil
+    figures.unexpectedKey = lane.pool.unexpectedKey(of: lane.origin)
     lane.rates?.end(lane)
     noteIdle(lane, version)
     multi.remove(lane.handle)
@@ -242,17 +240,23 @@ struct TransferWorker {
         wasTried: exchange.triesHTTP3,
         isRequested: exchange.isRequested,
         answer: version,
-        failure: result.failure?.code
+        failure: ending.failure?.code
       )
-      if lesson == .mustTryOlder { return start(exchange.queued) }
-      result.figures.didFallBackFromHTTP3 = lesson == .didFallBack
+      if lesson == .mustTryOlder { return start(queued) }
+      figures.didFallBackFromHTTP3 = lesson == .didFallBack
     }
     endPlace(of: origin)
     if let version {
       lines[origin].noteAnswer(isTextual: version.isTextual)
     }
+    let result = TransferResult(
+      ending.outcome,
+      figures: figures,
+      partial: ending.partial,
+      announcedSize: ending.announcedSize
+    )
     let isTrouble = result.isTrouble
-    report(result, of: exchange.queued, isTrouble: isTrouble)
+    report(result, of: queued, isTrouble: isTrouble)
     if isTrouble { hold(origin) }
     advance(origin)
     if lines[origin].waitingCount <= Self.fewWaiting { mustReport = true }
@@ -276,7 +280,7 @@ struct TransferWorker {
   }
 
   mutating func report(
-    _ result: consuming TransferResult,
+    _ result: TransferResult,
     of queued: QueuedRequest,
     isTrouble: Bool = false
   ) {

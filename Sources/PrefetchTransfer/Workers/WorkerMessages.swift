@@ -35,7 +35,7 @@ struct WorkerReport: Sendable {
     events.append(.progressed(id, bytes: bytes))
   }
 
-  mutating func finished(_ id: TransferID, _ result: consuming TransferResult, _ end: End) {
+  mutating func finished(_ id: TransferID, _ result: TransferResult, _ end: End) {
     reserve()
     events.append(.finished(id, result))
     ends.append(end)

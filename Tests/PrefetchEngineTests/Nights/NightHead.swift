@@ -53,15 +53,16 @@ struct NightHead: Hashable {
 
   /// As an answer brings them, byte by byte.
   var fields: [HeaderField] {
-    var text: [UInt8] = []
-    var ends: [UInt32] = []
+    var block = HeaderBlock()
     for line in lines {
-      for part in [line.name, line.value] {
-        text += part.unicodeScalars.map { UInt8(truncatingIfNeeded: $0.value) }
-        ends.append(UInt32(text.count))
-      }
+      let (name, value) = (Self.bytes(line.name), Self.bytes(line.value))
+      unsafe block.append(name: name.span.bytes, value: value.span.bytes)
     }
-    return HeaderBlock(text: text, ends: ends).fields
+    return block.fields
+  }
+
+  private static func bytes(_ text: String) -> [UInt8] {
+    text.unicodeScalars.map { UInt8(truncatingIfNeeded: $0.value) }
   }
 
   private static func isSame(_ a: String, _ b: String) -> Bool {

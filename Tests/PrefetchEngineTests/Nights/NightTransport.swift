@@ -91,11 +91,21 @@ final class NightTransport: Transport {
   }
 
   private static func event(_ event: TransferEvent, _ figures: TransferFigures) -> TransferEvent {
-    guard case .finished(let id, var result) = event else { return event }
-    result.figures.requested = figures.requested
-    result.figures.firstByte = figures.firstByte
-    result.figures.total = figures.total
-    return .finished(id, result)
+    guard case .finished(let id, let result) = event else { return event }
+    var timed = result.figures
+    timed.requested = figures.requested
+    timed.firstByte = figures.firstByte
+    timed.total = figures.total
+    return .finished(
+      id,
+      TransferResult(
+        result.outcome,
+        figures: timed,
+        partial: result.partial,
+        wasNotSent: result.wasNotSent,
+        announcedSize: result.announcedSize
+      )
+    )
   }
 
   private func advance(to seconds: Int64) {

@@ -1,0 +1,30 @@
+/// Where the fields of one head after another are put together, before each becomes a block.
+@safe package final class HeaderScratch {
+  private let room: UnsafeMutableRawBufferPointer
+  private var byteCount = 0
+  package private(set) var count = 0
+
+  /// Room for so many fields, and so many bytes of their names and values together.
+  package init(fields: Int, bytes: Int) {
+    unsafe room = .allocate(byteCount: fields * HeaderBlock.lengthsSize + bytes, alignment: 8)
+  }
+
+  deinit {
+    unsafe room.deallocate()
+  }
+
+  package func clear() {
+    byteCount = 0
+    count = 0
+  }
+
+  package func append(name: RawSpan, value: RawSpan) {
+    byteCount = unsafe HeaderBlock.write(name, value, into: room, at: byteCount)
+    count += 1
+  }
+
+  /// A copy of what was put together.
+  package var block: HeaderBlock {
+    unsafe HeaderBlock(copying: UnsafeRawBufferPointer(rebasing: room[..<byteCount]))
+  }
+}
