@@ -290,6 +290,7 @@ extension Event {
     switch event {
     case .progressed(let id, let bytes): self = .transferProgressed(id, bytes: bytes)
     case .finished(let id, let result): self = .transferFinished(id, result)
+    case .judged(let id, let outcome): self = .transferJudged(id, outcome)
     }
   }
 }

@@ -60,6 +60,8 @@ final class TransferBench {
         case .finished(let id, let result):
           #expect(results[id] == nil, "\(id) finished twice")
           results[id] = result
+        case .judged(let id, _):
+          Issue.record("\(id) was judged, and nobody asked for that")
         }
       }
     }

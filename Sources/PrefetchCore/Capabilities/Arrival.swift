@@ -1,10 +1,11 @@
 /// A body that came for a plain item, with what the index keeps of its answer.
 ///
-/// All else that is kept of it stands in the table of entries, which ``OrderTerms`` hold.
-package struct Arrival: Sendable {
+/// All else that is kept of it stands in the table of entries, which ``OrderTerms`` hold. It goes from
+/// the worker to the index, so it is an object.
+package final class Arrival: Sendable {
   package let terms: OrderTerms
   package let entry: Int
-  package var body: StagedBody
+  package let body: StagedBody
   package let status: Int
   /// As they are kept.
   package let headers: HeaderBlock
@@ -12,7 +13,30 @@ package struct Arrival: Sendable {
   package let mime: String?
   package let freshness: Freshness
   package let variance: Variance?
-  package let at: Instant
+  package let timing: Freshness.Timing
+
+  package var at: Instant { timing.now }
+
+  init(
+    _ response: TransferResponse,
+    body: StagedBody,
+    mime: String?,
+    variance: Variance?,
+    of entry: Int,
+    under terms: OrderTerms,
+    at timing: Freshness.Timing
+  ) {
+    self.terms = terms
+    self.entry = entry
+    self.body = body
+    self.mime = mime
+    self.variance = variance
+    self.timing = timing
+    status = response.status
+    headers = Revalidation.storable(response.headers)
+    validators = Validators(response.headers)
+    freshness = Freshness(response.headers, at: timing)
+  }
 
   package var url: String {
     terms.table.value.url(at: entry)

@@ -58,6 +58,8 @@ package struct TransferRequest: Sendable {
   package var rateGroup: RateGroup?
   /// Numbers of bytes that it and others may receive together; when one is used up it is broken off.
   package var allowances: [Allowance] = []
+  /// What is hoped for, where the answer may be judged at once.
+  package var order: Order?
   /// What its connection must prove; nil = what the settings say.
   package var connection: Shared<ConnectionRules>?
 
@@ -118,6 +120,8 @@ package enum TransferEvent: Sendable {
   /// Bytes arrived since the last such event; only for progress displays.
   case progressed(TransferID, bytes: Int64)
   case finished(TransferID, TransferResult)
+  /// The end of one whose answer was the one that was hoped for.
+  case judged(TransferID, Outcome)
 }
 
 /// It goes through many hands, so it is an object: it is too large to be copied by each.
@@ -170,8 +174,7 @@ package final class TransferResult: Sendable {
   package var isTrouble: Bool {
     switch outcome {
     case .success(let response):
-      response.status >= 500 || RetryPolicy.isBusy(response.status)
-        || response.headers.has("Retry-After")
+      response.isTrouble
     case .failure(let failure):
       failure.code != .cancelled
     }
@@ -190,6 +193,11 @@ package struct TransferResponse: Sendable {
     self.status = status
     self.headers = headers
     self.body = body
+  }
+
+  /// Whether its host has no peace to answer more.
+  var isTrouble: Bool {
+    status >= 500 || RetryPolicy.isBusy(status) || headers.has("Retry-After")
   }
 }
 

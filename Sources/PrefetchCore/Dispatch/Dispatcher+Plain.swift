@@ -6,6 +6,8 @@
 struct PlainItem: Sendable {
   /// What is stored of it and to be confirmed; nil where nothing is, or until it is read.
   var record: Shared<ContentRecord>?
+  /// What of that is asked with.
+  var conditions = Validators()
   /// Whether nothing more has to be read before it can be asked for.
   var isRead = false
   /// Where it takes a place on the wire.
@@ -84,12 +86,21 @@ extension Dispatcher {
     return Preparation(item: item, record: row.item, digest: nil)
   }
 
-  /// Whether nothing but the entry decides how an item of a segment is asked for.
-  private func asksPlainly(_ index: Int) -> Bool {
+  /// Whether nothing but the entry decides how an item of a segment is asked for; the same for all of
+  /// its items, as long as no rule of the network has come in.
+  private mutating func asksPlainly(_ index: Int) -> Bool {
+    guard network == nil else { return false }
+    if let known = segments[index].asksPlainly { return known }
+    let isPlain = isAskedPlainly(index)
+    segments[index].asksPlainly = isPlain
+    return isPlain
+  }
+
+  private func isAskedPlainly(_ index: Int) -> Bool {
     let declaration = segments[index].declaration
     return request.mode == .run && declaration.isStored && !declaration.asksHeadOnly
       && declaration.alternates.isEmpty && segments[index].mirrors.isEmpty
-      && start.partials.isEmpty && network == nil && request.withheld == nil
+      && start.partials.isEmpty && request.withheld == nil
       && !connections.addsHeaders && !connections.watchesPlainHTTP && !connections.asksForPurpose
   }
 
@@ -123,7 +134,7 @@ extension Dispatcher {
     now: Moment,
     into effects: inout [Effect]
   ) {
-    guard isAsExpected(answer, of: item) else {
+    guard let conditions = conditions(by: answer, of: item) else {
       let slot = activate(item)
       active[slot].isBeingRead = false
       active[slot].prepared = answer
@@ -132,18 +143,23 @@ extension Dispatcher {
     }
     let place = Self.place(of: items[item].slot)
     plain[place].record = answer.record
+    plain[place].conditions = conditions
     plain[place].isRead = true
     if items[item].state == .preparing { sendOrder(item, now: now, into: &effects) }
   }
 
-  private func isAsExpected(_ answer: Prepared, of item: Int) -> Bool {
-    guard halt == nil, network == nil, answer.adoptedSize == nil else { return false }
-    guard row(of: items[item].step) != nil else { return true }
-    guard let record = answer.record?.value else { return false }
-    let table = segments[Int(items[item].segment)].table.value
-    return record.url == table.url(at: Int(items[item].step.entry)) && record.failure == nil
-      && record.variance == nil && record.hops.isEmpty && record.finalURL == nil
-      && !Revalidation.conditions(of: record).isEmpty
+  /// What an item is asked with, none where nothing is stored; nil where what was read makes it none
+  /// that is plain.
+  private func conditions(by answer: Prepared, of item: Int) -> Validators? {
+    guard halt == nil, network == nil, answer.adoptedSize == nil else { return nil }
+    guard row(of: items[item].step) != nil else { return Validators() }
+    let table = segments[Int(items[item].segment)].table
+    guard let record = answer.record?.value,
+      record.url == table.value.url(at: Int(items[item].step.entry)), record.failure == nil,
+      record.variance == nil, record.hops.isEmpty, record.finalURL == nil
+    else { return nil }
+    let conditions = Revalidation.conditions(of: record)
+    return conditions.isEmpty ? nil : conditions
   }
 
   private mutating func sendOrder(_ item: Int, now: Moment, into effects: inout [Effect]) {
@@ -158,7 +174,8 @@ extension Dispatcher {
     let request = terms.request(
       id,
       for: entry,
-      confirming: plain[place].record?.value,
+      confirming: plain[place].record,
+      by: plain[place].conditions,
       sizeLimit: sizeLimit(plain[place].diskLimit, in: index)
     )
     items[item].state = .inFlight
@@ -220,40 +237,53 @@ extension Dispatcher {
 
   // MARK: Answers
 
-  /// Whether the answer was the one that was hoped for, which is all there is to it then.
-  mutating func isTaken(_ item: Int, _ result: TransferResult, now: Moment) -> Bool {
-    let place = Self.place(of: items[item].slot)
-    guard halt == nil, storeFailure == nil, let host = plain[place].host,
-      case .success(let response) = result.outcome, !result.isTrouble,
-      !result.figures.didFallBackFromHTTP3, result.figures.unexpectedKey == nil
+  mutating func transferJudged(
+    _ id: TransferID,
+    _ outcome: Outcome,
+    now: Moment,
+    into effects: inout [Effect]
+  ) {
+    guard let job = inFlight.end(id) else { return }
+    if case .item(let item) = job, isTaken(item, outcome, now: now) { return }
+    transferEnded(id, job, outcome.result, now: now, into: &effects)
+  }
+
+  /// The same of an answer that nobody has judged yet.
+  func judged(_ item: Int, _ result: TransferResult, now: Moment) -> Outcome? {
+    guard isPlain(item) else { return nil }
+    let (index, entry) = (Int(items[item].segment), Int(items[item].step.entry))
+    let origin = segments[index].table.value.originNumber(at: entry)
+    guard let terms = segments[index].orderTerms[origin] else { return nil }
+    let record = plain[Self.place(of: items[item].slot)].record
+    return Order(terms: terms, entry: entry, record: record)
+      .outcome(of: result.outcome, result.figures, at: now.wall)
+  }
+
+  /// Whether that is all there is to it; else it has to be looked at as any answer.
+  mutating func isTaken(_ item: Int, _ outcome: Outcome, now: Moment) -> Bool {
+    guard isPlain(item), storeFailure == nil, network == nil,
+      let host = plain[Self.place(of: items[item].slot)].host
     else { return false }
-    if let record = plain[place].record {
-      guard isConfirmed(item, record.value, response, now: now) else { return false }
+    if let arrival = outcome.arrival {
+      take(item, arrival, now: now)
     } else {
-      guard hasArrived(item, response, result.figures, now: now) else { return false }
+      guard let row = row(of: items[item].step), !evicted.contains(row.digest) else { return false }
+      confirm(item, row, now: now)
     }
     // One is drawn for every answer, whatever came, so that the same seed is the same run.
     _ = jitter.next()
-    queue.finished(item, on: host, result)
+    queue.finished(item, on: host, outcome)
     noteOpen(host, now: now)
     answerCounts.note(
-      response.status,
-      wireBytes: result.figures.wireBytes,
+      outcome.status,
+      wireBytes: outcome.wireBytes,
       of: Int(items[item].segment)
     )
     items[item].state = .committing
     return true
   }
 
-  private mutating func isConfirmed(
-    _ item: Int,
-    _ record: ContentRecord,
-    _ response: TransferResponse,
-    now: Moment
-  ) -> Bool {
-    guard let row = row(of: items[item].step), !evicted.contains(row.digest),
-      OrderTerms.isConfirmation(response, of: record)
-    else { return false }
+  private mutating func confirm(_ item: Int, _ row: Inventory.Row, now: Moment) {
     // It repeats what is stored, and nothing of that states a lifetime.
     let freshness = Freshness.silent(until: .distantFuture)
     noteQuiet(item, until: freshUntil(freshness, in: Int(items[item].segment), now: now))
@@ -263,25 +293,15 @@ extension Dispatcher {
       Confirmation(item: row.item, validatedAt: now.wall, freshness: freshness),
       now: now.uptime
     )
-    return true
   }
 
-  private mutating func hasArrived(
-    _ item: Int,
-    _ response: TransferResponse,
-    _ figures: TransferFigures,
-    now: Moment
-  ) -> Bool {
+  private mutating func take(_ item: Int, _ arrival: Arrival, now: Moment) {
     let (index, entry) = (Int(items[item].segment), Int(items[item].step.entry))
-    let terms = orderTerms(of: entry, in: index, now: now)
-    guard
-      let arrival = terms.arrival(of: entry, response, at: Freshness.Timing(now.wall, figures))
-    else { return false }
     let isPinned = segments[index].table.value.plainDigest(at: entry) != nil
     let until =
       arrival.variance == nil ? freshUntil(arrival.freshness, in: index, now: now) : nil
     noteQuiet(item, until: isPinned ? .distantFuture : until)
-    if segments.contains(where: { $0.declaration.publishing != nil }) {
+    if publishes {
       noteFresh(arrival.url, TreeBody(digest: arrival.body.digest, size: arrival.body.size))
     }
     if segments.count > 1 { settled.note(arrival.variance, of: item) }
@@ -292,7 +312,6 @@ extension Dispatcher {
     }
     plain[place].arrival = arrival
     batch.arrive(item: item, arrival, now: now.uptime)
-    return true
   }
 
   private func freshUntil(_ freshness: Freshness, in index: Int, now: Moment) -> Instant? {

@@ -64,9 +64,14 @@ extension Dispatcher {
     settleQuiet(index, now: now, into: &effects)
   }
 
+  /// Whether anybody does.
+  var publishes: Bool {
+    segments.contains { $0.declaration.publishing != nil }
+  }
+
   /// A body that the inventory does not know, where somebody will publish it.
   mutating func noteFresh(_ url: String, _ body: TreeBody) {
-    guard segments.contains(where: { $0.declaration.publishing != nil }) else { return }
+    guard publishes else { return }
     freshBodies[URLKey(url)] = body
   }
 }

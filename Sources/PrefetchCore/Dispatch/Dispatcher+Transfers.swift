@@ -107,17 +107,29 @@ extension Dispatcher {
 
   mutating func transferFinished(
     _ id: TransferID,
+    _ result: TransferResult,
+    now: Moment,
+    into effects: inout [Effect]
+  ) {
+    guard let job = inFlight.end(id) else { return }
+    if case .item(let item) = job, let outcome = judged(item, result, now: now),
+      isTaken(item, outcome, now: now)
+    {
+      return
+    }
+    transferEnded(id, job, result, now: now, into: &effects)
+  }
+
+  mutating func transferEnded(
+    _ id: TransferID,
+    _ job: Job,
     _ answer: TransferResult,
     now: Moment,
     into effects: inout [Effect]
   ) {
     var result = answer
-    guard let job = inFlight.end(id) else { return }
     book(id, result, of: job, now: now, into: &effects)
-    if case .item(let item) = job, isPlain(item) {
-      if isTaken(item, result, now: now) { return }
-      _ = activate(item)
-    }
+    if case .item(let item) = job { _ = activate(item) }
     guard !result.wasNotSent else { return takeBack(job, now: now, into: &effects) }
     if isCutOff { result = explained(result, of: job) }
     let status: Int? =

@@ -243,6 +243,8 @@ package struct Dispatcher: ~Copyable {
       effects.append(.announce(.bytesReceived(bytes)))
     case .transferFinished(let id, let result):
       transferFinished(id, result, now: now, into: &effects)
+    case .transferJudged(let id, let outcome):
+      transferJudged(id, outcome, now: now, into: &effects)
     case .documentRead(let document, let result):
       documentRead(document, result, now: now, into: &effects)
     case .inventoryTaken(let result): inventoryTaken(result, now: now, into: &effects)

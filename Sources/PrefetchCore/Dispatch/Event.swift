@@ -8,6 +8,7 @@ package enum Event: Sendable {
   case networkLost
   case transferProgressed(TransferID, bytes: Int64)
   case transferFinished(TransferID, TransferResult)
+  case transferJudged(TransferID, Outcome)
   case documentRead(Int, Result<Manifest, Failure>)
   case inventoryTaken(Result<InventoryFacts, Failure>)
   /// The effect of the same name came back: other work has had its turn.

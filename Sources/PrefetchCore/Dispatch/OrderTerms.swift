@@ -29,11 +29,12 @@ package final class OrderTerms: Sendable {
     selecting = RequestFields.selecting(request.headers, agent: agent)
   }
 
-  /// The question for an entry; `record` is what is stored of it, and to be confirmed.
+  /// The question for an entry; `record` is what is stored of it, to be confirmed.
   func request(
     _ id: TransferID,
     for entry: Int,
-    confirming record: ContentRecord?,
+    confirming record: Shared<ContentRecord>?,
+    by conditions: Validators,
     sizeLimit: Int64?
   ) -> TransferRequest {
     let table = table.value
@@ -46,9 +47,8 @@ package final class OrderTerms: Sendable {
     request.partialKey = url.string
     request.sizeLimit = sizeLimit
     request.allowsCoding = Exchange.isWorthCoding(size: size, path: url.path)
-    if let record {
-      request.headers += Exchange.conditionFields(Revalidation.conditions(of: record))
-    }
+    request.order = Order(terms: self, entry: entry, record: record)
+    if record != nil { request.headers += Exchange.conditionFields(conditions) }
     return request
   }
 }
@@ -57,7 +57,7 @@ package final class OrderTerms: Sendable {
 
 extension OrderTerms {
   /// The body that an answer brings, where nothing speaks against it.
-  package func arrival(
+  func arrival(
     of entry: Int,
     _ response: TransferResponse,
     at timing: Freshness.Timing
@@ -72,16 +72,13 @@ extension OrderTerms {
     let dependence =
       headers.has("Vary") ? Variance.hop(headers, asked: selecting, url: nil, key: key) : nil
     return Arrival(
-      terms: self,
-      entry: entry,
+      response,
       body: body,
-      status: response.status,
-      headers: Revalidation.storable(headers),
-      validators: Validators(headers),
       mime: mime,
-      freshness: Freshness(headers, at: timing),
       variance: dependence.flatMap { Variance([$0]) },
-      at: timing.now
+      of: entry,
+      under: self,
+      at: timing
     )
   }
 
@@ -109,15 +106,5 @@ extension OrderTerms {
       entry: table.entry(at: entry, identified: false),
       expectations: expectations
     ) == nil
-  }
-
-  /// Whether an answer says that what is stored still holds, and nothing else.
-  package static func isConfirmation(
-    _ response: TransferResponse,
-    of record: ContentRecord
-  ) -> Bool {
-    response.status == 304
-      && Revalidation.confirms(response.headers, stored: record.validators)
-      && Revalidation.repeats(stored: record.headers, confirmed: response.headers)
   }
 }

@@ -160,6 +160,17 @@ package struct TransferQueue: Sendable {
     finished(job, on: host, httpVersion: result.figures.httpVersion)
   }
 
+  /// The same of an answer that was the one that was hoped for.
+  mutating func finished(_ job: Int, on host: HostID, _ outcome: Outcome) {
+    let place = Int(host.number)
+    hosts[place].lookAhead = min(hosts[place].lookAhead + 1, lookAhead)
+    free(job, host) { host in
+      if let version = outcome.version {
+        host.isMultiplexed = version == .http2 || version == .http3
+      }
+    }
+  }
+
   /// Gives back the place of a job that did not start after all.
   package mutating func tookBack(_ job: Int, from host: HostID) {
     free(job, host) { $0.lookAhead = 0 }

@@ -48,6 +48,8 @@ struct SegmentWork: Sendable {
   var hosts: [Int: HostID] = [:]
   /// Of the same.
   var orderTerms: [Int: OrderTerms] = [:]
+  /// Nil until somebody asks.
+  var asksPlainly: Bool?
   /// What is not taken in yet begins at `nextStep`.
   var steps: [PlannedStep] = []
   var nextStep = 0
@@ -82,6 +84,7 @@ struct SegmentWork: Sendable {
       table = Shared(newValue)
       hosts = [:]
       orderTerms = [:]
+      asksPlainly = nil
     }
   }
 

@@ -16,6 +16,8 @@ enum DetailsCoding {
     case isTransient
     case hops
     case lifetime
+
+    var bit: UInt32 { 1 << UInt32(rawValue) }
   }
 
   static func encode(_ record: ContentRecord) -> [UInt8] {
@@ -62,9 +64,10 @@ enum DetailsCoding {
   static func decode(_ bytes: RawSpan, into record: inout ContentRecord) -> Bool {
     var cursor = HeaderCoding.Cursor(offset: 0)
     var failure: (code: ErrorCode, message: String, isTransient: Bool)?
-    var said: Set<UInt8> = []
+    var said: UInt32 = 0
     while let byte = cursor.byte(bytes) {
-      guard let tag = Tag(rawValue: byte), said.insert(byte).inserted else { return false }
+      guard let tag = Tag(rawValue: byte), said & tag.bit == 0 else { return false }
+      said |= tag.bit
       if tag == .headers {
         guard
           let headers = HeaderCoding.decode(
@@ -72,8 +75,8 @@ enum DetailsCoding {
           )
         else { return false }
         record.headers = headers
-        if !said.contains(Tag.mime.rawValue) { record.mime = headers["Content-Type"] }
-        if !said.contains(Tag.lastModified.rawValue) {
+        if said & Tag.mime.bit == 0 { record.mime = headers["Content-Type"] }
+        if said & Tag.lastModified.bit == 0 {
           record.validators.lastModified = headers["Last-Modified"]
         }
         record.failure = failure.map { Failure($0.code, $0.message, isTransient: $0.isTransient) }

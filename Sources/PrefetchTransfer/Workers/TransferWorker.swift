@@ -249,6 +249,12 @@ struct TransferWorker {
     if let version {
       lines[origin].noteAnswer(isTextual: version.isTextual)
     }
+    if let order = queued.request.order,
+      let outcome = order.outcome(of: ending.outcome, figures, at: Uptime.wallTime())
+    {
+      outgoing.judged(queued.request.id, outcome, origin: queued.assignment.origin)
+      return goOn(with: origin)
+    }
     let result = TransferResult(
       ending.outcome,
       figures: figures,
@@ -258,6 +264,10 @@ struct TransferWorker {
     let isTrouble = result.isTrouble
     report(result, of: queued, isTrouble: isTrouble)
     if isTrouble { hold(origin) }
+    goOn(with: origin)
+  }
+
+  private mutating func goOn(with origin: Int) {
     advance(origin)
     if lines[origin].waitingCount <= Self.fewWaiting { mustReport = true }
   }

@@ -1,7 +1,15 @@
 internal import Glibc
+internal import PrefetchCore
 
 /// Time for intervals within one worker; never compared with anyone else's.
 enum Uptime {
+  /// What the machine's clock says, for whoever judges how old an answer is.
+  static func wallTime() -> Instant {
+    var time = timespec()
+    unsafe clock_gettime(CLOCK_REALTIME, &time)
+    return Instant(milliseconds: Int64(time.tv_sec) * 1_000 + Int64(time.tv_nsec) / 1_000_000)
+  }
+
   static func now() -> Duration {
     var time = timespec()
     unsafe clock_gettime(CLOCK_MONOTONIC, &time)

@@ -41,6 +41,12 @@ struct WorkerReport: Sendable {
     ends.append(end)
   }
 
+  mutating func judged(_ id: TransferID, _ outcome: Outcome, origin: Int) {
+    reserve()
+    events.append(.judged(id, outcome))
+    ends.append(End(origin: origin, isTrouble: false))
+  }
+
   private mutating func reserve() {
     guard events.isEmpty else { return }
     events.reserveCapacity(Self.usualSize)
