@@ -144,10 +144,13 @@ struct KillTests {
     #expect(end.status == 128 + SIGKILL, "round \(round): \(end)")
   }
 
-  /// The sizes of what is kept of bodies; what is known of them stands in small files beside.
+  /// The sizes of what is kept of bodies, be it little, where it is known what it is.
   private var parts: [Int] {
-    FileTree.listing("\(home.cache)/partial").values
-      .filter { $0.mode & S_IFMT == S_IFREG && $0.size >= Self.slack }.map(\.size)
+    let files = FileTree.listing("\(home.cache)/partial")
+    return files.compactMap { path, file in
+      guard path.hasSuffix(".body"), file.size > 0 else { return nil }
+      return files["\(path.dropLast(".body".count)).facts"].map { _ in file.size }
+    }
   }
 
   /// False when the parts do not come to be so large in half a minute.
