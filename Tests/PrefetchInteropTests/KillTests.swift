@@ -73,7 +73,7 @@ struct KillTests {
 
   private func publish(_ name: String, _ random: inout SeededRandom) {
     let isLarge = name.hasPrefix("large/")
-    let length = Int.random(in: isLarge ? 1_000_000...3_000_000 : 0...30_000, using: &random)
+    let length = Int.random(in: isLarge ? 1 << 20...3_000_000 : 0...30_000, using: &random)
     let start = Int.random(in: 0...(noise.count - length), using: &random)
     put(Array(noise[start..<(start + length)]), name)
   }
@@ -144,13 +144,10 @@ struct KillTests {
     #expect(end.status == 128 + SIGKILL, "round \(round): \(end)")
   }
 
-  /// The sizes of what is kept of bodies, be it little, where it is known what it is.
+  /// The sizes of what is kept of bodies, be it little; what is known of them stands in other files.
   private var parts: [Int] {
-    let files = FileTree.listing("\(home.cache)/partial")
-    return files.compactMap { path, file in
-      guard path.hasSuffix(".body"), file.size > 0 else { return nil }
-      return files["\(path.dropLast(".body".count)).facts"].map { _ in file.size }
-    }
+    FileTree.listing("\(home.cache)/partial")
+      .filter { $0.key.hasSuffix(".body") && $0.value.size > 0 }.map(\.value.size)
   }
 
   /// False when the parts do not come to be so large in half a minute.
