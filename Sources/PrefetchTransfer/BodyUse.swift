@@ -16,21 +16,24 @@ enum BodyUse: Hashable, Sendable {
   /// An answer to a question that nobody asked is a fault.
   static func of(
     _ head: ResponseHead,
-    to request: TransferRequest,
-    continuing part: PartialBody?
+    to queued: QueuedRequest,
+    isContinuing: Bool
   ) throws(ResponseFault) -> BodyUse {
     switch head.status {
     case 206:
-      return try self.part(of: head, request, part)
+      return try part(of: head, queued, isContinuing ? queued.request.partial : nil)
     case 200, 203:
-      return try whole(of: head, request, isCodingAsked: part == nil)
+      return try whole(of: head, queued, isCodingAsked: !isContinuing)
     case 304:
-      guard request.has("if-none-match") || request.has("if-modified-since") else {
+      let headers = queued.request.headers
+      guard headers.has("if-none-match") || headers.has("if-modified-since") else {
         throw .unaskedNotModified
       }
       return .dropped
     case 416:
-      guard var part, ResumeRule.isWhole(part, by: head.headers) else { return .dropped }
+      guard isContinuing, var part = queued.request.partial,
+        ResumeRule.isWhole(part, by: head.headers)
+      else { return .dropped }
       part.head = ResumeRule.headers(ofWhole: part, by: head.headers)
       return .complete(part)
     default:
@@ -59,12 +62,12 @@ enum BodyUse: Hashable, Sendable {
 
   private static func part(
     of head: ResponseHead,
-    _ request: TransferRequest,
+    _ queued: QueuedRequest,
     _ continued: PartialBody?
   ) throws(ResponseFault) -> BodyUse {
     guard var part = continued else {
-      guard request.has("range") else { throw .unaskedRange }
-      return try whole(of: head, request, isCodingAsked: true)
+      guard queued.request.headers.has("range") else { throw .unaskedRange }
+      return try whole(of: head, queued, isCodingAsked: true)
     }
     if let objection = ResumeRule.objection(to: head.headers, continuing: part) {
       throw .otherRest(objection)
@@ -76,21 +79,21 @@ enum BodyUse: Hashable, Sendable {
 
   private static func whole(
     of head: ResponseHead,
-    _ request: TransferRequest,
+    _ queued: QueuedRequest,
     isCodingAsked: Bool
   ) throws(ResponseFault) -> BodyUse {
-    guard request.method != .head else { return .dropped }
+    if case .head = queued.request.method { return .dropped }
     let codings = head.codings
     guard codings.count <= 1 else { throw .severalCodings(codings.joined(separator: ", ")) }
-    if let coding = codings.first, !isArchive(request.url, said: coding) {
+    if let coding = codings.first, !isArchive(queued.request.url, said: coding) {
       // The rest of a body is asked for uncoded.
-      guard request.allowsCoding, isCodingAsked, isGzip(coding) else {
+      guard queued.request.allowsCoding, isCodingAsked, isGzip(coding) else {
         throw .unaskedCoding(coding)
       }
       return .decoded
     }
     return .whole(
-      mayBreakOff: head.status == 200 && codings.isEmpty && request.partialKey != nil
+      mayBreakOff: head.status == 200 && codings.isEmpty && queued.request.partialKey != nil
     )
   }
 }
@@ -108,23 +111,21 @@ extension BodyUse {
 }
 
 extension TransferRequest {
-  /// Whether a header goes out with it, its name given in small letters.
-  func has(_ name: StaticString) -> Bool {
-    headers.contains { $0.name.isSpelled(name) }
-  }
-
   /// Whether it asks for the rest of the kept part: only the URL that gave a validator knows it.
   var continuesPart: Bool {
     guard let partial, partialKey != nil, method == .get, partial.offset > 0,
       partial.source == url.string
     else { return false }
-    return !has("range")
+    return !headers.has("range")
   }
 }
 
-extension String {
-  /// Whether it is that word, whatever its case; the word is given in small letters.
-  fileprivate func isSpelled(_ word: StaticString) -> Bool {
-    HeaderBytes.are(unsafe utf8.span.bytes, word)
+extension [HeaderField] {
+  /// Whether one goes out with a request, its name given in small letters.
+  func has(_ name: StaticString) -> Bool {
+    for index in indices where self[index].name.utf8.count == name.utf8CodeUnitCount {
+      if HeaderBytes.are(unsafe self[index].name.utf8.span.bytes, name) { return true }
+    }
+    return false
   }
 }

@@ -41,9 +41,16 @@ enum HeaderBytes {
   }
 
   static func has(_ byte: UInt8, in text: RawSpan) -> Bool {
+    position(of: byte, in: text) < text.byteCount
+  }
+
+  /// Where it stands first; the end where it stands nowhere.
+  static func position(of byte: UInt8, in text: RawSpan) -> Int {
     unsafe text.withUnsafeBytes { bytes in
-      guard let start = bytes.baseAddress else { return false }
-      return unsafe memchr(start, CInt(byte), bytes.count) != nil
+      guard let start = bytes.baseAddress,
+        let found = unsafe memchr(start, CInt(byte), bytes.count)
+      else { return bytes.count }
+      return unsafe UnsafeRawPointer(found) - start
     }
   }
 
@@ -78,5 +85,16 @@ enum HeaderBytes {
       index += 1
     }
     return true
+  }
+}
+
+extension RawSpan {
+  func begins(with text: StaticString) -> Bool {
+    guard byteCount >= text.utf8CodeUnitCount else { return false }
+    return text.withUTF8Buffer { expected in
+      expected.indices.allSatisfy { index in
+        unsafe unsafeLoad(fromUncheckedByteOffset: index, as: UInt8.self) == expected[index]
+      }
+    }
   }
 }

@@ -30,35 +30,36 @@ final class ResponseHeadParser {
     byteCount += line.byteCount
     guard byteCount <= Self.maximumBytes else { throw .tooManyBytes }
     // libcurl asks again by itself where HTTP/1.1 is demanded, be there half a body already.
-    if case .finished = state, Self.starts(line, with: "HTTP/") { throw .secondHead }
+    if case .finished = state, line.begins(with: "HTTP/") { throw .secondHead }
     let end = line.byteCount - 2
     guard end >= 0, line[end] == UInt8(ascii: "\r"), line[end + 1] == UInt8(ascii: "\n") else {
       throw .lineEnd
     }
-    return try receive(content: line.extracting(0..<end))
-  }
-
-  private func receive(content: RawSpan) throws(ResponseFault) -> ResponseHead? {
+    let content = line.extracting(0..<end)
+    // A change in place would be checked against others each time.
+    let state = state
     switch state {
     case .finished:
       if !content.isEmpty { _ = try Self.field(content) }
     case .statusLine:
       let (version, status) = try Self.statusLine(content)
-      state = .fields(version, status: status)
+      self.state = .fields(version, status: status)
       scratch.clear()
       marks = BodyMarks()
     case .fields(let version, let status) where content.isEmpty:
       guard status < 200 else {
-        state = .finished
+        self.state = .finished
         return try ResponseHead(version: version, status: status, headers: scratch.block, marks)
       }
       guard status != 101 else { throw .protocolSwitch }
-      state = .statusLine
+      self.state = .statusLine
     case .fields:
       guard scratch.count < Self.maximumFields else { throw .tooManyFields }
       let field = try Self.field(content)
       let (name, value) = (content.extracting(field.name), content.extracting(field.value))
+      var marks = marks
       marks.note(name: name, value: value)
+      self.marks = marks
       scratch.append(name: name, value: value)
     }
     return nil
@@ -69,8 +70,9 @@ final class ResponseHeadParser {
     _ line: RawSpan
   ) throws(ResponseFault) -> (version: ResponseHead.Version, status: Int) {
     let blank = UInt8(ascii: " ")
-    let end = position(of: blank, in: line)
-    guard let version = version(line.extracting(0..<end)), line.byteCount >= end + 4,
+    let end = HeaderBytes.position(of: blank, in: line)
+    let known = versions.first { $0.text.utf8CodeUnitCount == end && line.begins(with: $0.text) }
+    guard let (_, version) = known, line.byteCount >= end + 4,
       line.byteCount == end + 4 || line[end + 4] == blank
     else { throw .statusLine(quoted(line)) }
     var status = 0
@@ -82,23 +84,10 @@ final class ResponseHeadParser {
     return (version, status)
   }
 
-  /// Nil for what no server of this century speaks.
-  private static func version(_ text: RawSpan) -> ResponseHead.Version? {
-    guard starts(text, with: "HTTP/") else { return nil }
-    let point = UInt8(ascii: ".")
-    switch text.byteCount {
-    case 8 where text[5] == UInt8(ascii: "1") && text[6] == point && text[7] == UInt8(ascii: "1"):
-      return .http11
-    case 8 where text[5] == UInt8(ascii: "1") && text[6] == point && text[7] == UInt8(ascii: "0"):
-      return .http10
-    case 6 where text[5] == UInt8(ascii: "2"):
-      return .http2
-    case 6 where text[5] == UInt8(ascii: "3"):
-      return .http3
-    default:
-      return nil
-    }
-  }
+  /// What servers of this century speak.
+  private static let versions: [(text: StaticString, ResponseHead.Version)] = [
+    ("HTTP/1.1", .http11), ("HTTP/1.0", .http10), ("HTTP/2", .http2), ("HTTP/3", .http3),
+  ]
 
   private static func field(
     _ line: RawSpan
@@ -122,24 +111,6 @@ final class ResponseHeadParser {
     return (0..<colon, first..<end)
   }
 
-  private static func position(of byte: UInt8, in line: RawSpan) -> Int {
-    var index = 0
-    while index < line.byteCount, line[index] != byte {
-      index += 1
-    }
-    return index
-  }
-
-  private static func starts(_ line: RawSpan, with text: StaticString) -> Bool {
-    guard line.byteCount >= text.utf8CodeUnitCount else { return false }
-    return text.withUTF8Buffer { expected in
-      for index in expected.indices where line[index] != (unsafe expected[index]) {
-        return false
-      }
-      return true
-    }
-  }
-
   private static func isBlank(_ byte: UInt8) -> Bool {
     byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t")
   }
@@ -150,7 +121,7 @@ final class ResponseHeadParser {
 
   /// The beginning of a line, fit to be shown; values of headers may be secrets or endless.
   private static func quoted(_ line: RawSpan) -> String {
-    let end = min(40, position(of: UInt8(ascii: ":"), in: line))
+    let end = min(40, HeaderBytes.position(of: UInt8(ascii: ":"), in: line))
     let shown = (0..<end).map { index in
       let byte = line[index]
       return byte >= 0x20 && byte < 0x7F ? byte : UInt8(ascii: "?")

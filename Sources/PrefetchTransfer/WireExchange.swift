@@ -12,23 +12,22 @@ final class WireExchange {
   private static let harmlessSize: Int64 = 1 << 20
   private static let maximumExpansion: Int64 = 1_000
 
-  /// How an exchange ended, as far as it knows itself.
-  struct Ending {
-    var outcome: Result<TransferResponse, Failure>
-    var partial: PartialBody?
-    var announcedSize: Int64?
-
-    var failure: Failure? {
-      if case .failure(let failure) = outcome { failure } else { nil }
-    }
+  /// How an exchange ends.
+  enum Ending {
+    /// libcurl is done, and this is what it had against it.
+    case concluded(Failure?)
+    /// It has no end on the wire.
+    case brokenOff(Failure)
   }
 
   private(set) var queued: QueuedRequest
-  /// Whether it asks for the rest of what is kept.
-  private var isContinuing = false
+  /// Whether it asks for the rest of what is kept, and that as it is.
+  private(set) var isContinuing = false
   private let staging: any BodyStaging
   private let parser = ResponseHeadParser()
-  private(set) var head: ResponseHead?
+  private var head: ResponseHead?
+  /// Nil before the head is whole.
+  private(set) var version: ResponseHead.Version?
   private var use = BodyUse.dropped
   /// Where the body goes, or went when it is not open: then it may take the next one.
   private var sink: (any BodySink)?
@@ -58,7 +57,6 @@ final class WireExchange {
   init(_ queued: QueuedRequest, staging: any BodyStaging) {
     self.queued = queued
     self.staging = staging
-    isContinuing = queued.request.continuesPart
   }
 
   /// Forgets one request for the next.
@@ -67,6 +65,7 @@ final class WireExchange {
     isContinuing = queued.request.continuesPart
     parser.restart()
     head = nil
+    version = nil
     use = .dropped
     failure = nil
     arrivedSize = 0
@@ -82,21 +81,11 @@ final class WireExchange {
   var request: TransferRequest { queued.request }
 
   /// The kept part whose rest is asked for.
-  var continued: PartialBody? { isContinuing ? request.partial : nil }
-
-  /// Nil before the head is whole.
-  var version: ResponseHead.Version? { head?.version }
+  var continued: PartialBody? { isContinuing ? queued.request.partial : nil }
 
   var phase: CurlFault.Phase {
     guard isRequested else { return .connecting }
-    return head == nil ? .awaitingHead : .receivingBody
-  }
-
-  /// Whether the answer may be coded.
-  ///
-  /// The rest of a body is asked for as it is.
-  var acceptsCoding: Bool {
-    request.allowsCoding && !isContinuing
+    return version == nil ? .awaitingHead : .receivingBody
   }
 
   // MARK: Facts from libcurl
@@ -110,7 +99,8 @@ final class WireExchange {
         throw .version(head.version)
       }
       self.head = head
-      use = try BodyUse.of(head, to: request, continuing: continued)
+      version = head.version
+      use = try BodyUse.of(head, to: queued, isContinuing: isContinuing)
       if use.isCoded, decoder?.restart() != true { decoder = try? GzipReader() }
       return checkAnnouncedSize()
     } catch {
@@ -131,7 +121,10 @@ final class WireExchange {
       unwantedSize += Int64(bytes.byteCount)
       return unwantedSize <= Self.unwantedBodyLimit
     }
-    guard queued.mayTake(Int64(bytes.byteCount), overdraft: &overdraft) else {
+    guard
+      queued.allowances.isEmpty
+        || queued.mayTake(Int64(bytes.byteCount), overdraft: &overdraft)
+    else {
       failure = Failure(.cancelled, "its allowance of bytes is used up")
       return false
     }
@@ -176,7 +169,7 @@ final class WireExchange {
   /// Ends the exchange from our side, unless the answer is whole; one whose body nobody wants is so
   /// with its head.
   func giveUp(_ reason: Failure) {
-    guard failure == nil, head == nil || use.takesBytes, !isWhole else { return }
+    guard failure == nil, version == nil || use.takesBytes, !isWhole else { return }
     failure = reason
   }
 
@@ -189,22 +182,31 @@ final class WireExchange {
     return (use.isCoded ? codedSize : arrivedSize) == length
   }
 
-  /// Ends it once libcurl is done; `fault` is what libcurl had against it.
-  func conclude(_ fault: Failure?) -> Ending {
-    do throws(Failure) {
-      return Ending(outcome: .success(try response(fault)))
-    } catch {
-      return breakOff(error)
+  /// What came of it.
+  func result(_ ending: Ending, _ figures: TransferFigures) -> TransferResult {
+    switch ending {
+    case .concluded(let fault):
+      do throws(Failure) {
+        return TransferResult(.success(try response(fault)), figures: figures)
+      } catch {
+        return breakOff(error, figures)
+      }
+    case .brokenOff(let reason):
+      return breakOff(reason, figures)
     }
   }
 
-  /// Ends it without its end on the wire and keeps what can be continued.
-  func breakOff(_ reason: Failure) -> Ending {
+  /// Ends it and keeps what can be continued.
+  private func breakOff(_ reason: Failure, _ figures: TransferFigures) -> TransferResult {
     let part = reason.leavesGoodBytes ? keptPart() : nil
-    if part == nil, isSinkOpen { sink?.abandon() }
-    isSinkOpen = false
-    return Ending(
-      outcome: .failure(reason),
+    if isSinkOpen {
+      if part == nil { sink?.abandon() }
+      sink = nil
+      isSinkOpen = false
+    }
+    return TransferResult(
+      .failure(reason),
+      figures: figures,
       partial: part,
       announcedSize: reason.code == .tooLarge ? announcedSize : nil
     )
@@ -213,11 +215,10 @@ final class WireExchange {
   /// What is kept of the body: what arrived, or what was kept before and nothing spoke against.
   private func keptPart() -> PartialBody? {
     guard isSinkOpen, let sink else {
-      return head == nil || (use.kept?.offset ?? 0) > 0 ? continued : nil
+      return version == nil || (use.kept?.offset ?? 0) > 0 ? continued : nil
     }
     switch use {
-    case .whole(mayBreakOff: true): return answer?.part == nil ? nil : sink.suspend()
-    case .rest, .complete: return sink.suspend()
+    case .whole(mayBreakOff: true), .rest, .complete: return sink.suspend()
     case .whole(mayBreakOff: false), .dropped, .decoded: return nil
     }
   }
@@ -304,27 +305,18 @@ final class WireExchange {
 
   private func openSink() throws(Failure) -> any BodySink {
     if isSinkOpen, let sink { return sink }
-    var plan = BodyPlan(
+    let plan = BodyPlan(
       expectedSize: announcedSize ?? (use.isCoded ? nil : request.expectedSize),
       algorithms: request.algorithms,
       partialKey: request.partialKey,
-      partial: use.kept
+      keepsBytes: request.keepsBody,
+      resumption: resumption
     )
-    plan.keepsBytes = request.keepsBody
-    if case .whole(mayBreakOff: true) = use { plan.answer = answer }
-    if let sink, sink.begin(plan) {
-      isSinkOpen = true
-      return sink
-    }
-    let opened = try begin(plan)
-    sink = opened
-    isSinkOpen = true
-    return opened
-  }
-
-  private func begin(_ plan: BodyPlan) throws(Failure) -> any BodySink {
     do throws(Failure) {
-      return try staging.beginBody(plan)
+      let opened = if let sink, sink.begin(plan) { sink } else { try staging.beginBody(plan) }
+      sink = opened
+      isSinkOpen = true
+      return opened
     } catch {
       guard use.kept != nil else { throw error }
       // What is kept is of no use, but the whole can still be had.
@@ -332,10 +324,18 @@ final class WireExchange {
     }
   }
 
-  /// What a part of the body would be described by.
-  private var answer: WholeAnswer? {
-    head.map { head in
-      WholeAnswer(source: request.url.string, head: head.headers, size: head.announcedLength)
+  private var resumption: BodyPlan.Resumption {
+    switch use {
+    case .whole(mayBreakOff: true):
+      guard let head else { return .unknown }
+      let source = queued.request.url.string
+      return .from(
+        WholeAnswer(source: source, head: head.headers, size: head.announcedLength)
+      )
+    case .rest(let part), .complete(let part):
+      return .with(part)
+    case .whole(mayBreakOff: false), .decoded, .dropped:
+      return .unknown
     }
   }
 }

@@ -145,11 +145,16 @@ struct TimedWorld {
     figures.wireBytes = 10
     var headers = [HeaderField("ETag", "\"1\"")]
     if let seconds = reply.retryAfter { headers.append(HeaderField("Retry-After", "\(seconds)")) }
-    var response = TransferResponse(status: reply.status, headers: HeaderBlock(headers), body: nil)
+    var body: StagedBody?
     if reply.status == 200, request.method == .get {
       bodies[bodies.count] = url
-      response.body = StagedBody(id: bodies.count - 1, digest: WorldPool.digest(1), size: 10)
+      body = StagedBody(id: bodies.count - 1, digest: WorldPool.digest(1), size: 10)
     }
+    let response = TransferResponse(
+      status: reply.status,
+      headers: HeaderBlock(headers),
+      body: body
+    )
     return TransferResult(.success(response), figures: figures)
   }
 

@@ -155,10 +155,24 @@ package final class TransferResult: Sendable {
     self.init(.failure(reason), figures: TransferFigures(), wasNotSent: true)
   }
 
-  /// The same end for another reason.
+  /// The same for another reason.
   package func failed(_ reason: Failure) -> TransferResult {
+    copy(.failure(reason), figures)
+  }
+
+  /// The same after HTTP/3 had been tried in vain.
+  package func fallenBack() -> TransferResult {
+    var figures = figures
+    figures.didFallBackFromHTTP3 = true
+    return copy(outcome, figures)
+  }
+
+  private func copy(
+    _ outcome: Result<TransferResponse, Failure>,
+    _ figures: TransferFigures
+  ) -> TransferResult {
     TransferResult(
-      .failure(reason),
+      outcome,
       figures: figures,
       partial: partial,
       wasNotSent: wasNotSent,
@@ -182,12 +196,12 @@ package final class TransferResult: Sendable {
 }
 
 package struct TransferResponse: Sendable {
-  package var status: Int
+  package let status: Int
   /// As they came; of a body that came in parts those of the whole.
-  package var headers: HeaderBlock
+  package let headers: HeaderBlock
   /// Only of a 200 or 203 to a GET or POST, of a 206 that continued a part (then the whole body), and of a
   /// 416 that says the part was the whole; bodies of other answers are read and dropped.
-  package var body: StagedBody?
+  package let body: StagedBody?
 
   package init(status: Int, headers: consuming HeaderBlock, body: consuming StagedBody?) {
     self.status = status

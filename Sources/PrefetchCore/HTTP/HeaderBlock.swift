@@ -133,31 +133,29 @@ extension HeaderBlock {
 
   package func firstIndex(of name: String) -> Int? {
     let length = name.utf8.count
-    return firstIndex { $0.name.count == length && isNamed($0, name) }
+    var index = 0
+    while index < bytes.count {
+      let place = place(index)
+      if place.name.count == length, holds(place.name, name) { return index }
+      index = place.end
+    }
+    return nil
   }
 
   /// The first field with the name of another block's.
   package func firstIndex(as other: HeaderBlock, at otherIndex: Int) -> Int? {
     let name = other.place(otherIndex).name
-    return firstIndex { isSame($0.name, as: other, name, ignoringCase: true) }
-  }
-
-  private func firstIndex(where isMeant: (Place) -> Bool) -> Int? {
     var index = 0
     while index < bytes.count {
       let place = place(index)
-      if isMeant(place) { return index }
+      if isSame(place.name, as: other, name, ignoringCase: true) { return index }
       index = place.end
     }
     return nil
   }
 
   package func isNamed(_ index: Int, _ name: String) -> Bool {
-    isNamed(place(index), name)
-  }
-
-  private func isNamed(_ place: Place, _ name: String) -> Bool {
-    holds(place.name, name)
+    holds(place(index).name, name)
   }
 
   /// Whether the value is that word, whatever its case.

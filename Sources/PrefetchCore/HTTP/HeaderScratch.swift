@@ -2,7 +2,7 @@
 @safe package final class HeaderScratch {
   private let room: UnsafeMutableRawBufferPointer
   private var byteCount = 0
-  package private(set) var count = 0
+  private var fieldCount = 0
 
   /// Room for so many fields, and so many bytes of their names and values together.
   package init(fields: Int, bytes: Int) {
@@ -13,14 +13,16 @@
     unsafe room.deallocate()
   }
 
+  package var count: Int { fieldCount }
+
   package func clear() {
     byteCount = 0
-    count = 0
+    fieldCount = 0
   }
 
   package func append(name: RawSpan, value: RawSpan) {
     byteCount = unsafe HeaderBlock.write(name, value, into: room, at: byteCount)
-    count += 1
+    fieldCount += 1
   }
 
   /// A copy of what was put together.

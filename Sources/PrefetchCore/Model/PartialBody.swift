@@ -34,33 +34,64 @@ package struct BodyPlan: Hashable, Sendable {
   /// The name under which a part of it may be kept: the item's declared URL; nil keeps nothing.
   package var partialKey: String?
   /// Whether its bytes are wanted, rather than its digests alone.
-  package var keepsBytes = true
-  /// What the rest is asked for with should it break off; nil leaves that to `answer`.
-  ///
-  /// With an `offset` the body begins with the bytes that are kept under the key.
-  package var partial: PartialBody?
-  /// The answer that brings the whole.
-  package var answer: WholeAnswer?
+  package var keepsBytes: Bool
+  package var resumption: Resumption
+
+  /// How the rest can be asked for should it break off.
+  package enum Resumption: Hashable, Sendable {
+    /// Nobody can tell.
+    case unknown
+    /// As the answer says that brings the whole; most bodies are never broken off.
+    case from(WholeAnswer)
+    /// With an `offset` the body begins with the bytes that are kept under the key.
+    indirect case with(PartialBody)
+  }
+
+  package init(
+    expectedSize: Int64? = nil,
+    algorithms: consuming Set<DigestAlgorithm> = [],
+    partialKey: consuming String? = nil,
+    keepsBytes: Bool = true,
+    resumption: consuming Resumption = .unknown
+  ) {
+    self.expectedSize = expectedSize
+    self.algorithms = algorithms
+    self.partialKey = partialKey
+    self.keepsBytes = keepsBytes
+    self.resumption = resumption
+  }
 
   package init(
     expectedSize: Int64? = nil,
     algorithms: Set<DigestAlgorithm> = [],
     partialKey: String? = nil,
-    partial: PartialBody? = nil
+    partial: PartialBody
   ) {
-    self.expectedSize = expectedSize
-    self.algorithms = algorithms
-    self.partialKey = partialKey
-    self.partial = partial
+    self.init(
+      expectedSize: expectedSize,
+      algorithms: algorithms,
+      partialKey: partialKey,
+      resumption: .with(partial)
+    )
   }
 
-  /// How the rest can be asked for should it break off; nil where nobody can tell.
+  /// What is kept and goes on here, or may be kept of it.
+  package var partial: PartialBody? {
+    get { if case .with(let part) = resumption { part } else { nil } }
+    set { resumption = newValue.map { .with($0) } ?? .unknown }
+  }
+
+  /// What the body is described by should it break off.
   package var part: PartialBody? {
-    partial ?? answer?.part
+    switch resumption {
+    case .unknown: nil
+    case .from(let answer): answer.part
+    case .with(let part): part
+    }
   }
 }
 
-/// What describes a part of a body once it is one: most bodies are never broken off.
+/// What says how a part of a body would be described.
 package struct WholeAnswer: Hashable, Sendable {
   /// The URL that answered.
   package var source: String

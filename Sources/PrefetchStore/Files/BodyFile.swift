@@ -49,15 +49,13 @@ final class BodyFile: BodySink {
 
   /// Only what is kept beside the hasher and the buffer differs from body to body.
   func begin(_ plan: BodyPlan) -> Bool {
-    guard isFinished, plan.partial == nil, plan.algorithms == self.plan.algorithms else {
-      return false
-    }
+    guard isFinished, plan.algorithms == self.plan.algorithms else { return false }
+    if case .with = plan.resumption { return false }
     self.plan = plan
     beginning = BodyBeginning()
     mayBeKept = plan.mayBeKept
     isOver = false
     isFinished = false
-    growth = nil
     writtenSize = 0
     size = 0
     return true
@@ -92,23 +90,28 @@ final class BodyFile: BodySink {
     if staged.part == nil, let key = plan.partialKey {
       area.forgetPart(key)
     }
-    var body = finished(number: try area.register(staged))
+    let body = finished(number: try area.register(staged))
     guard plan.algorithms.contains(where: { !$0.isOfBytes }) else { return body }
+    return try inspected(body)
+  }
+
+  private func inspected(_ body: StagedBody) throws(Failure) -> StagedBody {
+    var inspected = body
     let inner = plan.algorithms.filter { !$0.isOfBytes }
     do {
-      let closed = body
-      try area.withBytes(of: closed) { body.inspect($0, for: inner) }
+      try area.withBytes(of: body) { inspected.inspect($0, for: inner) }
     } catch {
       area.discard(body)
       throw (error as? Failure) ?? Failure(.disk, "a body could not be read again: \(error)")
     }
-    return body
+    return inspected
   }
 
   /// Zero is the number of no body, so that there is nothing to read or to discard.
   private func finished(number: Int) -> StagedBody {
     let digests = hasher.finish()
     isFinished = true
+    growth = nil
     return StagedBody(
       id: number,
       digest: digests.sha256,
@@ -229,7 +232,7 @@ final class BodyFile: BodySink {
 extension BodyPlan {
   /// Whether there may be a rest that could be asked for.
   fileprivate var mayBeKept: Bool {
-    partialKey != nil && (partial != nil || answer != nil)
+    if case .unknown = resumption { false } else { partialKey != nil }
   }
 
   fileprivate var wholeSize: Int64? {

@@ -72,7 +72,9 @@ final class Folder: Sendable {
 
   /// The descriptor or the negative error number, where some errors are expected.
   func openNumber(_ name: String, _ flags: Int32, mode: mode_t = 0) -> Int32 {
-    SystemCall.number { unsafe openat(number, name, flags | O_NOFOLLOW | O_CLOEXEC, mode) }
+    unsafe name.withCString { name in
+      SystemCall.number { unsafe openat(number, name, flags | O_NOFOLLOW | O_CLOEXEC, mode) }
+    }
   }
 
   /// Nil when there is none.

@@ -38,9 +38,12 @@ private func receiveHeader(
   _ count: Int,
   _ context: UnsafeMutableRawPointer?
 ) -> Int {
-  guard let lane = unsafe lane(at: context) else { return 0 }
+  guard let context = unsafe context else { return 0 }
   let line = unsafe UnsafeRawBufferPointer(start: bytes, count: size * count)
-  return unsafe lane.receiveHeader(line.bytes) ? size * count : 0
+  // It comes for every line, and libcurl's handle is the lane's.
+  return unsafe Unmanaged<Lane>.fromOpaque(context)._withUnsafeGuaranteedRef { lane in
+    unsafe lane.receiveHeader(line.bytes) ? size * count : 0
+  }
 }
 
 private func receiveBody(
@@ -50,7 +53,7 @@ private func receiveBody(
   _ context: UnsafeMutableRawPointer?
 ) -> Int {
   guard size * count > 0 else { return 0 }
-  guard let lane = unsafe lane(at: context) else { return 0 }
+  guard let lane = unsafe Lane.at(context) else { return 0 }
   let body = unsafe UnsafeRawBufferPointer(start: bytes, count: size * count)
   return unsafe lane.receiveBody(body.bytes) ? size * count : 0
 }
@@ -62,7 +65,7 @@ private func noteRequest(
   _ remotePort: CInt,
   _ localPort: CInt
 ) -> CInt {
-  unsafe lane(at: context)?.noteRequest(localPort: Int(localPort))
+  unsafe Lane.at(context)?.noteRequest(localPort: Int(localPort))
   return CURL_PREREQFUNC_OK
 }
 
@@ -74,7 +77,7 @@ private func noteRemark(
   _ context: UnsafeMutableRawPointer?
 ) -> CInt {
   guard kind == CURLINFO_TEXT else { return 0 }
-  unsafe lane(at: context)?.receiveRemark(UnsafeRawBufferPointer(start: text, count: size).bytes)
+  unsafe Lane.at(context)?.receiveRemark(UnsafeRawBufferPointer(start: text, count: size).bytes)
   return 0
 }
 
@@ -83,7 +86,7 @@ private func prepareHandshake(
   _ tls: UnsafeMutableRawPointer?,
   _ context: UnsafeMutableRawPointer?
 ) -> CURLcode {
-  guard let lane = unsafe lane(at: context), let tls = unsafe tls else {
+  guard let lane = unsafe Lane.at(context), let tls = unsafe tls else {
     return CURLE_SSL_CONNECT_ERROR
   }
   let isReady = unsafe lane.prepareHandshake(TLSContext(OpaquePointer(tls)))
@@ -95,7 +98,7 @@ private func openSocket(
   _ purpose: curlsocktype,
   _ address: UnsafeMutablePointer<curl_sockaddr>?
 ) -> curl_socket_t {
-  guard let lane = unsafe lane(at: context), let address = unsafe address else {
+  guard let lane = unsafe Lane.at(context), let address = unsafe address else {
     return CURL_SOCKET_BAD
   }
   return unsafe lane.openSocket(SocketAddress(address))
@@ -107,20 +110,16 @@ private func closeSocket(_ context: UnsafeMutableRawPointer?, _ socket: curl_soc
   return 0
 }
 
-private func lane(at context: UnsafeMutableRawPointer?) -> Lane? {
-  guard let context = unsafe context else { return nil }
-  return unsafe Unmanaged<Lane>.fromOpaque(context).takeUnretainedValue()
-}
-
 extension Lane {
   static func at(_ context: UnsafeMutableRawPointer?) -> Lane? {
-    unsafe lane(at: context)
+    guard let context = unsafe context else { return nil }
+    return unsafe Unmanaged<Lane>.fromOpaque(context).takeUnretainedValue()
   }
 
   /// The lane of a handle, as one of libcurl's messages names it.
   static func of(_ handle: UnsafeMutableRawPointer) -> Lane? {
     var context: UnsafeMutableRawPointer?
     unsafe prefetch_curl_getinfo_pointer(handle, CURLINFO_PRIVATE, &context)
-    return unsafe lane(at: context)
+    return unsafe Lane.at(context)
   }
 }

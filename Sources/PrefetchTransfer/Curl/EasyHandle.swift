@@ -1,4 +1,5 @@
 internal import CCurl
+internal import Glibc
 internal import PrefetchCore
 
 /// One of libcurl's transfers-to-be, used for one request after another.
@@ -13,6 +14,7 @@ internal import PrefetchCore
   /// What the options that differ from request to request were set to last.
   var current = RequestOptions.Current()
   private var currentHeaders: UnsafeMutablePointer<curl_slist>?
+  private var address = ""
   private var isListening = false
   private var isReuseForbidden = false
   /// Released after the handle, which is in it.
@@ -58,9 +60,6 @@ internal import PrefetchCore
 
   /// libcurl keeps a copy; nil unsets the option.
   func set(_ option: CURLoption, _ value: String?) throws(Failure) {
-    guard let value else {
-      return try check(unsafe prefetch_curl_setopt_string(pointer, option, nil), option)
-    }
     try check(unsafe prefetch_curl_setopt_string(pointer, option, value), option)
   }
 
@@ -150,11 +149,15 @@ internal import PrefetchCore
     return microseconds > 0 ? .microseconds(microseconds) : nil
   }
 
-  func string(_ info: CURLINFO) -> String? {
+  /// Where the last answer came from, which is where most of the next ones come from.
+  var remoteAddress: String? {
     var value: UnsafePointer<CChar>?
-    unsafe prefetch_curl_getinfo_string(pointer, info, &value)
-    guard let text = unsafe value else { return nil }
-    return unsafe text.pointee == 0 ? nil : String(cString: text)
+    unsafe prefetch_curl_getinfo_string(pointer, CURLINFO_PRIMARY_IP, &value)
+    guard let text = unsafe value, unsafe text.pointee != 0 else { return nil }
+    if unsafe address.withCString({ unsafe strcmp($0, text) }) != 0 {
+      address = unsafe String(cString: text)
+    }
+    return address
   }
 
   /// Has libcurl tell what it thinks of the answer, which costs too much to hear it all the time.

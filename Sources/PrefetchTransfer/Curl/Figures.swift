@@ -16,16 +16,16 @@ extension EasyHandle {
     figures.total = time(CURLINFO_TOTAL_TIME_T)
     figures.firstByte = time(CURLINFO_STARTTRANSFER_TIME_T)
     figures.requested = time(CURLINFO_PRETRANSFER_TIME_T)
-    figures.remoteAddress = string(CURLINFO_PRIMARY_IP)
-    guard number(CURLINFO_NUM_CONNECTS) > 0 else {
+    figures.remoteAddress = remoteAddress
+    if number(CURLINFO_NUM_CONNECTS) > 0 {
+      let lookup = time(CURLINFO_NAMELOOKUP_TIME_T)
+      let connect = time(CURLINFO_CONNECT_TIME_T)
+      figures.dns = lookup
+      figures.connect = connect.map { $0 - (lookup ?? .zero) }
+      figures.tls = time(CURLINFO_APPCONNECT_TIME_T).map { $0 - (connect ?? .zero) }
+    } else {
       figures.didReuseConnection = figures.firstByte != nil
-      return figures
     }
-    let lookup = time(CURLINFO_NAMELOOKUP_TIME_T)
-    let connect = time(CURLINFO_CONNECT_TIME_T)
-    figures.dns = lookup
-    figures.connect = connect.map { $0 - (lookup ?? .zero) }
-    figures.tls = time(CURLINFO_APPCONNECT_TIME_T).map { $0 - (connect ?? .zero) }
     return figures
   }
 }

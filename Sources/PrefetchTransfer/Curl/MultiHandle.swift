@@ -3,16 +3,6 @@ internal import PrefetchCore
 
 /// libcurl's set of running transfers, with the connections they share.
 @safe final class MultiHandle {
-  /// A transfer that is over, as libcurl reports it.
-  @safe struct Completion {
-    fileprivate let handle: UnsafeMutableRawPointer
-    let result: CURLcode
-
-    var lane: Lane? {
-      unsafe Lane.of(handle)
-    }
-  }
-
   private let pointer: UnsafeMutableRawPointer
   /// Its connections tell it when they are closed, the last ones at the very end.
   private let sockets: OpenSockets
@@ -70,13 +60,14 @@ internal import PrefetchCore
     return milliseconds == 0
   }
 
-  func nextCompletion() -> Completion? {
+  /// A transfer that is over, as libcurl reports it.
+  func nextCompletion() -> (lane: Lane, result: CURLcode)? {
     var remaining: CInt = 0
     while let message = unsafe curl_multi_info_read(pointer, &remaining) {
       guard unsafe message.pointee.msg == CURLMSG_DONE,
-        let handle = unsafe message.pointee.easy_handle
+        let handle = unsafe message.pointee.easy_handle, let lane = unsafe Lane.of(handle)
       else { continue }
-      return unsafe Completion(handle: handle, result: prefetch_curl_message_result(message))
+      return unsafe (lane, prefetch_curl_message_result(message))
     }
     return nil
   }

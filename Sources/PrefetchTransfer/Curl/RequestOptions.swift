@@ -6,10 +6,12 @@ internal import PrefetchCore
 /// A pool keeps them for all of its requests, so nobody copies them.
 final class RequestOptions {
   /// What follows from the scheme of a URL alone.
-  fileprivate struct SchemeOptions {
-    var version: Int
-    var awaitsSharing: Bool
-    var proxy: ProxyChoice
+  struct SchemeOptions {
+    fileprivate var version: Int
+    /// Whether several requests may go over one connection at a time.
+    fileprivate(set) var mayShareConnection: Bool
+    /// Some hosts may be excepted from it.
+    fileprivate(set) var proxy: ProxyChoice
   }
 
   /// What a handle is set to.
@@ -37,13 +39,13 @@ final class RequestOptions {
     self.library = library
     http = SchemeOptions(
       version: Int(CURL_HTTP_VERSION_1_1),
-      awaitsSharing: false,
+      mayShareConnection: false,
       proxy: ProxyChoice(settings.proxy, scheme: .http)
     )
     let version = settings.httpVersion.option(library)
     https = SchemeOptions(
       version: version,
-      awaitsSharing: version != Int(CURL_HTTP_VERSION_1_1),
+      mayShareConnection: version != Int(CURL_HTTP_VERSION_1_1),
       proxy: ProxyChoice(settings.proxy, scheme: .https)
     )
   }
@@ -57,17 +59,7 @@ final class RequestOptions {
     }
   }
 
-  /// The proxy of a scheme, which some hosts may be excepted from.
-  func proxy(_ scheme: WebURL.Scheme) -> ProxyChoice {
-    of(scheme).proxy
-  }
-
-  /// Whether several requests may go over one connection at a time.
-  func mayShareConnection(_ scheme: WebURL.Scheme) -> Bool {
-    of(scheme).awaitsSharing
-  }
-
-  fileprivate func of(_ scheme: WebURL.Scheme) -> SchemeOptions {
+  func of(_ scheme: WebURL.Scheme) -> SchemeOptions {
     switch scheme {
     case .http: http
     case .https: https
@@ -157,7 +149,7 @@ extension EasyHandle {
     current.scheme = nil
     let values = options.of(scheme)
     try set(CURLOPT_PROTOCOLS_STR, scheme.rawValue)
-    try set(CURLOPT_PIPEWAIT, values.awaitsSharing)
+    try set(CURLOPT_PIPEWAIT, values.mayShareConnection)
     try set(CURLOPT_PROXY, values.proxy.url)
     try set(CURLOPT_NOPROXY, values.proxy.exceptions)
     current.scheme = scheme
@@ -187,16 +179,18 @@ extension EasyHandle {
     _ options: RequestOptions
   ) throws(Failure) {
     let queued = exchange.queued
+    let fields = queued.request.headers
+    let mayBeCoded = queued.request.allowsCoding && !exchange.isContinuing
     let own = RequestOptions.OwnHeaders(
-      hasAgent: !queued.request.has("user-agent") && !options.settings.userAgent.isEmpty,
-      coding: queued.request.has("accept-encoding") ? nil : exchange.acceptsCoding
+      hasAgent: !fields.has("user-agent") && !options.settings.userAgent.isEmpty,
+      coding: fields.has("accept-encoding") ? nil : mayBeCoded
     )
     if current.ownHeaders == own {
       headers.clear()
     } else {
       try keep(own, options)
     }
-    for field in queued.request.headers {
+    for field in fields {
       try headers.add(field.name, field.value)
     }
     if let part = exchange.continued {
@@ -205,7 +199,7 @@ extension EasyHandle {
     }
     if case .post = queued.request.method {
       headers.suppress("Expect")
-      if !queued.request.has("content-type") { headers.suppress("Content-Type") }
+      if !fields.has("content-type") { headers.suppress("Content-Type") }
     }
     try setHeaders()
   }

@@ -4,7 +4,7 @@ internal import PrefetchCore
 extension Lane {
   /// Settles whether a proxy stands before a host, wherever that decides what is looked at.
   func settleProxy(before url: WebURL) throws(Failure) {
-    let proxy = pool.options.proxy(url.scheme)
+    let proxy = pool.options.of(url.scheme).proxy
     let isEncrypted = !proxy.url.isEmpty && proxy.isEncrypted
     // Over plain http a proxy reads everything; what was said to have no proxy must have none.
     let isRead = !proxy.url.isEmpty && url.scheme == .http

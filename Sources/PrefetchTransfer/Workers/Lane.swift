@@ -56,7 +56,7 @@ final class Lane {
     heldBy rates: RateControl?
   ) -> WireExchange {
     let exchange = spent ?? WireExchange(queued, staging: staging)
-    if spent != nil { exchange.restart(queued) }
+    exchange.restart(queued)
     self.exchange = exchange
     spent = exchange
     origin = queued.assignment.origin
@@ -106,16 +106,5 @@ final class Lane {
     if addressObjection != nil { addressObjection = nil }
     handle.listen(false)
     handle.forbidReuse(false)
-  }
-}
-
-extension RawSpan {
-  fileprivate func begins(with text: StaticString) -> Bool {
-    guard byteCount >= text.utf8CodeUnitCount else { return false }
-    return text.withUTF8Buffer { expected in
-      expected.indices.allSatisfy { index in
-        unsafe unsafeLoad(fromUncheckedByteOffset: index, as: UInt8.self) == expected[index]
-      }
-    }
   }
 }

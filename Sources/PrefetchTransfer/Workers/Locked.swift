@@ -6,24 +6,28 @@ internal import Glibc
 /// not the standard library's `Mutex`, since only the former is known to ThreadSanitizer.
 @safe final class Locked<Value: Sendable>: @unchecked Sendable {
   private let mutex: UnsafeMutablePointer<pthread_mutex_t>
-  private var value: Value
+  /// Not a field of its own: each access to one would be checked besides.
+  private let value: UnsafeMutablePointer<Value>
 
   init(_ value: Value) {
     unsafe mutex = .allocate(capacity: 1)
     unsafe mutex.initialize(to: pthread_mutex_t())
     unsafe pthread_mutex_init(mutex, nil)
-    self.value = value
+    unsafe self.value = .allocate(capacity: 1)
+    unsafe self.value.initialize(to: value)
   }
 
   deinit {
     unsafe pthread_mutex_destroy(mutex)
     unsafe mutex.deinitialize(count: 1)
     unsafe mutex.deallocate()
+    unsafe value.deinitialize(count: 1)
+    unsafe value.deallocate()
   }
 
   func withLock<Result>(_ body: (inout Value) -> Result) -> Result {
     unsafe pthread_mutex_lock(mutex)
     defer { unsafe pthread_mutex_unlock(mutex) }
-    return body(&value)
+    return unsafe body(&value.pointee)
   }
 }

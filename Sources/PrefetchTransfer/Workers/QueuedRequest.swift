@@ -8,7 +8,7 @@ final class QueuedRequest: Sendable {
   let assignment: HostShares.Assignment
 
   /// What is left for it and others.
-  private let allowances: [Locked<Int64>]
+  let allowances: [Locked<Int64>]
 
   init(
     _ request: TransferRequest,
@@ -26,41 +26,19 @@ final class QueuedRequest: Sendable {
   /// end of the body, so it is taken; `overdraft` is how much of that may still follow. Only what is
   /// still to come is refused.
   func mayTake(_ bytes: Int64, overdraft: inout Int64) -> Bool {
-    switch spend(bytes) {
-    case .isLeft:
-      return true
-    case .isUsedUp:
-      overdraft = Int64(EasyHandle.bufferSize)
-    case .wasUsedUp:
-      guard overdraft >= bytes else { return false }
-    }
-    overdraft -= bytes
-    return true
-  }
-
-  /// What some bytes find of the allowances that they count against.
-  private enum Spending {
-    case isLeft
-    /// With them one of the allowances came to its end.
-    case isUsedUp
-    /// One of them had come to its end before.
-    case wasUsedUp
-  }
-
-  private func spend(_ bytes: Int64) -> Spending {
-    var result = Spending.isLeft
-    for allowance in allowances {
-      let rest = allowance.withLock { rest in
+    let rests = allowances.map { allowance in
+      allowance.withLock { rest in
         rest -= bytes
         return rest
       }
-      guard rest <= 0 else { continue }
-      if rest + bytes <= 0 {
-        result = .wasUsedUp
-      } else if result == .isLeft {
-        result = .isUsedUp
-      }
     }
-    return result
+    guard let least = rests.min(), least <= 0 else { return true }
+    if least + bytes > 0 {
+      overdraft = Int64(EasyHandle.bufferSize)
+    } else if overdraft < bytes {
+      return false
+    }
+    overdraft -= bytes
+    return true
   }
 }

@@ -8,7 +8,7 @@ extension TransferWorker {
       lines.append(OriginLine(sharing: .unknown))
     }
     let pool = pools.pool(for: queued.request.connection)
-    if !pool.options.mayShareConnection(queued.request.url.scheme) {
+    if !pool.options.of(queued.request.url.scheme).mayShareConnection {
       lines[origin].noteAnswer(isTextual: true)
     }
     lines[origin].enqueue(queued, pool: pool.number)
@@ -103,7 +103,7 @@ extension TransferWorker {
       let heldBy = rates.holds(queued.request) ? rates : nil
       let exchange = lane.load(queued, staging: staging, heldBy: heldBy)
       exchange.triesHTTP3 = !lines[origin].avoidsHTTP3 && options.triesHTTP3(queued.request.url)
-      exchange.mayShareConnection = options.mayShareConnection(queued.request.url.scheme)
+      exchange.mayShareConnection = options.of(queued.request.url.scheme).mayShareConnection
       try lane.handle.prepare(exchange, options)
       try lane.settleProxy(before: queued.request.url)
       try multi.add(lane.handle)
@@ -158,7 +158,7 @@ extension TransferWorker {
       settle(
         lane,
         exchange.isWhole
-          ? exchange.conclude(nil) : exchange.breakOff(Self.cancellation(of: exchange.request))
+          ? .concluded(nil) : .brokenOff(Self.cancellation(of: exchange.request))
       )
     }
   }

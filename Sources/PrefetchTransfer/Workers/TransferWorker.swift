@@ -88,7 +88,8 @@ struct TransferWorker {
     }
     for lane in running {
       multi.remove(lane.handle)
-      _ = lane.exchange?.breakOff(Failure(.cancelled, "the run ended"))
+      let reason = Failure(.cancelled, "the run ended")
+      _ = lane.exchange?.result(.brokenOff(reason), TransferFigures())
     }
   }
 
@@ -149,9 +150,8 @@ struct TransferWorker {
     } catch {
       return failAll(error)
     }
-    while let completion = multi.nextCompletion() {
-      guard let lane = completion.lane else { continue }
-      finish(lane, completion.result)
+    while let (lane, result) = multi.nextCompletion() {
+      finish(lane, result)
     }
   }
 
@@ -171,7 +171,7 @@ struct TransferWorker {
       }
       guard let failure = lane.watch.overdue(exchange, at: now) else { continue }
       exchange.giveUp(failure)
-      settle(lane, exchange.conclude(nil))
+      settle(lane, .concluded(nil))
     }
   }
 
@@ -203,7 +203,7 @@ struct TransferWorker {
     guard let exchange = lane.exchange else { return }
     let handle = lane.handle
     guard result != CURLE_OK else {
-      return settle(lane, exchange.conclude(nil))
+      return settle(lane, .concluded(nil))
     }
     let fault = CurlFault(
       code: result,
@@ -214,16 +214,17 @@ struct TransferWorker {
     )
     let failure =
       lane.verdict(on: fault) ?? fault.failure(for: exchange.request.url, settings: settings)
-    settle(lane, exchange.conclude(failure))
+    settle(lane, .concluded(failure))
   }
 
-  mutating func settle(_ lane: Lane, _ ending: consuming WireExchange.Ending) {
+  mutating func settle(_ lane: Lane, _ ending: WireExchange.Ending) {
     guard let exchange = lane.exchange else { return }
     let queued = exchange.queued
     let version = exchange.version
     var figures = lane.handle.figures(version, receivedSize: exchange.receivedSize)
     figures.wasSent = exchange.isRequested || version != nil
     figures.unexpectedKey = lane.pool.unexpectedKey(of: lane.origin)
+    var result = exchange.result(ending, figures)
     lane.rates?.end(lane)
     noteIdle(lane, version)
     multi.remove(lane.handle)
@@ -233,34 +234,29 @@ struct TransferWorker {
     if lane.mayShareConnection { sharingCount -= 1 }
     lane.unload()
     // A handle that is taken out while it pauses might begin its next transfer so.
-    if !lane.isPaused { rest(lane) }
+    let pool = lane.pool.number
+    if !lane.isPaused, idle[pool].count < Self.idleLaneLimit { idle[pool].append(lane) }
     let origin = lane.origin
     if exchange.triesHTTP3 || lines[origin].avoidsHTTP3 {
       let lesson = lines[origin].noteHTTP3(
         wasTried: exchange.triesHTTP3,
         isRequested: exchange.isRequested,
         answer: version,
-        failure: ending.failure?.code
+        failure: result.failure?.code
       )
       if lesson == .mustTryOlder { return start(queued) }
-      figures.didFallBackFromHTTP3 = lesson == .didFallBack
+      if lesson == .didFallBack { result = result.fallenBack() }
     }
     endPlace(of: origin)
     if let version {
       lines[origin].noteAnswer(isTextual: version.isTextual)
     }
     if let order = queued.request.order,
-      let outcome = order.outcome(of: ending.outcome, figures, at: Uptime.wallTime())
+      let outcome = order.outcome(of: result.outcome, result.figures, at: Uptime.wallTime())
     {
       outgoing.judged(queued.request.id, outcome, origin: queued.assignment.origin)
       return goOn(with: origin)
     }
-    let result = TransferResult(
-      ending.outcome,
-      figures: figures,
-      partial: ending.partial,
-      announcedSize: ending.announcedSize
-    )
     let isTrouble = result.isTrouble
     report(result, of: queued, isTrouble: isTrouble)
     if isTrouble { hold(origin) }
@@ -270,12 +266,6 @@ struct TransferWorker {
   private mutating func goOn(with origin: Int) {
     advance(origin)
     if lines[origin].waitingCount <= Self.fewWaiting { mustReport = true }
-  }
-
-  private mutating func rest(_ lane: Lane) {
-    let pool = lane.pool.number
-    guard idle[pool].count < Self.idleLaneLimit else { return }
-    idle[pool].append(lane)
   }
 
   /// As long as others wait in line, the connection is used again at once.
@@ -300,8 +290,7 @@ struct TransferWorker {
 
   private mutating func failAll(_ failure: Failure) {
     for lane in running.reversed() {
-      guard let exchange = lane.exchange else { continue }
-      settle(lane, exchange.breakOff(failure))
+      settle(lane, .brokenOff(failure))
     }
   }
 }
