@@ -99,7 +99,7 @@ internal import PrefetchCore
 
   func bind(_ index: Int32, _ value: ContentDigest?) throws(Failure) {
     guard let value else { return try bindNull(index) }
-    let result = value.withBytes { bytes in
+    let result = unsafe value.withBytes { bytes in
       unsafe sqlite3_bind_blob(
         handle,
         index,
