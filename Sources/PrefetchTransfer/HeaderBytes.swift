@@ -34,7 +34,8 @@ enum HeaderBytes {
     return word.withUTF8Buffer { expected in
       for index in expected.indices {
         let byte = unsafe bytes.unsafeLoad(fromUncheckedByteOffset: index, as: UInt8.self)
-        guard unsafe ASCII.lowercased(byte) == expected[index] else { return false }
+        let letter = unsafe expected[index]
+        guard byte == letter || (letter >= 0x61 && byte == letter ^ 0x20) else { return false }
       }
       return true
     }
