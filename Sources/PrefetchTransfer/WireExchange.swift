@@ -25,6 +25,7 @@ final class WireExchange {
   private(set) var isContinuing = false
   private let staging: any BodyStaging
   private let parser = ResponseHeadParser()
+  /// It may be that of the answer before as long as `version` is nil.
   private var head: ResponseHead?
   /// Nil before the head is whole.
   private(set) var version: ResponseHead.Version?
@@ -64,7 +65,6 @@ final class WireExchange {
     self.queued = queued
     isContinuing = queued.request.continuesPart
     parser.restart()
-    head = nil
     version = nil
     use = .dropped
     failure = nil
@@ -183,7 +183,7 @@ final class WireExchange {
   }
 
   /// What came of it.
-  func result(_ ending: Ending, _ figures: TransferFigures) -> TransferResult {
+  func result(_ ending: Ending, _ figures: consuming TransferFigures) -> TransferResult {
     switch ending {
     case .concluded(let fault):
       do throws(Failure) {
@@ -197,7 +197,7 @@ final class WireExchange {
   }
 
   /// Ends it and keeps what can be continued.
-  private func breakOff(_ reason: Failure, _ figures: TransferFigures) -> TransferResult {
+  private func breakOff(_ reason: Failure, _ figures: consuming TransferFigures) -> TransferResult {
     let part = reason.leavesGoodBytes ? keptPart() : nil
     if isSinkOpen {
       if part == nil { sink?.abandon() }
@@ -225,7 +225,7 @@ final class WireExchange {
 
   private func response(_ fault: Failure?) throws(Failure) -> TransferResponse {
     if let failure { throw failure }
-    guard let head else { throw fault ?? failures.lostHead }
+    guard version != nil, let head else { throw fault ?? failures.lostHead }
     // Where no body may follow, old servers send one all the same; that proves no ill will.
     if hasExcess, head.mayHaveBody, request.method != .head { throw failures.excess }
     if case .dropped = use {

@@ -8,9 +8,7 @@ extension EasyHandle {
   }
 
   /// What libcurl measured; phases that a kept connection spared are nil.
-  func figures(_ version: TransferFigures.Version?, receivedSize: Int64) -> TransferFigures {
-    var figures = TransferFigures()
-    figures.version = version
+  func measure(_ figures: inout TransferFigures, receivedSize: Int64) {
     // libcurl forgets those of the chunks within which a transfer ends.
     figures.wireBytes = max(wireSize, receivedSize) + Int64(number(CURLINFO_HEADER_SIZE))
     figures.total = time(CURLINFO_TOTAL_TIME_T)
@@ -26,6 +24,5 @@ extension EasyHandle {
     } else {
       figures.didReuseConnection = figures.firstByte != nil
     }
-    return figures
   }
 }

@@ -55,7 +55,7 @@ internal import PrefetchCore
   func add(_ name: String, _ value: String) throws(Failure) {
     reserve(name.utf8.count + value.utf8.count + 3)
     let start = byteCount
-    guard write(name) else { throw Self.controlCharacter(in: name) }
+    guard write(unsafe name.utf8.span.bytes) else { throw Self.controlCharacter(in: name) }
     if value.isEmpty {
       append(UInt8(ascii: ";"))
     } else {

@@ -124,7 +124,7 @@ extension EasyHandle {
     let queued = exchange.queued
     let scheme = queued.request.url.scheme
     clearError()
-    try url.set(queued.request.url, host: queued.assignment.origin)
+    try url.set(queued)
     try set(scheme: scheme, options)
     let version = exchange.triesHTTP3 ? Int(CURL_HTTP_VERSION_3) : options.of(scheme).version
     if current.version != version {

@@ -19,36 +19,37 @@ internal import PrefetchCore
     unsafe curl_url_cleanup(pointer)
   }
 
-  /// `number` is that of the host and port.
+  /// Sets the whole of it; `number` is that of the host and port.
   func set(_ url: WebURL, host number: Int) throws(Failure) {
-    // Given by themselves, libcurl rewrites the escapes of paths and queries.
-    guard scheme == url.scheme, host == number, !hasEscape(url.path),
-      !(url.query.map(hasEscape) ?? false)
-    else {
-      scheme = nil
-      try check(set(CURLUPART_URL, url.string, UInt32(CURLU_PATH_AS_IS)), url)
-      scheme = url.scheme
-      host = number
-      return
-    }
-    try check(set(CURLUPART_PATH, url.path), url)
-    guard let query = url.query else {
-      return try check(unsafe curl_url_set(pointer, CURLUPART_QUERY, nil, 0), url)
-    }
-    try check(set(CURLUPART_QUERY, query), url)
+    scheme = nil
+    try check(set(CURLUPART_URL, url.string, UInt32(CURLU_PATH_AS_IS)), url)
+    scheme = url.scheme
+    host = number
   }
 
-  private func set(_ part: CURLUPart, _ text: String, _ flags: UInt32 = 0) -> CURLUcode {
-    unsafe text.withCString { unsafe curl_url_set(pointer, part, $0, flags) }
+  /// Sets what differs from the last request's.
+  func set(_ queued: QueuedRequest) throws(Failure) {
+    let (path, query) = (queued.request.url.path, queued.request.url.query)
+    // Given by themselves, libcurl rewrites the escapes of paths and queries.
+    guard scheme == queued.request.url.scheme, host == queued.assignment.origin, !hasEscape(path),
+      !(query.map(hasEscape) ?? false)
+    else { return try set(queued.request.url, host: queued.assignment.origin) }
+    try check(set(CURLUPART_PATH, path), queued.request.url)
+    try check(set(CURLUPART_QUERY, query), queued.request.url)
+  }
+
+  private func set(_ part: CURLUPart, _ text: String?, _ flags: UInt32 = 0) -> CURLUcode {
+    guard let text else { return unsafe curl_url_set(pointer, part, nil, flags) }
+    return unsafe text.withCString { unsafe curl_url_set(pointer, part, $0, flags) }
   }
 
   private func hasEscape(_ text: String) -> Bool {
     unsafe HeaderBytes.has(UInt8(ascii: "%"), in: text.utf8.span.bytes)
   }
 
-  private func check(_ status: CURLUcode, _ url: WebURL) throws(Failure) {
+  private func check(_ status: CURLUcode, _ url: @autoclosure () -> WebURL) throws(Failure) {
     guard status != CURLUE_OK else { return }
     scheme = nil
-    throw Failure(.badURL, "libcurl does not accept `\(url.redacted)`")
+    throw Failure(.badURL, "libcurl does not accept `\(url().redacted)`")
   }
 }

@@ -221,7 +221,9 @@ struct TransferWorker {
     guard let exchange = lane.exchange else { return }
     let queued = exchange.queued
     let version = exchange.version
-    var figures = lane.handle.figures(version, receivedSize: exchange.receivedSize)
+    var figures = TransferFigures()
+    figures.version = version
+    lane.handle.measure(&figures, receivedSize: exchange.receivedSize)
     figures.wasSent = exchange.isRequested || version != nil
     figures.unexpectedKey = lane.pool.unexpectedKey(of: lane.origin)
     var result = exchange.result(ending, figures)
