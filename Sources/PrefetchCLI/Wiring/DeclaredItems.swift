@@ -140,7 +140,7 @@ struct DeclaredItems {
   ) -> Result<Manifest, Failure> {
     let head: Result<Manifest, Failure> =
       switch segment.source {
-      case .inline(let entries): .success(Manifest(entries: EntryTable(entries)))
+      case .inline(let entries): .success(Manifest(entries: entries.value))
       case .file(let path): readFile(path, of: segment, limit: limit)
       case .remote(let url): readStored(record, of: url, segment, in: store)
       }

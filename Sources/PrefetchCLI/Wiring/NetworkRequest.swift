@@ -43,15 +43,20 @@ struct NetworkRequest {
   }
 
   /// Puts the rules of single items beside them.
-  private func apply(_ items: [InlineItem], to segment: inout SegmentDeclaration) {
-    guard items.contains(where: { $0.network != nil }), case .inline(var entries) = segment.source
+  private func apply(_ declared: [InlineEntry], to segment: inout SegmentDeclaration) {
+    let items = declared.compactMap { if case .item(let item) = $0 { item } else { nil } }
+    guard items.contains(where: { $0.network != nil }), case .inline(let entries) = segment.source
     else { return }
     let rules = items.reduce(into: [WebURL: NetworkPolicy]()) { rules, item in
       guard let url = item.url, rules[url] == nil else { return }
       rules[url] = item.network.map { policy($0, of: nil) }
     }
-    for index in entries.indices { entries[index].network = rules[entries[index].url] }
-    segment.source = .inline(entries)
+    let ruled = entries.value.map { entry in
+      var entry = entry
+      entry.network = rules[entry.url]
+      return entry
+    }
+    segment.source = .inline(ruled)
   }
 
   /// What holds for everything.

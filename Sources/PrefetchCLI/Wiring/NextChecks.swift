@@ -33,7 +33,7 @@ struct NextChecks {
       let fragment = Planner.plan(
         segment,
         key: SegmentKey(identity: loaded.identity, name: segment.name),
-        entries: ManifestSelection(segment.manifestRules).apply(to: EntryTable(entries)),
+        entries: ManifestSelection(segment.manifestRules).apply(to: entries.value),
         facts: facts
       )
       let asks = fragment.steps.contains { step in

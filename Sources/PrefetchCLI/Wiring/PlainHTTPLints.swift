@@ -61,7 +61,7 @@ struct PlainHTTPLints {
         Mention(url: segment.base, purpose: .other, path: path.appending(.key("base")))
       )
     }
-    for (place, item) in segment.urls.enumerated() {
+    for (place, item) in segment.urls.lazy.map(\.item).enumerated() {
       let path = path.appending(.key("urls")).appending(.index(place))
       let purpose = RequestPurpose(itemType: item.type.rawValue)
       mentions.append(Mention(url: item.url, purpose: purpose, path: path))

@@ -5,6 +5,8 @@ import PrefetchSystem
 /// What is wrong with published trees before anything is fetched, as far as the configuration tells.
 enum PublishingSetup {
   static func diagnostics(_ loaded: LoadedConfiguration, _ places: Places?) -> [Diagnostic] {
+    // What items declare need not be read twice for nothing.
+    guard loaded.configuration.segments.contains(where: { $0.publish != nil }) else { return [] }
     let builder = RequestBuilder(
       configuration: loaded.configuration,
       identity: loaded.identity,
@@ -34,7 +36,7 @@ enum PublishingSetup {
     guard case .inline(let entries) = segment.source, let rules = segment.publishing else {
       return []
     }
-    let table = ManifestSelection(segment.manifestRules).apply(to: EntryTable(entries))
+    let table = ManifestSelection(segment.manifestRules).apply(to: entries.value)
     let collisions = TreeCollisions(in: table, rules: rules)
     guard !collisions.held.isEmpty else { return [] }
     return collisions.held.sorted().map { name in

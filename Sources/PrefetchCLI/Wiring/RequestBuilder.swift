@@ -70,7 +70,7 @@ struct RequestBuilder {
       switch segment.manifest {
       case .remote(let url): .remote(url)
       case .local(let path): .file(path)
-      case nil: .inline(segment.urls.compactMap(entry))
+      case nil: .inline(Shared(entries(segment.urls)))
       }
     var declaration = SegmentDeclaration(name: segment.name, source: source)
     declaration.isRequired = segment.isRequired
@@ -135,11 +135,24 @@ struct RequestBuilder {
     return rules
   }
 
-  private func entry(_ item: InlineItem) -> ManifestEntry? {
-    guard let url = item.url else { return nil }
+  private func entries(_ declared: [InlineEntry]) -> EntryTable {
+    var table = EntryTable { ItemIdentifier.make(for: $0) }
+    for entry in declared {
+      switch entry {
+      case .url(let url):
+        var plain = ManifestEntry(url: url)
+        plain.type = InlineItem.Kind.file.rawValue
+        table.appendBriefly(plain)
+      case .item(let item):
+        if let url = item.url { table.appendBriefly(self.entry(item, at: url)) }
+      }
+    }
+    return table
+  }
+
+  private func entry(_ item: InlineItem, at url: WebURL) -> ManifestEntry {
     var entry = ManifestEntry(url: url)
-    entry.id = item.id ?? ItemIdentifier.make(for: url)
-    entry.isIdentifierMade = item.id == nil
+    entry.id = item.id
     entry.provider = item.provider
     entry.type = item.type.rawValue
     entry.title = item.title
@@ -150,13 +163,18 @@ struct RequestBuilder {
     entry.expires = item.expires
     entry.priority = item.priority
     entry.isRequired = item.isRequired
-    entry.headers = headers(item.headers).filter { !holdsLicense($0) }
     entry.path = item.path
-    entry.alternates = item.alternates.filter { $0.url != nil }.enumerated()
-      .sorted {
-        ($0.element.priority ?? .max, $0.offset) < ($1.element.priority ?? .max, $1.offset)
-      }
-      .compactMap(\.element.url)
+    // Most have neither.
+    if !item.headers.isEmpty {
+      entry.headers = headers(item.headers).filter { !holdsLicense($0) }
+    }
+    if !item.alternates.isEmpty {
+      entry.alternates = item.alternates.filter { $0.url != nil }.enumerated()
+        .sorted {
+          ($0.element.priority ?? .max, $0.offset) < ($1.element.priority ?? .max, $1.offset)
+        }
+        .compactMap(\.element.url)
+    }
     entry.lifetime =
       switch item.lifetime {
       case .immutable: .immutable

@@ -49,7 +49,7 @@ struct VariantLints {
   /// A manifest stands for what it lists.
   private func urls(of segment: Segment) -> [(WebURL, [String: Secret])] {
     if case .remote(let url)? = segment.manifest { return [(url, [:])] }
-    return segment.urls.compactMap { item in item.url.map { ($0, item.headers) } }
+    return segment.urls.compactMap { entry in entry.url.map { ($0, entry.item.headers) } }
   }
 
   private static func difference(

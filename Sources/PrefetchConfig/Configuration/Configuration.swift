@@ -175,13 +175,13 @@ extension Configuration {
 
   /// Of one provider an id means one URL.
   private static func checkIDs(
-    of items: [InlineItem],
+    of entries: [InlineEntry],
     at nodes: [Node],
     among ids: inout [[String]: (url: WebURL, node: Node)],
     _ decoder: inout NodeDecoder
   ) {
-    for (item, node) in zip(items, nodes) {
-      guard let id = item.id, let url = item.url else { continue }
+    for (entry, node) in zip(entries, nodes) {
+      guard case .item(let item) = entry, let id = item.id, let url = item.url else { continue }
       let key = [item.provider ?? "", id]
       guard let known = ids[key] else {
         ids[key] = (url, node)

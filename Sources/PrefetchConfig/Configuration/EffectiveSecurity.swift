@@ -65,7 +65,13 @@ extension TLS {
 extension Configuration {
   /// Every host that it names itself, wherever that may be.
   package var namedHosts: Set<String> {
-    var hosts = Set(namedURLs.map(\.host))
+    var hosts: Set<String> = []
+    var last = ""
+    // Thousands of URLs in a row name one host.
+    for url in namedURLs where url.host != last {
+      last = url.host
+      hosts.insert(last)
+    }
     for name in tls.pins.keys { hosts.insert(name.contains(":") ? "[\(name)]" : name) }
     for rule in transport.rules {
       if let host = rule.match.url.flatMap({ URLPattern($0).host }) { hosts.insert(host) }

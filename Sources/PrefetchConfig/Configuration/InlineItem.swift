@@ -109,10 +109,10 @@ package struct InlineItem: Sendable {
 
   /// Every digest that the body must have, whichever key named it.
   package var expectedDigests: [ExpectedDigest] {
+    let all = digests + integrity + [sha256, sha512].compactMap(\.self)
+    guard all.count > 1 else { return all }
     var seen: Set<ExpectedDigest> = []
-    return (digests + integrity + [sha256, sha512].compactMap(\.self)).filter {
-      seen.insert($0).inserted
-    }
+    return all.filter { seen.insert($0).inserted }
   }
 }
 
@@ -190,6 +190,47 @@ extension InlineItem {
         at: facts.place(of: key)
       )
     }
+  }
+}
+
+/// One entry of `urls`: most are a URL and nothing else, and there may be thousands of them.
+package enum InlineEntry: Sendable {
+  case url(WebURL)
+  indirect case item(InlineItem)
+
+  package var url: WebURL? {
+    switch self {
+    case .url(let url): url
+    case .item(let item): item.url
+    }
+  }
+
+  package var item: InlineItem {
+    switch self {
+    case .url(let url): InlineItem(url: url)
+    case .item(let item): item
+    }
+  }
+}
+
+extension ValueType where Value == InlineEntry {
+  static var inlineEntry: Self {
+    let (whole, url) = (ValueType<InlineItem>.object(InlineItem.table), ValueType<WebURL>.itemURL)
+    return Self(
+      shape: whole.shape,
+      decode: { node, decoder in
+        guard node.scalar != nil, !node.isUnset(for: .anything) else {
+          return whole.decode(node, &decoder).map { .item($0) }
+        }
+        var value: WebURL?
+        decoder.descend(.key("url")) { decoder in
+          decoder.noteOrigin(of: node, shape: url.shape)
+          value = url.decode(node, &decoder)
+        }
+        return value.map { .url($0) } ?? .item(InlineItem())
+      },
+      encode: { whole.encode($0.item) }
+    )
   }
 }
 

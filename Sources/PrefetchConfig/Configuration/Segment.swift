@@ -29,7 +29,7 @@ package struct Segment: Sendable {
   package var isRequired = true
   /// Also found by the `manifests` template; nil where `urls` has the items.
   package var manifest: ManifestLocation?
-  package var urls: [InlineItem] = []
+  package var urls: [InlineEntry] = []
   package var format: ManifestFormat?
   package var base: WebURL?
   package var headers: [String: Secret] = [:]
@@ -89,7 +89,7 @@ extension Segment {
       decode: decodeItems,
       encode: { segment in
         let isRemote = segment.manifest != nil && segment.urls.isEmpty
-        return isRemote ? .null : .array(segment.urls.map(InlineItem.table.encode))
+        return isRemote ? .null : .array(segment.urls.map(ValueType.inlineEntry.encode))
       }
     )
     sharedFields
@@ -254,8 +254,7 @@ extension Segment {
     segment,
     decoder in
     decoder.baseURL = segment.base
-    segment.urls =
-      ValueType<[InlineItem]>.list(of: .object(InlineItem.table)).decode(node, &decoder) ?? []
+    segment.urls = ValueType<[InlineEntry]>.list(of: .inlineEntry).decode(node, &decoder) ?? []
     decoder.baseURL = nil
   }
 

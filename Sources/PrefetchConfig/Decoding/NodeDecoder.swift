@@ -5,6 +5,8 @@ import PrefetchDocuments
 package struct NodeDecoder: Sendable {
   private(set) var diagnostics: [Diagnostic] = []
   private(set) var path = ValuePath()
+  /// The text of the path, and of all that it is below.
+  private var places: [String] = []
   private(set) var origins: [String: ValueOrigin] = [:]
   private(set) var notInEffect: [ValuePath] = []
   /// Places whose canonical value is masked because a secret was put into it.
@@ -38,9 +40,11 @@ package struct NodeDecoder: Sendable {
   ) {
     let wasInSecret = isInSecret
     path.steps.append(step)
+    places.append(ValuePath.text(of: step, below: places.last ?? ""))
     isInSecret = isInSecret || isSecret
     body(&self)
     isInSecret = wasInSecret
+    places.removeLast()
     path.steps.removeLast()
   }
 
@@ -49,7 +53,7 @@ package struct NodeDecoder: Sendable {
     switch shape {
     case .object, .map: return
     case .scalar, .list, .anything:
-      origins[path.description] = ValueOrigin(source: node.source, location: node.location)
+      origins[places.last ?? ""] = ValueOrigin(source: node.source, location: node.location)
     }
   }
 
@@ -98,7 +102,7 @@ extension NodeDecoder {
       reportWrongType(of: node, expected: expectation)
       return nil
     }
-    guard scalar.text.contains("$") else { return scalar.text }
+    guard scalar.text.utf8.contains(UInt8(ascii: "$")) else { return scalar.text }
     let isInHeaders = path.steps.contains(.key("headers"))
     let result = interpolator.resolve(scalar.text, in: node.source, allowsLicense: isInHeaders)
     for problem in result.problems {

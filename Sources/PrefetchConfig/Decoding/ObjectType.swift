@@ -43,16 +43,17 @@ package struct ObjectType<Root: Sendable>: Sendable {
       decodeShorthand(node, into: &root, &decoder)
       return
     }
-    var known: [String: Node.Entry] = [:]
+    var known: [Node.Entry] = []
     for entry in entries where !KeySpelling.isPrivate(entry.key) {
       guard shape.keys.contains(where: { $0.name == entry.key }) else {
         decoder.reportUnknownKey(entry, known: shape)
         continue
       }
-      known[entry.key] = entry
+      known.append(entry)
     }
+    let facts = ObjectFacts(node: node, entries: known)
     for field in fields {
-      guard let entry = known[field.key.name], !entry.value.isUnset(for: field.key.shape) else {
+      guard let entry = facts[field.key.name], !entry.value.isUnset(for: field.key.shape) else {
         continue
       }
       decoder.descend(.key(field.key.name), isSecret: field.key.isSecret) { decoder in
@@ -61,7 +62,7 @@ package struct ObjectType<Root: Sendable>: Sendable {
         field.decode(entry.value, &root, &decoder)
       }
     }
-    check(&root, ObjectFacts(node: node, entries: known), &decoder)
+    check(&root, facts, &decoder)
   }
 
   func encode(_ root: Root) -> JSONValue {
@@ -80,7 +81,7 @@ package struct ObjectType<Root: Sendable>: Sendable {
       field.decode(node, &root, &decoder)
     }
     let entry = Node.Entry(key: field.key.name, keyLocation: node.location, value: node)
-    check(&root, ObjectFacts(node: node, entries: [entry.key: entry]), &decoder)
+    check(&root, ObjectFacts(node: node, entries: [entry]), &decoder)
   }
 }
 
@@ -102,15 +103,21 @@ extension ValueType {
 /// Which keys a mapping has, and where.
 struct ObjectFacts: Sendable {
   var node: Node
-  var entries: [String: Node.Entry]
+  /// Few enough that a dictionary would only cost.
+  var entries: [Node.Entry]
+
+  /// Of a key that stands twice the last one counts.
+  subscript(key: String) -> Node.Entry? {
+    entries.last { $0.key == key }
+  }
 
   func has(_ key: String) -> Bool {
-    entries[key].map { !$0.value.isUnset(for: .anything) } ?? false
+    self[key].map { !$0.value.isUnset(for: .anything) } ?? false
   }
 
   /// The place of a key, else of the mapping.
   func place(of key: String) -> Node {
-    guard let entry = entries[key] else { return node }
+    guard let entry = self[key] else { return node }
     var place = entry.value
     place.location = entry.keyLocation ?? place.location
     return place
@@ -127,7 +134,9 @@ extension Node {
     case .plain where scalar.text.isEmpty:
       return true
     case .plain:
-      guard ["~", "null", "Null", "NULL"].contains(scalar.text) else { return false }
+      guard scalar.text.utf8.count <= 4, ["~", "null", "Null", "NULL"].contains(scalar.text) else {
+        return false
+      }
       guard case .scalar(let type) = shape else { return true }
       return type.summary != "text" && type.summary != "path"
     case .string, .number, .boolean, .date, .data:

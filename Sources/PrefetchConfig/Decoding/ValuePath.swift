@@ -18,18 +18,16 @@ package struct ValuePath: Hashable, Sendable {
 
 extension ValuePath: CustomStringConvertible {
   package var description: String {
-    var text = ""
-    for step in steps {
-      switch step {
-      case .index(let index):
-        text += "[\(index)]"
-      case .key(let key) where Self.isPlain(key):
-        text += text.isEmpty ? key : ".\(key)"
-      case .key(let key):
-        text += "[\"\(key)\"]"
-      }
+    steps.reduce("") { Self.text(of: $1, below: $0) }
+  }
+
+  static func text(of step: Step, below parent: String) -> String {
+    // Without interpolation, which costs much for what is made for every value there is.
+    switch step {
+    case .index(let index): parent + "[" + String(index) + "]"
+    case .key(let key) where isPlain(key): parent.isEmpty ? key : parent + "." + key
+    case .key(let key): parent + "[\"" + key + "\"]"
     }
-    return text
   }
 
   private static func isPlain(_ key: String) -> Bool {

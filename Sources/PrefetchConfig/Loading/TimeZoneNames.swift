@@ -10,8 +10,8 @@ extension LoadedConfiguration {
       let path = ValuePath([.key("segments"), .index(index)])
       let own = path.appending(.key("network")).appending(.key("timezone"))
       if let name = segment.network?.timeZone { zones.append((name, own)) }
-      for (number, item) in segment.urls.enumerated() {
-        guard let name = item.network?.timeZone else { continue }
+      for (number, entry) in segment.urls.enumerated() {
+        guard case .item(let item) = entry, let name = item.network?.timeZone else { continue }
         let steps: [ValuePath.Step] = [
           .key("urls"), .index(number), .key("network"), .key("timezone"),
         ]

@@ -7,6 +7,8 @@ struct TreeShaping {
   private var path = ValuePath()
 
   mutating func normalised(_ node: Node, as shape: Shape) -> Node {
+    // A scalar has no keys, and lists have thousands of them.
+    if case .scalar = node.content { return node }
     var node = node
     switch (shape, node.content) {
     case (.object(let object), .mapping(let entries)):

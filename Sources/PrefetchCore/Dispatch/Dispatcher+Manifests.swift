@@ -9,10 +9,10 @@ extension Dispatcher {
       var record = SegmentRecord(key: segment.key)
       record.lastSuccess = segment.recorded?.lastSuccess
       record.state = segment.recorded?.state ?? record.state
-      record.itemCount = entries.count
+      record.itemCount = entries.value.count + entries.value.duplicateCount
       accept(index, record, manifest: nil, now: now, into: &effects)
       let selection = ManifestSelection(segment.declaration.manifestRules)
-      segments[index].entries = selection.apply(to: EntryTable(entries))
+      segments[index].entries = selection.apply(to: entries.value)
       withInventory(.plan(segment: index, rejected: []), now: now, into: &effects)
     case .file(let path):
       segments[index].openDocuments = 1

@@ -343,8 +343,8 @@ extension SegmentDeclaration {
   /// What it says itself of a URL; what a manifest of it says is not at hand.
   fileprivate func inlineEntry(for url: WebURL) -> ManifestEntry {
     guard case .inline(let entries) = source,
-      let own = entries.first(where: { $0.url.string == url.string })
+      let position = entries.value.position(of: URLKey(url.string))
     else { return ManifestEntry(url: url) }
-    return own
+    return entries.value[position]
   }
 }

@@ -58,10 +58,8 @@ struct NetworkWatch: Sendable {
     hasItemRules = false
     for segment in request.segments {
       guard case .inline(let entries) = segment.source else { continue }
-      for case let rules? in entries.lazy.map(\.network) {
-        hasItemRules = true
-        itemAspects.formUnion(rules.aspects)
-      }
+      hasItemRules = hasItemRules || entries.value.hasNetworkRules
+      itemAspects.formUnion(entries.value.networkAspects)
     }
     // What items say of hours is meant by the clock of the configuration.
     if hasItemRules, let calendar = request.policy.zone(nil) {

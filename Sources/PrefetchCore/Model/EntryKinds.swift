@@ -15,6 +15,8 @@ package struct EntryKinds: Sendable {
   private var kinds: [Kind] = [Kind()]
   private var numbers: [Kind: UInt16] = [Kind(): 0]
   private var last: (kind: Kind, number: UInt16) = (Kind(), 0)
+  private var lastWords: (type: String?, provider: String?, mime: String?, number: UInt16) =
+    (nil, nil, nil, 0)
 
   package init() {}
 
@@ -51,16 +53,28 @@ package struct EntryKinds: Sendable {
   /// The number here of another table's combination; nil once there are too many.
   mutating func number(of number: UInt16, in other: EntryKinds) -> UInt16? {
     let kind = other.kinds[Int(number)]
+    return self.number(
+      type: other.word(kind.type),
+      provider: other.word(kind.provider),
+      mime: other.word(kind.mime)
+    )
+  }
+
+  /// The number of a combination in words; nil once there are too many.
+  mutating func number(type: String?, provider: String?, mime: String?) -> UInt16? {
+    if (type, provider, mime) == (lastWords.type, lastWords.provider, lastWords.mime) {
+      return lastWords.number
+    }
     var own = Kind()
-    for (word, path) in [
-      (kind.type, \Kind.type), (kind.provider, \Kind.provider), (kind.mime, \Kind.mime),
-    ] {
-      guard let text = other.word(word) else { continue }
-      let bytes = Array(text.utf8)
-      guard let known = unsafe self.number(ofWord: bytes.span.bytes) else { return nil }
+    for (word, path) in [(type, \Kind.type), (provider, \Kind.provider), (mime, \Kind.mime)] {
+      guard let word else { continue }
+      let bytes = Array(word.utf8)
+      guard let known = unsafe number(ofWord: bytes.span.bytes) else { return nil }
       own[keyPath: path] = known
     }
-    return self.number(of: own)
+    guard let number = number(of: own) else { return nil }
+    lastWords = (type, provider, mime, number)
+    return number
   }
 
   func describe(_ entry: inout ManifestEntry, as number: UInt16) {

@@ -125,6 +125,26 @@ extension EntryTable {
     }
   }
 
+  /// The number of the type and the like of an entry that the columns hold whole; nil for others.
+  mutating func plainKind(of entry: ManifestEntry) -> UInt16? {
+    // An id that was made is made again when it is read, if somebody here can.
+    guard !entry.isIdentifierMade || makeIdentifier != nil, entry.isBrief else { return nil }
+    return kinds.number(type: entry.type, provider: entry.provider, mime: entry.mime)
+  }
+
+  mutating func fill(_ row: inout Row, from entry: ManifestEntry, _ url: [UInt8]) {
+    text += url.dropFirst(entry.url.originLength)
+    row.length = UInt16(text.count - row.start)
+    if let id = entry.id, !entry.isIdentifierMade {
+      row.idLength = UInt16(id.utf8.count)
+      text += id.utf8
+    }
+    if let path = entry.path {
+      row.pathLength = UInt16(path.utf8.count)
+      text += path.utf8
+    }
+  }
+
   private mutating func join(_ leading: Int, _ url: RawSpan) {
     if leading == candidateLeading {
       candidate.removeLast(candidate.count - leading)
@@ -159,6 +179,20 @@ extension EntryTable {
       row.beside = -Int32(strongDigests.count)
     }
     append(row, key: key, digest: details.digest, published: details.published)
+  }
+}
+
+extension ManifestEntry {
+  /// Whether it says nothing that columns have no place for.
+  fileprivate var isBrief: Bool {
+    title == nil && revision == nil && entityTag == nil && lifetime == nil && expires == nil
+      && priority == nil && network == nil && headers.isEmpty && alternates.isEmpty && isRequired
+      && digests.count < 2 && digests.allSatisfy { $0.algorithm == .sha256 }
+      && fits(id) && fits(path)
+  }
+
+  private func fits(_ name: String?) -> Bool {
+    name.map { 1...0xFFFF ~= $0.utf8.count } ?? true
   }
 }
 

@@ -83,26 +83,44 @@ package struct EntryTable: Sendable {
 
   /// A URL that is named already is passed over.
   package mutating func append(_ entry: ManifestEntry) {
-    let key = URLKey(entry.url.string)
+    add(entry, kind: nil)
+  }
+
+  /// The same in columns alone, where these hold all that the entry says.
+  package mutating func appendBriefly(_ entry: ManifestEntry) {
+    add(entry, kind: plainKind(of: entry))
+  }
+
+  private mutating func add(_ entry: ManifestEntry, kind: UInt16?) {
+    let url = Array(entry.url.string.utf8)
+    let key = unsafe URLKey(url.span.bytes)
     guard admit(key) else { return }
-    special.append(entry)
-    specialByteCount += entry.urlByteCount
-    if entry.priority != nil { hasPriorities = true }
-    if let network = entry.network {
-      note(network)
+    let origin = unsafe origins.number(of: entry.url, written: url.span.bytes)
+    var row = Row(start: text.count, size: entry.size ?? -1, origin: UInt32(origin))
+    if let kind {
+      row.kind = kind
+      fill(&row, from: entry, url)
+    } else {
+      keep(entry)
+      row.beside = Int32(special.count)
     }
-    var row = Row(
-      start: text.count,
-      size: entry.size ?? -1,
-      origin: UInt32(origins.number(of: entry.url))
-    )
-    row.beside = Int32(special.count)
     append(
       row,
       key: key,
       digest: entry.digests.first.flatMap(Self.contentDigest),
       published: entry.published
     )
+  }
+
+  private mutating func keep(_ entry: ManifestEntry) {
+    special.append(entry)
+    if entry.id == nil, let makeIdentifier {
+      special[special.count - 1].id = makeIdentifier(entry.url)
+      special[special.count - 1].isIdentifierMade = true
+    }
+    specialByteCount += entry.urlByteCount
+    if entry.priority != nil { hasPriorities = true }
+    if let network = entry.network { note(network) }
   }
 
   private mutating func note(_ network: NetworkPolicy) {

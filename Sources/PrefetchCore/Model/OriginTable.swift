@@ -25,6 +25,13 @@ package struct OriginTable: Sendable {
     return keys.count - 1
   }
 
+  /// The same where its bytes are at hand, which most often begin as those before.
+  mutating func number(of url: WebURL, written bytes: RawSpan) -> Int {
+    if last < prefixes.count, Self.begins(bytes, with: prefixes[last]) { return last }
+    last = number(of: url)
+    return last
+  }
+
   /// The origin that these bytes of a whole URL begin with; nil unless they spell it as
   /// ``WebURL`` would.
   mutating func number(beginning url: RawSpan) -> Int? {

@@ -55,10 +55,15 @@ package struct RunRequest: Sendable {
 /// A segment to reconcile.
 package struct SegmentDeclaration: Sendable {
   package enum Source: Sendable {
-    case inline([ManifestEntry])
+    /// In a box, since declarations are handed around.
+    case inline(Shared<EntryTable>)
     case remote(WebURL)
     /// A local file, by its absolute path.
     case file(String)
+
+    package static func inline(_ entries: [ManifestEntry]) -> Source {
+      .inline(Shared(EntryTable(entries)))
+    }
   }
 
   package var name: String

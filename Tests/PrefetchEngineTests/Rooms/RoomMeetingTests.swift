@@ -76,7 +76,7 @@ struct RoomMeetingTests {
     pinned.digests = [
       ExpectedDigest(algorithm: .sha256, bytes: SHA256.digest(of: Array(shared.utf8)).bytes)
     ]
-    if case .inline(let entries) = new.source { new.source = .inline(entries + [pinned]) }
+    if case .inline(let entries) = new.source { new.source = .inline(entries.value + [pinned]) }
     let transport = FakeTransport(staging: bench.store) {
       [site = bench.site, clock = bench.clock] in
       clock.advance(by: .seconds(2))
