@@ -28,7 +28,7 @@ struct ReportDocumentTests {
     let builder = ReportBuilder(mode: .plan, identity: "", segments: [], at: start)
     var envelope = Self.envelope
     envelope.report = builder.finished(at: start)
-    envelope.configurationDigest = nil
+    envelope.configurationDigest = { nil }
     envelope.configurationFiles = []
     envelope.notices = []
     let document = try readJSON(ReportRendering.bytes(envelope, as: .json))

@@ -25,7 +25,7 @@ struct ReportFixture {
       runID: "20261120T050000000Z-0badcafe",
       host: "host-\(own)",
       tool: ToolVersions(libcurl: "8.11.0", sqlite: "3.40.1", openssl: "3.0.15"),
-      configurationDigest: Self.digest?.description,
+      configurationDigest: { Self.digest?.description },
       configurationFiles: ["/etc/\(own)/prefetch.yaml"],
       listsAllItems: listsAllItems,
       notices: [

@@ -70,7 +70,9 @@ struct Reconciliation {
       runID: runID,
       host: context.environment.hostName,
       tool: .linked,
-      configurationDigest: SHA256.digest(of: JSONWriter.string(loaded.canonical)).description,
+      configurationDigest: { [loaded] in
+        SHA256.digest(of: JSONWriter.string(loaded.canonical)).description
+      },
       configurationFiles: loaded.files,
       listsAllItems: listsAllItems,
       notices: notices,

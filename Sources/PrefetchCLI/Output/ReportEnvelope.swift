@@ -11,7 +11,8 @@ struct ReportEnvelope {
   var runID: String
   var host: String
   var tool: ToolVersions
-  var configurationDigest: String?
+  /// Made when a rendering asks for it: writing a long configuration takes longer than reading it.
+  var configurationDigest: @Sendable () -> String?
   var configurationFiles: [String]
   var listsAllItems: Bool
   var notices: [Diagnostic]

@@ -42,7 +42,7 @@ struct ReportJSON {
       "elapsed_ms": .milliseconds(report.elapsed),
       "config": [
         "identity": text(report.identity),
-        "digest": .optional(envelope.configurationDigest),
+        "digest": .optional(envelope.configurationDigest()),
         "files": texts(envelope.configurationFiles),
       ],
       "host": text(envelope.host),
