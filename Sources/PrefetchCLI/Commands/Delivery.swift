@@ -14,14 +14,17 @@ struct Delivery {
 
   private let context: CommandContext
   private let target: Target
+  private let durability: Durability
 
   /// Several bodies need a folder, or paths; they are never run together on stdout.
   init(
     context: CommandContext,
     options: GetOptions,
-    entries: [ManifestEntry]
+    entries: [ManifestEntry],
+    durability: Durability
   ) throws(CommandExit) {
     self.context = context
+    self.durability = durability
     let problem: Diagnostic?
     if options.printsPaths {
       target = .paths
@@ -89,12 +92,21 @@ struct Delivery {
     return nil
   }
 
+  /// What a folder is filled by; nil for any other target.
+  func folder(of store: DiskStore) throws(Failure) -> DeliveredFolder? {
+    guard case .folder(let folder) = target else { return nil }
+    try FolderCreation.make(folder)
+    return try DeliveredFolder(at: folder, of: store, durability: durability)
+  }
+
   /// The file it was written to; nil where it went to stdout or stayed where it is.
   func deliver(
     _ entry: ManifestEntry,
-    digest: ContentDigest,
+    _ digest: ContentDigest,
+    size: Int64,
     path: String,
-    from store: DiskStore
+    from store: DiskStore,
+    into delivered: DeliveredFolder?
   ) throws(Failure) -> String? {
     switch target {
     case .paths:
@@ -108,9 +120,7 @@ struct Delivery {
       return file
     case .folder(let folder):
       let name = Self.name(of: entry)
-      try copy(digest, from: store) { bytes throws(Failure) in
-        try FileBelow.write(bytes, to: name, in: folder)
-      }
+      try delivered?.deliver(digest, size: size, as: name)
       return "\(folder)/\(name)"
     }
   }

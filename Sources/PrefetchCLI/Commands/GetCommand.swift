@@ -20,7 +20,12 @@ struct GetCommand {
       builder: builder,
       places: places
     )
-    let delivery = try Delivery(context: context, options: options, entries: request.entries)
+    let delivery = try Delivery(
+      context: context,
+      options: options,
+      entries: request.entries,
+      durability: Durability(loaded.configuration.cache.durability)
+    )
     let items = try declared(request, builder, places)
     let network = ItemFetch(context: context, loaded: loaded, builder: builder, places: places)
     let (look, facts) = try look(at: items, loaded, builder, places)
@@ -126,6 +131,7 @@ struct GetCommand {
   ) throws(CommandExit) -> (Look, Planner.Facts) {
     let store = try context.readingStore(places)
     let facts = try context.facts(loaded, builder, places, store)
+    let kept = KeptFacts(facts)
     var look = Look()
     guard let store else {
       look.toFetch = Set(items.map(\.entry.url.string))
@@ -136,10 +142,10 @@ struct GetCommand {
       for item in items {
         let url = item.entry.url.string
         let record = try store.record(url: url)
-        if let record, let digest = record.digest, item.isSatisfied(by: record, facts) {
+        if let record, let digest = record.digest, item.isSatisfied(by: record, kept) {
           if try store.intactObject(digest) == nil {
             look.damaged[url] = digest
-          } else if isAcceptable(record, as: item, facts) {
+          } else if isAcceptable(record, as: item, kept) {
             continue
           }
         }
@@ -171,16 +177,16 @@ struct GetCommand {
   private func isAcceptable(
     _ record: ContentRecord,
     as item: WantedItem,
-    _ facts: Planner.Facts
+    _ kept: KeptFacts
   ) -> Bool {
     guard !options.isOffline else { return true }
     guard !options.revalidates else { return false }
     if let limit = options.maximumAge, let confirmed = record.validatedAt,
-      facts.now - confirmed > limit
+      kept.asking.now - confirmed > limit
     {
       return false
     }
-    return item.isFresh(record, facts) || mayServeStale(record, as: item, facts)
+    return item.isFresh(record, kept) || mayServeStale(record, as: item, kept.asking)
   }
 
   private func mayServeStale(
@@ -210,13 +216,17 @@ struct GetCommand {
     guard let store = try context.readingStore(places) else { return [] }
     var facts = facts
     facts.key = try context.reading { () throws(Failure) in try store.varianceKey() }
+    let kept = KeptFacts(facts)
+    var folder: DeliveredFolder?
     var delivered: [DeliveredItem] = []
+    // What came before something that cannot be written gets its name all the same.
+    defer { try? folder?.finish() }
     for item in items {
       let url = item.entry.url.string
       if options.printsPaths, transient.contains(url) { continue }
       let found = try context.reading { () throws(Failure) -> ContentRecord? in
         guard let record = try store.record(url: url), let digest = record.digest,
-          item.isSatisfied(by: record, facts),
+          item.isSatisfied(by: record, kept),
           !withheld.contains(url) || mayServeStale(record, as: item, facts),
           try store.intactObject(digest) != nil
         else { return nil }
@@ -225,12 +235,21 @@ struct GetCommand {
       guard let record = found, let digest = record.digest else { continue }
       let path = DiskStore.objectPath(digest, cache: places.cache)
       let target = try context.reading { () throws(Failure) in
-        try delivery.deliver(item.entry, digest: digest, path: path, from: store)
+        if folder == nil { folder = try delivery.folder(of: store) }
+        return try delivery.deliver(
+          item.entry,
+          digest,
+          size: record.size,
+          path: path,
+          from: store,
+          into: folder
+        )
       }
       delivered.append(
         DeliveredItem(record: record, path: target ?? path, isStale: withheld.contains(url))
       )
     }
+    try context.reading { () throws(Failure) in try folder?.finish() }
     return delivered
   }
 

@@ -8,8 +8,8 @@ struct WantedItem {
   let declarations: [DeclaredItems.Declaration]
 
   /// Whether a stored body is one that the declarations allow, however old it is.
-  func isSatisfied(by record: ContentRecord, _ facts: Planner.Facts) -> Bool {
-    isKept(record, facts, isOffline: true)
+  func isSatisfied(by record: ContentRecord, _ facts: KeptFacts) -> Bool {
+    isKept(record, under: facts.offline)
   }
 
   /// Of what is sent when it is asked for.
@@ -18,8 +18,8 @@ struct WantedItem {
   }
 
   /// Whether a run would ask nobody about it.
-  func isFresh(_ record: ContentRecord, _ facts: Planner.Facts) -> Bool {
-    isKept(record, facts, isOffline: false)
+  func isFresh(_ record: ContentRecord, _ facts: KeptFacts) -> Bool {
+    isKept(record, under: facts.asking)
   }
 
   /// Whether an older copy may come out, however long ago it became stale or for so long.
@@ -47,24 +47,12 @@ struct WantedItem {
     declarations.contains { $0.entry.digests.contains { $0.algorithm.isTrustworthy } }
   }
 
-  private func isKept(
-    _ record: ContentRecord,
-    _ facts: Planner.Facts,
-    isOffline: Bool
-  ) -> Bool {
+  private func isKept(_ record: ContentRecord, under judged: Planner.Facts) -> Bool {
     guard record.digest != nil else { return false }
-    if let expiry = record.expiresAt, expiry <= facts.now { return false }
-    var policy = facts.policy
-    policy.isOffline = isOffline
-    policy.revalidatesAll = false
-    policy.refetchesAll = false
-    // What is here already needs no leave to be fetched.
-    policy.transportSecurity = TransportSecurity()
-    policy.transportSecurity.allowsArbitraryLoads = true
-    let judged = facts.under(policy)
+    if let expiry = record.expiresAt, expiry <= judged.now { return false }
     return declarations.allSatisfy { declaration in
       // An entry that has expired is planned no more.
-      if let expires = declaration.entry.expires, expires <= facts.now { return false }
+      if let expires = declaration.entry.expires, expires <= judged.now { return false }
       let (decision, _) = Planner.decide(
         declaration.entry,
         record: record,
@@ -101,5 +89,24 @@ struct WantedItem {
       segments[position].isRequired = true
     }
     return segments
+  }
+}
+
+/// By what is judged whether stored bodies may come out: made once for all of them.
+struct KeptFacts {
+  let offline: Planner.Facts
+  let asking: Planner.Facts
+
+  init(_ facts: Planner.Facts) {
+    var policy = facts.policy
+    policy.revalidatesAll = false
+    policy.refetchesAll = false
+    // What is here already needs no leave to be fetched.
+    policy.transportSecurity = TransportSecurity()
+    policy.transportSecurity.allowsArbitraryLoads = true
+    policy.isOffline = true
+    offline = facts.under(policy)
+    policy.isOffline = false
+    asking = facts.under(policy)
   }
 }

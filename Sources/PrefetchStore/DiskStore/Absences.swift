@@ -17,16 +17,7 @@ package struct Absence: Hashable, Sendable {
 /// What single questions learnt of URLs that lead nowhere, so that the next ones need not ask.
 extension DiskStore {
   package func absence(of url: String) throws(Failure) -> Absence? {
-    try answering { () throws(Failure) in
-      let row = try database().prepare("SELECT asked, status, since FROM absences WHERE url=?1")
-      try row.bind(1, url)
-      guard try row.step(), let since = row.instant(2) else { return nil }
-      return Absence(
-        asked: UInt64(bitPattern: row.number(0)),
-        status: Int(row.number(1)),
-        since: since
-      )
-    }
+    try answering { () throws(Failure) in try namedItems().absence(url) }
   }
 
   /// Remembers these, and forgets those whose time is over.

@@ -18,7 +18,7 @@ extension DiskStore {
   }
 
   package func record(url: String) throws(Failure) -> ContentRecord? {
-    try records(where: "url=?1", url).first
+    try answering { () throws(Failure) in try namedItems().record(url) }
   }
 
   /// By URL, by id, which several items of different providers may share, or by `PROVIDER/ID`.
@@ -57,20 +57,7 @@ extension DiskStore {
   }
 
   package func segmentsHolding(url: String) throws(Failure) -> [SegmentKey] {
-    try answering { () throws(Failure) in
-      let rows = try database().prepare(
-        """
-        SELECT identity, name FROM segments JOIN holder_sets USING (segment) \
-        WHERE holders=(SELECT holders FROM items WHERE url=?1) ORDER BY identity, name
-        """
-      )
-      try rows.bind(1, url)
-      var keys: [SegmentKey] = []
-      while try rows.step() {
-        keys.append(SegmentKey(identity: rows.text(0), name: rows.text(1)))
-      }
-      return keys
-    }
+    try answering { () throws(Failure) in try namedItems().segmentsHolding(url) }
   }
 
   private static let hasID = "item IN (SELECT item FROM item_details WHERE id=?1)"

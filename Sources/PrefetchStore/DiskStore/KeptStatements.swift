@@ -5,6 +5,7 @@ struct KeptStatements {
   var writer: IndexWriter?
   var references: ObjectReferences?
   var records: RecordQuery?
+  var names: NamedItems?
 }
 
 extension DiskStore {
@@ -20,6 +21,13 @@ extension DiskStore {
     let references = try ObjectReferences(database())
     kept.references = references
     return references
+  }
+
+  func namedItems() throws(Failure) -> NamedItems {
+    if let names = kept.names { return names }
+    let names = try NamedItems(database())
+    kept.names = names
+    return names
   }
 
   func recordQuery() throws(Failure) -> RecordQuery {

@@ -1,3 +1,4 @@
+internal import CLinux
 internal import Glibc
 internal import PrefetchCore
 
@@ -201,5 +202,10 @@ final class Folder: Sendable {
 
   func synchronize() throws(Failure) {
     try file.synchronize()
+  }
+
+  /// Everything on its file system at once.
+  func synchronizeFileSystem() throws(Failure) {
+    try SystemCall.require("write to disk", path) { prefetch_syncfs(number) }
   }
 }

@@ -61,7 +61,7 @@ struct ObjectFolder {
     isCancelled: () -> Bool = { false }
   ) throws(Failure) -> ContentDigest {
     let hasher = try BodyHasher()
-    var buffer = [UInt8](repeating: 0, count: 256 * 1024)
+    var buffer = try file.buffer
     var offset: Int64 = 0
     while true {
       let count = try file.read(into: &buffer, at: offset)

@@ -1,4 +1,3 @@
-internal import CLinux
 internal import Glibc
 internal import PrefetchCore
 
@@ -204,10 +203,7 @@ struct ObjectPublisher {
   private func makeDurable(_ files: [OpenFile], _ folders: [Folder]) throws(Failure) {
     guard !files.isEmpty, durability != .none else { return }
     if durability == .batch, files.count > Self.mostSingleFlushes {
-      try SystemCall.require("write to disk", objects.root.path) {
-        prefetch_syncfs(objects.root.number)
-      }
-      return
+      return try objects.root.synchronizeFileSystem()
     }
     for file in files {
       try file.synchronize()

@@ -78,7 +78,7 @@ final class OpenFile: Sendable {
     to target: OpenFile,
     isCancelled: () -> Bool = { false }
   ) throws(Failure) {
-    var buffer = [UInt8](repeating: 0, count: 256 * 1024)
+    var buffer = try buffer
     var offset: Int64 = 0
     while true {
       let count = try read(into: &buffer, at: offset)
@@ -86,6 +86,28 @@ final class OpenFile: Sendable {
       guard !isCancelled() else { throw Failure(.cancelled, "stopped while copying `\(path)`") }
       try target.write(unsafe buffer.span.extracting(first: count).bytes)
       offset += Int64(count)
+    }
+  }
+
+  /// Whether another file has the same bytes.
+  func hasBytes(of other: OpenFile) throws(Failure) -> Bool {
+    var (ours, theirs) = (try buffer, try buffer)
+    var offset: Int64 = 0
+    while true {
+      let count = try read(into: &ours, at: offset)
+      guard try other.read(into: &theirs, at: offset) == count,
+        ours[..<count] == theirs[..<count]
+      else { return false }
+      guard count > 0 else { return true }
+      offset += Int64(count)
+    }
+  }
+
+  /// Room for a piece of it: most files are small, and to clear what is never used takes longer than
+  /// to read them.
+  var buffer: [UInt8] {
+    get throws(Failure) {
+      [UInt8](repeating: 0, count: Int(max(1, min(try status().size, 256 * 1024))))
     }
   }
 

@@ -95,7 +95,7 @@ extension PublishedTrees {
     defer { outcome.take(filling.outcome) }
     do throws(Failure) {
       try filling.fill()
-      if isDurable { try filling.synchronize() }
+      if isDurable { try new.root.synchronizeFileSystem() }
     } catch {
       try? clear(tree, generations)
       throw error

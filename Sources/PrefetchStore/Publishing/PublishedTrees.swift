@@ -130,7 +130,7 @@ package final class PublishedTrees: TreePublisher {
       outcome.warnings.append(Self.unrecorded(filling.servingCount, in: plan.rules.folder))
     }
     guard filling.outcome.troubles.isEmpty else { return }
-    if isDurable, filling.outcome.placed > 0 { try filling.synchronize() }
+    if isDurable, filling.outcome.placed > 0 { try filling.folders.root.synchronizeFileSystem() }
     let hasChanged = filling.outcome.placed + filling.outcome.removed > 0
     if hasChanged || publication.current == 0 { publication.current += 1 }
     publication.isHeld = false

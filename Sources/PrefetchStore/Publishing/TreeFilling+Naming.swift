@@ -1,4 +1,3 @@
-internal import CLinux
 internal import Glibc
 internal import PrefetchCore
 
@@ -28,7 +27,9 @@ extension TreeFilling {
   func flush() throws(Failure) {
     guard !pending.isEmpty else { return }
     defer { letGo() }
-    if manner.isDurable, pending.contains(where: \.isMade) { try synchronize() }
+    if manner.isDurable, pending.contains(where: \.isMade) {
+      try folders.root.synchronizeFileSystem()
+    }
     try record.transaction { () throws(Failure) in
       for index in pending.indices {
         let placement = pending[index]
@@ -65,15 +66,9 @@ extension TreeFilling {
     try record.remove(stale)
   }
 
-  func synchronize() throws(Failure) {
-    try SystemCall.require("write to disk", plan.rules.folder) {
-      prefetch_syncfs(folders.root.number)
-    }
-  }
-
   private func name(_ placement: TreePlacement) throws(Failure) {
     let leaf = placement.temporary ?? placement.leaf
-    let result = link(placement.form, as: leaf, in: placement.folder)
+    let result = placement.form.link(as: leaf, in: placement.folder)
     if result == -EEXIST {
       throw Self.foreign(placement.folder.path(of: leaf), "it came while the tree was made")
     }
@@ -83,7 +78,7 @@ extension TreeFilling {
       else { throw .system(-result, "create", placement.folder.path(of: placement.leaf)) }
       // Its own number is not recorded yet; the next run finds what a kill leaves here by its bytes.
       let identity = try identity(of: form)
-      let again = link(form, as: leaf, in: placement.folder)
+      let again = form.link(as: leaf, in: placement.folder)
       guard again == 0 else {
         throw .system(-again, "create", placement.folder.path(of: placement.leaf))
       }
@@ -118,19 +113,6 @@ extension TreeFilling {
       var tree = neighbour.tree
       tree.mark = nil
       try record.set(tree)
-    }
-  }
-
-  private func link(_ form: TreeSource.Form, as leaf: String, in folder: Folder) -> Int32 {
-    switch form {
-    case .object(let home, let name):
-      return home.link(name, to: leaf, in: folder)
-    case .unnamed(let file):
-      return folder.link(file, as: leaf)
-    case .named(_, let home, let name):
-      let result = home.link(name, to: leaf, in: folder)
-      _ = try? home.remove(name)
-      return result
     }
   }
 }

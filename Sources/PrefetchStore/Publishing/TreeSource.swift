@@ -13,6 +13,45 @@ final class TreeSource {
     /// The same where the file system cannot make such files.
     case named(OpenFile, Folder, name: String)
 
+    /// Of bytes of its own.
+    var file: OpenFile? {
+      switch self {
+      case .object: nil
+      case .unnamed(let file), .named(let file, _, _): file
+      }
+    }
+
+    /// Gives it a name that nothing has; 0 or the negative error number.
+    func link(as leaf: String, in folder: Folder) -> Int32 {
+      switch self {
+      case .object(let home, let name):
+        return home.link(name, to: leaf, in: folder)
+      case .unnamed(let file):
+        return folder.link(file, as: leaf)
+      case .named(_, let home, let name):
+        let result = home.link(name, to: leaf, in: folder)
+        _ = try? home.remove(name)
+        return result
+      }
+    }
+
+    /// Gives it a name, in the place of whatever has it.
+    func take(_ leaf: String, in folder: Folder) throws(Failure) {
+      if case .named(_, let home, let name) = self {
+        return try home.rename(name, to: leaf, in: folder)
+      }
+      var result = link(as: leaf, in: folder)
+      if result == -EEXIST {
+        let temporary = RandomName.make(TreeName.temporaryPrefix)
+        result = link(as: temporary, in: folder)
+        if result == 0 {
+          defer { _ = try? folder.remove(temporary) }
+          return try folder.rename(temporary, to: leaf, in: folder)
+        }
+      }
+      guard result == 0 else { throw .system(-result, "create", folder.path(of: leaf)) }
+    }
+
     /// Lets go of what did not get its name; a file without one goes by itself.
     func discard() {
       guard case .named(_, let folder, let name) = self else { return }
@@ -22,6 +61,8 @@ final class TreeSource {
 
   private let objects: ObjectFolder
   private let rules: PublishingRules
+  /// Whether files get the rights that the process's mask leaves, rather than those of a public tree.
+  private let heedsMask: Bool
   private let isCancelled: () -> Bool
   private var folders: [UInt8: Folder] = [:]
   /// Whether clones or links were found not to be had.
@@ -30,9 +71,15 @@ final class TreeSource {
   /// Whether something was copied only because the tree is on another file system.
   private(set) var hasCopiedAcross = false
 
-  init(objects: ObjectFolder, rules: PublishingRules, isCancelled: @escaping () -> Bool) {
+  init(
+    objects: ObjectFolder,
+    rules: PublishingRules,
+    heedsMask: Bool = false,
+    isCancelled: @escaping () -> Bool
+  ) {
     self.objects = objects
     self.rules = rules
+    self.heedsMask = heedsMask
     self.isCancelled = isCancelled
   }
 
@@ -86,6 +133,13 @@ final class TreeSource {
       let object = (try? home(of: digest).status(of: digest.hexadecimal)) ?? nil
     else { return false }
     return object.inode == status.inode && object.device == status.device
+  }
+
+  /// Whether a file has the bytes of a stored body.
+  func isBody(_ digest: ContentDigest, _ leaf: String, in folder: Folder) throws(Failure) -> Bool {
+    // What cannot be read is replaced.
+    guard let file = try? ObjectFolder.open(leaf, in: folder) else { return false }
+    return try body(digest.hexadecimal, in: try home(of: digest)).hasBytes(of: file)
   }
 
   /// After a link failed for a reason that a copy does not have.
@@ -143,18 +197,19 @@ final class TreeSource {
     _ folder: Folder,
     _ fill: (OpenFile) throws(Failure) -> Void
   ) throws(Failure) -> Form {
-    let number = folder.openNumber(".", Self.unnamed | O_WRONLY, mode: 0o644)
+    let mode: mode_t = heedsMask ? 0o666 : 0o644
+    let number = folder.openNumber(".", Self.unnamed | O_WRONLY, mode: mode)
     if number >= 0 {
       let file = OpenFile(owning: number, path: folder.path)
       try fill(file)
-      try Self.makeReadable(file)
+      try makeReadable(file)
       return .unnamed(file)
     }
     let name = RandomName.make(TreeName.temporaryPrefix)
-    let file = try folder.open(name, O_WRONLY | O_CREAT | O_EXCL, mode: 0o644)
+    let file = try folder.open(name, O_WRONLY | O_CREAT | O_EXCL, mode: mode)
     do throws(Failure) {
       try fill(file)
-      try Self.makeReadable(file)
+      try makeReadable(file)
     } catch {
       _ = try? folder.remove(name)
       throw error
@@ -163,7 +218,8 @@ final class TreeSource {
   }
 
   /// Whatever the process's mask takes away.
-  private static func makeReadable(_ file: OpenFile) throws(Failure) {
+  private func makeReadable(_ file: OpenFile) throws(Failure) {
+    guard !heedsMask else { return }
     try SystemCall.require("change", file.path) { fchmod(file.number, 0o644) }
   }
 

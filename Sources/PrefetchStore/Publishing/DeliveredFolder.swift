@@ -1,0 +1,121 @@
+internal import Glibc
+package import PrefetchCore
+
+/// A folder that bodies are copied into, by names that somebody else gave them: whatever is planted
+/// there, nothing is written outside.
+///
+/// The folder itself is the user's word and may be a link. Below it links are not followed: one
+/// that stands for a folder is refused, one that stands for the file is replaced. A file that has
+/// the bytes already stays untouched. Others are made without a name, become durable many at a
+/// time, and get their names only then, so that no name ever shows half a file.
+package final class DeliveredFolder {
+  private struct Copy {
+    var form: TreeSource.Form
+    var file: OpenFile
+    var folder: Folder
+    var name: String
+  }
+
+  private let root: Folder
+  private let source: TreeSource
+  private let durability: Durability
+  private var folders: [String: Folder] = [:]
+  private var pending: [Copy] = []
+  private var pendingBytes: Int64 = 0
+  /// Whether names were given that a power cut could still take away.
+  private var hasNewNames = false
+
+  package init(at path: String, of store: DiskStore, durability: Durability) throws(Failure) {
+    guard let objects = store.objects else { throw Failure(.storeDamaged, "there are no objects") }
+    var rules = PublishingRules(folder: path)
+    // Whoever got a file may change it, and the stored body must not change with it.
+    rules.link = .copy
+    root = try Folder.making(path)
+    source = TreeSource(objects: objects, rules: rules, heedsMask: true) { false }
+    self.durability = durability
+  }
+
+  /// The file is there for good once ``finish()`` returns.
+  package func deliver(
+    _ digest: ContentDigest,
+    size: Int64,
+    as path: String
+  ) throws(Failure) {
+    let parts = PathText.parts(of: path).map(String.init)
+    let isSafe = parts.allSatisfy { !["", ".", ".."].contains($0) && !$0.utf8.contains(0) }
+    guard isSafe, let name = parts.last else {
+      throw Failure(.unsafeName, "the name `\(path)` would leave `\(root.path)`")
+    }
+    let folder = try folder(parts.dropLast(), for: path)
+    if let status = try folder.status(of: name) {
+      guard status.kind != .folder else { throw .system(EISDIR, "write", folder.path(of: name)) }
+      if status.kind == .file, status.size == size, try source.isBody(digest, name, in: folder) {
+        return
+      }
+    }
+    let form = try source.make(.body(digest, size: size), in: folder)
+    guard let file = form.file else { return }
+    pending.append(Copy(form: form, file: file, folder: folder, name: name))
+    pendingBytes += size
+    if pending.count >= TreeFilling.mostPending || pendingBytes >= TreeFilling.mostPendingBytes {
+      try flush()
+    }
+  }
+
+  /// What was delivered is durable under its names.
+  package func finish() throws(Failure) {
+    try flush()
+    guard hasNewNames else { return }
+    hasNewNames = false
+    try root.synchronizeFileSystem()
+  }
+
+  private func folder(
+    _ parts: ArraySlice<String>,
+    for path: String
+  ) throws(Failure) -> Folder {
+    guard !parts.isEmpty else { return root }
+    let key = parts.joined(separator: "/")
+    if let known = folders[key] { return known }
+    var folder = root
+    for part in parts {
+      if let kind = try folder.status(of: part)?.kind, kind != .folder {
+        throw Failure(
+          .unsafeName,
+          "`\(root.path)/\(path)` would be written through what is a link or no folder"
+        )
+      }
+      folder = try folder.makingFolder(part, mode: 0o777).0
+    }
+    // Names come folder by folder as a rule.
+    if folders.count >= 32 { folders = [:] }
+    folders[key] = folder
+    return folder
+  }
+
+  private func flush() throws(Failure) {
+    guard !pending.isEmpty else { return }
+    defer {
+      for copy in pending { copy.form.discard() }
+      pending = []
+      pendingBytes = 0
+    }
+    // Up to here single flushes are cheaper than one of everything, and disturb nobody.
+    let isSingle = durability == .each || pending.count <= 8
+    if isSingle {
+      for copy in pending { try copy.file.synchronize() }
+    } else {
+      try root.synchronizeFileSystem()
+    }
+    for copy in pending { try copy.form.take(copy.name, in: copy.folder) }
+    guard isSingle else {
+      hasNewNames = true
+      return
+    }
+    for (position, copy) in pending.enumerated()
+    where position == 0 || copy.folder !== pending[position - 1].folder {
+      // Some file systems cannot sync a folder; the file itself is whole either way.
+      try? copy.folder.synchronize()
+    }
+  }
+}
