@@ -18,7 +18,7 @@ class Bench:
         self.nginx = Nginx(place.folder("nginx"), self.www)
         self.environment = {"PATH": os.environ["PATH"], "HOME": place.folder("home"), "LC_ALL": "C"}
         self.made, self.kept = {}, []
-        self.sizes = {"S": (10_000, 4 << 10), "M": (1_000, 256 << 10),
+        self.sizes = {"S": (10_000, 4 << 10), "D": (20_000, 4 << 10), "M": (1_000, 256 << 10),
                       "L": (4, (64 if is_quick else 512) << 20)}
 
     def once(self, key, make):

@@ -1,4 +1,4 @@
-"""A journaled ext4 in a file, for the one row about durability."""
+"""A journaled ext4 in a file, for the rows about durability."""
 
 import os
 import subprocess

@@ -13,7 +13,7 @@ JOBS = ("-j", "32", "--jobs-per-host", "16")
 class Prefetch:
     """A configuration with a cache and a state folder of its own, and the commands run on it."""
 
-    def __init__(self, bench, key, manifest, home=None, jobs=JOBS, cache=None):
+    def __init__(self, bench, key, manifest=None, home=None, jobs=JOBS, segment=None, **more):
         self.bench, self.jobs = bench, jobs
         home = home or bench.place.folder("prefetch", key)
         self.cache, self.state = f"{home}/cache", f"{home}/state"
@@ -23,9 +23,9 @@ class Prefetch:
             "name": "benchmarks",
             "transport_security": {"NSAllowsLocalNetworking": True},
             "tls": {"ca_file": bench.nginx.certificate},
-            "cache": cache or {},
-            "segments": [{"name": "all", "manifest": manifest}],
-        }
+            "segments": [{"name": "all"} | ({"manifest": manifest} if manifest else {})
+                         | (segment or {})],
+        } | more
         with open(self.config, "w") as file:
             json.dump(document, file)
 
@@ -51,6 +51,15 @@ class Prefetch:
         self.fill(items)
         return Side([(label, self._run())], requests=sum(statuses.values()), statuses=statuses,
                     verify=lambda is_thorough: is_thorough and self.verify_status(items), **more)
+
+    def night(self, label, peers, home, renew, is_first, words=None):
+        """Brings a folder up to date on a disk of its own, from nothing or when nothing has changed."""
+        command = self._run()
+        if words:
+            # `get` takes the list as any tool of a pipeline would.
+            command = ["sh", "-c", f'exec "$@" < {peers.list}', "sh", *self.command(*words)]
+        return peers.night(label, command, command, f"{home}/list", renew, is_first,
+                           manifests=0 if words else 1)
 
     def fill(self, items):
         self.bench.once(self.config, lambda: self.bench.execute(self._run()))
@@ -119,6 +128,33 @@ class Downloader:
         return Side([(peer, self._command(peer, out, "again"))], verify=verify,
                     requests=sum(statuses.values()), statuses=statuses,
                     note=self.NOTES.get((peer, True), ""))
+
+    def wget2_night(self, label, home, renew, is_first):
+        out = f"{home}/list"
+        cold, again = self._command("wget2", out), self._command("wget2", out, "again")
+        return self.night(label, cold, again, out, renew, is_first)
+
+    def night(self, label, cold, again, out, renew, is_first, manifests=0):
+        """Each on a new disk; before the second night the first one is not measured."""
+        wanted = self.items + manifests
+
+        def ready():
+            renew()
+            if not is_first:
+                self.bench.execute(cold)
+                self.bench.nginx.take_statuses(wanted)
+
+        return Side([(label, cold if is_first else again)], reset=ready, requests=wanted,
+                    statuses={200 if is_first else 304: wanted}, verify=self._verifier(out))
+
+    def plain(self, peer):
+        """As it comes, without an option that makes it faster."""
+        out = self.bench.place.path("out", self.key, f"plain-{peer}")
+        command = {"wget2": ["wget2", "-q", "-P", out, "-i", self.list],
+                   "aria2c": ["aria2c", "-q", "--no-conf", "-d", out, "-i", self.list]}[peer]
+        remove = functools.partial(shutil.rmtree, out, ignore_errors=True)
+        return Side([(peer, command)], reset=lambda: remove() or os.makedirs(out), clean=remove,
+                    requests=self.items, statuses={200: self.items}, verify=self._verifier(out))
 
     def bare(self, label, is_again=False):
         """What libcurl itself needs for the same requests, by two threads that drop all bodies."""

@@ -149,6 +149,18 @@ def groups(bench, is_quick):
             Line(18, "jq -c ."),
         ], {key: make for key, make in _lines(bench, many, unit="MiB").items()
             if key != "wc -l"}, unit="MiB"),
+        Group("warm S, the URLs written in the configuration, HTTP/1.1", [
+            Line(19, "itself with a manifest", 1.15, 1.05, is_cpu=True),
+        ], _written(bench)),
+        Group("a list kept in a folder (20,000 × 4 KiB) on a journaled ext4, first night", [
+            Line(20, "wget2", 1.6, 1.0), Line(20, "wget2", 1.6, 1.0, ours="prefetch get -"),
+        ], _nights(bench, is_first=True)),
+        Group("the same, second night", [
+            Line(20, "wget2 -N", 1.5, 1.0), Line(20, "wget2 -N", 1.5, 1.0, ours="prefetch get -"),
+        ], _nights(bench, is_first=False)),
+        Group(f"{far:,} × 4 KiB, 50 ms away each way, HTTP/1.1, nobody with an option", [
+            Line(21, "wget2", 1.3, 1.0), Line(21, "aria2c", 1.3, 1.0),
+        ], _plain(bench, far)),
         Group("heap allocations, cold S, HTTP/1.1", [
             Line(22, ITEMS, 45, 45), Line(22, ITEMS, ours=FLOOR),
         ], _cold(bench, "S", "h1", unit="allocations") | _items(), unit="allocations"),
@@ -188,12 +200,16 @@ def _cold(bench, name, scheme, parallel=32, is_hashed=False, **more):
 
 def _durable(bench, durability, syncs):
     """Ours on a file system that is made anew before each run."""
-    disk = bench.keep("disk", lambda: Disk(bench.place))
+    disk = _disk(bench)
     ours = Prefetch(bench, f"durable-{durability}", _all(bench, "h1", "S"),
                     home=disk.folder, cache={"durability": durability})
     label = "prefetch" if durability == "batch" else f"itself with `durability: {durability}`"
     return ours.cold(bench.corpus("S"), renew=disk.renew, label=label, syncs=syncs,
                      note=f"cache.durability: {durability}")
+
+
+def _disk(bench):
+    return bench.keep("disk", lambda: Disk(bench.place))
 
 
 def _far(bench, scheme, count):
@@ -209,6 +225,55 @@ def _far(bench, scheme, count):
         "-j 64 --jobs-per-host 64": lambda: ours("-j 64 --jobs-per-host 64", "64", "64"),
         "-j 128": lambda: ours("-j 128", "128", "16"),
         "curl": lambda: Downloader(bench, "S", scheme, bench.far(scheme), count).cold("curl"),
+    }
+
+
+def _written(bench):
+    """The list in the configuration itself, and as a manifest beside it."""
+    def ours(key, label, count, **more):
+        return Prefetch(bench, key, **more).again(10_000, {304: count}, label=label)
+
+    urls = lambda: {"urls": bench.corpus("S").urls(bench.nginx.base("h1"))}
+    manifest = "itself with a manifest"
+    return {
+        "prefetch": lambda: ours("written", "prefetch", 10_000, segment=urls()),
+        manifest: lambda: ours("listed", manifest, 10_001, manifest=_all(bench, "h1", "S")),
+    }
+
+
+def _nights(bench, is_first):
+    """Files under their names, on a disk that is made anew before each round."""
+    def night(label, make):
+        disk = _disk(bench)
+        return make(label, Downloader(bench, "D", "h1"), disk.folder, disk.renew)
+
+    def run(label, peers, home, renew):
+        publish = {"dir": f"{home}/list", "layout": "basename"}
+        side = Prefetch(bench, "night-run", _all(bench, "h1", "D"), home, segment={"publish": publish})
+        return side.night(label, peers, home, renew, is_first)
+
+    def get(label, peers, home, renew):
+        network = {"concurrency": 32, "per_host": 16}
+        side = Prefetch(bench, "night-get", _all(bench, "h1", "D"), home, network=network)
+        words = ["get", "-", "-q", "-o", f"{home}/list/"]
+        return side.night(label, peers, home, renew, is_first, words)
+
+    def wget2(label, peers, home, renew):
+        return peers.wget2_night(label, home, renew, is_first)
+
+    makers = {"prefetch": run, "prefetch get -": get, "wget2" if is_first else "wget2 -N": wget2}
+    return {label: lambda label=label, make=make: night(label, make) for label, make in makers.items()}
+
+
+def _plain(bench, count):
+    def ours():
+        _all(bench, "h1", "S", "-far", count=count)
+        side = Prefetch(bench, "plain", f"{bench.far('h1')}/S-far.json", jobs=())
+        return side.cold(bench.corpus("S"), count)
+
+    return {"prefetch": ours} | {
+        peer: lambda peer=peer: Downloader(bench, "S", "h1", bench.far("h1"), count).plain(peer)
+        for peer in ("wget2", "aria2c")
     }
 
 
