@@ -270,6 +270,43 @@ import Testing
     #expect(table.allOrigins.map(\.host) == ["a.example"])
   }
 
+  @Test("Columns take an entry that says no more than they hold, and give it back as it was")
+  func briefly() throws {
+    let plain = ManifestEntry(url: try WebURL("https://a.example/x"))
+    let said: [(isKept: Bool, change: (inout ManifestEntry) -> Void)] = [
+      (false, { $0.id = "i" }), (true, { ($0.id, $0.isIdentifierMade) = ("i", true) }),
+      (true, { $0.id = "" }), (false, { $0.provider = "p" }), (false, { $0.type = "image" }),
+      (true, { $0.title = "t" }), (false, { $0.size = 0 }), (true, { $0.revision = "r" }),
+      (true, { $0.entityTag = "e" }), (false, { $0.mime = "image/png" }),
+      (true, { $0.lifetime = .immutable }), (true, { $0.expires = Instant(seconds: 1) }),
+      (true, { $0.priority = 1 }), (true, { $0.headers = [HeaderField("A", "b")] }),
+      (false, { $0.path = "p/q" }), (true, { $0.path = String(repeating: "p", count: 65_536) }),
+      (true, { $0.alternates = [$0.url] }), (false, { $0.published = Instant(seconds: 1) }),
+      (true, { $0.network = NetworkPolicy() }), (true, { $0.isRequired = false }),
+      (false, { $0.digests = [Self.digest(.sha256, 1)] }),
+      // Which in a column would mean that there is none.
+      (true, { $0.digests = [Self.digest(.sha256, 0)] }),
+      (true, { $0.digests = [Self.digest(.sha512, 1)] }),
+      (true, { $0.digests = [Self.digest(.sha256, 1), Self.digest(.sha256, 2)] }),
+    ]
+    for (number, (isKept, change)) in said.enumerated() {
+      var entry = plain
+      change(&entry)
+      var table = EntryTable()
+      table.appendBriefly(entry)
+      #expect(Array(table) == [entry], "\(number)")
+      #expect(table.isSpecial(at: 0) == isKept, "\(number)")
+      #expect(table.descriptionHash(at: 0) == entry.descriptionHash, "\(number)")
+      table.appendBriefly(entry)
+      #expect(table.count == 1 && table.duplicateCount == 1, "\(number)")
+    }
+  }
+
+  private static func digest(_ algorithm: DigestAlgorithm, _ byte: UInt8) -> ExpectedDigest {
+    let count = algorithm == .sha256 ? 32 : 64
+    return ExpectedDigest(algorithm: algorithm, bytes: [UInt8](repeating: byte, count: count))
+  }
+
   @Test("An id that was made from the URL is no news")
   func madeIdentifiers() throws {
     var entry = ManifestEntry(url: try WebURL("https://a.example/"))

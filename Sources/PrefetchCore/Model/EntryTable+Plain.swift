@@ -187,8 +187,13 @@ extension ManifestEntry {
   fileprivate var isBrief: Bool {
     title == nil && revision == nil && entityTag == nil && lifetime == nil && expires == nil
       && priority == nil && network == nil && headers.isEmpty && alternates.isEmpty && isRequired
-      && digests.count < 2 && digests.allSatisfy { $0.algorithm == .sha256 }
+      && digests.count < 2 && digests.allSatisfy(Self.hasPlace)
       && fits(id) && fits(path)
+  }
+
+  /// Digits that are all zero mean in a column that there is no digest.
+  private static func hasPlace(_ digest: ExpectedDigest) -> Bool {
+    digest.algorithm == .sha256 && ContentDigest(bytes: digest.bytes)?.isNone == false
   }
 
   private func fits(_ name: String?) -> Bool {
