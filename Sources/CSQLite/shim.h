@@ -11,6 +11,11 @@ static inline int prefetch_sqlite_bind_text(sqlite3_stmt *statement, int index,
   return sqlite3_bind_text(statement, index, text ? (const char *)text : "", count,
                            SQLITE_TRANSIENT);
 }
+// Leaves the text where it lies.
+static inline int prefetch_sqlite_borrow_text(sqlite3_stmt *statement, int index, const void *text,
+                                              int count) {
+  return sqlite3_bind_text(statement, index, text ? (const char *)text : "", count, SQLITE_STATIC);
+}
 // Without counters of its memory, SQLite takes no lock for every allocation.
 static inline int prefetch_sqlite_stop_counting_memory(void) {
   return sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);

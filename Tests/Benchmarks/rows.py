@@ -290,10 +290,10 @@ def _plan(bench, count):
 
 def _select(bench, count):
     """What a plan has to know of every row, in the order of the plan's merge."""
-    columns = "item, url, state, digest, size, etag, is_dated, description, holders, locked"
+    columns = "item, url, holders, variance, locked, facts"
     index = f"file:{_many(bench, count).cache}/index.sqlite?immutable=1"
     return Side([("sqlite3", ["sqlite3", index, f"SELECT {columns} FROM items ORDER BY url"])],
-                lines=range(count, 2 * count), note="a digest may hold line feeds")
+                lines=range(count, 2 * count), note="facts may hold line feeds")
 
 
 def _catalogue(bench):

@@ -52,16 +52,18 @@ struct OtherProcessTests {
     }
   }
 
-  private static let insertion = [
-    "INSERT INTO item_times (item, freshness) VALUES (2, 1)",
-    "INSERT INTO item_details (item, id, details) VALUES (2, 'two', x'00')",
-    "UPDATE item_numbers SET next=3",
-    """
-    INSERT INTO items (item, url, state, size, is_dated, description, holders, is_declared, \
-    variance) \
-    VALUES (2, 'https://a.example/2', 'pending', 0, 0, 0, 0, 0, 0)
-    """,
-  ]
+  private static let insertion = {
+    var facts: [UInt8] = []
+    RecordRow.append(ContentRecord(url: "", id: ""), to: &facts)
+    return [
+      "INSERT INTO item_times (item, validated_at, freshness) VALUES (2, 0, 1)",
+      "UPDATE item_numbers SET next=3",
+      """
+      INSERT INTO items (item, url, id, holders, variance, facts) \
+      VALUES (2, 'https://a.example/2', 'two', 0, 0, x'\(Hexadecimal.encode(facts))')
+      """,
+    ]
+  }()
 
   @Test(
     "a reader sees what was committed and changes no file",

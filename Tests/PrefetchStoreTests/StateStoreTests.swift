@@ -75,8 +75,8 @@ struct StateStoreTests {
         url: "https://a.example/",
         at: Instant(milliseconds: Int64(number)),
         run: "run-\(number)",
-        action: "fetch",
-        outcome: "added",
+        action: .fetch,
+        outcome: .added,
         reason: number == 5 ? nil : "because"
       )
     }
@@ -93,8 +93,8 @@ struct StateStoreTests {
         url: "https://a.example/",
         at: Instant(milliseconds: Int64(number)),
         run: "run-\(number)",
-        action: number.isMultiple(of: 2) ? "fetch" : "remove",
-        outcome: number.isMultiple(of: 2) ? "added" : "removed",
+        action: number.isMultiple(of: 2) ? .fetch : .remove,
+        outcome: number.isMultiple(of: 2) ? .added : .removed,
         isFirst: number.isMultiple(of: 2)
       )
       try state.recordHistory([entry], keeping: 3)

@@ -81,8 +81,8 @@ extension ExplainFacts {
 
   private static func json(_ entry: HistoryEntry) -> JSONValue {
     [
-      "time": .time(entry.at), "run": .string(entry.run), "action": .string(entry.action),
-      "outcome": .string(entry.outcome), "reason": .optional(entry.reason),
+      "time": .time(entry.at), "run": .string(entry.run), "action": .string(entry.action.rawValue),
+      "outcome": .string(entry.outcome.rawValue), "reason": .optional(entry.reason),
     ]
   }
 
@@ -117,7 +117,7 @@ extension ExplainFacts {
     }
     lines += pins.map(line)
     lines += history.map { entry in
-      "history    \(Timestamp.format(entry.at)) \(entry.action) \(entry.outcome): "
+      "history    \(Timestamp.format(entry.at)) \(entry.action.rawValue) \(entry.outcome.rawValue): "
         + SafeText.line(entry.reason ?? "")
     }
     if let absence, let end = absenceEnd {

@@ -21,16 +21,16 @@ final class HistoryRecorder: RunObserver {
 
   func observe(_ fact: RunFact, at now: Moment) {
     if case .itemsArrived(_, let arrivals) = fact { return note(arrivals) }
-    guard let item = Self.ending(fact), isNews(item) else { return }
+    guard let item = Self.ending(fact), isNews(item), let outcome = item.outcome else { return }
     entries.append(
       HistoryEntry(
         url: item.url,
         at: now.wall,
         run: runID,
-        action: item.action.rawValue,
-        outcome: item.outcome?.rawValue ?? "",
+        action: item.action,
+        outcome: outcome,
         reason: item.failure?.message ?? item.reason,
-        isFirst: item.outcome == .added
+        isFirst: outcome == .added
       )
     )
     if entries.count >= Self.capacity { write() }
@@ -43,8 +43,8 @@ final class HistoryRecorder: RunObserver {
           url: arrival.url,
           at: arrival.at,
           run: runID,
-          action: ItemAction.fetch.rawValue,
-          outcome: ItemOutcome.added.rawValue,
+          action: .fetch,
+          outcome: .added,
           reason: PlanReason.notStored.text,
           isFirst: true
         )

@@ -1,6 +1,6 @@
 internal import PrefetchCore
 
-/// What of a record nobody looks for, as one value of a row: tagged fields, then the headers.
+/// What planning does not read of a record, behind its ``ItemHead``: tagged fields, then the headers.
 ///
 /// What headers say already is not said twice.
 enum DetailsCoding {
@@ -16,13 +16,13 @@ enum DetailsCoding {
     case isTransient
     case hops
     case lifetime
+    case provider
+    case type
 
     var bit: UInt32 { 1 << UInt32(rawValue) }
   }
 
-  static func encode(_ record: ContentRecord) -> [UInt8] {
-    var bytes: [UInt8] = []
-    bytes.reserveCapacity(usualSize)
+  static func append(_ record: ContentRecord, to bytes: inout [UInt8]) {
     append(.status, record.status.map(Int64.init), to: &bytes)
     if record.mime != record.headers["Content-Type"] {
       append(.mime, record.mime ?? "", to: &bytes)
@@ -38,29 +38,28 @@ enum DetailsCoding {
     }
     if !record.hops.isEmpty { append(.hops, AnswerCoding.encode(record.hops), to: &bytes) }
     append(.lifetime, number(record.lifetime), to: &bytes)
+    append(.provider, record.provider, to: &bytes)
+    append(.type, record.type, to: &bytes)
     bytes.append(Tag.headers.rawValue)
     HeaderCoding.append(record.headers, to: &bytes)
-    return bytes
   }
 
   /// The same as of the whole record of what arrived.
-  static func encode(_ arrival: Arrival) -> [UInt8] {
-    let entry = (table: arrival.terms.table.value, place: arrival.entry)
-    var bytes: [UInt8] = []
-    bytes.reserveCapacity(usualSize)
+  static func append(_ arrival: Arrival, _ table: EntryTable, to bytes: inout [UInt8]) {
     append(.status, Int64(arrival.status), to: &bytes)
     if arrival.mime == nil {
-      append(.mime, entry.table.mediaType(at: entry.place), to: &bytes)
+      append(.mime, table.mediaType(at: arrival.entry), to: &bytes)
     }
     if arrival.validators.lastModified == nil, arrival.headers.has("Last-Modified") {
       append(.lastModified, "", to: &bytes)
     }
+    append(.provider, table.provider(at: arrival.entry), to: &bytes)
+    append(.type, table.type(at: arrival.entry), to: &bytes)
     bytes.append(Tag.headers.rawValue)
     HeaderCoding.append(arrival.headers, to: &bytes)
-    return bytes
   }
 
-  /// Puts what stands there into a record; false for bytes that `encode` never makes.
+  /// Puts what stands there into a record; false for bytes that `append` never makes.
   static func decode(_ bytes: RawSpan, into record: inout ContentRecord) -> Bool {
     var cursor = HeaderCoding.Cursor(offset: 0)
     var failure: (code: ErrorCode, message: String, isTransient: Bool)?
@@ -105,12 +104,12 @@ enum DetailsCoding {
       case .lifetime:
         guard let number = number(field) else { return false }
         record.lifetime = number < 0 ? .immutable : .atMost(.milliseconds(number))
+      case .provider: record.provider = text(field)
+      case .type: record.type = text(field)
       }
     }
     return false
   }
-
-  private static let usualSize = 256
 
   // MARK: Fields
 

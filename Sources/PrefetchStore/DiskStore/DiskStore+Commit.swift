@@ -37,7 +37,7 @@ extension DiskStore {
   /// Removes items that came through a segment and that no segment holds: those whose lock ended.
   package func removeUnheld() throws(Failure) -> [RemovedContent] {
     var items: [Int64] = []
-    let rows = try database().prepare("SELECT item FROM items WHERE is_declared AND holders=0")
+    let rows = try database().prepare("SELECT item FROM items WHERE was_held AND holders=0")
     while try rows.step() {
       items.append(rows.number(0))
     }

@@ -25,7 +25,7 @@ extension DiskStore {
     var holders = try HolderLists(database)
     let reader = try InventoryReader(database, locks: LockRule(now: clockStart))
     var rows: [Inventory.Row] = []
-    rows.reserveCapacity(Int(try database.number("SELECT count(*) FROM item_times") ?? 0))
+    rows.reserveCapacity(Int(try database.number("SELECT count(*) FROM items") ?? 0))
     while let row = try reader.next(&holders) {
       rows.append(row)
     }
@@ -39,7 +39,7 @@ extension DiskStore {
   }
 }
 
-/// Reads `items` and `item_times` side by side, in the order of their numbers.
+/// Reads `items` and the renewed times beside them, in the order of their numbers.
 private final class InventoryReader {
   private(set) var strongDigests: [[DigestAlgorithm: [UInt8]]] = []
   private(set) var variances: VarianceLists
@@ -54,8 +54,8 @@ private final class InventoryReader {
     variances = try VarianceLists(database)
     items = try database.prepare(
       """
-      SELECT item, url, state, digest, size, etag, is_dated, description, holders, locked, \
-      locked_until, locked_process, other_digests, variance FROM items ORDER BY item
+      SELECT item, url, holders, variance, locked, locked_until, locked_process, facts \
+      FROM items ORDER BY item
       """
     )
     times = try database.prepare(
@@ -66,33 +66,27 @@ private final class InventoryReader {
   func next(_ holders: inout HolderLists) throws(Failure) -> Inventory.Row? {
     guard try items.step() else { return nil }
     let item = items.number(0)
-    guard let state = RecordRow.state(items, 2) else {
-      throw RecordRow.damaged("state", of: items.text(1))
-    }
-    let digest = items.optionalDigest(3)
-    guard digest != nil || items.isNull(3) else {
-      throw RecordRow.damaged("digest", of: items.text(1))
-    }
+    let head = try items.head(7, of: items.text(1))
     var row = Inventory.Row(
       key: items.key(1),
       item: item,
-      digest: digest ?? .none,
-      size: items.number(4),
-      state: state
+      digest: head.digest,
+      size: head.size,
+      state: head.state
     )
-    let hasTag = !items.isNull(5)
     // As ``Inventory/tagHash(_:)`` makes it.
-    row.entityTag = hasTag ? items.key(5).first | 1 : 0
-    row.hasValidators = hasTag || items.flag(6)
+    row.entityTag = head.tag.map { items.key(7, in: $0).first | 1 } ?? 0
+    row.hasValidators = head.tag != nil || head.isDated
     // A tag that is kept at all is a well-formed one.
-    row.hasStrongTag = hasTag && items.begins(5, with: UInt8(ascii: "\""))
-    row.description = UInt64(bitPattern: items.number(7))
-    row.holders = holders.position(of: items.number(8))
-    row.isLocked = locks.isLocked(items, from: 9)
-    if !items.isNull(12) {
-      row.strong = try strong()
-    }
-    row.variance = try variances.position(of: items.number(13), for: items)
+    row.hasStrongTag =
+      head.tag.map { items.byte(7, at: $0.lowerBound) == UInt8(ascii: "\"") } ?? false
+    row.description = head.description
+    row.validatedAt = head.validatedAt ?? Inventory.Row.never
+    row.freshness = head.freshness
+    row.holders = holders.position(of: items.number(2))
+    row.isLocked = locks.isLocked(items, from: 4)
+    if !head.otherDigests.isEmpty { row.strong = try strong(in: head.otherDigests) }
+    row.variance = try variances.position(of: items.number(3), for: items)
     try readTimes(of: item, into: &row)
     return row
   }
@@ -105,26 +99,34 @@ private final class InventoryReader {
       timed = try times.step() ? times.number(0) : .max
     }
     guard timed == item else { return }
-    row.validatedAt = times.optionalNumber(1) ?? Inventory.Row.never
+    row.validatedAt = times.number(1)
     row.freshUntil = times.optionalNumber(2) ?? Inventory.Row.never
     row.freshnessKind = UInt8(truncatingIfNeeded: times.number(3))
   }
 
-  private func strong() throws(Failure) -> UInt32 {
-    let digests = unsafe items.withBytes(12) { bytes in unsafe DigestCoding.decode(bytes.bytes) }
-    guard let digests else { throw RecordRow.damaged("digests", of: items.text(1)) }
+  private func strong(in range: Range<Int>) throws(Failure) -> UInt32 {
+    let digests = unsafe items.withBytes(7) { bytes in
+      unsafe DigestCoding.decode(bytes.bytes.extracting(range))
+    }
+    guard let digests else { throw RecordRow.damaged(of: items.text(1)) }
     strongDigests.append(digests)
     return UInt32(strongDigests.count)
   }
 }
 
 extension Statement {
-  fileprivate func begins(_ index: Int32, with byte: UInt8) -> Bool {
-    unsafe withBytes(index) { bytes in unsafe bytes.first == byte }
+  /// Nil where the column ends before it.
+  fileprivate func byte(_ index: Int32, at place: Int) -> UInt8? {
+    unsafe withBytes(index) { bytes in unsafe bytes.dropFirst(place).first }
   }
 
-  /// The key of a URL, or of any text, made from the bytes where they lie.
+  /// The key of a URL, made from the bytes where they lie.
   fileprivate func key(_ index: Int32) -> URLKey {
     unsafe withBytes(index) { bytes in unsafe URLKey(bytes.bytes) }
+  }
+
+  /// The same of a part that is known to be there.
+  fileprivate func key(_ index: Int32, in range: Range<Int>) -> URLKey {
+    unsafe withBytes(index) { bytes in unsafe URLKey(bytes.bytes.extracting(range)) }
   }
 }

@@ -92,9 +92,7 @@ extension DiskStore {
     if sorting.contains(where: { $0.order == .used }) {
       try fill(uses, in: database)
     }
-    if sorting.contains(where: { $0.order == .id }) {
-      try ItemName.register(in: database)
-    }
+    try StatementFunction.registerAll(in: database)
     // Only the keys are sorted: whole rows would all be in memory at once.
     let keys = sorting.map { "\($0.order.expression)\($0.isDescending ? " DESC" : "")" }
     let order = try database.prepare(
@@ -129,8 +127,7 @@ extension DiskStore {
 private struct StoredItemReader {
   static let selection =
     """
-    SELECT item, url, state, digest IS NOT NULL, size, holders, locked, locked_until, \
-    locked_process FROM items
+    SELECT item, url, facts, holders, locked, locked_until, locked_process FROM items
     """
 
   private var holders: HolderLists
@@ -147,14 +144,14 @@ private struct StoredItemReader {
 
   mutating func read(_ row: borrowing Statement) throws(Failure) -> StoredItem {
     let url = row.text(1)
-    guard let state = RecordRow.state(row, 2) else { throw RecordRow.damaged("state", of: url) }
+    let head = try row.head(2, of: url)
     return StoredItem(
       item: row.number(0),
       url: url,
-      state: state,
-      size: row.flag(3) ? row.number(4) : nil,
-      segments: names[Int(holders.position(of: row.number(5)))],
-      isLocked: locks.isLocked(row, from: 6)
+      state: head.state,
+      size: head.digest.isNone ? nil : head.size,
+      segments: names[Int(holders.position(of: row.number(3)))],
+      isLocked: locks.isLocked(row, from: 4)
     )
   }
 }
@@ -167,21 +164,25 @@ extension ItemOrder {
       // Trimming everything but slashes from the end leaves what stands before the name.
       "substr(\(Self.path), length(rtrim(\(Self.path), replace(\(Self.path), '/', ''))) + 1)"
     case .url: "url"
-    case .id: "coalesce(id, \(ItemName.functionName)(url))"
-    case .provider: "coalesce(provider, '')"
+    case .id: "coalesce(id, \(StatementFunction.name)(url))"
+    case .provider: Self.fact("provider")
     case .segment:
       """
       coalesce((SELECT name FROM holder_sets JOIN segments USING (segment) \
       WHERE holder_sets.holders=items.holders ORDER BY identity, name LIMIT 1), '')
       """
-    case .state: "state"
-    case .type: "coalesce(type, '')"
-    case .size: "size"
-    case .fetched: "fetched_at"
-    case .validated: "validated_at"
-    case .expires: "fresh_until"
+    case .state: Self.fact("state")
+    case .type: Self.fact("type")
+    case .size: Self.fact("size")
+    case .fetched: Self.fact("fetched")
+    case .validated: "coalesce(validated_at, \(Self.fact("validated")))"
+    case .expires: "CASE WHEN freshness IS NULL THEN \(Self.fact("expires")) ELSE fresh_until END"
     case .used: "(SELECT used_at FROM temp.item_uses WHERE item_uses.url=items.url)"
     }
+  }
+
+  private static func fact(_ name: String) -> String {
+    "\(StatementFunction.fact)(facts, '\(name)')"
   }
 
   private static let path = "substr(url, 1, instr(url || '?', '?') - 1)"

@@ -34,7 +34,7 @@ extension DiskStore {
   }
 
   private func records(id: String) throws(Failure) -> [ContentRecord] {
-    var found = try records(where: Self.hasID, id)
+    var found = try records(where: "id=?1", id)
     for item in try items(madeName: id) {
       guard let record = try recordQuery().record(item) else { continue }
       found.append(record)
@@ -46,7 +46,7 @@ extension DiskStore {
   private func items(madeName name: String) throws(Failure) -> [Int64] {
     guard ItemName.couldBeMade(name) else { return [] }
     let rows = try database().prepare(
-      "SELECT item, url FROM items JOIN item_details USING (item) WHERE id IS NULL"
+      "SELECT item, url FROM items WHERE id IS NULL"
     )
     var items: [Int64] = []
     while try rows.step() {
@@ -59,8 +59,6 @@ extension DiskStore {
   package func segmentsHolding(url: String) throws(Failure) -> [SegmentKey] {
     try answering { () throws(Failure) in try namedItems().segmentsHolding(url) }
   }
-
-  private static let hasID = "item IN (SELECT item FROM item_details WHERE id=?1)"
 
   private func records(where condition: String, _ name: String) throws(Failure) -> [ContentRecord] {
     try answering { () throws(Failure) in

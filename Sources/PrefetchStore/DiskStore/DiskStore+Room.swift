@@ -31,8 +31,8 @@ extension DiskStore {
   package func removeExpired() throws(Failure) -> [RemovedContent] {
     let rows = try database().prepare(
       """
-      SELECT item, locked, locked_until, locked_process \
-      FROM items JOIN item_details USING (item) WHERE holders=0 AND expires_at<=?1
+      SELECT item, locked, locked_until, locked_process FROM items \
+      WHERE holders=0 AND expires_at<=?1
       """
     )
     try rows.bind(1, clockStart)
@@ -53,7 +53,7 @@ extension DiskStore {
       "SELECT EXISTS (SELECT 1 FROM items WHERE \(ObjectReferences.namesDigest))"
     )
     for digest in try documentDigests(database).keys {
-      try items.bind(1, digest)
+      try ObjectReferences.bind(digest, to: items)
       let isCounted = try items.step() && items.flag(0)
       items.reset()
       if !isCounted { bytes += try sizeOnDisk(digest) ?? 0 }
@@ -90,8 +90,8 @@ extension DiskStore {
   ) throws(Failure) -> [Int: Stock.Age] {
     let rows = try database.prepare(
       """
-      SELECT item, fetched_at, expires_at, url FROM items JOIN item_details USING (item) \
-      WHERE digest IS NOT NULL AND (expires_at IS NOT NULL OR holders NOT IN \
+      SELECT item, facts, expires_at, url FROM items \
+      WHERE mark IS NOT NULL AND (expires_at IS NOT NULL OR holders NOT IN \
       (SELECT holders FROM holder_sets JOIN segments USING (segment) WHERE state<>'unsubscribed')) \
       ORDER BY item
       """
@@ -105,7 +105,8 @@ extension DiskStore {
       while position < inventory.count, inventory.rows[position].item < item { position += 1 }
       guard position < inventory.count, inventory.rows[position].item == item else { continue }
       if uses == nil { uses = try lastUses() }
-      var lastUse = rows.instant(1) ?? Instant(milliseconds: 0)
+      let fetchedAt = try rows.head(1, of: rows.text(3)).fetchedAt
+      var lastUse = Instant(milliseconds: fetchedAt ?? 0)
       if let uses, !uses.isEmpty, let use = uses[rows.text(3)] { lastUse = max(lastUse, use) }
       ages[position] = Stock.Age(lastUse: lastUse, expiresAt: rows.instant(2))
     }

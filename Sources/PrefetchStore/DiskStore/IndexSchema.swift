@@ -1,52 +1,40 @@
 extension Schema {
   /// `index.sqlite`: items, segments, and which segment holds which item.
   ///
-  /// It keeps apart what is read or changed by the million and what is not: `items` holds what
-  /// planning needs and little else, so that one pass over it is short; `item_times` what every answer
-  /// of a server renews; `item_details` the rest, most of it as one value that ``DetailsCoding`` makes. Which segments hold an item is the number of a set,
-  /// since most items share theirs with thousands of others, and so is what its answers depend on. An
-  /// id that is made from the URL is not stored: a random entry of an index for each item would cost
-  /// more than all the rest. The index over the first bytes of digests takes a third of one over whole
-  /// digests.
+  /// A row of `items` says of an item what nobody looks for as one value, ``ItemHead`` first, since
+  /// every column and every table costs as much as all that is in it. `item_times` has what answers
+  /// renewed since the row was written; most rows of either kind are never written again. Which
+  /// segments hold an item is the number of a set, since most items share theirs with thousands of
+  /// others, and so is what its answers depend on. An id that is made from the URL is not stored: a
+  /// random entry of an index for each item would cost more than all the rest. `mark` is the first
+  /// eight bytes of the digest, NULL without a body, by which one is found; `was_held` says that a
+  /// segment has let go of the item.
   static let index = Schema(
     applicationID: 0x5046_4958,
-    version: 7,
+    version: 8,
     layout: """
       CREATE TABLE items (
         item INTEGER PRIMARY KEY,
         url TEXT NOT NULL UNIQUE,
-        state TEXT NOT NULL,
-        digest BLOB,
-        size INTEGER NOT NULL,
-        etag TEXT,
-        is_dated INTEGER NOT NULL,
-        description INTEGER NOT NULL,
+        id TEXT,
+        mark INTEGER,
         holders INTEGER NOT NULL,
-        is_declared INTEGER NOT NULL,
+        was_held INTEGER NOT NULL DEFAULT 0,
+        variance INTEGER NOT NULL,
+        expires_at INTEGER,
         locked INTEGER NOT NULL DEFAULT 0,
         locked_until INTEGER,
         locked_process INTEGER,
-        other_digests BLOB,
-        variance INTEGER NOT NULL
+        facts BLOB NOT NULL
       ) STRICT;
-      CREATE INDEX items_by_digest ON items (substr(digest, 1, 8)) WHERE digest IS NOT NULL;
-      CREATE INDEX items_by_variance ON items (variance) WHERE variance<>0;
+      CREATE INDEX items_by_mark ON items (mark);
+      CREATE INDEX items_by_id ON items (id) WHERE id IS NOT NULL;
       CREATE TABLE item_times (
         item INTEGER PRIMARY KEY,
-        validated_at INTEGER,
+        validated_at INTEGER NOT NULL,
         fresh_until INTEGER,
         freshness INTEGER NOT NULL
       ) STRICT;
-      CREATE TABLE item_details (
-        item INTEGER PRIMARY KEY,
-        id TEXT,
-        provider TEXT,
-        type TEXT,
-        fetched_at INTEGER,
-        expires_at INTEGER,
-        details BLOB NOT NULL
-      ) STRICT;
-      CREATE INDEX item_details_by_id ON item_details (id) WHERE id IS NOT NULL;
       CREATE TABLE item_numbers (next INTEGER NOT NULL) STRICT;
       INSERT INTO item_numbers VALUES (1);
       CREATE TABLE variances (variance INTEGER PRIMARY KEY, hops BLOB NOT NULL UNIQUE) STRICT;

@@ -55,7 +55,7 @@ final class IndexWriter {
     case .arrived(let arrivals):
       try write(arrivals, isStored: isStored)
     case .confirm(let confirmations):
-      for confirmation in confirmations { try items.renewTimes(confirmation) }
+      try items.renewTimes(confirmations)
     case .join(let key, let numbers):
       let segment = try segments.makingNumber(of: key)
       for number in numbers {
@@ -200,7 +200,9 @@ final class IndexWriter {
       set = try holders.adding(try segments.makingNumber(of: key), to: set)
     }
     guard var standing = existing else {
-      _ = try items.insert(record, holders: set)
+      guard try items.insert(record, holders: set) else {
+        throw Failure(.internal, "`\(record.url)` has a row that was not found")
+      }
       disturbed.insert(set)
       return
     }
@@ -212,27 +214,37 @@ final class IndexWriter {
       released.updateValue(standing.size, forKey: digest)
     }
     standing.holders = set
-    standing.isDeclared = standing.isDeclared || set != 0
     try items.update(standing, to: record)
   }
 
+  /// Nobody looks whether they are new: a row that another process has made meanwhile refuses them.
   private func write(
     _ arrivals: [Arrival],
     isStored: (ContentDigest) throws(Failure) -> Bool
   ) throws(Failure) {
     var last: (segment: SegmentKey, set: Int64)?
-    for arrival in arrivals {
-      let key = arrival.terms.segment
-      let set: Int64
-      if let last, last.segment == key {
-        set = last.set
-      } else {
-        set = try holders.adding(try segments.makingNumber(of: key), to: 0)
-        last = (key, set)
+    for start in stride(from: 0, to: arrivals.count, by: RowBatch.size) {
+      let group = arrivals[start..<min(start + RowBatch.size, arrivals.count)]
+      var numbers: [Int64] = []
+      for arrival in group {
+        let key = arrival.terms.segment
+        if last?.segment != key {
+          last = (key, try holders.adding(try segments.makingNumber(of: key), to: 0))
+        }
+        let set = last?.set ?? 0
         disturbed.insert(set)
+        numbers.append(try items.draft(arrival, holders: set))
       }
-      if try items.insert(arrival, holders: set) { continue }
-      try write(arrival.record, body: arrival.body, joining: [key], isStored: isStored)
+      guard try items.insertDrafts() < group.count else { continue }
+      for (arrival, number) in zip(group, numbers)
+      where try items.standing(url: arrival.url)?.item != number {
+        try write(
+          arrival.record,
+          body: arrival.body,
+          joining: [arrival.terms.segment],
+          isStored: isStored
+        )
+      }
     }
   }
 

@@ -1,4 +1,3 @@
-internal import CSQLite
 internal import PrefetchCore
 internal import PrefetchCrypto
 
@@ -20,44 +19,4 @@ enum ItemName {
   }
 
   private static let length = 12
-
-  // MARK: In statements
-
-  /// The function by which a statement makes an id of a URL.
-  static let functionName = "item_name"
-
-  static func register(in database: Database) throws(Failure) {
-    try database.check(
-      unsafe sqlite3_create_function_v2(
-        database.handle,
-        functionName,
-        1,
-        SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_DIRECTONLY,
-        nil,
-        answer,
-        nil,
-        nil,
-        nil
-      )
-    )
-  }
-}
-
-private func answer(
-  _ context: OpaquePointer?,
-  _ count: Int32,
-  _ arguments: UnsafeMutablePointer<OpaquePointer?>?
-) {
-  guard let arguments = unsafe arguments, let text = unsafe sqlite3_value_text(arguments[0]) else {
-    return unsafe sqlite3_result_null(context)
-  }
-  let length = Int(unsafe sqlite3_value_bytes(arguments[0]))
-  let bytes = unsafe UnsafeBufferPointer(start: text, count: length)
-  let name = unsafe ItemName.made(from: String(decoding: bytes, as: UTF8.self))
-  unsafe sqlite3_result_text(
-    context,
-    name,
-    Int32(name.utf8.count),
-    prefetch_sqlite_transient()
-  )
 }

@@ -17,13 +17,9 @@ final class ItemRows {
   private let findByURL: Statement
   private let findByNumber: Statement
   private let findByDigest: Statement
-  private let insertItem: Statement
+  private let insertions: RowBatch
   private let updateItem: Statement
-  private let insertTimes: Statement
-  private let renewTimes: Statement
-  private let insertDetails: Statement
-  private let replaceDetails: Statement
-  private let insertArrival: Statement
+  private let renewals: RowBatch
   private let updateHolders: Statement
   private let findRemoval: Statement
   private let deletions: Deletions
@@ -34,63 +30,52 @@ final class ItemRows {
   private struct Deletions: ~Copyable {
     let item: Statement
     let times: Statement
-    let details: Statement
   }
 
   init(_ database: Database) throws(Failure) {
     self.database = database
     variances = try VarianceRows(database)
-    let standing = "SELECT item, digest, state, holders, is_declared, size FROM items"
+    let standing = "SELECT item, holders, was_held, facts, url FROM items"
     findByURL = try database.prepare("\(standing) WHERE url=?1")
     findByNumber = try database.prepare("\(standing) WHERE item=?1")
     findByDigest = try database.prepare(
       "SELECT url FROM items WHERE \(ObjectReferences.namesDigest)"
     )
-    insertItem = try database.prepare(
-      """
-      INSERT INTO items (item, url, state, digest, size, etag, is_dated, description, \
-      other_digests, holders, is_declared, variance) \
-      VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)
-      """
+    insertions = RowBatch(
+      database,
+      "INSERT INTO items (item, url, id, mark, holders, variance, expires_at, facts) VALUES",
+      columns: 8,
+      "ON CONFLICT (url) DO NOTHING"
     )
     updateItem = try database.prepare(
       """
-      UPDATE items SET state=?3, digest=?4, size=?5, etag=?6, is_dated=?7, description=?8, \
-      other_digests=?9, holders=?10, is_declared=?11, variance=?12 WHERE item=?1
+      UPDATE items SET id=?2, mark=?3, was_held=was_held OR holders<>0, holders=?4, variance=?5, \
+      expires_at=?6, facts=?7 WHERE item=?1
       """
     )
-    insertTimes = try database.prepare("INSERT INTO item_times VALUES (?1, ?2, ?3, ?4)")
-    renewTimes = try database.prepare(
-      "UPDATE item_times SET validated_at=?2, fresh_until=?3, freshness=?4 WHERE item=?1"
-    )
-    let details =
+    // What was removed meanwhile stays away.
+    renewals = RowBatch(
+      database,
+      "INSERT INTO item_times SELECT * FROM (VALUES",
+      columns: 4,
       """
-      INTO item_details (item, id, provider, type, fetched_at, expires_at, details) \
-      VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
-      """
-    // A replacement looks for what it replaces, so what is new is only inserted.
-    insertDetails = try database.prepare("INSERT \(details)")
-    replaceDetails = try database.prepare("REPLACE \(details)")
-    insertArrival = try database.prepare(
-      """
-      INSERT INTO items (item, url, state, digest, size, etag, is_dated, description, holders, \
-      is_declared, variance) VALUES (?1, ?2, 'cached', ?3, ?4, ?5, ?6, ?7, ?8, 1, ?9) \
-      ON CONFLICT (url) DO NOTHING
+      ) WHERE EXISTS (SELECT 1 FROM items WHERE item=column1) ON CONFLICT (item) DO UPDATE SET \
+      validated_at=excluded.validated_at, fresh_until=excluded.fresh_until, \
+      freshness=excluded.freshness
       """
     )
     updateHolders = try database.prepare(
-      "UPDATE items SET holders=?2, is_declared=?3 WHERE item=?1"
+      "UPDATE items SET was_held=was_held OR holders<>0, holders=?2 WHERE item=?1"
     )
     findRemoval = try database.prepare(
       """
-      SELECT url, id, size, digest, holders, locked, locked_until, locked_process \
-      FROM items JOIN item_details USING (item) WHERE item=?1
+      SELECT url, id, facts, holders, locked, locked_until, locked_process FROM items \
+      WHERE item=?1
       """
     )
     deletions = Deletions(
       item: try database.prepare("DELETE FROM items WHERE item=?1"),
-      times: try database.prepare("DELETE FROM item_times WHERE item=?1"),
-      details: try database.prepare("DELETE FROM item_details WHERE item=?1")
+      times: try database.prepare("DELETE FROM item_times WHERE item=?1")
     )
   }
 
@@ -99,6 +84,8 @@ final class ItemRows {
     nextNumber = nil
     firstNumber = nil
     variances.begin()
+    insertions.begin()
+    renewals.begin()
   }
 
   /// To be called last in a transaction that did not fail.
@@ -112,17 +99,17 @@ final class ItemRows {
   func standing(url: String) throws(Failure) -> Standing? {
     try findByURL.bind(1, url)
     defer { findByURL.reset() }
-    return try findByURL.step() ? Self.standing(findByURL) : nil
+    return try findByURL.step() ? try Self.standing(findByURL) : nil
   }
 
   func standing(item: Int64) throws(Failure) -> Standing? {
     try findByNumber.bind(1, item)
     defer { findByNumber.reset() }
-    return try findByNumber.step() ? Self.standing(findByNumber) : nil
+    return try findByNumber.step() ? try Self.standing(findByNumber) : nil
   }
 
   func urls(naming digest: ContentDigest) throws(Failure) -> [String] {
-    try findByDigest.bind(1, digest)
+    try ObjectReferences.bind(digest, to: findByDigest)
     defer { findByDigest.reset() }
     var urls: [String] = []
     while try findByDigest.step() {
@@ -131,141 +118,111 @@ final class ItemRows {
     return urls
   }
 
-  private static func standing(_ row: borrowing Statement) -> Standing {
-    Standing(
+  private static func standing(_ row: borrowing Statement) throws(Failure) -> Standing {
+    let head = try row.head(3, of: row.text(4))
+    return Standing(
       item: row.number(0),
-      digest: row.optionalDigest(1),
-      size: row.number(5),
-      state: RecordRow.state(row, 2),
-      holders: row.number(3),
-      isDeclared: row.flag(4)
+      digest: head.digest.isNone ? nil : head.digest,
+      size: head.size,
+      state: head.state,
+      holders: row.number(1),
+      isDeclared: row.flag(2) || row.number(1) != 0
     )
   }
 
   // MARK: Writing
 
-  /// Returns its number, which no item ever had before.
-  func insert(_ record: ContentRecord, holders: Int64) throws(Failure) -> Int64 {
+  /// False, and nothing done, where the URL has a row after all.
+  func insert(_ record: ContentRecord, holders: Int64) throws(Failure) -> Bool {
+    _ = try draft(
+      record.url,
+      id: ItemName.stored(record.id, url: record.url),
+      digest: record.digest,
+      holders: holders,
+      variance: record.variance,
+      expiresAt: record.expiresAt
+    ) { RecordRow.append(record, to: &$0) }
+    return try insertDrafts() > 0
+  }
+
+  /// Prepares a row of what arrived, and returns the number that it will have.
+  func draft(_ arrival: Arrival, holders: Int64) throws(Failure) -> Int64 {
+    let table = arrival.terms.table.value
+    let url = table.url(at: arrival.entry)
+    return try draft(
+      url,
+      id: table.id(at: arrival.entry).flatMap { ItemName.stored($0, url: url) },
+      digest: arrival.body.digest,
+      holders: holders,
+      variance: arrival.variance,
+      expiresAt: nil
+    ) { RecordRow.append(arrival, table, to: &$0) }
+  }
+
+  /// No item ever had the number before.
+  private func draft(
+    _ url: String,
+    id: String?,
+    digest: ContentDigest?,
+    holders: Int64,
+    variance: Variance?,
+    expiresAt: Instant?,
+    facts: (inout [UInt8]) -> Void
+  ) throws(Failure) -> Int64 {
     let item = try takeNumber()
-    try insertItem.bind(2, record.url)
-    try write(record, item, holders: holders, isDeclared: holders != 0, with: insertItem)
-    try writeTimes(item, record.validatedAt, record.freshness, with: insertTimes)
-    try writeDetails(of: record, item, with: insertDetails)
+    insertions.add(item)
+    insertions.add(url)
+    insertions.add(id)
+    insertions.add(digest?.mark)
+    insertions.add(holders)
+    insertions.add(try number(of: variance))
+    insertions.add(expiresAt?.milliseconds)
+    insertions.addBlob(facts)
     return item
   }
 
-  /// The same for what arrived; false, and nothing done, where the URL has a row after all.
-  func insert(_ arrival: Arrival, holders: Int64) throws(Failure) -> Bool {
-    let item = try takeNumber()
-    let (table, entry) = (arrival.terms.table.value, arrival.entry)
-    try insertArrival.bind(1, item)
-    try insertArrival.bind(2, table.url(at: entry))
-    try insertArrival.bind(3, arrival.body.digest)
-    try insertArrival.bind(4, arrival.body.size)
-    try insertArrival.bind(5, arrival.validators.entityTag)
-    try insertArrival.bind(6, arrival.validators.lastModified != nil)
-    try insertArrival.bind(7, Int64(bitPattern: table.descriptionHash(at: entry)))
-    try insertArrival.bind(8, holders)
-    try insertArrival.bind(9, try number(of: arrival.variance))
-    try insertArrival.run()
-    guard database.changeCount > 0 else { return false }
-    try writeTimes(item, arrival.at, arrival.freshness, with: insertTimes)
-    try insertDetails.bind(1, item)
-    try insertDetails.bind(
-      2,
-      table.id(at: entry).flatMap { ItemName.stored($0, url: arrival.url) }
-    )
-    try insertDetails.bind(3, table.provider(at: entry))
-    try insertDetails.bind(4, table.type(at: entry))
-    try insertDetails.bind(5, arrival.at)
-    try insertDetails.bind(6, nil as Instant?)
-    try insertDetails.bind(7, DetailsCoding.encode(arrival))
-    try insertDetails.run()
-    return true
+  /// Returns how many of them were new; the others have rows already.
+  func insertDrafts() throws(Failure) -> Int {
+    try insertions.run()
   }
 
   func update(_ standing: Standing, to record: ContentRecord) throws(Failure) {
-    try write(
-      record,
-      standing.item,
-      holders: standing.holders,
-      isDeclared: standing.isDeclared,
-      with: updateItem
-    )
-    try writeTimes(standing.item, record.validatedAt, record.freshness, with: renewTimes)
-    try writeDetails(of: record, standing.item, with: replaceDetails)
+    var facts: [UInt8] = []
+    RecordRow.append(record, to: &facts)
+    try updateItem.bind(1, standing.item)
+    try updateItem.bind(2, ItemName.stored(record.id, url: record.url))
+    try updateItem.bind(3, record.digest?.mark)
+    try updateItem.bind(4, standing.holders)
+    try updateItem.bind(5, try number(of: record.variance))
+    try updateItem.bind(6, record.expiresAt)
+    try updateItem.bind(7, facts)
+    try updateItem.run()
+    try deletions.times.bind(1, standing.item)
+    try deletions.times.run()
   }
 
   /// An item that a segment held once came through a segment.
   func setHolders(_ holders: Int64, of standing: Standing) throws(Failure) {
     try updateHolders.bind(1, standing.item)
     try updateHolders.bind(2, holders)
-    try updateHolders.bind(3, standing.isDeclared || holders != 0)
     try updateHolders.run()
   }
 
-  func renewTimes(_ confirmation: Confirmation) throws(Failure) {
-    try writeTimes(
-      confirmation.item,
-      confirmation.validatedAt,
-      confirmation.freshness,
-      with: renewTimes
-    )
-  }
-
-  private func write(
-    _ record: ContentRecord,
-    _ item: Int64,
-    holders: Int64,
-    isDeclared: Bool,
-    with statement: borrowing Statement
-  ) throws(Failure) {
-    try statement.bind(1, item)
-    try statement.bind(3, record.state.rawValue)
-    try statement.bind(4, record.digest)
-    try statement.bind(5, record.size)
-    try statement.bind(6, record.validators.entityTag)
-    try statement.bind(7, record.validators.lastModified != nil)
-    try statement.bind(8, Int64(bitPattern: record.description))
-    try statement.bind(9, DigestCoding.encode(record.otherDigests))
-    try statement.bind(10, holders)
-    try statement.bind(11, isDeclared)
-    try statement.bind(12, try number(of: record.variance))
-    try statement.run()
+  func renewTimes(_ confirmations: [Confirmation]) throws(Failure) {
+    for confirmation in confirmations {
+      let columns = confirmation.freshness.columns
+      renewals.add(confirmation.item)
+      renewals.add(confirmation.validatedAt.milliseconds)
+      renewals.add(columns.until)
+      renewals.add(columns.kind)
+      if renewals.isFull { try renewals.run() }
+    }
+    try renewals.run()
   }
 
   private func number(of variance: Variance?) throws(Failure) -> Int64 {
     guard let variance else { return 0 }
     return try variances.number(of: variance)
-  }
-
-  private func writeTimes(
-    _ item: Int64,
-    _ validatedAt: Instant?,
-    _ freshness: Freshness,
-    with statement: borrowing Statement
-  ) throws(Failure) {
-    let columns = freshness.columns
-    try statement.bind(1, item)
-    try statement.bind(2, validatedAt)
-    try statement.bind(3, columns.until)
-    try statement.bind(4, columns.kind)
-    try statement.run()
-  }
-
-  private func writeDetails(
-    of record: ContentRecord,
-    _ item: Int64,
-    with statement: borrowing Statement
-  ) throws(Failure) {
-    try statement.bind(1, item)
-    try statement.bind(2, ItemName.stored(record.id, url: record.url))
-    try statement.bind(3, record.provider)
-    try statement.bind(4, record.type)
-    try statement.bind(5, record.fetchedAt)
-    try statement.bind(6, record.expiresAt)
-    try statement.bind(7, DetailsCoding.encode(record))
-    try statement.run()
   }
 
   private func takeNumber() throws(Failure) -> Int64 {
@@ -295,17 +252,18 @@ final class ItemRows {
     defer { findRemoval.reset() }
     guard try findRemoval.step() else { return nil }
     let url = findRemoval.text(0)
+    let head = try findRemoval.head(2, of: url)
     var content = RemovedContent(
       url: url,
       id: findRemoval.optionalText(1) ?? ItemName.made(from: url),
-      size: findRemoval.number(2)
+      size: head.size
     )
-    content.hadBody = !findRemoval.isNull(3)
+    content.hadBody = !head.digest.isNone
     return Removal(
       content: content,
-      digest: findRemoval.optionalDigest(3),
-      holders: findRemoval.number(4),
-      isLocked: locks.isLocked(findRemoval, from: 5)
+      digest: head.digest.isNone ? nil : head.digest,
+      holders: findRemoval.number(3),
+      isLocked: locks.isLocked(findRemoval, from: 4)
     )
   }
 
@@ -314,7 +272,5 @@ final class ItemRows {
     try deletions.item.run()
     try deletions.times.bind(1, item)
     try deletions.times.run()
-    try deletions.details.bind(1, item)
-    try deletions.details.run()
   }
 }

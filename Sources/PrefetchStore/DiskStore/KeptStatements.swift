@@ -40,8 +40,16 @@ extension DiskStore {
 
 /// Whether any row names an object.
 final class ObjectReferences {
-  /// Answered by the index over the beginnings of digests.
-  static let namesDigest = "substr(digest, 1, 8)=substr(?1, 1, 8) AND digest=?1"
+  /// Of rows of `items`; ``bind(_:to:)`` gives the parameters.
+  static let namesDigest = "mark=?2 AND substr(facts, 1, \(ItemHead.digestLength))=?1"
+
+  static func bind(
+    _ digest: ContentDigest,
+    to statement: borrowing Statement
+  ) throws(Failure) {
+    try statement.bind(1, digest)
+    try statement.bind(2, digest.mark)
+  }
 
   private let statement: Statement
 
@@ -56,7 +64,7 @@ final class ObjectReferences {
   }
 
   func contains(_ digest: ContentDigest) throws(Failure) -> Bool {
-    try statement.bind(1, digest)
+    try Self.bind(digest, to: statement)
     defer { statement.reset() }
     return try statement.step() && statement.flag(0)
   }

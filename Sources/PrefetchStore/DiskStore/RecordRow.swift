@@ -1,19 +1,17 @@
 internal import PrefetchCore
 
-/// A content record as rows of `items`, `item_times` and `item_details`, both ways.
+/// A content record as a row of `items`, with what `item_times` knows better.
 enum RecordRow {
   /// The columns in the order that ``read(_:)`` expects, the item's number first.
   static let columns =
     """
-    item, url, id, state, digest, size, etag, details, fetched_at, validated_at, fresh_until, \
-    freshness, expires_at, description, other_digests, \
+    item, url, id, expires_at, facts, freshness, fresh_until, validated_at, \
     CASE variance WHEN 0 THEN NULL ELSE \
-    (SELECT hops FROM variances WHERE variances.variance=items.variance) END, provider, type
+    (SELECT hops FROM variances WHERE variances.variance=items.variance) END
     """
 
   /// Where they come from; rows follow the order of `items`.
-  static let source =
-    "items CROSS JOIN item_times USING (item) CROSS JOIN item_details USING (item)"
+  static let source = "items LEFT JOIN item_times USING (item)"
 
   /// Where nobody needs an id that has to be made, `isNamed` false leaves it empty: the digest of a
   /// URL costs more than all the rest.
@@ -24,59 +22,94 @@ enum RecordRow {
     let url = row.text(1)
     let id = row.optionalText(2) ?? (isNamed ? ItemName.made(from: url) : "")
     var record = ContentRecord(url: url, id: id)
-    guard let state = state(row, 3) else { throw damaged("state", of: record.url) }
-    record.state = state
-    record.digest = row.optionalDigest(4)
-    guard record.digest != nil || row.isNull(4) else { throw damaged("digest", of: record.url) }
-    record.size = row.number(5)
-    record.validators.entityTag = row.optionalText(6)
-    let isRead = unsafe row.withBytes(7) { bytes in
-      unsafe DetailsCoding.decode(bytes.bytes, into: &record)
+    record.expiresAt = row.instant(3)
+    let isRead = unsafe row.withBytes(4) { bytes in unsafe read(bytes.bytes, into: &record) }
+    guard isRead else { throw damaged(of: url) }
+    if let kind = row.optionalNumber(5) {
+      record.freshness = Freshness(until: row.optionalNumber(6), kind: kind)
+      record.validatedAt = row.instant(7)
     }
-    record.provider = row.optionalText(16)
-    record.type = row.optionalText(17)
-    guard isRead else { throw damaged("details", of: record.url) }
-    record.fetchedAt = row.instant(8)
-    record.validatedAt = row.instant(9)
-    record.freshness = Freshness(until: row.optionalNumber(10), kind: row.number(11))
-    record.expiresAt = row.instant(12)
-    record.description = UInt64(bitPattern: row.number(13))
-    if !row.isNull(14) {
-      let digests = unsafe row.withBytes(14) { bytes in unsafe DigestCoding.decode(bytes.bytes) }
-      guard let digests else { throw damaged("digests", of: record.url) }
-      record.otherDigests = digests
-    }
-    if !row.isNull(15) {
-      guard let variance = AnswerCoding.decodeVariance(row.bytes(15)) else {
-        throw damaged("variance", of: record.url)
+    if !row.isNull(8) {
+      guard let variance = AnswerCoding.decodeVariance(row.bytes(8)) else {
+        throw damaged("variance", of: url)
       }
       record.variance = variance
     }
     return record
   }
 
-  /// Most are `cached`, which needs no string.
-  static func state(_ row: borrowing Statement, _ column: Int32) -> ItemState? {
-    row.holds(column, "cached") ? .cached : ItemState(rawValue: row.text(column))
+  /// All that the facts of a row say; false for bytes that `append` never makes.
+  static func read(_ facts: RawSpan, into record: inout ContentRecord) -> Bool {
+    guard let head = ItemHead(facts),
+      let digests = DigestCoding.decode(facts.extracting(head.otherDigests)),
+      DetailsCoding.decode(facts.extracting(head.end..<facts.byteCount), into: &record)
+    else { return false }
+    record.state = head.state
+    record.digest = head.digest.isNone ? nil : head.digest
+    record.size = head.size
+    record.otherDigests = digests
+    record.description = head.description
+    record.validators.entityTag = head.tag.map { range in
+      unsafe facts.extracting(range).withUnsafeBytes { unsafe String(decoding: $0, as: UTF8.self) }
+    }
+    record.fetchedAt = head.fetchedAt.map(Instant.init(milliseconds:))
+    record.validatedAt = head.validatedAt.map(Instant.init(milliseconds:))
+    record.freshness = head.freshness
+    return true
   }
 
-  static func damaged(_ column: String, of url: String) -> Failure {
+  static func append(_ record: ContentRecord, to facts: inout [UInt8]) {
+    let head = ItemHead(
+      digest: record.digest,
+      size: record.size,
+      state: record.state,
+      description: record.description,
+      validatedAt: record.validatedAt,
+      freshness: record.freshness,
+      fetchedAt: record.fetchedAt,
+      isDated: record.validators.lastModified != nil
+    )
+    head.append(
+      to: &facts,
+      tag: record.validators.entityTag,
+      digests: DigestCoding.encode(record.otherDigests)
+    )
+    DetailsCoding.append(record, to: &facts)
+  }
+
+  /// The same of what arrived for an entry of this table.
+  static func append(_ arrival: Arrival, _ table: EntryTable, to facts: inout [UInt8]) {
+    let head = ItemHead(
+      digest: arrival.body.digest,
+      size: arrival.body.size,
+      state: .cached,
+      description: table.descriptionHash(at: arrival.entry),
+      validatedAt: arrival.at,
+      freshness: arrival.freshness,
+      fetchedAt: arrival.at,
+      isDated: arrival.validators.lastModified != nil
+    )
+    head.append(to: &facts, tag: arrival.validators.entityTag, digests: [])
+    DetailsCoding.append(arrival, table, to: &facts)
+  }
+
+  static func damaged(_ column: String = "facts", of url: String) -> Failure {
     Failure(.storeDamaged, "the index holds an impossible `\(column)` for `\(url)`")
   }
 }
 
-/// Digests besides SHA-256 as one value of a row: for each a byte that names the algorithm, then
+/// Digests besides SHA-256 among the facts of a row: for each a byte that names the algorithm, then
 /// as many bytes as it makes.
 enum DigestCoding {
-  /// Nil for none.
-  static func encode(_ digests: [DigestAlgorithm: [UInt8]]) -> [UInt8]? {
+  static func encode(_ digests: [DigestAlgorithm: [UInt8]]) -> [UInt8] {
+    guard !digests.isEmpty else { return [] }
     var bytes: [UInt8] = []
     for (code, algorithm) in algorithms.enumerated() {
       guard let digest = digests[algorithm], digest.count == algorithm.byteCount else { continue }
       bytes.append(UInt8(code))
       bytes += digest
     }
-    return bytes.isEmpty ? nil : bytes
+    return bytes
   }
 
   /// Nil for bytes that `encode` never makes.

@@ -44,18 +44,19 @@ extension DiskStore {
     var holders = try HolderLists(database)
     var sets = [SegmentTotals](repeating: SegmentTotals(), count: holders.sets.count)
     var totals = StoreTotals()
-    // Half a digest tells bodies apart where they are only counted.
-    var seen: Set<UInt64> = []
-    let rows = try database.prepare("SELECT holders, size, digest FROM items")
+    // The mark of a digest tells bodies apart where they are only counted.
+    var seen: Set<Int64> = []
+    let rows = try database.prepare("SELECT holders, mark, facts, url FROM items")
     while try rows.step() {
       totals.items += 1
       let set = Int(holders.position(of: rows.number(0)))
       sets[set].items += 1
-      guard let mark = rows.firstBytes(2) else { continue }
-      sets[set].bytes += rows.number(1)
+      guard let mark = rows.optionalNumber(1) else { continue }
+      let size = try rows.head(2, of: rows.text(3)).size
+      sets[set].bytes += size
       guard seen.insert(mark).inserted else { continue }
       totals.objects += 1
-      totals.bytes += rows.number(1)
+      totals.bytes += size
     }
     var segments: [SegmentKey: SegmentTotals] = [:]
     for (set, positions) in holders.sets.enumerated() {
@@ -65,15 +66,5 @@ extension DiskStore {
       }
     }
     return (totals, segments)
-  }
-}
-
-extension Statement {
-  /// The first eight bytes of a column as a number; nil where there are fewer.
-  fileprivate func firstBytes(_ index: Int32) -> UInt64? {
-    unsafe withBytes(index) { bytes in
-      guard bytes.count >= 8 else { return nil }
-      return unsafe bytes.loadUnaligned(as: UInt64.self)
-    }
   }
 }

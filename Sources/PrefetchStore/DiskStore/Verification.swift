@@ -83,7 +83,8 @@ extension DiskStore {
     try answering { () throws(Failure) in
       let rows = try database().prepare(
         """
-        SELECT digest, size, url FROM items WHERE digest IS NOT NULL UNION ALL \
+        SELECT substr(facts, 1, 32), substr(facts, 33, 8), url FROM items \
+        WHERE mark IS NOT NULL UNION ALL \
         SELECT manifest, NULL, coalesce(manifest_url, name) FROM segments \
         WHERE manifest IS NOT NULL UNION ALL \
         SELECT digest, NULL, url FROM segment_documents ORDER BY 1, 2 DESC, 3
@@ -98,11 +99,19 @@ extension DiskStore {
           objects[objects.count - 1].urls.append(rows.text(2))
         } else {
           objects.append(
-            NamedObject(digest: digest, size: rows.optionalNumber(1), urls: [rows.text(2)])
+            NamedObject(digest: digest, size: Self.size(rows, 1), urls: [rows.text(2)])
           )
         }
       }
       return objects
+    }
+  }
+
+  /// As an ``ItemHead`` has it behind the digest.
+  private static func size(_ row: borrowing Statement, _ column: Int32) -> Int64? {
+    unsafe row.withBytes(column) { bytes in
+      guard bytes.count == 8 else { return nil }
+      return unsafe bytes.loadUnaligned(as: Int64.self).littleEndian
     }
   }
 

@@ -222,9 +222,9 @@ struct ObjectPublisher {
     _ elements: [Element],
     by digest: (Element) -> ContentDigest
   ) -> [[Element]] {
-    Dictionary(grouping: elements) { digest($0).prefix }
-      .sorted { $0.key < $1.key }
-      .map(\.value)
+    var groups = [[Element]](repeating: [], count: 256)
+    for element in elements { groups[Int(digest(element).prefix)].append(element) }
+    return groups.filter { !$0.isEmpty }
   }
 
   /// Up to here single flushes are cheaper than that of the whole file system.

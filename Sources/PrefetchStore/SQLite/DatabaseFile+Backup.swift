@@ -11,8 +11,11 @@ extension DatabaseFile {
     let temporary = RandomName.make(Self.temporaryPrefix(backupName))
     do throws(Failure) {
       try copy(database, to: temporary)
-      // What is copied page by page is as damaged as its source.
-      try connect(.immutable, to: temporary).checkPages(upTo: .max)
+      // What is copied page by page is as damaged as its source. Whoever needs a copy looks at it
+      // first, so all that a look can save now is the good one that would go.
+      if try folder.status(of: backupName) != nil {
+        try connect(.immutable, to: temporary).checkPages(upTo: .max)
+      }
       if isDurable {
         try folder.open(temporary, O_RDONLY).synchronize()
       }

@@ -53,7 +53,7 @@ extension DatabaseFile {
       return DatabaseReading(database: database, lock: lock, isCopy: true)
     }
     guard let backupName, try folder.status(of: backupName)?.kind == .file else { throw fault }
-    let finding = try examine(thoroughly: true) { () throws(Failure) in
+    let finding = try examine(of: backupName, thoroughly: true) { () throws(Failure) in
       try connect(.immutable, to: backupName)
     }
     reports.append(answersFor(fault, "the copy `\(backupName)`"))

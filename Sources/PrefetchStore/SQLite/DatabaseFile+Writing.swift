@@ -67,7 +67,7 @@ extension DatabaseFile {
     guard let backupName, let status = try folder.status(of: backupName), status.kind == .file
     else { return nil }
     // Looked at before it is copied, so that one from a newer version stops here.
-    let finding = try examine(thoroughly: true) { () throws(Failure) in
+    let finding = try examine(of: backupName, thoroughly: true) { () throws(Failure) in
       try connect(.immutable, to: backupName)
     }
     if case .older = finding { return nil }

@@ -65,6 +65,7 @@ struct DatabaseFile: Sendable {
   ///
   /// Throws for one from a newer version, which must be left as it is.
   func examine(
+    of other: String? = nil,
     thoroughly: Bool = false,
     _ open: () throws(Failure) -> Database
   ) throws(Failure) -> Finding {
@@ -74,6 +75,9 @@ struct DatabaseFile: Sendable {
       database = try open()
       standing = try schema.standing(of: database)
       try database.checkPages(upTo: thoroughly ? .max : Self.glance)
+      // What is looked at thoroughly stands without a log.
+      let standsAlone = thoroughly ? true : try !hasLog
+      if standsAlone { try checkEnd(of: other ?? name, database) }
     } catch {
       guard error.code == .storeDamaged else { throw error }
       return .unusable(error)
@@ -95,6 +99,16 @@ struct DatabaseFile: Sendable {
         Failure(.storeDamaged, "`\(path)` is not a database of prefetch, or damaged")
       )
     }
+  }
+
+  /// SQLite takes a last page of which a part is missing for one that ends with zeros, which in the
+  /// middle of a row nothing tells from what was written.
+  private func checkEnd(of name: String, _ database: Database) throws(Failure) {
+    guard let size = try folder.status(of: name)?.size,
+      let pageSize = try database.number("PRAGMA page_size"), size % pageSize != 0
+    else { return }
+    database.noteDamage()
+    throw Failure(.storeDamaged, "`\(folder.path(of: name))` is damaged: its end is missing")
   }
 
   /// Pages that are looked at in about a millisecond; damage of a larger file shows when it is read.

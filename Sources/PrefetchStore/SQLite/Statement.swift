@@ -111,6 +111,22 @@ internal import PrefetchCore
     try database.check(result)
   }
 
+  /// Not copied: the bytes must lie still until the statement has run.
+  func bindText(_ index: Int32, _ text: RawSpan) throws(Failure) {
+    let result = unsafe text.withUnsafeBytes { bytes in
+      unsafe prefetch_sqlite_borrow_text(handle, index, bytes.baseAddress, Int32(bytes.count))
+    }
+    try database.check(result)
+  }
+
+  /// Not copied either.
+  func bindBlob(_ index: Int32, _ blob: RawSpan) throws(Failure) {
+    let result = unsafe blob.withUnsafeBytes { bytes in
+      unsafe sqlite3_bind_blob(handle, index, bytes.baseAddress, Int32(bytes.count), nil)
+    }
+    try database.check(result)
+  }
+
   private func bindNull(_ index: Int32) throws(Failure) {
     try database.check(unsafe sqlite3_bind_null(handle, index))
   }
@@ -149,16 +165,6 @@ internal import PrefetchCore
 
   func optionalDigest(_ index: Int32) -> ContentDigest? {
     unsafe withBytes(index) { bytes in unsafe ContentDigest(bytes) }
-  }
-
-  /// Whether a column has exactly these bytes.
-  func holds(_ index: Int32, _ text: StaticString) -> Bool {
-    unsafe withBytes(index) { bytes in
-      guard let start = bytes.baseAddress, bytes.count == text.utf8CodeUnitCount else {
-        return false
-      }
-      return unsafe memcmp(start, text.utf8Start, bytes.count) == 0
-    }
   }
 
   func bytes(_ index: Int32) -> [UInt8] {

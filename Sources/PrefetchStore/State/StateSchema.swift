@@ -1,12 +1,12 @@
 extension Schema {
   /// `state.sqlite`: what is remembered besides the cache.
   ///
-  /// `item_history` knows URLs by their hashes, since two copies of a long one for every entry would be
-  /// most of it. In `published_files` one path may have several rows for as long as one file takes the place of
-  /// another; `registrations` has one row for each license at each endpoint.
+  /// `item_history` is in the order of its URLs, so that no index repeats them. In `published_files`
+  /// one path may have several rows for as long as one file takes the place of another;
+  /// `registrations` has one row for each license at each endpoint.
   static let state = Schema(
     applicationID: 0x5046_5354,
-    version: 7,
+    version: 8,
     layout: """
       CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
       CREATE TABLE subscription_sets (
@@ -33,16 +33,20 @@ extension Schema {
       ) STRICT;
       CREATE INDEX runs_by_identity ON runs (identity, run);
       CREATE TABLE item_use (url TEXT PRIMARY KEY, used_at INTEGER NOT NULL) STRICT, WITHOUT ROWID;
-      CREATE TABLE item_history (
-        entry INTEGER PRIMARY KEY,
-        url INTEGER NOT NULL,
-        at INTEGER NOT NULL,
-        run TEXT NOT NULL,
-        action TEXT NOT NULL,
-        outcome TEXT NOT NULL,
-        reason TEXT
+      CREATE TABLE history_runs (
+        run INTEGER PRIMARY KEY,
+        id TEXT NOT NULL UNIQUE,
+        next INTEGER NOT NULL
       ) STRICT;
-      CREATE INDEX item_history_by_url ON item_history (url);
+      CREATE TABLE item_history (
+        url TEXT NOT NULL,
+        entry INTEGER NOT NULL,
+        at INTEGER NOT NULL,
+        run INTEGER NOT NULL,
+        what INTEGER NOT NULL,
+        reason TEXT,
+        PRIMARY KEY (url, entry)
+      ) STRICT, WITHOUT ROWID;
       CREATE TABLE paused_items (url TEXT PRIMARY KEY, paused_at INTEGER NOT NULL) \
       STRICT, WITHOUT ROWID;
       CREATE TABLE host_gates (host TEXT PRIMARY KEY, until INTEGER NOT NULL) \

@@ -1,0 +1,104 @@
+internal import CSQLite
+internal import PrefetchCore
+
+/// The functions of ours that statements may call, to sort by what no column has.
+enum StatementFunction {
+  /// The id that is made of a URL.
+  static let name = "item_name"
+  /// One of the facts of a row, by its name.
+  static let fact = "item_fact"
+
+  static func registerAll(in database: Database) throws(Failure) {
+    try register(name, taking: 1, nameAnswer, in: database)
+    try register(fact, taking: 2, factAnswer, in: database)
+  }
+
+  private static func register(
+    _ name: String,
+    taking count: Int32,
+    _ answer:
+      @convention(c) (OpaquePointer?, Int32, UnsafeMutablePointer<OpaquePointer?>?) -> Void,
+    in database: Database
+  ) throws(Failure) {
+    let flags = SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_DIRECTONLY
+    try database.check(
+      unsafe sqlite3_create_function_v2(
+        database.handle,
+        name,
+        count,
+        flags,
+        nil,
+        answer,
+        nil,
+        nil,
+        nil
+      )
+    )
+  }
+
+  fileprivate enum Value {
+    case text(String)
+    case number(Int64?)
+  }
+
+  /// Where it is damaged, reading the row tells.
+  fileprivate static func value(_ name: String, in facts: RawSpan) -> Value {
+    var record = ContentRecord(url: "", id: "")
+    guard RecordRow.read(facts, into: &record) else { return .number(nil) }
+    switch name {
+    case "provider": return .text(record.provider ?? "")
+    case "type": return .text(record.type ?? "")
+    case "state": return .text(record.state.rawValue)
+    case "size": return .number(record.size)
+    case "fetched": return .number(record.fetchedAt?.milliseconds)
+    case "validated": return .number(record.validatedAt?.milliseconds)
+    case "expires": return .number(record.freshness.columns.until)
+    default: return .number(nil)
+    }
+  }
+}
+
+private func nameAnswer(
+  _ context: OpaquePointer?,
+  _ count: Int32,
+  _ arguments: UnsafeMutablePointer<OpaquePointer?>?
+) {
+  guard let arguments = unsafe arguments else { return }
+  answer(context, .text(ItemName.made(from: text(unsafe arguments[0]))))
+}
+
+private func factAnswer(
+  _ context: OpaquePointer?,
+  _ count: Int32,
+  _ arguments: UnsafeMutablePointer<OpaquePointer?>?
+) {
+  guard let arguments = unsafe arguments else { return }
+  let start = unsafe sqlite3_value_blob(arguments[0])
+  let length = Int(unsafe sqlite3_value_bytes(arguments[0]))
+  let facts = UnsafeRawBufferPointer(start: start, count: length)
+  let name = text(unsafe arguments[1])
+  answer(context, unsafe StatementFunction.value(name, in: facts.bytes))
+}
+
+private func text(_ value: OpaquePointer?) -> String {
+  guard let start = unsafe sqlite3_value_text(value) else { return "" }
+  let length = Int(unsafe sqlite3_value_bytes(value))
+  return unsafe String(
+    decoding: UnsafeBufferPointer(start: start, count: length),
+    as: UTF8.self
+  )
+}
+
+private func answer(_ context: OpaquePointer?, _ value: StatementFunction.Value) {
+  switch value {
+  case .text(let text):
+    unsafe sqlite3_result_text(
+      context,
+      text,
+      Int32(clamping: text.utf8.count),
+      prefetch_sqlite_transient()
+    )
+  case .number(let number?): unsafe sqlite3_result_int64(context, number)
+  case .number(nil): unsafe sqlite3_result_null(context)
+  }
+}

@@ -1,0 +1,153 @@
+package import PrefetchCore
+
+/// What one run did with one item.
+package struct HistoryEntry: Hashable, Sendable {
+  package var url: String
+  package var at: Instant
+  package var run: String
+  package var action: ItemAction
+  package var outcome: ItemOutcome
+  package var reason: String?
+  /// Whether it begins what is stored of the item, so that little can be known before.
+  package var isFirst: Bool
+
+  package init(
+    url: String,
+    at: Instant,
+    run: String,
+    action: ItemAction,
+    outcome: ItemOutcome,
+    reason: String? = nil,
+    isFirst: Bool = false
+  ) {
+    self.isFirst = isFirst
+    self.url = url
+    self.at = at
+    self.run = run
+    self.action = action
+    self.outcome = outcome
+    self.reason = reason
+  }
+
+  /// What need not be said of it.
+  fileprivate static func usualReason(_ outcome: ItemOutcome) -> String? {
+    outcome == .added ? PlanReason.notStored.text : nil
+  }
+}
+
+extension StateStore {
+  /// Notes what a run did, in one go; of each URL the last `limit` entries stay.
+  package func recordHistory(
+    _ entries: [HistoryEntry],
+    keeping limit: Int = 20
+  ) throws(Failure) {
+    try database.transaction { () throws(Failure) in
+      let insertion = RowBatch(database, "INSERT INTO item_history VALUES", columns: 6)
+      // Entries of all runs are numbered as they come.
+      var number = try database.number("SELECT max(next) FROM history_runs") ?? 0
+      var run: (id: String, number: Int64) = ("", 0)
+      for entry in entries {
+        if run.id != entry.run { run = (entry.run, try self.number(ofRun: entry.run)) }
+        insertion.add(entry.url)
+        insertion.add(number)
+        insertion.add(entry.at.milliseconds)
+        insertion.add(run.number)
+        insertion.add(HistoryCoding.number(entry.action, entry.outcome))
+        let isUsual = entry.reason == HistoryEntry.usualReason(entry.outcome)
+        insertion.add(isUsual ? nil : entry.reason ?? "")
+        number += 1
+        if insertion.isFull { try insertion.run() }
+      }
+      try insertion.run()
+      try database.execute("UPDATE history_runs SET next=\(number) WHERE run=\(run.number)")
+      try shorten(entries, to: limit)
+    }
+  }
+
+  private func number(ofRun id: String) throws(Failure) -> Int64 {
+    let known = try database.prepare("SELECT run FROM history_runs WHERE id=?1")
+    try known.bind(1, id)
+    if try known.step() { return known.number(0) }
+    let insertion = try database.prepare("INSERT INTO history_runs (id, next) VALUES (?1, 0)")
+    try insertion.bind(1, id)
+    try insertion.run()
+    let made = database.lastInsertedRow
+    // A look at all entries, so seldom.
+    if made.isMultiple(of: 1024) {
+      try database.execute(
+        "DELETE FROM history_runs WHERE run<>\(made) AND run NOT IN (SELECT run FROM item_history)"
+      )
+    }
+    return made
+  }
+
+  private func shorten(_ entries: [HistoryEntry], to limit: Int) throws(Failure) {
+    let excess = try database.prepare(
+      "SELECT entry FROM item_history WHERE url=?1 ORDER BY entry DESC LIMIT 1 OFFSET ?2"
+    )
+    let deletion = try database.prepare("DELETE FROM item_history WHERE url=?1 AND entry<=?2")
+    // What is new follows at most its own removal, which looked.
+    for entry in entries where !entry.isFirst {
+      try excess.bind(1, entry.url)
+      try excess.bind(2, max(0, limit))
+      defer { excess.reset() }
+      // Most items have no long history, and a search costs less than a deletion of nothing.
+      guard try excess.step() else { continue }
+      try deletion.bind(1, entry.url)
+      try deletion.bind(2, excess.number(0))
+      try deletion.run()
+    }
+  }
+
+  /// What past runs did with a URL, newest first.
+  package func history(url: String) throws(Failure) -> [HistoryEntry] {
+    let rows = try database.prepare(
+      """
+      SELECT at, id, what, reason FROM item_history JOIN history_runs USING (run) WHERE url=?1 \
+      ORDER BY entry DESC
+      """
+    )
+    try rows.bind(1, url)
+    var entries: [HistoryEntry] = []
+    while try rows.step() {
+      guard let (action, outcome) = HistoryCoding.meaning(of: rows.number(2)) else {
+        throw Failure(.storeDamaged, "`\(database.name)` holds an impossible entry for `\(url)`")
+      }
+      let said = rows.optionalText(3) ?? HistoryEntry.usualReason(outcome)
+      entries.append(
+        HistoryEntry(
+          url: url,
+          at: Instant(milliseconds: rows.number(0)),
+          run: rows.text(1),
+          action: action,
+          outcome: outcome,
+          reason: said?.isEmpty == true ? nil : said
+        )
+      )
+    }
+    return entries
+  }
+}
+
+/// An action and its outcome as one number of a row.
+private enum HistoryCoding {
+  static func number(_ action: ItemAction, _ outcome: ItemOutcome) -> Int64 {
+    Int64(16 * (actions.firstIndex(of: action) ?? 0) + (outcomes.firstIndex(of: outcome) ?? 0))
+  }
+
+  /// Nil for numbers that `number` never makes.
+  static func meaning(of number: Int64) -> (ItemAction, ItemOutcome)? {
+    guard number >= 0, number / 16 < actions.count, number % 16 < outcomes.count else {
+      return nil
+    }
+    return (actions[Int(number / 16)], outcomes[Int(number % 16)])
+  }
+
+  /// Stored by position, both of them: only ever append.
+  private static let actions: [ItemAction] = [
+    .fetch, .update, .revalidate, .keep, .remove, .defer, .fail,
+  ]
+  private static let outcomes: [ItemOutcome] = [
+    .added, .updated, .headers, .unchanged, .stale, .removed, .deferred, .failed, .redirected,
+  ]
+}

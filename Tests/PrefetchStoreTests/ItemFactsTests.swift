@@ -1,0 +1,122 @@
+import PrefetchCore
+import PrefetchTestSupport
+import Testing
+
+@testable import PrefetchStore
+
+@Suite("The facts of an item")
+struct ItemFactsTests {
+  private static let full = {
+    var record = ContentRecord(url: "https://a.example/", id: "one")
+    record.provider = "shop"
+    record.type = "image"
+    record.state = .failed
+    record.digest = ContentDigest(first: 1, second: 2, third: .max, fourth: 4)
+    record.otherDigests = [.md5: [UInt8](0..<16), .sha512: [UInt8](repeating: 5, count: 64)]
+    record.description = .max - 1
+    record.size = 1 << 40
+    record.mime = "text/plain"
+    record.status = 200
+    record.headers = HeaderBlock([
+      HeaderField("Content-Type", "text/html"), HeaderField("X-Odd", ""),
+      HeaderField("Last-Modified", "Sun, 06 Nov 1994 08:49:37 GMT"),
+    ])
+    record.validators = Validators(
+      entityTag: "W/\"1\"",
+      lastModified: "Sun, 06 Nov 1994 08:49:37 GMT"
+    )
+    record.finalURL = "https://b.example/"
+    record.fetchedAt = Instant(milliseconds: -1)
+    record.validatedAt = Instant(milliseconds: 2)
+    record.freshness = .stated(until: Instant(milliseconds: 3))
+    record.hops = [HopTerms(url: "https://c.example/", freshness: .asked, mustRevalidate: true)]
+    record.lifetime = .atMost(.seconds(5))
+    record.failure = Failure(.stalled, "too slow", isTransient: true)
+    return record
+  }()
+
+  private static let bare = ContentRecord(url: "https://a.example/", id: "one")
+
+  private func facts(of record: ContentRecord) -> [UInt8] {
+    var facts: [UInt8] = []
+    RecordRow.append(record, to: &facts)
+    return facts
+  }
+
+  private func read(_ facts: [UInt8]) -> ContentRecord? {
+    var record = Self.bare
+    let span = facts.span
+    return RecordRow.read(unsafe span.bytes, into: &record) ? record : nil
+  }
+
+  @Test("come back as they were", arguments: [full, bare])
+  func roundTrip(_ record: ContentRecord) {
+    #expect(read(facts(of: record)) == record)
+  }
+
+  @Test("come back with a tag that is there and empty, and in every state")
+  func corners() {
+    for state in ItemState.allCases {
+      for tag in ["", nil] {
+        for freshness: Freshness in [.asked, .silent(until: .distantFuture)] {
+          var record = Self.bare
+          record.state = state
+          record.validators.entityTag = tag
+          record.freshness = freshness
+          #expect(read(facts(of: record)) == record)
+        }
+      }
+    }
+  }
+
+  @Test("that end too early are recognised wherever they end before the headers")
+  func truncated() {
+    var record = Self.full
+    record.headers = HeaderBlock()
+    record.mime = nil
+    record.validators.lastModified = nil
+    let whole = facts(of: record)
+    for count in whole.indices { #expect(read(Array(whole[..<count])) == nil, "\(count)") }
+  }
+
+  @Test("that were damaged are refused, or read as facts of the same size at most")
+  func damaged() {
+    let samples = [facts(of: Self.full), facts(of: Self.bare)]
+    for seed in 0..<Campaign.documents(usually: 2_000) {
+      var mutator = Mutator(seed: UInt64(seed), samples: samples)
+      let bytes = mutator.next()
+      let span = bytes.span
+      guard let head = unsafe ItemHead(span.bytes) else { continue }
+      #expect(head.end <= bytes.count && head.otherDigests.upperBound == head.end, "\(seed)")
+      if let tag = head.tag { #expect(tag.upperBound <= head.end, "\(seed)") }
+      _ = read(bytes)
+    }
+  }
+
+  @Test(
+    "of a row that nobody of ours wrote are damage of the index",
+    arguments: [
+      "x''", "substr(facts, 1, 79)", "cast(substr(facts, 1, 78) || x'ff' || substr(facts, 80) AS BLOB)",
+    ]
+  )
+  func damagedRow(_ facts: String) throws {
+    let place = try TemporaryPlace()
+    try place.run { try $0.put(["https://a.example/1": "one"], in: .basics) }
+    FileTree.remove(place.cache + "/index.backup.sqlite")
+    let index = place.cache + "/index.sqlite"
+    do {
+      let database = try Database(path: index, named: "index", access: .writing)
+      try database.execute("UPDATE items SET facts=\(facts)")
+      _ = try database.checkpoint()
+      try database.setKeepsLogOnClose(false)
+    }
+    let reader = try #require(try place.reader())
+    for ask: (DiskStore) throws -> Void in [
+      { _ = try $0.takeInventory() }, { _ = try $0.records([1]) }, { _ = try $0.summary() },
+      { _ = try $0.record(url: "https://a.example/1") }, { try $0.forEachItem { _ in true } },
+    ] {
+      let failure = #expect(throws: Failure.self) { try ask(reader) }
+      #expect(failure?.code == .storeDamaged)
+    }
+  }
+}
