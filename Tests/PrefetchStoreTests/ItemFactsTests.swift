@@ -96,7 +96,8 @@ struct ItemFactsTests {
   @Test(
     "of a row that nobody of ours wrote are damage of the index",
     arguments: [
-      "x''", "substr(facts, 1, 79)", "cast(substr(facts, 1, 78) || x'ff' || substr(facts, 80) AS BLOB)",
+      "x''", "substr(facts, 1, 79)",
+      "cast(substr(facts, 1, 78) || x'ff' || substr(facts, 80) AS BLOB)",
     ]
   )
   func damagedRow(_ facts: String) throws {

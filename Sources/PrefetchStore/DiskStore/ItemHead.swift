@@ -89,7 +89,7 @@ struct ItemHead {
       size.littleEndian, description.littleEndian, (validatedAt ?? .min).littleEndian,
       (columns.until ?? .min).littleEndian, (fetchedAt ?? .min).littleEndian, last.littleEndian
     )
-    digest.withBytes { unsafe facts.append(contentsOf: $0) }
+    unsafe digest.withBytes { unsafe facts.append(contentsOf: $0) }
     unsafe withUnsafeBytes(of: words) { unsafe facts.append(contentsOf: $0) }
     if let tag { facts.append(contentsOf: tag.utf8) }
     facts += digests
