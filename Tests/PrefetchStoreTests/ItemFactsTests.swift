@@ -120,4 +120,20 @@ struct ItemFactsTests {
       #expect(failure?.code == .storeDamaged)
     }
   }
+
+  @Test("include times of an item that is gone no longer than until the index is copied")
+  func timesOfNothing() throws {
+    let place = try TemporaryPlace()
+    let gone = Confirmation(item: 1 << 40, validatedAt: Instant(milliseconds: 1), freshness: .asked)
+    try place.run { (store: DiskStore) throws in
+      try store.put(["https://a.example/1": "one"], in: .basics)
+      let item = try store.takeInventory().rows[0].item
+      let kept = Confirmation(item: item, validatedAt: gone.validatedAt, freshness: .asked)
+      _ = try store.commit([.confirm([gone, kept])])
+      #expect(try store.takeInventory().rows.map(\.validatedAt) == [1])
+    }
+    let reader = try #require(try place.reader())
+    #expect(try reader.takeInventory().rows.map(\.validatedAt) == [1])
+    #expect(try reader.database().number("SELECT count(*) FROM item_times") == 1)
+  }
 }

@@ -18,6 +18,7 @@ extension DiskStore {
       try index.removeLeftovers(of: CacheLayout.backupName)
       guard try isBackupDue(database) else { return }
       try VarianceRows.tidyUp(database)
+      try ItemRows.tidyUp(database)
       try database.execute("UPDATE upkeep SET changes=0")
       countedChanges = database.totalChangeCount
       try index.backUp(database, isDurable: requireWriting().publisher.durability != .none)

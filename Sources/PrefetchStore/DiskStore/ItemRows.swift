@@ -53,17 +53,8 @@ final class ItemRows {
       expires_at=?6, facts=?7 WHERE item=?1
       """
     )
-    // What was removed meanwhile stays away.
-    renewals = RowBatch(
-      database,
-      "INSERT INTO item_times SELECT * FROM (VALUES",
-      columns: 4,
-      """
-      ) WHERE EXISTS (SELECT 1 FROM items WHERE item=column1) ON CONFLICT (item) DO UPDATE SET \
-      validated_at=excluded.validated_at, fresh_until=excluded.fresh_until, \
-      freshness=excluded.freshness
-      """
-    )
+    // Nobody looks whether the item is still there: times of none are read by none.
+    renewals = RowBatch(database, "REPLACE INTO item_times VALUES", columns: 4)
     updateHolders = try database.prepare(
       "UPDATE items SET was_held=was_held OR holders<>0, holders=?2 WHERE item=?1"
     )
@@ -218,6 +209,11 @@ final class ItemRows {
       if renewals.isFull { try renewals.run() }
     }
     try renewals.run()
+  }
+
+  /// Forgets the times of items that others removed while they were confirmed.
+  static func tidyUp(_ database: Database) throws(Failure) {
+    try database.execute("DELETE FROM item_times WHERE item NOT IN (SELECT item FROM items)")
   }
 
   private func number(of variance: Variance?) throws(Failure) -> Int64 {

@@ -7,7 +7,6 @@ import Testing
     "buildExpression": "the compiler calls it where fields are listed",
     "customMirror": "the standard library asks it, lest a dump shows a secret",
     "debugDescription": "the standard library asks it, lest a dump shows a secret",
-    "downloading": "a documented state of an item, read by its raw value",
     "snapshot": "a word of the configuration, read by its raw value",
     "thumbnails": "a word of the configuration, read by its raw value",
   ]
