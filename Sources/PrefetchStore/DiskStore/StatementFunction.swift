@@ -9,8 +9,8 @@ enum StatementFunction {
   static let fact = "item_fact"
 
   static func registerAll(in database: Database) throws(Failure) {
-    try register(name, taking: 1, nameAnswer, in: database)
-    try register(fact, taking: 2, factAnswer, in: database)
+    try unsafe register(name, taking: 1, nameAnswer, in: database)
+    try unsafe register(fact, taking: 2, factAnswer, in: database)
   }
 
   private static func register(
@@ -64,7 +64,7 @@ private func nameAnswer(
   _ arguments: UnsafeMutablePointer<OpaquePointer?>?
 ) {
   guard let arguments = unsafe arguments else { return }
-  answer(context, .text(ItemName.made(from: text(unsafe arguments[0]))))
+  unsafe answer(context, .text(ItemName.made(from: text(arguments[0]))))
 }
 
 private func factAnswer(
@@ -75,9 +75,9 @@ private func factAnswer(
   guard let arguments = unsafe arguments else { return }
   let start = unsafe sqlite3_value_blob(arguments[0])
   let length = Int(unsafe sqlite3_value_bytes(arguments[0]))
-  let facts = UnsafeRawBufferPointer(start: start, count: length)
-  let name = text(unsafe arguments[1])
-  answer(context, unsafe StatementFunction.value(name, in: facts.bytes))
+  let facts = unsafe UnsafeRawBufferPointer(start: start, count: length)
+  let name = unsafe text(arguments[1])
+  unsafe answer(context, StatementFunction.value(name, in: facts.bytes))
 }
 
 private func text(_ value: OpaquePointer?) -> String {
