@@ -112,6 +112,8 @@ package struct Engine {
         if let failure = record(memory) { events.append(.memoryFailed(failure)) }
       case .startTransfer(let transfer):
         transport.start(transfer)
+      case .startOrder(let id, let order):
+        transport.start(id, order)
       case .cancelTransfer(let id):
         transport.cancel(id)
       case .readDocument(let number, let source):
@@ -125,7 +127,7 @@ package struct Engine {
       case .measureRoom(let inDetail):
         events.append(.roomMeasured(measure(request.policy.room, inDetail: inDetail)))
       case .readRemovals(let items):
-        events.append(.removalsRead((try? store.records(items)) ?? []))
+        events.append(.removalsRead(((try? store.stored(items)) ?? []).map { $0?.record }))
       case .commit(let changes):
         events.append(commit(changes, request.policy.room))
       case .publish(let segment, let plan):
@@ -183,12 +185,11 @@ package struct Engine {
   /// A record or object that cannot be read counts as one that is not there.
   private func prepare(_ preparations: [Preparation]) -> Event {
     let numbers = preparations.compactMap(\.record)
-    var records = (numbers.isEmpty ? [] : (try? store.records(numbers)) ?? [])[...]
+    var found = (numbers.isEmpty ? [] : (try? store.stored(numbers)) ?? [])[...]
     let answers = preparations.map { preparation in
-      var record: ContentRecord?
-      if preparation.record != nil { record = records.popFirst() ?? nil }
+      let stored = preparation.record == nil ? nil : found.popFirst() ?? nil
       let size = preparation.digest.flatMap { (try? store.adoptable($0)) ?? nil }
-      return Prepared(item: preparation.item, record: record, adoptedSize: size)
+      return Prepared(item: preparation.item, stored: stored, adoptedSize: size)
     }
     return .prepared(answers)
   }

@@ -33,7 +33,7 @@ package final class AbsentStore: ContentStore {
     Inventory()
   }
 
-  package func records(_ items: [Int64]) throws(Failure) -> [ContentRecord?] {
+  package func stored(_ items: [Int64]) throws(Failure) -> [(any StoredAnswer)?] {
     items.map { _ in nil }
   }
 

@@ -103,6 +103,13 @@ package final class CurlTransport: Transport {
     if assignment.isUrgent { workers[assignment.worker].isUrgent = true }
   }
 
+  package func start(_ id: TransferID, _ order: Order) {
+    let assignment = shares.assign(order.terms.request.url)
+    guard workers.indices.contains(assignment.worker) else { return }
+    workers[assignment.worker].pending.append(.order(id, order, assignment))
+    if assignment.isUrgent { workers[assignment.worker].isUrgent = true }
+  }
+
   private func counter(of allowance: TransferRequest.Allowance) -> Locked<Int64> {
     if let counter = allowances[allowance] { return counter }
     let counter = Locked(allowance.bytes)

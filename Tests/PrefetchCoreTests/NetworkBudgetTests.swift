@@ -39,9 +39,10 @@ private final class Stage {
       return .inventoryTaken(.success(InventoryFacts(inventory: Inventory(), missing: [])))
     case .resumePlanning(let segment): return .planningResumed(segment: segment)
     case .prepare(let all):
-      return .prepared(all.map { Prepared(item: $0.item, record: nil, adoptedSize: nil) })
+      return .prepared(all.map { Prepared(item: $0.item, stored: nil, adoptedSize: nil) })
     case .commit: return .committed(removed: [], RoomReading())
     case .startTransfer(let transfer): started.append(transfer.id)
+    case .startOrder(let id, _): started.append(id)
     case .cancelTransfer(let id): cancelled.append(id)
     case .announce(.itemSettled(let item)): settled.append(item)
     case .announce(.manifestSettled(_, let manifest)): manifests.append(manifest)

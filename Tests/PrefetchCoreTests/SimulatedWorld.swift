@@ -162,6 +162,7 @@ struct SimulatedWorld {
       internalEvents.append(.conditionsRead(ConditionsReading(conditions)))
     case .record: break
     case .startTransfer(let transfer): begin(transfer)
+    case .startOrder(let id, let order): begin(order.request(id))
     case .cancelTransfer(let id):
       cancelled.insert(id)
     case .readDocument(let number, let source):
@@ -192,7 +193,7 @@ struct SimulatedWorld {
   private mutating func answer(_ preparation: Preparation) -> Prepared {
     Prepared(
       item: preparation.item,
-      record: preparation.record.map { records[Int($0)] },
+      stored: preparation.record.map { Shared(records[Int($0)]) },
       adoptedSize: preparation.digest != nil && generator.happens(20) ? 10 : nil
     )
   }

@@ -161,6 +161,7 @@ struct TimedWorld {
   private mutating func perform(_ effect: Effect) {
     switch effect {
     case .startTransfer(let request): transfers.append(Transfer(request: request))
+    case .startOrder(let id, let order): transfers.append(Transfer(request: order.request(id)))
     case .cancelTransfer(let id): cancel(id)
     case .readDocument(let number, let source):
       guard case .staged(let body) = source.bytes, let url = bodies[body.id] else { return }
@@ -172,7 +173,7 @@ struct TimedWorld {
       events.append(.inventoryTaken(.success(InventoryFacts(inventory: inventory, missing: []))))
     case .resumePlanning(let segment): events.append(.planningResumed(segment: segment))
     case .prepare(let preparations):
-      let answers = preparations.map { Prepared(item: $0.item, record: nil, adoptedSize: nil) }
+      let answers = preparations.map { Prepared(item: $0.item, stored: nil, adoptedSize: nil) }
       events.append(.prepared(answers))
     case .measureRoom: events.append(.roomMeasured(RoomReading()))
     case .commit: events.append(.committed(removed: [], RoomReading()))

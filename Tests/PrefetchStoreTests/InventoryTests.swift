@@ -61,7 +61,7 @@ struct InventoryTests {
     #expect(inventory.strongDigests(of: first) == record.otherDigests)
     #expect(inventory.holders(of: first) == [0, 1])
     #expect(inventory.rows[first].hasValidators)
-    #expect(try store.records([expected.item]) == [record])
+    #expect(try store.stored([expected.item]).map { $0?.record } == [record])
 
     let second = try #require(inventory.position(of: "https://a.example/bare"))
     #expect(!inventory.rows[second].hasBody)
@@ -72,7 +72,7 @@ struct InventoryTests {
     #expect(inventory.holders(of: third) == [])
     #expect(inventory.positions(of: .basics).map(Int.init).sorted() == [first, second].sorted())
     #expect(try store.missingObjects(of: inventory) == [])
-    #expect(try store.records([-1]) == [nil])
+    #expect(try store.stored([-1]).map { $0?.record } == [nil])
   }
 
   @Test("takes over what a confirmation says", arguments: Kind.allCases)
@@ -97,7 +97,7 @@ struct InventoryTests {
     #expect(after.rows[0].freshUntil == 50)
     #expect(after.rows[1] == before.rows[1])
     #expect(
-      try store.records([item])[0]?.freshness == .stated(until: Instant(milliseconds: 50))
+      try store.stored([item])[0]?.record?.freshness == .stated(until: Instant(milliseconds: 50))
     )
   }
 
@@ -142,8 +142,8 @@ struct InventoryTests {
       .store(ContentRecord(url: "https://c.example/", id: "name"), body: nil, joining: []),
     ])
     let item = try store.takeInventory().rows[0].item
-    // Records by number are read by the thousand and leave ids that are made to others.
-    #expect(try store.records([item])[0]?.id == "")
+    // What is stored under numbers is read by the thousand and leave ids that are made to others.
+    #expect(try store.stored([item])[0]?.record?.id == "")
     #expect(try store.records(named: id).map(\.url) == [url, "https://b.example/"])
     #expect(try store.records(named: id).map(\.id) == [id, id])
     #expect(try store.records(named: "name").map(\.url) == ["https://c.example/"])

@@ -54,6 +54,24 @@ struct ItemFactsTests {
     #expect(read(facts(of: record)) == record)
   }
 
+  @Test("say the same to a question as the whole record", arguments: [full, bare])
+  func questions(_ record: ContentRecord) throws {
+    var unfailed = record
+    unfailed.failure = nil
+    var direct = unfailed
+    (direct.finalURL, direct.hops) = (nil, [])
+    for record in [record, unfailed, direct] {
+      let facts = facts(of: record)
+      let span = facts.span
+      #expect(unsafe RecordRow.isPlain(span.bytes) == Shared(record).isPlain)
+      let read = unsafe RecordRow.confirmable(span.bytes, validatedAt: record.validatedAt)
+      let known = try #require(read)
+      #expect(known.headers == record.headers)
+      #expect(known.validators == record.validators)
+      #expect(known.receivedAt == record.validatedAt ?? record.fetchedAt)
+    }
+  }
+
   @Test("come back with a tag that is there and empty, and in every state")
   func corners() {
     for state in ItemState.allCases {
@@ -113,12 +131,14 @@ struct ItemFactsTests {
     }
     let reader = try #require(try place.reader())
     for ask: (DiskStore) throws -> Void in [
-      { _ = try $0.takeInventory() }, { _ = try $0.records([1]) }, { _ = try $0.summary() },
+      { _ = try $0.takeInventory() }, { _ = try $0.record(item: 1) }, { _ = try $0.summary() },
       { _ = try $0.record(url: "https://a.example/1") }, { try $0.forEachItem { _ in true } },
     ] {
       let failure = #expect(throws: Failure.self) { try ask(reader) }
       #expect(failure?.code == .storeDamaged)
     }
+    #expect(try reader.stored([1]).map { $0?.record } == [nil])
+    #expect(try reader.stored([1]).map { $0?.confirmable == nil } == [true])
   }
 
   @Test("include times of an item that is gone no longer than until the index is copied")

@@ -82,7 +82,7 @@ struct ListingTests {
   func records(_ sorting: [ItemSorting]) throws {
     var urls: [String?] = []
     try store.forEachItem(sorted: sorting) { item throws(Failure) in
-      urls += try store.records([item.item]).map { $0?.url }
+      urls.append(try store.record(item: item.item)?.url)
       #expect(urls.last == item.url)
       return true
     }

@@ -169,7 +169,7 @@ extension ContentStore {
 
   /// Every whole record, ordered by the bytes of its URL.
   func records() throws -> [ContentRecord] {
-    try records(takeInventory().rows.map(\.item)).compactMap(\.self)
+    try stored(takeInventory().rows.map(\.item)).compactMap { $0?.record }
       .sorted { $0.url.utf8.lexicographicallyPrecedes($1.url.utf8) }
   }
 
@@ -181,7 +181,7 @@ extension ContentStore {
 
   func lockedURLs() throws -> [String] {
     let locked = try takeInventory().rows.filter(\.isLocked)
-    return try records(locked.map(\.item)).compactMap { $0?.url }
+    return try stored(locked.map(\.item)).compactMap { $0?.url }
   }
 
   @discardableResult

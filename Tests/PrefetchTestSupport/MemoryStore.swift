@@ -113,8 +113,10 @@ package final class MemoryStore: ContentStore {
     )
   }
 
-  package func records(_ items: [Int64]) throws(Failure) -> [ContentRecord?] {
-    items.map { item in content.url(of: item).flatMap { content.records[$0] } }
+  package func stored(_ items: [Int64]) throws(Failure) -> [(any StoredAnswer)?] {
+    items.map { item in
+      content.url(of: item).flatMap { content.records[$0] }.map { Shared($0) }
+    }
   }
 
   package func hasUnseenChanges() throws(Failure) -> Bool {

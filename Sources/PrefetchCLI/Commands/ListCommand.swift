@@ -55,9 +55,7 @@ struct ListCommand {
         printer.printLine(item)
         return !context.console.isClosed
       }
-      guard var record = try store.records([item.item])[0] else { return true }
-      if record.id.isEmpty { record.id = ItemIdentifier.make(for: record.url) }
-      guard matches(record) else { return true }
+      guard let record = try store.record(item: item.item), matches(record) else { return true }
       if context.shared.isJSON {
         printer.printElement(item, record)
       } else {

@@ -5,10 +5,10 @@ package protocol ContentStore: BodyStaging {
   var staging: Staging { get }
   /// What every record says, in one pass and without text.
   func takeInventory() throws(Failure) -> Inventory
-  /// Whole records by their numbers, in that order; nil for those that are gone.
+  /// What is stored under these numbers, in that order; nil for what is gone.
   ///
   /// An id that would have to be made of the URL may be empty.
-  func records(_ items: [Int64]) throws(Failure) -> [ContentRecord?]
+  func stored(_ items: [Int64]) throws(Failure) -> [(any StoredAnswer)?]
   /// Whether objects may have been lost, or come, since the last run looked: a look at 256 times.
   func hasUnseenChanges() throws(Failure) -> Bool
   /// Which of the inventory's objects are no longer in the file system: names are read only where

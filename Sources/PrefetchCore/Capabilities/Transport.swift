@@ -7,10 +7,18 @@
 package protocol Transport: AnyObject {
   /// Begins a transfer; its one `TransferEvent.finished` comes from a later `wait`.
   func start(_ request: TransferRequest)
+  /// The same of a request that it makes itself.
+  func start(_ id: TransferID, _ order: Order)
   /// Gives a transfer up; its end is still reported, as `cancelled` unless it was already over.
   func cancel(_ id: TransferID)
   /// Blocks until something happened or the uptime `deadline` passed.
   func wait(until deadline: Duration?) -> [TransferEvent]
+}
+
+extension Transport {
+  package func start(_ id: TransferID, _ order: Order) {
+    start(order.request(id))
+  }
 }
 
 /// The engine's number for one request on the wire; never used twice in a run.
@@ -58,8 +66,9 @@ package struct TransferRequest: Sendable {
   package var rateGroup: RateGroup?
   /// Numbers of bytes that it and others may receive together; when one is used up it is broken off.
   package var allowances: [Allowance] = []
-  /// What is hoped for, where the answer may be judged at once.
+  /// What is hoped for, where the answer may be judged at once, and what that would confirm.
   package var order: Order?
+  package var confirming: Confirmable?
   /// What its connection must prove; nil = what the settings say.
   package var connection: Shared<ConnectionRules>?
 

@@ -65,9 +65,9 @@ extension Dispatcher {
     active[slot].prepared = nil
     active[slot].isRead = true
     // A record whose URL is another's would be a key met by chance; then nothing is known.
-    if let record = answer.record, record.value.url == active[slot].entry.url.string {
-      active[slot].record = record
-      if active[slot].result.id.isEmpty { active[slot].result.id = record.value.id }
+    if let record = answer.stored?.record, record.url == active[slot].entry.url.string {
+      active[slot].record = Shared(record)
+      if active[slot].result.id.isEmpty { active[slot].result.id = record.id }
     }
     if active[slot].isTurnedAway {
       active[slot].isTurnedAway = false

@@ -5,9 +5,7 @@
 /// itself.
 struct PlainItem: Sendable {
   /// What is stored of it and to be confirmed; nil where nothing is, or until it is read.
-  var record: Shared<ContentRecord>?
-  /// What of that is asked with.
-  var conditions = Validators()
+  var stored: (any StoredAnswer)?
   /// Whether nothing more has to be read before it can be asked for.
   var isRead = false
   /// Where it takes a place on the wire.
@@ -115,7 +113,7 @@ extension Dispatcher {
     let place = Self.place(of: items[item].slot)
     plain[place].host = host
     // What has nothing to be read for it overtakes nobody whose turn came before.
-    if plain[place].isRead, plain[place].record == nil, !preparations.isEmpty {
+    if plain[place].isRead, plain[place].stored == nil, !preparations.isEmpty {
       plain[place].isRead = false
       preparing += 1
       preparations.append(Preparation(item: item, record: nil, digest: nil))
@@ -134,7 +132,7 @@ extension Dispatcher {
     now: Moment,
     into effects: inout [Effect]
   ) {
-    guard let conditions = conditions(by: answer, of: item) else {
+    guard isAsked(item, by: answer) else {
       let slot = activate(item)
       active[slot].isBeingRead = false
       active[slot].prepared = answer
@@ -142,24 +140,18 @@ extension Dispatcher {
       return
     }
     let place = Self.place(of: items[item].slot)
-    plain[place].record = answer.record
-    plain[place].conditions = conditions
+    plain[place].stored = answer.stored
     plain[place].isRead = true
     if items[item].state == .preparing { sendOrder(item, now: now, into: &effects) }
   }
 
-  /// What an item is asked with, none where nothing is stored; nil where what was read makes it none
-  /// that is plain.
-  private func conditions(by answer: Prepared, of item: Int) -> Validators? {
-    guard halt == nil, network == nil, answer.adoptedSize == nil else { return nil }
-    guard row(of: items[item].step) != nil else { return Validators() }
-    let table = segments[Int(items[item].segment)].table
-    guard let record = answer.record?.value,
-      record.url == table.value.url(at: Int(items[item].step.entry)), record.failure == nil,
-      record.variance == nil, record.hops.isEmpty, record.finalURL == nil
-    else { return nil }
-    let conditions = Revalidation.conditions(of: record)
-    return conditions.isEmpty ? nil : conditions
+  /// Whether an item is plain still after what was read of it.
+  private func isAsked(_ item: Int, by answer: Prepared) -> Bool {
+    guard halt == nil, network == nil, answer.adoptedSize == nil else { return false }
+    guard let row = row(of: items[item].step) else { return true }
+    guard let stored = answer.stored, stored.isPlain else { return false }
+    // With a tag there is always something to ask with.
+    return row.entityTag != 0 || stored.confirmable?.conditions.isEmpty == false
   }
 
   private mutating func sendOrder(_ item: Int, now: Moment, into effects: inout [Effect]) {
@@ -168,18 +160,15 @@ extension Dispatcher {
       return ask(item, now: now, into: &effects)
     }
     let (index, entry) = (Int(items[item].segment), Int(items[item].step.entry))
-    let terms = orderTerms(of: entry, in: index, now: now)
     let place = Self.place(of: items[item].slot)
-    let id = newTransfer(for: .item(item))
-    let request = terms.request(
-      id,
-      for: entry,
-      confirming: plain[place].record,
-      by: plain[place].conditions,
+    let order = Order(
+      orderTerms(of: entry, in: index, now: now),
+      entry: entry,
+      stored: plain[place].stored,
       sizeLimit: sizeLimit(plain[place].diskLimit, in: index)
     )
     items[item].state = .inFlight
-    start(request, of: index, into: &effects)
+    effects.append(.startOrder(newTransfer(for: .item(item)), order))
   }
 
   /// The first item of each server is asked for as any other would be, and all others like it.
@@ -194,12 +183,14 @@ extension Dispatcher {
       isConditional: false,
       in: index
     )
+    var request = exchange.nextRequest(TransferID(0), under: &connections, at: now.wall)
+    request.rateGroup = rateGroup(of: index)
     let terms = OrderTerms(
-      exchange.nextRequest(TransferID(0), under: &connections, at: now.wall),
+      request,
       of: segments[index].declaration,
       key: segments[index].key,
       table: segments[index].table,
-      agent: request.policy.agent,
+      agent: given.value.request.policy.agent,
       key: start.key
     )
     segments[index].orderTerms[origin] = terms
@@ -210,7 +201,7 @@ extension Dispatcher {
   private mutating func bookRoom(_ item: Int) -> Bool {
     let place = Self.place(of: items[item].slot)
     guard hasRoomRules, plain[place].promise == nil else { return true }
-    guard plain[place].record == nil else {
+    guard plain[place].stored == nil else {
       plain[place].diskLimit = diskLeft
       return true
     }
@@ -254,9 +245,9 @@ extension Dispatcher {
     let (index, entry) = (Int(items[item].segment), Int(items[item].step.entry))
     let origin = segments[index].table.value.originNumber(at: entry)
     guard let terms = segments[index].orderTerms[origin] else { return nil }
-    let record = plain[Self.place(of: items[item].slot)].record
-    return Order(terms: terms, entry: entry, record: record)
-      .outcome(of: result.outcome, result.figures, at: now.wall)
+    let stored = plain[Self.place(of: items[item].slot)].stored
+    return Order(terms, entry: entry, stored: stored)
+      .outcome(of: result.outcome, result.figures, confirming: stored?.confirmable, at: now.wall)
   }
 
   /// Whether that is all there is to it; else it has to be looked at as any answer.
@@ -287,7 +278,7 @@ extension Dispatcher {
     // It repeats what is stored, and nothing of that states a lifetime.
     let freshness = Freshness.silent(until: .distantFuture)
     noteQuiet(item, until: freshUntil(freshness, in: Int(items[item].segment), now: now))
-    plain[Self.place(of: items[item].slot)].record = nil
+    plain[Self.place(of: items[item].slot)].stored = nil
     batch.confirm(
       item: item,
       Confirmation(item: row.item, validatedAt: now.wall, freshness: freshness),
@@ -334,10 +325,12 @@ extension Dispatcher {
     let place = Self.place(of: items[item].slot)
     let known = plain[place]
     let isWaiting = items[item].state == .queued || items[item].state == .preparing
-    new.record = known.record
+    if let record = known.stored?.record, record.url == new.entry.url.string {
+      new.record = Shared(record)
+    }
     new.isRead = known.isRead
     new.isBeingRead = !known.isRead && isWaiting
-    if let id = known.record?.value.id, new.result.id.isEmpty { new.result.id = id }
+    if let id = new.record?.value.id, new.result.id.isEmpty { new.result.id = id }
     new.host = known.host
     new.diskLimit = known.diskLimit
     if let promise = known.promise {

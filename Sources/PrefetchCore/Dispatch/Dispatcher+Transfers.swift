@@ -96,13 +96,15 @@ extension Dispatcher {
 
   /// Hands over a request, held to the rate of its segment and to what it may receive.
   mutating func start(_ request: TransferRequest, of segment: Int, into effects: inout [Effect]) {
-    let request = allowed(request, of: segment)
-    guard let rate = segments[segment].declaration.rate else {
-      return effects.append(.startTransfer(request))
-    }
-    var held = request
-    held.rateGroup = .init(name: segments[segment].declaration.name, rate: rate)
+    var held = allowed(request, of: segment)
+    held.rateGroup = rateGroup(of: segment)
     effects.append(.startTransfer(held))
+  }
+
+  func rateGroup(of segment: Int) -> TransferRequest.RateGroup? {
+    segments[segment].declaration.rate.map { rate in
+      TransferRequest.RateGroup(name: segments[segment].declaration.name, rate: rate)
+    }
   }
 
   mutating func transferFinished(

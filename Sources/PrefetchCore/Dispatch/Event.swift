@@ -35,6 +35,7 @@ package enum Effect: Sendable {
   /// Keep for good what was received.
   indirect case record(NetworkMemory)
   indirect case startTransfer(TransferRequest)
+  case startOrder(TransferID, Order)
   case cancelTransfer(TransferID)
   /// Read one of a segment's documents, whose number it is.
   indirect case readDocument(Int, ManifestSource)
@@ -101,13 +102,13 @@ package struct RoomReading: Sendable {
 
 package struct Prepared: Sendable {
   package var item: Int
-  package var record: Shared<ContentRecord>?
+  package var stored: (any StoredAnswer)?
   /// The size of a whole object with the declared digest.
   package var adoptedSize: Int64?
 
-  package init(item: Int, record: ContentRecord?, adoptedSize: Int64?) {
+  package init(item: Int, stored: (any StoredAnswer)?, adoptedSize: Int64?) {
     self.item = item
-    self.record = record.map { Shared($0) }
+    self.stored = stored
     self.adoptedSize = adoptedSize
   }
 }

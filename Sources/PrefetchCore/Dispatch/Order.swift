@@ -1,26 +1,45 @@
-/// Which answer was hoped for: the body of an entry, or that what is stored of it still holds.
+/// Which answer is hoped for: the body of an entry, or that what is stored of it still holds.
+///
+/// It is handed over as it is; whoever sends it makes the request.
 package struct Order: Sendable {
   package let terms: OrderTerms
   package let entry: Int
   /// What is stored, and to be confirmed; nil where nothing is.
-  let record: Shared<ContentRecord>?
+  let stored: (any StoredAnswer)?
+  let sizeLimit: Int64?
+
+  init(
+    _ terms: OrderTerms,
+    entry: Int,
+    stored: (any StoredAnswer)?,
+    sizeLimit: Int64? = nil
+  ) {
+    self.terms = terms
+    self.entry = entry
+    self.stored = stored
+    self.sizeLimit = sizeLimit
+  }
+
+  package func request(_ id: TransferID) -> TransferRequest {
+    terms.request(id, for: self)
+  }
 
   /// What an answer comes to; nil where it is not the one that was hoped for.
   package func outcome(
     of answer: Result<TransferResponse, Failure>,
     _ figures: TransferFigures,
+    confirming known: Confirmable?,
     at now: Instant
   ) -> Outcome? {
     guard case .success(let response) = answer, !response.isTrouble,
       !figures.didFallBackFromHTTP3, figures.unexpectedKey == nil
     else { return nil }
     var arrival: Arrival?
-    if let record = record?.value {
-      guard Self.isConfirmation(response, of: record) else { return nil }
-    } else {
-      let timing = Freshness.Timing(now, figures)
-      arrival = terms.arrival(of: entry, response, at: timing)
+    if stored == nil {
+      arrival = terms.arrival(of: entry, response, at: Freshness.Timing(now, figures))
       guard arrival != nil else { return nil }
+    } else {
+      guard let known, known.isConfirmed(by: response) else { return nil }
     }
     return Outcome(
       arrival: arrival,
@@ -28,16 +47,6 @@ package struct Order: Sendable {
       wireBytes: figures.wireBytes,
       version: figures.version
     )
-  }
-
-  /// Whether an answer says that what is stored still holds, and nothing else.
-  private static func isConfirmation(
-    _ response: TransferResponse,
-    of record: ContentRecord
-  ) -> Bool {
-    response.status == 304
-      && Revalidation.confirms(response.headers, stored: record.validators)
-      && Revalidation.repeats(stored: record.headers, confirmed: response.headers)
   }
 }
 

@@ -4,7 +4,7 @@ package final class OrderTerms: Sendable {
   package let segment: SegmentKey
   package let table: Shared<EntryTable>
   /// What each of the requests is, but for its own URL, size and conditions.
-  private let request: TransferRequest
+  package let request: TransferRequest
   private let expectations: [ContentExpectation]
   private let honorsNoStore: Bool
   /// What of a request may select its answer.
@@ -29,26 +29,22 @@ package final class OrderTerms: Sendable {
     selecting = RequestFields.selecting(request.headers, agent: agent)
   }
 
-  /// The question for an entry; `record` is what is stored of it, to be confirmed.
-  func request(
-    _ id: TransferID,
-    for entry: Int,
-    confirming record: Shared<ContentRecord>?,
-    by conditions: Validators,
-    sizeLimit: Int64?
-  ) -> TransferRequest {
-    let table = table.value
-    let url = table.plainURL(at: entry)
-    let size = table.size(at: entry)
+  func request(_ id: TransferID, for order: Order) -> TransferRequest {
+    let url = table.value.plainURL(at: order.entry)
+    let size = table.value.size(at: order.entry)
     var request = request
     request.id = id
     request.url = url
     request.expectedSize = size
     request.partialKey = url.string
-    request.sizeLimit = sizeLimit
+    request.sizeLimit = order.sizeLimit
     request.allowsCoding = Exchange.isWorthCoding(size: size, path: url.path)
-    request.order = Order(terms: self, entry: entry, record: record)
-    if record != nil { request.headers += Exchange.conditionFields(conditions) }
+    request.order = order
+    // A record whose URL is another's would be a key met by chance; then nothing is known.
+    if let stored = order.stored, stored.url == url.string, let known = stored.confirmable {
+      request.confirming = known
+      request.headers += Exchange.conditionFields(known.conditions)
+    }
     return request
   }
 }

@@ -154,6 +154,13 @@ extension HeaderBlock {
     return nil
   }
 
+  /// Whether the value is that text, byte by byte.
+  package func isValue(_ index: Int, _ text: String) -> Bool {
+    let range = place(index).value
+    guard range.count == text.utf8.count else { return false }
+    return bytes[range].elementsEqual(text.utf8)
+  }
+
   package func isNamed(_ index: Int, _ name: String) -> Bool {
     holds(place(index).name, name)
   }

@@ -100,7 +100,9 @@ package enum Revalidation {
   /// Tags are compared weakly: only ours was asked about, and servers that compress on the way send
   /// a weak tag with the body and the strong one with the 304.
   package static func confirms(_ response: HeaderBlock, stored: Validators) -> Bool {
-    guard let told = Validators(entityTag: response["ETag"]).entityTag else { return true }
+    guard let place = response.firstIndex(of: "ETag") else { return true }
+    if let tag = stored.entityTag, response.isValue(place, tag) { return true }
+    guard let told = Validators(entityTag: response.value(at: place)).entityTag else { return true }
     return stored.entityTag.map { opaque($0) == opaque(told) } ?? false
   }
 

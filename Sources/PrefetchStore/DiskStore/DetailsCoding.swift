@@ -61,36 +61,20 @@ enum DetailsCoding {
 
   /// Puts what stands there into a record; false for bytes that `append` never makes.
   static func decode(_ bytes: RawSpan, into record: inout ContentRecord) -> Bool {
-    var cursor = HeaderCoding.Cursor(offset: 0)
     var failure: (code: ErrorCode, message: String, isTransient: Bool)?
-    var said: UInt32 = 0
-    while let byte = cursor.byte(bytes) {
-      guard let tag = Tag(rawValue: byte), said & tag.bit == 0 else { return false }
-      said |= tag.bit
-      if tag == .headers {
-        guard
-          let headers = HeaderCoding.decode(
-            bytes.extracting(cursor.offset..<bytes.byteCount)
-          )
-        else { return false }
-        record.headers = headers
-        if said & Tag.mime.bit == 0 { record.mime = headers["Content-Type"] }
-        if said & Tag.lastModified.bit == 0 {
-          record.validators.lastModified = headers["Last-Modified"]
-        }
-        record.failure = failure.map { Failure($0.code, $0.message, isTransient: $0.isTransient) }
-        return true
-      }
-      guard let range = cursor.text(bytes) else { return false }
-      let field = bytes.extracting(range)
+    var (hasMime, hasLastModified) = (false, false)
+    let rest = read(bytes) { tag, field in
       switch tag {
       case .headers: return false
       case .status:
         guard let status = number(field) else { return false }
         record.status = Int(truncatingIfNeeded: status)
-      case .mime: record.mime = field.byteCount == 0 ? nil : text(field)
+      case .mime:
+        hasMime = true
+        record.mime = optionalText(field)
       case .lastModified:
-        record.validators.lastModified = field.byteCount == 0 ? nil : text(field)
+        hasLastModified = true
+        record.validators.lastModified = optionalText(field)
       case .finalURL: record.finalURL = text(field)
       case .failureCode:
         guard let code = ErrorCode(rawValue: text(field)) else { return false }
@@ -107,8 +91,50 @@ enum DetailsCoding {
       case .provider: record.provider = text(field)
       case .type: record.type = text(field)
       }
+      return true
     }
-    return false
+    guard let rest, let headers = HeaderCoding.decode(bytes.extracting(rest)) else { return false }
+    record.headers = headers
+    if !hasMime { record.mime = headers["Content-Type"] }
+    if !hasLastModified { record.validators.lastModified = headers["Last-Modified"] }
+    record.failure = failure.map { Failure($0.code, $0.message, isTransient: $0.isTransient) }
+    return true
+  }
+
+  /// The headers and the date that another answer is held against.
+  static func answer(_ bytes: RawSpan) -> (headers: HeaderBlock, lastModified: String?)? {
+    var said: String??
+    let rest = read(bytes) { tag, field in
+      if tag == .lastModified { said = .some(optionalText(field)) }
+      return true
+    }
+    guard let rest, let headers = HeaderCoding.decode(bytes.extracting(rest)) else { return nil }
+    return (headers, said ?? headers["Last-Modified"])
+  }
+
+  /// Whether they tell of a body that came without a redirect.
+  static func arePlain(_ bytes: RawSpan) -> Bool {
+    let rest = read(bytes) { tag, _ in
+      switch tag {
+      case .finalURL, .failureCode, .hops: false
+      default: true
+      }
+    }
+    return rest != nil
+  }
+
+  /// Hands out the fields before the headers, and says where these are; nil where `take` does not
+  /// want one, and for bytes that `append` never makes.
+  private static func read(_ bytes: RawSpan, _ take: (Tag, RawSpan) -> Bool) -> Range<Int>? {
+    var cursor = HeaderCoding.Cursor(offset: 0)
+    var said: UInt32 = 0
+    while let byte = cursor.byte(bytes) {
+      guard let tag = Tag(rawValue: byte), said & tag.bit == 0 else { return nil }
+      said |= tag.bit
+      if tag == .headers { return cursor.offset..<bytes.byteCount }
+      guard let range = cursor.text(bytes), take(tag, bytes.extracting(range)) else { return nil }
+    }
+    return nil
   }
 
   // MARK: Fields
@@ -148,6 +174,11 @@ enum DetailsCoding {
 
   private static func text(_ field: RawSpan) -> String {
     unsafe field.withUnsafeBytes { unsafe String(decoding: $0, as: UTF8.self) }
+  }
+
+  /// Nil where nothing stands.
+  private static func optionalText(_ field: RawSpan) -> String? {
+    field.byteCount == 0 ? nil : text(field)
   }
 
   /// As milliseconds; negative where there is no end.

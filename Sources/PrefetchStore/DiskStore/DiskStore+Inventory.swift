@@ -5,11 +5,11 @@ extension DiskStore {
     try answering { () throws(Failure) in try readRows() }
   }
 
-  package func records(_ items: [Int64]) throws(Failure) -> [ContentRecord?] {
+  package func stored(_ items: [Int64]) throws(Failure) -> [(any StoredAnswer)?] {
     try answering { () throws(Failure) in
       let query = try recordQuery()
       // One transaction, since every one of them takes locks.
-      return try database().reading { () throws(Failure) in try query.records(items) }
+      return try database().reading { () throws(Failure) in try query.rows(items) }
     }
   }
 

@@ -21,6 +21,10 @@ extension DiskStore {
     try answering { () throws(Failure) in try namedItems().record(url) }
   }
 
+  package func record(item: Int64) throws(Failure) -> ContentRecord? {
+    try answering { () throws(Failure) in try recordQuery().record(item) }
+  }
+
   /// By URL, by id, which several items of different providers may share, or by `PROVIDER/ID`.
   package func records(named name: String) throws(Failure) -> [ContentRecord] {
     let exact = try records(where: "url=?1", name)
@@ -73,7 +77,7 @@ extension DiskStore {
   private static func records(_ rows: borrowing Statement) throws(Failure) -> [ContentRecord] {
     var records: [ContentRecord] = []
     while try rows.step() {
-      records.append(try RecordRow.read(rows))
+      records.append(try StoredRow(rows).whole())
     }
     return records
   }

@@ -80,6 +80,12 @@ struct ItemHead {
     Self.byteCount + tagLength + digestsLength
   }
 
+  func tag(of facts: RawSpan) -> String? {
+    tag.map { range in
+      unsafe facts.extracting(range).withUnsafeBytes { unsafe String(decoding: $0, as: UTF8.self) }
+    }
+  }
+
   func append(to facts: inout [UInt8], tag: String?, digests: [UInt8]) {
     let columns = freshness.columns
     var last = UInt64(tag?.utf8.count ?? 0) | UInt64(digests.count) << 32

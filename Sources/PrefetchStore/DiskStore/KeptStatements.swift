@@ -84,16 +84,16 @@ final class RecordQuery {
     range = try database.prepare("\(source) WHERE item BETWEEN ?1 AND ?2 ORDER BY item")
   }
 
-  /// `isNamed` as in ``RecordRow/read(_:isNamed:)``.
+  /// `isNamed` as in ``StoredRow/whole(isNamed:)``.
   func record(_ item: Int64, isNamed: Bool = true) throws(Failure) -> ContentRecord? {
     try one.bind(1, item)
     defer { one.reset() }
-    return try one.step() ? try RecordRow.read(one, isNamed: isNamed) : nil
+    return try one.step() ? try StoredRow(one).whole(isNamed: isNamed) : nil
   }
 
-  /// Those of several numbers, without ids that have to be made; nil for what is not there.
-  func records(_ items: [Int64]) throws(Failure) -> [ContentRecord?] {
-    var records = [ContentRecord?](repeating: nil, count: items.count)
+  /// Those of several numbers; nil for what is not there.
+  func rows(_ items: [Int64]) throws(Failure) -> [StoredRow?] {
+    var rows = [StoredRow?](repeating: nil, count: items.count)
     // What is asked for together mostly came together, if not in this order.
     let places = items.indices.sorted { items[$0] < items[$1] }
     var start = 0
@@ -102,20 +102,16 @@ final class RecordQuery {
       while end < places.count, items[places[end]] - items[places[end - 1]] <= Self.widestGap {
         end += 1
       }
-      if end - start > 1 {
-        try read(items, at: places[start..<end], into: &records)
-      } else {
-        records[places[start]] = try record(items[places[start]], isNamed: false)
-      }
+      try read(items, at: places[start..<end], into: &rows)
       start = end
     }
-    return records
+    return rows
   }
 
   private func read(
     _ items: [Int64],
     at places: ArraySlice<Int>,
-    into records: inout [ContentRecord?]
+    into rows: inout [StoredRow?]
   ) throws(Failure) {
     guard let first = places.first, let last = places.last else { return }
     try range.bind(1, items[first])
@@ -128,9 +124,9 @@ final class RecordQuery {
       guard hasRow, range.number(0) == items[place] else { continue }
       // A number may be asked for twice.
       if let read, items[read] == items[place] {
-        records[place] = records[read]
+        rows[place] = rows[read]
       } else {
-        records[place] = try RecordRow.read(range, isNamed: false)
+        rows[place] = StoredRow(range)
       }
       read = place
     }

@@ -23,7 +23,7 @@ final class NamedItems {
   func record(_ url: String) throws(Failure) -> ContentRecord? {
     try records.bind(1, url)
     defer { records.reset() }
-    return try records.step() ? try RecordRow.read(records) : nil
+    return try records.step() ? try StoredRow(records).whole() : nil
   }
 
   func segmentsHolding(_ url: String) throws(Failure) -> [SegmentKey] {

@@ -2,7 +2,7 @@ internal import PrefetchCore
 
 /// A content record as a row of `items`, with what `item_times` knows better.
 enum RecordRow {
-  /// The columns in the order that ``read(_:)`` expects, the item's number first.
+  /// The columns in the order that ``StoredRow`` expects, the item's number first.
   static let columns =
     """
     item, url, id, expires_at, facts, freshness, fresh_until, validated_at, \
@@ -12,31 +12,6 @@ enum RecordRow {
 
   /// Where they come from; rows follow the order of `items`.
   static let source = "items LEFT JOIN item_times USING (item)"
-
-  /// Where nobody needs an id that has to be made, `isNamed` false leaves it empty: the digest of a
-  /// URL costs more than all the rest.
-  static func read(
-    _ row: borrowing Statement,
-    isNamed: Bool = true
-  ) throws(Failure) -> ContentRecord {
-    let url = row.text(1)
-    let id = row.optionalText(2) ?? (isNamed ? ItemName.made(from: url) : "")
-    var record = ContentRecord(url: url, id: id)
-    record.expiresAt = row.instant(3)
-    let isRead = unsafe row.withBytes(4) { bytes in unsafe read(bytes.bytes, into: &record) }
-    guard isRead else { throw damaged(of: url) }
-    if let kind = row.optionalNumber(5) {
-      record.freshness = Freshness(until: row.optionalNumber(6), kind: kind)
-      record.validatedAt = row.instant(7)
-    }
-    if !row.isNull(8) {
-      guard let variance = AnswerCoding.decodeVariance(row.bytes(8)) else {
-        throw damaged("variance", of: url)
-      }
-      record.variance = variance
-    }
-    return record
-  }
 
   /// All that the facts of a row say; false for bytes that `append` never makes.
   static func read(_ facts: RawSpan, into record: inout ContentRecord) -> Bool {
@@ -49,13 +24,33 @@ enum RecordRow {
     record.size = head.size
     record.otherDigests = digests
     record.description = head.description
-    record.validators.entityTag = head.tag.map { range in
-      unsafe facts.extracting(range).withUnsafeBytes { unsafe String(decoding: $0, as: UTF8.self) }
-    }
+    record.validators.entityTag = head.tag(of: facts)
     record.fetchedAt = head.fetchedAt.map(Instant.init(milliseconds:))
     record.validatedAt = head.validatedAt.map(Instant.init(milliseconds:))
     record.freshness = head.freshness
     return true
+  }
+
+  /// Whether no redirect led to what they tell of, and no failure did.
+  static func isPlain(_ facts: RawSpan) -> Bool {
+    guard let head = ItemHead(facts) else { return false }
+    return DetailsCoding.arePlain(facts.extracting(head.end..<facts.byteCount))
+  }
+
+  /// What of them a question needs; nil for bytes that `append` never makes.
+  static func confirmable(_ facts: RawSpan, validatedAt: Instant?) -> Confirmable? {
+    guard let head = ItemHead(facts),
+      let details = DetailsCoding.answer(facts.extracting(head.end..<facts.byteCount))
+    else { return nil }
+    var validators = Validators()
+    validators.entityTag = head.tag(of: facts)
+    validators.lastModified = details.lastModified
+    return Confirmable(
+      headers: details.headers,
+      validators: validators,
+      receivedAt: validatedAt
+        ?? (head.validatedAt ?? head.fetchedAt).map(Instant.init(milliseconds:))
+    )
   }
 
   static func append(_ record: ContentRecord, to facts: inout [UInt8]) {

@@ -102,6 +102,8 @@ struct TransferWorker {
       switch order {
       case .start(let queued):
         enqueue(queued)
+      case .order(let id, let order, let assignment):
+        enqueue(QueuedRequest(order.request(id), assignment))
       case .cancel(let id):
         cancelled.insert(id)
       case .stop:
@@ -254,7 +256,12 @@ struct TransferWorker {
       lines[origin].noteAnswer(isTextual: version.isTextual)
     }
     if let order = queued.request.order,
-      let outcome = order.outcome(of: result.outcome, result.figures, at: Uptime.wallTime())
+      let outcome = order.outcome(
+        of: result.outcome,
+        result.figures,
+        confirming: queued.request.confirming,
+        at: Uptime.wallTime()
+      )
     {
       outgoing.judged(queued.request.id, outcome, origin: queued.assignment.origin)
       return goOn(with: origin)

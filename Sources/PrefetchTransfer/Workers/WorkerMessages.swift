@@ -3,6 +3,7 @@ internal import PrefetchCore
 /// What the loop tells a worker.
 enum WorkerOrder: Sendable {
   case start(QueuedRequest)
+  case order(TransferID, Order, HostShares.Assignment)
   case cancel(TransferID)
   case stop
 }

@@ -45,9 +45,9 @@ final class NightCache {
   /// What is stored, by URL.
   func records(at now: Instant) throws -> [String: (record: ContentRecord, body: [UInt8]?)] {
     try withStore(at: now) { store in
-      let records = try store.records(try store.takeInventory().rows.map(\.item))
-      return try records.reduce(into: [:]) { found, record in
-        guard let record else { return }
+      let stored = try store.stored(try store.takeInventory().rows.map(\.item))
+      return try stored.reduce(into: [:]) { found, stored in
+        guard let record = stored?.record else { return }
         let body = try record.digest.map { digest in
           try store.withObject(digest) { unsafe $0.withUnsafeBytes { unsafe Array($0) } }
         }

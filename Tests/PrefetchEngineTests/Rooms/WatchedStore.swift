@@ -73,7 +73,9 @@ final class WatchedStore: ContentStore {
 
   var staging: MemoryStaging { inner.staging }
   func takeInventory() throws(Failure) -> Inventory { try inner.takeInventory() }
-  func records(_ items: [Int64]) throws(Failure) -> [ContentRecord?] { try inner.records(items) }
+  func stored(_ items: [Int64]) throws(Failure) -> [(any StoredAnswer)?] {
+    try inner.stored(items)
+  }
   func hasUnseenChanges() throws(Failure) -> Bool { try inner.hasUnseenChanges() }
   func adoptable(_ digest: ContentDigest) throws(Failure) -> Int64? { try inner.adoptable(digest) }
   func segments() throws(Failure) -> [SegmentRecord] { try inner.segments() }
