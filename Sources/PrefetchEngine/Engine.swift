@@ -74,9 +74,7 @@ package struct Engine {
         hasStopped = true
         events.append(.interrupted(signal: signal))
       }
-      for event in events {
-        dispatcher.handle(event, now: now, into: &effects)
-      }
+      for place in events.indices { dispatcher.handle(events[place], now: now, into: &effects) }
       dispatcher.advance(now: now, into: &effects)
       events = perform(&effects, of: request, report: &report, now: now)
       guard events.isEmpty else { continue }

@@ -21,7 +21,7 @@ struct TruthTests {
   }
 
   private func sent(_ name: String, to path: String) -> [String?] {
-    server.requests.filter { $0.path == path }.map { $0.headers[name] }
+    server.requests.filter { $0.path == path }.map { $0.headers[HeaderName(name)] }
   }
 
   @Test("is fresh for its ttl where the server says nothing, and asked again when that is gone")

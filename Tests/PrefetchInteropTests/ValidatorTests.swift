@@ -23,7 +23,7 @@ struct ValidatorTests {
   private func server(_ headers: [(String, String)]) throws -> LoopbackServer {
     try LoopbackServer { request in
       let names = ["If-None-Match", "If-Modified-Since"]
-      guard names.contains(where: { request.headers[$0] != nil }) else {
+      guard names.contains(where: { request.headers[HeaderName($0)] != nil }) else {
         return .respond(200, headers, text: "body")
       }
       return .raw("HTTP/1.1 304 Not Modified\r\n\r\n")
@@ -74,7 +74,7 @@ struct ValidatorTests {
     let run = try home.run("--json", "--items", "all")
     #expect(run.status == 0, "\(run)")
     #expect(try run.json().text("items.0.outcome") == "unchanged")
-    let names = ["If-None-Match", "If-Modified-Since"]
+    let names: [HeaderName] = ["If-None-Match", "If-Modified-Since"]
     #expect(
       server.requests.allSatisfy { request in names.allSatisfy { request.headers[$0] == nil } }
     )

@@ -19,7 +19,7 @@ struct RequestTests {
     let request = try #require(server.requests.last)
     #expect(request.method == "GET")
     for field in fields {
-      #expect(request.headers.all(field.name) == [field.value])
+      #expect(request.headers.all(HeaderName(field.name)) == [field.value])
     }
     #expect(request.headers["User-Agent"] == "prefetch-test/1")
     let names = Set(request.headers.fields.map { $0.name.lowercased() })

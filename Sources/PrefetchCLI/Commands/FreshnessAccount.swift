@@ -80,7 +80,7 @@ struct FreshnessAccount {
     if let hop = record.hops.first(where: { decides($0.freshness) }) {
       return "the redirect from `\(Redaction.url(hop.url))`"
     }
-    let control = CacheControl(record.headers.combined("Cache-Control"))
+    let control = CacheControl(record.headers.combined(.cacheControl))
     if Variance.isUnknowable(record.headers) { return "`Vary: *`" }
     if control.hasNoCache { return "`no-cache`" }
     if control.hasNoStore { return "`no-store`" }

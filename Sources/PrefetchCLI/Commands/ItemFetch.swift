@@ -147,7 +147,7 @@ struct ItemFetch {
       var unkept: Set<String> = []
       for url in fetched {
         guard let record = try store.record(url: url),
-          CacheControl(record.headers.combined("Cache-Control")).hasNoStore,
+          CacheControl(record.headers.combined(.cacheControl)).hasNoStore,
           try store.segmentsHolding(url: url).isEmpty
         else { continue }
         unkept.insert(url)

@@ -183,7 +183,7 @@ struct RegistrationCall {
     guard response.status == 200 else {
       return .status(
         response.status,
-        retryAfter: RetryAfter.pause(response.headers["Retry-After"], now: now)
+        retryAfter: RetryAfter.pause(response.headers[.retryAfter], now: now)
       )
     }
     return RegistrationReply.read(response.body.map { staging.bytes(of: $0) } ?? [], at: now)

@@ -49,7 +49,7 @@ struct RequestBuilder {
     policy.retries.maximumDelay = network.retries.maximumDelay
     policy.concurrency = engine.jobs ?? network.concurrency
     policy.perHost = engine.jobsPerHost ?? network.perHost
-    policy.lookAhead = max(64, 16 * policy.perHost)
+    policy.lookAhead = max(64, 64 * policy.perHost)
     policy.maximumFileSize = configuration.cache.maximumFileSize.amount
     policy.maximumManifestSize = configuration.cache.maximumManifestSize.amount ?? .max
     policy.freshnessLimit = configuration.cache.timeToLive

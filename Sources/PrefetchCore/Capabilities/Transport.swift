@@ -220,7 +220,7 @@ package struct TransferResponse: Sendable {
 
   /// Whether its host has no peace to answer more.
   var isTrouble: Bool {
-    status >= 500 || RetryPolicy.isBusy(status) || headers.has("Retry-After")
+    status >= 500 || RetryPolicy.isBusy(status) || headers.has(.retryAfter)
   }
 }
 

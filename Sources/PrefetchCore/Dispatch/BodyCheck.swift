@@ -39,7 +39,7 @@ package enum BodyCheck {
     if let objection { return objection }
     // Whatever it looks like, a body of the declared digest is the declared one.
     guard !entry.digests.contains(where: \.algorithm.isTrustworthy) else { return nil }
-    return PageGuard.objection(type: headers["Content-Type"], prefix: body.prefix, entry: entry)
+    return PageGuard.objection(type: headers[.contentType], prefix: body.prefix, entry: entry)
   }
 
   /// What speaks against a body of which its bytes are not known, nor perhaps its size.
@@ -54,7 +54,7 @@ package enum BodyCheck {
     if let declared = entry.size, let size, declared != size {
       return Failure(.corrupted, "it has \(size) bytes, and \(declared) are declared")
     }
-    if let expected = entry.mime, let told = headers["Content-Type"],
+    if let expected = entry.mime, let told = headers[.contentType],
       essence(told) != essence(expected)
     {
       return Failure(
@@ -64,7 +64,7 @@ package enum BodyCheck {
     }
     for expectation in expectations {
       let objection = expectation.objection(
-        type: headers["Content-Type"],
+        type: headers[.contentType],
         size: size,
         prefix: prefix
       )

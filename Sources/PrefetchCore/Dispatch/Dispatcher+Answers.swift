@@ -287,7 +287,7 @@ extension Dispatcher {
     record.digest = body.digest
     record.otherDigests = body.otherDigests
     record.size = body.size
-    record.mime = response.headers["Content-Type"] ?? entry.mime
+    record.mime = response.headers[.contentType] ?? entry.mime
     record.finalURL = exchange.value.hop == entry.url ? nil : exchange.value.hop.string
     record.fetchedAt = now.wall
     record.status = response.status

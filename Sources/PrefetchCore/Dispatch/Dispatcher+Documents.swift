@@ -163,7 +163,7 @@ extension Dispatcher {
     }
     segments[index].manifest.bytes = (segments[index].manifest.bytes ?? 0) + body.size
     segments[index].manifest.status = .fetched
-    documents[number].mime = response.headers["Content-Type"].map(BodyCheck.essence)
+    documents[number].mime = response.headers[.contentType].map(BodyCheck.essence)
     if let mime = documents[number].mime,
       let objection = ManifestGuard.objection(toType: mime, of: documents[number].part)
     {

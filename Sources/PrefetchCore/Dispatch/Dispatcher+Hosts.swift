@@ -93,7 +93,7 @@ extension Dispatcher {
       limits.noteAnswer(
         host,
         status: response.status,
-        retryAfter: response.headers["Retry-After"],
+        retryAfter: response.headers[.retryAfter],
         now: now
       )
       if case .failed(let failure, _) = step, failure.code == .serverBusy {

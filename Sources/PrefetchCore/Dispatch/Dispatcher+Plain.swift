@@ -78,8 +78,8 @@ extension Dispatcher {
       }
       return Preparation(item: item, record: nil, digest: digest)
     }
-    guard step.decision == .revalidate, step.isHeld, row.state == .cached, isUsable(row),
-      digest == nil, segments[index].table.value.descriptionHash(at: entry) == row.description
+    guard step.decision == .revalidate, step.isHeld, step.isDescribed, row.state == .cached,
+      isUsable(row), digest == nil
     else { return nil }
     return Preparation(item: item, record: row.item, digest: nil)
   }
@@ -190,6 +190,7 @@ extension Dispatcher {
       of: segments[index].declaration,
       key: segments[index].key,
       table: segments[index].table,
+      like: entry,
       agent: given.value.request.policy.agent,
       key: start.key
     )
@@ -305,13 +306,16 @@ extension Dispatcher {
     batch.arrive(item: item, arrival, now: now.uptime)
   }
 
-  private func freshUntil(_ freshness: Freshness, in index: Int, now: Moment) -> Instant? {
-    let granted = Planner.lifetimes(
+  private mutating func freshUntil(_ freshness: Freshness, in index: Int, now: Moment) -> Instant? {
+    if let granted = segments[index].granted {
+      return freshness.end(under: granted, answeredAt: now.wall)
+    }
+    segments[index].granted = Planner.lifetimes(
       nil,
       ofSegments: CollectionOfOne(segments[index].declaration.lifetime),
       bound: request.policy.freshnessLimit
     )
-    return freshness.end(under: granted, answeredAt: now.wall)
+    return freshUntil(freshness, in: index, now: now)
   }
 
   private mutating func noteQuiet(_ item: Int, until: Instant?) {

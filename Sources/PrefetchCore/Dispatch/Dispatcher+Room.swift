@@ -1,10 +1,5 @@
 /// How much room there is, and where everything stands that wants some.
 extension Dispatcher {
-  /// Whether there is anything to hold the run's bodies to.
-  var hasRoomRules: Bool {
-    request.policy.room.limit != nil || request.policy.room.minimumFree != 0
-  }
-
   /// Whether somebody is about to ask for an item, and nobody knows what there is room for.
   var needsRoomReading: Bool {
     hasRoomRules && hasInventory && request.mode != .plan && queue.count > 0 && halt == nil

@@ -217,7 +217,7 @@ extension Dispatcher {
     let redirects = (work.exchange?.value.hops ?? []).compactMap(\.variance).flatMap(\.names)
     let known = work.record?.value.variance?.hops.flatMap(\.names) ?? []
     let own =
-      response.headers.has("Vary") || response.status != 304
+      response.headers.has(.vary) || response.status != 304
       ? Variance.names(in: response.headers) : known
     return redirects + own
   }

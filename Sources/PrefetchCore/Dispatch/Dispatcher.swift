@@ -64,11 +64,12 @@ package struct Dispatcher: ~Copyable {
 
   /// In one box: the compiler looks at every field of what cannot be copied, at each use of it.
   let given: Shared<Start>
+  // Inlined, so that nobody gets a copy of all of it for one of its fields.
   var start: Start {
-    _read { yield given.value }
+    @inline(__always) get { given.value }
   }
   var request: RunRequest {
-    _read { yield given.value.request }
+    @inline(__always) get { given.value.request }
   }
   /// What the cache held; empty until something had to be looked up.
   var facts: Planner.Facts
@@ -96,6 +97,8 @@ package struct Dispatcher: ~Copyable {
   var limits: HostLimits
   var inFlight = InFlight()
   var preparing = 0
+  /// Whether there is anything to hold the run's bodies to.
+  let hasRoomRules: Bool
   /// Nil as long as nobody had to look what the cache holds.
   var room: Room?
   /// What a dry run makes its forecast from.
@@ -177,6 +180,8 @@ package struct Dispatcher: ~Copyable {
     )
     connections = ConnectionTable(start.request.policy)
     jitter = Jitter(seed: start.seed)
+    let rules = start.request.policy.room
+    hasRoomRules = rules.limit != nil || rules.minimumFree != 0
     deadline = start.request.policy.deadline.map { start.now.uptime + $0 }
     network = NetworkWatch.ifNeeded(start.request)
     queue = TransferQueue(

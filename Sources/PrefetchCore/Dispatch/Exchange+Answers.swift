@@ -102,7 +102,7 @@ extension Exchange {
       return step
     }
     if policy.retries.isBusy(status) {
-      return busy(status, response.headers["Retry-After"], policy: policy, chance)
+      return busy(status, response.headers[.retryAfter], policy: policy, chance)
     }
     // With a body it says that the part was the whole.
     if status == 416, response.body == nil, hasSentPart, dropPart() { return .ask }

@@ -242,7 +242,7 @@ package struct Exchange: Sendable {
       headers,
       from: hop.string,
       of: url.string,
-      asked: headers.has("Vary") ? RequestFields.selecting(selecting, agent: agent) : [],
+      asked: headers.has(.vary) ? RequestFields.selecting(selecting, agent: agent) : [],
       at: timing,
       key: key
     )
@@ -313,9 +313,10 @@ package struct Exchange: Sendable {
     if let size, size > 8 << 20 { return false }
     // The letters behind the last dot as one number, as long as they fit.
     var suffix: UInt64 = 0
-    for byte in path.utf8.reversed().prefix(packedLength + 1) {
-      if byte == UInt8(ascii: ".") { return !packedSuffixes.contains(suffix) }
-      suffix = suffix << 8 | UInt64(ASCII.lowercased(byte))
+    let bytes = path.utf8.span
+    for place in bytes.indices.suffix(packedLength + 1).reversed() {
+      if bytes[place] == UInt8(ascii: ".") { return !packedSuffixes.contains(suffix) }
+      suffix = suffix << 8 | UInt64(ASCII.lowercased(bytes[place]))
     }
     return true
   }

@@ -5,6 +5,7 @@ package final class OrderTerms: Sendable {
   package let table: Shared<EntryTable>
   /// What each of the requests is, but for its own URL, size and conditions.
   package let request: TransferRequest
+  private let urls: PlainURLs
   private let expectations: [ContentExpectation]
   private let honorsNoStore: Bool
   /// What of a request may select its answer.
@@ -17,12 +18,14 @@ package final class OrderTerms: Sendable {
     of declaration: SegmentDeclaration,
     key segment: SegmentKey,
     table: Shared<EntryTable>,
+    like entry: Int,
     agent: String,
     key: VarianceKey
   ) {
     self.segment = segment
     self.table = table
     self.request = request
+    urls = table.value.plainURLs(like: entry)
     self.key = key
     expectations = declaration.expectation.isEmpty ? [] : [declaration.expectation]
     honorsNoStore = declaration.honorsNoStore
@@ -30,8 +33,7 @@ package final class OrderTerms: Sendable {
   }
 
   func request(_ id: TransferID, for order: Order) -> TransferRequest {
-    let url = table.value.plainURL(at: order.entry)
-    let size = table.value.size(at: order.entry)
+    let (url, size) = urls.url(at: order.entry)
     var request = request
     request.id = id
     request.url = url
@@ -43,7 +45,8 @@ package final class OrderTerms: Sendable {
     // A record whose URL is another's would be a key met by chance; then nothing is known.
     if let stored = order.stored, stored.url == url.string, let known = stored.confirmable {
       request.confirming = known
-      request.headers += Exchange.conditionFields(known.conditions)
+      let conditions = Exchange.conditionFields(known.conditions)
+      request.headers = request.headers.isEmpty ? conditions : request.headers + conditions
     }
     return request
   }
@@ -59,14 +62,14 @@ extension OrderTerms {
     at timing: Freshness.Timing
   ) -> Arrival? {
     let headers = response.headers
-    let mime = headers["Content-Type"]
+    let mime = headers[.contentType]
     guard var body = response.body, isDeclared(body, headers, mime, entry),
       Freshness.mayStore(headers, honorsNoStore: honorsNoStore)
     else { return nil }
     // Its beginning was looked at, and a thousand bodies may wait for the next commit.
     body.prefix = []
     let dependence =
-      headers.has("Vary") ? Variance.hop(headers, asked: selecting, url: nil, key: key) : nil
+      headers.has(.vary) ? Variance.hop(headers, asked: selecting, url: nil, key: key) : nil
     return Arrival(
       response,
       body: body,

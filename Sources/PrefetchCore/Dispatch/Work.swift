@@ -50,6 +50,8 @@ struct SegmentWork: Sendable {
   var orderTerms: [Int: OrderTerms] = [:]
   /// Nil until somebody asks.
   var asksPlainly: Bool?
+  /// What is granted to answers for its plain items.
+  var granted: [Freshness.Lifetime]?
   /// What is not taken in yet begins at `nextStep`.
   var steps: [PlannedStep] = []
   var nextStep = 0
@@ -85,6 +87,7 @@ struct SegmentWork: Sendable {
       hosts = [:]
       orderTerms = [:]
       asksPlainly = nil
+      granted = nil
     }
   }
 

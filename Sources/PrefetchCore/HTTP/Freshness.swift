@@ -43,7 +43,7 @@ package enum Freshness: Hashable, Sendable {
 
   /// What one answer states of itself.
   package init(_ headers: HeaderBlock, at moment: Timing) {
-    let control = CacheControl(headers.combined("Cache-Control"))
+    let control = CacheControl(headers.combined(.cacheControl))
     guard !control.hasNoCache, !Variance.isUnknowable(headers) else {
       self = .asked
       return
@@ -96,7 +96,7 @@ package enum Freshness: Hashable, Sendable {
     _ moment: Timing
   ) -> Duration? {
     if let maxAge = control.maxAge { return .seconds(maxAge) }
-    guard let expires = headers["Expires"] else { return nil }
+    guard let expires = headers[.expires] else { return nil }
     // An unreadable Expires, `0` above all, means already expired.
     guard let end = HTTPDate.parse(expires) else { return .zero }
     return end - (date(headers) ?? received(moment))
@@ -110,7 +110,7 @@ package enum Freshness: Hashable, Sendable {
 
   /// Of a list the first member counts; what is no number counts as nothing (§5.1).
   private static func told(_ headers: HeaderBlock) -> Duration {
-    guard let first = headers["Age"]?.utf8.prefix(while: { $0 != UInt8(ascii: ",") }),
+    guard let first = headers[.age]?.utf8.prefix(while: { $0 != UInt8(ascii: ",") }),
       let seconds = CacheControl.deltaSeconds(
         String(decoding: first.filter { $0 != 0x20 && $0 != 0x09 }, as: UTF8.self)
       )
@@ -119,7 +119,7 @@ package enum Freshness: Hashable, Sendable {
   }
 
   private static func date(_ headers: HeaderBlock) -> Instant? {
-    headers["Date"].flatMap { HTTPDate.parse($0) }
+    headers[.date].flatMap { HTTPDate.parse($0) }
   }
 
   private static func received(_ moment: Timing) -> Instant {
@@ -128,7 +128,7 @@ package enum Freshness: Hashable, Sendable {
 
   /// Whether an answer may be kept: `no-store` counts where it is to be honoured.
   package static func mayStore(_ headers: HeaderBlock, honorsNoStore: Bool) -> Bool {
-    !honorsNoStore || !CacheControl(headers.combined("Cache-Control")).hasNoStore
+    !honorsNoStore || !CacheControl(headers.combined(.cacheControl)).hasNoStore
   }
 }
 

@@ -12,9 +12,10 @@ package struct HeaderField: Hashable, Sendable {
 /// The headers of one response, in the order they came.
 ///
 /// All fields stand end to end in one buffer, since most answers are asked for one or two of their
-/// headers and then forgotten.
+/// headers and then forgotten. It is stored as it stands here.
 package struct HeaderBlock: Hashable, Sendable {
-  /// Of each field the lengths of its name and its value, then both of them.
+  /// Of each field the code of its name, or zero, its length and the name; then the length of its
+  /// value, and that.
   private var bytes: [UInt8] = []
 
   package init(_ fields: [HeaderField] = []) {
@@ -23,19 +24,24 @@ package struct HeaderBlock: Hashable, Sendable {
     }
   }
 
-  /// `fill` is given what appends a field, and fills the buffer up.
-  package init(byteCount: Int, _ fill: ((RawSpan, RawSpan) -> Void) -> Void) {
-    // An array without room is one that all threads share, and setting its count would write to it.
-    guard byteCount > 0 else { return }
-    unsafe bytes = [UInt8](unsafeUninitializedCapacity: byteCount) { place, count in
-      let room = UnsafeMutableRawBufferPointer(place)
-      fill { name, value in count = unsafe Self.write(name, value, into: room, at: count) }
-    }
-  }
-
   /// As ``HeaderScratch`` has put it together.
   init(copying bytes: UnsafeRawBufferPointer) {
     unsafe self.bytes = [UInt8](bytes)
+  }
+
+  /// As it was stored; nil for bytes that no block is made of.
+  package init?(stored bytes: RawSpan) {
+    var cursor = ByteCursor()
+    while let code = cursor.byte(bytes) {
+      guard code <= WellKnownNames.highestCode, code != 0 || cursor.text(bytes) != nil,
+        cursor.text(bytes) != nil
+      else { return nil }
+    }
+    self.bytes = unsafe bytes.withUnsafeBytes { unsafe [UInt8]($0) }
+  }
+
+  package func append(to stored: inout [UInt8]) {
+    stored += bytes
   }
 
   package var fields: [HeaderField] {
@@ -44,28 +50,29 @@ package struct HeaderBlock: Hashable, Sendable {
   }
 
   /// The first value of a name, whatever its case.
-  package subscript(name: String) -> String? {
+  package subscript(name: HeaderName) -> String? {
     firstIndex(of: name).map { value(at: $0) }
   }
 
   /// Every value of a name, joined as RFC 9110 joins list fields.
-  package func combined(_ name: String) -> String? {
+  package func combined(_ name: HeaderName) -> String? {
     guard has(name) else { return nil }
     let values = all(name)
     return values.count == 1 ? values[0] : values.joined(separator: ", ")
   }
 
-  package func all(_ name: String) -> [String] {
+  package func all(_ name: HeaderName) -> [String] {
     indices.filter { isNamed($0, name) }.map { value(at: $0) }
   }
 
-  package func has(_ name: String) -> Bool {
+  package func has(_ name: HeaderName) -> Bool {
     firstIndex(of: name) != nil
   }
 
   /// Replaces every field of that name by one.
   package mutating func set(_ name: String, _ value: String) {
-    if has(name) { self = filtered { !isNamed($0, name) } }
+    let known = HeaderName(name)
+    if has(known) { self = filtered { !isNamed($0, known) } }
     append(HeaderField(name, value))
   }
 
@@ -87,29 +94,27 @@ extension HeaderBlock {
 
     package mutating func next() -> Int? {
       guard position < block.bytes.count else { return nil }
-      defer { position = block.place(position).end }
+      defer { position = block.place(position).value.upperBound }
       return position
     }
   }
 
   /// Where one field stands.
   private struct Place {
-    let nameStart: Int
-    let valueStart: Int
-    let end: Int
-
-    var name: Range<Int> { nameStart..<valueStart }
-    var value: Range<Int> { valueStart..<end }
+    let code: UInt8
+    /// Empty where the code says it.
+    let spelled: Range<Int>
+    let value: Range<Int>
   }
-
-  static let lengthsSize = MemoryLayout<UInt64>.size
 
   package var indices: Indices {
     Indices(block: self)
   }
 
   package func name(at index: Int) -> String {
-    String(decoding: bytes[place(index).name], as: UTF8.self)
+    let place = place(index)
+    guard place.code == 0 else { return WellKnownNames.spelling(of: place.code) }
+    return String(decoding: bytes[place.spelled], as: UTF8.self)
   }
 
   /// The bytes that came, as ``HeaderText`` keeps them.
@@ -117,9 +122,9 @@ extension HeaderBlock {
     HeaderText.decode(bytes[place(index).value])
   }
 
-  /// In bytes, which tells most names apart already.
-  package func nameLength(at index: Int) -> Int {
-    place(index).name.count
+  /// Of its name; zero where that is spelled.
+  func code(at index: Int) -> UInt8 {
+    bytes[index]
   }
 
   /// Names and values as they stand, without a string for each.
@@ -127,42 +132,35 @@ extension HeaderBlock {
     let span = bytes.span
     for index in indices {
       let place = place(index)
-      body(span.extracting(place.name), span.extracting(place.value))
+      let value = span.extracting(place.value)
+      if place.code == 0 {
+        body(span.extracting(place.spelled), value)
+      } else {
+        WellKnownNames.withLetters(of: place.code) { body($0, value) }
+      }
     }
   }
 
-  package func firstIndex(of name: String) -> Int? {
-    let length = name.utf8.count
+  package func firstIndex(of name: HeaderName) -> Int? {
     var index = 0
     while index < bytes.count {
       let place = place(index)
-      if place.name.count == length, holds(place.name, name) { return index }
-      index = place.end
+      if isNamed(place, name) { return index }
+      index = place.value.upperBound
     }
     return nil
   }
 
-  /// The first field with the name of another block's.
-  package func firstIndex(as other: HeaderBlock, at otherIndex: Int) -> Int? {
-    let name = other.place(otherIndex).name
-    var index = 0
-    while index < bytes.count {
-      let place = place(index)
-      if isSame(place.name, as: other, name, ignoringCase: true) { return index }
-      index = place.end
+  package func isNamed(_ index: Int, _ name: HeaderName) -> Bool {
+    isNamed(place(index), name)
+  }
+
+  private func isNamed(_ place: Place, _ name: HeaderName) -> Bool {
+    guard place.code == 0 else {
+      return WellKnownNames.number(of: place.code) == name.number
     }
-    return nil
-  }
-
-  /// Whether the value is that text, byte by byte.
-  package func isValue(_ index: Int, _ text: String) -> Bool {
-    let range = place(index).value
-    guard range.count == text.utf8.count else { return false }
-    return bytes[range].elementsEqual(text.utf8)
-  }
-
-  package func isNamed(_ index: Int, _ name: String) -> Bool {
-    holds(place(index).name, name)
+    // A well-known name may be spelled as nobody else does.
+    return holds(place.spelled, name.text)
   }
 
   /// Whether the value is that word, whatever its case.
@@ -172,39 +170,26 @@ extension HeaderBlock {
 
   private func holds(_ range: Range<Int>, _ word: String) -> Bool {
     guard range.count == word.utf8.count else { return false }
-    let text = bytes.span.extracting(range)
-    var position = 0
-    for byte in word.utf8 {
-      let other = text[position]
-      guard byte == other || ASCII.lowercased(byte) == ASCII.lowercased(other) else { return false }
-      position += 1
+    let (text, word) = (bytes.span, word.utf8.span)
+    for index in word.indices {
+      let (a, b) = (text[range.lowerBound + index], word[index])
+      guard a == b || ASCII.lowercased(a) == ASCII.lowercased(b) else { return false }
     }
     return true
   }
 
-  /// Whether the fields at two places have the same name, whatever its case.
-  package func isNamed(_ index: Int, as other: HeaderBlock, at otherIndex: Int) -> Bool {
-    isSame(place(index).name, as: other, other.place(otherIndex).name, ignoringCase: true)
+  /// Whether the value is that text, byte by byte.
+  package func isValue(_ index: Int, _ text: String) -> Bool {
+    unsafe isSame(place(index).value, text.utf8.span.bytes)
   }
 
   package func hasSameValue(_ index: Int, as other: HeaderBlock, at otherIndex: Int) -> Bool {
-    isSame(place(index).value, as: other, other.place(otherIndex).value, ignoringCase: false)
+    let range = other.place(otherIndex).value
+    return unsafe isSame(place(index).value, other.bytes.span.bytes.extracting(range))
   }
 
-  private func isSame(
-    _ range: Range<Int>,
-    as other: HeaderBlock,
-    _ otherRange: Range<Int>,
-    ignoringCase: Bool
-  ) -> Bool {
-    guard range.count == otherRange.count else { return false }
-    let (mine, theirs) = (bytes.span.extracting(range), other.bytes.span.extracting(otherRange))
-    for index in mine.indices where mine[index] != theirs[index] {
-      guard ignoringCase, ASCII.lowercased(mine[index]) == ASCII.lowercased(theirs[index]) else {
-        return false
-      }
-    }
-    return true
+  private func isSame(_ range: Range<Int>, _ other: RawSpan) -> Bool {
+    unsafe bytes.span.bytes.extracting(range).isSame(as: other)
   }
 
   /// The fields at some places only.
@@ -214,10 +199,10 @@ extension HeaderBlock {
     kept.bytes.reserveCapacity(bytes.count)
     kept.bytes += bytes[..<first]
     // Fields that stand side by side go together.
-    var start = place(first).end
+    var start = place(first).value.upperBound
     var position = start
     while position < bytes.count {
-      let end = place(position).end
+      let end = place(position).value.upperBound
       if !isKept(position) {
         kept.bytes += bytes[start..<position]
         start = end
@@ -229,19 +214,21 @@ extension HeaderBlock {
   }
 
   package mutating func append(_ other: HeaderBlock, at index: Int) {
-    bytes += other.bytes[index..<other.place(index).end]
+    bytes += other.bytes[index..<other.place(index).value.upperBound]
   }
 
   package mutating func append(name: RawSpan, value: RawSpan) {
     let start = bytes.count
-    bytes += repeatElement(0, count: Self.size(name: name.byteCount, value: value.byteCount))
-    _ = unsafe bytes.withUnsafeMutableBytes { unsafe Self.write(name, value, into: $0, at: start) }
+    let room = name.byteCount + value.byteCount + Self.longestOverhead
+    bytes += repeatElement(0, count: room)
+    let end = unsafe bytes.withUnsafeMutableBytes {
+      unsafe Self.write(name, value, into: $0, at: start)
+    }
+    bytes.removeLast(bytes.count - end)
   }
 
-  /// The bytes that a field takes.
-  package static func size(name: Int, value: Int) -> Int {
-    lengthsSize + name + value
-  }
+  /// What a field may take besides its name and value.
+  static let longestOverhead = 11
 
   /// Puts a field down in a place that has room for it, and says where the next one goes.
   static func write(
@@ -250,12 +237,14 @@ extension HeaderBlock {
     into room: UnsafeMutableRawBufferPointer,
     at start: Int
   ) -> Int {
-    let size = size(name: name.byteCount, value: value.byteCount)
+    let size = name.byteCount + value.byteCount + longestOverhead
     precondition(size <= room.count - start, "whoever made room knew the size")
-    let lengths = UInt64(name.byteCount) | UInt64(value.byteCount) << 32
-    unsafe room.storeBytes(of: lengths, toByteOffset: start, as: UInt64.self)
-    let end = unsafe write(name, into: room, at: start + lengthsSize)
-    return unsafe write(value, into: room, at: end)
+    let code = WellKnownNames.code(of: name)
+    unsafe room[start] = code
+    var end = start + 1
+    if code == 0 { end = unsafe write(name, into: room, at: end) }
+    end = unsafe write(value, into: room, at: end)
+    return end
   }
 
   private static func write(
@@ -263,19 +252,34 @@ extension HeaderBlock {
     into room: UnsafeMutableRawBufferPointer,
     at start: Int
   ) -> Int {
-    let rest = unsafe UnsafeMutableRawBufferPointer(rebasing: room[start...])
-    unsafe text.withUnsafeBytes { unsafe rest.copyMemory(from: $0) }
-    return start + text.byteCount
+    var (end, rest) = (start, text.byteCount)
+    while rest >= 0x80 {
+      unsafe room[end] = UInt8(rest & 0x7f) | 0x80
+      (end, rest) = (end + 1, rest >> 7)
+    }
+    unsafe room[end] = UInt8(rest)
+    let place = unsafe UnsafeMutableRawBufferPointer(rebasing: room[(end + 1)...])
+    unsafe text.withUnsafeBytes { unsafe place.copyMemory(from: $0) }
+    return end + 1 + text.byteCount
   }
 
   private func place(_ index: Int) -> Place {
-    let lengths = unsafe bytes.span.bytes.unsafeLoadUnaligned(
-      fromByteOffset: index,
-      as: UInt64.self
-    )
-    let nameStart = index + Self.lengthsSize
-    let valueStart = nameStart + Int(UInt32(truncatingIfNeeded: lengths))
-    return Place(nameStart: nameStart, valueStart: valueStart, end: valueStart + Int(lengths >> 32))
+    let code = bytes[index]
+    let spelled = code == 0 ? text(at: index + 1) : index + 1..<index + 1
+    return Place(code: code, spelled: spelled, value: text(at: spelled.upperBound))
+  }
+
+  /// Most are shorter than what one byte says.
+  private func text(at start: Int) -> Range<Int> {
+    let first = Int(bytes[start])
+    guard first >= 0x80 else { return start + 1..<start + 1 + first }
+    var (place, count, shift) = (start, 0, 0)
+    while true {
+      let byte = Int(bytes[place])
+      count |= (byte & 0x7f) << shift
+      (place, shift) = (place + 1, shift + 7)
+      if byte < 0x80 { return place..<place + count }
+    }
   }
 }
 

@@ -6,7 +6,7 @@
 
   /// Room for so many fields, and so many bytes of their names and values together.
   package init(fields: Int, bytes: Int) {
-    unsafe room = .allocate(byteCount: fields * HeaderBlock.lengthsSize + bytes, alignment: 8)
+    unsafe room = .allocate(byteCount: fields * HeaderBlock.longestOverhead + bytes, alignment: 8)
   }
 
   deinit {

@@ -30,10 +30,10 @@ package struct HopTerms: Hashable, Sendable {
     self.url = url
     freshness = Freshness(headers, at: moment)
     mustRevalidate =
-      headers.has("Cache-Control")
-      && CacheControl(headers.combined("Cache-Control")).mustRevalidate
+      headers.has(.cacheControl)
+      && CacheControl(headers.combined(.cacheControl)).mustRevalidate
     variance =
-      headers.has("Vary")
+      headers.has(.vary)
       ? Variance.hop(headers, asked: fields, url: url == item ? nil : url, key: key) : nil
   }
 }
@@ -70,7 +70,7 @@ extension ContentRecord {
 
   /// Whether some answer of the chain forbids to use it stale.
   package var mustRevalidate: Bool {
-    CacheControl(headers.combined("Cache-Control")).mustRevalidate
+    CacheControl(headers.combined(.cacheControl)).mustRevalidate
       || hops.contains(where: \.mustRevalidate) || freshness == .asked
   }
 

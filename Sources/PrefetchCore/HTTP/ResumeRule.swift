@@ -8,11 +8,11 @@ package enum ResumeRule {
   /// could not be told from the part of another body.
   package static func validator(_ headers: HeaderBlock) -> String? {
     guard headers["Accept-Ranges"].map({ !$0.isSame("none") }) ?? true else { return nil }
-    if let tag = headers["ETag"], Validators.isStrong(tag) { return tag }
+    if let tag = headers[.entityTag], Validators.isStrong(tag) { return tag }
     // A date says nothing of which variant it is, and a later request may be for another one.
-    guard !headers.has("Vary") || Variance.names(in: headers).isEmpty else { return nil }
-    guard let text = headers["Last-Modified"], let modified = HTTPDate.parse(text),
-      let sent = headers["Date"].flatMap({ HTTPDate.parse($0) }), sent - modified >= restingTime
+    guard !headers.has(.vary) || Variance.names(in: headers).isEmpty else { return nil }
+    guard let text = headers[.lastModified], let modified = HTTPDate.parse(text),
+      let sent = headers[.date].flatMap({ HTTPDate.parse($0) }), sent - modified >= restingTime
     else { return nil }
     return text
   }
@@ -22,7 +22,7 @@ package enum ResumeRule {
     to headers: HeaderBlock,
     continuing part: PartialBody
   ) -> Objection? {
-    if headers["Content-Type"]?.lowercased().hasPrefix("multipart/byteranges") == true {
+    if headers[.contentType]?.lowercased().hasPrefix("multipart/byteranges") == true {
       return .severalParts
     }
     if let coding = headers.combined("Content-Encoding"), !coding.isSame("identity") {
@@ -35,7 +35,7 @@ package enum ResumeRule {
     guard let whole = range.wholeSize ?? part.wholeSize, bounds.upperBound == whole - 1,
       part.wholeSize ?? whole == whole
     else { return .otherSize }
-    let field = Validators.isStrong(part.validator) ? "ETag" : "Last-Modified"
+    let field: HeaderName = Validators.isStrong(part.validator) ? .entityTag : .lastModified
     return headers[field] ?? part.validator == part.validator ? nil : .otherBody
   }
 
@@ -84,7 +84,7 @@ extension ResumeRule {
   ) -> HeaderBlock {
     var part = part
     part.wholeSize = part.offset
-    return renewed(part, by: answer.filtered { answer.isNamed($0, "Date") })
+    return renewed(part, by: answer.filtered { answer.isNamed($0, .date) })
   }
 
   /// What of a first head is worth keeping with a part: all but what belonged to the connection, and
@@ -101,10 +101,10 @@ extension ResumeRule {
   private static func renewed(_ part: PartialBody, by news: HeaderBlock) -> HeaderBlock {
     // The clock of the first answer would make the whole older than it is.
     let first = lastingFields(part.head).without(ofTheMessage).without(ofTheClock)
-    var head = first.filtered { index in news.firstIndex(as: first, at: index) == nil }
-    let validator = Validators.isStrong(part.validator) ? "ETag" : "Last-Modified"
+    var head = first.filtered { index in !news.has(first.headerName(at: index)) }
+    let validator: HeaderName = Validators.isStrong(part.validator) ? .entityTag : .lastModified
     if !head.has(validator), !news.has(validator) {
-      head.append(HeaderField(validator, part.validator))
+      head.append(HeaderField(validator.text, part.validator))
     }
     for index in news.indices { head.append(news, at: index) }
     if let size = part.wholeSize { head.append(HeaderField("Content-Length", String(size))) }
@@ -113,25 +113,26 @@ extension ResumeRule {
 
   private static func lastingFields(_ head: HeaderBlock) -> HeaderBlock {
     // Only `identity` can stand there: the rest of a coded body is never asked for.
-    Revalidation.storable(head).without(["content-encoding"])
+    Revalidation.storable(head).without(ofTheCoding)
   }
 
   /// Of one message, and neither of the body nor of the next message.
-  private static let ofTheMessage = ["content-range", "content-length"]
-  private static let ofTheClock = ["date", "age"]
-  private static let ofTheBody = [
+  private static let ofTheMessage = HeaderNames(["content-range", "content-length"])
+  private static let ofTheClock = HeaderNames(["date", "age"])
+  private static let ofTheCoding = HeaderNames(["content-encoding"])
+  private static let ofTheBody = HeaderNames([
     "content-type", "content-length", "content-language", "content-disposition", "etag",
     "last-modified", "accept-ranges", "date", "age", "expires", "cache-control", "pragma", "vary",
-  ]
+  ])
 }
 
 extension HeaderBlock {
-  fileprivate func without(_ names: [String]) -> HeaderBlock {
-    filtered { index in !names.contains { isNamed(index, $0) } }
+  fileprivate func without(_ names: HeaderNames) -> HeaderBlock {
+    filtered { !isNamed($0, anyOf: names) }
   }
 
-  fileprivate func only(_ names: [String]) -> HeaderBlock {
-    filtered { index in names.contains { isNamed(index, $0) } }
+  fileprivate func only(_ names: HeaderNames) -> HeaderBlock {
+    filtered { isNamed($0, anyOf: names) }
   }
 
   fileprivate var byteCount: Int {

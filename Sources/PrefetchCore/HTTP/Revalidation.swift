@@ -13,14 +13,15 @@ package enum Revalidation {
       guard !confirmed.isNamed(index, anyOf: ofTheBody),
         !isWithheld(confirmed, index, besides: withheld)
       else { continue }
-      let places = confirmed.indices.filter { confirmed.isNamed($0, as: confirmed, at: index) }
-      let known = merged.indices.filter { merged.isNamed($0, as: confirmed, at: index) }
+      let name = confirmed.headerName(at: index)
+      let places = confirmed.indices.filter { confirmed.isNamed($0, name) }
+      let known = merged.indices.filter { merged.isNamed($0, name) }
       let isSame =
         places.count == known.count
         && zip(known, places).allSatisfy { merged.hasSameValue($0, as: confirmed, at: $1) }
       guard places.first == index, !isSame else { continue }
       // A server that compresses on the way weakens its tag for the body and not for the 304.
-      if let held = known.first, confirmed.isNamed(index, "etag"),
+      if let held = known.first, name == .entityTag,
         opaque(confirmed.value(at: index)) == opaque(merged.value(at: held))
       {
         continue
@@ -39,11 +40,11 @@ package enum Revalidation {
   /// Whether a 304 only repeats what is stored, the clock aside: most do, and nothing has to be
   /// merged then.
   package static func repeats(stored: HeaderBlock, confirmed: HeaderBlock) -> Bool {
-    guard !stored.has("Cache-Control"), !stored.has("Expires"), !stored.has("Age") else {
+    guard !stored.indices.contains(where: { stored.isNamed($0, anyOf: ofTheLifetime) }) else {
       return false
     }
-    for index in confirmed.indices where !confirmed.isNamed(index, "Date") {
-      let place = stored.firstIndex(as: confirmed, at: index)
+    for index in confirmed.indices where !confirmed.isNamed(index, .date) {
+      let place = stored.firstIndex(of: confirmed.headerName(at: index))
       if let place, stored.hasSameValue(place, as: confirmed, at: index) { continue }
       guard confirmed.isNamed(index, anyOf: ofTheConnection) else { return false }
     }
@@ -62,14 +63,14 @@ package enum Revalidation {
     var names: [String] = []
     // Most name nothing but what is dropped anyway.
     let isNaming = headers.indices.contains { index in
-      headers.isNamed(index, "Connection") && !headers.holds(index, "keep-alive")
+      headers.isNamed(index, .connection) && !headers.holds(index, "keep-alive")
         && !headers.holds(index, "close")
     }
-    if isNaming, let listed = headers.combined("Connection") {
+    if isNaming, let listed = headers.combined(.connection) {
       names = listed.split(separator: ",").map { $0.filter { $0 != " " && $0 != "\t" } }
     }
-    if headers.has("Cache-Control") {
-      names += CacheControl(headers.combined("Cache-Control")).withheldFields
+    if headers.has(.cacheControl) {
+      names += CacheControl(headers.combined(.cacheControl)).withheldFields
     }
     return names
   }
@@ -80,7 +81,9 @@ package enum Revalidation {
     besides names: [String]
   ) -> Bool {
     headers.isNamed(index, anyOf: ofTheConnection)
-      || names.contains { !neverWithheld.contains($0.lowercased()) && headers.isNamed(index, $0) }
+      || names.contains { name in
+        !neverWithheld.contains(name.lowercased()) && headers.isNamed(index, HeaderName(name))
+      }
   }
 
   /// Without these nobody could tell how long the rest may be used, or what it is.
@@ -100,7 +103,7 @@ package enum Revalidation {
   /// Tags are compared weakly: only ours was asked about, and servers that compress on the way send
   /// a weak tag with the body and the strong one with the 304.
   package static func confirms(_ response: HeaderBlock, stored: Validators) -> Bool {
-    guard let place = response.firstIndex(of: "ETag") else { return true }
+    guard let place = response.firstIndex(of: .entityTag) else { return true }
     if let tag = stored.entityTag, response.isValue(place, tag) { return true }
     guard let told = Validators(entityTag: response.value(at: place)).entityTag else { return true }
     return stored.entityTag.map { opaque($0) == opaque(told) } ?? false
@@ -131,7 +134,7 @@ package enum Revalidation {
     guard selection == .same else { return validators.acrossVariants }
     guard let modified = validators.lastModified else { return validators }
     guard let changed = HTTPDate.parse(modified),
-      let sent = stored["Date"].flatMap({ HTTPDate.parse($0) }) ?? receivedAt,
+      let sent = stored[.date].flatMap({ HTTPDate.parse($0) }) ?? receivedAt,
       sent - changed < .seconds(1), changed - sent < oneMinute
     else { return validators }
     return Validators(entityTag: validators.entityTag)
@@ -169,31 +172,10 @@ package enum Revalidation {
     "content-length", "content-encoding", "content-type", "content-range",
   ])
   private static let ofTheClock = HeaderNames(["date", "age", "expires"])
+  private static let ofTheLifetime = HeaderNames(["cache-control", "expires", "age"])
   private static let ofTheAnswer = HeaderNames(["date", "age"])
   private static let ofTheConnection = HeaderNames([
     "connection", "keep-alive", "transfer-encoding", "te", "trailer", "upgrade", "set-cookie",
     "proxy-authenticate", "proxy-connection", "alt-svc",
   ])
-}
-
-/// Several names; most others are told from them by their lengths.
-private struct HeaderNames {
-  let names: [String]
-  private var lengths: UInt64 = 0
-
-  /// None may be longer than 63 bytes.
-  init(_ names: [String]) {
-    self.names = names
-    for name in names { lengths |= 1 << UInt64(name.utf8.count) }
-  }
-
-  func mayContain(length: Int) -> Bool {
-    length < 64 && lengths & (1 << UInt64(length)) != 0
-  }
-}
-
-extension HeaderBlock {
-  fileprivate func isNamed(_ index: Int, anyOf known: HeaderNames) -> Bool {
-    known.mayContain(length: nameLength(at: index)) && known.names.contains { isNamed(index, $0) }
-  }
 }

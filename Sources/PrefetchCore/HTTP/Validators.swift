@@ -10,7 +10,7 @@ package struct Validators: Hashable, Sendable {
   }
 
   package init(_ headers: HeaderBlock) {
-    self.init(entityTag: headers["ETag"], lastModified: headers["Last-Modified"])
+    self.init(entityTag: headers[.entityTag], lastModified: headers[.lastModified])
   }
 
   package var isEmpty: Bool {

@@ -66,12 +66,12 @@ package struct Variance: Hashable, Sendable {
 
   /// Whether it depends on what nobody can tell.
   package static func isUnknowable(_ headers: HeaderBlock) -> Bool {
-    headers.has("Vary") && names(in: headers) == [anything]
+    headers.has(.vary) && names(in: headers) == [anything]
   }
 
   /// The coding does not count, since bodies are stored decoded.
   package static func names(in headers: HeaderBlock) -> [String] {
-    guard let vary = headers.combined("Vary") else { return [] }
+    guard let vary = headers.combined(.vary) else { return [] }
     var names = Set(
       vary.utf8.split(separator: UInt8(ascii: ",")).map { part in
         String(decoding: part.filter { $0 != 0x20 && $0 != 0x09 }, as: UTF8.self).lowercased()

@@ -58,14 +58,12 @@ extension EntryTable {
   package func url(at position: Int) -> String {
     let row = rows[position]
     if row.beside > 0 { return special[Int(row.beside) - 1].url.string }
-    let prefix = origins.prefix(Int(row.origin))
-    let length = prefix.count + Int(row.length)
-    return unsafe String(unsafeUninitializedCapacity: length) { place in
-      _ = unsafe place.update(fromContentsOf: prefix)
-      _ = unsafe place.extracting(prefix.count...)
-        .update(fromContentsOf: text[row.start..<row.start + Int(row.length)])
-      return length
-    }
+    return WebURL.text(origins.prefix(Int(row.origin)), target(of: row))
+  }
+
+  /// What follows the origin in its URL.
+  private func target(of row: Row) -> ArraySlice<UInt8> {
+    text[row.start..<row.start + Int(row.length)]
   }
 
   package func type(at position: Int) -> String? {
@@ -104,7 +102,23 @@ extension EntryTable {
 
   /// The URL of an entry that says no more than the columns hold.
   package func plainURL(at position: Int) -> WebURL {
-    WebURL(canonical: url(at: position), like: origins.urls[Int(rows[position].origin)])
+    let origin = Int(rows[position].origin)
+    return WebURL(
+      like: origins.urls[origin],
+      prefix: origins.prefix(origin),
+      target: target(of: rows[position])
+    )
+  }
+
+  /// The same of many entries of one origin.
+  func plainURLs(like position: Int) -> PlainURLs {
+    let origin = Int(rows[position].origin)
+    return PlainURLs(
+      text: text,
+      rows: rows,
+      sibling: origins.urls[origin],
+      prefix: origins.prefix(origin)
+    )
   }
 
   /// As ``ManifestEntry/descriptionHash`` of the whole entry.
@@ -195,5 +209,22 @@ extension EntryTable: Hashable {
 extension EntryTable: ExpressibleByArrayLiteral {
   package init(arrayLiteral elements: ManifestEntry...) {
     self.init(elements)
+  }
+}
+
+/// The URLs of entries that say no more than columns hold, and that one server has.
+///
+/// Whoever calls a method of a whole table that others hold gets a copy of it, array by array.
+struct PlainURLs: Sendable {
+  fileprivate let text: [UInt8]
+  fileprivate let rows: [EntryTable.Row]
+  fileprivate let sibling: WebURL
+  fileprivate let prefix: [UInt8]
+
+  func url(at position: Int) -> (url: WebURL, size: Int64?) {
+    let row = rows[position]
+    let target = text[row.start..<row.start + Int(row.length)]
+    let url = WebURL(like: sibling, prefix: prefix, target: target)
+    return (url, row.size < 0 ? nil : row.size)
   }
 }

@@ -87,7 +87,12 @@ package struct WebURL: Hashable, Sendable {
       guard let folder else { return self }
       let whole = String(string[...folder]) + text
       try Self.checkLength(whole)
-      return WebURL(canonical: whole, like: self)
+      let bytes = Array(whole.utf8)
+      return WebURL(
+        like: self,
+        prefix: Array(bytes[..<originLength]),
+        target: bytes[originLength...]
+      )
     }
     if let parts = CanonicalParts(of: text) { return WebURL(text, parts) }
     return try resolving(repairing: text)
@@ -139,21 +144,25 @@ package struct WebURL: Hashable, Sendable {
   }
 
   /// A URL that was written by this type before, of the same origin as another one.
-  init(canonical text: String, like sibling: WebURL) {
+  ///
+  /// `prefix` is what all URLs of the origin begin with, `target` what follows it here.
+  init(like sibling: WebURL, prefix: [UInt8], target: ArraySlice<UInt8>) {
     scheme = sibling.scheme
     host = sibling.host
     port = sibling.port
-    let bytes = text.utf8
-    let start = bytes.index(bytes.startIndex, offsetBy: sibling.originLength)
-    let target = text[start...]
-    if let mark = target.utf8.firstIndex(of: UInt8(ascii: "?")) {
-      path = String(target[..<mark])
-      query = String(target[target.utf8.index(after: mark)...])
-    } else {
-      path = String(target)
-      query = nil
+    let mark = target.firstIndex(of: UInt8(ascii: "?"))
+    path = String(decoding: target[..<(mark ?? target.endIndex)], as: UTF8.self)
+    query = mark.map { String(decoding: target[($0 + 1)...], as: UTF8.self) }
+    string = Self.text(prefix, target)
+  }
+
+  static func text(_ prefix: [UInt8], _ target: ArraySlice<UInt8>) -> String {
+    let length = prefix.count + target.count
+    return unsafe String(unsafeUninitializedCapacity: length) { place in
+      _ = unsafe place.update(fromContentsOf: prefix)
+      _ = unsafe place.extracting(prefix.count...).update(fromContentsOf: target)
+      return length
     }
-    string = text
   }
 
   /// Of the scheme, the host and the port, as ``string`` begins.

@@ -61,6 +61,8 @@ package struct PlannedStep: Hashable, Sendable {
   package var decision: Decision
   /// Whether the segment holds the record in the index already.
   package var isHeld: Bool
+  /// Whether the record says of it what the manifest does.
+  package var isDescribed: Bool
   /// The inventory's row, nil where nothing is known.
   package var row: Int32
   package var reason: PlanReason
@@ -70,13 +72,15 @@ package struct PlannedStep: Hashable, Sendable {
     row: Int?,
     decision: Decision,
     reason: PlanReason,
-    isHeld: Bool = false
+    isHeld: Bool = false,
+    isDescribed: Bool = false
   ) {
     self.entry = UInt32(entry)
     self.row = row.map { Int32($0) } ?? -1
     self.decision = decision
     self.reason = reason
     self.isHeld = isHeld
+    self.isDescribed = isDescribed
   }
 
   package var position: Int? {

@@ -109,12 +109,13 @@ package enum Planner {
           ),
         isMissing: !facts.missing.isEmpty && facts.missing.contains(row.digest)
       )
+      let isDescribed = row.description == entries.descriptionHash(at: index)
       if decision == .keep {
         // A secret that selects answers may change where nothing else does.
         let isSelected = row.variance > 0 && reason != .digestMatches
         let limit = isSelected ? Instant(milliseconds: .min) : quietLimit(of: reason)
         fragment.quietUntil = min(fragment.quietUntil, limit)
-        if row.description != entries.descriptionHash(at: index) { decision = .describe }
+        if !isDescribed { decision = .describe }
       }
       // What is served stale is told one by one.
       guard decision == .keep, !listsKept, reason != .staleOffline else {
@@ -124,7 +125,8 @@ package enum Planner {
             row: position,
             decision: decision,
             reason: reason,
-            isHeld: isHeld
+            isHeld: isHeld,
+            isDescribed: isDescribed
           )
         )
         continue

@@ -24,10 +24,10 @@ enum DetailsCoding {
 
   static func append(_ record: ContentRecord, to bytes: inout [UInt8]) {
     append(.status, record.status.map(Int64.init), to: &bytes)
-    if record.mime != record.headers["Content-Type"] {
+    if record.mime != record.headers[.contentType] {
       append(.mime, record.mime ?? "", to: &bytes)
     }
-    if record.validators.lastModified != record.headers["Last-Modified"] {
+    if record.validators.lastModified != record.headers[.lastModified] {
       append(.lastModified, record.validators.lastModified ?? "", to: &bytes)
     }
     append(.finalURL, record.finalURL, to: &bytes)
@@ -41,7 +41,7 @@ enum DetailsCoding {
     append(.provider, record.provider, to: &bytes)
     append(.type, record.type, to: &bytes)
     bytes.append(Tag.headers.rawValue)
-    HeaderCoding.append(record.headers, to: &bytes)
+    record.headers.append(to: &bytes)
   }
 
   /// The same as of the whole record of what arrived.
@@ -50,13 +50,13 @@ enum DetailsCoding {
     if arrival.mime == nil {
       append(.mime, table.mediaType(at: arrival.entry), to: &bytes)
     }
-    if arrival.validators.lastModified == nil, arrival.headers.has("Last-Modified") {
+    if arrival.validators.lastModified == nil, arrival.headers.has(.lastModified) {
       append(.lastModified, "", to: &bytes)
     }
     append(.provider, table.provider(at: arrival.entry), to: &bytes)
     append(.type, table.type(at: arrival.entry), to: &bytes)
     bytes.append(Tag.headers.rawValue)
-    HeaderCoding.append(arrival.headers, to: &bytes)
+    arrival.headers.append(to: &bytes)
   }
 
   /// Puts what stands there into a record; false for bytes that `append` never makes.
@@ -93,10 +93,10 @@ enum DetailsCoding {
       }
       return true
     }
-    guard let rest, let headers = HeaderCoding.decode(bytes.extracting(rest)) else { return false }
+    guard let rest, let headers = HeaderBlock(stored: bytes.extracting(rest)) else { return false }
     record.headers = headers
-    if !hasMime { record.mime = headers["Content-Type"] }
-    if !hasLastModified { record.validators.lastModified = headers["Last-Modified"] }
+    if !hasMime { record.mime = headers[.contentType] }
+    if !hasLastModified { record.validators.lastModified = headers[.lastModified] }
     record.failure = failure.map { Failure($0.code, $0.message, isTransient: $0.isTransient) }
     return true
   }
@@ -108,8 +108,8 @@ enum DetailsCoding {
       if tag == .lastModified { said = .some(optionalText(field)) }
       return true
     }
-    guard let rest, let headers = HeaderCoding.decode(bytes.extracting(rest)) else { return nil }
-    return (headers, said ?? headers["Last-Modified"])
+    guard let rest, let headers = HeaderBlock(stored: bytes.extracting(rest)) else { return nil }
+    return (headers, said ?? headers[.lastModified])
   }
 
   /// Whether they tell of a body that came without a redirect.
@@ -126,7 +126,7 @@ enum DetailsCoding {
   /// Hands out the fields before the headers, and says where these are; nil where `take` does not
   /// want one, and for bytes that `append` never makes.
   private static func read(_ bytes: RawSpan, _ take: (Tag, RawSpan) -> Bool) -> Range<Int>? {
-    var cursor = HeaderCoding.Cursor(offset: 0)
+    var cursor = ByteCursor()
     var said: UInt32 = 0
     while let byte = cursor.byte(bytes) {
       guard let tag = Tag(rawValue: byte), said & tag.bit == 0 else { return nil }
@@ -142,13 +142,13 @@ enum DetailsCoding {
   private static func append(_ tag: Tag, _ text: String?, to bytes: inout [UInt8]) {
     guard let text else { return }
     bytes.append(tag.rawValue)
-    HeaderCoding.append(length: text.utf8.count, to: &bytes)
+    ByteCursor.append(length: text.utf8.count, to: &bytes)
     bytes.append(contentsOf: text.utf8)
   }
 
   private static func append(_ tag: Tag, _ field: [UInt8], to bytes: inout [UInt8]) {
     bytes.append(tag.rawValue)
-    HeaderCoding.append(length: field.count, to: &bytes)
+    ByteCursor.append(length: field.count, to: &bytes)
     bytes += field
   }
 

@@ -11,7 +11,7 @@ extension Schema {
   /// segment has let go of the item.
   static let index = Schema(
     applicationID: 0x5046_4958,
-    version: 8,
+    version: 9,
     layout: """
       CREATE TABLE items (
         item INTEGER PRIMARY KEY,

@@ -92,8 +92,8 @@ final class RecordQuery {
   }
 
   /// Those of several numbers; nil for what is not there.
-  func rows(_ items: [Int64]) throws(Failure) -> [StoredRow?] {
-    var rows = [StoredRow?](repeating: nil, count: items.count)
+  func rows(_ items: [Int64]) throws(Failure) -> [(any StoredAnswer)?] {
+    var rows = [(any StoredAnswer)?](repeating: nil, count: items.count)
     // What is asked for together mostly came together, if not in this order.
     let places = items.indices.sorted { items[$0] < items[$1] }
     var start = 0
@@ -111,7 +111,7 @@ final class RecordQuery {
   private func read(
     _ items: [Int64],
     at places: ArraySlice<Int>,
-    into rows: inout [StoredRow?]
+    into rows: inout [(any StoredAnswer)?]
   ) throws(Failure) {
     guard let first = places.first, let last = places.last else { return }
     try range.bind(1, items[first])

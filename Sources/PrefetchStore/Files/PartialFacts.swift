@@ -70,9 +70,15 @@ struct PartialFacts: Hashable {
     whole \(part.wholeSize.map(String.init) ?? "-")
     boot \(bootID)
     sealed \(part.offset)
-    head \(Base64.encode(HeaderCoding.encode(part.head)))
+    head \(Base64.encode(headBytes))
 
     """
+  }
+
+  private var headBytes: [UInt8] {
+    var bytes: [UInt8] = []
+    part.head.append(to: &bytes)
+    return bytes
   }
 
   private var checksum: String {
@@ -87,8 +93,8 @@ struct PartialFacts: Hashable {
   /// Values of headers may hold any byte, so they do not stand in a line as they are.
   private static func head(_ text: String) -> HeaderBlock? {
     guard let bytes = Base64.decode(text) else { return nil }
-    return HeaderCoding.decode(unsafe bytes.span.bytes)
+    return HeaderBlock(stored: unsafe bytes.span.bytes)
   }
 
-  private static let mark = "prefetch-partial/2"
+  private static let mark = "prefetch-partial/3"
 }
