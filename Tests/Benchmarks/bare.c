@@ -32,6 +32,7 @@ static CURL *new_handle(void) {
   curl_easy_setopt(handle, CURLOPT_HTTP_VERSION, version);
   curl_easy_setopt(handle, CURLOPT_PIPEWAIT, (long)is_multiplexed);
   curl_easy_setopt(handle, CURLOPT_NOSIGNAL, 1L);
+  curl_easy_setopt(handle, CURLOPT_BUFFERSIZE, 65536L);
   curl_easy_setopt(handle, CURLOPT_PROXY, "");
   if (trust) curl_easy_setopt(handle, CURLOPT_CAINFO, trust);
   CURLU *url = curl_url();

@@ -154,11 +154,18 @@ static void finish(Fetch *fetch) {
   Item *item = fetch->item;
   empty(fetch);
   EVP_DigestFinal_ex(fetch->hash, item->digest, NULL);
-  for (int place = 0; place < 32; place++)
-    sprintf(name + 3 + 2 * place, "%02x", item->digest[place]);
-  name[0] = name[3], name[1] = name[4], name[2] = '/';
-  sprintf(source, "/proc/self/fd/%d", fetch->file);
-  int result = linkat(AT_FDCWD, source, objects, name, AT_SYMLINK_FOLLOW);
+  static const char digits[] = "0123456789abcdef";
+  for (int place = 0; place < 32; place++) {
+    name[3 + 2 * place] = digits[item->digest[place] >> 4];
+    name[4 + 2 * place] = digits[item->digest[place] & 15];
+  }
+  name[0] = name[3], name[1] = name[4], name[2] = '/', name[67] = 0;
+  /* Without the right to name an open file by itself, the longer way. */
+  int result = linkat(fetch->file, "", objects, name, AT_EMPTY_PATH);
+  if (result != 0 && errno != EEXIST) {
+    sprintf(source, "/proc/self/fd/%d", fetch->file);
+    result = linkat(AT_FDCWD, source, objects, name, AT_SYMLINK_FOLLOW);
+  }
   require(result == 0 || errno == EEXIST, "link");
   close(fetch->file);
   fetch->file = -1;
@@ -182,6 +189,7 @@ static CURL *new_handle(void) {
                    is_multiplexed ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1);
   curl_easy_setopt(handle, CURLOPT_PIPEWAIT, (long)is_multiplexed);
   curl_easy_setopt(handle, CURLOPT_NOSIGNAL, 1L);
+  curl_easy_setopt(handle, CURLOPT_BUFFERSIZE, 65536L);
   curl_easy_setopt(handle, CURLOPT_PROXY, "");
   if (trust) curl_easy_setopt(handle, CURLOPT_CAINFO, trust);
   curl_easy_setopt(handle, CURLOPT_CURLU, fetch->url);

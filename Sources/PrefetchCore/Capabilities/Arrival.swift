@@ -39,7 +39,7 @@ package final class Arrival: Sendable {
   }
 
   package var url: String {
-    terms.table.value.url(at: entry)
+    terms.url(of: entry)
   }
 
   /// The whole record of what is stored of its item now.

@@ -32,6 +32,10 @@ package final class OrderTerms: Sendable {
     selecting = RequestFields.selecting(request.headers, agent: agent)
   }
 
+  func url(of entry: Int) -> String {
+    urls.text(at: entry)
+  }
+
   func request(_ id: TransferID, for order: Order) -> TransferRequest {
     let (url, size) = urls.url(at: order.entry)
     var request = request

@@ -40,15 +40,22 @@ package struct Validators: Hashable, Sendable {
   ///
   /// `*` would match whatever there is, a list more than one thing.
   private static func isTag(_ text: String) -> Bool {
-    var bytes = text.utf8[...]
+    let bytes = text.utf8.span
     guard bytes.count <= longestTag else { return false }
-    if text.utf8.starts(with: "W/".utf8) { bytes = bytes.dropFirst(2) }
-    guard let first = bytes.first else { return false }
-    guard first == quote else {
-      return !bytes.elementsEqual("*".utf8)
-        && bytes.allSatisfy { $0 > 0x20 && $0 != 0x7F && $0 != quote && $0 != UInt8(ascii: ",") }
+    let isWeak = bytes.count >= 2 && bytes[0] == UInt8(ascii: "W") && bytes[1] == UInt8(ascii: "/")
+    let start = isWeak ? 2 : 0
+    guard start < bytes.count else { return false }
+    guard bytes[start] == quote else {
+      if bytes.count == start + 1, bytes[start] == UInt8(ascii: "*") { return false }
+      return (start..<bytes.count).allSatisfy { isOfWord(bytes[$0]) }
     }
-    return bytes.count >= 2 && bytes.last == quote && !bytes.dropFirst().dropLast().contains(quote)
+    let last = bytes.count - 1
+    return last > start && bytes[last] == quote
+      && !(start + 1..<last).contains { bytes[$0] == quote }
+  }
+
+  private static func isOfWord(_ byte: UInt8) -> Bool {
+    byte > 0x20 && byte != 0x7F && byte != quote && byte != UInt8(ascii: ",")
   }
 
   private static let quote = UInt8(ascii: "\"")

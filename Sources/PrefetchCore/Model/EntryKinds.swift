@@ -62,7 +62,9 @@ package struct EntryKinds: Sendable {
 
   /// The number of a combination in words; nil once there are too many.
   mutating func number(type: String?, provider: String?, mime: String?) -> UInt16? {
-    if (type, provider, mime) == (lastWords.type, lastWords.provider, lastWords.mime) {
+    if Self.isSame(type, lastWords.type), Self.isSame(provider, lastWords.provider),
+      Self.isSame(mime, lastWords.mime)
+    {
       return lastWords.number
     }
     var own = Kind()
@@ -75,6 +77,12 @@ package struct EntryKinds: Sendable {
     guard let number = number(of: own) else { return nil }
     lastWords = (type, provider, mime, number)
     return number
+  }
+
+  /// Byte by byte: strings are equal as well where only the eye sees no difference.
+  private static func isSame(_ a: String?, _ b: String?) -> Bool {
+    guard let a, let b else { return a == nil && b == nil }
+    return a.utf8.elementsEqual(b.utf8)
   }
 
   func describe(_ entry: inout ManifestEntry, as number: UInt16) {

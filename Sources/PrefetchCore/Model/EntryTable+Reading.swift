@@ -223,8 +223,15 @@ struct PlainURLs: Sendable {
 
   func url(at position: Int) -> (url: WebURL, size: Int64?) {
     let row = rows[position]
-    let target = text[row.start..<row.start + Int(row.length)]
-    let url = WebURL(like: sibling, prefix: prefix, target: target)
+    let url = WebURL(like: sibling, prefix: prefix, target: target(of: row))
     return (url, row.size < 0 ? nil : row.size)
+  }
+
+  func text(at position: Int) -> String {
+    WebURL.text(prefix, target(of: rows[position]))
+  }
+
+  private func target(of row: EntryTable.Row) -> ArraySlice<UInt8> {
+    text[row.start..<row.start + Int(row.length)]
   }
 }

@@ -112,11 +112,12 @@ enum DetailsCoding {
     return (headers, said ?? headers[.lastModified])
   }
 
-  /// Whether they tell of a body that came without a redirect.
+  /// Whether they can be read up to the headers, and tell of a body that came without a redirect.
   static func arePlain(_ bytes: RawSpan) -> Bool {
-    let rest = read(bytes) { tag, _ in
+    let rest = read(bytes) { tag, field in
       switch tag {
       case .finalURL, .failureCode, .hops: false
+      case .status, .lifetime: number(field) != nil
       default: true
       }
     }

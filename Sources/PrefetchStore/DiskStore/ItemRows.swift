@@ -200,7 +200,9 @@ final class ItemRows {
   }
 
   func renewTimes(_ confirmations: [Confirmation]) throws(Failure) {
-    for confirmation in confirmations {
+    // An index that was made again from its copy gives later numbers to others.
+    let end = try next()
+    for confirmation in confirmations where confirmation.item < end {
       let columns = confirmation.freshness.columns
       renewals.add(confirmation.item)
       renewals.add(confirmation.validatedAt.milliseconds)
@@ -222,6 +224,12 @@ final class ItemRows {
   }
 
   private func takeNumber() throws(Failure) -> Int64 {
+    let number = try next()
+    nextNumber = number + 1
+    return number
+  }
+
+  private func next() throws(Failure) -> Int64 {
     if nextNumber == nil {
       nextNumber = try database.number("SELECT next FROM item_numbers")
       firstNumber = nextNumber
@@ -229,7 +237,6 @@ final class ItemRows {
     guard let number = nextNumber else {
       throw Failure(.storeDamaged, "the index has lost its item numbers")
     }
-    nextNumber = number + 1
     return number
   }
 

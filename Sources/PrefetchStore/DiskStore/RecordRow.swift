@@ -31,9 +31,11 @@ enum RecordRow {
     return true
   }
 
-  /// Whether no redirect led to what they tell of, and no failure did.
+  /// Whether all before the headers can be read, and tells of no redirect and no failure.
   static func isPlain(_ facts: RawSpan) -> Bool {
-    guard let head = ItemHead(facts) else { return false }
+    guard let head = ItemHead(facts),
+      DigestCoding.decode(facts.extracting(head.otherDigests)) != nil
+    else { return false }
     return DetailsCoding.arePlain(facts.extracting(head.end..<facts.byteCount))
   }
 

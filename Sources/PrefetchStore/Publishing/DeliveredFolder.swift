@@ -17,11 +17,14 @@ package final class DeliveredFolder {
   }
 
   private let root: Folder
+  private let device: UInt64
   private let source: TreeSource
   private let durability: Durability
-  private var folders: [String: Folder] = [:]
+  private var folders: [URLKey: Folder] = [:]
   private var pending: [Copy] = []
   private var pendingBytes: Int64 = 0
+  /// Whether any of these is on a file system of its own, mounted below.
+  private var hasElsewhere = false
   /// Whether names were given that a power cut could still take away.
   private var hasNewNames = false
 
@@ -31,6 +34,7 @@ package final class DeliveredFolder {
     // Whoever got a file may change it, and the stored body must not change with it.
     rules.link = .copy
     root = try Folder.making(path)
+    device = try root.status().device
     source = TreeSource(objects: objects, rules: rules, heedsMask: true) { false }
     self.durability = durability
   }
@@ -49,7 +53,11 @@ package final class DeliveredFolder {
     let folder = try folder(parts.dropLast(), for: path)
     if let status = try folder.status(of: name) {
       guard status.kind != .folder else { throw .system(EISDIR, "write", folder.path(of: name)) }
-      if status.kind == .file, status.size == size, try source.isBody(digest, name, in: folder) {
+      // A second name of the stored body is no file of theirs.
+      if status.kind == .file, status.size == size,
+        !source.isLink(status, to: .body(digest, size: size)),
+        try source.isBody(digest, name, in: folder)
+      {
         return
       }
     }
@@ -57,6 +65,7 @@ package final class DeliveredFolder {
     guard let file = form.file else { return }
     pending.append(Copy(form: form, file: file, folder: folder, name: name))
     pendingBytes += size
+    if try file.status().device != device { hasElsewhere = true }
     if pending.count >= TreeFilling.mostPending || pendingBytes >= TreeFilling.mostPendingBytes {
       try flush()
     }
@@ -75,7 +84,8 @@ package final class DeliveredFolder {
     for path: String
   ) throws(Failure) -> Folder {
     guard !parts.isEmpty else { return root }
-    let key = parts.joined(separator: "/")
+    // By its bytes, as the system tells names apart.
+    let key = URLKey(parts.joined(separator: "/"))
     if let known = folders[key] { return known }
     var folder = root
     for part in parts {
@@ -99,9 +109,10 @@ package final class DeliveredFolder {
       for copy in pending { copy.form.discard() }
       pending = []
       pendingBytes = 0
+      hasElsewhere = false
     }
     // Up to here single flushes are cheaper than one of everything, and disturb nobody.
-    let isSingle = durability == .each || pending.count <= 8
+    let isSingle = durability == .each || pending.count <= 8 || hasElsewhere
     if isSingle {
       for copy in pending { try copy.file.synchronize() }
     } else {

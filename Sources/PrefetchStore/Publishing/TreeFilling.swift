@@ -152,8 +152,9 @@ final class TreeFilling {
     if pending.count >= Self.mostPending || pendingBytes >= Self.mostPendingBytes { try flush() }
   }
 
-  /// Each group costs a commit of the record and a flush; each made file holds a descriptor.
-  static let mostPending = max(64, min(1024, DescriptorLimit.current / 4))
+  /// Each group costs a commit of the record and a flush; each made file holds a descriptor, and its
+  /// folder may hold one.
+  static let mostPending = max(64, min(1024, DescriptorLimit.current / 8))
   static let mostPendingBytes: Int64 = 64 << 20
 
   /// What is not ours may stay where it says the same; otherwise it is in the way.

@@ -1,0 +1,60 @@
+import Glibc
+import PrefetchCore
+import Testing
+
+@testable import PrefetchStore
+
+@Suite("Files that are delivered into a folder")
+struct DeliveredFolderTests {
+  @Test("go by the bytes of their names, a thousand at a time")
+  func names() throws {
+    let place = try TemporaryPlace()
+    let target = place.path + "/out"
+    let names = ["\u{E9}/a", "e\u{301}/b"] + (0..<1_200).map { "many/\($0 % 7)/\($0)" }
+    try place.run { store in
+      let body = try put("same", into: store)
+      let folder = try DeliveredFolder(at: target, of: store, durability: .batch)
+      for name in names { try folder.deliver(body.digest, size: body.size, as: name) }
+      try folder.finish()
+    }
+    for name in names {
+      #expect(FileTree.read("\(target)/\(name)") == Array("same".utf8), "\(name)")
+    }
+    #expect(FileTree.names(target).count == 3)
+    #expect(FileTree.names("\(target)/e\u{301}") == ["b"])
+  }
+
+  @Test("stay as they are where they have the bytes, unless they are the stored body itself")
+  func kept() throws {
+    let place = try TemporaryPlace()
+    let target = place.path + "/out"
+    try place.run { store in
+      let body = try put("kept", into: store)
+      let name = body.digest.hexadecimal
+      let object = "\(place.cache)/objects/sha256/\(name.prefix(2))/\(name)"
+      let inode = try #require(FileTree.status(object)).st_ino
+      FileTree.makeFolder(target)
+      #expect(unsafe link(object, "\(target)/linked") == 0)
+      FileTree.write(Array("kept".utf8), to: "\(target)/own")
+      FileTree.write(Array("else".utf8), to: "\(target)/other")
+      let own = try #require(FileTree.status("\(target)/own")).st_ino
+      let folder = try DeliveredFolder(at: target, of: store, durability: .none)
+      for name in ["linked", "own", "other"] {
+        try folder.deliver(body.digest, size: body.size, as: name)
+      }
+      try folder.finish()
+      #expect(FileTree.status("\(target)/own")?.st_ino == own)
+      #expect(FileTree.status("\(target)/linked")?.st_ino != inode)
+      #expect(FileTree.read("\(target)/linked") == Array("kept".utf8))
+      #expect(FileTree.read("\(target)/other") == Array("kept".utf8))
+    }
+  }
+
+  private func put(_ text: String, into store: DiskStore) throws -> StagedBody {
+    let body = try store.stage(text)
+    var record = ContentRecord(url: "https://a.example/\(text)", id: "")
+    (record.state, record.digest, record.size) = (.cached, body.digest, body.size)
+    _ = try store.commit([.store(record, body: body, joining: [])])
+    return body
+  }
+}
