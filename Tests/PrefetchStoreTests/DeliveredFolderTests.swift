@@ -14,7 +14,9 @@ struct DeliveredFolderTests {
     try place.run { store in
       let body = try put("same", into: store)
       let folder = try DeliveredFolder(at: target, of: store, durability: .batch)
-      for name in names { try folder.deliver(body.digest, size: body.size, as: name) }
+      for name in names {
+        #expect(try folder.deliver(body.digest, size: body.size, as: name))
+      }
       try folder.finish()
     }
     for name in names {
@@ -40,7 +42,7 @@ struct DeliveredFolderTests {
       let own = try #require(FileTree.status("\(target)/own")).st_ino
       let folder = try DeliveredFolder(at: target, of: store, durability: .none)
       for name in ["linked", "own", "other"] {
-        try folder.deliver(body.digest, size: body.size, as: name)
+        #expect(try folder.deliver(body.digest, size: body.size, as: name))
       }
       try folder.finish()
       #expect(FileTree.status("\(target)/own")?.st_ino == own)

@@ -189,7 +189,7 @@ private struct Content {
     case .arrived(let arrivals):
       for arrival in arrivals {
         try write(arrival.record, arrival.body)
-        try join(arrival.terms.segment, [arrival.url])
+        if let segment = arrival.terms.segment { try join(segment, [arrival.url]) }
       }
     case .confirm(let confirmations):
       for confirmation in confirmations {

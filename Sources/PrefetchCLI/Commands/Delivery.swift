@@ -92,37 +92,59 @@ struct Delivery {
     return nil
   }
 
-  /// What a folder is filled by; nil for any other target.
-  func folder(of store: DiskStore) throws(Failure) -> DeliveredFolder? {
-    guard case .folder(let folder) = target else { return nil }
-    try FolderCreation.make(folder)
-    return try DeliveredFolder(at: folder, of: store, durability: durability)
+  /// Bodies on their way out of a store; several become durable at once, at the end at the latest.
+  final class Output {
+    let store: DiskStore
+    private let delivery: Delivery
+    private let cache: String
+    private var folder: DeliveredFolder?
+
+    fileprivate init(_ delivery: Delivery, _ store: DiskStore, cache: String) {
+      self.delivery = delivery
+      self.store = store
+      self.cache = cache
+    }
+
+    /// Where the body lies now; nil where the stored one is not what its name says.
+    func deliver(
+      _ entry: ManifestEntry,
+      _ digest: ContentDigest,
+      size: Int64
+    ) throws(Failure) -> String? {
+      if case .folder(let path) = delivery.target {
+        let name = Delivery.name(of: entry)
+        let isDelivered = try folder(path).deliver(digest, size: size, as: name)
+        return isDelivered ? "\(path)/\(name)" : nil
+      }
+      guard try store.intactObject(digest) != nil else { return nil }
+      switch delivery.target {
+      case .file(let file):
+        try delivery.write(digest, from: store, to: file)
+        return file
+      case .standardOutput:
+        let console = delivery.context.console
+        try delivery.copy(digest, from: store) { bytes throws(Failure) in console.print(bytes: bytes) }
+      case .folder, .paths:
+        break
+      }
+      return DiskStore.objectPath(digest, cache: cache)
+    }
+
+    func finish() throws(Failure) {
+      try folder?.finish()
+    }
+
+    private func folder(_ path: String) throws(Failure) -> DeliveredFolder {
+      if let folder { return folder }
+      try FolderCreation.make(path)
+      let made = try DeliveredFolder(at: path, of: store, durability: delivery.durability)
+      folder = made
+      return made
+    }
   }
 
-  /// The file it was written to; nil where it went to stdout or stayed where it is.
-  func deliver(
-    _ entry: ManifestEntry,
-    _ digest: ContentDigest,
-    size: Int64,
-    path: String,
-    from store: DiskStore,
-    into delivered: DeliveredFolder?
-  ) throws(Failure) -> String? {
-    switch target {
-    case .paths:
-      if !context.shared.isJSON { context.console.print(path) }
-      return nil
-    case .standardOutput:
-      try copy(digest, from: store) { bytes throws(Failure) in context.console.print(bytes: bytes) }
-      return nil
-    case .file(let file):
-      try write(digest, from: store, to: file)
-      return file
-    case .folder(let folder):
-      let name = Self.name(of: entry)
-      try delivered?.deliver(digest, size: size, as: name)
-      return "\(folder)/\(name)"
-    }
+  func output(of store: DiskStore, cache: String) -> Output {
+    Output(self, store, cache: cache)
   }
 
   private func write(

@@ -26,40 +26,30 @@ struct GetCommand {
       entries: request.entries,
       durability: Durability(loaded.configuration.cache.durability)
     )
-    let items = try declared(request, builder, places)
+    var items = Gathering(of: try declared(request, builder, places))
     let network = ItemFetch(context: context, loaded: loaded, builder: builder, places: places)
-    let (look, facts) = try look(at: items, loaded, builder, places)
-    let toFetch = items.filter { look.toFetch.contains($0.entry.url.string) }
-    var report: Report?
-    if !toFetch.isEmpty, !options.isOffline {
-      report = try network.fetch(toFetch, replacing: look.damaged.values.sorted(), facts: facts)
-    }
-    let fetched = ItemFetch.answered(report)
-    let unanswered = look.toFetch.subtracting(fetched).union(look.absent.keys)
-    let transient = try network.unkept(fetched)
-    let outcome: Result<[DeliveredItem], CommandExit>
+    let facts = try look(at: &items, loaded, builder, places)
+    try fetch(&items, network, facts)
+    let outcome: CommandExit?
     do throws(CommandExit) {
-      outcome = .success(
-        try deliver(
-          items,
-          delivery,
-          facts,
-          places,
-          withheld: unanswered,
-          transient: transient
-        )
-      )
+      try deliver(&items, delivery, facts, places)
+      // What proved to be damaged when its turn came is fetched, as what is missing.
+      if !options.isOffline, items.standings.contains(.damaged) {
+        try fetch(&items, network, facts)
+        try deliver(&items, delivery, facts, places)
+        items.delivered.sort { $0.number < $1.number }
+      }
+      outcome = nil
     } catch {
-      outcome = .failure(error)
+      outcome = error
     }
-    try network.forget(transient)
-    let delivered: [DeliveredItem]
-    switch outcome {
-    case .success(let items): delivered = items
-    case .failure(let exit): throw exit
+    try network.forget(items.transient)
+    if let outcome { throw outcome }
+    if options.printsPaths, !context.shared.isJSON {
+      for item in items.delivered { context.console.print(item.path) }
     }
-    markUsed(delivered, places)
-    return conclude(report, delivered: delivered, request, loaded, look, transient: transient)
+    markUsed(items, places)
+    return conclude(items, request, loaded)
   }
 
   private func builder(_ loaded: LoadedConfiguration) -> RequestBuilder {
@@ -82,7 +72,7 @@ struct GetCommand {
     _ asked: AskedItems,
     _ builder: RequestBuilder,
     _ places: Places
-  ) throws(CommandExit) -> [WantedItem] {
+  ) throws(CommandExit) -> WantedItems {
     let store = try context.readingStore(places)
     let known = try context.reading { () throws(Failure) in
       try DeclaredItems(
@@ -95,71 +85,72 @@ struct GetCommand {
       )
     }
     context.console.report(known.warnings)
-    let anonymous = SegmentDeclaration(name: "", source: .inline([]))
-    return asked.entries.map { entry in
-      var declarations = known[entry.url]
-      if declarations.isEmpty || options.readsManifest {
-        var own = entry
-        own.id = entry.id ?? ItemIdentifier.make(for: entry.url)
-        declarations.append(DeclaredItems.Declaration(segment: anonymous, entry: own))
-      }
-      // Of segments that ask for it differently the first has it; what is pinned is the same for all.
-      let asked = Set(declarations[0].entry.headers)
-      declarations.removeAll { $0.entry.digests.isEmpty && Set($0.entry.headers) != asked }
-      return WantedItem(entry: entry, declarations: declarations)
-    }
+    return WantedItems(asked.entries, declared: known, isListed: options.readsManifest)
   }
 
   // MARK: What the cache has
 
-  /// How the wanted items stand before anybody is asked.
-  private struct Look {
-    /// Those that the cache cannot answer by itself.
-    var toFetch: Set<String> = []
-    /// Bodies that would do, and are not what their names say.
-    var damaged: [String: ContentDigest] = [:]
-    /// Those of which a server said not long ago that it does not have them.
-    var absent: [String: Absence] = [:]
+  /// What is known of the items, and what has come of them.
+  private struct Gathering {
+    enum Standing {
+      /// The cache can answer by itself.
+      case kept
+      case missing
+      /// Its body would do, and is not what its name says.
+      case damaged
+      /// A server said not long ago that it does not have it.
+      case absent
+      case fetched
+      /// It was asked for, and did not come.
+      case withheld
+      case delivered
+    }
+
+    let wanted: WantedItems
+    var standings: [Standing]
+    var absences: [Int: Absence] = [:]
+    var damaged: [Int: ContentDigest] = [:]
+    /// What came with `no-store` and belongs to no segment.
+    var transient: Set<String> = []
+    var reports: [Report] = []
+    var delivered: [DeliveredItem] = []
+
+    init(of wanted: WantedItems) {
+      self.wanted = wanted
+      standings = Array(repeating: .missing, count: wanted.count)
+    }
   }
 
   /// The store is let go of: one process cannot have it open for reading and for writing.
   private func look(
-    at items: [WantedItem],
+    at items: inout Gathering,
     _ loaded: LoadedConfiguration,
     _ builder: RequestBuilder,
     _ places: Places
-  ) throws(CommandExit) -> (Look, Planner.Facts) {
+  ) throws(CommandExit) -> Planner.Facts {
     let store = try context.readingStore(places)
     let facts = try context.facts(loaded, builder, places, store)
-    let kept = KeptFacts(facts)
-    var look = Look()
-    guard let store else {
-      look.toFetch = Set(items.map(\.entry.url.string))
-      return (look, facts)
-    }
+    guard let store else { return facts }
+    var kept = KeptItems(items.wanted, facts)
     let lasting = loaded.configuration.cache.negativeTimeToLive
-    return try context.reading { () throws(Failure) in
-      for item in items {
-        let url = item.entry.url.string
+    try context.reading { () throws(Failure) in
+      for item in 0..<items.wanted.count {
+        let url = items.wanted.url(item)
         let record = try store.record(url: url)
-        if let record, let digest = record.digest, item.isSatisfied(by: record, kept) {
-          if try store.intactObject(digest) == nil {
-            look.damaged[url] = digest
-          } else if isAcceptable(record, as: item, kept) {
-            continue
-          }
-        }
-        if !item.isPinned, let absence = try store.absence(of: url),
-          absence.asked == item.fingerprint(facts),
+        if let record, kept.isSatisfied(item, by: record),
+          isAcceptable(record, as: item, items.wanted, &kept, facts)
+        {
+          items.standings[item] = .kept
+        } else if let absence = try store.absence(of: url), !items.wanted.isPinned(item),
+          absence.asked == items.wanted.fingerprint(item, facts),
           isTelling(absence, until: absence.since + lasting, besides: record, facts.now)
         {
-          look.absent[url] = absence
-          continue
+          items.standings[item] = .absent
+          items.absences[item] = absence
         }
-        look.toFetch.insert(url)
       }
-      return (look, facts)
     }
+    return facts
   }
 
   /// Whether nobody is asked again; a later answer of another run speaks against it.
@@ -176,109 +167,150 @@ struct GetCommand {
 
   private func isAcceptable(
     _ record: ContentRecord,
-    as item: WantedItem,
-    _ kept: KeptFacts
+    as item: Int,
+    _ items: WantedItems,
+    _ kept: inout KeptItems,
+    _ facts: Planner.Facts
   ) -> Bool {
     guard !options.isOffline else { return true }
     guard !options.revalidates else { return false }
     if let limit = options.maximumAge, let confirmed = record.validatedAt,
-      kept.asking.now - confirmed > limit
+      facts.now - confirmed > limit
     {
       return false
     }
-    return item.isFresh(record, kept) || mayServeStale(record, as: item, kept.asking)
+    return kept.isFresh(item, record) || mayServeStale(record, as: item, items, facts)
   }
 
   private func mayServeStale(
     _ record: ContentRecord,
-    as item: WantedItem,
+    as item: Int,
+    _ items: WantedItems,
     _ facts: Planner.Facts
   ) -> Bool {
     switch options.maximumStaleness {
     case nil: false
-    case .bare: item.mayServeStale(record, within: .seconds(Int64.max / 2), facts)
-    case .value(let limit): item.mayServeStale(record, within: limit, facts)
+    case .bare: items.mayServeStale(record, as: item, within: .seconds(Int64.max / 2), facts)
+    case .value(let limit): items.mayServeStale(record, as: item, within: limit, facts)
+    }
+  }
+
+  // MARK: What is asked for
+
+  private func fetch(
+    _ items: inout Gathering,
+    _ network: ItemFetch,
+    _ facts: Planner.Facts
+  ) throws(CommandExit) {
+    let isAsked = items.standings.map { $0 == .missing || $0 == .damaged }
+    guard !options.isOffline, isAsked.contains(true) else { return }
+    let fetched = try network.fetch(
+      items.wanted,
+      where: { isAsked[$0] },
+      replacing: items.damaged.values.sorted(),
+      facts: facts
+    )
+    items.reports.append(fetched.report)
+    items.damaged = [:]
+    for item in isAsked.indices where isAsked[item] {
+      items.standings[item] = fetched.isAnswered[item] ? .fetched : .withheld
     }
   }
 
   // MARK: What comes out
 
-  /// `withheld` are items whose fetch failed: their old bodies come out only where staleness is
-  /// allowed.
+  /// Of items whose fetch failed old bodies come out only where staleness is allowed.
   private func deliver(
-    _ items: [WantedItem],
+    _ items: inout Gathering,
     _ delivery: Delivery,
     _ facts: Planner.Facts,
-    _ places: Places,
-    withheld: Set<String>,
-    transient: Set<String>
-  ) throws(CommandExit) -> [DeliveredItem] {
-    guard let store = try context.readingStore(places) else { return [] }
+    _ places: Places
+  ) throws(CommandExit) {
+    guard let store = try context.readingStore(places) else { return }
     var facts = facts
     facts.key = try context.reading { () throws(Failure) in try store.varianceKey() }
-    let kept = KeptFacts(facts)
-    var folder: DeliveredFolder?
-    var delivered: [DeliveredItem] = []
-    // What came before something that cannot be written gets its name all the same.
-    defer { try? folder?.finish() }
-    for item in items {
-      let url = item.entry.url.string
-      if options.printsPaths, transient.contains(url) { continue }
-      let found = try context.reading { () throws(Failure) -> ContentRecord? in
-        guard let record = try store.record(url: url), let digest = record.digest,
-          item.isSatisfied(by: record, kept),
-          !withheld.contains(url) || mayServeStale(record, as: item, facts),
-          try store.intactObject(digest) != nil
-        else { return nil }
-        return record
+    var kept = KeptItems(items.wanted, facts)
+    try context.reading { () throws(Failure) in
+      let output = delivery.output(of: store, cache: places.cache)
+      do throws(Failure) {
+        for item in items.standings.indices where items.standings[item] != .delivered {
+          try deliver(item, of: &items, to: output, facts, &kept)
+        }
+      } catch {
+        // What came before something that cannot be written gets its name all the same.
+        try? output.finish()
+        throw error
       }
-      guard let record = found, let digest = record.digest else { continue }
-      let path = DiskStore.objectPath(digest, cache: places.cache)
-      let target = try context.reading { () throws(Failure) in
-        if folder == nil { folder = try delivery.folder(of: store) }
-        return try delivery.deliver(
-          item.entry,
-          digest,
-          size: record.size,
-          path: path,
-          from: store,
-          into: folder
-        )
-      }
-      delivered.append(
-        DeliveredItem(record: record, path: target ?? path, isStale: withheld.contains(url))
-      )
+      try output.finish()
     }
-    try context.reading { () throws(Failure) in try folder?.finish() }
-    return delivered
+  }
+
+  private func deliver(
+    _ item: Int,
+    of items: inout Gathering,
+    to output: Delivery.Output,
+    _ facts: Planner.Facts,
+    _ kept: inout KeptItems
+  ) throws(Failure) {
+    let standing = items.standings[item]
+    guard standing != .missing || options.isOffline,
+      let record = try output.store.record(url: items.wanted.url(item)),
+      let digest = record.digest
+    else { return }
+    if standing == .fetched, try isTransient(record, in: output.store) {
+      items.transient.insert(record.url)
+      if options.printsPaths { return }
+    }
+    let mayBeStale = standing == .withheld || standing == .absent
+    guard kept.isSatisfied(item, by: record),
+      !mayBeStale || mayServeStale(record, as: item, items.wanted, facts)
+    else { return }
+    let entry = items.wanted.entries[item]
+    if let path = try output.deliver(entry, digest, size: record.size) {
+      items.standings[item] = .delivered
+      items.delivered.append(
+        DeliveredItem(number: item, size: record.size, path: path, isStale: mayBeStale)
+      )
+    } else if !mayBeStale {
+      items.standings[item] = .damaged
+      items.damaged[item] = digest
+    }
+  }
+
+  private func isTransient(
+    _ record: ContentRecord,
+    in store: DiskStore
+  ) throws(Failure) -> Bool {
+    guard CacheControl(record.headers.combined(.cacheControl)).hasNoStore else { return false }
+    return try store.segmentsHolding(url: record.url).isEmpty
   }
 
   /// A convenience for eviction later; where the state cannot be written it is not kept.
-  private func markUsed(_ delivered: [DeliveredItem], _ places: Places) {
-    guard !delivered.isEmpty, let state = try? StateStore.openForWriting(state: places.state) else {
-      return
-    }
-    try? state.markUsed(delivered.map(\.record.url), at: context.clock.now().wall)
+  private func markUsed(_ items: Gathering, _ places: Places) {
+    guard !items.delivered.isEmpty,
+      let state = try? StateStore.openForWriting(state: places.state)
+    else { return }
+    try? state.markUsed(
+      items.delivered.lazy.map { items.wanted.url($0.number) },
+      at: context.clock.now().wall
+    )
     try? state.close()
   }
 
   private func conclude(
-    _ report: Report?,
-    delivered: [DeliveredItem],
+    _ items: Gathering,
     _ asked: AskedItems,
-    _ loaded: LoadedConfiguration,
-    _ look: Look,
-    transient: Set<String>
+    _ loaded: LoadedConfiguration
   ) -> Int32 {
-    let troubles = troubles(report, delivered: delivered, asked, loaded, look, transient: transient)
+    let troubles = troubles(items, asked, loaded)
     context.console.report(troubles.diagnostics)
-    let isDamaged = options.isOffline && !look.damaged.isEmpty
-    let status = isDamaged ? .io : status(report, delivered: delivered, asked)
+    let isDamaged = options.isOffline && !items.damaged.isEmpty
+    let status = isDamaged ? .io : status(items, asked)
     if context.shared.isJSON {
-      let items = delivered.map { item -> JSONValue in
+      let documents = items.delivered.map { item -> JSONValue in
         [
-          "url": .string(item.record.url), "path": .string(item.path),
-          "bytes": .integer(item.record.size),
+          "url": .string(items.wanted.url(item.number)), "path": .string(item.path),
+          "bytes": .integer(item.size),
         ]
       }
       context.console.print([
@@ -288,45 +320,37 @@ struct GetCommand {
           code: status.code,
           isRetryable: status.isRetryable && troubles.isRetryable
         ),
-        "items": .array(items), "failures": troubles.document,
+        "items": .array(documents), "failures": troubles.document,
       ])
     }
     return status.code
   }
 
   private func troubles(
-    _ report: Report?,
-    delivered: [DeliveredItem],
+    _ items: Gathering,
     _ asked: AskedItems,
-    _ loaded: LoadedConfiguration,
-    _ look: Look,
-    transient: Set<String>
+    _ loaded: LoadedConfiguration
   ) -> GetTroubles {
     var troubles = GetTroubles(of: loaded)
-    var failed: Set<String> = []
-    for item in report?.items ?? [] {
-      guard let failure = item.failure else { continue }
-      failed.insert(item.url)
-      troubles.add(failure, of: item.url)
+    var told: [String: ItemResult] = [:]
+    for result in items.reports.flatMap(\.items) {
+      told[result.url] = result
+      if let failure = result.failure { troubles.add(failure, of: result.url) }
     }
-    let got = Set(delivered.map(\.record.url))
-    let interrupted = Set((report?.items ?? []).filter(\.isInterrupted).map(\.url))
-    let deferred = (report?.items ?? []).reduce(into: [:]) { found, item in
-      found[item.url] = item.deferral.map { (rule: $0, reason: item.reason) }
-    }
-    for entry in asked.entries where !got.contains(entry.url.string) {
-      let url = entry.url
-      if transient.contains(url.string) {
+    for (item, standing) in items.standings.enumerated() where standing != .delivered {
+      let url = items.wanted.entries[item].url
+      let result = told[url.string]
+      if items.transient.contains(url.string) {
         troubles.addUnkept(url)
-      } else if let (deferral, reason) = deferred[url.string] {
-        troubles.add(deferral, reason, of: url)
-      } else if interrupted.contains(url.string) {
+      } else if let result, let deferral = result.deferral {
+        troubles.add(deferral, result.reason, of: url)
+      } else if result?.isInterrupted == true {
         troubles.addInterrupted(url)
-      } else if let absence = look.absent[url.string] {
+      } else if let absence = items.absences[item] {
         troubles.add(absence, of: url)
-      } else if options.isOffline, look.damaged[url.string] != nil {
+      } else if options.isOffline, standing == .damaged {
         troubles.addDamaged(url)
-      } else if !failed.contains(url.string) {
+      } else if result?.failure == nil {
         troubles.addMissing(url)
       }
     }
@@ -334,38 +358,30 @@ struct GetCommand {
     return troubles
   }
 
-  private func status(
-    _ report: Report?,
-    delivered: [DeliveredItem],
-    _ asked: AskedItems
-  ) -> ExitStatus {
-    var report = report
+  private func status(_ items: Gathering, _ asked: AskedItems) -> ExitStatus {
     // Whoever allows a stale copy and got one misses nothing; trust is another matter.
-    let stale = Set(delivered.filter(\.isStale).map(\.record.url))
-    for index in report?.items.indices ?? 0..<0 {
-      guard let url = report?.items[index].url, stale.contains(url) else { continue }
-      report?.items[index].isRequired = false
-    }
-    let status = report.map { ExitStatus($0) } ?? .ok
-    switch status {
-    case .ok, .incomplete, .nothing: break
-    case .failed, .changes, .trust, .notOurs, .usage, .unavailable, .io, .deferred, .denied,
-      .config, .interrupted, .terminated:
-      return status
+    let stale = Set(items.delivered.filter(\.isStale).map { items.wanted.url($0.number) })
+    var isWhole = !asked.isPartial && asked.rejected.isEmpty && asked.unknown.isEmpty
+    for var report in items.reports {
+      for index in report.items.indices where stale.contains(report.items[index].url) {
+        report.items[index].isRequired = false
+      }
+      switch ExitStatus(report) {
+      case .ok: break
+      case .incomplete, .nothing: isWhole = false
+      case let status: return status
+      }
     }
     if asked.rejected.contains(where: { $0.failure.code.category == .trust }) { return .trust }
-    let got = Set(delivered.map(\.record.url))
-    let isComplete =
-      status == .ok && asked.rejected.isEmpty && asked.unknown.isEmpty && !asked.isPartial
-      && asked.entries.allSatisfy { got.contains($0.url.string) }
-    if isComplete { return .ok }
-    return got.isEmpty ? .nothing : .incomplete
+    if isWhole, items.standings.allSatisfy({ $0 == .delivered }) { return .ok }
+    return items.delivered.isEmpty ? .nothing : .incomplete
   }
 }
 
 /// An item whose body came out, and where it lies now.
 struct DeliveredItem {
-  var record: ContentRecord
+  var number: Int
+  var size: Int64
   var path: String
   /// Its fetch failed, and the old copy would do.
   var isStale: Bool

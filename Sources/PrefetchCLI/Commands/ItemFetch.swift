@@ -12,22 +12,30 @@ struct ItemFetch {
   let builder: RequestBuilder
   let places: Places
 
+  struct Fetched {
+    var report: Report
+    /// For each item whether what came, or what stands still, is as everybody declares it.
+    var isAnswered: [Bool]
+  }
+
   /// `damaged` are bodies of theirs that are not what they were: they go before anything is asked.
   ///
   /// What a server does not have is remembered under `facts`.
   func fetch(
-    _ items: [WantedItem],
+    _ items: WantedItems,
+    where isAsked: (Int) -> Bool = { _ in true },
     replacing damaged: [ContentDigest] = [],
     facts: Planner.Facts? = nil
-  ) throws(CommandExit) -> Report {
+  ) throws(CommandExit) -> Fetched {
+    let asked = items.segments(isAsked)
     var request = RunRequest(
       mode: .get,
       identity: builder.identity,
-      segments: WantedItem.segments(of: items),
+      segments: asked.map(\.declaration),
       policy: builder.policy
     )
-    // Whoever asked wants to hear of each, unchanged or not.
-    request.listsKept = true
+    // What came well is seen in the store.
+    request.keepsItems = false
     let license = context.license(loaded, builder, places)
     request.credentials = license.credentials
     request.withheld = license.withheld
@@ -39,6 +47,7 @@ struct ItemFetch {
     let wanted = request
     let memory = memory
     return try context.reading { () throws(Failure) in
+      let start = context.clock.now().wall
       let store = try DiskStore.openForWriting(
         cache: places.cache,
         clockStart: context.clock.now().wall,
@@ -73,10 +82,11 @@ struct ItemFetch {
       )
       if wasHeldBack(report) { license.note(in: &report) }
       if let facts { try rememberAbsences(report, of: items, facts, in: store) }
+      let isAnswered = try answered(asked.map(\.items), of: items, report, since: start, in: store)
       try store.close()
       try state?.close()
       remember(report)
-      return report
+      return Fetched(report: report, isAnswered: isAnswered)
     }
   }
 
@@ -101,7 +111,7 @@ struct ItemFetch {
   /// then somebody has them.
   private func rememberAbsences(
     _ report: Report,
-    of items: [WantedItem],
+    of items: WantedItems,
     _ facts: Planner.Facts,
     in store: DiskStore
   ) throws(Failure) {
@@ -115,10 +125,10 @@ struct ItemFetch {
     var facts = facts
     facts.key = try store.varianceKey()
     var absences: [String: Absence] = [:]
-    for item in items where !item.isPinned {
-      let url = item.entry.url.string
-      guard let status = gone[url] else { continue }
-      absences[url] = Absence(asked: item.fingerprint(facts), status: status, since: now)
+    for item in 0..<items.count {
+      let url = items.url(item)
+      guard let status = gone[url], !items.isPinned(item) else { continue }
+      absences[url] = Absence(asked: items.fingerprint(item, facts), status: status, since: now)
     }
     try store.note(absences, lasting: lasting)
   }
@@ -131,29 +141,32 @@ struct ItemFetch {
     try? state.close()
   }
 
-  /// The URLs whose every declaration was met by what came.
-  static func answered(_ report: Report?) -> Set<String> {
-    let items = report?.items ?? []
-    let unmet = items.filter { $0.failure != nil || $0.outcome == .deferred || !$0.isUsable }
-    return Set(items.map(\.url)).subtracting(unmet.map(\.url))
-  }
-
-  // MARK: What may not be kept
-
-  /// What came with `no-store` and belongs to no segment.
-  func unkept(_ fetched: Set<String>) throws(CommandExit) -> Set<String> {
-    guard !fetched.isEmpty, let store = try context.readingStore(places) else { return [] }
-    return try context.reading { () throws(Failure) in
-      var unkept: Set<String> = []
-      for url in fetched {
-        guard let record = try store.record(url: url),
-          CacheControl(record.headers.combined(.cacheControl)).hasNoStore,
-          try store.segmentsHolding(url: url).isEmpty
-        else { continue }
-        unkept.insert(url)
+  /// `asked` are the items of each of the report's segments.
+  ///
+  /// A report lists what was not met; of a segment that did not come to its end it lists less.
+  private func answered(
+    _ asked: [[Int]],
+    of items: WantedItems,
+    _ report: Report,
+    since start: Instant,
+    in store: DiskStore
+  ) throws(Failure) -> [Bool] {
+    var isAnswered = [Bool](repeating: false, count: items.count)
+    let unmet = Set(report.items.map(\.url))
+    for items in asked { for item in items { isAnswered[item] = true } }
+    for (segment, numbers) in zip(report.segments, asked) {
+      let isWhole = segment.totals.items == Int64(numbers.count)
+      for item in numbers where isAnswered[item] {
+        let url = items.url(item)
+        if unmet.contains(url) {
+          isAnswered[item] = false
+        } else if !isWhole {
+          let confirmed = try store.record(url: url)?.validatedAt
+          isAnswered[item] = confirmed.map { start <= $0 } ?? false
+        }
       }
-      return unkept
     }
+    return isAnswered
   }
 
   func forget(_ urls: Set<String>) throws(CommandExit) {

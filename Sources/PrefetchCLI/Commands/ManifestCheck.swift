@@ -207,9 +207,7 @@ final class ManifestVisit {
     let fetch = ItemFetch(context: context, loaded: loaded, builder: builder, places: places)
     let isKnown = try record(url, places) != nil
     let entry = ManifestEntry(url: url)
-    let anonymous = SegmentDeclaration(name: "", source: .inline([]))
-    let declaration = DeclaredItems.Declaration(segment: anonymous, entry: entry)
-    let report = try fetch.fetch([WantedItem(entry: entry, declarations: [declaration])])
+    let report = try fetch.fetch(WantedItems([entry])).report
     status = ExitStatus(report)
     for item in report.items {
       guard let failure = item.failure else { continue }

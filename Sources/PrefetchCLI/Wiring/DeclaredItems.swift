@@ -24,6 +24,9 @@ struct DeclaredItems {
     byURL[url.string] ?? []
   }
 
+  /// Where nothing is declared.
+  init() {}
+
   /// `typed` are those of the URLs that the user named, whatever names them besides.
   init(
     of urls: [WebURL],
@@ -33,12 +36,13 @@ struct DeclaredItems {
     store: DiskStore?,
     typed: Set<String> = []
   ) throws(Failure) {
+    guard !segments.isEmpty else { return }
     let names = Set(urls.map(\.string))
+    let recorded = try store?.segments() ?? []
     var holding: Set<SegmentKey> = []
-    if let store {
+    if let store, !recorded.isEmpty {
       for name in names { holding.formUnion(try store.segmentsHolding(url: name)) }
     }
-    let recorded = holding.isEmpty ? [] : try store?.segments() ?? []
     for segment in segments {
       let key = SegmentKey(identity: identity, name: segment.name)
       let record = recorded.first { $0.key == key }

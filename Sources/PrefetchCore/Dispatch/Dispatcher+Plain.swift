@@ -78,8 +78,8 @@ extension Dispatcher {
       }
       return Preparation(item: item, record: nil, digest: digest)
     }
-    guard step.decision == .revalidate, step.isHeld, step.isDescribed, row.state == .cached,
-      isUsable(row), digest == nil
+    guard step.decision == .revalidate, step.isHeld || request.mode == .get, step.isDescribed,
+      row.state == .cached, isUsable(row), digest == nil
     else { return nil }
     return Preparation(item: item, record: row.item, digest: nil)
   }
@@ -96,7 +96,7 @@ extension Dispatcher {
 
   private func isAskedPlainly(_ index: Int) -> Bool {
     let declaration = segments[index].declaration
-    return request.mode == .run && declaration.isStored && !declaration.asksHeadOnly
+    return request.mode != .plan && declaration.isStored && !declaration.asksHeadOnly
       && declaration.alternates.isEmpty && segments[index].mirrors.isEmpty
       && start.partials.isEmpty && request.withheld == nil
       && !connections.addsHeaders && !connections.watchesPlainHTTP && !connections.asksForPurpose
@@ -183,12 +183,12 @@ extension Dispatcher {
       isConditional: false,
       in: index
     )
-    var request = exchange.nextRequest(TransferID(0), under: &connections, at: now.wall)
-    request.rateGroup = rateGroup(of: index)
+    var transfer = exchange.nextRequest(TransferID(0), under: &connections, at: now.wall)
+    transfer.rateGroup = rateGroup(of: index)
     let terms = OrderTerms(
-      request,
+      transfer,
       of: segments[index].declaration,
-      key: segments[index].key,
+      joining: request.mode == .run ? segments[index].key : nil,
       table: segments[index].table,
       like: entry,
       agent: given.value.request.policy.agent,

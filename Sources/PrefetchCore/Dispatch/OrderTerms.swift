@@ -1,7 +1,8 @@
 /// What the plain items of one segment and one server have in common: how they are asked for, and what
 /// their answers must be.
 package final class OrderTerms: Sendable {
-  package let segment: SegmentKey
+  /// What holds their records; nil where single items are asked for on nobody's behalf.
+  package let segment: SegmentKey?
   package let table: Shared<EntryTable>
   /// What each of the requests is, but for its own URL, size and conditions.
   package let request: TransferRequest
@@ -16,7 +17,7 @@ package final class OrderTerms: Sendable {
   init(
     _ request: TransferRequest,
     of declaration: SegmentDeclaration,
-    key segment: SegmentKey,
+    joining segment: SegmentKey?,
     table: Shared<EntryTable>,
     like entry: Int,
     agent: String,

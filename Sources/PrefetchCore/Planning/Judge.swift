@@ -52,6 +52,16 @@ struct Judge {
     granted = [policy.freshnessLimit.map { .atMost($0) }, segment.lifetime].compactMap(\.self)
   }
 
+  func wanted(_ index: Int, of entries: EntryTable) -> Wanted {
+    Wanted(
+      size: entries.size(at: index),
+      sha256: entries.plainDigest(at: index),
+      origin: entries.originNumber(at: index),
+      purpose: asksForPurpose ? RequestPurpose(itemType: entries.type(at: index)) : .other,
+      full: entries.isSpecial(at: index) ? entries[index] : nil
+    )
+  }
+
   func decide(
     _ wanted: Wanted,
     row: Inventory.Row? = nil,

@@ -68,20 +68,12 @@ package enum Planner {
     var isNamed = [Bool](repeating: false, count: holder == nil ? 0 : inventory.count)
     var fragment = PlanFragment()
     for index in 0..<entries.count {
-      let full = entries.isSpecial(at: index) ? entries[index] : nil
-      if let expires = full?.expires {
+      let wanted = judge.wanted(index, of: entries)
+      if let expires = wanted.full?.expires {
         guard facts.now < expires else { continue }
         fragment.quietUntil = min(fragment.quietUntil, expires)
       }
       fragment.declaredCount += 1
-      let wanted = Wanted(
-        size: entries.size(at: index),
-        sha256: entries.plainDigest(at: index),
-        origin: entries.originNumber(at: index),
-        purpose: judge.asksForPurpose
-          ? RequestPurpose(itemType: entries.type(at: index)) : .other,
-        full: full
-      )
       // What only passes through is asked for whatever is stored.
       let known = segment.isStored ? inventory.position(of: entries.key(at: index)) : nil
       guard let position = known else {
@@ -147,7 +139,49 @@ package enum Planner {
     return fragment
   }
 
-  /// The decision about one entry whose record, if any, is at hand.
+  /// The decisions about single entries of one segment, whose records are at hand.
+  package struct Rulings {
+    private let entries: EntryTable
+    private let judge: Judge
+    private var selector: VariantSelector
+
+    package init(
+      of segment: SegmentDeclaration,
+      entries: EntryTable,
+      facts: Facts,
+      named provenance: Provenance = .local
+    ) {
+      self.entries = entries
+      judge = Judge(
+        segment: segment,
+        policy: facts.policy,
+        now: facts.now,
+        origins: entries,
+        named: provenance
+      )
+      selector = facts.selector(of: segment)
+    }
+
+    package mutating func decide(
+      _ index: Int,
+      record: ContentRecord?,
+      isMissing: Bool = false
+    ) -> (decision: PlannedStep.Decision, reason: PlanReason) {
+      let wanted = judge.wanted(index, of: entries)
+      guard let record else { return judge.decide(wanted) }
+      return judge.decide(
+        wanted,
+        row: Inventory.Row(record, item: 0),
+        strong: record.otherDigests,
+        selection: record.variance.map {
+          selector.selection($0, of: entries, at: index, for: wanted.purpose)
+        } ?? .same,
+        isMissing: isMissing
+      )
+    }
+  }
+
+  /// The decision about one entry that stands for itself.
   package static func decide(
     _ entry: ManifestEntry,
     record: ContentRecord?,
@@ -156,32 +190,13 @@ package enum Planner {
     named provenance: Provenance = .local,
     isMissing: Bool = false
   ) -> (decision: PlannedStep.Decision, reason: PlanReason) {
-    let table = EntryTable([entry])
-    let judge = Judge(
-      segment: segment,
-      policy: facts.policy,
-      now: facts.now,
-      origins: table,
+    var rulings = Rulings(
+      of: segment,
+      entries: EntryTable([entry]),
+      facts: facts,
       named: provenance
     )
-    let wanted = Wanted(
-      size: entry.size,
-      sha256: nil,
-      origin: 0,
-      purpose: RequestPurpose(itemType: entry.type),
-      full: entry
-    )
-    guard let record else { return judge.decide(wanted) }
-    var selector = facts.selector(of: segment)
-    return judge.decide(
-      wanted,
-      row: Inventory.Row(record, item: 0),
-      strong: record.otherDigests,
-      selection: record.variance.map {
-        selector.selection($0, of: table, at: 0, for: wanted.purpose)
-      } ?? .same,
-      isMissing: isMissing
-    )
+    return rulings.decide(0, record: record, isMissing: isMissing)
   }
 
   /// What disappears when segments let go of rows: whatever no other segment holds, none of this

@@ -76,7 +76,7 @@ extension ExitStatus {
     let isConnectivity = failures.allSatisfy { $0.code.category == .connectivity }
     if isConnectivity, !report.hasAnswer, !foreseesAnswer(report) { return .unavailable }
     if report.mode == .get {
-      return report.items.allSatisfy { $0.failure != nil } ? .nothing : .incomplete
+      return report.totals.failed == report.totals.items ? .nothing : .incomplete
     }
     let selected = report.segments.filter { $0.state != .unsubscribed }
     return !selected.isEmpty && selected.allSatisfy { $0.state == .failed } ? .nothing : .incomplete

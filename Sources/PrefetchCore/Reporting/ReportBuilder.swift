@@ -165,9 +165,9 @@ package struct ReportBuilder: Sendable {
     report.items[old] = item
   }
 
-  /// Whether the exit status depends on it.
+  /// Whether the exit status depends on it, or the word for an item that did not come out.
   private func weighs(_ item: ItemResult) -> Bool {
-    item.failure != nil
+    item.failure != nil || report.mode == .get && item.outcome == .deferred
   }
 
   package func finished(at now: Moment, gates: [HostGate] = []) -> Report {

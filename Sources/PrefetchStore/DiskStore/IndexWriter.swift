@@ -222,16 +222,15 @@ final class IndexWriter {
     _ arrivals: [Arrival],
     isStored: (ContentDigest) throws(Failure) -> Bool
   ) throws(Failure) {
-    var last: (segment: SegmentKey, set: Int64)?
+    var last: (segment: SegmentKey?, set: Int64) = (nil, 0)
     for start in stride(from: 0, to: arrivals.count, by: RowBatch.size) {
       let group = arrivals[start..<min(start + RowBatch.size, arrivals.count)]
       var numbers: [Int64] = []
       for arrival in group {
-        let key = arrival.terms.segment
-        if last?.segment != key {
+        if let key = arrival.terms.segment, last.segment != key {
           last = (key, try holders.adding(try segments.makingNumber(of: key), to: 0))
         }
-        let set = last?.set ?? 0
+        let set = arrival.terms.segment == nil ? 0 : last.set
         disturbed.insert(set)
         numbers.append(try items.draft(arrival, holders: set))
       }
@@ -241,7 +240,7 @@ final class IndexWriter {
         try write(
           arrival.record,
           body: arrival.body,
-          joining: [arrival.terms.segment],
+          joining: [arrival.terms.segment].compactMap(\.self),
           isStored: isStored
         )
       }

@@ -89,20 +89,6 @@ final class OpenFile: Sendable {
     }
   }
 
-  /// Whether another file has the same bytes.
-  func hasBytes(of other: OpenFile) throws(Failure) -> Bool {
-    var (ours, theirs) = (try buffer, try buffer)
-    var offset: Int64 = 0
-    while true {
-      let count = try read(into: &ours, at: offset)
-      guard try other.read(into: &theirs, at: offset) == count,
-        ours[..<count] == theirs[..<count]
-      else { return false }
-      guard count > 0 else { return true }
-      offset += Int64(count)
-    }
-  }
-
   /// Room for a piece of it: most files are small, and to clear what is never used takes longer than
   /// to read them.
   var buffer: [UInt8] {

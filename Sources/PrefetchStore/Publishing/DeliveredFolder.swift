@@ -19,6 +19,7 @@ package final class DeliveredFolder {
   private let root: Folder
   private let device: UInt64
   private let source: TreeSource
+  private let store: DiskStore
   private let durability: Durability
   private var folders: [URLKey: Folder] = [:]
   private var pending: [Copy] = []
@@ -36,15 +37,17 @@ package final class DeliveredFolder {
     root = try Folder.making(path)
     device = try root.status().device
     source = TreeSource(objects: objects, rules: rules, heedsMask: true) { false }
+    self.store = store
     self.durability = durability
   }
 
-  /// The file is there for good once ``finish()`` returns.
+  /// The file is there for good once ``finish()`` returns; false where the stored body is lost or
+  /// damaged, and the file has not its bytes already.
   package func deliver(
     _ digest: ContentDigest,
     size: Int64,
     as path: String
-  ) throws(Failure) {
+  ) throws(Failure) -> Bool {
     let parts = PathText.parts(of: path).map(String.init)
     let isSafe = parts.allSatisfy { !["", ".", ".."].contains($0) && !$0.utf8.contains(0) }
     guard isSafe, let name = parts.last else {
@@ -54,21 +57,27 @@ package final class DeliveredFolder {
     if let status = try folder.status(of: name) {
       guard status.kind != .folder else { throw .system(EISDIR, "write", folder.path(of: name)) }
       // A second name of the stored body is no file of theirs.
-      if status.kind == .file, status.size == size,
-        !source.isLink(status, to: .body(digest, size: size)),
-        try source.isBody(digest, name, in: folder)
-      {
-        return
+      let isLink = status.linkCount > 1 && source.isLink(status, to: .body(digest, size: size))
+      if status.kind == .file, status.size == size, !isLink, isBody(digest, name, in: folder) {
+        return true
       }
     }
+    guard try store.intactObject(digest) != nil else { return false }
     let form = try source.make(.body(digest, size: size), in: folder)
-    guard let file = form.file else { return }
+    guard let file = form.file else { return true }
     pending.append(Copy(form: form, file: file, folder: folder, name: name))
     pendingBytes += size
     if try file.status().device != device { hasElsewhere = true }
     if pending.count >= TreeFilling.mostPending || pendingBytes >= TreeFilling.mostPendingBytes {
       try flush()
     }
+    return true
+  }
+
+  /// Whether a file has the bytes; what cannot be read is replaced.
+  private func isBody(_ digest: ContentDigest, _ name: String, in folder: Folder) -> Bool {
+    guard let file = (try? ObjectFolder.open(name, in: folder)) ?? nil else { return false }
+    return (try? ObjectFolder.digest(of: file)) == digest
   }
 
   /// What was delivered is durable under its names.

@@ -135,13 +135,6 @@ final class TreeSource {
     return object.inode == status.inode && object.device == status.device
   }
 
-  /// Whether a file has the bytes of a stored body.
-  func isBody(_ digest: ContentDigest, _ leaf: String, in folder: Folder) throws(Failure) -> Bool {
-    // What cannot be read is replaced.
-    guard let file = try? ObjectFolder.open(leaf, in: folder) else { return false }
-    return try body(digest.hexadecimal, in: try home(of: digest)).hasBytes(of: file)
-  }
-
   /// After a link failed for a reason that a copy does not have.
   func instead(of digest: ContentDigest, in folder: Folder, error: Int32) throws(Failure) -> Form? {
     guard rules.link == .auto, [EXDEV, EMLINK, EPERM, EOPNOTSUPP].contains(error) else {

@@ -1,0 +1,205 @@
+import PrefetchCore
+import PrefetchManifests
+
+/// The items that `get` shall bring, with everything that is declared of them.
+///
+/// What is declared stands in tables, one for each segment that declares something, so that thousands
+/// of items are planned as a run plans them.
+struct WantedItems {
+  /// What one segment declares, or nobody: then the list or the command line alone.
+  fileprivate struct Group {
+    var segment: SegmentDeclaration
+    var table = EntryTable(makeIdentifier: { ItemIdentifier.make(for: $0) })
+    /// The number of the item that each of its entries is about.
+    var items: [Int] = []
+  }
+
+  fileprivate struct Place {
+    var group: Int
+    var entry: Int
+  }
+
+  /// As they were asked for; their names where they are delivered come from here.
+  let entries: [ManifestEntry]
+  fileprivate private(set) var groups: [Group] = []
+  /// What is sent for an item is what its first place says.
+  private var first: [Place] = []
+  private var others: [Int: [Place]] = [:]
+
+  /// `isListed` says that the entries come from a list, which declares things itself.
+  init(
+    _ entries: [ManifestEntry],
+    declared known: DeclaredItems = DeclaredItems(),
+    isListed: Bool = false
+  ) {
+    self.entries = entries
+    first.reserveCapacity(entries.count)
+    let anonymous = SegmentDeclaration(name: "", source: .inline([]))
+    var numbers: [String: Int] = [:]
+    for (item, entry) in entries.enumerated() {
+      var declarations = known[entry.url]
+      if declarations.isEmpty || isListed {
+        var own = entry
+        own.isIdentifierMade = own.isIdentifierMade || own.id == nil
+        declarations.append(DeclaredItems.Declaration(segment: anonymous, entry: own))
+      }
+      // Of segments that ask for it differently the first has it; what is pinned is the same for all.
+      if declarations.count > 1 {
+        let asked = Set(declarations[0].entry.headers)
+        declarations.removeAll { $0.entry.digests.isEmpty && Set($0.entry.headers) != asked }
+      }
+      for (rank, declaration) in declarations.enumerated() {
+        let name = declaration.segment.name
+        let group = numbers[name] ?? groups.count
+        if group == groups.count {
+          groups.append(Group(segment: declaration.segment))
+          numbers[name] = group
+        }
+        let place = Place(group: group, entry: groups[group].place(declaration, of: item))
+        if rank == 0 { first.append(place) } else { others[item, default: []].append(place) }
+      }
+    }
+  }
+
+  var count: Int { entries.count }
+
+  func url(_ item: Int) -> String {
+    entries[item].url.string
+  }
+
+  /// Whether any declaration says what its bytes are.
+  func isPinned(_ item: Int) -> Bool {
+    places(of: item).contains { place in
+      let table = groups[place.group].table
+      if table.plainDigest(at: place.entry) != nil { return true }
+      return table.isSpecial(at: place.entry)
+        && table[place.entry].digests.contains { $0.algorithm.isTrustworthy }
+    }
+  }
+
+  /// Of what is sent when it is asked for.
+  func fingerprint(_ item: Int, _ facts: Planner.Facts) -> UInt64 {
+    let group = groups[first[item].group]
+    return facts.fingerprint(of: group.table[first[item].entry], in: group.segment)
+  }
+
+  /// Whether an older copy may come out, however long ago it became stale or for so long.
+  func mayServeStale(
+    _ record: ContentRecord,
+    as item: Int,
+    within limit: Duration,
+    _ facts: Planner.Facts
+  ) -> Bool {
+    places(of: item).allSatisfy { place in
+      StaleRule.mayServe(
+        record,
+        granted: Planner.lifetimes(
+          groups[place.group].table[place.entry],
+          ofSegments: CollectionOfOne(groups[place.group].segment.lifetime),
+          bound: facts.policy.freshnessLimit
+        ),
+        maximumStale: limit,
+        now: facts.now
+      )
+    }
+  }
+
+  /// What a run would be asked for the items that `isAsked` says, and how many entries each segment
+  /// has of them.
+  func segments(_ isAsked: (Int) -> Bool) -> [(declaration: SegmentDeclaration, items: [Int])] {
+    groups.compactMap { group in
+      let places = group.items.indices.filter { isAsked(group.items[$0]) }
+      guard !places.isEmpty else { return nil }
+      var table = EntryTable()
+      table.reserveCapacity(places.count)
+      table.append(group.table, at: places)
+      var segment = group.segment
+      segment.source = .inline(Shared(table))
+      // Whoever asks for an item wants to know that it failed, whatever declares it makes of it.
+      segment.isRequired = true
+      return (segment, places.map { group.items[$0] })
+    }
+  }
+
+  fileprivate func places(of item: Int) -> [Place] {
+    guard !others.isEmpty, let more = others[item] else { return [first[item]] }
+    return [first[item]] + more
+  }
+}
+
+extension WantedItems.Group {
+  /// Where its entry stands; an item that was asked for twice has one.
+  fileprivate mutating func place(_ declaration: DeclaredItems.Declaration, of item: Int) -> Int {
+    // Of a segment as a whole holds what holds for the least trusted.
+    segment.excerptOf = segment.excerptOf ?? declaration.segment.excerptOf
+    var entry = declaration.entry
+    entry.isRequired = true
+    let count = table.count
+    table.appendBriefly(entry)
+    if table.count > count {
+      items.append(item)
+      return count
+    }
+    return table.position(of: URLKey(entry.url.string)) ?? count
+  }
+}
+
+/// What stored bodies may come out, asked once for all items.
+struct KeptItems {
+  private let items: WantedItems
+  private let now: Instant
+  /// By the rules of a run that asks nobody, and by those of one that would ask about what is stale.
+  private var offline: [Planner.Rulings]
+  private var asking: [Planner.Rulings]
+
+  init(_ items: WantedItems, _ facts: Planner.Facts) {
+    self.items = items
+    now = facts.now
+    var policy = facts.policy
+    policy.revalidatesAll = false
+    policy.refetchesAll = false
+    // What is here already needs no leave to be fetched.
+    policy.transportSecurity = TransportSecurity()
+    policy.transportSecurity.allowsArbitraryLoads = true
+    let rulings = { (facts: Planner.Facts) in
+      items.groups.map { Planner.Rulings(of: $0.segment, entries: $0.table, facts: facts) }
+    }
+    policy.isOffline = true
+    offline = rulings(facts.under(policy))
+    policy.isOffline = false
+    asking = rulings(facts.under(policy))
+  }
+
+  /// Whether a stored body is one that the declarations allow, however old it is.
+  mutating func isSatisfied(_ item: Int, by record: ContentRecord) -> Bool {
+    isKept(item, record, under: &offline)
+  }
+
+  /// Whether a run would ask nobody about it.
+  mutating func isFresh(_ item: Int, _ record: ContentRecord) -> Bool {
+    isKept(item, record, under: &asking)
+  }
+
+  private func isKept(
+    _ item: Int,
+    _ record: ContentRecord,
+    under rulings: inout [Planner.Rulings]
+  ) -> Bool {
+    guard record.digest != nil else { return false }
+    if let expiry = record.expiresAt, expiry <= now { return false }
+    for place in items.places(of: item) {
+      // An entry that has expired is planned no more.
+      if items.groups[place.group].table.hasExpired(at: place.entry, now) { return false }
+      let (decision, _) = rulings[place.group].decide(place.entry, record: record)
+      guard decision == .keep else { return false }
+    }
+    return true
+  }
+}
+
+extension EntryTable {
+  fileprivate func hasExpired(at position: Int, _ now: Instant) -> Bool {
+    guard isSpecial(at: position), let expires = self[position].expires else { return false }
+    return expires <= now
+  }
+}
