@@ -184,6 +184,7 @@ import Testing
     report.storeFailure = facts.store.map { Failure($0, "it failed") }
     report.hasAnswer = facts.hasAnswer
     report.deferral = facts.isDeferred ? Deferral(rule: .lock) : nil
+    for item in report.items { report.totals.count(item) }
     report.totals.fetched = facts.changes ? 1 : 0
     #expect(ExitStatus(report, detailed: facts.isDetailed) == row.status)
     report.items.reverse()

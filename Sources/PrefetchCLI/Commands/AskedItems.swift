@@ -12,8 +12,8 @@ struct AskedItems {
   var isPartial = false
   /// Names of the command line that mean nothing.
   var unknown: [String] = []
-  /// The URLs that the user named as such.
-  var typed: Set<String> = []
+  /// The URLs that the user named as such; nil for all of them.
+  var typed: Set<String>? = []
 
   static func read(
     context: CommandContext,
@@ -31,11 +31,11 @@ struct AskedItems {
       if let record = try lookup.cached(name, in: store),
         let url = try? WebURL(record.url)
       {
-        if name.contains("://") { asked.typed.insert(url.string) }
+        if name.contains("://") { asked.typed?.insert(url.string) }
         asked.entries.append(entry(url, record, now: context.clock.now().wall))
       } else if name.contains("://") {
         let entry = ManifestEntry(url: try url(name, context))
-        asked.typed.insert(entry.url.string)
+        asked.typed?.insert(entry.url.string)
         asked.entries.append(entry)
       } else if let url = try lookup.declared(name, builder, in: store) {
         asked.entries.append(ManifestEntry(url: url))
@@ -106,7 +106,7 @@ struct AskedItems {
       entries: Array(manifest.entries),
       rejected: manifest.rejected,
       isPartial: !manifest.parts.isEmpty,
-      typed: Set(manifest.entries.map(\.url.string))
+      typed: nil
     )
   }
 

@@ -123,7 +123,9 @@ struct Delivery {
         return file
       case .standardOutput:
         let console = delivery.context.console
-        try delivery.copy(digest, from: store) { bytes throws(Failure) in console.print(bytes: bytes) }
+        try delivery.copy(digest, from: store) { bytes throws(Failure) in
+          console.print(bytes: bytes)
+        }
       case .folder, .paths:
         break
       }
@@ -178,8 +180,12 @@ struct Delivery {
   /// The manifest's safe path, else the last part of the URL; never anything that leaves the folder.
   private static func name(of entry: ManifestEntry) -> String {
     if let path = entry.path { return path }
-    let last = entry.url.path.split(separator: "/").last.map(String.init) ?? ""
-    let safe = last.utf8.count <= 200 && !last.isEmpty && !last.hasPrefix(".")
-    return safe ? last : ItemIdentifier.make(for: entry.url)
+    let path = entry.url.path.utf8
+    let end = path.lastIndex { $0 != UInt8(ascii: "/") }.map(path.index(after:)) ?? path.startIndex
+    let start =
+      path[..<end].lastIndex(of: UInt8(ascii: "/")).map(path.index(after:)) ?? path.startIndex
+    let last = path[start..<end]
+    let isSafe = last.count <= 200 && last.first.map { $0 != UInt8(ascii: ".") } ?? false
+    return isSafe ? String(Substring(last)) : ItemIdentifier.make(for: entry.url)
   }
 }

@@ -166,6 +166,7 @@ struct ItemFetch {
         }
       }
     }
+    for (item, first) in items.repeated { isAnswered[item] = isAnswered[first] }
     return isAnswered
   }
 

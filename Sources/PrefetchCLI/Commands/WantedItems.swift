@@ -25,6 +25,8 @@ struct WantedItems {
   /// What is sent for an item is what its first place says.
   private var first: [Place] = []
   private var others: [Int: [Place]] = [:]
+  /// Items that were asked for before, and as which.
+  private(set) var repeated: [Int: Int] = [:]
 
   /// `isListed` says that the entries come from a list, which declares things itself.
   init(
@@ -56,6 +58,8 @@ struct WantedItems {
           numbers[name] = group
         }
         let place = Place(group: group, entry: groups[group].place(declaration, of: item))
+        let owner = groups[group].items[place.entry]
+        if owner != item { repeated[item] = owner }
         if rank == 0 { first.append(place) } else { others[item, default: []].append(place) }
       }
     }
@@ -69,11 +73,11 @@ struct WantedItems {
 
   /// Whether any declaration says what its bytes are.
   func isPinned(_ item: Int) -> Bool {
-    places(of: item).contains { place in
+    !holds(item) { place in
       let table = groups[place.group].table
-      if table.plainDigest(at: place.entry) != nil { return true }
-      return table.isSpecial(at: place.entry)
-        && table[place.entry].digests.contains { $0.algorithm.isTrustworthy }
+      if table.plainDigest(at: place.entry) != nil { return false }
+      return !table.isSpecial(at: place.entry)
+        || !table[place.entry].digests.contains { $0.algorithm.isTrustworthy }
     }
   }
 
@@ -90,7 +94,7 @@ struct WantedItems {
     within limit: Duration,
     _ facts: Planner.Facts
   ) -> Bool {
-    places(of: item).allSatisfy { place in
+    holds(item) { place in
       StaleRule.mayServe(
         record,
         granted: Planner.lifetimes(
@@ -121,9 +125,10 @@ struct WantedItems {
     }
   }
 
-  fileprivate func places(of item: Int) -> [Place] {
-    guard !others.isEmpty, let more = others[item] else { return [first[item]] }
-    return [first[item]] + more
+  /// Whether something is so by all that is declared of an item.
+  fileprivate func holds(_ item: Int, by condition: (Place) -> Bool) -> Bool {
+    guard condition(first[item]) else { return false }
+    return others.isEmpty || others[item]?.allSatisfy(condition) ?? true
   }
 }
 
@@ -140,7 +145,7 @@ extension WantedItems.Group {
       items.append(item)
       return count
     }
-    return table.position(of: URLKey(entry.url.string)) ?? count
+    return table.position(of: URLKey(entry.url.string)) ?? 0
   }
 }
 
@@ -172,28 +177,28 @@ struct KeptItems {
 
   /// Whether a stored body is one that the declarations allow, however old it is.
   mutating func isSatisfied(_ item: Int, by record: ContentRecord) -> Bool {
-    isKept(item, record, under: &offline)
+    Self.isKept(item, of: items, record, under: &offline, now)
   }
 
   /// Whether a run would ask nobody about it.
   mutating func isFresh(_ item: Int, _ record: ContentRecord) -> Bool {
-    isKept(item, record, under: &asking)
+    Self.isKept(item, of: items, record, under: &asking, now)
   }
 
-  private func isKept(
+  private static func isKept(
     _ item: Int,
+    of items: WantedItems,
     _ record: ContentRecord,
-    under rulings: inout [Planner.Rulings]
+    under rulings: inout [Planner.Rulings],
+    _ now: Instant
   ) -> Bool {
     guard record.digest != nil else { return false }
     if let expiry = record.expiresAt, expiry <= now { return false }
-    for place in items.places(of: item) {
+    return items.holds(item) { place in
       // An entry that has expired is planned no more.
       if items.groups[place.group].table.hasExpired(at: place.entry, now) { return false }
-      let (decision, _) = rulings[place.group].decide(place.entry, record: record)
-      guard decision == .keep else { return false }
+      return rulings[place.group].decide(place.entry, record: record).decision == .keep
     }
-    return true
   }
 }
 

@@ -27,14 +27,14 @@ struct DeclaredItems {
   /// Where nothing is declared.
   init() {}
 
-  /// `typed` are those of the URLs that the user named, whatever names them besides.
+  /// `typed` are those of the URLs that the user named, whatever names them besides; nil for all.
   init(
     of urls: [WebURL],
     segments: [SegmentDeclaration],
     identity: String,
     manifestLimit: Int64,
     store: DiskStore?,
-    typed: Set<String> = []
+    typed: Set<String>? = []
   ) throws(Failure) {
     guard !segments.isEmpty else { return }
     let names = Set(urls.map(\.string))
@@ -55,7 +55,7 @@ struct DeclaredItems {
       for entry in entries
       where names.contains(entry.url.string) && seen.insert(entry.url.string).inserted {
         byURL[entry.url.string, default: []].append(
-          Self.declaration(entry, in: segment, isTyped: typed.contains(entry.url.string))
+          Self.declaration(entry, in: segment, isTyped: typed?.contains(entry.url.string) ?? true)
         )
       }
     }
