@@ -22,7 +22,7 @@ struct DiskStoreFileTests {
     try place.run { try $0.put(["https://a.example/": "a"], in: .basics) }
     #expect(
       FileTree.names(place.cache)
-        == ["CACHEDIR.TAG", "index.backup.sqlite", "index.sqlite", "lock", "objects", "partial"]
+        == ["CACHEDIR.TAG", "index.backup.sqlite", "index.sqlite", "lock", "locks", "objects", "partial"]
     )
     #expect(FileTree.names(place.cache + "/partial").isEmpty)
     #expect(FileTree.read(path("a")) == Array("a".utf8))

@@ -13,34 +13,34 @@ struct LockTests {
 
   @Test("keep a second run out, name the first, and end with it")
   func runLock() throws {
-    var first = try RunLock.acquire(cache: place.cache)
+    var first = try RunLock.acquire(cache: place.cache, identity: "one")
     #expect(first != nil)
-    #expect(try RunLock.acquire(cache: place.cache) == nil)
-    #expect(try RunLock.acquire(cache: place.cache, wait: .upTo(.milliseconds(1))) == nil)
-    #expect(try RunLock.holder(cache: place.cache) == Int(getpid()))
+    #expect(try RunLock.acquire(cache: place.cache, identity: "one") == nil)
+    #expect(try RunLock.acquire(cache: place.cache, identity: "one", wait: .upTo(.milliseconds(1))) == nil)
+    #expect(try RunLock.holder(cache: place.cache, identity: "one") == Int(getpid()))
     first = nil
-    #expect(try RunLock.acquire(cache: place.cache) != nil)
+    #expect(try RunLock.acquire(cache: place.cache, identity: "one") != nil)
   }
 
   @Test("end with their owner, also where a process that is just being started shares the file")
   func sharedDescriptor() throws {
-    var first = try RunLock.acquire(cache: place.cache)
+    var first = try RunLock.acquire(cache: place.cache, identity: "one")
     #expect(first != nil)
-    let number = try #require(FileTree.descriptor(of: place.cache + "/lock"))
+    let number = try #require(FileTree.descriptor(of: place.cache + "/locks/7692c3ad3540bb803c020b3aee66cd88"))
     // What a fork does with every descriptor.
     let shared = dup(number)
     try #require(shared >= 0)
     defer { close(shared) }
-    #expect(try RunLock.acquire(cache: place.cache) == nil)
+    #expect(try RunLock.acquire(cache: place.cache, identity: "one") == nil)
     first = nil
-    #expect(try RunLock.acquire(cache: place.cache) != nil)
+    #expect(try RunLock.acquire(cache: place.cache, identity: "one") != nil)
   }
 
   @Test("are not waited for when the wait is cancelled")
   func cancelledWait() throws {
-    let first = try RunLock.acquire(cache: place.cache)
+    let first = try RunLock.acquire(cache: place.cache, identity: "one")
     var questions = 0
-    let second = try RunLock.acquire(cache: place.cache, wait: .unlimited) {
+    let second = try RunLock.acquire(cache: place.cache, identity: "one", wait: .unlimited) {
       questions += 1
       return questions == 2
     }

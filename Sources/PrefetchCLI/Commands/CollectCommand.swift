@@ -64,7 +64,7 @@ struct CollectCommand {
 
   // MARK: Work
 
-  /// Nil when another run holds the lock.
+  /// Nil while an earlier version keeps the cache for itself.
   private func collect(
     _ places: Places,
     _ loaded: LoadedConfiguration
@@ -76,6 +76,7 @@ struct CollectCommand {
       clockStart: now,
       durability: Durability(cache.durability)
     )
+    store.lock = lock
     var reports: [Diagnostic] = []
     let state = try StateStore.openForReading(state: places.state, reports: &reports)
     store.lastUses = { () throws(Failure) in try state?.uses() ?? [:] }

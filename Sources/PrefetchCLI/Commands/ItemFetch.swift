@@ -46,6 +46,7 @@ struct ItemFetch {
     ).apply(to: &request, of: loaded.configuration.segments)
     let wanted = request
     let memory = memory
+    let lock = try lock()
     return try context.reading { () throws(Failure) in
       let start = context.clock.now().wall
       let store = try DiskStore.openForWriting(
@@ -53,6 +54,7 @@ struct ItemFetch {
         clockStart: context.clock.now().wall,
         durability: Durability(builder.configuration.cache.durability)
       )
+      store.lock = lock
       if !damaged.isEmpty { try store.dropDamaged(damaged) }
       context.console.report(store.takeDiagnostics())
       var settings = builder.transportSettings()
@@ -88,6 +90,15 @@ struct ItemFetch {
       remember(report)
       return Fetched(report: report, isAnswered: isAnswered)
     }
+  }
+
+  /// Beside any run; only an earlier version wants the cache for itself.
+  private func lock() throws(CommandExit) -> RunLock {
+    let lock = try context.reading { () throws(Failure) in
+      try context.runLock(places, wait: nil)
+    }
+    guard let lock else { throw CommandExit(status: context.failLocked()) }
+    return lock
   }
 
   /// A state that cannot be read is none: an item is not refused for it.
@@ -172,11 +183,13 @@ struct ItemFetch {
 
   func forget(_ urls: Set<String>) throws(CommandExit) {
     guard !urls.isEmpty else { return }
+    let lock = try lock()
     try context.reading { () throws(Failure) in
       let store = try DiskStore.openForWriting(
         cache: places.cache,
         clockStart: context.clock.now().wall
       )
+      store.lock = lock
       _ = try store.remove(urls: urls.sorted())
       try store.close()
     }

@@ -20,7 +20,7 @@ struct PublishCommand {
     let report = try context.reading { () throws(Failure) -> Report? in
       try publish(selected, scope)
     }
-    guard let report else { return context.failLocked() }
+    guard let report else { return context.failLocked(as: scope.loaded.identity) }
     context.console.report(report.diagnostics)
     let status = ExitStatus(report)
     if context.shared.isJSON {
@@ -68,7 +68,9 @@ struct PublishCommand {
     _ scope: PublishingScope
   ) throws(Failure) -> Report? {
     let places = scope.places
-    guard let lock = try context.runLock(places, wait: options.wait) else { return nil }
+    guard
+      let lock = try context.runLock(places, of: scope.loaded.identity, wait: options.wait)
+    else { return nil }
     let durability = Durability(scope.loaded.configuration.cache.durability)
     let state = try StateStore.openForWriting(state: places.state)
     let store = try DiskStore.openForWriting(
@@ -76,6 +78,7 @@ struct PublishCommand {
       clockStart: context.clock.now().wall,
       durability: durability
     )
+    store.lock = lock
     context.console.report(state.diagnostics + store.takeDiagnostics())
     let trees = try PublishedTrees(
       store: store,

@@ -46,7 +46,7 @@ struct VerifyCommand {
     }
   }
 
-  /// Nil when another run holds the lock.
+  /// Nil while an earlier version keeps the cache for itself.
   private func repair(_ places: Places) throws(CommandExit) -> VerificationReport? {
     try context.reading { () throws(Failure) -> VerificationReport? in
       guard let lock = try context.runLock(places, wait: options.wait) else { return nil }
@@ -54,6 +54,7 @@ struct VerifyCommand {
         cache: places.cache,
         clockStart: context.clock.now().wall
       )
+      store.lock = lock
       let report = try store.verify { StopSignals.pending != nil }
       try store.repair(report.bad, holding: lock)
       try store.finishRun(holding: lock)

@@ -3,10 +3,11 @@ import PrefetchStore
 import PrefetchSystem
 
 extension CommandContext {
-  /// The right to change the cache, waited for as `--wait` says and until a signal asks to stop; nil
-  /// where another run keeps it.
+  /// The right to change the cache, as an identity or as nobody, waited for as `--wait` says and
+  /// until a signal asks to stop; nil where another process keeps it.
   func runLock(
     _ places: Places,
+    of identity: String? = nil,
     wait: OptionalArgument<Duration>?
   ) throws(Failure) -> RunLock? {
     let patience: RunLock.Patience =
@@ -17,20 +18,22 @@ extension CommandContext {
       }
     return try RunLock.acquire(
       cache: places.cache,
+      identity: identity,
       wait: patience,
       isCancelled: { StopSignals.pending != nil }
     )
   }
 
-  /// Ends a command that did not get it.
-  func failLocked() -> Int32 {
+  /// Ends a command that did not get it, as an identity or as nobody.
+  func failLocked(as identity: String? = nil) -> Int32 {
     if let signal = StopSignals.pending {
       let status = ExitStatus.allCases.first { $0.code == 128 + signal } ?? .interrupted
       return console.fail(status, [])
     }
+    let owner = identity.map { "another run of `\(SafeText.line($0))`" } ?? "an earlier version"
     return console.fail(
       .deferred,
-      [Diagnostic("store.locked", "another run holds the lock; `--wait` waits for it")]
+      [Diagnostic("store.locked", "\(owner) is at work on the cache; try again when it has ended")]
     )
   }
 }

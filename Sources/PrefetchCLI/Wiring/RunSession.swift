@@ -70,7 +70,9 @@ struct RunSession {
   }
 
   private func reconcileWithRoom() throws(Failure) -> Report {
-    guard let lock = try context.runLock(places, wait: engine.wait) else { return lockedReport() }
+    guard let lock = try context.runLock(places, of: loaded.identity, wait: engine.wait) else {
+      return lockedReport()
+    }
     let state = try StateStore.openForWriting(state: places.state)
     console.report(state.diagnostics)
     let subscriptions = try Subscriptions.resolve(loaded, state: state, mayWrite: true)
@@ -85,6 +87,7 @@ struct RunSession {
       durability: Durability(loaded.configuration.cache.durability)
     )
     console.report(store.takeDiagnostics())
+    store.lock = lock
     store.lastUses = { () throws(Failure) in try state.uses() }
     let memory = try memory(state)
     let history = HistoryRecorder(
@@ -347,8 +350,12 @@ struct RunSession {
     report.signal = StopSignals.pending
     for index in report.segments.indices { report.segments[index].deferral = report.deferral }
     let holder =
-      ((try? RunLock.holder(cache: places.cache)) ?? nil).map { " (process \($0))" } ?? ""
-    console.note("another run holds `\(places.cache)/lock`\(holder); `--wait` waits for it")
+      ((try? RunLock.holder(cache: places.cache, identity: loaded.identity)) ?? nil)
+      .map { " (process \($0))" } ?? ""
+    let identity = SafeText.line(loaded.identity)
+    console.note(
+      "another run of `\(identity)` is at work on `\(places.cache)`\(holder); `--wait` waits for it, and one of another `name` needs not wait"
+    )
     return report
   }
 

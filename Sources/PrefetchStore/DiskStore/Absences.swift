@@ -48,8 +48,9 @@ extension DiskStore {
     _ = try change { (writer, _) throws(Failure) in
       try forgetBodies(digests, writer)
     }
-    try Self.withObjectsLocked(writing.layout) { () throws(Failure) in
-      for digest in digests { try clear(digest, writing) }
+    try changeObjects(writing) { (_, references) throws(Failure) in
+      // Somebody may have brought the good one meanwhile.
+      for digest in digests where try !references.contains(digest) { try clear(digest, writing) }
     }
   }
 }

@@ -76,6 +76,9 @@ extension DiskStore {
 
   /// The one way in which rows and objects change: bodies first, then the rows that name them,
   /// then the objects that no row names any more.
+  ///
+  /// Objects go only within a transaction that finds no row of theirs. So whoever adds rows has to
+  /// look, where somebody has written since the bodies came, whether these are still there.
   private func changeAtOnce(
     publishing bodies: [StagedBody],
     within limit: Int64?,
@@ -83,50 +86,80 @@ extension DiskStore {
   ) throws(Failure) -> [RemovedContent] {
     let writing = try requireWriting()
     let database = try database()
-    return try Self.withObjectsLocked(writing.layout) { () throws(Failure) in
-      let references = try references()
-      let writer = try writer()
-      let pending = try publications(bodies)
-      let before = limit == nil ? used?.bytes : try usedBytes()
-      var coming: [ContentDigest: Int64] = [:]
-      if before != nil {
-        for body in pending where try !references.contains(body.digest) {
-          coming[body.digest] = body.size
-        }
-      }
+    let references = try references()
+    let writer = try writer()
+    let pending = try publications(bodies)
+    while true {
+      let version = pending.isEmpty ? nil : try dataVersion()
+      var believed: [ContentDigest] = []
       try writing.publisher.publish(pending, noting: &times) { digest throws(Failure) in
-        try references.contains(digest)
+        guard try references.contains(digest) else { return false }
+        believed.append(digest)
+        return true
       }
       var orphans: [ContentDigest] = []
-      var after = before
-      try database.transaction { () throws(Failure) in
-        writer.begin(locks: LockRule(now: clockStart))
-        try body(writer) { digest throws(Failure) in
-          if try references.contains(digest) { return true }
-          guard let size = try intactObject(digest) else { return false }
-          coming[digest] = size
+      var after: Int64?
+      let isDone = try writing.claims.inTurn { () throws(Failure) in
+        try database.transaction { () throws(Failure) in
+          if let version, try dataVersion() != version,
+            try !areThere(pending, believed, references)
+          {
+            return false
+          }
+          let before = limit == nil ? used?.bytes : try usedBytes()
+          var coming: [ContentDigest: Int64] = [:]
+          if before != nil {
+            for body in pending where try !references.contains(body.digest) {
+              coming[body.digest] = body.size
+            }
+          }
+          writer.begin(locks: LockRule(now: clockStart))
+          try body(writer) { digest throws(Failure) in
+            if try references.contains(digest) { return true }
+            guard let size = try intactObject(digest) else { return false }
+            coming[digest] = size
+            return true
+          }
+          try writer.end()
+          var freed: Int64 = 0
+          for (digest, size) in writer.released where try !references.contains(digest) {
+            orphans.append(digest)
+            guard before != nil else { continue }
+            let known = if let size { size } else { try sizeOnDisk(digest) }
+            freed += known ?? 0
+          }
+          after = before.map { $0 + coming.values.reduce(0, +) - freed }
+          if let limit, let before, let after, after > limit, after > before {
+            throw Failure(.cacheFull, "`cache.size` leaves no room; somebody else has written, too")
+          }
           return true
         }
-        try writer.end()
-        var freed: Int64 = 0
-        for (digest, size) in writer.released where try !references.contains(digest) {
-          orphans.append(digest)
-          guard before != nil else { continue }
-          let known = if let size { size } else { try sizeOnDisk(digest) }
-          freed += known ?? 0
-        }
-        after = before.map { $0 + coming.values.reduce(0, +) - freed }
-        if let limit, let before, let after, after > limit, after > before {
-          throw Failure(.cacheFull, "`cache.size` leaves no room; somebody else has written, too")
-        }
       }
+      guard isDone else { continue }
       hasCommitted = true
       used = try after.map { after throws(Failure) in
-        Used(bytes: after, version: try database.number("PRAGMA data_version"))
+        Used(bytes: after, version: try dataVersion())
       }
       try tidyUp(orphans, writing)
       return writer.removed
     }
+  }
+
+  /// Another number than before means that another connection has written.
+  func dataVersion() throws(Failure) -> Int64? {
+    try database().number("PRAGMA data_version")
+  }
+
+  /// Whether all bodies still have their names, and those that were believed for their rows still
+  /// have these.
+  private func areThere(
+    _ pending: [Publication],
+    _ believed: [ContentDigest],
+    _ references: ObjectReferences
+  ) throws(Failure) -> Bool {
+    for digest in believed where try !references.contains(digest) { return false }
+    for body in pending where try sizeOnDisk(body.digest) != body.size { return false }
+    return true
   }
 
   private func publications(_ bodies: [StagedBody]) throws(Failure) -> [Publication] {
@@ -147,7 +180,7 @@ extension DiskStore {
   /// What fails here leaves orphans, which a later run removes; the commit itself has succeeded.
   private func tidyUp(_ orphans: [ContentDigest], _ writing: Writing) throws(Failure) {
     do throws(Failure) {
-      try writing.publisher.remove(orphans, noting: &times)
+      try removeReleased(orphans, writing)
       try index.shortenLog(of: try database(), over: Self.longestLog)
     } catch {
       diagnostics.append(
@@ -158,6 +191,67 @@ extension DiskStore {
           hint: "the next run tries again"
         )
       )
+    }
+  }
+
+  /// At once where no other run is under way; else a run that began before may count on them, and
+  /// they wait for its end.
+  private func removeReleased(_ orphans: [ContentDigest], _ writing: Writing) throws(Failure) {
+    guard !orphans.isEmpty else { return }
+    let isBusy = try RunLock.oldestRun(in: root, besides: lock) != nil
+    try changeObjects(writing) { (database, references) throws(Failure) in
+      let note = try database.prepare(
+        "INSERT OR REPLACE INTO released_objects (digest, since) VALUES (?1, ?2)"
+      )
+      var unnamed: [ContentDigest] = []
+      for digest in orphans where try !references.contains(digest) {
+        guard isBusy else {
+          unnamed.append(digest)
+          continue
+        }
+        try note.bind(1, digest)
+        try note.bind(2, RunLock.now)
+        try note.run()
+      }
+      try writing.publisher.remove(unnamed, noting: &times)
+    }
+  }
+
+  /// Removes what waited for the end of runs that have ended by now.
+  func removeOverdue(_ writing: Writing) throws(Failure) {
+    guard try database().number("SELECT EXISTS (SELECT 1 FROM released_objects)") == 1 else {
+      return
+    }
+    let oldest = try RunLock.oldestRun(in: root, besides: lock)?.milliseconds ?? .max
+    try changeObjects(writing) { (database, references) throws(Failure) in
+      let rows = try database.prepare("SELECT digest FROM released_objects WHERE since<?1")
+      try rows.bind(1, oldest)
+      var unnamed: [ContentDigest] = []
+      while try rows.step() {
+        guard let digest = rows.optionalDigest(0) else { continue }
+        if try !references.contains(digest) { unnamed.append(digest) }
+      }
+      try writing.publisher.remove(unnamed, noting: &times)
+      let deletion = try database.prepare("DELETE FROM released_objects WHERE since<?1")
+      try deletion.bind(1, oldest)
+      try deletion.run()
+    }
+  }
+
+  /// Within it no row can come to name an object, and afterwards everybody sees that something was
+  /// written.
+  func changeObjects<Value>(
+    _ writing: Writing,
+    _ body: (Database, ObjectReferences) throws(Failure) -> Value
+  ) throws(Failure) -> Value {
+    let database = try database()
+    let references = try references()
+    return try writing.claims.inTurn { () throws(Failure) in
+      try database.transaction { () throws(Failure) in
+        let value = try body(database, references)
+        try database.execute("UPDATE upkeep SET changes=changes")
+        return value
+      }
     }
   }
 

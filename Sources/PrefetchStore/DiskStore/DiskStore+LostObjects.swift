@@ -49,6 +49,7 @@ extension DiskStore {
   package func finishRun(holding lock: RunLock) throws(Failure) {
     let writing = try requireWriting()
     try withExtendedLifetime(lock) { () throws(Failure) in
+      try removeOverdue(writing)
       try removeOrphans(in: times.suspects, writing, sparing: try sparedOrphans())
       try writing.partial.removeStale()
       try writing.partial.parts.tidyUp(now: clockStart)
@@ -60,12 +61,13 @@ extension DiskStore {
   /// Removes objects that no row names, wherever they are, and says how many there were.
   ///
   /// Finds those, too, that came to be while nobody looked. What an index that was lost may have
-  /// named is spared as in a run.
+  /// named is spared as in a run, and so is what runs under way may count on.
   @discardableResult
   package func removeOrphans(holding lock: RunLock) throws(Failure) -> Int {
     let writing = try requireWriting()
     return try withExtendedLifetime(lock) { () throws(Failure) in
-      try removeOrphans(
+      try removeOverdue(writing)
+      return try removeOrphans(
         in: Set(UInt8.min...UInt8.max),
         writing,
         sparing: try sparedOrphans()
@@ -79,33 +81,49 @@ extension DiskStore {
     _ writing: Writing,
     sparing last: Int64?
   ) throws(Failure) -> Int {
-    try Self.withObjectsLocked(writing.layout) { () throws(Failure) in
-      let references = try references()
-      var orphans: [ContentDigest] = []
-      for prefix in prefixes {
-        guard let folder = try writing.publisher.objects.folder(of: prefix) else { continue }
-        for digest in try writing.publisher.objects.digests(in: prefix)
-        where try !references.contains(digest) {
-          guard let status = try folder.status(of: digest.hexadecimal),
-            status.kind != .folder
-          else { continue }
-          if let last, status.changed <= last { continue }
-          if status.changed < start {
-            orphans.append(digest)
-          } else {
-            // Perhaps on its way into the index; the next run looks again.
-            times.didFail(prefix)
-          }
+    guard !prefixes.isEmpty else { return 0 }
+    // What another run has brought may be on its way into the index, or be counted on.
+    let oldest = try RunLock.oldestRun(in: root, besides: lock)
+    let limit = oldest.map { min(start, Self.nanoseconds($0)) } ?? start
+    let references = try references()
+    let released = try database().prepare("SELECT 1 FROM released_objects WHERE digest=?1")
+    // Looked for beside others, and looked at once more when nobody can come to name them.
+    var orphans: [ContentDigest] = []
+    for prefix in prefixes {
+      guard let folder = try writing.publisher.objects.folder(of: prefix) else { continue }
+      for digest in try writing.publisher.objects.digests(in: prefix)
+      where try !references.contains(digest) {
+        guard let status = try folder.status(of: digest.hexadecimal),
+          status.kind != .folder
+        else { continue }
+        if let last, status.changed <= last { continue }
+        try released.bind(1, digest)
+        defer { released.reset() }
+        if try released.step() { continue }
+        if status.changed < limit {
+          orphans.append(digest)
+        } else {
+          // Perhaps on its way into the index; the next run looks again.
+          times.didFail(prefix)
         }
       }
-      try writing.publisher.remove(orphans, noting: &times)
-      return orphans.count
+    }
+    guard !orphans.isEmpty else { return 0 }
+    return try changeObjects(writing) { (_, references) throws(Failure) in
+      var unnamed: [ContentDigest] = []
+      for digest in orphans where try !references.contains(digest) { unnamed.append(digest) }
+      try writing.publisher.remove(unnamed, noting: &times)
+      return unnamed.count
     }
   }
 
   /// Nanoseconds, as file systems count.
   private var start: Int64 {
-    clockStart.milliseconds.multipliedReportingOverflow(by: 1_000_000).partialValue
+    Self.nanoseconds(clockStart)
+  }
+
+  private static func nanoseconds(_ instant: Instant) -> Int64 {
+    instant.milliseconds.multipliedReportingOverflow(by: 1_000_000).partialValue
   }
 
   // MARK: Times of the folders

@@ -3,7 +3,7 @@ package import PrefetchCore
 extension DiskStore {
   /// Counted once and kept up to date, until somebody else writes.
   package func usedBytes() throws(Failure) -> Int64 {
-    let version = try database().number("PRAGMA data_version")
+    let version = try dataVersion()
     if let used, used.version == version { return used.bytes }
     let bytes = try answering { () throws(Failure) in try countBytes() }
     used = Used(bytes: bytes, version: version)

@@ -11,8 +11,14 @@ extension DiskStore {
   }
 
   /// Renews the last good copy of the index when it is a day old, or a tenth of the rows changed.
+  ///
+  /// Of several processes that end together one is enough.
   func backUpWhenDue() throws(Failure) {
     let database = try database()
+    guard let lock = try KernelLock.take(.exclusive, on: requireWriting().layout.objects) else {
+      return
+    }
+    defer { withExtendedLifetime(lock) {} }
     do throws(Failure) {
       try recordUpkeep(database)
       try index.removeLeftovers(of: CacheLayout.backupName)

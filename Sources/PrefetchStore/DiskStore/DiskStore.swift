@@ -14,6 +14,8 @@ package final class DiskStore: ContentStore {
 
   /// When items were last used, by URL; asked only when bodies have to go.
   package var lastUses: () throws(Failure) -> [String: Instant] = { [:] }
+  /// Under which it changes things; nil for what needs none.
+  package var lock: RunLock?
   /// Of all bodies, once that was counted.
   var used: Used?
 
@@ -61,6 +63,7 @@ package final class DiskStore: ContentStore {
     let layout: CacheLayout
     let partial: PartialFolder
     let publisher: ObjectPublisher
+    let claims: Claims
   }
 
   private enum Connection {
@@ -114,7 +117,8 @@ package final class DiskStore: ContentStore {
         partial: partial,
         durability: durability,
         descriptors: descriptors
-      )
+      ),
+      claims: try Claims(in: layout.root)
     )
     let store = DiskStore(
       path: path,

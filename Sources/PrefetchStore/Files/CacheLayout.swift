@@ -10,6 +10,8 @@ struct CacheLayout {
   static let indexName = "index.sqlite"
   static let backupName = "index.backup.sqlite"
   static let lockName = "lock"
+  static let locksName = "locks"
+  static let claimsName = "claims"
   private static let objectsName = "objects"
   private static let digestsName = "sha256"
   private static let partialName = "partial"

@@ -1,7 +1,9 @@
 internal import Glibc
 package import PrefetchCore
+internal import PrefetchCrypto
 
-/// The right to change a cache as a whole; the kernel takes it back when the process ends.
+/// The right to change a cache, beside others that have it too; of runs of one identity only one has
+/// it. The kernel takes it back when the process ends.
 package final class RunLock {
   package enum Patience: Hashable, Sendable {
     case none
@@ -9,53 +11,104 @@ package final class RunLock {
     case unlimited
   }
 
-  private let lock: KernelLock
+  /// Keeps earlier versions out, which want the cache for themselves.
+  private let shared: KernelLock
+  private let own: ByteLocks?
+  /// Of the file that stands for the identity.
+  let name: String?
 
-  private init(_ lock: KernelLock) {
-    self.lock = lock
+  private init(_ shared: KernelLock, _ own: ByteLocks?, name: String?) {
+    self.shared = shared
+    self.own = own
+    self.name = name
   }
 
-  /// Nil when another process holds it until the patience ends or `isCancelled` says so.
+  /// Nil when another process holds it until the patience ends or `isCancelled` says so. Without an
+  /// identity only an earlier version can be in the way.
   ///
   /// Makes the cache's folder where it is missing.
   package static func acquire(
     cache: String,
+    identity: String? = nil,
     wait patience: Patience = .none,
     isCancelled: () -> Bool = { false }
   ) throws(Failure) -> RunLock? {
     let root = try Folder.making(cache)
-    let file = try root.openLock(CacheLayout.lockName)
-    let duration: Duration =
+    let clock = ContinuousClock()
+    let end: ContinuousClock.Instant? =
       switch patience {
-      case .none: .zero
-      case .upTo(let duration): duration
-      case .unlimited: .seconds(Int64.max / 2)
+      case .none: clock.now
+      case .upTo(let duration): clock.now + duration
+      case .unlimited: nil
       }
-    guard
-      let lock = try KernelLock.take(
-        .exclusive,
-        on: file,
-        patience: duration,
-        isCancelled: isCancelled
-      )
-    else { return nil }
-    try note(getpid(), in: file)
-    return RunLock(lock)
-  }
-
-  /// The process that took the lock last, for messages; nil when nobody ever did.
-  package static func holder(cache: String) throws(Failure) -> Int? {
-    guard let root = try Folder(at: cache), try root.status(of: CacheLayout.lockName) != nil else {
-      return nil
+    let shared = try KernelLock.take(
+      .shared,
+      on: root.openLock(CacheLayout.lockName),
+      patience: end.map { clock.now.duration(to: $0) } ?? .seconds(Int64.max / 2),
+      isCancelled: isCancelled
+    )
+    guard let shared else { return nil }
+    guard let identity else { return RunLock(shared, nil, name: nil) }
+    let name = name(of: identity)
+    let file = try root.makingFolder(CacheLayout.locksName).0.openLock(name)
+    let own = ByteLocks(file)
+    while try !own.take(0..<1) {
+      if let end, clock.now >= end { return nil }
+      guard !isCancelled() else { return nil }
+      // Short, so that the lock is never idle for long; to wait in the kernel has no time limit.
+      poll(nil, 0, 20)
     }
-    var buffer = [UInt8](repeating: 0, count: 32)
-    let count = try root.open(CacheLayout.lockName, O_RDONLY).read(into: &buffer, at: 0)
-    return Int(String(decoding: buffer[..<count].prefix { ASCII.isDigit($0) }, as: UTF8.self))
+    try note("\(getpid()) \(now)\n", in: file)
+    return RunLock(shared, own, name: name)
   }
 
-  private static func note(_ process: pid_t, in file: OpenFile) throws(Failure) {
+  /// The process that ran last as an identity, for messages; nil when nobody ever did.
+  package static func holder(cache: String, identity: String) throws(Failure) -> Int? {
+    guard let root = try Folder(at: cache),
+      let folder = try root.folder(CacheLayout.locksName)
+    else { return nil }
+    return try words(of: name(of: identity), in: folder).first.map { Int($0) }
+  }
+
+  /// When the oldest run began that is under way, this one aside; nil when there is none.
+  static func oldestRun(in root: Folder, besides own: RunLock?) throws(Failure) -> Instant? {
+    guard let folder = try root.folder(CacheLayout.locksName) else { return nil }
+    var oldest: Instant?
+    for name in try folder.names() where name != own?.name && name.utf8.count == nameLength {
+      guard ByteLocks(try folder.open(name, O_RDWR)).isTaken(0..<1) else { continue }
+      // One that has not said yet when it began has only just begun.
+      let words = try words(of: name, in: folder)
+      let start = Instant(milliseconds: words.count > 1 ? words[1] : now)
+      oldest = min(oldest ?? start, start)
+    }
+    return oldest
+  }
+
+  /// The time by which runs are told from each other.
+  static var now: Int64 {
+    var time = timespec()
+    unsafe clock_gettime(CLOCK_REALTIME, &time)
+    return Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000
+  }
+
+  private static let nameLength = 32
+
+  private static func name(of identity: String) -> String {
+    String(SHA256.digest(of: identity).hexadecimal.prefix(nameLength))
+  }
+
+  private static func words(of name: String, in folder: Folder) throws(Failure) -> [Int64] {
+    guard try folder.status(of: name) != nil else { return [] }
+    var buffer = [UInt8](repeating: 0, count: 64)
+    let count = try folder.open(name, O_RDONLY).read(into: &buffer, at: 0)
+    return buffer[..<count].split { !ASCII.isDigit($0) }.compactMap {
+      Int64(String(decoding: $0, as: UTF8.self))
+    }
+  }
+
+  private static func note(_ text: String, in file: OpenFile) throws(Failure) {
     try SystemCall.require("empty", file.path) { ftruncate(file.number, 0) }
-    let text = Array("\(process)\n".utf8)
-    try file.write(unsafe text.span.bytes)
+    let bytes = Array(text.utf8)
+    try file.write(unsafe bytes.span.bytes)
   }
 }

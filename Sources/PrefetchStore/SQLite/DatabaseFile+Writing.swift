@@ -123,7 +123,14 @@ extension DatabaseFile {
       }
       throw error
     }
-    try folder.rename(temporary, to: name, in: folder)
+    // Where a lock lies somebody may have been faster, whose rows must not go.
+    let result = folder.link(temporary, to: name, in: folder)
+    if result == 0 || result == -EEXIST {
+      try folder.remove(temporary)
+    } else {
+      // A file system without links.
+      try folder.rename(temporary, to: name, in: folder)
+    }
     try folder.synchronize()
     return try connect(.writing)
   }

@@ -1,0 +1,86 @@
+internal import Glibc
+internal import PrefetchCore
+
+/// Kernel locks on single bytes of a file, which need not be there.
+///
+/// They belong to the open file, so two of them exclude each other within a process as well; the
+/// kernel takes them back when the process ends.
+final class ByteLocks: Sendable {
+  private let file: OpenFile
+
+  init(_ file: OpenFile) {
+    self.file = file
+  }
+
+  deinit {
+    // As in ``KernelLock``.
+    release(0..<Self.end)
+  }
+
+  /// The first byte that nobody can lock.
+  static let end = Int64.max
+
+  /// False where somebody else has any of them.
+  ///
+  /// File systems without locks grant everything: there, keeping runs apart is up to their users.
+  func take(_ bytes: Range<Int64>) throws(Failure) -> Bool {
+    let result = call(Self.set, F_WRLCK, bytes)
+    switch -result {
+    case EAGAIN, EACCES: return false
+    case ENOLCK, EOPNOTSUPP, EINVAL, ENOSYS: return true
+    default:
+      guard result >= 0 else { throw .system(-result, "lock", file.path) }
+      return true
+    }
+  }
+
+  /// Waits as long as it takes; the kernel wakes whoever comes next.
+  func wait(for bytes: Range<Int64>) throws(Failure) {
+    let result = call(Self.setAndWait, F_WRLCK, bytes)
+    switch -result {
+    case ENOLCK, EOPNOTSUPP, EINVAL, ENOSYS: break
+    default:
+      guard result >= 0 else { throw .system(-result, "lock", file.path) }
+    }
+  }
+
+  func release(_ bytes: Range<Int64>) {
+    _ = call(Self.set, F_UNLCK, bytes)
+  }
+
+  /// Whether somebody else has any of them, without touching them.
+  func isTaken(_ bytes: Range<Int64>) -> Bool {
+    var lock = Self.lock(F_WRLCK, bytes)
+    let number = file.number
+    let result = SystemCall.number { unsafe Glibc.fcntl(number, Self.get, &lock) }
+    return result >= 0 && lock.l_type != Int16(F_UNLCK)
+  }
+
+  private func call(_ command: Int32, _ type: Int32, _ bytes: Range<Int64>) -> Int32 {
+    SystemCall.number { Self.fcntl(file.number, command, type, bytes) }
+  }
+
+  private static func fcntl(
+    _ number: Int32,
+    _ command: Int32,
+    _ type: Int32,
+    _ bytes: Range<Int64>
+  ) -> Int32 {
+    var lock = lock(type, bytes)
+    return unsafe Glibc.fcntl(number, command, &lock)
+  }
+
+  private static func lock(_ type: Int32, _ bytes: Range<Int64>) -> flock {
+    var lock = flock()
+    lock.l_type = Int16(type)
+    lock.l_whence = Int16(SEEK_SET)
+    lock.l_start = off_t(bytes.lowerBound)
+    lock.l_len = off_t(bytes.count)
+    return lock
+  }
+
+  /// `F_OFD_GETLK` and the like, which only GNU programs are told of.
+  private static let get: Int32 = 36
+  private static let set: Int32 = 37
+  private static let setAndWait: Int32 = 38
+}
