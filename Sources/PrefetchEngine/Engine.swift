@@ -68,11 +68,19 @@ package struct Engine {
     var events: [Event] = [.started]
     var hasStopped = false
     var isCutOff = false
+    let mayAsk = request.mode != .plan
+    var hasCompany = false
+    if mayAsk { try store.beginClaims() }
+    defer { store.endClaims() }
     while true {
       let now = clock.now()
       if !hasStopped, let signal = stop.pending {
         hasStopped = true
         events.append(.interrupted(signal: signal))
+      }
+      if mayAsk, !hasCompany, try store.hasCompany() {
+        hasCompany = true
+        events.insert(.joined, at: 0)
       }
       for place in events.indices { dispatcher.handle(events[place], now: now, into: &effects) }
       dispatcher.advance(now: now, into: &effects)
@@ -82,7 +90,13 @@ package struct Engine {
         let end = clock.now()
         return report.finished(at: end, gates: dispatcher.openGates(at: end))
       }
-      events = transport.wait(until: dispatcher.nextDeadline).map(Event.init)
+      var deadline = dispatcher.nextDeadline
+      if mayAsk, !hasCompany {
+        // Others who have come wait until that is seen.
+        let look = clock.now().uptime + Self.longestAbsence
+        deadline = min(deadline ?? look, look)
+      }
+      events = transport.wait(until: deadline).map(Event.init)
       if events.isEmpty { events = [.timePassed] }
       // Before what came of the requests, which is explained by it.
       if !isCutOff, events.contains(where: \.mayMeanNoNetwork), circumstances?.hasNetwork() == false
@@ -92,6 +106,8 @@ package struct Engine {
       }
     }
   }
+
+  private static let longestAbsence: Duration = .milliseconds(100)
 
   /// Does each effect in order; what comes of it at once is returned as events.
   private func perform(
@@ -120,6 +136,10 @@ package struct Engine {
         events.append(.inventoryTaken(takeInventory()))
       case .resumePlanning(let segment):
         events.append(.planningResumed(segment: segment))
+      case .claim(let urls):
+        _ = try? store.claim(urls)
+      case .release(let urls):
+        store.release(urls)
       case .prepare(let preparations):
         events.append(prepare(preparations))
       case .measureRoom(let inDetail):
@@ -184,10 +204,20 @@ package struct Engine {
   private func prepare(_ preparations: [Preparation]) -> Event {
     let numbers = preparations.compactMap(\.record)
     var found = (numbers.isEmpty ? [] : (try? store.stored(numbers)) ?? [])[...]
+    let claimed = preparations.compactMap(\.claimed)
+    var claims = (claimed.isEmpty ? [] : (try? store.claim(claimed)) ?? [])[...]
     let answers = preparations.map { preparation in
-      let stored = preparation.record == nil ? nil : found.popFirst() ?? nil
+      var stored = preparation.record == nil ? nil : found.popFirst() ?? nil
+      var isClaimed: Bool?
+      if let url = preparation.claimed {
+        isClaimed = claims.popFirst() ?? true
+        // Another run may have written it since the inventory was taken.
+        stored = isClaimed == true ? (try? store.stored(url: url)) ?? nil : nil
+      }
       let size = preparation.digest.flatMap { (try? store.adoptable($0)) ?? nil }
-      return Prepared(item: preparation.item, stored: stored, adoptedSize: size)
+      var answer = Prepared(item: preparation.item, stored: stored, adoptedSize: size)
+      answer.isClaimed = isClaimed
+      return answer
     }
     return .prepared(answers)
   }

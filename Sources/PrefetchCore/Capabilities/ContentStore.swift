@@ -14,6 +14,16 @@ package protocol ContentStore: BodyStaging {
   /// Which of the inventory's objects are no longer in the file system: names are read only where
   /// a folder changed since the last run.
   func missingObjects(of inventory: Inventory) throws(Failure) -> Set<ContentDigest>
+  /// The same by its URL.
+  func stored(url: String) throws(Failure) -> (any StoredAnswer)?
+  /// Begins to tell other runs what this one asks for, and ends it.
+  func beginClaims() throws(Failure)
+  func endClaims()
+  /// Whether other runs are at work; what they ask for has to be claimed from then on.
+  func hasCompany() throws(Failure) -> Bool
+  /// Whether each of these URLs is ours to ask for, until it is released.
+  func claim(_ urls: [String]) throws(Failure) -> [Bool]
+  func release(_ urls: [String])
   /// The size of an object that no row names, once it was hashed and found whole.
   func adoptable(_ digest: ContentDigest) throws(Failure) -> Int64?
   /// Every segment that any configuration recorded here.
@@ -41,6 +51,16 @@ package protocol ContentStore: BodyStaging {
   func forgetPartial(_ key: String)
   /// Of the digests of request headers in this store.
   func varianceKey() throws(Failure) -> VarianceKey
+}
+
+/// A store that nobody else uses.
+extension ContentStore {
+  package func stored(url: String) throws(Failure) -> (any StoredAnswer)? { nil }
+  package func beginClaims() {}
+  package func endClaims() {}
+  package func hasCompany() -> Bool { false }
+  package func claim(_ urls: [String]) -> [Bool] { urls.map { _ in true } }
+  package func release(_ urls: [String]) {}
 }
 
 extension ContentStore {

@@ -7,7 +7,16 @@ struct CommitBatch: Sendable {
   /// Enough for the system to be busy with them, so that the last batch of a run is no long one.
   static let byteLimit: Int64 = 64 << 20
   /// What is done is not kept from readers for longer than that.
-  static let patience: Duration = .seconds(1)
+  private var patience: Duration = .seconds(1)
+
+  /// Others wait for what is done.
+  mutating func hurry() {
+    let late = patience - Self.hurriedPatience
+    patience = Self.hurriedPatience
+    due = due.map { $0 - late }
+  }
+
+  private static let hurriedPatience: Duration = .milliseconds(100)
 
   /// A change, and the item that settles when it is written.
   struct Entry: Sendable {
@@ -51,14 +60,14 @@ struct CommitBatch: Sendable {
     entries.append(entry)
     itemCount += entry.item == nil ? 0 : 1
     bytes += entry.change.bodies.reduce(0) { $0 + $1.size }
-    due = due ?? now + Self.patience
+    due = due ?? now + patience
   }
 
   mutating func confirm(item: Int, _ confirmation: Confirmation, now: Duration) {
     confirmations.append(confirmation)
     plain.append(item)
     itemCount += 1
-    due = due ?? now + Self.patience
+    due = due ?? now + patience
   }
 
   mutating func arrive(item: Int, _ arrival: Arrival, now: Duration) {
@@ -66,13 +75,13 @@ struct CommitBatch: Sendable {
     plain.append(item)
     itemCount += 1
     bytes += arrival.body.size
-    due = due ?? now + Self.patience
+    due = due ?? now + patience
   }
 
   mutating func join(_ key: SegmentKey, items numbers: [Int64], now: Duration) {
     guard !numbers.isEmpty else { return }
     joins[key, default: []] += numbers
-    due = due ?? now + Self.patience
+    due = due ?? now + patience
   }
 
   func isDue(now: Duration, isIdle: Bool) -> Bool {

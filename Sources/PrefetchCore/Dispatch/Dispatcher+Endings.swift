@@ -89,6 +89,7 @@ extension Dispatcher {
     if holdsForecast(item) { return }
     var result = active[slot].result
     items[item].state = .settled
+    unclaim(item)
     endPromise(of: item, result)
     if request.policy.room.limit != nil || room != nil {
       endings[URLKey(result.url)] = result.action

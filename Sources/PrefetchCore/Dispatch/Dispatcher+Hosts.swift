@@ -4,7 +4,9 @@ extension Dispatcher {
   mutating func enqueue(_ job: Job, now: Moment, into effects: inout [Effect]) {
     let (host, rank) = place(of: job)
     switch job {
-    case .item(let item): items[item].state = .queued
+    case .item(let item):
+      items[item].state = .queued
+      unclaim(item)
     case .document(let number): noteAsked(number)
     }
     if let step = withholding(job) ?? cutOff(job) {
@@ -37,7 +39,9 @@ extension Dispatcher {
     waiting.insert(job.number, until: due)
     queue.expect(job.number, rank: rank(of: job))
     switch job {
-    case .item(let item): items[item].state = .waiting
+    case .item(let item):
+      items[item].state = .waiting
+      unclaim(item)
     case .document(let number): noteStumbled(documents[number].segment)
     }
   }

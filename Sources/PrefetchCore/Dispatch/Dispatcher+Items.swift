@@ -48,7 +48,9 @@ extension Dispatcher {
   mutating func prepared(_ answer: Prepared, now: Moment, into effects: inout [Effect]) {
     let item = answer.item
     preparing -= 1
-    guard items[item].state != .settled else { return }
+    guard items[item].state != .settled,
+      isClaimed(item, answer, now: now, into: &effects)
+    else { return }
     if isPlain(item) { return plainRead(item, answer, now: now, into: &effects) }
     let slot = activate(item)
     active[slot].isBeingRead = false
@@ -68,6 +70,8 @@ extension Dispatcher {
     if let record = answer.stored?.record, record.url == active[slot].entry.url.string {
       active[slot].record = Shared(record)
       if active[slot].result.id.isEmpty { active[slot].result.id = record.id }
+    } else if answer.isClaimed == true {
+      active[slot].record = nil
     }
     if active[slot].isTurnedAway {
       active[slot].isTurnedAway = false
@@ -81,6 +85,8 @@ extension Dispatcher {
         leaveWire(item)
         return settleItemHalted(item, into: &effects)
       }
+      if takesBrought(item, now: now) { return }
+      if active[slot].exchange != nil { return send(item, now: now, into: &effects) }
       // It may have gone since that was read.
       if let size = answer.adoptedSize, let digest = wantedDigest(of: item),
         !evicted.contains(digest)

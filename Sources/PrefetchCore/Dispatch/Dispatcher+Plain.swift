@@ -49,7 +49,7 @@ extension Dispatcher {
 
   /// Whether an item that nothing was done about yet is plain, and says then what has to be read of it.
   mutating func beginPlain(_ item: Int, into preparations: inout [Preparation]) -> Bool {
-    guard items[item].slot == Self.noSlot, let reading = plainReading(of: item) else {
+    guard !hasCompany, items[item].slot == Self.noSlot, let reading = plainReading(of: item) else {
       return false
     }
     let place = freePlain.popLast() ?? plain.count
@@ -403,6 +403,7 @@ extension Dispatcher {
       freePlain.append(place)
       items[item].slot = Self.noSlot
       items[item].state = .settled
+      unclaim(item)
     }
     for index in ends.indices { settle(ends[index], of: index, into: &effects) }
     return others

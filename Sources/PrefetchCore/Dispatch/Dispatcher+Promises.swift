@@ -56,6 +56,7 @@ extension Dispatcher {
   private mutating func park(_ item: Int) -> Bool {
     leaveWire(item)
     items[item].state = .waiting
+    unclaim(item)
     unfit.append(item)
     // There may be many of them, and what was read of one is read again; what was told is not.
     if segments.count == 1, active[activate(item)].toldSize == nil { deactivate(item) }

@@ -28,6 +28,10 @@ extension Dispatcher {
         else { continue }
         effects.append(.startTransfer(allowed(request, of: documents[number].segment)))
       case .item(let item):
+        if needsClaim(item) {
+          claim(item, from: host, into: &preparations)
+          continue
+        }
         let count = preparations.count
         if isPlain(item) || beginPlain(item, into: &preparations) {
           order(item, from: host, behind: &preparations, now: now, into: &effects)

@@ -155,6 +155,13 @@ package struct Dispatcher: ~Copyable {
   var batch = CommitBatch()
   /// Bodies that came in this run, where a segment publishes any.
   var freshBodies: [URLKey: TreeBody] = [:]
+  /// Whether other runs are at work on the cache; then each item under way is claimed.
+  var hasCompany = false
+  var claimed: Set<Int> = []
+  /// What is free for others from now on.
+  var unclaimed: [String] = []
+  /// By which what another run has brought is judged, once there is any.
+  var keptFacts: Planner.Facts?
   var jitter: Jitter
   let deadline: Duration?
   /// Nil where no rule of the network holds anything back.
@@ -240,6 +247,7 @@ package struct Dispatcher: ~Copyable {
   package mutating func handle(_ event: Event, now: Moment, into effects: inout [Effect]) {
     switch event {
     case .started: begin(now: now, into: &effects)
+    case .joined: joined(into: &effects)
     case .conditionsRead(let reading): conditionsRead(reading, now: now, into: &effects)
     case .memoryFailed(let failure): memoryFailed(failure, into: &effects)
     case .networkLost: networkLost(now: now, into: &effects)
@@ -287,6 +295,7 @@ package struct Dispatcher: ~Copyable {
     let isDue = batch.isDue(now: now.uptime, isIdle: isIdle)
     keepBooks(isIdle: isIdle || isDue, into: &effects)
     if isDue { flush(now: now, into: &effects) }
+    releaseClaims(into: &effects)
     finishIfDone(now: now, into: &effects)
   }
 

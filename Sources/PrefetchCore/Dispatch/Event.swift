@@ -1,6 +1,8 @@
 /// A fact that reached the run from outside.
 package enum Event: Sendable {
   case started
+  /// Other runs are at work on the cache.
+  case joined
   indirect case conditionsRead(ConditionsReading)
   /// What came could not be booked.
   case memoryFailed(Failure)
@@ -43,6 +45,10 @@ package enum Effect: Sendable {
   case takeInventory
   /// Come back with the segment, so that a million items are no single event.
   case resumePlanning(segment: Int)
+  /// Keep what is under way from other runs, which have come.
+  case claim([String])
+  /// It is not under way any more.
+  case release([String])
   /// Read what items need before they go on the wire.
   case prepare([Preparation])
   /// Find out how much room there is, and `inDetail` what may go for more.
@@ -78,6 +84,8 @@ package struct Preparation: Hashable, Sendable {
   package var record: Int64?
   /// A declared digest under which an object may be stored already.
   package var digest: ContentDigest?
+  /// The URL that no other run may ask for meanwhile, where there are others.
+  package var claimed: String?
 
   package init(item: Int, record: Int64?, digest: ContentDigest?) {
     self.item = item
@@ -105,6 +113,8 @@ package struct Prepared: Sendable {
   package var stored: (any StoredAnswer)?
   /// The size of a whole object with the declared digest.
   package var adoptedSize: Int64?
+  /// Whether it is ours to ask for, where that had to be found out.
+  package var isClaimed: Bool?
 
   package init(item: Int, stored: (any StoredAnswer)?, adoptedSize: Int64?) {
     self.item = item

@@ -42,6 +42,11 @@ final class Claims {
     if hasCompany { touch() }
   }
 
+  func end() {
+    locks.release(Self.everything)
+    (isAlone, held) = (false, [:])
+  }
+
   /// Looks whether anybody else has come; once there is company, it stays.
   func look() throws(Failure) -> Bool {
     if !hasCompany { hasCompany = try file.status().changed != touched }

@@ -1,0 +1,127 @@
+/// Beside other runs on the same cache: what one of them asks for the others do not, but take what
+/// it brought.
+///
+/// A run that is alone claims nothing item by item, and knows nothing of all this.
+extension Dispatcher {
+  /// Somebody else has come: what is under way is ours, and what comes is claimed first.
+  mutating func joined(into effects: inout [Effect]) {
+    guard !hasCompany else { return }
+    hasCompany = true
+    batch.hurry()
+    var urls: [String] = []
+    for item in items.indices where isStored(item) {
+      switch items[item].state {
+      case .preparing, .inFlight, .committing:
+        claimed.insert(item)
+        urls.append(url(of: item))
+      case .queued, .waiting, .settled:
+        break
+      }
+    }
+    effects.append(.claim(urls))
+  }
+
+  func needsClaim(_ item: Int) -> Bool {
+    hasCompany && request.mode != .plan && isStored(item) && !claimed.contains(item)
+  }
+
+  /// Its turn has come; it keeps its place on the wire until it is known whose the item is.
+  mutating func claim(_ item: Int, from host: HostID, into preparations: inout [Preparation]) {
+    let slot = activate(item)
+    active[slot].host = host
+    active[slot].isBeingRead = true
+    items[item].state = .preparing
+    preparing += 1
+    var preparation =
+      preparation(of: item) ?? Preparation(item: item, record: nil, digest: nil)
+    preparation.claimed = active[slot].entry.url.string
+    preparations.append(preparation)
+  }
+
+  /// Whether an item that was to be claimed can go on; one that is another's waits for its end.
+  mutating func isClaimed(
+    _ item: Int,
+    _ answer: Prepared,
+    now: Moment,
+    into effects: inout [Effect]
+  ) -> Bool {
+    guard let isOurs = answer.isClaimed else { return true }
+    if isOurs {
+      claimed.insert(item)
+      return true
+    }
+    active[activate(item)].isBeingRead = false
+    leaveWire(item)
+    if halt == nil {
+      pause(.item(item), until: now.uptime + Self.claimPause)
+    } else {
+      settleItemHalted(item, into: &effects)
+    }
+    return false
+  }
+
+  /// An item that is not under way any more is free for others.
+  mutating func unclaim(_ item: Int) {
+    guard hasCompany, claimed.remove(item) != nil else { return }
+    unclaimed.append(url(of: item))
+  }
+
+  mutating func releaseClaims(into effects: inout [Effect]) {
+    guard !unclaimed.isEmpty else { return }
+    effects.append(.release(unclaimed))
+    unclaimed = []
+  }
+
+  /// Takes what another run has brought since this one began, if it is what would be asked for.
+  mutating func takesBrought(_ item: Int, now: Moment) -> Bool {
+    let slot = Int(items[item].slot)
+    guard hasCompany, let record = active[slot].record?.value, isBrought(record, for: item) else {
+      return false
+    }
+    leaveWire(item)
+    active[slot].exchange = nil
+    active[slot].result.action = .keep
+    active[slot].result.outcome = .unchanged
+    active[slot].result.source = .cache
+    active[slot].result.reason = "another run has brought it"
+    finishStoring(item, record, body: nil, now: now)
+    return true
+  }
+
+  private mutating func isBrought(_ record: ContentRecord, for item: Int) -> Bool {
+    let work = active[Int(items[item].slot)]
+    guard record.state == .cached, record.failure == nil, let digest = record.digest,
+      let confirmed = record.validatedAt, start.now.wall <= confirmed, !evicted.contains(digest)
+    else { return false }
+    if work.digests.contains(where: { $0.algorithm.isTrustworthy }),
+      Comparison(work.digests, stored: digest, strong: record.otherDigests) != .equal
+    {
+      return false
+    }
+    if let limit = sizeLimit(nil, in: Int(items[item].segment)), record.size > limit {
+      return false
+    }
+    if keptFacts == nil {
+      var policy = request.policy
+      (policy.isOffline, policy.revalidatesAll, policy.refetchesAll) = (true, false, false)
+      keptFacts = facts.under(policy)
+    }
+    guard let keptFacts else { return false }
+    return work.segments.allSatisfy { index in
+      Planner.decide(
+        work.entry,
+        record: record,
+        segment: segments[index].declaration,
+        facts: keptFacts,
+        named: segments[index].provenance
+      ).decision == .keep
+    }
+  }
+
+  private func url(of item: Int) -> String {
+    segments[Int(items[item].segment)].table.value.url(at: Int(items[item].step.entry))
+  }
+
+  /// How long before it is looked again whether another run is done with an item.
+  private static let claimPause: Duration = .milliseconds(50)
+}
