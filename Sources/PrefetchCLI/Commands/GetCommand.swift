@@ -33,8 +33,11 @@ struct GetCommand {
     let outcome: CommandExit?
     do throws(CommandExit) {
       try deliver(&items, delivery, facts, places)
-      // What proved to be damaged when its turn came is fetched, as what is missing.
-      if !options.isOffline, items.standings.contains(.damaged) {
+      // What proved to be damaged or gone when its turn came is fetched.
+      for _ in 1...Self.mostRounds
+      where !options.isOffline
+        && items.standings.contains(where: { $0 == .damaged || $0 == .missing })
+      {
         try fetch(&items, network, facts)
         try deliver(&items, delivery, facts, places)
         items.delivered.sort { $0.number < $1.number }
@@ -51,6 +54,9 @@ struct GetCommand {
     markUsed(items, places)
     return conclude(items, request, loaded)
   }
+
+  /// How often runs that remove things may come in the way.
+  private static let mostRounds = 3
 
   private func builder(_ loaded: LoadedConfiguration) -> RequestBuilder {
     var engine = EngineOptions()
@@ -253,10 +259,14 @@ struct GetCommand {
     _ kept: inout KeptItems
   ) throws(Failure) {
     let standing = items.standings[item]
-    guard standing != .missing || options.isOffline,
-      let record = try output.store.record(url: items.wanted.url(item)),
+    guard standing != .missing || options.isOffline else { return }
+    guard let record = try output.store.record(url: items.wanted.url(item)),
       let digest = record.digest
-    else { return }
+    else {
+      // A run has removed it meanwhile, which declares it no more.
+      if standing == .fetched || standing == .kept { items.standings[item] = .missing }
+      return
+    }
     if standing == .fetched, try isTransient(record, in: output.store) {
       items.transient.insert(record.url)
       if options.printsPaths { return }

@@ -249,8 +249,8 @@ extension Dispatcher {
   /// Where a confirmation brings nothing but a new time, that alone is kept.
   private mutating func noteConfirmed(_ item: Int, _ record: ContentRecord, now: Moment) -> Bool {
     let work = active[Int(items[item].slot)]
-    guard let row = row(of: items[item].step), record.isDescribed(by: work.entry),
-      record.state == .cached, record.failure == nil
+    guard let row = row(of: items[item].step), row.digest == record.digest,
+      record.isDescribed(by: work.entry), record.state == .cached, record.failure == nil
     else { return false }
     noteStored(
       item,

@@ -72,7 +72,8 @@ extension Dispatcher {
     unclaimed = []
   }
 
-  /// Takes what another run has brought since this one began, if it is what would be asked for.
+  /// Takes what another run has brought or confirmed since this one began, if it is what would be
+  /// asked for.
   mutating func takesBrought(_ item: Int, now: Moment) -> Bool {
     let slot = Int(items[item].slot)
     guard hasCompany, let record = active[slot].record?.value, isBrought(record, for: item) else {
@@ -91,8 +92,11 @@ extension Dispatcher {
   private mutating func isBrought(_ record: ContentRecord, for item: Int) -> Bool {
     let work = active[Int(items[item].slot)]
     guard record.state == .cached, record.failure == nil, let digest = record.digest,
-      let confirmed = record.validatedAt, start.now.wall <= confirmed, !evicted.contains(digest)
+      let confirmed = record.validatedAt, !evicted.contains(digest)
     else { return false }
+    // One that was not here when it was looked may have come a moment before, and was not written.
+    let isNew = row(of: items[item].step).map { $0.digest != digest } ?? true
+    guard isNew || start.now.wall <= confirmed else { return false }
     if work.digests.contains(where: { $0.algorithm.isTrustworthy }),
       Comparison(work.digests, stored: digest, strong: record.otherDigests) != .equal
     {

@@ -113,7 +113,12 @@ extension DiskStore {
               coming[body.digest] = body.size
             }
           }
-          writer.begin(locks: LockRule(now: clockStart))
+          let newest = try dataVersion()
+          let isBesideOthers = writtenVersion != newest
+          writtenVersion = newest
+          writer.begin(locks: LockRule(now: clockStart), besideOthers: isBesideOthers) {
+            () throws(Failure) in try RunLock.oldestRun(in: self.root, besides: self.lock) != nil
+          }
           try body(writer) { digest throws(Failure) in
             if try references.contains(digest) { return true }
             guard let size = try intactObject(digest) else { return false }
@@ -219,9 +224,8 @@ extension DiskStore {
 
   /// Removes what waited for the end of runs that have ended by now.
   func removeOverdue(_ writing: Writing) throws(Failure) {
-    guard try database().number("SELECT EXISTS (SELECT 1 FROM released_objects)") == 1 else {
-      return
-    }
+    let released = "SELECT EXISTS (SELECT 1 FROM released_objects UNION SELECT 1 FROM released_items)"
+    guard try database().number(released) == 1 else { return }
     let oldest = try RunLock.oldestRun(in: root, besides: lock)?.milliseconds ?? .max
     try changeObjects(writing) { (database, references) throws(Failure) in
       let rows = try database.prepare("SELECT digest FROM released_objects WHERE since<?1")
@@ -232,9 +236,11 @@ extension DiskStore {
         if try !references.contains(digest) { unnamed.append(digest) }
       }
       try writing.publisher.remove(unnamed, noting: &times)
-      let deletion = try database.prepare("DELETE FROM released_objects WHERE since<?1")
-      try deletion.bind(1, oldest)
-      try deletion.run()
+      for table in ["released_objects", "released_items"] {
+        let deletion = try database.prepare("DELETE FROM \(table) WHERE since<?1")
+        try deletion.bind(1, oldest)
+        try deletion.run()
+      }
     }
   }
 

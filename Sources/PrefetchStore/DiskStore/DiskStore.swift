@@ -14,6 +14,8 @@ package final class DiskStore: ContentStore {
 
   /// When items were last used, by URL; asked only when bodies have to go.
   package var lastUses: () throws(Failure) -> [String: Instant] = { [:] }
+  /// What others had written when the last transaction began.
+  var writtenVersion: Int64?
   /// Under which it changes things; nil for what needs none.
   package var lock: RunLock?
   /// Of all bodies, once that was counted.

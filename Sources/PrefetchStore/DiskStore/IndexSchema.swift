@@ -5,8 +5,9 @@ extension Schema {
   /// every column and every table costs as much as all that is in it. `item_times` has what answers
   /// renewed since the row was written; most rows of either kind are never written again. Which
   /// segments hold an item is the number of a set, since most items share theirs with thousands of
-  /// others, and so is what its answers depend on. `released_objects` are bodies that no row names any
-  /// more and that runs may count on which began before. An id that is made from the URL is not stored: a
+  /// others, and so is what its answers depend on. `released_items` and
+  /// `released_objects` are rows that went, and bodies that no row names any more, on which runs may
+  /// count that began before. An id that is made from the URL is not stored: a
   /// random entry of an index for each item would cost more than all the rest. `mark` is the first
   /// eight bytes of the digest, NULL without a body, by which one is found; `was_held` says that a
   /// segment has let go of the item.
@@ -82,6 +83,17 @@ extension Schema {
       CREATE TABLE object_folders (
         prefix INTEGER PRIMARY KEY,
         modified INTEGER NOT NULL
+      ) STRICT;
+      CREATE TABLE released_items (
+        item INTEGER PRIMARY KEY,
+        url TEXT NOT NULL,
+        id TEXT,
+        mark INTEGER,
+        holders INTEGER NOT NULL,
+        variance INTEGER NOT NULL,
+        expires_at INTEGER,
+        facts BLOB NOT NULL,
+        since INTEGER NOT NULL
       ) STRICT;
       CREATE TABLE released_objects (
         digest BLOB PRIMARY KEY,

@@ -16,6 +16,11 @@ final class IndexWriter {
   private let documents: DocumentRows
   private let listMembers: Statement
   private var locks = LockRule(now: Instant(milliseconds: 0))
+  /// Whether others may have written since the last transaction.
+  private var isBesideOthers = false
+  /// Whether other runs are under way, which may count on what goes; asked once.
+  private var isBusy: () throws(Failure) -> Bool = { false }
+  private var isKnownBusy: Bool?
   /// Sets of segments that may no longer be quiet.
   private var disturbed: Set<Int64> = []
 
@@ -27,9 +32,16 @@ final class IndexWriter {
     listMembers = try database.prepare("SELECT item FROM items WHERE holders=?1 ORDER BY item")
   }
 
-  /// `locks` says which locks hold at the moment.
-  func begin(locks: LockRule) {
+  /// `locks` says which locks hold at the moment, `isBusy` whether other runs are under way.
+  func begin(
+    locks: LockRule,
+    besideOthers: Bool,
+    isBusy: @escaping () throws(Failure) -> Bool
+  ) {
     self.locks = locks
+    isBesideOthers = besideOthers
+    self.isBusy = isBusy
+    isKnownBusy = nil
     released = [:]
     removed = []
     disturbed = []
@@ -55,12 +67,14 @@ final class IndexWriter {
     case .arrived(let arrivals):
       try write(arrivals, isStored: isStored)
     case .confirm(let confirmations):
-      try items.renewTimes(confirmations)
+      try items.renewTimes(confirmations, besideOthers: isBesideOthers)
     case .join(let key, let numbers):
       let segment = try segments.makingNumber(of: key)
       for number in numbers {
-        guard let standing = try items.standing(item: number) else { continue }
-        try join(segment, standing)
+        // Others may have removed it since it was seen.
+        var standing = try items.standing(item: number)
+        if standing == nil { standing = try items.restored(number) }
+        if let standing { try join(segment, standing) }
       }
     case .joinNew(let key, let urls):
       try join(key, urls)
@@ -252,6 +266,8 @@ final class IndexWriter {
   }
 
   private func drop(_ item: Int64, _ removal: ItemRows.Removal) throws(Failure) {
+    if isKnownBusy == nil { isKnownBusy = try isBusy() }
+    if isKnownBusy == true { try items.release(item, at: RunLock.now) }
     try items.delete(item)
     removed.append(removal.content)
     disturbed.insert(removal.holders)
@@ -289,6 +305,7 @@ final class IndexWriter {
       !removal.isLocked
     {
       removal.content.segments = [key]
+      try items.setHolders(0, of: standing)
       return try drop(standing.item, removal)
     }
     try items.setHolders(set, of: standing)

@@ -23,6 +23,7 @@ final class ItemRows {
   private let updateHolders: Statement
   private let findRemoval: Statement
   private let deletions: Deletions
+  private let releases: Releases
   /// The number of the next new item, once it was asked for within this transaction.
   private var nextNumber: Int64?
   private var firstNumber: Int64?
@@ -30,6 +31,13 @@ final class ItemRows {
   private struct Deletions: ~Copyable {
     let item: Statement
     let times: Statement
+  }
+
+  /// Rows that went while others may count on them.
+  private struct Releases: ~Copyable {
+    let keep: Statement
+    let find: Statement
+    let restore: Statement
   }
 
   init(_ database: Database) throws(Failure) {
@@ -67,6 +75,16 @@ final class ItemRows {
     deletions = Deletions(
       item: try database.prepare("DELETE FROM items WHERE item=?1"),
       times: try database.prepare("DELETE FROM item_times WHERE item=?1")
+    )
+    let columns = "item, url, id, mark, holders, variance, expires_at, facts"
+    releases = Releases(
+      keep: try database.prepare(
+        "INSERT OR REPLACE INTO released_items SELECT \(columns), ?2 FROM items WHERE item=?1"
+      ),
+      find: try database.prepare("SELECT url FROM released_items WHERE item=?1"),
+      restore: try database.prepare(
+        "INSERT INTO items (\(columns)) SELECT \(columns) FROM released_items WHERE item=?1"
+      )
     )
   }
 
@@ -199,7 +217,13 @@ final class ItemRows {
     try updateHolders.run()
   }
 
-  func renewTimes(_ confirmations: [Confirmation]) throws(Failure) {
+  /// What others removed meanwhile comes back, where they may have.
+  func renewTimes(_ confirmations: [Confirmation], besideOthers: Bool) throws(Failure) {
+    if besideOthers {
+      for confirmation in confirmations where try standing(item: confirmation.item) == nil {
+        _ = try restored(confirmation.item)
+      }
+    }
     // An index that was made again from its copy gives later numbers to others.
     let end = try next()
     for confirmation in confirmations where confirmation.item < end {
@@ -268,6 +292,25 @@ final class ItemRows {
       holders: findRemoval.number(3),
       isLocked: locks.isLocked(findRemoval, from: 4)
     )
+  }
+
+  /// To be called before it is deleted.
+  func release(_ item: Int64, at now: Int64) throws(Failure) {
+    try releases.keep.bind(1, item)
+    try releases.keep.bind(2, now)
+    try releases.keep.run()
+  }
+
+  /// An item that went after somebody had counted on it, as it was; of a URL that has a new row
+  /// meanwhile that one.
+  func restored(_ item: Int64) throws(Failure) -> Standing? {
+    try releases.find.bind(1, item)
+    defer { releases.find.reset() }
+    guard try releases.find.step() else { return nil }
+    if let standing = try standing(url: releases.find.text(0)) { return standing }
+    try releases.restore.bind(1, item)
+    try releases.restore.run()
+    return try standing(item: item)
   }
 
   func delete(_ item: Int64) throws(Failure) {
