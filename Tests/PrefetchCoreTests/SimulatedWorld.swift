@@ -63,12 +63,18 @@ struct SimulatedWorld {
   /// Every request, in order.
   private(set) var asked: [String] = []
   private var failsAtCommit: Int?
+  /// Another run on the same cache, once it has come; a draw of its own, so that it changes no other.
+  private var guest: SeededGenerator
+  private var hasGuest = false
+  /// URLs that no other run may ask for, and how often each was claimed.
+  private var claimed: [String: Int] = [:]
   /// Nobody answers there.
   private let goneHost: String?
 
   /// `isBrief` overrides what the seed says about it.
   init(seed: UInt64, pool: WorldPool, isBrief: Bool? = nil) {
     var generator = SeededGenerator(seed: seed)
+    guest = SeededGenerator(seed: ~seed)
     now = Moment(wall: Instant(seconds: 1_700_000_000), uptime: .seconds(100))
     self.pool = pool
     var start = pool.start(seed: seed, now: now, generator: &generator)
@@ -97,8 +103,16 @@ struct SimulatedWorld {
     var effects: [Effect] = []
     deliver(.started, to: &dispatcher, &effects)
     let interruption = generator.happens(25) ? Int.random(in: 0..<30, using: &generator) : nil
+    let joining = guest.happens(30) ? Int.random(in: 0..<40, using: &guest) : nil
     for step in 0..<5000 {
-      if dispatcher.isFinished { return finish() }
+      if dispatcher.isFinished {
+        if !claimed.isEmpty { problems.append("\(claimed) stay claimed") }
+        return finish()
+      }
+      if step == joining, request.mode != .plan {
+        hasGuest = true
+        deliver(.joined, to: &dispatcher, &effects)
+      }
       if step == interruption {
         deliver(.interrupted(signal: 15), to: &dispatcher, &effects)
         hasHalted = true
@@ -173,6 +187,16 @@ struct SimulatedWorld {
       internalEvents.append(.planningResumed(segment: segment))
     case .prepare(let preparations):
       internalEvents.append(.prepared(preparations.map { answer($0) }))
+    case .claim(let urls):
+      for url in urls { claimed[url, default: 0] += 1 }
+    case .release(let urls):
+      for url in urls {
+        guard let count = claimed[url] else {
+          problems.append("\(url) was released, and nobody had it")
+          continue
+        }
+        claimed[url] = count > 1 ? count - 1 : nil
+      }
     case .readRemovals(let items):
       internalEvents.append(.removalsRead(items.map { records[Int($0)] }))
     case .measureRoom: internalEvents.append(.roomMeasured(RoomReading()))
@@ -191,11 +215,34 @@ struct SimulatedWorld {
   }
 
   private mutating func answer(_ preparation: Preparation) -> Prepared {
-    Prepared(
+    var answer = Prepared(
       item: preparation.item,
       stored: preparation.record.map { Shared(records[Int($0)]) },
       adoptedSize: preparation.digest != nil && generator.happens(20) ? 10 : nil
     )
+    guard let url = preparation.claimed else { return answer }
+    if !hasGuest { problems.append("\(url) was claimed, and nobody else is there") }
+    answer.isClaimed = guest.happens(70)
+    guard answer.isClaimed == true else {
+      answer.stored = nil
+      return answer
+    }
+    claimed[url, default: 0] += 1
+    if answer.stored == nil || guest.happens(20) { answer.stored = brought(url).map { Shared($0) } }
+    return answer
+  }
+
+  /// What another run may have stored since this one began.
+  private mutating func brought(_ url: String) -> ContentRecord? {
+    guard guest.happens(40) else { return nil }
+    var record = ContentRecord(url: url, id: "")
+    record.state = .cached
+    record.digest = ContentDigest(
+      bytes: (0..<32).map { _ in UInt8.random(in: 1...255, using: &guest) }
+    )
+    record.size = 10
+    record.validatedAt = guest.happens(70) ? now.wall : nil
+    return record
   }
 
   private mutating func begin(_ transfer: TransferRequest) {

@@ -178,7 +178,8 @@ struct TimedWorld {
     case .measureRoom: events.append(.roomMeasured(RoomReading()))
     case .commit: events.append(.committed(removed: [], RoomReading()))
     case .announce(let fact): report?.fold(fact)
-    case .readConditions, .record, .readRemovals, .publish, .findTree, .discard, .forgetPartial:
+    case .readConditions, .record, .readRemovals, .publish, .findTree, .discard, .forgetPartial,
+      .claim, .release:
       break
     }
   }

@@ -22,7 +22,10 @@ struct DiskStoreFileTests {
     try place.run { try $0.put(["https://a.example/": "a"], in: .basics) }
     #expect(
       FileTree.names(place.cache)
-        == ["CACHEDIR.TAG", "index.backup.sqlite", "index.sqlite", "lock", "locks", "objects", "partial"]
+        == [
+          "CACHEDIR.TAG", "index.backup.sqlite", "index.sqlite", "lock", "locks", "objects",
+          "partial",
+        ]
     )
     #expect(FileTree.names(place.cache + "/partial").isEmpty)
     #expect(FileTree.read(path("a")) == Array("a".utf8))
@@ -192,8 +195,8 @@ struct DiskStoreFileTests {
   func leftovers() throws {
     FileTree.makeFolder(place.cache)
     FileTree.write([1], to: place.cache + "/CACHEDIR.TAG.new")
-    FileTree.write([1], to: place.cache + "/index.sqlite.new-1")
-    FileTree.write([1], to: place.cache + "/index.backup.sqlite.new-1")
+    FileTree.write([1], to: place.cache + "/index.sqlite.new-x")
+    FileTree.write([1], to: place.cache + "/index.backup.sqlite.new-y")
     try place.run { try $0.put(["https://a.example/": "a"], in: .basics) }
     #expect(FileTree.names(place.cache).filter { $0.contains(".new") }.isEmpty)
   }

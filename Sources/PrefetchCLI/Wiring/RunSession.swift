@@ -2,6 +2,7 @@ import PrefetchConfig
 import PrefetchCore
 import PrefetchDocuments
 import PrefetchEngine
+import PrefetchManifests
 import PrefetchStore
 import PrefetchSystem
 import PrefetchTransfer
@@ -111,6 +112,7 @@ struct RunSession {
       history: history
     )
     do throws(Failure) {
+      if store.hasSeenOthers { try noteGone(from: store, in: &report) }
       try store.finishRun(holding: lock)
       try store.close()
       console.report(store.takeDiagnostics())
@@ -122,6 +124,30 @@ struct RunSession {
       report.storeFailure = report.storeFailure ?? error
     }
     return report
+  }
+
+  /// Others may have taken bodies away that were here when it was looked: what is gone is not current.
+  private func noteGone(from store: DiskStore, in report: inout Report) throws(Failure) {
+    let keys = report.segments.map { SegmentKey(identity: loaded.identity, name: $0.name) }
+    // What waits has no body either; where it is not listed nobody can tell the two apart.
+    let told = Set(report.items.filter { $0.failure != nil || $0.outcome == .deferred }.map(\.url))
+    guard keepsItems || report.totals.deferred == 0 else { return }
+    for (key, url) in try store.emptied(of: keys) where !told.contains(url) {
+      var item = ItemResult(
+        url: url,
+        id: ItemIdentifier.make(for: url),
+        segments: [key.name],
+        state: .failed,
+        action: .fail,
+        reason: "another process has removed its body"
+      )
+      item.outcome = .failed
+      item.failure = Failure(
+        .notFound,
+        "another process has removed its body; the next run fetches it"
+      )
+      report.noteGone(item)
+    }
   }
 
   /// Nothing could be begun; what is stored stays as it is.

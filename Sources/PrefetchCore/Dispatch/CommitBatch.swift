@@ -7,16 +7,15 @@ struct CommitBatch: Sendable {
   /// Enough for the system to be busy with them, so that the last batch of a run is no long one.
   static let byteLimit: Int64 = 64 << 20
   /// What is done is not kept from readers for longer than that.
-  private var patience: Duration = .seconds(1)
+  static let patience: Duration = .seconds(1)
+  /// The same while others wait for what is done.
+  private static let hurriedPatience: Duration = .milliseconds(100)
 
   /// Others wait for what is done.
   mutating func hurry() {
-    let late = patience - Self.hurriedPatience
+    due = due.map { $0 - (patience - Self.hurriedPatience) }
     patience = Self.hurriedPatience
-    due = due.map { $0 - late }
   }
-
-  private static let hurriedPatience: Duration = .milliseconds(100)
 
   /// A change, and the item that settles when it is written.
   struct Entry: Sendable {
@@ -25,6 +24,7 @@ struct CommitBatch: Sendable {
   }
 
   private(set) var entries: [Entry] = []
+  private var patience = Self.patience
   private var confirmations: [Confirmation] = []
   private var arrivals: [Arrival] = []
   private var joins: [SegmentKey: [Int64]] = [:]

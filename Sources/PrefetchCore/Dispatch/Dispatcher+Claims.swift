@@ -30,6 +30,7 @@ extension Dispatcher {
     let slot = activate(item)
     active[slot].host = host
     active[slot].isBeingRead = true
+    active[slot].isBeingClaimed = true
     items[item].state = .preparing
     preparing += 1
     var preparation =
@@ -45,7 +46,10 @@ extension Dispatcher {
     now: Moment,
     into effects: inout [Effect]
   ) -> Bool {
-    guard let isOurs = answer.isClaimed else { return true }
+    guard let isOurs = answer.isClaimed else {
+      return isPlain(item) || !active[activate(item)].isBeingClaimed
+    }
+    active[activate(item)].isBeingClaimed = false
     if isOurs {
       claimed.insert(item)
       return true

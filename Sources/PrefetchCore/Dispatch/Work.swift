@@ -180,6 +180,8 @@ final class ActiveItem {
   var elders: [Dispatcher.Rivalry] = []
   /// Whether somebody is reading what has to be known of it.
   var isBeingRead = false
+  /// Whether it is being found out whose it is; what else was being read is read again with that.
+  var isBeingClaimed = false
   /// Whether its host is not asked any more, and only its record is waited for.
   var isTurnedAway = false
   /// Whether that was done, whatever came of it.

@@ -65,6 +65,18 @@ package struct Report: Sendable {
     finished = started
   }
 
+  /// An item that counted as kept is none any more.
+  package mutating func noteGone(_ item: ItemResult) {
+    totals.kept -= 1
+    totals.count(item)
+    items.append(item)
+    for index in segments.indices where item.segments.contains(segments[index].name) {
+      segments[index].totals.kept -= 1
+      segments[index].totals.count(item)
+      segments[index].state = .incomplete
+    }
+  }
+
   package var verdict: Verdict {
     let hasTrouble = segments.contains { segment in
       segment.manifest.failure != nil || segment.tree?.hasFailed == true

@@ -114,10 +114,10 @@ extension DiskStore {
             }
           }
           let newest = try dataVersion()
-          let isBesideOthers = writtenVersion != newest
+          hasSeenOthers = hasSeenOthers || writtenVersion.map { $0 != newest } ?? false
           writtenVersion = newest
-          writer.begin(locks: LockRule(now: clockStart), besideOthers: isBesideOthers) {
-            () throws(Failure) in try RunLock.oldestRun(in: self.root, besides: self.lock) != nil
+          writer.begin(locks: LockRule(now: clockStart), besideOthers: hasSeenOthers) {
+            () throws(Failure) in try self.isBusy()
           }
           try body(writer) { digest throws(Failure) in
             if try references.contains(digest) { return true }
@@ -203,7 +203,7 @@ extension DiskStore {
   /// they wait for its end.
   private func removeReleased(_ orphans: [ContentDigest], _ writing: Writing) throws(Failure) {
     guard !orphans.isEmpty else { return }
-    let isBusy = try RunLock.oldestRun(in: root, besides: lock) != nil
+    let isBusy = try isBusy()
     try changeObjects(writing) { (database, references) throws(Failure) in
       let note = try database.prepare(
         "INSERT OR REPLACE INTO released_objects (digest, since) VALUES (?1, ?2)"
@@ -220,6 +220,12 @@ extension DiskStore {
       }
       try writing.publisher.remove(unnamed, noting: &times)
     }
+  }
+
+  /// Whether runs are under way that may count on what goes; where locks lie what they write tells.
+  private func isBusy() throws(Failure) -> Bool {
+    if hasSeenOthers { return true }
+    return try RunLock.oldestRun(in: root, besides: lock) != nil
   }
 
   /// Removes what waited for the end of runs that have ended by now.

@@ -64,6 +64,31 @@ extension DiskStore {
     try answering { () throws(Failure) in try namedItems().segmentsHolding(url) }
   }
 
+  /// Items that these segments hold, and whose bodies others took away since the run began.
+  package func emptied(of keys: [SegmentKey]) throws(Failure) -> [(key: SegmentKey, url: String)] {
+    try answering { () throws(Failure) in
+      let rows = try database().prepare(
+        """
+        SELECT items.url, item FROM released_items JOIN items USING (item) \
+        JOIN holder_sets ON holder_sets.holders=items.holders JOIN segments USING (segment) \
+        WHERE identity=?1 AND name=?2 AND since>=?3 AND items.mark IS NULL \
+        AND released_items.mark IS NOT NULL ORDER BY item
+        """
+      )
+      var empty: [(key: SegmentKey, url: String)] = []
+      for key in keys {
+        try rows.bind(1, key.identity)
+        try rows.bind(2, key.name)
+        try rows.bind(3, clockStart)
+        while try rows.step() {
+          if try !writer().ownReleases.contains(rows.number(1)) { empty.append((key, rows.text(0))) }
+        }
+        rows.reset()
+      }
+      return empty
+    }
+  }
+
   private func records(where condition: String, _ name: String) throws(Failure) -> [ContentRecord] {
     try answering { () throws(Failure) in
       let rows = try database().prepare(

@@ -16,6 +16,8 @@ package final class DiskStore: ContentStore {
   package var lastUses: () throws(Failure) -> [String: Instant] = { [:] }
   /// What others had written when the last transaction began.
   var writtenVersion: Int64?
+  /// Whether others have written since it was opened.
+  package internal(set) var hasSeenOthers = false
   /// Under which it changes things; nil for what needs none.
   package var lock: RunLock?
   /// Of all bodies, once that was counted.
@@ -132,6 +134,7 @@ package final class DiskStore: ContentStore {
       staging: .onDisk(partial, descriptors: descriptors)
     )
     try store.connect(database)
+    store.writtenVersion = try store.dataVersion()
     store.diagnostics = reports
     store.times = try store.answering { () throws(Failure) in
       try store.recordedTimes(store.database())

@@ -16,11 +16,13 @@ final class IndexWriter {
   private let documents: DocumentRows
   private let listMembers: Statement
   private var locks = LockRule(now: Instant(milliseconds: 0))
-  /// Whether others may have written since the last transaction.
+  /// Whether others have written since the run began: what was read of them may be true no more.
   private var isBesideOthers = false
   /// Whether other runs are under way, which may count on what goes; asked once.
   private var isBusy: () throws(Failure) -> Bool = { false }
   private var isKnownBusy: Bool?
+  /// Items that went, or lost their bodies, by this store's own doing.
+  private(set) var ownReleases: Set<Int64> = []
   /// Sets of segments that may no longer be quiet.
   private var disturbed: Set<Int64> = []
 
@@ -124,6 +126,7 @@ final class IndexWriter {
       emptied.forgetBody()
       released.updateValue(standing.size, forKey: digest)
       disturbed.insert(standing.holders)
+      try release(standing.item)
       try items.update(standing, to: emptied)
     }
   }
@@ -174,6 +177,7 @@ final class IndexWriter {
     guard standing.holders != 0 else { return try drop(item, removal) }
     guard let digest = standing.digest, var emptied = try record(item) else { return }
     emptied.forgetBody()
+    try release(item)
     try items.update(standing, to: emptied)
     released.updateValue(standing.size, forKey: digest)
     disturbed.insert(standing.holders)
@@ -205,8 +209,12 @@ final class IndexWriter {
     }
     let existing = try items.standing(url: record.url)
     if body == nil, let digest = record.digest, digest != existing?.digest {
-      guard try isStored(digest) else {
-        throw Failure(.storeDamaged, "no stored body `\(digest)` for `\(record.url)`")
+      if try !isStored(digest) {
+        guard isBesideOthers else {
+          throw Failure(.storeDamaged, "no stored body `\(digest)` for `\(record.url)`")
+        }
+        // Its last row went meanwhile, and the body with it.
+        record.forgetBody()
       }
     }
     var set = existing?.holders ?? 0
@@ -266,14 +274,21 @@ final class IndexWriter {
   }
 
   private func drop(_ item: Int64, _ removal: ItemRows.Removal) throws(Failure) {
-    if isKnownBusy == nil { isKnownBusy = try isBusy() }
-    if isKnownBusy == true { try items.release(item, at: RunLock.now) }
+    try release(item)
     try items.delete(item)
     removed.append(removal.content)
     disturbed.insert(removal.holders)
     if let digest = removal.digest {
       released.updateValue(removal.content.size, forKey: digest)
     }
+  }
+
+  /// Keeps the row as it is, where runs are under way that may count on it.
+  private func release(_ item: Int64) throws(Failure) {
+    if isKnownBusy == nil { isKnownBusy = try isBusy() }
+    guard isKnownBusy == true else { return }
+    ownReleases.insert(item)
+    try items.release(item, at: RunLock.now)
   }
 
   // MARK: Segments
@@ -315,6 +330,8 @@ final class IndexWriter {
     // A mark that comes with the record speaks of the state after all earlier changes.
     try endQuiet()
     var record = given
+    // Somebody may have taken something away of which nobody will be told.
+    if isBesideOthers { record.quiet = nil }
     if let manifest {
       record.manifest = manifest.digest
     }

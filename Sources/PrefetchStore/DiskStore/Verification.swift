@@ -58,11 +58,34 @@ extension DiskStore {
         )
       )
     }
+    if !report.bad.isEmpty, case .reading = access { try dropRemoved(from: &report) }
     let digests = Set(named.lazy.map(\.digest))
     for prefix in UInt8.min...UInt8.max {
       report.orphans += try objects?.digests(in: prefix).subtracting(digests).count ?? 0
     }
     return report
+  }
+
+  /// What nobody names any more has gone while it was looked at; a reader goes on seeing what it saw
+  /// when it began.
+  private func dropRemoved(from report: inout VerificationReport) throws(Failure) {
+    guard let now = try Self.openForReading(cache: path, clockStart: clockStart) else { return }
+    let named = Dictionary(
+      try now.namedObjects().map { ($0.digest, $0) }
+    ) { first, _ in first }
+    var bad: [DamagedObject] = []
+    var bytes: Int64 = 0
+    for damage in report.bad {
+      guard let object = named[damage.digest],
+        let problem = try now.problem(of: object, &bytes, { false })
+      else {
+        report.checked -= 1
+        continue
+      }
+      bad.append(damage)
+      bad[bad.count - 1].problem = problem
+    }
+    report.bad = bad
   }
 
   /// Drops damaged bodies; their records stay, so that the next run fetches them again.

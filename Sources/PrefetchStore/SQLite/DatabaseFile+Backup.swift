@@ -8,7 +8,7 @@ extension DatabaseFile {
   func backUp(_ database: Database, isDurable: Bool) throws(Failure) {
     guard let backupName else { return }
     try removeLeftovers(of: backupName)
-    let temporary = RandomName.make(Self.temporaryPrefix(backupName))
+    let temporary = Self.temporaryName(backupName)
     do throws(Failure) {
       try copy(database, to: temporary)
       // What is copied page by page is as damaged as its source. Whoever needs a copy looks at it

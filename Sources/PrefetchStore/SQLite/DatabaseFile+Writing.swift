@@ -103,7 +103,7 @@ extension DatabaseFile {
     _ make: (String) throws(Failure) -> Database
   ) throws(Failure) -> Database {
     try removeLeftovers(of: name)
-    let temporary = RandomName.make(Self.temporaryPrefix(name))
+    let temporary = Self.temporaryName(name)
     do throws(Failure) {
       let database = try make(temporary)
       if let note = schema.rebuildNote, let now = try folder.status(of: temporary)?.changed {
@@ -135,14 +135,22 @@ extension DatabaseFile {
     return try connect(.writing)
   }
 
-  /// What a process that was killed while making one has left; callers exclude each other.
+  /// What a process that was killed while making one has left.
   func removeLeftovers(of name: String) throws(Failure) {
-    for leftover in try folder.names() where leftover.hasPrefix(Self.temporaryPrefix(name)) {
+    let prefix = Self.temporaryPrefix(name)
+    for leftover in try folder.names() where leftover.hasPrefix(prefix) {
+      // Callers exclude each other, but not where locks lie.
+      let maker = leftover.utf8.dropFirst(prefix.utf8.count).prefix { ASCII.isDigit($0) }
+      if let maker = pid_t(String(decoding: maker, as: UTF8.self)), kill(maker, 0) == 0 { continue }
       try folder.remove(leftover)
     }
   }
 
-  static func temporaryPrefix(_ name: String) -> String {
+  static func temporaryName(_ name: String) -> String {
+    RandomName.make("\(temporaryPrefix(name))\(getpid())-")
+  }
+
+  private static func temporaryPrefix(_ name: String) -> String {
     name + ".new-"
   }
 }
