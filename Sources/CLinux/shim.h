@@ -1,5 +1,6 @@
 // GNU calls that the Glibc module leaves out, since it is built without _GNU_SOURCE.
 #pragma once
+#include <sys/statfs.h>
 
 static inline int prefetch_syncfs(int descriptor) {
   extern int syncfs(int);
@@ -16,4 +17,9 @@ static inline int prefetch_hide_memory(void) {
 static inline int prefetch_clone_file(int target, int source) {
   extern int ioctl(int, unsigned long, ...);
   return ioctl(target, 0x40049409UL /* FICLONE */, source);
+}
+/// The number that tells file systems apart; zero where it is not known.
+static inline unsigned int prefetch_file_system_kind(int descriptor) {
+  struct statfs status;
+  return fstatfs(descriptor, &status) == 0 ? (unsigned int)status.f_type : 0;
 }

@@ -17,6 +17,8 @@ struct CollectCommand {
     var excess: Int64 = 0
     var shortage: Int64 = 0
     var totals = StoreTotals()
+    /// Bodies that runs under way may count on.
+    var waiting = 0
 
     var freed: Int64 {
       removed.reduce(0) { $0 + ($1.hadBody ? $1.size : 0) }
@@ -28,10 +30,11 @@ struct CollectCommand {
     let places = try context.places(loaded)
     let outcome = try context.reading { () throws(Failure) -> Outcome? in
       // A cache that does not exist is not made in order to be tidied.
-      guard try DiskStore.openForReading(cache: places.cache, clockStart: now) != nil else {
+      guard let store = try DiskStore.openForReading(cache: places.cache, clockStart: now) else {
         return Outcome()
       }
-      return try collect(places, loaded)
+      return options.isDryRun
+        ? try foresee(store, loaded) : try collect(places, loaded)
     }
     guard let outcome else {
       return context.failLocked()
@@ -91,8 +94,41 @@ struct CollectCommand {
     outcome.orphans = try store.removeOrphans(holding: lock)
     outcome.totals = try store.totals()
     try store.finishRun(holding: lock)
+    outcome.waiting = try store.waitingObjects()
     try store.close()
     context.console.report(store.takeDiagnostics())
+    return outcome
+  }
+
+  /// The same without a change; over `cache.size` it says how much would have to go, and not what.
+  private func foresee(
+    _ store: DiskStore,
+    _ loaded: LoadedConfiguration
+  ) throws(Failure) -> Outcome {
+    var outcome = Outcome()
+    let inventory = try store.takeInventory()
+    var isForgotten: [Bool] = []
+    for key in inventory.segmentKeys { isForgotten.append(self.isForgotten(key.identity)) }
+    for key in try store.segments().map(\.key) where self.isForgotten(key.identity) {
+      if !outcome.forgotten.contains(key.identity) { outcome.forgotten.append(key.identity) }
+    }
+    let others = Set(try store.unheldItems() + store.expiredItems())
+    for (position, row) in inventory.rows.enumerated() where !row.isLocked {
+      let holders = inventory.holders(of: position)
+      let isLeft = !holders.isEmpty && holders.allSatisfy { isForgotten[$0] }
+      guard isLeft || others.contains(row.item), let record = try store.record(item: row.item)
+      else { continue }
+      var content = RemovedContent(url: record.url, id: record.id, size: row.size)
+      content.hadBody = row.hasBody
+      outcome.removed.append(content)
+    }
+    let used = try store.usedBytes() - outcome.freed
+    let rules = Self.rules(loaded.configuration.cache)
+    outcome.excess = max(0, used - (rules.limit ?? .max))
+    outcome.shortage = max(0, try shortage(store, rules) - outcome.freed)
+    outcome.totals = try store.totals()
+    outcome.totals.bytes -= outcome.freed
+    outcome.totals.objects -= outcome.removed.count(where: \.hadBody)
     return outcome
   }
 
@@ -174,6 +210,7 @@ struct CollectCommand {
   // MARK: Words
 
   private func warn(_ outcome: Outcome) {
+    guard !options.isDryRun else { return }
     var messages: [String] = []
     if outcome.excess > 0 {
       messages.append(
@@ -193,14 +230,29 @@ struct CollectCommand {
   }
 
   private func text(_ outcome: Outcome) -> String {
+    let isDryRun = options.isDryRun
     var parts = [
-      "\(Amounts.count(Int64(outcome.removed.count), "item")) dropped, "
-        + Amounts.bytes(outcome.freed),
-      Amounts.count(Int64(outcome.orphans), "orphan"),
-      "\(Amounts.count(Int64(outcome.totals.objects), "object")) left, "
-        + Amounts.bytes(outcome.totals.bytes),
+      "\(Amounts.count(Int64(outcome.removed.count), "item")) \(isDryRun ? "would be " : "")dropped, "
+        + Amounts.bytes(outcome.freed)
     ]
-    for identity in outcome.forgotten { parts.append("forgot \(SafeText.line(identity))") }
+    if isDryRun {
+      let more = max(outcome.excess, outcome.shortage)
+      if more > 0 { parts.append("\(Amounts.bytes(more)) more to keep the limits") }
+    } else {
+      parts.append(Amounts.count(Int64(outcome.orphans), "orphan"))
+    }
+    if outcome.waiting > 0 {
+      parts.append(
+        "\(Amounts.count(Int64(outcome.waiting), "body", "bodies")) left until the runs under way have ended"
+      )
+    }
+    parts.append(
+      "\(Amounts.count(Int64(outcome.totals.objects), "object")) left, "
+        + Amounts.bytes(outcome.totals.bytes)
+    )
+    for identity in outcome.forgotten {
+      parts.append("\(isDryRun ? "would forget" : "forgot") \(SafeText.line(identity))")
+    }
     return parts.joined(separator: "; ")
   }
 
@@ -211,6 +263,8 @@ struct CollectCommand {
       "items": .integer(Int64(outcome.removed.count)),
       "bytes": .integer(outcome.freed),
       "orphans": .integer(Int64(outcome.orphans)),
+      "waiting": .integer(Int64(outcome.waiting)),
+      "dry_run": .bool(options.isDryRun),
       "over_limit": .bool(outcome.excess > 0 || outcome.shortage > 0),
       "cache": [
         "dir": .string(places.cache),

@@ -12,6 +12,7 @@ struct ListCommand {
   func run() throws(CommandExit) -> Int32 {
     let loaded = try context.configuration(isRequired: false)
     let places = try context.places(loaded)
+    if options.listsIdentities { return try IdentityList(context: context, places: places).run() }
     let uses = try readUses(places)
     let store = try context.readingStore(places)
     let printer = ItemPrinter(

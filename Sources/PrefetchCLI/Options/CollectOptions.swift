@@ -5,6 +5,7 @@ struct CollectOptions: CommandOptions, Hashable {
   var shared = SharedOptions()
   var forgottenIdentities: [String] = []
   var wait: OptionalArgument<Duration>?
+  var isDryRun = false
 
   static let command = CommandSpec<CollectOptions>(
     name: "gc",
@@ -22,6 +23,10 @@ struct CollectOptions: CommandOptions, Hashable {
       next run that has room fetches them again. For `cache.min_free` only what no segment \
       holds goes.
       """,
+      """
+      It works beside runs: bodies on which one of them may count stay until that run has ended, \
+      and the next run or `gc` removes them.
+      """,
     ],
     options: [
       .values(
@@ -31,6 +36,12 @@ struct CollectOptions: CommandOptions, Hashable {
         placeholder: "IDENTITY",
         help:
           "Also drop what the configuration of this `name`, or of this file, has left in the cache"
+      ),
+      .flag(
+        "dry-run",
+        short: "n",
+        \.isDryRun,
+        help: "Say what would go, and change nothing"
       ),
       .wait(\.wait),
     ],

@@ -19,6 +19,7 @@ struct ListOptions: CommandOptions, Hashable {
   var ids: [String] = []
   var urlGlobs: [String] = []
   var isLockedOnly = false
+  var listsIdentities = false
   var sortKeys: [SortKey] = []
 
   static let command = CommandSpec<ListOptions>(
@@ -26,7 +27,8 @@ struct ListOptions: CommandOptions, Hashable {
     group: .inspection,
     summary: "Print the items of the cache",
     paragraphs: [
-      "Filters of different options must all match; of one option given several times, one must."
+      "Filters of different options must all match; of one option given several times, one must.",
+      "With `--identities` it prints who uses the cache instead: the `name` or the file of each configuration, its items and their bytes, when it last ran, and whether its file is gone.",
     ],
     options: [
       .values(
@@ -61,6 +63,11 @@ struct ListOptions: CommandOptions, Hashable {
         help: "Only items whose URL matches, such as `https://example.org/*.json`"
       ),
       .flag("locked", \.isLockedOnly, help: "Only items that are protected from removal"),
+      .flag(
+        "identities",
+        \.listsIdentities,
+        help: "Print the configurations that use the cache, with their items, bytes and last runs"
+      ),
       .commaList(
         "sort",
         \.sortKeys,

@@ -10,6 +10,12 @@ extension CommandContext {
     of identity: String? = nil,
     wait: OptionalArgument<Duration>?
   ) throws(Failure) -> RunLock? {
+    if !places.isUsedAlone, let objection = try NetworkFileSystem.objection(to: places.cache) {
+      throw objection
+    }
+    if let lock = try RunLock.acquire(cache: places.cache, identity: identity) { return lock }
+    guard wait != nil else { return nil }
+    console.note("waiting for \(lockHolder(places, identity))")
     let patience: RunLock.Patience =
       switch wait {
       case nil: .none
@@ -24,13 +30,21 @@ extension CommandContext {
     )
   }
 
+  /// Whom a run of that identity would have to wait for.
+  func lockHolder(_ places: Places, _ identity: String?) -> String {
+    guard let identity else { return "an earlier version that uses `\(places.cache)`" }
+    let process = ((try? RunLock.holder(cache: places.cache, identity: identity)) ?? nil)
+      .map { " (process \($0))" }
+    return "the run of `\(SafeText.line(identity))`\(process ?? "") on `\(places.cache)`"
+  }
+
   /// Ends a command that did not get it, as an identity or as nobody.
   func failLocked(as identity: String? = nil) -> Int32 {
     if let signal = StopSignals.pending {
       let status = ExitStatus.allCases.first { $0.code == 128 + signal } ?? .interrupted
       return console.fail(status, [])
     }
-    let owner = identity.map { "another run of `\(SafeText.line($0))`" } ?? "an earlier version"
+    let owner = identity.map { "a run of `\(SafeText.line($0))`" } ?? "an earlier version"
     return console.fail(
       .deferred,
       [Diagnostic("store.locked", "\(owner) is at work on the cache; try again when it has ended")]

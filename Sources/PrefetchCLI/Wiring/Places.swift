@@ -5,6 +5,10 @@ import PrefetchSystem
 struct Places {
   var cache: String
   var state: String
+  /// Whether a cache on a network file system is used by one process at a time.
+  var isUsedAlone = false
+  /// Whether nobody said where the cache is, so that everybody's is there.
+  var isDefault = false
 
   /// Options and configuration, then what a service manager gives, then the user's own folders.
   static func resolve(
@@ -29,7 +33,12 @@ struct Places {
       ?? nonEmpty(variables["XDG_STATE_HOME"]).map { "\($0)/prefetch" }
       ?? home.map { "\($0)/.local/state/prefetch" }
     guard let cache, let state else { return nil }
-    return Places(cache: absolute(cache), state: absolute(state))
+    var places = Places(cache: absolute(cache), state: absolute(state))
+    places.isUsedAlone = configuration?.cache.networkFileSystem == .single
+    places.isDefault =
+      shared.cacheDirectory == nil && configuration?.cache.folder == nil
+      && nonEmpty(variables["CACHE_DIRECTORY"]) == nil
+    return places
   }
 
   /// A service manager may give several folders, joined by colons.

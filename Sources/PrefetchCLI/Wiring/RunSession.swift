@@ -89,6 +89,7 @@ struct RunSession {
     )
     console.report(store.takeDiagnostics())
     store.lock = lock
+    if places.isDefault, loaded.configuration.name == nil { try warnOfPath(store) }
     store.lastUses = { () throws(Failure) in try state.uses() }
     let memory = try memory(state)
     let history = HistoryRecorder(
@@ -124,6 +125,22 @@ struct RunSession {
       report.storeFailure = report.storeFailure ?? error
     }
     return report
+  }
+
+  /// Said once, when the configuration is new there: a checkout under another path is another one.
+  private func warnOfPath(_ store: DiskStore) throws(Failure) {
+    let identities = Set(try store.segments().map(\.key.identity))
+    guard !identities.isEmpty, !identities.contains(loaded.identity), loaded.identity != "" else {
+      return
+    }
+    console.report(
+      Diagnostic(
+        "store.shared-without-name",
+        "other configurations use `\(places.cache)` too, and this one is told from them by its path alone",
+        severity: .warning,
+        hint: "give it a `name`, and it stays the same wherever its file is"
+      )
+    )
   }
 
   /// Others may have taken bodies away that were here when it was looked: what is gone is not current.
@@ -375,13 +392,8 @@ struct RunSession {
     report.deferral = Deferral(rule: .lock)
     report.signal = StopSignals.pending
     for index in report.segments.indices { report.segments[index].deferral = report.deferral }
-    let holder =
-      ((try? RunLock.holder(cache: places.cache, identity: loaded.identity)) ?? nil)
-      .map { " (process \($0))" } ?? ""
-    let identity = SafeText.line(loaded.identity)
-    console.note(
-      "another run of `\(identity)` is at work on `\(places.cache)`\(holder); `--wait` waits for it, and one of another `name` needs not wait"
-    )
+    let holder = context.lockHolder(places, loaded.identity)
+    console.note("\(holder) goes on; `--wait` waits for it, and runs of another `name` need not")
     return report
   }
 

@@ -9,6 +9,11 @@ package struct Cache: Hashable, Sendable {
     case each
   }
 
+  package enum NetworkFileSystem: String, Hashable, Sendable, CaseIterable {
+    case refuse
+    case single
+  }
+
   package struct Purge: Hashable, Sendable {
     package enum Kind: String, Hashable, Sendable, CaseIterable {
       case expired
@@ -47,6 +52,7 @@ package struct Cache: Hashable, Sendable {
   package var maximumStale = Duration.zero
   package var durability = Durability.batch
   package var purge = Purge()
+  package var networkFileSystem = NetworkFileSystem.refuse
 
   static let table = ObjectType(Self(), name: "cache") {
     Field("dir", \.folder, .path, "Folder of the cache")
@@ -84,6 +90,12 @@ package struct Cache: Hashable, Sendable {
     )
     Field("durability", \.durability, .choice(), "How often written files are forced onto the disk")
     Field("purge", \.purge, Purge.table, "How things leave the cache")
+    Field(
+      "network_filesystem",
+      \.networkFileSystem,
+      .choice(),
+      "`single` promises that one process at a time uses a cache on a network file system, where locks may lie; else it is refused"
+    )
   }
 }
 

@@ -34,13 +34,21 @@ extension DiskStore {
     }
   }
 
-  /// Removes items that came through a segment and that no segment holds: those whose lock ended.
-  package func removeUnheld() throws(Failure) -> [RemovedContent] {
-    var items: [Int64] = []
-    let rows = try database().prepare("SELECT item FROM items WHERE was_held AND holders=0")
-    while try rows.step() {
-      items.append(rows.number(0))
+  /// Items that came through a segment and that no segment holds: those whose lock ended.
+  package func unheldItems() throws(Failure) -> [Int64] {
+    try answering { () throws(Failure) in
+      var items: [Int64] = []
+      let rows = try database().prepare("SELECT item FROM items WHERE was_held AND holders=0")
+      while try rows.step() {
+        items.append(rows.number(0))
+      }
+      return items
     }
+  }
+
+  package func removeUnheld() throws(Failure) -> [RemovedContent] {
+    let items = try unheldItems()
+    guard !items.isEmpty else { return [] }
     return try change { (writer, _) throws(Failure) in
       for item in items {
         try writer.removeIfUnheld(item)
@@ -226,6 +234,11 @@ extension DiskStore {
   private func isBusy() throws(Failure) -> Bool {
     if hasSeenOthers { return true }
     return try RunLock.oldestRun(in: root, besides: lock) != nil
+  }
+
+  /// Bodies that no row names, and that go when the runs have ended that may count on them.
+  package func waitingObjects() throws(Failure) -> Int {
+    Int(try database().number("SELECT count(*) FROM released_objects") ?? 0)
   }
 
   /// Removes what waited for the end of runs that have ended by now.

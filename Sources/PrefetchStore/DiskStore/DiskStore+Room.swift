@@ -27,8 +27,8 @@ extension DiskStore {
     }
   }
 
-  /// Removes items that no segment holds and whose content has expired.
-  package func removeExpired() throws(Failure) -> [RemovedContent] {
+  /// Items that no segment holds and whose content has expired.
+  package func expiredItems() throws(Failure) -> [Int64] {
     let rows = try database().prepare(
       """
       SELECT item, locked, locked_until, locked_process FROM items \
@@ -41,6 +41,12 @@ extension DiskStore {
     while try rows.step() {
       if !locks.isLocked(rows, from: 1) { items.append(rows.number(0)) }
     }
+    return items
+  }
+
+  package func removeExpired() throws(Failure) -> [RemovedContent] {
+    let items = try expiredItems()
+    guard !items.isEmpty else { return [] }
     return try change { (writer, _) throws(Failure) in
       for item in items { try writer.remove(item: item) }
     }

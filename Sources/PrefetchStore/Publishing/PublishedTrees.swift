@@ -3,7 +3,7 @@ package import PrefetchCore
 
 /// The trees of files that segments publish, and what is remembered of them.
 ///
-/// The run lock keeps two processes of one cache from working on a tree at the same time.
+/// Processes that work on trees below one folder take turns, whatever their caches are.
 package final class PublishedTrees: TreePublisher {
   let record: TreeRecord
   let isDurable: Bool
@@ -74,16 +74,33 @@ package final class PublishedTrees: TreePublisher {
     var outcome = TreeOutcome(folder: plan.rules.folder)
     do throws(Failure) {
       let place = try TreePlace.making(plan.rules.folder)
-      let publication = try record.making(plan.segment, folder: plan.rules.folder)
-      if plan.rules.isAtomic {
-        try publishWhole(plan, place, publication, &outcome)
-      } else {
-        try publishInPlace(plan, place, publication, &outcome)
+      try inTurn(place) { () throws(Failure) in
+        let publication = try record.making(plan.segment, folder: plan.rules.folder)
+        if plan.rules.isAtomic {
+          try publishWhole(plan, place, publication, &outcome)
+        } else {
+          try publishInPlace(plan, place, publication, &outcome)
+        }
       }
     } catch {
       outcome.troubles.append(.init(failure: error))
     }
     return outcome
+  }
+
+  func inTurn<Value>(
+    _ place: TreePlace,
+    _ body: () throws(Failure) -> Value
+  ) throws(Failure) -> Value {
+    let lock = try KernelLock.take(
+      .exclusive,
+      on: place.parent.open(".", O_RDONLY | O_DIRECTORY),
+      patience: .seconds(Int64.max / 2),
+      isCancelled: isCancelled
+    )
+    guard let lock else { throw Failure(.cancelled, "stopped while another process publishes") }
+    defer { withExtendedLifetime(lock) {} }
+    return try body()
   }
 
   private func publishInPlace(

@@ -16,7 +16,7 @@ extension StateStore {
     return gates
   }
 
-  /// Replaces what is remembered of these hosts, and forgets what is over.
+  /// Remembers the latest that any run was told, and forgets what is over.
   package func recordHostGates(_ gates: [HostGate], at now: Instant) throws(Failure) {
     if gates.isEmpty, try !hasHostGates() { return }
     try database.transaction { () throws(Failure) in
@@ -24,7 +24,10 @@ extension StateStore {
       try deletion.bind(1, now)
       try deletion.run()
       let insertion = try database.prepare(
-        "INSERT OR REPLACE INTO host_gates (host, until) VALUES (?1, ?2)"
+        """
+        INSERT INTO host_gates (host, until) VALUES (?1, ?2) \
+        ON CONFLICT (host) DO UPDATE SET until=max(until, ?2)
+        """
       )
       for gate in gates {
         try insertion.bind(1, gate.host)
