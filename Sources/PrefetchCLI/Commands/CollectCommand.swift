@@ -30,11 +30,15 @@ struct CollectCommand {
     let places = try context.places(loaded)
     let outcome = try context.reading { () throws(Failure) -> Outcome? in
       // A cache that does not exist is not made in order to be tidied.
-      guard let store = try DiskStore.openForReading(cache: places.cache, clockStart: now) else {
+      if options.isDryRun {
+        let store = try DiskStore.openForReading(cache: places.cache, clockStart: now)
+        return if let store { try foresee(store, loaded) } else { Outcome() }
+      }
+      guard try DiskStore.openForReading(cache: places.cache, clockStart: now) != nil else {
         return Outcome()
       }
-      return options.isDryRun
-        ? try foresee(store, loaded) : try collect(places, loaded)
+      // The reader is gone: one process cannot have it open for reading and for writing.
+      return try collect(places, loaded)
     }
     guard let outcome else {
       return context.failLocked()

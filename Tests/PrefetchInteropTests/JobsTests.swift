@@ -1,0 +1,171 @@
+@unsafe @preconcurrency import Glibc
+import PrefetchTestSupport
+import Synchronization
+import Testing
+
+@Suite("Several jobs on one cache", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
+struct JobsTests {
+  private static let names = ["a", "b", "c", "d"]
+  private static let urlCount = 40
+
+  private let site = Site()
+  private let moved: MovedBodies
+  private let server: LoopbackServer
+  private var home: Home
+
+  init() throws {
+    let (site, moved) = (site, MovedBodies())
+    self.moved = moved
+    server = try LoopbackServer { request in
+      moved.count(request.path, site.answer(to: request).status)
+      return site.respond(to: request)
+    }
+    home = try Home(isInMemory: true)
+    for number in 0..<Self.urlCount { put(number, version: 0) }
+  }
+
+  private func put(_ number: Int, version: Int) {
+    site["/\(number)"] = Site.Page(String(repeating: "body \(number).\(version) ", count: 300))
+  }
+
+  private func url(_ number: Int) -> String {
+    server.address("/\(number)")
+  }
+
+  private func declare(_ numbers: Set<Int>, as name: String) {
+    let urls = numbers.sorted().map { url($0) }.joined(separator: ", ")
+    home.configure(
+      """
+      name: \(name)
+      segments: [{ name: basics, urls: [\(urls)] }]
+      cache: { min_free: 0 }
+      """,
+      to: "\(name).yaml"
+    )
+  }
+
+  @Test("of three names end well side by side, and no body moves twice")
+  func threeNames() throws {
+    for name in Self.names.prefix(3) { declare(Set(0..<Self.urlCount), as: name) }
+    let runs = try Self.names.prefix(3).map { try home.start(["-q", "-c", "\($0).yaml"]) }
+    for run in runs { #expect(run.finish().status == 0) }
+    let counts = moved.take()
+    #expect(counts.count == Self.urlCount)
+    #expect(counts.values.allSatisfy { $0 == 1 }, "\(counts)")
+    for name in Self.names.prefix(3) {
+      let listed = try home.run("status", "--json", "-c", "\(name).yaml").json()
+      #expect(listed.number("segments.0.items") == Self.urlCount, "\(name)")
+    }
+    #expect(try home.run("verify").status == 0)
+  }
+
+  @Test("of one name follow one another with `--wait`, and say for whom they wait")
+  func oneName() throws {
+    declare(Set(0..<Self.urlCount), as: "a")
+    let runs = try (0..<3).map { _ in try home.start(["--wait", "-c", "a.yaml"]) }
+    let ends = runs.map { $0.finish() }
+    for end in ends { #expect(end.status == 0, "\(end)") }
+    #expect(moved.take().values.allSatisfy { $0 == 1 })
+    for end in ends where !end.errors.isEmpty {
+      #expect(end.errors.contains("waiting for the run of `a` (process "), "\(end)")
+    }
+  }
+
+  /// Four runs, a `get`, a `gc` and two readers at once; half of the rounds one of them is killed.
+  @Test("all tell the truth, whatever the others do and however they end")
+  func together() throws {
+    var random = SeededRandom(5)
+    var held: [String: Set<Int>] = [:]
+    for round in 1...Binary.rounds {
+      for number in 0..<Self.urlCount where Int.random(in: 0..<5, using: &random) == 0 {
+        put(number, version: round)
+      }
+      for name in Self.names where held[name] == nil || Bool.random(using: &random) {
+        let count = Int.random(in: 5...30, using: &random)
+        held[name] = Set((0..<Self.urlCount).shuffled(using: &random).prefix(count))
+        declare(held[name] ?? [], as: name)
+      }
+      _ = moved.take()
+      let asked = (0..<2).map { _ in url(Int.random(in: 0..<Self.urlCount, using: &random)) }
+      home.configure("cache: { min_free: 0 }", to: "none.yaml")
+      let commands =
+        Self.names.map { ["-q", "-c", "\($0).yaml"] } + [
+          ["get", "--path", "--revalidate", "-c", "none.yaml"] + asked,
+          ["gc", "-c", "none.yaml"], ["verify"], ["list", "--json"],
+        ]
+      let programs = try commands.map { try home.start($0) }
+      var killed: Int?
+      if Bool.random(using: &random) {
+        killed = Int.random(in: 0..<6, using: &random)
+        usleep(UInt32.random(in: 0..<60_000, using: &random))
+        programs[killed ?? 0].signal(SIGKILL)
+      }
+      for (number, program) in programs.enumerated() {
+        let end = program.finish()
+        guard number != killed else { continue }
+        #expect(end.status == 0, "round \(round), \(commands[number]): \(end)")
+      }
+      let verify = try home.run("verify")
+      #expect(verify.status == 0, "round \(round): \(verify)")
+      let most = killed == nil ? 1 : 2
+      let counts = moved.take().filter { $0.value > most }
+      #expect(counts.isEmpty, "round \(round): \(counts)")
+      let items = try home.run("list", "--json").json().list("items")
+      let cached = Set(items.filter { $0.text("state") == "cached" }.compactMap { $0.text("url") })
+      for (number, name) in Self.names.enumerated() where number != killed {
+        let missing = (held[name] ?? []).filter { !cached.contains(url($0)) }
+        #expect(missing.isEmpty, "round \(round): \(name) misses \(missing.sorted())")
+      }
+    }
+    let log = FileTree.status("\(home.cache)/index.sqlite-wal")?.st_size ?? 0
+    print("after \(Binary.rounds) rounds the log has \(log) bytes")
+    #expect(FileTree.names("\(home.cache)/partial").isEmpty)
+  }
+
+  @Test(
+    "lose nothing where a lock is granted to everybody",
+    .enabled(if: Tool.isInstalled("cc"), "needs cc")
+  )
+  mutating func lyingLocks() throws {
+    home.write("int flock(int file, int operation) { return 0; }\n", to: "lie.c")
+    let library = home.path("lie.so")
+    let built = try home.tool("cc", "-shared", "-fPIC", "-o", library, home.path("lie.c"))
+    try #require(built.status == 0, "\(built)")
+    let large = Array(repeating: UInt8(7), count: 3 << 20)
+    var random = SeededRandom(9)
+    for name in ["a", "b"] { declare(Set(0..<12), as: name) }
+    home.variables["LD_PRELOAD"] = library
+    for round in 1...Binary.rounds {
+      for number in 0..<12 where Bool.random(using: &random) { put(number, version: round) }
+      site["/0"] = Site.Page(large + [UInt8(truncatingIfNeeded: round)], entityTag: "\"\(round)\"")
+      let programs = try ["a", "b"].map { try home.start(["-q", "-c", "\($0).yaml"]) }
+      if Bool.random(using: &random) {
+        usleep(UInt32.random(in: 0..<60_000, using: &random))
+        programs[0].signal(SIGKILL)
+        _ = programs[0].finish()
+      } else {
+        #expect(programs[0].finish().status == 0, "round \(round)")
+      }
+      #expect(programs[1].finish().status == 0, "round \(round)")
+      let verify = try home.run("verify")
+      #expect(verify.status == 0, "round \(round): \(verify)")
+    }
+  }
+}
+
+/// How often the body of each path went over the wire.
+private final class MovedBodies: Sendable {
+  private let counts = Mutex<[String: Int]>([:])
+
+  func count(_ path: String, _ status: Int) {
+    guard status == 200 || status == 206 else { return }
+    counts.withLock { $0[path, default: 0] += 1 }
+  }
+
+  func take() -> [String: Int] {
+    counts.withLock { counts in
+      defer { counts = [:] }
+      return counts
+    }
+  }
+}
