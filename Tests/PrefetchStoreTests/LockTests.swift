@@ -16,7 +16,9 @@ struct LockTests {
     var first = try RunLock.acquire(cache: place.cache, identity: "one")
     #expect(first != nil)
     #expect(try RunLock.acquire(cache: place.cache, identity: "one") == nil)
-    #expect(try RunLock.acquire(cache: place.cache, identity: "one", wait: .upTo(.milliseconds(1))) == nil)
+    #expect(
+      try RunLock.acquire(cache: place.cache, identity: "one", wait: .upTo(.milliseconds(1))) == nil
+    )
     #expect(try RunLock.holder(cache: place.cache, identity: "one") == Int(getpid()))
     first = nil
     #expect(try RunLock.acquire(cache: place.cache, identity: "one") != nil)
@@ -26,7 +28,9 @@ struct LockTests {
   func sharedDescriptor() throws {
     var first = try RunLock.acquire(cache: place.cache, identity: "one")
     #expect(first != nil)
-    let number = try #require(FileTree.descriptor(of: place.cache + "/locks/7692c3ad3540bb803c020b3aee66cd88"))
+    let number = try #require(
+      FileTree.descriptor(of: place.cache + "/locks/7692c3ad3540bb803c020b3aee66cd88")
+    )
     // What a fork does with every descriptor.
     let shared = dup(number)
     try #require(shared >= 0)

@@ -94,7 +94,7 @@ package struct Cache: Hashable, Sendable {
       "network_filesystem",
       \.networkFileSystem,
       .choice(),
-      "`single` promises that one process at a time uses a cache on a network file system, where locks may lie; else it is refused"
+      "Whether a cache may be on a network file system, where locks may lie: `single` promises that one process at a time uses it"
     )
   }
 }

@@ -243,8 +243,8 @@ extension DiskStore {
 
   /// Removes what waited for the end of runs that have ended by now.
   func removeOverdue(_ writing: Writing) throws(Failure) {
-    let released = "SELECT EXISTS (SELECT 1 FROM released_objects UNION SELECT 1 FROM released_items)"
-    guard try database().number(released) == 1 else { return }
+    let released = "SELECT 1 FROM released_objects UNION SELECT 1 FROM released_items"
+    guard try database().number("SELECT EXISTS (\(released))") == 1 else { return }
     let oldest = try RunLock.oldestRun(in: root, besides: lock)?.milliseconds ?? .max
     try changeObjects(writing) { (database, references) throws(Failure) in
       let rows = try database.prepare("SELECT digest FROM released_objects WHERE since<?1")

@@ -65,7 +65,9 @@ extension DiskStore {
   }
 
   /// Items that these segments hold, and whose bodies others took away since the run began.
-  package func emptied(of keys: [SegmentKey]) throws(Failure) -> [(key: SegmentKey, url: String)] {
+  package func emptied(
+    of keys: [SegmentKey]
+  ) throws(Failure) -> [(key: SegmentKey, url: String)] {
     try answering { () throws(Failure) in
       let rows = try database().prepare(
         """

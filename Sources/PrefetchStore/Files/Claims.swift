@@ -53,7 +53,9 @@ final class Claims {
     return hasCompany
   }
 
-  /// Whether each of them is ours now. As long as all bytes are, these are the ones that are kept.
+  /// Whether each of them is ours now.
+  ///
+  /// As long as all bytes are, these are the ones that are kept.
   func take(_ urls: [String]) throws(Failure) -> [Bool] {
     if isAlone {
       for url in urls { held[Self.byte(of: url), default: 0] += 1 }

@@ -2,8 +2,9 @@ internal import Glibc
 package import PrefetchCore
 internal import PrefetchCrypto
 
-/// The right to change a cache, beside others that have it too; of runs of one identity only one has
-/// it. The kernel takes it back when the process ends.
+/// The right to change a cache, beside others that have it too.
+///
+/// Of runs of one identity only one has it. The kernel takes it back when the process ends.
 package final class RunLock {
   package enum Patience: Hashable, Sendable {
     case none
@@ -23,9 +24,9 @@ package final class RunLock {
     self.name = name
   }
 
-  /// Nil when another process holds it until the patience ends or `isCancelled` says so. Without an
-  /// identity only an earlier version can be in the way.
+  /// Nil when another process holds it until the patience ends or `isCancelled` says so.
   ///
+  /// Without an identity only an earlier version can be in the way.
   /// Makes the cache's folder where it is missing.
   package static func acquire(
     cache: String,

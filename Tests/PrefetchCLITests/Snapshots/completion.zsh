@@ -189,6 +189,7 @@ _prefetch() {
         '*--id=[Only the item with this id]:ID: ' \
         '*--url=[Only items whose URL matches, such as https\://example.org/*.json]:GLOB: ' \
         '(--locked)--locked[Only items that are protected from removal]' \
+        '(--identities)--identities[Print the configurations that use the cache, with their items, bytes and last runs]' \
         '(--sort)--sort=[Order by these keys, -KEY from high to low\: name, url, id, provider, segment, state, type, size, fetched, validated, expires or used]:KEY,…:(name url id provider segment state type size fetched validated expires used)' \
         ':: :' && ret=0
       ;;
@@ -209,6 +210,8 @@ _prefetch() {
     gc)
       _arguments -s -S $shared \
         '*--forget=[Also drop what the configuration of this name, or of this file, has left in the cache]:IDENTITY: ' \
+        '(-n --dry-run)-n[Say what would go, and change nothing]' \
+        '(-n --dry-run)--dry-run[Say what would go, and change nothing]' \
         '(--wait)--wait=-[Wait for another run to end, at most this long, instead of ending with 75]::D: ' \
         ':: :' && ret=0
       ;;
