@@ -83,7 +83,8 @@ extension DiskStore {
         try rows.bind(2, key.name)
         try rows.bind(3, clockStart)
         while try rows.step() {
-          if try !writer().ownReleases.contains(rows.number(1)) { empty.append((key, rows.text(0))) }
+          let isOwn = try writer().ownReleases.contains(rows.number(1))
+          if !isOwn { empty.append((key, rows.text(0))) }
         }
         rows.reset()
       }
