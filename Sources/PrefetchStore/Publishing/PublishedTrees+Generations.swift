@@ -195,9 +195,18 @@ extension PublishedTrees {
     _ segment: SegmentKey,
     _ rules: PublishingRules
   ) throws(Failure) -> TreeOutcome? {
-    guard var publication = try record.publication(of: segment, folder: rules.folder),
-      let place = try TreePlace.existing(rules.folder)
-    else { return nil }
+    guard let place = try TreePlace.existing(rules.folder) else { return nil }
+    return try inTurn(place) { () throws(Failure) in try rollBack(segment, rules, place) }
+  }
+
+  private func rollBack(
+    _ segment: SegmentKey,
+    _ rules: PublishingRules,
+    _ place: TreePlace
+  ) throws(Failure) -> TreeOutcome? {
+    guard var publication = try record.publication(of: segment, folder: rules.folder) else {
+      return nil
+    }
     let trees = try record.trees(of: publication)
     try adopt(place, &publication, trees)
     let earlier = trees.last {
