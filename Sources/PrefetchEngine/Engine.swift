@@ -123,7 +123,7 @@ package struct Engine {
       case .readConditions(let aspects, let hasMemory):
         events.append(.conditionsRead(conditions(aspects, hasMemory: hasMemory)))
       case .record(let memory):
-        if let failure = record(memory) { events.append(.memoryFailed(failure)) }
+        if let event = record(memory) { events.append(event) }
       case .startTransfer(let transfer):
         transport.start(transfer)
       case .startOrder(let id, let order):
@@ -181,12 +181,12 @@ package struct Engine {
     }
   }
 
-  private func record(_ memory: NetworkMemory) -> Failure? {
+  private func record(_ memory: NetworkMemory) -> Event? {
     do throws(Failure) {
-      try circumstances?.record(memory)
-      return nil
+      guard let circumstances else { return nil }
+      return .booked(try circumstances.record(memory))
     } catch {
-      return error
+      return .memoryFailed(error)
     }
   }
 

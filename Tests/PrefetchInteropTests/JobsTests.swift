@@ -71,6 +71,31 @@ struct JobsTests {
     }
   }
 
+  @Test("spend one daily limit together, and little more")
+  func oneLimit() throws {
+    let size = 20_000
+    for number in 0..<1_200 { site["/large/\(number)"] = Site.Page(Array(repeating: 1, count: size)) }
+    for (rank, name) in Self.names.enumerated() {
+      let urls = (0..<300).map { server.address("/large/\(rank * 300 + $0)") }
+      home.configure(
+        """
+        name: \(name)
+        segments: [{ name: basics, urls: [\(urls.joined(separator: ", "))] }]
+        network: { type: ethernet, daily_limit: 4MB }
+        cache: { min_free: 0 }
+        """,
+        to: "\(name).yaml"
+      )
+    }
+    let runs = try Self.names.map { try home.start(["-q", "-c", "\($0).yaml"]) }
+    for run in runs { #expect(run.finish().status == 75) }
+    let bytes = moved.take().values.reduce(0, +) * size
+    print("of 4 MB four runs took \(bytes)")
+    #expect(bytes > 3_000_000)
+    // Each hears of the others when it books; what is under way then still comes.
+    #expect(bytes < 6_000_000)
+  }
+
   /// Four runs, a `get`, a `gc` and two readers at once; half of the rounds one of them is killed.
   @Test("all tell the truth, whatever the others do and however they end")
   func together() throws {

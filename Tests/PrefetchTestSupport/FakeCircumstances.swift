@@ -39,10 +39,11 @@ package final class FakeCircumstances: Circumstances {
     return remembered
   }
 
-  package func record(_ memory: NetworkMemory) throws(Failure) {
+  package func record(_ memory: NetworkMemory) throws(Failure) -> TransferUsage {
     if let failure { throw failure }
     recorded.append(memory)
     for (key, bytes) in memory.usage.bytes { remembered.usage.add(bytes, key) }
     for sample in memory.samples.all { remembered.samples.note(sample) }
+    return remembered.usage
   }
 }

@@ -144,8 +144,8 @@ final class MachineCircumstances: Circumstances {
     return try state.networkMemory(of: day, at: now)
   }
 
-  func record(_ memory: NetworkMemory) throws(Failure) {
-    try state()?.recordNetwork(memory)
+  func record(_ memory: NetworkMemory) throws(Failure) -> TransferUsage {
+    try state()?.recordNetwork(memory) ?? TransferUsage()
   }
 }
 

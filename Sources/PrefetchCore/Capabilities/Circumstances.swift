@@ -6,8 +6,8 @@ package protocol Circumstances: AnyObject {
   func hasNetwork() -> Bool
   /// What is remembered of received bytes and of measurements.
   func memory() throws(Failure) -> NetworkMemory
-  /// Keeps what was received, for good before it returns.
-  func record(_ memory: NetworkMemory) throws(Failure)
+  /// Keeps what was received, for good before it returns, and says what everybody has received then.
+  func record(_ memory: NetworkMemory) throws(Failure) -> TransferUsage
 }
 
 /// Received bytes and measurements: all that is remembered, or what is new.

@@ -254,6 +254,12 @@ extension Dispatcher {
     guard request.mode != .plan, let memory = network?.unrecorded(isIdle: isIdle) else { return }
     effects.append(.record(memory))
   }
+
+  /// Other runs may have used up what this one still counted on.
+  mutating func booked(_ usage: TransferUsage, now: Moment, into effects: inout [Effect]) {
+    guard network?.booked(usage) == true, halt == nil else { return }
+    decide(now: now, into: &effects)
+  }
 }
 
 /// What came of looking at the machine.

@@ -249,6 +249,7 @@ package struct Dispatcher: ~Copyable {
     case .started: begin(now: now, into: &effects)
     case .joined: joined(into: &effects)
     case .conditionsRead(let reading): conditionsRead(reading, now: now, into: &effects)
+    case .booked(let usage): booked(usage, now: now, into: &effects)
     case .memoryFailed(let failure): memoryFailed(failure, into: &effects)
     case .networkLost: networkLost(now: now, into: &effects)
     case .transferProgressed(let id, let bytes):

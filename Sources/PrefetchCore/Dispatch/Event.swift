@@ -4,6 +4,8 @@ package enum Event: Sendable {
   /// Other runs are at work on the cache.
   case joined
   indirect case conditionsRead(ConditionsReading)
+  /// What came is in the books, which hold so much of everybody now.
+  indirect case booked(TransferUsage)
   /// What came could not be booked.
   case memoryFailed(Failure)
   /// No route leads out of this machine.

@@ -6,6 +6,7 @@ struct NetworkWatch: Sendable {
   static let throttledConcurrency = 2
   /// Bytes that may be lost to the books when the process is killed.
   private static let patience: Int64 = 1 << 20
+  private static let leastPatience: Int64 = 1 << 14
 
   private(set) var aspects: Set<NetworkConditions.Aspect>
   private var policy: NetworkPolicy
@@ -134,10 +135,7 @@ struct NetworkWatch: Sendable {
   mutating func read(_ reading: ConditionsReading, at now: Moment) {
     situation.conditions = reading.conditions
     known = asked
-    if var usage = reading.memory?.usage {
-      usage.add(unrecorded.usage)
-      situation.usage.raise(to: usage)
-    }
+    if let usage = reading.memory?.usage { _ = booked(usage) }
     if !isReady, let samples = reading.memory?.samples { situation.samples = samples }
     isReading = false
     readAt = now.uptime
@@ -318,12 +316,24 @@ struct NetworkWatch: Sendable {
     )
   }
 
+  /// Takes in what the books hold; true where others have received some of it.
+  mutating func booked(_ usage: TransferUsage) -> Bool {
+    let before = situation.usage
+    var usage = usage
+    usage.add(unrecorded.usage)
+    situation.usage.raise(to: usage)
+    guard situation.usage != before else { return false }
+    renewAllowances()
+    return true
+  }
+
   /// What has to be kept for good now, if anything.
   mutating func unrecorded(isIdle: Bool) -> NetworkMemory? {
     // While the books are read nobody writes into them, so that it is clear what they hold.
-    guard !unrecorded.isEmpty, !isReading, isIdle || unrecordedBytes >= Self.patience else {
-      return nil
-    }
+    guard !unrecorded.isEmpty, !isReading else { return nil }
+    // Other runs hear of it by the books alone: the less is left, the sooner.
+    let patience = min(Self.patience, max(Self.leastPatience, headroom / 16))
+    guard isIdle || unrecordedBytes >= patience else { return nil }
     defer {
       unrecorded = NetworkMemory()
       unrecordedBytes = 0

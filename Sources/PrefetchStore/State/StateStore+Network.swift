@@ -54,11 +54,14 @@ extension StateStore {
     return samples
   }
 
-  /// Adds what came to what is remembered, and forgets what counts no more.
-  package func recordNetwork(_ news: NetworkMemory) throws(Failure) {
+  /// Adds what came to what is remembered, forgets what counts no more, and says what everybody has
+  /// received in that month.
+  package func recordNetwork(_ news: NetworkMemory) throws(Failure) -> TransferUsage {
     try database.transaction { () throws(Failure) in
       try add(news.usage)
       try add(news.samples)
+      guard let latest = news.usage.bytes.keys.map(\.day).max() else { return TransferUsage() }
+      return TransferUsage(try usage(of: String(latest.prefix(7))))
     }
   }
 
