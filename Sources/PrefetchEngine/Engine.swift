@@ -140,6 +140,10 @@ package struct Engine {
         _ = try? store.claim(urls)
       case .release(let urls):
         store.release(urls)
+      case .findDocument(let number, let url, let asked, let isClaim):
+        let isOurs = !isClaim || (try? store.claim([url]).first) ?? true
+        let found = isOurs ? (try? store.document(at: url, asked: asked)) ?? nil : nil
+        events.append(.documentFound(number, isOurs: isOurs, found))
       case .prepare(let preparations):
         events.append(prepare(preparations))
       case .measureRoom(let inDetail):

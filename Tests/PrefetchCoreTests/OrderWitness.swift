@@ -27,8 +27,10 @@ struct OrderWitness {
       let keeper = dispatcher.segments.indices.first { Self.keeps(one, from: $0, &dispatcher) }
       if let keeper { problems.append("\(one.job) started before the manifest of \(keeper)") }
     }
+    let lookedUp = dispatcher.documents.count { $0.isBeingLookedUp }
     let isFull =
-      dispatcher.inFlight.count + dispatcher.preparing >= dispatcher.request.policy.concurrency
+      dispatcher.inFlight.count + dispatcher.preparing + lookedUp
+      >= dispatcher.request.policy.concurrency
     for other in waiting where mayUse(other, &dispatcher, now: now) {
       if !isFull { problems.append("\(other.job) waits for nobody") }
       if !started.isEmpty { contestedCount += 1 }
@@ -54,6 +56,9 @@ struct OrderWitness {
         if active.host != nil, !active.isTurnedAway { jobs.insert(.item(item)) }
       }
     }
+    for number in dispatcher.documents.indices where dispatcher.documents[number].isBeingLookedUp {
+      jobs.insert(.document(number))
+    }
     return jobs
   }
 
@@ -63,7 +68,7 @@ struct OrderWitness {
     for (item, work) in dispatcher.items.enumerated() where work.state == .queued {
       jobs.append(.item(item))
     }
-    let sent = Set(dispatcher.inFlight.values)
+    let sent = placed(dispatcher)
     for segment in dispatcher.segments where segment.phase == .discovering && !segment.hasStumbled {
       jobs += segment.asked.sorted().map { .document($0) }.filter { !sent.contains($0) }
     }

@@ -185,6 +185,8 @@ struct SimulatedWorld {
       internalEvents.append(.inventoryTaken(.success(inventory)))
     case .resumePlanning(let segment):
       internalEvents.append(.planningResumed(segment: segment))
+    case .findDocument(let number, let url, _, let isClaim):
+      internalEvents.append(look(for: number, url, isClaim: isClaim))
     case .prepare(let preparations):
       internalEvents.append(.prepared(preparations.map { answer($0) }))
     case .claim(let urls):
@@ -230,6 +232,16 @@ struct SimulatedWorld {
     claimed[url, default: 0] += 1
     if answer.stored == nil || guest.happens(20) { answer.stored = brought(url).map { Shared($0) } }
     return answer
+  }
+
+  private mutating func look(for number: Int, _ url: String, isClaim: Bool) -> Event {
+    if !hasGuest { problems.append("\(url) was looked up, and nobody else is there") }
+    guard !isClaim || guest.happens(70) else { return .documentFound(number, isOurs: false, nil) }
+    if isClaim { claimed[url, default: 0] += 1 }
+    guard guest.happens(50) else { return .documentFound(number, isOurs: true, nil) }
+    var found = DocumentRecord(url: url, digest: WorldPool.digest(UInt8.random(in: 1...9, using: &guest)))
+    found.validators.entityTag = "\"theirs\""
+    return .documentFound(number, isOurs: true, found)
   }
 
   /// What another run may have stored since this one began.

@@ -59,6 +59,36 @@ struct JobsTests {
     #expect(try home.run("verify").status == 0)
   }
 
+  @Test("of three names move one manifest and its parts once, night after night")
+  func oneManifest() throws {
+    for name in Self.names.prefix(3) {
+      home.configure(
+        """
+        name: \(name)
+        segments: [{ name: basics, manifest: "\(server.address("/index.xml"))" }]
+        cache: { min_free: 0 }
+        """,
+        to: "\(name).yaml"
+      )
+    }
+    let space = #"xmlns="http://www.sitemaps.org/schemas/sitemap/0.9""#
+    for night in 1...3 {
+      for part in 0..<3 {
+        let urls = (0..<10).map { "<url><loc>\(url(part * 10 + $0))</loc></url>" }.joined()
+        site["/\(part).xml"] = Site.Page("<urlset \(space)>\(urls)<!-- \(night) --></urlset>")
+      }
+      let parts = (0..<3).map { "<sitemap><loc>\(server.address("/\($0).xml"))</loc></sitemap>" }
+      let index = "<sitemapindex \(space)>\(parts.joined())<!-- \(night) --></sitemapindex>"
+      site["/index.xml"] = Site.Page(index)
+      let runs = try Self.names.prefix(3).map { try home.start(["-q", "-c", "\($0).yaml"]) }
+      for run in runs { #expect(run.finish().status == 0) }
+      let counts = moved.take()
+      #expect(counts.count == (night == 1 ? 34 : 4), "night \(night): \(counts)")
+      #expect(counts.values.allSatisfy { $0 == 1 }, "night \(night): \(counts)")
+    }
+    #expect(try home.run("verify").status == 0)
+  }
+
   @Test("of one name follow one another with `--wait`, and say for whom they wait")
   func oneName() throws {
     declare(Set(0..<Self.urlCount), as: "a")

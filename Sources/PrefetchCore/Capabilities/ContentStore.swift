@@ -24,6 +24,8 @@ package protocol ContentStore: BodyStaging {
   /// Whether each of these URLs is ours to ask for, until it is released.
   func claim(_ urls: [String]) throws(Failure) -> [Bool]
   func release(_ urls: [String])
+  /// The document at a URL that any configuration was given last, having asked for it in this way.
+  func document(at url: String, asked: UInt64) throws(Failure) -> DocumentRecord?
   /// The size of an object that no row names, once it was hashed and found whole.
   func adoptable(_ digest: ContentDigest) throws(Failure) -> Int64?
   /// Every segment that any configuration recorded here.
@@ -61,6 +63,7 @@ extension ContentStore {
   package func hasCompany() -> Bool { false }
   package func claim(_ urls: [String]) -> [Bool] { urls.map { _ in true } }
   package func release(_ urls: [String]) {}
+  package func document(at url: String, asked: UInt64) -> DocumentRecord? { nil }
 }
 
 extension ContentStore {
@@ -108,6 +111,8 @@ package struct SegmentRecord: Hashable, Sendable {
   /// The last good manifest, kept as an object so that a 304 can be read again.
   package var manifest: ContentDigest?
   package var manifestFinalURL: String?
+  /// What was sent when it was asked for, as a number.
+  package var manifestAsked: UInt64?
   package var validators: Validators
   /// The manifest's own `generated` time, the mark that a rollback would fall below.
   package var generated: Instant?
@@ -150,6 +155,8 @@ package struct DocumentRecord: Hashable, Sendable {
   /// The URL that gave the validators.
   package var finalURL: String?
   package var validators = Validators()
+  /// What was sent when it was asked for, as a number.
+  package var asked: UInt64?
   package var digest: ContentDigest
   /// When a signed part says that it was made.
   package var generated: Instant?

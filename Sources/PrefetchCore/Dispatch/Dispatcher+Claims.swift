@@ -18,8 +18,89 @@ extension Dispatcher {
         break
       }
     }
+    claimManifests(into: &urls)
     effects.append(.claim(urls))
   }
+
+  // MARK: Documents
+
+  /// Manifests that are under way stay ours until what became of them is written.
+  private mutating func claimManifests(into urls: inout [String]) {
+    for number in segments.indices {
+      guard let url = documents[number].url, documents[number].exchange != nil,
+        segments[number].isGathering || !batch.isEmpty
+      else { continue }
+      documents[number].isLookedUp = true
+      documents[number].isClaimed = true
+      urls.append(url.string)
+    }
+  }
+
+  /// What has to be found out before a document is asked for; nil where nothing has to be.
+  ///
+  /// Whoever has the manifest has all that belongs to it: were each document claimed by itself, two
+  /// runs could wait for one another.
+  func lookBefore(asking number: Int) -> Effect? {
+    guard hasCompany, request.mode != .plan, !documents[number].isLookedUp,
+      let url = documents[number].url, let asked = fingerprint(ofDocument: number)
+    else { return nil }
+    let isClaim = documents[number].role == .manifest
+    return .findDocument(number, url: url.string, asked: asked, isClaim: isClaim)
+  }
+
+  /// One that another run has under way waits for its end. What that one brought is asked for by its
+  /// validators, so that its body does not come again, and all rules hold for this request as for any.
+  mutating func documentFound(
+    _ number: Int,
+    isOurs: Bool,
+    _ found: DocumentRecord?,
+    now: Moment,
+    into effects: inout [Effect]
+  ) {
+    let index = documents[number].segment
+    readingCount -= 1
+    if let host = documents[number].host {
+      queue.finished(Job.document(number).number, on: host, httpVersion: nil)
+    }
+    documents[number].isBeingLookedUp = false
+    documents[number].isLookedUp = isOurs
+    documents[number].isClaimed = isOurs && documents[number].role == .manifest
+    guard halt == nil else { return settleManifestHalted(index, into: &effects) }
+    guard segments[index].isGathering else { return }
+    guard isOurs else { return pause(.document(number), until: now.uptime + Self.claimPause) }
+    let stored = documents[number].stored
+    guard var found, found.digest != stored?.digest, documents[number].exchange?.attempts == 0 else {
+      return enqueue(.document(number), now: now, into: &effects)
+    }
+    found.generated = stored?.generated
+    found.isSignature = documents[number].isSignature
+    documents[number].stored = found
+    ask(document: number, now: now, into: &effects)
+  }
+
+  /// Lets go of those of which nothing waits any more to be written.
+  mutating func unclaimManifests() {
+    guard hasCompany, batch.isEmpty, !batch.isWriting else { return }
+    for number in segments.indices where documents[number].isClaimed {
+      guard let url = documents[number].url, !segments[number].isGathering else { continue }
+      documents[number].isClaimed = false
+      unclaimed.append(url.string)
+    }
+  }
+
+  /// Of what is sent when it is asked for.
+  func fingerprint(ofDocument number: Int) -> UInt64? {
+    guard let url = documents[number].url else { return nil }
+    let declaration = segments[documents[number].segment].declaration
+    var entry = ManifestEntry(url: url)
+    entry.headers = Self.ownHeaders(of: documents[number], declaration)
+    if let accept = documents[number].part?.accept {
+      entry.headers.append(HeaderField("Accept", accept))
+    }
+    return facts.selector(of: declaration).fingerprint(of: entry, for: .manifest)
+  }
+
+  // MARK: Items
 
   func needsClaim(_ item: Int) -> Bool {
     hasCompany && request.mode != .plan && isStored(item) && !claimed.contains(item)
@@ -71,6 +152,7 @@ extension Dispatcher {
   }
 
   mutating func releaseClaims(into effects: inout [Effect]) {
+    unclaimManifests()
     guard !unclaimed.isEmpty else { return }
     effects.append(.release(unclaimed))
     unclaimed = []

@@ -50,7 +50,7 @@ extension Dispatcher {
   }
 
   /// What the configuration says is sent to the manifest's own server, and to no other one.
-  private static func ownHeaders(
+  static func ownHeaders(
     of document: DocumentWork,
     _ declaration: SegmentDeclaration
   ) -> [HeaderField] {
@@ -154,6 +154,7 @@ extension Dispatcher {
     documents[number].bytes = .staged(body)
     documents[number].finalURL = exchange.hop
     var record = DocumentRecord(url: url.string, digest: body.digest)
+    record.asked = fingerprint(ofDocument: number)
     record.finalURL = exchange.hop.string
     record.validators = Validators(response.headers)
     record.isSignature = documents[number].isSignature
@@ -179,7 +180,9 @@ extension Dispatcher {
   {
     var record = segments[index].recorded ?? SegmentRecord(key: segments[index].key)
     record.manifestURL = document.url
+    record.manifest = document.digest
     record.manifestFinalURL = document.finalURL
+    record.manifestAsked = document.asked
     record.validators = document.validators
     return record
   }
@@ -200,7 +203,9 @@ extension Dispatcher {
     documents[number].accepted = stored
     if case .manifest = documents[number].role {
       segments[index].manifest.status = status
-      if segments[index].heldBack == nil, isQuiet(index, now: now) {
+      let isOthers = segments[index].recorded?.manifest != stored.digest
+      if isOthers { segments[index].accepted = recordOfManifest(index, stored) }
+      if !isOthers, segments[index].heldBack == nil, isQuiet(index, now: now) {
         guard let rules = segments[index].declaration.publishing else {
           return settleQuiet(index, now: now, into: &effects)
         }

@@ -27,6 +27,7 @@ extension Dispatcher {
         var stored = DocumentRecord(url: url.string, digest: digest)
         stored.finalURL = recorded.manifestFinalURL
         stored.validators = recorded.validators
+        stored.asked = recorded.manifestAsked
         documents[index].stored = stored
       }
       ask(document: index, now: now, into: &effects)
@@ -62,12 +63,12 @@ extension Dispatcher {
     let staged = documents[index].staged
     switch segment.declaration.source {
     case .inline, .remote:
-      record.manifest = staged?.digest ?? segment.recorded?.manifest
+      record.manifest = staged?.digest ?? record.manifest
     case .file(let path):
       // Read anew every time, and remembered so that the next one can be compared with it.
       record.manifestURL = path
       record.manifest = nil
-      record.manifestFinalURL = nil
+      (record.manifestFinalURL, record.manifestAsked) = (nil, nil)
       record.validators = Validators()
     }
     segments[index].isGathering = false
@@ -97,7 +98,8 @@ extension Dispatcher {
     record.lastChecked = now.wall
     // Until this run has an end the state of the last one stands, and nothing is quiet.
     record.quiet = nil
-    let isNew = manifest != nil || segments[index].recorded == nil
+    let recorded = segments[index].recorded
+    let isNew = manifest != nil || recorded == nil || recorded?.manifest != record.manifest
     if isNew || segments[index].recorded?.quiet != nil {
       book(.segment(record, manifest: manifest), now: now, into: &effects)
     }

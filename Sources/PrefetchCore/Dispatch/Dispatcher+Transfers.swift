@@ -11,6 +11,13 @@ extension Dispatcher {
       switch Job(number: number) {
       case .document(let number):
         documents[number].host = host
+        if let look = lookBefore(asking: number) {
+          // It keeps its place until then.
+          documents[number].isBeingLookedUp = true
+          readingCount += 1
+          effects.append(look)
+          continue
+        }
         if connections.watchesPlainHTTP, let exchange = documents[number].exchange,
           let objection = connections.objection(to: exchange, at: now.wall)
         {

@@ -150,7 +150,7 @@ package struct Dispatcher: ~Copyable {
   var connections: ConnectionTable
   /// First each segment's manifest, by the segment's number, then whatever else these name.
   var documents: [DocumentWork]
-  /// Documents that somebody is reading.
+  /// Documents that somebody is reading, or looking up.
   var readingCount = 0
   var batch = CommitBatch()
   /// Bodies that came in this run, where a segment publishes any.
@@ -261,6 +261,8 @@ package struct Dispatcher: ~Copyable {
       transferJudged(id, outcome, now: now, into: &effects)
     case .documentRead(let document, let result):
       documentRead(document, result, now: now, into: &effects)
+    case .documentFound(let number, let isOurs, let found):
+      documentFound(number, isOurs: isOurs, found, now: now, into: &effects)
     case .inventoryTaken(let result): inventoryTaken(result, now: now, into: &effects)
     case .planningResumed(let segment): takeSteps(segment, now: now, into: &effects)
     case .prepared(let answers):

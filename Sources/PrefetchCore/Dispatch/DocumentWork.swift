@@ -16,6 +16,11 @@ struct DocumentWork: Sendable {
   /// As the last run left it; nil where that is not to be used again.
   var stored: DocumentRecord?
   var exchange: Exchange?
+  /// Whether it is being looked what other runs have of it, or was.
+  var isBeingLookedUp = false
+  var isLookedUp = false
+  /// Whether no other run asks for it meanwhile.
+  var isClaimed = false
   var host: HostID?
   /// Who served it, and so names what stands in it; until it is asked, who named it.
   var provenance: Provenance

@@ -14,6 +14,8 @@ package enum Event: Sendable {
   case transferFinished(TransferID, TransferResult)
   case transferJudged(TransferID, Outcome)
   case documentRead(Int, Result<Manifest, Failure>)
+  /// Whether a document is ours to ask for, and what some run was given last.
+  indirect case documentFound(Int, isOurs: Bool, DocumentRecord?)
   case inventoryTaken(Result<InventoryFacts, Failure>)
   /// The effect of the same name came back: other work has had its turn.
   case planningResumed(segment: Int)
@@ -51,6 +53,8 @@ package enum Effect: Sendable {
   case claim([String])
   /// It is not under way any more.
   case release([String])
+  /// Find out what any run was given for a document, and keep it from others if that is said.
+  case findDocument(Int, url: String, asked: UInt64, isClaim: Bool)
   /// Read what items need before they go on the wire.
   case prepare([Preparation])
   /// Find out how much room there is, and `inDetail` what may go for more.

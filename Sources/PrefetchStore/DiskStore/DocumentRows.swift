@@ -1,11 +1,11 @@
-internal import PrefetchCore
+package import PrefetchCore
 
 /// A record of a manifest's further document as a row of `segment_documents`, both ways.
 enum DocumentRow {
   static let insertion =
     """
     INSERT INTO segment_documents (segment, position, url, final_url, etag, last_modified, digest, \
-    generated, is_signature) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)
+    generated, is_signature, asked) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)
     """
 
   static func bind(_ record: DocumentRecord, to statement: borrowing Statement) throws(Failure) {
@@ -16,14 +16,15 @@ enum DocumentRow {
     try statement.bind(7, record.digest)
     try statement.bind(8, record.generated)
     try statement.bind(9, record.isSignature)
+    try statement.bind(10, record.asked.map { Int64(bitPattern: $0) })
   }
 
   /// Everything there is, by the numbers of the segments.
   static func bySegment(_ database: Database) throws(Failure) -> [Int64: [DocumentRecord]] {
     let rows = try database.prepare(
       """
-      SELECT segment, url, final_url, etag, last_modified, digest, generated, is_signature \
-      FROM segment_documents ORDER BY segment, position
+      SELECT segment, url, final_url, etag, last_modified, digest, generated, is_signature, \
+      asked FROM segment_documents ORDER BY segment, position
       """
     )
     var documents: [Int64: [DocumentRecord]] = [:]
@@ -37,9 +38,34 @@ enum DocumentRow {
       record.validators.lastModified = rows.optionalText(4)
       record.generated = rows.instant(6)
       record.isSignature = rows.flag(7)
+      record.asked = rows.optionalNumber(8).map { UInt64(bitPattern: $0) }
       documents[rows.number(0), default: []].append(record)
     }
     return documents
+  }
+}
+
+extension DiskStore {
+  package func document(at url: String, asked: UInt64) throws(Failure) -> DocumentRecord? {
+    let rows = try database().prepare(
+      """
+      SELECT final_url, etag, last_modified, digest FROM (\
+      SELECT manifest_final_url AS final_url, etag, last_modified, manifest AS digest, last_checked \
+      FROM segments WHERE manifest_url=?1 AND asked=?2 AND manifest IS NOT NULL UNION ALL \
+      SELECT d.final_url, d.etag, d.last_modified, d.digest, last_checked \
+      FROM segment_documents AS d JOIN segments USING (segment) WHERE d.url=?1 AND d.asked=?2) \
+      ORDER BY last_checked DESC LIMIT 1
+      """
+    )
+    try rows.bind(1, url)
+    try rows.bind(2, Int64(bitPattern: asked))
+    guard try rows.step(), let digest = rows.optionalDigest(3) else { return nil }
+    var record = DocumentRecord(url: url, digest: digest)
+    record.finalURL = rows.optionalText(0)
+    record.validators.entityTag = rows.optionalText(1)
+    record.validators.lastModified = rows.optionalText(2)
+    record.asked = asked
+    return record
   }
 }
 

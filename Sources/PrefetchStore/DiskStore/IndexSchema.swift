@@ -60,6 +60,7 @@ extension Schema {
         quiet_items INTEGER,
         quiet_bytes INTEGER,
         hosts TEXT,
+        asked INTEGER,
         UNIQUE (identity, name)
       ) STRICT;
       CREATE TABLE segment_documents (
@@ -72,6 +73,7 @@ extension Schema {
         digest BLOB NOT NULL,
         generated INTEGER,
         is_signature INTEGER NOT NULL,
+        asked INTEGER,
         PRIMARY KEY (segment, position)
       ) STRICT, WITHOUT ROWID;
       CREATE INDEX segment_documents_by_digest ON segment_documents (digest);
