@@ -41,6 +41,10 @@ package struct Engine {
     seed: UInt64
   ) throws(Failure) -> Report {
     let start = clock.now()
+    let mayAsk = request.mode != .plan
+    // Before anything is read: what others write from then on they have claimed.
+    if mayAsk { try store.beginClaims() }
+    defer { store.endClaims() }
     var dispatcher = Dispatcher(
       .init(
         request: request,
@@ -68,10 +72,7 @@ package struct Engine {
     var events: [Event] = [.started]
     var hasStopped = false
     var isCutOff = false
-    let mayAsk = request.mode != .plan
     var hasCompany = false
-    if mayAsk { try store.beginClaims() }
-    defer { store.endClaims() }
     while true {
       let now = clock.now()
       if !hasStopped, let signal = stop.pending {

@@ -239,7 +239,8 @@ struct SimulatedWorld {
     guard !isClaim || guest.happens(70) else { return .documentFound(number, isOurs: false, nil) }
     if isClaim { claimed[url, default: 0] += 1 }
     guard guest.happens(50) else { return .documentFound(number, isOurs: true, nil) }
-    var found = DocumentRecord(url: url, digest: WorldPool.digest(UInt8.random(in: 1...9, using: &guest)))
+    let digest = WorldPool.digest(UInt8.random(in: 1...9, using: &guest))
+    var found = DocumentRecord(url: url, digest: digest)
     found.validators.entityTag = "\"theirs\""
     return .documentFound(number, isOurs: true, found)
   }

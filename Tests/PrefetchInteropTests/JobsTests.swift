@@ -77,9 +77,11 @@ struct JobsTests {
         let urls = (0..<10).map { "<url><loc>\(url(part * 10 + $0))</loc></url>" }.joined()
         site["/\(part).xml"] = Site.Page("<urlset \(space)>\(urls)<!-- \(night) --></urlset>")
       }
-      let parts = (0..<3).map { "<sitemap><loc>\(server.address("/\($0).xml"))</loc></sitemap>" }
-      let index = "<sitemapindex \(space)>\(parts.joined())<!-- \(night) --></sitemapindex>"
-      site["/index.xml"] = Site.Page(index)
+      let parts = (0..<3).map { server.address("/\($0).xml") }
+      let list = parts.map { "<sitemap><loc>\($0)</loc></sitemap>" }.joined()
+      site["/index.xml"] = Site.Page(
+        "<sitemapindex \(space)>\(list)<!-- \(night) --></sitemapindex>"
+      )
       let runs = try Self.names.prefix(3).map { try home.start(["-q", "-c", "\($0).yaml"]) }
       for run in runs { #expect(run.finish().status == 0) }
       let counts = moved.take()
@@ -104,7 +106,8 @@ struct JobsTests {
   @Test("spend one daily limit together, and little more")
   func oneLimit() throws {
     let size = 20_000
-    for number in 0..<1_200 { site["/large/\(number)"] = Site.Page(Array(repeating: 1, count: size)) }
+    let page = Site.Page(Array(repeating: 1, count: size))
+    for number in 0..<1_200 { site["/large/\(number)"] = page }
     for (rank, name) in Self.names.enumerated() {
       let urls = (0..<300).map { server.address("/large/\(rank * 300 + $0)") }
       home.configure(

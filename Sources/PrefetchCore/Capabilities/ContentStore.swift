@@ -142,6 +142,16 @@ package struct SegmentRecord: Hashable, Sendable {
 
   private static let hostLimit = 64
 
+  /// What it has of its manifest, or of what belongs to that.
+  package func document(at url: String) -> DocumentRecord? {
+    guard manifestURL == url, let manifest else { return documents.first { $0.url == url } }
+    var record = DocumentRecord(url: url, digest: manifest)
+    record.finalURL = manifestFinalURL
+    record.validators = validators
+    record.asked = manifestAsked
+    return record
+  }
+
   /// The objects of its manifest and all that belongs to it.
   package var manifests: [ContentDigest] {
     [manifest].compactMap(\.self) + documents.map(\.digest)

@@ -48,8 +48,10 @@ extension Dispatcher {
     return .findDocument(number, url: url.string, asked: asked, isClaim: isClaim)
   }
 
-  /// One that another run has under way waits for its end. What that one brought is asked for by its
-  /// validators, so that its body does not come again, and all rules hold for this request as for any.
+  /// One that another run has under way waits for its end.
+  ///
+  /// What that one brought is asked for by its validators, so that its body does not come again, and
+  /// all rules hold for this request as for any.
   mutating func documentFound(
     _ number: Int,
     isOurs: Bool,
@@ -68,14 +70,47 @@ extension Dispatcher {
     guard halt == nil else { return settleManifestHalted(index, into: &effects) }
     guard segments[index].isGathering else { return }
     guard isOurs else { return pause(.document(number), until: now.uptime + Self.claimPause) }
-    let stored = documents[number].stored
-    guard var found, found.digest != stored?.digest, documents[number].exchange?.attempts == 0 else {
+    guard let found, documents[number].exchange?.attempts == 0 else {
       return enqueue(.document(number), now: now, into: &effects)
     }
-    found.generated = stored?.generated
-    found.isSignature = documents[number].isSignature
-    documents[number].stored = found
+    documents[number].offered = offer(found, for: number)
     ask(document: number, now: now, into: &effects)
+  }
+
+  /// What some configuration had of a document before this run, where it is newer than what we have.
+  mutating func offer(ofDocument number: Int) -> DocumentRecord? {
+    let newest = knownDocuments ?? newestDocuments()
+    knownDocuments = newest
+    guard !newest.isEmpty, let url = documents[number].url?.string,
+      let asked = fingerprint(ofDocument: number)
+    else { return nil }
+    return newest[Question(url: url, asked: asked)].flatMap { offer($0, for: number) }
+  }
+
+  /// None where nobody else has any.
+  private func newestDocuments() -> [Question: DocumentRecord] {
+    let hasOthers = start.segments.contains { $0.key.identity != request.identity }
+    guard hasOthers, request.mode != .plan else { return [:] }
+    var newest: [Question: DocumentRecord] = [:]
+    let never = Instant(seconds: 0)
+    for segment in start.segments.sorted(by: { $0.lastChecked ?? never < $1.lastChecked ?? never })
+    {
+      let manifest = segment.manifestURL.flatMap { segment.document(at: $0) }
+      for record in [manifest].compactMap(\.self) + segment.documents {
+        guard let asked = record.asked else { continue }
+        newest[Question(url: record.url, asked: asked)] = record
+      }
+    }
+    return newest
+  }
+
+  private func offer(_ record: DocumentRecord, for number: Int) -> DocumentRecord? {
+    let own = documents[number].stored
+    guard record.digest != own?.digest else { return nil }
+    var record = record
+    record.generated = own?.generated
+    record.isSignature = documents[number].isSignature
+    return record
   }
 
   /// Lets go of those of which nothing waits any more to be written.
@@ -214,4 +249,10 @@ extension Dispatcher {
 
   /// How long before it is looked again whether another run is done with an item.
   private static let claimPause: Duration = .milliseconds(50)
+}
+
+/// What is asked for, and all that is sent with it, as a number.
+struct Question: Hashable, Sendable {
+  var url: String
+  var asked: UInt64
 }

@@ -28,7 +28,8 @@ extension Dispatcher {
       }
       return useStored(number, status: .skipped, now: now, into: &effects)
     }
-    let stored = policy.refetchesAll ? nil : document.stored
+    if document.offered == nil { documents[number].offered = offer(ofDocument: number) }
+    let stored = policy.refetchesAll ? nil : documents[number].offered ?? document.stored
     let declaration = segments[index].declaration
     let headers = Self.ownHeaders(of: document, declaration)
     documents[number].exchange = Exchange(
@@ -135,12 +136,15 @@ extension Dispatcher {
       if let body = response.body { effects.append(.discard(body)) }
       return settleManifestHalted(index, into: &effects)
     }
-    if response.status == 304, exchange.isConditional, let stored = documents[number].stored {
+    if response.status == 304, exchange.isConditional,
+      let stored = documents[number].offered ?? documents[number].stored
+    {
       guard Revalidation.confirms(response.headers, stored: stored.validators) else {
         exchange.dropConditions()
         documents[number].exchange = exchange
         return reask(.document(number), now: now, into: &effects)
       }
+      documents[number].stored = stored
       return useStored(number, status: .notModified, now: now, into: &effects)
     }
     guard let body = response.body else {

@@ -21,14 +21,8 @@ extension Dispatcher {
     case .remote(let url):
       segments[index].openDocuments = 1
       segments[index].parts.begin(at: url)
-      if let recorded = segment.recorded, recorded.manifestURL == url.string,
-        let digest = recorded.manifest
-      {
-        var stored = DocumentRecord(url: url.string, digest: digest)
-        stored.finalURL = recorded.manifestFinalURL
-        stored.validators = recorded.validators
-        stored.asked = recorded.manifestAsked
-        documents[index].stored = stored
+      if let recorded = segment.recorded, recorded.manifestURL == url.string {
+        documents[index].stored = recorded.document(at: url.string)
       }
       ask(document: index, now: now, into: &effects)
     }

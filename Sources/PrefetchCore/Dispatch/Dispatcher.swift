@@ -150,6 +150,8 @@ package struct Dispatcher: ~Copyable {
   var connections: ConnectionTable
   /// First each segment's manifest, by the segment's number, then whatever else these name.
   var documents: [DocumentWork]
+  /// The newest of all configurations, once one is asked for.
+  var knownDocuments: [Question: DocumentRecord]?
   /// Documents that somebody is reading, or looking up.
   var readingCount = 0
   var batch = CommitBatch()

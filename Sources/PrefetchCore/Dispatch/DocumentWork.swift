@@ -15,6 +15,9 @@ struct DocumentWork: Sendable {
   let namer: Provenance
   /// As the last run left it; nil where that is not to be used again.
   var stored: DocumentRecord?
+  /// What another configuration was given since then for the same question, which is asked for by its
+  /// validators: a 304 makes it ours.
+  var offered: DocumentRecord?
   var exchange: Exchange?
   /// Whether it is being looked what other runs have of it, or was.
   var isBeingLookedUp = false
