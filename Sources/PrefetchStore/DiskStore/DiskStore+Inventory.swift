@@ -2,7 +2,11 @@ package import PrefetchCore
 
 extension DiskStore {
   package func takeInventory() throws(Failure) -> Inventory {
-    try answering { () throws(Failure) in try readRows() }
+    try answering { () throws(Failure) in
+      let database = try database()
+      // One transaction, so that all questions are answered from the same state.
+      return try database.reading { () throws(Failure) in try readRows(database) }
+    }
   }
 
   package func stored(_ items: [Int64]) throws(Failure) -> [(any StoredAnswer)?] {
@@ -17,11 +21,7 @@ extension DiskStore {
     try intactObject(digest)
   }
 
-  private func readRows() throws(Failure) -> Inventory {
-    let database = try database()
-    // One transaction, so that all questions are answered from the same state.
-    try database.execute("BEGIN")
-    defer { try? database.execute("COMMIT") }
+  private func readRows(_ database: Database) throws(Failure) -> Inventory {
     var holders = try HolderLists(database)
     let reader = try InventoryReader(database, locks: LockRule(now: clockStart))
     var rows: [Inventory.Row] = []

@@ -3,17 +3,20 @@ package import PrefetchCore
 extension DiskStore {
   package func segments() throws(Failure) -> [SegmentRecord] {
     try answering { () throws(Failure) in
-      let rows = try database().prepare(
-        "SELECT \(SegmentRow.columns) FROM segments ORDER BY identity, name"
-      )
-      var segments: [SegmentRecord] = []
-      var documents = try DocumentRow.bySegment(database())
-      while try rows.step() {
-        var record = try SegmentRow.read(rows)
-        record.documents = documents.removeValue(forKey: rows.number(0)) ?? []
-        segments.append(record)
+      let database = try database()
+      return try database.reading { () throws(Failure) in
+        let rows = try database.prepare(
+          "SELECT \(SegmentRow.columns) FROM segments ORDER BY identity, name"
+        )
+        var segments: [SegmentRecord] = []
+        var documents = try DocumentRow.bySegment(database)
+        while try rows.step() {
+          var record = try SegmentRow.read(rows)
+          record.documents = documents.removeValue(forKey: rows.number(0)) ?? []
+          segments.append(record)
+        }
+        return segments
       }
-      return segments
     }
   }
 

@@ -32,15 +32,15 @@ extension DiskStore {
   package func summary() throws(Failure) -> (
     totals: StoreTotals, segments: [SegmentKey: SegmentTotals]
   ) {
-    try answering { () throws(Failure) in try count() }
+    try answering { () throws(Failure) in
+      let database = try database()
+      return try database.reading { () throws(Failure) in try count(database) }
+    }
   }
 
-  private func count() throws(Failure) -> (
+  private func count(_ database: Database) throws(Failure) -> (
     totals: StoreTotals, segments: [SegmentKey: SegmentTotals]
   ) {
-    let database = try database()
-    try database.execute("BEGIN")
-    defer { try? database.execute("COMMIT") }
     var holders = try HolderLists(database)
     var sets = [SegmentTotals](repeating: SegmentTotals(), count: holders.sets.count)
     var totals = StoreTotals()
