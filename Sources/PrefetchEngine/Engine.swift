@@ -230,6 +230,8 @@ package struct Engine {
   /// Where it cannot be said how much room there is, the commit will tell.
   private func measure(_ rules: Room.Rules, inDetail: Bool) -> RoomReading {
     var reading = RoomReading()
+    // Before all that is read: what others write meanwhile counts as unseen.
+    if rules.limit != nil { reading.version = (try? store.dataVersion()) ?? nil }
     if inDetail { reading.stock = try? store.takeStock() }
     if rules.limit != nil { reading.used = try? reading.stock?.used ?? store.usedBytes() }
     if rules.minimumFree != 0 { reading.disk = (try? store.diskSpace()) ?? nil }

@@ -1,4 +1,5 @@
 @unsafe @preconcurrency import Glibc
+import PrefetchDocuments
 import PrefetchTestSupport
 import Synchronization
 import Testing
@@ -32,16 +33,24 @@ struct JobsTests {
     server.address("/\(number)")
   }
 
-  private func declare(_ numbers: Set<Int>, as name: String) {
+  private func declare(_ numbers: Set<Int>, as name: String, within size: String = "1GB") {
     let urls = numbers.sorted().map { url($0) }.joined(separator: ", ")
     home.configure(
       """
       name: \(name)
       segments: [{ name: basics, urls: [\(urls)] }]
-      cache: { min_free: 0 }
+      cache: { min_free: 0, size: \(size) }
       """,
       to: "\(name).yaml"
     )
+  }
+
+  /// The URLs whose bodies are here.
+  private func cached() throws -> (urls: Set<String>, bytes: Int) {
+    let items = try home.run("list", "--json").json().list("items")
+    let cached = items.filter { $0.text("state") == "cached" }
+    let bytes = cached.reduce(0) { $0 + ($1.number("size") ?? 0) }
+    return (Set(cached.compactMap { $0.text("url") }), bytes)
   }
 
   @Test("of three names end well side by side, and no body moves twice")
@@ -129,6 +138,40 @@ struct JobsTests {
     #expect(bytes < 6_000_000)
   }
 
+  /// Each wants half of what there is, and half of it has room.
+  @Test("share one `cache.size`: all come to their ends, and what they say is here is here")
+  func oneSize() throws {
+    var random = SeededRandom(3)
+    let names = Self.names.prefix(3)
+    let limit = 60_000
+    for round in 1...Binary.rounds {
+      if round % 5 == 1 { try home.removeCache() }
+      for name in names {
+        let numbers = (0..<Self.urlCount).shuffled(using: &random).prefix(Self.urlCount / 2)
+        declare(Set(numbers), as: name, within: "60kB")
+      }
+      let runs = try names.map { name in
+        try home.start(
+          ["-q", "-c", "\(name).yaml", "--items", "all", "--report", "json=\(name).json"]
+        )
+      }
+      for run in runs {
+        let end = run.finish()
+        #expect([0, 3].contains(end.status), "round \(round): \(end)")
+      }
+      let verify = try home.run("verify")
+      #expect(verify.status == 0, "round \(round): \(verify)")
+      let (cached, bytes) = try cached()
+      #expect(bytes <= limit, "round \(round)")
+      for name in names {
+        let report = try #require(home.read("\(name).json"))
+        let items = try Node(json: report).list("items")
+        let said = items.filter { $0.text("state") == "cached" }.compactMap { $0.text("url") }
+        #expect(cached.isSuperset(of: said), "round \(round): \(name)")
+      }
+    }
+  }
+
   /// Four runs, a `get`, a `gc` and two readers at once; half of the rounds one of them is killed.
   @Test("all tell the truth, whatever the others do and however they end")
   func together() throws {
@@ -181,8 +224,7 @@ struct JobsTests {
         if number != killed { known[name] = [] }
         known[name, default: []].formUnion(held[name] ?? [])
       }
-      let items = try home.run("list", "--json").json().list("items")
-      let cached = Set(items.filter { $0.text("state") == "cached" }.compactMap { $0.text("url") })
+      let cached = try cached().urls
       for (number, name) in Self.names.enumerated() where number != killed {
         let missing = (held[name] ?? []).filter { !cached.contains(url($0)) }
         #expect(missing.isEmpty, "round \(round): \(name) misses \(missing.sorted())")

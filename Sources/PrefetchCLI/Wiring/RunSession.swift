@@ -147,13 +147,14 @@ struct RunSession {
   private func noteGone(from store: DiskStore, in report: inout Report) throws(Failure) {
     let keys = report.segments.map { SegmentKey(identity: loaded.identity, name: $0.name) }
     // What waits has no body either; where it is not listed nobody can tell the two apart.
-    let told = Set(report.items.filter { $0.failure != nil || $0.outcome == .deferred }.map(\.url))
     guard keepsItems || report.totals.deferred == 0 else { return }
-    for (key, url) in try store.emptied(of: keys) where !told.contains(url) {
+    var holders: [String: [String]] = [:]
+    for (key, url) in try store.emptied(of: keys) { holders[url, default: []].append(key.name) }
+    let gone = holders.sorted { $0.key < $1.key }.map { url, segments in
       var item = ItemResult(
         url: url,
         id: ItemIdentifier.make(for: url),
-        segments: [key.name],
+        segments: segments,
         state: .failed,
         action: .fail,
         reason: "another process has removed its body"
@@ -163,8 +164,9 @@ struct RunSession {
         .notFound,
         "another process has removed its body; the next run fetches it"
       )
-      report.noteGone(item)
+      return item
     }
+    report.noteGone(gone)
   }
 
   /// Nothing could be begun; what is stored stays as it is.

@@ -36,6 +36,8 @@ package protocol ContentStore: BodyStaging {
   /// What would make the index name more bytes than `limit`, and more than before, is refused as
   /// `cache_full`: others commit, too.
   func commit(_ changes: [StoreChange], within limit: Int64?) throws(Failure) -> [RemovedContent]
+  /// Another number than before means that somebody else has written.
+  func dataVersion() throws(Failure) -> Int64?
   /// The bytes of all bodies that the index names, each once.
   func usedBytes() throws(Failure) -> Int64
   /// Of the file system that it is on; nil where nobody knows.
@@ -61,6 +63,7 @@ extension ContentStore {
   package func beginClaims() {}
   package func endClaims() {}
   package func hasCompany() -> Bool { false }
+  package func dataVersion() -> Int64? { nil }
   package func claim(_ urls: [String]) -> [Bool] { urls.map { _ in true } }
   package func release(_ urls: [String]) {}
   package func document(at url: String, asked: UInt64) -> DocumentRecord? { nil }
@@ -141,6 +144,13 @@ package struct SegmentRecord: Hashable, Sendable {
   }
 
   private static let hostLimit = 64
+
+  /// It is asked for as if it had never come.
+  package mutating func forgetManifest() {
+    manifest = nil
+    manifestFinalURL = nil
+    validators = Validators()
+  }
 
   /// What it has of its manifest, or of what belongs to that.
   package func document(at url: String) -> DocumentRecord? {

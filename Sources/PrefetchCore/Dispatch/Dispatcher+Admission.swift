@@ -5,14 +5,13 @@ extension Dispatcher {
   mutating func admitBodies(now: Moment, into effects: inout [Effect]) -> Bool {
     guard request.policy.room.limit != nil, batch.bringsBodies else { return true }
     guard !isMeasuringRoom else { return false }
-    guard room != nil else {
-      measureRoom(inDetail: true, into: &effects)
-      return false
-    }
-    guard isRoomChecked else {
+    // What was counted for this very commit is not looked at again: others may be busy for ever, and
+    // the store has the last word.
+    guard room != nil, isRoomChecked else {
       isMeasuringRoom = true
       isCheckingRoom = true
-      effects.append(.measureRoom(inDetail: false))
+      measuresInDetail = room == nil
+      effects.append(.measureRoom(inDetail: measuresInDetail))
       return false
     }
     isRoomChecked = false
@@ -92,6 +91,11 @@ extension Dispatcher {
     switch entry.change {
     case .store(let record, let body, _):
       guard let item = entry.item else { return }
+      // What was here already others have taken away since.
+      if body == nil { lose(record.digest) }
+      if let row = row(of: items[item].step), row.hasBody, room?.holds(row.digest) == false {
+        lose(row.digest)
+      }
       let available = room?.available(for: rank(of: item), of: .item(key(of: item))) ?? 0
       restoreResult(of: item)
       fail(
@@ -103,6 +107,12 @@ extension Dispatcher {
     case .segment, .documents, .arrived, .confirm, .join, .joinNew, .leave, .evict, .forget:
       refuseList(entry.change)
     }
+  }
+
+  private mutating func lose(_ digest: ContentDigest?) {
+    guard let digest else { return }
+    facts.missing.insert(digest)
+    evicted.insert(digest)
   }
 
   /// Its items are served all the same; the next run asks for the list once more.

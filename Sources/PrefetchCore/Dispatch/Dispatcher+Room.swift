@@ -19,13 +19,14 @@ extension Dispatcher {
     if isCheckingRoom {
       isCheckingRoom = false
       isRoomChecked = true
-      note(reading)
-      return
+      guard measuresInDetail else { return note(reading) }
     }
     hasMeasuredRoom = true
+    if reading.stock != nil { room = nil }
     note(reading)
     if let stock = reading.stock, refusals <= Self.patience {
       let order = contentOrder()
+      roomVersion = reading.version
       room = Room(limit: request.policy.room.limit, stock: stock) { order.rank(of: $0, in: stock) }
       if request.mode == .plan { self.stock = stock }
     } else if measuresInDetail {
@@ -43,7 +44,11 @@ extension Dispatcher {
     free = reading.disk?.free
     minimumFree = reading.disk.map { request.policy.room.minimumFree(of: $0.size) } ?? 0
     // Somebody else has written, or something left: what may go has to be looked at again.
-    if let used = reading.used, let room, room.isCounted, used != room.used { self.room = nil }
+    if let used = reading.used, let room, room.isCounted,
+      used != room.used || reading.version != roomVersion
+    {
+      self.room = nil
+    }
   }
 
   /// What is known by now of who declares what.

@@ -101,6 +101,8 @@ package struct Dispatcher: ~Copyable {
   let hasRoomRules: Bool
   /// Nil as long as nobody had to look what the cache holds.
   var room: Room?
+  /// What had been written by others when it was counted.
+  var roomVersion: Int64?
   /// What a dry run makes its forecast from.
   var stock: Stock?
   /// What is free on the disk; nil where nobody asks, or knows.

@@ -104,6 +104,8 @@ package struct Preparation: Hashable, Sendable {
 package struct RoomReading: Sendable {
   /// Nil where no limit asks for it.
   package var used: Int64?
+  /// Another one than before where others have written since.
+  package var version: Int64?
   package var disk: DiskSpace?
   package var stock: Stock?
 

@@ -184,6 +184,13 @@ package struct ItemResult: Hashable, Sendable {
     outcome == .deferred && deferral == nil
   }
 
+  /// An older body that was to stand in is gone.
+  package mutating func loseBody() {
+    isUsable = false
+    digest = nil
+    if state == .cached { state = failure == nil ? .pending : .failed }
+  }
+
   package init(
     url: String,
     id: String,

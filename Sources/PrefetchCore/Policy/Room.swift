@@ -108,6 +108,11 @@ package struct Room: Sendable {
     return bodies[held.digest]?.arrival == held.arrival ? held.digest : nil
   }
 
+  /// Nil where nobody knows.
+  package func holds(_ digest: ContentDigest) -> Bool? {
+    isCounted ? bodies[digest] != nil : nil
+  }
+
   private func replaced(by owner: Owner) -> ContentDigest? {
     switch owner {
     case .item(let key): body(of: key)

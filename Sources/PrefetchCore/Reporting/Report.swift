@@ -65,15 +65,23 @@ package struct Report: Sendable {
     finished = started
   }
 
-  /// An item that counted as kept is none any more.
-  package mutating func noteGone(_ item: ItemResult) {
-    totals.kept -= 1
-    totals.count(item)
-    items.append(item)
-    for index in segments.indices where item.segments.contains(segments[index].name) {
-      segments[index].totals.kept -= 1
-      segments[index].totals.count(item)
-      segments[index].state = .incomplete
+  /// Items that counted as usable are so no more; of what failed or waits only its body is gone.
+  package mutating func noteGone(_ gone: [ItemResult]) {
+    let listed = Dictionary(items.indices.map { (items[$0].url, $0) }) { $1 }
+    for var item in gone {
+      let place = listed[item.url]
+      if let place, items[place].failure != nil || items[place].outcome == .deferred {
+        items[place].loseBody()
+        continue
+      }
+      let was = place.map { items[$0].action } ?? .keep
+      item.size = place.flatMap { items[$0].size }
+      if let place { items[place] = item } else { items.append(item) }
+      totals.recount(item, was: was)
+      for index in segments.indices where item.segments.contains(segments[index].name) {
+        segments[index].totals.recount(item, was: was)
+        segments[index].state = .incomplete
+      }
     }
   }
 

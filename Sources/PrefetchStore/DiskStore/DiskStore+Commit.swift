@@ -8,9 +8,9 @@ extension DiskStore {
     let bodies = changes.flatMap(\.bodies)
     let records = try recordQuery()
     let removed = try change(publishing: bodies, within: limit) {
-      (writer, adopts) throws(Failure) in
+      (writer, adopt) throws(Failure) in
       for change in changes {
-        try writer.apply(change, isStored: adopts) { item throws(Failure) in
+        try writer.apply(change, adopting: adopt) { item throws(Failure) in
           try records.record(item)
         }
       }
@@ -69,7 +69,7 @@ extension DiskStore {
   func change(
     publishing bodies: [StagedBody] = [],
     within limit: Int64? = nil,
-    _ body: (IndexWriter, (ContentDigest) throws(Failure) -> Bool) throws(Failure) -> Void
+    _ body: (IndexWriter, IndexWriter.Adoption) throws(Failure) -> Void
   ) throws(Failure) -> [RemovedContent] {
     while true {
       let timesFreed = staging.timesFreed
@@ -90,7 +90,7 @@ extension DiskStore {
   private func changeAtOnce(
     publishing bodies: [StagedBody],
     within limit: Int64?,
-    _ body: (IndexWriter, (ContentDigest) throws(Failure) -> Bool) throws(Failure) -> Void
+    _ body: (IndexWriter, IndexWriter.Adoption) throws(Failure) -> Void
   ) throws(Failure) -> [RemovedContent] {
     let writing = try requireWriting()
     let database = try database()
@@ -127,9 +127,15 @@ extension DiskStore {
           writer.begin(locks: LockRule(now: clockStart), besideOthers: hasSeenOthers) {
             () throws(Failure) in try self.isBusy()
           }
-          try body(writer) { digest throws(Failure) in
+          try body(writer) { (digest, isPlanned) throws(Failure) in
+            if coming[digest] != nil { return true }
             if try references.contains(digest) { return true }
             guard let size = try intactObject(digest) else { return false }
+            if let limit, let before, !isPlanned,
+              coming.values.reduce(before + size, +) > limit
+            {
+              return false
+            }
             coming[digest] = size
             return true
           }
@@ -158,8 +164,7 @@ extension DiskStore {
     }
   }
 
-  /// Another number than before means that another connection has written.
-  func dataVersion() throws(Failure) -> Int64? {
+  package func dataVersion() throws(Failure) -> Int64? {
     try database().number("PRAGMA data_version")
   }
 

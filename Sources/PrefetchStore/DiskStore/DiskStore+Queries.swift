@@ -67,7 +67,8 @@ extension DiskStore {
     try answering { () throws(Failure) in try namedItems().segmentsHolding(url) }
   }
 
-  /// Items that these segments hold, and whose bodies others took away since the run began.
+  /// Items that these segments hold, and whose bodies others took away while this run was under way,
+  /// or a moment before.
   package func emptied(
     of keys: [SegmentKey]
   ) throws(Failure) -> [(key: SegmentKey, url: String)] {
@@ -76,7 +77,7 @@ extension DiskStore {
         """
         SELECT items.url, item FROM released_items JOIN items USING (item) \
         JOIN holder_sets ON holder_sets.holders=items.holders JOIN segments USING (segment) \
-        WHERE identity=?1 AND name=?2 AND since>=?3 AND items.mark IS NULL \
+        WHERE identity=?1 AND name=?2 AND items.mark IS NULL \
         AND released_items.mark IS NOT NULL ORDER BY item
         """
       )
@@ -84,7 +85,6 @@ extension DiskStore {
       for key in keys {
         try rows.bind(1, key.identity)
         try rows.bind(2, key.name)
-        try rows.bind(3, clockStart)
         while try rows.step() {
           let isOwn = try writer().ownReleases.contains(rows.number(1))
           if !isOwn { empty.append((key, rows.text(0))) }

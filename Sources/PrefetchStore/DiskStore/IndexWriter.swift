@@ -5,6 +5,10 @@ internal import PrefetchCore
 /// It lives as long as its connection, so that its statements are prepared once; ``begin(locks:)``
 /// and ``end()`` stand around the changes of one transaction.
 final class IndexWriter {
+  /// Whether an object that no row names yet is there and whole, so that rows may name it again;
+  /// unless that was planned, only while `cache.size` has room for it.
+  typealias Adoption = (ContentDigest, _ isPlanned: Bool) throws(Failure) -> Bool
+
   /// Digests that some row named before, with their sizes where rows know them; whether one still
   /// does is known after the last change.
   private(set) var released: [ContentDigest: Int64?] = [:]
@@ -57,25 +61,29 @@ final class IndexWriter {
     try items.end()
   }
 
-  /// `isStored` answers whether an object that no row names yet is there and whole.
   func apply(
     _ change: StoreChange,
-    isStored: (ContentDigest) throws(Failure) -> Bool,
+    adopting adopt: Adoption,
     record: (Int64) throws(Failure) -> ContentRecord?
   ) throws(Failure) {
     switch change {
     case .store(let record, let body, let keys):
-      try write(record, body: body, joining: keys, isStored: isStored)
+      try write(record, body: body, joining: keys, adopting: adopt)
     case .arrived(let arrivals):
-      try write(arrivals, isStored: isStored)
+      try write(arrivals, adopting: adopt)
     case .confirm(let confirmations):
-      try items.renewTimes(confirmations, besideOthers: isBesideOthers)
+      if isBesideOthers {
+        for confirmation in confirmations where try items.standing(item: confirmation.item) == nil {
+          _ = try restore(confirmation.item, adopting: adopt, record: record)
+        }
+      }
+      try items.renewTimes(confirmations)
     case .join(let key, let numbers):
       let segment = try segments.makingNumber(of: key)
       for number in numbers {
         // Others may have removed it since it was seen.
         var standing = try items.standing(item: number)
-        if standing == nil { standing = try items.restored(number) }
+        if standing == nil { standing = try restore(number, adopting: adopt, record: record) }
         if let standing { try join(segment, standing) }
       }
     case .joinNew(let key, let urls):
@@ -87,9 +95,9 @@ final class IndexWriter {
         try leave(segment, key, standing)
       }
     case .segment(let record, let manifest):
-      try write(record, manifest: manifest)
+      try write(record, manifest: manifest, adopting: adopt)
     case .documents(let key, let records, _):
-      try write(records, of: key, isStored: isStored)
+      try write(records, of: key, adopting: adopt)
     case .evict(let digests, let identity):
       for digest in digests { try evict(digest, for: identity, record: record) }
     case .forget(let key):
@@ -200,7 +208,7 @@ final class IndexWriter {
     _ given: ContentRecord,
     body: StagedBody?,
     joining keys: [SegmentKey],
-    isStored: (ContentDigest) throws(Failure) -> Bool
+    adopting adopt: Adoption
   ) throws(Failure) {
     var record = given
     if let body {
@@ -209,7 +217,7 @@ final class IndexWriter {
     }
     let existing = try items.standing(url: record.url)
     if body == nil, let digest = record.digest, digest != existing?.digest {
-      if try !isStored(digest) {
+      if try !adopt(digest, true) {
         guard isBesideOthers else {
           throw Failure(.storeDamaged, "no stored body `\(digest)` for `\(record.url)`")
         }
@@ -220,6 +228,14 @@ final class IndexWriter {
     var set = existing?.holders ?? 0
     for key in keys {
       set = try holders.adding(try segments.makingNumber(of: key), to: set)
+    }
+    if record.digest == nil, let existing, existing.digest != nil {
+      guard !isBesideOthers else {
+        // They have brought what could not be had; only what evicts or removes takes a body away.
+        if set != existing.holders { try items.setHolders(set, of: existing) }
+        return
+      }
+      try release(existing.item)
     }
     guard var standing = existing else {
       guard try items.insert(record, holders: set) else {
@@ -242,7 +258,7 @@ final class IndexWriter {
   /// Nobody looks whether they are new: a row that another process has made meanwhile refuses them.
   private func write(
     _ arrivals: [Arrival],
-    isStored: (ContentDigest) throws(Failure) -> Bool
+    adopting adopt: Adoption
   ) throws(Failure) {
     var last: (segment: SegmentKey?, set: Int64) = (nil, 0)
     for start in stride(from: 0, to: arrivals.count, by: RowBatch.size) {
@@ -263,10 +279,27 @@ final class IndexWriter {
           arrival.record,
           body: arrival.body,
           joining: [arrival.terms.segment].compactMap(\.self),
-          isStored: isStored
+          adopting: adopt
         )
       }
     }
+  }
+
+  /// What others removed meanwhile comes back, with its body where that is still there.
+  private func restore(
+    _ item: Int64,
+    adopting adopt: Adoption,
+    record: (Int64) throws(Failure) -> ContentRecord?
+  ) throws(Failure) -> ItemRows.Standing? {
+    guard let known = try items.released(item) else { return nil }
+    if let newer = try items.standing(url: known.url) { return newer }
+    // Asked before a row names it.
+    let hasLostBody = if let digest = known.digest { try !adopt(digest, false) } else { false }
+    let standing = try items.restore(item)
+    guard hasLostBody, let standing, var emptied = try record(item) else { return standing }
+    emptied.forgetBody()
+    try items.update(standing, to: emptied)
+    return try items.standing(item: item)
   }
 
   private func isDisturbing(_ state: ItemState, after old: ItemState?) -> Bool {
@@ -326,16 +359,25 @@ final class IndexWriter {
     try items.setHolders(set, of: standing)
   }
 
-  private func write(_ given: SegmentRecord, manifest: StagedBody?) throws(Failure) {
+  private func write(
+    _ given: SegmentRecord,
+    manifest: StagedBody?,
+    adopting adopt: Adoption
+  ) throws(Failure) {
     // A mark that comes with the record speaks of the state after all earlier changes.
     try endQuiet()
     var record = given
     // Somebody may have taken something away of which nobody will be told.
     if isBesideOthers { record.quiet = nil }
+    let old = try segments.find(record.key)?.manifest
     if let manifest {
       record.manifest = manifest.digest
+    } else if isBesideOthers, let shared = record.manifest, shared != old,
+      try !adopt(shared, false)
+    {
+      record.forgetManifest()
     }
-    if let old = try segments.find(record.key)?.manifest, old != record.manifest {
+    if let old, old != record.manifest {
       released.updateValue(nil, forKey: old)
     }
     try segments.write(record)
@@ -344,16 +386,19 @@ final class IndexWriter {
   private func write(
     _ records: [DocumentRecord],
     of key: SegmentKey,
-    isStored: (ContentDigest) throws(Failure) -> Bool
+    adopting adopt: Adoption
   ) throws(Failure) {
     let segment = try segments.makingNumber(of: key)
     let old = try documents.digests(of: segment)
-    for record in records where !old.contains(record.digest) {
-      guard try isStored(record.digest) else {
+    var present: [DocumentRecord] = []
+    for record in records {
+      let isThere = old.contains(record.digest) ? true : try adopt(record.digest, false)
+      if isThere { present.append(record) }
+      guard isThere || isBesideOthers else {
         throw Failure(.storeDamaged, "no stored document `\(record.digest)` for `\(record.url)`")
       }
     }
-    try documents.replace(of: segment, with: records)
+    try documents.replace(of: segment, with: present)
     for digest in old { released.updateValue(nil, forKey: digest) }
   }
 

@@ -79,9 +79,12 @@ final class ItemRows {
     let columns = "item, url, id, mark, holders, variance, expires_at, facts"
     releases = Releases(
       keep: try database.prepare(
-        "INSERT OR REPLACE INTO released_items SELECT \(columns), ?2 FROM items WHERE item=?1"
+        """
+        INSERT OR REPLACE INTO released_items SELECT \(columns), ?2 FROM items WHERE item=?1 \
+        AND (mark IS NOT NULL OR NOT EXISTS (SELECT 1 FROM released_items WHERE item=?1))
+        """
       ),
-      find: try database.prepare("SELECT url FROM released_items WHERE item=?1"),
+      find: try database.prepare("SELECT url, facts FROM released_items WHERE item=?1"),
       restore: try database.prepare(
         "INSERT INTO items (\(columns)) SELECT \(columns) FROM released_items WHERE item=?1"
       )
@@ -217,13 +220,7 @@ final class ItemRows {
     try updateHolders.run()
   }
 
-  /// What others removed meanwhile comes back, where they may have.
-  func renewTimes(_ confirmations: [Confirmation], besideOthers: Bool) throws(Failure) {
-    if besideOthers {
-      for confirmation in confirmations where try standing(item: confirmation.item) == nil {
-        _ = try restored(confirmation.item)
-      }
-    }
+  func renewTimes(_ confirmations: [Confirmation]) throws(Failure) {
     // An index that was made again from its copy gives later numbers to others.
     let end = try next()
     for confirmation in confirmations where confirmation.item < end {
@@ -294,20 +291,25 @@ final class ItemRows {
     )
   }
 
-  /// To be called before it is deleted.
+  /// To be called before it is deleted or loses its body; what still had one stays known.
   func release(_ item: Int64, at now: Int64) throws(Failure) {
     try releases.keep.bind(1, item)
     try releases.keep.bind(2, now)
     try releases.keep.run()
   }
 
-  /// An item that went after somebody had counted on it, as it was; of a URL that has a new row
-  /// meanwhile that one.
-  func restored(_ item: Int64) throws(Failure) -> Standing? {
+  /// An item that went after somebody had counted on it.
+  func released(_ item: Int64) throws(Failure) -> (url: String, digest: ContentDigest?)? {
     try releases.find.bind(1, item)
     defer { releases.find.reset() }
     guard try releases.find.step() else { return nil }
-    if let standing = try standing(url: releases.find.text(0)) { return standing }
+    let url = releases.find.text(0)
+    let digest = try releases.find.head(1, of: url).digest
+    return (url, digest.isNone ? nil : digest)
+  }
+
+  /// As it was; to be called where its URL has no new row.
+  func restore(_ item: Int64) throws(Failure) -> Standing? {
     try releases.restore.bind(1, item)
     try releases.restore.run()
     return try standing(item: item)

@@ -38,7 +38,9 @@ extension DiskStore {
     }
   }
 
-  private func count(_ database: Database) throws(Failure) -> (
+  private func count(
+    _ database: Database
+  ) throws(Failure) -> (
     totals: StoreTotals, segments: [SegmentKey: SegmentTotals]
   ) {
     var holders = try HolderLists(database)
