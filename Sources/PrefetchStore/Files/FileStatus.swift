@@ -38,6 +38,11 @@ struct FileStatus: Hashable {
     changed = Self.nanoseconds(status.st_ctim)
   }
 
+  /// Whether both are of one file, under whichever names.
+  func isSameFile(as other: FileStatus) -> Bool {
+    inode == other.inode && device == other.device
+  }
+
   private static func nanoseconds(_ time: timespec) -> Int64 {
     Int64(time.tv_sec) &* 1_000_000_000 &+ Int64(time.tv_nsec)
   }

@@ -66,6 +66,14 @@ final class Folder: Sendable {
     return OpenFile(owning: number, path: path(of: name))
   }
 
+  /// Nil when there is none.
+  func openExisting(_ name: String, _ flags: Int32) throws(Failure) -> OpenFile? {
+    let number = openNumber(name, flags)
+    guard number != -ENOENT else { return nil }
+    guard number >= 0 else { throw .system(-number, "open", path(of: name)) }
+    return OpenFile(owning: number, path: path(of: name))
+  }
+
   /// A file whose only use is to be locked.
   func openLock(_ name: String) throws(Failure) -> OpenFile {
     try open(name, O_RDWR | O_CREAT, mode: 0o644)

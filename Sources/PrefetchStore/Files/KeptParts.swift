@@ -172,7 +172,7 @@ struct KeptParts: Sendable {
     guard flock(number, LOCK_EX | LOCK_NB) == 0, let own = try? file.status(),
       let named = try? folder.status(of: Self.bodyName(name)),
       // Somebody may have put another file there between the two.
-      own.inode == named.inode, own.device == named.device
+      own.isSameFile(as: named)
     else { return nil }
     return file
   }

@@ -14,14 +14,19 @@ package final class RunLock {
 
   /// Keeps earlier versions out, which want the cache for themselves.
   private let shared: KernelLock
-  private let own: ByteLocks?
+  private let own: (lock: ByteLocks, folder: Folder)?
   /// Of the file that stands for the identity.
   let name: String?
 
-  private init(_ shared: KernelLock, _ own: ByteLocks?, name: String?) {
+  private init(_ shared: KernelLock, _ own: (lock: ByteLocks, folder: Folder)?, name: String?) {
     self.shared = shared
     self.own = own
     self.name = name
+  }
+
+  /// The file goes while it is still ours: there are as many as there are runs.
+  deinit {
+    if let own, let name { _ = try? own.folder.remove(name) }
   }
 
   /// Nil when another process holds it until the patience ends or `isCancelled` says so.
@@ -51,19 +56,24 @@ package final class RunLock {
     guard let shared else { return nil }
     guard let identity else { return RunLock(shared, nil, name: nil) }
     let name = name(of: identity)
-    let file = try root.makingFolder(CacheLayout.locksName).0.openLock(name)
-    let own = ByteLocks(file)
-    while try !own.take(0..<1) {
-      if let end, clock.now >= end { return nil }
-      guard !isCancelled() else { return nil }
-      // Short, so that the lock is never idle for long; to wait in the kernel has no time limit.
-      poll(nil, 0, 20)
+    let folder = try root.makingFolder(CacheLayout.locksName).0
+    while true {
+      let file = try folder.openLock(name)
+      let own = ByteLocks(file)
+      while try !own.take(0..<1) {
+        if let end, clock.now >= end { return nil }
+        guard !isCancelled() else { return nil }
+        // Short, so that the lock is never idle for long; to wait in the kernel has no time limit.
+        poll(nil, 0, 20)
+      }
+      // Whoever had it may have taken its file away.
+      guard try folder.status(of: name)?.isSameFile(as: file.status()) == true else { continue }
+      try note("\(getpid()) \(now)\n", in: file)
+      return RunLock(shared, (own, folder), name: name)
     }
-    try note("\(getpid()) \(now)\n", in: file)
-    return RunLock(shared, own, name: name)
   }
 
-  /// The process that ran last as an identity, for messages; nil when nobody ever did.
+  /// The process that runs as an identity, for messages; nil when nobody does.
   package static func holder(cache: String, identity: String) throws(Failure) -> Int? {
     guard let root = try Folder(at: cache),
       let folder = try root.folder(CacheLayout.locksName)
@@ -76,7 +86,9 @@ package final class RunLock {
     guard let folder = try root.folder(CacheLayout.locksName) else { return nil }
     var oldest: Instant?
     for name in try folder.names() where name != own?.name && name.utf8.count == nameLength {
-      guard ByteLocks(try folder.open(name, O_RDWR)).isTaken(0..<1) else { continue }
+      guard let file = try folder.openExisting(name, O_RDWR), ByteLocks(file).isTaken(0..<1) else {
+        continue
+      }
       // One that has not said yet when it began has only just begun.
       let words = try words(of: name, in: folder)
       let start = Instant(milliseconds: words.count > 1 ? words[1] : now)
@@ -99,9 +111,9 @@ package final class RunLock {
   }
 
   private static func words(of name: String, in folder: Folder) throws(Failure) -> [Int64] {
-    guard try folder.status(of: name) != nil else { return [] }
+    guard let file = try folder.openExisting(name, O_RDONLY) else { return [] }
     var buffer = [UInt8](repeating: 0, count: 64)
-    let count = try folder.open(name, O_RDONLY).read(into: &buffer, at: 0)
+    let count = try file.read(into: &buffer, at: 0)
     return buffer[..<count].split { !ASCII.isDigit($0) }.compactMap {
       Int64(String(decoding: $0, as: UTF8.self))
     }

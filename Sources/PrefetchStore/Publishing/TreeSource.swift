@@ -132,7 +132,7 @@ final class TreeSource {
     guard case .body(let digest, _) = content,
       let object = (try? home(of: digest).status(of: digest.hexadecimal)) ?? nil
     else { return false }
-    return object.inode == status.inode && object.device == status.device
+    return object.isSameFile(as: status)
   }
 
   /// After a link failed for a reason that a copy does not have.
