@@ -222,6 +222,9 @@ package struct Engine {
       let size = preparation.digest.flatMap { (try? store.adoptable($0)) ?? nil }
       var answer = Prepared(item: preparation.item, stored: stored, adoptedSize: size)
       answer.isClaimed = isClaimed
+      if isClaimed == true, let url = preparation.claimed {
+        answer.partial = (try? store.partial(url)) ?? nil
+      }
       return answer
     }
     return .prepared(answers)

@@ -190,7 +190,7 @@ struct ItemFetch {
         clockStart: context.clock.now().wall
       )
       store.lock = lock
-      _ = try store.remove(urls: urls.sorted())
+      _ = try store.remove(urls: urls.sorted(), isHeldToo: false)
       try store.close()
     }
   }

@@ -32,7 +32,9 @@ extension CommandContext {
 
   /// Whom a run of that identity would have to wait for.
   func lockHolder(_ places: Places, _ identity: String?) -> String {
-    guard let identity else { return "an earlier version that uses `\(places.cache)`" }
+    guard let identity, !RunLock.isKeptByEarlierVersion(cache: places.cache) else {
+      return "an earlier version that uses `\(places.cache)`"
+    }
     let process = ((try? RunLock.holder(cache: places.cache, identity: identity)) ?? nil)
       .map { " (process \($0))" }
     return "the run of `\(SafeText.line(identity))`\(process ?? "") on `\(places.cache)`"

@@ -395,7 +395,7 @@ struct RunSession {
     report.signal = StopSignals.pending
     for index in report.segments.indices { report.segments[index].deferral = report.deferral }
     let holder = context.lockHolder(places, loaded.identity)
-    console.note("\(holder) goes on; `--wait` waits for it, and runs of another `name` need not")
+    console.note("\(holder) goes on; `--wait` waits for it")
     return report
   }
 

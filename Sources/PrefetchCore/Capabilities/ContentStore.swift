@@ -51,6 +51,8 @@ package protocol ContentStore: BodyStaging {
   ) throws -> Result
   /// The parts of bodies that earlier runs kept, by the URL they were asked for.
   func partials() throws(Failure) -> [String: PartialBody]
+  /// The part that is kept of one now.
+  func partial(_ key: String) throws(Failure) -> PartialBody?
   /// Drops a kept part, for example because its server has a newer body.
   func forgetPartial(_ key: String)
   /// Of the digests of request headers in this store.
@@ -64,6 +66,7 @@ extension ContentStore {
   package func endClaims() {}
   package func hasCompany() -> Bool { false }
   package func dataVersion() -> Int64? { nil }
+  package func partial(_ key: String) -> PartialBody? { nil }
   package func claim(_ urls: [String]) -> [Bool] { urls.map { _ in true } }
   package func release(_ urls: [String]) {}
   package func document(at url: String, asked: UInt64) -> DocumentRecord? { nil }

@@ -123,7 +123,11 @@ struct CommitBatch: Sendable {
   }
 
   /// What was taken has to wait: it goes before all that has come since.
-  mutating func takeBack() {
+  ///
+  /// Returns what was to go for it, and stays for now.
+  mutating func takeBack() -> [ContentDigest] {
+    var kept: [ContentDigest] = []
+    for case .evict(let digests, _) in writing.map(\.change) { kept += digests }
     let (back, items) = (
       writing.filter { if case .evict = $0.change { false } else { true } }, writingPlain
     )
@@ -134,6 +138,7 @@ struct CommitBatch: Sendable {
     itemCount += back.count { $0.item != nil } + items.count
     bytes += back.flatMap(\.change.bodies).reduce(0) { $0 + $1.size }
     due = due ?? .zero
+    return kept
   }
 
   /// Empties it: what will never be written.

@@ -168,6 +168,7 @@ extension Dispatcher {
     active[activate(item)].isBeingClaimed = false
     if isOurs {
       claimed.insert(item)
+      active[activate(item)].leftPart = answer.partial
       return true
     }
     active[activate(item)].isBeingRead = false

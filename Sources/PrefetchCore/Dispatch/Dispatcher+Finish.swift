@@ -13,6 +13,8 @@ extension Dispatcher {
     for item in settlePlain(batch.written(), into: &effects) {
       settleItem(item, into: &effects)
     }
+    // Others may have become quieter, and room may be made again.
+    if refusals > 0, room?.isCounted == false { room = nil }
     refusals = 0
     note(reading)
     announceRemoved(removed.filter { !$0.wasEvicted }, into: &effects)
@@ -24,7 +26,9 @@ extension Dispatcher {
   mutating func commitRefused() {
     room = nil
     refusals += 1
-    batch.takeBack()
+    let kept = batch.takeBack()
+    facts.missing.subtract(kept)
+    evicted.subtract(kept)
   }
 
   /// A store that cannot write now will not write a moment later: what is left fails the same way.

@@ -176,7 +176,7 @@ extension Dispatcher {
     guard hasRoom(for: item, now: now, into: &effects) else { return }
     let work = active[activate(item)]
     let isGone = if let record = work.record { isEvicted(record) } else { false }
-    let question = exchange(
+    var question = exchange(
       for: work.entry.url,
       size: work.entry.size,
       type: work.entry.type,
@@ -189,6 +189,7 @@ extension Dispatcher {
       alternates: work.entry.alternates,
       in: Int(items[item].segment)
     )
+    if let part = work.leftPart { question.partial = part }
     work.exchange = OpenExchange(question)
     send(item, now: now, into: &effects)
   }

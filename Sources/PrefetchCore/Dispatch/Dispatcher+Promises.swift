@@ -150,7 +150,7 @@ extension Dispatcher {
     reask(.item(item), now: now, into: &effects)
   }
 
-  /// It gives its place on the wire to others until more is known.
+  /// It gives its place on the wire to others until more is known, and other runs may ask for it.
   private mutating func waitForRoom(
     _ item: Int,
     inDetail: Bool? = nil,
@@ -158,6 +158,7 @@ extension Dispatcher {
   ) -> Bool {
     leaveWire(item)
     items[item].state = .waiting
+    unclaim(item)
     awaitingRoom.append(item)
     if let inDetail { measureRoom(inDetail: inDetail, into: &effects) }
     return false

@@ -123,6 +123,8 @@ package struct Prepared: Sendable {
   package var adoptedSize: Int64?
   /// Whether it is ours to ask for, where that had to be found out.
   package var isClaimed: Bool?
+  /// What is here of its body, where another run may have left it.
+  package var partial: PartialBody?
 
   package init(item: Int, stored: (any StoredAnswer)?, adoptedSize: Int64?) {
     self.item = item

@@ -182,6 +182,8 @@ final class ActiveItem {
   var isBeingRead = false
   /// Whether it is being found out whose it is; what else was being read is read again with that.
   var isBeingClaimed = false
+  /// What was kept of its body when it was claimed.
+  var leftPart: PartialBody?
   /// Whether its host is not asked any more, and only its record is waited for.
   var isTurnedAway = false
   /// Whether that was done, whatever came of it.

@@ -22,8 +22,17 @@ extension DiskStore {
 
   /// Remembers these, and forgets those whose time is over.
   package func note(_ absences: [String: Absence], lasting: Duration) throws(Failure) {
-    try requireWriting()
     let database = try database()
+    try requireWriting().claims.inTurn { () throws(Failure) in
+      try note(absences, lasting: lasting, in: database)
+    }
+  }
+
+  private func note(
+    _ absences: [String: Absence],
+    lasting: Duration,
+    in database: Database
+  ) throws(Failure) {
     try database.transaction { () throws(Failure) in
       let replacement = try database.prepare(
         "INSERT OR REPLACE INTO absences VALUES (?1, ?2, ?3, ?4)"

@@ -25,11 +25,14 @@ extension DiskStore {
     return removed
   }
 
-  /// Removes items whatever holds them; the next run of whoever declares them fetches them again.
-  package func remove(urls: [String]) throws(Failure) -> [RemovedContent] {
+  /// Removes items; the next run of whoever declares those that were held fetches them again.
+  package func remove(
+    urls: [String],
+    isHeldToo: Bool = true
+  ) throws(Failure) -> [RemovedContent] {
     try change { (writer, _) throws(Failure) in
       for url in urls {
-        try writer.remove(url: url)
+        try writer.remove(url: url, isHeldToo: isHeldToo)
       }
     }
   }
@@ -107,6 +110,7 @@ extension DiskStore {
       }
       var orphans: [ContentDigest] = []
       var after: Int64?
+      var newest: Int64?
       let isDone = try writing.claims.inTurn { () throws(Failure) in
         try database.transaction { () throws(Failure) in
           if let version, try dataVersion() != version,
@@ -114,14 +118,14 @@ extension DiskStore {
           {
             return false
           }
-          let before = limit == nil ? used?.bytes : try usedBytes()
+          let before = limit == nil ? used?.bytes : try usedNow()
           var coming: [ContentDigest: Int64] = [:]
           if before != nil {
             for body in pending where try !references.contains(body.digest) {
               coming[body.digest] = body.size
             }
           }
-          let newest = try dataVersion()
+          newest = try dataVersion()
           hasSeenOthers = hasSeenOthers || writtenVersion.map { $0 != newest } ?? false
           writtenVersion = newest
           writer.begin(locks: LockRule(now: clockStart), besideOthers: hasSeenOthers) {
@@ -156,10 +160,9 @@ extension DiskStore {
       }
       guard isDone else { continue }
       hasCommitted = true
-      used = try after.map { after throws(Failure) in
-        Used(bytes: after, version: try dataVersion())
-      }
-      try tidyUp(orphans, writing)
+      writer.didCommit()
+      used = after.map { Used(bytes: $0, version: newest) }
+      try tidyUp(orphans, evicted: writer.evicted, writing)
       return writer.removed
     }
   }
@@ -196,9 +199,13 @@ extension DiskStore {
   }
 
   /// What fails here leaves orphans, which a later run removes; the commit itself has succeeded.
-  private func tidyUp(_ orphans: [ContentDigest], _ writing: Writing) throws(Failure) {
+  private func tidyUp(
+    _ orphans: [ContentDigest],
+    evicted: Set<ContentDigest>,
+    _ writing: Writing
+  ) throws(Failure) {
     do throws(Failure) {
-      try removeReleased(orphans, writing)
+      try removeReleased(orphans, evicted: evicted, writing)
       try index.shortenLog(of: try database(), over: Self.longestLog)
     } catch {
       diagnostics.append(
@@ -212,18 +219,22 @@ extension DiskStore {
     }
   }
 
-  /// At once where no other run is under way; else a run that began before may count on them, and
-  /// they wait for its end.
-  private func removeReleased(_ orphans: [ContentDigest], _ writing: Writing) throws(Failure) {
+  /// At once where no other run is under way, or where the space is wanted; else a run that began
+  /// before may count on them, and they wait for its end.
+  private func removeReleased(
+    _ orphans: [ContentDigest],
+    evicted: Set<ContentDigest>,
+    _ writing: Writing
+  ) throws(Failure) {
     guard !orphans.isEmpty else { return }
-    let isBusy = try isBusy()
     try changeObjects(writing) { (database, references) throws(Failure) in
       let note = try database.prepare(
         "INSERT OR REPLACE INTO released_objects (digest, since) VALUES (?1, ?2)"
       )
+      let isBusy = try isBusy()
       var unnamed: [ContentDigest] = []
       for digest in orphans where try !references.contains(digest) {
-        guard isBusy else {
+        guard isBusy, !evicted.contains(digest) else {
           unnamed.append(digest)
           continue
         }

@@ -91,6 +91,10 @@ extension DiskStore {
         }
         rows.reset()
       }
+      for url in try writer().lost.sorted() {
+        let holders = try namedItems().segmentsHolding(url)
+        empty += keys.filter(holders.contains).map { ($0, url) }
+      }
       return empty
     }
   }

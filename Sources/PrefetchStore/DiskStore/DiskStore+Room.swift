@@ -3,9 +3,14 @@ package import PrefetchCore
 extension DiskStore {
   /// Counted once and kept up to date, until somebody else writes.
   package func usedBytes() throws(Failure) -> Int64 {
+    try answering { () throws(Failure) in try usedNow() }
+  }
+
+  /// The same within a transaction, in which the index cannot be put right.
+  func usedNow() throws(Failure) -> Int64 {
     let version = try dataVersion()
     if let used, used.version == version { return used.bytes }
-    let bytes = try answering { () throws(Failure) in try countBytes() }
+    let bytes = try countBytes()
     used = Used(bytes: bytes, version: version)
     return bytes
   }

@@ -1,7 +1,8 @@
 package import PrefetchCore
 
 extension DiskStore {
-  /// Notes, for runs to come, which folders are complete and how much was changed.
+  /// Notes, for runs to come, which folders are complete and how much was changed; to be called in
+  /// turn.
   func recordUpkeep(_ database: Database) throws(Failure) {
     let changes = database.totalChangeCount - countedChanges
     try recordTimes(database)
@@ -15,19 +16,22 @@ extension DiskStore {
   /// Of several processes that end together one is enough.
   func backUpWhenDue() throws(Failure) {
     let database = try database()
-    guard let lock = try KernelLock.take(.exclusive, on: requireWriting().layout.objects) else {
+    let writing = try requireWriting()
+    guard let lock = try KernelLock.take(.exclusive, on: writing.layout.objects) else {
       return
     }
     defer { withExtendedLifetime(lock) {} }
     do throws(Failure) {
-      try recordUpkeep(database)
+      try writing.claims.inTurn { () throws(Failure) in try recordUpkeep(database) }
       try index.removeLeftovers(of: CacheLayout.backupName)
       guard try isBackupDue(database) else { return }
-      try VarianceRows.tidyUp(database)
-      try ItemRows.tidyUp(database)
-      try database.execute("UPDATE upkeep SET changes=0")
+      try writing.claims.inTurn { () throws(Failure) in
+        try VarianceRows.tidyUp(database)
+        try ItemRows.tidyUp(database)
+        try database.execute("UPDATE upkeep SET changes=0")
+      }
       countedChanges = database.totalChangeCount
-      try index.backUp(database, isDurable: requireWriting().publisher.durability != .none)
+      try index.backUp(database, isDurable: writing.publisher.durability != .none)
     } catch {
       // The run itself is done; a damaged index is set aside when it is closed.
       diagnostics.append(

@@ -16,6 +16,8 @@ package final class DiskStore: ContentStore {
   package var lastUses: () throws(Failure) -> [String: Instant] = { [:] }
   /// What others had written when the last transaction began.
   var writtenVersion: Int64?
+  /// The index as it was when it was opened.
+  private var indexFile: FileStatus?
   /// Whether others have written since it was opened.
   package internal(set) var hasSeenOthers = false
   /// Under which it changes things; nil for what needs none.
@@ -193,6 +195,10 @@ package final class DiskStore: ContentStore {
     }
   }
 
+  package func partial(_ key: String) -> PartialBody? {
+    staging.part(of: key)
+  }
+
   package func forgetPartial(_ key: String) {
     staging.forgetPart(key)
   }
@@ -273,6 +279,13 @@ package final class DiskStore: ContentStore {
       try database.execute("PRAGMA synchronous=OFF")
     }
     connection = .writing(database)
+    indexFile = try index.status()
+  }
+
+  /// Whether the index is the file that was opened, and not one that others have put in its place.
+  private func isOurFile() throws(Failure) -> Bool {
+    guard let indexFile, let current = try index.status() else { return true }
+    return current.isSameFile(as: indexFile)
   }
 
   /// Ends the use of a store that was opened for writing without the run lock.
@@ -283,13 +296,16 @@ package final class DiskStore: ContentStore {
       connection = nil
       return
     }
+    let writing = try requireWriting()
     if !database.isDamaged {
-      try recordUpkeep(database)
+      try writing.claims.inTurn { () throws(Failure) in try recordUpkeep(database) }
     }
     connection = nil
     guard !database.isDamaged else {
       database.close()
-      return try index.setAside(&diagnostics, because: nil)
+      return try Self.withObjectsLocked(writing.layout) { () throws(Failure) in
+        if try isOurFile() { try index.setAside(&diagnostics, because: nil) }
+      }
     }
     try index.close(database, patience: .seconds(1))
   }
@@ -316,7 +332,9 @@ package final class DiskStore: ContentStore {
       database.close()
       connection = nil
       let rebuilt = try Self.withObjectsLocked(writing.layout) { () throws(Failure) in
-        try index.rebuild(because: fault, &diagnostics)
+        // Somebody else may have met the damage first.
+        guard try isOurFile() else { return try index.openForWriting(&diagnostics) }
+        return try index.rebuild(because: fault, &diagnostics)
       }
       try connect(rebuilt)
       times = try recordedTimes(rebuilt)

@@ -27,6 +27,12 @@ final class IndexWriter {
   private var isKnownBusy: Bool?
   /// Items that went, or lost their bodies, by this store's own doing.
   private(set) var ownReleases: Set<Int64> = []
+  private var newReleases: Set<Int64> = []
+  /// Items whose bodies had gone before they could be written.
+  private(set) var lost: Set<String> = []
+  private var newLost: Set<String> = []
+  /// Bodies that went for want of space, so that it is no use to keep them.
+  private(set) var evicted: Set<ContentDigest> = []
   /// Sets of segments that may no longer be quiet.
   private var disturbed: Set<Int64> = []
 
@@ -51,6 +57,9 @@ final class IndexWriter {
     released = [:]
     removed = []
     disturbed = []
+    evicted = []
+    newReleases = []
+    newLost = []
     items.begin()
     holders.begin()
     segments.begin()
@@ -59,6 +68,12 @@ final class IndexWriter {
   func end() throws(Failure) {
     try endQuiet()
     try items.end()
+  }
+
+  /// What was written is there for everybody.
+  func didCommit() {
+    ownReleases.formUnion(newReleases)
+    lost.formUnion(newLost)
   }
 
   func apply(
@@ -105,9 +120,11 @@ final class IndexWriter {
     }
   }
 
-  /// Removes an item whatever holds it.
-  func remove(url: String) throws(Failure) {
-    guard let standing = try items.standing(url: url) else { return }
+  /// Removes an item, whatever holds it or only where nothing does.
+  func remove(url: String, isHeldToo: Bool) throws(Failure) {
+    guard let standing = try items.standing(url: url), isHeldToo || standing.holders == 0 else {
+      return
+    }
     guard var removal = try items.removal(of: standing.item, locks: locks) else { return }
     removal.content.segments = try keys(of: removal.holders)
     try drop(standing.item, removal)
@@ -151,6 +168,7 @@ final class IndexWriter {
     record: (Int64) throws(Failure) -> ContentRecord?
   ) throws(Failure) {
     let names = try items.urls(naming: digest)
+    evicted.insert(digest)
     for url in names {
       guard let standing = try items.standing(url: url),
         let removal = try items.removal(of: standing.item, locks: locks), !removal.isLocked,
@@ -223,6 +241,7 @@ final class IndexWriter {
         }
         // Its last row went meanwhile, and the body with it.
         record.forgetBody()
+        newLost.insert(record.url)
       }
     }
     var set = existing?.holders ?? 0
@@ -320,7 +339,7 @@ final class IndexWriter {
   private func release(_ item: Int64) throws(Failure) {
     if isKnownBusy == nil { isKnownBusy = try isBusy() }
     guard isKnownBusy == true else { return }
-    ownReleases.insert(item)
+    newReleases.insert(item)
     try items.release(item, at: RunLock.now)
   }
 

@@ -40,11 +40,12 @@ final class VarianceRows {
     return try database.number("SELECT last_insert_rowid()") ?? 0
   }
 
-  /// Forgets those that no item has any more.
+  /// Forgets those that no item has any more, and none that comes back.
   static func tidyUp(_ database: Database) throws(Failure) {
     try database.execute(
       """
-      DELETE FROM variances WHERE variance NOT IN (SELECT variance FROM items WHERE variance<>0)
+      DELETE FROM variances WHERE variance NOT IN (SELECT variance FROM items WHERE variance<>0 \
+      UNION SELECT variance FROM released_items)
       """
     )
   }

@@ -26,6 +26,11 @@ struct KeptParts: Sendable {
     return parts
   }
 
+  func part(of key: String) -> PartialBody? {
+    let name = Self.name(of: key)
+    return facts(of: name).flatMap { part(name, $0) }
+  }
+
   private func part(_ name: String, _ facts: PartialFacts) -> PartialBody? {
     // A second name means that the body was published, and a part no longer.
     guard let status = try? folder.status(of: Self.bodyName(name)), status.kind == .file,

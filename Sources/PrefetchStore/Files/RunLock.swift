@@ -73,6 +73,15 @@ package final class RunLock {
     }
   }
 
+  /// Whether an earlier version is at work, which has the cache for itself.
+  package static func isKeptByEarlierVersion(cache: String) -> Bool {
+    guard let root = (try? Folder(at: cache)) ?? nil,
+      let file = try? root.openLock(CacheLayout.lockName)
+    else { return false }
+    let shared = try? KernelLock.take(.shared, on: file)
+    return (shared ?? nil) == nil
+  }
+
   /// The process that runs as an identity, for messages; nil when nobody does.
   package static func holder(cache: String, identity: String) throws(Failure) -> Int? {
     guard let root = try Folder(at: cache),

@@ -172,6 +172,14 @@ package final class StagingArea: BodyStaging, Sendable {
     }
   }
 
+  func part(of key: String) -> PartialBody? {
+    guard case .disk(let partial) = place, let part = partial.parts.part(of: key) else {
+      return nil
+    }
+    hasParts.store(true, ordering: .relaxed)
+    return part
+  }
+
   func parts() throws(Failure) -> [String: PartialBody] {
     guard case .disk(let partial) = place else { return [:] }
     let parts = try partial.parts.all()
