@@ -182,6 +182,34 @@ struct ResumeTests {
     )
   }
 
+  @Test("leaves its part to the run of another configuration that waits for it")
+  func handedOver() throws {
+    let headers = [("ETag", Self.tag)]
+    let server = try serve(headers)
+    site[Self.path] = Self.page(headers, Self.body)
+    home.configure(
+      """
+      name: other
+      segments: [{ name: basics, urls: ["\(server.address(Self.path))"] }]
+      cache: { min_free: 0 }
+      """,
+      to: "other.yaml"
+    )
+    var other: RunningProgram?
+    try start(server) { run in
+      try #require(waitUntilKept(1))
+      other = try home.start(["--json", "-c", "other.yaml"])
+      try #require(waitUntilKept(Self.half - Self.slack))
+      run.signal(SIGKILL)
+    }
+    let end = try #require(other).finish()
+    #expect(end.status == 0, "\(end)")
+    let requests = server.requests.dropFirst()
+    #expect(requests.count == 1)
+    #expect(requests.first?.headers["Range"]?.hasPrefix("bytes=") == true)
+    #expect(try home.run("verify").status == 0)
+  }
+
   /// A server that falls silent after the first half of its first answer.
   private func serve(_ headers: [(String, String)]) throws -> LoopbackServer {
     let (site, hasBegun) = (site, Flag())
