@@ -60,6 +60,39 @@ package enum ChildProcess {
     }
   }
 
+  /// Runs a program as a shell would, with what we were given, and waits for its end.
+  ///
+  /// A request to end is passed on once; one from the keyboard comes to it by itself.
+  package static func run(
+    _ words: [String],
+    environment: [String: String]
+  ) -> Result<Int32, Fault> {
+    guard let program = words.first else {
+      return .failure(.notStarted(reason: "no program is named"))
+    }
+    var attributes = plainAttributes(isGroup: false)
+    let arguments = WordList(words)
+    let variables = WordList(environment.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" })
+    defer { unsafe posix_spawnattr_destroy(&attributes) }
+    var child = pid_t()
+    let fault = unsafe posix_spawnp(
+      &child,
+      program,
+      nil,
+      &attributes,
+      arguments.pointers,
+      variables.pointers
+    )
+    guard fault == 0 else {
+      return .failure(.notStarted(reason: SystemFault(number: fault).reason))
+    }
+    var status: Int32 = 0
+    while unsafe waitpid(child, &status, 0) < 0, errno == EINTR {
+      if StopSignals.pending == SIGTERM { kill(child, SIGTERM) }
+    }
+    return .success(status & 0x7F == 0 ? status >> 8 & 0xFF : 128 + status & 0x7F)
+  }
+
   private static func pipe() throws(SystemFault) -> (reading: Int32, writing: Int32) {
     var ends: [Int32] = [-1, -1]
     guard unsafe Glibc.pipe(&ends) == 0 else { throw .last }
@@ -103,7 +136,7 @@ package enum ChildProcess {
   }
 
   /// A group of its own, so that all of it can be ended, and none of the signals that we ignore.
-  private static func plainAttributes() -> posix_spawnattr_t {
+  private static func plainAttributes(isGroup: Bool = true) -> posix_spawnattr_t {
     var attributes = posix_spawnattr_t()
     unsafe posix_spawnattr_init(&attributes)
     var none = sigset_t()
@@ -113,7 +146,8 @@ package enum ChildProcess {
     unsafe posix_spawnattr_setsigmask(&attributes, &none)
     unsafe posix_spawnattr_setsigdefault(&attributes, &all)
     unsafe posix_spawnattr_setpgroup(&attributes, 0)
-    let flags = POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP
+    let flags =
+      POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | (isGroup ? POSIX_SPAWN_SETPGROUP : 0)
     unsafe posix_spawnattr_setflags(&attributes, Int16(flags))
     return attributes
   }

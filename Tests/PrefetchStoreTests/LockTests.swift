@@ -57,7 +57,7 @@ struct LockTests {
     let url = "https://a.example/"
     try place.run { (store: DiskStore) throws in
       try store.put([url: "a"], in: .basics)
-      try store.setLock(ItemLock(until: Instant(seconds: 5_000_000_000)), urls: [url])
+      try store.lock([url], for: DiskStore.Guardian(until: Instant(seconds: 5_000_000_000)))
       #expect(try store.lockedURLs() == [url])
       #expect(try store.commit([.forget(.basics)]).isEmpty)
       #expect(try store.removeUnheld().isEmpty)
@@ -73,14 +73,18 @@ struct LockTests {
     let url = "https://a.example/"
     try place.run { (store: DiskStore) throws in
       try store.put([url: "a"], in: .basics)
-      try store.setLock(ItemLock(process: getpid()), urls: [url])
+      let us = DiskStore.Guardian(process: getpid())
+      try store.lock([url], for: us)
       #expect(try store.lockedURLs() == [url])
       // No process can have this number: it is above the kernel's limit.
-      try store.setLock(ItemLock(process: 0x7fff_0000), urls: [url])
-      #expect(try store.lockedURLs().isEmpty)
-      try store.setLock(ItemLock(), urls: [url])
+      #expect(throws: Failure.self) {
+        try store.lock([url], for: DiskStore.Guardian(process: 0x7fff_0000))
+      }
+      try store.lock([url], for: DiskStore.Guardian())
+      try store.unlock([url], of: getpid())
       #expect(try store.lockedURLs() == [url])
-      try store.setLock(nil, urls: [url])
+      try store.lock([url], for: us)
+      try store.unlock([url])
       #expect(try store.lockedURLs().isEmpty)
       #expect(try store.remove(urls: [url]).map(\.url) == [url])
     }

@@ -261,7 +261,7 @@ struct RebuildTests {
     let backup = patient.place.cache + "/index.backup.sqlite"
     func inode() -> UInt? { FileTree.status(backup).map { UInt($0.st_ino) } }
     try patient.place.run(at: patient.start) { (store: DiskStore) throws in
-      try store.setLock(ItemLock(), urls: Patient.old)
+      try store.lock(Patient.old, for: DiskStore.Guardian())
     }
     let first = inode()
     try patient.place.run(at: patient.start) { _ in }
@@ -270,14 +270,14 @@ struct RebuildTests {
     // Nothing has changed, so the copy is as good as a new one.
     #expect(inode() == first)
     try patient.place.run(at: patient.start) { (store: DiskStore) throws in
-      try store.setLock(ItemLock(), urls: [Patient.old[0]])
+      try store.lock([Patient.old[0]], for: DiskStore.Guardian())
     }
     #expect(inode() == first)
     try patient.place.run(at: patient.start + .seconds(25 * 3600)) { _ in }
     let second = inode()
     #expect(second != first)
     try patient.place.run(at: patient.start) { (store: DiskStore) throws in
-      try store.setLock(ItemLock(), urls: Array(Patient.old[..<5]))
+      try store.lock(Array(Patient.old[..<5]), for: DiskStore.Guardian())
     }
     #expect(inode() != second)
     #expect(FileTree.names(patient.place.cache).filter { $0.hasPrefix("index") }.count == 2)

@@ -98,7 +98,7 @@ struct RoomTests {
 
   @Test("is not made of what is locked or another configuration's")
   func kept() throws {
-    try store.setLock(ItemLock(), urls: ["https://a.example/1"])
+    try store.lock(["https://a.example/1"], for: DiskStore.Guardian())
     let digests = [digest("12345"), digest("1234567890")]
     #expect(try store.commit([.evict(digests, for: "another")]).isEmpty)
     #expect(try store.usedBytes() == 15)

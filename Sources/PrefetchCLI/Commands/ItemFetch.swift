@@ -36,6 +36,7 @@ struct ItemFetch {
     )
     // What came well is seen in the store.
     request.keepsItems = false
+    request.policy.wakesPaused = true
     let license = context.license(loaded, builder, places)
     request.credentials = license.credentials
     request.withheld = license.withheld

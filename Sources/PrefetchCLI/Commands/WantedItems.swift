@@ -163,6 +163,7 @@ struct KeptItems {
     var policy = facts.policy
     policy.revalidatesAll = false
     policy.refetchesAll = false
+    policy.wakesPaused = true
     // What is here already needs no leave to be fetched.
     policy.transportSecurity = TransportSecurity()
     policy.transportSecurity.allowsArbitraryLoads = true

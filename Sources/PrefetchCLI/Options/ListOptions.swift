@@ -59,7 +59,7 @@ struct ListOptions: CommandOptions, Hashable {
         "url",
         \.urlGlobs,
         .text,
-        placeholder: "GLOB",
+        placeholder: "URL",
         help: "Only items whose URL matches, such as `https://example.org/*.json`"
       ),
       .flag("locked", \.isLockedOnly, help: "Only items that are protected from removal"),

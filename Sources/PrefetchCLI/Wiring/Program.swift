@@ -77,6 +77,10 @@ package enum Program {
     case .pins(let options):
       try prepareTransfers(context)
       return try PinsCommand(context: context, options: options).run()
+    case .control(let options): return try ControlCommand(context: context, options: options).run()
+    case .withLock(let options):
+      return try WithLockCommand(context: context, options: options).run()
+    case .importing(let options): return try ImportCommand(context: context, options: options).run()
     case .verify(let options): return try VerifyCommand(context: context, options: options).run()
     case .collect(let options): return try CollectCommand(context: context, options: options).run()
     case .publish(let options): return try PublishCommand(context: context, options: options).run()
@@ -121,6 +125,9 @@ extension ParsedCommand {
     case .subscribe(let options): options.shared
     case .unsubscribe(let options): options.shared
     case .pins(let options): options.shared
+    case .control(let options): options.shared
+    case .withLock(let options): options.shared
+    case .importing(let options): options.shared
     case .verify(let options): options.shared
     case .register(let options): options.shared
     case .collect(let options): options.shared

@@ -256,6 +256,12 @@ extension Dispatcher {
     let slot = activate(item)
     switch step.decision {
     case .keep, .describe:
+      if step.reason == .paused, !active[slot].result.isUsable {
+        // Somebody wants it so: it changes nothing for its segment.
+        active[slot].result.isRequired = false
+        active[slot].sparing = [index]
+        return settleDeferred(item, Deferral(rule: .paused), into: &effects)
+      }
       active[slot].result.outcome = step.reason == .staleOffline ? .stale : .unchanged
       active[slot].result.source = step.reason == .staleOffline ? .stale : .cache
       if step.reason == .staleOffline, let row = row(of: step) {

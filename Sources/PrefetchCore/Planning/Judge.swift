@@ -73,7 +73,7 @@ struct Judge {
     if segment.requiresDigest, !wanted.hasProof { return (.fail, .noDigest) }
     if let limit, let size = wanted.size, size > limit { return (.fail, .tooLarge) }
     guard let row else { return notStored(wanted) }
-    if row.state == .paused { return (.keep, .paused) }
+    if row.state == .paused, !policy.wakesPaused { return (.keep, .paused) }
     guard row.hasBody else { return notStored(wanted) }
     if isMissing {
       return policy.isOffline ? (.fail, .objectLostOffline) : (.fetch, .objectLost)

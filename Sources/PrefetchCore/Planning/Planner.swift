@@ -107,10 +107,10 @@ package enum Planner {
         let isSelected = row.variance > 0 && reason != .digestMatches
         let limit = isSelected ? Instant(milliseconds: .min) : quietLimit(of: reason)
         fragment.quietUntil = min(fragment.quietUntil, limit)
-        if !isDescribed { decision = .describe }
+        if !isDescribed, reason != .paused { decision = .describe }
       }
-      // What is served stale is told one by one.
-      guard decision == .keep, !listsKept, reason != .staleOffline else {
+      // What is served stale is told one by one, and so is what waits for a person.
+      guard decision == .keep, !listsKept, reason != .staleOffline, reason != .paused else {
         fragment.steps.append(
           PlannedStep(
             entry: index,

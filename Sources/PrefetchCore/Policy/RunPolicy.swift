@@ -32,6 +32,8 @@ package struct RunPolicy: Sendable {
   package var revalidatesAll = false
   /// Fetch everything anew, without conditions.
   package var refetchesAll = false
+  /// Whoever asks for single items means those too that somebody paused.
+  package var wakesPaused = false
   package var isOffline = false
   /// Whether a dry run may ask about single items.
   package var probesItems = true

@@ -128,7 +128,8 @@ extension DiskStore {
           newest = try dataVersion()
           hasSeenOthers = hasSeenOthers || writtenVersion.map { $0 != newest } ?? false
           writtenVersion = newest
-          writer.begin(locks: LockRule(now: clockStart), besideOthers: hasSeenOthers) {
+          let locks = try LockRule(database, now: clockStart)
+          writer.begin(locks: locks, besideOthers: hasSeenOthers) {
             () throws(Failure) in try self.isBusy()
           }
           try body(writer) { (digest, isPlanned) throws(Failure) in

@@ -23,7 +23,7 @@ extension DiskStore {
 
   private func readRows(_ database: Database) throws(Failure) -> Inventory {
     var holders = try HolderLists(database)
-    let reader = try InventoryReader(database, locks: LockRule(now: clockStart))
+    let reader = try InventoryReader(database, locks: LockRule(database, now: clockStart))
     var rows: [Inventory.Row] = []
     rows.reserveCapacity(Int(try database.number("SELECT count(*) FROM items") ?? 0))
     while let row = try reader.next(&holders) {
@@ -53,10 +53,7 @@ private final class InventoryReader {
     self.locks = locks
     variances = try VarianceLists(database)
     items = try database.prepare(
-      """
-      SELECT item, url, holders, variance, locked, locked_until, locked_process, facts \
-      FROM items ORDER BY item
-      """
+      "SELECT item, url, holders, variance, facts FROM items ORDER BY item"
     )
     times = try database.prepare(
       "SELECT item, validated_at, fresh_until, freshness FROM item_times ORDER BY item"
@@ -66,7 +63,7 @@ private final class InventoryReader {
   func next(_ holders: inout HolderLists) throws(Failure) -> Inventory.Row? {
     guard try items.step() else { return nil }
     let item = items.number(0)
-    let head = try items.head(7, of: items.text(1))
+    let head = try items.head(4, of: items.text(1))
     var row = Inventory.Row(
       key: items.key(1),
       item: item,
@@ -75,16 +72,16 @@ private final class InventoryReader {
       state: head.state
     )
     // As ``Inventory/tagHash(_:)`` makes it.
-    row.entityTag = head.tag.map { items.key(7, in: $0).first | 1 } ?? 0
+    row.entityTag = head.tag.map { items.key(4, in: $0).first | 1 } ?? 0
     row.hasValidators = head.tag != nil || head.isDated
     // A tag that is kept at all is a well-formed one.
     row.hasStrongTag =
-      head.tag.map { items.byte(7, at: $0.lowerBound) == UInt8(ascii: "\"") } ?? false
+      head.tag.map { items.byte(4, at: $0.lowerBound) == UInt8(ascii: "\"") } ?? false
     row.description = head.description
     row.validatedAt = head.validatedAt ?? Inventory.Row.never
     row.freshness = head.freshness
     row.holders = holders.position(of: items.number(2))
-    row.isLocked = locks.isLocked(items, from: 4)
+    row.isLocked = locks.isLocked(item)
     if !head.otherDigests.isEmpty { row.strong = try strong(in: head.otherDigests) }
     row.variance = try variances.position(of: items.number(3), for: items)
     try readTimes(of: item, into: &row)
@@ -105,7 +102,7 @@ private final class InventoryReader {
   }
 
   private func strong(in range: Range<Int>) throws(Failure) -> UInt32 {
-    let digests = unsafe items.withBytes(7) { bytes in
+    let digests = unsafe items.withBytes(4) { bytes in
       unsafe DigestCoding.decode(bytes.bytes.extracting(range))
     }
     guard let digests else { throw RecordRow.damaged(of: items.text(1)) }

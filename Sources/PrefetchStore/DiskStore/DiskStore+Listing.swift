@@ -70,7 +70,7 @@ extension DiskStore {
     let database = try database()
     try database.execute("BEGIN")
     defer { try? database.execute("COMMIT") }
-    var reader = try StoredItemReader(database, locks: LockRule(now: clockStart))
+    var reader = try StoredItemReader(database, locks: LockRule(database, now: clockStart))
     let rows = try database.prepare(
       "\(StoredItemReader.selection) WHERE url>?1 ORDER BY url"
     )
@@ -88,7 +88,7 @@ extension DiskStore {
     let database = try database()
     try database.execute("BEGIN")
     defer { try? database.execute("COMMIT") }
-    var reader = try StoredItemReader(database, locks: LockRule(now: clockStart))
+    var reader = try StoredItemReader(database, locks: LockRule(database, now: clockStart))
     if sorting.contains(where: { $0.order == .used }) {
       try fill(uses, in: database)
     }
@@ -127,7 +127,7 @@ extension DiskStore {
 private struct StoredItemReader {
   static let selection =
     """
-    SELECT item, url, facts, holders, locked, locked_until, locked_process FROM items
+    SELECT item, url, facts, holders FROM items
     """
 
   private var holders: HolderLists
@@ -151,7 +151,7 @@ private struct StoredItemReader {
       state: head.state,
       size: head.digest.isNone ? nil : head.size,
       segments: names[Int(holders.position(of: row.number(3)))],
-      isLocked: locks.isLocked(row, from: 4)
+      isLocked: locks.isLocked(row.number(0))
     )
   }
 }

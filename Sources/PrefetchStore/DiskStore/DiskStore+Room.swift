@@ -36,15 +36,14 @@ extension DiskStore {
   package func expiredItems() throws(Failure) -> [Int64] {
     let rows = try database().prepare(
       """
-      SELECT item, locked, locked_until, locked_process FROM items \
-      WHERE holders=0 AND expires_at<=?1
+      SELECT item FROM items WHERE holders=0 AND expires_at<=?1
       """
     )
     try rows.bind(1, clockStart)
-    let locks = LockRule(now: clockStart)
+    let locks = try LockRule(database(), now: clockStart)
     var items: [Int64] = []
     while try rows.step() {
-      if !locks.isLocked(rows, from: 1) { items.append(rows.number(0)) }
+      if !locks.isLocked(rows.number(0)) { items.append(rows.number(0)) }
     }
     return items
   }

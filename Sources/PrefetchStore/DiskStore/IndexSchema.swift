@@ -5,7 +5,8 @@ extension Schema {
   /// every column and every table costs as much as all that is in it. `item_times` has what answers
   /// renewed since the row was written; most rows of either kind are never written again. Which
   /// segments hold an item is the number of a set, since most items share theirs with thousands of
-  /// others, and so is what its answers depend on. `released_items` and
+  /// others, and so is what its answers depend on. `item_locks` has a row for each that protects an
+  /// item: a person (0), or a process and when it began. `released_items` and
   /// `released_objects` are rows that went, and bodies that no row names any more, on which runs may
   /// count that began before. An id that is made from the URL is not stored: a
   /// random entry of an index for each item would cost more than all the rest. `mark` is the first
@@ -13,7 +14,7 @@ extension Schema {
   /// segment has let go of the item.
   static let index = Schema(
     applicationID: 0x5046_4958,
-    version: 10,
+    version: 11,
     layout: """
       CREATE TABLE items (
         item INTEGER PRIMARY KEY,
@@ -24,9 +25,6 @@ extension Schema {
         was_held INTEGER NOT NULL DEFAULT 0,
         variance INTEGER NOT NULL,
         expires_at INTEGER,
-        locked INTEGER NOT NULL DEFAULT 0,
-        locked_until INTEGER,
-        locked_process INTEGER,
         facts BLOB NOT NULL
       ) STRICT;
       CREATE INDEX items_by_mark ON items (mark);
@@ -37,6 +35,13 @@ extension Schema {
         fresh_until INTEGER,
         freshness INTEGER NOT NULL
       ) STRICT;
+      CREATE TABLE item_locks (
+        item INTEGER NOT NULL,
+        process INTEGER NOT NULL,
+        begun INTEGER NOT NULL,
+        until INTEGER,
+        PRIMARY KEY (item, process, begun)
+      ) STRICT, WITHOUT ROWID;
       CREATE TABLE item_numbers (next INTEGER NOT NULL) STRICT;
       INSERT INTO item_numbers VALUES (1);
       CREATE TABLE variances (variance INTEGER PRIMARY KEY, hops BLOB NOT NULL UNIQUE) STRICT;

@@ -19,7 +19,7 @@ final class IndexWriter {
   private let segments: SegmentRows
   private let documents: DocumentRows
   private let listMembers: Statement
-  private var locks = LockRule(now: Instant(milliseconds: 0))
+  private var locks = LockRule()
   /// Whether others have written since the run began: what was read of them may be true no more.
   private var isBesideOthers = false
   /// Whether other runs are under way, which may count on what goes; asked once.
@@ -120,6 +120,43 @@ final class IndexWriter {
     }
   }
 
+  func setState(_ state: ItemState, of given: ContentRecord) throws(Failure) {
+    var record = given
+    record.state = state
+    guard let standing = try items.standing(url: record.url) else {
+      guard try items.insert(record, holders: 0) else {
+        throw Failure(.internal, "`\(record.url)` has a row that was not found")
+      }
+      return
+    }
+    disturbed.insert(standing.holders)
+    try items.update(standing, to: record)
+  }
+
+  /// Takes its body from an item whose record stays.
+  func empty(_ given: ContentRecord) throws(Failure) {
+    guard let standing = try items.standing(url: given.url),
+      let removal = try items.removal(of: standing.item, locks: locks)
+    else { return }
+    try empty(standing, given, removal)
+  }
+
+  private func empty(
+    _ standing: ItemRows.Standing,
+    _ given: ContentRecord,
+    _ removal: ItemRows.Removal
+  ) throws(Failure) {
+    guard let digest = standing.digest else { return }
+    var (record, content) = (given, removal.content)
+    record.forgetBody()
+    try release(standing.item)
+    try items.update(standing, to: record)
+    released.updateValue(standing.size, forKey: digest)
+    disturbed.insert(standing.holders)
+    content.segments = try keys(of: standing.holders)
+    removed.append(content)
+  }
+
   /// Removes an item, whatever holds it or only where nothing does.
   func remove(url: String, isHeldToo: Bool) throws(Failure) {
     guard let standing = try items.standing(url: url), isHeldToo || standing.holders == 0 else {
@@ -201,14 +238,8 @@ final class IndexWriter {
     else { return }
     removal.content.wasEvicted = true
     guard standing.holders != 0 else { return try drop(item, removal) }
-    guard let digest = standing.digest, var emptied = try record(item) else { return }
-    emptied.forgetBody()
-    try release(item)
-    try items.update(standing, to: emptied)
-    released.updateValue(standing.size, forKey: digest)
-    disturbed.insert(standing.holders)
-    removal.content.segments = try keys(of: standing.holders)
-    removed.append(removal.content)
+    guard let known = try record(item) else { return }
+    try empty(standing, known, removal)
   }
 
   private func keys(of set: Int64) throws(Failure) -> [SegmentKey] {
@@ -271,6 +302,8 @@ final class IndexWriter {
       released.updateValue(standing.size, forKey: digest)
     }
     standing.holders = set
+    // What was paused while a run was under way stays so; only who asks for it alone wakes it.
+    if standing.state == .paused, !keys.isEmpty { record.state = .paused }
     try items.update(standing, to: record)
   }
 

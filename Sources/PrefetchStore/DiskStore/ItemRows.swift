@@ -67,10 +67,7 @@ final class ItemRows {
       "UPDATE items SET was_held=was_held OR holders<>0, holders=?2 WHERE item=?1"
     )
     findRemoval = try database.prepare(
-      """
-      SELECT url, id, facts, holders, locked, locked_until, locked_process FROM items \
-      WHERE item=?1
-      """
+      "SELECT url, id, facts, holders FROM items WHERE item=?1"
     )
     deletions = Deletions(
       item: try database.prepare("DELETE FROM items WHERE item=?1"),
@@ -234,9 +231,12 @@ final class ItemRows {
     try renewals.run()
   }
 
-  /// Forgets the times of items that others removed while they were confirmed.
+  /// Forgets the times of items that others removed while they were confirmed, and locks of those
+  /// that went in spite of them.
   static func tidyUp(_ database: Database) throws(Failure) {
-    try database.execute("DELETE FROM item_times WHERE item NOT IN (SELECT item FROM items)")
+    for table in ["item_times", "item_locks"] {
+      try database.execute("DELETE FROM \(table) WHERE item NOT IN (SELECT item FROM items)")
+    }
   }
 
   private func number(of variance: Variance?) throws(Failure) -> Int64 {
@@ -287,7 +287,7 @@ final class ItemRows {
       content: content,
       digest: head.digest.isNone ? nil : head.digest,
       holders: findRemoval.number(3),
-      isLocked: locks.isLocked(findRemoval, from: 4)
+      isLocked: locks.isLocked(item)
     )
   }
 

@@ -11,7 +11,7 @@ _prefetch() {
   while ((index < COMP_CWORD)); do
     word=${COMP_WORDS[index]}
     case $word in
-    -c | --config | --set | --cache-dir | --state-dir | --manifests | --network | --color | --progress | --log-format | --log-file | --splay | -j | --jobs | --jobs-per-host | --deadline | --items | --report | --events | --accept | --allow | --format | --max-age | --segment | --state | --type | --provider | --id | --url | --sort | --forget | -o | --output | --base-url | --rollback | --origin | --listen | --ready-fd | --for | --priority | --generated | --expires | --include | --exclude | --previous | --key | --password-file | --comment)
+    -c | --config | --set | --cache-dir | --state-dir | --manifests | --network | --color | --progress | --log-format | --log-file | --splay | -j | --jobs | --jobs-per-host | --deadline | --items | --report | --events | --accept | --allow | --format | --max-age | --segment | --state | --type | --provider | --id | --url | --sort | --forget | -o | --output | --base-url | --for | --pid | --rollback | --origin | --listen | --ready-fd | --priority | --generated | --expires | --include | --exclude | --previous | --key | --password-file | --comment)
       ((index += 1))
       if [[ ${COMP_WORDS[index]} == '=' ]]; then ((index += 1)); fi
       ;;
@@ -144,6 +144,12 @@ _prefetch() {
   --base-url)
     return
     ;;
+  --for)
+    return
+    ;;
+  --pid)
+    return
+    ;;
   --rollback)
     return
     ;;
@@ -156,9 +162,6 @@ _prefetch() {
     return
     ;;
   --ready-fd)
-    return
-    ;;
-  --for)
     return
     ;;
   --priority)
@@ -213,6 +216,13 @@ _prefetch() {
     gc) mapfile -t COMPREPLY < <(compgen -W '--forget -n --dry-run --wait -c --config --set --cache-dir --state-dir --manifests --network --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
     get) mapfile -t COMPREPLY < <(compgen -W '--provider --id --offline --revalidate --max-age --max-stale -o --output --base-url --path -c --config --set --cache-dir --state-dir --manifests --network --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
     path) mapfile -t COMPREPLY < <(compgen -W '--or-url -c --config --set --cache-dir --state-dir --manifests --network --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
+    pause) mapfile -t COMPREPLY < <(compgen -W '--provider -c --config --set --cache-dir --state-dir --manifests --network --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
+    resume) mapfile -t COMPREPLY < <(compgen -W '--provider -c --config --set --cache-dir --state-dir --manifests --network --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
+    lock) mapfile -t COMPREPLY < <(compgen -W '--provider --for --pid -c --config --set --cache-dir --state-dir --manifests --network --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
+    unlock) mapfile -t COMPREPLY < <(compgen -W '--provider --pid -c --config --set --cache-dir --state-dir --manifests --network --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
+    with-lock) mapfile -t COMPREPLY < <(compgen -W '-c --config --set --cache-dir --state-dir --manifests --network --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
+    rm) mapfile -t COMPREPLY < <(compgen -W '--provider --files-only -c --config --set --cache-dir --state-dir --manifests --network --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
+    import) mapfile -t COMPREPLY < <(compgen -W '--url --provider --id --type -c --config --set --cache-dir --state-dir --manifests --network --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
     publish) mapfile -t COMPREPLY < <(compgen -W '--rollback --wait -c --config --set --cache-dir --state-dir --manifests --network --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
     env) mapfile -t COMPREPLY < <(compgen -W '-c --config --set --cache-dir --state-dir --manifests --network --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
     serve) mapfile -t COMPREPLY < <(compgen -W '--origin --listen --ready-fd --for -c --config --set --cache-dir --state-dir --manifests --network --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
@@ -225,12 +235,12 @@ _prefetch() {
     return
   fi
   case $command in
-  '') mapfile -t COMPREPLY < <(compgen -W 'run plan subscribe unsubscribe register check config status network list explain pins verify gc get path publish env serve manifest completion help' -- "$current") ;;
+  '') mapfile -t COMPREPLY < <(compgen -W 'run plan subscribe unsubscribe register check config status network list explain pins verify gc get path pause resume lock unlock with-lock rm import publish env serve manifest completion help' -- "$current") ;;
   'manifest build') compopt -o filenames; mapfile -t COMPREPLY < <(compgen -d -- "$current") ;;
   'manifest check') compopt -o filenames; mapfile -t COMPREPLY < <(compgen -f -- "$current") ;;
   'manifest sign') compopt -o filenames; mapfile -t COMPREPLY < <(compgen -f -- "$current") ;;
   completion) mapfile -t COMPREPLY < <(compgen -W 'bash zsh fish' -- "$current") ;;
-  help) mapfile -t COMPREPLY < <(compgen -W 'run plan subscribe unsubscribe register check config status network list explain pins verify gc get path publish env serve manifest completion help exit-codes' -- "$current") ;;
+  help) mapfile -t COMPREPLY < <(compgen -W 'run plan subscribe unsubscribe register check config status network list explain pins verify gc get path pause resume lock unlock with-lock rm import publish env serve manifest completion help exit-codes' -- "$current") ;;
   manifest) mapfile -t COMPREPLY < <(compgen -W 'build check sign' -- "$current") ;;
   esac
 }

@@ -22,6 +22,13 @@ _prefetch() {
     'gc:Drop what the cache need not keep'
     'get:Print or copy items, fetching those that the cache does not hold fresh'
     'path:Print the local path of an item'\''s body'
+    'pause:Have runs leave items alone'
+    'resume:Let runs fetch paused items again'
+    'lock:Protect stored items from removal and eviction'
+    'unlock:Take back locks'
+    'with-lock:Run a program while an item is locked'
+    'rm:Remove items from the cache'
+    'import:Store a file as the body of a URL'
     'publish:Make the published trees again, or switch one back'
     'env:Print the variables that point tools at published trees'
     'serve:Serve a folder over HTTP on this machine'
@@ -187,7 +194,7 @@ _prefetch() {
         '*--type=[Only items of this type]:TYPE: ' \
         '*--provider=[Only items of this provider]:P: ' \
         '*--id=[Only the item with this id]:ID: ' \
-        '*--url=[Only items whose URL matches, such as https\://example.org/*.json]:GLOB: ' \
+        '*--url=[Only items whose URL matches, such as https\://example.org/*.json]:URL: ' \
         '(--locked)--locked[Only items that are protected from removal]' \
         '(--identities)--identities[Print the configurations that use the cache, with their items, bytes and last runs]' \
         '(--sort)--sort=[Order by these keys, -KEY from high to low\: name, url, id, provider, segment, state, type, size, fetched, validated, expires or used]:KEY,…:(name url id provider segment state type size fetched validated expires used)' \
@@ -233,6 +240,47 @@ _prefetch() {
       _arguments -s -S $shared \
         '(--or-url)--or-url[Print the URL when the item is not cached, instead of ending with 4]' \
         ':ITEM: ' && ret=0
+      ;;
+    pause)
+      _arguments -s -S $shared \
+        '(--provider)--provider=[The provider of the items, which are then named by their ids]:P: ' \
+        '*:ITEM: ' && ret=0
+      ;;
+    resume)
+      _arguments -s -S $shared \
+        '(--provider)--provider=[The provider of the items, which are then named by their ids]:P: ' \
+        '*:ITEM: ' && ret=0
+      ;;
+    lock)
+      _arguments -s -S $shared \
+        '(--provider)--provider=[The provider of the items, which are then named by their ids]:P: ' \
+        '(--for)--for=[Unlock by itself after this time]:D: ' \
+        '(--pid)--pid=[Unlock by itself when this process of this machine has ended]:N: ' \
+        '*:ITEM: ' && ret=0
+      ;;
+    unlock)
+      _arguments -s -S $shared \
+        '(--provider)--provider=[The provider of the items, which are then named by their ids]:P: ' \
+        '(--pid)--pid=[Take back only the lock of this process]:N: ' \
+        '*:ITEM: ' && ret=0
+      ;;
+    with-lock)
+      _arguments -s -S $shared \
+        '*:WORD: ' && ret=0
+      ;;
+    rm)
+      _arguments -s -S $shared \
+        '(--provider)--provider=[The provider of the items, which are then named by their ids]:P: ' \
+        '(--files-only)--files-only[Remove the bodies and keep what else is known of the items]' \
+        '*:ITEM: ' && ret=0
+      ;;
+    import)
+      _arguments -s -S $shared \
+        '(--url)--url=[Whose body the file is]:URL: ' \
+        '(--provider)--provider=[The provider of the item]:P: ' \
+        '(--id)--id=[The id of the item; else made from the URL]:ID: ' \
+        '(--type)--type=[What it is, such as video or image; else file]:TYPE: ' \
+        ':FILE: ' && ret=0
       ;;
     publish)
       _arguments -s -S $shared \
@@ -290,7 +338,7 @@ _prefetch() {
       ;;
     help)
       _arguments -s -S $shared \
-        '::COMMAND|exit-codes:(run plan subscribe unsubscribe register check config status network list explain pins verify gc get path publish env serve manifest completion help exit-codes)' && ret=0
+        '::COMMAND|exit-codes:(run plan subscribe unsubscribe register check config status network list explain pins verify gc get path pause resume lock unlock with-lock rm import publish env serve manifest completion help exit-codes)' && ret=0
       ;;
     esac
     ;;

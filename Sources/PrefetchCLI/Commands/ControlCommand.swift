@@ -1,0 +1,233 @@
+import PrefetchConfig
+import PrefetchCore
+import PrefetchDocuments
+import PrefetchStore
+import PrefetchSystem
+
+/// `pause`, `resume`, `lock`, `unlock` and `rm`: all named items, or none where one is unknown.
+struct ControlCommand {
+  let context: CommandContext
+  let options: ControlOptions
+
+  func run() throws(CommandExit) -> Int32 {
+    let loaded = try context.configuration(isRequired: false)
+    let places = try context.places(loaded)
+    let items = try NamedRecords(context: context, loaded: loaded, places: places)
+      .find(options.items, of: options.provider, storedOnly: needsBody)
+    let outcome: Outcome? = try context.reading { () throws(Failure) -> Outcome? in
+      guard let lock = try context.runLock(places, wait: nil) else { return nil }
+      let store = try DiskStore.openForWriting(
+        cache: places.cache,
+        clockStart: context.clock.now().wall,
+        durability: Durability(loaded.configuration.cache.durability)
+      )
+      store.lock = lock
+      let outcome = try apply(to: items, in: store)
+      try store.close()
+      context.console.report(store.takeDiagnostics())
+      return outcome
+    }
+    guard let outcome else { return context.failLocked() }
+    tell(items, outcome)
+    return outcome.locked.isEmpty ? ExitStatus.ok.code : ExitStatus.incomplete.code
+  }
+
+  private struct Outcome {
+    /// Items that a lock protects from what was asked.
+    var locked: Set<String> = []
+    /// Items that come back, and for which segment.
+    var declared: [String: [String]] = [:]
+    var freed: Int64 = 0
+  }
+
+  private var needsBody: Bool {
+    switch options.action {
+    case .lock, .unlock, .remove: true
+    case .pause, .resume: false
+    }
+  }
+
+  private func apply(
+    to items: [ContentRecord],
+    in store: DiskStore
+  ) throws(Failure) -> Outcome {
+    var outcome = Outcome()
+    let urls = items.map(\.url)
+    switch options.action {
+    case .pause: try store.pause(items.filter { $0.state != .paused })
+    case .resume: try store.resume(items.filter { $0.state == .paused })
+    case .lock:
+      let guardian = DiskStore.Guardian(
+        process: options.process.map { Int32($0) },
+        until: options.lifetime.map { context.clock.now().wall + $0 }
+      )
+      try store.lock(urls, for: guardian)
+    case .unlock: try store.unlock(urls, of: options.process.map { Int32($0) })
+    case .remove:
+      outcome.locked = try store.locked(among: urls)
+      let going = items.filter { !outcome.locked.contains($0.url) }
+      for item in going {
+        let names = try store.segmentsHolding(url: item.url).map(\.name)
+        if !names.isEmpty { outcome.declared[item.url] = Set(names).sorted() }
+      }
+      let removed =
+        options.keepsRecord
+        ? try store.empty(going) : try store.remove(urls: going.map(\.url))
+      outcome.freed = removed.reduce(0) { $0 + $1.size }
+    }
+    return outcome
+  }
+
+  // MARK: Output
+
+  private func tell(_ items: [ContentRecord], _ outcome: Outcome) {
+    for item in items where outcome.locked.contains(item.url) {
+      context.console.report(
+        Diagnostic(
+          "item.locked",
+          "`\(SafeText.line(item.url))` is locked and stays",
+          hint: "`prefetch unlock` takes its locks back"
+        )
+      )
+    }
+    let done = items.filter { !outcome.locked.contains($0.url) }
+    if context.shared.isJSON {
+      context.console.print([
+        "schema": .string("prefetch-\(options.action.rawValue)/1"),
+        "items": .array(
+          items.map { item in
+            [
+              "url": .string(item.url),
+              "id": .string(item.id),
+              "provider": .optional(item.provider),
+              "done": .bool(!outcome.locked.contains(item.url)),
+            ]
+          }
+        ),
+      ])
+    } else if !context.shared.isQuiet {
+      for item in done { context.console.print("\(verb)\t\(SafeText.line(item.url))") }
+    }
+    for item in done {
+      guard let segments = outcome.declared[item.url] else { continue }
+      let names = Wording.list(segments.map { SafeText.line($0) }, conjunction: "and")
+      context.console.note(
+        "\(SafeText.line(item.url)): declared by \(names), so the next run brings it back"
+      )
+    }
+  }
+
+  private var verb: String {
+    switch options.action {
+    case .pause: "paused"
+    case .resume: "resumed"
+    case .lock: "locked"
+    case .unlock: "unlocked"
+    case .remove: "removed"
+    }
+  }
+}
+
+/// `with-lock`: a program that may rely on an item's body until it ends.
+struct WithLockCommand {
+  let context: CommandContext
+  let options: WithLockOptions
+
+  func run() throws(CommandExit) -> Int32 {
+    let loaded = try context.configuration(isRequired: false)
+    let places = try context.places(loaded)
+    let items = try NamedRecords(context: context, loaded: loaded, places: places)
+      .find([options.words[0]], of: nil, storedOnly: true)
+    let urls = items.map(\.url)
+    try change(places) { store throws(Failure) in
+      try store.lock(urls, for: .thisProcess)
+    }
+    let end = ChildProcess.run(
+      Array(options.words.dropFirst()),
+      environment: context.environment.variables
+    )
+    try change(places) { store throws(Failure) in
+      try store.unlock(urls, of: DiskStore.Guardian.thisProcess.process)
+    }
+    switch end {
+    case .success(let status): return status
+    case .failure(let fault):
+      let name = SafeText.line(options.words[1])
+      return context.console.fail(
+        .failed,
+        [Diagnostic("with-lock.not-started", "`\(name)` \(fault.reason)")]
+      )
+    }
+  }
+
+  private func change(
+    _ places: Places,
+    _ body: (DiskStore) throws(Failure) -> Void
+  ) throws(CommandExit) {
+    let isDone = try context.reading { () throws(Failure) -> Bool in
+      guard let lock = try context.runLock(places, wait: nil) else { return false }
+      let store = try DiskStore.openForWriting(
+        cache: places.cache,
+        clockStart: context.clock.now().wall
+      )
+      store.lock = lock
+      try body(store)
+      try store.close()
+      context.console.report(store.takeDiagnostics())
+      return true
+    }
+    guard isDone else { throw CommandExit(status: context.failLocked()) }
+  }
+}
+
+/// The records of items that words on the command line name.
+struct NamedRecords {
+  let context: CommandContext
+  let loaded: LoadedConfiguration
+  let places: Places
+
+  /// All of them, each once; a new record for what is declared and not stored.
+  func find(
+    _ names: [String],
+    of provider: String?,
+    storedOnly: Bool
+  ) throws(CommandExit) -> [ContentRecord] {
+    let store = try context.readingStore(places)
+    let lookup = ItemLookup(context: context)
+    var records: [ContentRecord] = []
+    var seen: Set<String> = []
+    var unknown: [String] = []
+    for word in names {
+      let name = provider.map { "\($0)/\(word)" } ?? word
+      var record = try lookup.cached(name, in: store)
+      if record == nil, !storedOnly {
+        let builder = RequestBuilder(
+          configuration: loaded.configuration,
+          identity: loaded.identity,
+          engine: EngineOptions(),
+          environment: context.environment.variables
+        )
+        let url = try lookup.declared(name, builder, in: store) ?? declaredURL(word)
+        record = url.map { ContentRecord(url: $0.string, id: "") }
+      }
+      guard let record else {
+        unknown.append(name)
+        continue
+      }
+      if seen.insert(record.url).inserted { records.append(record) }
+    }
+    guard unknown.isEmpty else {
+      let status = context.console.fail(
+        .nothing,
+        unknown.map { Diagnostic("item.not-cached", "`\(SafeText.line($0))` is not in the cache") }
+      )
+      throw CommandExit(status: status)
+    }
+    return records
+  }
+
+  /// A URL may be paused before anybody declares it.
+  private func declaredURL(_ word: String) -> WebURL? {
+    try? WebURL(word)
+  }
+}

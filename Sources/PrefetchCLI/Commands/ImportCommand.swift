@@ -1,0 +1,71 @@
+import PrefetchConfig
+import PrefetchCore
+import PrefetchDocuments
+import PrefetchStore
+import PrefetchSystem
+
+/// `import`: a file that is here already becomes the body of a URL.
+struct ImportCommand {
+  let context: CommandContext
+  let options: ImportOptions
+
+  func run() throws(CommandExit) -> Int32 {
+    guard let url = options.url else { return ExitStatus.usage.code }
+    let loaded = try context.configuration(isRequired: false)
+    let places = try context.places(loaded)
+    let rules = CollectCommand.rules(loaded.configuration.cache)
+    let digest: ContentDigest?
+    do throws(Failure) {
+      digest = try store(url, places, loaded, within: rules.limit)
+    } catch {
+      guard error.code == .cacheFull || error.code == .tooLarge else {
+        throw context.storeFailed(error)
+      }
+      return context.console.fail(
+        .incomplete,
+        [Diagnostic("import.\(error.code.rawValue)", error.message)]
+      )
+    }
+    guard let digest else { return context.failLocked() }
+    if context.shared.isJSON {
+      context.console.print([
+        "schema": "prefetch-import/1", "url": .string(url.string),
+        "digest": .string(digest.description),
+        "path": .string(DiskStore.objectPath(digest, cache: places.cache)),
+      ])
+    } else if !context.shared.isQuiet {
+      context.console.print("imported\t\(SafeText.line(url.string))")
+    }
+    return ExitStatus.ok.code
+  }
+
+  private func store(
+    _ url: WebURL,
+    _ places: Places,
+    _ loaded: LoadedConfiguration,
+    within limit: Int64?
+  ) throws(Failure) -> ContentDigest? {
+    guard let lock = try context.runLock(places, wait: nil) else { return nil }
+    let now = context.clock.now().wall
+    let store = try DiskStore.openForWriting(
+      cache: places.cache,
+      clockStart: now,
+      durability: Durability(loaded.configuration.cache.durability)
+    )
+    store.lock = lock
+    let body = try store.stage(
+      fileAt: options.file,
+      limit: loaded.configuration.cache.maximumFileSize.amount ?? .max
+    )
+    var record = ContentRecord(url: url.string, id: options.id ?? "")
+    record.provider = options.provider
+    record.type = options.type
+    record.state = .cached
+    record.fetchedAt = now
+    record.validatedAt = now
+    _ = try store.commit([.store(record, body: body, joining: [])], within: limit)
+    try store.close()
+    context.console.report(store.takeDiagnostics())
+    return body.digest
+  }
+}

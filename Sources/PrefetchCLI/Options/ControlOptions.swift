@@ -1,0 +1,231 @@
+import PrefetchCore
+
+/// The options of `pause`, `resume`, `lock`, `unlock` and `rm`, which say something of single items.
+struct ControlOptions: CommandOptions, Hashable {
+  enum Action: String, Hashable, Sendable {
+    case pause
+    case resume
+    case lock
+    case unlock
+    case remove = "rm"
+  }
+
+  var shared = SharedOptions()
+  var action: Action
+  /// URLs, ids or `PROVIDER/ID`.
+  var items: [String] = []
+  var provider: String?
+  var lifetime: Duration?
+  var process: Int?
+  var keepsRecord = false
+
+  init(_ action: Action) {
+    self.action = action
+  }
+
+  static let pauseCommand = command(
+    .pause,
+    "Have runs leave items alone",
+    [
+      "A paused item is neither asked for nor removed as unwanted by its segment's list until `resume`, or until `get` asks for it. Its body, where there is one, stays and serves. It changes nothing for its segment and for the exit status of a run, which names it as deferred where it has no body. Items that are declared may be paused before they were ever fetched."
+    ],
+    example: CommandExample(
+      command: "prefetch pause https://example.org/season-2.mp4",
+      purpose: "Keep tonight's run from fetching a file"
+    )
+  )
+
+  static let resumeCommand = command(
+    .resume,
+    "Let runs fetch paused items again",
+    ["The next run looks at them as at any other."],
+    example: CommandExample(
+      command: "prefetch resume https://example.org/season-2.mp4",
+      purpose: "Have the next run fetch a file again"
+    )
+  )
+
+  static let lockCommand = command(
+    .lock,
+    "Protect stored items from removal and eviction",
+    [
+      "A locked item stays in the cache, whatever its manifest, its age, `cache.size`, `gc` or `rm` say, until it is unlocked, the time of `--for` is over, or the process of `--pid` has ended. Each process has a lock of its own; a run may still replace the body by a newer one."
+    ],
+    options: [
+      .value(
+        "for",
+        \.lifetime,
+        .duration,
+        placeholder: "D",
+        help: "Unlock by itself after this time"
+      ),
+      .value(
+        "pid",
+        \.process,
+        .number(1...0x3fff_ffff),
+        placeholder: "N",
+        help: "Unlock by itself when this process of this machine has ended"
+      ),
+    ],
+    example: CommandExample(
+      command: "prefetch lock --for 2h https://example.org/film.mp4",
+      purpose: "Keep a film while it is watched"
+    )
+  )
+
+  static let unlockCommand = command(
+    .unlock,
+    "Take back locks",
+    ["All locks of an item go, or with `--pid` the one of that process."],
+    options: [
+      .value(
+        "pid",
+        \.process,
+        .number(1...0x3fff_ffff),
+        placeholder: "N",
+        help: "Take back only the lock of this process"
+      )
+    ],
+    example: CommandExample(
+      command: "prefetch unlock https://example.org/film.mp4",
+      purpose: "Let a film go that was watched"
+    )
+  )
+
+  static let removeCommand = command(
+    .remove,
+    "Remove items from the cache",
+    [
+      "What a segment declares comes back with the next run, and the command says so; `pause` keeps it away. A locked item is not removed (3)."
+    ],
+    options: [
+      .flag(
+        "files-only",
+        \.keepsRecord,
+        help: "Remove the bodies and keep what else is known of the items"
+      )
+    ],
+    exits: [.incomplete],
+    example: CommandExample(
+      command: "prefetch rm --files-only https://example.org/film.mp4",
+      purpose: "Give back the space of a film"
+    )
+  )
+
+  private static func command(
+    _ action: Action,
+    _ summary: String,
+    _ paragraphs: [String],
+    options: [OptionSpec<ControlOptions>] = [],
+    exits: [ExitStatus] = [],
+    example: CommandExample
+  ) -> CommandSpec<ControlOptions> {
+    CommandSpec<ControlOptions>(
+      name: action.rawValue,
+      group: .content,
+      summary: summary,
+      paragraphs: [
+        "An item is named by its URL, its id or `PROVIDER/ID`, or with `--provider` by its id. One that is neither stored nor declared ends the command with 4, and nothing is done to any."
+      ] + paragraphs,
+      options: [
+        .value(
+          "provider",
+          \.provider,
+          .text,
+          placeholder: "P",
+          help: "The provider of the items, which are then named by their ids"
+        )
+      ] + options,
+      operands: .some("ITEM", \.items),
+      exits: [.ok, .nothing, .deferred, .config] + exits,
+      examples: [example],
+      initial: ControlOptions(action),
+      wrap: { .control($0) }
+    )
+  }
+}
+
+/// The options of `with-lock`.
+struct WithLockOptions: CommandOptions, Hashable {
+  var shared = SharedOptions()
+  /// An item, then a program and its words.
+  var words: [String] = []
+
+  static let command = CommandSpec<WithLockOptions>(
+    name: "with-lock",
+    group: .content,
+    summary: "Run a program while an item is locked",
+    paragraphs: [
+      "The item is locked as by `lock --pid`, the program is started with all that was given to `prefetch`, and its exit status is the command's; one that a signal ended is 128 and the signal. Where the item is not stored, nothing is started (4)."
+    ],
+    forms: ["ITEM -- CMD…"],
+    operands: .some("WORD", \.words),
+    exits: [.ok, .nothing, .deferred, .config],
+    examples: [
+      CommandExample(
+        command: "prefetch with-lock films/42 -- mpv \"$(prefetch path films/42)\"",
+        purpose: "Keep a film for as long as it is watched"
+      )
+    ],
+    refusesJSON: true,
+    validate: {
+      $0.words.count > 1
+        ? []
+        : [
+          Diagnostic("usage.missing-operand", "`with-lock` needs an ITEM, then `--` and a program")
+        ]
+    },
+    initial: WithLockOptions(),
+    wrap: { .withLock($0) }
+  )
+}
+
+/// The options of `import`.
+struct ImportOptions: CommandOptions, Hashable {
+  var shared = SharedOptions()
+  var file = ""
+  var url: WebURL?
+  var provider: String?
+  var id: String?
+  var type: String?
+
+  static let command = CommandSpec<ImportOptions>(
+    name: "import",
+    group: .content,
+    summary: "Store a file as the body of a URL",
+    paragraphs: [
+      "What was copied by other means need not be fetched again: the file is hashed and stored as if the URL had given it now, without validators. A run that declares the URL keeps it where the declared digest or a `ttl` says that it is good, and asks the server else. The file itself stays as it is."
+    ],
+    options: [
+      .value("url", \.url, .url, placeholder: "URL", help: "Whose body the file is"),
+      .value("provider", \.provider, .text, placeholder: "P", help: "The provider of the item"),
+      .value(
+        "id",
+        \.id,
+        .text,
+        placeholder: "ID",
+        help: "The id of the item; else made from the URL"
+      ),
+      .value(
+        "type",
+        \.type,
+        .text,
+        placeholder: "TYPE",
+        help: "What it is, such as `video` or `image`; else `file`"
+      ),
+    ],
+    operands: .one("FILE", \.file, .text),
+    exits: [.ok, .incomplete, .deferred, .config],
+    examples: [
+      CommandExample(
+        command: "prefetch import film.mp4 --url https://example.org/film.mp4",
+        purpose: "Take a film from another disk instead of the network"
+      )
+    ],
+    validate: {
+      $0.url == nil ? [Diagnostic("usage.missing-option", "`import` needs `--url URL`")] : []
+    },
+    initial: ImportOptions(),
+    wrap: { .importing($0) }
+  )
+}

@@ -1,0 +1,136 @@
+internal import Glibc
+package import PrefetchCore
+
+/// What people and their programs say of single items.
+extension DiskStore {
+  /// Somebody who protects an item from removal and eviction, and how long.
+  package struct Guardian: Hashable, Sendable {
+    /// Nil for a person, whose lock outlives every process.
+    package var process: Int32?
+    package var until: Instant?
+
+    package static var thisProcess: Guardian { Guardian(process: getpid()) }
+
+    package init(process: Int32? = nil, until: Instant? = nil) {
+      self.process = process
+      self.until = until
+    }
+  }
+
+  /// A second lock of the same guardian takes the place of the first.
+  package func lock(_ urls: [String], for guardian: Guardian) throws(Failure) {
+    var begun: Int64 = 0
+    if let process = guardian.process {
+      guard let beginning = LockRule.beginning(of: process) else {
+        throw Failure(.notFound, "there is no process \(process)")
+      }
+      begun = beginning
+    }
+    try changeLocks(
+      """
+      INSERT OR REPLACE INTO item_locks (item, process, begun, until) \
+      SELECT item, ?2, ?3, ?4 FROM items WHERE url=?1
+      """,
+      urls
+    ) { statement throws(Failure) in
+      try statement.bind(2, Int(guardian.process ?? 0))
+      try statement.bind(3, begun)
+      try statement.bind(4, guardian.until)
+    }
+  }
+
+  /// Takes back one guardian's locks, or everybody's.
+  package func unlock(_ urls: [String], of process: Int32? = nil) throws(Failure) {
+    try changeLocks(
+      """
+      DELETE FROM item_locks WHERE item=(SELECT item FROM items WHERE url=?1) \
+      AND (?2 IS NULL OR process=?2)
+      """,
+      urls
+    ) { statement throws(Failure) in
+      try statement.bind(2, process.map(Int.init))
+    }
+  }
+
+  private func changeLocks(
+    _ change: String,
+    _ urls: [String],
+    _ bind: (borrowing Statement) throws(Failure) -> Void
+  ) throws(Failure) {
+    let database = try database()
+    try requireWriting().claims.inTurn { () throws(Failure) in
+      try database.transaction { () throws(Failure) in
+        let statement = try database.prepare(change)
+        for url in urls {
+          try statement.bind(1, url)
+          try bind(statement)
+          try statement.run()
+        }
+      }
+    }
+  }
+
+  /// Items that are locked at the moment, of these.
+  package func locked(among urls: [String]) throws(Failure) -> Set<String> {
+    try answering { () throws(Failure) in
+      let database = try database()
+      let rule = try LockRule(database, now: clockStart)
+      let find = try database.prepare("SELECT item FROM items WHERE url=?1")
+      var locked: Set<String> = []
+      for url in urls {
+        try find.bind(1, url)
+        if try find.step(), rule.isLocked(find.number(0)) { locked.insert(url) }
+        find.reset()
+      }
+      return locked
+    }
+  }
+
+  /// Has runs leave items alone, those too of which nothing is known yet.
+  package func pause(_ records: [ContentRecord]) throws(Failure) {
+    _ = try change { (writer, _) throws(Failure) in
+      for record in records { try writer.setState(.paused, of: record) }
+    }
+  }
+
+  package func resume(_ records: [ContentRecord]) throws(Failure) {
+    _ = try change { (writer, _) throws(Failure) in
+      for record in records {
+        try writer.setState(record.digest == nil ? .pending : .cached, of: record)
+      }
+    }
+  }
+
+  /// A copy of a file that lies elsewhere, as a body that has come.
+  package func stage(fileAt path: String, limit: Int64) throws(Failure) -> StagedBody {
+    let number = SystemCall.number {
+      unsafe Glibc.open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
+    }
+    guard number >= 0 else { throw .system(-number, "open", path) }
+    let file = OpenFile(owning: number, path: path)
+    let status = try file.status()
+    guard status.kind == .file else { throw Failure(.disk, "`\(path)` is not a file") }
+    guard status.size <= limit else {
+      throw Failure(.tooLarge, "`\(path)` has \(status.size) bytes, and \(limit) are allowed")
+    }
+    let sink = try beginBody(BodyPlan())
+    var chunk = [UInt8](repeating: 0, count: 256 << 10)
+    while true {
+      let count = try file.read(into: &chunk, at: sink.size)
+      guard count > 0 else { break }
+      // It may grow while it is read.
+      guard sink.size + Int64(count) <= limit else {
+        throw Failure(.tooLarge, "`\(path)` has more than the \(limit) bytes that are allowed")
+      }
+      try sink.append(unsafe chunk.span.bytes.extracting(0..<count))
+    }
+    return try sink.finish()
+  }
+
+  /// Removes bodies, and keeps all else that is known of their items.
+  package func empty(_ records: [ContentRecord]) throws(Failure) -> [RemovedContent] {
+    try change { (writer, _) throws(Failure) in
+      for record in records { try writer.empty(record) }
+    }
+  }
+}

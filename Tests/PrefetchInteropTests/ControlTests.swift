@@ -1,0 +1,198 @@
+@unsafe @preconcurrency import Glibc
+import PrefetchTestSupport
+import Synchronization
+import Testing
+
+@Suite("What is said of single items", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
+struct ControlTests {
+  private let site = Site()
+  private let server: LoopbackServer
+  private let home: Home
+
+  init() throws {
+    let site = site
+    server = try LoopbackServer { site.respond(to: $0) }
+    home = try Home(isInMemory: true)
+    for name in ["/a", "/b", "/c"] { site[name] = Site.Page("the body of \(name)") }
+    declare(["/a", "/b", "/c"])
+  }
+
+  private func declare(_ paths: [String]) {
+    let urls = paths.map { server.address($0) }.joined(separator: ", ")
+    home.configure(
+      """
+      segments: [{ name: basics, urls: [\(urls)] }]
+      cache: { min_free: 0 }
+      """
+    )
+  }
+
+  private func states() throws -> [String: String] {
+    let items = try home.run("list", "--json").json().list("items")
+    let pairs = items.map { ($0.text("url")?.last.map(String.init) ?? "", $0.text("state") ?? "") }
+    return Dictionary(uniqueKeysWithValues: pairs)
+  }
+
+  private func requests(of path: String) -> Int {
+    server.requests.count { $0.path == path }
+  }
+
+  @Test("keeps a paused item from runs, whether it is stored or not, until it is resumed")
+  func paused() throws {
+    #expect(try home.run("pause", server.address("/b")).status == 0)
+    let first = try home.run("--json")
+    #expect(first.status == 0, "\(first)")
+    #expect(try first.json().text("segments.0.state") == "current")
+    #expect(try first.json().list("items").contains { $0.text("deferred.rule") == "paused" })
+    #expect(requests(of: "/b") == 0)
+    #expect(try home.run("pause", server.address("/a")).status == 0)
+    #expect(try home.run("-q", "--refetch").status == 0)
+    #expect(requests(of: "/a") == 1)
+    #expect(try states() == ["a": "paused", "b": "paused", "c": "cached"])
+    let plan = try home.run("--dry-run")
+    #expect(plan.status == 0)
+    #expect(plan.output.split(separator: "\n").contains { $0.hasPrefix("defer\tbasics\t-\t") })
+    #expect(try home.run("resume", server.address("/a"), server.address("/b")).status == 0)
+    #expect(try home.run("-q").status == 0)
+    #expect(try states() == ["a": "cached", "b": "cached", "c": "cached"])
+    #expect(try home.run("verify").status == 0)
+  }
+
+  @Test("wakes a paused item when it is asked for by itself")
+  func paged() throws {
+    #expect(try home.run("pause", server.address("/b")).status == 0)
+    let got = try home.run("get", server.address("/b"))
+    #expect(got.status == 0)
+    #expect(got.output == "the body of /b")
+    #expect(try states()["b"] == "cached")
+  }
+
+  @Test("leaves a paused item so when a run is under way that fetches it")
+  func pausedMeanwhile() throws {
+    let (isAsked, mayAnswer) = (Latch(), Latch())
+    let slow = try LoopbackServer { [site] request in
+      isAsked.open()
+      mayAnswer.wait()
+      return site.respond(to: request)
+    }
+    home.configure(
+      """
+      segments: [{ name: basics, urls: ["\(slow.address("/a"))"] }]
+      cache: { min_free: 0 }
+      """
+    )
+    let run = try home.start(["-q"])
+    isAsked.wait()
+    #expect(try home.run("pause", slow.address("/a")).status == 0)
+    mayAnswer.open()
+    #expect(run.finish().status == 0)
+    let items = try home.run("list", "--json").json().list("items")
+    #expect(items.map { $0.text("state") } == ["paused"])
+    #expect(try home.run("path", slow.address("/a")).status == 0)
+  }
+
+  @Test("protects a locked item from its list, from eviction, from removal and from cleaning")
+  func locked() throws {
+    #expect(try home.run("-q").status == 0)
+    #expect(try home.run("lock", server.address("/b")).status == 0)
+    let refused = try home.run("rm", server.address("/a"), server.address("/b"))
+    #expect(refused.status == 3, "\(refused)")
+    #expect(refused.errors.contains("[item.locked]"))
+    #expect(try states() == ["b": "cached", "c": "cached"])
+    declare([])
+    _ = try home.run("-q", "--allow", "mass-removal")
+    _ = try home.run("gc", "--set", "cache.size=1B")
+    #expect(try states()["b"] == "cached")
+    #expect(try home.run("unlock", server.address("/b")).status == 0)
+    #expect(try home.run("gc").status == 0)
+    #expect(try states()["b"] == nil)
+    #expect(try home.run("verify").status == 0)
+  }
+
+  @Test("locks for as long as a program runs, and passes its status on")
+  func withLock() throws {
+    #expect(try home.run("-q").status == 0)
+    let script = "\"$prefetch\" with-lock \(server.address("/a")) -- "
+    let listed = try home.shell("\(script) \"$prefetch\" list --locked; echo \"$?\"")
+    #expect(listed.output.contains("/a\n0"), "\(listed)")
+    #expect(try home.shell("\(script) sh -c 'exit 7'").status == 7)
+    #expect(try home.shell("\(script) sh -c 'kill -9 $$'").status == 137)
+    #expect(try home.shell("\(script) /nowhere/at/all").status == 1)
+    #expect(try home.run("list", "--locked").output.isEmpty)
+    #expect(try home.run("with-lock", "nothing", "--", "true").status == 4)
+  }
+
+  @Test("ends a lock with the process that it was for")
+  func processLock() throws {
+    #expect(try home.run("-q").status == 0)
+    let script = """
+      sleep 60 & child=$!
+      "$prefetch" lock --pid $child \(server.address("/a")) >locked
+      "$prefetch" list --locked
+      kill $child; wait $child
+      echo "and then"
+      "$prefetch" list --locked
+      """
+    let run = try home.shell(script)
+    #expect(run.output.contains("/a\nand then\n"), "\(run)")
+    #expect(run.output.hasSuffix("and then\n"))
+  }
+
+  @Test("removes bodies or all that is known, and says what comes back")
+  func removed() throws {
+    #expect(try home.run("-q").status == 0)
+    let removed = try home.run("rm", "--files-only", server.address("/a"))
+    #expect(removed.status == 0)
+    #expect(removed.errors.contains("the next run brings it back"))
+    #expect(try states()["a"] == "pending")
+    #expect(try home.run("rm", server.address("/b")).status == 0)
+    #expect(try states()["b"] == nil)
+    #expect(try home.run("rm", "nothing", server.address("/c")).status == 4)
+    #expect(try states()["c"] == "cached")
+    #expect(try home.run("-q").status == 0)
+    #expect(try states() == ["a": "cached", "b": "cached", "c": "cached"])
+    #expect(try home.run("verify").status == 0)
+  }
+
+  @Test("stores a file as the body of a URL, which a digest then keeps from being fetched")
+  func imported() throws {
+    home.write("the body of /a", to: "film")
+    let imported = try home.run("import", "film", "--url", server.address("/a"), "--id", "one")
+    #expect(imported.status == 0, "\(imported)")
+    #expect(try home.run("get", "--offline", "one").output == "the body of /a")
+    let digest = try home.run("list", "--json").json().text("items.0.digest") ?? ""
+    home.configure(
+      """
+      segments: [{ name: basics, urls: [{ url: "\(server.address("/a"))", \
+      digests: { sha256: "\(digest.dropFirst("sha256:".count))" } }] }]
+      cache: { min_free: 0 }
+      """
+    )
+    #expect(try home.run("-q").status == 0)
+    #expect(server.requests.isEmpty)
+    home.write("something longer", to: "other")
+    let large = try home.run(
+      "import",
+      "other",
+      "--url",
+      server.address("/b"),
+      "--set",
+      "cache.size=5B"
+    )
+    #expect(large.status == 3, "\(large)")
+    #expect(try home.run("import", ".", "--url", server.address("/b")).status == 74)
+  }
+}
+
+/// Something that comes to be so once.
+private final class Latch: Sendable {
+  private let isOpen = Mutex(false)
+
+  func open() {
+    isOpen.withLock { $0 = true }
+  }
+
+  func wait() {
+    while !isOpen.withLock({ $0 }) { poll(nil, 0, 2) }
+  }
+}
