@@ -254,7 +254,7 @@ import Testing
       "http://a.example/a": Self.redirect("http://b.example/b"),
       "http://b.example/b": Self.body("B"),
     ]
-    for (type, status) in [("video", ExitStatus.ok), ("hls", .ok), ("image", .trust)] {
+    for (type, status) in [("video", ExitStatus.ok), ("audio", .ok), ("image", .trust)] {
       let (report, requests) = try Self.run(
         [try Self.inline("http://a.example/a", type: type)],
         answers: answers,

@@ -154,6 +154,35 @@ struct ControlTests {
     #expect(try home.run("verify").status == 0)
   }
 
+  @Test("asks for none that is more than one file, and says that it is not supported")
+  func compound() throws {
+    let items = ["/a", "/b", "/c"].map { path in
+      "{ \"url\": \"\(server.address(path))\", \"type\": \"\(path == "/a" ? "file" : "hls")\" }"
+    }
+    site["/list.json"] = Site.Page(
+      "{ \"format\": \"prefetch-manifest\", \"version\": 1, \"items\": [\(items.joined(separator: ", "))] }"
+    )
+    home.configure(
+      """
+      segments:
+        - { name: far, manifest: "\(server.address("/list.json"))" }
+        - { name: near, urls: [{ url: "\(server.address("/c"))", type: vast }] }
+      cache: { min_free: 0 }
+      """
+    )
+    let check = try home.run("check")
+    #expect(check.errors.contains("segments[1].urls[0].type"), "\(check)")
+    let plan = try home.run("--dry-run")
+    #expect(plan.status == 3, "\(plan)")
+    let run = try home.run("--json")
+    #expect(run.status == 3, "\(run)")
+    let codes = try run.json().list("items").compactMap { $0.text("error.code") }
+    #expect(codes == Array(repeating: "unsupported", count: codes.count) && codes.count >= 2)
+    #expect(requests(of: "/b") == 0 && requests(of: "/c") == 0)
+    #expect(try states()["a"] == "cached")
+    #expect(try home.run("get", server.address("/b")).status == 4)
+  }
+
   @Test("stores a file as the body of a URL, which a digest then keeps from being fetched")
   func imported() throws {
     home.write("the body of /a", to: "film")

@@ -37,7 +37,7 @@ struct CheckCommand {
       loaded,
       allowsUnset: options.replacesMissingSecrets
     )
-    diagnostics += NotInEffect.diagnostics(loaded).filter { $0.code == NotInEffect.notEnforced }
+    diagnostics += NotInEffect.diagnostics(loaded)
     let isValid = !diagnostics.containsErrors
     context.console.report(diagnostics + loaded.notices)
     if context.shared.isJSON {

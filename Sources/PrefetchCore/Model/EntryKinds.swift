@@ -96,6 +96,13 @@ package struct EntryKinds: Sendable {
     word(kinds[Int(number)].type)
   }
 
+  /// The combinations whose type is one of these.
+  func numbers(ofTypes types: Set<String>) -> Set<UInt16> {
+    let known = words.indices.filter { types.contains(words[$0]) }
+    guard !known.isEmpty else { return [] }
+    return Set(kinds.indices.filter { known.contains(Int(kinds[$0].type) - 1) }.map { UInt16($0) })
+  }
+
   func provider(_ number: UInt16) -> String? {
     word(kinds[Int(number)].provider)
   }

@@ -30,6 +30,11 @@ extension EntryTable {
     return digests[position]
   }
 
+  /// See ``kinds``; of an entry that the columns describe.
+  func kind(at position: Int) -> UInt16 {
+    rows[position].kind
+  }
+
   /// Whether the entry says more than the columns hold.
   package func isSpecial(at position: Int) -> Bool {
     rows[position].beside != 0

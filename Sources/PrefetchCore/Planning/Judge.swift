@@ -6,6 +6,8 @@ struct Wanted {
   var origin: Int
   var purpose: RequestPurpose
   var full: ManifestEntry?
+  /// Whether it consists of more than the one file that it names.
+  var isCompound = false
 
   var hasProof: Bool {
     sha256 != nil || full?.digests.contains { $0.algorithm.isTrustworthy } ?? false
@@ -24,6 +26,9 @@ struct Judge {
   private let refusalsByPurpose: [RequestPurpose: [PlanReason?]]
   /// Whether the type of an item weighs anywhere.
   let asksForPurpose: Bool
+  /// Kinds of items that cannot be brought as a whole yet: a playlist alone would look finished.
+  private let compoundKinds: Set<UInt16>
+  private static let compoundTypes: Set<String> = ["hls", "dash", "vast"]
   /// What is granted whatever an entry says.
   private let granted: [Freshness.Lifetime]
 
@@ -49,17 +54,24 @@ struct Judge {
     self.refusals = refusals(.other)
     refusalsByPurpose =
       asksForPurpose ? [.media: refusals(.media), .page: refusals(.page)] : [:]
+    compoundKinds = origins.kinds.numbers(ofTypes: Self.compoundTypes)
     granted = [policy.freshnessLimit.map { .atMost($0) }, segment.lifetime].compactMap(\.self)
   }
 
   func wanted(_ index: Int, of entries: EntryTable) -> Wanted {
-    Wanted(
+    var wanted = Wanted(
       size: entries.size(at: index),
       sha256: entries.plainDigest(at: index),
       origin: entries.originNumber(at: index),
       purpose: asksForPurpose ? RequestPurpose(itemType: entries.type(at: index)) : .other,
       full: entries.isSpecial(at: index) ? entries[index] : nil
     )
+    if let type = wanted.full?.type {
+      wanted.isCompound = Self.compoundTypes.contains(type)
+    } else if !compoundKinds.isEmpty {
+      wanted.isCompound = compoundKinds.contains(entries.kind(at: index))
+    }
+    return wanted
   }
 
   func decide(
@@ -70,6 +82,7 @@ struct Judge {
     isMissing: Bool = false
   ) -> (PlannedStep.Decision, PlanReason) {
     if let refusal = refusal(of: wanted) { return (.fail, refusal) }
+    if wanted.isCompound { return (.fail, .compound) }
     if segment.requiresDigest, !wanted.hasProof { return (.fail, .noDigest) }
     if let limit, let size = wanted.size, size > limit { return (.fail, .tooLarge) }
     guard let row else { return notStored(wanted) }

@@ -3,6 +3,8 @@ package enum PlanReason: Hashable, Sendable {
   case refusedTransport
   /// A server out there names an address in here.
   case refusedAddress
+  /// Of a kind that this version cannot bring as a whole.
+  case compound
   case noDigest
   case tooLarge
   case paused
@@ -36,6 +38,7 @@ package enum PlanReason: Hashable, Sendable {
     switch self {
     case .refusedTransport: "transport security"
     case .refusedAddress: "address"
+    case .compound: "unsupported type"
     case .noDigest: "no digest"
     case .tooLarge: "too large"
     case .paused: "paused"
@@ -79,6 +82,12 @@ package enum PlanReason: Hashable, Sendable {
         for: RequestPurpose(itemType: entry.type),
         named: self == .refusedAddress ? .publicServer : .local,
         at: now
+      )
+    case .compound:
+      return Failure(
+        .unsupported,
+        "an item of type `\(entry.type ?? "")` is more than one file, which this version cannot fetch; "
+          + "`type: file` stores this one alone"
       )
     case .noDigest:
       return Failure(

@@ -249,11 +249,11 @@ package enum Planner {
     switch reason {
     case .digestMatches, .immutable, .entityTagMatches: .distantFuture
     case .freshUntil(let until): until
-    case .refusedTransport, .refusedAddress, .noDigest, .tooLarge, .paused, .notStored, .objectLost,
-      .refetchAskedFor, .digestDiffers, .digestNotTaken, .sizeDiffers, .offline, .staleOffline,
-      .otherVariant, .noValidators, .revalidationAskedFor, .stale, .otherRevision, .failedBefore,
-      .notStoredOffline, .objectLostOffline, .digestDiffersOffline, .sizeDiffersOffline,
-      .otherVariantOffline:
+    case .refusedTransport, .refusedAddress, .compound, .noDigest, .tooLarge, .paused, .notStored,
+      .objectLost, .refetchAskedFor, .digestDiffers, .digestNotTaken, .sizeDiffers, .offline,
+      .staleOffline, .otherVariant, .noValidators, .revalidationAskedFor, .stale, .otherRevision,
+      .failedBefore, .notStoredOffline, .objectLostOffline, .digestDiffersOffline,
+      .sizeDiffersOffline, .otherVariantOffline:
       Instant(milliseconds: .min)
     }
   }
