@@ -1,16 +1,16 @@
 internal import PrefetchCore
 
-/// What identifies one version of a file.
-struct Validators: Hashable {
-  /// Strong, with its quotes.
-  var etag: String
+/// What identifies one version of a body.
+struct ServedVersion: Hashable {
+  /// With its quotes, and `W/` where it is weak.
+  var etag: String?
   /// In whole seconds, as HTTP dates are.
-  var modified: Instant
+  var modified: Instant?
   var size: Int64
 }
 
 /// The request headers that decide between a body, a part of it and none.
-struct RequestConditions: Hashable {
+package struct RequestConditions: Hashable, Sendable {
   var ifMatch: String?
   var ifNoneMatch: String?
   var ifModifiedSince: String?
@@ -28,7 +28,7 @@ enum FileAnswer: Hashable {
   case unsatisfiableRange
 
   /// RFC 9110 §13.2.2, in its order.
-  init(to conditions: RequestConditions, about file: Validators) {
+  init(to conditions: RequestConditions, about file: ServedVersion) {
     if let failed = Self.failedPrecondition(conditions, file) {
       self = failed
       return
@@ -39,7 +39,7 @@ enum FileAnswer: Hashable {
         return
       }
     } else if let since = conditions.ifModifiedSince.flatMap({ HTTPDate.parse($0) }) {
-      guard file.modified > since else {
+      guard file.isNewer(than: since) else {
         self = .notModified
         return
       }
@@ -53,7 +53,7 @@ enum FileAnswer: Hashable {
 
   private static func failedPrecondition(
     _ conditions: RequestConditions,
-    _ file: Validators
+    _ file: ServedVersion
   ) -> Self? {
     if let list = conditions.ifMatch {
       return matches(list, file.etag, isWeakAllowed: false) ? nil : .preconditionFailed
@@ -61,17 +61,20 @@ enum FileAnswer: Hashable {
     guard let since = conditions.ifUnmodifiedSince.flatMap({ HTTPDate.parse($0) }) else {
       return nil
     }
-    return file.modified > since ? .preconditionFailed : nil
+    return file.isNewer(than: since) ? .preconditionFailed : nil
   }
 
-  private static func rangeHolds(_ validator: String?, _ file: Validators) -> Bool {
+  private static func rangeHolds(_ validator: String?, _ file: ServedVersion) -> Bool {
     guard let validator else { return true }
-    if validator.contains("\"") { return validator == file.etag }
-    return HTTPDate.parse(validator) == file.modified
+    // Two parts of different versions must never be put together.
+    if validator.contains("\"") { return !validator.hasPrefix("W/") && validator == file.etag }
+    return file.modified != nil && HTTPDate.parse(validator) == file.modified
   }
 
   /// A list of entity tags, whose quoted parts may hold commas, or `*`.
-  private static func matches(_ list: String, _ etag: String, isWeakAllowed: Bool) -> Bool {
+  private static func matches(_ list: String, _ etag: String?, isWeakAllowed: Bool) -> Bool {
+    let isOwnWeak = etag?.hasPrefix("W/") ?? false
+    let own = isOwnWeak ? etag?.dropFirst(2) : etag?[...]
     var rest = Substring(list)
     while let first = rest.first {
       if first == "*" { return true }
@@ -84,7 +87,7 @@ enum FileAnswer: Hashable {
       guard rest.first == "\"", let close = rest.dropFirst().firstIndex(of: "\"") else {
         return false
       }
-      if rest[...close] == etag, isWeakAllowed || !isWeak { return true }
+      if rest[...close] == own, isWeakAllowed || !(isWeak || isOwnWeak) { return true }
       rest = rest[rest.index(after: close)...]
     }
     return false
@@ -113,5 +116,12 @@ enum FileAnswer: Hashable {
     case (nil, nil):
       return .whole
     }
+  }
+}
+
+extension ServedVersion {
+  /// What says no time of its own is as new as can be.
+  fileprivate func isNewer(than instant: Instant) -> Bool {
+    modified.map { $0 > instant } ?? true
   }
 }

@@ -31,7 +31,7 @@ package struct ListenAddress: Hashable, Sendable {
     self.init(host: String(host), bytes: address.bytes, port: port)
   }
 
-  private init(host: String, bytes: [UInt8], port: UInt16) {
+  init(host: String, bytes: [UInt8], port: UInt16) {
     self.host = host
     addressBytes = bytes
     self.port = port

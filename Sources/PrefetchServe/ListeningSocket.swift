@@ -3,37 +3,57 @@ internal import PrefetchCore
 
 /// A bound and listening socket, closed unless a server takes it over.
 struct ListeningSocket: ~Copyable {
-  private let descriptor: Int32
-  let port: UInt16
+  /// Negative once somebody else has taken it.
+  private var descriptor: Int32
+  /// With the port that it really has.
+  let address: ListenAddress
 
   init(_ address: ListenAddress) throws(Failure) {
     let family = address.isIPv6 ? AF_INET6 : AF_INET
     let type = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue)
     let descriptor = socket(family, type, 0)
     guard descriptor >= 0 else { throw Self.fault(address) }
+    let bound: ListenAddress
     do throws(Failure) {
-      port = try Self.listen(descriptor, on: address)
+      try Self.listen(descriptor, on: address)
+      bound = try Self.boundAddress(descriptor)
     } catch {
       close(descriptor)
       throw error
     }
+    self.address = bound
+    self.descriptor = descriptor
+  }
+
+  /// One that somebody else has bound, and that is listened on already.
+  init(inherited descriptor: Int32) throws(Failure) {
+    let bound = try Self.boundAddress(descriptor)
+    var isListening: Int32 = 0
+    var length = socklen_t(MemoryLayout<Int32>.size)
+    unsafe getsockopt(descriptor, SOL_SOCKET, SO_ACCEPTCONN, &isListening, &length)
+    guard isListening != 0 else {
+      throw Failure(.failed, "descriptor \(descriptor) is no socket that listens")
+    }
+    _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+    _ = fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL, 0) | O_NONBLOCK)
+    address = bound
     self.descriptor = descriptor
   }
 
   deinit {
-    close(descriptor)
+    if descriptor >= 0 { close(descriptor) }
   }
 
   consuming func release() -> Int32 {
     let number = descriptor
-    discard self
+    descriptor = -1
     return number
   }
 
   private static func listen(
     _ descriptor: Int32,
     on address: ListenAddress
-  ) throws(Failure) -> UInt16 {
+  ) throws(Failure) {
     var yes: Int32 = 1
     unsafe setsockopt(
       descriptor,
@@ -50,7 +70,6 @@ struct ListeningSocket: ~Copyable {
       }
     }
     guard isListening else { throw fault(address) }
-    return try boundPort(descriptor, address)
   }
 
   private static func fill(
@@ -78,10 +97,7 @@ struct ListeningSocket: ~Copyable {
     return socklen_t(MemoryLayout<sockaddr_in>.size)
   }
 
-  private static func boundPort(
-    _ descriptor: Int32,
-    _ address: ListenAddress
-  ) throws(Failure) -> UInt16 {
+  private static func boundAddress(_ descriptor: Int32) throws(Failure) -> ListenAddress {
     var storage = sockaddr_storage()
     var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
     let status = unsafe withUnsafeMutablePointer(to: &storage) { pointer in
@@ -89,10 +105,24 @@ struct ListeningSocket: ~Copyable {
         unsafe getsockname(descriptor, $0, &length)
       }
     }
-    guard status == 0 else { throw fault(address) }
-    // The port stands at the same place in both families.
-    return unsafe withUnsafeBytes(of: storage) {
-      UInt16(bigEndian: unsafe $0.load(fromByteOffset: 2, as: UInt16.self))
+    guard status == 0 else {
+      throw Failure(errno: errno, "descriptor \(descriptor) is no socket")
+    }
+    return try unsafe withUnsafeBytes(of: storage) { bytes throws(Failure) in
+      let place: Range<Int>
+      switch Int32(storage.ss_family) {
+      case AF_INET: place = 4..<8
+      case AF_INET6: place = 8..<24
+      default:
+        throw Failure(.failed, "descriptor \(descriptor) is no socket of IPv4 or IPv6")
+      }
+      // The port stands at the same place in both families.
+      let port = UInt16(bigEndian: unsafe bytes.load(fromByteOffset: 2, as: UInt16.self))
+      let address = unsafe Array(bytes[place])
+      var text = [CChar](repeating: 0, count: Int(INET6_ADDRSTRLEN))
+      unsafe inet_ntop(Int32(storage.ss_family), address, &text, socklen_t(text.count))
+      let host = text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }
+      return ListenAddress(host: String(decoding: host, as: UTF8.self), bytes: address, port: port)
     }
   }
 

@@ -42,7 +42,7 @@ struct ServedFolder: ~Copyable, Sendable {
 
 /// An open file with what its headers say.
 struct ServedFile: ~Copyable {
-  let validators: Validators
+  let version: ServedVersion
   /// Negative once somebody else has taken it.
   private var descriptor: Int32
 
@@ -56,7 +56,7 @@ struct ServedFile: ~Copyable {
     let seconds = Int64(status.st_mtim.tv_sec)
     let nanoseconds = seconds &* 1_000_000_000 &+ Int64(status.st_mtim.tv_nsec)
     let parts = [UInt64(bitPattern: nanoseconds), UInt64(status.st_size), UInt64(status.st_ino)]
-    validators = Validators(
+    version = ServedVersion(
       etag: "\"" + parts.map { String($0, radix: 16) }.joined(separator: "-") + "\"",
       modified: Instant(seconds: seconds),
       size: Int64(status.st_size)

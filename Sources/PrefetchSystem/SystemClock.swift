@@ -2,7 +2,7 @@ internal import Glibc
 package import PrefetchCore
 
 /// The clock of this machine: the calendar, and an uptime that counts while it sleeps.
-package final class SystemClock: Clock {
+package final class SystemClock: Clock, Sendable {
   package init() {}
 
   package func now() -> Moment {

@@ -11,6 +11,9 @@ struct ItemFetch {
   let loaded: LoadedConfiguration
   let builder: RequestBuilder
   let places: Places
+  var stop: any StopSignal = ProcessStop()
+  /// Whether the report tells of what came well, too; else that is seen in the store alone.
+  var keepsItems = false
 
   struct Fetched {
     var report: Report
@@ -34,8 +37,8 @@ struct ItemFetch {
       segments: asked.map(\.declaration),
       policy: builder.policy
     )
-    // What came well is seen in the store.
-    request.keepsItems = false
+    request.keepsItems = keepsItems
+    request.listsKept = keepsItems
     request.policy.wakesPaused = true
     let license = context.license(loaded, builder, places)
     request.credentials = license.credentials
@@ -75,7 +78,7 @@ struct ItemFetch {
         store: store,
         files: SystemFiles(),
         clock: context.clock,
-        stop: ProcessStop(),
+        stop: stop,
         circumstances: circumstances
       )
       var report = try engine.run(
@@ -164,7 +167,9 @@ struct ItemFetch {
     in store: DiskStore
   ) throws(Failure) -> [Bool] {
     var isAnswered = [Bool](repeating: false, count: items.count)
-    let unmet = Set(report.items.map(\.url))
+    let unmet = Set(
+      report.items.lazy.filter { $0.failure != nil || $0.outcome == .deferred }.map(\.url)
+    )
     for items in asked { for item in items { isAnswered[item] = true } }
     for (segment, numbers) in zip(report.segments, asked) {
       let isWhole = segment.totals.items == Int64(numbers.count)

@@ -1,53 +1,152 @@
+import PrefetchConfig
 import PrefetchCore
 import PrefetchDocuments
 import PrefetchServe
+import PrefetchStore
 import PrefetchSystem
 
-/// `serve --origin DIR`: a folder over loopback HTTP, for trying things out and for tests.
+/// `serve`: the cache, or with `--origin` a folder, over HTTP on this machine.
 struct ServeCommand {
   let context: CommandContext
   let options: ServeOptions
 
   func run() throws(CommandExit) -> Int32 {
-    guard let folder = options.origin else {
-      let diagnostic = Diagnostic("usage.no-origin", "`serve` needs `--origin DIR` in this version")
-      return context.console.fail(.usage, [diagnostic])
-    }
-    do {
-      let server = try OriginServer.start(listen: options.listen, directory: folder)
-      warnOfOtherMachines()
-      announce(server.address)
-      let signal = StopSignals.wait(upTo: options.lifetime)
-      server.stop()
-      return signal.map { 128 + $0 } ?? ExitStatus.ok.code
-    } catch {
-      return context.console.fail(.io, [Diagnostic("serve.\(error.code.rawValue)", error.message)])
-    }
+    if let folder = options.origin { return try serve(folder: folder) }
+    return try serveCache()
   }
 
-  /// A folder on loopback is for this machine; anything else is for everybody who can reach it.
-  private func warnOfOtherMachines() {
-    guard !options.listen.isLoopback else { return }
-    context.console.report(
-      Diagnostic(
-        "serve.not-loopback",
-        "`\(options.listen.host)` can be reached from other machines, which may read the folder",
-        severity: .warning,
-        hint: "listen on 127.0.0.1 or [::1] unless that is meant"
-      )
+  // MARK: A folder
+
+  private func serve(folder: String) throws(CommandExit) -> Int32 {
+    let server = try starting { () throws(Failure) in
+      try listen(FolderResponder(folder))
+    }
+    announce(server)
+    let signal = wait(for: server) {}
+    server.stop()
+    return ended(by: signal)
+  }
+
+  // MARK: The cache
+
+  private func serveCache() throws(CommandExit) -> Int32 {
+    let loaded = try context.configuration(isRequired: false)
+    let places = try context.places(loaded)
+    let cache = ServedCache(
+      StoreView(cache: places.cache, besideOwnWriters: options.pulls),
+      identity: loaded.identity,
+      granted: GrantedLifetimes(loaded.configuration)
     )
+    let stop = ServeStop()
+    let lanes = options.pulls ? lanes(loaded, places, cache, stop) : nil
+    let responder = CacheResponder(source: cache, puller: lanes, clock: context.clock)
+    let record = ServeRecord(cache: cache, counts: responder.counts, places: places)
+    let server = try starting { () throws(Failure) in try listen(responder) }
+    announce(server)
+    let signal = wait(for: server) {
+      cache.view.rest()
+      record.keep(at: context.clock.now().wall)
+    }
+    stop.set()
+    server.stop()
+    lanes?.close()
+    record.keep(at: context.clock.now().wall)
+    return ended(by: signal)
   }
 
-  private func announce(_ address: String) {
+  private func lanes(
+    _ loaded: LoadedConfiguration,
+    _ places: Places,
+    _ cache: ServedCache,
+    _ stop: ServeStop
+  ) -> PullLanes {
+    let pull = ItemPull(
+      environment: context.environment,
+      shared: context.shared,
+      sources: context.sources,
+      loaded: loaded,
+      places: places,
+      cache: cache,
+      maximumStale: maximumStale(loaded),
+      stop: stop
+    )
+    return PullLanes(limit: Self.lanes) { pull.outcome(of: $0) }
+  }
+
+  /// A client waits in each: enough that a slow server does not hold up the others.
+  private static let lanes = 16
+
+  private func maximumStale(_ loaded: LoadedConfiguration) -> Duration {
+    switch options.maximumStaleness {
+    case nil: loaded.configuration.cache.maximumStale
+    case .bare: .seconds(Int64.max / 2)
+    case .value(let limit): limit
+    }
+  }
+
+  // MARK: Serving
+
+  private func listen(_ responder: any Responder) throws(Failure) -> LocalServer {
+    if let descriptor = try InheritedSocket.take(context.environment.variables) {
+      return try LocalServer(inherited: descriptor, responder: responder)
+    }
+    return try LocalServer(listen: options.listen, responder: responder)
+  }
+
+  private func starting(
+    _ start: () throws(Failure) -> LocalServer
+  ) throws(CommandExit) -> LocalServer {
+    do throws(Failure) {
+      return try start()
+    } catch {
+      let diagnostic = Diagnostic("serve.\(error.code.rawValue)", error.message)
+      throw CommandExit(status: context.console.fail(.io, [diagnostic]))
+    }
+  }
+
+  /// Until a signal comes or the time has passed, with a look at things now and then.
+  private func wait(for server: LocalServer, _ look: () -> Void) -> Int32? {
+    let end = options.lifetime.map { ContinuousClock.now + $0 }
+    while true {
+      let left = end.map { ContinuousClock.now.duration(to: $0) }
+      guard left ?? .seconds(1) > .zero else { return nil }
+      if let signal = StopSignals.wait(upTo: min(left ?? Self.pause, Self.pause)) { return signal }
+      server.endSlowRequests()
+      look()
+    }
+  }
+
+  private static let pause = Duration.seconds(1)
+
+  private func ended(by signal: Int32?) -> Int32 {
+    signal.map { 128 + $0 } ?? ExitStatus.ok.code
+  }
+
+  private func announce(_ server: LocalServer) {
+    warnOfOtherMachines(server)
     if context.shared.isJSON {
-      context.console.print(["schema": "prefetch-serve/1", "address": .string(address)])
+      context.console.print(["schema": "prefetch-serve/1", "address": .string(server.address)])
     } else {
-      context.console.print(address)
+      context.console.print(server.address)
     }
     context.console.flush()
     guard let descriptor = options.readyDescriptor else { return }
     let ready = StandardOutput(descriptor: Int32(descriptor))
-    ready.write(address + "\n")
+    ready.write(server.address + "\n")
     _ = ready.flush()
+  }
+
+  /// What is served on loopback is for this machine; all else for everybody who can reach it.
+  private func warnOfOtherMachines(_ server: LocalServer) {
+    guard !server.isLoopback else { return }
+    let thing = options.origin == nil ? "the cache" : "the folder"
+    context.console.report(
+      Diagnostic(
+        "serve.not-loopback",
+        "`\(server.address)` can be reached from other machines, which may read \(thing)",
+        severity: .warning,
+        hint: "listen on 127.0.0.1 or [::1] unless that is meant"
+      )
+    )
   }
 }

@@ -4,8 +4,11 @@ import PrefetchServe
 /// The options of `serve`.
 struct ServeOptions: CommandOptions, Hashable {
   var shared = SharedOptions()
-  /// The folder to serve; the parser sees to it that it is given.
+  /// The folder to serve instead of the cache.
   var origin: String?
+  var pulls = false
+  /// Bare takes a copy however stale it is.
+  var maximumStaleness: OptionalArgument<Duration>?
   var listen = ListenAddress.standard
   var readyDescriptor: Int?
   var lifetime: Duration?
@@ -13,12 +16,23 @@ struct ServeOptions: CommandOptions, Hashable {
   static let command = CommandSpec<ServeOptions>(
     name: "serve",
     group: .content,
-    summary: "Serve a folder over HTTP on this machine",
+    summary: "Serve the cache, or a folder, over HTTP on this machine",
     paragraphs: [
-      "GET and HEAD with ranges and conditional requests, and no listings: an origin for tests, examples and local tools. When it accepts connections, one line with its URL goes to standard output.",
+      "What is stored of `https://HOST[:PORT]/PATH?QUERY` is at `/HOST[:PORT]/PATH?QUERY`, and at `/-/item/PROVIDER/ID` (`-` for no provider); `/-/health` says that the server lives, and what it has counted. GET and HEAD with ranges and conditional requests, and no listings. When it accepts connections, one line with its URL goes to standard output; a socket that systemd hands over is taken instead of `--listen`.",
+      "Alone it asks nobody: what is stored is served however old, what is not is 404. With `--pull` it is asked for what is missing or stale, as `get` would ask and under the same policy, once however many clients wait: by `https`, or by `http` where an exception allows that for the host. Nothing that a client sends goes on to a server. A fetch that fails is 502, or the older copy where `--max-stale` or `cache.max_stale` allows one; what a rule defers is 503; that a server does not have it is 404 or 410, and believed for `cache.negative_ttl`.",
+      "Clients may send `Cache-Control` with `no-cache`, `max-age`, `min-fresh`, `max-stale` and `only-if-cached`; what cannot be had that way is 504. `Age` and `Cache-Status` tell what became of a request. Bodies are hashed before or while they go out: one that is damaged is fetched again or breaks off, and is never sent as whole.",
       "SIGTERM ends it within two seconds. Requests with a foreign `Host` or `Origin` are refused, so that no web page can reach it.",
     ],
     options: [
+      .flag("pull", \.pulls, help: "Fetch what is not stored, or no longer fresh"),
+      .optionalValue(
+        "max-stale",
+        \.maximumStaleness,
+        .duration,
+        placeholder: "D",
+        help:
+          "With `--pull`: when a server cannot be asked, serve a copy that expired at most this long ago, or at any time"
+      ),
       .value(
         "origin",
         \.origin,
@@ -42,16 +56,28 @@ struct ServeOptions: CommandOptions, Hashable {
       ),
       .value("for", \.lifetime, .duration, placeholder: "D", help: "End with 0 after this time"),
     ],
-    exits: [.ok, .interrupted, .terminated],
+    exits: [.ok, .config, .io, .interrupted, .terminated],
     examples: [
+      CommandExample(
+        command: "prefetch serve --pull --max-stale",
+        purpose: "Be a mirror of whatever is asked for"
+      ),
       CommandExample(
         command: "prefetch serve --origin ./www --listen 127.0.0.1:0",
         purpose: "Serve a folder on a free port"
-      )
+      ),
     ],
     validate: { options in
-      guard options.origin == nil else { return [] }
-      return [Diagnostic("usage.missing-option", "`serve` needs `--origin DIR`")]
+      var diagnostics: [Diagnostic] = []
+      if options.origin != nil, options.pulls {
+        diagnostics.append(.exclusive("--origin", "--pull"))
+      }
+      if options.maximumStaleness != nil, !options.pulls {
+        diagnostics.append(
+          Diagnostic("usage.missing-option", "`--max-stale` needs `--pull`: nobody is asked else")
+        )
+      }
+      return diagnostics
     },
     initial: ServeOptions(),
     wrap: { .serve($0) }

@@ -86,7 +86,9 @@ package enum Program {
     case .publish(let options): return try PublishCommand(context: context, options: options).run()
     case .environment(let options):
       return try EnvironmentCommand(context: context, options: options).run()
-    case .serve(let options): return try ServeCommand(context: context, options: options).run()
+    case .serve(let options):
+      if options.pulls { try prepareTransfers(context) }
+      return try ServeCommand(context: context, options: options).run()
     case .manifestBuild(let options):
       return try ManifestBuild(context: context, options: options).run()
     case .manifestCheck(let options):

@@ -108,6 +108,11 @@ package enum Freshness: Hashable, Sendable {
     return max(told(headers) + moment.elapsed, max(apparent, .zero) + moment.sinceHead)
   }
 
+  /// The same of an answer that was judged at a time, by nothing but its headers.
+  package static func ageOnArrival(_ headers: HeaderBlock, at instant: Instant) -> Duration {
+    age(headers, Timing(instant))
+  }
+
   /// Of a list the first member counts; what is no number counts as nothing (§5.1).
   private static func told(_ headers: HeaderBlock) -> Duration {
     guard let first = headers[.age]?.utf8.prefix(while: { $0 != UInt8(ascii: ",") }),

@@ -33,6 +33,11 @@ final class OpenFile: Sendable {
     throw .system(errno, "close", path)
   }
 
+  /// The number, to be closed by whoever takes it.
+  func release() -> Int32 {
+    descriptor.exchange(-1, ordering: .relaxed)
+  }
+
   func status() throws(Failure) -> FileStatus {
     var status = stat()
     try SystemCall.require("examine", path) { unsafe fstat(number, &status) }

@@ -1,7 +1,11 @@
 internal import Glibc
 internal import PrefetchCore
+internal import Synchronization
 
 extension DatabaseFile {
+  /// Whether threads of this process read and write at the same time.
+  static let hasOwnWriters = Atomic<Bool>(false)
+
   /// Opens the database without creating or changing anything.
   ///
   /// Where it is lost, its last good copy answers, which the reports then say.
@@ -108,6 +112,8 @@ extension DatabaseFile {
   }
 
   private func openBesideWriters() throws(Failure) -> Database {
+    // Closing a file that was opened without locks would drop those of this process's writers.
+    if Self.hasOwnWriters.load(ordering: .relaxed) { return try connect(.writing) }
     guard try hasLog else { return try connect(.immutable) }
     do throws(Failure) {
       let database = try connect(.reading)

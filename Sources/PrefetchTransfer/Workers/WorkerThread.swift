@@ -1,7 +1,7 @@
 internal import Glibc
 
 /// A POSIX thread that is joined by whoever started it.
-@safe struct WorkerThread {
+@safe package struct WorkerThread {
   private final class Start {
     let body: () -> Void
 
@@ -15,7 +15,7 @@ internal import Glibc
   /// Nil when the system has no thread left.
   ///
   /// Signals stay with the thread that started it.
-  init?(_ body: sending @escaping () -> Void) {
+  package init?(_ body: sending @escaping () -> Void) {
     let start = unsafe Unmanaged.passRetained(Start(body))
     var all = sigset_t()
     var before = sigset_t()
@@ -31,7 +31,7 @@ internal import Glibc
     self.identifier = identifier
   }
 
-  func join() {
+  package func join() {
     pthread_join(identifier, nil)
   }
 

@@ -1,0 +1,206 @@
+import PrefetchConfig
+import PrefetchCore
+import PrefetchServe
+import PrefetchStore
+import PrefetchSystem
+import Synchronization
+
+/// One item, asked for on behalf of clients as `get` would ask for it.
+struct ItemPull: Sendable {
+  let environment: ProcessEnvironment
+  let shared: SharedOptions
+  let sources: [String: OptionSource]
+  let loaded: LoadedConfiguration
+  let places: Places
+  let cache: ServedCache
+  /// How long an older copy may stand in for an answer that cannot be had.
+  let maximumStale: Duration
+  let stop: ServeStop
+
+  func outcome(of wish: PullWish) -> PullOutcome {
+    do throws(CommandExit) {
+      return try pulled(wish)
+    } catch {
+      return failed(.internal, "the cache cannot be used; the server's messages say why")
+    }
+  }
+
+  private func pulled(_ wish: PullWish) throws(CommandExit) -> PullOutcome {
+    let context = context
+    guard let url = try? url(of: wish, at: context.clock.now().wall) else {
+      return failed(.badURL, "it is no URL that can be asked for")
+    }
+    var engine = EngineOptions()
+    engine.revalidatesAll = wish.url != nil
+    var builder = RequestBuilder(
+      configuration: loaded.configuration,
+      identity: loaded.identity,
+      engine: engine,
+      environment: environment.variables
+    )
+    builder.netrc = context.netrc(loaded.configuration)
+    let (items, facts, absence) = try look(url, context, builder)
+    if let absence {
+      return PullOutcome(.gone(status: absence.status, isRemembered: true))
+    }
+    let fetch = ItemFetch(
+      context: context,
+      loaded: loaded,
+      builder: builder,
+      places: places,
+      stop: stop,
+      keepsItems: true
+    )
+    let fetched = try fetch.fetch(items, replacing: wish.damaged.map { [$0] } ?? [], facts: facts)
+    cache.view.forget()
+    let outcome = try outcome(of: fetched, url, builder, context)
+    if !outcome.isStored { try fetch.forget([url.string]) }
+    return outcome
+  }
+
+  /// A context of its own: consoles are for one thread.
+  private var context: CommandContext {
+    let console = Console(shared: shared, environment: environment, log: nil)
+    console.secrets = loaded.secrets
+    return CommandContext(
+      environment: environment,
+      console: console,
+      clock: SystemClock(),
+      shared: shared,
+      sources: sources
+    )
+  }
+
+  /// As it is stored, else by `https`; by `http` where the configuration says that a host, or this
+  /// network, is reached so.
+  private func url(of wish: PullWish, at now: Instant) throws(WebURL.Fault) -> WebURL {
+    if let stored = wish.url { return try WebURL(stored) }
+    let url = try WebURL("https://\(wish.address)")
+    let rules = loaded.configuration.transportSecurity.decisive
+    let isPlain =
+      switch rules.basis(of: url.host, at: now) {
+      case .exception(_, let exception): exception.allowsInsecureHTTP
+      case .localNetworking: true
+      case .rules, .expired, .media, .webContent, .arbitraryLoads: false
+      }
+    return isPlain && url.port != 443 ? try WebURL("http://\(wish.address)") : url
+  }
+
+  /// The store is let go of: its writers wait for its readers when they end.
+  private func look(
+    _ url: WebURL,
+    _ context: CommandContext,
+    _ builder: RequestBuilder
+  ) throws(CommandExit) -> (WantedItems, Planner.Facts, Absence?) {
+    let store = try context.readingStore(places)
+    let facts = try context.facts(loaded, builder, places, store)
+    let items = try items(url, context, builder, store)
+    return (items, facts, try absence(of: items, facts, context, store))
+  }
+
+  private func items(
+    _ url: WebURL,
+    _ context: CommandContext,
+    _ builder: RequestBuilder,
+    _ store: DiskStore?
+  ) throws(CommandExit) -> WantedItems {
+    let declared = try context.reading { () throws(Failure) in
+      try DeclaredItems(
+        of: [url],
+        segments: loaded.configuration.segments.map { builder.declaration($0) },
+        identity: loaded.identity,
+        manifestLimit: builder.policy.maximumManifestSize,
+        store: store,
+        typed: [url.string]
+      )
+    }
+    return WantedItems([ManifestEntry(url: url)], declared: declared)
+  }
+
+  /// That a server does not have it, as it said not long ago.
+  private func absence(
+    of items: WantedItems,
+    _ facts: Planner.Facts,
+    _ context: CommandContext,
+    _ store: DiskStore?
+  ) throws(CommandExit) -> Absence? {
+    guard let store, !facts.policy.revalidatesAll, !items.isPinned(0) else { return nil }
+    let absence = try context.reading { () throws(Failure) in try store.absence(of: items.url(0)) }
+    let lasting = loaded.configuration.cache.negativeTimeToLive
+    guard let absence, absence.asked == items.fingerprint(0, facts),
+      facts.now < absence.since + lasting
+    else { return nil }
+    return absence
+  }
+
+  private func outcome(
+    of fetched: ItemFetch.Fetched,
+    _ url: WebURL,
+    _ builder: RequestBuilder,
+    _ context: CommandContext
+  ) throws(CommandExit) -> PullOutcome {
+    let result = fetched.report.items.first { $0.url == url.string }
+    if fetched.isAnswered[0] {
+      let kept = try context.reading { () throws(Failure) in try cache.keep(url: url.string) }
+      guard let kept else { return failed(.notFound, "another process has removed it") }
+      var outcome = PullOutcome(.held(kept.answer))
+      outcome.status = result?.status ?? kept.answer.record.status
+      // What came with `no-store` goes when it was delivered, unless a segment holds it.
+      outcome.isStored =
+        kept.isDeclared
+        || !CacheControl(kept.answer.record.headers.combined(.cacheControl)).hasNoStore
+      return outcome
+    }
+    if let deferral = result?.deferral {
+      return PullOutcome(.deferred(rule: deferral.rule.rawValue, until: deferral.until))
+    }
+    guard let result, let failure = result.failure else {
+      return failed(.cancelled, "the server is stopping")
+    }
+    var outcome: PullOutcome
+    if failure.code == .gone {
+      outcome = PullOutcome(.gone(status: result.status ?? 404, isRemembered: false))
+    } else {
+      let held = try? cache.find(url: url.string)
+      outcome = failed(
+        failure.code,
+        failure.message,
+        allowsStale: StaleRule.covers(failure, status: result.status)
+          && mayServeStale(held ?? nil, at: context.clock.now().wall)
+      )
+    }
+    outcome.status = result.status
+    return outcome
+  }
+
+  private func mayServeStale(_ held: HeldAnswer?, at now: Instant) -> Bool {
+    guard let held, let end = held.freshUntil, !held.record.mustRevalidate else { return false }
+    return now - end <= maximumStale
+  }
+
+  private func failed(
+    _ code: ErrorCode,
+    _ message: String,
+    allowsStale: Bool = false
+  ) -> PullOutcome {
+    let shown = Redaction.masked(message, secrets: loaded.secrets)
+    return PullOutcome(
+      .failed(code: code.rawValue, message: shown, allowsStale: allowsStale)
+    )
+  }
+}
+
+/// The end of a server as the transfers that it waits for see it.
+final class ServeStop: StopSignal, Sendable {
+  private let isSet = Atomic<Bool>(false)
+
+  func set() {
+    isSet.store(true, ordering: .relaxed)
+  }
+
+  var pending: Int32? {
+    StopSignals.pending ?? (isSet.load(ordering: .relaxed) ? ServeStop.termination : nil)
+  }
+
+  private static let termination: Int32 = 15
+}

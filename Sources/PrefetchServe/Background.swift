@@ -1,0 +1,34 @@
+internal import Glibc
+
+/// Work that would hold up the threads of the server.
+enum Background {
+  private final class Work {
+    let body: () -> Void
+
+    init(_ body: @escaping () -> Void) {
+      self.body = body
+    }
+  }
+
+  /// On a thread of its own; where the system has none left, at once.
+  static func perform(_ body: @escaping @Sendable () -> Void) {
+    let work = unsafe Unmanaged.passRetained(Work(body))
+    var thread = pthread_t()
+    let status = unsafe pthread_create(&thread, nil, runWork, work.toOpaque())
+    guard status == 0 else {
+      unsafe work.release()
+      return body()
+    }
+    pthread_detach(thread)
+  }
+
+  fileprivate static func run(_ context: UnsafeMutableRawPointer) {
+    unsafe Unmanaged<Work>.fromOpaque(context).takeRetainedValue().body()
+  }
+}
+
+private func runWork(_ context: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
+  guard let context = unsafe context else { return nil }
+  unsafe Background.run(context)
+  return nil
+}

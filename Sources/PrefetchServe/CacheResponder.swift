@@ -1,0 +1,221 @@
+package import PrefetchCore
+
+/// Answers from a cache, and through it from the servers behind.
+package final class CacheResponder: Responder {
+  package let counts = ServeCounts()
+
+  private let source: any CacheSource
+  private let puller: (any CachePuller)?
+  private let clock: any Clock & Sendable
+
+  /// Without a puller nobody is asked: what is stored is served, however old.
+  package init(
+    source: any CacheSource,
+    puller: (any CachePuller)?,
+    clock: any Clock & Sendable
+  ) {
+    self.source = source
+    self.puller = puller
+    self.clock = clock
+  }
+
+  package func respond(to request: ServedRequest) -> Reply {
+    do throws(Failure) {
+      switch CacheTarget(request.target) {
+      case .malformed:
+        return .now(.refusal(400))
+      case .nowhere:
+        return .now(.refusal(404, "ask for /HOST/PATH, /-/item/PROVIDER/ID or /-/health"))
+      case .health:
+        return .now(counts.health)
+      case .item(let provider, let id, let name):
+        guard let held = try source.find(provider: provider, id: id),
+          name.map({ held.isNamed($0) }) ?? true
+        else { return .now(refusal(404, .miss, CacheStatus(.own, detail: "absent"))) }
+        return inquiry(request, held.address).reply(with: held)
+      case .address(let address):
+        return inquiry(request, address).reply(with: try source.find(address: address))
+      }
+    } catch {
+      counts.note(.failure)
+      return .now(.refusal(500, error.message))
+    }
+  }
+
+  private func inquiry(_ request: ServedRequest, _ address: String) -> Inquiry {
+    Inquiry(desk: self, request: request, address: address)
+  }
+
+  private func refusal(
+    _ status: Int,
+    _ kind: ServeCounts.Kind,
+    _ cache: CacheStatus,
+    _ words: String? = nil,
+    _ more: [(name: String, value: String)] = []
+  ) -> ServedAnswer {
+    counts.note(kind)
+    return .refusal(status, words, cache.headers + more)
+  }
+
+  // MARK: One request
+
+  /// A request for one URL.
+  private struct Inquiry: Sendable {
+    let desk: CacheResponder
+    let request: ServedRequest
+    let address: String
+    let directives: RequestDirectives
+
+    init(desk: CacheResponder, request: ServedRequest, address: String) {
+      self.desk = desk
+      self.request = request
+      self.address = address
+      directives = RequestDirectives(cacheControl: request.cacheControl, pragma: request.pragma)
+    }
+
+    func reply(with held: HeldAnswer?) -> Reply {
+      let now = desk.clock.now().wall
+      guard let held, !held.hasExpired(now) else {
+        if directives.hasOnlyIfCached { return .now(timeout("only-if-cached")) }
+        guard desk.puller != nil else {
+          let status = CacheStatus(.own, detail: "absent")
+          return .now(desk.refusal(404, .miss, status, "it is not in the cache"))
+        }
+        return pull(nil, for: .uriMiss)
+      }
+      switch Reuse(directives, age: held.age(at: now), left: held.left(at: now)) {
+      case .asItIs:
+        return give(held, CacheStatus(.hit))
+      case .afterQuestion(let isClientsWish):
+        if directives.hasOnlyIfCached { return .now(timeout("only-if-cached")) }
+        guard desk.puller == nil else { return pull(held, for: isClientsWish ? .request : .stale) }
+        // Nobody may be asked: unless the client insists, old is better than nothing.
+        return directives.hasNoCache ? .now(timeout("no-cache")) : give(held, CacheStatus(.hit))
+      }
+    }
+
+    private func timeout(_ detail: String) -> ServedAnswer {
+      let status = CacheStatus(.own, detail: detail)
+      return desk.refusal(504, .miss, status, "the answer would need a server")
+    }
+
+    // MARK: Giving
+
+    /// A body that is not known to be whole is looked at before a part of it goes out, and a long
+    /// one that goes out whole while it is sent.
+    private func give(_ held: HeldAnswer, _ status: CacheStatus, mayPull: Bool = true) -> Reply {
+      let plan = ConditionalAnswer(request, held.version, [])
+      guard let part = plan.part else { return .now(answer(held, nil, status)) }
+      guard let body = held.body.open() else { return replace(held, mayPull) }
+      let isLong = held.record.size > Self.longestHashedAtOnce
+      if body.isVerified || (isLong && part.count == held.record.size) {
+        return .now(answer(held, body, status))
+      }
+      guard isLong else { return look(at: held, body, status, mayPull) }
+      // The other connections of this thread would wait for it.
+      return .later { finish in
+        Background.perform { settle(look(at: held, body, status, mayPull), finish) }
+      }
+    }
+
+    private static let longestHashedAtOnce: Int64 = 1 << 20
+
+    private func look(
+      at held: HeldAnswer,
+      _ body: any OpenBody,
+      _ status: CacheStatus,
+      _ mayPull: Bool
+    ) -> Reply {
+      body.verify() ? .now(answer(held, body, status)) : replace(held, mayPull)
+    }
+
+    /// The stored body is not what it was, or gone.
+    private func replace(_ held: HeldAnswer, _ mayPull: Bool) -> Reply {
+      if mayPull, desk.puller != nil, !directives.hasOnlyIfCached {
+        return pull(held, for: .miss, isDamaged: true)
+      }
+      let status = CacheStatus(.own, detail: "damaged")
+      return .now(desk.refusal(500, .failure, status, "the stored body is damaged"))
+    }
+
+    private func settle(_ reply: Reply, _ finish: @escaping @Sendable (ServedAnswer) -> Void) {
+      switch reply {
+      case .now(let answer): finish(answer)
+      case .later(let begin): begin(finish)
+      }
+    }
+
+    private func answer(
+      _ held: HeldAnswer,
+      _ body: (any OpenBody)?,
+      _ status: CacheStatus
+    ) -> ServedAnswer {
+      let now = desk.clock.now().wall
+      var status = status
+      status.timeLeft = held.left(at: now)
+      if case .hit = status.handling { desk.counts.note(.hit) } else { desk.counts.note(.miss) }
+      let headers = AnswerHeaders(of: held, at: now)
+      let plan = ConditionalAnswer(request, held.version, headers.ofEvery + status.headers)
+      return plan.answer(with: headers.ofBody) { part in
+        let length = Int64(part.count)
+        guard !request.isHead, let body else { return .unsent(length: length) }
+        desk.counts.note(bytes: length)
+        guard body.isVerified else { return .read(body.reader(), length: length) }
+        return .file(body.descriptor(), offset: part.lowerBound, length: length)
+      }
+    }
+
+    // MARK: Pulling
+
+    private func pull(
+      _ held: HeldAnswer?,
+      for reason: CacheStatus.Forwarding,
+      isDamaged: Bool = false
+    ) -> Reply {
+      guard let puller = desk.puller else { return .now(timeout("absent")) }
+      let wish = PullWish(
+        url: held?.record.url,
+        address: address,
+        damaged: isDamaged ? held?.record.digest : nil
+      )
+      return .later { finish in
+        puller.pull(wish) { outcome in
+          var status = CacheStatus(.forwarded(reason))
+          status.forwardStatus = outcome.status
+          status.isCollapsed = outcome.isShared
+          settle(reply(to: outcome, instead: isDamaged ? nil : held, status), finish)
+        }
+      }
+    }
+
+    private func reply(
+      to outcome: PullOutcome,
+      instead held: HeldAnswer?,
+      _ status: CacheStatus
+    ) -> Reply {
+      var status = status
+      // Whoever insists on a question takes no older copy.
+      let held = directives.hasNoCache ? nil : held
+      switch outcome.result {
+      case .held(let pulled):
+        status.isStored = outcome.isStored
+        return give(pulled, status, mayPull: false)
+      case .gone(let code, let isRemembered):
+        if isRemembered { status = CacheStatus(.hit, detail: "absent") }
+        return .now(
+          desk.refusal(code, isRemembered ? .hit : .miss, status, "the server does not have it")
+        )
+      case .deferred(let rule, let until):
+        status.detail = rule
+        if let held { return give(held, status, mayPull: false) }
+        let wait = until.map { max(1, ($0 - desk.clock.now().wall).components.seconds) }
+        let headers = wait.map { [(name: "Retry-After", value: String($0))] } ?? []
+        return .now(desk.refusal(503, .failure, status, "it is deferred by \(rule)", headers))
+      case .failed(let code, let message, let allowsStale):
+        status.detail = code
+        if allowsStale, let held { return give(held, status, mayPull: false) }
+        return .now(desk.refusal(502, .failure, status, message))
+      }
+    }
+  }
+}

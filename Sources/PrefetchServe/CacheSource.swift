@@ -1,0 +1,81 @@
+package import PrefetchCore
+
+/// Where a server finds what is stored.
+package protocol CacheSource: Sendable {
+  /// By `HOST[:PORT]/PATH?QUERY`; nil for what is not there.
+  func find(address: String) throws(Failure) -> HeldAnswer?
+  func find(provider: String?, id: String) throws(Failure) -> HeldAnswer?
+}
+
+/// Brings what is missing or has to be confirmed.
+package protocol CachePuller: Sendable {
+  /// Hands over what came of it, once, from any thread.
+  func pull(_ wish: PullWish, then: @escaping @Sendable (PullOutcome) -> Void)
+}
+
+/// A stored answer, and what its configuration says of its time.
+package struct HeldAnswer: Sendable {
+  package var record: ContentRecord
+  /// Nil where every use needs a question.
+  package var freshUntil: Instant?
+  package var body: any HeldBody
+
+  package init(record: ContentRecord, freshUntil: Instant?, body: any HeldBody) {
+    self.record = record
+    self.freshUntil = freshUntil
+    self.body = body
+  }
+}
+
+/// Where the stored bytes of an answer are.
+package protocol HeldBody: Sendable {
+  /// As they lie there now; nil where they are gone.
+  func open() -> (any OpenBody)?
+}
+
+/// Stored bytes, for one answer.
+package protocol OpenBody: Sendable {
+  /// Whether they were hashed and have not been touched since.
+  var isVerified: Bool { get }
+  /// Hashes all of them; false where they are not what they were.
+  func verify() -> Bool
+  /// The file, for whoever sends parts of it; asked for once.
+  func descriptor() -> ServedDescriptor
+  /// Reads all of it, and breaks off before the end where it is not what it was.
+  func reader() -> any ServedReader
+}
+
+/// What a client waits for.
+package struct PullWish: Hashable, Sendable {
+  /// Of what is stored and has to be asked about, or is not what it was; nil for what is not stored.
+  package var url: String?
+  /// As it was asked for.
+  package var address: String
+  /// The stored body that is not what it was.
+  package var damaged: ContentDigest?
+}
+
+/// What came of a pull.
+package struct PullOutcome: Sendable {
+  package enum Result: Sendable {
+    /// It is stored, or was confirmed; or came and may not be stored.
+    case held(HeldAnswer)
+    /// The server does not have it; `isRemembered` says that it was not asked again.
+    case gone(status: Int, isRemembered: Bool)
+    /// A rule of the configuration puts it off; what is stored stands in.
+    case deferred(rule: String, until: Instant?)
+    /// `allowsStale` where the server cannot be asked now, and an older copy is allowed.
+    case failed(code: String, message: String, allowsStale: Bool)
+  }
+
+  package var result: Result
+  /// What the server answered; nil where that is not known.
+  package var status: Int?
+  /// Whether somebody else had asked for it already.
+  package var isShared = false
+  package var isStored = true
+
+  package init(_ result: Result) {
+    self.result = result
+  }
+}

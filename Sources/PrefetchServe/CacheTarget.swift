@@ -1,0 +1,83 @@
+internal import PrefetchCore
+
+/// What the target of a request to a cache means.
+enum CacheTarget: Hashable {
+  /// `HOST[:PORT]/PATH?QUERY` of a URL whose scheme nobody has named.
+  case address(String)
+  /// An item by its provider, which may be nobody, and its id; `name` follows these.
+  case item(provider: String?, id: String, name: String?)
+  case health
+  /// Nothing is ever there.
+  case nowhere
+  /// No server should have to guess what is meant.
+  case malformed
+
+  init(_ target: String) {
+    guard target.hasPrefix("/"), target.utf8.count <= WebURL.maximumLength else {
+      self = .malformed
+      return
+    }
+    let rest = target.dropFirst()
+    let path = rest.prefix { $0 != "?" }
+    var parts = path.split(separator: "/", omittingEmptySubsequences: false)
+    guard parts.allSatisfy(Self.isPlain), let first = Self.decode(parts.removeFirst()) else {
+      self = .malformed
+      return
+    }
+    switch first {
+    case "": self = .nowhere
+    case "-": self = Self.own(parts)
+    default: self = Self.address(first, String(rest.dropFirst(path.prefix { $0 != "/" }.count)))
+    }
+  }
+
+  /// Paths that go up or stand still are solved by clients, not by servers.
+  private static func isPlain(_ part: Substring) -> Bool {
+    guard part.utf8.allSatisfy({ $0 > 0x20 && $0 != 0x7F }) else { return false }
+    let dots = part.replacing("%2e", with: ".").replacing("%2E", with: ".")
+    return dots != "." && dots != ".."
+  }
+
+  private static func address(_ authority: String, _ rest: String) -> Self {
+    guard authority.utf8.allSatisfy({ $0 > 0x20 && !Self.delimiters.contains($0) }) else {
+      return .malformed
+    }
+    return .address(authority + (rest.hasPrefix("/") ? rest : "/" + rest))
+  }
+
+  /// What would make more of a host than a host.
+  private static let delimiters = Set("@/\\?#%".utf8)
+
+  private static func own(_ parts: [Substring]) -> Self {
+    switch parts.first {
+    case "health" where parts.count == 1:
+      return .health
+    case "item" where (3...4).contains(parts.count):
+      guard let provider = decode(parts[1]), let id = decode(parts[2]), !id.isEmpty else {
+        return .malformed
+      }
+      let name = parts.count == 4 && !parts[3].isEmpty ? decode(parts[3]) : nil
+      return .item(provider: provider == "-" ? nil : provider, id: id, name: name)
+    default:
+      return .nowhere
+    }
+  }
+
+  /// Nil for broken escapes, control characters and broken UTF-8.
+  private static func decode(_ part: Substring) -> String? {
+    var bytes: [UInt8] = []
+    var rest = part.utf8[...]
+    while let byte = rest.popFirst() {
+      guard byte == UInt8(ascii: "%") else {
+        bytes.append(byte)
+        continue
+      }
+      guard let high = rest.popFirst().flatMap(Hexadecimal.value(of:)),
+        let low = rest.popFirst().flatMap(Hexadecimal.value(of:))
+      else { return nil }
+      bytes.append(high << 4 | low)
+    }
+    guard bytes.allSatisfy({ $0 >= 0x20 && $0 != 0x7F }) else { return nil }
+    return String(validating: bytes, as: UTF8.self)
+  }
+}

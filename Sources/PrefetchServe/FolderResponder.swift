@@ -1,0 +1,103 @@
+package import PrefetchCore
+
+/// Answers with the files of one folder.
+package final class FolderResponder: Responder {
+  private let folder: ServedFolder
+
+  package init(_ path: String) throws(Failure) {
+    folder = try ServedFolder(path)
+  }
+
+  package func respond(to request: ServedRequest) -> Reply {
+    .now(answer(request))
+  }
+
+  private func answer(_ request: ServedRequest) -> ServedAnswer {
+    let path = request.target.prefix { $0 != "?" }
+    switch RequestPath(String(path)) {
+    case .malformed: return .refusal(400)
+    case .nowhere: return .refusal(404)
+    case .file(let name):
+      guard let file = folder.open(name) else { return .refusal(404) }
+      return answer(request, with: file, named: name)
+    }
+  }
+
+  private func answer(
+    _ request: ServedRequest,
+    with file: consuming ServedFile,
+    named name: String
+  ) -> ServedAnswer {
+    let version = file.version
+    let descriptor = ServedDescriptor(owning: file.release())
+    var headers = [(name: "Accept-Ranges", value: "bytes")]
+    if let etag = version.etag { headers.append(("ETag", etag)) }
+    if let modified = version.modified {
+      headers.append(("Last-Modified", HTTPDate.format(modified)))
+    }
+    return ConditionalAnswer(request, version, headers).answer(
+      with: [("Content-Type", ContentType.forFile(named: name))]
+    ) { part in
+      .file(descriptor, offset: part.lowerBound, length: Int64(part.count))
+    }
+  }
+}
+
+/// One body, as far as a request wants it.
+struct ConditionalAnswer {
+  private let request: ServedRequest
+  private let version: ServedVersion
+  /// Of every answer.
+  private let headers: [(name: String, value: String)]
+
+  init(
+    _ request: ServedRequest,
+    _ version: ServedVersion,
+    _ headers: [(name: String, value: String)]
+  ) {
+    self.request = request
+    self.version = version
+    self.headers = headers
+  }
+
+  /// Which part of the body is sent, if any.
+  var part: Range<Int64>? {
+    guard !request.isHead else { return nil }
+    switch verdict {
+    case .whole: return 0..<version.size
+    case .part(let range): return range.lowerBound..<range.upperBound + 1
+    case .notModified, .preconditionFailed, .unsatisfiableRange: return nil
+    }
+  }
+
+  private var verdict: FileAnswer {
+    var conditions = request.conditions
+    // RFC 9110 §14.2: a range means something for GET alone.
+    if request.isHead { conditions.range = nil }
+    return FileAnswer(to: conditions, about: version)
+  }
+
+  /// `described` are the headers of answers that bring the body.
+  func answer(
+    with described: [(name: String, value: String)],
+    body: (Range<Int64>) -> ServedAnswer.Body
+  ) -> ServedAnswer {
+    switch verdict {
+    case .notModified:
+      return ServedAnswer(304, headers)
+    case .preconditionFailed:
+      return .refusal(412, nil, headers)
+    case .unsatisfiableRange:
+      return .refusal(416, nil, headers + [("Content-Range", "bytes */\(version.size)")])
+    case .whole:
+      return ServedAnswer(200, headers + described, body: body(0..<version.size))
+    case .part(let range):
+      let place = "bytes \(range.lowerBound)-\(range.upperBound)/\(version.size)"
+      return ServedAnswer(
+        206,
+        headers + described + [("Content-Range", place)],
+        body: body(range.lowerBound..<range.upperBound + 1)
+      )
+    }
+  }
+}

@@ -1,0 +1,142 @@
+internal import CMicroHTTPD
+internal import Glibc
+package import PrefetchCore
+
+/// An HTTP server on threads of its own until it is stopped.
+@safe package final class LocalServer {
+  /// `http://127.0.0.1:7733/`.
+  package let address: String
+
+  private var daemon: OpaquePointer?
+  /// The daemon keeps its address.
+  private let desk: RequestDesk
+
+  package convenience init(
+    listen address: ListenAddress,
+    responder: any Responder
+  ) throws(Failure) {
+    try self.init(ListeningSocket(address), responder)
+  }
+
+  /// Over a socket that listens already, as service managers hand them over.
+  package convenience init(
+    inherited descriptor: Int32,
+    responder: any Responder
+  ) throws(Failure) {
+    try self.init(ListeningSocket(inherited: descriptor), responder)
+  }
+
+  private init(
+    _ socket: consuming ListeningSocket,
+    _ responder: any Responder
+  ) throws(Failure) {
+    let bound = socket.address
+    address = "http://\(bound.authority)/"
+    isLoopback = bound.isLoopback
+    desk = RequestDesk(responder: responder, gate: RequestGate(listening: bound))
+    let context = unsafe Unmanaged.passUnretained(desk).toOpaque()
+    unsafe daemon = prefetch_start_daemon(
+      socket.release(),
+      Self.threads,
+      Self.connectionLimit,
+      Self.headLimit,
+      Self.timeoutSeconds,
+      noteRequest,
+      answerRequest,
+      noteEnd,
+      noteConnection,
+      context
+    )
+    guard unsafe daemon != nil else {
+      throw Failure(.failed, "cannot start the HTTP server on `\(bound.authority)`")
+    }
+  }
+
+  deinit {
+    stop()
+  }
+
+  /// Whether only this machine can connect.
+  package let isLoopback: Bool
+
+  /// Ends connections whose requests take too long to arrive; to be called now and then.
+  package func endSlowRequests() {
+    desk.endSlowRequests()
+  }
+
+  /// Closes every connection and waits for the threads to end.
+  package func stop() {
+    guard let running = unsafe daemon else { return }
+    unsafe daemon = nil
+    desk.close()
+    unsafe MHD_stop_daemon(running)
+  }
+
+  /// More than one, so that a slow disk under one answer does not hold up the others.
+  private static let threads: UInt32 = 4
+  private static let connectionLimit: UInt32 = 1_024
+  /// Of the head of a request, and of what is sent at once.
+  private static let headLimit = 64 << 10
+  /// Without a byte in either direction.
+  private static let timeoutSeconds: UInt32 = 30
+}
+
+// MARK: - What the library calls
+
+/// A request line is here: the state of the request begins.
+private func noteRequest(
+  _ context: UnsafeMutableRawPointer?,
+  _ target: UnsafePointer<CChar>?,
+  _ connection: OpaquePointer?
+) -> UnsafeMutableRawPointer? {
+  let target = unsafe target.map { unsafe String(cString: $0) } ?? ""
+  return unsafe Unmanaged.passRetained(PendingRequest(target: target)).toOpaque()
+}
+
+/// Called once when the headers are there, once per piece of a body, and once at the end.
+private func answerRequest(
+  _ context: UnsafeMutableRawPointer?,
+  _ connection: OpaquePointer?,
+  _ url: UnsafePointer<CChar>?,
+  _ method: UnsafePointer<CChar>?,
+  _ version: UnsafePointer<CChar>?,
+  _ upload: UnsafePointer<CChar>?,
+  _ uploadSize: UnsafeMutablePointer<Int>?,
+  _ state: UnsafeMutablePointer<UnsafeMutableRawPointer?>?
+) -> MHD_Result {
+  guard let context = unsafe context, let connection = unsafe connection,
+    let method = unsafe method, let uploadSize = unsafe uploadSize,
+    let state = unsafe state, let pending = unsafe state.pointee
+  else { return .NO }
+  let desk = unsafe Unmanaged<RequestDesk>.fromOpaque(context).takeUnretainedValue()
+  let request = unsafe Unmanaged<PendingRequest>.fromOpaque(pending).takeUnretainedValue()
+  let size = unsafe uploadSize.pointee
+  unsafe uploadSize.pointee = 0
+  return unsafe desk.take(request, of: connection, method: method, upload: size)
+}
+
+private func noteEnd(
+  _ context: UnsafeMutableRawPointer?,
+  _ connection: OpaquePointer?,
+  _ state: UnsafeMutablePointer<UnsafeMutableRawPointer?>?,
+  _ code: MHD_RequestTerminationCode
+) {
+  if let context = unsafe context, let connection = unsafe connection {
+    let desk = unsafe Unmanaged<RequestDesk>.fromOpaque(context).takeUnretainedValue()
+    unsafe desk.noteEnd(of: connection)
+  }
+  guard let state = unsafe state, let pending = unsafe state.pointee else { return }
+  unsafe state.pointee = nil
+  unsafe Unmanaged<PendingRequest>.fromOpaque(pending).release()
+}
+
+private func noteConnection(
+  _ context: UnsafeMutableRawPointer?,
+  _ connection: OpaquePointer?,
+  _ socketContext: UnsafeMutablePointer<UnsafeMutableRawPointer?>?,
+  _ code: MHD_ConnectionNotificationCode
+) {
+  guard let context = unsafe context, let connection = unsafe connection else { return }
+  let desk = unsafe Unmanaged<RequestDesk>.fromOpaque(context).takeUnretainedValue()
+  unsafe desk.note(connection, isOpen: code.rawValue == 0)
+}

@@ -1,0 +1,188 @@
+internal import CMicroHTTPD
+internal import Glibc
+internal import PrefetchCore
+internal import Synchronization
+
+/// One request between its first line and the end of its answer.
+final class PendingRequest: Sendable {
+  let target: String
+  private let progress = Mutex(Progress())
+
+  struct Progress: Sendable {
+    var isSeen = false
+    var received = 0
+    var answer: ServedAnswer?
+  }
+
+  init(target: String) {
+    self.target = target
+  }
+
+  func note(upload: Int) -> Progress {
+    progress.withLock { progress in
+      let before = progress
+      progress.isSeen = true
+      progress.received += upload
+      return before
+    }
+  }
+
+  func finish(with answer: ServedAnswer) {
+    progress.withLock { $0.answer = answer }
+  }
+}
+
+/// Where requests come in: what is no GET or HEAD of ours is refused, all else handed on.
+final class RequestDesk: Sendable {
+  private let responder: any Responder
+  private let gate: RequestGate
+  private let connections = Mutex(ConnectionTimes())
+  private let resting = Mutex(Resting())
+
+  init(responder: any Responder, gate: RequestGate) {
+    self.responder = responder
+    self.gate = gate
+  }
+
+  func take(
+    _ pending: PendingRequest,
+    of connection: OpaquePointer,
+    method: UnsafePointer<CChar>,
+    upload: Int
+  ) -> MHD_Result {
+    let before = pending.note(upload: upload)
+    let received = before.received + upload
+    if let answer = before.answer { return unsafe AnswerQueue.put(answer, to: connection) }
+    if !before.isSeen {
+      unsafe noteHead(of: connection)
+      if let refusal = unsafe refusal(of: connection) {
+        return unsafe AnswerQueue.put(refusal, to: connection)
+      }
+      return .YES
+    }
+    // Nothing of a body is of use; a short one is read so that its sender hears the answer.
+    guard upload == 0 else { return received <= Self.longestBody ? .YES : .NO }
+    let method = unsafe String(cString: method)
+    guard method == "GET" || method == "HEAD" else {
+      let refusal = ServedAnswer.refusal(405, nil, [("Allow", "GET, HEAD")] + Self.lastWords)
+      return unsafe AnswerQueue.put(refusal, to: connection)
+    }
+    guard received == 0 else {
+      let refusal = ServedAnswer.refusal(400, "\(method) has no body", Self.lastWords)
+      return unsafe AnswerQueue.put(refusal, to: connection)
+    }
+    var request = unsafe ServedRequest(target: pending.target, of: connection)
+    request.isHead = method == "HEAD"
+    switch responder.respond(to: request) {
+    case .now(let answer): return unsafe AnswerQueue.put(answer, to: connection)
+    case .later(let begin): return unsafe rest(connection, pending, begin)
+    }
+  }
+
+  /// What no request may be, whatever its method; nil for the others.
+  private func refusal(of connection: OpaquePointer) -> ServedAnswer? {
+    let host = unsafe AnswerQueue.header("Host", of: connection)
+    guard gate.admits(host: host, origin: unsafe AnswerQueue.header("Origin", of: connection))
+    else {
+      return .refusal(403, "only this server's own names may be used to reach it", Self.lastWords)
+    }
+    // Where two readers could disagree about where a request ends, it has none (RFC 9112 §6.3).
+    let lengths = unsafe AnswerQueue.count("Content-Length", of: connection)
+    let codings = unsafe AnswerQueue.count("Transfer-Encoding", of: connection)
+    guard lengths + codings <= 1, unsafe AnswerQueue.count("Host", of: connection) <= 1 else {
+      return .refusal(400, "it does not say in one way where it ends", Self.lastWords)
+    }
+    return nil
+  }
+
+  /// A sender whose body was not wanted starts over.
+  private static let lastWords = [(name: "Connection", value: "close")]
+  private static let longestBody = 1 << 20
+
+  // MARK: Requests that wait
+
+  private struct Resting: Sendable {
+    var isClosed = false
+    var requests: [ObjectIdentifier: RestingConnection] = [:]
+  }
+
+  @safe private struct RestingConnection: @unchecked Sendable {
+    let connection: OpaquePointer
+    let request: PendingRequest
+  }
+
+  private func rest(
+    _ connection: OpaquePointer,
+    _ pending: PendingRequest,
+    _ begin: (@escaping @Sendable (ServedAnswer) -> Void) -> Void
+  ) -> MHD_Result {
+    let name = ObjectIdentifier(pending)
+    let isClosed = resting.withLock { resting in
+      if !resting.isClosed {
+        resting.requests[name] = unsafe RestingConnection(connection: connection, request: pending)
+        unsafe MHD_suspend_connection(connection)
+      }
+      return resting.isClosed
+    }
+    guard !isClosed else { return unsafe AnswerQueue.put(Self.closing, to: connection) }
+    begin { [weak self] answer in self?.resume(name, with: answer) }
+    return .YES
+  }
+
+  private func resume(_ name: ObjectIdentifier, with answer: ServedAnswer) {
+    resting.withLock { resting in
+      guard let request = resting.requests.removeValue(forKey: name) else { return }
+      request.request.finish(with: answer)
+      unsafe MHD_resume_connection(request.connection)
+    }
+  }
+
+  /// Whoever waits is told that nothing comes any more.
+  func close() {
+    let waiting = resting.withLock { resting in
+      resting.isClosed = true
+      return Array(resting.requests.keys)
+    }
+    for name in waiting { resume(name, with: Self.closing) }
+  }
+
+  private static var closing: ServedAnswer {
+    .refusal(503, "the server is stopping", lastWords)
+  }
+
+  // MARK: Requests that take too long to arrive
+
+  /// Since when each connection has been sending the head of a request.
+  private struct ConnectionTimes: Sendable {
+    var waiting: [Int32: ContinuousClock.Instant] = [:]
+  }
+
+  func note(_ connection: OpaquePointer, isOpen: Bool) {
+    let socket = unsafe prefetch_connection_socket(connection)
+    connections.withLock { $0.waiting[socket] = isOpen ? ContinuousClock.now : nil }
+  }
+
+  func noteEnd(of connection: OpaquePointer) {
+    let socket = unsafe prefetch_connection_socket(connection)
+    connections.withLock { $0.waiting[socket] = ContinuousClock.now }
+  }
+
+  private func noteHead(of connection: OpaquePointer) {
+    let socket = unsafe prefetch_connection_socket(connection)
+    connections.withLock { _ = $0.waiting.removeValue(forKey: socket) }
+  }
+
+  /// A byte now and then keeps a connection from being idle, but not for ever.
+  func endSlowRequests() {
+    let now = ContinuousClock.now
+    connections.withLock { times in
+      for (socket, since) in times.waiting where now - since > Self.longestHead {
+        // The library closes it when it sees that; until then nobody else has the number.
+        shutdown(socket, Int32(SHUT_RDWR))
+        times.waiting[socket] = nil
+      }
+    }
+  }
+
+  private static let longestHead: Duration = .seconds(40)
+}

@@ -1,0 +1,59 @@
+internal import Synchronization
+
+/// What a server has done, counted by all of its threads.
+package final class ServeCounts: Sendable {
+  package struct Figures: Hashable, Sendable {
+    /// Answers out of the cache, and answers that needed a server or could not be given.
+    package var hits: Int64 = 0
+    package var misses: Int64 = 0
+    /// Answers that should have been given and were not.
+    package var failures: Int64 = 0
+    package var bytes: Int64 = 0
+
+    package init() {}
+  }
+
+  enum Kind {
+    case hit
+    case miss
+    case failure
+  }
+
+  private let hits = Atomic<Int64>(0)
+  private let misses = Atomic<Int64>(0)
+  private let failures = Atomic<Int64>(0)
+  private let bytes = Atomic<Int64>(0)
+
+  func note(_ kind: Kind) {
+    switch kind {
+    case .hit: hits.wrappingAdd(1, ordering: .relaxed)
+    case .miss: misses.wrappingAdd(1, ordering: .relaxed)
+    case .failure: failures.wrappingAdd(1, ordering: .relaxed)
+    }
+  }
+
+  func note(bytes count: Int64) {
+    bytes.wrappingAdd(count, ordering: .relaxed)
+  }
+
+  package var figures: Figures {
+    var figures = Figures()
+    figures.hits = hits.load(ordering: .relaxed)
+    figures.misses = misses.load(ordering: .relaxed)
+    figures.failures = failures.load(ordering: .relaxed)
+    figures.bytes = bytes.load(ordering: .relaxed)
+    return figures
+  }
+
+  /// For those who ask whether the server lives.
+  var health: ServedAnswer {
+    let figures = figures
+    let text = """
+      {"status":"ok","hits":\(figures.hits),"misses":\(figures.misses),\
+      "failures":\(figures.failures),"bytes":\(figures.bytes)}
+
+      """
+    let headers = [("Content-Type", "application/json"), ("Cache-Control", "no-store")]
+    return ServedAnswer(200, headers, body: .text(text))
+  }
+}

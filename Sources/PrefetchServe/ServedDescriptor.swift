@@ -1,0 +1,21 @@
+internal import Glibc
+internal import Synchronization
+
+/// An open file that belongs to one answer, closed unless the library takes it over.
+package final class ServedDescriptor: Sendable {
+  private let number: Atomic<Int32>
+
+  package init(owning number: Int32) {
+    self.number = Atomic(number)
+  }
+
+  deinit {
+    let number = take()
+    if number >= 0 { close(number) }
+  }
+
+  /// The descriptor, to be closed by whoever takes it; negative once somebody has.
+  func take() -> Int32 {
+    number.exchange(-1, ordering: .relaxed)
+  }
+}

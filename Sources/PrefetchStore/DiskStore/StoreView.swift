@@ -1,0 +1,153 @@
+internal import Glibc
+package import PrefetchCore
+internal import Synchronization
+
+/// What is stored, looked up again and again while others write.
+///
+/// What was found once is remembered until the files of the index change.
+package final class StoreView: Sendable {
+  /// One item, who holds it, and its body.
+  package struct Entry: Sendable {
+    package var record: ContentRecord
+    package var holders: [SegmentKey]
+    package var shelf: BodyShelf
+  }
+
+  private let path: String
+  private let isWriter: Bool
+  private let known = VerifiedFiles()
+  private let lookups = Mutex(Lookups())
+
+  /// A process that also writes the index, at whatever place, says so: it may not open it in a way
+  /// that takes no locks.
+  package init(cache path: String, besideOwnWriters isWriter: Bool) {
+    self.path = path
+    self.isWriter = isWriter
+    if isWriter { DatabaseFile.hasOwnWriters.store(true, ordering: .relaxed) }
+  }
+
+  package func entry(url: String) throws(Failure) -> Entry? {
+    try find(.url(url))
+  }
+
+  /// Nil where there is none, or more than one.
+  package func entry(provider: String?, id: String) throws(Failure) -> Entry? {
+    try find(.item(provider, id))
+  }
+
+  /// Lets go of the index, so that writers may tidy it up.
+  package func rest() {
+    lookups.withLock { lookups in
+      if !isWriter { lookups.store = nil }
+    }
+  }
+
+  /// What was found before may no longer be so.
+  package func forget() {
+    lookups.withLock { $0.stamp = nil }
+  }
+
+  // MARK: Looking up
+
+  private enum Name: Hashable {
+    case url(String)
+    case item(String?, String)
+  }
+
+  private struct Lookups {
+    var store: DiskStore?
+    var found: [Name: Entry?] = [:]
+    var stamp: IndexStamp?
+    var readAt = ContinuousClock.now
+  }
+
+  private func find(_ name: Name) throws(Failure) -> Entry? {
+    let found: Result<Entry?, Failure> = lookups.withLock { lookups in
+      do throws(Failure) {
+        return .success(try find(name, &lookups))
+      } catch {
+        lookups.store = nil
+        return .failure(error)
+      }
+    }
+    return try found.get()
+  }
+
+  private func find(_ name: Name, _ lookups: inout Lookups) throws(Failure) -> Entry? {
+    let stamp = IndexStamp(of: path)
+    if stamp != lookups.stamp || lookups.readAt.duration(to: .now) > Self.trust(in: stamp) {
+      lookups.found = [:]
+      // A file that stands still was opened as one that never changes.
+      if !isWriter || stamp?.file?.inode != lookups.stamp?.file?.inode { lookups.store = nil }
+      lookups.stamp = stamp
+      lookups.readAt = .now
+    }
+    if let entry = lookups.found[name] { return entry }
+    let entry = try read(name, &lookups)
+    if lookups.found.count >= Self.most { lookups.found = [:] }
+    lookups.found[name] = .some(entry)
+    // Whoever writes waits for readers before it shortens its log.
+    if !isWriter, stamp?.log != nil { lookups.store = nil }
+    return entry
+  }
+
+  /// Two changes within one tick of a file's clock look like one.
+  private static func trust(in stamp: IndexStamp?) -> Duration {
+    guard let stamp else { return .zero }
+    return stamp.isYoung ? .milliseconds(50) : .seconds(60)
+  }
+
+  private static let most = 4_096
+
+  private func read(_ name: Name, _ lookups: inout Lookups) throws(Failure) -> Entry? {
+    if lookups.store == nil { lookups.store = try open() }
+    guard let store = lookups.store else { return nil }
+    let record: ContentRecord?
+    switch name {
+    case .url(let url):
+      record = try store.record(url: url)
+    case .item(let provider, let id):
+      let records = try store.records(named: provider.map { "\($0)/\(id)" } ?? id)
+        .filter { $0.id == id && $0.provider == provider }
+      record = records.count == 1 ? records[0] : nil
+    }
+    guard let record, record.digest != nil, let objects = store.objects else { return nil }
+    return Entry(
+      record: record,
+      holders: try store.segmentsHolding(url: record.url),
+      shelf: BodyShelf(objects, known)
+    )
+  }
+
+  private func open() throws(Failure) -> DiskStore? {
+    var now = timespec()
+    unsafe clock_gettime(CLOCK_REALTIME, &now)
+    let start = Instant(seconds: Int64(now.tv_sec))
+    return isWriter
+      ? try DiskStore.openForWriting(cache: path, clockStart: start)
+      : try DiskStore.openForReading(cache: path, clockStart: start)
+  }
+}
+
+/// The files of an index as they are at one moment.
+private struct IndexStamp: Equatable {
+  let file: FileStatus?
+  let log: FileStatus?
+
+  /// Nil where there is no cache.
+  init?(of path: String) {
+    guard let root = try? Folder(at: path) else { return nil }
+    let index = CacheLayout.index(in: root)
+    file = (try? index.status()) ?? nil
+    log = (try? root.status(of: index.logName)) ?? nil
+  }
+
+  /// Whether it could change again without a trace in its times.
+  var isYoung: Bool {
+    var now = timespec()
+    unsafe clock_gettime(CLOCK_REALTIME, &now)
+    let nanoseconds = Int64(now.tv_sec) * 1_000_000_000 + Int64(now.tv_nsec)
+    let newest = max(file?.changed ?? 0, log?.changed ?? 0)
+    return nanoseconds - newest < 100_000_000
+  }
+}

@@ -1,0 +1,123 @@
+internal import Glibc
+package import PrefetchCore
+internal import PrefetchCrypto
+internal import Synchronization
+
+/// The bytes of one stored body, opened for one reader.
+package final class StoredBody: Sendable {
+  private let file: OpenFile
+  private let digest: ContentDigest
+  private let size: Int64
+  private let known: VerifiedFiles
+
+  fileprivate init(_ file: OpenFile, _ digest: ContentDigest, size: Int64, _ known: VerifiedFiles) {
+    self.file = file
+    self.digest = digest
+    self.size = size
+    self.known = known
+  }
+
+  /// Whether the file was hashed as it is now.
+  package var isVerified: Bool {
+    (try? file.status()).map { $0.size == size && known.hold(digest, $0) } ?? false
+  }
+
+  /// Hashes all of it; false where it is not what its name says, or cannot be read.
+  package func verify() -> Bool {
+    guard let status = try? file.status(), status.size == size,
+      (try? ObjectFolder.digest(of: file)) == digest
+    else { return false }
+    known.note(digest, status)
+    return true
+  }
+
+  /// The open file, to be closed by whoever takes it; there is nothing left to read here then.
+  package func release() -> Int32 {
+    file.release()
+  }
+
+  /// The same bytes for another reader.
+  package func another() -> StoredBody? {
+    let number = fcntl(file.number, F_DUPFD_CLOEXEC, 0)
+    guard number >= 0 else { return nil }
+    return StoredBody(OpenFile(owning: number, path: file.path), digest, size: size, known)
+  }
+
+  package func pass() throws(Failure) -> Pass {
+    Pass(self, try BodyHasher(), try file.status())
+  }
+
+  /// One way through a body, hashed as it is read.
+  package final class Pass {
+    private let body: StoredBody
+    private let hasher: BodyHasher
+    private let status: FileStatus
+    private var offset: Int64 = 0
+
+    fileprivate init(_ body: StoredBody, _ hasher: BodyHasher, _ status: FileStatus) {
+      self.body = body
+      self.hasher = hasher
+      self.status = status
+    }
+
+    /// The next bytes, in order; nil where they cannot be read, and in place of the last ones where
+    /// the whole is not what its name says.
+    package func read(into buffer: UnsafeMutableRawBufferPointer, at position: Int64) -> Int? {
+      guard position == offset, status.size == body.size else { return nil }
+      let number = body.file.number
+      let room = Int(min(Int64(buffer.count), body.size - offset))
+      let count = SystemCall.count { unsafe pread(number, buffer.baseAddress, room, off_t(offset)) }
+      guard count > 0 || room == 0 else { return nil }
+      let bytes = unsafe UnsafeRawBufferPointer(rebasing: buffer[..<count])
+      unsafe hasher.update(bytes.bytes)
+      offset += Int64(count)
+      guard offset == body.size else { return count }
+      guard hasher.finish().sha256 == body.digest else { return nil }
+      body.known.note(body.digest, status)
+      return count
+    }
+  }
+}
+
+/// Bodies that were hashed and found whole, and the files that they were then.
+package final class VerifiedFiles: Sendable {
+  private let files = Mutex<[ContentDigest: FileStatus]>([:])
+
+  package init() {}
+
+  fileprivate func hold(_ digest: ContentDigest, _ status: FileStatus) -> Bool {
+    files.withLock { $0[digest] == status }
+  }
+
+  /// A file that was changed a moment ago could change again without a trace in its times.
+  fileprivate func note(_ digest: ContentDigest, _ status: FileStatus) {
+    var now = timespec()
+    unsafe clock_gettime(CLOCK_REALTIME, &now)
+    let nanoseconds = Int64(now.tv_sec) * 1_000_000_000 + Int64(now.tv_nsec)
+    guard nanoseconds - status.changed > Self.grain else { return }
+    files.withLock { files in
+      if files.count >= Self.most { files.removeAll() }
+      files[digest] = status
+    }
+  }
+
+  /// As coarse as the times of any file system that is used here, twice over.
+  private static let grain: Int64 = 100_000_000
+  private static let most = 1 << 16
+}
+
+/// The folder of all bodies, for readers on any thread.
+package struct BodyShelf: Sendable {
+  private let objects: ObjectFolder
+  private let known: VerifiedFiles
+
+  init(_ objects: ObjectFolder, _ known: VerifiedFiles) {
+    self.objects = objects
+    self.known = known
+  }
+
+  package func open(_ digest: ContentDigest, size: Int64) -> StoredBody? {
+    guard let file = (try? objects.open(digest)) ?? nil else { return nil }
+    return StoredBody(file, digest, size: size, known)
+  }
+}
