@@ -131,9 +131,8 @@ package final class CacheResponder: Responder {
 
     /// The stored body is not what it was, or gone.
     private func replace(_ held: HeldAnswer, _ mayPull: Bool) -> Reply {
-      if mayPull, desk.puller != nil, !directives.hasOnlyIfCached {
-        return pull(held, for: .miss, isDamaged: true)
-      }
+      if directives.hasOnlyIfCached { return .now(timeout("damaged")) }
+      if mayPull, desk.puller != nil { return pull(held, for: .miss, isDamaged: true) }
       let status = CacheStatus(.own, detail: "damaged")
       return .now(desk.refusal(500, .failure, status, "the stored body is damaged"))
     }
@@ -183,7 +182,8 @@ package final class CacheResponder: Responder {
           var status = CacheStatus(.forwarded(reason))
           status.forwardStatus = outcome.status
           status.isCollapsed = outcome.isShared
-          settle(reply(to: outcome, instead: isDamaged ? nil : held, status), finish)
+          let older = isDamaged ? nil : held
+          settle(reply(to: outcome, instead: older, status, mayPull: !isDamaged), finish)
         }
       }
     }
@@ -191,15 +191,16 @@ package final class CacheResponder: Responder {
     private func reply(
       to outcome: PullOutcome,
       instead held: HeldAnswer?,
-      _ status: CacheStatus
+      _ status: CacheStatus,
+      mayPull: Bool
     ) -> Reply {
       var status = status
       // Whoever insists on a question takes no older copy.
       let held = directives.hasNoCache ? nil : held
       switch outcome.result {
       case .held(let pulled):
-        status.isStored = outcome.isStored
-        return give(pulled, status, mayPull: false)
+        status.isStored = outcome.isStored && outcome.status != 304
+        return give(pulled, status, mayPull: mayPull)
       case .gone(let code, let isRemembered):
         if isRemembered { status = CacheStatus(.hit, detail: "absent") }
         return .now(

@@ -144,10 +144,6 @@ private struct IndexStamp: Equatable {
 
   /// Whether it could change again without a trace in its times.
   var isYoung: Bool {
-    var now = timespec()
-    unsafe clock_gettime(CLOCK_REALTIME, &now)
-    let nanoseconds = Int64(now.tv_sec) * 1_000_000_000 + Int64(now.tv_nsec)
-    let newest = max(file?.changed ?? 0, log?.changed ?? 0)
-    return nanoseconds - newest < 100_000_000
+    FileAge.nanoseconds(since: max(file?.changed ?? 0, log?.changed ?? 0)) < 100_000_000
   }
 }

@@ -9,6 +9,7 @@ package final class StoredBody: Sendable {
   private let digest: ContentDigest
   private let size: Int64
   private let known: VerifiedFiles
+  private let wasHashed = Atomic<Bool>(false)
 
   fileprivate init(_ file: OpenFile, _ digest: ContentDigest, size: Int64, _ known: VerifiedFiles) {
     self.file = file
@@ -17,17 +18,20 @@ package final class StoredBody: Sendable {
     self.known = known
   }
 
-  /// Whether the file was hashed as it is now.
+  /// Whether the file was hashed as it is now, or a moment ago.
   package var isVerified: Bool {
-    (try? file.status()).map { $0.size == size && known.hold(digest, $0) } ?? false
+    if wasHashed.load(ordering: .relaxed) { return true }
+    return (try? file.status()).map { $0.size == size && known.isWhole(digest, $0) ?? false } ?? false
   }
 
   /// Hashes all of it; false where it is not what its name says, or cannot be read.
   package func verify() -> Bool {
     guard let status = try? file.status(), status.size == size,
-      (try? ObjectFolder.digest(of: file)) == digest
+      let found = try? ObjectFolder.digest(of: file)
     else { return false }
-    known.note(digest, status)
+    known.note(digest, status, isWhole: found == digest)
+    guard found == digest else { return false }
+    wasHashed.store(true, ordering: .relaxed)
     return true
   }
 
@@ -72,38 +76,52 @@ package final class StoredBody: Sendable {
       unsafe hasher.update(bytes.bytes)
       offset += Int64(count)
       guard offset == body.size else { return count }
-      guard hasher.finish().sha256 == body.digest else { return nil }
-      body.known.note(body.digest, status)
-      return count
+      let isWhole = hasher.finish().sha256 == body.digest
+      body.known.note(body.digest, status, isWhole: isWhole)
+      return isWhole ? count : nil
     }
   }
 }
 
-/// Bodies that were hashed and found whole, and the files that they were then.
+/// What came of hashing bodies, and the files that they were then.
 package final class VerifiedFiles: Sendable {
-  private let files = Mutex<[ContentDigest: FileStatus]>([:])
+  private struct Finding {
+    var status: FileStatus
+    var isWhole: Bool
+  }
+
+  private let findings = Mutex<[ContentDigest: Finding]>([:])
 
   package init() {}
 
-  fileprivate func hold(_ digest: ContentDigest, _ status: FileStatus) -> Bool {
-    files.withLock { $0[digest] == status }
+  /// Whether it is what its name says; nil where nobody has looked at the file as it is now.
+  fileprivate func isWhole(_ digest: ContentDigest, _ status: FileStatus) -> Bool? {
+    findings.withLock { findings in
+      findings[digest].flatMap { $0.status == status ? $0.isWhole : nil }
+    }
   }
 
   /// A file that was changed a moment ago could change again without a trace in its times.
-  fileprivate func note(_ digest: ContentDigest, _ status: FileStatus) {
-    var now = timespec()
-    unsafe clock_gettime(CLOCK_REALTIME, &now)
-    let nanoseconds = Int64(now.tv_sec) * 1_000_000_000 + Int64(now.tv_nsec)
-    guard nanoseconds - status.changed > Self.grain else { return }
-    files.withLock { files in
-      if files.count >= Self.most { files.removeAll() }
-      files[digest] = status
+  fileprivate func note(_ digest: ContentDigest, _ status: FileStatus, isWhole: Bool) {
+    guard !isWhole || FileAge.nanoseconds(since: status.changed) > Self.grain else { return }
+    findings.withLock { findings in
+      if findings.count >= Self.most { findings.removeAll() }
+      findings[digest] = Finding(status: status, isWhole: isWhole)
     }
   }
 
   /// As coarse as the times of any file system that is used here, twice over.
   private static let grain: Int64 = 100_000_000
   private static let most = 1 << 16
+}
+
+/// How long ago something happened by the clock of the file system.
+enum FileAge {
+  static func nanoseconds(since instant: Int64) -> Int64 {
+    var now = timespec()
+    unsafe clock_gettime(CLOCK_REALTIME, &now)
+    return Int64(now.tv_sec) &* 1_000_000_000 &+ Int64(now.tv_nsec) &- instant
+  }
 }
 
 /// The folder of all bodies, for readers on any thread.
@@ -116,8 +134,11 @@ package struct BodyShelf: Sendable {
     self.known = known
   }
 
+  /// Nil for a body that is gone, or was found to be damaged.
   package func open(_ digest: ContentDigest, size: Int64) -> StoredBody? {
-    guard let file = (try? objects.open(digest)) ?? nil else { return nil }
+    guard let file = (try? objects.open(digest)) ?? nil,
+      let status = try? file.status(), known.isWhole(digest, status) != false
+    else { return nil }
     return StoredBody(file, digest, size: size, known)
   }
 }

@@ -1,35 +1,35 @@
-import Glibc
+internal import Glibc
 
 /// One request, written byte by byte as a test wants it, and the whole answer.
-struct RawClient {
-  struct Answer {
-    var status: Int
-    var headers: [String: String]
-    var body: String
+package struct RawClient: Sendable {
+  package struct Answer: Sendable {
+    package var status: Int
+    package var headers: [String: String]
+    package var body: String
   }
 
-  var port: UInt16
+  package let port: UInt16
 
-  init(_ address: String) throws {
+  package init(_ address: String) throws {
     let digits = address.split(separator: ":").last?.dropLast() ?? ""
     guard let port = UInt16(digits) else { throw Fault.badAddress }
     self.port = port
   }
 
-  enum Fault: Error {
+  package enum Fault: Error {
     case badAddress
     case notConnected
     case noAnswer
   }
 
-  func get(_ path: String, _ headers: [String] = [], method: String = "GET") throws -> Answer {
+  package func get(_ path: String, _ headers: [String] = [], method: String = "GET") throws -> Answer {
     let hasHost = headers.contains { $0.hasPrefix("Host:") }
     let lines =
       ["\(method) \(path) HTTP/1.1"] + (hasHost ? [] : ["Host: 127.0.0.1:\(port)"]) + headers
     return try send((lines + ["Connection: close", "", ""]).joined(separator: "\r\n"))
   }
 
-  func send(_ request: String) throws -> Answer {
+  package func send(_ request: String) throws -> Answer {
     let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
     defer { close(descriptor) }
     var limit = timeval(tv_sec: 10, tv_usec: 0)

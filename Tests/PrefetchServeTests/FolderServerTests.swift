@@ -1,6 +1,7 @@
 import Glibc
 import PrefetchCore
 import PrefetchServe
+import PrefetchTestSupport
 import Testing
 
 /// A folder with a few files and one way out, gone with the test.
@@ -49,15 +50,15 @@ private final class ExampleFolder {
   }
 }
 
-@Suite struct OriginServerTests {
+@Suite struct FolderServerTests {
   private let folder: ExampleFolder
-  private let server: OriginServer
+  private let server: LocalServer
   private let client: RawClient
 
   init() throws {
     let address = try #require(ListenAddress("127.0.0.1:0"))
     folder = ExampleFolder()
-    server = try OriginServer.start(listen: address, directory: folder.path + "/root")
+    server = try LocalServer(listen: address, responder: FolderResponder(folder.path + "/root"))
     client = try RawClient(server.address)
   }
 
@@ -208,17 +209,19 @@ private final class ExampleFolder {
     server.stop()
     #expect(throws: RawClient.Fault.self) { try client.get("/ten.txt") }
     let address = try #require(ListenAddress("127.0.0.1:\(client.port)"))
-    let again = try OriginServer.start(listen: address, directory: folder.path + "/root")
+    let again = try LocalServer(listen: address, responder: FolderResponder(folder.path + "/root"))
     #expect(try client.get("/ten.txt").status == 200)
     again.stop()
   }
 
   @Test func `A taken port and a missing folder are faults`() throws {
     let taken = try #require(ListenAddress("127.0.0.1:\(client.port)"))
-    #expect(throws: Failure.self) { try OriginServer.start(listen: taken, directory: folder.path) }
+    #expect(throws: Failure.self) {
+      try LocalServer(listen: taken, responder: FolderResponder(folder.path))
+    }
     let free = try #require(ListenAddress("127.0.0.1:0"))
     #expect(throws: Failure.self) {
-      try OriginServer.start(listen: free, directory: folder.path + "/none")
+      try LocalServer(listen: free, responder: FolderResponder(folder.path + "/none"))
     }
   }
 }

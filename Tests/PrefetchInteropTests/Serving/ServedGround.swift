@@ -1,0 +1,35 @@
+import PrefetchCore
+import PrefetchTestSupport
+import Testing
+
+/// A `serve` that runs until it is released or told to stop.
+final class Serving {
+  let client: RawClient
+  let address: String
+  private let program: RunningProgram
+
+  init(_ home: Home, _ arguments: String...) throws {
+    program = try home.start(["serve", "--listen", "127.0.0.1:0"] + arguments)
+    address = try #require(program.firstLine(), "it says where it is")
+    client = try RawClient(address)
+  }
+
+  var processID: Int32 { program.processID }
+
+  /// SIGTERM, and what the program then says.
+  func stop(_ signal: Int32 = 15) -> ProgramRun {
+    program.signal(signal)
+    return program.finish(within: 30)
+  }
+}
+
+extension LoopbackServer {
+  /// Where a path of it is on a cache server.
+  func place(_ path: String) -> String {
+    "/\(host):\(port)\(path)"
+  }
+
+  func requests(of path: String) -> [LoopbackRequest] {
+    requests.filter { $0.path == path }
+  }
+}
