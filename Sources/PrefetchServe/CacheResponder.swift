@@ -7,21 +7,25 @@ package final class CacheResponder: Responder {
   private let source: any CacheSource
   private let puller: (any CachePuller)?
   private let clock: any Clock & Sendable
+  /// The folder that lies at `/`; nil for all hosts.
+  private let base: String?
 
   /// Without a puller nobody is asked: what is stored is served, however old.
   package init(
     source: any CacheSource,
     puller: (any CachePuller)?,
+    base: WebURL? = nil,
     clock: any Clock & Sendable
   ) {
     self.source = source
     self.puller = puller
     self.clock = clock
+    self.base = base.map { $0.string.hasSuffix("/") ? $0.string : $0.string + "/" }
   }
 
   package func respond(to request: ServedRequest) -> Reply {
     do throws(Failure) {
-      switch CacheTarget(request.target) {
+      switch CacheTarget(request.target, below: base) {
       case .malformed:
         return .now(.refusal(400))
       case .nowhere:
@@ -76,6 +80,8 @@ package final class CacheResponder: Responder {
     func reply(with held: HeldAnswer?) -> Reply {
       let now = desk.clock.now().wall
       guard let held, !held.hasExpired(now) else {
+        let url = address.contains("://") ? address : "https://\(address)"
+        guard (try? WebURL(url)) != nil else { return .now(.refusal(400)) }
         if directives.hasOnlyIfCached { return .now(timeout("only-if-cached")) }
         guard desk.puller != nil else {
           let status = CacheStatus(.own, detail: "absent")

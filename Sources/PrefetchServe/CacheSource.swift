@@ -2,7 +2,7 @@ package import PrefetchCore
 
 /// Where a server finds what is stored.
 package protocol CacheSource: Sendable {
-  /// By `HOST[:PORT]/PATH?QUERY`; nil for what is not there.
+  /// By its URL, with or without the scheme; nil for what is not there.
   func find(address: String) throws(Failure) -> HeldAnswer?
   func find(provider: String?, id: String) throws(Failure) -> HeldAnswer?
 }

@@ -2,7 +2,7 @@ internal import PrefetchCore
 
 /// What the target of a request to a cache means.
 enum CacheTarget: Hashable {
-  /// `HOST[:PORT]/PATH?QUERY` of a URL whose scheme nobody has named.
+  /// `HOST[:PORT]/PATH?QUERY` of a URL whose scheme nobody has named, or a whole URL.
   case address(String)
   /// An item by its provider, which may be nobody, and its id; `name` follows these.
   case item(provider: String?, id: String, name: String?)
@@ -12,37 +12,49 @@ enum CacheTarget: Hashable {
   /// No server should have to guess what is meant.
   case malformed
 
-  init(_ target: String) {
+  /// With a base everything that is not our own lies below it.
+  init(_ target: String, below base: String? = nil) {
     guard target.hasPrefix("/"), target.utf8.count <= WebURL.maximumLength else {
       self = .malformed
       return
     }
-    let rest = target.dropFirst()
-    let path = rest.prefix { $0 != "?" }
+    let path = target.dropFirst().prefix { $0 != "?" }
+    let query = target.dropFirst(1 + path.count)
     var parts = path.split(separator: "/", omittingEmptySubsequences: false)
-    guard parts.allSatisfy(Self.isPlain), let first = Self.decode(parts.removeFirst()) else {
+    guard parts.allSatisfy(Self.isForward) else {
       self = .malformed
       return
     }
+    // As apt asks for what lies beside its index.
+    if parts.count > 1 { parts = parts.filter { $0 != "." } }
+    guard let head = parts.first, let first = Self.decode(head) else {
+      self = .malformed
+      return
+    }
+    let below = parts.dropFirst()
     switch first {
-    case "": self = .nowhere
-    case "-": self = Self.own(parts)
-    default: self = Self.address(first, String(rest.dropFirst(path.prefix { $0 != "/" }.count)))
+    case "-" where base == nil || below.first == "health" || below.first == "item":
+      self = Self.own(Array(below))
+    case _ where base != nil:
+      self = .address((base ?? "") + parts.joined(separator: "/") + query)
+    case "":
+      self = .nowhere
+    default:
+      self = Self.address(first, below.joined(separator: "/") + query)
     }
   }
 
-  /// Paths that go up or stand still are solved by clients, not by servers.
-  private static func isPlain(_ part: Substring) -> Bool {
+  /// Paths that go up are solved by clients, not by servers.
+  private static func isForward(_ part: Substring) -> Bool {
     guard part.utf8.allSatisfy({ $0 > 0x20 && $0 != 0x7F }) else { return false }
-    let dots = part.replacing("%2e", with: ".").replacing("%2E", with: ".")
-    return dots != "." && dots != ".."
+    return part.replacing("%2e", with: ".").replacing("%2E", with: ".") != ".."
   }
 
   private static func address(_ authority: String, _ rest: String) -> Self {
     guard authority.utf8.allSatisfy({ $0 > 0x20 && !Self.delimiters.contains($0) }) else {
       return .malformed
     }
-    return .address(authority + (rest.hasPrefix("/") ? rest : "/" + rest))
+    return .address("\(authority)/\(rest)")
   }
 
   /// What would make more of a host than a host.

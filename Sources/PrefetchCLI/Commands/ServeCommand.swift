@@ -39,7 +39,12 @@ struct ServeCommand {
     )
     let stop = ServeStop()
     let lanes = options.pulls ? lanes(loaded, places, cache, stop) : nil
-    let responder = CacheResponder(source: cache, puller: lanes, clock: context.clock)
+    let responder = CacheResponder(
+      source: cache,
+      puller: lanes,
+      base: options.base,
+      clock: context.clock
+    )
     let record = ServeRecord(cache: cache, counts: responder.counts, places: places)
     let server = try starting { () throws(Failure) in try listen(responder) }
     announce(server)
@@ -51,6 +56,7 @@ struct ServeCommand {
     server.stop()
     lanes?.close()
     record.keep(at: context.clock.now().wall)
+    try context.reading { () throws(Failure) in try cache.view.close() }
     return ended(by: signal)
   }
 

@@ -7,6 +7,8 @@ struct ServeOptions: CommandOptions, Hashable {
   /// The folder to serve instead of the cache.
   var origin: String?
   var pulls = false
+  /// The folder of one server that is served at `/`.
+  var base: WebURL?
   /// Bare takes a copy however stale it is.
   var maximumStaleness: OptionalArgument<Duration>?
   var listen = ListenAddress.standard
@@ -40,6 +42,13 @@ struct ServeOptions: CommandOptions, Hashable {
         placeholder: "DIR",
         help: "Serve this folder and nothing else"
       ),
+      .value(
+        "base-url",
+        \.base,
+        .baseURL,
+        placeholder: "URL",
+        help: "Serve what lies below this URL at `/`, for tools that know one server alone"
+      ),
       .choice(
         "listen",
         \.listen,
@@ -63,12 +72,19 @@ struct ServeOptions: CommandOptions, Hashable {
         purpose: "Be a mirror of whatever is asked for"
       ),
       CommandExample(
+        command: "prefetch serve --pull --base-url https://registry.npmjs.org/",
+        purpose: "Be the registry of npm"
+      ),
+      CommandExample(
         command: "prefetch serve --origin ./www --listen 127.0.0.1:0",
         purpose: "Serve a folder on a free port"
       ),
     ],
     validate: { options in
       var diagnostics: [Diagnostic] = []
+      if options.origin != nil, options.base != nil {
+        diagnostics.append(.exclusive("--origin", "--base-url"))
+      }
       if options.origin != nil, options.pulls {
         diagnostics.append(.exclusive("--origin", "--pull"))
       }

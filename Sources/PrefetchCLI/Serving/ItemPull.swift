@@ -75,6 +75,7 @@ struct ItemPull: Sendable {
   /// network, is reached so.
   private func url(of wish: PullWish, at now: Instant) throws(WebURL.Fault) -> WebURL {
     if let stored = wish.url { return try WebURL(stored) }
+    if wish.address.contains("://") { return try WebURL(wish.address) }
     let url = try WebURL("https://\(wish.address)")
     let rules = loaded.configuration.transportSecurity.decisive
     let isPlain =

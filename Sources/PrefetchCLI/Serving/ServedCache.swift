@@ -19,6 +19,7 @@ final class ServedCache: CacheSource {
 
   /// Stored under `https`, else under `http`: a path does not say which.
   func find(address: String) throws(Failure) -> HeldAnswer? {
+    if address.contains("://"), let url = try? WebURL(address) { return try find(url: url.string) }
     for scheme in ["https", "http"] {
       guard let url = try? WebURL("\(scheme)://\(address)") else { continue }
       if let held = try find(url: url.string) { return held }

@@ -40,6 +40,11 @@ extension DiskStore {
     }
   }
 
+  /// By id, of one provider or of those that name none.
+  func records(provider: String?, id: String) throws(Failure) -> [ContentRecord] {
+    try records(id: id).filter { $0.provider == provider }
+  }
+
   private func records(id: String) throws(Failure) -> [ContentRecord] {
     var found = try records(where: "id=?1", id)
     for item in try items(madeName: id) {

@@ -42,6 +42,20 @@ package final class StoreView: Sendable {
     }
   }
 
+  /// Ends its use; a writer tidies up as others do.
+  package func close() throws(Failure) {
+    let fault: Failure? = lookups.withLock { lookups in
+      defer { lookups.store = nil }
+      do throws(Failure) {
+        try lookups.store?.close()
+        return nil
+      } catch {
+        return error
+      }
+    }
+    if let fault { throw fault }
+  }
+
   /// What was found before may no longer be so.
   package func forget() {
     lookups.withLock { $0.stamp = nil }
@@ -107,8 +121,7 @@ package final class StoreView: Sendable {
     case .url(let url):
       record = try store.record(url: url)
     case .item(let provider, let id):
-      let records = try store.records(named: provider.map { "\($0)/\(id)" } ?? id)
-        .filter { $0.id == id && $0.provider == provider }
+      let records = try store.records(provider: provider, id: id)
       record = records.count == 1 ? records[0] : nil
     }
     guard let record, record.digest != nil, let objects = store.objects else { return nil }

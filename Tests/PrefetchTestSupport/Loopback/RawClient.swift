@@ -30,36 +30,14 @@ package struct RawClient: Sendable {
   }
 
   package func send(_ request: String) throws -> Answer {
-    let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-    defer { close(descriptor) }
-    var limit = timeval(tv_sec: 10, tv_usec: 0)
-    unsafe setsockopt(
-      descriptor,
-      SOL_SOCKET,
-      SO_RCVTIMEO,
-      &limit,
-      socklen_t(MemoryLayout<timeval>.size)
-    )
-    var address = sockaddr_in()
-    address.sin_family = sa_family_t(AF_INET)
-    address.sin_port = port.bigEndian
-    address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
-    let status = unsafe withUnsafePointer(to: &address) {
-      unsafe $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-        unsafe connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
-      }
-    }
-    guard status == 0 else { throw Fault.notConnected }
-    let bytes = Array(request.utf8)
-    guard unsafe write(descriptor, bytes, bytes.count) == bytes.count else {
-      throw Fault.notConnected
-    }
-    var answer: [UInt8] = []
-    var chunk = [UInt8](repeating: 0, count: 65_536)
-    while case let count = unsafe read(descriptor, &chunk, chunk.count), count > 0 {
-      answer += chunk[..<count]
-    }
-    return try Self.parse(String(decoding: answer, as: UTF8.self))
+    let connection = try connect()
+    try connection.write(request)
+    return try Self.parse(String(decoding: connection.readAll(), as: UTF8.self))
+  }
+
+  package func connect() throws -> RawConnection {
+    guard let connection = RawConnection(port: port) else { throw Fault.notConnected }
+    return connection
   }
 
   private static func parse(_ text: String) throws -> Answer {
@@ -81,5 +59,58 @@ package struct RawClient: Sendable {
       headers: headers,
       body: lines.dropFirst().joined(separator: "\r\n")
     )
+  }
+}
+
+/// A connection that is open until it is released.
+package final class RawConnection: Sendable {
+  private let descriptor: Int32
+
+  fileprivate init?(port: UInt16) {
+    descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+    var limit = timeval(tv_sec: 20, tv_usec: 0)
+    unsafe setsockopt(
+      descriptor,
+      SOL_SOCKET,
+      SO_RCVTIMEO,
+      &limit,
+      socklen_t(MemoryLayout<timeval>.size)
+    )
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_port = port.bigEndian
+    address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+    let status = unsafe withUnsafePointer(to: &address) {
+      unsafe $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        unsafe Glibc.connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+      }
+    }
+    guard status == 0 else { return nil }
+  }
+
+  deinit {
+    close(descriptor)
+  }
+
+  /// What the other side does not take any more is not missed.
+  package func write(_ text: String) throws {
+    var rest = Array(text.utf8)[...]
+    while !rest.isEmpty {
+      let count = unsafe rest.withUnsafeBytes {
+        unsafe Glibc.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
+      }
+      guard count > 0 else { return }
+      rest = rest.dropFirst(count)
+    }
+  }
+
+  /// Until the other side ends, or says nothing for a long time.
+  package func readAll() -> [UInt8] {
+    var answer: [UInt8] = []
+    var chunk = [UInt8](repeating: 0, count: 65_536)
+    while case let count = unsafe read(descriptor, &chunk, chunk.count), count > 0 {
+      answer += chunk[..<count]
+    }
+    return answer
   }
 }
