@@ -1,14 +1,14 @@
 internal import PrefetchCore
 
-/// What goes out of the head that a body was stored with.
-struct AnswerHeaders {
+/// What goes out of the head that a body was stored with, but for what time changes.
+struct AnswerHeaders: Sendable {
   /// Also without a body, as in a 304.
   private(set) var ofEvery: [(name: String, value: String)] = []
   /// Of the body.
   private(set) var ofBody: [(name: String, value: String)] = []
 
-  init(of held: HeldAnswer, at now: Instant) {
-    let headers = held.record.headers
+  init(of record: ContentRecord) {
+    let headers = record.headers
     let named = Self.named(by: headers)
     var hasType = false
     for index in headers.indices {
@@ -24,11 +24,10 @@ struct AnswerHeaders {
         ofBody.append((name, value))
       }
     }
-    if !hasType, let mime = held.record.mime { ofBody.append(("Content-Type", mime)) }
-    if !headers.has(.date), let instant = held.record.validatedAt {
+    if !hasType, let mime = record.mime { ofBody.append(("Content-Type", mime)) }
+    if !headers.has(.date), let instant = record.validatedAt {
       ofEvery.append(("Date", HTTPDate.format(instant)))
     }
-    ofEvery.append(("Age", String(held.age(at: now).components.seconds)))
     ofEvery.append(("Accept-Ranges", "bytes"))
   }
 
@@ -68,7 +67,7 @@ extension HeldAnswer {
   /// As an answer's own headers and the time since then say (RFC 9111 §4.2.3).
   func age(at now: Instant) -> Duration {
     guard let answered = record.validatedAt ?? record.fetchedAt else { return .zero }
-    return Freshness.ageOnArrival(record.headers, at: answered) + max(now - answered, .zero)
+    return ageOnArrival + max(now - answered, .zero)
   }
 
   /// How long it stays fresh; less than nothing once it is stale, nil where it never is.
@@ -79,14 +78,6 @@ extension HeldAnswer {
   /// Content that is not to be used any more, whatever anybody allows.
   func hasExpired(_ now: Instant) -> Bool {
     record.digest == nil || record.expiresAt.map { $0 <= now } ?? false
-  }
-
-  var version: ServedVersion {
-    ServedVersion(
-      etag: record.validators.entityTag.flatMap { $0.hasSuffix("\"") ? $0 : nil },
-      modified: record.validators.lastModified.flatMap { HTTPDate.parse($0) },
-      size: record.size
-    )
   }
 
   /// Of its URL, without the scheme.

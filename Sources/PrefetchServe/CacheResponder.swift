@@ -159,9 +159,10 @@ package final class CacheResponder: Responder {
       var status = status
       status.timeLeft = held.left(at: now)
       if case .hit = status.handling { desk.counts.note(.hit) } else { desk.counts.note(.miss) }
-      let headers = AnswerHeaders(of: held, at: now)
-      let plan = ConditionalAnswer(request, held.version, headers.ofEvery + status.headers)
-      return plan.answer(with: headers.ofBody) { part in
+      let age = [(name: "Age", value: String(held.age(at: now).components.seconds))]
+      let headers = held.headers.ofEvery + age + status.headers
+      let plan = ConditionalAnswer(request, held.version, headers)
+      return plan.answer(with: held.headers.ofBody) { part in
         let length = Int64(part.count)
         guard !request.isHead, let body else { return .unsent(length: length) }
         desk.counts.note(bytes: length)

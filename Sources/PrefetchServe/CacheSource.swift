@@ -15,15 +15,27 @@ package protocol CachePuller: Sendable {
 
 /// A stored answer, and what its configuration says of its time.
 package struct HeldAnswer: Sendable {
-  package var record: ContentRecord
+  package let record: ContentRecord
   /// Nil where every use needs a question.
-  package var freshUntil: Instant?
+  package let freshUntil: Instant?
   package var body: any HeldBody
+  /// Worked out once for all who ask for it.
+  let headers: AnswerHeaders
+  let version: ServedVersion
+  let ageOnArrival: Duration
 
   package init(record: ContentRecord, freshUntil: Instant?, body: any HeldBody) {
     self.record = record
     self.freshUntil = freshUntil
     self.body = body
+    headers = AnswerHeaders(of: record)
+    version = ServedVersion(
+      etag: record.validators.entityTag.flatMap { $0.hasSuffix("\"") ? $0 : nil },
+      modified: record.validators.lastModified.flatMap { HTTPDate.parse($0) },
+      size: record.size
+    )
+    let answered = record.validatedAt ?? record.fetchedAt
+    ageOnArrival = answered.map { Freshness.ageOnArrival(record.headers, at: $0) } ?? .zero
   }
 }
 

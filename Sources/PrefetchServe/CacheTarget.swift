@@ -47,6 +47,8 @@ enum CacheTarget: Hashable {
   /// Paths that go up are solved by clients, not by servers.
   private static func isForward(_ part: Substring) -> Bool {
     guard part.utf8.allSatisfy({ $0 > 0x20 && $0 != 0x7F }) else { return false }
+    // Two dots take no more bytes than that, however they are written.
+    guard part.utf8.count <= 6 else { return true }
     return part.replacing("%2e", with: ".").replacing("%2E", with: ".") != ".."
   }
 

@@ -1,7 +1,7 @@
 internal import PrefetchCore
 
 /// What identifies one version of a body.
-struct ServedVersion: Hashable {
+struct ServedVersion: Hashable, Sendable {
   /// With its quotes, and `W/` where it is weak.
   var etag: String?
   /// In whole seconds, as HTTP dates are.

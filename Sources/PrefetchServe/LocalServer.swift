@@ -75,8 +75,8 @@ package import PrefetchCore
   /// More than one, so that a slow disk under one answer does not hold up the others.
   private static let threads: UInt32 = 4
   private static let connectionLimit: UInt32 = 1_024
-  /// Of the head of a request, and of what is sent at once.
-  private static let headLimit = 64 << 10
+  /// Of the heads of a request and its answer; as much is cleared for each request.
+  private static let headLimit = 16 << 10
   /// Without a byte in either direction.
   private static let timeoutSeconds: UInt32 = 30
 }

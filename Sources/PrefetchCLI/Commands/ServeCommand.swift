@@ -33,7 +33,8 @@ struct ServeCommand {
     let loaded = try context.configuration(isRequired: false)
     let places = try context.places(loaded)
     let cache = ServedCache(
-      StoreView(cache: places.cache, besideOwnWriters: options.pulls),
+      places,
+      besideOwnWriters: options.pulls,
       identity: loaded.identity,
       granted: GrantedLifetimes(loaded.configuration)
     )
@@ -49,14 +50,14 @@ struct ServeCommand {
     let server = try starting { () throws(Failure) in try listen(responder) }
     announce(server)
     let signal = wait(for: server) {
-      cache.view.rest()
+      cache.rest()
       record.keep(at: context.clock.now().wall)
     }
     stop.set()
     server.stop()
     lanes?.close()
     record.keep(at: context.clock.now().wall)
-    try context.reading { () throws(Failure) in try cache.view.close() }
+    try context.reading { () throws(Failure) in try cache.close() }
     return ended(by: signal)
   }
 

@@ -52,7 +52,7 @@ struct ItemPull: Sendable {
       keepsItems: true
     )
     let fetched = try fetch.fetch(items, replacing: wish.damaged.map { [$0] } ?? [], facts: facts)
-    cache.view.forget()
+    cache.forget()
     let outcome = try outcome(of: fetched, url, builder, context)
     if !outcome.isStored { try fetch.forget([url.string]) }
     return outcome
@@ -162,7 +162,7 @@ struct ItemPull: Sendable {
     if failure.code == .gone {
       outcome = PullOutcome(.gone(status: result.status ?? 404, isRemembered: false))
     } else {
-      let held = try? cache.find(url: url.string)
+      let held = try? cache.find(address: url.string)
       outcome = failed(
         failure.code,
         failure.message,

@@ -5,63 +5,89 @@ import Synchronization
 
 /// The cache as a server sees it.
 final class ServedCache: CacheSource {
-  let view: StoreView
-  private let identity: String
-  private let granted: GrantedLifetimes
+  /// A stored answer, and what only this side of the server needs to know of it.
+  private struct Found: Sendable {
+    var answer: HeldAnswer
+    var body: ShelvedBody
+    var isDeclared: Bool
+  }
+
+  private let view: StoreView<Found>
   /// What was answered with since that was last asked for.
   private let used = Mutex<Set<String>>([])
 
-  init(_ view: StoreView, identity: String, granted: GrantedLifetimes) {
-    self.view = view
-    self.identity = identity
-    self.granted = granted
+  init(
+    _ places: Places,
+    besideOwnWriters isWriter: Bool,
+    identity: String,
+    granted: GrantedLifetimes
+  ) {
+    view = StoreView(cache: places.cache, besideOwnWriters: isWriter) { entry in
+      guard let digest = entry.record.digest else { return nil }
+      let names = entry.holders.filter { $0.identity == identity }.map(\.name)
+      let lifetimes = granted.of(names) + [entry.record.lifetime].compactMap(\.self)
+      let body = ShelvedBody(shelf: entry.shelf, digest: digest, size: entry.record.size)
+      let answer = HeldAnswer(
+        record: entry.record,
+        freshUntil: entry.record.freshUntil(under: lifetimes),
+        body: body
+      )
+      return Found(answer: answer, body: body, isDeclared: !entry.holders.isEmpty)
+    }
   }
 
   /// Stored under `https`, else under `http`: a path does not say which.
   func find(address: String) throws(Failure) -> HeldAnswer? {
-    if address.contains("://"), let url = try? WebURL(address) { return try find(url: url.string) }
-    for scheme in ["https", "http"] {
-      guard let url = try? WebURL("\(scheme)://\(address)") else { continue }
-      if let held = try find(url: url.string) { return held }
-    }
-    return nil
+    note(try found(address))
   }
 
   func find(provider: String?, id: String) throws(Failure) -> HeldAnswer? {
-    try view.entry(provider: provider, id: id).flatMap(held)
-  }
-
-  func find(url: String) throws(Failure) -> HeldAnswer? {
-    try view.entry(url: url).flatMap(held)
-  }
-
-  private func held(_ entry: StoreView.Entry) -> HeldAnswer? {
-    guard let digest = entry.record.digest else { return nil }
-    let names = entry.holders.filter { $0.identity == identity }.map(\.name)
-    let lifetimes = granted.of(names) + [entry.record.lifetime].compactMap(\.self)
-    used.withLock { _ = $0.insert(entry.record.url) }
-    return HeldAnswer(
-      record: entry.record,
-      freshUntil: entry.record.freshUntil(under: lifetimes),
-      body: ShelvedBody(shelf: entry.shelf, digest: digest, size: entry.record.size)
-    )
+    note(try view.answer(provider: provider, id: id))
   }
 
   /// With its body open, whatever becomes of it in the cache.
   func keep(url: String) throws(Failure) -> (answer: HeldAnswer, isDeclared: Bool)? {
-    guard let entry = try view.entry(url: url), var answer = held(entry),
-      let digest = entry.record.digest,
-      let body = entry.shelf.open(digest, size: entry.record.size)
-    else { return nil }
+    guard let found = try found(url), let body = found.body.opened() else { return nil }
+    var answer = found.answer
     answer.body = KeptBody(body: body)
-    return (answer, !entry.holders.isEmpty)
+    return (answer, found.isDeclared)
   }
+
+  private func found(_ address: String) throws(Failure) -> Found? {
+    try view.answer(to: address) {
+      let candidates =
+        address.contains("://") ? [address] : ["https://\(address)", "http://\(address)"]
+      return candidates.compactMap { (try? WebURL($0))?.string }
+    }
+  }
+
+  private func note(_ found: Found?) -> HeldAnswer? {
+    guard let answer = found?.answer else { return nil }
+    used.withLock { _ = $0.insert(answer.record.url) }
+    return answer
+  }
+
+  // MARK: Upkeep
 
   func takeUsed() -> Set<String> {
     used.withLock { used in
       defer { used = [] }
       return used
     }
+  }
+
+  /// Lets go of the index, so that writers may tidy it up.
+  func rest() {
+    view.rest()
+  }
+
+  /// What was found before may no longer be so.
+  func forget() {
+    view.forget()
+  }
+
+  func close() throws(Failure) {
+    try view.close()
   }
 }
 
@@ -71,6 +97,10 @@ private struct ShelvedBody: HeldBody {
   let size: Int64
 
   func open() -> (any OpenBody)? {
+    opened()
+  }
+
+  func opened() -> StoredBody? {
     shelf.open(digest, size: size)
   }
 }

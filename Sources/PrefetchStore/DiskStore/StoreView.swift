@@ -4,35 +4,46 @@ internal import Synchronization
 
 /// What is stored, looked up again and again while others write.
 ///
-/// What was found once is remembered until the files of the index change.
-package final class StoreView: Sendable {
-  /// One item, who holds it, and its body.
-  package struct Entry: Sendable {
-    package var record: ContentRecord
-    package var holders: [SegmentKey]
-    package var shelf: BodyShelf
-  }
-
+/// What was made of an item once is remembered until the files of the index change.
+package final class StoreView<Answer: Sendable>: Sendable {
   private let path: String
   private let isWriter: Bool
+  private let make: @Sendable (StoreEntry) -> Answer?
   private let known = VerifiedFiles()
   private let lookups = Mutex(Lookups())
 
   /// A process that also writes the index, at whatever place, says so: it may not open it in a way
   /// that takes no locks.
-  package init(cache path: String, besideOwnWriters isWriter: Bool) {
+  package init(
+    cache path: String,
+    besideOwnWriters isWriter: Bool,
+    _ make: @escaping @Sendable (StoreEntry) -> Answer?
+  ) {
     self.path = path
     self.isWriter = isWriter
+    self.make = make
     if isWriter { DatabaseFile.hasOwnWriters.store(true, ordering: .relaxed) }
   }
 
-  package func entry(url: String) throws(Failure) -> Entry? {
-    try find(.url(url))
+  /// The first of some URLs that is stored; `name` stands for them all.
+  package func answer(
+    to name: String,
+    _ urls: @escaping @Sendable () -> [String]
+  ) throws(Failure) -> Answer? {
+    try find(.address(name)) { store throws(Failure) in
+      for url in urls() {
+        if let record = try store.record(url: url), record.digest != nil { return record }
+      }
+      return nil
+    }
   }
 
   /// Nil where there is none, or more than one.
-  package func entry(provider: String?, id: String) throws(Failure) -> Entry? {
-    try find(.item(provider, id))
+  package func answer(provider: String?, id: String) throws(Failure) -> Answer? {
+    try find(.item(provider, id)) { store throws(Failure) in
+      let records = try store.records(provider: provider, id: id)
+      return records.count == 1 ? records[0] : nil
+    }
   }
 
   /// Lets go of the index, so that writers may tidy it up.
@@ -64,21 +75,23 @@ package final class StoreView: Sendable {
   // MARK: Looking up
 
   private enum Name: Hashable {
-    case url(String)
+    case address(String)
     case item(String?, String)
   }
 
   private struct Lookups {
     var store: DiskStore?
-    var found: [Name: Entry?] = [:]
+    var found: [Name: Answer?] = [:]
     var stamp: IndexStamp?
     var readAt = ContinuousClock.now
   }
 
-  private func find(_ name: Name) throws(Failure) -> Entry? {
-    let found: Result<Entry?, Failure> = lookups.withLock { lookups in
+  private typealias Search = @Sendable (DiskStore) throws(Failure) -> ContentRecord?
+
+  private func find(_ name: Name, _ search: Search) throws(Failure) -> Answer? {
+    let found: Result<Answer?, Failure> = lookups.withLock { lookups in
       do throws(Failure) {
-        return .success(try find(name, &lookups))
+        return .success(try find(name, search, &lookups))
       } catch {
         lookups.store = nil
         return .failure(error)
@@ -87,7 +100,11 @@ package final class StoreView: Sendable {
     return try found.get()
   }
 
-  private func find(_ name: Name, _ lookups: inout Lookups) throws(Failure) -> Entry? {
+  private func find(
+    _ name: Name,
+    _ search: Search,
+    _ lookups: inout Lookups
+  ) throws(Failure) -> Answer? {
     let stamp = IndexStamp(of: path)
     if stamp != lookups.stamp || lookups.readAt.duration(to: .now) > Self.trust(in: stamp) {
       lookups.found = [:]
@@ -96,13 +113,14 @@ package final class StoreView: Sendable {
       lookups.stamp = stamp
       lookups.readAt = .now
     }
-    if let entry = lookups.found[name] { return entry }
-    let entry = try read(name, &lookups)
+    if let answer = lookups.found[name] { return answer }
+    if lookups.store == nil { lookups.store = try open() }
+    let answer = try lookups.store.flatMap { store throws(Failure) in try read(search, store) }
     if lookups.found.count >= Self.most { lookups.found = [:] }
-    lookups.found[name] = .some(entry)
+    lookups.found[name] = .some(answer)
     // Whoever writes waits for readers before it shortens its log.
     if !isWriter, stamp?.log != nil { lookups.store = nil }
-    return entry
+    return answer
   }
 
   /// Two changes within one tick of a file's clock look like one.
@@ -111,24 +129,18 @@ package final class StoreView: Sendable {
     return stamp.isYoung ? .milliseconds(50) : .seconds(60)
   }
 
-  private static let most = 4_096
+  private static var most: Int { 4_096 }
 
-  private func read(_ name: Name, _ lookups: inout Lookups) throws(Failure) -> Entry? {
-    if lookups.store == nil { lookups.store = try open() }
-    guard let store = lookups.store else { return nil }
-    let record: ContentRecord?
-    switch name {
-    case .url(let url):
-      record = try store.record(url: url)
-    case .item(let provider, let id):
-      let records = try store.records(provider: provider, id: id)
-      record = records.count == 1 ? records[0] : nil
+  private func read(_ search: Search, _ store: DiskStore) throws(Failure) -> Answer? {
+    guard let record = try search(store), record.digest != nil, let objects = store.objects else {
+      return nil
     }
-    guard let record, record.digest != nil, let objects = store.objects else { return nil }
-    return Entry(
-      record: record,
-      holders: try store.segmentsHolding(url: record.url),
-      shelf: BodyShelf(objects, known)
+    return make(
+      StoreEntry(
+        record: record,
+        holders: try store.segmentsHolding(url: record.url),
+        shelf: BodyShelf(objects, known)
+      )
     )
   }
 
@@ -140,6 +152,13 @@ package final class StoreView: Sendable {
       ? try DiskStore.openForWriting(cache: path, clockStart: start)
       : try DiskStore.openForReading(cache: path, clockStart: start)
   }
+}
+
+/// One stored item, who holds it, and where its body is.
+package struct StoreEntry: Sendable {
+  package var record: ContentRecord
+  package var holders: [SegmentKey]
+  package var shelf: BodyShelf
 }
 
 /// The files of an index as they are at one moment.

@@ -21,7 +21,8 @@ package final class StoredBody: Sendable {
   /// Whether the file was hashed as it is now, or a moment ago.
   package var isVerified: Bool {
     if wasHashed.load(ordering: .relaxed) { return true }
-    return (try? file.status()).map { $0.size == size && known.isWhole(digest, $0) ?? false } ?? false
+    return (try? file.status()).map { $0.size == size && known.isWhole(digest, $0) ?? false }
+      ?? false
   }
 
   /// Hashes all of it; false where it is not what its name says, or cannot be read.

@@ -57,7 +57,8 @@ enum ServedResult: Hashable {
 }
 
 enum ServedTable {
-  static func result(_ state: ServedState, _ wish: ServedWish, _ shape: ServedShape) -> ServedResult {
+  static func result(_ state: ServedState, _ wish: ServedWish, _ shape: ServedShape) -> ServedResult
+  {
     let insists = [.noCache, .pragma, .mixed].contains(wish)
     switch state {
     case .fresh:

@@ -113,9 +113,11 @@ struct ServedClientTests {
     for (request, statuses) in requests {
       let hasBody = request.contains("\r\n\r\n")
       let story = "\(request.prefix(120))"
-      guard let answer = try? client.send(
-        hasBody ? request : request + "Connection: close\r\n\r\n"
-      ) else {
+      guard
+        let answer = try? client.send(
+          hasBody ? request : request + "Connection: close\r\n\r\n"
+        )
+      else {
         // What is no request of HTTP gets no answer of HTTP.
         #expect(request.hasPrefix("NONSENSE") || request.count > 1 << 19, "no answer to \(story)")
         continue
@@ -221,7 +223,8 @@ struct ServedClientTests {
     #expect(try home.run("-q").status == 0)
     let client = try Serving(home)
     let rows: [(String, String?)] = [
-      ("/-/item/chan%2Fnel/film%201", "the body of a"), ("/-/item/chan%2Fnel/film%201/", "the body of a"),
+      ("/-/item/chan%2Fnel/film%201", "the body of a"),
+      ("/-/item/chan%2Fnel/film%201/", "the body of a"),
       ("/-/item/chan%2Fnel/film%201/a", "the body of a"), ("/-/item/chan%2Fnel/film%201/b", nil),
       ("/-/item/-/film%201", nil), ("/-/item/-/two", "film"), ("/-/item/-/two/b.mp4", "film"),
       ("/-/item/other/two", nil), ("/-/item/-/none", nil),
@@ -258,10 +261,14 @@ struct ServedClientTests {
     let absent = try serving.client.get(origin.place("/none"))
     #expect(absent.status == 503, "\(absent)")
     #expect(absent.headers["cache-status"]?.hasSuffix("detail=network_type") == true)
-    #expect(try serving.client.get(origin.place("/a")).headers["cache-status"]?.contains("hit") == true)
+    #expect(
+      try serving.client.get(origin.place("/a")).headers["cache-status"]?.contains("hit") == true
+    )
     let stale = try serving.client.get(origin.place("/stale"))
     #expect(stale.status == 200 && stale.body == "old", "\(stale)")
-    #expect(try serving.client.get(origin.place("/stale"), ["Cache-Control: no-cache"]).status == 503)
+    #expect(
+      try serving.client.get(origin.place("/stale"), ["Cache-Control: no-cache"]).status == 503
+    )
     #expect(origin.requests.count == 2)
   }
 

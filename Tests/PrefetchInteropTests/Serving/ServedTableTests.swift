@@ -70,7 +70,9 @@ struct ServedTableTests {
     ]
     var count = 0
     for (place, target) in zip(Case.all, targets) {
-      let name = place.state.rawValue.hasSuffix("Alone") ? "alone"
+      let name =
+        place.state.rawValue.hasSuffix("Alone")
+        ? "alone"
         : place.state == .lenient ? "lenient" : "pull"
       let serving = try #require(servings[name])
       try check(place, target, serving, site, origin)

@@ -23,7 +23,9 @@ struct ServedToolTests {
     let origin = try #require(nginx).url("")
     home.write(files, to: "make.py")
     let folder = try #require(nginx).files
-    let made = try home.shell("cd '\(folder)' && ORIGIN='\(origin)' python3 '\(home.path("make.py"))'")
+    let made = try home.shell(
+      "cd '\(folder)' && ORIGIN='\(origin)' python3 '\(home.path("make.py"))'"
+    )
     try #require(made.status == 0, "\(made)")
     let serving = try Serving(home, "--pull", "--max-stale")
     let root = try Serving(home, "--pull", "--max-stale", "--base-url", origin)

@@ -22,7 +22,11 @@ package struct RawClient: Sendable {
     case noAnswer
   }
 
-  package func get(_ path: String, _ headers: [String] = [], method: String = "GET") throws -> Answer {
+  package func get(
+    _ path: String,
+    _ headers: [String] = [],
+    method: String = "GET"
+  ) throws -> Answer {
     let hasHost = headers.contains { $0.hasPrefix("Host:") }
     let lines =
       ["\(method) \(path) HTTP/1.1"] + (hasHost ? [] : ["Host: 127.0.0.1:\(port)"]) + headers
