@@ -78,7 +78,7 @@ struct NativeItemFields {
       isRequired = false
       return cursor.word("false")
     case .digests: return digests(&cursor)
-    case .headers, .network, .alternates: return false
+    case .headers, .network, .alternates, .categories, .thumbnail, .behavior: return false
     case .integrity: return integrity(&cursor)
     case .url: return cursor.string(into: &url)
     case .id: return cursor.string(into: &id)
@@ -143,7 +143,7 @@ extension NativeItemFields {
   enum Member: UInt8, CaseIterable {
     case url, size, digests, mime, id, provider, type, integrity
     case title, entityTag, lifetime, expires, path, priority, headers, network
-    case modified, alternates, required
+    case modified, alternates, required, categories, thumbnail, behavior
 
     @inline(__always)
     init?(_ number: UInt64, length: Int) {
@@ -167,6 +167,9 @@ extension NativeItemFields {
       case (0x6B_726F_7774_656E, 7): self = .network
       case (0x65_6D69_746D, 5): self = .modified
       case (0x7461_6E72_6574_6C61, 10): self = .alternates
+      case (0x6972_6F67_6574_6163, 10): self = .categories
+      case (0x6961_6E62_6D75_6874, 9): self = .thumbnail
+      case (0x726F_6976_6168_6562, 8): self = .behavior
       default: return nil
       }
     }

@@ -45,6 +45,9 @@ struct NativeItemReader {
       entry.alternates = try alternates(of: node, without: entry.url)
       entry.network = try networkRules(of: node)
       entry.isRequired = try required(node)
+      entry.categories = try categories(node)
+      entry.thumbnail = try thumbnail(node)
+      entry.behavior = try behavior(node)
       return entry
     } catch {
       // The item it was meant to be, where that can be said.
@@ -72,6 +75,66 @@ struct NativeItemReader {
     default: throw invalid("`required` must be true or false", at: value)
     }
   }
+
+  private mutating func categories(_ node: Node) throws(Failure) -> [String] {
+    guard let value = node.member("categories") else { return [] }
+    let names = value.sequence?.map { $0.text ?? "" } ?? []
+    guard value.sequence != nil, names.count <= Self.mostCategories, names.allSatisfy(Self.isName)
+    else {
+      throw invalid("`categories` must be a list of \(Self.mostCategories) names at most", at: value)
+    }
+    var seen: Set<String> = []
+    return names.filter { seen.insert($0).inserted }
+  }
+
+  private static let mostCategories = 64
+
+  /// What fits into a line of a list.
+  static func isName(_ text: String) -> Bool {
+    (1...256).contains(text.utf8.count) && text.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F }
+  }
+
+  /// A URL, or an item with one.
+  private mutating func thumbnail(_ node: Node) throws(Failure) -> Thumbnail? {
+    guard let value = node.member("thumbnail") else { return nil }
+    guard let text = value["url"]?.text ?? value.text else {
+      throw invalid("`thumbnail` must be a URL, or an object with a `url`", at: value)
+    }
+    var thumbnail = Thumbnail(url: try url(text, at: value))
+    guard value.mapping != nil else { return thumbnail }
+    thumbnail.size = try size(value)
+    thumbnail.digests = try digests(value)
+    thumbnail.mime = value["mime"]?.text
+    return thumbnail
+  }
+
+  private mutating func behavior(_ node: Node) throws(Failure) -> ItemBehavior? {
+    guard let value = node.member("behavior") else { return nil }
+    guard let behavior = value.text.flatMap({ ItemBehavior(rawValue: $0) }) else {
+      throw invalid("`behavior` must be `all`, `thumbnails` or `none`", at: value)
+    }
+    return behavior
+  }
+
+  /// Sources or categories: names, or objects with an `id`, and perhaps a `name` and a `parent`.
+  mutating func catalogue(_ root: Node, _ key: String) throws(Failure) -> [CatalogueName] {
+    guard let value = root.member(key) else { return [] }
+    guard let nodes = value.sequence, nodes.count <= Self.longestCatalogue else {
+      throw invalid("`\(key)` must be a list of \(Self.longestCatalogue) at most", at: value)
+    }
+    var names: [CatalogueName] = []
+    for node in nodes {
+      guard let id = node["id"]?.text ?? node.text, Self.isName(id) else {
+        throw invalid("each of `\(key)` must have an `id`", at: node)
+      }
+      names.append(
+        CatalogueName(id: id, name: node["name"]?.text, parent: node["parent"]?.text)
+      )
+    }
+    return names
+  }
+
+  private static let longestCatalogue = 10_000
 
   private mutating func url(_ text: String, at node: Node) throws(Failure) -> WebURL {
     do {

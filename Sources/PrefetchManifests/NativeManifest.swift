@@ -92,6 +92,11 @@ enum NativeManifest {
     manifest.maximumFileSize = try reader.maximumFileSize(root)
     manifest.base = root["base"]?.text == nil ? nil : reader.base
     manifest.alternates = try reader.servers(root)
+    manifest.sources = try reader.catalogue(root, "sources")
+    manifest.categories = try reader.catalogue(root, "categories")
+    manifest.entries.categoryParents = Dictionary(
+      manifest.categories.compactMap { name in name.parent.map { (name.id, $0) } }
+    ) { first, _ in first }
     manifest.parts = try next(of: root, source: source)
     return manifest
   }

@@ -54,6 +54,7 @@ struct RequestBuilder {
     policy.maximumManifestSize = configuration.cache.maximumManifestSize.amount ?? .max
     policy.freshnessLimit = configuration.cache.timeToLive
     policy.maximumStale = configuration.cache.maximumStale
+    policy.retriesFailed = configuration.download.retriesFailed
     policy.room = CollectCommand.rules(configuration.cache)
     policy.maximumRemovalFraction = configuration.cache.purge.maximumFraction.value
     policy.allowsMassRemoval = engine.allowed.contains(.massRemoval)
@@ -119,6 +120,10 @@ struct RequestBuilder {
     rules.included = segment.include
     rules.excluded = segment.exclude
     rules.kept = segment.keep
+    rules.behavior = segment.behavior ?? configuration.download.behavior
+    rules.sources = configuration.download.sources
+    rules.categories = configuration.download.categories
+    rules.countPerCategory = configuration.download.itemsPerCategory
     rules.mayCrossHosts = segment.mayCrossHosts
     rules.trustsModificationTimes = segment.trustsModificationTimes
     return rules
@@ -164,6 +169,8 @@ struct RequestBuilder {
     entry.priority = item.priority
     entry.isRequired = item.isRequired
     entry.path = item.path
+    entry.categories = item.categories
+    entry.thumbnail = item.thumbnail.flatMap(thumbnail)
     // Most have neither.
     if !item.headers.isEmpty {
       entry.headers = headers(item.headers).filter { !holdsLicense($0) }
@@ -182,6 +189,15 @@ struct RequestBuilder {
       case nil: nil
       }
     return entry
+  }
+
+  private func thumbnail(_ child: InlineItem.Child) -> Thumbnail? {
+    guard let url = child.url else { return nil }
+    var thumbnail = Thumbnail(url: url)
+    thumbnail.size = child.size
+    thumbnail.digests = child.digests + child.integrity + [child.sha256].compactMap(\.self)
+    thumbnail.mime = child.mime
+    return thumbnail
   }
 
   /// The license is for whoever publishes the manifests, never for those who serve the items.

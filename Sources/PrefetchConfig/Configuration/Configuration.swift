@@ -131,7 +131,7 @@ extension Configuration {
   }
 
   @FieldBuilder<Configuration> private static var policyFields: [Field<Configuration>] {
-    Field("download", \.download, Download.table, "Which items are worth having").later
+    Field("download", \.download, Download.table, "Which items are worth having")
     Field(
       "network",
       \.network,

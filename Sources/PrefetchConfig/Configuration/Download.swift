@@ -1,10 +1,8 @@
+package import PrefetchCore
+
 /// Which items are worth having.
 package struct Download: Hashable, Sendable {
-  package enum Behavior: String, Hashable, Sendable, CaseIterable {
-    case all
-    case thumbnails
-    case none
-  }
+  package typealias Behavior = ItemBehavior
 
   package var behavior = Behavior.all
   package var retriesFailed = true
@@ -16,23 +14,22 @@ package struct Download: Hashable, Sendable {
     Field(
       "behavior",
       \.behavior,
-      .choice(inEffect: [.all]),
+      .choice(),
       "What runs fetch; with `none` only `get` does"
     )
     Field("retry_failed", \.retriesFailed, .boolean, "Whether each run tries failed items again")
-      .later
     Field(
       "items_per_category",
       \.itemsPerCategory,
       .integer(0...1_000_000),
       "Items taken of each category"
-    ).later
+    )
     Field(
       "categories",
       \.categories,
       .map(of: .name, to: .boolean),
       "Categories switched on and off"
-    ).later
-    Field("sources", \.sources, .map(of: .name, to: .boolean), "Sources switched on and off").later
+    )
+    Field("sources", \.sources, .map(of: .name, to: .boolean), "Sources switched on and off")
   }
 }

@@ -163,8 +163,8 @@ extension InlineItem {
       .list(of: .object(Alternate.table)),
       "Other places of the same bytes"
     )
-    Field("categories", \.categories, .list(of: .text), "Categories it belongs to").later
-    Field("thumbnail", \.thumbnail, Child.table, "A small picture of it").later
+    Field("categories", \.categories, .list(of: .text), "Categories it belongs to")
+    Field("thumbnail", \.thumbnail, Child.table, "A small picture of it")
     Field("variants", \.variants, Variants.table, "The item in several qualities").later
     Field("seconds", \.seconds, .integer(0...32767), "Length to fetch of an HLS item, 0 for all")
       .later

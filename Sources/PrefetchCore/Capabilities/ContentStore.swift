@@ -255,6 +255,9 @@ package struct ContentRecord: Hashable, Sendable {
   /// What its entry grants of freshness.
   package var lifetime: Freshness.Lifetime?
   package var failure: Failure?
+  package var categories: [String] = []
+  /// The URL of the picture that belongs to it.
+  package var thumbnail: String?
 
   package init(url: String, id: String) {
     self.url = url

@@ -187,6 +187,7 @@ extension ManifestEntry {
   fileprivate var isBrief: Bool {
     title == nil && revision == nil && entityTag == nil && lifetime == nil && expires == nil
       && priority == nil && network == nil && headers.isEmpty && alternates.isEmpty && isRequired
+      && categories.isEmpty && thumbnail == nil && behavior == nil && !isThumbnail
       && digests.count < 2 && digests.allSatisfy(Self.hasPlace)
       && fits(id) && fits(path)
   }

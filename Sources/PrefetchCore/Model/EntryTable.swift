@@ -50,6 +50,12 @@ package struct EntryTable: Sendable {
   private var networkNumber: [Int32] = []
   /// Whether any entry states a priority.
   package private(set) var hasPriorities = false
+  /// Whether any entry belongs to a category, has a thumbnail, or says what runs fetch of it.
+  package private(set) var hasCategories = false
+  package private(set) var hasThumbnails = false
+  package private(set) var hasBehaviors = false
+  /// The category that each is a part of, where its manifest says so.
+  package var categoryParents: [String: String] = [:]
   var folder: Folder?
   /// What a relative reference follows, then one of them, to make one text of both.
   var candidate: [UInt8] = []
@@ -86,6 +92,12 @@ package struct EntryTable: Sendable {
     add(entry, kind: nil)
   }
 
+  /// The same, where that the URL was named already means nothing.
+  mutating func appendOnce(_ entry: ManifestEntry) {
+    guard position(of: URLKey(entry.url.string)) == nil else { return }
+    append(entry)
+  }
+
   /// The same in columns alone, where these hold all that the entry says.
   package mutating func appendBriefly(_ entry: ManifestEntry) {
     add(entry, kind: plainKind(of: entry))
@@ -120,6 +132,9 @@ package struct EntryTable: Sendable {
     }
     specialByteCount += entry.urlByteCount
     if entry.priority != nil { hasPriorities = true }
+    if !entry.categories.isEmpty { hasCategories = true }
+    if entry.thumbnail != nil { hasThumbnails = true }
+    if entry.behavior != nil || entry.isThumbnail { hasBehaviors = true }
     if let network = entry.network { note(network) }
   }
 

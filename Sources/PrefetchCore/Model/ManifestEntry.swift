@@ -34,6 +34,13 @@ package struct ManifestEntry: Hashable, Sendable {
   package var network: NetworkPolicy?
   /// Whether its segment is not as declared without it.
   package var isRequired = true
+  package var categories: [String] = []
+  /// A small picture of it, an item of its own.
+  package var thumbnail: Thumbnail?
+  /// What runs fetch of it; nil for what its segment says.
+  package var behavior: ItemBehavior?
+  /// Whether it is the thumbnail of another one.
+  package var isThumbnail = false
 
   package init(url: WebURL) {
     self.url = url
@@ -43,18 +50,67 @@ package struct ManifestEntry: Hashable, Sendable {
   }
 }
 
+/// What runs fetch of an item.
+package enum ItemBehavior: String, Hashable, Sendable, CaseIterable {
+  case all
+  case thumbnails
+  /// Only whoever asks for it by itself gets it.
+  case none
+}
+
+/// A small picture that belongs to an item.
+package struct Thumbnail: Hashable, Sendable {
+  package var url: WebURL
+  package var size: Int64?
+  package var digests: [ExpectedDigest] = []
+  package var mime: String?
+
+  package init(url: WebURL) {
+    self.url = url
+  }
+}
+
 extension ManifestEntry {
   /// A number that differs when what it says about the item, besides its content, does.
   package var descriptionHash: UInt64 {
-    Self.descriptionHash(
+    var hash = Self.descriptionHash(
       id: isIdentifierMade ? nil : id,
       provider: provider,
       type: type,
       expires: expires,
       revision: revision
     )
+    // Most have neither, and are described as they were before there were any.
+    guard !categories.isEmpty || thumbnail != nil else { return hash }
+    var more = StableHash()
+    more.combine(String(hash))
+    for category in categories { more.combine(category) }
+    more.combine(thumbnail?.url.string)
+    hash = more.value
+    return hash
   }
 
+  /// Its thumbnail as an item.
+  package var thumbnailEntry: ManifestEntry? {
+    guard let thumbnail else { return nil }
+    var entry = ManifestEntry(url: thumbnail.url)
+    entry.type = "image"
+    entry.provider = provider
+    entry.size = thumbnail.size
+    entry.digests = thumbnail.digests
+    entry.mime = thumbnail.mime
+    entry.expires = expires
+    entry.headers = headers
+    entry.network = network
+    entry.isRequired = isRequired
+    entry.categories = categories
+    entry.behavior = behavior
+    entry.isThumbnail = true
+    return entry
+  }
+}
+
+extension ManifestEntry {
   static func descriptionHash(
     id: String?,
     provider: String?,
@@ -89,6 +145,8 @@ extension ContentRecord {
     type = entry.type
     expiresAt = entry.expires
     lifetime = entry.lifetime
+    categories = entry.categories
+    thumbnail = entry.thumbnail?.url.string
     if entry.revision == nil { description = entry.descriptionHash }
   }
 
@@ -96,6 +154,7 @@ extension ContentRecord {
   package func isDescribed(by entry: ManifestEntry) -> Bool {
     (entry.id == nil || entry.id == id) && entry.provider == provider && entry.type == type
       && entry.expires == expiresAt && entry.lifetime == lifetime
+      && entry.categories == categories && entry.thumbnail?.url.string == thumbnail
       && (entry.revision == nil || entry.descriptionHash == description)
   }
 }
@@ -120,6 +179,20 @@ package struct RejectedEntry: Error, Hashable, Sendable {
   }
 }
 
+/// A source or a category, as a manifest names it.
+package struct CatalogueName: Hashable, Sendable {
+  package var id: String
+  package var name: String?
+  /// The category that it is a part of.
+  package var parent: String?
+
+  package init(id: String, name: String? = nil, parent: String? = nil) {
+    self.id = id
+    self.name = name
+    self.parent = parent
+  }
+}
+
 /// A manifest that was read and found well-formed.
 package struct Manifest: Hashable, Sendable {
   package var entries: EntryTable
@@ -139,6 +212,9 @@ package struct Manifest: Hashable, Sendable {
   /// What relative references of its items mean, where it says so itself.
   package var base: WebURL?
   package var warnings: [Diagnostic]
+  /// Who its items come from, and the groups they are in.
+  package var sources: [CatalogueName] = []
+  package var categories: [CatalogueName] = []
   /// How long the document is, packed where it is packed.
   package var documentBytes: Int64 = 0
 

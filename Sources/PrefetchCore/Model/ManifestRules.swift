@@ -33,6 +33,13 @@ package struct ManifestRules: Hashable, Sendable {
   package var excluded: [String] = []
   /// How many of the newest items to take.
   package var kept: Int?
+  /// What runs fetch of items that do not say it themselves.
+  package var behavior = ItemBehavior.all
+  /// Sources and categories that are switched on or off; all others are on.
+  package var sources: [String: Bool] = [:]
+  package var categories: [String: Bool] = [:]
+  /// How many items to take of each category.
+  package var countPerCategory: Int?
   /// Whether it may name other hosts, where its format by itself does not allow it.
   package var mayCrossHosts = false
   /// Whether the times in a sitemap are believed.

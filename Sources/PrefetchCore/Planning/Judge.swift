@@ -8,6 +8,8 @@ struct Wanted {
   var full: ManifestEntry?
   /// Whether it consists of more than the one file that it names.
   var isCompound = false
+  /// Whether runs leave it to those who ask for it by itself.
+  var isWithheld = false
 
   var hasProof: Bool {
     sha256 != nil || full?.digests.contains { $0.algorithm.isTrustworthy } ?? false
@@ -66,6 +68,14 @@ struct Judge {
       purpose: asksForPurpose ? RequestPurpose(itemType: entries.type(at: index)) : .other,
       full: entries.isSpecial(at: index) ? entries[index] : nil
     )
+    if segment.manifestRules.behavior != .all || entries.hasBehaviors {
+      let isThumbnail = wanted.full?.isThumbnail ?? false
+      switch wanted.full?.behavior ?? segment.manifestRules.behavior {
+      case .all: break
+      case .thumbnails: wanted.isWithheld = !isThumbnail
+      case .none: wanted.isWithheld = true
+      }
+    }
     if let type = wanted.full?.type {
       wanted.isCompound = Self.compoundTypes.contains(type)
     } else if !compoundKinds.isEmpty {
@@ -79,15 +89,22 @@ struct Judge {
     row: Inventory.Row? = nil,
     strong: [DigestAlgorithm: [UInt8]] = [:],
     selection: Variance.Selection = .same,
-    isMissing: Bool = false
+    isMissing: Bool = false,
+    isDescribed: Bool = true
   ) -> (PlannedStep.Decision, PlanReason) {
+    if wanted.isWithheld, !policy.wakesPaused { return (.keep, .withheld) }
     if let refusal = refusal(of: wanted) { return (.fail, refusal) }
     if wanted.isCompound { return (.fail, .compound) }
     if segment.requiresDigest, !wanted.hasProof { return (.fail, .noDigest) }
     if let limit, let size = wanted.size, size > limit { return (.fail, .tooLarge) }
     guard let row else { return notStored(wanted) }
     if row.state == .paused, !policy.wakesPaused { return (.keep, .paused) }
-    guard row.hasBody else { return notStored(wanted) }
+    guard row.hasBody else {
+      let isGivenUp =
+        row.state == .failed && !policy.retriesFailed && !policy.refetchesAll
+        && !policy.wakesPaused && isDescribed
+      return isGivenUp ? (.fail, .failedBefore) : notStored(wanted)
+    }
     if isMissing {
       return policy.isOffline ? (.fail, .objectLostOffline) : (.fetch, .objectLost)
     }

@@ -1,32 +1,82 @@
-/// Which items of a manifest a segment takes: `include`, `exclude` and `keep`.
+/// Which items of a manifest a segment takes: `include`, `exclude` and `keep`, and the sources and
+/// categories that are on.
 ///
 /// A pattern is held against the published name of an item, or else against the path of its URL
-/// without its percent-encoding.
+/// without its percent-encoding. What has a thumbnail brings it along, as an item of its own that
+/// comes first.
 package struct ManifestSelection: Sendable {
   private let included: [PathPattern]
   private let excluded: [PathPattern]
   private let kept: Int?
+  private let sources: [String: Bool]
+  private let categories: [String: Bool]
+  private let countPerCategory: Int?
 
   package init(_ rules: ManifestRules) {
     included = rules.included.map { PathPattern($0) }
     excluded = rules.excluded.map { PathPattern($0) }
     kept = rules.kept
+    sources = rules.sources
+    categories = rules.categories
+    countPerCategory = rules.countPerCategory
   }
 
-  /// The entries that are taken, in the order of the manifest.
+  /// The entries that are taken, in the order of the manifest, and their thumbnails.
   package func apply(to entries: EntryTable) -> EntryTable {
-    guard hasPatterns || kept.map({ $0 < entries.count }) ?? false else { return entries }
     var positions = Array(entries.indices)
     if hasPatterns { positions.removeAll { !takes(entries.name(at: $0)) } }
-    if let kept, kept < positions.count {
-      positions = newest(kept, of: positions, entries)
-    } else if positions.count == entries.count {
-      return entries
+    if !sources.isEmpty {
+      positions.removeAll { position in
+        entries.provider(at: position).map { sources[$0] == false } ?? false
+      }
     }
+    if entries.hasCategories, !categories.isEmpty || countPerCategory != nil {
+      positions = chosen(positions, of: entries)
+    }
+    if let kept, kept < positions.count { positions = newest(kept, of: positions, entries) }
+    guard positions.count < entries.count || entries.hasThumbnails else { return entries }
     var selected = EntryTable()
+    if entries.hasThumbnails {
+      for position in positions where entries.isSpecial(at: position) {
+        guard let thumbnail = entries[position].thumbnailEntry,
+          entries.position(of: URLKey(thumbnail.url.string)) == nil
+        else { continue }
+        selected.appendOnce(thumbnail)
+      }
+    }
     selected.append(entries, at: positions)
     return selected
   }
+
+  /// What is in a category that is on, or in none, and within the first few of one of them.
+  private func chosen(_ positions: [Int], of entries: EntryTable) -> [Int] {
+    var counts: [String: Int] = [:]
+    return positions.filter { position in
+      guard entries.isSpecial(at: position) else { return true }
+      let all = entries[position].categories
+      guard !all.isEmpty else { return true }
+      let on = all.filter { isOn($0, entries.categoryParents) }
+      guard let countPerCategory else { return !on.isEmpty }
+      let open = on.filter { counts[$0, default: 0] < countPerCategory }
+      // It counts wherever it is, taken for whichever.
+      if !open.isEmpty { for category in on { counts[category, default: 0] += 1 } }
+      return !open.isEmpty
+    }
+  }
+
+  /// A part of a category is on or off with it, unless it is named itself.
+  package func isOn(_ category: String, _ parents: [String: String]) -> Bool {
+    var name = category
+    for _ in 0..<Self.deepest {
+      if let said = categories[name] { return said }
+      guard let parent = parents[name] else { return true }
+      name = parent
+    }
+    return true
+  }
+
+  /// Manifests may go round in circles.
+  private static let deepest = 32
 
   /// The same for entries that break a rule: what is not taken breaks nothing.
   package func apply(to rejected: [RejectedEntry]) -> [RejectedEntry] {

@@ -8,6 +8,8 @@ package enum PlanReason: Hashable, Sendable {
   case noDigest
   case tooLarge
   case paused
+  /// Its `behavior` leaves it to those who ask for it.
+  case withheld
   case notStored
   case objectLost
   case refetchAskedFor
@@ -42,6 +44,7 @@ package enum PlanReason: Hashable, Sendable {
     case .noDigest: "no digest"
     case .tooLarge: "too large"
     case .paused: "paused"
+    case .withheld: "its `behavior` leaves it to `get`"
     case .notStored: "not stored"
     case .objectLost: "object lost"
     case .refetchAskedFor: "refetch asked for"
@@ -107,10 +110,15 @@ package enum PlanReason: Hashable, Sendable {
     case .sizeDiffersOffline: return Self.offline("size differs")
     case .otherVariantOffline:
       return Self.offline("what is stored answered other request headers")
-    case .paused, .notStored, .objectLost, .refetchAskedFor, .digestMatches, .digestDiffers,
-      .digestNotTaken,
+    case .failedBefore:
+      return Failure(
+        .failed,
+        "it failed before, and `download.retry_failed` is false; `get` or `--refetch` tries again"
+      )
+    case .paused, .withheld, .notStored, .objectLost, .refetchAskedFor, .digestMatches,
+      .digestDiffers, .digestNotTaken,
       .sizeDiffers, .offline, .staleOffline, .otherVariant, .entityTagMatches, .immutable,
-      .freshUntil, .noValidators, .revalidationAskedFor, .stale, .otherRevision, .failedBefore:
+      .freshUntil, .noValidators, .revalidationAskedFor, .stale, .otherRevision:
       return nil
     }
   }

@@ -78,6 +78,10 @@ package enum Planner {
       let known = segment.isStored ? inventory.position(of: entries.key(at: index)) : nil
       guard let position = known else {
         let (decision, reason) = judge.decide(wanted)
+        if reason == .withheld {
+          fragment.declaredCount -= 1
+          continue
+        }
         fragment.steps.append(
           PlannedStep(entry: index, row: nil, decision: decision, reason: reason)
         )
@@ -86,6 +90,7 @@ package enum Planner {
       let row = inventory.rows[position]
       let isHeld = holdingSets[Int(row.holders)]
       if holder != nil { isNamed[position] = true }
+      let isDescribed = row.description == entries.descriptionHash(at: index)
       var (decision, reason) = judge.decide(
         wanted,
         row: row,
@@ -99,9 +104,13 @@ package enum Planner {
             at: index,
             for: wanted.purpose
           ),
-        isMissing: !facts.missing.isEmpty && facts.missing.contains(row.digest)
+        isMissing: !facts.missing.isEmpty && facts.missing.contains(row.digest),
+        isDescribed: isDescribed
       )
-      let isDescribed = row.description == entries.descriptionHash(at: index)
+      if reason == .withheld, !row.hasBody {
+        fragment.declaredCount -= 1
+        continue
+      }
       if decision == .keep {
         // A secret that selects answers may change where nothing else does.
         let isSelected = row.variance > 0 && reason != .digestMatches
@@ -247,7 +256,7 @@ package enum Planner {
   /// Offline and paused answers say nothing about the next run.
   private static func quietLimit(of reason: PlanReason) -> Instant {
     switch reason {
-    case .digestMatches, .immutable, .entityTagMatches: .distantFuture
+    case .digestMatches, .immutable, .entityTagMatches, .withheld: .distantFuture
     case .freshUntil(let until): until
     case .refusedTransport, .refusedAddress, .compound, .noDigest, .tooLarge, .paused, .notStored,
       .objectLost, .refetchAskedFor, .digestDiffers, .digestNotTaken, .sizeDiffers, .offline,

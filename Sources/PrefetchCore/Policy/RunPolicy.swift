@@ -20,6 +20,8 @@ package struct RunPolicy: Sendable {
   package var maximumManifestSize: Int64 = 512 << 20
   /// How long a stale copy serves when its server cannot be asked.
   package var maximumStale: Duration = .zero
+  /// Whether what failed is tried again by each run.
+  package var retriesFailed = true
   /// How much the cache may take, and how room is made.
   package var room = Room.Rules()
   /// An upper bound on freshness for everything.

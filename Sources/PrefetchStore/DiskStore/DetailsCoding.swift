@@ -18,6 +18,9 @@ enum DetailsCoding {
     case lifetime
     case provider
     case type
+    /// One below the other.
+    case categories
+    case thumbnail
 
     var bit: UInt32 { 1 << UInt32(rawValue) }
   }
@@ -40,6 +43,10 @@ enum DetailsCoding {
     append(.lifetime, number(record.lifetime), to: &bytes)
     append(.provider, record.provider, to: &bytes)
     append(.type, record.type, to: &bytes)
+    if !record.categories.isEmpty {
+      append(.categories, record.categories.joined(separator: "\n"), to: &bytes)
+    }
+    append(.thumbnail, record.thumbnail, to: &bytes)
     bytes.append(Tag.headers.rawValue)
     record.headers.append(to: &bytes)
   }
@@ -90,6 +97,9 @@ enum DetailsCoding {
         record.lifetime = number < 0 ? .immutable : .atMost(.milliseconds(number))
       case .provider: record.provider = text(field)
       case .type: record.type = text(field)
+      case .categories:
+        record.categories = text(field).split(separator: "\n").map(String.init)
+      case .thumbnail: record.thumbnail = text(field)
       }
       return true
     }
