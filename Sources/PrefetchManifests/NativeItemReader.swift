@@ -81,7 +81,10 @@ struct NativeItemReader {
     let names = value.sequence?.map { $0.text ?? "" } ?? []
     guard value.sequence != nil, names.count <= Self.mostCategories, names.allSatisfy(Self.isName)
     else {
-      throw invalid("`categories` must be a list of \(Self.mostCategories) names at most", at: value)
+      throw invalid(
+        "`categories` must be a list of \(Self.mostCategories) names at most",
+        at: value
+      )
     }
     var seen: Set<String> = []
     return names.filter { seen.insert($0).inserted }

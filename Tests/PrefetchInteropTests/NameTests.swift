@@ -125,7 +125,7 @@ struct NameTests {
     #expect(document.at("items")?.sequence?.count == 1)
     let failures = document.at("failures")?.sequence ?? []
     let told = failures.map { "\($0.text("error.code") ?? "") \($0.text("error.retryable") ?? "")" }
-    #expect(Set(told) == ["gone false", "server_busy true", "item.not-found false"])
+    #expect(Set(told) == ["gone false", "server_busy true", "not_found false"])
     #expect(document.text("exit.retryable") == "true")
     #expect(home.read("out/one") == "body of one")
     let alone = try home.run("get", "nothing", server.address("/one"), "-o", "out/", "--json")

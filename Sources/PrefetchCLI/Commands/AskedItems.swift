@@ -1,3 +1,4 @@
+import PrefetchConfig
 import PrefetchCore
 import PrefetchManifests
 import PrefetchStore
@@ -43,6 +44,14 @@ struct AskedItems {
         asked.unknown.append(name)
       }
     }
+    if let type = options.type {
+      for index in asked.entries.indices where asked.entries[index].type == nil {
+        asked.entries[index].type = type.rawValue
+      }
+    }
+    if options.behavior == .thumbnails {
+      try asked.turnIntoThumbnails(context, builder, places, store)
+    }
     // One that is unknown keeps no other from being got.
     guard asked.unknown.isEmpty || !asked.entries.isEmpty else {
       let missing = asked.unknown.map(unknown)
@@ -51,9 +60,44 @@ struct AskedItems {
     return asked
   }
 
+  /// What has none is as unknown as what nobody declares.
+  private mutating func turnIntoThumbnails(
+    _ context: CommandContext,
+    _ builder: RequestBuilder,
+    _ places: Places,
+    _ store: DiskStore?
+  ) throws(CommandExit) {
+    let known = try context.reading { () throws(Failure) in
+      try DeclaredItems(
+        of: entries.map(\.url),
+        segments: builder.configuration.segments.map { builder.declaration($0) },
+        identity: builder.identity,
+        manifestLimit: builder.policy.maximumManifestSize,
+        store: store,
+        typed: typed
+      )
+    }
+    var thumbnails: [ManifestEntry] = []
+    for entry in entries {
+      let stored = try context.reading { () throws(Failure) in
+        try store?.record(url: entry.url.string)?.thumbnail
+      }
+      if let thumbnail = known[entry.url].lazy.compactMap(\.entry.thumbnailEntry).first {
+        thumbnails.append(thumbnail)
+      } else if let stored, let url = try? WebURL(stored) {
+        thumbnails.append(ManifestEntry(url: url))
+      } else {
+        unknown.append("the thumbnail of \(entry.url.redacted)")
+      }
+    }
+    entries = thumbnails
+  }
+
+  /// What is named by its provider should have stood in a manifest.
   static func unknown(_ name: String) -> Diagnostic {
-    Diagnostic(
-      "item.not-found",
+    let code: ErrorCode = name.contains("/") ? .notInManifest : .notFound
+    return Diagnostic(
+      "\(code.rawValue)",
       "`\(SafeText.line(name))` is neither a URL nor the id of an item that is known"
     )
   }

@@ -10,6 +10,8 @@ struct CachedItem {
   var usedAt: Instant?
   /// What the configuration grants it.
   var granted: [Freshness.Lifetime] = []
+  /// Why it is in its state, where that is not its failure.
+  var reason: String?
 
   func json(cache: String) -> JSONValue {
     [
@@ -29,6 +31,12 @@ struct CachedItem {
       "expires_at": .time(expiry),
       "used_at": .time(usedAt),
       "locked": .bool(isLocked),
+      "categories": .strings(record.categories),
+      "thumbnail": .optional(record.thumbnail),
+      "reason": .optional(reason ?? record.failure?.message),
+      "error": record.failure.map { failure in
+        ["code": .string(failure.code.rawValue), "message": .string(failure.message)]
+      } ?? .null,
     ]
   }
 

@@ -87,6 +87,7 @@ struct CollectCommand {
     var reports: [Diagnostic] = []
     let state = try StateStore.openForReading(state: places.state, reports: &reports)
     store.lastUses = { () throws(Failure) in try state?.uses() ?? [:] }
+    store.consumptions = { () throws(Failure) in try state?.consumptions() ?? [:] }
     var outcome = Outcome()
     for key in try store.segments().map(\.key) where isForgotten(key.identity) {
       if !outcome.forgotten.contains(key.identity) { outcome.forgotten.append(key.identity) }

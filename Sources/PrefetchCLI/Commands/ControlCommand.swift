@@ -28,6 +28,7 @@ struct ControlCommand {
       return outcome
     }
     guard let outcome else { return context.failLocked() }
+    remember(outcome.removed, places)
     tell(items, outcome)
     return outcome.locked.isEmpty ? ExitStatus.ok.code : ExitStatus.incomplete.code
   }
@@ -38,6 +39,7 @@ struct ControlCommand {
     /// Items that come back, and for which segment.
     var declared: [String: [String]] = [:]
     var freed: Int64 = 0
+    var removed: [String] = []
   }
 
   private var needsBody: Bool {
@@ -65,7 +67,8 @@ struct ControlCommand {
     case .unlock: try store.unlock(urls, of: options.process.map { Int32($0) })
     case .remove:
       outcome.locked = try store.locked(among: urls)
-      let going = items.filter { !outcome.locked.contains($0.url) }
+      var going = items.filter { !outcome.locked.contains($0.url) }
+      if !options.keepsThumbnail { going += try thumbnails(of: going, in: store) }
       for item in going {
         let names = try store.segmentsHolding(url: item.url).map(\.name)
         if !names.isEmpty { outcome.declared[item.url] = Set(names).sorted() }
@@ -74,8 +77,45 @@ struct ControlCommand {
         options.keepsRecord
         ? try store.empty(going) : try store.remove(urls: going.map(\.url))
       outcome.freed = removed.reduce(0) { $0 + $1.size }
+      outcome.removed = options.keepsRecord ? [] : going.map(\.url)
     }
     return outcome
+  }
+
+  /// Pictures that belong to nothing else that was named, and that nobody locked.
+  private func thumbnails(
+    of items: [ContentRecord],
+    in store: DiskStore
+  ) throws(Failure) -> [ContentRecord] {
+    var found: [ContentRecord] = []
+    for url in Set(items.compactMap(\.thumbnail)).subtracting(items.map(\.url)).sorted() {
+      guard let record = try store.record(url: url), record.digest != nil else { continue }
+      found.append(record)
+    }
+    let locked = try store.locked(among: found.map(\.url))
+    return found.filter { !locked.contains($0.url) }
+  }
+
+  /// So that `list --state deleted` can say what became of them; a convenience.
+  private func remember(_ urls: [String], _ places: Places) {
+    guard !urls.isEmpty, let state = try? StateStore.openForWriting(state: places.state) else {
+      return
+    }
+    let now = context.clock.now().wall
+    let run = RunIdentifier.make(at: now)
+    try? state.recordHistory(
+      urls.map {
+        HistoryEntry(
+          url: $0,
+          at: now,
+          run: run,
+          action: .remove,
+          outcome: .removed,
+          reason: "removed by `rm`"
+        )
+      }
+    )
+    try? state.close()
   }
 
   // MARK: Output

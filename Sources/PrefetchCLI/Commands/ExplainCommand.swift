@@ -104,10 +104,29 @@ struct ExplainCommand {
       facts.reason = "its manifest let it expire on \(Timestamp.format(expires))"
     }
     try add(record, from: store, to: &facts, places)
+    if record == nil { facts.standing = try standing(of: url, facts, loaded, places, store) }
     if let declared = declared.first {
       try addNetwork(declared.segment.name, loaded, to: &facts, places)
     }
     return facts
+  }
+
+  /// Of what has no row: how far it has come, or that it was taken away.
+  private func standing(
+    of url: WebURL,
+    _ facts: ExplainFacts,
+    _ loaded: LoadedConfiguration,
+    _ places: Places,
+    _ store: DiskStore?
+  ) throws(CommandExit) -> (state: ItemState, reason: String)? {
+    let declared = try DeclaredStates(context, loaded, places, store)
+    if let item = declared.items.first(where: { $0.entry.url == url }) {
+      return (item.state, item.reason)
+    }
+    guard let last = facts.history.first, last.outcome == .removed,
+      facts.now - last.at < .seconds(30 * 86_400)
+    else { return nil }
+    return (.deleted, "removed on \(Timestamp.format(last.at))")
   }
 
   /// What was said of it when it was stored goes on to hold.

@@ -20,6 +20,8 @@ struct ExplainFacts {
   var decision: ItemAction
   var reason: String
   var now: Instant
+  /// How far it has come without a body, and why no further.
+  var standing: (state: ItemState, reason: String)?
   /// What declarers grant of freshness.
   var grants: [FreshnessGrant] = []
   /// A server's word, given to a single question, that it does not have it.
@@ -48,6 +50,8 @@ extension ExplainFacts {
       "item": item?.json(cache: cache) ?? .null,
       "history": .array(history.map(Self.json)),
       "segments": .strings(segments),
+      "state": .optional((standing?.state ?? item?.record.state)?.rawValue),
+      "state_reason": .optional(standing?.reason ?? item?.record.failure?.message),
       "rules": .array(
         rules.map { rule in
           [
@@ -130,6 +134,9 @@ extension ExplainFacts {
   }
 
   private func recordLines(cache: String) -> [String] {
+    if let standing {
+      return ["state      \(standing.state.rawValue): \(SafeText.line(standing.reason))"]
+    }
     guard let record = item?.record else { return ["state      not in the cache"] }
     var lines = ["state      \(record.state.rawValue)"]
     if let digest = record.digest {

@@ -35,7 +35,7 @@ struct GetCommand {
       try deliver(&items, delivery, facts, places)
       // What proved to be damaged or gone when its turn came is fetched.
       for _ in 1...Self.mostRounds
-      where !options.isOffline
+      where !options.asksNobody
         && items.standings.contains(where: { $0 == .damaged || $0 == .missing })
       {
         try fetch(&items, network, facts)
@@ -178,7 +178,7 @@ struct GetCommand {
     _ kept: inout KeptItems,
     _ facts: Planner.Facts
   ) -> Bool {
-    guard !options.isOffline else { return true }
+    guard !options.asksNobody else { return true }
     guard !options.revalidates else { return false }
     if let limit = options.maximumAge, let confirmed = record.validatedAt,
       facts.now - confirmed > limit
@@ -209,7 +209,7 @@ struct GetCommand {
     _ facts: Planner.Facts
   ) throws(CommandExit) {
     let isAsked = items.standings.map { $0 == .missing || $0 == .damaged }
-    guard !options.isOffline, isAsked.contains(true) else { return }
+    guard !options.asksNobody, isAsked.contains(true) else { return }
     let fetched = try network.fetch(
       items.wanted,
       where: { isAsked[$0] },
@@ -259,7 +259,7 @@ struct GetCommand {
     _ kept: inout KeptItems
   ) throws(Failure) {
     let standing = items.standings[item]
-    guard standing != .missing || options.isOffline else { return }
+    guard standing != .missing || options.asksNobody else { return }
     guard let record = try output.store.record(url: items.wanted.url(item)),
       let digest = record.digest
     else {
@@ -314,7 +314,7 @@ struct GetCommand {
   ) -> Int32 {
     let troubles = troubles(items, asked, loaded)
     context.console.report(troubles.diagnostics)
-    let isDamaged = options.isOffline && !items.damaged.isEmpty
+    let isDamaged = options.asksNobody && !items.damaged.isEmpty
     let status = isDamaged ? .io : status(items, asked)
     if context.shared.isJSON {
       let documents = items.delivered.map { item -> JSONValue in
@@ -358,7 +358,7 @@ struct GetCommand {
         troubles.addInterrupted(url)
       } else if let absence = items.absences[item] {
         troubles.add(absence, of: url)
-      } else if options.isOffline, standing == .damaged {
+      } else if options.asksNobody, standing == .damaged {
         troubles.addDamaged(url)
       } else if result?.failure == nil {
         troubles.addMissing(url)

@@ -3,6 +3,7 @@ import PrefetchCore
 import PrefetchDocuments
 import PrefetchManifests
 import PrefetchStore
+import PrefetchSystem
 
 /// `list`: what the cache knows of items, printed while it is read.
 struct ListCommand {
@@ -21,8 +22,12 @@ struct ListCommand {
       uses: uses,
       grants: GrantedLifetimes(loaded.configuration)
     )
+    let declared = try declared(loaded, places, store)
+    let consumed = try consumptions(places)
     do throws(Failure) {
-      if let store { try list(store, printer, uses) }
+      if let store { try list(store, printer, uses, declared, consumed) }
+      for item in declared?.items ?? [] { print(item, declared, printer) }
+      if options.states.contains(.deleted) { try printDeleted(places, store, printer) }
     } catch {
       guard printer.hasBegun else { throw context.storeFailed(error) }
       // A document that was begun cannot become another that says why it ended.
@@ -41,27 +46,83 @@ struct ListCommand {
     return try context.reading { () throws(Failure) in try state.uses() }
   }
 
+  /// What is declared and has no body, where the filters may mean it.
+  private func declared(
+    _ loaded: LoadedConfiguration,
+    _ places: Places,
+    _ store: DiskStore?
+  ) throws(CommandExit) -> DeclaredStates? {
+    let open: Set<ItemState> = [.pending, .discovered, .queued, .downloading, .idle]
+    guard !options.parents.isEmpty || options.states.contains(where: open.contains) else {
+      return nil
+    }
+    return try DeclaredStates(context, loaded, places, store)
+  }
+
+  private func consumptions(_ places: Places) throws(CommandExit) -> Set<String> {
+    guard options.isUnconsumedOnly, let state = try context.readingState(places) else { return [] }
+    return try context.reading { () throws(Failure) in Set(try state.consumptions().keys) }
+  }
+
+  private func print(
+    _ item: DeclaredStates.Item,
+    _ declared: DeclaredStates?,
+    _ printer: ItemPrinter
+  ) {
+    var record = ContentRecord(url: item.entry.url.string, id: "")
+    record.describe(item.entry)
+    if record.id.isEmpty { record.id = ItemIdentifier.make(for: item.entry.url) }
+    record.state = item.state
+    let stored = StoredItem(url: record.url, state: item.state, segments: [item.segment])
+    guard options.states.contains(item.state), matches(stored), matches(record, declared) else {
+      return
+    }
+    printer.print(stored, record, isDocument: context.shared.isJSON, reason: item.reason)
+  }
+
+  /// What was removed in the last 30 days and is not there.
+  private func printDeleted(
+    _ places: Places,
+    _ store: DiskStore?,
+    _ printer: ItemPrinter
+  ) throws(Failure) {
+    var reports: [Diagnostic] = []
+    let state = try StateStore.openForReading(state: places.state, reports: &reports)
+    let now = context.clock.now().wall
+    let removals = try state?.removals(since: now + .seconds(-30 * 86_400)) ?? [:]
+    for (url, instant) in removals.sorted(by: { $0.key < $1.key }) {
+      guard try store?.record(url: url) == nil, let address = try? WebURL(url) else { continue }
+      var record = ContentRecord(url: url, id: ItemIdentifier.make(for: address))
+      record.state = .deleted
+      let item = StoredItem(url: url, state: .deleted)
+      guard matches(item), matches(record, nil) else { continue }
+      let reason = "removed on \(Timestamp.format(instant))"
+      printer.print(item, record, isDocument: context.shared.isJSON, reason: reason)
+    }
+  }
+
   private func list(
     _ store: DiskStore,
     _ printer: ItemPrinter,
-    _ uses: [String: Instant]
+    _ uses: [String: Instant],
+    _ declared: DeclaredStates?,
+    _ consumed: Set<String>
   ) throws(Failure) {
     let needsRecords =
       context.shared.isJSON || !options.types.isEmpty || !options.providers.isEmpty
-      || !options.ids.isEmpty
+      || !options.ids.isEmpty || !options.categories.isEmpty || !options.parents.isEmpty
+      || options.search != nil
     let sorting = options.sortKeys.map { ItemSorting($0.field, isDescending: $0.isDescending) }
     try store.forEachItem(sorted: sorting, uses: uses) { item throws(Failure) in
-      guard matches(item) else { return true }
+      guard matches(item), !consumed.contains(item.url) else { return true }
       guard needsRecords else {
         printer.printLine(item)
         return !context.console.isClosed
       }
-      guard let record = try store.record(item: item.item), matches(record) else { return true }
-      if context.shared.isJSON {
-        printer.printElement(item, record)
-      } else {
-        printer.printLine(item)
-      }
+      guard let record = try store.record(item: item.item),
+        matches(record, declared)
+      else { return true }
+      printer.print(item, record, isDocument: context.shared.isJSON)
       return !context.console.isClosed
     }
   }
@@ -75,10 +136,25 @@ struct ListCommand {
       && (!options.isLockedOnly || item.isLocked)
   }
 
-  private func matches(_ record: ContentRecord) -> Bool {
-    (options.types.isEmpty || options.types.contains(record.type ?? "file"))
+  private func matches(_ record: ContentRecord, _ declared: DeclaredStates?) -> Bool {
+    (options.categories.isEmpty || options.categories.contains(where: record.categories.contains))
+      && (options.parents.isEmpty
+        || options.parents.contains { parent in
+          record.categories.contains { declared?.isCategory($0, partOf: parent) ?? false }
+        })
+      && (options.search.map { found($0, in: record) } ?? true)
+      && (options.types.isEmpty || options.types.contains(record.type ?? "file"))
       && (options.providers.isEmpty || options.providers.contains(record.provider ?? ""))
       && (options.ids.isEmpty || options.ids.contains(record.id))
+  }
+}
+
+extension ListCommand {
+  /// Whatever its case.
+  private func found(_ text: String, in record: ContentRecord) -> Bool {
+    let wanted = text.lowercased()
+    let texts = [record.url, record.id, record.provider ?? ""] + record.categories
+    return texts.contains { $0.lowercased().contains(wanted) }
   }
 }
 
@@ -106,7 +182,13 @@ private final class ItemPrinter {
     )
   }
 
-  func printElement(_ item: StoredItem, _ record: ContentRecord) {
+  func print(
+    _ item: StoredItem,
+    _ record: ContentRecord,
+    isDocument: Bool,
+    reason: String? = nil
+  ) {
+    guard isDocument else { return printLine(item) }
     console.print(piece: hasBegun ? ",\n    " : "\(Self.head)\n    ")
     hasBegun = true
     let cached = CachedItem(
@@ -114,7 +196,8 @@ private final class ItemPrinter {
       segments: item.segments,
       isLocked: item.isLocked,
       usedAt: uses[record.url],
-      granted: grants.of(item.segments)
+      granted: grants.of(item.segments),
+      reason: reason
     )
     let bytes = JSONWriter.bytes(cached.json(cache: cache), form: .pretty, level: 2)
     console.print(piece: String(decoding: bytes, as: UTF8.self))

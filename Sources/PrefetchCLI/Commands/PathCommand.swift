@@ -15,15 +15,35 @@ struct PathCommand {
     let store = try context.readingStore(places)
     guard let record = try ItemLookup(context: context).cached(options.item, in: store),
       let digest = record.digest, try !isOthers(record, loaded, places, store)
-    else { return missing() }
+    else { return try missing(loaded, store) }
     let path = DiskStore.objectPath(digest, cache: places.cache)
-    guard FileReading.size(path) == record.size else { return missing() }
+    guard FileReading.size(path) == record.size else { return try missing(loaded, store) }
+    let place = options.server.flatMap { server in
+      (try? WebURL(record.url)).map { Self.place(of: $0, under: server) }
+    }
+    return print(url: record.url, path: path, shown: place ?? path)
+  }
+
+  /// On a server that has every host below its root.
+  private static func place(of url: WebURL, under server: WebURL) -> String {
+    let base = server.string.hasSuffix("/") ? server.string : server.string + "/"
+    return base + url.string.drop { $0 != "/" }.dropFirst(2)
+  }
+
+  private func print(url: String, path: String?, shown: String) -> Int32 {
     if context.shared.isJSON {
-      context.console.print([
-        "schema": "prefetch-path/1", "url": .string(record.url), "path": .string(path),
-      ])
+      var document: JSONValue = [
+        "schema": "prefetch-path/1", "url": .string(url), "path": .optional(path),
+      ]
+      if options.server != nil {
+        document = [
+          "schema": "prefetch-path/1", "url": .string(url), "path": .optional(path),
+          "served": path == nil ? .null : .string(shown),
+        ]
+      }
+      context.console.print(document)
     } else {
-      context.console.print(path)
+      context.console.print(shown)
     }
     return ExitStatus.ok.code
   }
@@ -59,21 +79,34 @@ struct PathCommand {
     return !decisions.isEmpty && decisions.allSatisfy { $0 == .otherVariant }
   }
 
-  private func missing() -> Int32 {
-    if options.fallsBackToURL, let url = try? WebURL(options.item) {
-      if context.shared.isJSON {
-        context.console.print([
-          "schema": "prefetch-path/1", "url": .string(url.string), "path": .null,
-        ])
-      } else {
-        context.console.print(url.string)
-      }
-      return ExitStatus.ok.code
+  private func missing(
+    _ loaded: LoadedConfiguration,
+    _ store: DiskStore?
+  ) throws(CommandExit) -> Int32 {
+    if options.fallsBackToURL, let url = try url(loaded, store) {
+      return print(url: url.string, path: nil, shown: url.string)
     }
     return context.console.fail(
       .nothing,
-      [Diagnostic("item.not-cached", "`\(options.item)` is not in the cache")]
+      [Diagnostic("item.not-cached", "`\(SafeText.line(options.item))` is not in the cache")]
     )
+  }
+
+  /// Of the item as it was named, stored or declared.
+  private func url(
+    _ loaded: LoadedConfiguration,
+    _ store: DiskStore?
+  ) throws(CommandExit) -> WebURL? {
+    if let url = try? WebURL(options.item) { return url }
+    let lookup = ItemLookup(context: context)
+    if let record = try lookup.cached(options.item, in: store) { return try? WebURL(record.url) }
+    let builder = RequestBuilder(
+      configuration: loaded.configuration,
+      identity: loaded.identity,
+      engine: EngineOptions(),
+      environment: context.environment.variables
+    )
+    return try lookup.declared(options.item, builder, in: store)
   }
 }
 

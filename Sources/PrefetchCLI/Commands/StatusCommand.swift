@@ -57,12 +57,19 @@ struct StatusCommand {
       try note(checks.of(Set(segments.map(\.name))), network, in: &segments)
     }
     let tooOld = segments.filter { isTooOld($0, now: now) }
+    let declared = try DeclaredStates(context, loaded, places, store, collects: false)
     if context.shared.isJSON {
-      print(segments, license, totals, quotas, places, now: now)
+      let served = try context.reading { () throws(Failure) in try state?.served() }
+      print(segments, license, totals, quotas, places, declared, served, now: now)
     } else {
       for segment in segments { context.console.print(text(segment, now: now)) }
       if let license { context.console.print(text(license)) }
       for quota in quotas { context.console.print(quota.line) }
+      for (kind, groups) in [("source", declared.sources), ("category", declared.categories)] {
+        for group in groups.values.sorted(by: { $0.id < $1.id }) {
+          context.console.print(text(group, kind))
+        }
+      }
       context.console.print(
         "cache  \(places.cache)  \(Amounts.count(Int64(totals.objects), "object")), \(Amounts.bytes(totals.bytes))"
       )
@@ -169,12 +176,21 @@ struct StatusCommand {
       ] + [waits, check].compactMap(\.self)).joined(separator: "\t")
   }
 
+  private func text(_ group: DeclaredStates.Group, _ kind: String) -> String {
+    let name = SafeText.line(group.name.map { "\(group.id) (\($0))" } ?? group.id)
+    let items = Amounts.count(Int64(group.items), "item")
+    return [kind, name, group.isOn ? "on" : "off", items, "\(group.stored) stored"]
+      .joined(separator: "  ")
+  }
+
   private func print(
     _ segments: [Line],
     _ license: LicenseStanding?,
     _ totals: StoreTotals,
     _ quotas: [QuotaStanding],
     _ places: Places,
+    _ declared: DeclaredStates,
+    _ served: StateStore.Served?,
     now: Instant
   ) {
     let values = segments.map { segment -> JSONValue in
@@ -187,6 +203,7 @@ struct StatusCommand {
         "age_seconds": .optional(segment.lastSuccess.map { (now - $0).milliseconds / 1000 }),
         "next_check": .time(segment.nextCheck),
         "deferred": .deferral(segment.deferral),
+        "states": states(declared.counts[segment.name] ?? [:]),
       ]
     }
     context.console.print([
@@ -201,6 +218,20 @@ struct StatusCommand {
         "bytes": .integer(totals.bytes),
         "objects": .integer(Int64(totals.objects)),
       ],
+      "sources": DeclaredStates.document(declared.sources),
+      "categories": DeclaredStates.document(declared.categories),
+      "served": [
+        "hits": .integer(served?.hits ?? 0), "misses": .integer(served?.misses ?? 0),
+        "failures": .integer(served?.failures ?? 0), "bytes": .integer(served?.bytes ?? 0),
+      ],
     ])
+  }
+
+  private func states(_ counts: [ItemState: Int]) -> JSONValue {
+    .object(
+      ItemState.allCases.compactMap { state in
+        counts[state].map { (state.rawValue, .integer(Int64($0))) }
+      }
+    )
   }
 }

@@ -18,6 +18,7 @@ struct ControlOptions: CommandOptions, Hashable {
   var lifetime: Duration?
   var process: Int?
   var keepsRecord = false
+  var keepsThumbnail = false
 
   init(_ action: Action) {
     self.action = action
@@ -103,7 +104,8 @@ struct ControlOptions: CommandOptions, Hashable {
         "files-only",
         \.keepsRecord,
         help: "Remove the bodies and keep what else is known of the items"
-      )
+      ),
+      .flag("keep-thumbnail", \.keepsThumbnail, help: "Keep the thumbnails of the items"),
     ],
     exits: [.incomplete],
     example: CommandExample(

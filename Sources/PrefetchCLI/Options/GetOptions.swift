@@ -1,3 +1,4 @@
+import PrefetchConfig
 import PrefetchCore
 
 /// The options of `get`.
@@ -7,6 +8,10 @@ struct GetOptions: CommandOptions, Hashable {
   var items: [String] = []
   var provider: String?
   var ids: [String] = []
+  /// What the items are, where nobody declares it.
+  var type: InlineItem.Kind?
+  /// What is brought of them; nil for all.
+  var behavior: ItemBehavior?
   var isOffline = false
   var revalidates = false
   var maximumAge: Duration?
@@ -16,6 +21,11 @@ struct GetOptions: CommandOptions, Hashable {
   var output: String?
   var printsPaths = false
   var base: WebURL?
+
+  /// Whether no server is asked.
+  var asksNobody: Bool {
+    isOffline || behavior == ItemBehavior.none
+  }
 
   /// Where bodies are written; nil where they go to standard output.
   var outputPath: String? {
@@ -45,6 +55,21 @@ struct GetOptions: CommandOptions, Hashable {
         help: "The provider of the items named by `--id`"
       ),
       .values("id", \.ids, .text, placeholder: "ID", help: "An item of the provider, by its id"),
+      .value(
+        "type",
+        \.type,
+        .word,
+        placeholder: "TYPE",
+        help: "What the items are, where nothing declares it, such as `video`"
+      ),
+      .value(
+        "behavior",
+        \.behavior,
+        .word,
+        placeholder: "WHAT",
+        help:
+          "Bring the items (`all`), their thumbnails instead (`thumbnails`), or what is stored of them (`none`)"
+      ),
       .flag("offline", \.isOffline, help: "Ask no server; what is not cached ends with 4"),
       .flag(
         "revalidate",
@@ -134,6 +159,12 @@ struct GetOptions: CommandOptions, Hashable {
       diagnostics.append(
         Diagnostic("usage.conflict", "`--base-url` is for the names that `get -` reads")
       )
+    }
+    if behavior == ItemBehavior.none, revalidates {
+      diagnostics.append(.exclusive("--behavior none", "--revalidate"))
+    }
+    if behavior == .thumbnails, readsManifest {
+      diagnostics.append(.exclusive("--behavior thumbnails", "-"))
     }
     if isOffline, revalidates { diagnostics.append(.exclusive("--offline", "--revalidate")) }
     if output != nil, printsPaths { diagnostics.append(.exclusive("--output", "--path")) }

@@ -6,6 +6,8 @@ struct PathOptions: CommandOptions, Hashable {
   /// A URL, an id or `PROVIDER/ID`.
   var item = ""
   var fallsBackToURL = false
+  /// Where a `serve` answers.
+  var server: WebURL?
 
   static let command = CommandSpec<PathOptions>(
     name: "path",
@@ -19,7 +21,14 @@ struct PathOptions: CommandOptions, Hashable {
         "or-url",
         \.fallsBackToURL,
         help: "Print the URL when the item is not cached, instead of ending with 4"
-      )
+      ),
+      .value(
+        "under",
+        \.server,
+        .baseURL,
+        placeholder: "BASE",
+        help: "Print its URL on the `serve` at this address, such as `http://127.0.0.1:7733/`"
+      ),
     ],
     operands: .one("ITEM", \.item, .text),
     exits: [.ok, .nothing, .config],

@@ -18,7 +18,11 @@ struct ListOptions: CommandOptions, Hashable {
   var providers: [String] = []
   var ids: [String] = []
   var urlGlobs: [String] = []
+  var categories: [String] = []
+  var parents: [String] = []
+  var search: String?
   var isLockedOnly = false
+  var isUnconsumedOnly = false
   var listsIdentities = false
   var sortKeys: [SortKey] = []
 
@@ -28,6 +32,7 @@ struct ListOptions: CommandOptions, Hashable {
     summary: "Print the items of the cache",
     paragraphs: [
       "Filters of different options must all match; of one option given several times, one must.",
+      "With `--state` items are printed as well that are declared and not stored: `pending` (no run has looked at them), `discovered` (their `behavior` leaves them to `get`), `queued`, `downloading`, `idle` (put off or interrupted), and for 30 days those that were `deleted`. `--json` says why in `reason` and `error`.",
       "With `--identities` it prints who uses the cache instead: the `name` or the file of each configuration, its items and their bytes, when it last ran, and whether its file is gone.",
     ],
     options: [
@@ -46,7 +51,36 @@ struct ListOptions: CommandOptions, Hashable {
         placeholder: "STATE,…",
         help: "Only items in one of these states"
       ),
-      .values("type", \.types, .text, placeholder: "TYPE", help: "Only items of this type"),
+      .commaList(
+        "type",
+        \.types,
+        .text,
+        isRepeatable: true,
+        placeholder: "TYPE,…",
+        help: "Only items of one of these types"
+      ),
+      .commaList(
+        "category",
+        \.categories,
+        .text,
+        isRepeatable: true,
+        placeholder: "NAME,…",
+        help: "Only items in one of these categories"
+      ),
+      .values(
+        "parent",
+        \.parents,
+        .text,
+        placeholder: "NAME",
+        help: "Only items in categories that are a part of this one"
+      ),
+      .value(
+        "search",
+        \.search,
+        .text,
+        placeholder: "TEXT",
+        help: "Only items with this text in their URL, id, provider or categories"
+      ),
       .values(
         "provider",
         \.providers,
@@ -63,6 +97,11 @@ struct ListOptions: CommandOptions, Hashable {
         help: "Only items whose URL matches, such as `https://example.org/*.json`"
       ),
       .flag("locked", \.isLockedOnly, help: "Only items that are protected from removal"),
+      .flag(
+        "unconsumed",
+        \.isUnconsumedOnly,
+        help: "Only items of which nobody has recorded that they were consumed"
+      ),
       .flag(
         "identities",
         \.listsIdentities,

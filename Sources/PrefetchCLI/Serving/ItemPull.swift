@@ -112,10 +112,18 @@ struct ItemPull: Sendable {
         identity: loaded.identity,
         manifestLimit: builder.policy.maximumManifestSize,
         store: store,
-        typed: [url.string]
+        typed: [url.string],
+        // Most of what clients ask for nobody declares, and manifests may be long.
+        searchesAll: withholds
       )
     }
     return WantedItems([ManifestEntry(url: url)], declared: declared)
+  }
+
+  /// Whether there may be declared items that no segment holds.
+  private var withholds: Bool {
+    loaded.configuration.download.behavior != .all
+      || loaded.configuration.segments.contains { $0.behavior ?? .all != .all }
   }
 
   /// That a server does not have it, as it said not long ago.

@@ -25,6 +25,12 @@ final class ServeRecord {
       let state = try? StateStore.openForWriting(state: places.state)
     else { return }
     if !used.isEmpty { try? state.markUsed(used, at: now) }
+    var news = StateStore.Served()
+    news.hits = figures.hits - kept.hits
+    news.misses = figures.misses - kept.misses
+    news.failures = figures.failures - kept.failures
+    news.bytes = figures.bytes - kept.bytes
+    try? state.add(news, on: String(Timestamp.format(now).prefix(10)))
     try? state.close()
     kept = figures
   }

@@ -28,26 +28,36 @@ struct DeclaredItems {
   init() {}
 
   /// `typed` are those of the URLs that the user named, whatever names them besides; nil for all.
+  /// `searchesAll` reads every manifest for a URL that no segment holds.
   init(
     of urls: [WebURL],
     segments: [SegmentDeclaration],
     identity: String,
     manifestLimit: Int64,
     store: DiskStore?,
-    typed: Set<String>? = []
+    typed: Set<String>? = [],
+    searchesAll: Bool = true
   ) throws(Failure) {
     guard !segments.isEmpty else { return }
     let names = Set(urls.map(\.string))
     let recorded = try store?.segments() ?? []
     var holding: Set<SegmentKey> = []
+    // Any manifest may name what no segment holds, as what runs leave to others.
+    var hasUnheld = false
     if let store, !recorded.isEmpty {
-      for name in names { holding.formUnion(try store.segmentsHolding(url: name)) }
+      for name in names {
+        let holders = try store.segmentsHolding(url: name)
+        hasUnheld = hasUnheld || !holders.contains { $0.identity == identity }
+        holding.formUnion(holders)
+      }
     }
     for segment in segments {
       let key = SegmentKey(identity: identity, name: segment.name)
       let record = recorded.first { $0.key == key }
       if case .remote(let url) = segment.source {
-        guard holding.contains(key), record?.manifestURL == url.string else { continue }
+        guard record?.manifestURL == url.string,
+          holding.contains(key) || hasUnheld && searchesAll
+        else { continue }
       }
       let entries = note(Self.whole(segment, record, in: store, limit: manifestLimit), of: segment)
       // A URL named twice is one item; the first mention counts.

@@ -91,6 +91,7 @@ struct RunSession {
     store.lock = lock
     if places.isDefault, loaded.configuration.name == nil { try warnOfPath(store) }
     store.lastUses = { () throws(Failure) in try state.uses() }
+    store.consumptions = { () throws(Failure) in try state.consumptions() }
     let memory = try memory(state)
     let history = HistoryRecorder(
       state,

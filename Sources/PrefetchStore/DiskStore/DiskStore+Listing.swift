@@ -10,6 +10,23 @@ package struct StoredItem: Hashable, Sendable {
   /// The names of the segments that hold it.
   package var segments: [String]
   package var isLocked: Bool
+
+  /// `item` is zero for what no row names.
+  package init(
+    item: Int64 = 0,
+    url: String,
+    state: ItemState,
+    size: Int64? = nil,
+    segments: [String] = [],
+    isLocked: Bool = false
+  ) {
+    self.item = item
+    self.url = url
+    self.state = state
+    self.size = size
+    self.segments = segments
+    self.isLocked = isLocked
+  }
 }
 
 /// By what items are ordered.

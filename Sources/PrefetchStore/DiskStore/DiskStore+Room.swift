@@ -108,17 +108,28 @@ extension DiskStore {
     )
     var ages: [Int: Stock.Age] = [:]
     var uses: [String: Instant]?
+    var consumed: [String: Instant] = [:]
     var position = 0
     while try rows.step() {
       let item = rows.number(0)
       // Both are in the order of the numbers.
       while position < inventory.count, inventory.rows[position].item < item { position += 1 }
       guard position < inventory.count, inventory.rows[position].item == item else { continue }
-      if uses == nil { uses = try lastUses() }
+      if uses == nil {
+        uses = try lastUses()
+        consumed = try consumptions()
+      }
       let fetchedAt = try rows.head(1, of: rows.text(3)).fetchedAt
       var lastUse = Instant(milliseconds: fetchedAt ?? 0)
       if let uses, !uses.isEmpty, let use = uses[rows.text(3)] { lastUse = max(lastUse, use) }
       ages[position] = Stock.Age(lastUse: lastUse, expiresAt: rows.instant(2))
+      if !consumed.isEmpty {
+        // What came after it was consumed is something new.
+        let instant = consumed[rows.text(3)]
+        if let instant, instant.milliseconds >= fetchedAt ?? 0 {
+          ages[position]?.consumedAt = instant
+        }
+      }
     }
     return ages
   }

@@ -14,6 +14,8 @@ package final class DiskStore: ContentStore {
 
   /// When items were last used, by URL; asked only when bodies have to go.
   package var lastUses: () throws(Failure) -> [String: Instant] = { [:] }
+  /// When items were consumed, in the same way.
+  package var consumptions: () throws(Failure) -> [String: Instant] = { [:] }
   /// What others had written when the last transaction began.
   var writtenVersion: Int64?
   /// The index as it was when it was opened.

@@ -47,8 +47,6 @@ extension Schema {
         reason TEXT,
         PRIMARY KEY (url, entry)
       ) STRICT, WITHOUT ROWID;
-      CREATE TABLE paused_items (url TEXT PRIMARY KEY, paused_at INTEGER NOT NULL) \
-      STRICT, WITHOUT ROWID;
       CREATE TABLE host_gates (host TEXT PRIMARY KEY, until INTEGER NOT NULL) \
       STRICT, WITHOUT ROWID;
       CREATE TABLE http3_failures (
@@ -131,6 +129,23 @@ extension Schema {
         path TEXT NOT NULL,
         PRIMARY KEY (tree, path)
       ) STRICT, WITHOUT ROWID;
-      """
+      """ + additions
   )
+
+  /// Tables that came without a change of the others: a state without them gets them when somebody
+  /// writes, and until then they are empty.
+  static let additions = """
+
+    CREATE TABLE IF NOT EXISTS item_consumption (
+      url TEXT PRIMARY KEY,
+      consumed_at INTEGER NOT NULL
+    ) STRICT, WITHOUT ROWID;
+    CREATE TABLE IF NOT EXISTS served_days (
+      day TEXT PRIMARY KEY,
+      hits INTEGER NOT NULL,
+      misses INTEGER NOT NULL,
+      failures INTEGER NOT NULL,
+      bytes INTEGER NOT NULL
+    ) STRICT, WITHOUT ROWID;
+    """
 }

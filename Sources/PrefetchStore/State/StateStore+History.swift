@@ -99,6 +99,23 @@ extension StateStore {
     }
   }
 
+  /// What was removed since then and has not come back, as far as its history tells.
+  package func removals(since: Instant) throws(Failure) -> [String: Instant] {
+    let rows = try database.prepare(
+      """
+      SELECT url, at, what FROM item_history AS newest WHERE at>=?1 AND entry=\
+      (SELECT max(entry) FROM item_history WHERE url=newest.url)
+      """
+    )
+    try rows.bind(1, since)
+    var removals: [String: Instant] = [:]
+    while try rows.step() {
+      guard HistoryCoding.meaning(of: rows.number(2))?.1 == .removed else { continue }
+      removals[rows.text(0)] = rows.instant(1)
+    }
+    return removals
+  }
+
   /// What past runs did with a URL, newest first.
   package func history(url: String) throws(Failure) -> [HistoryEntry] {
     let rows = try database.prepare(

@@ -35,4 +35,71 @@ extension StateStore {
     try row.bind(1, url)
     return try row.step() ? row.instant(0) : nil
   }
+
+  // MARK: Consumption
+
+  /// That somebody has seen items to their ends, or as far as they care.
+  package func markConsumed(_ urls: some Sequence<String>, at instant: Instant) throws(Failure) {
+    let database = database
+    try database.transaction { () throws(Failure) in
+      let statement = try database.prepare(
+        "INSERT OR REPLACE INTO item_consumption VALUES (?1, ?2)"
+      )
+      for url in urls {
+        try statement.bind(1, url)
+        try statement.bind(2, instant)
+        try statement.run()
+      }
+    }
+  }
+
+  /// When each item was consumed last.
+  package func consumptions() throws(Failure) -> [String: Instant] {
+    guard try has("item_consumption") else { return [:] }
+    let rows = try database.prepare("SELECT url, consumed_at FROM item_consumption")
+    var consumptions: [String: Instant] = [:]
+    while try rows.step() { consumptions[rows.text(0)] = rows.instant(1) }
+    return consumptions
+  }
+
+  // MARK: Serving
+
+  /// What servers have done.
+  package struct Served: Hashable, Sendable {
+    package var hits: Int64 = 0
+    package var misses: Int64 = 0
+    package var failures: Int64 = 0
+    package var bytes: Int64 = 0
+
+    package init() {}
+  }
+
+  package func add(_ served: Served, on day: String) throws(Failure) {
+    let statement = try database.prepare(
+      """
+      INSERT INTO served_days VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT (day) DO UPDATE SET \
+      hits=hits+?2, misses=misses+?3, failures=failures+?4, bytes=bytes+?5
+      """
+    )
+    try statement.bind(1, day)
+    let numbers = [served.hits, served.misses, served.failures, served.bytes]
+    for (place, number) in numbers.enumerated() { try statement.bind(Int32(place + 2), number) }
+    try statement.run()
+  }
+
+  /// Of all days.
+  package func served() throws(Failure) -> Served {
+    var served = Served()
+    guard try has("served_days") else { return served }
+    let row = try database.prepare(
+      """
+      SELECT coalesce(sum(hits), 0), coalesce(sum(misses), 0), coalesce(sum(failures), 0), \
+      coalesce(sum(bytes), 0) FROM served_days
+      """
+    )
+    guard try row.step() else { return served }
+    (served.hits, served.misses) = (row.number(0), row.number(1))
+    (served.failures, served.bytes) = (row.number(2), row.number(3))
+    return served
+  }
 }

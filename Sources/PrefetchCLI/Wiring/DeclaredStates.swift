@@ -1,0 +1,221 @@
+import PrefetchConfig
+import PrefetchCore
+import PrefetchDocuments
+import PrefetchStore
+import PrefetchSystem
+
+/// How far items have come that are declared and of which no body is stored, as far as that is known
+/// without asking anybody.
+///
+/// No row says it, so that a run over a million items writes nothing for those that it leaves.
+struct DeclaredStates {
+  struct Item {
+    var segment: String
+    var entry: ManifestEntry
+    var state: ItemState
+    var reason: String
+  }
+
+  /// What a manifest, or the configuration, names as sources and categories, and who is in them.
+  struct Group {
+    var id: String
+    var name: String?
+    var parent: String?
+    var isOn: Bool
+    var items = 0
+    var stored = 0
+  }
+
+  private(set) var items: [Item] = []
+  /// Of each segment how many items are in each state, those with a body included.
+  private(set) var counts: [String: [ItemState: Int]] = [:]
+  private(set) var sources: [String: Group] = [:]
+  private(set) var categories: [String: Group] = [:]
+
+  private let configuration: Configuration
+  private let inventory: Inventory
+  private let collects: Bool
+  private let parts: Set<String>
+  private let isRunning: Bool
+
+  init(
+    _ context: CommandContext,
+    _ loaded: LoadedConfiguration,
+    _ places: Places,
+    _ store: DiskStore?,
+    collects: Bool = true
+  ) throws(CommandExit) {
+    configuration = loaded.configuration
+    self.collects = collects
+    inventory = try context.reading { () throws(Failure) in
+      try store?.takeInventory() ?? Inventory()
+    }
+    let builder = RequestBuilder(
+      configuration: loaded.configuration,
+      identity: loaded.identity,
+      engine: EngineOptions(),
+      environment: context.environment.variables
+    )
+    let now = context.clock.now().wall
+    let state = try context.readingState(places)
+    isRunning =
+      ((try? RunLock.holder(cache: places.cache, identity: loaded.identity)) ?? nil) != nil
+    let (recorded, deferrals, parts) = try context.reading { () throws(Failure) in
+      (
+        try store?.segments() ?? [], try state?.deferrals(of: loaded.identity) ?? [:],
+        Set((try store?.partials() ?? [:]).keys)
+      )
+    }
+    self.parts = parts
+    let subscribed = try context.reading { () throws(Failure) in
+      loaded.files.isEmpty
+        ? [] : try Subscriptions.resolve(loaded, state: state, mayWrite: false).segments
+    }
+    for segment in subscribed {
+      let key = SegmentKey(identity: loaded.identity, name: segment.name)
+      let record = recorded.first { $0.key == key }
+      let deferral = deferrals[segment.name].flatMap { deferral in
+        deferral.until.map { now < $0 } ?? true ? deferral : nil
+      }
+      let declaration = builder.declaration(segment)
+      guard
+        case .success(let manifest) = DeclaredItems.whole(
+          declaration,
+          record,
+          in: store,
+          limit: builder.policy.maximumManifestSize
+        )
+      else { continue }
+      add(manifest, of: declaration, isKnown: record != nil, deferral, now)
+    }
+  }
+
+  private mutating func add(
+    _ manifest: Manifest,
+    of segment: SegmentDeclaration,
+    isKnown: Bool,
+    _ deferral: Deferral?,
+    _ now: Instant
+  ) {
+    let selection = ManifestSelection(segment.manifestRules)
+    let parents = manifest.entries.categoryParents
+    for name in manifest.sources {
+      note(source: name.id, name.name)
+    }
+    for name in manifest.categories {
+      note(category: name.id, name.name, selection, parents)
+    }
+    let entries = selection.apply(to: manifest.entries)
+    for position in entries.indices {
+      let special = entries.isSpecial(at: position) ? entries[position] : nil
+      if let expires = special?.expires, expires <= now { continue }
+      let row = inventory.position(of: entries.key(at: position)).map { inventory.rows[$0] }
+      let isStored = row?.hasBody ?? false
+      if special?.isThumbnail != true {
+        count(special, entries.provider(at: position), isStored: isStored, selection, parents)
+      }
+      // Rows say of themselves that they are paused or failed.
+      if let row, isStored || row.state == .paused || row.state == .failed {
+        counts[segment.name, default: [:]][row.state, default: 0] += 1
+        continue
+      }
+      let (state, reason) = standing(
+        of: special,
+        parts.isEmpty ? "" : entries.url(at: position),
+        in: segment,
+        isKnown: isKnown,
+        deferral
+      )
+      counts[segment.name, default: [:]][state, default: 0] += 1
+      guard collects else { continue }
+      let entry = special ?? entries[position]
+      items.append(Item(segment: segment.name, entry: entry, state: state, reason: reason))
+    }
+  }
+
+  private func standing(
+    of entry: ManifestEntry?,
+    _ url: String,
+    in segment: SegmentDeclaration,
+    isKnown: Bool,
+    _ deferral: Deferral?
+  ) -> (ItemState, String) {
+    let behavior = entry?.behavior ?? segment.manifestRules.behavior
+    let isThumbnail = entry?.isThumbnail ?? false
+    let isWithheld = behavior == .none || behavior == .thumbnails && !isThumbnail
+    if isWithheld { return (.discovered, "its `behavior` leaves it to `get`") }
+    if parts.contains(url) {
+      return isRunning
+        ? (.downloading, "a run is under way") : (.idle, "interrupted; the next run goes on")
+    }
+    if let deferral {
+      let until = deferral.until.map { " until \(Timestamp.format($0))" } ?? ""
+      return (.idle, "deferred by \(deferral.rule.rawValue)\(until)")
+    }
+    return isKnown
+      ? (.queued, isRunning ? "a run is under way" : "the next run fetches it")
+      : (.pending, "no run has looked at it yet")
+  }
+
+  private mutating func count(
+    _ entry: ManifestEntry?,
+    _ provider: String?,
+    isStored: Bool,
+    _ selection: ManifestSelection,
+    _ parents: [String: String]
+  ) {
+    if let provider {
+      note(source: provider)
+      sources[provider]?.items += 1
+      if isStored { sources[provider]?.stored += 1 }
+    }
+    for category in entry?.categories ?? [] {
+      note(category: category, nil, selection, parents)
+      categories[category]?.items += 1
+      if isStored { categories[category]?.stored += 1 }
+    }
+  }
+
+  private mutating func note(source id: String, _ name: String? = nil) {
+    if sources[id] == nil {
+      sources[id] = Group(id: id, isOn: configuration.download.sources[id] ?? true)
+    }
+    if let name { sources[id]?.name = name }
+  }
+
+  private mutating func note(
+    category id: String,
+    _ name: String?,
+    _ selection: ManifestSelection,
+    _ parents: [String: String]
+  ) {
+    if categories[id] == nil {
+      categories[id] = Group(id: id, parent: parents[id], isOn: selection.isOn(id, parents))
+    }
+    if let name { categories[id]?.name = name }
+  }
+
+  /// As documents show them.
+  static func document(_ groups: [String: Group]) -> JSONValue {
+    .array(
+      groups.values.sorted { $0.id < $1.id }.map { group in
+        [
+          "id": .string(group.id), "name": .optional(group.name),
+          "parent": .optional(group.parent), "on": .bool(group.isOn),
+          "items": .integer(Int64(group.items)), "stored": .integer(Int64(group.stored)),
+        ]
+      }
+    )
+  }
+
+  /// Whether a category is another, or a part of it.
+  func isCategory(_ id: String, partOf other: String) -> Bool {
+    var name = id
+    for _ in 0..<32 {
+      guard let parent = categories[name]?.parent else { return false }
+      if parent == other { return true }
+      name = parent
+    }
+    return false
+  }
+}
