@@ -46,7 +46,7 @@ struct AskedItems {
     }
     if let type = options.type {
       for index in asked.entries.indices where asked.entries[index].type == nil {
-        asked.entries[index].type = type.rawValue
+        asked.entries[index].type = type
       }
     }
     if options.behavior == .thumbnails {

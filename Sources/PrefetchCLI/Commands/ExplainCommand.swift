@@ -104,7 +104,9 @@ struct ExplainCommand {
       facts.reason = "its manifest let it expire on \(Timestamp.format(expires))"
     }
     try add(record, from: store, to: &facts, places)
-    if record == nil { facts.standing = try standing(of: url, facts, loaded, places, store) }
+    let isOpen =
+      record.map { $0.digest == nil && $0.state != .paused && $0.state != .failed } ?? true
+    if isOpen { facts.standing = try standing(of: url, facts, loaded, places, store) }
     if let declared = declared.first {
       try addNetwork(declared.segment.name, loaded, to: &facts, places)
     }

@@ -59,6 +59,14 @@ struct ListCommand {
     return try DeclaredStates(context, loaded, places, store)
   }
 
+  /// Whether it is told with what is declared, since a row without a body does not say why.
+  private func isOpen(_ item: StoredItem, _ declared: DeclaredStates?) -> Bool {
+    guard let declared, item.size == nil, item.state != .paused, item.state != .failed else {
+      return false
+    }
+    return declared.items.contains { $0.entry.url.string == item.url }
+  }
+
   private func consumptions(_ places: Places) throws(CommandExit) -> Set<String> {
     guard options.isUnconsumedOnly, let state = try context.readingState(places) else { return [] }
     return try context.reading { () throws(Failure) in Set(try state.consumptions().keys) }
@@ -114,7 +122,7 @@ struct ListCommand {
       || options.search != nil
     let sorting = options.sortKeys.map { ItemSorting($0.field, isDescending: $0.isDescending) }
     try store.forEachItem(sorted: sorting, uses: uses) { item throws(Failure) in
-      guard matches(item), !consumed.contains(item.url) else { return true }
+      guard matches(item), !consumed.contains(item.url), !isOpen(item, declared) else { return true }
       guard needsRecords else {
         printer.printLine(item)
         return !context.console.isClosed

@@ -1,4 +1,3 @@
-import PrefetchConfig
 import PrefetchCore
 
 /// The options of `get`.
@@ -9,7 +8,7 @@ struct GetOptions: CommandOptions, Hashable {
   var provider: String?
   var ids: [String] = []
   /// What the items are, where nobody declares it.
-  var type: InlineItem.Kind?
+  var type: String?
   /// What is brought of them; nil for all.
   var behavior: ItemBehavior?
   var isOffline = false
@@ -58,7 +57,7 @@ struct GetOptions: CommandOptions, Hashable {
       .value(
         "type",
         \.type,
-        .word,
+        .text,
         placeholder: "TYPE",
         help: "What the items are, where nothing declares it, such as `video`"
       ),

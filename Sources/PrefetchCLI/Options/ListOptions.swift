@@ -56,7 +56,7 @@ struct ListOptions: CommandOptions, Hashable {
         \.types,
         .text,
         isRepeatable: true,
-        placeholder: "TYPE,…",
+        placeholder: "TYPE",
         help: "Only items of one of these types"
       ),
       .commaList(

@@ -58,8 +58,7 @@ struct DeclaredStates {
     )
     let now = context.clock.now().wall
     let state = try context.readingState(places)
-    isRunning =
-      ((try? RunLock.holder(cache: places.cache, identity: loaded.identity)) ?? nil) != nil
+    isRunning = (try? RunLock.isHeld(cache: places.cache, identity: loaded.identity)) ?? false
     let (recorded, deferrals, parts) = try context.reading { () throws(Failure) in
       (
         try store?.segments() ?? [], try state?.deferrals(of: loaded.identity) ?? [:],

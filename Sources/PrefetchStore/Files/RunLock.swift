@@ -90,6 +90,15 @@ package final class RunLock {
     return try words(of: name(of: identity), in: folder).first.map { Int($0) }
   }
 
+  /// Whether a run of that identity is under way.
+  package static func isHeld(cache: String, identity: String) throws(Failure) -> Bool {
+    guard let root = try Folder(at: cache),
+      let folder = try root.folder(CacheLayout.locksName),
+      let file = try folder.openExisting(name(of: identity), O_RDWR)
+    else { return false }
+    return ByteLocks(file).isTaken(0..<1)
+  }
+
   /// When the oldest run began that is under way, this one aside; nil when there is none.
   static func oldestRun(in root: Folder, besides own: RunLock?) throws(Failure) -> Instant? {
     guard let folder = try root.folder(CacheLayout.locksName) else { return nil }

@@ -31,7 +31,7 @@ _prefetch() {
     'import:Store a file as the body of a URL'
     'publish:Make the published trees again, or switch one back'
     'env:Print the variables that point tools at published trees'
-    'serve:Serve a folder over HTTP on this machine'
+    'serve:Serve the cache, or a folder, over HTTP on this machine'
     'manifest:build, check, sign'
     'completion:Print the completion script for a shell'
     'help:Print help on the program, a command or the exit codes'
@@ -191,11 +191,15 @@ _prefetch() {
       _arguments -s -S $shared \
         '*--segment=[Only items of this segment]:SEGMENT: ' \
         '*--state=[Only items in one of these states]:STATE,…:(pending discovered queued downloading idle paused cached partial failed deleted)' \
-        '*--type=[Only items of this type]:TYPE: ' \
+        '*--type=[Only items of one of these types]:TYPE,…: ' \
+        '*--category=[Only items in one of these categories]:NAME,…: ' \
+        '*--parent=[Only items in categories that are a part of this one]:NAME: ' \
+        '(--search)--search=[Only items with this text in their URL, id, provider or categories]:TEXT: ' \
         '*--provider=[Only items of this provider]:P: ' \
         '*--id=[Only the item with this id]:ID: ' \
         '*--url=[Only items whose URL matches, such as https\://example.org/*.json]:URL: ' \
         '(--locked)--locked[Only items that are protected from removal]' \
+        '(--unconsumed)--unconsumed[Only items of which nobody has recorded that they were consumed]' \
         '(--identities)--identities[Print the configurations that use the cache, with their items, bytes and last runs]' \
         '(--sort)--sort=[Order by these keys, -KEY from high to low\: name, url, id, provider, segment, state, type, size, fetched, validated, expires or used]:KEY,…:(name url id provider segment state type size fetched validated expires used)' \
         ':: :' && ret=0
@@ -226,6 +230,8 @@ _prefetch() {
       _arguments -s -S $shared \
         '(--provider)--provider=[The provider of the items named by --id]:P: ' \
         '*--id=[An item of the provider, by its id]:ID: ' \
+        '(--type)--type=[What the items are, where nothing declares it, such as video]:TYPE:(file image video audio hls dash vast page data)' \
+        '(--behavior)--behavior=[Bring the items (all), their thumbnails instead (thumbnails), or what is stored of them (none)]:WHAT:(all thumbnails none)' \
         '(--offline)--offline[Ask no server; what is not cached ends with 4]' \
         '(--revalidate)--revalidate[Ask conditionally, also where the cached copy is fresh]' \
         '(--max-age)--max-age=[Take a cached copy as fresh only when it is at most this old]:D: ' \
@@ -239,6 +245,7 @@ _prefetch() {
     path)
       _arguments -s -S $shared \
         '(--or-url)--or-url[Print the URL when the item is not cached, instead of ending with 4]' \
+        '(--under)--under=[Print its URL on the serve at this address, such as http\://127.0.0.1\:7733/]:BASE: ' \
         ':ITEM: ' && ret=0
       ;;
     pause)
@@ -272,6 +279,7 @@ _prefetch() {
       _arguments -s -S $shared \
         '(--provider)--provider=[The provider of the items, which are then named by their ids]:P: ' \
         '(--files-only)--files-only[Remove the bodies and keep what else is known of the items]' \
+        '(--keep-thumbnail)--keep-thumbnail[Keep the thumbnails of the items]' \
         '*:ITEM: ' && ret=0
       ;;
     import)
@@ -294,7 +302,10 @@ _prefetch() {
       ;;
     serve)
       _arguments -s -S $shared \
+        '(--pull)--pull[Fetch what is not stored, or no longer fresh]' \
+        '(--max-stale)--max-stale=-[With --pull\: when a server cannot be asked, serve a copy that expired at most this long ago, or at any time]::D: ' \
         '(--origin)--origin=[Serve this folder and nothing else]:DIR:_files -/' \
+        '(--base-url)--base-url=[Serve what lies below this URL at /, for tools that know one server alone]:URL: ' \
         '(--listen)--listen=[Listen on this address and port instead of 127.0.0.1\:7733; port 0 takes a free one]:A\:P: ' \
         '(--ready-fd)--ready-fd=[Write the line with the URL to this descriptor too, and close it]:N: ' \
         '(--for)--for=[End with 0 after this time]:D: ' \

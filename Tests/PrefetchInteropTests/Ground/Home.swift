@@ -96,6 +96,10 @@ struct Home {
     try start(arguments, input: input, output: output).finish()
   }
 
+  func run(_ arguments: [String]) throws -> ProgramRun {
+    try start(arguments).finish()
+  }
+
   /// A line for bash, in which `$prefetch` is the program.
   func shell(_ script: String, within seconds: Int = 120) throws -> ProgramRun {
     let binary = try #require(binary)

@@ -1,0 +1,82 @@
+import PrefetchCore
+import Testing
+
+@Suite("Which items of a manifest are taken by source and category")
+struct ManifestChoiceTests {
+  private static func entry(
+    _ name: String,
+    _ categories: [String] = [],
+    provider: String? = nil,
+    thumbnail: String? = nil
+  ) throws -> ManifestEntry {
+    var entry = ManifestEntry(url: try WebURL("https://h.example/\(name)"))
+    entry.categories = categories
+    entry.provider = provider
+    if let thumbnail {
+      entry.thumbnail = Thumbnail(url: try WebURL("https://h.example/\(thumbnail)"))
+    }
+    return entry
+  }
+
+  private func taken(_ rules: ManifestRules, _ entries: [ManifestEntry]) -> [String] {
+    var table = EntryTable(entries)
+    table.categoryParents = ["football": "sports", "sports": "all", "a": "b", "b": "a"]
+    return ManifestSelection(rules).apply(to: table).map { String($0.url.path.dropFirst()) }
+  }
+
+  @Test("A source that is off brings nothing, whatever else it names")
+  func sources() throws {
+    var rules = ManifestRules()
+    rules.sources = ["off": false, "on": true]
+    let entries = try [
+      Self.entry("1", provider: "off"), Self.entry("2", provider: "on"),
+      Self.entry("3", provider: "other"), Self.entry("4"),
+    ]
+    #expect(taken(rules, entries) == ["2", "3", "4"])
+  }
+
+  @Test(
+    "An item is left out when all of its categories are off, their parts with them",
+    arguments: [
+      (["sports": false], ["1", "3", "4", "5"]), (["all": false], ["1", "4", "5"]),
+      (["sports": false, "football": true], ["1", "2", "3", "4", "5"]),
+      // Manifests may go round in circles.
+      (["a": false], ["1", "2", "3", "4"]), ([:], ["1", "2", "3", "4", "5"]),
+    ] as [([String: Bool], [String])]
+  )
+  func categories(said: [String: Bool], expected: [String]) throws {
+    var rules = ManifestRules()
+    rules.categories = said
+    let entries = try [
+      Self.entry("1"), Self.entry("2", ["football"]), Self.entry("3", ["football", "all"]),
+      Self.entry("4", ["football", "news"]), Self.entry("5", ["b"]),
+    ]
+    #expect(taken(rules, entries) == expected)
+  }
+
+  @Test("So many items are taken of each category, and all of those in none")
+  func counts() throws {
+    var rules = ManifestRules()
+    rules.countPerCategory = 2
+    let entries = try [
+      Self.entry("1", ["n"]), Self.entry("2", ["n"]), Self.entry("3", ["n"]),
+      Self.entry("4", ["n", "s"]), Self.entry("5"), Self.entry("6", ["s"]),
+      Self.entry("7", ["s"]),
+    ]
+    #expect(taken(rules, entries) == ["1", "2", "4", "5", "6"])
+    rules.countPerCategory = 0
+    #expect(taken(rules, entries) == ["5"])
+  }
+
+  @Test("Thumbnails come first, each once, and never in the place of an item")
+  func thumbnails() throws {
+    let entries = try [
+      Self.entry("1", ["n"], thumbnail: "t1"), Self.entry("2", ["s"], thumbnail: "t2"),
+      Self.entry("3", ["n"], thumbnail: "t1"), Self.entry("4", ["n"], thumbnail: "1"),
+    ]
+    #expect(taken(ManifestRules(), entries) == ["t1", "t2", "1", "2", "3", "4"])
+    var rules = ManifestRules()
+    rules.categories = ["s": false]
+    #expect(taken(rules, entries) == ["t1", "1", "3", "4"])
+  }
+}

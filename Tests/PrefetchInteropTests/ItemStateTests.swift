@@ -1,0 +1,247 @@
+@unsafe @preconcurrency import Glibc
+import PrefetchCore
+import PrefetchDocuments
+import PrefetchTestSupport
+import Testing
+
+@Suite("How far items have come", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
+struct ItemStateTests {
+  private let site = Site()
+  private let server: LoopbackServer
+  private let home: Home
+
+  init() throws {
+    let site = site
+    server = try LoopbackServer { site.respond(to: $0) }
+    home = try Home(isInMemory: true)
+    for name in ["/a", "/b", "/c"] { site[name] = Site.Page("the body of \(name)") }
+  }
+
+  private func configure(_ lines: String, paths: [String] = ["/a", "/b", "/c"]) {
+    let urls = paths.map { server.address($0) }.joined(separator: ", ")
+    home.configure("segments: [{ name: s, urls: [\(urls)] }]\n\(lines)")
+  }
+
+  private static let quiet = "cache: { min_free: 0 }\nnetwork: { retries: { items: 0 } }"
+
+  /// Of each item its state, by every command that tells it.
+  private func state(_ path: String) throws -> String? {
+    let url = server.address(path)
+    let explained = try home.run("explain", "--json", url).json().text("state")
+    let states = ItemState.allCases.map(\.rawValue).joined(separator: ",")
+    let listed = try home.run("list", "--json", "--state", states, "--url", url).json()
+      .list("items")
+    #expect(listed.count <= 1 && listed.first?.text("state") == explained, "\(listed)")
+    let counts = try home.run("status", "--json").json().at("segments.0.states")
+    if let explained, explained != "deleted" {
+      #expect(counts?.number(explained) ?? 0 > 0, "\(explained) is not in \(counts as Any)")
+    }
+    if let item = listed.first, ["failed", "idle", "discovered"].contains(explained) {
+      #expect(item.text("reason") != nil)
+    }
+    return explained
+  }
+
+  @Test("pending, queued, cached, failed, paused and deleted are told alike by all who tell")
+  func plain() throws {
+    configure(Self.quiet)
+    #expect(try state("/a") == "pending")
+    site["/b"] = Site.Page(Array("no".utf8), status: 500)
+    #expect(try home.run("-q").status == 3)
+    #expect(try state("/a") == "cached")
+    #expect(try state("/b") == "failed")
+    #expect(try home.run("pause", server.address("/c")).status == 0)
+    #expect(try state("/c") == "paused")
+    configure(Self.quiet, paths: ["/a", "/b", "/c", "/d"])
+    #expect(try state("/d") == "queued")
+    #expect(try home.run("rm", server.address("/a")).status == 0)
+    configure(Self.quiet, paths: ["/b", "/c"])
+    #expect(try state("/a") == "deleted")
+  }
+
+  @Test("discovered is what a behaviour leaves to `get`, which brings it")
+  func withheld() throws {
+    configure("download: { behavior: none }\n\(Self.quiet)")
+    let run = try home.run("--json")
+    #expect(run.status == 0)
+    #expect(try run.json().text("segments.0.state") == "current")
+    #expect(server.requests.isEmpty)
+    #expect(try state("/a") == "discovered")
+    #expect(try home.run("--dry-run").output.isEmpty)
+    #expect(try home.run("get", server.address("/a")).output == "the body of /a")
+    #expect(try state("/a") == "cached")
+    #expect(try home.run("-q", "--revalidate").status == 0)
+    #expect(server.requests.count == 1, "a run leaves alone what it does not fetch")
+    #expect(try home.run("get", "--behavior", "none", server.address("/a")).status == 0)
+    #expect(try home.run("get", "--behavior", "none", server.address("/b")).status == 4)
+    #expect(server.requests.count == 1)
+  }
+
+  @Test("downloading is what a run has begun, idle what was broken off or put off")
+  func open() throws {
+    let body = [UInt8](repeating: 7, count: 3 << 20)
+    let slow = try LoopbackServer { request in
+      let head = Script.head(200, [("Content-Length", "\(body.count)"), ("ETag", "\"1\"")])
+      return Script([.send(head + body.prefix(2 << 20)), .silence])
+    }
+    let url = slow.address("/large")
+    home.configure("segments: [{ name: s, urls: [\"\(url)\"] }]\n\(Self.quiet)")
+    let run = try home.start(["-q"])
+    #expect(slow.waitForRequest("/large"))
+    var told: String?
+    for _ in 0..<500 where told != "downloading" {
+      told = try home.run("explain", "--json", url).json().text("state")
+    }
+    #expect(told == "downloading")
+    run.signal(9)
+    #expect(run.finish().status == 137)
+    let item = try home.run("explain", "--json", url).json()
+    #expect(item.text("state") == "idle")
+    #expect(item.text("state_reason")?.hasPrefix("interrupted") == true)
+    home.configure(
+      """
+      segments: [{ name: s, urls: ["\(server.address("/a"))"], network: { metered: false } }]
+      \(Self.quiet)
+      """
+    )
+    let deferred = try home.run("-q", "--network", "cellular,metered")
+    #expect(deferred.status == 75, "\(deferred)")
+    let idle = try home.run("list", "--json", "--state", "idle").json().list("items")
+    let put = idle.first { $0.text("url") == server.address("/a") }
+    #expect(put?.text("reason") == "deferred by metered", "\(idle)")
+  }
+
+  @Test("A failed item is given up where `retry_failed` is false, until somebody asks")
+  func givenUp() throws {
+    site["/b"] = Site.Page(Array("no".utf8), status: 500)
+    configure("download: { retry_failed: false }\n\(Self.quiet)")
+    #expect(try home.run("-q").status == 3)
+    #expect(server.requests.count { $0.path == "/b" } == 1)
+    let again = try home.run("--json")
+    #expect(again.status == 3)
+    #expect(server.requests.count { $0.path == "/b" } == 1)
+    let item = try again.json().list("items").first { $0.text("url")?.hasSuffix("/b") == true }
+    #expect(item?.text("error.code") == "failed" && item?.number("error.sdk_code") == -1116)
+    #expect(try home.run("--dry-run").output.contains("fail\ts\t-\t\(server.address("/b"))\t"))
+    site["/b"] = Site.Page("there")
+    #expect(try home.run("get", server.address("/b")).output == "there")
+    #expect(try home.run("-q").status == 0)
+  }
+
+  @Test("What is not known by its id is `not_in_manifest`, or `not_found`")
+  func unknown() throws {
+    configure(Self.quiet)
+    let named = try home.run("get", "-o", "x", "--json", "--provider", "p", "--id", "none,too")
+    #expect(named.status == 4)
+    #expect(try named.json().list("diagnostics").allSatisfy { $0.text("code") == "not_in_manifest" })
+    #expect(try named.json().list("diagnostics").count == 2)
+    let lone = try home.run("get", "-o", "x", "--json", "none")
+    #expect(lone.status == 4)
+    #expect(try lone.json().text("diagnostics.0.code") == "not_found")
+  }
+
+  @Test(
+    "Each code of an error reaches the report, and `list` and `explain` where a row keeps it",
+    arguments: [
+      ("http", 3, -1119, "items"), ("gone", 3, -1119, "items"), ("stalled", 3, nil, "items"), ("timeout", 3, -1101, "items"),
+      ("bad_response", 3, -1114, "items"), ("corrupted", 3, -1115, "items"),
+      ("digest_mismatch", 5, -1115, "items"), ("too_large", 3, nil, "items"),
+      ("cache_full", 3, -1108, "items"), ("bad_url", 3, nil, "manifest"),
+      ("transport_security", 5, nil, "items"), ("manifest_guard", 4, nil, "manifest"),
+      ("unsupported", 3, nil, "items"), ("connect", 3, nil, "items"),
+    ] as [(String, Int32, Int?, String)]
+  )
+  func codes(code: String, status: Int32, number: Int?, place: String) throws {
+    let world = try FailingWorld(code, server: server, site: site, home: home)
+    let run = try home.run(["--json"] + world.arguments)
+    #expect(run.status == status, "\(run)")
+    let report = try run.json()
+    let failures = report.list("items") + report.list("segments").compactMap { $0.at("manifest") }
+    let failure = failures.first { $0.text("error.code") == code }
+    #expect(failure != nil, "\(run)")
+    if let number { #expect(failure?.number("error.sdk_code") == number, "\(run)") }
+    guard place == "items", let url = failure?.text("url") else { return }
+    let explained = try home.run(["explain", "--json", url]).json()
+    let told = [explained.text("state_reason"), explained.text("reason")].compactMap(\.self)
+    let message = failure?.text("error.message") ?? ""
+    #expect(told.contains { $0 == message } || explained.text("state") == "failed", "\(explained)")
+    withExtendedLifetime(world) {}
+  }
+
+  @Test("Rules that put items off are named by every command")
+  func rules() throws {
+    for (lines, options, rule) in [
+      ("network: { allow: [wifi] }", ["--network", "cellular"], "network_type"),
+      ("network: { daily_limit: 1B }", [], "daily_limit"),
+      ("network: { windows: [] }", [], ""),
+    ] as [(String, [String], String)] where !rule.isEmpty {
+      let home = try Home(isInMemory: true)
+      home.configure(
+        """
+        segments: [{ name: s, urls: ["\(server.address("/a"))", "\(server.address("/b"))"] }]
+        \(lines)
+        cache: { min_free: 0 }
+        """
+      )
+      var run = try home.run(["--json"] + options)
+      // A first body may pass a limit that it crosses.
+      if run.status == 0 { run = try home.run(["--json", "--refetch"] + options) }
+      #expect(run.status == 75, "\(rule): \(run)")
+      #expect(run.output.contains("\"\(rule)\""), "\(run)")
+    }
+  }
+}
+
+/// A server and a configuration that bring one error about.
+private struct FailingWorld {
+  var arguments: [String] = []
+  private var lost: LoopbackServer?
+
+  init(_ code: String, server: LoopbackServer, site: Site, home: Home) throws {
+    var lines = "cache: { min_free: 0 }\nnetwork: { retries: { items: 0, lookups: 0 } }"
+    let fine = server.address("/ok")
+    site["/ok"] = Site.Page("ok")
+    var segment = "{ name: s, urls: [\(fine), { url: \"\(server.address("/x"))\" }] }"
+    site["/x"] = Site.Page("the body")
+    switch code {
+    case "http": site["/x"] = Site.Page(Array("no".utf8), status: 403)
+    case "gone": site["/x"] = nil
+    case "unsupported":
+      segment = "{ name: s, urls: [\(fine), { url: \"\(server.address("/x"))\", type: hls }] }"
+    case "corrupted":
+      segment = "{ name: s, urls: [\(fine), { url: \"\(server.address("/x"))\", size: 3B }] }"
+    case "digest_mismatch":
+      let digest = String(repeating: "0", count: 63) + "1"
+      segment = "{ name: s, urls: [\(fine), { url: \"\(server.address("/x"))\", sha256: \(digest) }] }"
+    case "too_large": lines = "cache: { min_free: 0, max_file_size: 3B }"
+    case "cache_full": lines = "cache: { min_free: 0, size: 3B }"
+    case "transport_security":
+      home.write(
+        "segments: [{ name: s, urls: [\"http://127.0.0.1:9/x\"] }]\n"
+          + "transport_security: { NSExceptionDomains: { other.example: { } } }\n"
+      )
+      return
+    case "manifest_guard", "bad_url":
+      let items = code == "manifest_guard" ? "" : #"{"url": "ftp://h.example/x"}, {"url": "x"}"#
+      site["/m"] = Site.Page(
+        #"{"format": "prefetch-manifest", "version": 1, "items": [\#(items)]}"#
+      )
+      segment = "{ name: s, manifest: \"\(server.address("/m"))\" }"
+    default:
+      let script: @Sendable (LoopbackRequest) -> Script = { _ in
+        switch code {
+        case "bad_response": Script([.send(Array("NONSENSE\r\n\r\n".utf8)), .close])
+        default: Script([.silence])
+        }
+      }
+      let lost = try LoopbackServer(script)
+      segment = "{ name: s, urls: [\(fine), \"\(lost.address("/x"))\"] }"
+      if code == "stalled" || code == "timeout" {
+        let limit = code == "stalled" ? "read" : "item"
+        lines = lines.replacing("retries:", with: "timeouts: { \(limit): 1s }, retries:")
+      }
+      if code != "connect" { self.lost = lost }
+    }
+    home.configure("segments: [\(segment)]\n\(lines)")
+  }
+}
