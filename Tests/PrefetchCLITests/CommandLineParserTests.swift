@@ -266,7 +266,10 @@ import Testing
       ),
       ("get - a --path", "`-` reads every item from standard input, so name no others", nil),
       ("serve --max-stale", "`--max-stale` needs `--pull`: nobody is asked else", nil),
-      ("serve --pull --origin .", "`--origin` and `--pull` exclude each other, so leave one out", nil),
+      (
+        "serve --pull --origin .", "`--origin` and `--pull` exclude each other, so leave one out",
+        nil
+      ),
       (
         "serve --origin . --listen 7733",
         "`--listen` takes an address and a port such as `127.0.0.1:7733`, `[::1]:0` or `localhost:8080`, not `7733`",

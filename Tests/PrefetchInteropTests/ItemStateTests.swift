@@ -133,7 +133,9 @@ struct ItemStateTests {
     configure(Self.quiet)
     let named = try home.run("get", "-o", "x", "--json", "--provider", "p", "--id", "none,too")
     #expect(named.status == 4)
-    #expect(try named.json().list("diagnostics").allSatisfy { $0.text("code") == "not_in_manifest" })
+    #expect(
+      try named.json().list("diagnostics").allSatisfy { $0.text("code") == "not_in_manifest" }
+    )
     #expect(try named.json().list("diagnostics").count == 2)
     let lone = try home.run("get", "-o", "x", "--json", "none")
     #expect(lone.status == 4)
@@ -143,7 +145,8 @@ struct ItemStateTests {
   @Test(
     "Each code of an error reaches the report, and `list` and `explain` where a row keeps it",
     arguments: [
-      ("http", 3, -1119, "items"), ("gone", 3, -1119, "items"), ("stalled", 3, nil, "items"), ("timeout", 3, -1101, "items"),
+      ("http", 3, -1119, "items"), ("gone", 3, -1119, "items"), ("stalled", 3, nil, "items"),
+      ("timeout", 3, -1101, "items"),
       ("bad_response", 3, -1114, "items"), ("corrupted", 3, -1115, "items"),
       ("digest_mismatch", 5, -1115, "items"), ("too_large", 3, nil, "items"),
       ("cache_full", 3, -1108, "items"), ("bad_url", 3, nil, "manifest"),
@@ -212,7 +215,8 @@ private struct FailingWorld {
       segment = "{ name: s, urls: [\(fine), { url: \"\(server.address("/x"))\", size: 3B }] }"
     case "digest_mismatch":
       let digest = String(repeating: "0", count: 63) + "1"
-      segment = "{ name: s, urls: [\(fine), { url: \"\(server.address("/x"))\", sha256: \(digest) }] }"
+      segment =
+        "{ name: s, urls: [\(fine), { url: \"\(server.address("/x"))\", sha256: \(digest) }] }"
     case "too_large": lines = "cache: { min_free: 0, max_file_size: 3B }"
     case "cache_full": lines = "cache: { min_free: 0, size: 3B }"
     case "transport_security":

@@ -1,5 +1,6 @@
-@testable import PrefetchServe
 import Testing
+
+@testable import PrefetchServe
 
 @Suite("What a target means to a cache")
 struct TargetTests {
@@ -30,7 +31,8 @@ struct TargetTests {
   @Test(
     "With a base everything lies below it",
     arguments: [
-      ("/a/b?c", .address("https://r.example/npm/a/b?c")), ("/", .address("https://r.example/npm/")),
+      ("/a/b?c", .address("https://r.example/npm/a/b?c")),
+      ("/", .address("https://r.example/npm/")),
       ("/-/npm/v1", .address("https://r.example/npm/-/npm/v1")), ("/-/health", .health),
       ("/@us%2fright", .address("https://r.example/npm/@us%2fright")), ("/a/../b", .malformed),
     ] as [(String, CacheTarget)]

@@ -122,7 +122,9 @@ struct ListCommand {
       || options.search != nil
     let sorting = options.sortKeys.map { ItemSorting($0.field, isDescending: $0.isDescending) }
     try store.forEachItem(sorted: sorting, uses: uses) { item throws(Failure) in
-      guard matches(item), !consumed.contains(item.url), !isOpen(item, declared) else { return true }
+      guard matches(item), !consumed.contains(item.url), !isOpen(item, declared) else {
+        return true
+      }
       guard needsRecords else {
         printer.printLine(item)
         return !context.console.isClosed

@@ -143,7 +143,10 @@ package enum Planner {
       fragment.steps.sort { first($0) < first($1) }
     }
     if holder != nil, segment.isStored {
-      fragment.leaving = inventory.positions(of: key).filter { !isNamed[Int($0)] }
+      // What a person has paused stays as it is, whatever lists say.
+      fragment.leaving = inventory.positions(of: key).filter {
+        !isNamed[Int($0)] && inventory.rows[Int($0)].state != .paused
+      }
     }
     return fragment
   }

@@ -30,6 +30,8 @@ final class LimitGround: Sendable {
   }
 
   var small: String { server.address("/small") }
+  /// Where the large body is on a server of the cache.
+  var largePlace: String { server.place("/large") }
   var large: String {
     server.address(meeting.neighbour == .alternates ? "/lost" : "/large")
   }
@@ -70,7 +72,7 @@ final class LimitGround: Sendable {
     case .twoSegments: segments.append(["name: also", "urls: [\(last)]"])
     case .publish:
       for place in segments.indices { segments[place].append("publish: { dir: tree\(place) }") }
-    case .declaredSize, .unknownSize, .resume, .alternates, .get, .plan: break
+    case .declaredSize, .unknownSize, .resume, .alternates, .get, .pull, .plan: break
     }
     let lines = segments.map { "  - " + $0.joined(separator: "\n    ") }
     let rules =

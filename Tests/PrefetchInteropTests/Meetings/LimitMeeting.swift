@@ -50,6 +50,8 @@ enum LimitNeighbour: String, Sendable, CaseIterable {
   /// The first place has it no more.
   case alternates
   case get
+  /// A client of `serve --pull` asks for it.
+  case pull
   case publish
   case plan = "a dry run"
   case twoSegments = "two segments"

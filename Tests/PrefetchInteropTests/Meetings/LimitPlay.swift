@@ -39,6 +39,7 @@ struct LimitPlay {
     ground.setLarge(isStalled: isMet && meeting.limit == .deadline)
     switch meeting.neighbour {
     case .get: try playGet()
+    case .pull: try playPull()
     case .plan: try playPlan()
     case .declaredSize, .unknownSize, .resume, .alternates, .publish, .twoSegments: try playRun()
     }
@@ -148,6 +149,23 @@ struct LimitPlay {
     expect(Array(get.output.utf8) == (hasLarge ? LimitGround.large : []), "\(get.output.count)")
     let path = try home.run("path", ground.large)
     expect((path.status == 0) == hasLarge, "\(path)")
+  }
+
+  private func playPull() throws {
+    let serving = try Serving(home, "--pull")
+    let answer = try serving.client.get(ground.largePlace)
+    let status = [0: 200, 3: 502, 75: 503][ending.exit]
+    let told = answer.headers["cache-status"] ?? ""
+    expect(answer.status == status, "\(answer.status) \(told)")
+    if hasLarge {
+      expect(Array(answer.body.utf8) == LimitGround.large, "\(answer.body.utf8.count)")
+    } else {
+      expect(told.hasSuffix("detail=\(ending.word)"), told)
+    }
+    let path = try home.run("path", ground.large)
+    expect((path.status == 0) == hasLarge, "\(path)")
+    let run = serving.stop()
+    expect(run.status == 143 && run.errors.isEmpty, "\(run)")
   }
 
   // MARK: What is said beforehand
