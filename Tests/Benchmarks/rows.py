@@ -6,6 +6,7 @@ import os
 from corpus import catalogue_items, many_items, write_lines
 from disk import Disk
 from peers import Downloader, Prefetch
+from serving import Loaded, Serve
 from side import Constant, Side
 
 PEERS = ("wget2", "curl", "rclone", "aria2c")
@@ -167,7 +168,30 @@ def groups(bench, is_quick):
         Group("heap allocations, warm S, HTTP/1.1", [
             Line(22, ITEMS, 28, 28), Line(22, ITEMS, ours=FLOOR),
         ], _warm(bench, "h1", unit="allocations") | _items(), unit="allocations"),
+        Group("100,000 answers of 4 KiB over 32 connections, served from a full cache", [
+            Line(23, "nginx", 4.0, 2.0), Line(23, "nginx", is_cpu=True),
+        ], _served(bench)),
     ]
+
+
+def _served(bench):
+    """The same 1,000 files of the same server, and of the cache that has them."""
+    def paths():
+        items = bench.corpus("S").items()
+        return [item["url"].lstrip("/") for _, item in zip(range(1_000), items)]
+
+    def ours():
+        side = Prefetch(bench, "serve", _all(bench, "h1", "S"))
+        side.fill(10_000)
+        command = side.command("serve", "--listen", "127.0.0.1:0")
+        server = bench.keep("serve", lambda: Serve(command, bench.environment))
+        host = bench.nginx.base("h1").removeprefix("http://")
+        return Loaded(bench, "prefetch", server.process, f"{server.url}{host}/", paths())
+
+    def theirs():
+        return Loaded(bench, "nginx", bench.nginx.process, f"{bench.nginx.base('h1')}/", paths())
+
+    return {"prefetch": ours, "nginx": theirs}
 
 
 def _items():

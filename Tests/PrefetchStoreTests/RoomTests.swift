@@ -115,6 +115,15 @@ struct RoomTests {
     #expect(age.value.lastUse == Instant(seconds: 4_100_000_000))
   }
 
+  @Test("knows what was consumed since it came")
+  func consumed() throws {
+    store.consumptions = { ["https://a.example/1": Instant(seconds: 4_100_000_000)] }
+    let age = try #require(try store.takeStock().ages.values.first)
+    #expect(age.consumedAt == Instant(seconds: 4_100_000_000))
+    store.consumptions = { ["https://a.example/1": Instant(milliseconds: -1)] }
+    #expect(try store.takeStock().ages.values.first?.consumedAt == nil)
+  }
+
   @Test("is taken back from what has expired and nobody holds")
   func expired() throws {
     var record = try #require(try store.record(url: "https://a.example/1"))

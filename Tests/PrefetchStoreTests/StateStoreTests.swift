@@ -29,6 +29,30 @@ struct StateStoreTests {
     )
   }
 
+  @Test(
+    "counts what servers have done, and who consumed what, also where an earlier one has no place"
+  )
+  func additions() throws {
+    let state = try StateStore.openForWriting(state: path)
+    var served = StateStore.Served()
+    (served.hits, served.misses, served.failures, served.bytes) = (3, 2, 1, 100)
+    try state.add(served, on: "2026-11-23")
+    try state.add(served, on: "2026-11-23")
+    try state.add(served, on: "2026-11-24")
+    (served.hits, served.misses, served.failures, served.bytes) = (9, 6, 3, 300)
+    #expect(try state.served() == served)
+    try state.markConsumed(["https://a.example/1"], at: Instant(milliseconds: 5))
+    try state.markConsumed(["https://a.example/1"], at: Instant(milliseconds: 7))
+    #expect(try state.consumptions() == ["https://a.example/1": Instant(milliseconds: 7)])
+    try state.database.execute("DROP TABLE item_consumption; DROP TABLE served_days")
+    #expect(try state.consumptions().isEmpty)
+    #expect(try state.served() == StateStore.Served())
+    try state.close()
+    let again = try StateStore.openForWriting(state: path)
+    try again.markConsumed(["https://a.example/2"], at: Instant(milliseconds: 9))
+    #expect(try again.consumptions().count == 1)
+  }
+
   @Test("joins declared segments on the first run of a license only")
   func subscriptions() throws {
     let state = try StateStore.openForWriting(state: path)

@@ -203,6 +203,38 @@ struct ControlMeetingTests {
     #expect(try stored() == [])
   }
 
+  // MARK: Consumption
+
+  @Test(
+    "What was consumed goes first, however lately it was used",
+    .enabled(if: Tool.isInstalled("python3"), "needs python3")
+  )
+  func consumed() throws {
+    home.configure("cache: { min_free: 0 }")
+    for path in ["/a", "/b", "/c"] {
+      #expect(try home.run("get", "-o", "x", server.address(path)).status == 0)
+    }
+    let script = """
+      import sqlite3, sys, time
+      state = sqlite3.connect(sys.argv[1])
+      state.execute("INSERT INTO item_consumption VALUES (?, ?)", (sys.argv[2], int(time.time() * 1000) + 1000))
+      state.commit()
+      """
+    home.write(script, to: "consume.py")
+    let made = try home.tool(
+      "python3",
+      "consume.py",
+      "\(home.state)/state.sqlite",
+      server.address("/c")
+    )
+    #expect(made.status == 0, "\(made)")
+    #expect(try home.run("list", "--unconsumed").lines.count == 2)
+    #expect(try home.run("gc", "--set", "cache.size=\(2 * Self.size + 100)B").status == 0)
+    #expect(try stored() == ["a", "b"])
+    #expect(try home.run("gc", "--set", "cache.size=\(Self.size + 100)B").status == 0)
+    #expect(try stored() == ["b"], "then what was used longest ago")
+  }
+
   // MARK: Pull
 
   @Test("What a client pulled is planned as stored, published without a request, and goes first")
