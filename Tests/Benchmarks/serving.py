@@ -9,10 +9,15 @@ from side import Wrong
 REQUESTS = 100_000
 SECONDS = 2
 
+# What a request says of its host is known only once the first is made.
 SCRIPT = """
-local paths, turn = {{}}, 0
-for line in io.lines("{paths}") do paths[#paths + 1] = wrk.format("GET", "{prefix}" .. line) end
-request = function() turn = turn % #paths + 1; return paths[turn] end
+local names, requests, turn = {{}}, {{}}, 0
+for line in io.lines("{paths}") do names[#names + 1] = line end
+request = function()
+  turn = turn % #names + 1
+  requests[turn] = requests[turn] or wrk.format("GET", "{prefix}" .. names[turn])
+  return requests[turn]
+end
 """
 
 

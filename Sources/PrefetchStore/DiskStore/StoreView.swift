@@ -166,12 +166,16 @@ private struct IndexStamp: Equatable {
   let file: FileStatus?
   let log: FileStatus?
 
-  /// Nil where there is no cache.
+  /// Nil where there is no index.
   init?(of path: String) {
-    guard let root = try? Folder(at: path) else { return nil }
-    let index = CacheLayout.index(in: root)
-    file = (try? index.status()) ?? nil
-    log = (try? root.status(of: index.logName)) ?? nil
+    file = Self.status("\(path)/\(CacheLayout.indexName)")
+    log = Self.status("\(path)/\(CacheLayout.indexName)-wal")
+    if file == nil, log == nil { return nil }
+  }
+
+  private static func status(_ path: String) -> FileStatus? {
+    var status = stat()
+    return unsafe stat(path, &status) == 0 ? FileStatus(status) : nil
   }
 
   /// Whether it could change again without a trace in its times.

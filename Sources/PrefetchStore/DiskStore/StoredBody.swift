@@ -11,18 +11,23 @@ package final class StoredBody: Sendable {
   private let known: VerifiedFiles
   private let wasHashed = Atomic<Bool>(false)
 
-  fileprivate init(_ file: OpenFile, _ digest: ContentDigest, size: Int64, _ known: VerifiedFiles) {
+  fileprivate init(
+    _ file: OpenFile,
+    _ digest: ContentDigest,
+    size: Int64,
+    _ known: VerifiedFiles,
+    isVerified: Bool
+  ) {
     self.file = file
     self.digest = digest
     self.size = size
     self.known = known
+    if isVerified { wasHashed.store(true, ordering: .relaxed) }
   }
 
-  /// Whether the file was hashed as it is now, or a moment ago.
+  /// Whether the file was hashed as it is, or was when it was opened.
   package var isVerified: Bool {
-    if wasHashed.load(ordering: .relaxed) { return true }
-    return (try? file.status()).map { $0.size == size && known.isWhole(digest, $0) ?? false }
-      ?? false
+    wasHashed.load(ordering: .relaxed)
   }
 
   /// Hashes all of it; false where it is not what its name says, or cannot be read.
@@ -45,7 +50,13 @@ package final class StoredBody: Sendable {
   package func another() -> StoredBody? {
     let number = fcntl(file.number, F_DUPFD_CLOEXEC, 0)
     guard number >= 0 else { return nil }
-    return StoredBody(OpenFile(owning: number, path: file.path), digest, size: size, known)
+    return StoredBody(
+      OpenFile(owning: number, path: file.path),
+      digest,
+      size: size,
+      known,
+      isVerified: isVerified
+    )
   }
 
   package func pass() throws(Failure) -> Pass {
@@ -138,8 +149,10 @@ package struct BodyShelf: Sendable {
   /// Nil for a body that is gone, or was found to be damaged.
   package func open(_ digest: ContentDigest, size: Int64) -> StoredBody? {
     guard let file = (try? objects.open(digest)) ?? nil,
-      let status = try? file.status(), known.isWhole(digest, status) != false
+      let status = try? file.status()
     else { return nil }
-    return StoredBody(file, digest, size: size, known)
+    let isWhole = status.size == size ? known.isWhole(digest, status) : false
+    guard isWhole != false else { return nil }
+    return StoredBody(file, digest, size: size, known, isVerified: isWhole ?? false)
   }
 }
