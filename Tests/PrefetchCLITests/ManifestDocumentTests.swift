@@ -53,6 +53,10 @@ struct ManifestDocumentTests {
     #expect(manifest.segment == "basics")
     #expect(manifest.entries[3].lifetime == .immutable)
     #expect(manifest.entries[3].digests.count == 1)
+    #expect(manifest.entries[4].categories == ["shows"])
+    #expect(
+      manifest.entries[4].thumbnail?.url.string == "https://cdn.example.com/app/video/ep41.jpg"
+    )
   }
 
   @Test("The example is as the schema has it")
@@ -68,7 +72,7 @@ struct ManifestDocumentTests {
     let keys =
       [schema["properties"], schema["$defs"]?["item"]?["properties"]]
       .flatMap { $0?.mapping?.map(\.key) ?? [] }
-    #expect(keys.count == 32)
+    #expect(keys.count == 37)
     for key in keys { #expect(page.contains("\n\\fB\(key)\\fR \\fI"), "\(key)") }
   }
 
@@ -80,6 +84,8 @@ struct ManifestDocumentTests {
       #"{"url": "a", "ttl": "soon"}"#, #"{"url": "a", "expires": "tomorrow"}"#,
       #"{"url": "a", "integrity": "sha512"}"#, #"{"url": "a", "path": ""}"#,
       #"{"url": "a", "id": ""}"#, #"{"url": "a", "digests": {"sha256": [1]}}"#,
+      #"{"url": "a", "categories": "tv"}"#, #"{"url": "a", "categories": [""]}"#,
+      #"{"url": "a", "thumbnail": {"size": 1}}"#, #"{"url": "a", "behavior": "some"}"#,
     ]
   )
   func refusals(item: String) throws {
@@ -97,6 +103,8 @@ struct ManifestDocumentTests {
       #"{"url": "a", "ttl": 90}"#, #"{"url": "a", "ttl": "1.5 h"}"#,
       #"{"url": "a", "expires": "2036-12-24"}"#, #"{"url": "a", "size": 0, "title": "x"}"#,
       #"{"url": "a", "headers": {"X-A": "b"}, "etag": "\"x\"", "mime": "text/plain"}"#,
+      #"{"url": "a", "categories": ["tv", "tv/news"], "thumbnail": "a.png", "behavior": "none"}"#,
+      #"{"url": "a", "thumbnail": {"url": "a.png", "size": 3, "mime": "image/png"}}"#,
     ]
   )
   func acceptance(item: String) throws {

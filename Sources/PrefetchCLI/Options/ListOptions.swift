@@ -57,7 +57,7 @@ struct ListOptions: CommandOptions, Hashable {
         .text,
         isRepeatable: true,
         placeholder: "TYPE",
-        help: "Only items of one of these types"
+        help: "Only items of this type, or of one of several with commas between them"
       ),
       .commaList(
         "category",

@@ -27,6 +27,8 @@ struct DeclaredItems {
   /// Where nothing is declared.
   init() {}
 
+  /// Finds them in configuration and stored manifests.
+  ///
   /// `typed` are those of the URLs that the user named, whatever names them besides; nil for all.
   /// `searchesAll` reads every manifest for a URL that no segment holds.
   init(

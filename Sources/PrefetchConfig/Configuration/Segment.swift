@@ -190,7 +190,12 @@ extension Segment {
     )
     Field("network", \.network, NetworkRules.table, "Further conditions of the network")
     Field("rate", \.rate, .rateLimit, "Bytes a second of its transfers")
-    Field("behavior", \.behavior, .choice(), "What runs fetch of it")
+    Field(
+      "behavior",
+      \.behavior,
+      .choice(),
+      "What runs fetch of it, instead of `download.behavior`"
+    )
     Field("cross_host", \.mayCrossHosts, .boolean, "Whether its manifest may name other hosts")
     Field(
       "trust_lastmod",

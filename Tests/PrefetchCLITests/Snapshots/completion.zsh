@@ -191,7 +191,7 @@ _prefetch() {
       _arguments -s -S $shared \
         '*--segment=[Only items of this segment]:SEGMENT: ' \
         '*--state=[Only items in one of these states]:STATE,…:(pending discovered queued downloading idle paused cached partial failed deleted)' \
-        '*--type=[Only items of one of these types]:TYPE,…: ' \
+        '*--type=[Only items of this type, or of one of several with commas between them]:TYPE: ' \
         '*--category=[Only items in one of these categories]:NAME,…: ' \
         '*--parent=[Only items in categories that are a part of this one]:NAME: ' \
         '(--search)--search=[Only items with this text in their URL, id, provider or categories]:TEXT: ' \
@@ -230,7 +230,7 @@ _prefetch() {
       _arguments -s -S $shared \
         '(--provider)--provider=[The provider of the items named by --id]:P: ' \
         '*--id=[An item of the provider, by its id]:ID: ' \
-        '(--type)--type=[What the items are, where nothing declares it, such as video]:TYPE:(file image video audio hls dash vast page data)' \
+        '(--type)--type=[What the items are, where nothing declares it, such as video]:TYPE: ' \
         '(--behavior)--behavior=[Bring the items (all), their thumbnails instead (thumbnails), or what is stored of them (none)]:WHAT:(all thumbnails none)' \
         '(--offline)--offline[Ask no server; what is not cached ends with 4]' \
         '(--revalidate)--revalidate[Ask conditionally, also where the cached copy is fresh]' \
