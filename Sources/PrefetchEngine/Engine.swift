@@ -133,6 +133,10 @@ package struct Engine {
         transport.cancel(id)
       case .readDocument(let number, let source):
         events.append(.documentRead(number, read(source, limit: limit)))
+      case .readBundle(let item, let documents, let rules):
+        events.append(.bundleRead(item, read(documents, rules, limit: limit)))
+      case .stageTexts(let item, let texts):
+        events.append(.textsStaged(item, stage(texts)))
       case .takeInventory:
         events.append(.inventoryTaken(takeInventory()))
       case .resumePlanning(let segment):
@@ -283,6 +287,44 @@ package struct Engine {
       return .failure(failure)
     } catch {
       return .failure(Failure(.internal, "the manifest could not be read: \(error)"))
+    }
+  }
+
+  private func read(
+    _ documents: [BundleDocument],
+    _ rules: BundleRules,
+    limit: Int64
+  ) -> Result<BundleReading, Failure> {
+    var contents: [BundleContent] = []
+    for document in documents {
+      let bytes = withBytes(document.bytes, limit: limit) { bytes in
+        Result<[UInt8], Failure>.success(unsafe bytes.withUnsafeBytes { unsafe Array($0) })
+      }
+      switch bytes {
+      case .failure(let failure): return .failure(failure)
+      case .success(let bytes):
+        contents.append(BundleContent(url: document.url, base: document.base, bytes: bytes))
+      }
+    }
+    do throws(Failure) {
+      return .success(try BundleReader.read(contents, rules))
+    } catch {
+      return .failure(error)
+    }
+  }
+
+  private func stage(_ texts: [BundleText]) -> Result<[StagedBody], Failure> {
+    var bodies: [StagedBody] = []
+    do throws(Failure) {
+      for text in texts {
+        let sink = try store.beginBody(BodyPlan(expectedSize: Int64(text.bytes.count)))
+        try unsafe sink.append(text.bytes.span.bytes)
+        bodies.append(try sink.finish())
+      }
+      return .success(bodies)
+    } catch {
+      for body in bodies { store.discard(body) }
+      return .failure(error)
     }
   }
 

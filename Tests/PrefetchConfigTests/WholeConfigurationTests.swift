@@ -145,7 +145,7 @@ struct KeyTableTests {
     func isInEffect(_ path: String) -> Bool? { rows.first { $0.path == path }?.isInEffect }
     #expect(isInEffect("network.concurrency") == true)
     #expect(isInEffect("segments[].include") == true)
-    #expect(isInEffect("segments[].variant") == false)
+    #expect(isInEffect("segments[].trust_lastmod") == false)
     #expect(isInEffect("tls.pins.HOST.leaf") == true)
     #expect(isInEffect("manifest_keys") == true)
     #expect(isInEffect("segments[].urls[].sha256") == true)

@@ -58,12 +58,34 @@ import Testing
     #expect(partCount > 20)
   }
 
+  @Test(
+    "Whatever items are made of: nothing settles twice, nothing leaks, everything ends",
+    arguments: 0..<8 as Range<UInt64>
+  )
+  func bundles(block: UInt64) {
+    var wholeCount = 0
+    for seed in block * 400..<(block + 1) * 400 {
+      var pool = WorldPool(hasNetworkRules: seed.isMultiple(of: 3), losesHosts: true)
+      pool.hasBundles = true
+      pool.isVaried = seed.isMultiple(of: 2)
+      var world = SimulatedWorld(seed: seed, pool: pool)
+      let report = world.run()
+      #expect(world.problems == [], "seed \(seed)")
+      guard world.problems.isEmpty, report != nil else { return }
+      wholeCount += world.wholeCount
+    }
+    #expect(wholeCount > 10)
+  }
+
   /// Plain items of runs that nobody watches are told of by the group.
   @Test("A run that nobody watches does and counts the same", arguments: 0..<4 as Range<UInt64>)
   func briefly(block: UInt64) throws {
     var (confirmedCount, arrivedCount) = (0, 0)
     for seed in block * 800..<(block + 1) * 800 {
-      let pool = WorldPool(isWarm: !seed.isMultiple(of: 3))
+      let pool = WorldPool(
+        isWarm: !seed.isMultiple(of: 3),
+        hasBundles: seed.isMultiple(of: 7)
+      )
       var watched = SimulatedWorld(seed: seed, pool: pool, isBrief: false)
       var brief = SimulatedWorld(seed: seed, pool: pool, isBrief: true)
       let (watchedReport, briefReport) = (watched.run(), brief.run())
@@ -89,7 +111,12 @@ import Testing
   func replay() throws {
     var askedCount = 0
     for seed in 0..<200 as Range<UInt64> {
-      let pool = WorldPool(hasNetworkRules: true, losesHosts: true, isVaried: true)
+      let pool = WorldPool(
+        hasNetworkRules: true,
+        losesHosts: true,
+        isVaried: true,
+        hasBundles: seed.isMultiple(of: 2)
+      )
       var first = SimulatedWorld(seed: seed, pool: pool)
       var second = SimulatedWorld(seed: seed, pool: pool)
       let reports = (first.run(), second.run())

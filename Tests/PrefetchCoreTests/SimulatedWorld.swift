@@ -52,6 +52,8 @@ struct SimulatedWorld {
   private var begun: Set<String> = []
   private var isMultiplexed: Set<String> = []
 
+  /// How often an item of several files was stored as a whole.
+  private(set) var wholeCount = 0
   private(set) var tally = WorldTally()
   private(set) var order = OrderWitness()
   private var commits = 0
@@ -181,6 +183,10 @@ struct SimulatedWorld {
       cancelled.insert(id)
     case .readDocument(let number, let source):
       internalEvents.append(.documentRead(number, reading(of: source)))
+    case .readBundle(let item, let documents, _):
+      internalEvents.append(.bundleRead(item, reading(after: documents)))
+    case .stageTexts(let item, let texts):
+      internalEvents.append(.textsStaged(item, .success(texts.map { _ in stage() })))
     case .takeInventory:
       internalEvents.append(.inventoryTaken(.success(inventory)))
     case .resumePlanning(let segment):
@@ -346,8 +352,9 @@ struct SimulatedWorld {
       case .documents(_, let records, _):
         documentCommits += 1
         if Set(records.map(\.url)).count < records.count { problems.append("a document twice") }
-      case .store(let record, _, _):
+      case .store(let record, _, _, _):
         stored.append(record.url)
+        if !record.files.isEmpty, record.digest != nil { wholeCount += 1 }
         let isKept = request.segments.contains(where: \.isStored)
         if !isKept { problems.append("\(record.url) was recorded, and nothing is kept") }
         if let digest = record.digest { committed.insert(digest) }
@@ -475,6 +482,34 @@ extension SimulatedWorld {
     nextBody += 1
     let status = generator.happens(5) ? 206 : 200
     return TransferResponse(status: status, headers: HeaderBlock(headers), body: body)
+  }
+
+  /// What the documents of an item of several files say.
+  private mutating func reading(
+    after documents: [BundleDocument]
+  ) -> Result<BundleReading, Failure> {
+    if generator.happens(10) { return .failure(Failure(.drm, "locked")) }
+    var reading = BundleReading()
+    if documents.count < 4, generator.happens(40) {
+      reading.documents = someURLs().map { BundleRequest(url: $0, alternates: []) }
+    }
+    guard reading.documents.isEmpty else { return .success(reading) }
+    reading.parts = someURLs().map { BundlePart(url: $0, role: .media, name: $0.path) }
+    if generator.happens(10) { reading.parts.indices.forEach { reading.parts[$0].needed = 11 } }
+    reading.texts = [BundleText(name: "main", bytes: [1], mime: "text/plain")]
+    reading.isPartial = generator.happens(20)
+    return .success(reading)
+  }
+
+  private mutating func someURLs() -> [WebURL] {
+    let count = Int.random(in: 0...3, using: &generator)
+    return Array(WorldPool.urls.shuffled(using: &generator).prefix(count))
+  }
+
+  private mutating func stage() -> StagedBody {
+    liveBodies.insert(nextBody)
+    nextBody += 1
+    return StagedBody(id: nextBody - 1, digest: WorldPool.digest(9), size: 1)
   }
 
   private mutating func reading(of source: ManifestSource) -> Result<Manifest, Failure> {

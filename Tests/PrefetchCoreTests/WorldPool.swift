@@ -11,6 +11,9 @@ struct WorldPool {
   /// Whether manifests have parts and signatures, items mirrors, and some segments keep nothing.
   var isVaried = false
 
+  /// Whether some items consist of several files.
+  var hasBundles = false
+
   static let urls: [WebURL] = ["a", "b", "c"].flatMap { host in
     (0..<4).compactMap { try? WebURL("https://\(host).example/\($0)") }
   }
@@ -54,6 +57,9 @@ struct WorldPool {
           Self.urls[Int.random(in: Self.urls.indices, using: &generator)]
         ]
       }
+    }
+    if hasBundles {
+      for index in entries.indices where generator.happens(40) { entries[index].type = "hls" }
     }
     guard hasNetworkRules else { return entries }
     for index in entries.indices where generator.happens(10) {

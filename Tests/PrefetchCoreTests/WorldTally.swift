@@ -35,7 +35,9 @@ struct WorldTally {
   mutating func noteCommitted(_ changes: [StoreChange]) {
     for change in changes {
       if case .arrived(let arrivals) = change { stored.formUnion(arrivals.map(\.url)) }
-      if case .store(let record, _, _) = change, record.digest != nil { stored.insert(record.url) }
+      if case .store(let record, _, _, _) = change, record.digest != nil {
+        stored.insert(record.url)
+      }
     }
   }
 

@@ -183,7 +183,7 @@ private struct Content {
 
   mutating func apply(_ change: StoreChange) throws(Failure) {
     switch change {
-    case .store(let record, let body, let keys):
+    case .store(let record, let body, _, let keys):
       try write(record, body)
       for key in keys { try join(key, [record.url]) }
     case .arrived(let arrivals):

@@ -90,6 +90,7 @@ struct RequestBuilder {
     declaration.honorsNoStore = segment.honorsNoStore
     declaration.rate = segment.rate?.amount
     declaration.manifestRules = manifestRules(segment)
+    declaration.bundleRules = bundleRules(segment)
     declaration.manifestKeys = segment.manifestKeys ?? configuration.manifestKeys
     declaration.publishing = segment.publish.flatMap(publishing)
     declaration.publishing?.goProxy = segment.go.url
@@ -102,6 +103,21 @@ struct RequestBuilder {
       beginnings: segment.expect.magic.map { ContentExpectation.beginnings(of: $0) } ?? []
     )
     return declaration
+  }
+
+  private func bundleRules(_ segment: Segment) -> BundleRules {
+    var rules = BundleRules()
+    rules.quality = BundleRules.Quality(rawValue: segment.variant.rawValue)
+    rules.maximumBitrate = segment.maximumBitrate
+    rules.maximumHeight = segment.maximumHeight
+    rules.codecs = segment.codecs
+    rules.languages = segment.languages
+    rules.seconds = segment.seconds
+    rules.takesLive = segment.live == .snapshot
+    rules.storesKeys = segment.keys == .store
+    rules.ignoredParameters = segment.ignoredParameters
+    rules.keepsPartial = segment.keepsPartial
+    return rules
   }
 
   private func manifestRules(_ segment: Segment) -> ManifestRules {

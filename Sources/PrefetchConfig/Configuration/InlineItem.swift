@@ -129,7 +129,7 @@ extension InlineItem {
     Field(
       "type",
       \.type,
-      .choice(inEffect: [.file, .image, .video, .audio, .page, .data]),
+      .choice(inEffect: [.file, .image, .video, .audio, .hls, .page, .data]),
       "Kind of content"
     )
     Field("title", \.title, .text, "For people")

@@ -212,37 +212,36 @@ extension Segment {
   }
 
   @FieldBuilder<Segment> private static var mediaFields: [Field<Segment>] {
-    Field("variant", \.variant, .choice(), "Quality to take of media that have several").later
-    Field("max_bitrate", \.maximumBitrate, .bitRate, "Highest bit rate to take").later
+    Field("variant", \.variant, .choice(), "Quality to take of media that have several")
+    Field("max_bitrate", \.maximumBitrate, .bitRate, "Highest bit rate to take")
     Field(
       "max_height",
       \.maximumHeight,
       .integer(1...100_000),
       "Greatest height of a picture to take"
-    ).later
-    Field("codecs", \.codecs, .list(of: .text.nonEmpty), "Codecs that the player has").later
+    )
+    Field("codecs", \.codecs, .list(of: .text.nonEmpty), "Codecs that the player has")
     Field(
       "languages",
       \.languages,
       .list(of: .text.nonEmpty),
       "Languages of sound and subtitles to take"
-    ).later
+    )
     Field("seconds", \.seconds, .integer(0...32767), "Length to fetch of HLS items, 0 for all")
-      .later
-    Field("live", \.live, .choice(), "What to do with live playlists").later
-    Field("keys", \.keys, .choice(), "Whether keys of encrypted media are kept").later
+    Field("live", \.live, .choice(), "What to do with live playlists")
+    Field("keys", \.keys, .choice(), "Whether keys of encrypted media are kept")
     Field(
       "key_ignore",
       \.ignoredParameters,
       .list(of: .text.nonEmpty),
       "URL parameters that do not tell items apart"
-    ).later
+    )
     Field(
       "keep_partial",
       \.keepsPartial,
       .boolean,
       "Whether the finished parts of a failed item stay"
-    ).later
+    )
   }
 
   @FieldBuilder<Segment> private static var formatFields: [Field<Segment>] {

@@ -258,6 +258,13 @@ package struct ContentRecord: Hashable, Sendable {
   package var categories: [String] = []
   /// The URL of the picture that belongs to it.
   package var thumbnail: String?
+  /// Whatever there is of it besides its body, where it consists of several files.
+  package var files: [BundleFile] = []
+
+  /// The bytes of all its files.
+  package var wholeSize: Int64 {
+    files.reduce(size) { $0.addingSaturated($1.size) }
+  }
 
   package init(url: String, id: String) {
     self.url = url
@@ -274,7 +281,13 @@ package struct ContentRecord: Hashable, Sendable {
 package enum StoreChange: Sendable {
   /// A record is new or different and belongs to these segments besides its old ones; its body, if
   /// any, becomes an object.
-  indirect case store(ContentRecord, body: StagedBody?, joining: [SegmentKey])
+  /// `besides` are those of its further files that are new.
+  indirect case store(
+    ContentRecord,
+    body: StagedBody?,
+    besides: [StagedBody] = [],
+    joining: [SegmentKey]
+  )
   /// Bodies of items of which nothing was here; each belongs to the segment that asked for it.
   case arrived([Arrival])
   /// Times alone; many at once, since a run over unchanged servers brings nothing else.
@@ -300,7 +313,7 @@ package enum StoreChange: Sendable {
   package var bodies: [StagedBody] {
     switch self {
     case .arrived(let arrivals): arrivals.map(\.body)
-    case .store(_, let body, _): body.map { [$0] } ?? []
+    case .store(_, let body, let parts, _): (body.map { [$0] } ?? []) + parts
     case .segment(_, let manifest): manifest.map { [$0] } ?? []
     case .documents(_, _, let bodies): bodies
     case .confirm, .join, .joinNew, .leave, .evict, .forget: []

@@ -46,14 +46,14 @@ extension Dispatcher {
 
   func newcomer(with change: StoreChange, of item: Int? = nil) -> Newcomer? {
     switch change {
-    case .store(let record, let body, _):
+    case .store(let record, let body, _, _):
       guard let item, let digest = body?.digest ?? record.digest else { return nil }
       let key = key(of: item)
       // What only renews what is known of a body takes no room.
       guard body != nil || digest != room?.body(of: key) else { return nil }
       return Newcomer(
         rank: rank(of: item),
-        bodies: [(digest, body?.size ?? record.size)],
+        bodies: [(digest, record.wholeSize)],
         owner: .item(key)
       )
     case .segment(let record, let manifest):
@@ -89,7 +89,7 @@ extension Dispatcher {
     for body in entry.change.bodies { effects.append(.discard(body)) }
     let limit = request.policy.room.limit ?? 0
     switch entry.change {
-    case .store(let record, let body, _):
+    case .store(let record, let body, _, _):
       guard let item = entry.item else { return }
       // What was here already others have taken away since.
       if body == nil { lose(record.digest) }
@@ -100,7 +100,7 @@ extension Dispatcher {
       restoreResult(of: item)
       fail(
         item,
-        Self.full(need: body?.size ?? record.size, available, limit),
+        Self.full(need: record.wholeSize, available, limit),
         now: now,
         into: &effects
       )

@@ -8,6 +8,7 @@ extension Dispatcher {
     into effects: inout [Effect]
   ) {
     let slot = Int(items[item].slot)
+    if isPart(item) { return partAnswered(item, step, now: now, into: &effects) }
     if let exchange = active[slot].exchange {
       active[slot].result.redirects = exchange.value.redirects
     }
@@ -209,6 +210,7 @@ extension Dispatcher {
   ) {
     let work = active[Int(items[item].slot)]
     work.result.source = .revalidated
+    if isBundle(item) { return gather(item, response, body: nil, now: now, into: &effects) }
     var renewed = record.value
     var isChanged = false
     if !Revalidation.repeats(stored: renewed.headers, confirmed: response.headers) {
@@ -276,6 +278,7 @@ extension Dispatcher {
     now: Moment,
     into effects: inout [Effect]
   ) {
+    if isBundle(item) { return gather(item, response, body: body, now: now, into: &effects) }
     let slot = Int(items[item].slot)
     let entry = active[slot].entry
     let old = active[slot].record?.value
@@ -313,18 +316,23 @@ extension Dispatcher {
     _ item: Int,
     _ given: ContentRecord,
     body: StagedBody?,
+    besides parts: [StagedBody] = [],
     now: Moment
   ) {
     let work = active[Int(items[item].slot)]
     var record = given
     record.describe(work.entry)
     record.description = work.entry.descriptionHash
-    record.state = .cached
+    record.state = work.bundle?.reading.isPartial == true ? .partial : .cached
     record.failure = nil
     if work.result.source != .cache { record.validatedAt = now.wall }
     noteStored(item, record, freshUntil: record.freshUntil(under: granted(work)))
     let keys = request.mode == .run ? work.segments.map { segments[$0].key } : []
-    batch.add(item: item, .store(record, body: body, joining: keys), now: now.uptime)
+    batch.add(
+      item: item,
+      .store(record, body: body, besides: parts, joining: keys),
+      now: now.uptime
+    )
   }
 
   /// What everybody who declares it grants.
@@ -340,9 +348,9 @@ extension Dispatcher {
   private mutating func noteStored(_ item: Int, _ record: ContentRecord, freshUntil: Instant?) {
     let work = active[Int(items[item].slot)]
     items[item].state = .committing
-    work.result.state = .cached
+    work.result.state = record.state
     work.result.isUsable = true
-    work.result.size = record.size
+    work.result.size = record.wholeSize
     work.result.digest = record.digest
     if let digest = record.digest,
       row(of: items[item].step)?.digest != digest || facts.missing.contains(digest)
@@ -351,7 +359,8 @@ extension Dispatcher {
     }
     let isPinned = work.digests.contains { $0.algorithm.isTrustworthy }
     for index in work.segments {
-      let limit = record.variance == nil ? freshUntil : nil
+      // Its further documents are asked about in every run.
+      let limit = record.variance == nil && !isBundle(item) ? freshUntil : nil
       segments[index].noteQuiet(until: isPinned ? .distantFuture : limit)
     }
   }

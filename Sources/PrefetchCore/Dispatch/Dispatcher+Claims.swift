@@ -9,9 +9,9 @@ extension Dispatcher {
     hasCompany = true
     batch.hurry()
     var urls: [String] = []
-    for item in items.indices where isStored(item) {
+    for item in items.indices where isStored(item) && !isPart(item) {
       switch items[item].state {
-      case .preparing, .inFlight, .committing:
+      case .preparing, .inFlight, .gathering, .committing:
         claimed.insert(item)
         urls.append(url(of: item))
       case .queued, .waiting, .settled:
@@ -139,6 +139,7 @@ extension Dispatcher {
 
   func needsClaim(_ item: Int) -> Bool {
     hasCompany && request.mode != .plan && isStored(item) && !claimed.contains(item)
+      && !isPart(item)
   }
 
   /// Its turn has come; it keeps its place on the wire until it is known whose the item is.

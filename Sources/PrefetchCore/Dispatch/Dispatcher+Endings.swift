@@ -2,6 +2,7 @@
 extension Dispatcher {
   /// An item that cannot be had; an older body stays where it is.
   mutating func fail(_ item: Int, _ failure: Failure, now: Moment, into effects: inout [Effect]) {
+    if isPart(item) { return end(item, .failed(failure), now: now, into: &effects) }
     let slot = Int(items[item].slot)
     loseEvicted(slot)
     active[slot].result.outcome = failure.code == .redirected ? .redirected : .failed
@@ -31,6 +32,10 @@ extension Dispatcher {
   }
 
   mutating func settleItemHalted(_ item: Int, into effects: inout [Effect]) {
+    if isPart(item) {
+      let deferral = halt == .deadline ? Deferral(rule: .deadline) : nil
+      return end(item, .deferred(deferral), now: start.now, into: &effects)
+    }
     let slot = activate(item)
     switch halt {
     case .deadline:
@@ -53,6 +58,7 @@ extension Dispatcher {
     because reason: String? = nil,
     into effects: inout [Effect]
   ) {
+    if isPart(item) { return end(item, .deferred(deferral), now: start.now, into: &effects) }
     let slot = activate(item)
     loseEvicted(slot)
     active[slot].result.action = .defer

@@ -30,6 +30,9 @@ extension Dispatcher {
       if items[item].slot >= 0, let exchange = active[Int(items[item].slot)].exchange {
         return (queue.table.host(exchange.value.hop.authority), rank)
       }
+      if isPart(item) {
+        return (queue.table.host(active[Int(items[item].slot)].entry.url.authority), rank)
+      }
       return (host(of: Int(items[item].step.entry), in: Int(items[item].segment)), rank)
     }
   }
@@ -73,6 +76,7 @@ extension Dispatcher {
       if items[item].slot >= 0, let exchange = active[Int(items[item].slot)].exchange {
         return exchange.value.hop.origin
       }
+      if isPart(item) { return active[Int(items[item].slot)].entry.url.origin }
       let entries = segments[Int(items[item].segment)].entries
       return entries.origin(at: Int(items[item].step.entry)).origin
     }

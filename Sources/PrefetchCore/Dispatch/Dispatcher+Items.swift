@@ -3,7 +3,7 @@ extension Dispatcher {
   /// What has to be read before the item can be asked for; nil when everything is known.
   mutating func preparation(of item: Int) -> Preparation? {
     let work = items[item]
-    guard isStored(item) else { return nil }
+    guard isStored(item), !isPart(item) else { return nil }
     let row = row(of: work.step)
     let digest = seeksObject(work) ? wantedDigest(of: item) : nil
     guard row != nil || digest != nil else { return nil }

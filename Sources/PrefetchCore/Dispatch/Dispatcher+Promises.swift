@@ -13,6 +13,10 @@ extension Dispatcher {
     guard hasRoomRules, request.mode != .plan, isStored(item), promises[item] == nil else {
       return true
     }
+    if isPart(item) {
+      active[activate(item)].diskLimit = diskLeft
+      return true
+    }
     guard hasMeasuredRoom, request.policy.room.limit == nil || room != nil else {
       return waitForRoom(item, inDetail: false, into: &effects)
     }

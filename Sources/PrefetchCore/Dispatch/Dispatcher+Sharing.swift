@@ -317,7 +317,7 @@ extension Dispatcher {
     let isDecided =
       switch items[item].state {
       case .settled, .committing: true
-      case .queued, .preparing, .inFlight, .waiting: false
+      case .queued, .preparing, .inFlight, .waiting, .gathering: false
       }
     guard isDecided else { return false }
     let wasAsked = settled.source(of: item) != .cache

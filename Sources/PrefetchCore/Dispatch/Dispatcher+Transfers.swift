@@ -35,6 +35,10 @@ extension Dispatcher {
         else { continue }
         effects.append(.startTransfer(allowed(request, of: documents[number].segment)))
       case .item(let item):
+        if isForsaken(item, now: now, into: &effects) {
+          queue.finished(item, on: host, httpVersion: nil)
+          continue
+        }
         if needsClaim(item) {
           claim(item, from: host, into: &preparations)
           continue

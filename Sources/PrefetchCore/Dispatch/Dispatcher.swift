@@ -267,6 +267,10 @@ package struct Dispatcher: ~Copyable {
       documentRead(document, result, now: now, into: &effects)
     case .documentFound(let number, let isOurs, let found):
       documentFound(number, isOurs: isOurs, found, now: now, into: &effects)
+    case .bundleRead(let item, let result):
+      bundleRead(item, result, now: now, into: &effects)
+    case .textsStaged(let item, let result):
+      textsStaged(item, result, now: now, into: &effects)
     case .inventoryTaken(let result): inventoryTaken(result, now: now, into: &effects)
     case .planningResumed(let segment): takeSteps(segment, now: now, into: &effects)
     case .prepared(let answers):
@@ -366,6 +370,12 @@ package struct Dispatcher: ~Copyable {
     if items[item].slot >= 0 { return Int(items[item].slot) }
     let new = newActive(item)
     if isPlain(item) { movePlain(item, to: new) }
+    take(slot: new, for: item)
+    return Int(items[item].slot)
+  }
+
+  /// Gives a slot to what is no item of any table.
+  mutating func take(slot new: ActiveItem, for item: Int) {
     if let slot = freeSlots.popLast() {
       active[Int(slot)] = new
       items[item].slot = slot
@@ -373,7 +383,6 @@ package struct Dispatcher: ~Copyable {
       items[item].slot = Int32(active.count)
       active.append(new)
     }
-    return Int(items[item].slot)
   }
 
   /// Gives the slot back; what was in it stays until it is used again.
@@ -382,6 +391,7 @@ package struct Dispatcher: ~Copyable {
     active[Int(items[item].slot)].exchange = nil
     active[Int(items[item].slot)].record = nil
     active[Int(items[item].slot)].prepared = nil
+    active[Int(items[item].slot)].bundle = nil
     freeSlots.append(items[item].slot)
     items[item].slot = Self.noSlot
   }

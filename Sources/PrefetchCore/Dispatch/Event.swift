@@ -16,6 +16,10 @@ package enum Event: Sendable {
   case documentRead(Int, Result<Manifest, Failure>)
   /// Whether a document is ours to ask for, and what some run was given last.
   indirect case documentFound(Int, isOurs: Bool, DocumentRecord?)
+  /// What the documents of an item of several files say.
+  indirect case bundleRead(Int, Result<BundleReading, Failure>)
+  /// What is made of them for players is ready to be stored.
+  case textsStaged(Int, Result<[StagedBody], Failure>)
   case inventoryTaken(Result<InventoryFacts, Failure>)
   /// The effect of the same name came back: other work has had its turn.
   case planningResumed(segment: Int)
@@ -45,6 +49,10 @@ package enum Effect: Sendable {
   case cancelTransfer(TransferID)
   /// Read one of a segment's documents, whose number it is.
   indirect case readDocument(Int, ManifestSource)
+  /// Read the documents of an item of several files.
+  case readBundle(Int, [BundleDocument], BundleRules)
+  /// Make bodies of what is made here.
+  case stageTexts(Int, [BundleText])
   /// Gather what the cache holds; asked for once, and only when something has to be looked up.
   case takeInventory
   /// Come back with the segment, so that a million items are no single event.

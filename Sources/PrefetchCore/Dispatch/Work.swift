@@ -144,6 +144,8 @@ struct ItemWork: Sendable {
     case inFlight
     /// Between two attempts.
     case waiting
+    /// Its own document is here, and what that names is asked for.
+    case gathering
     /// Its change is decided and not yet durable.
     case committing
     case settled
@@ -202,6 +204,10 @@ final class ActiveItem {
   var host: HostID?
   /// Whether observers were told that it begins.
   var isAnnounced = false
+  /// What is gathered for an item of several files.
+  var bundle: BundleWork?
+  /// Whose part it is, where it is no item by itself.
+  var place: BundlePlace?
   var result: ItemResult
 
   /// Requests that went out for it.

@@ -57,6 +57,7 @@ extension ContentRecord {
     size = 0
     state = .pending
     validators = Validators()
+    files = []
     forgetAnswer()
   }
 

@@ -54,6 +54,8 @@ package struct RunRequest: Sendable {
 
 /// A segment to reconcile.
 package struct SegmentDeclaration: Sendable {
+  /// What is taken of items that consist of several files.
+  package var bundleRules = BundleRules()
   package enum Source: Sendable {
     /// In a box, since declarations are handed around.
     case inline(Shared<EntryTable>)

@@ -62,7 +62,21 @@ package struct Inventory: Sendable {
     }
   }
 
+  /// A further file of an item that consists of several.
+  package struct Part: Hashable, Sendable {
+    package var row: Int
+    package var digest: ContentDigest
+    package var size: Int64
+
+    package init(row: Int, digest: ContentDigest, size: Int64) {
+      self.row = row
+      self.digest = digest
+      self.size = size
+    }
+  }
+
   package private(set) var rows: [Row]
+  package private(set) var parts: [Part]
   /// Digests besides SHA-256 of the few rows that have any.
   package private(set) var strongDigests: [[DigestAlgorithm: [UInt8]]]
   /// What answers depend on; most that depend on anything depend on the same.
@@ -78,12 +92,14 @@ package struct Inventory: Sendable {
   /// `rows` name their sets by position in `holderSets`, whose first must be empty.
   package init(
     rows: [Row] = [],
+    parts: [Part] = [],
     strongDigests: [[DigestAlgorithm: [UInt8]]] = [],
     variances: [Variance] = [],
     holderSets: [[Int]] = [[]],
     segmentKeys: [SegmentKey] = []
   ) {
     self.rows = rows
+    self.parts = parts
     self.strongDigests = strongDigests
     self.variances = variances
     self.holderSets = holderSets

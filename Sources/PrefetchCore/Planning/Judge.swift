@@ -6,8 +6,10 @@ struct Wanted {
   var origin: Int
   var purpose: RequestPurpose
   var full: ManifestEntry?
-  /// Whether it consists of more than the one file that it names.
+  /// Whether it consists of more than the one file that it names, and cannot be brought as a whole.
   var isCompound = false
+  /// The same, where it can.
+  var isBundle = false
   /// Whether runs leave it to those who ask for it by itself.
   var isWithheld = false
 
@@ -30,7 +32,9 @@ struct Judge {
   let asksForPurpose: Bool
   /// Kinds of items that cannot be brought as a whole yet: a playlist alone would look finished.
   private let compoundKinds: Set<UInt16>
-  private static let compoundTypes: Set<String> = ["hls", "dash", "vast"]
+  private static let compoundTypes: Set<String> = ["dash", "vast"]
+  private let bundleKinds: Set<UInt16>
+  private static let bundleTypes: Set<String> = ["hls"]
   /// What is granted whatever an entry says.
   private let granted: [Freshness.Lifetime]
 
@@ -57,6 +61,7 @@ struct Judge {
     refusalsByPurpose =
       asksForPurpose ? [.media: refusals(.media), .page: refusals(.page)] : [:]
     compoundKinds = origins.kinds.numbers(ofTypes: Self.compoundTypes)
+    bundleKinds = origins.kinds.numbers(ofTypes: Self.bundleTypes)
     granted = [policy.freshnessLimit.map { .atMost($0) }, segment.lifetime].compactMap(\.self)
   }
 
@@ -78,9 +83,13 @@ struct Judge {
     }
     if let type = wanted.full?.type {
       wanted.isCompound = Self.compoundTypes.contains(type)
-    } else if !compoundKinds.isEmpty {
+      wanted.isBundle = Self.bundleTypes.contains(type)
+    } else if !compoundKinds.isEmpty || !bundleKinds.isEmpty {
       wanted.isCompound = compoundKinds.contains(entries.kind(at: index))
+      wanted.isBundle = bundleKinds.contains(entries.kind(at: index))
     }
+    // What only passes through is asked for file by file.
+    if !segment.isStored { wanted.isBundle = false }
     return wanted
   }
 
@@ -131,6 +140,10 @@ struct Judge {
     _ selection: Variance.Selection
   ) -> (PlannedStep.Decision, PlanReason) {
     if policy.refetchesAll, !policy.isOffline { return (.update, .refetchAskedFor) }
+    // What it consists of may change where its own document does not.
+    if wanted.isBundle {
+      return policy.isOffline ? (.keep, .offline) : (.revalidate, .severalFiles)
+    }
     let comparison = comparison(wanted, row: row, strong: strong)
     switch comparison {
     case .different:

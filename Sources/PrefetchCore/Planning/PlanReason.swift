@@ -29,6 +29,8 @@ package enum PlanReason: Hashable, Sendable {
   case revalidationAskedFor
   case stale
   case otherRevision
+  /// Its documents are asked about, whatever their lifetime.
+  case severalFiles
   case failedBefore
   case notStoredOffline
   case objectLostOffline
@@ -62,6 +64,7 @@ package enum PlanReason: Hashable, Sendable {
     case .revalidationAskedFor: "revalidation asked for"
     case .stale: "stale"
     case .otherRevision: "the manifest names another revision"
+    case .severalFiles: "its playlists are asked about"
     case .failedBefore: "it failed before, and `retry_failed` is false"
     case .notStoredOffline: "not stored, offline"
     case .objectLostOffline: "object lost, offline"
@@ -118,7 +121,8 @@ package enum PlanReason: Hashable, Sendable {
     case .paused, .withheld, .notStored, .objectLost, .refetchAskedFor, .digestMatches,
       .digestDiffers, .digestNotTaken,
       .sizeDiffers, .offline, .staleOffline, .otherVariant, .entityTagMatches, .immutable,
-      .freshUntil, .noValidators, .revalidationAskedFor, .stale, .otherRevision:
+      .freshUntil, .noValidators, .revalidationAskedFor, .stale, .otherRevision,
+      .severalFiles:
       return nil
     }
   }

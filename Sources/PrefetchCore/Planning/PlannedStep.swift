@@ -63,6 +63,8 @@ package struct PlannedStep: Hashable, Sendable {
   package var isHeld: Bool
   /// Whether the record says of it what the manifest does.
   package var isDescribed: Bool
+  /// Whether it consists of several files.
+  package var isBundle = false
   /// The inventory's row, nil where nothing is known.
   package var row: Int32
   package var reason: PlanReason

@@ -82,9 +82,9 @@ package enum Planner {
           fragment.declaredCount -= 1
           continue
         }
-        fragment.steps.append(
-          PlannedStep(entry: index, row: nil, decision: decision, reason: reason)
-        )
+        var step = PlannedStep(entry: index, row: nil, decision: decision, reason: reason)
+        step.isBundle = wanted.isBundle
+        fragment.steps.append(step)
         continue
       }
       let row = inventory.rows[position]
@@ -120,16 +120,16 @@ package enum Planner {
       }
       // What is served stale is told one by one, and so is what waits for a person.
       guard decision == .keep, !listsKept, reason != .staleOffline, reason != .paused else {
-        fragment.steps.append(
-          PlannedStep(
-            entry: index,
-            row: position,
-            decision: decision,
-            reason: reason,
-            isHeld: isHeld,
-            isDescribed: isDescribed
-          )
+        var step = PlannedStep(
+          entry: index,
+          row: position,
+          decision: decision,
+          reason: reason,
+          isHeld: isHeld,
+          isDescribed: isDescribed
         )
+        step.isBundle = wanted.isBundle
+        fragment.steps.append(step)
         continue
       }
       fragment.keptCount += 1
@@ -264,7 +264,7 @@ package enum Planner {
     case .refusedTransport, .refusedAddress, .compound, .noDigest, .tooLarge, .paused, .notStored,
       .objectLost, .refetchAskedFor, .digestDiffers, .digestNotTaken, .sizeDiffers, .offline,
       .staleOffline, .otherVariant, .noValidators, .revalidationAskedFor, .stale, .otherRevision,
-      .failedBefore, .notStoredOffline, .objectLostOffline, .digestDiffersOffline,
+      .failedBefore, .severalFiles, .notStoredOffline, .objectLostOffline, .digestDiffersOffline,
       .sizeDiffersOffline, .otherVariantOffline:
       Instant(milliseconds: .min)
     }

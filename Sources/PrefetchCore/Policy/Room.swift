@@ -51,10 +51,14 @@ package struct Room: Sendable {
     used = stock.used
     inventory = stock.inventory
     isCounted = true
+    // What consists of several files comes and goes as one.
+    var besides: [Int: Int64] = [:]
+    for part in stock.inventory.parts { besides[part.row, default: 0] += part.size }
     for (position, row) in stock.inventory.rows.enumerated() where row.hasBody {
       let own = stock.pinned[row.digest] != nil ? nil : rank(position)
       guard var body = bodies[row.digest] else {
-        bodies[row.digest] = Body(size: row.size, rank: own, names: 1)
+        let size = row.size + (besides[position] ?? 0)
+        bodies[row.digest] = Body(size: size, rank: own, names: 1)
         continue
       }
       body.names += 1

@@ -21,6 +21,8 @@ enum DetailsCoding {
     /// One below the other.
     case categories
     case thumbnail
+    /// As ``BundleCoding`` has them.
+    case files
 
     var bit: UInt32 { 1 << UInt32(rawValue) }
   }
@@ -47,6 +49,7 @@ enum DetailsCoding {
       append(.categories, record.categories.joined(separator: "\n"), to: &bytes)
     }
     append(.thumbnail, record.thumbnail, to: &bytes)
+    if !record.files.isEmpty { append(.files, BundleCoding.encode(record.files), to: &bytes) }
     bytes.append(Tag.headers.rawValue)
     record.headers.append(to: &bytes)
   }
@@ -100,6 +103,9 @@ enum DetailsCoding {
       case .categories:
         record.categories = text(field).split(separator: "\n").map(String.init)
       case .thumbnail: record.thumbnail = text(field)
+      case .files:
+        guard let files = BundleCoding.decode(field) else { return false }
+        record.files = files
       }
       return true
     }
@@ -126,7 +132,7 @@ enum DetailsCoding {
   static func arePlain(_ bytes: RawSpan) -> Bool {
     let rest = read(bytes) { tag, field in
       switch tag {
-      case .finalURL, .failureCode, .hops: false
+      case .finalURL, .failureCode, .hops, .files: false
       case .status, .lifetime: number(field) != nil
       default: true
       }

@@ -29,8 +29,20 @@ extension DiskStore {
     while let row = try reader.next(&holders) {
       rows.append(row)
     }
+    var parts: [Inventory.Part] = []
+    let files = try database.prepare("SELECT item, digest, size FROM item_files ORDER BY item")
+    var position = 0
+    while try files.step() {
+      let item = files.number(0)
+      while position < rows.count, rows[position].item < item { position += 1 }
+      guard position < rows.count, rows[position].item == item,
+        let digest = files.optionalDigest(1)
+      else { continue }
+      parts.append(Inventory.Part(row: position, digest: digest, size: files.number(2)))
+    }
     return Inventory(
       rows: rows,
+      parts: parts,
       strongDigests: reader.strongDigests,
       variances: reader.variances.list,
       holderSets: holders.sets,

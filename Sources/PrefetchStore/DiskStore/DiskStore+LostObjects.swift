@@ -32,8 +32,16 @@ extension DiskStore {
         missing.insert(digest)
         isComplete = false
       }
+      for part in inventory.parts where part.digest.prefix == prefix {
+        if present.contains(part.digest), isWhole(part.digest, part.size, in: folder) { continue }
+        // Without it the item is not whole.
+        missing.insert(part.digest)
+        missing.insert(inventory.rows[part.row].digest)
+        isComplete = false
+      }
       times.didExamine(prefix, modified: modified, isComplete: isComplete)
     }
+    missing.remove(.none)
     return missing
   }
 

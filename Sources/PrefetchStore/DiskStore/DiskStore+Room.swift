@@ -62,7 +62,20 @@ extension DiskStore {
     let items = try database.prepare(
       "SELECT EXISTS (SELECT 1 FROM items WHERE \(ObjectReferences.namesDigest))"
     )
-    for digest in try documentDigests(database).keys {
+    let files = try database.prepare(
+      """
+      SELECT digest, max(size) FROM item_files GROUP BY digest
+      """
+    )
+    var counted: Set<ContentDigest> = []
+    while try files.step() {
+      guard let digest = files.optionalDigest(0) else { continue }
+      try ObjectReferences.bind(digest, to: items)
+      let isCounted = try items.step() && items.flag(0)
+      items.reset()
+      if !isCounted, counted.insert(digest).inserted { bytes += files.number(1) }
+    }
+    for digest in try documentDigests(database).keys where !counted.contains(digest) {
       try ObjectReferences.bind(digest, to: items)
       let isCounted = try items.step() && items.flag(0)
       items.reset()

@@ -6,7 +6,8 @@ extension Schema {
   /// renewed since the row was written; most rows of either kind are never written again. Which
   /// segments hold an item is the number of a set, since most items share theirs with thousands of
   /// others, and so is what its answers depend on. `item_locks` has a row for each that protects an
-  /// item: a person (0), or a process and when it began. `released_items` and
+  /// item: a person (0), or a process and when it began. `item_files` has the bodies of items that
+  /// consist of several, besides the first; what these are stands in the row of the item. `released_items` and
   /// `released_objects` are rows that went, and bodies that no row names any more, on which runs may
   /// count that began before. An id that is made from the URL is not stored: a
   /// random entry of an index for each item would cost more than all the rest. `mark` is the first
@@ -14,7 +15,7 @@ extension Schema {
   /// segment has let go of the item.
   static let index = Schema(
     applicationID: 0x5046_4958,
-    version: 11,
+    version: 12,
     layout: """
       CREATE TABLE items (
         item INTEGER PRIMARY KEY,
@@ -29,6 +30,13 @@ extension Schema {
       ) STRICT;
       CREATE INDEX items_by_mark ON items (mark);
       CREATE INDEX items_by_id ON items (id) WHERE id IS NOT NULL;
+      CREATE TABLE item_files (
+        item INTEGER NOT NULL,
+        digest BLOB NOT NULL,
+        size INTEGER NOT NULL,
+        PRIMARY KEY (item, digest)
+      ) STRICT, WITHOUT ROWID;
+      CREATE INDEX item_files_by_digest ON item_files (digest);
       CREATE TABLE item_times (
         item INTEGER PRIMARY KEY,
         validated_at INTEGER NOT NULL,

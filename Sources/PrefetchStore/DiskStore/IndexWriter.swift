@@ -82,7 +82,7 @@ final class IndexWriter {
     record: (Int64) throws(Failure) -> ContentRecord?
   ) throws(Failure) {
     switch change {
-    case .store(let record, let body, let keys):
+    case .store(let record, let body, _, let keys):
       try write(record, body: body, joining: keys, adopting: adopt)
     case .arrived(let arrivals):
       try write(arrivals, adopting: adopt)
@@ -150,6 +150,7 @@ final class IndexWriter {
     var (record, content) = (given, removal.content)
     record.forgetBody()
     try release(standing.item)
+    try setFiles([], of: standing.item)
     try items.update(standing, to: record)
     released.updateValue(standing.size, forKey: digest)
     disturbed.insert(standing.holders)
@@ -181,12 +182,18 @@ final class IndexWriter {
     _ digest: ContentDigest,
     record: (String) throws(Failure) -> ContentRecord?
   ) throws(Failure) {
-    for url in try items.urls(naming: digest) {
+    for url in try items.urls(naming: digest) + items.owners(ofFile: digest) {
       guard let standing = try items.standing(url: url), var emptied = try record(url) else {
         continue
       }
+      // What else there is of an item of several files waits for what is lost.
+      var left = emptied.files.filter { $0.digest != digest && $0.role != .playlist }
+      for place in left.indices { left[place].isReserved = true }
       emptied.forgetBody()
-      released.updateValue(standing.size, forKey: digest)
+      emptied.files = left
+      released.updateValue(nil, forKey: digest)
+      if let main = standing.digest { released.updateValue(standing.size, forKey: main) }
+      try setFiles(left, of: standing.item)
       disturbed.insert(standing.holders)
       try release(standing.item)
       try items.update(standing, to: emptied)
@@ -292,6 +299,9 @@ final class IndexWriter {
         throw Failure(.internal, "`\(record.url)` has a row that was not found")
       }
       disturbed.insert(set)
+      if !record.files.isEmpty, let new = try items.standing(url: record.url) {
+        try setFiles(record.files, of: new.item)
+      }
       return
     }
     if standing.digest != record.digest || isDisturbing(record.state, after: standing.state) {
@@ -302,6 +312,7 @@ final class IndexWriter {
       released.updateValue(standing.size, forKey: digest)
     }
     standing.holders = set
+    try setFiles(record.files, of: standing.item)
     // What was paused while a run was under way stays so; only who asks for it alone wakes it.
     if standing.state == .paused, !keys.isEmpty { record.state = .paused }
     try items.update(standing, to: record)
@@ -348,6 +359,7 @@ final class IndexWriter {
     // Asked before a row names it.
     let hasLostBody = if let digest = known.digest { try !adopt(digest, false) } else { false }
     let standing = try items.restore(item)
+    if let standing, let files = try record(item)?.files { try setFiles(files, of: standing.item) }
     guard hasLostBody, let standing, var emptied = try record(item) else { return standing }
     emptied.forgetBody()
     try items.update(standing, to: emptied)
@@ -360,6 +372,7 @@ final class IndexWriter {
 
   private func drop(_ item: Int64, _ removal: ItemRows.Removal) throws(Failure) {
     try release(item)
+    try setFiles([], of: item)
     try items.delete(item)
     removed.append(removal.content)
     disturbed.insert(removal.holders)
@@ -374,6 +387,18 @@ final class IndexWriter {
     guard isKnownBusy == true else { return }
     newReleases.insert(item)
     try items.release(item, at: RunLock.now)
+  }
+
+  /// Those that it had before are released.
+  private func setFiles(_ files: [BundleFile], of item: Int64) throws(Failure) {
+    let old = try items.files(of: item)
+    guard !old.isEmpty || !files.isEmpty else { return }
+    let new = Set(files.map(\.digest))
+    guard Set(old.keys) != new else { return }
+    for (digest, size) in old where !new.contains(digest) {
+      released.updateValue(size, forKey: digest)
+    }
+    try items.setFiles(files, of: item)
   }
 
   // MARK: Segments

@@ -23,6 +23,9 @@ final class ItemRows {
   private let updateHolders: Statement
   private let findRemoval: Statement
   private let deletions: Deletions
+  private let findFiles: Statement
+  private let insertFile: Statement
+  private let findOwners: Statement
   private let releases: Releases
   /// The number of the next new item, once it was asked for within this transaction.
   private var nextNumber: Int64?
@@ -31,6 +34,7 @@ final class ItemRows {
   private struct Deletions: ~Copyable {
     let item: Statement
     let times: Statement
+    let files: Statement
   }
 
   /// Rows that went while others may count on them.
@@ -71,7 +75,13 @@ final class ItemRows {
     )
     deletions = Deletions(
       item: try database.prepare("DELETE FROM items WHERE item=?1"),
-      times: try database.prepare("DELETE FROM item_times WHERE item=?1")
+      times: try database.prepare("DELETE FROM item_times WHERE item=?1"),
+      files: try database.prepare("DELETE FROM item_files WHERE item=?1")
+    )
+    findFiles = try database.prepare("SELECT digest, size FROM item_files WHERE item=?1")
+    insertFile = try database.prepare("INSERT OR IGNORE INTO item_files VALUES (?1, ?2, ?3)")
+    findOwners = try database.prepare(
+      "SELECT url FROM items JOIN item_files USING (item) WHERE digest=?1"
     )
     let columns = "item, url, id, mark, holders, variance, expires_at, facts"
     releases = Releases(
@@ -234,7 +244,7 @@ final class ItemRows {
   /// Forgets the times of items that others removed while they were confirmed, and locks of those
   /// that went in spite of them.
   static func tidyUp(_ database: Database) throws(Failure) {
-    for table in ["item_times", "item_locks"] {
+    for table in ["item_times", "item_locks", "item_files"] {
       try database.execute("DELETE FROM \(table) WHERE item NOT IN (SELECT item FROM items)")
     }
   }
@@ -259,6 +269,39 @@ final class ItemRows {
       throw Failure(.storeDamaged, "the index has lost its item numbers")
     }
     return number
+  }
+
+  // MARK: Files
+
+  /// Of an item that consists of several, besides the first.
+  func files(of item: Int64) throws(Failure) -> [ContentDigest: Int64] {
+    try findFiles.bind(1, item)
+    defer { findFiles.reset() }
+    var files: [ContentDigest: Int64] = [:]
+    while try findFiles.step() {
+      if let digest = findFiles.optionalDigest(0) { files[digest] = findFiles.number(1) }
+    }
+    return files
+  }
+
+  func setFiles(_ files: [BundleFile], of item: Int64) throws(Failure) {
+    try deletions.files.bind(1, item)
+    try deletions.files.run()
+    for file in files {
+      try insertFile.bind(1, item)
+      try insertFile.bind(2, file.digest)
+      try insertFile.bind(3, file.size)
+      try insertFile.run()
+    }
+  }
+
+  /// Items that have it as one of their further files.
+  func owners(ofFile digest: ContentDigest) throws(Failure) -> [String] {
+    try findOwners.bind(1, digest)
+    defer { findOwners.reset() }
+    var urls: [String] = []
+    while try findOwners.step() { urls.append(findOwners.text(0)) }
+    return urls
   }
 
   // MARK: Deleting
@@ -320,5 +363,7 @@ final class ItemRows {
     try deletions.item.run()
     try deletions.times.bind(1, item)
     try deletions.times.run()
+    try deletions.files.bind(1, item)
+    try deletions.files.run()
   }
 }

@@ -58,7 +58,8 @@ final class ObjectReferences {
       """
       SELECT EXISTS (SELECT 1 FROM items WHERE \(Self.namesDigest)) \
       OR EXISTS (SELECT 1 FROM segments WHERE manifest=?1) \
-      OR EXISTS (SELECT 1 FROM segment_documents WHERE digest=?1)
+      OR EXISTS (SELECT 1 FROM segment_documents WHERE digest=?1) \
+      OR EXISTS (SELECT 1 FROM item_files WHERE digest=?1)
       """
     )
   }

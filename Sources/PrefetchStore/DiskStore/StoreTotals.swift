@@ -60,6 +60,16 @@ extension DiskStore {
       totals.objects += 1
       totals.bytes += size
     }
+    let files = try database.prepare(
+      "SELECT holders, digest, size FROM item_files JOIN items USING (item)"
+    )
+    while try files.step() {
+      guard let digest = files.optionalDigest(1) else { continue }
+      sets[Int(holders.position(of: files.number(0)))].bytes += files.number(2)
+      guard seen.insert(digest.mark).inserted else { continue }
+      totals.objects += 1
+      totals.bytes += files.number(2)
+    }
     var segments: [SegmentKey: SegmentTotals] = [:]
     for (set, positions) in holders.sets.enumerated() {
       for position in positions {

@@ -110,6 +110,7 @@ extension DiskStore {
         WHERE mark IS NOT NULL UNION ALL \
         SELECT manifest, NULL, coalesce(manifest_url, name) FROM segments \
         WHERE manifest IS NOT NULL UNION ALL \
+        SELECT digest, NULL, url FROM item_files JOIN items USING (item) UNION ALL \
         SELECT digest, NULL, url FROM segment_documents ORDER BY 1, 2 DESC, 3
         """
       )

@@ -8,7 +8,6 @@ import Testing
     "customMirror": "the standard library asks it, lest a dump shows a secret",
     "debugDescription": "the standard library asks it, lest a dump shows a secret",
     "markConsumed": "the command that records consumption comes with custom events",
-    "snapshot": "a word of the configuration, read by its raw value",
   ]
 
   @Test("Every name that the sources declare is mentioned there, or there is a reason")

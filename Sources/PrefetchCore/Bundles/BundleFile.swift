@@ -1,0 +1,41 @@
+/// One stored file of an item that consists of several.
+package struct BundleFile: Hashable, Sendable {
+  package enum Role: UInt8, Hashable, Sendable {
+    /// As its server wrote it: it tells what else there is, and is not for players.
+    case document
+    /// Made here of such a document, for players.
+    case playlist
+    case media
+    case key
+  }
+
+  package var role: Role
+  /// By which the next run knows that it has it: ``BundleRules/key(of:)``; empty for what is made here.
+  package var key: String
+  /// Below the item's own name; empty for what is not for players.
+  package var name: String
+  package var digest: ContentDigest
+  package var size: Int64
+  package var mime: String?
+  /// Whether it waits for the rest of a new whole, and nobody sees it until then.
+  package var isReserved = false
+  /// How many of its first bytes were asked for; nil for all of it.
+  package var prefix: Int64?
+  /// Of documents, which are asked for again.
+  package var validators = Validators()
+  package var finalURL: String?
+
+  package init(role: Role, key: String, name: String, digest: ContentDigest, size: Int64) {
+    self.role = role
+    self.key = key
+    self.name = name
+    self.digest = digest
+    self.size = size
+  }
+
+  /// Whether it has as much as is wanted.
+  package func has(_ wanted: Int64?) -> Bool {
+    guard let prefix else { return true }
+    return wanted.map { $0 <= prefix } ?? false
+  }
+}

@@ -1,0 +1,73 @@
+/// A document of an item of several files that is at hand.
+package struct BundleDocument: Sendable {
+  package var url: WebURL
+  /// What its relative references are relative to.
+  package var base: WebURL
+  package var bytes: ManifestSource.Bytes
+
+  package init(url: WebURL, base: WebURL, bytes: ManifestSource.Bytes) {
+    self.url = url
+    self.base = base
+    self.bytes = bytes
+  }
+}
+
+/// What the documents of an item say, as far as they are at hand.
+package struct BundleReading: Hashable, Sendable {
+  /// Further documents that are needed; nothing else is known without them.
+  package var documents: [BundleRequest] = []
+  package var parts: [BundlePart] = []
+  /// What is made of the documents, the one that is opened first before the others.
+  package var texts: [BundleText] = []
+  /// Whether the item goes on where these end.
+  package var isPartial = false
+  package var seconds = 0.0
+  /// What all of it may come to, where the documents say how much a second takes.
+  package var expectedBytes: Int64?
+
+  package init() {}
+}
+
+/// A document that is needed, and where it is as well.
+package struct BundleRequest: Hashable, Sendable {
+  package var url: WebURL
+  package var alternates: [WebURL]
+
+  package init(url: WebURL, alternates: [WebURL]) {
+    self.url = url
+    self.alternates = alternates
+  }
+}
+
+/// A file that an item needs besides its documents.
+package struct BundlePart: Hashable, Sendable {
+  package var url: WebURL
+  package var role: BundleFile.Role
+  /// Below the item's own name.
+  package var name: String
+  /// As many of its first bytes as are asked for; nil for all.
+  package var prefix: Int64?
+  /// How many it must have.
+  package var needed: Int64?
+  /// Other places of the same bytes.
+  package var alternates: [WebURL] = []
+
+  package init(url: WebURL, role: BundleFile.Role, name: String) {
+    self.url = url
+    self.role = role
+    self.name = name
+  }
+}
+
+/// A document made here, for players.
+package struct BundleText: Hashable, Sendable {
+  package var name: String
+  package var bytes: [UInt8]
+  package var mime: String
+
+  package init(name: String, bytes: [UInt8], mime: String) {
+    self.name = name
+    self.bytes = bytes
+    self.mime = mime
+  }
+}

@@ -1,0 +1,69 @@
+/// An item of several files while these are gathered.
+///
+/// One object, as ``ActiveItem``: every part that is under way looks at it.
+final class BundleWork {
+  /// A document that says what else there is; the first one is the item's own.
+  struct Document {
+    var url: WebURL
+    var base: WebURL
+    /// Nil as long as it is asked for.
+    var bytes: ManifestSource.Bytes?
+    /// As it is or will be stored.
+    var file: BundleFile
+    var provenance: Provenance
+  }
+
+  /// Who a part of the item is asked for as.
+  enum Role: Hashable {
+    case document(Int)
+    case part(Int)
+  }
+
+  /// The item's own number.
+  let item: Int
+  let rules: BundleRules
+  /// What is stored of it, by what the files are known by.
+  let stored: [String: BundleFile]
+  var documents: [Document]
+  var reading = BundleReading()
+  /// In the order of the reading's parts.
+  var files: [BundleFile?] = []
+  /// What came and waits for the whole.
+  var bodies: [StagedBody] = []
+  /// Requests for parts that have not ended.
+  var open = 0
+  /// Bytes of all that is here.
+  var size: Int64 = 0
+  /// Whether anything came that was not stored.
+  var hasNews = false
+  /// Why it will not be whole in this run.
+  var ending: Ending?
+  /// What came for the item's own document.
+  var response: TransferResponse
+  var root: StagedBody?
+
+  enum Ending {
+    case failed(Failure)
+    case deferred(Deferral?)
+  }
+
+  init(
+    item: Int,
+    rules: BundleRules,
+    stored files: [BundleFile],
+    root: Document,
+    response: TransferResponse
+  ) {
+    self.item = item
+    self.rules = rules
+    stored = Dictionary(files.filter { !$0.key.isEmpty }.map { ($0.key, $0) }) { first, _ in first }
+    documents = [root]
+    self.response = response
+  }
+}
+
+/// The place of a request in the item of several files that it belongs to.
+struct BundlePlace {
+  let bundle: BundleWork
+  let role: BundleWork.Role
+}

@@ -1,0 +1,530 @@
+/// Items that consist of several files: the item's own document is asked for as any item is, then it
+/// waits for what this names, each in an exchange of its own. All of it becomes visible at once.
+extension Dispatcher {
+  func isBundle(_ item: Int) -> Bool {
+    items[item].step.isBundle
+  }
+
+  func isPart(_ item: Int) -> Bool {
+    items[item].slot >= 0 && active[Int(items[item].slot)].place != nil
+  }
+
+  /// Goes on with an item whose own document is here: `body` is what came, nil for what is stored.
+  mutating func gather(
+    _ item: Int,
+    _ response: TransferResponse,
+    body: StagedBody?,
+    now: Moment,
+    into effects: inout [Effect]
+  ) {
+    let work = active[Int(items[item].slot)]
+    let url = work.entry.url
+    let rules = segments[Int(items[item].segment)].declaration.bundleRules
+    let files = work.record?.value.files ?? []
+    let key = rules.key(of: url)
+    var file: BundleFile
+    let bytes: ManifestSource.Bytes
+    if let body {
+      file = BundleFile(role: .document, key: key, name: "", digest: body.digest, size: body.size)
+      bytes = .staged(body)
+    } else if let known = files.first(where: { $0.role == .document && $0.key == key }),
+      !facts.missing.contains(known.digest)
+    {
+      file = known
+      bytes = .stored(known.digest)
+    } else {
+      // It was confirmed, and is not here any more.
+      work.exchange?.value.dropConditions()
+      return reask(.item(item), now: now, into: &effects)
+    }
+    let hop = work.exchange?.value.hop ?? url
+    file.validators = Validators(response.headers)
+    file.finalURL = hop == url ? nil : hop.string
+    let bundle = BundleWork(
+      item: item,
+      rules: rules,
+      stored: files,
+      root: BundleWork.Document(
+        url: url,
+        base: hop,
+        bytes: bytes,
+        file: file,
+        provenance: Provenance(
+          answeredFrom: work.result.figures?.remoteAddress,
+          throughProxy: request.policy.connections.mayBeProxied
+        )
+      ),
+      response: response
+    )
+    bundle.root = body
+    bundle.hasNews = body.map { files.first { $0.key == key }?.digest != $0.digest } ?? false
+    work.bundle = bundle
+    items[item].state = .gathering
+    readBundle(bundle, into: &effects)
+  }
+
+  private mutating func readBundle(_ bundle: BundleWork, into effects: inout [Effect]) {
+    readingCount += 1
+    let documents = bundle.documents.compactMap { document in
+      document.bytes.map { BundleDocument(url: document.url, base: document.base, bytes: $0) }
+    }
+    effects.append(.readBundle(bundle.item, documents, bundle.rules))
+  }
+
+  /// What its documents say, as far as they are here.
+  mutating func bundleRead(
+    _ item: Int,
+    _ result: Result<BundleReading, Failure>,
+    now: Moment,
+    into effects: inout [Effect]
+  ) {
+    readingCount -= 1
+    guard let bundle = active[activate(item)].bundle else { return }
+    // Some may end as soon as they are asked for.
+    bundle.open += 1
+    switch result {
+    case _ where halt != nil:
+      bundle.ending = .deferred(halt == .deadline ? Deferral(rule: .deadline) : nil)
+    case .failure(let failure):
+      bundle.ending = .failed(failure)
+    case .success(let reading) where reading.documents.isEmpty:
+      bundle.reading = reading
+      bundle.files = [BundleFile?](repeating: nil, count: reading.parts.count)
+      if let objection = objection(to: reading, of: bundle) {
+        bundle.ending = .failed(objection)
+      } else {
+        for place in reading.parts.indices {
+          want(part: place, of: bundle, now: now, into: &effects)
+        }
+      }
+    case .success(let reading):
+      for wanted in reading.documents { want(wanted, of: bundle, now: now, into: &effects) }
+    }
+    bundle.open -= 1
+    goOn(with: bundle, now: now, into: &effects)
+  }
+
+  private func objection(to reading: BundleReading, of bundle: BundleWork) -> Failure? {
+    guard let limit = sizeLimit(nil, in: Int(items[bundle.item].segment)),
+      let expected = reading.expectedBytes, expected > limit
+    else { return nil }
+    let sizes = SizeText.format(together: [expected, limit])
+    return Failure(
+      .tooLarge,
+      "its length and bit rate come to \(sizes[0]), and `max_file_size` is \(SizeText.format(limit: limit))"
+    )
+  }
+
+  // MARK: Parts
+
+  private mutating func want(
+    _ wanted: BundleRequest,
+    of bundle: BundleWork,
+    now: Moment,
+    into effects: inout [Effect]
+  ) {
+    guard bundle.documents.count < Self.mostDocuments else {
+      bundle.ending = .failed(Failure(.manifestInvalid, "it names too many further documents"))
+      return
+    }
+    let key = bundle.rules.key(of: wanted.url)
+    let stored = bundle.stored[key].flatMap { file in
+      file.role == .document && !facts.missing.contains(file.digest) ? file : nil
+    }
+    bundle.documents.append(
+      BundleWork.Document(
+        url: wanted.url,
+        base: wanted.url,
+        bytes: nil,
+        file: stored
+          ?? BundleFile(role: .document, key: key, name: "", digest: .none, size: 0),
+        provenance: bundle.documents[0].provenance
+      )
+    )
+    var entry = ManifestEntry(url: wanted.url)
+    entry.type = "hls"
+    entry.alternates = wanted.alternates
+    var record: ContentRecord?
+    if let stored {
+      record = ContentRecord(url: wanted.url.string, id: "")
+      record?.digest = stored.digest
+      record?.size = stored.size
+      record?.validators = stored.validators
+      record?.finalURL = stored.finalURL
+    }
+    ask(
+      entry,
+      .document(bundle.documents.count - 1),
+      record,
+      of: bundle,
+      now: now,
+      into: &effects
+    )
+  }
+
+  private static var mostDocuments: Int { 1_000 }
+
+  /// What is stored of the item already is not asked for again.
+  private mutating func want(
+    part place: Int,
+    of bundle: BundleWork,
+    now: Moment,
+    into effects: inout [Effect]
+  ) {
+    guard bundle.ending == nil else { return }
+    let part = bundle.reading.parts[place]
+    let key = bundle.rules.key(of: part.url)
+    if var file = bundle.stored[key], file.role == part.role, file.has(part.prefix),
+      part.needed.map({ $0 <= file.size }) ?? true, !facts.missing.contains(file.digest),
+      !evicted.contains(file.digest), !request.policy.refetchesAll
+    {
+      file.name = part.name
+      bundle.files[place] = file
+      bundle.size += file.size
+      return
+    }
+    var entry = ManifestEntry(url: part.url)
+    entry.alternates = part.alternates
+    ask(entry, .part(place), nil, of: bundle, now: now, into: &effects)
+  }
+
+  private mutating func ask(
+    _ entry: ManifestEntry,
+    _ role: BundleWork.Role,
+    _ record: ContentRecord?,
+    of bundle: BundleWork,
+    now: Moment,
+    into effects: inout [Effect]
+  ) {
+    guard bundle.ending == nil else { return }
+    let parent = items[bundle.item]
+    let purpose = connections.asksForPurpose ? RequestPurpose(itemType: "hls") : .other
+    let refusal = request.policy.refusal(
+      of: entry.url,
+      for: purpose,
+      named: bundle.documents[0].provenance,
+      at: now.wall
+    )
+    if let refusal {
+      bundle.ending = .failed(refusal)
+      return
+    }
+    var step = parent.step
+    step.row = -1
+    step.isBundle = false
+    step.decision = record == nil ? .fetch : .revalidate
+    items.append(
+      ItemWork(step: step, segment: parent.segment, position: parent.position)
+    )
+    let item = items.count - 1
+    var result = ItemResult(
+      url: entry.url.string,
+      id: "",
+      segments: segments[Int(parent.segment)].names,
+      state: .pending,
+      action: .fetch,
+      reason: ""
+    )
+    result.type = "hls"
+    let work = ActiveItem(entry: entry, segment: Int(parent.segment), result: result)
+    work.place = BundlePlace(bundle: bundle, role: role)
+    work.record = record.map { Shared($0) }
+    // The item itself is what observers hear of.
+    work.isAnnounced = true
+    take(slot: work, for: item)
+    bundle.open += 1
+    if let deferral = deferral(of: .item(item), at: now) {
+      return end(item, .deferred(deferral), now: now, into: &effects)
+    }
+    enqueue(.item(item), now: now, into: &effects)
+  }
+
+  // MARK: Answers
+
+  mutating func partAnswered(
+    _ item: Int,
+    _ step: Exchange.Step,
+    now: Moment,
+    into effects: inout [Effect]
+  ) {
+    let work = active[Int(items[item].slot)]
+    guard let place = work.place else { return }
+    switch step {
+    case .ask, .wait:
+      end(item, .deferred(nil), now: now, into: &effects)
+    case .failed(let failure, _) where failure.code == .cancelled && place.bundle.ending == nil:
+      brokenOff(.item(item), now: now, into: &effects)
+    case .failed(let failure, _):
+      end(item, .failed(failure), now: now, into: &effects)
+    case .deferred(let deferral, _):
+      end(item, .deferred(deferral), now: now, into: &effects)
+    case .answered(let response):
+      received(part: item, place, response, now: now, into: &effects)
+    }
+  }
+
+  private mutating func received(
+    part item: Int,
+    _ place: BundlePlace,
+    _ response: TransferResponse,
+    now: Moment,
+    into effects: inout [Effect]
+  ) {
+    let work = active[Int(items[item].slot)]
+    let bundle = place.bundle
+    guard bundle.ending == nil, storeFailure == nil else {
+      if let body = response.body { effects.append(.discard(body)) }
+      return end(item, nil, now: now, into: &effects)
+    }
+    if case .document(let number) = place.role, response.status == 304, let record = work.record {
+      guard Revalidation.confirms(response.headers, stored: record.value.validators) else {
+        work.exchange?.value.dropConditions()
+        return reask(.item(item), now: now, into: &effects)
+      }
+      bundle.documents[number].bytes = .stored(bundle.documents[number].file.digest)
+      note(item, as: number, of: bundle)
+      return end(item, nil, now: now, into: &effects)
+    }
+    guard let body = response.body else {
+      let failure = Self.failure(
+        status: response.status,
+        carriesCredentials: work.exchange?.value.carriesCredentials ?? false
+      )
+      return end(item, .failed(failure), now: now, into: &effects)
+    }
+    if let objection = objection(to: body, response, as: place, of: work) {
+      effects.append(.discard(body))
+      return end(item, .failed(objection), now: now, into: &effects)
+    }
+    var kept = body
+    kept.prefix = []
+    bundle.bodies.append(kept)
+    bundle.size += body.size
+    bundle.hasNews = true
+    switch place.role {
+    case .document(let number):
+      var file = bundle.documents[number].file
+      bundle.hasNews = file.digest != body.digest
+      file.digest = body.digest
+      file.size = body.size
+      file.validators = Validators(response.headers)
+      bundle.documents[number].file = file
+      bundle.documents[number].bytes = .staged(kept)
+      note(item, as: number, of: bundle)
+    case .part(let number):
+      let part = bundle.reading.parts[number]
+      var file = BundleFile(
+        role: part.role,
+        key: bundle.rules.key(of: part.url),
+        name: part.name,
+        digest: body.digest,
+        size: body.size
+      )
+      file.prefix = part.prefix
+      file.mime = response.headers[.contentType]
+      bundle.files[number] = file
+    }
+    let limit = sizeLimit(nil, in: Int(items[item].segment))
+    guard limit.map({ bundle.size <= $0 }) ?? true else {
+      let failure = Failure(
+        .tooLarge,
+        "its files come to more than the \(SizeText.format(limit: limit ?? 0)) of `max_file_size`"
+      )
+      return end(item, .failed(failure), now: now, into: &effects)
+    }
+    end(item, nil, now: now, into: &effects)
+  }
+
+  private mutating func note(_ item: Int, as number: Int, of bundle: BundleWork) {
+    let work = active[Int(items[item].slot)]
+    guard let hop = work.exchange?.value.hop else { return }
+    bundle.documents[number].base = hop
+    bundle.documents[number].file.finalURL = hop == work.entry.url ? nil : hop.string
+  }
+
+  private func objection(
+    to body: StagedBody,
+    _ response: TransferResponse,
+    as place: BundlePlace,
+    of work: ActiveItem
+  ) -> Failure? {
+    if let objection = BodyCheck.objection(to: body, headers: response.headers, entry: work.entry) {
+      return objection
+    }
+    guard case .part(let number) = place.role else { return nil }
+    let part = place.bundle.reading.parts[number]
+    guard let needed = part.needed, body.size < needed else { return nil }
+    return Failure(
+      .corrupted,
+      "it has \(body.size) bytes, and a range that is named in it ends behind the \(needed)th"
+    )
+  }
+
+  // MARK: Endings
+
+  /// A part that is asked for no more, whatever became of it.
+  mutating func end(
+    _ item: Int,
+    _ ending: BundleWork.Ending?,
+    now: Moment,
+    into effects: inout [Effect]
+  ) {
+    guard items[item].state != .settled, let place = active[activate(item)].place else { return }
+    let bundle = place.bundle
+    let url = active[activate(item)].entry.url
+    items[item].state = .settled
+    active[activate(bundle.item)].result.attempts += active[activate(item)].attempts
+    deactivate(item)
+    bundle.open -= 1
+    if bundle.ending == nil, let ending {
+      bundle.ending = ending
+      if case .failed(let failure) = ending {
+        bundle.ending = .failed(Self.named(failure, url))
+      }
+      withdraw(bundle, into: &effects)
+    }
+    goOn(with: bundle, now: now, into: &effects)
+  }
+
+  private static func named(_ failure: Failure, _ url: WebURL) -> Failure {
+    Failure(
+      failure.code,
+      "a part of it, `\(url.redacted)`: \(failure.message)",
+      isTransient: failure.isTransient
+    )
+  }
+
+  /// What is asked for of an item that will not be whole is called back.
+  private mutating func withdraw(_ bundle: BundleWork, into effects: inout [Effect]) {
+    for id in inFlight.ids {
+      guard case .item(let item) = inFlight[id], isPart(item),
+        active[Int(items[item].slot)].place?.bundle === bundle
+      else { continue }
+      effects.append(.cancelTransfer(id))
+    }
+  }
+
+  /// Whether its item will not be whole anyway, so that nobody is asked.
+  mutating func isForsaken(_ item: Int, now: Moment, into effects: inout [Effect]) -> Bool {
+    guard isPart(item), active[Int(items[item].slot)].place?.bundle.ending != nil else {
+      return false
+    }
+    end(item, nil, now: now, into: &effects)
+    return true
+  }
+
+  /// The next stage, once nothing is asked for any more.
+  private mutating func goOn(
+    with bundle: BundleWork,
+    now: Moment,
+    into effects: inout [Effect]
+  ) {
+    guard bundle.open == 0, items[bundle.item].state == .gathering else { return }
+    if bundle.ending == nil, let failure = storeFailure { bundle.ending = .failed(failure) }
+    guard let ending = bundle.ending else {
+      let isReading = bundle.reading.texts.isEmpty
+      if isReading { return readBundle(bundle, into: &effects) }
+      readingCount += 1
+      return effects.append(.stageTexts(bundle.item, bundle.reading.texts))
+    }
+    letGo(bundle, into: &effects)
+    switch ending {
+    case .failed(let failure):
+      if serveStale(bundle.item, failure, status: nil, now: now, into: &effects) { return }
+      fail(bundle.item, failure, now: now, into: &effects)
+    case .deferred(nil):
+      settleItemHalted(bundle.item, into: &effects)
+    case .deferred(let deferral):
+      settleDeferred(bundle.item, deferral, into: &effects)
+    }
+  }
+
+  private mutating func letGo(_ bundle: BundleWork, into effects: inout [Effect]) {
+    for body in bundle.bodies + [bundle.root].compactMap(\.self) { effects.append(.discard(body)) }
+    bundle.bodies = []
+    bundle.root = nil
+    active[activate(bundle.item)].bundle = nil
+  }
+
+  /// All of it is here: the old whole gives way to the new one in one commit.
+  mutating func textsStaged(
+    _ item: Int,
+    _ result: Result<[StagedBody], Failure>,
+    now: Moment,
+    into effects: inout [Effect]
+  ) {
+    readingCount -= 1
+    let work = active[activate(item)]
+    guard let bundle = work.bundle else { return }
+    guard halt == nil || bundle.ending == nil, storeFailure == nil else {
+      letGo(bundle, into: &effects)
+      return settleItemHalted(item, into: &effects)
+    }
+    let staged: [StagedBody]
+    switch result {
+    case .failure(let failure):
+      bundle.ending = .failed(failure)
+      return goOn(with: bundle, now: now, into: &effects)
+    case .success(let bodies): staged = bodies
+    }
+    var record = work.record?.value ?? newRecord(item)
+    let old = (digest: record.digest, files: record.files)
+    let wasUsable = work.result.isUsable
+    var files = bundle.documents.map(\.file) + bundle.files.compactMap(\.self)
+    for (text, body) in zip(bundle.reading.texts, staged).dropFirst() {
+      var file = BundleFile(
+        role: .playlist,
+        key: "",
+        name: text.name,
+        digest: body.digest,
+        size: body.size
+      )
+      file.mime = text.mime
+      files.append(file)
+    }
+    record.files = files
+    record.headers = Revalidation.storable(bundle.response.headers)
+    record.validators = bundle.documents[0].file.validators
+    if let exchange = work.exchange?.value {
+      record.note(
+        exchange.hops,
+        exchange.terms(
+          of: record.headers,
+          at: Freshness.Timing(now.wall, work.result.figures ?? TransferFigures()),
+          agent: request.policy.agent
+        )
+      )
+      record.finalURL = exchange.hop == work.entry.url ? nil : exchange.hop.string
+      work.result.source = exchange.isAlternate ? .alternate : .network
+    }
+    record.mime = bundle.reading.texts[0].mime
+    record.status = 200
+    record.digest = staged[0].digest
+    record.size = staged[0].size
+    record.otherDigests = [:]
+    if wasUsable, old.digest == record.digest, Self.areSame(old.files, files) {
+      for body in bundle.bodies + staged { effects.append(.discard(body)) }
+      if let root = bundle.root { effects.append(.discard(root)) }
+      work.result.action = .revalidate
+      work.result.outcome = .unchanged
+      if !bundle.hasNews { work.result.source = .revalidated }
+      work.bundle = nil
+      return finishStoring(item, record, body: nil, now: now)
+    }
+    record.fetchedAt = now.wall
+    work.result.action = wasUsable ? .update : .fetch
+    work.result.outcome = wasUsable ? .updated : .added
+    settlePromise(of: item, record.wholeSize)
+    work.bundle = nil
+    let bodies = bundle.bodies + [bundle.root].compactMap(\.self) + staged.dropFirst()
+    finishStoring(item, record, body: staged[0], besides: bodies, now: now)
+  }
+
+  /// Validators and addresses may be others for the same bytes.
+  private static func areSame(_ old: [BundleFile], _ new: [BundleFile]) -> Bool {
+    old.count == new.count
+      && zip(old, new).allSatisfy {
+        $0.digest == $1.digest && $0.name == $1.name && $0.key == $1.key && $0.prefix == $1.prefix
+      }
+  }
+}

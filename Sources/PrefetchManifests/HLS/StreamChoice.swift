@@ -1,0 +1,85 @@
+internal import PrefetchCore
+
+/// Which variant of a master playlist is taken, and what of sound and subtitles goes with it.
+struct StreamChoice {
+  var variant: MasterPlaylist.Variant
+  /// The same stream on other servers.
+  var redundant: [MasterPlaylist.Variant]
+  var renditions: [MasterPlaylist.Rendition]
+
+  init(of master: MasterPlaylist, _ rules: BundleRules) throws(Failure) {
+    let all = master.variants
+    guard !all.isEmpty else { throw Failure(.manifestInvalid, "it names no variant") }
+    let seen = all.filter { !$0.isSoundOnly }
+    let fitting = (seen.isEmpty ? all : seen).filter { Self.fits($0, rules) }
+    guard !fitting.isEmpty else {
+      throw Failure(
+        .unsupported,
+        "none of its \(all.count) variants is within \(Self.limits(rules)); the least takes "
+          + "\(all.map(\.bitrate).min() ?? 0) bits a second"
+      )
+    }
+    var ladder: [[MasterPlaylist.Variant]] = []
+    for (_, variant) in fitting.enumerated().sorted(by: {
+      ($0.element.bitrate, $0.offset) < ($1.element.bitrate, $1.offset)
+    }) {
+      if let last = ladder.last?.first, Self.isSame(last, variant) {
+        ladder[ladder.count - 1].append(variant)
+      } else {
+        ladder.append([variant])
+      }
+    }
+    let step = ladder[(rules.quality ?? .low).place(among: ladder.count)]
+    variant = step[0]
+    redundant = Array(step.dropFirst().prefix(Self.mostRedundant))
+    renditions =
+      Self.chosen(master, "AUDIO", of: step[0], rules.languages)
+      + Self.chosen(master, "SUBTITLES", of: step[0], rules.languages)
+  }
+
+  private static let mostRedundant = 8
+
+  private static func fits(_ variant: MasterPlaylist.Variant, _ rules: BundleRules) -> Bool {
+    if let limit = rules.maximumBitrate, variant.bitrate > limit { return false }
+    if let limit = rules.maximumHeight, let height = variant.height, height > limit { return false }
+    guard !rules.codecs.isEmpty else { return true }
+    return variant.codecs.allSatisfy { codec in rules.codecs.contains { codec.hasPrefix($0) } }
+  }
+
+  private static func limits(_ rules: BundleRules) -> String {
+    [
+      rules.maximumBitrate.map { "`max_bitrate` (\($0))" },
+      rules.maximumHeight.map { "`max_height` (\($0))" },
+      rules.codecs.isEmpty ? nil : "`codecs`",
+    ]
+    .compactMap(\.self).joined(separator: ", ")
+  }
+
+  /// The same stream, named a second time for another server.
+  private static func isSame(_ a: MasterPlaylist.Variant, _ b: MasterPlaylist.Variant) -> Bool {
+    ["BANDWIDTH", "AVERAGE-BANDWIDTH", "RESOLUTION", "CODECS", "FRAME-RATE", "AUDIO"]
+      .allSatisfy { a.attributes[$0] == b.attributes[$0] }
+  }
+
+  private static func chosen(
+    _ master: MasterPlaylist,
+    _ type: String,
+    of variant: MasterPlaylist.Variant,
+    _ languages: [String]
+  ) -> [MasterPlaylist.Rendition] {
+    guard let group = variant.attributes[type] else { return [] }
+    let all = master.renditions.filter { $0.type == type && $0.group == group }
+    let wanted = all.filter { rendition in
+      guard let language = rendition.attributes["LANGUAGE"]?.lowercased() else { return false }
+      return languages.contains {
+        let wanted = $0.lowercased()
+        return language == wanted || language.hasPrefix("\(wanted)-")
+      }
+    }
+    if !wanted.isEmpty { return wanted }
+    let preferred = all.filter { $0.attributes.isYes("DEFAULT") }
+    // Nobody has to read along, but without sound it is another film.
+    if !preferred.isEmpty || type == "SUBTITLES" { return preferred }
+    return Array(all.prefix(1))
+  }
+}

@@ -1,0 +1,407 @@
+internal import PrefetchCore
+
+/// An HLS item as its playlists describe it, and as it is kept.
+///
+/// The copy has one folder: the playlists that are played stand in it, and what they name below it.
+struct StreamLayout {
+  private struct Stream {
+    var url: WebURL
+    var alternates: [WebURL]
+    var name: String
+    /// Of the names of its pieces.
+    var folder: String
+    /// What it is in the master playlist; nil for the variant itself.
+    var rendition: MasterPlaylist.Rendition?
+    var base: WebURL?
+    var playlist = MediaPlaylist()
+    /// How many of its segments are taken.
+    var count = 0
+  }
+
+  private struct Resource {
+    var part: BundlePart
+    /// Whether every use is of a range.
+    var isRanged: Bool
+  }
+
+  private let rules: BundleRules
+  private var master: (choice: StreamChoice, heading: [String], name: String)?
+  private var streams: [Stream] = []
+  private(set) var missing: [BundleRequest] = []
+  private var resources: [String: Resource] = [:]
+  private var order: [String] = []
+  private var counts: [String: Int] = [:]
+  private(set) var isPartial = false
+
+  init(_ documents: [BundleContent], _ rules: BundleRules) throws(Failure) {
+    self.rules = rules
+    guard let root = documents.first else {
+      throw Failure(.internal, "a stream was read before its playlist came")
+    }
+    let name = Self.name(of: root.url)
+    switch try Self.parse(root) {
+    case .media(let playlist):
+      streams = [
+        Stream(url: root.url, alternates: [], name: name, folder: "v1", base: root.base)
+      ]
+      streams[0].playlist = playlist
+    case .master(let master):
+      let choice = try StreamChoice(of: master, rules)
+      self.master = (choice, master.heading, name)
+      try plan(choice, in: root)
+      try fill(documents, importing: master.variables)
+    }
+    guard missing.isEmpty else { return }
+    for place in streams.indices { try take(place) }
+  }
+
+  private static func parse(
+    _ document: BundleContent,
+    importing variables: [String: String] = [:]
+  ) throws(Failure) -> Playlist {
+    do throws(Failure) {
+      return try unsafe PlaylistReader.read(
+        document.bytes.span.bytes,
+        importing: variables,
+        query: document.base.query
+      )
+    } catch {
+      throw Failure(error.code, "`\(document.url.redacted)`: \(error.message)")
+    }
+  }
+
+  // MARK: Playlists
+
+  private mutating func plan(_ choice: StreamChoice, in root: BundleContent) throws(Failure) {
+    var places: [WebURL] = []
+    for variant in [choice.variant] + choice.redundant {
+      places.append(try Self.resolve(variant.uri, root, line: variant.line))
+    }
+    let reserved = Self.name(of: root.url)
+    let name = { (text: String) in text == reserved ? "stream-\(text)" : text }
+    streams.append(
+      Stream(
+        url: places[0],
+        alternates: Array(places.dropFirst()),
+        name: name("v1.m3u8"),
+        folder: "v1"
+      )
+    )
+    var counts: [String: Int] = [:]
+    for rendition in choice.renditions {
+      guard let uri = rendition.uri else { continue }
+      let letter = rendition.type == "AUDIO" ? "a" : "s"
+      counts[letter, default: 0] += 1
+      let folder = "\(letter)\(counts[letter] ?? 0)"
+      streams.append(
+        Stream(
+          url: try Self.resolve(uri, root, line: rendition.line),
+          alternates: [],
+          name: name("\(folder).m3u8"),
+          folder: folder,
+          rendition: rendition
+        )
+      )
+    }
+    for stream in streams where stream.url == root.url || stream.url == root.base {
+      throw Failure(.unsupported, "its playlist `\(stream.url.redacted)` comes back to itself")
+    }
+  }
+
+  private mutating func fill(
+    _ documents: [BundleContent],
+    importing variables: [String: String]
+  ) throws(Failure) {
+    for place in streams.indices {
+      let url = streams[place].url
+      guard let document = documents.dropFirst().first(where: { $0.url == url }) else {
+        if !missing.contains(where: { $0.url == url }) {
+          missing.append(BundleRequest(url: url, alternates: streams[place].alternates))
+        }
+        continue
+      }
+      guard case .media(let playlist) = try Self.parse(document, importing: variables) else {
+        throw Failure(.unsupported, "`\(url.redacted)` is a master playlist, named by another one")
+      }
+      streams[place].playlist = playlist
+      streams[place].base = document.base
+    }
+  }
+
+  // MARK: Pieces
+
+  private mutating func take(_ place: Int) throws(Failure) {
+    let stream = streams[place]
+    let playlist = stream.playlist
+    guard let base = stream.base else { return }
+    let content = BundleContent(url: stream.url, base: base, bytes: [])
+    guard !playlist.segments.isEmpty else {
+      throw Failure(.manifestInvalid, "`\(stream.url.redacted)` names no segment")
+    }
+    guard playlist.isEnded || rules.takesLive else {
+      throw Failure(
+        .live,
+        "`\(stream.url.redacted)` has no end: it is live, and `live: snapshot` takes what there is now"
+      )
+    }
+    var count = playlist.segments.count
+    if rules.seconds > 0 {
+      var before = 0.0
+      count = 0
+      for segment in playlist.segments where before < Double(rules.seconds) {
+        before += segment.seconds
+        count += 1
+      }
+    }
+    streams[place].count = count
+    if count < playlist.segments.count { isPartial = true }
+    for segment in playlist.segments.prefix(count) {
+      if let key = try key(of: segment, in: playlist, stream.url), rules.storesKeys {
+        let url = try Self.resolve(key.attributes["URI"] ?? "", content, line: key.line)
+        add(url, .key, folder: "keys", suffix: "key", range: nil)
+      }
+      if let map = segment.map.map({ playlist.maps[$0] }) {
+        let url = try Self.resolve(map.uri, content, line: map.line)
+        add(url, .media, folder: stream.folder, prefix: "init", suffix: "mp4", range: map.range)
+      }
+      guard !segment.isMissing else { continue }
+      let url = try Self.resolve(segment.uri, content, line: segment.line)
+      add(url, .media, folder: stream.folder, suffix: "ts", range: segment.range)
+      mirror(url, of: stream)
+    }
+    guard resources.count <= PlaylistReader.mostSegments else {
+      throw Failure(.manifestInvalid, "it names more than \(PlaylistReader.mostSegments) files")
+    }
+  }
+
+  /// The one that decrypts it; nil for what is not encrypted.
+  private func key(
+    of segment: MediaPlaylist.Segment,
+    in playlist: MediaPlaylist,
+    _ url: WebURL
+  ) throws(Failure) -> MediaPlaylist.Key? {
+    let keys = segment.keys.map { playlist.keys[$0] }
+    guard let first = keys.first else { return nil }
+    let usable = keys.first { $0.method == "AES-128" && $0.format == "identity" }
+    guard let usable, usable.attributes["URI"]?.lowercased().hasPrefix("skd:") != true else {
+      let format = first.format == "identity" ? "" : " for `\(first.format.prefix(80))`"
+      throw Failure(
+        .drm,
+        "`\(url.redacted)`, line \(first.line): it is encrypted by \(first.method.prefix(40))\(format)"
+          + ", of which no copy can be played"
+      )
+    }
+    return usable
+  }
+
+  private mutating func add(
+    _ url: WebURL,
+    _ role: BundleFile.Role,
+    folder: String,
+    prefix: String = "",
+    suffix: String,
+    range: Range<Int64>?
+  ) {
+    let key = rules.key(of: url)
+    if var known = resources[key] {
+      known.isRanged = known.isRanged && range != nil
+      known.part.needed = max(known.part.needed ?? 0, range?.upperBound ?? 0)
+      resources[key] = known
+      return
+    }
+    let counter = "\(folder)/\(prefix)"
+    counts[counter, default: 0] += 1
+    let digits = String(counts[counter] ?? 0)
+    let zeros = String(repeating: "0", count: max(0, (prefix.isEmpty ? 6 : 1) - digits.utf8.count))
+    let ending = role == .key ? suffix : Self.ending(of: url) ?? suffix
+    var part = BundlePart(url: url, role: role, name: "\(counter)\(zeros)\(digits).\(ending)")
+    part.needed = range?.upperBound
+    resources[key] = Resource(part: part, isRanged: range != nil)
+    order.append(key)
+  }
+
+  /// The same piece of the same stream on another server, where both have the same names.
+  private mutating func mirror(_ url: WebURL, of stream: Stream) {
+    guard !stream.alternates.isEmpty else { return }
+    resources[rules.key(of: url)]?.part.alternates = AlternateSources.urls(
+      of: url,
+      named: [],
+      base: stream.url,
+      servers: stream.alternates
+    )
+  }
+
+  var parts: [BundlePart] {
+    order.compactMap { key in
+      guard var resource = resources[key] else { return nil }
+      if resource.isRanged, isPartial { resource.part.prefix = resource.part.needed }
+      return resource.part
+    }
+  }
+
+  /// Of what is taken.
+  var seconds: Double {
+    guard let stream = streams.first else { return 0 }
+    return stream.playlist.segments.prefix(stream.count).reduce(0) { $0 + $1.seconds }
+  }
+
+  var expectedBytes: Int64? {
+    guard let bitrate = master?.choice.variant.bitrate, bitrate > 0 else { return nil }
+    let bytes = Double(bitrate) / 8 * seconds
+    return bytes < 1e18 ? Int64(bytes) : nil
+  }
+
+  // MARK: Copies for players
+
+  /// The playlists of the copy, the one that is opened first before the others.
+  func texts() throws(Failure) -> [BundleText] {
+    var texts: [BundleText] = []
+    if let master {
+      texts.append(Self.text(master.name, masterLines(master.choice, master.heading)))
+    }
+    for stream in streams {
+      texts.append(Self.text(stream.name, try lines(of: stream)))
+    }
+    return texts
+  }
+
+  private static func text(_ name: String, _ lines: [String]) -> BundleText {
+    BundleText(
+      name: name,
+      bytes: Array((lines.joined(separator: "\n") + "\n").utf8),
+      mime: "application/vnd.apple.mpegurl"
+    )
+  }
+
+  private func masterLines(_ choice: StreamChoice, _ heading: [String]) -> [String] {
+    var lines = ["#EXTM3U", "#EXT-X-VERSION:6"] + heading
+    for rendition in choice.renditions {
+      var attributes = rendition.attributes
+      if rendition.uri != nil {
+        let stream = streams.first { $0.rendition?.line == rendition.line }
+        attributes["URI"] = stream?.name
+      }
+      lines.append("#EXT-X-MEDIA:\(attributes.text)")
+    }
+    var attributes = choice.variant.attributes
+    for group in ["AUDIO", "SUBTITLES", "VIDEO"]
+    where !choice.renditions.contains(where: { $0.type == group }) {
+      attributes[group] = nil
+    }
+    // Captions within the pictures need no file; what tells of them is not here.
+    attributes["CLOSED-CAPTIONS"] = nil
+    for name in ["PATHWAY-ID", "STABLE-VARIANT-ID"] { attributes[name] = nil }
+    lines.append("#EXT-X-STREAM-INF:\(attributes.text)")
+    lines.append(streams[0].name)
+    return lines
+  }
+
+  private func lines(of stream: Stream) throws(Failure) -> [String] {
+    guard let base = stream.base else { return [] }
+    let content = BundleContent(url: stream.url, base: base, bytes: [])
+    let playlist = stream.playlist
+    let version = max(playlist.version, playlist.maps.isEmpty ? 4 : 6)
+    var lines = ["#EXTM3U", "#EXT-X-VERSION:\(version)"] + playlist.heading
+    lines.append(playlist.targetDuration ?? "#EXT-X-TARGETDURATION:\(Self.longest(playlist))")
+    lines.append("#EXT-X-MEDIA-SEQUENCE:\(playlist.firstNumber)")
+    if let discontinuity = playlist.discontinuity { lines.append(discontinuity) }
+    lines.append("#EXT-X-PLAYLIST-TYPE:VOD")
+    var lastKey: String?
+    var lastMap: String?
+    for segment in playlist.segments.prefix(stream.count) {
+      let key = try keyLine(of: segment, in: playlist, content)
+      if key != lastKey {
+        lines.append(key ?? "#EXT-X-KEY:METHOD=NONE")
+        lastKey = key
+      }
+      if let map = segment.map.map({ playlist.maps[$0] }) {
+        var line = "#EXT-X-MAP:URI=\"\(try name(map.uri, content, map.line))\""
+        if let range = map.range { line += ",BYTERANGE=\"\(range.count)@\(range.lowerBound)\"" }
+        if line != lastMap { lines.append(line) }
+        lastMap = line
+      }
+      lines += segment.lines
+      if let range = segment.range {
+        lines.append("#EXT-X-BYTERANGE:\(range.count)@\(range.lowerBound)")
+      }
+      lines.append(segment.isMissing ? "gap" : try name(segment.uri, content, segment.line))
+    }
+    lines.append("#EXT-X-ENDLIST")
+    return lines
+  }
+
+  private static func longest(_ playlist: MediaPlaylist) -> Int {
+    Int((playlist.segments.map(\.seconds).max() ?? 0).rounded(.up))
+  }
+
+  /// The initial value counts from the number of the segment where it is not said; said, it holds
+  /// whatever is cut off.
+  private func keyLine(
+    of segment: MediaPlaylist.Segment,
+    in playlist: MediaPlaylist,
+    _ content: BundleContent
+  ) throws(Failure) -> String? {
+    guard let key = try key(of: segment, in: playlist, content.url) else { return nil }
+    var attributes = key.attributes
+    let uri = attributes["URI"] ?? ""
+    let url = try Self.resolve(uri, content, line: key.line)
+    attributes["URI"] = rules.storesKeys ? try name(uri, content, key.line) : url.string
+    if attributes["IV"] == nil {
+      let digits = String(segment.number, radix: 16)
+      let zeros = String(repeating: "0", count: max(0, 32 - digits.utf8.count))
+      attributes.set(word: "0x\(zeros)\(digits)", for: "IV")
+    }
+    return "#EXT-X-KEY:\(attributes.text)"
+  }
+
+  private func name(_ uri: String, _ content: BundleContent, _ line: Int) throws(Failure) -> String
+  {
+    let url = try Self.resolve(uri, content, line: line)
+    return resources[rules.key(of: url)]?.part.name ?? url.string
+  }
+
+  // MARK: Addresses
+
+  private static func resolve(
+    _ uri: String,
+    _ document: BundleContent,
+    line: Int
+  ) throws(Failure) -> WebURL {
+    do throws(WebURL.Fault) {
+      return try document.base.resolving(uri)
+    } catch {
+      throw Failure(
+        .badURL,
+        "`\(document.url.redacted)`, line \(line): the address of a part \(error.description)"
+      )
+    }
+  }
+
+  /// The last part of its path, as a name that any tree can hold.
+  static func name(of url: WebURL) -> String {
+    let last = url.path.split(separator: "/").last.map(String.init) ?? ""
+    let plain = String(
+      decoding: last.utf8.filter { isPlain($0) || $0 == UInt8(ascii: ".") }.drop {
+        $0 == UInt8(ascii: ".")
+      }.prefix(100),
+      as: UTF8.self
+    )
+    guard !plain.isEmpty else { return "index.m3u8" }
+    return plain.hasSuffix(".m3u8") || plain.hasSuffix(".m3u") ? plain : plain + ".m3u8"
+  }
+
+  private static func isPlain(_ byte: UInt8) -> Bool {
+    ASCII.isDigit(byte) || (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)
+      || byte == UInt8(ascii: "-") || byte == UInt8(ascii: "_")
+  }
+
+  /// What its name ends in, by which players and servers know its type.
+  private static func ending(of url: WebURL) -> String? {
+    guard let dot = url.path.lastIndex(of: ".") else { return nil }
+    let ending = url.path[url.path.index(after: dot)...].lowercased()
+    guard (1...5).contains(ending.utf8.count),
+      ending.utf8.allSatisfy({ ASCII.isDigit($0) || (0x61...0x7A).contains($0) })
+    else { return nil }
+    return ending
+  }
+}
