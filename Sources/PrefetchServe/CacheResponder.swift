@@ -33,9 +33,13 @@ package final class CacheResponder: Responder {
       case .health:
         return .now(counts.health)
       case .item(let provider, let id, let name):
-        guard let held = try source.find(provider: provider, id: id),
-          name.map({ held.isNamed($0) }) ?? true
-        else { return .now(refusal(404, .miss, CacheStatus(.own, detail: "absent"))) }
+        let held = try source.find(provider: provider, id: id)
+        if let name, let part = held?.part?(name) {
+          return inquiry(request, part.address).reply(withPart: part)
+        }
+        guard let held, name.map({ held.isNamed($0) }) ?? true else {
+          return .now(refusal(404, .miss, CacheStatus(.own, detail: "absent")))
+        }
         return inquiry(request, held.address).reply(with: held)
       case .address(let address):
         return inquiry(request, address).reply(with: try source.find(address: address))
@@ -100,6 +104,11 @@ package final class CacheResponder: Responder {
       }
     }
 
+    /// What belongs to a whole is as old as that; whoever wants it newer asks for the item.
+    func reply(withPart held: HeldAnswer) -> Reply {
+      give(held, CacheStatus(.hit), mayPull: false)
+    }
+
     private func timeout(_ detail: String) -> ServedAnswer {
       let status = CacheStatus(.own, detail: detail)
       return desk.refusal(504, .miss, status, "the answer would need a server")
@@ -110,6 +119,11 @@ package final class CacheResponder: Responder {
     /// A body that is not known to be whole is looked at before a part of it goes out, and a long
     /// one that goes out whole while it is sent.
     private func give(_ held: HeldAnswer, _ status: CacheStatus, mayPull: Bool = true) -> Reply {
+      if let opening = held.opening {
+        desk.counts.note(.hit)
+        let headers = [(name: "Location", value: opening)] + status.headers
+        return .now(.refusal(302, "its files lie below this one", headers))
+      }
       let plan = ConditionalAnswer(request, held.version, [])
       guard let part = plan.part else { return .now(answer(held, nil, status)) }
       guard let body = held.body.open() else { return replace(held, mayPull) }

@@ -19,6 +19,10 @@ package struct HeldAnswer: Sendable {
   /// Nil where every use needs a question.
   package let freshUntil: Instant?
   package var body: any HeldBody
+  /// Where players open an item of several files: its own address stands for all of them.
+  package var opening: String?
+  /// One of these files, by its name below the item.
+  package var part: (@Sendable (String) -> HeldAnswer?)?
   /// Worked out once for all who ask for it.
   let headers: AnswerHeaders
   let version: ServedVersion

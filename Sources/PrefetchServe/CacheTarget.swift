@@ -66,16 +66,21 @@ enum CacheTarget: Hashable {
     switch parts.first {
     case "health" where parts.count == 1:
       return .health
-    case "item" where (3...4).contains(parts.count):
+    case "item" where (3...maximumDepth).contains(parts.count):
       guard let provider = decode(parts[1]), let id = decode(parts[2]), !id.isEmpty else {
         return .malformed
       }
-      let name = parts.count == 4 && !parts[3].isEmpty ? decode(parts[3]) : nil
+      let names = parts.dropFirst(3).compactMap { decode($0) }
+      guard names.count == parts.count - 3 else { return .malformed }
+      let name = names.allSatisfy(\.isEmpty) ? nil : names.joined(separator: "/")
       return .item(provider: provider == "-" ? nil : provider, id: id, name: name)
     default:
       return .nowhere
     }
   }
+
+  /// Files of an item lie in folders below it.
+  private static let maximumDepth = 6
 
   /// Nil for broken escapes, control characters and broken UTF-8.
   private static func decode(_ part: Substring) -> String? {

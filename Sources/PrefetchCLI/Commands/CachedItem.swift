@@ -22,7 +22,7 @@ struct CachedItem {
       "state": .string(record.state.rawValue),
       "type": .optional(record.type),
       "mime": .optional(record.mime),
-      "size": record.digest == nil ? .null : .integer(record.size),
+      "size": record.digest == nil ? .null : .integer(record.wholeSize),
       "digest": .optional(record.digest?.description),
       "path": .optional(record.digest.map { DiskStore.objectPath($0, cache: cache) }),
       "headers": .headers(record.headers),

@@ -1,6 +1,7 @@
 import PrefetchConfig
 import PrefetchCore
 import PrefetchDocuments
+import PrefetchManifests
 import PrefetchStore
 import PrefetchSystem
 
@@ -19,14 +20,21 @@ struct PathCommand {
     let path = DiskStore.objectPath(digest, cache: places.cache)
     guard FileReading.size(path) == record.size else { return try missing(loaded, store) }
     let place = options.server.flatMap { server in
-      (try? WebURL(record.url)).map { Self.place(of: $0, under: server) }
+      (try? WebURL(record.url)).map { Self.place(of: record, $0, under: server) }
     }
     return print(url: record.url, path: path, shown: place ?? path)
   }
 
   /// On a server that has every host below its root.
-  private static func place(of url: WebURL, under server: WebURL) -> String {
+  private static func place(
+    of record: ContentRecord,
+    _ url: WebURL,
+    under server: WebURL
+  ) -> String {
     let base = server.string.hasSuffix("/") ? server.string : server.string + "/"
+    if !record.files.isEmpty {
+      return base + ServedPlace.path(of: record, BundleReader.mainName(of: record))
+    }
     return base + url.string.drop { $0 != "/" }.dropFirst(2)
   }
 

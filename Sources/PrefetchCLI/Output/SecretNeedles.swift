@@ -52,8 +52,8 @@ struct SecretNeedles: Sendable, ExpressibleByArrayLiteral {
   /// As it is, as URLs have it, and as it looks in base64, where it depends on what stands before.
   private static func spellings(of secret: String) -> [String] {
     [secret, escaped(secret)].compactMap(\.self)
-      + ["%20", "+"].map { blank in percentEncoded(secret, blank: blank) }
-      + [percentEncoded(secret, blank: "%20").lowercasingEscapes]
+      + ["%20", "+"].map { blank in Hexadecimal.encodePercent(secret, blank: blank) }
+      + [Hexadecimal.encodePercent(secret).lowercasingEscapes]
       + (0..<3).flatMap { offset in
         Base64.forms.map { coded(secret, behind: offset, as: $0) }
       }
@@ -66,22 +66,6 @@ struct SecretNeedles: Sendable, ExpressibleByArrayLiteral {
       $0 <= 0x20 || $0 >= 0x7F || "\"<>^`{|}".utf8.contains($0)
     }
     return isEscaped ? (try? WebURL("https://secret.invalid/?\(secret)"))?.query : nil
-  }
-
-  /// With every byte escaped that a form or a path would.
-  private static func percentEncoded(_ secret: String, blank: String) -> String {
-    var text = ""
-    for byte in secret.utf8 {
-      let isLetter = (byte | 0x20) >= UInt8(ascii: "a") && (byte | 0x20) <= UInt8(ascii: "z")
-      if isLetter || ASCII.isDigit(byte) || "-._~".utf8.contains(byte) {
-        text.unicodeScalars.append(Unicode.Scalar(byte))
-      } else if byte == UInt8(ascii: " ") {
-        text += blank
-      } else {
-        text += "%" + Hexadecimal.encode([byte]).uppercased()
-      }
-    }
-    return text
   }
 
   /// What of the coded secret is the same whatever surrounds it, `offset` bytes into a group.

@@ -1,4 +1,5 @@
 import PrefetchCore
+import PrefetchManifests
 package import PrefetchServe
 package import PrefetchStore
 import Synchronization
@@ -27,11 +28,16 @@ final class ServedCache: CacheSource {
       let names = entry.holders.filter { $0.identity == identity }.map(\.name)
       let lifetimes = granted.of(names) + [entry.record.lifetime].compactMap(\.self)
       let body = ShelvedBody(shelf: entry.shelf, digest: digest, size: entry.record.size)
-      let answer = HeldAnswer(
+      var answer = HeldAnswer(
         record: entry.record,
         freshUntil: entry.record.freshUntil(under: lifetimes),
         body: body
       )
+      if !entry.record.files.isEmpty {
+        let parts = ServedParts(of: entry.record, on: entry.shelf)
+        answer.opening = parts.opening
+        answer.part = { parts.answer(named: $0) }
+      }
       return Found(answer: answer, body: body, isDeclared: !entry.holders.isEmpty)
     }
   }
@@ -88,6 +94,51 @@ final class ServedCache: CacheSource {
 
   func close() throws(Failure) {
     try view.close()
+  }
+}
+
+/// The files of an item that consists of several, by their names below it.
+private struct ServedParts: Sendable {
+  let opening: String
+  private let record: ContentRecord
+  private let shelf: BodyShelf
+  private let mainName: String
+  private let files: [String: BundleFile]
+
+  init(of record: ContentRecord, on shelf: BodyShelf) {
+    self.record = record
+    self.shelf = shelf
+    mainName = BundleReader.mainName(of: record)
+    let visible = record.files.filter { !$0.name.isEmpty && !$0.isReserved }
+    files = Dictionary(visible.map { ($0.name, $0) }) { first, _ in first }
+    opening = "/" + ServedPlace.path(of: record, mainName)
+  }
+
+  func answer(named name: String) -> HeldAnswer? {
+    let file = files[name]
+    guard file != nil || name == mainName, let digest = file?.digest ?? record.digest else {
+      return nil
+    }
+    var part = record
+    part.digest = digest
+    part.size = file?.size ?? record.size
+    part.mime = file.map { ContentType.known(forFileNamed: $0.name) ?? $0.mime } ?? record.mime
+    part.headers = HeaderBlock([])
+    part.validators = Validators()
+    part.validators.entityTag = "\"\(digest.hexadecimal.prefix(32))\""
+    part.files = []
+    let body = ShelvedBody(shelf: shelf, digest: digest, size: part.size)
+    return HeldAnswer(record: part, freshUntil: .distantFuture, body: body)
+  }
+}
+
+/// Where a server has what is stored.
+enum ServedPlace {
+  /// Of a file of an item, below the server's root.
+  static func path(of record: ContentRecord, _ name: String) -> String {
+    let id = record.id.isEmpty ? ItemIdentifier.make(for: record.url) : record.id
+    let names = name.split(separator: "/").map(String.init)
+    return (["-", "item", record.provider ?? "-", id] + names).map { Hexadecimal.encodePercent($0) }.joined(separator: "/")
   }
 }
 

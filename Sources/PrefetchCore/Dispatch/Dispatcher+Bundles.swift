@@ -179,6 +179,7 @@ extension Dispatcher {
       !evicted.contains(file.digest), !request.policy.refetchesAll
     {
       file.name = part.name
+      file.isReserved = false
       bundle.files[place] = file
       bundle.size += file.size
       return
@@ -427,6 +428,10 @@ extension Dispatcher {
       readingCount += 1
       return effects.append(.stageTexts(bundle.item, bundle.reading.texts))
     }
+    switch ending {
+    case .failed where !bundle.rules.keepsPartial: forgetReserved(bundle)
+    case .failed, .deferred: reserve(bundle, now: now)
+    }
     letGo(bundle, into: &effects)
     switch ending {
     case .failed(let failure):
@@ -437,6 +442,38 @@ extension Dispatcher {
     case .deferred(let deferral):
       settleDeferred(bundle.item, deferral, into: &effects)
     }
+  }
+
+  /// What has come waits for the rest, for the next run to go on with.
+  private mutating func reserve(_ bundle: BundleWork, now: Moment) {
+    // What it would take beside the old whole nobody has asked for room.
+    guard request.mode == .run, storeFailure == nil, request.policy.room.limit == nil,
+      !bundle.bodies.isEmpty
+    else { return }
+    let work = active[activate(bundle.item)]
+    var record = work.record?.value ?? newRecord(bundle.item)
+    let known = Set(record.files.map(\.key))
+    for case var file? in bundle.files where !known.contains(file.key) {
+      file.isReserved = true
+      record.files.append(file)
+    }
+    let kept = Set(record.files.map(\.digest))
+    let bodies = bundle.bodies.filter { kept.contains($0.digest) }
+    guard !bodies.isEmpty else { return }
+    bundle.bodies.removeAll { kept.contains($0.digest) }
+    record.describe(work.entry)
+    if record.digest == nil { record.state = .idle }
+    work.record = Shared(record)
+    let keys = work.segments.map { segments[$0].key }
+    batch.add(.store(record, body: nil, besides: bodies, joining: keys), now: now.uptime)
+  }
+
+  /// What earlier runs had reserved goes with an item that fails.
+  private mutating func forgetReserved(_ bundle: BundleWork) {
+    let work = active[activate(bundle.item)]
+    guard var record = work.record?.value else { return }
+    record.files.removeAll(where: \.isReserved)
+    work.record = Shared(record)
   }
 
   private mutating func letGo(_ bundle: BundleWork, into effects: inout [Effect]) {

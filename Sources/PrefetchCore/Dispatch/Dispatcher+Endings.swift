@@ -81,7 +81,7 @@ extension Dispatcher {
     } else if halt == nil {
       // At the run's end there may be no time for a million of them.
       let work = active[activate(item)]
-      var record = newRecord(item)
+      var record = work.record?.value ?? newRecord(item)
       record.describe(work.entry)
       record.state = .idle
       let keys = work.segments.map { segments[$0].key }

@@ -59,4 +59,20 @@ package enum Hexadecimal {
     default: nil
     }
   }
+
+  /// With every byte escaped that a form or a path would.
+  package static func encodePercent(_ text: String, blank: String = "%20") -> String {
+    var encoded = ""
+    for byte in text.utf8 {
+      let isLetter = (byte | 0x20) >= UInt8(ascii: "a") && (byte | 0x20) <= UInt8(ascii: "z")
+      if isLetter || ASCII.isDigit(byte) || "-._~".utf8.contains(byte) {
+        encoded.unicodeScalars.append(Unicode.Scalar(byte))
+      } else if byte == UInt8(ascii: " ") {
+        encoded += blank
+      } else {
+        encoded += "%" + encode([byte]).uppercased()
+      }
+    }
+    return encoded
+  }
 }

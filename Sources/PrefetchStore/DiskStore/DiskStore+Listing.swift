@@ -144,7 +144,8 @@ extension DiskStore {
 private struct StoredItemReader {
   static let selection =
     """
-    SELECT item, url, facts, holders FROM items
+    SELECT item, url, facts, holders, \
+    (SELECT sum(size) FROM item_files WHERE item_files.item=items.item) FROM items
     """
 
   private var holders: HolderLists
@@ -166,7 +167,7 @@ private struct StoredItemReader {
       item: row.number(0),
       url: url,
       state: head.state,
-      size: head.digest.isNone ? nil : head.size,
+      size: head.digest.isNone ? nil : head.size + (row.optionalNumber(4) ?? 0),
       segments: names[Int(holders.position(of: row.number(3)))],
       isLocked: locks.isLocked(row.number(0))
     )
