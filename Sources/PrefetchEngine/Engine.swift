@@ -157,7 +157,9 @@ package struct Engine {
         events.append(.removalsRead(((try? store.stored(items)) ?? []).map { $0?.record }))
       case .commit(let changes):
         events.append(commit(changes, request.policy.room))
-      case .publish(let segment, let plan):
+      case .publish(let segment, let given):
+        var plan = given
+        plan.addParts { url in ((try? store.stored(url: url)) ?? nil)?.record?.files ?? [] }
         let nobody = TreeOutcome(folder: plan.rules.folder)
         events.append(.published(segment: segment, trees?.publish(plan) ?? nobody))
       case .findTree(let segment, let key, let rules):

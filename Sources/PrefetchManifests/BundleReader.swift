@@ -16,11 +16,6 @@ package struct BundleContent: Sendable {
 
 /// What the documents of an item say, and what is made of them for players.
 package enum BundleReader {
-  /// Under which players open an item that is stored.
-  package static func mainName(of record: ContentRecord) -> String {
-    (try? WebURL(record.url)).map { StreamLayout.name(of: $0) } ?? "index.m3u8"
-  }
-
   /// The first of the documents is the item's own.
   package static func read(
     _ documents: [BundleContent],

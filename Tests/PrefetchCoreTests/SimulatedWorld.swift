@@ -495,7 +495,9 @@ extension SimulatedWorld {
     }
     guard reading.documents.isEmpty else { return .success(reading) }
     reading.parts = someURLs().map { BundlePart(url: $0, role: .media, name: $0.path) }
-    if generator.happens(10) { reading.parts.indices.forEach { reading.parts[$0].needed = 11 } }
+    if generator.happens(10) {
+      for place in reading.parts.indices { reading.parts[place].needed = 11 }
+    }
     reading.texts = [BundleText(name: "main", bytes: [1], mime: "text/plain")]
     reading.isPartial = generator.happens(20)
     return .success(reading)

@@ -1,7 +1,6 @@
 import PrefetchConfig
 import PrefetchCore
 import PrefetchDocuments
-import PrefetchManifests
 import PrefetchStore
 import PrefetchSystem
 
@@ -33,7 +32,7 @@ struct PathCommand {
   ) -> String {
     let base = server.string.hasSuffix("/") ? server.string : server.string + "/"
     if !record.files.isEmpty {
-      return base + ServedPlace.path(of: record, BundleReader.mainName(of: record))
+      return base + ServedPlace.path(of: record, ServedPlace.mainName(of: record))
     }
     return base + url.string.drop { $0 != "/" }.dropFirst(2)
   }

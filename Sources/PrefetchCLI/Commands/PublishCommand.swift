@@ -118,7 +118,7 @@ struct PublishCommand {
         let record = recorded.first { $0.key == key }
         switch declared(segment, record, in: store, facts, scope) {
         case .success(let manifest):
-          let outcome = publish(manifest, segment, key, rules, facts, trees)
+          let outcome = publish(manifest, segment, key, rules, facts, trees, store)
           result.tree = outcome
           result.state =
             outcome.hasFailed ? .incomplete : outcome.isInterrupted ? .deferred : .current
@@ -179,7 +179,8 @@ struct PublishCommand {
     _ key: SegmentKey,
     _ rules: PublishingRules,
     _ facts: Planner.Facts,
-    _ trees: PublishedTrees
+    _ trees: PublishedTrees,
+    _ store: DiskStore
   ) -> TreeOutcome {
     let names = TreeNaming(of: manifest.entries, rules: rules)
     var plan = TreePlan(
@@ -193,6 +194,7 @@ struct PublishCommand {
     )
     plan.isThorough = true
     plan.requireAll()
+    plan.addParts { url in ((try? store.record(url: url)) ?? nil)?.files ?? [] }
     var outcome = trees.publish(plan)
     outcome.troubles += names.refused.filter(\.counts).map {
       TreeOutcome.Trouble(url: $0.url, failure: $0.failure)

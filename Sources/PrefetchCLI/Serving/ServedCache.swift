@@ -108,7 +108,7 @@ private struct ServedParts: Sendable {
   init(of record: ContentRecord, on shelf: BodyShelf) {
     self.record = record
     self.shelf = shelf
-    mainName = BundleReader.mainName(of: record)
+    mainName = ServedPlace.mainName(of: record)
     let visible = record.files.filter { !$0.name.isEmpty && !$0.isReserved }
     files = Dictionary(visible.map { ($0.name, $0) }) { first, _ in first }
     opening = "/" + ServedPlace.path(of: record, mainName)
@@ -134,11 +134,17 @@ private struct ServedParts: Sendable {
 
 /// Where a server has what is stored.
 enum ServedPlace {
+  /// What players open of an item of several files.
+  static func mainName(of record: ContentRecord) -> String {
+    (try? WebURL(record.url)).map { BundleName.main(of: $0) } ?? ""
+  }
+
   /// Of a file of an item, below the server's root.
   static func path(of record: ContentRecord, _ name: String) -> String {
     let id = record.id.isEmpty ? ItemIdentifier.make(for: record.url) : record.id
     let names = name.split(separator: "/").map(String.init)
-    return (["-", "item", record.provider ?? "-", id] + names).map { Hexadecimal.encodePercent($0) }.joined(separator: "/")
+    return (["-", "item", record.provider ?? "-", id] + names).map { Hexadecimal.encodePercent($0) }
+      .joined(separator: "/")
   }
 }
 

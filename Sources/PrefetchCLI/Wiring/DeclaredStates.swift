@@ -36,6 +36,8 @@ struct DeclaredStates {
   private let inventory: Inventory
   private let collects: Bool
   private let parts: Set<String>
+  /// Rows of the inventory that have some of their files already.
+  private let begun: Set<Int>
   private let isRunning: Bool
 
   init(
@@ -66,6 +68,7 @@ struct DeclaredStates {
       )
     }
     self.parts = parts
+    begun = Set(inventory.parts.map(\.row))
     let subscribed = try context.reading { () throws(Failure) in
       loaded.files.isEmpty
         ? [] : try Subscriptions.resolve(loaded, state: state, mayWrite: false).segments
@@ -108,7 +111,8 @@ struct DeclaredStates {
     for position in entries.indices {
       let special = entries.isSpecial(at: position) ? entries[position] : nil
       if let expires = special?.expires, expires <= now { continue }
-      let row = inventory.position(of: entries.key(at: position)).map { inventory.rows[$0] }
+      let place = inventory.position(of: entries.key(at: position))
+      let row = place.map { inventory.rows[$0] }
       let isStored = row?.hasBody ?? false
       if special?.isThumbnail != true {
         count(special, entries.provider(at: position), isStored: isStored, selection, parents)
@@ -120,7 +124,8 @@ struct DeclaredStates {
       }
       let (state, reason) = standing(
         of: special,
-        parts.isEmpty ? "" : entries.url(at: position),
+        hasBegun: place.map(begun.contains) ?? false
+          || !parts.isEmpty && parts.contains(entries.url(at: position)),
         in: segment,
         isKnown: isKnown,
         deferral
@@ -134,7 +139,7 @@ struct DeclaredStates {
 
   private func standing(
     of entry: ManifestEntry?,
-    _ url: String,
+    hasBegun: Bool,
     in segment: SegmentDeclaration,
     isKnown: Bool,
     _ deferral: Deferral?
@@ -143,7 +148,7 @@ struct DeclaredStates {
     let isThumbnail = entry?.isThumbnail ?? false
     let isWithheld = behavior == .none || behavior == .thumbnails && !isThumbnail
     if isWithheld { return (.discovered, "its `behavior` leaves it to `get`") }
-    if parts.contains(url) {
+    if hasBegun {
       return isRunning
         ? (.downloading, "a run is under way") : (.idle, "interrupted; the next run goes on")
     }

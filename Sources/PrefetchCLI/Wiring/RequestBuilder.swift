@@ -146,8 +146,7 @@ struct RequestBuilder {
   }
 
   private func publishing(_ publication: Publication) -> PublishingRules? {
-    // The layout of playlists comes with them.
-    guard let folder = publication.folder, publication.layout != .hls else { return nil }
+    guard let folder = publication.folder else { return nil }
     var rules = PublishingRules(folder: folder)
     rules.layout = publication.layout
     rules.link = publication.link

@@ -11,12 +11,7 @@ package struct Publication: Hashable, Sendable {
 
   static let table = ObjectType(Self(), name: "publish") {
     Field("dir", \.folder, .path, "The folder")
-    Field(
-      "layout",
-      \.layout,
-      .choice(inEffect: [.url, .basename, .npm, .pip, .go, .bazel]),
-      "How names in it are made"
-    )
+    Field("layout", \.layout, .choice(), "How names in it are made")
     Field("link", \.link, .choice(), "How bodies get there")
     Field(
       "atomic",

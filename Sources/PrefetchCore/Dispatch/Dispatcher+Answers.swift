@@ -323,7 +323,7 @@ extension Dispatcher {
     var record = given
     record.describe(work.entry)
     record.description = work.entry.descriptionHash
-    record.state = work.bundle?.reading.isPartial == true ? .partial : .cached
+    if !isBundle(item) || record.state != .partial { record.state = .cached }
     record.failure = nil
     if work.result.source != .cache { record.validatedAt = now.wall }
     noteStored(item, record, freshUntil: record.freshUntil(under: granted(work)))

@@ -186,6 +186,9 @@ extension Dispatcher {
     }
     var entry = ManifestEntry(url: part.url)
     entry.alternates = part.alternates
+    if let prefix = part.prefix {
+      entry.headers = [HeaderField("Range", "bytes=0-\(prefix - 1)")]
+    }
     ask(entry, .part(place), nil, of: bundle, now: now, into: &effects)
   }
 
@@ -321,7 +324,7 @@ extension Dispatcher {
         digest: body.digest,
         size: body.size
       )
-      file.prefix = part.prefix
+      if response.status == 206 { file.prefix = part.prefix }
       file.mime = response.headers[.contentType]
       bundle.files[number] = file
     }
@@ -354,6 +357,12 @@ extension Dispatcher {
     }
     guard case .part(let number) = place.role else { return nil }
     let part = place.bundle.reading.parts[number]
+    if response.status == 206 {
+      let range = response.headers.combined("Content-Range").flatMap { ContentRange($0) }
+      guard part.prefix != nil, range?.bounds?.lowerBound == 0 else {
+        return Failure(.badResponse, "another part of it came than was asked for")
+      }
+    }
     guard let needed = part.needed, body.size < needed else { return nil }
     return Failure(
       .corrupted,
@@ -426,6 +435,7 @@ extension Dispatcher {
       let isReading = bundle.reading.texts.isEmpty
       if isReading { return readBundle(bundle, into: &effects) }
       readingCount += 1
+      bundle.mark()
       return effects.append(.stageTexts(bundle.item, bundle.reading.texts))
     }
     switch ending {
@@ -545,6 +555,7 @@ extension Dispatcher {
       work.result.action = .revalidate
       work.result.outcome = .unchanged
       if !bundle.hasNews { work.result.source = .revalidated }
+      record.state = bundle.reading.isPartial ? .partial : .cached
       work.bundle = nil
       return finishStoring(item, record, body: nil, now: now)
     }
@@ -552,6 +563,7 @@ extension Dispatcher {
     work.result.action = wasUsable ? .update : .fetch
     work.result.outcome = wasUsable ? .updated : .added
     settlePromise(of: item, record.wholeSize)
+    record.state = bundle.reading.isPartial ? .partial : .cached
     work.bundle = nil
     let bodies = bundle.bodies + [bundle.root].compactMap(\.self) + staged.dropFirst()
     finishStoring(item, record, body: staged[0], besides: bodies, now: now)

@@ -190,6 +190,8 @@ extension Dispatcher {
       in: Int(items[item].segment)
     )
     if let part = work.leftPart { question.partial = part }
+    // Media do not shrink, and a range of a coded body is a range of other bytes.
+    if case .part = work.place?.role { question.allowsCoding = false }
     work.exchange = OpenExchange(question)
     send(item, now: now, into: &effects)
   }

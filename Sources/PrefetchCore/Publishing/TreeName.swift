@@ -11,11 +11,38 @@ package struct TreeName: Sendable {
 
   /// Nil as long as only a body can give the name; throws where there can be none.
   package func make(of entry: ManifestEntry, body: ContentDigest?) throws(Failure) -> String? {
+    guard entry.isBundle else { return try checked(try plainName(of: entry, body)) }
+    // It is a folder of its name, with what is opened first in it.
+    let folder: String?
+    switch rules.layout {
+    case .hls: folder = try bundleFolder(of: entry)
+    case .url, .basename: folder = try plainName(of: entry, body)
+    case .npm, .pip, .go, .bazel:
+      throw Failure(
+        .unsupported,
+        "layout `\(rules.layout.rawValue)` has no place for an item of several files"
+      )
+    }
+    return try checked(folder.map { "\($0)/\(BundleName.main(of: entry.url))" })
+  }
+
+  /// Of its own id, where it has one.
+  private func bundleFolder(of entry: ManifestEntry) throws(Failure) -> String {
+    if let path = entry.path { return path }
+    let id = entry.isIdentifierMade ? nil : entry.id
+    let name = if let id { id } else { try Self.lastComponent(of: entry.url) }
+    return entry.provider.map { "\($0)/\(name)" } ?? name
+  }
+
+  private func plainName(
+    of entry: ManifestEntry,
+    _ body: ContentDigest?
+  ) throws(Failure) -> String? {
     let name: String?
     switch rules.layout {
     case .url:
       name = entry.path ?? Self.place(of: entry.url)
-    case .basename:
+    case .basename, .hls:
       if let path = entry.path { name = path } else { name = try Self.lastComponent(of: entry.url) }
     case .pip:
       if let path = entry.path {
@@ -31,9 +58,11 @@ package struct TreeName: Sendable {
       }
     case .npm: name = try Self.npm(entry)
     case .bazel: name = Self.bazel(entry, body)
-    case .hls:
-      throw Failure(.unsupported, "layout `hls` is not in effect in this version")
     }
+    return name
+  }
+
+  private func checked(_ name: String?) throws(Failure) -> String? {
     guard let name else { return nil }
     if let objection = Self.objection(to: name, below: rules.folder) {
       throw Failure(.unsafeName, objection)

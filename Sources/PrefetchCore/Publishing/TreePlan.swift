@@ -39,6 +39,8 @@ package struct TreePlan: Sendable {
   private let held: [String]
   private let naming: TreeName
   private var supplements: [TreeFile] = []
+  /// Of the further files of what consists of several.
+  private var bundleMark = StableHash()
 
   package init(
     segment: SegmentKey,
@@ -62,6 +64,27 @@ package struct TreePlan: Sendable {
     self.isWhole = isWhole
     naming = TreeName(rules)
     if rules.layout == .go { supplements = goSupplements }
+  }
+
+  /// Takes in the further files of items that consist of several, of which the store says what they are.
+  package mutating func addParts(_ files: (String) -> [BundleFile]) {
+    for position in entries.indices {
+      guard entries.type(at: position) == "hls", let main = item(at: position),
+        main.content != .absent, let url = main.url
+      else { continue }
+      let folder = PathText.split(main.name).folder
+      for file in files(url) where !file.name.isEmpty && !file.isReserved {
+        supplements.append(
+          TreeFile(
+            name: "\(folder)/\(file.name)",
+            content: .body(file.digest, size: file.size),
+            url: url
+          )
+        )
+        bundleMark.combine(file.name)
+        bundleMark.combine(file.digest.bytes[...])
+      }
+    }
   }
 
   private var goSupplements: [TreeFile] {
@@ -158,6 +181,7 @@ package struct TreePlan: Sendable {
     hash.combine(rules.isAtomic ? 1 : 0)
     hash.combine(rules.goProxy?.string)
     for name in held { hash.combine(name) }
+    if !supplements.isEmpty { hash.combine(String(bundleMark.value)) }
     for position in entries.indices {
       let entry = entries.entry(at: position, identified: false)
       if let expires = entry.expires, expires <= facts.now { continue }

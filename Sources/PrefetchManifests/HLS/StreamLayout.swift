@@ -38,7 +38,7 @@ struct StreamLayout {
     guard let root = documents.first else {
       throw Failure(.internal, "a stream was read before its playlist came")
     }
-    let name = Self.name(of: root.url)
+    let name = BundleName.main(of: root.url)
     switch try Self.parse(root) {
     case .media(let playlist):
       streams = [
@@ -77,7 +77,7 @@ struct StreamLayout {
     for variant in [choice.variant] + choice.redundant {
       places.append(try Self.resolve(variant.uri, root, line: variant.line))
     }
-    let reserved = Self.name(of: root.url)
+    let reserved = BundleName.main(of: root.url)
     let name = { (text: String) in text == reserved ? "stream-\(text)" : text }
     streams.append(
       Stream(
@@ -375,24 +375,6 @@ struct StreamLayout {
         "`\(document.url.redacted)`, line \(line): the address of a part \(error.description)"
       )
     }
-  }
-
-  /// The last part of its path, as a name that any tree can hold.
-  static func name(of url: WebURL) -> String {
-    let last = url.path.split(separator: "/").last.map(String.init) ?? ""
-    let plain = String(
-      decoding: last.utf8.filter { isPlain($0) || $0 == UInt8(ascii: ".") }.drop {
-        $0 == UInt8(ascii: ".")
-      }.prefix(100),
-      as: UTF8.self
-    )
-    guard !plain.isEmpty else { return "index.m3u8" }
-    return plain.hasSuffix(".m3u8") || plain.hasSuffix(".m3u") ? plain : plain + ".m3u8"
-  }
-
-  private static func isPlain(_ byte: UInt8) -> Bool {
-    ASCII.isDigit(byte) || (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)
-      || byte == UInt8(ascii: "-") || byte == UInt8(ascii: "_")
   }
 
   /// What its name ends in, by which players and servers know its type.

@@ -62,23 +62,15 @@ extension DiskStore {
     let items = try database.prepare(
       "SELECT EXISTS (SELECT 1 FROM items WHERE \(ObjectReferences.namesDigest))"
     )
-    let files = try database.prepare(
-      """
-      SELECT digest, max(size) FROM item_files GROUP BY digest
-      """
-    )
-    var counted: Set<ContentDigest> = []
-    while try files.step() {
-      guard let digest = files.optionalDigest(0) else { continue }
+    let files = try database.prepare("SELECT EXISTS (SELECT 1 FROM item_files WHERE digest=?1)")
+    for digest in try documentDigests(database).keys {
       try ObjectReferences.bind(digest, to: items)
-      let isCounted = try items.step() && items.flag(0)
+      try files.bind(1, digest)
+      let isItems = try items.step() && items.flag(0)
+      let isFile = try files.step() && files.flag(0)
+      let isCounted = isItems || isFile
       items.reset()
-      if !isCounted, counted.insert(digest).inserted { bytes += files.number(1) }
-    }
-    for digest in try documentDigests(database).keys where !counted.contains(digest) {
-      try ObjectReferences.bind(digest, to: items)
-      let isCounted = try items.step() && items.flag(0)
-      items.reset()
+      files.reset()
       if !isCounted { bytes += try sizeOnDisk(digest) ?? 0 }
     }
     return bytes

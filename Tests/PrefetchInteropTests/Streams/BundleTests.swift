@@ -1,0 +1,308 @@
+@unsafe @preconcurrency import Glibc
+import PrefetchCore
+import PrefetchDocuments
+import PrefetchTestSupport
+import Testing
+
+@Suite("Items of several files", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
+struct BundleTests {
+  private let home: Home
+  private let site = Site()
+  private let trap: KillTrap
+  private let server: LoopbackServer
+
+  init() throws {
+    home = try Home(isInMemory: true)
+    let trap = KillTrap(site)
+    self.trap = trap
+    server = try LoopbackServer { trap.respond(to: $0) }
+    configure()
+  }
+
+  private func configure(_ lines: String = "", cache: String = "") {
+    home.configure(
+      """
+      cache: { min_free: 0\(cache) }
+      network: { retries: { items: 0 } }
+      segments:
+        - name: films
+          urls: [{ url: "\(server.address("/film.m3u8"))", type: hls, id: film }]
+      \(lines)
+      """
+    )
+  }
+
+  // MARK: Streams
+
+  private func put(_ path: String, _ text: String) {
+    site[path] = Site.Page(text)
+  }
+
+  /// Two variants; each piece has a body of its own for each version.
+  private func publish(version: Int, pieces: Int = 8, size: Int = 2_000) {
+    put(
+      "/film.m3u8",
+      """
+      #EXTM3U
+      #EXT-X-STREAM-INF:BANDWIDTH=1000
+      low.m3u8
+      #EXT-X-STREAM-INF:BANDWIDTH=9000
+      high.m3u8
+
+      """
+    )
+    for variant in ["low", "high"] {
+      let lines = (0..<pieces).map { piece -> String in
+        // The first half stays what it was.
+        let name = "\(variant)-\(piece < pieces / 2 ? 0 : version)-\(piece).ts"
+        put("/\(name)", String(repeating: "\(name) ", count: size / (name.utf8.count + 1)))
+        return "#EXTINF:2,\n\(name)"
+      }
+      put("/\(variant).m3u8", Self.media(lines))
+    }
+  }
+
+  private static func media(_ lines: [String], ending: String = "#EXT-X-ENDLIST") -> String {
+    (["#EXTM3U", "#EXT-X-TARGETDURATION:2"] + lines + [ending]).joined(separator: "\n") + "\n"
+  }
+
+  /// What a player gets for each piece, one after the other; nil where anything is missing.
+  private func played() throws -> String? {
+    let serving = try Serving(home)
+    defer { _ = serving.stop() }
+    return try Self.play(serving)
+  }
+
+  private static func play(_ serving: Serving) throws -> String? {
+    let main = try serving.client.get("/-/item/-/film/film.m3u8")
+    guard main.status == 200 else { return nil }
+    let text = main.body
+    guard let stream = text.split(separator: "\n").last(where: { !$0.hasPrefix("#") }) else {
+      return nil
+    }
+    let playlist = try serving.client.get("/-/item/-/film/\(stream)")
+    guard playlist.status == 200 else { return nil }
+    var film = ""
+    for line in playlist.body.split(separator: "\n")
+    where !line.hasPrefix("#") {
+      let piece = try serving.client.get("/-/item/-/film/\(line)")
+      guard piece.status == 200 else { return nil }
+      film += piece.body
+    }
+    return film
+  }
+
+  private func film(version: Int, pieces: Int = 8, of variant: String = "low") -> String {
+    (0..<pieces).map { piece in
+      let name = "/\(variant)-\(piece < pieces / 2 ? 0 : version)-\(piece).ts"
+      return site[name].map { String(decoding: $0.body, as: UTF8.self) } ?? ""
+    }.joined()
+  }
+
+  // MARK: Updates
+
+  @Test("A changed playlist moves the changed pieces, and what is not played any more leaves")
+  func updates() throws {
+    publish(version: 1)
+    #expect(try home.run("-q").status == 0)
+    #expect(try played() == film(version: 1))
+    let objects = FileTree.objects(home.cache).count
+    trap.set(nil)
+    publish(version: 2)
+    let update = try home.run("--json")
+    #expect(update.status == 0)
+    #expect(try update.json().number("totals.updated") == 1)
+    #expect(
+      trap.requests.map(\.path).sorted()
+        == (["/film.m3u8", "/low.m3u8"] + (4..<8).map { "/low-2-\($0).ts" }).sorted()
+    )
+    #expect(try played() == film(version: 2))
+    #expect(FileTree.objects(home.cache).count == objects)
+    trap.set(nil)
+    configure("    variant: high")
+    #expect(try home.run("-q").status == 0)
+    #expect(try played() == film(version: 2, of: "high"))
+    #expect(FileTree.objects(home.cache).count == objects, "the other variant left")
+    #expect(try home.run("verify").status == 0)
+    #expect(try home.run("rm", "film").status == 0)
+    #expect(FileTree.objects(home.cache).isEmpty)
+  }
+
+  @Test("A piece that fails fails the item, and the old whole stays")
+  func fails() throws {
+    publish(version: 1)
+    site["/low-1-6.ts"] = nil
+    let first = try home.run("--json")
+    #expect(first.status == 4, "\(first)")
+    #expect(try first.json().text("items.0.error.code") == "gone")
+    #expect(try first.json().text("items.0.error.message")?.contains("low-1-6.ts") == true)
+    #expect(try home.run("path", "film").status == 4)
+    #expect(FileTree.objects(home.cache).isEmpty, "nothing of it stays")
+    publish(version: 1)
+    #expect(try home.run("-q").status == 0)
+    publish(version: 2)
+    site["/low-2-7.ts"] = nil
+    #expect(try home.run("-q").status == 3)
+    #expect(try played() == film(version: 1))
+    #expect(try home.run("list", "--state", "cached").output.contains("film.m3u8"))
+    #expect(try home.run("verify").status == 0)
+    publish(version: 2)
+    #expect(try home.run("-q").status == 0)
+    #expect(try played() == film(version: 2))
+  }
+
+  @Test("Killed at any moment of an update there is the old whole or the new one")
+  func killed() throws {
+    var random = SeededRandom(3)
+    publish(version: 0)
+    #expect(try home.run("-q").status == 0)
+    var last = 0
+    for round in 1...Binary.rounds {
+      publish(version: round, pieces: 20)
+      let count = Int.random(in: 1...13, using: &random)
+      trap.set(count > 12 ? nil : .request(count))
+      let run = try home.start(["-q"])
+      if count > 12 {
+        poll(nil, 0, CInt.random(in: 0...60, using: &random))
+      } else {
+        try #require(trap.waitForRequests(count), "round \(round)")
+      }
+      run.signal(SIGKILL)
+      _ = run.finish()
+      #expect(try home.run("verify").status == 0, "round \(round)")
+      let film = try played()
+      let pieces = last == 0 ? 8 : 20
+      let isOld = film == self.film(version: last, pieces: pieces)
+      #expect(isOld || film == self.film(version: round, pieces: 20), "round \(round)")
+      trap.set(nil)
+      let next = try home.run("--json")
+      #expect(next.status == 0, "round \(round): \(next)")
+      #expect(try played() == self.film(version: round, pieces: 20), "round \(round)")
+      #expect(try home.run("verify").output.contains("0 damaged"), "round \(round)")
+      last = round
+    }
+    let objects = FileTree.objects(home.cache).count
+    #expect(try home.run("gc").status == 0)
+    #expect(FileTree.objects(home.cache).count == objects)
+  }
+
+  @Test("A run that is told to stop keeps what came, and the next one asks for the rest")
+  func interrupted() throws {
+    publish(version: 1, pieces: 12)
+    trap.set(.request(8))
+    let run = try home.start(["-q", "-j", "1"])
+    try #require(trap.waitForRequests(8))
+    run.signal(SIGTERM)
+    #expect(run.finish().status == 143)
+    #expect(try home.run("path", "film").status == 4)
+    #expect(try home.run("list", "--state", "idle").output.contains("film.m3u8"))
+    let came = Set(trap.requests.dropLast().map(\.path)).subtracting(["/film.m3u8", "/low.m3u8"])
+    #expect(came.count == 5)
+    trap.set(nil)
+    #expect(try home.run("-q").status == 0)
+    #expect(came.isDisjoint(with: trap.requests.map(\.path)))
+    #expect(try played() == film(version: 1, pieces: 12))
+  }
+
+  @Test("A limit that the new whole does not fit into leaves the old one whole")
+  func limited() throws {
+    publish(version: 1, size: 4_000)
+    configure(cache: ", size: 60kB")
+    #expect(try home.run("-q").status == 0)
+    publish(version: 2, pieces: 30, size: 4_000)
+    let run = try home.run("--json")
+    #expect(run.status == 3)
+    #expect(try run.json().text("items.0.error.code") == "cache_full")
+    #expect(try played() == film(version: 1))
+    #expect(try home.run("verify").status == 0)
+    configure("    max_file_size: 20kB")
+    let strict = try home.run("--json")
+    #expect(try strict.json().text("items.0.error.code") == "too_large")
+    #expect(try played() == film(version: 1))
+  }
+
+  @Test("A damaged piece is fetched again, and nothing else")
+  func repaired() throws {
+    publish(version: 1)
+    #expect(try home.run("-q").status == 0)
+    let digest = Digest.hexadecimal(site["/low-0-2.ts"]?.body ?? [])
+    let path = "\(home.cache)/objects/sha256/\(digest.prefix(2))/\(digest)"
+    #expect(try home.tool("chmod", "u+w", path).status == 0)
+    #expect(try home.tool("truncate", "-s", "-1", path).status == 0)
+    #expect(try played() == nil, "it is not served as whole")
+    #expect(try home.run("verify").status == 74)
+    #expect(try home.run("verify", "--repair").status == 74)
+    #expect(try home.run("verify").status == 0)
+    trap.set(nil)
+    #expect(try home.run("-q").status == 0)
+    #expect(trap.requests.map(\.path).sorted() == ["/film.m3u8", "/low-0-2.ts", "/low.m3u8"])
+    #expect(try played() == film(version: 1))
+  }
+
+  // MARK: What is refused
+
+  @Test(
+    "What cannot be kept is refused by name, in a sentence",
+    arguments: [
+      ("drm", "#EXT-X-KEY:METHOD=SAMPLE-AES,URI=\"skd://x\",KEYFORMAT=\"com.apple\"", "com.apple"),
+      ("bad_url", "#EXT-X-KEY:METHOD=AES-128,URI=\"data:text/plain,x\"", "line 3"),
+      ("bad_url", "#EXTINF:2,\nfile:///etc/passwd", "line 4"),
+      ("manifest_invalid", "#EXT-X-STREAM-INF:BANDWIDTH=1\nlow.m3u8", "master"),
+      ("manifest_invalid", "#EXTINF:two,\na.ts", "line 3"),
+      ("manifest_invalid", "#EXTINF:2,\n#EXT-X-BYTERANGE:10\nlow.m3u8", "line 5"),
+      ("corrupted", "#EXTINF:2,\n#EXT-X-BYTERANGE:99@99999\nlow.m3u8", "range"),
+    ]
+  )
+  func refused(code: String, lines: String, words: String) throws {
+    publish(version: 1)
+    put("/film.m3u8", Self.media([lines, "#EXTINF:2,\nlow-0-0.ts"]))
+    let run = try home.run("--json")
+    #expect(run.status != 0)
+    #expect(try run.json().text("items.0.error.code") == code, "\(run)")
+    #expect(try run.json().text("items.0.error.message")?.contains(words) == true, "\(run)")
+    #expect(FileTree.objects(home.cache).isEmpty)
+  }
+
+  @Test("A stream without an end is live: refused, or taken as it is")
+  func live() throws {
+    publish(version: 1)
+    put("/film.m3u8", Self.media(["#EXTINF:2,\nlow-0-0.ts"], ending: ""))
+    let run = try home.run("--json")
+    #expect(try run.json().text("items.0.error.code") == "live")
+    configure("    live: snapshot")
+    #expect(try home.run("-q").status == 0)
+    put("/film.m3u8", Self.media(["#EXTINF:2,\nlow-0-0.ts", "#EXTINF:2,\nlow-0-1.ts"], ending: ""))
+    #expect(try home.run("-q").status == 0)
+    let serving = try Serving(home)
+    let playlist = try serving.client.get("/-/item/-/film/film.m3u8")
+    let text = playlist.body
+    #expect(
+      text.contains("v1/000001.ts\n#EXTINF:2,\nv1/000002.ts\n#EXT-X-ENDLIST\n"),
+      "\(text)"
+    )
+    _ = serving.stop()
+  }
+
+  @Test("Playlists that lead back, or to one another, are refused")
+  func cycle() throws {
+    publish(version: 1)
+    put("/film.m3u8", "#EXTM3U\n#EXT-X-STREAM-INF:BANDWIDTH=1\nfilm.m3u8\n")
+    let run = try home.run("--json")
+    #expect(try run.json().text("items.0.error.code") == "unsupported")
+    put("/film.m3u8", "#EXTM3U\n#EXT-X-STREAM-INF:BANDWIDTH=1\nother.m3u8\n")
+    put("/other.m3u8", "#EXTM3U\n#EXT-X-STREAM-INF:BANDWIDTH=1\nlow.m3u8\n")
+    #expect(try home.run("--json").json().text("items.0.error.code") == "unsupported")
+  }
+
+  @Test("Signed addresses are one piece as long as nothing else changes")
+  func signed() throws {
+    publish(version: 1)
+    configure("    key_ignore: [token]")
+    put("/film.m3u8", Self.media(["#EXTINF:2,\nlow-0-0.ts?token=1&a=b"]))
+    #expect(try home.run("-q").status == 0)
+    put("/film.m3u8", Self.media(["#EXTINF:2,\nlow-0-0.ts?token=2&a=b"]))
+    trap.set(nil)
+    #expect(try home.run("-q").status == 0)
+    #expect(trap.requests.map(\.path) == ["/film.m3u8"])
+  }
+}

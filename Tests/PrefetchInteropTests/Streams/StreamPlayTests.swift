@@ -1,0 +1,127 @@
+import PrefetchCore
+import PrefetchDocuments
+import PrefetchTestSupport
+import Testing
+
+@Suite(
+  "Streams that ffmpeg made, played by ffmpeg",
+  .enabled(if: Binary.isGiven, "\(Binary.absence)"),
+  .enabled(if: Tool.isInstalled("ffmpeg"), "needs ffmpeg")
+)
+struct StreamPlayTests {
+  /// Twelve seconds in pieces of two: three variants with their sound apart, fragmented MP4,
+  /// encrypted pieces, and ranges of one file.
+  private static let recipe = """
+    set -e
+    source="-f lavfi -i testsrc=duration=12:size=320x180:rate=25 \
+    -f lavfi -i sine=frequency=440:duration=12"
+    common="-c:v libx264 -preset ultrafast -g 50 -c:a aac -f hls -hls_time 2 -hls_playlist_type vod"
+    ffmpeg -v error $source -map 0:v -map 0:v -map 0:v -map 1:a $common -b:v:0 100k -b:v:1 300k \
+    -b:v:2 800k -s:v:0 160x90 -s:v:1 240x136 -s:v:2 320x180 -master_pl_name variants.m3u8 \
+    -var_stream_map "v:0,agroup:a v:1,agroup:a v:2,agroup:a a:0,agroup:a,language:en,default:yes" \
+    -hls_segment_filename t%v_%03d.ts t_%v.m3u8
+    ffmpeg -v error $source -map 0:v -map 1:a $common -hls_segment_type fmp4 \
+    -hls_fmp4_init_filename init.mp4 -hls_segment_filename f%03d.m4s fragments.m3u8
+    head -c 16 /dev/urandom > secret.bin
+    printf 'secret.bin\\nsecret.bin\\n' > keyinfo
+    ffmpeg -v error $source -map 0:v -map 1:a $common -hls_key_info_file keyinfo \
+    -hls_segment_filename e%03d.ts encrypted.m3u8
+    ffmpeg -v error $source -map 0:v -map 1:a $common -hls_flags single_file \
+    -hls_segment_filename one.ts ranges.m3u8
+    """
+
+  private static let names = ["variants", "fragments", "encrypted", "ranges"]
+
+  private let home: Home
+  private let site = Site()
+  private let server: LoopbackServer
+
+  init() throws {
+    let site = site
+    server = try LoopbackServer { site.respond(to: $0) }
+    home = try Home()
+    FileTree.makeFolder(home.path("made"))
+    let made = try home.shell("cd made && \(Self.recipe)", within: 300)
+    try #require(made.status == 0, "\(made)")
+    for name in FileTree.names(home.path("made")) {
+      site["/\(name)"] = Site.Page(
+        FileTree.read(home.path("made/\(name)")) ?? [],
+        entityTag: "\"\(name)\""
+      )
+    }
+  }
+
+  @Test(
+    "each is kept in the quality and the length that were asked for, and plays without its server",
+    arguments: [
+      ("low", 0, "160", "12"), ("medium", 0, "240", "12"), ("high", 0, "320", "12"),
+      ("low", 4, "160", "4"),
+    ]
+  )
+  func plays(quality: String, seconds: Int, width: String, length: String) throws {
+    let items = Self.names.map {
+      "{ url: \"\(server.address("/\($0).m3u8"))\", type: hls, id: \($0) }"
+    }
+    home.configure(
+      """
+      cache: { min_free: 0 }
+      segments:
+        - name: films
+          variant: \(quality)
+          seconds: \(seconds)
+          publish: { dir: films, layout: hls }
+          urls: [\(items.joined(separator: ", "))]
+      """
+    )
+    let run = try home.run("--json")
+    #expect(run.status == 0, "\(run)")
+    #expect(try run.json().number("totals.fetched") == 4)
+    let asked = server.requests.count
+    let state = seconds == 0 ? "cached" : "partial"
+    #expect(try home.run("list", "--state", state).output.split(separator: "\n").count == 4)
+
+    let serving = try Serving(home)
+    defer { _ = serving.stop() }
+    for name in Self.names {
+      let served = try home.run("path", name, "--under", serving.address).output.trimmed
+      #expect(served.hasSuffix("/-/item/-/\(name)/\(name).m3u8"))
+      let published = home.path("films/\(name)/\(name).m3u8")
+      for place in [served, published] {
+        let played = try home.shell(
+          "ffmpeg -v error -allowed_extensions ALL -i '\(place)' -f null - 2>&1"
+        )
+        #expect(played.status == 0 && played.output.isEmpty, "\(place): \(played)")
+        let facts = try home.shell(
+          """
+          ffprobe -v error -allowed_extensions ALL -select_streams v -of csv=p=0 \
+          -show_entries stream=width:format=duration '\(place)'
+          """
+        ).output
+        let lines = facts.split(separator: "\n").map { $0.prefix { $0 != "." && $0 != "," } }
+        #expect(lines.contains { $0 == length }, "\(place): \(facts)")
+        let wide = name == "variants" ? width : "320"
+        #expect(lines.contains { $0 == wide }, "\(place): \(facts)")
+      }
+      // Its own address leads there, too.
+      let own = serving.address + server.place("/\(name).m3u8").dropFirst()
+      let followed = try home.shell("ffmpeg -v error -i '\(own)' -f null - 2>&1")
+      #expect(followed.status == 0 && followed.output.isEmpty, "\(own): \(followed)")
+    }
+    #expect(server.requests.count == asked, "nobody asks the origin to play")
+    if seconds > 0 {
+      let one = try #require(server.requests(of: "/one.ts").first)
+      #expect(one.headers["Range"]?.hasPrefix("bytes=0-") == true)
+    }
+
+    let again = try home.run("--json")
+    #expect(again.status == 0)
+    #expect(try again.json().number("totals.revalidated") == 4)
+    // The four playlists that are named, and the chosen variant with its sound.
+    #expect(server.requests.count == asked + 6)
+    #expect(try home.run("verify").status == 0)
+  }
+}
+
+extension String {
+  fileprivate var trimmed: String { String(self.drop { $0.isWhitespace }.prefix { !$0.isNewline }) }
+}
