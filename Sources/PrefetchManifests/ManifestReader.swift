@@ -69,6 +69,12 @@ package enum ManifestReader {
   }
 
   private static func notRead(_ kind: DocumentKind) -> Failure {
+    if kind == .hls {
+      return Failure(
+        .unsupported,
+        "it is an HLS playlist, which names the pieces of one stream; `format: hls` keeps that stream"
+      )
+    }
     let row = FormatTable.row(kind)
     let advice = row?.advice ?? "list its files in a manifest or a list of URLs"
     return Failure(

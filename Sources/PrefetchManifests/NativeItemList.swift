@@ -82,7 +82,8 @@ struct NativeItemList {
     guard fields.id.isAbsent || (1...Int(UInt16.max)).contains(fields.id.count) else {
       return false
     }
-    guard fields.isPlain,
+    // Digits that are all zero mean in a column that there is no digest.
+    guard fields.isPlain, fields.digest?.isNone != true,
       let place = unsafe table.place(of: RawSpan(_unsafeBytes: cursor.bytes(fields.url))),
       let kind = kind(of: fields)
     else { return addWhole(fields) }

@@ -82,7 +82,8 @@ struct NativeItemReader {
     guard value.sequence != nil, names.count <= Self.mostCategories, names.allSatisfy(Self.isName)
     else {
       throw invalid(
-        "`categories` must be a list of \(Self.mostCategories) names at most",
+        "`categories` must be a list of \(Self.mostCategories) names at most, each of 1 to 256 bytes"
+          + " and without control characters",
         at: value
       )
     }
@@ -100,10 +101,16 @@ struct NativeItemReader {
   /// A URL, or an item with one.
   private mutating func thumbnail(_ node: Node) throws(Failure) -> Thumbnail? {
     guard let value = node.member("thumbnail") else { return nil }
-    guard let text = value["url"]?.text ?? value.text else {
+    guard let text = value["url"]?.text ?? value.text, !text.isEmpty else {
       throw invalid("`thumbnail` must be a URL, or an object with a `url`", at: value)
     }
-    var thumbnail = Thumbnail(url: try url(text, at: value))
+    let url: WebURL
+    do throws(Failure) {
+      url = try self.url(text, at: value)
+    } catch {
+      throw Failure(error.code, "its `thumbnail`: \(error.message)")
+    }
+    var thumbnail = Thumbnail(url: url)
     guard value.mapping != nil else { return thumbnail }
     thumbnail.size = try size(value)
     thumbnail.digests = try digests(value)
@@ -123,12 +130,16 @@ struct NativeItemReader {
   mutating func catalogue(_ root: Node, _ key: String) throws(Failure) -> [CatalogueName] {
     guard let value = root.member(key) else { return [] }
     guard let nodes = value.sequence, nodes.count <= Self.longestCatalogue else {
-      throw invalid("`\(key)` must be a list of \(Self.longestCatalogue) at most", at: value)
+      let most = Self.longestCatalogue
+      throw invalid("`\(key)` must be a list, of \(most) names at most", at: value)
     }
     var names: [CatalogueName] = []
     for node in nodes {
       guard let id = node["id"]?.text ?? node.text, Self.isName(id) else {
-        throw invalid("each of `\(key)` must have an `id`", at: node)
+        throw invalid(
+          "each of `\(key)` must have an `id` of 1 to 256 bytes without control characters",
+          at: node
+        )
       }
       names.append(
         CatalogueName(id: id, name: node["name"]?.text, parent: node["parent"]?.text)

@@ -144,7 +144,7 @@ struct ControlTests {
     let removed = try home.run("rm", "--files-only", server.address("/a"))
     #expect(removed.status == 0)
     #expect(removed.errors.contains("the next run brings it back"))
-    #expect(try states()["a"] == "pending")
+    #expect(try states()["a"] == "queued")
     #expect(try home.run("rm", server.address("/b")).status == 0)
     #expect(try states()["b"] == nil)
     #expect(try home.run("rm", "nothing", server.address("/c")).status == 4)
@@ -157,7 +157,7 @@ struct ControlTests {
   @Test("asks for none that is more than one file, and says that it is not supported")
   func compound() throws {
     let items = ["/a", "/b", "/c"].map { path in
-      "{ \"url\": \"\(server.address(path))\", \"type\": \"\(path == "/a" ? "file" : "hls")\" }"
+      "{ \"url\": \"\(server.address(path))\", \"type\": \"\(path == "/a" ? "file" : "dash")\" }"
     }
     site["/list.json"] = Site.Page(
       "{ \"format\": \"prefetch-manifest\", \"version\": 1, \"items\": [\(items.joined(separator: ", "))] }"

@@ -210,7 +210,7 @@ private struct FailingWorld {
     case "http": site["/x"] = Site.Page(Array("no".utf8), status: 403)
     case "gone": site["/x"] = nil
     case "unsupported":
-      segment = "{ name: s, urls: [\(fine), { url: \"\(server.address("/x"))\", type: hls }] }"
+      segment = "{ name: s, urls: [\(fine), { url: \"\(server.address("/x"))\", type: dash }] }"
     case "corrupted":
       segment = "{ name: s, urls: [\(fine), { url: \"\(server.address("/x"))\", size: 3B }] }"
     case "digest_mismatch":

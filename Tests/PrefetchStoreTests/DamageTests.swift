@@ -81,7 +81,7 @@ struct DamageTests {
     try store.repair([expected], holding: lock)
     let record = try #require(try store.record(url: "https://a.example/1"))
     #expect(record.digest == nil)
-    #expect(record.state == .pending)
+    #expect(record.state == .queued)
     #expect(record.validators.isEmpty)
     #expect(!FileTree.exists(path("one")))
     #expect(try store.verify().bad.isEmpty)

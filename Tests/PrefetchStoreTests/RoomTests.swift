@@ -91,7 +91,7 @@ struct RoomTests {
     #expect(removed.map(\.segments) == [[.basics]])
     let record = try #require(try store.record(url: "https://a.example/2"))
     #expect(record.digest == nil)
-    #expect(record.state == .pending)
+    #expect(record.state == .queued)
     #expect(try store.segmentsHolding(url: record.url) == [.basics])
     #expect(try store.usedBytes() == 5)
   }

@@ -40,6 +40,8 @@ struct ControlCommand {
     var declared: [String: [String]] = [:]
     var freed: Int64 = 0
     var removed: [String] = []
+    /// What went with them.
+    var besides: [String] = []
   }
 
   private var needsBody: Bool {
@@ -73,11 +75,13 @@ struct ControlCommand {
         let names = try store.segmentsHolding(url: item.url).map(\.name)
         if !names.isEmpty { outcome.declared[item.url] = Set(names).sorted() }
       }
-      let removed =
-        options.keepsRecord
-        ? try store.empty(going) : try store.remove(urls: going.map(\.url))
+      // Somebody wants it so until it is resumed.
+      let stays = going.filter { options.keepsRecord || $0.state == .paused }
+      let goes = going.filter { !options.keepsRecord && $0.state != .paused }.map(\.url)
+      let removed = try store.empty(stays) + store.remove(urls: goes)
       outcome.freed = removed.reduce(0) { $0 + $1.size }
-      outcome.removed = options.keepsRecord ? [] : going.map(\.url)
+      outcome.removed = goes
+      outcome.besides = going.map(\.url).filter { url in !items.contains { $0.url == url } }
     }
     return outcome
   }
@@ -93,7 +97,8 @@ struct ControlCommand {
       found.append(record)
     }
     let locked = try store.locked(among: found.map(\.url))
-    return found.filter { !locked.contains($0.url) }
+    let used = try store.thumbnails(besidesThoseOf: Set(items.map(\.url)))
+    return found.filter { !locked.contains($0.url) && !used.contains($0.url) }
   }
 
   /// So that `list --state deleted` can say what became of them; a convenience.
@@ -143,10 +148,14 @@ struct ControlCommand {
               "done": .bool(!outcome.locked.contains(item.url)),
             ]
           }
+            + outcome.besides.map { url in
+              ["url": .string(url), "id": .null, "provider": .null, "done": .bool(true)]
+            }
         ),
       ])
     } else if !context.shared.isQuiet {
       for item in done { context.console.print("\(verb)\t\(SafeText.line(item.url))") }
+      for url in outcome.besides { context.console.print("\(verb)\t\(SafeText.line(url))") }
     }
     for item in done {
       guard let segments = outcome.declared[item.url] else { continue }
@@ -240,7 +249,7 @@ struct NamedRecords {
     for word in names {
       let name = provider.map { "\($0)/\(word)" } ?? word
       var record = try lookup.cached(name, in: store)
-      if record == nil, !storedOnly {
+      if record == nil {
         let builder = RequestBuilder(
           configuration: loaded.configuration,
           identity: loaded.identity,
@@ -248,7 +257,7 @@ struct NamedRecords {
           environment: context.environment.variables
         )
         let url = try lookup.declared(name, builder, in: store) ?? declaredURL(word)
-        record = url.map { ContentRecord(url: $0.string, id: "") }
+        if let url { record = try self.record(of: url, builder, in: store, storedOnly: storedOnly) }
       }
       guard let record else {
         unknown.append(name)
@@ -264,6 +273,29 @@ struct NamedRecords {
       throw CommandExit(status: status)
     }
     return records
+  }
+
+  /// What is stored there, be it under no name; else a new record of what is declared.
+  private func record(
+    of url: WebURL,
+    _ builder: RequestBuilder,
+    in store: DiskStore?,
+    storedOnly: Bool
+  ) throws(CommandExit) -> ContentRecord? {
+    try context.reading { () throws(Failure) in
+      if let record = try store?.record(url: url.string) { return record }
+      guard !storedOnly else { return nil }
+      var record = ContentRecord(url: url.string, id: "")
+      let known = try DeclaredItems(
+        of: [url],
+        segments: builder.configuration.segments.map { builder.declaration($0) },
+        identity: builder.identity,
+        manifestLimit: builder.policy.maximumManifestSize,
+        store: store
+      )
+      if let declared = known[url].first { record.describe(declared.entry) }
+      return record
+    }
   }
 
   /// A URL may be paused before anybody declares it.

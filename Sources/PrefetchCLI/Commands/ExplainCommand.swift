@@ -56,8 +56,12 @@ struct ExplainCommand {
     }
     context.console.report(known.warnings)
     let declared = known[url]
-    let segment = declared.first?.segment ?? SegmentDeclaration(name: "", source: .inline([]))
-    let entry = declared.first?.entry ?? undeclared(url, record)
+    // Where one segment leaves it and another does not, that one decides.
+    let chosen =
+      declared.first { $0.leftOut == nil && !$0.isWithheld }
+      ?? declared.first { $0.leftOut == nil } ?? declared.first
+    let segment = chosen?.segment ?? SegmentDeclaration(name: "", source: .inline([]))
+    let entry = chosen?.entry ?? undeclared(url, record)
     let provenance = provenance(of: segment, in: loaded)
     let judged = try context.facts(loaded, builder, places, store)
     let isLost = try context.reading { () throws(Failure) in
@@ -83,7 +87,7 @@ struct ExplainCommand {
     )
     var facts = ExplainFacts(
       url: url,
-      segments: declared.map(\.segment.name),
+      segments: declared.filter { $0.leftOut == nil }.map(\.segment.name),
       rules: policy.verdicts(on: entry, segment: segment, named: provenance, at: now),
       security: policy.transportSecurity.account(of: url, for: purpose, at: now),
       connection: rules ?? policy.defaultRules,
@@ -99,6 +103,10 @@ struct ExplainCommand {
       }
       facts.negativeTimeToLive = loaded.configuration.cache.negativeTimeToLive
     }
+    if let leftOut = chosen?.leftOut {
+      facts.decision = .keep
+      facts.reason = "no run fetches it: \(leftOut)"
+    }
     if let expires = entry.expires, expires <= now {
       facts.decision = .remove
       facts.reason = "its manifest let it expire on \(Timestamp.format(expires))"
@@ -107,7 +115,7 @@ struct ExplainCommand {
     let isOpen =
       record.map { $0.digest == nil && $0.state != .paused && $0.state != .failed } ?? true
     if isOpen { facts.standing = try standing(of: url, facts, loaded, places, store) }
-    if let declared = declared.first {
+    if let declared = chosen {
       try addNetwork(declared.segment.name, loaded, to: &facts, places)
     }
     return facts

@@ -27,7 +27,8 @@ struct GetCommand {
       durability: Durability(loaded.configuration.cache.durability)
     )
     var items = Gathering(of: try declared(request, builder, places))
-    let network = ItemFetch(context: context, loaded: loaded, builder: builder, places: places)
+    var network = ItemFetch(context: context, loaded: loaded, builder: builder, places: places)
+    network.bringsThumbnails = options.behavior == .all
     let facts = try look(at: &items, loaded, builder, places)
     try fetch(&items, network, facts)
     let outcome: CommandExit?

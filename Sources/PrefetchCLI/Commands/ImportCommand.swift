@@ -11,6 +11,14 @@ struct ImportCommand {
 
   func run() throws(CommandExit) -> Int32 {
     guard let url = options.url else { return ExitStatus.usage.code }
+    if let type = options.type, ["hls", "dash", "vast"].contains(type) {
+      let diagnostic = Diagnostic(
+        "usage.import-type",
+        "an item of type `\(type)` is more than one file, and one is imported",
+        hint: "`--type file` stores this one alone"
+      )
+      return context.console.fail(.usage, [diagnostic])
+    }
     let loaded = try context.configuration(isRequired: false)
     let places = try context.places(loaded)
     let rules = CollectCommand.rules(loaded.configuration.cache)

@@ -14,6 +14,8 @@ struct ItemFetch {
   var stop: any StopSignal = ProcessStop()
   /// Whether the report tells of what came well, too; else that is seen in the store alone.
   var keepsItems = false
+  /// Whether items come with their thumbnails.
+  var bringsThumbnails = false
 
   struct Fetched {
     var report: Report
@@ -40,6 +42,7 @@ struct ItemFetch {
     request.keepsItems = keepsItems
     request.listsKept = keepsItems
     request.policy.wakesPaused = true
+    request.policy.bringsThumbnails = bringsThumbnails
     let license = context.license(loaded, builder, places)
     request.credentials = license.credentials
     request.withheld = license.withheld

@@ -27,7 +27,7 @@ struct ListCommand {
     do throws(Failure) {
       if let store { try list(store, printer, uses, declared, consumed) }
       for item in declared?.items ?? [] { print(item, declared, printer) }
-      if options.states.contains(.deleted) { try printDeleted(places, store, printer) }
+      if options.states.contains(.deleted) { try printDeleted(places, store, declared, printer) }
     } catch {
       guard printer.hasBegun else { throw context.storeFailed(error) }
       // A document that was begun cannot become another that says why it ended.
@@ -52,7 +52,7 @@ struct ListCommand {
     _ places: Places,
     _ store: DiskStore?
   ) throws(CommandExit) -> DeclaredStates? {
-    let open: Set<ItemState> = [.pending, .discovered, .queued, .downloading, .idle]
+    let open: Set<ItemState> = [.pending, .discovered, .queued, .downloading, .idle, .deleted]
     guard !options.parents.isEmpty || options.states.contains(where: open.contains) else {
       return nil
     }
@@ -64,7 +64,7 @@ struct ListCommand {
     guard let declared, item.size == nil, item.state != .paused, item.state != .failed else {
       return false
     }
-    return declared.items.contains { $0.entry.url.string == item.url }
+    return declared.places[item.url] != nil
   }
 
   private func consumptions(_ places: Places) throws(CommandExit) -> Set<String> {
@@ -81,7 +81,7 @@ struct ListCommand {
     record.describe(item.entry)
     if record.id.isEmpty { record.id = ItemIdentifier.make(for: item.entry.url) }
     record.state = item.state
-    let stored = StoredItem(url: record.url, state: item.state, segments: [item.segment])
+    let stored = StoredItem(url: record.url, state: item.state, segments: item.segments)
     guard options.states.contains(item.state), matches(stored), matches(record, declared) else {
       return
     }
@@ -92,6 +92,7 @@ struct ListCommand {
   private func printDeleted(
     _ places: Places,
     _ store: DiskStore?,
+    _ declared: DeclaredStates?,
     _ printer: ItemPrinter
   ) throws(Failure) {
     var reports: [Diagnostic] = []
@@ -99,7 +100,9 @@ struct ListCommand {
     let now = context.clock.now().wall
     let removals = try state?.removals(since: now + .seconds(-30 * 86_400)) ?? [:]
     for (url, instant) in removals.sorted(by: { $0.key < $1.key }) {
-      guard try store?.record(url: url) == nil, let address = try? WebURL(url) else { continue }
+      guard try store?.record(url: url) == nil, declared?.places[url] == nil,
+        let address = try? WebURL(url)
+      else { continue }
       var record = ContentRecord(url: url, id: ItemIdentifier.make(for: address))
       record.state = .deleted
       let item = StoredItem(url: url, state: .deleted)

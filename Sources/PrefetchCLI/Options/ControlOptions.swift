@@ -97,7 +97,7 @@ struct ControlOptions: CommandOptions, Hashable {
     .remove,
     "Remove items from the cache",
     [
-      "What a segment declares comes back with the next run, and the command says so; `pause` keeps it away. A locked item is not removed (3)."
+      "What a segment declares comes back with the next run, and the command says so; `pause` keeps it away, and an item that is paused stays so. Thumbnails that belong to nothing else go with their items. A locked item is not removed (3)."
     ],
     options: [
       .flag(
@@ -122,12 +122,17 @@ struct ControlOptions: CommandOptions, Hashable {
     exits: [ExitStatus] = [],
     example: CommandExample
   ) -> CommandSpec<ControlOptions> {
-    CommandSpec<ControlOptions>(
+    let needsStored =
+      switch action {
+      case .pause, .resume: false
+      case .lock, .unlock, .remove: true
+      }
+    return CommandSpec<ControlOptions>(
       name: action.rawValue,
       group: .content,
       summary: summary,
       paragraphs: [
-        "An item is named by its URL, its id or `PROVIDER/ID`, or with `--provider` by its id. One that is neither stored nor declared ends the command with 4, and nothing is done to any."
+        "An item is named by its URL, its id or `PROVIDER/ID`, or with `--provider` by its id. One that is \(needsStored ? "not in the cache" : "neither stored nor declared") ends the command with 4, and nothing is done to any."
       ] + paragraphs,
       options: [
         .value(

@@ -67,7 +67,7 @@ struct GetOptions: CommandOptions, Hashable {
         .word,
         placeholder: "WHAT",
         help:
-          "Bring the items (`all`), their thumbnails instead (`thumbnails`), or what is stored of them (`none`)"
+          "Bring the items and store their thumbnails (`all`), bring their thumbnails instead (`thumbnails`), or what is stored of them (`none`)"
       ),
       .flag("offline", \.isOffline, help: "Ask no server; what is not cached ends with 4"),
       .flag(

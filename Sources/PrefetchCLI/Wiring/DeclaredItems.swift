@@ -13,6 +13,13 @@ struct DeclaredItems {
     /// A copy that stands for itself: inline, and without headers, which the entry has.
     var segment: SegmentDeclaration
     var entry: ManifestEntry
+    /// Why runs leave it out.
+    var leftOut: String?
+
+    /// Whether its `behavior` leaves it to those who ask for it.
+    var isWithheld: Bool {
+      (entry.behavior ?? segment.manifestRules.behavior).withholds(isThumbnail: entry.isThumbnail)
+    }
   }
 
   /// Manifests that should have been looked into and could not be read.
@@ -62,12 +69,19 @@ struct DeclaredItems {
         else { continue }
       }
       let entries = note(Self.whole(segment, record, in: store, limit: manifestLimit), of: segment)
+      guard !entries.isEmpty else { continue }
+      let selection = ManifestSelection(segment.manifestRules)
       // A URL named twice is one item; the first mention counts.
       var seen: Set<String> = []
-      for entry in entries
+      for entry in Array(entries)
       where names.contains(entry.url.string) && seen.insert(entry.url.string).inserted {
         byURL[entry.url.string, default: []].append(
-          Self.declaration(entry, in: segment, isTyped: typed?.contains(entry.url.string) ?? true)
+          Self.declaration(
+            entry,
+            in: segment,
+            isTyped: typed?.contains(entry.url.string) ?? true,
+            leftOut: selection.objection(to: entry, of: entries)
+          )
         )
       }
     }
@@ -76,7 +90,8 @@ struct DeclaredItems {
   private static func declaration(
     _ entry: ManifestEntry,
     in segment: SegmentDeclaration,
-    isTyped: Bool
+    isTyped: Bool,
+    leftOut: String?
   ) -> Declaration {
     let sendsHeaders =
       switch segment.source {
@@ -91,16 +106,17 @@ struct DeclaredItems {
     if case .remote(let url) = segment.source, !isTyped { segment.excerptOf = url }
     segment.source = .inline([])
     segment.headers = []
-    return Declaration(segment: segment, entry: entry)
+    return Declaration(segment: segment, entry: entry, leftOut: leftOut)
   }
 
   private mutating func note(
     _ reading: Result<Manifest, Failure>,
     of segment: SegmentDeclaration
-  ) -> [ManifestEntry] {
+  ) -> EntryTable {
     switch reading {
     case .success(let manifest):
-      return Array(ManifestSelection(segment.manifestRules).apply(to: manifest.entries))
+      // Who asks for one by itself may have what runs leave out.
+      return ManifestSelection(ManifestRules()).apply(to: manifest.entries)
     case .failure(let failure):
       warnings.append(
         Diagnostic(
@@ -110,7 +126,7 @@ struct DeclaredItems {
           hint: "`prefetch run \(segment.name)` asks for its manifest again"
         )
       )
-      return []
+      return EntryTable()
     }
   }
 

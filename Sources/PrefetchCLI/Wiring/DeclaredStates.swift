@@ -10,7 +10,7 @@ import PrefetchSystem
 /// No row says it, so that a run over a million items writes nothing for those that it leaves.
 struct DeclaredStates {
   struct Item {
-    var segment: String
+    var segments: [String]
     var entry: ManifestEntry
     var state: ItemState
     var reason: String
@@ -27,6 +27,10 @@ struct DeclaredStates {
   }
 
   private(set) var items: [Item] = []
+  /// Of the items, by their URLs.
+  private(set) var places: [String: Int] = [:]
+  /// Items that count for sources and categories already.
+  private var counted: Set<URLKey> = []
   /// Of each segment how many items are in each state, those with a body included.
   private(set) var counts: [String: [ItemState: Int]] = [:]
   private(set) var sources: [String: Group] = [:]
@@ -114,7 +118,7 @@ struct DeclaredStates {
       let place = inventory.position(of: entries.key(at: position))
       let row = place.map { inventory.rows[$0] }
       let isStored = row?.hasBody ?? false
-      if special?.isThumbnail != true {
+      if special?.isThumbnail != true, counted.insert(entries.key(at: position)).inserted {
         count(special, entries.provider(at: position), isStored: isStored, selection, parents)
       }
       // Rows say of themselves that they are paused or failed.
@@ -133,7 +137,16 @@ struct DeclaredStates {
       counts[segment.name, default: [:]][state, default: 0] += 1
       guard collects else { continue }
       let entry = special ?? entries[position]
-      items.append(Item(segment: segment.name, entry: entry, state: state, reason: reason))
+      if let known = places[entry.url.string] {
+        items[known].segments.append(segment.name)
+        // Where one segment leaves it and another does not, that one decides.
+        guard items[known].state == .discovered, state != .discovered else { continue }
+        items[known].state = state
+        items[known].reason = reason
+        continue
+      }
+      places[entry.url.string] = items.count
+      items.append(Item(segments: [segment.name], entry: entry, state: state, reason: reason))
     }
   }
 
@@ -145,8 +158,7 @@ struct DeclaredStates {
     _ deferral: Deferral?
   ) -> (ItemState, String) {
     let behavior = entry?.behavior ?? segment.manifestRules.behavior
-    let isThumbnail = entry?.isThumbnail ?? false
-    let isWithheld = behavior == .none || behavior == .thumbnails && !isThumbnail
+    let isWithheld = behavior.withholds(isThumbnail: entry?.isThumbnail ?? false)
     if isWithheld { return (.discovered, "its `behavior` leaves it to `get`") }
     if hasBegun {
       return isRunning

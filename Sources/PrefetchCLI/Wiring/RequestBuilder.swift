@@ -69,6 +69,7 @@ struct RequestBuilder {
   func declaration(_ segment: Segment) -> SegmentDeclaration {
     let source: SegmentDeclaration.Source =
       switch segment.manifest {
+      case .remote(let url) where segment.format == .hls: .inline([stream(at: url)])
       case .remote(let url): .remote(url)
       case .local(let path): .file(path)
       case nil: .inline(Shared(entries(segment.urls)))
@@ -103,6 +104,13 @@ struct RequestBuilder {
       beginnings: segment.expect.magic.map { ContentExpectation.beginnings(of: $0) } ?? []
     )
     return declaration
+  }
+
+  /// A segment whose manifest is a playlist holds one item.
+  private func stream(at url: WebURL) -> ManifestEntry {
+    var entry = ManifestEntry(url: url)
+    entry.type = InlineItem.Kind.hls.rawValue
+    return entry
   }
 
   private func bundleRules(_ segment: Segment) -> BundleRules {

@@ -121,7 +121,7 @@ extension Segment {
       \.format,
       .choice(inEffect: [
         .native, .ndjson, .list, .checksums, .packageLock, .json, .metalink, .sitemap, .rss, .atom,
-        .pylock, .pip, .goSum,
+        .pylock, .pip, .goSum, .hls,
       ]),
       "Format of the manifest, where sniffing errs"
     )

@@ -37,7 +37,8 @@ extension Dispatcher {
       settleDeferred(item, deferral, into: &effects)
     case .answered(let response):
       active[slot].result.status = response.status
-      if request.mode == .plan {
+      // What it consists of stands in its documents, which a dry run reads as it reads manifests.
+      if request.mode == .plan, !isBundle(item) {
         probeAnswered(item, response, now: now, into: &effects)
       } else {
         received(item, response, now: now, into: &effects)

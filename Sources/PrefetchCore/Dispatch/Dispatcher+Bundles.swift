@@ -184,6 +184,11 @@ extension Dispatcher {
       bundle.size += file.size
       return
     }
+    // A dry run knows then that it would come.
+    guard request.mode != .plan else {
+      bundle.hasNews = true
+      return
+    }
     var entry = ManifestEntry(url: part.url)
     entry.alternates = part.alternates
     if let prefix = part.prefix {
@@ -434,6 +439,7 @@ extension Dispatcher {
     guard let ending = bundle.ending else {
       let isReading = bundle.reading.texts.isEmpty
       if isReading { return readBundle(bundle, into: &effects) }
+      guard request.mode != .plan else { return foretell(bundle, into: &effects) }
       readingCount += 1
       bundle.mark()
       return effects.append(.stageTexts(bundle.item, bundle.reading.texts))
@@ -452,6 +458,23 @@ extension Dispatcher {
     case .deferred(let deferral):
       settleDeferred(bundle.item, deferral, into: &effects)
     }
+  }
+
+  /// What a run would make of it.
+  private mutating func foretell(_ bundle: BundleWork, into effects: inout [Effect]) {
+    let work = active[activate(bundle.item)]
+    let isHere = work.result.isUsable && bundle.files.allSatisfy { $0 != nil } && !bundle.hasNews
+    work.result.action = isHere ? .keep : work.result.isUsable ? .update : .fetch
+    work.result.reason = isHere ? "its playlists are unchanged" : work.result.reason
+    if isHere {
+      work.result.outcome = .unchanged
+      work.result.source = .revalidated
+    } else {
+      work.result.reason = work.result.isUsable ? "its playlists changed" : work.result.reason
+      work.result.size = bundle.reading.expectedBytes
+    }
+    letGo(bundle, into: &effects)
+    settleItem(bundle.item, into: &effects)
   }
 
   /// What has come waits for the rest, for the next run to go on with.

@@ -23,7 +23,9 @@ extension Dispatcher {
     }
     var record = active[slot].record?.value ?? newRecord(item)
     record.describe(active[slot].entry)
-    record.failure = failure
+    // That it is not tried again is no reason why it failed.
+    let isOld = items[item].step.reason == .failedBefore
+    record.failure = isOld ? record.failure ?? failure : failure
     if let digest = record.digest, evicted.contains(digest) { record.forgetBody() }
     if record.digest == nil { record.state = .failed }
     items[item].state = .committing

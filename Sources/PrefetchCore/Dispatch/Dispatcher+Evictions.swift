@@ -43,7 +43,8 @@ extension Dispatcher {
     for content in removed where content.hadBody {
       let key = URLKey(content.url)
       let holders = segments.indices.filter { misses(content, key, in: $0) }
-      guard !holders.isEmpty else {
+      // Somebody wants it to wait, so that it is not missed.
+      guard !holders.isEmpty, !isPaused(key) else {
         announceRemoved([content], "evicted to make room", into: &effects)
         continue
       }
@@ -76,6 +77,10 @@ extension Dispatcher {
       }
     }
     for index in changed.sorted() { announceStanding(index, into: &effects) }
+  }
+
+  private func isPaused(_ key: URLKey) -> Bool {
+    facts.inventory.position(of: key).map { facts.inventory.rows[$0].state == .paused } ?? false
   }
 
   private var shortOf: String {

@@ -189,6 +189,7 @@ extension Dispatcher {
       alternates: work.entry.alternates,
       in: Int(items[item].segment)
     )
+    if request.mode == .plan, isBundle(item) || work.place != nil { question.method = .get }
     if let part = work.leftPart { question.partial = part }
     // Media do not shrink, and a range of a coded body is a range of other bytes.
     if case .part = work.place?.role { question.allowsCoding = false }

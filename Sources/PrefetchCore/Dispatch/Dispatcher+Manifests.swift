@@ -11,8 +11,13 @@ extension Dispatcher {
       record.state = segment.recorded?.state ?? record.state
       record.itemCount = entries.value.count + entries.value.duplicateCount
       accept(index, record, manifest: nil, now: now, into: &effects)
-      let selection = ManifestSelection(segment.declaration.manifestRules)
-      segments[index].entries = selection.apply(to: entries.value)
+      // Whoever asks for items by themselves has chosen.
+      if request.mode == .get, !request.policy.bringsThumbnails {
+        segments[index].entries = entries.value
+      } else {
+        let rules = request.mode == .get ? ManifestRules() : segment.declaration.manifestRules
+        segments[index].entries = ManifestSelection(rules).apply(to: entries.value)
+      }
       withInventory(.plan(segment: index, rejected: []), now: now, into: &effects)
     case .file(let path):
       segments[index].openDocuments = 1

@@ -63,7 +63,7 @@ package struct Exchange: Sendable {
   /// Of the first hop of every source.
   let firstProvenance: Provenance
 
-  private let method: TransferRequest.Method
+  var method: TransferRequest.Method
   private var conditions: Validators
   /// Validators belong to the URL that gave them, which after redirects is not the first one.
   private let conditionURL: String?

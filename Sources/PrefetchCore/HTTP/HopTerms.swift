@@ -55,7 +55,8 @@ extension ContentRecord {
   package mutating func forgetBody() {
     digest = nil
     size = 0
-    state = .pending
+    // What a person has paused stays so; anything else the next run looks at.
+    if state != .paused { state = .queued }
     validators = Validators()
     files = []
     forgetAnswer()

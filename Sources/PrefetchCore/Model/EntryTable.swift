@@ -92,12 +92,6 @@ package struct EntryTable: Sendable {
     add(entry, kind: nil)
   }
 
-  /// The same, where that the URL was named already means nothing.
-  mutating func appendOnce(_ entry: ManifestEntry) {
-    guard position(of: URLKey(entry.url.string)) == nil else { return }
-    append(entry)
-  }
-
   /// The same in columns alone, where these hold all that the entry says.
   package mutating func appendBriefly(_ entry: ManifestEntry) {
     add(entry, kind: plainKind(of: entry))

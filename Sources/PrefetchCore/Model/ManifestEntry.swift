@@ -56,6 +56,15 @@ package enum ItemBehavior: String, Hashable, Sendable, CaseIterable {
   case thumbnails
   /// Only whoever asks for it by itself gets it.
   case none
+
+  /// Whether runs leave an item alone.
+  package func withholds(isThumbnail: Bool) -> Bool {
+    switch self {
+    case .all: false
+    case .thumbnails: !isThumbnail
+    case .none: true
+    }
+  }
 }
 
 /// A small picture that belongs to an item.
@@ -100,7 +109,8 @@ extension ManifestEntry {
     entry.digests = thumbnail.digests
     entry.mime = thumbnail.mime
     entry.expires = expires
-    entry.headers = headers
+    // What is meant for one server is not for another.
+    if thumbnail.url.origin == url.origin { entry.headers = headers }
     entry.network = network
     entry.isRequired = isRequired
     entry.categories = categories
@@ -111,6 +121,20 @@ extension ManifestEntry {
 }
 
 extension ManifestEntry {
+  /// As a thumbnail that another item has as well: for as long, as widely and as urgently as any.
+  mutating func share(with other: ManifestEntry, under standard: ItemBehavior) {
+    expires = if let expires, let later = other.expires { max(expires, later) } else { nil }
+    let order: [ItemBehavior] = [.all, .thumbnails, .none]
+    let behaviors = [behavior ?? standard, other.behavior ?? standard]
+    behavior = order.first { behaviors.contains($0) }
+    isRequired = isRequired || other.isRequired
+    categories += other.categories.filter { !categories.contains($0) }
+    if network != other.network { network = nil }
+    if digests.isEmpty { digests = other.digests }
+    size = size ?? other.size
+    mime = mime ?? other.mime
+  }
+
   static func descriptionHash(
     id: String?,
     provider: String?,

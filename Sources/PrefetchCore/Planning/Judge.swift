@@ -74,12 +74,8 @@ struct Judge {
       full: entries.isSpecial(at: index) ? entries[index] : nil
     )
     if segment.manifestRules.behavior != .all || entries.hasBehaviors {
-      let isThumbnail = wanted.full?.isThumbnail ?? false
-      switch wanted.full?.behavior ?? segment.manifestRules.behavior {
-      case .all: break
-      case .thumbnails: wanted.isWithheld = !isThumbnail
-      case .none: wanted.isWithheld = true
-      }
+      let behavior = wanted.full?.behavior ?? segment.manifestRules.behavior
+      wanted.isWithheld = behavior.withholds(isThumbnail: wanted.full?.isThumbnail ?? false)
     }
     if let type = wanted.full?.type {
       wanted.isCompound = Self.compoundTypes.contains(type)

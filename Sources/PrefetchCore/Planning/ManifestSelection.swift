@@ -11,6 +11,7 @@ package struct ManifestSelection: Sendable {
   private let sources: [String: Bool]
   private let categories: [String: Bool]
   private let countPerCategory: Int?
+  private let behavior: ItemBehavior
 
   package init(_ rules: ManifestRules) {
     included = rules.included.map { PathPattern($0) }
@@ -19,6 +20,7 @@ package struct ManifestSelection: Sendable {
     sources = rules.sources
     categories = rules.categories
     countPerCategory = rules.countPerCategory
+    behavior = rules.behavior
   }
 
   /// The entries that are taken, in the order of the manifest, and their thumbnails.
@@ -37,15 +39,56 @@ package struct ManifestSelection: Sendable {
     guard positions.count < entries.count || entries.hasThumbnails else { return entries }
     var selected = EntryTable()
     if entries.hasThumbnails {
-      for position in positions where entries.isSpecial(at: position) {
-        guard let thumbnail = entries[position].thumbnailEntry,
-          entries.position(of: URLKey(thumbnail.url.string)) == nil
-        else { continue }
-        selected.appendOnce(thumbnail)
+      for var thumbnail in thumbnails(of: positions, entries) {
+        // What is listed by itself says of itself what it is.
+        if let place = entries.position(of: URLKey(thumbnail.url.string)),
+          let taken = positions.firstIndex(of: place)
+        {
+          thumbnail = entries[place]
+          thumbnail.isThumbnail = true
+          positions.remove(at: taken)
+        }
+        selected.append(thumbnail)
       }
     }
     selected.append(entries, at: positions)
     return selected
+  }
+
+  /// Each once, as all the items want it that share it.
+  private func thumbnails(of positions: [Int], _ entries: EntryTable) -> [ManifestEntry] {
+    var thumbnails: [ManifestEntry] = []
+    var places: [String: Int] = [:]
+    for position in positions where entries.isSpecial(at: position) {
+      guard let thumbnail = entries[position].thumbnailEntry else { continue }
+      if let place = places[thumbnail.url.string] {
+        thumbnails[place].share(with: thumbnail, under: behavior)
+      } else {
+        places[thumbnail.url.string] = thumbnails.count
+        thumbnails.append(thumbnail)
+      }
+    }
+    return thumbnails
+  }
+
+  /// Why runs leave an entry of that table out; nil where they do not.
+  package func objection(to entry: ManifestEntry, of entries: EntryTable) -> String? {
+    guard hasRules, apply(to: entries).position(of: URLKey(entry.url.string)) == nil else {
+      return nil
+    }
+    if let provider = entry.provider, sources[provider] == false {
+      return "its source `\(provider)` is switched off"
+    }
+    let names = entry.categories
+    if !names.isEmpty, names.allSatisfy({ !isOn($0, entries.categoryParents) }) {
+      return "its \(names.count == 1 ? "category" : "categories") `\(names.joined(separator: ", "))`"
+        + " \(names.count == 1 ? "is" : "are") switched off"
+    }
+    return "`include`, `exclude`, `keep` or `items_per_category` leaves it out"
+  }
+
+  private var hasRules: Bool {
+    hasPatterns || kept != nil || countPerCategory != nil || !sources.isEmpty || !categories.isEmpty
   }
 
   /// What is in a category that is on, or in none, and within the first few of one of them.

@@ -36,6 +36,8 @@ package struct RunPolicy: Sendable {
   package var refetchesAll = false
   /// Whoever asks for single items means those too that somebody paused.
   package var wakesPaused = false
+  /// Whether these come with their thumbnails.
+  package var bringsThumbnails = false
   package var isOffline = false
   /// Whether a dry run may ask about single items.
   package var probesItems = true

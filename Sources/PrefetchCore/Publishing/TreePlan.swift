@@ -37,6 +37,7 @@ package struct TreePlan: Sendable {
   private let withheld: Set<URLKey>
   private let selector: VariantSelector
   private let held: [String]
+  private let behavior: ItemBehavior
   private let naming: TreeName
   private var supplements: [TreeFile] = []
   /// Of the further files of what consists of several.
@@ -61,6 +62,7 @@ package struct TreePlan: Sendable {
     self.withheld = withheld
     selector = facts.selector(of: declaration)
     self.held = held
+    behavior = declaration.manifestRules.behavior
     self.isWhole = isWhole
     naming = TreeName(rules)
     if rules.layout == .go { supplements = goSupplements }
@@ -103,6 +105,8 @@ package struct TreePlan: Sendable {
       let entry = entries.entry(at: position, identified: false)
       if let expires = entry.expires, expires <= facts.now { return false }
       guard entry.isRequired else { return false }
+      // What runs leave to those who ask for it nobody waits for.
+      if (entry.behavior ?? behavior).withholds(isThumbnail: entry.isThumbnail) { return false }
       // What a server has given up, where that counts, is not waited for.
       if bodies[entries.key(at: position)]?.digest.isNone == true { return false }
       return body(at: position, entry) == nil

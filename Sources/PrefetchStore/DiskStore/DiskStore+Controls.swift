@@ -133,4 +133,18 @@ extension DiskStore {
       for record in records { try writer.empty(record) }
     }
   }
+
+  /// Pictures that belong to items with a body, but for these.
+  package func thumbnails(besidesThoseOf urls: Set<String>) throws(Failure) -> Set<String> {
+    let rows = try database().prepare(
+      "SELECT \(RecordRow.columns) FROM \(RecordRow.source) WHERE mark IS NOT NULL"
+    )
+    var thumbnails: Set<String> = []
+    while try rows.step() {
+      let record = try StoredRow(rows).whole(isNamed: false)
+      guard let thumbnail = record.thumbnail, !urls.contains(record.url) else { continue }
+      thumbnails.insert(thumbnail)
+    }
+    return thumbnails
+  }
 }
