@@ -154,7 +154,7 @@ import Testing
     arguments: [
       (
         "#EXTM3U",
-        "it is an HLS playlist, which this version does not read; list its files in a manifest or a list of URLs"
+        "it is an HLS playlist, which names the pieces of one stream; `format: hls` keeps that stream"
       ),
       (
         "<MPD/>",

@@ -223,8 +223,9 @@ extension Dispatcher {
 
   /// What a dry run asks of items is not what a run would receive.
   private func isProbe(_ job: Job) -> Bool {
-    guard request.mode == .plan, case .item = job else { return false }
-    return true
+    guard request.mode == .plan, case .item(let item) = job else { return false }
+    // Playlists are read as manifests are.
+    return !isBundle(item) && !isPart(item)
   }
 
   mutating func progressed(_ id: TransferID, bytes: Int64) {

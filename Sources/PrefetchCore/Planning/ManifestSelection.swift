@@ -81,8 +81,9 @@ package struct ManifestSelection: Sendable {
     }
     let names = entry.categories
     if !names.isEmpty, names.allSatisfy({ !isOn($0, entries.categoryParents) }) {
-      return "its \(names.count == 1 ? "category" : "categories") `\(names.joined(separator: ", "))`"
-        + " \(names.count == 1 ? "is" : "are") switched off"
+      let quoted = "`\(names.joined(separator: ", "))`"
+      return names.count == 1
+        ? "its category \(quoted) is switched off" : "its categories \(quoted) are switched off"
     }
     return "`include`, `exclude`, `keep` or `items_per_category` leaves it out"
   }
