@@ -1,6 +1,6 @@
 /// What prefetch.yaml(5) says of which items a segment takes, and where from.
 extension ConfigurationManual {
-  static let itemRules = [choice, freshness, variants, mirrors, passing, signatures]
+  static let itemRules = [choice, freshness, variants, mirrors, streams, passing, signatures]
 
   private static let choice = ConfigurationProse(
     title: "Choice of items",
@@ -47,6 +47,26 @@ extension ConfigurationManual {
       "An item is looked for at its URL first, then at its own `alternates`, then at those of the segment, which stand for the base of the manifest or else for scheme and host, then at those that the manifest names for itself. The next place is tried when one cannot be reached, says that it does not have it, or serves something that is not what was declared. Validators are sent only to the URL that gave them, and headers of the configuration only to the servers that it names. The report tells each place that was tried, in `sources`."
     ],
     example: nil
+  )
+
+  private static let streams = ConfigurationProse(
+    title: "Streams",
+    paragraphs: [
+      "An item of `type: hls`, or the one item of a segment with `format: hls`, is a stream: its playlist, the playlists that this names, and all their pieces. They are one item: it appears as a whole in the moment in which the last piece is here, the old whole stays until then and where a piece cannot be had, and limits, removal and eviction hold for all of it together. Each run asks for its playlists, conditionally, and for pieces that it does not have; a piece that is here is never asked for again. What came of a stream that was interrupted waits for the next run; what came of one that failed goes, unless `keep_partial` is true.",
+      "Of a playlist of variants one is taken: by `variant` the one of the least bits a second (`low`, which is also what `auto` takes in this version), the one in the middle or the one of the most, among those within `max_bitrate`, `max_height` and `codecs`; variants without a picture count only where there are no others. Sound and subtitles come in `languages`, else as the stream itself prefers. A variant that is named a second time for another server is another place of the first. `seconds` takes as much from the beginning, to the end of a piece; the item is then `partial`, and of a file that is named in ranges no more is asked for than these.",
+      "What plays is a copy of the playlists that names the stored pieces and nothing else: `prefetch serve` has it at `/-/item/PROVIDER/ID/NAME.m3u8`, as `prefetch path ITEM --under BASE` prints it, and leads there from the stream's own address. A published tree has a folder for each stream, in layout `hls` by its provider and id, in `url` and `basename` by the name of its playlist.",
+      "A stream without an end is `live` and refused, unless `live: snapshot` takes what is there at the moment. Keys of AES-128 are kept with it (`keys: skip` leaves them where they are); any other encryption is refused as `drm`. `key_ignore` names parameters of URLs, such as tokens, that do not tell pieces apart.",
+    ],
+    example: """
+      segments:
+        - name: lobby
+          format: hls
+          manifest: https://media.example.com/lobby/master.m3u8
+          variant: high
+          max_height: 1080
+          languages: [en, de]
+          publish: { dir: /srv/lobby, layout: hls }
+      """
   )
 
   private static let passing = ConfigurationProse(

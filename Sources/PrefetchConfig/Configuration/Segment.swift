@@ -212,7 +212,12 @@ extension Segment {
   }
 
   @FieldBuilder<Segment> private static var mediaFields: [Field<Segment>] {
-    Field("variant", \.variant, .choice(), "Quality to take of media that have several")
+    Field(
+      "variant",
+      \.variant,
+      .choice(),
+      "Quality to take of streams that have several; `auto` is `low` in this version"
+    )
     Field("max_bitrate", \.maximumBitrate, .bitRate, "Highest bit rate to take")
     Field(
       "max_height",

@@ -161,7 +161,8 @@ package struct TreePlan: Sendable {
     let row = facts.inventory.rows[place]
     guard row.hasBody, !facts.missing.contains(row.digest) else { return nil }
     let strong = facts.inventory.strongDigests(of: place)
-    for expected in entry.digests {
+    // What is declared of a stream is the digest of its pristine playlist.
+    for expected in entry.isBundle ? [] : entry.digests {
       let stored = expected.algorithm == .sha256 ? row.digest.bytes : strong[expected.algorithm]
       guard let stored else { continue }
       let alternatives = entry.digests.filter { $0.algorithm == expected.algorithm }

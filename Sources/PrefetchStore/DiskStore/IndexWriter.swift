@@ -377,7 +377,7 @@ final class IndexWriter {
     removed.append(removal.content)
     disturbed.insert(removal.holders)
     if let digest = removal.digest {
-      released.updateValue(removal.content.size, forKey: digest)
+      released.updateValue(removal.digestSize, forKey: digest)
     }
   }
 

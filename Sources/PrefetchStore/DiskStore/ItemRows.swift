@@ -310,6 +310,8 @@ final class ItemRows {
   struct Removal {
     var content: RemovedContent
     var digest: ContentDigest?
+    /// Of that body alone.
+    var digestSize: Int64
     var holders: Int64
     var isLocked: Bool
   }
@@ -326,9 +328,11 @@ final class ItemRows {
       size: head.size
     )
     content.hadBody = !head.digest.isNone
+    for size in try files(of: item).values { content.size += size }
     return Removal(
       content: content,
       digest: head.digest.isNone ? nil : head.digest,
+      digestSize: head.size,
       holders: findRemoval.number(3),
       isLocked: locks.isLocked(item)
     )
