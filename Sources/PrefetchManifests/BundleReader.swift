@@ -29,6 +29,7 @@ package enum BundleReader {
     reading.texts = try layout.texts()
     reading.isPartial = layout.isPartial
     reading.seconds = layout.seconds
+    reading.hasChoice = layout.hasChoice
     reading.expectedBytes = layout.expectedBytes
     return reading
   }

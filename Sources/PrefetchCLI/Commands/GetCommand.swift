@@ -29,6 +29,7 @@ struct GetCommand {
     var items = Gathering(of: try declared(request, builder, places))
     var network = ItemFetch(context: context, loaded: loaded, builder: builder, places: places)
     network.bringsThumbnails = options.behavior == .all
+    network.quality = options.quality
     let facts = try look(at: &items, loaded, builder, places)
     try fetch(&items, network, facts)
     let outcome: CommandExit?

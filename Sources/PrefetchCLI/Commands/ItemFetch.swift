@@ -16,6 +16,8 @@ struct ItemFetch {
   var keepsItems = false
   /// Whether items come with their thumbnails.
   var bringsThumbnails = false
+  /// Of streams; nil for what is configured.
+  var quality: BundleRules.Quality?
 
   struct Fetched {
     var report: Report
@@ -39,6 +41,11 @@ struct ItemFetch {
       segments: asked.map(\.declaration),
       policy: builder.policy
     )
+    if let quality {
+      for index in request.segments.indices {
+        request.segments[index].bundleRules.quality = quality
+      }
+    }
     request.keepsItems = keepsItems
     request.listsKept = keepsItems
     request.policy.wakesPaused = true

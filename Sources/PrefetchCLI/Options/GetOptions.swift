@@ -11,6 +11,7 @@ struct GetOptions: CommandOptions, Hashable {
   var type: String?
   /// What is brought of them; nil for all.
   var behavior: ItemBehavior?
+  var quality: BundleRules.Quality?
   var isOffline = false
   var revalidates = false
   var maximumAge: Duration?
@@ -68,6 +69,13 @@ struct GetOptions: CommandOptions, Hashable {
         placeholder: "WHAT",
         help:
           "Bring the items and store their thumbnails (`all`), bring their thumbnails instead (`thumbnails`), or what is stored of them (`none`)"
+      ),
+      .value(
+        "quality",
+        \.quality,
+        .word,
+        placeholder: "Q",
+        help: "Take streams in this quality (`low`, `medium`, `high`) instead of the configured one"
       ),
       .flag("offline", \.isOffline, help: "Ask no server; what is not cached ends with 4"),
       .flag(

@@ -8,7 +8,9 @@ final class HistoryRecorder: RunObserver {
   private let runID: String
   private let limit: Int
   private var entries: [HistoryEntry] = []
+  private var downloads: [String: PastDownload] = [:]
   private var failure: Failure?
+  private var latest = Instant(milliseconds: 0)
 
   /// Enough for the cost of a transaction to vanish.
   private static let capacity = 4096
@@ -21,6 +23,10 @@ final class HistoryRecorder: RunObserver {
 
   func observe(_ fact: RunFact, at now: Moment) {
     if case .itemsArrived(_, let arrivals) = fact { return note(arrivals) }
+    if case .itemSettled(let item) = fact, let download = item.download {
+      downloads[PastDownload.key(provider: item.provider, id: item.id)] = download
+      latest = now.wall
+    }
     guard let item = Self.ending(fact), isNews(item), let outcome = item.outcome else { return }
     entries.append(
       HistoryEntry(
@@ -63,6 +69,7 @@ final class HistoryRecorder: RunObserver {
   /// Writes the rest, and says what went wrong on the way.
   func finish() throws(Failure) {
     write()
+    if failure == nil, !downloads.isEmpty { try state.record(downloads, at: latest) }
     if let failure { throw failure }
   }
 

@@ -254,6 +254,9 @@ struct RunSession {
     request.listsKept = listsKept
     request.keepsItems = keepsItems
     request.rules = rules(for: request)
+    if request.segments.contains(where: { $0.bundleRules.quality == nil }) {
+      request.pastDownloads = (try? state?.pastDownloads()) ?? [:]
+    }
     var settings = builder.transportSettings()
     settings.http3Failures = memory.http3Failures
     let registrar = Registrar(context: context, loaded: loaded, builder: builder)

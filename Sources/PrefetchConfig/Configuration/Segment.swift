@@ -216,7 +216,7 @@ extension Segment {
       "variant",
       \.variant,
       .choice(),
-      "Quality to take of streams that have several; `auto` is `low` in this version"
+      "Quality to take of streams that have several; `auto` goes by how long the last one took"
     )
     Field("max_bitrate", \.maximumBitrate, .bitRate, "Highest bit rate to take")
     Field(

@@ -22,6 +22,8 @@ package struct BundleReading: Hashable, Sendable {
   /// Whether the item goes on where these end.
   package var isPartial = false
   package var seconds = 0.0
+  /// Whether it is there in several qualities.
+  package var hasChoice = false
   /// What all of it may come to, where the documents say how much a second takes.
   package var expectedBytes: Int64?
 

@@ -22,6 +22,8 @@ final class BundleWork {
   /// The item's own number.
   let item: Int
   let rules: BundleRules
+  /// When its own document was here.
+  let begunAt: Duration
   /// What is stored of it, by what the files are known by.
   let stored: [String: BundleFile]
   var documents: [Document]
@@ -62,12 +64,14 @@ final class BundleWork {
   init(
     item: Int,
     rules: BundleRules,
+    at begunAt: Duration,
     stored files: [BundleFile],
     root: Document,
     response: TransferResponse
   ) {
     self.item = item
     self.rules = rules
+    self.begunAt = begunAt
     stored = Dictionary(files.filter { !$0.key.isEmpty }.map { ($0.key, $0) }) { first, _ in first }
     documents = [root]
     self.response = response

@@ -19,9 +19,14 @@ extension Dispatcher {
   ) {
     let work = active[Int(items[item].slot)]
     let url = work.entry.url
-    let rules = segments[Int(items[item].segment)].declaration.bundleRules
+    var rules = segments[Int(items[item].segment)].declaration.bundleRules
     let files = work.record?.value.files ?? []
     let key = rules.key(of: url)
+    if rules.quality == nil {
+      let known = files.first { $0.role == .document && $0.key == key }
+      let isSame = body == nil || known?.digest == body?.digest
+      rules.quality = quality(of: item, isKept: isSame)
+    }
     var file: BundleFile
     let bytes: ManifestSource.Bytes
     if let body {
@@ -43,6 +48,7 @@ extension Dispatcher {
     let bundle = BundleWork(
       item: item,
       rules: rules,
+      at: now.uptime,
       stored: files,
       root: BundleWork.Document(
         url: url,
@@ -61,6 +67,20 @@ extension Dispatcher {
     work.bundle = bundle
     items[item].state = .gathering
     readBundle(bundle, into: &effects)
+  }
+
+  /// By what its last download was like; as long as its own document stays the same, so does that.
+  private func quality(of item: Int, isKept: Bool) -> BundleRules.Quality {
+    let past = request.pastDownloads[downloadKey(of: item)]
+    return past.map { isKept ? $0.quality : $0.next } ?? .low
+  }
+
+  private func downloadKey(of item: Int) -> String {
+    let entry = active[Int(items[item].slot)].entry
+    return PastDownload.key(
+      provider: entry.provider,
+      id: entry.id ?? start.identify(entry.url.string)
+    )
   }
 
   private mutating func readBundle(_ bundle: BundleWork, into effects: inout [Effect]) {
@@ -583,6 +603,16 @@ extension Dispatcher {
       return finishStoring(item, record, body: nil, now: now)
     }
     record.fetchedAt = now.wall
+    if let quality = bundle.rules.quality, bundle.reading.hasChoice, !bundle.bodies.isEmpty {
+      let took = now.uptime - bundle.begunAt
+      // It is remembered by that.
+      if work.result.id.isEmpty { work.result.id = start.identify(work.entry.url.string) }
+      work.result.download = PastDownload(
+        quality: quality,
+        seconds: Double(took.milliseconds) / 1000,
+        bytes: bundle.bodies.reduce(0) { $0 + $1.size }
+      )
+    }
     work.result.action = wasUsable ? .update : .fetch
     work.result.outcome = wasUsable ? .updated : .added
     settlePromise(of: item, record.wholeSize)

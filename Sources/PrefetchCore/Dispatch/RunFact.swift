@@ -178,6 +178,8 @@ package struct ItemResult: Hashable, Sendable {
   package var isRequired = true
   /// When a server last confirmed a copy that is served stale.
   package var confirmedAt: Instant?
+  /// How long the pieces of a stream took to come, where any came.
+  package var download: PastDownload?
 
   /// Whether the run was interrupted before its end; the next one goes on with it.
   package var isInterrupted: Bool {

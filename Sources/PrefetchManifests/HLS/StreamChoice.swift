@@ -6,6 +6,8 @@ struct StreamChoice {
   /// The same stream on other servers.
   var redundant: [MasterPlaylist.Variant]
   var renditions: [MasterPlaylist.Rendition]
+  /// Whether another quality would have been another variant.
+  var hasChoice: Bool
 
   init(of master: MasterPlaylist, _ rules: BundleRules) throws(Failure) {
     let all = master.variants
@@ -31,6 +33,7 @@ struct StreamChoice {
     }
     let step = ladder[(rules.quality ?? .low).place(among: ladder.count)]
     variant = step[0]
+    hasChoice = ladder.count > 1
     redundant = Array(step.dropFirst().prefix(Self.mostRedundant))
     renditions =
       Self.chosen(master, "AUDIO", of: step[0], rules.languages)

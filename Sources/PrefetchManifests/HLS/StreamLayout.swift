@@ -245,6 +245,10 @@ struct StreamLayout {
     return stream.playlist.segments.prefix(stream.count).reduce(0) { $0 + $1.seconds }
   }
 
+  var hasChoice: Bool {
+    master.map { $0.choice.hasChoice } ?? false
+  }
+
   var expectedBytes: Int64? {
     guard let bitrate = master?.choice.variant.bitrate, bitrate > 0 else { return nil }
     let bytes = Double(bitrate) / 8 * seconds

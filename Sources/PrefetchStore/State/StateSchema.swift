@@ -140,6 +140,13 @@ extension Schema {
       url TEXT PRIMARY KEY,
       consumed_at INTEGER NOT NULL
     ) STRICT, WITHOUT ROWID;
+    CREATE TABLE IF NOT EXISTS quality_history (
+      key TEXT PRIMARY KEY,
+      quality TEXT NOT NULL,
+      seconds REAL NOT NULL,
+      bytes INTEGER NOT NULL,
+      at INTEGER NOT NULL
+    ) STRICT, WITHOUT ROWID;
     CREATE TABLE IF NOT EXISTS served_days (
       day TEXT PRIMARY KEY,
       hits INTEGER NOT NULL,

@@ -102,4 +102,44 @@ extension StateStore {
     (served.failures, served.bytes) = (row.number(2), row.number(3))
     return served
   }
+
+  // MARK: Quality
+
+  /// How the last download of each stream went.
+  package func pastDownloads() throws(Failure) -> [String: PastDownload] {
+    guard try has("quality_history") else { return [:] }
+    let rows = try database.prepare(
+      "SELECT key, quality, CAST(seconds * 1000 AS INTEGER), bytes FROM quality_history"
+    )
+    var downloads: [String: PastDownload] = [:]
+    while try rows.step() {
+      guard let quality = BundleRules.Quality(rawValue: rows.text(1)) else { continue }
+      downloads[rows.text(0)] = PastDownload(
+        quality: quality,
+        seconds: Double(rows.number(2)) / 1000,
+        bytes: rows.number(3)
+      )
+    }
+    return downloads
+  }
+
+  package func record(
+    _ downloads: [String: PastDownload],
+    at instant: Instant
+  ) throws(Failure) {
+    let database = database
+    try database.transaction { () throws(Failure) in
+      let statement = try database.prepare(
+        "INSERT OR REPLACE INTO quality_history VALUES (?1, ?2, ?3 / 1000.0, ?4, ?5)"
+      )
+      for (key, download) in downloads {
+        try statement.bind(1, key)
+        try statement.bind(2, download.quality.rawValue)
+        try statement.bind(3, Int64(download.seconds * 1000))
+        try statement.bind(4, download.bytes)
+        try statement.bind(5, instant)
+        try statement.run()
+      }
+    }
+  }
 }

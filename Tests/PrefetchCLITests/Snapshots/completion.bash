@@ -11,7 +11,7 @@ _prefetch() {
   while ((index < COMP_CWORD)); do
     word=${COMP_WORDS[index]}
     case $word in
-    -c | --config | --set | --cache-dir | --state-dir | --manifests | --network | --color | --progress | --log-format | --log-file | --splay | -j | --jobs | --jobs-per-host | --deadline | --items | --report | --events | --accept | --allow | --format | --max-age | --segment | --state | --type | --category | --parent | --search | --provider | --id | --url | --sort | --forget | --behavior | -o | --output | --base-url | --under | --for | --pid | --rollback | --origin | --listen | --ready-fd | --priority | --generated | --expires | --include | --exclude | --previous | --key | --password-file | --comment)
+    -c | --config | --set | --cache-dir | --state-dir | --manifests | --network | --color | --progress | --log-format | --log-file | --splay | -j | --jobs | --jobs-per-host | --deadline | --items | --report | --events | --accept | --allow | --format | --max-age | --segment | --state | --type | --category | --parent | --search | --provider | --id | --url | --sort | --forget | --behavior | --quality | -o | --output | --base-url | --under | --for | --pid | --rollback | --origin | --listen | --ready-fd | --priority | --generated | --expires | --include | --exclude | --previous | --key | --password-file | --comment)
       ((index += 1))
       if [[ ${COMP_WORDS[index]} == '=' ]]; then ((index += 1)); fi
       ;;
@@ -149,6 +149,10 @@ _prefetch() {
     mapfile -t COMPREPLY < <(compgen -W 'all thumbnails none' -- "$current")
     return
     ;;
+  --quality)
+    mapfile -t COMPREPLY < <(compgen -W 'low medium high' -- "$current")
+    return
+    ;;
   -o | --output)
     compopt -o filenames
     mapfile -t COMPREPLY < <(compgen -f -- "$current")
@@ -230,7 +234,7 @@ _prefetch() {
     pins) mapfile -t COMPREPLY < <(compgen -W '-c --config --set --cache-dir --state-dir --manifests --network --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
     verify) mapfile -t COMPREPLY < <(compgen -W '--repair --wait -c --config --set --cache-dir --state-dir --manifests --network --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
     gc) mapfile -t COMPREPLY < <(compgen -W '--forget -n --dry-run --wait -c --config --set --cache-dir --state-dir --manifests --network --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
-    get) mapfile -t COMPREPLY < <(compgen -W '--provider --id --type --behavior --offline --revalidate --max-age --max-stale -o --output --base-url --path -c --config --set --cache-dir --state-dir --manifests --network --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
+    get) mapfile -t COMPREPLY < <(compgen -W '--provider --id --type --behavior --quality --offline --revalidate --max-age --max-stale -o --output --base-url --path -c --config --set --cache-dir --state-dir --manifests --network --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
     path) mapfile -t COMPREPLY < <(compgen -W '--or-url --under -c --config --set --cache-dir --state-dir --manifests --network --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
     pause) mapfile -t COMPREPLY < <(compgen -W '--provider -c --config --set --cache-dir --state-dir --manifests --network --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
     resume) mapfile -t COMPREPLY < <(compgen -W '--provider -c --config --set --cache-dir --state-dir --manifests --network --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;

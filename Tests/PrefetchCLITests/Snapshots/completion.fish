@@ -133,6 +133,7 @@ complete -c prefetch -n '__fish_seen_subcommand_from get' -l provider -x -d 'The
 complete -c prefetch -n '__fish_seen_subcommand_from get' -l id -x -d 'An item of the provider, by its id'
 complete -c prefetch -n '__fish_seen_subcommand_from get' -l type -x -d 'What the items are, where nothing declares it, such as video'
 complete -c prefetch -n '__fish_seen_subcommand_from get' -l behavior -x -a 'all thumbnails none' -d 'Bring the items and store their thumbnails (all), bring their thumbnails instead (thumbnails), or what is stored of them (none)'
+complete -c prefetch -n '__fish_seen_subcommand_from get' -l quality -x -a 'low medium high' -d 'Take streams in this quality (low, medium, high) instead of the configured one'
 complete -c prefetch -n '__fish_seen_subcommand_from get' -l offline -d 'Ask no server; what is not cached ends with 4'
 complete -c prefetch -n '__fish_seen_subcommand_from get' -l revalidate -d 'Ask conditionally, also where the cached copy is fresh'
 complete -c prefetch -n '__fish_seen_subcommand_from get' -l max-age -x -d 'Take a cached copy as fresh only when it is at most this old'

@@ -232,6 +232,7 @@ _prefetch() {
         '*--id=[An item of the provider, by its id]:ID: ' \
         '(--type)--type=[What the items are, where nothing declares it, such as video]:TYPE: ' \
         '(--behavior)--behavior=[Bring the items and store their thumbnails (all), bring their thumbnails instead (thumbnails), or what is stored of them (none)]:WHAT:(all thumbnails none)' \
+        '(--quality)--quality=[Take streams in this quality (low, medium, high) instead of the configured one]:Q:(low medium high)' \
         '(--offline)--offline[Ask no server; what is not cached ends with 4]' \
         '(--revalidate)--revalidate[Ask conditionally, also where the cached copy is fresh]' \
         '(--max-age)--max-age=[Take a cached copy as fresh only when it is at most this old]:D: ' \

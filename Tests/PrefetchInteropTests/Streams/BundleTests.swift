@@ -239,6 +239,22 @@ struct BundleTests {
     #expect(try played() == film(version: 1))
   }
 
+  @Test("What came fast comes in high quality, once there is something new")
+  func automatic() throws {
+    publish(version: 1)
+    #expect(try home.run("-q").status == 0)
+    #expect(try played() == film(version: 1))
+    #expect(try home.run("-q").status == 0)
+    #expect(try played() == film(version: 1), "nothing moves where nothing changed")
+    let master = try #require(site["/film.m3u8"])
+    put("/film.m3u8", String(decoding: master.body, as: UTF8.self) + "# new\n")
+    #expect(try home.run("--dry-run").output.hasPrefix("update"))
+    #expect(try home.run("-q").status == 0)
+    #expect(try played() == film(version: 1, of: "high"))
+    #expect(try home.run("-q").status == 0)
+    #expect(try played() == film(version: 1, of: "high"))
+  }
+
   // MARK: What is refused
 
   @Test(
