@@ -7,7 +7,7 @@ import Testing
     "Every example is a valid configuration",
     arguments: [
       "quickstart/prefetch.yaml", "ci-cache/prefetch.yaml", "cron/prefetch.yaml",
-      "registration/prefetch.yaml", "library/prefetch.yaml",
+      "registration/prefetch.yaml", "library/prefetch.yaml", "kiosk/prefetch.yaml",
       "mirror/prefetch.json", "info-plist/Info.plist",
     ]
   )

@@ -18,7 +18,9 @@ struct PastDownloadTests {
 
   @Test(
     "The place among several, in rising order",
-    arguments: [(1, [0, 0, 0]), (2, [0, 0, 1]), (3, [0, 1, 2]), (4, [0, 1, 3]), (5, [0, 2, 4])]
+    arguments: [
+      (1, [0, 0, 0]), (2, [0, 0, 1]), (3, [0, 1, 2]), (4, [0, 1, 3]), (5, [0, 2, 4]),
+    ]
   )
   func places(count: Int, expected: [Int]) {
     #expect(BundleRules.Quality.allCases.map { $0.place(among: count) } == expected)

@@ -15,8 +15,9 @@ package struct PastDownload: Hashable, Sendable {
     "\(provider ?? "")\u{1F}\(id)"
   }
 
-  /// The quality to take next: what came fast is taken higher, what came slowly lower. Whoever stands
-  /// on a bound takes the lower one.
+  /// The quality to take next: a higher one after what came fast, a lower one after what came slowly.
+  ///
+  /// Whoever stands on a bound takes the lower one.
   package var next: BundleRules.Quality {
     switch quality {
     case .low: seconds < 2 ? .high : seconds < 3 ? .medium : .low

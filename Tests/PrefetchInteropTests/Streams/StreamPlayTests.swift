@@ -122,6 +122,23 @@ struct StreamPlayTests {
   }
 }
 
+@Suite(
+  "The example of a kiosk",
+  .enabled(if: Binary.isGiven, "\(Binary.absence)"),
+  .enabled(if: Tool.isInstalled("ffmpeg"), "needs ffmpeg")
+)
+struct KioskExampleTests {
+  @Test("keeps a film, and plays it from both places when its origin is gone")
+  func example() throws {
+    let home = try Home()
+    let root = #filePath.split(separator: "/").dropLast(4).map { "/\($0)" }.joined()
+    let run = try home.shell("\(root)/examples/kiosk/run \"$prefetch\"")
+    #expect(run.status == 0, "\(run)")
+    #expect(run.lines.count { $0 == "played 320x180 of lobby.m3u8" } == 2, "\(run)")
+    #expect(run.lines.contains { $0.hasPrefix("cached\t") }, "\(run)")
+  }
+}
+
 extension String {
   fileprivate var trimmed: String { String(self.drop { $0.isWhitespace }.prefix { !$0.isNewline }) }
 }
