@@ -87,14 +87,22 @@ struct AskedItems {
       } else if let stored, let url = try? WebURL(stored) {
         thumbnails.append(ManifestEntry(url: url))
       } else {
-        unknown.append("the thumbnail of \(entry.url.redacted)")
+        unknown.append("\(Self.thumbnail)\(entry.url.redacted)")
       }
     }
     entries = thumbnails
   }
 
+  private static let thumbnail = "the thumbnail of "
+
   /// What is named by its provider should have stood in a manifest.
   static func unknown(_ name: String) -> Diagnostic {
+    if name.hasPrefix(thumbnail) {
+      return Diagnostic(
+        "\(ErrorCode.notFound.rawValue)",
+        "`\(SafeText.line(String(name.dropFirst(thumbnail.count))))` has no thumbnail"
+      )
+    }
     let code: ErrorCode = name.contains("/") ? .notInManifest : .notFound
     return Diagnostic(
       "\(code.rawValue)",

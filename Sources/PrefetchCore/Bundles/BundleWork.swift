@@ -10,7 +10,6 @@ final class BundleWork {
     var bytes: ManifestSource.Bytes?
     /// As it is or will be stored.
     var file: BundleFile
-    var provenance: Provenance
   }
 
   /// Who a part of the item is asked for as.
@@ -27,6 +26,8 @@ final class BundleWork {
   /// What is stored of it, by what the files are known by.
   let stored: [String: BundleFile]
   var documents: [Document]
+  /// Who names its files: a server out there, or anything nearer.
+  var namer: Provenance
   var reading = BundleReading()
   /// In the order of the reading's parts.
   var files: [BundleFile?] = []
@@ -67,6 +68,7 @@ final class BundleWork {
     at begunAt: Duration,
     stored files: [BundleFile],
     root: Document,
+    namedBy namer: Provenance,
     response: TransferResponse
   ) {
     self.item = item
@@ -74,6 +76,7 @@ final class BundleWork {
     self.begunAt = begunAt
     stored = Dictionary(files.filter { !$0.key.isEmpty }.map { ($0.key, $0) }) { first, _ in first }
     documents = [root]
+    self.namer = namer
     self.response = response
   }
 }

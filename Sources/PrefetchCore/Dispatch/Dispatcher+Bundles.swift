@@ -54,11 +54,11 @@ extension Dispatcher {
         url: url,
         base: hop,
         bytes: bytes,
-        file: file,
-        provenance: Provenance(
-          answeredFrom: work.result.figures?.remoteAddress,
-          throughProxy: request.policy.connections.mayBeProxied
-        )
+        file: file
+      ),
+      namedBy: Provenance(
+        answeredFrom: work.result.figures?.remoteAddress,
+        throughProxy: request.policy.connections.mayBeProxied
       ),
       response: response
     )
@@ -157,8 +157,7 @@ extension Dispatcher {
         base: wanted.url,
         bytes: nil,
         file: stored
-          ?? BundleFile(role: .document, key: key, name: "", digest: .none, size: 0),
-        provenance: bundle.documents[0].provenance
+          ?? BundleFile(role: .document, key: key, name: "", digest: .none, size: 0)
       )
     )
     var entry = ManifestEntry(url: wanted.url)
@@ -231,7 +230,7 @@ extension Dispatcher {
     let refusal = request.policy.refusal(
       of: entry.url,
       for: purpose,
-      named: bundle.documents[0].provenance,
+      named: bundle.namer,
       at: now.wall
     )
     if let refusal {
@@ -368,6 +367,12 @@ extension Dispatcher {
     let work = active[Int(items[item].slot)]
     guard let hop = work.exchange?.value.hop else { return }
     bundle.documents[number].base = hop
+    // Whatever one of them names from out there is named from out there.
+    let namer = Provenance(
+      answeredFrom: work.result.figures?.remoteAddress,
+      throughProxy: request.policy.connections.mayBeProxied
+    )
+    if namer == .publicServer { bundle.namer = namer }
     bundle.documents[number].file.finalURL = hop == work.entry.url ? nil : hop.string
   }
 

@@ -187,6 +187,7 @@ extension Dispatcher {
       selection: selection(of: item),
       roomLimit: [work.roomLimit, work.diskLimit].compactMap(\.self).min(),
       alternates: work.entry.alternates,
+      namedBy: work.place?.bundle.namer,
       in: Int(items[item].segment)
     )
     if request.mode == .plan, isBundle(item) || work.place != nil { question.method = .get }
@@ -208,6 +209,7 @@ extension Dispatcher {
     selection: Variance.Selection = .same,
     roomLimit: Int64? = nil,
     alternates own: [WebURL] = [],
+    namedBy namer: Provenance? = nil,
     in index: Int
   ) -> Exchange {
     let isStored = segments[index].declaration.isStored
@@ -229,7 +231,7 @@ extension Dispatcher {
       // What is proved by what is inside has to be here to be looked into.
       keepsBody: isStored || !digests.allSatisfy(\.algorithm.isOfBytes),
       purpose: connections.asksForPurpose ? RequestPurpose(itemType: type()) : .other,
-      provenance: segments[index].provenance,
+      provenance: namer ?? segments[index].provenance,
       isOriginChosen: !connections.addsHeaders || segments[index].declaration.chose(url),
       meansOrigin: request.policy.refetchesAll,
       key: start.key

@@ -255,6 +255,66 @@ struct BundleTests {
     #expect(try played() == film(version: 1, of: "high"))
   }
 
+  @Test("Two runs that want one stream at the same time ask for each of its files once")
+  func together() throws {
+    publish(version: 1, pieces: 40)
+    for name in ["one", "two"] {
+      home.configure(
+        """
+        name: \(name)
+        cache: { min_free: 0 }
+        segments:
+          - name: films
+            urls: [{ url: "\(server.address("/film.m3u8"))", type: hls, id: film }]
+        """,
+        to: "\(name).yaml"
+      )
+    }
+    trap.set(nil)
+    let runs = try ["one", "two"].map { try home.start(["-q", "-c", "\($0).yaml"]) }
+    for run in runs { #expect(run.finish().status == 0) }
+    for path in Set(trap.requests.map(\.path)) where path.hasSuffix(".ts") {
+      #expect(server.requests(of: path).count == 1, "\(path)")
+    }
+    #expect(try played() == film(version: 1, pieces: 40))
+    #expect(try home.run("verify").status == 0)
+  }
+
+  @Test("A stream leaves with its declaration as a whole, unless it is locked")
+  func leaving() throws {
+    publish(version: 1)
+    #expect(try home.run("-q").status == 0)
+    #expect(try home.run("lock", "film").status == 0)
+    home.configure(
+      "cache: { min_free: 0 }\nsegments: [{ name: films, urls: [], allow_empty: yes }]"
+    )
+    #expect(try home.run("-q").status == 0)
+    #expect(try home.run("gc", "--set", "cache.size=1").status == 0)
+    #expect(try played() == film(version: 1))
+    #expect(try home.run("unlock", "film").status == 0)
+    #expect(try home.run("gc").status == 0)
+    #expect(FileTree.objects(home.cache).isEmpty)
+    #expect(try home.run("list").output.isEmpty)
+  }
+
+  @Test("Where the playlist of a variant cannot be had, its other place has the stream")
+  func redundant() throws {
+    publish(version: 1)
+    put(
+      "/film.m3u8",
+      """
+      #EXTM3U
+      #EXT-X-STREAM-INF:BANDWIDTH=1000
+      gone/low.m3u8
+      #EXT-X-STREAM-INF:BANDWIDTH=1000
+      low.m3u8
+
+      """
+    )
+    #expect(try home.run("-q").status == 0)
+    #expect(try played() == film(version: 1))
+  }
+
   // MARK: What is refused
 
   @Test(
