@@ -144,16 +144,19 @@ extension DiskStore {
 private struct StoredItemReader {
   static let selection =
     """
-    SELECT item, url, facts, holders, \
-    (SELECT sum(size) FROM item_files WHERE item_files.item=items.item) FROM items
+    SELECT item, url, facts, holders FROM items
     """
 
   private var holders: HolderLists
   /// Of the segments, for each set.
   private let names: [[String]]
   private let locks: LockRule
+  /// Bytes of the further files of the few items that have any.
+  private var besides: [Int64: Int64] = [:]
 
   init(_ database: Database, locks: LockRule) throws(Failure) {
+    let files = try database.prepare("SELECT item, sum(size) FROM item_files GROUP BY item")
+    while try files.step() { besides[files.number(0)] = files.number(1) }
     let holders = try HolderLists(database)
     names = holders.sets.map { set in set.map { holders.keys[$0].name } }
     self.holders = holders
@@ -167,7 +170,7 @@ private struct StoredItemReader {
       item: row.number(0),
       url: url,
       state: head.state,
-      size: head.digest.isNone ? nil : head.size + (row.optionalNumber(4) ?? 0),
+      size: head.digest.isNone ? nil : head.size + (besides[row.number(0)] ?? 0),
       segments: names[Int(holders.position(of: row.number(3)))],
       isLocked: locks.isLocked(row.number(0))
     )
