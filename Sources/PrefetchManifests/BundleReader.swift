@@ -21,6 +21,7 @@ package enum BundleReader {
     _ documents: [BundleContent],
     _ rules: BundleRules
   ) throws(Failure) -> BundleReading {
+    if rules.form == .ad { return try AdLayout(documents, rules).reading }
     let layout = try StreamLayout(documents, rules)
     var reading = BundleReading()
     reading.documents = layout.missing

@@ -146,7 +146,7 @@ enum FormatTable {
       words: "a VAST ad tag",
       syntax: .xml,
       formats: [.vast],
-      advice: "list its media in a manifest or a list of URLs"
+      advice: "`format: vast` keeps the ad behind it"
     ),
     FormatRow(
       kind: .dash,

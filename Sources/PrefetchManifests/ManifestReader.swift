@@ -75,6 +75,12 @@ package enum ManifestReader {
         "it is an HLS playlist, which names the pieces of one stream; `format: hls` keeps that stream"
       )
     }
+    if kind == .vast {
+      return Failure(
+        .unsupported,
+        "it is an answer of an ad server, which is no list; `format: vast` keeps the ad behind it"
+      )
+    }
     let row = FormatTable.row(kind)
     let advice = row?.advice ?? "list its files in a manifest or a list of URLs"
     return Failure(

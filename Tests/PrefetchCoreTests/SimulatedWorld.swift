@@ -491,7 +491,7 @@ extension SimulatedWorld {
     if generator.happens(10) { return .failure(Failure(.drm, "locked")) }
     var reading = BundleReading()
     if documents.count < 4, generator.happens(40) {
-      reading.documents = someURLs().map { BundleRequest(url: $0, alternates: []) }
+      reading.documents = someURLs().map { BundleRequest(url: $0, alternates: [], type: "hls") }
     }
     guard reading.documents.isEmpty else { return .success(reading) }
     reading.parts = someURLs().map { BundlePart(url: $0, role: .media, name: $0.path) }

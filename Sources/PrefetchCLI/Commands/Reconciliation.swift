@@ -168,6 +168,7 @@ struct Reconciliation {
     if envelope.exitCode == 0, let warning = staleness(envelope.report) {
       context.console.report(warning)
     }
+    if let warning = emptiness(envelope.report) { context.console.report(warning) }
     if isPlan {
       for entry in ReportFailures(envelope: envelope).all
       where entry.subject.hasPrefix("manifest of") {
@@ -220,6 +221,14 @@ struct Reconciliation {
       "\(items) served stale\(age ?? "")",
       severity: .warning
     )
+  }
+
+  /// Nothing is wrong where an ad server has no ad, and nothing is there to be shown.
+  private func emptiness(_ report: Report) -> Diagnostic? {
+    guard let first = report.firstEmpty else { return nil }
+    let name = (try? WebURL(first))?.redacted ?? ""
+    let rest = report.emptyCount > 1 ? " and \(report.emptyCount - 1) more" : ""
+    return Diagnostic("run.no-ad", "there is no ad at \(name)\(rest)", severity: .warning)
   }
 
   private func diagnostic(

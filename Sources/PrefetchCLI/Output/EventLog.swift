@@ -117,7 +117,7 @@ enum EventLine {
     case .failed, .redirected:
       let code = item.failure.map { JSONValue.string($0.code.rawValue) } ?? .null
       return line("items.failed", run, time, about + [("code", code)])
-    case .unchanged, .stale, .deferred, nil:
+    case .unchanged, .stale, .deferred, .empty, nil:
       return nil
     }
   }

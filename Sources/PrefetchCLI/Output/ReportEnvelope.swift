@@ -26,7 +26,9 @@ struct ReportEnvelope {
     return report.items.filter { item in
       switch item.outcome {
       case .unchanged: false
-      case .added, .updated, .headers, .stale, .removed, .deferred, .failed, .redirected, nil: true
+      case .added, .updated, .headers, .stale, .removed, .deferred, .failed, .redirected, .empty,
+        nil:
+        true
       }
     }
   }

@@ -127,7 +127,7 @@ struct ReportJSON {
       "final_url": .optional(item.finalURL.map { envelope.redacted(url: $0) }),
       "digest": .optional(item.digest?.description),
       "path": .optional(item.isUsable ? item.digest.map(envelope.objectPath) : nil),
-      "error": failure(item.failure),
+      "error": failure(item.failure ?? item.emptiness),
       "deferred": .deferral(item.deferral),
     ]
   }
@@ -154,12 +154,12 @@ struct ReportJSON {
 
   private func failure(_ failure: Failure?) -> JSONValue {
     guard let failure else { return .null }
-    return [
-      "code": .string(failure.code.rawValue),
-      "message": text(failure.message),
-      "retryable": .bool(failure.isTransient),
-      "sdk_code": .optional(failure.code.sdkCode),
+    var members: [(String, JSONValue)] = [
+      ("code", .string(failure.code.rawValue)), ("message", text(failure.message)),
+      ("retryable", .bool(failure.isTransient)), ("sdk_code", .optional(failure.code.sdkCode)),
     ]
+    if let vast = failure.vast { members.append(("vast", .integer(Int64(vast)))) }
+    return .object(members)
   }
 }
 

@@ -136,7 +136,8 @@ private struct ServedParts: Sendable {
 enum ServedPlace {
   /// What players open of an item of several files.
   static func mainName(of record: ContentRecord) -> String {
-    (try? WebURL(record.url)).map { BundleName.main(of: $0) } ?? ""
+    let body = record.files.first { $0.digest == record.digest && !$0.name.isEmpty }
+    return body?.name ?? (try? WebURL(record.url)).map { BundleName.main(of: $0) } ?? ""
   }
 
   /// Of a file of an item, below the server's root.

@@ -69,10 +69,11 @@ struct RequestBuilder {
   func declaration(_ segment: Segment) -> SegmentDeclaration {
     let source: SegmentDeclaration.Source =
       switch segment.manifest {
-      case .remote(let url) where segment.format == .hls: .inline([stream(at: url)])
+      case .remote(let url) where segment.format.map(isOneItem) ?? false:
+        .inline([whole(at: url, of: segment)])
       case .remote(let url): .remote(url)
       case .local(let path): .file(path)
-      case nil: .inline(Shared(entries(segment.urls)))
+      case nil: .inline(Shared(entries(segment.urls, zone: segment.vast.zone)))
       }
     var declaration = SegmentDeclaration(name: segment.name, source: source)
     declaration.isRequired = segment.isRequired
@@ -85,6 +86,7 @@ struct RequestBuilder {
     declaration.lifetime = segment.timeToLive.map { .atMost($0) }
     declaration.maximumFileSize = segment.maximumFileSize?.amount
     declaration.allowsEmpty = segment.allowsEmpty
+    declaration.failsOnEmpty = segment.failsOnEmpty
     declaration.alternates = segment.alternates
     declaration.maximumStale = segment.maximumStale
     declaration.onGone = segment.onGone == .remove ? .remove : .keep
@@ -106,10 +108,15 @@ struct RequestBuilder {
     return declaration
   }
 
-  /// A segment whose manifest is a playlist holds one item.
-  private func stream(at url: WebURL) -> ManifestEntry {
+  private func isOneItem(_ format: ManifestFormat) -> Bool {
+    BundleForm(rawValue: format.rawValue) != nil
+  }
+
+  /// A segment whose manifest is a playlist or an ad tag holds one item.
+  private func whole(at url: WebURL, of segment: Segment) -> ManifestEntry {
     var entry = ManifestEntry(url: url)
-    entry.type = InlineItem.Kind.hls.rawValue
+    entry.type = segment.format?.rawValue
+    entry.id = segment.vast.zone
     return entry
   }
 
@@ -125,6 +132,8 @@ struct RequestBuilder {
     rules.storesKeys = segment.keys == .store
     rules.ignoredParameters = segment.ignoredParameters
     rules.keepsPartial = segment.keepsPartial
+    rules.mediaTypes = segment.expect.mime
+    rules.takesExtensions = segment.vast.fetchesExtensions
     return rules
   }
 
@@ -163,7 +172,7 @@ struct RequestBuilder {
     return rules
   }
 
-  private func entries(_ declared: [InlineEntry]) -> EntryTable {
+  private func entries(_ declared: [InlineEntry], zone: String?) -> EntryTable {
     var table = EntryTable { ItemIdentifier.make(for: $0) }
     for entry in declared {
       switch entry {
@@ -172,7 +181,10 @@ struct RequestBuilder {
         plain.type = InlineItem.Kind.file.rawValue
         table.appendBriefly(plain)
       case .item(let item):
-        if let url = item.url { table.appendBriefly(self.entry(item, at: url)) }
+        guard let url = item.url else { continue }
+        var entry = self.entry(item, at: url)
+        if item.type == .vast { entry.id = entry.id ?? zone }
+        table.appendBriefly(entry)
       }
     }
     return table

@@ -129,7 +129,7 @@ extension InlineItem {
     Field(
       "type",
       \.type,
-      .choice(inEffect: [.file, .image, .video, .audio, .hls, .page, .data]),
+      .choice(inEffect: [.file, .image, .video, .audio, .hls, .vast, .page, .data]),
       "Kind of content"
     )
     Field("title", \.title, .text, "For people")

@@ -50,6 +50,7 @@ package struct Segment: Sendable {
   package var requiresDigest = false
   package var expect = Expectation()
   package var allowsEmpty = false
+  package var failsOnEmpty = false
   package var onGone = Gone.keep
   package var honorsNoStore = false
   package var network: NetworkRules?
@@ -121,7 +122,7 @@ extension Segment {
       \.format,
       .choice(inEffect: [
         .native, .ndjson, .list, .checksums, .packageLock, .json, .metalink, .sitemap, .rss, .atom,
-        .pylock, .pip, .goSum, .hls,
+        .pylock, .pip, .goSum, .hls, .vast,
       ]),
       "Format of the manifest, where sniffing errs"
     )
@@ -176,6 +177,12 @@ extension Segment {
     )
     Field("expect", \.expect, Expectation.table, "What bodies must look like")
     Field("allow_empty", \.allowsEmpty, .boolean, "Whether an empty manifest is believed")
+    Field(
+      "fail_on_empty",
+      \.failsOnEmpty,
+      .boolean,
+      "Whether an empty manifest, or an ad server without an ad, counts as a failure"
+    )
     Field(
       "on_gone",
       \.onGone,
@@ -255,7 +262,7 @@ extension Segment {
     Field("pip", \.pip, RegistryAddress.pip, "Settings of Python lock files")
     Field("go", \.go, RegistryAddress.go, "Settings of go.sum files")
     Field("cargo", \.cargo, CrateAddress.table, "Settings of Cargo.lock files").later
-    Field("vast", \.vast, AdTags.table, "Settings of ad tags").later
+    Field("vast", \.vast, AdTags.table, "Settings of ad tags")
   }
 
   private static let decodeItems: @Sendable (Node, inout Self, inout NodeDecoder) -> Void = {
@@ -285,6 +292,15 @@ extension Segment {
         "a segment has either a `manifest` or `urls`, not both",
         hint: "make two segments of it",
         at: facts.place(of: "urls")
+      )
+    }
+    let tags = segment.urls.count { $0.item.type == .vast } + (segment.format == .vast ? 1 : 0)
+    if segment.vast.zone != nil, tags != 1 {
+      decoder.report(
+        "config.conflict",
+        "`vast.zone` names one ad space, and the segment has \(tags) ad tags",
+        hint: "give `id` to each of its items, or make a segment of each",
+        at: facts.place(of: "vast")
       )
     }
     if segment.asksHeadOnly, facts.has("head"), facts.has("store"), segment.isStored {

@@ -7,6 +7,8 @@ package struct BundleFile: Hashable, Sendable {
     case playlist
     case media
     case key
+    /// What is shown besides, and may be missing.
+    case extra
   }
 
   package var role: Role

@@ -17,6 +17,8 @@ package struct BundleReading: Hashable, Sendable {
   /// Further documents that are needed; nothing else is known without them.
   package var documents: [BundleRequest] = []
   package var parts: [BundlePart] = []
+  /// Which of them is opened first; nil where that is the first text.
+  package var mainPart: Int?
   /// What is made of the documents, the one that is opened first before the others.
   package var texts: [BundleText] = []
   /// Whether the item goes on where these end.
@@ -34,10 +36,13 @@ package struct BundleReading: Hashable, Sendable {
 package struct BundleRequest: Hashable, Sendable {
   package var url: WebURL
   package var alternates: [WebURL]
+  /// Of an item that would be this document alone.
+  package var type: String
 
-  package init(url: WebURL, alternates: [WebURL]) {
+  package init(url: WebURL, alternates: [WebURL], type: String) {
     self.url = url
     self.alternates = alternates
+    self.type = type
   }
 }
 

@@ -34,6 +34,25 @@ package struct BundleRules: Hashable, Sendable {
   /// Whether what has come of an item that failed stays for the next try.
   package var keepsPartial = false
 
+  /// Types of films to take; empty for those that every player has.
+  package var mediaTypes: [String] = []
+  /// Whether pictures that an ad's extensions name are taken.
+  package var takesExtensions = false
+
+  // MARK: Of one item
+
+  package var form = BundleForm.stream
+  /// With what the names of an ad's files begin.
+  package var stem = ""
+  /// What ad servers are told of a request.
+  package var moment = AdMoment()
+  /// By what the files that are here are known.
+  package var held: Set<String> = []
+  /// In which quality what is here stays, however fast the line is now; nil where that is said.
+  package var heldQuality: Quality?
+  /// Files that could not be had and do not have to be.
+  package var leftOut: Set<String> = []
+
   package init() {}
 
   /// By what a file of an item is known from run to run.
@@ -45,5 +64,34 @@ package struct BundleRules: Hashable, Sendable {
     }
     guard let mark = url.string.firstIndex(of: "?") else { return url.string }
     return url.string[..<mark] + (kept.isEmpty ? "" : "?" + kept.joined(separator: "&"))
+  }
+}
+
+/// What stands for the macros of an ad tag in one run.
+package struct AdMoment: Hashable, Sendable {
+  private var chance = ""
+  private var time = ""
+
+  package init() {}
+
+  /// The same time and tag make the same number.
+  package init(of tag: WebURL, at now: Instant) {
+    var hash = StableHash()
+    hash.combine(tag.string)
+    hash.combine(String(now.milliseconds))
+    chance = String(String(hash.value % 100_000_000 + 100_000_000).dropFirst())
+    time = Timestamp.format(now).split(separator: ":").joined(separator: "%3A")
+  }
+
+  /// The tag with what is known of its macros filled in, be their brackets encoded or not.
+  package func filling(_ tag: String) -> String {
+    var text = tag
+    for (name, value) in [("CACHEBUSTING", chance), ("TIMESTAMP", time)] {
+      for (open, close) in [("[", "]"), ("%5B", "%5D"), ("%5b", "%5d")] {
+        text = text.split(separator: open + name + close, omittingEmptySubsequences: false)
+          .joined(separator: value)
+      }
+    }
+    return text
   }
 }

@@ -6,6 +6,8 @@ final class BundleWork {
   struct Document {
     var url: WebURL
     var base: WebURL
+    /// Of an ad server, which says something else each time.
+    var isAnswer: Bool
     /// Nil as long as it is asked for.
     var bytes: ManifestSource.Bytes?
     /// As it is or will be stored.
@@ -20,7 +22,7 @@ final class BundleWork {
 
   /// The item's own number.
   let item: Int
-  let rules: BundleRules
+  var rules: BundleRules
   /// When its own document was here.
   let begunAt: Duration
   /// What is stored of it, by what the files are known by.
@@ -31,6 +33,10 @@ final class BundleWork {
   var reading = BundleReading()
   /// In the order of the reading's parts.
   var files: [BundleFile?] = []
+  /// Those among them that came, by what they are known by.
+  var brought: [String: BundleFile] = [:]
+  /// Whether less of it is wanted than its documents were read for.
+  var isToBeReadAgain = false
   /// What came and waits for the whole.
   var bodies: [StagedBody] = []
   /// Requests for parts that have not ended.
@@ -55,6 +61,26 @@ final class BundleWork {
     }
     for text in reading.texts { hash.combine(text.bytes[...]) }
     reading.texts[0].bytes += Array("# \(String(hash.value, radix: 16))\n".utf8)
+  }
+
+  /// All that is to be stored, and which of it is opened first.
+  func whole(_ staged: [StagedBody]) -> (files: [BundleFile], main: BundleFile) {
+    let texts = zip(reading.texts, staged).map { text, body in
+      var file = BundleFile(
+        role: .playlist,
+        key: "",
+        name: text.name,
+        digest: body.digest,
+        size: body.size
+      )
+      file.mime = text.mime
+      return file
+    }
+    let parts = files.compactMap(\.self)
+    let told = documents.filter { !$0.isAnswer }.map(\.file)
+    // What is opened first of an ad has no fixed name, and stands among its files for that.
+    guard rules.form == .ad else { return (told + parts + texts.dropFirst(), texts[0]) }
+    return (told + parts + texts, reading.mainPart.flatMap { files[$0] } ?? texts[0])
   }
 
   enum Ending {

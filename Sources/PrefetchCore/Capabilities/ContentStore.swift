@@ -263,7 +263,12 @@ package struct ContentRecord: Hashable, Sendable {
 
   /// The bytes of all its files.
   package var wholeSize: Int64 {
-    files.reduce(size) { $0.addingSaturated($1.size) }
+    otherFiles.reduce(size) { $0.addingSaturated($1.size) }
+  }
+
+  /// Without the one that is its body, where that is among them.
+  package var otherFiles: [BundleFile] {
+    files.filter { $0.digest != digest }
   }
 
   package init(url: String, id: String) {

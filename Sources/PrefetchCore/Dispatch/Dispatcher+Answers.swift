@@ -76,6 +76,11 @@ extension Dispatcher {
     }
     guard let exchange = work.exchange else { return }
     guard isStored(item) else { return passed(item, response, now: now, into: &effects) }
+    if isAd(item), Self.isBlank(response) {
+      if let body = response.body { effects.append(.discard(body)) }
+      let failure = Failure(.empty, "the ad server has no ad")
+      return settleEmpty(item, failure, now: now, into: &effects)
+    }
     guard let body = response.body else {
       if removeGone(item, response.status, now: now, into: &effects) { return }
       let failure = Self.failure(
@@ -97,8 +102,9 @@ extension Dispatcher {
       headers: response.headers,
       entry: work.entry,
       digests: work.digests,
-      expectations: work.segments.map { segments[$0].declaration.expectation },
-      storedSize: work.result.isUsable ? work.record?.value.size : nil
+      // What is expected of an ad is expected of its film.
+      expectations: isAd(item) ? [] : work.segments.map { segments[$0].declaration.expectation },
+      storedSize: work.result.isUsable && !isAd(item) ? work.record?.value.size : nil
     ) {
       return refuse(item, body, response, objection, now: now, into: &effects)
     }
@@ -361,7 +367,8 @@ extension Dispatcher {
     let isPinned = work.digests.contains { $0.algorithm.isTrustworthy }
     for index in work.segments {
       // Its further documents are asked about in every run.
-      let limit = record.variance == nil && !isBundle(item) ? freshUntil : nil
+      let isAsked = record.variance != nil || items[item].step.bundle == .stream
+      let limit = isAsked ? nil : freshUntil
       segments[index].noteQuiet(until: isPinned ? .distantFuture : limit)
     }
   }

@@ -2,7 +2,11 @@
 /// waits for what this names, each in an exchange of its own. All of it becomes visible at once.
 extension Dispatcher {
   func isBundle(_ item: Int) -> Bool {
-    items[item].step.isBundle
+    items[item].step.bundle != nil
+  }
+
+  func isAd(_ item: Int) -> Bool {
+    items[item].step.bundle == .ad
   }
 
   func isPart(_ item: Int) -> Bool {
@@ -22,6 +26,15 @@ extension Dispatcher {
     var rules = segments[Int(items[item].segment)].declaration.bundleRules
     let files = work.record?.value.files ?? []
     let key = rules.key(of: url)
+    if isAd(item) {
+      rules.form = .ad
+      rules.stem = BundleName.stem(of: work.entry)
+      rules.moment = AdMoment(of: url, at: now.wall)
+      rules.held = Set(files.filter { $0.role == .media || $0.role == .document }.map(\.key))
+      if rules.quality == nil, !request.policy.refetchesAll {
+        rules.heldQuality = quality(of: item, isKept: true)
+      }
+    }
     if rules.quality == nil {
       let known = files.first { $0.role == .document && $0.key == key }
       let isSame = body == nil || known?.digest == body?.digest
@@ -53,6 +66,7 @@ extension Dispatcher {
       root: BundleWork.Document(
         url: url,
         base: hop,
+        isAnswer: isAd(item),
         bytes: bytes,
         file: file
       ),
@@ -91,7 +105,7 @@ extension Dispatcher {
     effects.append(.readBundle(bundle.item, documents, bundle.rules))
   }
 
-  /// What its documents say, as far as they are here.
+  /// What its documents say, as far as they are here; said again where less of it is wanted.
   mutating func bundleRead(
     _ item: Int,
     _ result: Result<BundleReading, Failure>,
@@ -110,6 +124,7 @@ extension Dispatcher {
     case .success(let reading) where reading.documents.isEmpty:
       bundle.reading = reading
       bundle.files = [BundleFile?](repeating: nil, count: reading.parts.count)
+      bundle.size = 0
       if let objection = objection(to: reading, of: bundle) {
         bundle.ending = .failed(objection)
       } else {
@@ -155,13 +170,14 @@ extension Dispatcher {
       BundleWork.Document(
         url: wanted.url,
         base: wanted.url,
+        isAnswer: wanted.type == BundleForm.ad.rawValue,
         bytes: nil,
         file: stored
           ?? BundleFile(role: .document, key: key, name: "", digest: .none, size: 0)
       )
     )
     var entry = ManifestEntry(url: wanted.url)
-    entry.type = "hls"
+    entry.type = wanted.type
     entry.alternates = wanted.alternates
     var record: ContentRecord?
     if let stored {
@@ -193,6 +209,11 @@ extension Dispatcher {
     guard bundle.ending == nil else { return }
     let part = bundle.reading.parts[place]
     let key = bundle.rules.key(of: part.url)
+    if let file = bundle.brought[key], file.role == part.role {
+      bundle.files[place] = file
+      bundle.size += file.size
+      return
+    }
     if var file = bundle.stored[key], file.role == part.role, file.has(part.prefix),
       part.needed.map({ $0 <= file.size }) ?? true, !facts.missing.contains(file.digest),
       !evicted.contains(file.digest), !request.policy.refetchesAll
@@ -226,7 +247,9 @@ extension Dispatcher {
   ) {
     guard bundle.ending == nil else { return }
     let parent = items[bundle.item]
-    let purpose = connections.asksForPurpose ? RequestPurpose(itemType: "hls") : .other
+    // All but documents is for players.
+    let type = entry.type ?? "video"
+    let purpose = connections.asksForPurpose ? RequestPurpose(itemType: type) : .other
     let refusal = request.policy.refusal(
       of: entry.url,
       for: purpose,
@@ -239,7 +262,7 @@ extension Dispatcher {
     }
     var step = parent.step
     step.row = -1
-    step.isBundle = false
+    step.bundle = nil
     step.decision = record == nil ? .fetch : .revalidate
     items.append(
       ItemWork(step: step, segment: parent.segment, position: parent.position)
@@ -253,7 +276,7 @@ extension Dispatcher {
       action: .fetch,
       reason: ""
     )
-    result.type = "hls"
+    result.type = type
     let work = ActiveItem(entry: entry, segment: Int(parent.segment), result: result)
     work.place = BundlePlace(bundle: bundle, role: role)
     work.record = record.map { Shared($0) }
@@ -313,6 +336,12 @@ extension Dispatcher {
       note(item, as: number, of: bundle)
       return end(item, nil, now: now, into: &effects)
     }
+    if case .document = place.role, bundle.rules.form == .ad, Self.isBlank(response) {
+      if let body = response.body { effects.append(.discard(body)) }
+      let failure = Failure(.empty, "no server of its chain has an ad", vast: 303)
+      bundle.ending = .failed(failure)
+      return end(item, nil, now: now, into: &effects)
+    }
     guard let body = response.body else {
       let failure = Self.failure(
         status: response.status,
@@ -351,6 +380,7 @@ extension Dispatcher {
       if response.status == 206 { file.prefix = part.prefix }
       file.mime = response.headers[.contentType]
       bundle.files[number] = file
+      bundle.brought[file.key] = file
     }
     let limit = sizeLimit(nil, in: Int(items[item].segment))
     guard limit.map({ bundle.size <= $0 }) ?? true else {
@@ -416,22 +446,45 @@ extension Dispatcher {
     active[activate(bundle.item)].result.attempts += active[activate(item)].attempts
     deactivate(item)
     bundle.open -= 1
-    if bundle.ending == nil, let ending {
+    if bundle.ending == nil, let ending, !leavesOut(url, ending, place) {
       bundle.ending = ending
       if case .failed(let failure) = ending {
-        bundle.ending = .failed(Self.named(failure, url))
+        bundle.ending = .failed(Self.named(failure, url, as: place))
       }
       withdraw(bundle, into: &effects)
     }
     goOn(with: bundle, now: now, into: &effects)
   }
 
-  private static func named(_ failure: Failure, _ url: WebURL) -> Failure {
-    Failure(
+  private static func named(_ failure: Failure, _ url: WebURL, as place: BundlePlace) -> Failure {
+    var vast: Int?
+    if place.bundle.rules.form == .ad {
+      let isLate = failure.code == .timeout || failure.code == .stalled
+      if case .document = place.role { vast = 301 } else { vast = isLate ? 402 : 401 }
+    }
+    return Failure(
       failure.code,
       "a part of it, `\(url.redacted)`: \(failure.message)",
-      isTransient: failure.isTransient
+      isTransient: failure.isTransient,
+      vast: vast
     )
+  }
+
+  /// What is only shown besides is no reason to show nothing, unless somebody tampered with it.
+  private mutating func leavesOut(
+    _ url: WebURL,
+    _ ending: BundleWork.Ending,
+    _ place: BundlePlace
+  ) -> Bool {
+    guard case .failed(let failure) = ending, case .part(let number) = place.role,
+      place.bundle.reading.parts[number].role == .extra, halt == nil, storeFailure == nil,
+      failure.code.category == .content || failure.code.category == .connectivity
+    else { return false }
+    place.bundle.rules.leftOut.insert(place.bundle.rules.key(of: url))
+    place.bundle.isToBeReadAgain = true
+    active[activate(place.bundle.item)].result.reason +=
+      "; without `\(url.redacted)`: \(failure.message)"
+    return true
   }
 
   /// What is asked for of an item that will not be whole is called back.
@@ -462,11 +515,13 @@ extension Dispatcher {
     guard bundle.open == 0, items[bundle.item].state == .gathering else { return }
     if bundle.ending == nil, let failure = storeFailure { bundle.ending = .failed(failure) }
     guard let ending = bundle.ending else {
-      let isReading = bundle.reading.texts.isEmpty
-      if isReading { return readBundle(bundle, into: &effects) }
+      if bundle.reading.texts.isEmpty || bundle.isToBeReadAgain {
+        bundle.isToBeReadAgain = false
+        return readBundle(bundle, into: &effects)
+      }
       guard request.mode != .plan else { return foretell(bundle, into: &effects) }
       readingCount += 1
-      bundle.mark()
+      if bundle.reading.mainPart == nil { bundle.mark() }
       return effects.append(.stageTexts(bundle.item, bundle.reading.texts))
     }
     switch ending {
@@ -475,6 +530,8 @@ extension Dispatcher {
     }
     letGo(bundle, into: &effects)
     switch ending {
+    case .failed(let failure) where failure.code == .empty && bundle.rules.form == .ad:
+      settleEmpty(bundle.item, failure, now: now, into: &effects)
     case .failed(let failure):
       if serveStale(bundle.item, failure, status: nil, now: now, into: &effects) { return }
       fail(bundle.item, failure, now: now, into: &effects)
@@ -565,21 +622,12 @@ extension Dispatcher {
     var record = work.record?.value ?? newRecord(item)
     let old = (digest: record.digest, files: record.files)
     let wasUsable = work.result.isUsable
-    var files = bundle.documents.map(\.file) + bundle.files.compactMap(\.self)
-    for (text, body) in zip(bundle.reading.texts, staged).dropFirst() {
-      var file = BundleFile(
-        role: .playlist,
-        key: "",
-        name: text.name,
-        digest: body.digest,
-        size: body.size
-      )
-      file.mime = text.mime
-      files.append(file)
-    }
+    let whole = bundle.whole(staged)
+    let files = whole.files
     record.files = files
     record.headers = Revalidation.storable(bundle.response.headers)
-    record.validators = bundle.documents[0].file.validators
+    let isAd = bundle.rules.form == .ad
+    record.validators = isAd ? Validators() : bundle.documents[0].file.validators
     if let exchange = work.exchange?.value {
       record.note(
         exchange.hops,
@@ -592,10 +640,11 @@ extension Dispatcher {
       record.finalURL = exchange.hop == work.entry.url ? nil : exchange.hop.string
       work.result.source = exchange.isAlternate ? .alternate : .network
     }
-    record.mime = bundle.reading.texts[0].mime
+    if isAd { record.freshness = adFreshness(item, at: now.wall) }
+    record.mime = whole.main.mime
     record.status = 200
-    record.digest = staged[0].digest
-    record.size = staged[0].size
+    record.digest = whole.main.digest
+    record.size = whole.main.size
     record.otherDigests = [:]
     if wasUsable, old.digest == record.digest, Self.areSame(old.files, files) {
       for body in bundle.bodies + staged { effects.append(.discard(body)) }
@@ -608,7 +657,13 @@ extension Dispatcher {
       return finishStoring(item, record, body: nil, now: now)
     }
     record.fetchedAt = now.wall
-    if let quality = bundle.rules.quality, bundle.reading.hasChoice, !bundle.bodies.isEmpty {
+    // What only told of it is not kept, where the next run asks for it anew.
+    let named = Set(files.map(\.digest) + [whole.main.digest])
+    var bodies = bundle.bodies + [bundle.root].compactMap(\.self) + staged
+    for body in bodies where !named.contains(body.digest) { effects.append(.discard(body)) }
+    bodies.removeAll { !named.contains($0.digest) }
+    let hasParts = isAd ? !bundle.brought.isEmpty : !bundle.bodies.isEmpty
+    if let quality = bundle.rules.quality, bundle.reading.hasChoice, hasParts {
       let took = now.uptime - bundle.begunAt
       // It is remembered by that.
       if work.result.id.isEmpty { work.result.id = start.identify(work.entry.url.string) }
@@ -623,8 +678,44 @@ extension Dispatcher {
     settlePromise(of: item, record.wholeSize)
     record.state = bundle.reading.isPartial ? .partial : .cached
     work.bundle = nil
-    let bodies = bundle.bodies + [bundle.root].compactMap(\.self) + staged.dropFirst()
-    finishStoring(item, record, body: staged[0], besides: bodies, now: now)
+    let main = bodies.firstIndex { $0.digest == whole.main.digest }.map { bodies.remove(at: $0) }
+    finishStoring(item, record, body: main, besides: bodies, now: now)
+  }
+
+  /// An ad holds for as long as its declarer says, whatever the servers say of their answers.
+  private func adFreshness(_ item: Int, at now: Instant) -> Freshness {
+    let granted = granted(active[Int(items[item].slot)])
+    guard granted.isEmpty else { return .silent(until: .distantFuture) }
+    return .stated(until: now + Self.adLifetime)
+  }
+
+  private static let adLifetime: Duration = .seconds(3600)
+
+  /// Whether nothing stands in it where an ad would.
+  static func isBlank(_ response: TransferResponse) -> Bool {
+    response.status == 204 || response.body?.size == 0
+  }
+
+  /// Nobody has an ad to show now: the last one stays as the rule for what is gone says.
+  mutating func settleEmpty(
+    _ item: Int,
+    _ failure: Failure,
+    now: Moment,
+    into effects: inout [Effect]
+  ) {
+    guard !segments[Int(items[item].segment)].declaration.failsOnEmpty else {
+      return fail(item, failure, now: now, into: &effects)
+    }
+    let work = active[activate(item)]
+    work.result.emptiness = failure
+    if removeGone(item, 410, now: now, into: &effects) { return }
+    loseEvicted(Int(items[item].slot))
+    work.result.action = .keep
+    work.result.outcome = .empty
+    work.result.reason = failure.message
+    if !work.result.isUsable { work.result.state = .discovered }
+    keepUnasked(item)
+    settleItem(item, into: &effects)
   }
 
   /// Validators and addresses may be others for the same bytes.

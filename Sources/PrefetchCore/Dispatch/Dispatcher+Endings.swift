@@ -73,7 +73,7 @@ extension Dispatcher {
   }
 
   /// What another segment may let go of in this run is declared all the same, and what waits is listed.
-  private mutating func keepUnasked(_ item: Int) {
+  mutating func keepUnasked(_ item: Int) {
     guard request.mode == .run, storeFailure == nil, isStored(item), !items[item].step.isHeld else {
       return
     }
@@ -174,7 +174,7 @@ extension Dispatcher {
       if result.isInterrupted { segments[index].isInterrupted = true }
     }
     // The next run tries again what this one did not bring, whether it counts or not.
-    if result.failure != nil || result.outcome == .deferred {
+    if result.failure != nil || result.outcome == .deferred || result.outcome == .empty {
       segments[index].noteQuiet(until: nil)
     }
     settleIfDone(index, into: &effects)

@@ -176,10 +176,15 @@ extension Dispatcher {
     guard hasRoom(for: item, now: now, into: &effects) else { return }
     let work = active[activate(item)]
     let isGone = if let record = work.record { isEvicted(record) } else { false }
+    var url = work.entry.url
+    if isAd(item) {
+      let tag = AdMoment(of: url, at: now.wall).filling(url.string)
+      if tag != url.string { url = (try? WebURL(tag)) ?? url }
+    }
     var question = exchange(
-      for: work.entry.url,
+      for: url,
       size: work.entry.size,
-      type: work.entry.type,
+      type: work.place == nil ? work.entry.type : work.result.type,
       headers: work.entry.headers,
       digests: work.digests,
       record: work.record?.value,

@@ -56,8 +56,10 @@ extension Dispatcher {
     )
     guard request.mode != .get, case .removed = ending, let row else { return false }
     active[slot].result.action = .keep
-    active[slot].result.outcome = .unchanged
-    active[slot].result.reason = "the server answered \(status), and `on_gone` removes it"
+    let emptiness = active[slot].result.emptiness
+    active[slot].result.outcome = emptiness == nil ? .unchanged : .empty
+    let reason = emptiness?.message ?? "the server answered \(status)"
+    active[slot].result.reason = "\(reason), and `on_gone` removes it"
     active[slot].result.isUsable = false
     active[slot].result.state = .deleted
     guard request.mode == .run else {

@@ -69,7 +69,7 @@ extension Dispatcher {
   private mutating func plainReading(of item: Int) -> Preparation? {
     let step = items[item].step
     let (entry, index) = (Int(step.entry), Int(items[item].segment))
-    guard start.isBrief, !step.isBundle, asksPlainly(index),
+    guard start.isBrief, step.bundle == nil, asksPlainly(index),
       !segments[index].table.value.isSpecial(at: entry)
     else { return nil }
     let digest = segments[index].table.value.plainDigest(at: entry)

@@ -87,6 +87,11 @@ extension Dispatcher {
     segments[index].noteQuiet(until: fragment.quietUntil)
     segments[index].phase = .planning
     segments[index].isDeclared = true
+    if declaration.failsOnEmpty, segments[index].declaredCount == 0 {
+      let failure = Failure(.empty, "it has no items, and `fail_on_empty` is set")
+      segments[index].manifest.failure = segments[index].manifest.failure ?? failure
+      segments[index].noteQuiet(until: nil)
+    }
     // What it declares and what not stands elsewhere in the order now.
     room = nil
     effects.append(
@@ -195,7 +200,7 @@ extension Dispatcher {
   /// A dry run asks only about what it cannot know.
   private func needsProbe(_ step: PlannedStep, of index: Int) -> Bool {
     let declaration = segments[index].declaration
-    guard declaration.isStored else { return false }
+    guard declaration.isStored, step.bundle != .ad else { return false }
     // Whether its body is here is looked up, and nobody is asked.
     if request.policy.isOffline { return step.decision == .fetch }
     guard request.policy.probesItems else { return false }

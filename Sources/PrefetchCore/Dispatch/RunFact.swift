@@ -168,6 +168,8 @@ package struct ItemResult: Hashable, Sendable {
   package var sources: [SourceResult] = []
   package var finalURL: String?
   package var failure: Failure?
+  /// Why there is nothing, where that is nobody's fault.
+  package var emptiness: Failure?
   package var deferral: Deferral?
   /// Where its segment lists it, from 0.
   package var position: Int?

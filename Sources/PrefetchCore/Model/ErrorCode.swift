@@ -86,10 +86,18 @@ package struct Failure: Error, Hashable, Sendable {
   package var message: String
   /// Whether the same request may well succeed in a moment.
   package var isTransient: Bool
+  /// What an ad server would be told, which nobody does.
+  package var vast: Int?
 
-  package init(_ code: ErrorCode, _ message: String, isTransient: Bool = false) {
+  package init(
+    _ code: ErrorCode,
+    _ message: String,
+    isTransient: Bool = false,
+    vast: Int? = nil
+  ) {
     self.code = code
     self.message = message
     self.isTransient = isTransient
+    self.vast = vast
   }
 }

@@ -88,6 +88,8 @@ package struct SegmentDeclaration: Sendable {
   package var lifetime: Freshness.Lifetime?
   package var maximumFileSize: Int64?
   package var allowsEmpty: Bool
+  /// Whether that there is nothing counts as a failure.
+  package var failsOnEmpty = false
   /// Further servers that have the same paths.
   package var alternates: [WebURL] = []
   package var expectation = ContentExpectation()

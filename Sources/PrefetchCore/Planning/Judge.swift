@@ -9,7 +9,7 @@ struct Wanted {
   /// Whether it consists of more than the one file that it names, and cannot be brought as a whole.
   var isCompound = false
   /// The same, where it can.
-  var isBundle = false
+  var bundle: BundleForm?
   /// Whether runs leave it to those who ask for it by itself.
   var isWithheld = false
 
@@ -32,9 +32,8 @@ struct Judge {
   let asksForPurpose: Bool
   /// Kinds of items that cannot be brought as a whole yet: a playlist alone would look finished.
   private let compoundKinds: Set<UInt16>
-  private static let compoundTypes: Set<String> = ["dash", "vast"]
-  private let bundleKinds: Set<UInt16>
-  private static let bundleTypes: Set<String> = ["hls"]
+  private static let compoundTypes: Set<String> = ["dash"]
+  private let bundleKinds: [UInt16: BundleForm]
   /// What is granted whatever an entry says.
   private let granted: [Freshness.Lifetime]
 
@@ -61,7 +60,11 @@ struct Judge {
     refusalsByPurpose =
       asksForPurpose ? [.media: refusals(.media), .page: refusals(.page)] : [:]
     compoundKinds = origins.kinds.numbers(ofTypes: Self.compoundTypes)
-    bundleKinds = origins.kinds.numbers(ofTypes: Self.bundleTypes)
+    var bundleKinds: [UInt16: BundleForm] = [:]
+    for form in BundleForm.allCases {
+      for kind in origins.kinds.numbers(ofTypes: [form.rawValue]) { bundleKinds[kind] = form }
+    }
+    self.bundleKinds = bundleKinds
     granted = [policy.freshnessLimit.map { .atMost($0) }, segment.lifetime].compactMap(\.self)
   }
 
@@ -79,13 +82,16 @@ struct Judge {
     }
     if let type = wanted.full?.type {
       wanted.isCompound = Self.compoundTypes.contains(type)
-      wanted.isBundle = Self.bundleTypes.contains(type)
+      wanted.bundle = BundleForm(rawValue: type)
     } else if !compoundKinds.isEmpty || !bundleKinds.isEmpty {
       wanted.isCompound = compoundKinds.contains(entries.kind(at: index))
-      wanted.isBundle = bundleKinds.contains(entries.kind(at: index))
+      wanted.bundle = bundleKinds[entries.kind(at: index)]
     }
-    // What only passes through is asked for file by file.
-    if !segment.isStored { wanted.isBundle = false }
+    // What only passes through is asked for file by file, and nobody may ask for an ad for nothing.
+    if !segment.isStored {
+      wanted.isCompound = wanted.isCompound || wanted.bundle == .ad
+      wanted.bundle = nil
+    }
     return wanted
   }
 
@@ -137,8 +143,10 @@ struct Judge {
   ) -> (PlannedStep.Decision, PlanReason) {
     if policy.refetchesAll, !policy.isOffline { return (.update, .refetchAskedFor) }
     // What it consists of may change where its own document does not.
-    if wanted.isBundle {
-      return policy.isOffline ? (.keep, .offline) : (.revalidate, .severalFiles)
+    switch wanted.bundle {
+    case .stream: return policy.isOffline ? (.keep, .offline) : (.revalidate, .severalFiles)
+    case .ad: return decideAd(wanted, row: row)
+    case nil: break
     }
     let comparison = comparison(wanted, row: row, strong: strong)
     switch comparison {
@@ -174,6 +182,19 @@ struct Judge {
     }
     guard mayAsk else { return (.update, .noValidators) }
     return (.revalidate, policy.revalidatesAll ? .revalidationAskedFor : .stale)
+  }
+
+  /// Asking costs whoever shows it: within its lifetime nobody is asked, whatever else is declared.
+  private func decideAd(
+    _ wanted: Wanted,
+    row: Inventory.Row
+  ) -> (PlannedStep.Decision, PlanReason) {
+    let until = freshUntil(wanted, row: row).flatMap { now < $0 ? $0 : nil }
+    if policy.isOffline { return (.keep, until == nil ? .staleOffline : .offline) }
+    guard let until, !policy.revalidatesAll else {
+      return (.revalidate, policy.revalidatesAll ? .revalidationAskedFor : .stale)
+    }
+    return (.keep, .freshUntil(until))
   }
 
   /// It answered another request; only a tag that tells variants apart is worth asking with.

@@ -20,12 +20,14 @@ package enum ItemOutcome: String, Hashable, Sendable, CaseIterable {
   case deferred
   case failed
   case redirected
+  /// An ad server that has no ad.
+  case empty
 
   /// Whether the item's history should tell it.
   package var isNews: Bool {
     switch self {
     case .unchanged: false
-    case .added, .updated, .headers, .stale, .removed, .deferred, .failed, .redirected: true
+    case .added, .updated, .headers, .stale, .removed, .deferred, .failed, .redirected, .empty: true
     }
   }
 }
@@ -63,8 +65,8 @@ package struct PlannedStep: Hashable, Sendable {
   package var isHeld: Bool
   /// Whether the record says of it what the manifest does.
   package var isDescribed: Bool
-  /// Whether it consists of several files.
-  package var isBundle = false
+  /// What it is where it consists of several files.
+  package var bundle: BundleForm?
   /// The inventory's row, nil where nothing is known.
   package var row: Int32
   package var reason: PlanReason

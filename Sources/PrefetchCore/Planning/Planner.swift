@@ -30,6 +30,11 @@ package enum Planner {
       self.key = key
     }
 
+    /// Whether a further file of a row's item is lost.
+    func lacksPart(of position: Int) -> Bool {
+      inventory.parts.contains { $0.row == position && missing.contains($0.digest) }
+    }
+
     /// The same by other rules.
     package func under(_ policy: RunPolicy) -> Facts {
       Facts(
@@ -83,7 +88,7 @@ package enum Planner {
           continue
         }
         var step = PlannedStep(entry: index, row: nil, decision: decision, reason: reason)
-        step.isBundle = wanted.isBundle
+        step.bundle = wanted.bundle
         fragment.steps.append(step)
         continue
       }
@@ -104,7 +109,9 @@ package enum Planner {
             at: index,
             for: wanted.purpose
           ),
-        isMissing: !facts.missing.isEmpty && facts.missing.contains(row.digest),
+        isMissing: !facts.missing.isEmpty
+          && (facts.missing.contains(row.digest)
+            || wanted.bundle == .ad && facts.lacksPart(of: position)),
         isDescribed: isDescribed
       )
       if reason == .withheld, !row.hasBody {
@@ -128,7 +135,7 @@ package enum Planner {
           isHeld: isHeld,
           isDescribed: isDescribed
         )
-        step.isBundle = wanted.isBundle
+        step.bundle = wanted.bundle
         fragment.steps.append(step)
         continue
       }

@@ -11,7 +11,13 @@ package struct TreeName: Sendable {
 
   /// Nil as long as only a body can give the name; throws where there can be none.
   package func make(of entry: ManifestEntry, body: ContentDigest?) throws(Failure) -> String? {
-    guard entry.isBundle else { return try checked(try plainName(of: entry, body)) }
+    guard let form = entry.bundleForm else {
+      return try checked(try plainName(of: entry, body))
+    }
+    if form == .ad {
+      // What comes may be a film of another kind, which ends in another way.
+      return try checked("\(adFolder(of: entry))\(BundleName.stem(of: entry)).mp4")
+    }
     // It is a folder of its name, with what is opened first in it.
     let folder: String?
     switch rules.layout {
@@ -24,6 +30,28 @@ package struct TreeName: Sendable {
       )
     }
     return try checked(folder.map { "\($0)/\(BundleName.main(of: entry.url))" })
+  }
+
+  /// With what the names of all its files begin, where it consists of several.
+  func beginnings(of entry: ManifestEntry, in folder: Substring) -> [String] {
+    guard entry.bundleForm == .ad else { return ["\(folder)/"] }
+    let stem = "\(adFolder(of: entry))\(BundleName.stem(of: entry))"
+    return ["\(stem).", "\(stem)-"]
+  }
+
+  /// It is empty or ends in a slash.
+  private func adFolder(of entry: ManifestEntry) -> String {
+    if let path = entry.path {
+      let folder = PathText.split(path).folder
+      return folder.isEmpty ? "" : folder + "/"
+    }
+    switch rules.layout {
+    case .url:
+      let path = URLText.readable(path: entry.url.path)
+      return entry.url.authority + path[...(path.lastIndex(of: "/") ?? path.startIndex)]
+    case .hls: return entry.provider.map { "\($0)/" } ?? ""
+    case .basename, .npm, .pip, .go, .bazel: return ""
+    }
   }
 
   /// Of its own id, where it has one.

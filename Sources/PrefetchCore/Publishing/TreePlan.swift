@@ -40,6 +40,7 @@ package struct TreePlan: Sendable {
   private let behavior: ItemBehavior
   private let naming: TreeName
   private var supplements: [TreeFile] = []
+  private var heldBeginnings: [String] = []
   /// Of the further files of what consists of several.
   private var bundleMark = StableHash()
 
@@ -71,16 +72,25 @@ package struct TreePlan: Sendable {
   /// Takes in the further files of items that consist of several, of which the store says what they are.
   package mutating func addParts(_ files: (String) -> [BundleFile]) {
     for position in entries.indices {
-      guard entries.type(at: position) == "hls", let main = item(at: position),
-        main.content != .absent, let url = main.url
+      guard entries.type(at: position).flatMap({ BundleForm(rawValue: $0) }) != nil else {
+        continue
+      }
+      let entry = entries.entry(at: position, identified: false)
+      let body = body(at: position, entry)
+      guard !isOver(entry, at: position),
+        let name = (try? naming.make(of: entry, body: body?.digest)) ?? nil
       else { continue }
-      let folder = PathText.split(main.name).folder
-      for file in files(url) where !file.name.isEmpty && !file.isReserved {
+      let folder = PathText.split(name).folder
+      guard body != nil else {
+        heldBeginnings += naming.beginnings(of: entry, in: folder)
+        continue
+      }
+      for file in files(entry.url.string) where !file.name.isEmpty && !file.isReserved {
         supplements.append(
           TreeFile(
-            name: "\(folder)/\(file.name)",
+            name: folder.isEmpty ? file.name : "\(folder)/\(file.name)",
             content: .body(file.digest, size: file.size),
-            url: url
+            url: entry.url.string
           )
         )
         bundleMark.combine(file.name)
@@ -103,12 +113,11 @@ package struct TreePlan: Sendable {
   package mutating func requireAll() {
     absentCount = entries.indices.count { position in
       let entry = entries.entry(at: position, identified: false)
-      if let expires = entry.expires, expires <= facts.now { return false }
+      // What a server has given up, where that counts, is not waited for.
+      if isOver(entry, at: position) { return false }
       guard entry.isRequired else { return false }
       // What runs leave to those who ask for it nobody waits for.
       if (entry.behavior ?? behavior).withholds(isThumbnail: entry.isThumbnail) { return false }
-      // What a server has given up, where that counts, is not waited for.
-      if bodies[entries.key(at: position)]?.digest.isNone == true { return false }
       return body(at: position, entry) == nil
     }
     if absentCount > 0 { isWhole = false }
@@ -145,11 +154,25 @@ package struct TreePlan: Sendable {
 
   private func item(at position: Int) -> TreeFile? {
     let entry = entries.entry(at: position, identified: false)
-    if let expires = entry.expires, expires <= facts.now { return nil }
+    if isOver(entry, at: position) { return nil }
     let body = body(at: position, entry)
+    // What is here of an ad is among its files, under the name that it came to have.
+    if body != nil, entry.bundleForm == .ad { return nil }
     guard let name = (try? naming.make(of: entry, body: body?.digest)) ?? nil else { return nil }
     let content = body.map { TreeFile.Content.body($0.digest, size: $0.size) } ?? .absent
     return TreeFile(name: name, content: content, url: entry.url.string)
+  }
+
+  /// Whether it has expired, or its server has it no more and that counts.
+  private func isOver(_ entry: ManifestEntry, at position: Int) -> Bool {
+    if let expires = entry.expires, expires <= facts.now { return true }
+    return bodies[entries.key(at: position)]?.digest.isNone == true
+  }
+
+  /// Whether a file that is not in the plan belongs to an item of several files that is not here, and
+  /// stays as it is with all of them.
+  package func holds(_ name: String) -> Bool {
+    heldBeginnings.contains { name.utf8.starts(with: $0.utf8) }
   }
 
   /// A body that is known not to be the declared one has no place under the declared name.
@@ -162,7 +185,7 @@ package struct TreePlan: Sendable {
     guard row.hasBody, !facts.missing.contains(row.digest) else { return nil }
     let strong = facts.inventory.strongDigests(of: place)
     // What is declared of a stream is the digest of its pristine playlist.
-    for expected in entry.isBundle ? [] : entry.digests {
+    for expected in entry.bundleForm == nil ? entry.digests : [] {
       let stored = expected.algorithm == .sha256 ? row.digest.bytes : strong[expected.algorithm]
       guard let stored else { continue }
       let alternatives = entry.digests.filter { $0.algorithm == expected.algorithm }
@@ -189,7 +212,7 @@ package struct TreePlan: Sendable {
     if !supplements.isEmpty { hash.combine(String(bundleMark.value)) }
     for position in entries.indices {
       let entry = entries.entry(at: position, identified: false)
-      if let expires = entry.expires, expires <= facts.now { continue }
+      if isOver(entry, at: position) { continue }
       hash.combine(entry.url.string)
       hash.combine(entry.path)
       for digest in entry.digests { hash.combine(digest.bytes[...]) }

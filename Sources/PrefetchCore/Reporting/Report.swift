@@ -56,6 +56,9 @@ package struct Report: Sendable {
   package var quality = NetworkQuality.unknown
   /// Items that older copies stand in for, and when the oldest of these was last confirmed.
   package var staleCount = 0
+  /// Ad servers that had no ad, and the first of them.
+  package var emptyCount = 0
+  package var firstEmpty: String?
   package var oldestStale: Instant?
 
   package init(mode: RunRequest.Mode, identity: String, started: Instant) {

@@ -84,6 +84,7 @@ package struct ReportBuilder: Sendable {
       collect(item)
       report.totals.count(item)
       noteStale(item)
+      noteEmpty(item)
       tellShortage(item)
       for name in item.segments {
         guard let position = positions[name] else { continue }
@@ -140,6 +141,12 @@ package struct ReportBuilder: Sendable {
         hint: "make room, or set `cache.min_free` lower"
       )
     )
+  }
+
+  private mutating func noteEmpty(_ item: ItemResult) {
+    guard item.outcome == .empty else { return }
+    report.emptyCount += 1
+    report.firstEmpty = report.firstEmpty ?? item.url
   }
 
   private mutating func noteStale(_ item: ItemResult) {

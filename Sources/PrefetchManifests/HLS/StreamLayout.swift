@@ -25,6 +25,7 @@ struct StreamLayout {
   }
 
   private let rules: BundleRules
+  private let prefix: String
   private var master: (choice: StreamChoice, heading: [String], name: String)?
   private var streams: [Stream] = []
   private(set) var missing: [BundleRequest] = []
@@ -33,16 +34,23 @@ struct StreamLayout {
   private var counts: [String: Int] = [:]
   private(set) var isPartial = false
 
-  init(_ documents: [BundleContent], _ rules: BundleRules) throws(Failure) {
+  /// `name` is that of what is opened first, `prefix` begins those of all else.
+  init(
+    _ documents: [BundleContent],
+    _ rules: BundleRules,
+    named name: String? = nil,
+    below prefix: String = ""
+  ) throws(Failure) {
     self.rules = rules
+    self.prefix = prefix
     guard let root = documents.first else {
       throw Failure(.internal, "a stream was read before its playlist came")
     }
-    let name = BundleName.main(of: root.url)
+    let name = name ?? BundleName.main(of: root.url)
     switch try Self.parse(root) {
     case .media(let playlist):
       streams = [
-        Stream(url: root.url, alternates: [], name: name, folder: "v1", base: root.base)
+        Stream(url: root.url, alternates: [], name: name, folder: "\(prefix)v1", base: root.base)
       ]
       streams[0].playlist = playlist
     case .master(let master):
@@ -77,14 +85,16 @@ struct StreamLayout {
     for variant in [choice.variant] + choice.redundant {
       places.append(try Self.resolve(variant.uri, root, line: variant.line))
     }
-    let reserved = BundleName.main(of: root.url)
-    let name = { (text: String) in text == reserved ? "stream-\(text)" : text }
+    let reserved = master?.name
+    let name = { [prefix] (text: String) in
+      prefix + (text == reserved ? "stream-\(text)" : text)
+    }
     streams.append(
       Stream(
         url: places[0],
         alternates: Array(places.dropFirst()),
         name: name("v1.m3u8"),
-        folder: "v1"
+        folder: "\(prefix)v1"
       )
     )
     var counts: [String: Int] = [:]
@@ -98,7 +108,7 @@ struct StreamLayout {
           url: try Self.resolve(uri, root, line: rendition.line),
           alternates: [],
           name: name("\(folder).m3u8"),
-          folder: folder,
+          folder: prefix + folder,
           rendition: rendition
         )
       )
@@ -116,7 +126,9 @@ struct StreamLayout {
       let url = streams[place].url
       guard let document = documents.dropFirst().first(where: { $0.url == url }) else {
         if !missing.contains(where: { $0.url == url }) {
-          missing.append(BundleRequest(url: url, alternates: streams[place].alternates))
+          missing.append(
+            BundleRequest(url: url, alternates: streams[place].alternates, type: "hls")
+          )
         }
         continue
       }
@@ -158,7 +170,7 @@ struct StreamLayout {
     for segment in playlist.segments.prefix(count) {
       if let key = try key(of: segment, in: playlist, stream.url), rules.storesKeys {
         let url = try Self.resolve(key.attributes["URI"] ?? "", content, line: key.line)
-        add(url, .key, folder: "keys", suffix: "key", range: nil)
+        add(url, .key, folder: "\(prefix)keys", suffix: "key", range: nil)
       }
       if let map = segment.map.map({ playlist.maps[$0] }) {
         let url = try Self.resolve(map.uri, content, line: map.line)
@@ -213,7 +225,7 @@ struct StreamLayout {
     counts[counter, default: 0] += 1
     let digits = String(counts[counter] ?? 0)
     let zeros = String(repeating: "0", count: max(0, (prefix.isEmpty ? 6 : 1) - digits.utf8.count))
-    let ending = role == .key ? suffix : Self.ending(of: url) ?? suffix
+    let ending = role == .key ? suffix : BundleName.ending(of: url) ?? suffix
     var part = BundlePart(url: url, role: role, name: "\(counter)\(zeros)\(digits).\(ending)")
     part.needed = range?.upperBound
     resources[key] = Resource(part: part, isRanged: range != nil)
@@ -379,15 +391,5 @@ struct StreamLayout {
         "`\(document.url.redacted)`, line \(line): the address of a part \(error.description)"
       )
     }
-  }
-
-  /// What its name ends in, by which players and servers know its type.
-  private static func ending(of url: WebURL) -> String? {
-    guard let dot = url.path.lastIndex(of: ".") else { return nil }
-    let ending = url.path[url.path.index(after: dot)...].lowercased()
-    guard (1...5).contains(ending.utf8.count),
-      ending.utf8.allSatisfy({ ASCII.isDigit($0) || (0x61...0x7A).contains($0) })
-    else { return nil }
-    return ending
   }
 }

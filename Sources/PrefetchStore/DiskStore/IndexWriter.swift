@@ -300,7 +300,7 @@ final class IndexWriter {
       }
       disturbed.insert(set)
       if !record.files.isEmpty, let new = try items.standing(url: record.url) {
-        try setFiles(record.files, of: new.item)
+        try setFiles(record.otherFiles, of: new.item)
       }
       return
     }
@@ -312,7 +312,7 @@ final class IndexWriter {
       released.updateValue(standing.size, forKey: digest)
     }
     standing.holders = set
-    try setFiles(record.files, of: standing.item)
+    try setFiles(record.otherFiles, of: standing.item)
     // What was paused while a run was under way stays so; only who asks for it alone wakes it.
     if standing.state == .paused, !keys.isEmpty { record.state = .paused }
     try items.update(standing, to: record)
@@ -359,7 +359,9 @@ final class IndexWriter {
     // Asked before a row names it.
     let hasLostBody = if let digest = known.digest { try !adopt(digest, false) } else { false }
     let standing = try items.restore(item)
-    if let standing, let files = try record(item)?.files { try setFiles(files, of: standing.item) }
+    if let standing, let known = try record(item) {
+      try setFiles(known.otherFiles, of: standing.item)
+    }
     guard hasLostBody, let standing, var emptied = try record(item) else { return standing }
     emptied.forgetBody()
     try items.update(standing, to: emptied)

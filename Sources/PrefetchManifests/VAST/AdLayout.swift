@@ -1,0 +1,367 @@
+internal import PrefetchCore
+internal import PrefetchDocuments
+
+/// An ad as the servers of a chain describe it, and as it is kept.
+///
+/// All its files begin with one name: the film that is opened first has that name alone.
+struct AdLayout {
+  private struct Found {
+    var ad: Ad
+    var inline: InlineAd
+    var ladder: MediaLadder
+    var base: WebURL
+    var document: BundleContent
+  }
+
+  private let rules: BundleRules
+  private let documents: [BundleContent]
+  /// How many of the documents are answers of ad servers.
+  private var answers = 1
+  private(set) var reading = BundleReading()
+  private var names: Set<String> = []
+
+  init(_ documents: [BundleContent], _ rules: BundleRules) throws(Failure) {
+    self.rules = rules
+    self.documents = documents
+    guard let root = documents.first else {
+      throw Failure(.internal, "an ad was read before its tag came")
+    }
+    guard let found = try resolve(root, asked: [root.url.string], hops: 0, mayBePod: true) else {
+      return
+    }
+    guard !found.isEmpty else {
+      let isChain = answers > 1
+      throw Failure(
+        .empty,
+        isChain ? "no server of its chain has an ad" : "the ad server has no ad",
+        vast: isChain ? 303 : nil
+      )
+    }
+    var described: [JSONValue] = []
+    for (number, ad) in found.prefix(Self.mostShown).enumerated() {
+      guard let text = try take(ad, as: number) else { continue }
+      described.append(text)
+    }
+    if !reading.documents.isEmpty {
+      let missing = reading.documents
+      reading = BundleReading()
+      reading.documents = missing
+      return
+    }
+    let text: JSONValue = ["schema": "prefetch-ad/1", "ads": .array(described)]
+    reading.texts.append(
+      BundleText(
+        name: "\(rules.stem).json",
+        bytes: Array((JSONWriter.string(text, form: .pretty) + "\n").utf8),
+        mime: "application/json"
+      )
+    )
+  }
+
+  private static let mostHops = 5
+  private static let mostShown = 50
+
+  // MARK: The chain
+
+  /// The ads behind one answer; nil as long as another one is needed to know.
+  private mutating func resolve(
+    _ document: BundleContent,
+    asked: [String],
+    hops: Int,
+    mayBePod: Bool
+  ) throws(Failure) -> [Found]? {
+    let answer = try AdReader.read(document, takingExtensions: rules.takesExtensions)
+    let pod = answer.ads.filter { $0.sequence != nil }.enumerated()
+      .sorted { ($0.element.sequence ?? 0, $0.offset) < ($1.element.sequence ?? 0, $1.offset) }
+      .map(\.element)
+    let isPod = mayBePod && !pod.isEmpty
+    var found: [Found] = []
+    var objection: Failure?
+    for ad in isPod ? pod : answer.ads {
+      switch ad.content {
+      case .inline(let inline):
+        let ladder = MediaLadder(inline.media, rules)
+        if ladder.steps.isEmpty, ladder.streams.isEmpty {
+          objection = objection ?? Self.unplayable(ad, ladder, in: document)
+        } else {
+          found.append(
+            Found(ad: ad, inline: inline, ladder: ladder, base: document.base, document: document)
+          )
+        }
+      case .wrapper(let wrapper):
+        let behind = try follow(wrapper, in: document, asked: asked, hops: hops)
+        guard let behind else { return nil }
+        found += behind
+      }
+      if !isPod, !found.isEmpty { break }
+    }
+    if found.isEmpty, let objection { throw objection }
+    return found
+  }
+
+  private static func unplayable(
+    _ ad: Ad,
+    _ ladder: MediaLadder,
+    in document: BundleContent
+  ) -> Failure {
+    var seen: Set<String> = []
+    let reasons = ladder.objections.filter { seen.insert($0).inserted }.prefix(5)
+    let name = ad.id.map { " `\($0.prefix(80))`" } ?? ""
+    let why = reasons.isEmpty ? "it names none" : reasons.joined(separator: "; ")
+    return Failure(
+      .unsupported,
+      "`\(document.url.redacted)`: the ad\(name) has no media file to keep: \(why)",
+      vast: 403
+    )
+  }
+
+  private mutating func follow(
+    _ wrapper: AdWrapper,
+    in document: BundleContent,
+    asked: [String],
+    hops: Int
+  ) throws(Failure) -> [Found]? {
+    let written = try Self.resolve(wrapper.tag, in: document)
+    guard !asked.contains(written.string) else {
+      throw Failure(
+        .redirectLimit,
+        "`\(document.url.redacted)`: its ad tags come back to `\(written.redacted)`",
+        vast: 302
+      )
+    }
+    guard hops < Self.mostHops else {
+      throw Failure(
+        .redirectLimit,
+        "more than \(Self.mostHops) ad tags wrap each other, up to `\(written.redacted)`",
+        vast: 302
+      )
+    }
+    let place = answers
+    answers += 1
+    guard place < documents.count else {
+      let url = try Self.resolve(
+        AdLink(text: rules.moment.filling(wrapper.tag.text), byte: wrapper.tag.byte),
+        in: document
+      )
+      reading.documents = [BundleRequest(url: url, alternates: [], type: "vast")]
+      return nil
+    }
+    // Where no wrapper may follow, one that does brings no ad.
+    if !wrapper.mayFollowWrappers {
+      let next = try AdReader.read(documents[place], takingExtensions: false)
+      let isWrapper = next.ads.contains { ad in
+        if case .wrapper = ad.content { true } else { false }
+      }
+      if isWrapper { return [] }
+    }
+    guard
+      var found = try resolve(
+        documents[place],
+        asked: asked + [written.string],
+        hops: hops + 1,
+        mayBePod: wrapper.mayBePod
+      )
+    else { return nil }
+    for place in found.indices {
+      let own = Set(found[place].inline.extras.map(\.kind))
+      found[place].inline.extras += wrapper.extras.filter { !own.contains($0.kind) }
+        .map { extra in
+          // What it names is relative to where that stands.
+          var extra = extra
+          if let url = try? document.base.resolving(extra.link.text) {
+            extra.link.text = url.string
+          }
+          return extra
+        }
+    }
+    return found
+  }
+
+  private static func resolve(
+    _ link: AdLink,
+    in document: BundleContent
+  ) throws(Failure) -> WebURL {
+    do throws(WebURL.Fault) {
+      return try document.base.resolving(link.text)
+    } catch {
+      let place = AdReader.place(of: link.byte, in: document.bytes)
+      throw Failure(
+        .badURL,
+        "`\(document.url.redacted)`, \(place): the address \(error.description)"
+      )
+    }
+  }
+
+  // MARK: Files
+
+  /// What players are told of it; nil where a playlist is missing.
+  private mutating func take(_ found: Found, as number: Int) throws(Failure) -> JSONValue? {
+    let stem = number == 0 ? rules.stem : "\(rules.stem)-\(number + 1)"
+    let facts: [(String, JSONValue?)] = [
+      ("id", found.ad.id.map { .string($0) }),
+      ("sequence", found.ad.sequence.map { .integer(Int64($0)) }),
+      ("system", found.inline.system.map { .string($0) }),
+      ("title", found.inline.title.map { .string($0) }),
+      ("universal_ad_id", found.inline.universalID.map { .string($0) }),
+      ("duration", found.inline.seconds.map { .double($0) }),
+      ("click_through", found.inline.clickThrough.map { .string($0) }),
+    ]
+    var ad: [(String, JSONValue)] = facts.compactMap { key, value in value.map { (key, $0) } }
+    let medium: AdMedium
+    let name: String
+    if found.ladder.steps.isEmpty {
+      medium = found.ladder.streams[0]
+      guard let main = try take(stream: medium, of: found, stem: stem, isFirst: number == 0) else {
+        return nil
+      }
+      name = main
+      reading.seconds += found.inline.seconds ?? 0
+    } else {
+      let place = try choose(found)
+      medium = found.ladder.steps[place]
+      if found.ladder.steps.count > 1 { reading.hasChoice = true }
+      let url = try Self.resolve(medium.link, in: found.document)
+      name = take(url, .media, named: stem, ending: Self.ending(medium.type, url) ?? "mp4")
+      if number == 0 { reading.mainPart = reading.parts.firstIndex { $0.name == name } }
+      reading.seconds += found.inline.seconds ?? 0
+    }
+    ad.append(("media", Self.described(medium, name: name)))
+    if found.ladder.steps.count > 1 { ad.append(("variants", try variants(of: found))) }
+    for kind in AdExtra.Kind.allCases {
+      let extras = try take(found.inline.extras.filter { $0.kind == kind }, of: found, stem: stem)
+      if !extras.isEmpty { ad.append(("\(kind.rawValue)s", .array(extras))) }
+    }
+    return .object(ad)
+  }
+
+  /// One that is here stays, where nothing asks for another: the ad is the same, whenever its tag
+  /// was read.
+  private func choose(_ found: Found) throws(Failure) -> Int {
+    let steps = found.ladder.steps
+    if rules.heldQuality != nil {
+      for place in steps.indices.reversed() {
+        guard let url = try? found.base.resolving(steps[place].link.text) else { continue }
+        if rules.held.contains(rules.key(of: url)) { return place }
+      }
+    }
+    return (rules.quality ?? .low).place(among: steps.count)
+  }
+
+  private func variants(of found: Found) throws(Failure) -> JSONValue {
+    let steps = found.ladder.steps
+    var variants: [(String, JSONValue)] = []
+    for quality in BundleRules.Quality.allCases {
+      let step = steps[quality.place(among: steps.count)]
+      let url = try Self.resolve(step.link, in: found.document)
+      variants.append((quality.rawValue, Self.described(step, url: url)))
+    }
+    return .object(variants)
+  }
+
+  private static func described(
+    _ medium: AdMedium,
+    name: String? = nil,
+    url: WebURL? = nil
+  ) -> JSONValue {
+    var members: [(String, JSONValue)] = []
+    if let name { members.append(("file", .string(name))) }
+    if let url { members.append(("url", .string(url.string))) }
+    if let type = medium.type { members.append(("type", .string(type))) }
+    for (key, value) in [
+      ("bitrate", medium.bitrate), ("width", medium.width), ("height", medium.height),
+    ] {
+      if let value { members.append((key, .integer(value))) }
+    }
+    return .object(members)
+  }
+
+  /// The name of the playlist to open; nil where one is not here yet.
+  private mutating func take(
+    stream medium: AdMedium,
+    of found: Found,
+    stem: String,
+    isFirst: Bool
+  ) throws(Failure) -> String? {
+    let url = try Self.resolve(medium.link, in: found.document)
+    let rest = documents.dropFirst(answers)
+    guard let root = rest.first(where: { $0.url == url }) else {
+      reading.documents.append(BundleRequest(url: url, alternates: [], type: "hls"))
+      return nil
+    }
+    var rules = rules
+    if let quality = rules.heldQuality, rules.held.contains(rules.key(of: url)) {
+      rules.quality = quality
+    }
+    let name = "\(stem).m3u8"
+    let others = rest.filter { $0.url != url }
+    let layout = try StreamLayout([root] + others, rules, named: name, below: "\(stem)-")
+    guard layout.missing.isEmpty else {
+      reading.documents += layout.missing
+      return nil
+    }
+    reading.parts += layout.parts
+    reading.texts.insert(contentsOf: try layout.texts(), at: isFirst ? 0 : reading.texts.count)
+    reading.isPartial = reading.isPartial || layout.isPartial
+    reading.hasChoice = reading.hasChoice || layout.hasChoice
+    if let bytes = layout.expectedBytes {
+      reading.expectedBytes = (reading.expectedBytes ?? 0).addingSaturated(bytes)
+    }
+    return name
+  }
+
+  private mutating func take(
+    _ extras: [AdExtra],
+    of found: Found,
+    stem: String
+  ) throws(Failure) -> [JSONValue] {
+    var described: [JSONValue] = []
+    for extra in extras.prefix(Self.mostExtras) {
+      // A picture that cannot be had is no reason to show nothing.
+      guard extra.link.macro == nil, let url = try? found.base.resolving(extra.link.text),
+        !rules.leftOut.contains(rules.key(of: url))
+      else { continue }
+      let stem = "\(stem)-\(extra.kind.rawValue)\(described.count + 1)"
+      let ending = Self.ending(extra.type, url) ?? (extra.kind == .caption ? "vtt" : "bin")
+      let name = take(url, .extra, named: stem, ending: ending)
+      described.append(.object([("file", .string(name))] + extra.facts))
+    }
+    return described
+  }
+
+  private static let mostExtras = 20
+
+  /// The name under which it stands; another use of the same file has the same.
+  private mutating func take(
+    _ url: WebURL,
+    _ role: BundleFile.Role,
+    named stem: String,
+    ending: String
+  ) -> String {
+    let key = rules.key(of: url)
+    if let known = reading.parts.first(where: { rules.key(of: $0.url) == key }) {
+      return known.name
+    }
+    let part = BundlePart(url: url, role: role, name: "\(stem).\(ending)")
+    reading.parts.append(part)
+    return part.name
+  }
+
+  private static func ending(_ type: String?, _ url: WebURL) -> String? {
+    switch type {
+    case "video/mp4": "mp4"
+    case "video/webm": "webm"
+    case "video/quicktime": "mov"
+    case "video/ogg": "ogv"
+    case "video/3gpp": "3gp"
+    case "image/jpeg", "image/jpg": "jpg"
+    case "image/png": "png"
+    case "image/gif": "gif"
+    case "image/webp": "webp"
+    case "image/svg+xml": "svg"
+    case "text/vtt": "vtt"
+    case "text/srt", "application/x-subrip": "srt"
+    case "application/ttml+xml": "ttml"
+    default: BundleName.ending(of: url)
+    }
+  }
+}

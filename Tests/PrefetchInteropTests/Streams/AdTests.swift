@@ -1,0 +1,454 @@
+import PrefetchCore
+import PrefetchDocuments
+import PrefetchTestSupport
+import Testing
+
+/// Ad servers and their media; whatever counts views and clicks stands below `/never`.
+@Suite("Ads", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
+struct AdTests {
+  private let home: Home
+  private let site = Site()
+  private let server: LoopbackServer
+
+  init() throws {
+    home = try Home(isInMemory: true)
+    server = try LoopbackServer { [site] in site.respond(to: $0) }
+    configure()
+    for name in ["lo", "me", "hi"] { put("/\(name).mp4", String(repeating: name, count: 3_000)) }
+  }
+
+  private func configure(_ lines: String = "", tag: String = "/tag") {
+    home.configure(
+      """
+      cache: { min_free: 0 }
+      network: { retries: { items: 0 } }
+      segments:
+        - name: lobby
+          manifest: "\(server.address(tag))"
+          format: vast
+          vast: { zone: "4711", extensions: true }
+          publish: { dir: "\(home.path("screen"))", layout: basename }
+      \(lines)
+      """
+    )
+  }
+
+  private func put(_ path: String, _ text: String) {
+    site[path] = Site.Page(text)
+  }
+
+  // MARK: Answers
+
+  private func inline(
+    _ media: String,
+    id: String = "7",
+    sequence: String = "",
+    besides: String = "",
+    creatives: String = ""
+  ) -> String {
+    let never = { (name: String) in "<![CDATA[ \(server.address("/never/\(name)")) ]]>" }
+    return """
+      <Ad id="\(id)"\(sequence)><InLine><AdSystem version="1">ours</AdSystem><AdTitle>t</AdTitle>
+        <Error>\(never("error?[ERRORCODE]"))</Error><Impression/>
+        <Impression id="a">\(never("impression"))</Impression><Survey>\(never("survey"))</Survey>
+        <ViewableImpression><Viewable>\(never("viewable"))</Viewable></ViewableImpression>
+        <AdVerifications><Verification vendor="x">
+          <JavaScriptResource apiFramework="omid">\(never("omid.js"))</JavaScriptResource>
+          <TrackingEvents><Tracking event="verificationNotExecuted">\(never("v"))</Tracking></TrackingEvents>
+        </Verification></AdVerifications>\(besides)
+        <Creatives>\(creatives)<Creative sequence="1"><UniversalAdId idRegistry="r">CN-1</UniversalAdId>
+          <Linear skipoffset="00:00:05"> // "Skip allowed" <Duration>00:00:10.500</Duration>
+            <TrackingEvents><Tracking event="start">\(never("start?[ASSETURI]"))</Tracking>
+              <Tracking event="complete">\(never("complete"))</Tracking></TrackingEvents>
+            <VideoClicks><ClickThrough>\(never("click"))</ClickThrough>
+              <ClickTracking>\(never("clicked"))</ClickTracking>
+              <CustomClick>\(never("custom"))</CustomClick></VideoClicks>
+            <Icons><Icon program="choices" width="20" height="20" xPosition="right">
+              <StaticResource creativeType="image/png">\(server.address("/icon.png"))</StaticResource>
+              <IconClicks><IconClickThrough>\(never("iconclick"))</IconClickThrough></IconClicks>
+              <IconViewTracking>\(never("iconview"))</IconViewTracking></Icon></Icons>
+            <MediaFiles>\(media)
+              <Mezzanine delivery="progressive" type="video/mp4">\(never("huge.mp4"))</Mezzanine>
+              <InteractiveCreativeFile type="text/html">\(never("simid.html"))</InteractiveCreativeFile>
+              <ClosedCaptionFiles><ClosedCaptionFile type="text/vtt" language="de">
+                \(server.address("/de.vtt"))</ClosedCaptionFile></ClosedCaptionFiles>
+            </MediaFiles></Linear></Creative>
+          <Creative><CompanionAds><Companion width="300" height="250">
+            <StaticResource creativeType="image/jpeg">\(server.address("/side.jpg"))</StaticResource>
+            <TrackingEvents><Tracking event="creativeView">\(never("view"))</Tracking></TrackingEvents>
+            <CompanionClickThrough>\(never("sideclick"))</CompanionClickThrough>
+            <CompanionClickTracking>\(never("sideclicked"))</CompanionClickTracking></Companion>
+            <Companion width="1" height="1"><HTMLResource>&lt;b&gt;inline&lt;/b&gt;</HTMLResource></Companion>
+            <Companion width="1" height="1"><IFrameResource>\(never("frame"))</IFrameResource></Companion>
+          </CompanionAds></Creative>
+          <Creative><NonLinearAds><NonLinear><StaticResource creativeType="image/gif">\(never("over.gif"))
+            </StaticResource><NonLinearClickTracking>\(never("n"))</NonLinearClickTracking></NonLinear>
+          </NonLinearAds></Creative></Creatives>
+        <Extensions><Extension name="RewardedVideo"><VirtualCurrencyImage>
+          <![CDATA[\(server.address("/lives.jpg"))]]></VirtualCurrencyImage>
+          <Tracking>\(never("extension"))</Tracking></Extension></Extensions>
+      </InLine></Ad>
+      """
+  }
+
+  private var ladder: String {
+    zip(["hi", "lo", "me"], [1600, 600, 1100]).map { name, rate in
+      """
+      <MediaFile delivery="progressive" type="video/mp4" bitrate="\(rate)" width="\(rate)" height="240">
+        <![CDATA[ \(server.address("/\(name).mp4")) ]]></MediaFile>
+      """
+    }.joined()
+  }
+
+  private func vast(_ ads: String..., version: String = "3.0") -> String {
+    "<?xml version=\"1.0\"?>\n<VAST version=\"\(version)\">\(ads.joined())</VAST>"
+  }
+
+  private func wrapper(_ path: String, _ attributes: String = "") -> String {
+    """
+    <Ad id="w"><Wrapper\(attributes)><AdSystem>w</AdSystem>
+    <VASTAdTagURI><![CDATA[ \(path.hasPrefix("/") ? server.address(path) : path) ]]></VASTAdTagURI>
+    <Impression><![CDATA[\(server.address("/never/wrapped"))]]></Impression>
+    <Error>\(server.address("/never/error"))</Error></Wrapper></Ad>
+    """
+  }
+
+  private func putExtras() {
+    for path in ["/icon.png", "/side.jpg", "/lives.jpg", "/de.vtt"] { put(path, "of \(path)") }
+  }
+
+  private func paths() -> [String] {
+    server.requests.map(\.path)
+  }
+
+  private func nobodyCounted() -> Bool {
+    !paths().contains { $0.contains("never") }
+  }
+
+  /// So many minutes later.
+  private func later(_ minutes: Int, _ arguments: String) throws -> ProgramRun {
+    try home.shell("exec faketime -f +\(minutes)m $prefetch \(arguments)")
+  }
+
+  private func described() throws -> Node {
+    try Node(json: home.read("screen/4711.json") ?? "")
+  }
+
+  // MARK: One ad
+
+  @Test("An ad comes with all that is shown, under one name, and counts nowhere")
+  func inlineAd() throws {
+    putExtras()
+    put("/tag", vast(inline(ladder)))
+    let plan = try home.run("--dry-run")
+    #expect(plan.output.hasPrefix("fetch\tlobby\t-\t\(server.address("/tag"))\tnot stored"))
+    #expect(try home.run("explain", server.address("/tag")).status == 0)
+    #expect(server.requests.isEmpty, "asking for an ad is counted")
+    let run = try home.run("--json")
+    #expect(run.status == 0 && run.errors.isEmpty, "\(run)")
+    #expect(
+      paths().sorted()
+        == ["/de.vtt", "/icon.png", "/lives.jpg", "/lo.mp4", "/side.jpg", "/tag"]
+    )
+    #expect(!run.output.contains("never"), "no click stands in a report")
+    #expect(try run.json().number("totals.fetched") == 1)
+    #expect(
+      try home.shell("cd \(home.path("screen")) && ls").lines
+        == [
+          "4711-caption1.vtt", "4711-companion1.jpg", "4711-icon1.png", "4711-image1.jpg",
+          "4711.json", "4711.mp4",
+        ]
+    )
+    #expect(home.read("screen/4711.mp4") == String(repeating: "lo", count: 3_000))
+    let ad = try described()
+    #expect(ad.text("ads.0.media.file") == "4711.mp4" && ad.text("ads.0.id") == "7")
+    #expect(ad.text("ads.0.universal_ad_id") == "CN-1")
+    #expect(ad.text("ads.0.click_through") == server.address("/never/click"))
+    #expect(ad.text("ads.0.variants.high.url") == server.address("/hi.mp4"))
+    #expect(ad.text("ads.0.companions.0.file") == "4711-companion1.jpg")
+    let path = try home.run("path", "4711")
+    #expect(FileTree.read(String(path.lines[0])) == FileTree.read(home.path("screen/4711.mp4")))
+    let serving = try Serving(home)
+    let played = try serving.client.get("/-/item/-/4711/4711.mp4")
+    #expect(played.status == 200 && played.body == home.read("screen/4711.mp4"))
+    #expect(played.headers["content-type"] == "video/mp4")
+    _ = serving.stop()
+    let asked = server.requests.count
+    #expect(try home.run("-q").status == 0)
+    #expect(try home.run("get", "4711").output == home.read("screen/4711.mp4"))
+    #expect(try later(59, "-q").status == 0)
+    #expect(server.requests.count == asked, "an hour has not passed")
+    let next = try later(61, "--json")
+    #expect(paths().dropFirst(asked) == ["/tag"])
+    #expect(try next.json().number("totals.revalidated") == 1)
+    #expect(try later(62, "--dry-run").output.isEmpty)
+    #expect(try later(200, "--dry-run").output.hasPrefix("revalidate\t"))
+    #expect(server.requests.count == asked + 1)
+    #expect(try home.run("verify").status == 0)
+    #expect(nobodyCounted())
+  }
+
+  @Test("Each quality, and what a screen can show, chooses among the media files")
+  func qualities() throws {
+    put("/tag", vast(inline(ladder)))
+    for (lines, name) in [
+      ("variant: medium", "me"), ("variant: high", "hi"), ("variant: low", "lo"),
+      ("variant: high\n    max_bitrate: 1200000", "me"),
+    ] {
+      configure("    " + lines)
+      #expect(try home.run("--refetch", "-q").status == 0)
+      #expect(home.read("screen/4711.mp4") == String(repeating: name, count: 3_000), "\(lines)")
+    }
+    #expect(nobodyCounted())
+  }
+
+  @Test("What came fast comes better with the next ad, and one that is here stays as it is")
+  func automatic() throws {
+    put("/tag", vast(inline(ladder)))
+    #expect(try home.run("-q").status == 0)
+    #expect(try later(61, "-q").status == 0)
+    #expect(!paths().contains("/hi.mp4"))
+    put("/other.mp4", "other")
+    let other = ladder.split(separator: "/hi.mp4").joined(separator: "/other.mp4")
+      .split(separator: "/lo.mp4").joined(separator: "/less.mp4")
+    put("/tag", vast(inline(other, id: "8")))
+    #expect(try later(130, "-q").status == 0)
+    #expect(home.read("screen/4711.mp4") == "other")
+    #expect(try described().text("ads.0.id") == "8")
+    #expect(nobodyCounted())
+  }
+
+  @Test("What is shown besides may be missing, and a film may not")
+  func missing() throws {
+    putExtras()
+    site["/side.jpg"] = nil
+    put("/tag", vast(inline(ladder)))
+    let run = try home.run("--json", "--items", "all")
+    #expect(run.status == 0, "\(run)")
+    #expect(try run.json().text("items.0.reason")?.contains("side.jpg") == true)
+    #expect(home.read("screen/4711-icon1.png") != nil)
+    #expect(try described().text("ads.0.companions.0.file") == nil)
+    site["/lo.mp4"] = nil
+    configure("    variant: low")
+    let failed = try home.run("--json", "--refetch")
+    #expect(failed.status == 3, "\(failed)")
+    #expect(try failed.json().number("items.0.error.vast") == 401)
+    #expect(home.read("screen/4711.mp4") != nil, "the old ad stays")
+    #expect(try home.run("verify").status == 0)
+    #expect(nobodyCounted())
+  }
+
+  // MARK: Chains
+
+  @Test("A chain of three wrappers leads to the ad, and is asked whole when the hour is over")
+  func chain() throws {
+    putExtras()
+    put("/tag", vast(wrapper("/one?cb=[CACHEBUSTING]&t=[TIMESTAMP]")))
+    put("/one", vast(wrapper("two"), version: "4.2"))
+    put("/two", vast(wrapper("/three"), version: "2.0"))
+    put("/three", vast(inline(ladder)))
+    let run = try home.run("--json")
+    #expect(run.status == 0, "\(run)")
+    let targets = server.requests.map(\.target)
+    #expect(targets.contains { $0.wholeMatch(of: /\/one\?cb=[0-9]{8}&t=2[-0-9T.%A:]+Z/) != nil })
+    #expect(home.read("screen/4711.mp4") != nil)
+    let asked = server.requests.count
+    #expect(try home.run("-q").status == 0)
+    #expect(server.requests.count == asked)
+    #expect(try later(61, "-q").status == 0)
+    #expect(paths().dropFirst(asked) == ["/tag", "/one", "/two", "/three"])
+    put("/two", vast(wrapper("/tag")))
+    let loop = try later(122, "--json")
+    #expect(loop.status == 3, "\(loop)")
+    #expect(try loop.json().number("items.0.error.vast") == 302)
+    site["/two"] = nil
+    let broken = try later(183, "--json")
+    #expect(try broken.json().number("items.0.error.vast") == 301)
+    #expect(home.read("screen/4711.mp4") != nil)
+    #expect(nobodyCounted())
+  }
+
+  @Test("Six wrappers are too many, and where none may follow there is no ad")
+  func depth() throws {
+    for hop in 0..<7 { put(hop == 0 ? "/tag" : "/\(hop)", vast(wrapper("/\(hop + 1)"))) }
+    let deep = try home.run("--json")
+    #expect(deep.status == 4, "\(deep)")
+    #expect(try deep.json().number("items.0.error.vast") == 302)
+    #expect(paths() == ["/tag", "/1", "/2", "/3", "/4", "/5"])
+    put("/tag", vast(wrapper("/6", " followAdditionalWrappers=\"false\"")))
+    let none = try home.run("--json")
+    #expect(none.status == 0, "\(none)")
+    #expect(try none.json().text("items.0.outcome") == "empty")
+    #expect(try none.json().number("items.0.error.vast") == 303)
+    #expect(nobodyCounted())
+  }
+
+  @Test(
+    "No ad is no failure, and the last one stays unless what is gone is to go",
+    arguments: ["<VAST version=\"3.0\"/>", "", "204", "wrapped"]
+  )
+  func noFill(_ answer: String) throws {
+    put("/tag", vast(inline(ladder)))
+    #expect(try home.run("-q").status == 0)
+    put("/tag", answer)
+    if answer == "204" { site["/tag"]?.status = 204 }
+    if answer == "wrapped" {
+      put("/tag", vast(wrapper("/none")))
+      put("/none", vast())
+    }
+    let empty = try later(61, "--json")
+    #expect(empty.status == 0, "\(empty)")
+    #expect(empty.errors.contains("warning: there is no ad at"), "\(empty.errors)")
+    #expect(try empty.json().text("items.0.outcome") == "empty")
+    #expect(try empty.json().text("items.0.error.code") == "empty")
+    #expect(try empty.json().text("segments.0.state") == "current")
+    #expect(home.read("screen/4711.mp4") != nil)
+    configure("    fail_on_empty: true")
+    let failed = try later(62, "--json")
+    #expect(failed.status == 3, "\(failed)")
+    #expect(try failed.json().text("items.0.error.code") == "empty")
+    configure("    on_gone: remove")
+    let removed = try later(63, "--json")
+    #expect(removed.status == 0, "\(removed)")
+    #expect(try home.run("path", "4711").status == 4)
+    #expect(home.read("screen/4711.mp4") == nil)
+    #expect(FileTree.objects(home.cache).isEmpty)
+    configure("    fail_on_empty: true")
+    #expect(try later(64, "-q").status == 4)
+    #expect(nobodyCounted())
+  }
+
+  // MARK: Answers of other kinds
+
+  @Test("The ads of a pod come in their order, each under a name of its own")
+  func pod() throws {
+    put("/three.mp4", "third")
+    let third = ladder.split(separator: "/lo.mp4").joined(separator: "/three.mp4")
+    let webm = "<MediaFile type=\"video/webm\">\(server.address("/me.mp4"))</MediaFile>"
+    put(
+      "/tag",
+      vast(
+        inline(ladder, id: "spare"),
+        inline(webm, id: "b", sequence: " sequence=\"2\""),
+        inline(ladder, id: "a", sequence: " sequence=\"1\""),
+        inline(third, id: "c", sequence: " sequence=\"3\"")
+      )
+    )
+    let run = try home.run("--json")
+    #expect(run.status == 0, "\(run)")
+    let ad = try described()
+    #expect((0..<4).map { ad.text("ads.\($0).id") } == ["a", "b", "c", nil])
+    #expect(
+      (0..<3).map { ad.text("ads.\($0).media.file") } == ["4711.mp4", "4711-2.webm", "4711-3.mp4"]
+    )
+    #expect(home.read("screen/4711-3.mp4") == "third")
+    #expect(try run.json().number("items.0.bytes") ?? 0 > 12_000)
+    put("/tag", vast(inline(ladder, id: "only")))
+    #expect(try later(61, "-q").status == 0)
+    #expect(home.read("screen/4711-2.webm") == nil, "what is not shown any more leaves")
+    #expect(FileTree.objects(home.cache).count == 2)
+    #expect(try home.run("verify").status == 0)
+    #expect(nobodyCounted())
+  }
+
+  @Test(
+    "What cannot be kept is said, and nothing comes of it",
+    arguments: [
+      (
+        #"<MediaFile apiFramework="VPAID" type="application/javascript">%/vpaid.js</MediaFile>"#,
+        403
+      ),
+      (#"<MediaFile delivery="streaming" type="video/mp4">%/s.mp4</MediaFile>"#, 403),
+      (#"<MediaFile type="video/x-flv">%/a.flv</MediaFile>"#, 403),
+      (#"<MediaFile type="video/mp4">%/[WIDTH].mp4</MediaFile>"#, 403),
+      ("", 403),
+      ("<MediaFile type=\"video/mp4\">%/a.mp4</MediaFiles>", 100),
+      ("<MediaFile type=\"video/mp4\">%/a.mp4", 100),
+      ("</MediaFiles></Linear></Creative></Creatives></InLine></Ad></VAST><html/>", 100),
+    ]
+  )
+  func unfit(_ media: String, _ number: Int) throws {
+    let media = media.split(separator: "%", omittingEmptySubsequences: false)
+      .joined(separator: server.address(""))
+    put("/tag", vast(inline(media)))
+    let run = try home.run("--json")
+    #expect(run.status == 4, "\(run)")
+    #expect(try run.json().number("items.0.error.vast") == number, "\(run.output)")
+    let message = try run.json().text("items.0.error.message") ?? ""
+    #expect(message.contains(number == 100 ? "line" : "no media file"), "\(message)")
+    #expect(paths() == ["/tag"])
+    #expect(FileTree.objects(home.cache).isEmpty)
+  }
+
+  @Test("Another document, another version and a page are told apart")
+  func strange() throws {
+    for (text, number) in [
+      ("<rss version=\"2.0\"/>", 101), ("<VAST version=\"9.0\"/>", 102),
+      ("<html><body>log in</body></html>", nil), ("{}", 100),
+      ("<!DOCTYPE a [<!ENTITY b \"c\">]><VAST version=\"3.0\">&b;</VAST>", 100),
+    ] as [(String, Int?)] {
+      put("/tag", text)
+      let run = try home.run("--json")
+      #expect(run.status == 4, "\(run)")
+      #expect(try run.json().number("items.0.error.vast") == number, "\(run.output)")
+    }
+    #expect(nobodyCounted())
+  }
+
+  @Test("An ad whose film is a stream is kept as streams are")
+  func stream() throws {
+    let media = """
+      <MediaFile delivery="streaming" type="application/x-mpegURL">\(server.address("/s/film.m3u8"))</MediaFile>
+      """
+    put("/tag", vast(inline(media)))
+    put(
+      "/s/film.m3u8",
+      "#EXTM3U\n#EXT-X-STREAM-INF:BANDWIDTH=9\nb.m3u8\n#EXT-X-STREAM-INF:BANDWIDTH=5\na.m3u8\n"
+    )
+    put(
+      "/s/a.m3u8",
+      "#EXTM3U\n#EXT-X-TARGETDURATION:2\n#EXTINF:2,\n1.ts\n#EXTINF:2,\n2.ts\n#EXT-X-ENDLIST\n"
+    )
+    putExtras()
+    put("/s/1.ts", "one")
+    put("/s/2.ts", "two")
+    let run = try home.run("--json")
+    #expect(run.status == 0, "\(run)")
+    #expect(home.read("screen/4711.m3u8")?.contains("4711-v1.m3u8") == true)
+    #expect(home.read("screen/4711-v1.m3u8")?.contains("4711-v1/000002.ts") == true)
+    #expect(home.read("screen/4711-v1/000002.ts") == "two")
+    #expect(try described().text("ads.0.media.file") == "4711.m3u8")
+    let asked = server.requests.count
+    #expect(try later(61, "-q").status == 0)
+    #expect(
+      paths().dropFirst(asked).sorted() == ["/s/a.m3u8", "/s/film.m3u8", "/tag"],
+      "the pieces are here"
+    )
+    let serving = try Serving(home)
+    #expect(try serving.client.get("/-/item/-/4711/4711-v1/000001.ts").body == "one")
+    _ = serving.stop()
+    #expect(nobodyCounted())
+  }
+
+  @Test("A damaged film is fetched again by its ad; offline there is what is here")
+  func damaged() throws {
+    putExtras()
+    configure("    variant: low")
+    put("/tag", vast(inline(ladder)))
+    #expect(try home.run("-q").status == 0)
+    let path = try #require(try home.run("path", "4711").lines.first.map(String.init))
+    #expect(try home.run("--offline", "-q").status == 0)
+    #expect(try later(90, "--offline -q").status == 0)
+    #expect(try home.shell("chmod u+w \(path) && echo x > \(path)").status == 0)
+    #expect(try home.run("verify", "--repair").status != 64)
+    let screen = try home.shell("ls screen").lines
+    #expect(try home.run("publish").status == 3)
+    #expect(try home.shell("ls screen").lines == screen && screen.count == 6, "it stays whole")
+    let asked = server.requests.count
+    let run = try home.run("-q")
+    #expect(run.status == 0, "\(run)")
+    #expect(paths().dropFirst(asked).sorted() == ["/lo.mp4", "/tag"])
+    #expect(try home.run("verify").status == 0)
+    #expect(nobodyCounted())
+  }
+}
