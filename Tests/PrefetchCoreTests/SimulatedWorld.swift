@@ -489,6 +489,7 @@ extension SimulatedWorld {
     after documents: [BundleDocument]
   ) -> Result<BundleReading, Failure> {
     if generator.happens(10) { return .failure(Failure(.drm, "locked")) }
+    if generator.happens(5) { return .failure(Failure(.empty, "no ad")) }
     var reading = BundleReading()
     if documents.count < 4, generator.happens(40) {
       reading.documents = someURLs().map { BundleRequest(url: $0, alternates: [], type: "hls") }
@@ -499,6 +500,12 @@ extension SimulatedWorld {
       for place in reading.parts.indices { reading.parts[place].needed = 11 }
     }
     reading.texts = [BundleText(name: "main", bytes: [1], mime: "text/plain")]
+    if generator.happens(30) {
+      for place in reading.parts.indices where generator.happens(50) {
+        reading.parts[place].role = .extra
+      }
+      reading.mainPart = reading.parts.firstIndex { $0.role == .media }
+    }
     reading.isPartial = generator.happens(20)
     return .success(reading)
   }

@@ -59,7 +59,9 @@ struct WorldPool {
       }
     }
     if hasBundles {
-      for index in entries.indices where generator.happens(40) { entries[index].type = "hls" }
+      for index in entries.indices where generator.happens(40) { 
+        entries[index].type = generator.happens(30) ? "vast" : "hls"
+      }
     }
     guard hasNetworkRules else { return entries }
     for index in entries.indices where generator.happens(10) {

@@ -609,6 +609,9 @@ extension Dispatcher {
     let work = active[activate(item)]
     guard let bundle = work.bundle else { return }
     guard halt == nil || bundle.ending == nil, storeFailure == nil else {
+      if case .success(let bodies) = result {
+        for body in bodies { effects.append(.discard(body)) }
+      }
       letGo(bundle, into: &effects)
       return settleItemHalted(item, into: &effects)
     }

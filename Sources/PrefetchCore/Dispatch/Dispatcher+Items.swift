@@ -86,7 +86,14 @@ extension Dispatcher {
         return settleItemHalted(item, into: &effects)
       }
       if takesBrought(item, now: now) { return }
-      if active[slot].exchange != nil { return send(item, now: now, into: &effects) }
+      if active[slot].exchange != nil {
+        // What may be received may have come while it was read whose turn it is.
+        if let deferral = deferral(of: .item(item), at: now) {
+          leaveWire(item)
+          return settleDeferred(item, deferral, into: &effects)
+        }
+        return send(item, now: now, into: &effects)
+      }
       // It may have gone since that was read.
       if let size = answer.adoptedSize, let digest = wantedDigest(of: item),
         !evicted.contains(digest)

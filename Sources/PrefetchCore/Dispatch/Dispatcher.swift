@@ -299,8 +299,9 @@ package struct Dispatcher: ~Copyable {
     resumeWaiting(now: now, into: &effects)
     tryRoomAgain(now: now, into: &effects)
     shrinkRoom(now: now, into: &effects)
-    foretell(now: now, into: &effects)
     startTransfers(now: now, into: &effects)
+    // Behind these, of which one may end without a request and be the last.
+    foretell(now: now, into: &effects)
     announceAnswers(into: &effects)
     let isIdle = inFlight.isEmpty && queue.count == 0 && preparing == 0 && !isPlanning
     let isDue = batch.isDue(now: now.uptime, isIdle: isIdle)
