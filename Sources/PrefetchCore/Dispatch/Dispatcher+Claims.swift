@@ -70,6 +70,10 @@ extension Dispatcher {
     guard halt == nil else { return settleManifestHalted(index, into: &effects) }
     guard segments[index].isGathering else { return }
     guard isOurs else { return pause(.document(number), until: now.uptime + Self.claimPause) }
+    // What may be received may have come while others had it.
+    if let deferral = deferral(of: .document(number), at: now) {
+      return settle(.document(number), deferral, now: now, into: &effects)
+    }
     guard let found, documents[number].exchange?.attempts == 0 else {
       return enqueue(.document(number), now: now, into: &effects)
     }
