@@ -1,6 +1,6 @@
 /// What prefetch.yaml(5) says of which items a segment takes, and where from.
 extension ConfigurationManual {
-  static let itemRules = [choice, freshness, variants, mirrors, streams, passing, signatures]
+  static let itemRules = [choice, freshness, variants, mirrors, streams, ads, passing, signatures]
 
   private static let choice = ConfigurationProse(
     title: "Choice of items",
@@ -66,6 +66,24 @@ extension ConfigurationManual {
           max_height: 1080
           languages: [en, de]
           publish: { dir: /srv/lobby, layout: hls }
+      """
+  )
+
+  private static let ads = ConfigurationProse(
+    title: "Ads",
+    paragraphs: [
+      "An item of `type: vast`, or the one item of a segment with `format: vast`, is the ad behind a tag (VAST 2 to 4): its film, captions, companions and icons, with `vast.extensions` the pictures that its extensions name, and a document that says what is what. Wrappers are followed, five at the most, with `[CACHEBUSTING]` and `[TIMESTAMP]` filled in. All of it is one item, as a stream is; companions, icons and captions may be missing. Nothing that counts is ever asked for: no impression, no tracking, error or click URL. Duration and click-through are data for players, and stand in no report.",
+      "Asking for an ad is counted, too, so it is done when the last one is over, after the item's or the segment's `ttl`, else an hour, whatever the servers say of their answers, and never by a dry run. `variant`, `max_bitrate`, `max_height` and `codecs` choose among the media files that are progressive and of the types in `expect.mime`, else MP4 or WebM, ordered by their bit rates, else their sizes, else their areas; `auto` takes what is here already while it is the same film. Where there is nothing but a stream, that is kept as streams are. Mezzanines, programs for players and files with unknown macros are left.",
+      "The files are `NAME.mp4` (or what the film is), `NAME.json`, `NAME-companion1.png` and so on, of the second ad of a pod `NAME-2.mp4`. NAME is that of the item's `path`, `vast.zone` or the item's `id`, else what the tag's path ends in. A published tree has them where the layout puts the tag, `prefetch serve` below `/-/item/PROVIDER/ID/`, and `prefetch path ITEM` prints the film of the first ad.",
+      "A server that has no ad is no failure: the outcome is `empty`, a warning says so, and the last ad stays, with `on_gone: remove` it goes. `fail_on_empty` makes it one. What goes wrong has the number that VAST gives it in the report, as `error.vast`; no server is told.",
+    ],
+    example: """
+      segments:
+        - name: lobby-ads
+          format: vast
+          manifest: https://ads.example.net/tag?zone=4711&cb=[CACHEBUSTING]
+          vast: { zone: "4711" }
+          publish: { dir: /srv/lobby, layout: basename }
       """
   )
 

@@ -295,7 +295,7 @@ extension Segment {
       )
     }
     let tags = segment.urls.count { $0.item.type == .vast } + (segment.format == .vast ? 1 : 0)
-    if segment.vast.zone != nil, tags != 1 {
+    if segment.vast.zone != nil, tags > 1 {
       decoder.report(
         "config.conflict",
         "`vast.zone` names one ad space, and the segment has \(tags) ad tags",
