@@ -1,9 +1,13 @@
 /// What the configuration wants of items that consist of several files.
 package struct BundleRules: Hashable, Sendable {
-  package enum Quality: String, Hashable, Sendable, CaseIterable {
+  package enum Quality: String, Hashable, Comparable, Sendable, CaseIterable {
     case low
     case medium
     case high
+
+    package static func < (a: Self, b: Self) -> Bool {
+      a.place(among: 3) < b.place(among: 3)
+    }
 
     /// Which of so many, that are in rising order.
     package func place(among count: Int) -> Int {

@@ -86,7 +86,10 @@ extension Dispatcher {
   /// By what its last download was like; as long as its own document stays the same, so does that.
   private func quality(of item: Int, isKept: Bool) -> BundleRules.Quality {
     let past = request.pastDownloads[downloadKey(of: item)]
-    return past.map { isKept ? $0.quality : $0.next } ?? .low
+    guard !isKept else { return past?.quality ?? .low }
+    // A line that is known to be bad by now makes no better one come.
+    let bound = request.policy.network.quality.bound(under: network?.quality ?? .unknown)
+    return min(past?.next ?? .low, bound)
   }
 
   private func downloadKey(of item: Int) -> String {

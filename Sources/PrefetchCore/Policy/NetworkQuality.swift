@@ -54,6 +54,16 @@ package struct QualityPolicy: Hashable, Sendable {
     return .good
   }
 
+  /// The best quality of streams to begin with on such a network.
+  package func bound(under quality: NetworkQuality) -> BundleRules.Quality {
+    switch quality {
+    case .poor: .low
+    // Where nothing is said to be excellent, nothing is better than good.
+    case .good: excellent == nil ? .high : .medium
+    case .excellent, .unknown: .high
+    }
+  }
+
   /// Whichever of the two is stricter, in everything.
   package func narrowed(by other: Self) -> Self {
     var narrowed = self

@@ -255,6 +255,27 @@ struct BundleTests {
     #expect(try played() == film(version: 1, of: "high"))
   }
 
+  @Test("A network that is measured to be poor takes no better quality", arguments: ["9GB", "1kB"])
+  func measured(good: String) throws {
+    home.configure(
+      """
+      cache: { min_free: 0 }
+      segments:
+        - name: films
+          urls: [{ url: "\(server.address("/film.m3u8"))", type: hls, id: film }]
+      network: { type: wifi, quality: { good: \(good)/s } }
+      """
+    )
+    publish(version: 1, size: 200_000)
+    #expect(try home.run("-q").status == 0)
+    #expect(try played() == film(version: 1))
+    publish(version: 2, size: 200_000)
+    let master = try #require(site["/film.m3u8"])
+    put("/film.m3u8", String(decoding: master.body, as: UTF8.self) + "# new\n")
+    #expect(try home.run("-q").status == 0)
+    #expect(try played() == film(version: 2, of: good == "9GB" ? "low" : "high"))
+  }
+
   @Test("Two runs that want one stream at the same time ask for each of its files once")
   func together() throws {
     publish(version: 1, pieces: 40)

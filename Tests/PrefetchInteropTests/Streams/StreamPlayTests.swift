@@ -1,3 +1,4 @@
+@unsafe @preconcurrency import Glibc
 import PrefetchCore
 import PrefetchDocuments
 import PrefetchTestSupport
@@ -15,7 +16,7 @@ struct StreamPlayTests {
     set -e
     source="-f lavfi -i testsrc=duration=12:size=320x180:rate=25 \
     -f lavfi -i sine=frequency=440:duration=12"
-    common="-c:v libx264 -preset ultrafast -g 50 -c:a aac -f hls -hls_time 2 -hls_playlist_type vod"
+    common="-c:v libx264 -pix_fmt yuv420p -preset ultrafast -g 50 -c:a aac -f hls -hls_time 2 -hls_playlist_type vod"
     ffmpeg -v error $source -map 0:v -map 0:v -map 0:v -map 1:a $common -b:v:0 100k -b:v:1 300k \
     -b:v:2 800k -s:v:0 160x90 -s:v:1 240x136 -s:v:2 320x180 -master_pl_name variants.m3u8 \
     -var_stream_map "v:0,agroup:a v:1,agroup:a v:2,agroup:a a:0,agroup:a,language:en,default:yes" \
@@ -119,6 +120,59 @@ struct StreamPlayTests {
     // The four playlists that are named, and the chosen variant with its sound.
     #expect(server.requests.count == asked + 6)
     #expect(try home.run("verify").status == 0)
+  }
+
+  @Test(
+    "A browser plays one of them from the server",
+    .enabled(if: Tool.isInstalled("chromium"), "needs chromium")
+  )
+  func browser() throws {
+    site["/player.html"] = Site.Page(
+      """
+      <!doctype html><title>film</title>
+      <video id="film" muted autoplay playsinline src="/-/item/-/film/fragments.m3u8"></video>
+      <script>
+      const tell = (what) => new Image().src = "\(server.address("/told?"))" + what
+      film.onerror = () => tell("error=" + film.error.message)
+      film.ontimeupdate = () => { if (film.currentTime > 1) tell("played") }
+      </script>
+      """,
+      headers: [HeaderField("Content-Type", "text/html")]
+    )
+    home.configure(
+      """
+      cache: { min_free: 0 }
+      segments:
+        - name: films
+          urls:
+            - { url: "\(server.address("/fragments.m3u8"))", type: hls, id: film }
+            - { url: "\(server.address("/player.html"))", type: page }
+      """
+    )
+    #expect(try home.run("-q").status == 0)
+    let serving = try Serving(home)
+    defer { _ = serving.stop() }
+    let asked = server.requests.count
+    // Names of elsewhere are not even looked up.
+    let browser = try RunningProgram(
+      try #require(Tool("chromium")).path,
+      [
+        "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-sync",
+        "--disable-background-networking", "--disable-component-update",
+        "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
+        "--autoplay-policy=no-user-gesture-required", "--user-data-dir=\(home.path("profile"))",
+        "--remote-debugging-port=0",
+        serving.address + server.place("/player.html").dropFirst(),
+      ],
+      environment: home.variables,
+      folder: home.work
+    )
+    let end = ContinuousClock.now + .seconds(60)
+    while server.requests(of: "/told").isEmpty, ContinuousClock.now < end { poll(nil, 0, 20) }
+    browser.signal(SIGTERM)
+    let ended = browser.finish()
+    #expect(server.requests(of: "/told").first?.target == "/told?played", "\(ended)")
+    #expect(server.requests.dropFirst(asked).allSatisfy { $0.path == "/told" })
   }
 }
 
