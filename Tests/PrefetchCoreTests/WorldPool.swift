@@ -59,7 +59,7 @@ struct WorldPool {
       }
     }
     if hasBundles {
-      for index in entries.indices where generator.happens(40) { 
+      for index in entries.indices where generator.happens(40) {
         entries[index].type = generator.happens(30) ? "vast" : "hls"
       }
     }

@@ -52,7 +52,10 @@ struct AdReadingTests {
       [#" bitrate="9""#, #" minBitrate="1" maxBitrate="3""#, #" bitrate="4""#],
       [#" fileSize="900" bitrate="x""#, #" fileSize="20""#, #" fileSize="30""#],
       [#" width="90" height="9""#, #" width="2" height="9""#, #" width="3" height="9""#],
-      [#" width="90" height="9" fileSize="1""#, #" width="2" height="9""#, #" width="3" height="9""#],
+      [
+        #" width="90" height="9" fileSize="1""#, #" width="2" height="9""#,
+        #" width="3" height="9""#,
+      ],
     ]
   )
   func ladder(_ attributes: [String]) throws {
@@ -68,7 +71,9 @@ struct AdReadingTests {
 
   @Test("What is here stays, whatever quality the line would take")
   func held() throws {
-    let files = Self.film(Self.file("a.mp4", " bitrate=\"1\"") + Self.file("b.mp4", " bitrate=\"2\""))
+    let files = Self.film(
+      Self.file("a.mp4", " bitrate=\"1\"") + Self.file("b.mp4", " bitrate=\"2\"")
+    )
     let keep = { (name: String) in
       Self.read([files]) {
         $0.quality = .high
@@ -127,7 +132,9 @@ struct AdReadingTests {
 
   @Test("10,000 encodings and 100,000 ads are bounded")
   func bounds() throws {
-    let many = Self.film((0..<9_000).map { Self.file("\($0).mp4", " bitrate=\"\($0 + 1)\"") }.joined())
+    let many = Self.film(
+      (0..<9_000).map { Self.file("\($0).mp4", " bitrate=\"\($0 + 1)\"") }.joined()
+    )
     #expect(try paths(Self.read([many]) { $0.quality = .high }) == ["/tags/8999.mp4"])
     let more = Self.film((0..<20_000).map { Self.file("\($0).mp4") }.joined())
     let ads = "<VAST version=\"3.0\">\(String(repeating: "<Ad id=\"1\"/>", count: 100_000))</VAST>"

@@ -177,19 +177,31 @@ struct StreamPlayTests {
 }
 
 @Suite(
-  "The example of a kiosk",
+  "Examples that show films",
   .enabled(if: Binary.isGiven, "\(Binary.absence)"),
   .enabled(if: Tool.isInstalled("ffmpeg"), "needs ffmpeg")
 )
-struct KioskExampleTests {
-  @Test("keeps a film, and plays it from both places when its origin is gone")
-  func example() throws {
-    let home = try Home()
+struct FilmExampleTests {
+  private func run(_ example: String) throws -> ProgramRun {
     let root = #filePath.split(separator: "/").dropLast(4).map { "/\($0)" }.joined()
-    let run = try home.shell("\(root)/examples/kiosk/run \"$prefetch\"")
+    let run = try Home().shell("\(root)/examples/\(example)/run \"$prefetch\"")
     #expect(run.status == 0, "\(run)")
+    return run
+  }
+
+  @Test("A kiosk keeps a film, and plays it from both places when its origin is gone")
+  func kiosk() throws {
+    let run = try run("kiosk")
     #expect(run.lines.count { $0 == "played 320x180 of lobby.m3u8" } == 2, "\(run)")
     #expect(run.lines.contains { $0.hasPrefix("cached\t") }, "\(run)")
+  }
+
+  @Test("A sign keeps an ad, asks once an hour, and plays it when its server is gone")
+  func signage() throws {
+    let run = try run("signage")
+    #expect(run.lines.contains("played 320x160 of 4711.mp4"), "\(run)")
+    #expect(run.errors.contains("5 requests") || run.output.contains("; 4 requests"), "\(run)")
+    #expect(run.output.contains("; 0 requests"), "\(run)")
   }
 }
 
