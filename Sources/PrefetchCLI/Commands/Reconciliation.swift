@@ -169,44 +169,10 @@ struct Reconciliation {
       context.console.report(warning)
     }
     if let warning = emptiness(envelope.report) { context.console.report(warning) }
-    if isPlan {
-      for entry in ReportFailures(envelope: envelope).all
-      where entry.subject.hasPrefix("manifest of") {
-        context.console.report(diagnostic(entry, in: envelope))
-      }
-      return
-    }
-    let all = ReportFailures(envelope: envelope).all
-    // That nobody could be reached is one fact, not one for each item.
-    let failures = all.filter { !$0.isForNoWayOut }
-    if failures.count < all.count {
-      let loss = Failure.noWayOut
-      let count = Amounts.count(
-        Int64(all.count - failures.count),
-        "item or manifest",
-        "items and manifests"
-      )
-      context.console.report(
-        Diagnostic(
-          "\(loss.code.rawValue)",
-          "\(loss.message); \(count) not asked for",
-          severity: envelope.isAccepted ? .warning : .error
-        )
-      )
-    }
-    // A thousand equal lines help nobody; the report has them all.
-    let limit = context.shared.verbosity > 0 ? Int.max : 20
-    for entry in failures.prefix(limit) { context.console.report(diagnostic(entry, in: envelope)) }
-    if failures.count > limit {
-      let rest = failures.count - limit
-      context.console.report(
-        Diagnostic(
-          "run.more-failures",
-          "and \(rest) more; `-v` or the JSON report shows all",
-          severity: envelope.isAccepted ? .warning : .error
-        )
-      )
-    }
+    let lines = FailureLines(envelope: envelope, tellsAll: context.shared.verbosity > 0)
+    guard !isPlan else { return context.console.report(lines.ofManifests) }
+    context.console.report(lines.diagnostics)
+    if let next = lines.nextStep { context.console.note(next) }
   }
 
   /// What ends well with older copies is not as declared, which one warning says for all.
@@ -229,18 +195,6 @@ struct Reconciliation {
     let name = (try? WebURL(first))?.redacted ?? ""
     let rest = report.emptyCount > 1 ? " and \(report.emptyCount - 1) more" : ""
     return Diagnostic("run.no-ad", "there is no ad at \(name)\(rest)", severity: .warning)
-  }
-
-  private func diagnostic(
-    _ entry: ReportFailures.Entry,
-    in envelope: ReportEnvelope
-  ) -> Diagnostic {
-    let copy = entry.keepsOlderCopy ? "; the older copy is kept" : ""
-    return Diagnostic(
-      "\(entry.code)",
-      "\(entry.subject): \(entry.message)\(copy)",
-      severity: entry.isRequired && !envelope.isAccepted ? .error : .warning
-    )
   }
 
   private func printed(_ envelope: ReportEnvelope) -> [UInt8] {

@@ -24,6 +24,22 @@ struct RegisterCommand {
     }
     guard objections.isEmpty else { return context.console.fail(.config, objections) }
     let places = try context.places(loaded)
+    let (standing, news) = try ask(loaded, places)
+    let exit = Self.exit(standing, news)
+    context.console.report(standing.diagnostics)
+    if context.shared.isJSON {
+      context.console.print(document(standing, exit, loaded))
+    } else {
+      context.console.print(text(standing))
+    }
+    return exit.code
+  }
+
+  /// Shows the license whatever is remembered of it.
+  func ask(
+    _ loaded: LoadedConfiguration,
+    _ places: Places
+  ) throws(CommandExit) -> (LicenseStanding, [RegistrationNews]) {
     var news: [RegistrationNews] = []
     let standing = try context.reading { () throws(Failure) in
       let state = try StateStore.openForWriting(state: places.state)
@@ -47,14 +63,7 @@ struct RegisterCommand {
       try state.close()
       return standing
     }
-    let exit = Self.exit(standing, news)
-    context.console.report(standing.diagnostics)
-    if context.shared.isJSON {
-      context.console.print(document(standing, exit, loaded))
-    } else {
-      context.console.print(text(standing))
-    }
-    return exit.code
+    return (standing, news)
   }
 
   /// As a run would end that had nothing else to do; one that could not be asked is no success here,

@@ -11,6 +11,10 @@ struct ReportFailures {
     var keepsOlderCopy: Bool
     /// Whether it counts for the exit status.
     var isRequired: Bool
+    /// Of an item's URL.
+    var host: String?
+    var attempts = 0
+    var isOfManifest = false
 
     var isForNoWayOut: Bool {
       code == Failure.noWayOut.code.rawValue && message == Failure.noWayOut.message
@@ -33,7 +37,8 @@ struct ReportFailures {
         code: failure.code.rawValue,
         message: envelope.redacted(failure.message),
         keepsOlderCopy: segment.state == .incomplete,
-        isRequired: segment.isRequired || failure.code.category == .trust
+        isRequired: segment.isRequired || failure.code.category == .trust,
+        isOfManifest: true
       )
     }
   }
@@ -49,7 +54,10 @@ struct ReportFailures {
         code: failure.code.rawValue,
         message: envelope.redacted(failure.message),
         keepsOlderCopy: item.isUsable,
-        isRequired: item.isRequired || failure.code.category == .trust
+        isRequired: item.isRequired || failure.code.category == .trust,
+        host: (try? WebURL(item.url))?.authority,
+        // What consists of several files has asked for each of them.
+        attempts: item.type.flatMap { BundleForm(rawValue: $0) } == nil ? item.attempts : 0
       )
     }
   }

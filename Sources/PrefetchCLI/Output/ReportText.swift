@@ -8,8 +8,9 @@ struct ReportText {
     let report = envelope.report
     let names = report.segments.map { SafeText.line(envelope.redacted($0.name)) }
     let width = names.reduce(5) { max($0, $1.count) }
-    var lines = zip(names, report.segments).map { name, segment in
-      "\(padded(name, width))  \(padded(segment.state.rawValue, 10))  \(summary(segment))"
+    var lines = zip(names, report.segments).flatMap { name, segment in
+      ["\(padded(name, width))  \(padded(segment.state.rawValue, 10))  \(summary(segment))"]
+        + (envelope.listsAllItems ? [] : changes(segment))
     }
     lines.append("\(padded("total", width))  \(padded(envelope.exit.name, 10))  \(total)")
     if envelope.listsAllItems { lines += envelope.shownItems.map(itemLine) }
@@ -37,9 +38,21 @@ struct ReportText {
   }
 
   private func itemLine(_ item: ItemResult) -> String {
-    let size = item.size.map(Amounts.bytes) ?? "-"
-    return "  \(padded(item.outcome?.rawValue ?? item.action.rawValue, 9))  \(padded(size, 7))  "
-      + SafeText.line(envelope.redacted(url: item.url))
+    itemLine(item.outcome?.rawValue ?? item.action.rawValue, item.size, item.url)
+  }
+
+  private func itemLine(_ word: String, _ size: Int64?, _ url: String) -> String {
+    "  \(padded(word, 9))  \(padded(size.map(Amounts.bytes) ?? "-", 7))  "
+      + SafeText.line(envelope.redacted(url: url))
+  }
+
+  /// What is new or gone, by name as long as a person reads it.
+  private func changes(_ segment: Report.Segment) -> [String] {
+    let lines = segment.changes.map { itemLine($0.outcome.rawValue, $0.size, $0.url) }
+    let totals = segment.totals
+    let rest = totals.fetched + totals.updated + totals.removed - Int64(lines.count)
+    guard rest > 0, lines.count == Report.Segment.mostChanges else { return lines }
+    return lines + ["  and \(rest) more; the JSON report names them"]
   }
 
   /// `12 items: 3 fetched, 9 kept`; what is zero is not said.

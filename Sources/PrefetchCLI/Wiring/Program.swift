@@ -66,6 +66,9 @@ package enum Program {
     case .register(let options):
       try prepareTransfers(context)
       return try RegisterCommand(context: context, options: options).run()
+    case .notify(let options):
+      try prepareTransfers(context)
+      return try NotifyCommand(context: context, options: options).run()
     case .check(let options): return CheckCommand(context: context, options: options).run()
     case .config(let options): return try ConfigCommand(context: context, options: options).run()
     case .status(let options): return try StatusCommand(context: context, options: options).run()
@@ -74,6 +77,10 @@ package enum Program {
     case .list(let options): return try ListCommand(context: context, options: options).run()
     case .path(let options): return try PathCommand(context: context, options: options).run()
     case .explain(let options): return try ExplainCommand(context: context, options: options).run()
+    case .log(let options): return try LogCommand(context: context, options: options).run()
+    case .schedule(let options):
+      return try ScheduleCommand(context: context, options: options).run()
+    case .stats(let options): return try StatsCommand(context: context, options: options).run()
     case .pins(let options):
       try prepareTransfers(context)
       return try PinsCommand(context: context, options: options).run()
@@ -132,6 +139,10 @@ extension ParsedCommand {
     case .importing(let options): options.shared
     case .verify(let options): options.shared
     case .register(let options): options.shared
+    case .notify(let options): options.shared
+    case .log(let options): options.shared
+    case .schedule(let options): options.shared
+    case .stats(let options): options.shared
     case .collect(let options): options.shared
     case .publish(let options): options.shared
     case .environment(let options): options.shared

@@ -109,7 +109,7 @@ extension Configuration {
       "Findings that end with exit status 0 all the same"
     )
     Field("registration", \.registration, Registration.table, "Registration of the license")
-    Field("notify", \.notify, Notify.table, "Push payloads").later
+    Field("notify", \.notify, Notify.table, "Push payloads")
     Field("state", \.state, State.table, "What is remembered between runs")
     Field(
       "hooks",

@@ -27,6 +27,6 @@ package struct Notify: Hashable, Sendable {
       \.marker,
       .text.nonEmpty,
       "Key or text by which a push payload is known to be ours"
-    ).later
+    )
   }
 }

@@ -16,6 +16,36 @@ package struct Report: Sendable {
     package var deferral: Deferral?
     /// Where the segment publishes one.
     package var tree: TreeOutcome?
+    /// The first of its items that were added, updated or removed, for people.
+    package private(set) var changes: [Change] = []
+
+    package struct Change: Hashable, Sendable {
+      package var outcome: ItemOutcome
+      package var url: String
+      package var size: Int64?
+    }
+
+    package static let mostChanges = 20
+
+    mutating func note(_ item: ItemResult) {
+      guard changes.count < Self.mostChanges, let outcome = item.outcome else { return }
+      switch outcome {
+      case .added, .updated, .headers, .removed:
+        changes.append(Change(outcome: outcome, url: item.url, size: item.size))
+      case .unchanged, .stale, .deferred, .failed, .redirected, .empty: break
+      }
+    }
+
+    mutating func note(_ arrivals: [Arrival]) {
+      for arrival in arrivals.prefix(Self.mostChanges - changes.count) {
+        changes.append(Change(outcome: .added, url: arrival.url, size: arrival.body.size))
+      }
+    }
+
+    /// What was told of it before is not true any more.
+    mutating func retract(_ url: String) {
+      changes.removeAll { $0.url == url }
+    }
 
     /// Whether a signal came before its end, with nothing wrong and no rule holding it back.
     package var isInterrupted: Bool {
@@ -56,10 +86,10 @@ package struct Report: Sendable {
   package var quality = NetworkQuality.unknown
   /// Items that older copies stand in for, and when the oldest of these was last confirmed.
   package var staleCount = 0
+  package var oldestStale: Instant?
   /// Ad servers that had no ad, and the first of them.
   package var emptyCount = 0
   package var firstEmpty: String?
-  package var oldestStale: Instant?
 
   package init(mode: RunRequest.Mode, identity: String, started: Instant) {
     self.mode = mode

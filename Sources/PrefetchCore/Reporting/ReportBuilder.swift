@@ -57,6 +57,7 @@ package struct ReportBuilder: Sendable {
       report.totals.countArrived(arrivals.count, bytes: bytes)
       guard let position = positions[name] else { return }
       report.segments[position].totals.countArrived(arrivals.count, bytes: bytes)
+      report.segments[position].note(arrivals)
     case .requestsAnswered(let name, let count, let status, let wireBytes):
       report.totals.count(count, status: status, wireBytes: wireBytes)
       if !isBusy(status) { report.hasAnswer = true }
@@ -89,11 +90,13 @@ package struct ReportBuilder: Sendable {
       for name in item.segments {
         guard let position = positions[name] else { continue }
         report.segments[position].totals.count(item)
+        report.segments[position].note(item)
       }
     case .itemEvicted(let item, let was):
       report.totals.recount(item, was: was)
       for position in item.segments.compactMap({ positions[$0] }) {
         report.segments[position].totals.recount(item, was: was)
+        report.segments[position].retract(item.url)
       }
       replace(item)
     case .itemShared(let item, let name):
@@ -103,7 +106,10 @@ package struct ReportBuilder: Sendable {
         }
         report.items[position].isRequired = report.items[position].isRequired || item.isRequired
       }
-      if let position = positions[name] { report.segments[position].totals.count(item) }
+      if let position = positions[name] {
+        report.segments[position].totals.count(item)
+        report.segments[position].note(item)
+      }
     case .segmentSettled(let segment):
       guard let position = positions[segment.name] else { return }
       report.segments[position].state = segment.state

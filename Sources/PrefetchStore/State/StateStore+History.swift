@@ -120,29 +120,45 @@ extension StateStore {
   package func history(url: String) throws(Failure) -> [HistoryEntry] {
     let rows = try database.prepare(
       """
-      SELECT at, id, what, reason FROM item_history JOIN history_runs USING (run) WHERE url=?1 \
-      ORDER BY entry DESC
+      SELECT at, id, what, reason, url FROM item_history JOIN history_runs USING (run) \
+      WHERE url=?1 ORDER BY entry DESC
       """
     )
     try rows.bind(1, url)
     var entries: [HistoryEntry] = []
-    while try rows.step() {
-      guard let (action, outcome) = HistoryCoding.meaning(of: rows.number(2)) else {
-        throw Failure(.storeDamaged, "`\(database.name)` holds an impossible entry for `\(url)`")
-      }
-      let said = rows.optionalText(3) ?? HistoryEntry.usualReason(outcome)
-      entries.append(
-        HistoryEntry(
-          url: url,
-          at: Instant(milliseconds: rows.number(0)),
-          run: rows.text(1),
-          action: action,
-          outcome: outcome,
-          reason: said?.isEmpty == true ? nil : said
-        )
-      )
-    }
+    while try rows.step() { entries.append(try entry(rows)) }
     return entries
+  }
+
+  /// What runs did with all URLs since then, in its order, told one by one.
+  package func history(
+    since: Instant,
+    _ take: (HistoryEntry) -> Void
+  ) throws(Failure) {
+    let rows = try database.prepare(
+      """
+      SELECT at, id, what, reason, url FROM item_history JOIN history_runs USING (run) \
+      WHERE at>=?1 ORDER BY entry
+      """
+    )
+    try rows.bind(1, since)
+    while try rows.step() { take(try entry(rows)) }
+  }
+
+  private func entry(_ rows: borrowing Statement) throws(Failure) -> HistoryEntry {
+    let url = rows.text(4)
+    guard let (action, outcome) = HistoryCoding.meaning(of: rows.number(2)) else {
+      throw Failure(.storeDamaged, "`\(database.name)` holds an impossible entry for `\(url)`")
+    }
+    let said = rows.optionalText(3) ?? HistoryEntry.usualReason(outcome)
+    return HistoryEntry(
+      url: url,
+      at: Instant(milliseconds: rows.number(0)),
+      run: rows.text(1),
+      action: action,
+      outcome: outcome,
+      reason: said?.isEmpty == true ? nil : said
+    )
   }
 }
 
@@ -166,5 +182,6 @@ private enum HistoryCoding {
   ]
   private static let outcomes: [ItemOutcome] = [
     .added, .updated, .headers, .unchanged, .stale, .removed, .deferred, .failed, .redirected,
+    .empty,
   ]
 }

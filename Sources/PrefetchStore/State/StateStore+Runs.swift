@@ -64,4 +64,31 @@ extension StateStore {
       try deletion.run()
     }
   }
+
+  /// Those of one identity, or of all, the oldest first.
+  package func runs(of identity: String?) throws(Failure) -> [RunRecord] {
+    let rows = try database.prepare(
+      """
+      SELECT id, identity, mode, started, finished, exit_code, exit_name, totals FROM runs \
+      WHERE ?1 IS NULL OR identity=?1 ORDER BY run
+      """
+    )
+    try rows.bind(1, identity)
+    var runs: [RunRecord] = []
+    while try rows.step() {
+      runs.append(
+        RunRecord(
+          id: rows.text(0),
+          identity: rows.text(1),
+          mode: rows.text(2),
+          started: Instant(milliseconds: rows.number(3)),
+          finished: Instant(milliseconds: rows.number(4)),
+          exitCode: Int(rows.number(5)),
+          exitName: rows.text(6),
+          totals: rows.text(7)
+        )
+      )
+    }
+    return runs
+  }
 }

@@ -11,7 +11,7 @@ _prefetch() {
   while ((index < COMP_CWORD)); do
     word=${COMP_WORDS[index]}
     case $word in
-    -c | --config | --set | --cache-dir | --state-dir | --manifests | --network | --color | --progress | --log-format | --log-file | --splay | -j | --jobs | --jobs-per-host | --deadline | --items | --report | --events | --accept | --allow | --format | --max-age | --segment | --state | --type | --category | --parent | --search | --provider | --id | --url | --sort | --forget | --behavior | --quality | -o | --output | --base-url | --under | --for | --pid | --rollback | --origin | --listen | --ready-fd | --priority | --generated | --expires | --include | --exclude | --previous | --key | --password-file | --comment)
+    -c | --config | --set | --cache-dir | --state-dir | --manifests | --network | --color | --progress | --log-format | --log-file | --splay | -j | --jobs | --jobs-per-host | --deadline | --items | --report | --events | --accept | --allow | --format | --max-age | --segment | --state | --type | --category | --parent | --search | --provider | --id | --url | --sort | --since | --forget | --behavior | --quality | -o | --output | --base-url | --under | --for | --pid | --rollback | --origin | --listen | --ready-fd | --priority | --generated | --expires | --include | --exclude | --previous | --key | --password-file | --comment | --at | --output-dir)
       ((index += 1))
       if [[ ${COMP_WORDS[index]} == '=' ]]; then ((index += 1)); fi
       ;;
@@ -142,6 +142,9 @@ _prefetch() {
     mapfile -t COMPREPLY < <(compgen -W 'name url id provider segment state type size fetched validated expires used' -- "$current")
     return
     ;;
+  --since)
+    return
+    ;;
   --forget)
     return
     ;;
@@ -217,6 +220,14 @@ _prefetch() {
   --comment)
     return
     ;;
+  --at)
+    return
+    ;;
+  --output-dir)
+    compopt -o filenames
+    mapfile -t COMPREPLY < <(compgen -d -- "$current")
+    return
+    ;;
   esac
   if [[ $current == -* ]]; then
     case $command in
@@ -225,12 +236,15 @@ _prefetch() {
     subscribe) mapfile -t COMPREPLY < <(compgen -W '--only --no-run -j --jobs --jobs-per-host --deadline --offline --revalidate --refetch --items --report --events --accept --wait --allow -c --config --set --cache-dir --state-dir --manifests --network --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
     unsubscribe) mapfile -t COMPREPLY < <(compgen -W '--all --no-run -j --jobs --jobs-per-host --deadline --offline --revalidate --refetch --items --report --events --accept --wait --allow -c --config --set --cache-dir --state-dir --manifests --network --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
     register) mapfile -t COMPREPLY < <(compgen -W '-c --config --set --cache-dir --state-dir --manifests --network --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
+    notify) mapfile -t COMPREPLY < <(compgen -W '-j --jobs --jobs-per-host --deadline --offline --revalidate --refetch --items --report --events --accept --wait --allow -c --config --set --cache-dir --state-dir --manifests --network --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
     check) mapfile -t COMPREPLY < <(compgen -W '--no-secrets -c --config --set --cache-dir --state-dir --manifests --network --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
     config) mapfile -t COMPREPLY < <(compgen -W '--format --origins --schema -c --config --set --cache-dir --state-dir --manifests --network --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
     status) mapfile -t COMPREPLY < <(compgen -W '--max-age -c --config --set --cache-dir --state-dir --manifests --network --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
     network) mapfile -t COMPREPLY < <(compgen -W '-c --config --set --cache-dir --state-dir --manifests --network --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
     list) mapfile -t COMPREPLY < <(compgen -W '--segment --state --type --category --parent --search --provider --id --url --locked --unconsumed --identities --sort -c --config --set --cache-dir --state-dir --manifests --network --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
     explain) mapfile -t COMPREPLY < <(compgen -W '-c --config --set --cache-dir --state-dir --manifests --network --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
+    log) mapfile -t COMPREPLY < <(compgen -W '--since -c --config --set --cache-dir --state-dir --manifests --network --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
+    stats) mapfile -t COMPREPLY < <(compgen -W '-c --config --set --cache-dir --state-dir --manifests --network --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
     pins) mapfile -t COMPREPLY < <(compgen -W '-c --config --set --cache-dir --state-dir --manifests --network --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
     verify) mapfile -t COMPREPLY < <(compgen -W '--repair --wait -c --config --set --cache-dir --state-dir --manifests --network --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
     gc) mapfile -t COMPREPLY < <(compgen -W '--forget -n --dry-run --wait -c --config --set --cache-dir --state-dir --manifests --network --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
@@ -249,18 +263,20 @@ _prefetch() {
     'manifest build') mapfile -t COMPREPLY < <(compgen -W '--base-url -o --output --ndjson --segment --priority --generated --expires --include --exclude --hidden --mime --previous -c --config --set --cache-dir --state-dir --manifests --network --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
     'manifest check') mapfile -t COMPREPLY < <(compgen -W '--base-url --key -c --config --set --cache-dir --state-dir --manifests --network --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
     'manifest sign') mapfile -t COMPREPLY < <(compgen -W '--key --password-file --generated --expires --comment -c --config --set --cache-dir --state-dir --manifests --network --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
+    schedule) mapfile -t COMPREPLY < <(compgen -W '--at --output-dir -c --config --set --cache-dir --state-dir --manifests --network --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
     completion) mapfile -t COMPREPLY < <(compgen -W '-c --config --set --cache-dir --state-dir --manifests --network --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
     help) mapfile -t COMPREPLY < <(compgen -W '-c --config --set --cache-dir --state-dir --manifests --network --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
     esac
     return
   fi
   case $command in
-  '') mapfile -t COMPREPLY < <(compgen -W 'run plan subscribe unsubscribe register check config status network list explain pins verify gc get path pause resume lock unlock with-lock rm import publish env serve manifest completion help' -- "$current") ;;
+  '') mapfile -t COMPREPLY < <(compgen -W 'run plan subscribe unsubscribe register notify check config status network list explain log stats pins verify gc get path pause resume lock unlock with-lock rm import publish env serve manifest schedule completion help' -- "$current") ;;
   'manifest build') compopt -o filenames; mapfile -t COMPREPLY < <(compgen -d -- "$current") ;;
   'manifest check') compopt -o filenames; mapfile -t COMPREPLY < <(compgen -f -- "$current") ;;
   'manifest sign') compopt -o filenames; mapfile -t COMPREPLY < <(compgen -f -- "$current") ;;
+  schedule) mapfile -t COMPREPLY < <(compgen -W 'systemd cron' -- "$current") ;;
   completion) mapfile -t COMPREPLY < <(compgen -W 'bash zsh fish' -- "$current") ;;
-  help) mapfile -t COMPREPLY < <(compgen -W 'run plan subscribe unsubscribe register check config status network list explain pins verify gc get path pause resume lock unlock with-lock rm import publish env serve manifest completion help exit-codes' -- "$current") ;;
+  help) mapfile -t COMPREPLY < <(compgen -W 'run plan subscribe unsubscribe register notify check config status network list explain log stats pins verify gc get path pause resume lock unlock with-lock rm import publish env serve manifest schedule completion help exit-codes' -- "$current") ;;
   manifest) mapfile -t COMPREPLY < <(compgen -W 'build check sign' -- "$current") ;;
   esac
 }

@@ -11,12 +11,15 @@ _prefetch() {
     'subscribe:Add segments to the remembered subscriptions, then run'
     'unsubscribe:Drop segments from the remembered subscriptions, then run'
     'register:Register the license now, whatever is remembered of it'
+    'notify:Act on a push payload, if it is for this program'
     'check:Validate the configuration without asking any server'
     'config:Print the effective configuration'
     'status:Print the state of every segment'
     'network:Print what is seen of the network, and what the rules make of it'
     'list:Print the items of the cache'
     'explain:Say why an item was, or would be, fetched or not'
+    'log:Print what past runs changed'
+    'stats:Print figures over past runs'
     'pins:Print the pins of a host as configuration text'
     'verify:Hash everything stored again'
     'gc:Drop what the cache need not keep'
@@ -33,6 +36,7 @@ _prefetch() {
     'env:Print the variables that point tools at published trees'
     'serve:Serve the cache, or a folder, over HTTP on this machine'
     'manifest:build, check, sign'
+    'schedule:Print what makes a scheduler begin the runs of a configuration'
     'completion:Print the completion script for a shell'
     'help:Print help on the program, a command or the exit codes'
   )
@@ -166,6 +170,23 @@ _prefetch() {
       _arguments -s -S $shared \
         ':: :' && ret=0
       ;;
+    notify)
+      _arguments -s -S $shared \
+        '(-j --jobs)-j+[Have at most N transfers in flight at once]:N: ' \
+        '(-j --jobs)--jobs=[Have at most N transfers in flight at once]:N: ' \
+        '(--jobs-per-host)--jobs-per-host=[Open at most N connections to one host]:N: ' \
+        '(--deadline)--deadline=[Stop in good order after this time; what is left is deferred to the next run]:D: ' \
+        '(--offline)--offline[Ask no server; know only what the cache knows]' \
+        '(--revalidate)--revalidate[Ask for every item conditionally, fresh ones included]' \
+        '(--refetch)--refetch[Fetch every item again, unconditionally]' \
+        '(--items)--items=[Report the changed items, or all]:WHICH:(changed all)' \
+        '*--report=[Write the report there too, as text, json, ndjson, md, junit, prometheus or html; - is standard output, +PATH appends]:FORMAT=PATH:(text= json= ndjson= md= junit= prometheus= html=)' \
+        '(--events)--events=[Write events as they happen, one JSON object a line, to a file or an open descriptor]:FD|FILE:_files' \
+        '(--accept)--accept=[Pass over these findings, and let whatever else there is decide\: incomplete, nothing, unavailable or deferred]:NAME,…:(incomplete nothing unavailable deferred)' \
+        '(--wait)--wait=-[Wait for another run to end, at most this long, instead of ending with 75]::D: ' \
+        '*--allow=[Let a manifest that removes many items (mass-removal) or is older than the stored one (rollback) pass this once]:GUARD:(mass-removal rollback)' \
+        ':: :' && ret=0
+      ;;
     check)
       _arguments -s -S $shared \
         '(--no-secrets)--no-secrets[Take unset ${env\:…}, ${file\:…} and ${credential\:…} as placeholders, as CI needs it]' \
@@ -207,6 +228,15 @@ _prefetch() {
     explain)
       _arguments -s -S $shared \
         ':ITEM: ' && ret=0
+      ;;
+    log)
+      _arguments -s -S $shared \
+        '(--since)--since=[Only of so long ago and later]:D: ' \
+        '::ITEM|SEGMENT: ' && ret=0
+      ;;
+    stats)
+      _arguments -s -S $shared \
+        ':: :' && ret=0
       ;;
     pins)
       _arguments -s -S $shared \
@@ -344,13 +374,19 @@ _prefetch() {
         '(--comment)--comment=[Write this into the untrusted comment, which nobody relies on]:TEXT: ' \
         ':FILE:_files' && ret=0
       ;;
+    schedule)
+      _arguments -s -S $shared \
+        '(--at)--at=[When, as the scheduler writes it\: OnCalendar= of systemd, or five fields of cron]:TIMES: ' \
+        '(--output-dir)--output-dir=[Write the units there instead of printing them]:DIR:_files -/' \
+        ':systemd|cron:(systemd cron)' && ret=0
+      ;;
     completion)
       _arguments -s -S $shared \
         ':bash|zsh|fish:(bash zsh fish)' && ret=0
       ;;
     help)
       _arguments -s -S $shared \
-        '::COMMAND|exit-codes:(run plan subscribe unsubscribe register check config status network list explain pins verify gc get path pause resume lock unlock with-lock rm import publish env serve manifest completion help exit-codes)' && ret=0
+        '::COMMAND|exit-codes:(run plan subscribe unsubscribe register notify check config status network list explain log stats pins verify gc get path pause resume lock unlock with-lock rm import publish env serve manifest schedule completion help exit-codes)' && ret=0
       ;;
     esac
     ;;

@@ -1,0 +1,81 @@
+import PrefetchConfig
+import PrefetchCore
+import PrefetchDocuments
+import PrefetchStore
+import PrefetchSystem
+
+/// `log`: what past runs changed, a line each.
+struct LogCommand {
+  let context: CommandContext
+  let options: LogOptions
+
+  func run() throws(CommandExit) -> Int32 {
+    let loaded = try context.configuration(isRequired: false)
+    let places = try context.places(loaded)
+    let urls = try urls(places)
+    if let urls, urls.isEmpty {
+      return context.console.fail(
+        .nothing,
+        [
+          Diagnostic(
+            "log.unknown",
+            "`\(SafeText.line(options.subject))` is no item and no segment that the cache knows"
+          )
+        ]
+      )
+    }
+    let now = context.clock.now().wall
+    let since = options.since.map { now + (.zero - $0) } ?? Instant(milliseconds: 0)
+    var entries: [JSONValue] = []
+    if let state = try context.readingState(places) {
+      try context.reading { () throws(Failure) in
+        try state.history(since: since) { entry in
+          guard urls?.contains(entry.url) ?? true else { return }
+          if context.shared.isJSON { return entries.append(document(entry)) }
+          context.console.print(line(entry))
+        }
+      }
+    }
+    if context.shared.isJSON {
+      context.console.print(["schema": "prefetch-log/1", "entries": .array(entries)])
+    }
+    return ExitStatus.ok.code
+  }
+
+  /// Those that are meant; nil for all. What has left the cache is still known by its URL.
+  private func urls(_ places: Places) throws(CommandExit) -> Set<String>? {
+    let subject = options.subject
+    guard !subject.isEmpty else { return nil }
+    if let url = try? WebURL(subject) { return [url.string] }
+    guard let store = try context.readingStore(places) else { return [] }
+    if let record = try ItemLookup(context: context).cached(subject, in: store) {
+      return [record.url]
+    }
+    return try context.reading { () throws(Failure) in
+      let inventory = try store.takeInventory()
+      var urls: Set<String> = []
+      for key in inventory.segmentKeys where key.name == subject {
+        let items = inventory.positions(of: key).map { inventory.rows[Int($0)].item }
+        for answer in try store.stored(items) {
+          if let record = answer?.record { urls.insert(record.url) }
+        }
+      }
+      return urls
+    }
+  }
+
+  private func line(_ entry: HistoryEntry) -> String {
+    [
+      Timestamp.format(entry.at), entry.outcome.rawValue,
+      SafeText.line(Redaction.url(entry.url)), SafeText.line(entry.reason ?? ""),
+    ].joined(separator: "\t")
+  }
+
+  private func document(_ entry: HistoryEntry) -> JSONValue {
+    [
+      "time": .time(entry.at), "run": .string(entry.run),
+      "url": .string(Redaction.url(entry.url)), "action": .string(entry.action.rawValue),
+      "outcome": .string(entry.outcome.rawValue), "reason": .optional(entry.reason),
+    ]
+  }
+}

@@ -1,0 +1,111 @@
+import PrefetchConfig
+import PrefetchCore
+import PrefetchDocuments
+import PrefetchStore
+import PrefetchSystem
+
+/// `notify`: a push message that is ours makes a run.
+struct NotifyCommand {
+  let context: CommandContext
+  let options: NotifyOptions
+
+  func run() throws(CommandExit) -> Int32 {
+    let message = try message()
+    let loaded = try context.configuration(isRequired: true, needsSources: true)
+    let marker = loaded.configuration.notify.marker
+    guard let message, let payload = PushPayload(message, marker: marker) else {
+      context.console.note(
+        "the payload is not for prefetch: `\(SafeText.line(marker))` is not in it"
+      )
+      return ExitStatus.notOurs.code
+    }
+    let places = try context.places(loaded)
+    let segments = try segments(payload, loaded, places)
+    if let segments, segments.isEmpty {
+      context.console.note("the payload names no segment that is declared: nothing was done")
+      return ExitStatus.ok.code
+    }
+    if payload.renewsPolicy, loaded.configuration.registration.url != nil {
+      _ = try RegisterCommand(context: context, options: RegisterOptions(shared: options.shared))
+        .ask(loaded, places)
+    }
+    if !payload.purged.isEmpty { try purge(payload.purged, loaded, places) }
+    var engine = options.engine
+    engine.refetchesAll = engine.refetchesAll || payload.refetches
+    return try Reconciliation(context: context, loaded: loaded, places: places, engine: engine).run
+    {
+      $0.selection = segments ?? []
+    }
+  }
+
+  /// Nil for what is no JSON, and so nobody's that we know.
+  private func message() throws(CommandExit) -> Node? {
+    do throws(FileReading.Fault) {
+      let bytes = try FileReading.readStandardInput(limit: Self.limit)
+      let outcome = DocumentReader.read(bytes, source: "payload", syntax: .json)
+      return outcome.diagnostics.isEmpty ? outcome.node : nil
+    } catch {
+      throw CommandExit(
+        status: context.console.fail(
+          .io,
+          [Diagnostic("notify.unread", "the payload on standard input \(error.reason)")]
+        )
+      )
+    }
+  }
+
+  /// Push services carry a few kilobytes.
+  private static let limit = 1 << 20
+
+  private func segments(
+    _ payload: PushPayload,
+    _ loaded: LoadedConfiguration,
+    _ places: Places
+  ) throws(CommandExit) -> [String]? {
+    guard let wanted = payload.segments else { return nil }
+    let state = try context.readingState(places)
+    let known = try context.reading { () throws(Failure) in
+      let subscribed = try Subscriptions.resolve(loaded, state: state, mayWrite: false).segments
+      return Set(subscribed.map(\.name))
+    }
+    for name in wanted where !known.contains(name) {
+      context.console.report(
+        Diagnostic(
+          "notify.unknown-segment",
+          "the payload names the segment `\(SafeText.line(name))`, which is not subscribed to",
+          severity: .warning
+        )
+      )
+    }
+    return wanted.filter(known.contains)
+  }
+
+  /// What is not stored has nothing to lose.
+  private func purge(
+    _ names: [String],
+    _ loaded: LoadedConfiguration,
+    _ places: Places
+  ) throws(CommandExit) {
+    var items: [ContentRecord] = []
+    for name in names {
+      let store = try context.readingStore(places)
+      let record = try ItemLookup(context: context).cached(name, in: store)
+      if let record, record.digest != nil { items.append(record) }
+    }
+    guard !items.isEmpty else { return }
+    let isDone = try context.reading { () throws(Failure) in
+      guard let lock = try context.runLock(places, wait: nil) else { return false }
+      let store = try DiskStore.openForWriting(
+        cache: places.cache,
+        clockStart: context.clock.now().wall,
+        durability: Durability(loaded.configuration.cache.durability)
+      )
+      store.lock = lock
+      let locked = try store.locked(among: items.map(\.url))
+      _ = try store.empty(items.filter { !locked.contains($0.url) })
+      try store.close()
+      return true
+    }
+    guard isDone else { throw CommandExit(status: context.failLocked()) }
+  }
+}

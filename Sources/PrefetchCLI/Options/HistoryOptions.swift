@@ -1,0 +1,52 @@
+import PrefetchCore
+
+/// The options of `log`.
+struct LogOptions: CommandOptions, Hashable {
+  var shared = SharedOptions()
+  /// A URL, an id, `PROVIDER/ID` or the name of a segment; empty for all.
+  var subject = ""
+  var since: Duration?
+
+  static let command = CommandSpec<LogOptions>(
+    name: "log",
+    group: .inspection,
+    summary: "Print what past runs changed",
+    paragraphs: [
+      "A line for each item that a run brought, renewed, removed or could not bring, the oldest first: time, outcome, URL and reason, separated by tabs. What was merely found unchanged has no line. Of each item the last 20 are remembered."
+    ],
+    options: [
+      .value("since", \.since, .duration, placeholder: "D", help: "Only of so long ago and later")
+    ],
+    operands: .optional("ITEM|SEGMENT", \.subject, .text),
+    exits: [.ok, .nothing, .usage, .io, .config],
+    examples: [
+      CommandExample(command: "prefetch log --since 1d", purpose: "What changed since yesterday"),
+      CommandExample(
+        command: "prefetch log maps | cut -f2 | sort | uniq -c",
+        purpose: "How often what happened to the items of a segment"
+      ),
+    ],
+    initial: LogOptions(),
+    wrap: { .log($0) }
+  )
+}
+
+/// The options of `stats`.
+struct StatsOptions: CommandOptions, Hashable {
+  var shared = SharedOptions()
+
+  static let command = CommandSpec<StatsOptions>(
+    name: "stats",
+    group: .inspection,
+    summary: "Print figures over past runs",
+    paragraphs: [
+      "Sums over the runs that are remembered (`report.history`), of the configuration where there is one, else of all: how many ended well, how many items needed no transfer, what was received and what was saved by validators, digests and lifetimes."
+    ],
+    exits: [.ok, .usage, .io, .config],
+    examples: [
+      CommandExample(command: "prefetch stats --json", purpose: "The same for another program")
+    ],
+    initial: StatsOptions(),
+    wrap: { .stats($0) }
+  )
+}

@@ -1,0 +1,28 @@
+import PrefetchCore
+
+/// The options of `notify`.
+struct NotifyOptions: CommandOptions, Hashable {
+  var shared = SharedOptions()
+  var engine = EngineOptions()
+
+  static let command = CommandSpec<NotifyOptions>(
+    name: "notify",
+    group: .reconciling,
+    summary: "Act on a push payload, if it is for this program",
+    paragraphs: [
+      "Reads one JSON document from standard input. It is for this program if `notify.marker` (`mapsdk`) stands anywhere in it, as a key or as a text; else nothing is done and the exit status is 6, so that a receiver can hand it to the next program.",
+      "Then there is a run. `segments`, beside the marker or in what it names, are the only ones it looks at; names that are not declared are left out with a warning. With `config: true` the license is registered again first, for a new policy of its server. With `purge: true` everything is fetched anew; a list under `purge`, of URLs or ids, names items whose bodies go first, unless they are locked.",
+    ],
+    options: EngineOptions.specs.embedded(at: \.engine),
+    exits: RunOptions.exits + [.notOurs],
+    examples: [
+      CommandExample(
+        command: "echo '{\"mapsdk\": {\"segments\": [\"basics\"]}}' | prefetch notify",
+        purpose: "What a receiver of push messages does with one that names a segment"
+      )
+    ],
+    validate: { $0.engine.conflicts(withJSON: $0.shared.isJSON) },
+    initial: NotifyOptions(),
+    wrap: { .notify($0) }
+  )
+}

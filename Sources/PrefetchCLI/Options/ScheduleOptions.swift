@@ -1,0 +1,65 @@
+import PrefetchCore
+
+/// The options of `schedule`.
+struct ScheduleOptions: CommandOptions, Hashable {
+  /// Who begins the runs.
+  enum Scheduler: String, Hashable, Sendable, CaseIterable {
+    case systemd
+    case cron
+  }
+
+  var shared = SharedOptions()
+  var scheduler = Scheduler.systemd
+  var times: String?
+  var folder: String?
+
+  static let command = CommandSpec<ScheduleOptions>(
+    name: "schedule",
+    group: .help,
+    summary: "Print what makes a scheduler begin the runs of a configuration",
+    paragraphs: [
+      "For `systemd` a service and its timer, the service with no more rights than a run needs: a user of its own, a cache and a state folder that systemd makes, a read-only system but for what the configuration publishes and reports to, and the credentials that it names. For `cron` one line of a crontab, which mails what a run has to say and nothing where all is well.",
+      "Nothing is installed: with `--output-dir` the units are written as files there, for example to `/etc/systemd/system`. A run that waits for something (75) is a success to systemd.",
+    ],
+    options: [
+      .value(
+        "at",
+        \.times,
+        .text,
+        placeholder: "TIMES",
+        help: "When, as the scheduler writes it: `OnCalendar=` of systemd, or five fields of cron"
+      ),
+      .value(
+        "output-dir",
+        \.folder,
+        .directory,
+        placeholder: "DIR",
+        help: "Write the units there instead of printing them"
+      ),
+    ],
+    operands: .one("systemd|cron", \.scheduler, .word),
+    exits: [.ok, .usage, .io, .config],
+    examples: [
+      CommandExample(
+        command: "prefetch schedule systemd --output-dir /etc/systemd/system",
+        purpose: "Install a timer for `./prefetch.yaml`; `systemctl enable --now` starts it"
+      ),
+      CommandExample(
+        command: "(crontab -l; prefetch schedule cron) | crontab -",
+        purpose: "Add a nightly run to one's own crontab"
+      ),
+    ],
+    refusesJSON: true,
+    validate: { options in
+      options.scheduler == .cron && options.folder != nil
+        ? [
+          Diagnostic(
+            "usage.conflict",
+            "`--output-dir` is for units of systemd; a crontab has no files"
+          )
+        ] : []
+    },
+    initial: ScheduleOptions(),
+    wrap: { .schedule($0) }
+  )
+}

@@ -1,0 +1,125 @@
+import PrefetchCore
+
+/// What went wrong as a person is told of it: one by one as long as these are few, else each host
+/// and reason once.
+struct FailureLines {
+  let envelope: ReportEnvelope
+  /// Whether each is told by itself, however many there are.
+  let tellsAll: Bool
+
+  /// A thousand equal lines help nobody; the report has them all.
+  private static let mostLines = 20
+  private static let mostAlike = 3
+
+  var diagnostics: [Diagnostic] {
+    let all = ReportFailures(envelope: envelope).all
+    // That nobody could be reached is one fact, not one for each item.
+    let failures = all.filter { !$0.isForNoWayOut }
+    var lines: [Diagnostic] = []
+    if failures.count < all.count {
+      let loss = Failure.noWayOut
+      let count = Amounts.count(
+        Int64(all.count - failures.count),
+        "item or manifest",
+        "items and manifests"
+      )
+      lines.append(
+        line(loss.code.rawValue, "\(loss.message); \(count) not asked for", isRequired: true)
+      )
+    }
+    let groups = tellsAll ? failures.map { [$0] } : Self.groups(failures)
+    let limit = tellsAll ? Int.max : Self.mostLines
+    lines += groups.prefix(limit).map { $0.count == 1 ? line(of: $0[0]) : line(of: $0) }
+    let rest = groups.dropFirst(limit).reduce(0) { $0 + $1.count }
+    if rest > 0 {
+      lines.append(
+        line(
+          "run.more-failures",
+          "and \(rest) more; `-v` or the JSON report shows all",
+          isRequired: true
+        )
+      )
+    }
+    return lines
+  }
+
+  /// What a plan does not say in its lines.
+  var ofManifests: [Diagnostic] {
+    ReportFailures(envelope: envelope).all.filter(\.isOfManifest).map { line(of: $0) }
+  }
+
+  /// Those of one host and reason together, where they are more than a few.
+  private static func groups(_ failures: [ReportFailures.Entry]) -> [[ReportFailures.Entry]] {
+    var groups: [[ReportFailures.Entry]] = []
+    var places: [Key: Int] = [:]
+    for failure in failures {
+      let key = failure.host.map { Key(host: $0, code: failure.code) }
+      if let key, let place = places[key] {
+        groups[place].append(failure)
+      } else {
+        if let key { places[key] = groups.count }
+        groups.append([failure])
+      }
+    }
+    return groups.flatMap { $0.count > mostAlike ? [$0] : $0.map { [$0] } }
+  }
+
+  private struct Key: Hashable {
+    var host: String
+    var code: String
+  }
+
+  private func line(of entry: ReportFailures.Entry) -> Diagnostic {
+    let tries = entry.attempts > 1 ? ", after \(entry.attempts) attempts" : ""
+    let copy = entry.keepsOlderCopy ? "; the older copy is kept" : ""
+    return line(
+      entry.code,
+      "\(entry.subject): \(entry.message)\(tries)\(copy)",
+      isRequired: entry.isRequired
+    )
+  }
+
+  private func line(of group: [ReportFailures.Entry]) -> Diagnostic {
+    let (first, host) = (group[0], group[0].host ?? "")
+    // Some messages only go on where others end.
+    let shortest = group.map(\.message).min { $0.utf8.count < $1.utf8.count } ?? first.message
+    let isOneReason = group.allSatisfy { $0.message.hasPrefix(shortest) }
+    let reason = isOneReason ? shortest : "of the first, \(first.message)"
+    let attempts = group.map(\.attempts).max() ?? 0
+    let tries = attempts > 1 ? ", after up to \(attempts) attempts each" : ""
+    let copies = group.count(where: \.keepsOlderCopy)
+    let kept =
+      copies > 0 ? "; \(Amounts.count(Int64(copies), "older copy", "older copies")) kept" : ""
+    return line(
+      first.code,
+      "\(host): \(group.count) items: \(reason)\(tries); the first is \(first.subject)\(kept)",
+      isRequired: group.contains(where: \.isRequired)
+    )
+  }
+
+  private func line(_ code: String, _ message: String, isRequired: Bool) -> Diagnostic {
+    Diagnostic(
+      Diagnostic.Code(stringLiteral: code),
+      message,
+      severity: isRequired && !envelope.isAccepted ? .error : .warning
+    )
+  }
+
+  /// What is to be done about how the run ended; nil where that is said, or nothing is.
+  var nextStep: String? {
+    switch ExitStatus(rawValue: envelope.exitCode) ?? envelope.exit {
+    case .incomplete, .nothing:
+      envelope.isRetryable
+        ? "next: the same again may bring the rest; `prefetch explain URL` says what is known of an item"
+        : "next: `prefetch explain URL` says what is known of an item, and which rules it meets"
+    case .trust:
+      "next: `prefetch explain URL` says which rule was broken; nothing that breaks one is kept"
+    case .unavailable: "next: run it again; the cache is as it was"
+    case .denied:
+      "next: look at the license and the credentials; `prefetch register` asks again at once"
+    case .deferred:
+      envelope.nextAllowedAt.map { "next: it may go on from \(Timestamp.format($0)) on" }
+    case .ok, .failed, .changes, .notOurs, .usage, .io, .config, .interrupted, .terminated: nil
+    }
+  }
+}

@@ -1,0 +1,125 @@
+import PrefetchCore
+
+/// A run as systemd and cron are told to begin it.
+struct ServiceUnit {
+  /// Of the files, without its ending.
+  var name: String
+  /// The program and its words.
+  var command: [String]
+  /// Of the configuration, for people.
+  var title: String
+  /// Folders besides those that systemd makes.
+  var writable: [String]
+  /// Names of `${credential:}`.
+  var credentials: [String]
+  /// Whether systemd makes the folder of the cache, and that of the state.
+  var makesCache = true
+  var makesState = true
+  /// Whether anything it reads or writes is in somebody's home.
+  var looksIntoHomes = false
+  var times: String?
+
+  var service: String {
+    let folders =
+      (makesCache ? ["CacheDirectory=\(name)", "CacheDirectoryMode=0700"] : [])
+      + (makesState ? ["StateDirectory=\(name)", "StateDirectoryMode=0700"] : [])
+      + writable.map { "ReadWritePaths=\(Self.quoted($0))" }
+      + credentials.map { "LoadCredential=\($0):/etc/\(name)/credentials/\($0)" }
+    return """
+      [Unit]
+      Description=Prefetch of \(Self.plain(title))
+      Wants=network-online.target
+      After=network-online.target
+
+      [Service]
+      Type=oneshot
+      ExecStart=\(command.map(Self.quoted).joined(separator: " "))
+      # What waits for something is no failure.
+      SuccessExitStatus=75
+      Nice=10
+      IOSchedulingClass=idle
+      DynamicUser=yes
+      \(folders.joined(separator: "\n"))
+      UMask=0077
+      ProtectSystem=strict
+      ProtectHome=\(looksIntoHomes ? "read-only" : "yes")
+      \(Self.hardening.joined(separator: "\n"))
+
+      """
+  }
+
+  var timer: String {
+    """
+    [Unit]
+    Description=Times of the prefetch of \(Self.plain(title))
+
+    [Timer]
+    OnCalendar=\(times ?? "*-*-* 03:00:00")
+    # Many machines do not ask at once, and one that was off catches up.
+    RandomizedDelaySec=30min
+    Persistent=true
+
+    [Install]
+    WantedBy=timers.target
+
+    """
+  }
+
+  /// `minute` is the same for one configuration and differs between them.
+  func crontab(minute: Int) -> String {
+    let words = command.map { word in
+      // To cron a percent sign ends the line.
+      Self.shellQuoted(word).split(separator: "%", omittingEmptySubsequences: false)
+        .joined(separator: "\\%")
+    }
+    return "\(times ?? "\(minute) 3 * * *") \(words.joined(separator: " "))"
+  }
+
+  private static let hardening = [
+    "NoNewPrivileges=yes", "PrivateTmp=yes", "PrivateDevices=yes", "DevicePolicy=closed",
+    "ProtectClock=yes", "ProtectControlGroups=yes", "ProtectHostname=yes",
+    "ProtectKernelLogs=yes", "ProtectKernelModules=yes", "ProtectKernelTunables=yes",
+    "ProtectProc=invisible", "ProcSubset=pid", "RemoveIPC=yes", "KeyringMode=private",
+    "LockPersonality=yes", "MemoryDenyWriteExecute=yes", "RestrictNamespaces=yes",
+    "RestrictRealtime=yes", "RestrictSUIDSGID=yes",
+    "RestrictAddressFamilies=AF_UNIX AF_INET AF_INET6 AF_NETLINK", "CapabilityBoundingSet=",
+    "SystemCallArchitectures=native", "SystemCallFilter=@system-service",
+    "SystemCallFilter=~@privileged @resources",
+    // Of the second filter what `IOSchedulingClass=` and a lower priority take.
+    "SystemCallErrorNumber=EPERM",
+  ]
+
+  /// A word as a unit takes it.
+  static func quoted(_ word: String) -> String {
+    var text = ""
+    for scalar in word.unicodeScalars {
+      switch scalar {
+      case "%": text += "%%"
+      case "$": text += "$$"
+      case "\\", "\"": text += "\\" + String(scalar)
+      default: text.unicodeScalars.append(scalar)
+      }
+    }
+    let isPlain =
+      text == word && !word.isEmpty && !word.contains { $0 == " " || $0 == "'" || $0 == ";" }
+    return isPlain ? word : "\"\(text)\""
+  }
+
+  private static func plain(_ text: String) -> String {
+    SafeText.line(text).split(separator: "%", omittingEmptySubsequences: false)
+      .joined(separator: "%%")
+  }
+
+  static func shellQuoted(_ word: String) -> String {
+    let isPlain =
+      !word.isEmpty
+      && word.utf8.allSatisfy { byte in
+        ASCII.isDigit(byte) || (0x61...0x7A).contains(byte | 0x20)
+          || "/._-=:,+@".utf8.contains(byte)
+      }
+    guard !isPlain else { return word }
+    return "'"
+      + word.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''")
+      + "'"
+  }
+}
