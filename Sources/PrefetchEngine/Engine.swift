@@ -159,9 +159,12 @@ package struct Engine {
         events.append(commit(changes, request.policy.room))
       case .publish(let segment, let given):
         var plan = given
-        plan.addParts { url in ((try? store.stored(url: url)) ?? nil)?.record?.files ?? [] }
-        let nobody = TreeOutcome(folder: plan.rules.folder)
-        events.append(.published(segment: segment, trees?.publish(plan) ?? nobody))
+        let clashes = plan.addParts { url in
+          ((try? store.stored(url: url)) ?? nil)?.record?.files ?? []
+        }
+        var outcome = trees?.publish(plan) ?? TreeOutcome(folder: plan.rules.folder)
+        outcome.troubles += clashes
+        events.append(.published(segment: segment, outcome))
       case .findTree(let segment, let key, let rules):
         // What cannot be told has to be looked at.
         let found = (try? trees?.standing(of: key, rules)) ?? nil
@@ -284,6 +287,7 @@ package struct Engine {
       case .staged(let body): return try store.withBytes(of: body, read)
       case .stored(let digest): return try store.withObject(digest, read)
       case .file(let path): return try files.withBytes(of: path, limit: limit, read)
+      case .nothing: return read(RawSpan())
       }
     } catch let failure as Failure {
       return .failure(failure)

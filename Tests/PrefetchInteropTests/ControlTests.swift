@@ -167,7 +167,6 @@ struct ControlTests {
       segments:
         - { name: far, manifest: "\(server.address("/list.json"))" }
         - { name: near, urls: [{ url: "\(server.address("/c"))", type: dash }] }
-        - { name: warm, store: false, urls: [{ url: "\(server.address("/d"))", type: vast }] }
       cache: { min_free: 0 }
       """
     )
@@ -179,7 +178,7 @@ struct ControlTests {
     #expect(run.status == 3, "\(run)")
     let codes = try run.json().list("items").compactMap { $0.text("error.code") }
     #expect(codes == Array(repeating: "unsupported", count: codes.count) && codes.count >= 2)
-    #expect(requests(of: "/b") + requests(of: "/c") + requests(of: "/d") == 0)
+    #expect(requests(of: "/b") + requests(of: "/c") == 0)
     #expect(try states()["a"] == "cached")
     #expect(try home.run("get", server.address("/b")).status == 4)
   }

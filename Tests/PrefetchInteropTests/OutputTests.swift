@@ -35,11 +35,12 @@ struct OutputTests {
     #expect(try home.run("-q", "--json").json().text("exit.name") == "ok")
   }
 
-  @Test("is one line for each segment and one total")
+  @Test("is one line for each segment, what changed in it, and one total")
   func text() throws {
     let run = try home.run()
     #expect(run.status == 3)
-    #expect(run.lines.count == 2)
+    #expect(run.lines.dropFirst().dropLast().allSatisfy { $0.hasPrefix("  added  ") })
+    #expect(run.lines.count == 4, "\(run)")
     #expect(run.lines.first?.hasPrefix("basics") == true)
     #expect(run.lines.last?.hasPrefix("total") == true)
   }

@@ -194,8 +194,9 @@ struct PublishCommand {
     )
     plan.isThorough = true
     plan.requireAll()
-    plan.addParts { url in ((try? store.record(url: url)) ?? nil)?.files ?? [] }
+    let clashes = plan.addParts { url in ((try? store.record(url: url)) ?? nil)?.files ?? [] }
     var outcome = trees.publish(plan)
+    outcome.troubles += clashes
     outcome.troubles += names.refused.filter(\.counts).map {
       TreeOutcome.Trouble(url: $0.url, failure: $0.failure)
     }

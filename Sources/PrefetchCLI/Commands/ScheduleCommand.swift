@@ -14,7 +14,8 @@ struct ScheduleCommand {
         [Diagnostic("usage.conflict", "a schedule needs a configuration that is a file")]
       )
     }
-    let loaded = try context.configuration(isRequired: true)
+    // What a service is given is not here.
+    let loaded = try context.configuration(isRequired: true, allowsUnsetSecrets: true)
     let unit = try unit(loaded)
     if !unit.writable.isEmpty, options.scheduler == .systemd {
       context.console.note(

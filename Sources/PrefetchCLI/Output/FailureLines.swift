@@ -114,6 +114,7 @@ struct FailureLines {
         : "next: `prefetch explain URL` says what is known of an item, and which rules it meets"
     case .trust:
       "next: `prefetch explain URL` says which rule was broken; nothing that breaks one is kept"
+    case .unavailable where ReportFailures(envelope: envelope).all.allSatisfy(\.isForNoWayOut): nil
     case .unavailable: "next: run it again; the cache is as it was"
     case .denied:
       "next: look at the license and the credentials; `prefetch register` asks again at once"

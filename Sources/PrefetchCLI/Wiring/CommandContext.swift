@@ -24,9 +24,14 @@ extension CommandContext {
   /// `needsSources` is for those who will ask the segments' manifests.
   func configuration(
     isRequired: Bool,
-    needsSources: Bool = false
+    needsSources: Bool = false,
+    allowsUnsetSecrets: Bool = false
   ) throws(CommandExit) -> LoadedConfiguration {
-    let loaded = loadConfiguration(isRequired: isRequired, needsSources: needsSources)
+    let loaded = loadConfiguration(
+      isRequired: isRequired,
+      needsSources: needsSources,
+      allowsUnsetSecrets: allowsUnsetSecrets
+    )
     guard !loaded.hasErrors else {
       throw CommandExit(
         status: console.fail(loaded.hasUsageErrors ? .usage : .config, loaded.diagnostics)

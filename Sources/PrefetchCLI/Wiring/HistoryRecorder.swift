@@ -23,7 +23,7 @@ final class HistoryRecorder: RunObserver {
 
   func observe(_ fact: RunFact, at now: Moment) {
     if case .itemsArrived(_, let arrivals) = fact { return note(arrivals) }
-    if case .itemSettled(let item) = fact, let download = item.download {
+    if case .itemSettled(let item) = fact, item.failure == nil, let download = item.download {
       downloads[PastDownload.key(provider: item.provider, id: item.id)] = download
       latest = now.wall
     }

@@ -73,7 +73,10 @@ struct RequestBuilder {
         .inline([whole(at: url, of: segment)])
       case .remote(let url): .remote(url)
       case .local(let path): .file(path)
-      case nil: .inline(Shared(entries(segment.urls, zone: segment.vast.zone)))
+      case nil:
+        .inline(
+          Shared(entries(segment.urls, zone: segment.vast.zone, lifetime: segment.timeToLive))
+        )
       }
     var declaration = SegmentDeclaration(name: segment.name, source: source)
     declaration.isRequired = segment.isRequired
@@ -117,6 +120,7 @@ struct RequestBuilder {
     var entry = ManifestEntry(url: url)
     entry.type = segment.format?.rawValue
     entry.id = segment.vast.zone
+    if segment.format == .vast, segment.timeToLive == nil { entry.lifetime = BundleForm.adLifetime }
     return entry
   }
 
@@ -172,7 +176,11 @@ struct RequestBuilder {
     return rules
   }
 
-  private func entries(_ declared: [InlineEntry], zone: String?) -> EntryTable {
+  private func entries(
+    _ declared: [InlineEntry],
+    zone: String?,
+    lifetime: Duration?
+  ) -> EntryTable {
     var table = EntryTable { ItemIdentifier.make(for: $0) }
     for entry in declared {
       switch entry {
@@ -183,7 +191,10 @@ struct RequestBuilder {
       case .item(let item):
         guard let url = item.url else { continue }
         var entry = self.entry(item, at: url)
-        if item.type == .vast { entry.id = entry.id ?? zone }
+        if item.type == .vast {
+          entry.id = entry.id ?? zone
+          if lifetime == nil { entry.lifetime = entry.lifetime ?? BundleForm.adLifetime }
+        }
         table.appendBriefly(entry)
       }
     }

@@ -58,18 +58,18 @@ package struct AdTags: Hashable, Sendable {
     Field("zone", \.zone, .text.nonEmpty, "Name of the ad space, by which its ad is kept")
   }
   .checking { tags, facts, decoder in
-    guard let zone = tags.zone, zone.hasPrefix(".") || !zone.utf8.allSatisfy(isPlain) else {
+    guard let zone = tags.zone, !zone.utf8.allSatisfy(isPlain) else {
       return
     }
     decoder.report(
       "config.wrong-value",
-      "`\(zone)` cannot name the files of an ad: letters, digits, `.`, `-` and `_` can",
+      "`\(zone)` cannot name the files of an ad: letters, digits, `-` and `_` can",
       at: facts.place(of: "zone")
     )
   }
 
   private static let isPlain: @Sendable (UInt8) -> Bool = { byte in
     (0x30...0x39).contains(byte) || (0x61...0x7A).contains(byte | 0x20)
-      || [UInt8(ascii: "."), UInt8(ascii: "-"), UInt8(ascii: "_")].contains(byte)
+      || [UInt8(ascii: "-"), UInt8(ascii: "_")].contains(byte)
   }
 }

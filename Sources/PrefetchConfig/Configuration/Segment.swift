@@ -303,6 +303,13 @@ extension Segment {
         at: facts.place(of: "vast")
       )
     }
+    if tags > 0, !segment.isStored || segment.asksHeadOnly {
+      decoder.report(
+        "config.conflict",
+        "an ad is asked for to be kept: `store: false` and `head: true` would be counted for nothing",
+        at: facts.place(of: facts.has("head") ? "head" : "store")
+      )
+    }
     if segment.asksHeadOnly, facts.has("head"), facts.has("store"), segment.isStored {
       decoder.report(
         "config.conflict",

@@ -11,7 +11,8 @@ package enum BundleName {
   package static func stem(of entry: ManifestEntry) -> String {
     let id = entry.isIdentifierMade ? nil : entry.id
     let name = entry.path.map { withoutEnding(PathText.split($0).leaf) } ?? id
-    return plain(name ?? withoutEnding(lastPart(of: entry.url))) ?? "ad"
+    let stem = plain(name ?? withoutEnding(lastPart(of: entry.url))) ?? "ad"
+    return String(stem.map { $0 == "." ? "-" : $0 })
   }
 
   /// What its name ends in, by which players and servers know its type.
@@ -51,6 +52,9 @@ package enum BundleForm: String, Hashable, Sendable, CaseIterable {
   case stream = "hls"
   /// An ad tag, and what is shown of the ad behind it.
   case ad = "vast"
+
+  /// Where nobody says how long an ad holds.
+  package static let adLifetime = Freshness.Lifetime.atMost(.seconds(3600))
 }
 
 extension ManifestEntry {

@@ -50,6 +50,8 @@ package struct BundleRequest: Hashable, Sendable {
 package struct BundlePart: Hashable, Sendable {
   package var url: WebURL
   package var role: BundleFile.Role
+  /// Of an item that would be this file alone.
+  package var type: String?
   /// Below the item's own name.
   package var name: String
   /// As many of its first bytes as are asked for; nil for all.
@@ -63,6 +65,7 @@ package struct BundlePart: Hashable, Sendable {
     self.url = url
     self.role = role
     self.name = name
+    type = role == .extra ? "image" : "video"
   }
 }
 

@@ -35,6 +35,8 @@ final class BundleWork {
   var files: [BundleFile?] = []
   /// Those among them that came, by what they are known by.
   var brought: [String: BundleFile] = [:]
+  /// Why a server of its chain was passed over.
+  var passedOver: Failure?
   /// Whether less of it is wanted than its documents were read for.
   var isToBeReadAgain = false
   /// What came and waits for the whole.

@@ -123,7 +123,7 @@ extension Dispatcher {
     case _ where halt != nil:
       bundle.ending = .deferred(halt == .deadline ? Deferral(rule: .deadline) : nil)
     case .failure(let failure):
-      bundle.ending = .failed(failure)
+      bundle.ending = .failed(failure.code == .empty ? bundle.passedOver ?? failure : failure)
     case .success(let reading) where reading.documents.isEmpty:
       bundle.reading = reading
       bundle.files = [BundleFile?](repeating: nil, count: reading.parts.count)
@@ -212,7 +212,8 @@ extension Dispatcher {
     guard bundle.ending == nil else { return }
     let part = bundle.reading.parts[place]
     let key = bundle.rules.key(of: part.url)
-    if let file = bundle.brought[key], file.role == part.role {
+    if var file = bundle.brought[key], file.role == part.role {
+      file.name = part.name
       bundle.files[place] = file
       bundle.size += file.size
       return
@@ -233,6 +234,7 @@ extension Dispatcher {
       return
     }
     var entry = ManifestEntry(url: part.url)
+    entry.type = part.type
     entry.alternates = part.alternates
     if let prefix = part.prefix {
       entry.headers = [HeaderField("Range", "bytes=0-\(prefix - 1)")]
@@ -339,10 +341,11 @@ extension Dispatcher {
       note(item, as: number, of: bundle)
       return end(item, nil, now: now, into: &effects)
     }
-    if case .document = place.role, bundle.rules.form == .ad, Self.isBlank(response) {
+    if case .document(let number) = place.role, bundle.documents[number].isAnswer,
+      Self.isBlank(response)
+    {
       if let body = response.body { effects.append(.discard(body)) }
-      let failure = Failure(.empty, "no server of its chain has an ad", vast: 303)
-      bundle.ending = .failed(failure)
+      bundle.documents[number].bytes = .nothing
       return end(item, nil, now: now, into: &effects)
     }
     guard let body = response.body else {
@@ -415,12 +418,22 @@ extension Dispatcher {
     as place: BundlePlace,
     of work: ActiveItem
   ) -> Failure? {
-    if let objection = BodyCheck.objection(to: body, headers: response.headers, entry: work.entry) {
+    let part: BundlePart? =
+      if case .part(let number) = place.role { place.bundle.reading.parts[number] } else { nil }
+    let isFilm = part?.role == .media && place.bundle.rules.form == .ad
+    let holders = active[Int(items[place.bundle.item].slot)].segments
+    if let objection = BodyCheck.objection(
+      to: body,
+      headers: response.headers,
+      entry: work.entry,
+      expectations: isFilm ? holders.map { segments[$0].declaration.expectation } : []
+    ) {
       return objection
     }
-    guard case .part(let number) = place.role else { return nil }
-    let part = place.bundle.reading.parts[number]
-    if response.status == 206 {
+    guard let part else { return nil }
+    if isFilm, body.size == 0 { return Failure(.corrupted, "it came empty") }
+    // The rest of one that was broken off is a whole by now.
+    if response.status == 206, work.exchange?.value.partial == nil {
       let range = response.headers.combined("Content-Range").flatMap { ContentRange($0) }
       guard part.prefix != nil, range?.bounds?.lowerBound == 0 else {
         return Failure(.badResponse, "another part of it came than was asked for")
@@ -449,7 +462,9 @@ extension Dispatcher {
     active[activate(bundle.item)].result.attempts += active[activate(item)].attempts
     deactivate(item)
     bundle.open -= 1
-    if bundle.ending == nil, let ending, !leavesOut(url, ending, place) {
+    if bundle.ending == nil, let ending, !leavesOut(url, ending, place),
+      !passesOver(url, ending, place)
+    {
       bundle.ending = ending
       if case .failed(let failure) = ending {
         bundle.ending = .failed(Self.named(failure, url, as: place))
@@ -471,6 +486,22 @@ extension Dispatcher {
       isTransient: failure.isTransient,
       vast: vast
     )
+  }
+
+  /// Where a server of a chain cannot be had, another one may have an ad.
+  private func passesOver(
+    _ url: WebURL,
+    _ ending: BundleWork.Ending,
+    _ place: BundlePlace
+  ) -> Bool {
+    guard case .failed(let failure) = ending, case .document(let number) = place.role,
+      place.bundle.documents[number].isAnswer, halt == nil, storeFailure == nil,
+      failure.code.category == .content || failure.code.category == .connectivity
+    else { return false }
+    place.bundle.documents[number].bytes = .nothing
+    let named = Self.named(failure, url, as: place)
+    place.bundle.passedOver = place.bundle.passedOver ?? named
+    return true
   }
 
   /// What is only shown besides is no reason to show nothing, unless somebody tampered with it.
@@ -646,7 +677,8 @@ extension Dispatcher {
       record.finalURL = exchange.hop == work.entry.url ? nil : exchange.hop.string
       work.result.source = exchange.isAlternate ? .alternate : .network
     }
-    if isAd { record.freshness = adFreshness(item, at: now.wall) }
+    // It holds for as long as its declarer says, whatever the servers say of their answers.
+    if isAd { record.freshness = .silent(until: .distantFuture) }
     record.mime = whole.main.mime
     record.status = 200
     record.digest = whole.main.digest
@@ -688,15 +720,6 @@ extension Dispatcher {
     finishStoring(item, record, body: main, besides: bodies, now: now)
   }
 
-  /// An ad holds for as long as its declarer says, whatever the servers say of their answers.
-  private func adFreshness(_ item: Int, at now: Instant) -> Freshness {
-    let granted = granted(active[Int(items[item].slot)])
-    guard granted.isEmpty else { return .silent(until: .distantFuture) }
-    return .stated(until: now + Self.adLifetime)
-  }
-
-  private static let adLifetime: Duration = .seconds(3600)
-
   /// Whether nothing stands in it where an ad would.
   static func isBlank(_ response: TransferResponse) -> Bool {
     response.status == 204 || response.body?.size == 0
@@ -709,14 +732,16 @@ extension Dispatcher {
     now: Moment,
     into effects: inout [Effect]
   ) {
-    guard !segments[Int(items[item].segment)].declaration.failsOnEmpty else {
+    // Who asks for it by itself gets nothing, which is an answer to nobody.
+    let isFailure = segments[Int(items[item].segment)].declaration.failsOnEmpty
+    guard request.mode != .get, !isFailure else {
       return fail(item, failure, now: now, into: &effects)
     }
     let work = active[activate(item)]
     work.result.emptiness = failure
     if removeGone(item, 410, now: now, into: &effects) { return }
     loseEvicted(Int(items[item].slot))
-    work.result.action = .keep
+    work.result.action = work.result.isUsable ? .keep : .revalidate
     work.result.outcome = .empty
     work.result.reason = failure.message
     if !work.result.isUsable { work.result.state = .discovered }

@@ -183,29 +183,35 @@ extension Dispatcher {
     guard hasRoom(for: item, now: now, into: &effects) else { return }
     let work = active[activate(item)]
     let isGone = if let record = work.record { isEvicted(record) } else { false }
-    var url = work.entry.url
-    if isAd(item) {
-      let tag = AdMoment(of: url, at: now.wall).filling(url.string)
-      if tag != url.string { url = (try? WebURL(tag)) ?? url }
+    let moment = isAd(item) ? AdMoment(of: work.entry.url, at: now.wall) : nil
+    let filled = { (url: WebURL) in
+      moment.flatMap { try? WebURL($0.filling(url.string)) } ?? url
     }
+    // What a document names is trusted with no more than what is on the server of the item itself.
+    let parent = work.place.map { active[activate($0.bundle.item)].entry.url }
     var question = exchange(
-      for: url,
+      for: filled(work.entry.url),
       size: work.entry.size,
       type: work.place == nil ? work.entry.type : work.result.type,
       headers: work.entry.headers,
       digests: work.digests,
       record: work.record?.value,
-      isConditional: items[item].step.decision == .revalidate && !isGone,
+      isConditional: items[item].step.decision == .revalidate && !isGone && !isAd(item),
       selection: selection(of: item),
       roomLimit: [work.roomLimit, work.diskLimit].compactMap(\.self).min(),
-      alternates: work.entry.alternates,
+      alternates: work.entry.alternates.map(filled),
       namedBy: work.place?.bundle.namer,
+      besides: parent,
       in: Int(items[item].segment)
     )
     if request.mode == .plan, isBundle(item) || work.place != nil { question.method = .get }
     if let part = work.leftPart { question.partial = part }
-    // Media do not shrink, and a range of a coded body is a range of other bytes.
-    if case .part = work.place?.role { question.allowsCoding = false }
+    if case .part(let number)? = work.place?.role {
+      // Media do not shrink, and a range of a coded body is a range of other bytes.
+      question.allowsCoding = false
+      // Of a range that is asked for no part is kept.
+      if work.place?.bundle.reading.parts[number].prefix != nil { question.partial = nil }
+    }
     work.exchange = OpenExchange(question)
     send(item, now: now, into: &effects)
   }
@@ -222,14 +228,16 @@ extension Dispatcher {
     roomLimit: Int64? = nil,
     alternates own: [WebURL] = [],
     namedBy namer: Provenance? = nil,
+    besides parent: WebURL? = nil,
     in index: Int
   ) -> Exchange {
     let isStored = segments[index].declaration.isStored
+    let isOwn = parent.map { $0.origin == url.origin } ?? true
     return Exchange(
       url: url,
       alternates: alternates(of: url, own, in: index),
       method: method(in: index),
-      headers: segments[index].declaration.headers(for: url) + headers,
+      headers: (isOwn ? segments[index].declaration.headers(for: url) : []) + headers,
       credentials: request.credentials,
       conditions: isConditional
         ? record.map { Revalidation.conditions(of: $0, selection) } ?? Validators() : Validators(),
@@ -244,7 +252,7 @@ extension Dispatcher {
       keepsBody: isStored || !digests.allSatisfy(\.algorithm.isOfBytes),
       purpose: connections.asksForPurpose ? RequestPurpose(itemType: type()) : .other,
       provenance: namer ?? segments[index].provenance,
-      isOriginChosen: !connections.addsHeaders || segments[index].declaration.chose(url),
+      isOriginChosen: !connections.addsHeaders || isOwn && segments[index].declaration.chose(url),
       meansOrigin: request.policy.refetchesAll,
       key: start.key
     )

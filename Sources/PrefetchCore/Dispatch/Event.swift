@@ -147,6 +147,8 @@ package struct ManifestSource: Sendable {
     case staged(StagedBody)
     case stored(ContentDigest)
     case file(String)
+    /// Nobody had it.
+    case nothing
   }
 
   package var bytes: Bytes

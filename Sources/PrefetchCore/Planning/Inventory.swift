@@ -77,6 +77,7 @@ package struct Inventory: Sendable {
 
   package private(set) var rows: [Row]
   package private(set) var parts: [Part]
+  private var partedRows: Set<Int>
   /// Digests besides SHA-256 of the few rows that have any.
   package private(set) var strongDigests: [[DigestAlgorithm: [UInt8]]]
   /// What answers depend on; most that depend on anything depend on the same.
@@ -100,6 +101,7 @@ package struct Inventory: Sendable {
   ) {
     self.rows = rows
     self.parts = parts
+    partedRows = Set(parts.map(\.row))
     self.strongDigests = strongDigests
     self.variances = variances
     self.holderSets = holderSets
@@ -114,6 +116,11 @@ package struct Inventory: Sendable {
 
   package var count: Int {
     rows.count
+  }
+
+  /// Whether its item consists of several files.
+  package func hasParts(_ position: Int) -> Bool {
+    !partedRows.isEmpty && partedRows.contains(position)
   }
 
   package func position(of key: URLKey) -> Int? {

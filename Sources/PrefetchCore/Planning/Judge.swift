@@ -101,7 +101,8 @@ struct Judge {
     strong: [DigestAlgorithm: [UInt8]] = [:],
     selection: Variance.Selection = .same,
     isMissing: Bool = false,
-    isDescribed: Bool = true
+    isDescribed: Bool = true,
+    hasParts: Bool = false
   ) -> (PlannedStep.Decision, PlanReason) {
     if wanted.isWithheld, !policy.wakesPaused { return (.keep, .withheld) }
     if let refusal = refusal(of: wanted) { return (.fail, refusal) }
@@ -119,7 +120,14 @@ struct Judge {
     if isMissing {
       return policy.isOffline ? (.fail, .objectLostOffline) : (.fetch, .objectLost)
     }
-    return decideStored(wanted, row: row, strong: strong, selection)
+    return decideStored(
+      wanted,
+      row: row,
+      strong: strong,
+      selection,
+      isDescribed: isDescribed,
+      hasParts: hasParts
+    )
   }
 
   /// Offline what is pinned may be here all the same, without a row that says so.
@@ -139,15 +147,18 @@ struct Judge {
     _ wanted: Wanted,
     row: Inventory.Row,
     strong: [DigestAlgorithm: [UInt8]],
-    _ selection: Variance.Selection
+    _ selection: Variance.Selection,
+    isDescribed: Bool,
+    hasParts: Bool
   ) -> (PlannedStep.Decision, PlanReason) {
     if policy.refetchesAll, !policy.isOffline { return (.update, .refetchAskedFor) }
     // What it consists of may change where its own document does not.
     switch wanted.bundle {
     case .stream: return policy.isOffline ? (.keep, .offline) : (.revalidate, .severalFiles)
-    case .ad: return decideAd(wanted, row: row)
+    case .ad: return decideAd(wanted, row: row, isDescribed: isDescribed)
     case nil: break
     }
+    if hasParts { return policy.isOffline ? (.fail, .otherKindOffline) : (.update, .otherKind) }
     let comparison = comparison(wanted, row: row, strong: strong)
     switch comparison {
     case .different:
@@ -187,9 +198,12 @@ struct Judge {
   /// Asking costs whoever shows it: within its lifetime nobody is asked, whatever else is declared.
   private func decideAd(
     _ wanted: Wanted,
-    row: Inventory.Row
+    row: Inventory.Row,
+    isDescribed: Bool
   ) -> (PlannedStep.Decision, PlanReason) {
     let until = freshUntil(wanted, row: row).flatMap { now < $0 ? $0 : nil }
+    // What is declared of it names its files, and may mean that it was no ad before.
+    if !isDescribed, !policy.isOffline { return (.update, .otherKind) }
     if policy.isOffline { return (.keep, until == nil ? .staleOffline : .offline) }
     guard let until, !policy.revalidatesAll else {
       return (.revalidate, policy.revalidatesAll ? .revalidationAskedFor : .stale)
@@ -214,10 +228,9 @@ struct Judge {
   }
 
   private func freshUntil(_ wanted: Wanted, row: Inventory.Row) -> Instant? {
-    row.freshness.end(
-      under: granted + [wanted.full?.lifetime].compactMap(\.self),
-      answeredAt: row.answeredAt
-    )
+    var lifetimes = granted + [wanted.full?.lifetime].compactMap(\.self)
+    if wanted.bundle == .ad, lifetimes.isEmpty { lifetimes = [BundleForm.adLifetime] }
+    return row.freshness.end(under: lifetimes, answeredAt: row.answeredAt)
   }
 }
 

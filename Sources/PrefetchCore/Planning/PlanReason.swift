@@ -31,6 +31,9 @@ package enum PlanReason: Hashable, Sendable {
   case otherRevision
   /// Its documents are asked about, whatever their lifetime.
   case severalFiles
+  /// It is declared to be something else than what was stored.
+  case otherKind
+  case otherKindOffline
   case failedBefore
   case notStoredOffline
   case objectLostOffline
@@ -65,6 +68,8 @@ package enum PlanReason: Hashable, Sendable {
     case .stale: "stale"
     case .otherRevision: "the manifest names another revision"
     case .severalFiles: "its playlists are asked about"
+    case .otherKind: "it is declared otherwise than it was stored"
+    case .otherKindOffline: "it is declared otherwise than it was stored, offline"
     case .failedBefore: "it failed before, and `retry_failed` is false"
     case .notStoredOffline: "not stored, offline"
     case .objectLostOffline: "object lost, offline"
@@ -111,6 +116,7 @@ package enum PlanReason: Hashable, Sendable {
     case .objectLostOffline: return Self.offline("object lost")
     case .digestDiffersOffline: return Self.offline("digest differs")
     case .sizeDiffersOffline: return Self.offline("size differs")
+    case .otherKindOffline: return Self.offline("it is declared otherwise than it was stored")
     case .otherVariantOffline:
       return Self.offline("what is stored answered other request headers")
     case .failedBefore:
@@ -122,7 +128,7 @@ package enum PlanReason: Hashable, Sendable {
       .digestDiffers, .digestNotTaken,
       .sizeDiffers, .offline, .staleOffline, .otherVariant, .entityTagMatches, .immutable,
       .freshUntil, .noValidators, .revalidationAskedFor, .stale, .otherRevision,
-      .severalFiles:
+      .severalFiles, .otherKind:
       return nil
     }
   }

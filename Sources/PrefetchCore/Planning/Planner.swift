@@ -112,7 +112,8 @@ package enum Planner {
         isMissing: !facts.missing.isEmpty
           && (facts.missing.contains(row.digest)
             || wanted.bundle == .ad && facts.lacksPart(of: position)),
-        isDescribed: isDescribed
+        isDescribed: isDescribed,
+        hasParts: inventory.hasParts(position)
       )
       if reason == .withheld, !row.hasBody {
         fragment.declaredCount -= 1
@@ -251,6 +252,7 @@ package enum Planner {
     for lifetime in segments {
       if let lifetime { lifetimes.append(lifetime) }
     }
+    if lifetimes.isEmpty, entry?.bundleForm == .ad { return [BundleForm.adLifetime] }
     return lifetimes
   }
 
@@ -271,7 +273,8 @@ package enum Planner {
     case .refusedTransport, .refusedAddress, .compound, .noDigest, .tooLarge, .paused, .notStored,
       .objectLost, .refetchAskedFor, .digestDiffers, .digestNotTaken, .sizeDiffers, .offline,
       .staleOffline, .otherVariant, .noValidators, .revalidationAskedFor, .stale, .otherRevision,
-      .failedBefore, .severalFiles, .notStoredOffline, .objectLostOffline, .digestDiffersOffline,
+      .failedBefore, .severalFiles, .otherKind, .otherKindOffline, .notStoredOffline,
+      .objectLostOffline, .digestDiffersOffline,
       .sizeDiffersOffline, .otherVariantOffline:
       Instant(milliseconds: .min)
     }

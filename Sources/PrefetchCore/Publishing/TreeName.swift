@@ -35,8 +35,7 @@ package struct TreeName: Sendable {
   /// With what the names of all its files begin, where it consists of several.
   func beginnings(of entry: ManifestEntry, in folder: Substring) -> [String] {
     guard entry.bundleForm == .ad else { return ["\(folder)/"] }
-    let stem = "\(adFolder(of: entry))\(BundleName.stem(of: entry))"
-    return ["\(stem).", "\(stem)-"]
+    return ["\(adFolder(of: entry))\(BundleName.stem(of: entry))."]
   }
 
   /// It is empty or ends in a slash.

@@ -69,8 +69,39 @@ package struct TreePlan: Sendable {
     if rules.layout == .go { supplements = goSupplements }
   }
 
-  /// Takes in the further files of items that consist of several, of which the store says what they are.
-  package mutating func addParts(_ files: (String) -> [BundleFile]) {
+  /// Takes in the further files of items that consist of several, of which the store says what they
+  /// are; returns those that cannot have their names, which others have.
+  package mutating func addParts(_ files: (String) -> [BundleFile]) -> [TreeOutcome.Trouble] {
+    let others = supplements.count
+    collectParts(files)
+    guard supplements.count > others else { return [] }
+    var counts: [String: Int] = [:]
+    for file in supplements { counts[file.name, default: 0] += 1 }
+    for position in entries.indices {
+      let entry = entries.entry(at: position, identified: false)
+      guard entry.bundleForm == nil, !counts.isEmpty,
+        let name = (try? naming.make(of: entry, body: nil)) ?? nil, counts[name] != nil
+      else { continue }
+      counts[name, default: 0] += 1
+    }
+    let taken = counts.filter { $0.value > 1 }
+    guard !taken.isEmpty else { return [] }
+    var seen: Set<String> = []
+    let troubles = supplements.filter { taken[$0.name] != nil && seen.insert($0.name).inserted }
+      .map { file in
+        TreeOutcome.Trouble(
+          url: file.url,
+          failure: Failure(
+            .unsafeName,
+            "several items have a file `\(file.name)`; an `id` or `path` can tell them apart"
+          )
+        )
+      }
+    supplements.removeAll { taken[$0.name] != nil }
+    return troubles
+  }
+
+  private mutating func collectParts(_ files: (String) -> [BundleFile]) {
     for position in entries.indices {
       guard entries.type(at: position).flatMap({ BundleForm(rawValue: $0) }) != nil else {
         continue

@@ -59,6 +59,7 @@ struct AdLayout {
   }
 
   private static let mostHops = 5
+  private static let mostAnswers = 20
   private static let mostShown = 50
 
   // MARK: The chain
@@ -89,9 +90,14 @@ struct AdLayout {
           )
         }
       case .wrapper(let wrapper):
-        let behind = try follow(wrapper, in: document, asked: asked, hops: hops)
-        guard let behind else { return nil }
-        found += behind
+        do throws(Failure) {
+          let behind = try follow(wrapper, in: document, asked: asked, hops: hops)
+          guard let behind else { return nil }
+          found += behind
+        } catch {
+          // Another one may lead to an ad.
+          objection = objection ?? error
+        }
       }
       if !isPod, !found.isEmpty { break }
     }
@@ -133,6 +139,13 @@ struct AdLayout {
       throw Failure(
         .redirectLimit,
         "more than \(Self.mostHops) ad tags wrap each other, up to `\(written.redacted)`",
+        vast: 302
+      )
+    }
+    guard answers < Self.mostAnswers else {
+      throw Failure(
+        .redirectLimit,
+        "its ad tags name more than \(Self.mostAnswers) others, up to `\(written.redacted)`",
         vast: 302
       )
     }
@@ -196,7 +209,8 @@ struct AdLayout {
 
   /// What players are told of it; nil where a playlist is missing.
   private mutating func take(_ found: Found, as number: Int) throws(Failure) -> JSONValue? {
-    let stem = number == 0 ? rules.stem : "\(rules.stem)-\(number + 1)"
+    // No name of another ad has a dot before its ending.
+    let stem = number == 0 ? rules.stem : "\(rules.stem).\(number + 1)"
     let facts: [(String, JSONValue?)] = [
       ("id", found.ad.id.map { .string($0) }),
       ("sequence", found.ad.sequence.map { .integer(Int64($0)) }),
@@ -294,7 +308,7 @@ struct AdLayout {
     }
     let name = "\(stem).m3u8"
     let others = rest.filter { $0.url != url }
-    let layout = try StreamLayout([root] + others, rules, named: name, below: "\(stem)-")
+    let layout = try StreamLayout([root] + others, rules, named: name, below: "\(stem).")
     guard layout.missing.isEmpty else {
       reading.documents += layout.missing
       return nil
@@ -320,9 +334,10 @@ struct AdLayout {
       guard extra.link.macro == nil, let url = try? found.base.resolving(extra.link.text),
         !rules.leftOut.contains(rules.key(of: url))
       else { continue }
-      let stem = "\(stem)-\(extra.kind.rawValue)\(described.count + 1)"
+      let stem = "\(stem).\(extra.kind.rawValue)\(described.count + 1)"
       let ending = Self.ending(extra.type, url) ?? (extra.kind == .caption ? "vtt" : "bin")
-      let name = take(url, .extra, named: stem, ending: ending)
+      let isText = extra.kind == .caption
+      let name = take(url, .extra, named: stem, ending: ending, isText: isText)
       described.append(.object([("file", .string(name))] + extra.facts))
     }
     return described
@@ -335,13 +350,17 @@ struct AdLayout {
     _ url: WebURL,
     _ role: BundleFile.Role,
     named stem: String,
-    ending: String
+    ending: String,
+    isText: Bool = false
   ) -> String {
     let key = rules.key(of: url)
     if let known = reading.parts.first(where: { rules.key(of: $0.url) == key }) {
       return known.name
     }
-    let part = BundlePart(url: url, role: role, name: "\(stem).\(ending)")
+    // The description of all of them has that ending.
+    let ending = ending == "json" && role == .media ? "mp4" : ending
+    var part = BundlePart(url: url, role: role, name: "\(stem).\(ending)")
+    if isText { part.type = nil }
     reading.parts.append(part)
     return part.name
   }

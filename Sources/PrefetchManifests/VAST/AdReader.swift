@@ -7,6 +7,8 @@ enum AdReader {
     _ document: BundleContent,
     takingExtensions: Bool
   ) throws(Failure) -> AdDocument {
+    // A server that has nothing to say has no ad.
+    guard !document.bytes.isEmpty else { return AdDocument() }
     let receiver = AdReceiver(takingExtensions: takingExtensions)
     let name = document.url.redacted
     do throws(XMLReadingFault) {
@@ -66,7 +68,8 @@ private final class AdReceiver: XMLRecordReceiver {
     }
     return XMLShape(
       records: [["VAST", "Ad"]],
-      kept: takesExtensions ? Self.kept.union(Self.keptOfExtensions) : Self.kept
+      kept: takesExtensions
+        ? Self.kept.union(Self.picturesOfExtensions).union(["Extensions", "Extension"]) : Self.kept
     )
   }
 
@@ -78,9 +81,7 @@ private final class AdReceiver: XMLRecordReceiver {
     "CompanionClickThrough", "AltText", "StaticResource", "HTMLResource", "Icons", "Icon",
   ]
 
-  private static let keptOfExtensions: Set<String> = [
-    "Extensions", "Extension", "VirtualCurrencyImage", "Image",
-  ]
+  private static let picturesOfExtensions: Set<String> = ["VirtualCurrencyImage", "Image"]
 
   func fact(_ element: XMLElement) {}
 
@@ -134,7 +135,10 @@ private final class AdReceiver: XMLRecordReceiver {
   private func medium(_ element: XMLElement) -> AdMedium? {
     guard !element.text.isEmpty else { return nil }
     var medium = AdMedium(link: AdLink(text: element.text, byte: element.byte))
-    medium.type = element.text("type")?.lowercased()
+    // Without its parameters, of which a codec is told elsewhere as well.
+    medium.type = element.text("type").map { type in
+      String(type.prefix { $0 != ";" }.filter { !$0.isWhitespace }).lowercased()
+    }
     let rates = [element.number("minBitrate"), element.number("maxBitrate")].compactMap(\.self)
     let mean = rates.count == 2 ? rates[0] / 2 + rates[1] / 2 : nil
     medium.bitrate = (element.number("bitrate") ?? mean).map { min($0, 1 << 40) * 1000 }
@@ -178,7 +182,9 @@ private final class AdReceiver: XMLRecordReceiver {
       extra.facts = caption.facts(numbers: [], texts: ["language"])
       extras.append(extra)
     }
-    let pictures = element.all("Extensions", "Extension").flatMap(\.children)
+    let pictures = element.all("Extensions", "Extension").flatMap { holder in
+      Self.picturesOfExtensions.sorted().flatMap { holder.all($0) }
+    }
     for picture in pictures where picture.text.hasPrefix("http") {
       let link = AdLink(text: picture.text, byte: picture.byte)
       extras.append(

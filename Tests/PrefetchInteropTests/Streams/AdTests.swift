@@ -17,16 +17,16 @@ struct AdTests {
     for name in ["lo", "me", "hi"] { put("/\(name).mp4", String(repeating: name, count: 3_000)) }
   }
 
-  private func configure(_ lines: String = "", tag: String = "/tag") {
+  private func configure(_ lines: String = "", zone: String = "4711") {
     home.configure(
       """
       cache: { min_free: 0 }
       network: { retries: { items: 0 } }
       segments:
         - name: lobby
-          manifest: "\(server.address(tag))"
+          manifest: "\(server.address("/tag"))"
           format: vast
-          vast: { zone: "4711", extensions: true }
+          vast: { zone: "\(zone)", extensions: true }
           publish: { dir: "\(home.path("screen"))", layout: basename }
       \(lines)
       """
@@ -104,9 +104,13 @@ struct AdTests {
     "<?xml version=\"1.0\"?>\n<VAST version=\"\(version)\">\(ads.joined())</VAST>"
   }
 
-  private func wrapper(_ path: String, _ attributes: String = "") -> String {
+  private func wrapper(
+    _ path: String,
+    _ attributes: String = "",
+    sequence: String = ""
+  ) -> String {
     """
-    <Ad id="w"><Wrapper\(attributes)><AdSystem>w</AdSystem>
+    <Ad id="w"\(sequence)><Wrapper\(attributes)><AdSystem>w</AdSystem>
     <VASTAdTagURI><![CDATA[ \(path.hasPrefix("/") ? server.address(path) : path) ]]></VASTAdTagURI>
     <Impression><![CDATA[\(server.address("/never/wrapped"))]]></Impression>
     <Error>\(server.address("/never/error"))</Error></Wrapper></Ad>
@@ -155,7 +159,7 @@ struct AdTests {
     #expect(
       try home.shell("cd \(home.path("screen")) && ls").lines
         == [
-          "4711-caption1.vtt", "4711-companion1.jpg", "4711-icon1.png", "4711-image1.jpg",
+          "4711.caption1.vtt", "4711.companion1.jpg", "4711.icon1.png", "4711.image1.jpg",
           "4711.json", "4711.mp4",
         ]
     )
@@ -165,7 +169,7 @@ struct AdTests {
     #expect(ad.text("ads.0.universal_ad_id") == "CN-1")
     #expect(ad.text("ads.0.click_through") == server.address("/never/click"))
     #expect(ad.text("ads.0.variants.high.url") == server.address("/hi.mp4"))
-    #expect(ad.text("ads.0.companions.0.file") == "4711-companion1.jpg")
+    #expect(ad.text("ads.0.companions.0.file") == "4711.companion1.jpg")
     let path = try home.run("path", "4711")
     #expect(FileTree.read(String(path.lines[0])) == FileTree.read(home.path("screen/4711.mp4")))
     let serving = try Serving(home)
@@ -226,7 +230,7 @@ struct AdTests {
     let run = try home.run("--json", "--items", "all")
     #expect(run.status == 0, "\(run)")
     #expect(try run.json().text("items.0.reason")?.contains("side.jpg") == true)
-    #expect(home.read("screen/4711-icon1.png") != nil)
+    #expect(home.read("screen/4711.icon1.png") != nil)
     #expect(try described().text("ads.0.companions.0.file") == nil)
     site["/lo.mp4"] = nil
     configure("    variant: low")
@@ -339,13 +343,13 @@ struct AdTests {
     let ad = try described()
     #expect((0..<4).map { ad.text("ads.\($0).id") } == ["a", "b", "c", nil])
     #expect(
-      (0..<3).map { ad.text("ads.\($0).media.file") } == ["4711.mp4", "4711-2.webm", "4711-3.mp4"]
+      (0..<3).map { ad.text("ads.\($0).media.file") } == ["4711.mp4", "4711.2.webm", "4711.3.mp4"]
     )
-    #expect(home.read("screen/4711-3.mp4") == "third")
+    #expect(home.read("screen/4711.3.mp4") == "third")
     #expect(try run.json().number("items.0.bytes") ?? 0 > 12_000)
     put("/tag", vast(inline(ladder, id: "only")))
     #expect(try later(61, "-q").status == 0)
-    #expect(home.read("screen/4711-2.webm") == nil, "what is not shown any more leaves")
+    #expect(home.read("screen/4711.2.webm") == nil, "what is not shown any more leaves")
     #expect(FileTree.objects(home.cache).count == 2)
     #expect(try home.run("verify").status == 0)
     #expect(nobodyCounted())
@@ -414,9 +418,9 @@ struct AdTests {
     put("/s/2.ts", "two")
     let run = try home.run("--json")
     #expect(run.status == 0, "\(run)")
-    #expect(home.read("screen/4711.m3u8")?.contains("4711-v1.m3u8") == true)
-    #expect(home.read("screen/4711-v1.m3u8")?.contains("4711-v1/000002.ts") == true)
-    #expect(home.read("screen/4711-v1/000002.ts") == "two")
+    #expect(home.read("screen/4711.m3u8")?.contains("4711.v1.m3u8") == true)
+    #expect(home.read("screen/4711.v1.m3u8")?.contains("4711.v1/000002.ts") == true)
+    #expect(home.read("screen/4711.v1/000002.ts") == "two")
     #expect(try described().text("ads.0.media.file") == "4711.m3u8")
     let asked = server.requests.count
     #expect(try later(61, "-q").status == 0)
@@ -425,7 +429,7 @@ struct AdTests {
       "the pieces are here"
     )
     let serving = try Serving(home)
-    #expect(try serving.client.get("/-/item/-/4711/4711-v1/000001.ts").body == "one")
+    #expect(try serving.client.get("/-/item/-/4711/4711.v1/000001.ts").body == "one")
     _ = serving.stop()
     #expect(nobodyCounted())
   }
@@ -449,6 +453,155 @@ struct AdTests {
     #expect(run.status == 0, "\(run)")
     #expect(paths().dropFirst(asked).sorted() == ["/lo.mp4", "/tag"])
     #expect(try home.run("verify").status == 0)
+    #expect(nobodyCounted())
+  }
+
+  // MARK: With its neighbours
+
+  @Test("Headers of the configuration go to the tag's server, and not where answers lead")
+  func secrets() throws {
+    let elsewhere = try LoopbackServer { [site] in site.respond(to: $0) }
+    let far = { (path: String) in
+      elsewhere.address(path).split(separator: "127.0.0.1").joined(separator: "localhost")
+    }
+    configure("    headers: { Cookie: secret }")
+    put("/tag", vast(wrapper(far("/inner"))))
+    put("/inner", vast(inline("<MediaFile type=\"video/mp4\">\(far("/lo.mp4"))</MediaFile>")))
+    let run = try home.run("--json")
+    #expect(run.status == 0, "\(run)")
+    #expect(elsewhere.requests.map(\.path).contains("/lo.mp4"))
+    #expect(elsewhere.requests.allSatisfy { $0.headers["Cookie"] == nil })
+    #expect(server.requests(of: "/tag").first?.headers["Cookie"] == "secret")
+  }
+
+  @Test(
+    "What comes in place of a film is no film",
+    arguments: ["<html><body>log in</body></html>", ""]
+  )
+  func impostors(body: String) throws {
+    put(
+      "/tag",
+      vast(inline("<MediaFile type=\"video/mp4\">\(server.address("/film?id=1"))</MediaFile>"))
+    )
+    site["/film"] = Site.Page(body, headers: [HeaderField("Content-Type", "text/html")])
+    let run = try home.run("--json")
+    #expect(run.status == 4, "\(run)")
+    #expect(home.read("screen/4711.mp4") == nil)
+    site["/film"] = Site.Page("{}", headers: [HeaderField("Content-Type", "application/json")])
+    configure("    expect: { mime: [\"video/mp4\"] }")
+    #expect(try home.run("-q").status == 4)
+    #expect(FileTree.objects(home.cache).isEmpty)
+  }
+
+  @Test("Files of two ads, and of an ad and a file, that would have one name are refused")
+  func clashes() throws {
+    put("/tag", vast(inline(ladder)))
+    put("/x/4711.json", "{}")
+    home.configure(
+      """
+      cache: { min_free: 0 }
+      segments:
+        - name: lobby
+          publish: { dir: "\(home.path("screen"))", layout: basename }
+          urls:
+            - { url: "\(server.address("/tag"))", type: vast, id: "4711" }
+            - "\(server.address("/x/4711.json"))"
+      """
+    )
+    let run = try home.run()
+    #expect(run.status == 5 && run.errors.contains("4711.json"), "\(run)")
+    #expect(home.read("screen/4711.json") == "{}")
+    #expect(home.read("screen/4711.mp4") != nil)
+  }
+
+  @Test("Extensions give pictures and nothing else")
+  func extensions() throws {
+    let never = server.address("/never/click")
+    let text = """
+      <Extensions><Extension><ClickThrough>\(never)</ClickThrough><VASTAdTagURI>\(never)</VASTAdTagURI>
+      <CompanionClickThrough>\(never)</CompanionClickThrough><Image>\(server.address("/lives.jpg"))</Image>
+      </Extension></Extensions>
+      """
+    putExtras()
+    put("/tag", vast(inline(ladder, besides: text)))
+    let run = try home.run("--json", "--items", "all")
+    #expect(run.status == 0 && !run.output.contains("never"), "\(run)")
+    #expect(nobodyCounted())
+  }
+
+  @Test("Where one of two companions is missing, the description names the other as it is")
+  func missingCompanion() throws {
+    putExtras()
+    let first = """
+      <Creative><CompanionAds><Companion width="1" height="1"><StaticResource creativeType="image/png">
+      \(server.address("/gone.png"))</StaticResource></Companion></CompanionAds></Creative>
+      """
+    put("/tag", vast(inline(ladder, creatives: first)))
+    #expect(try home.run("-q").status == 0)
+    let name = try #require(try described().text("ads.0.companions.0.file"))
+    #expect(home.read("screen/\(name)") == "of /side.jpg")
+  }
+
+  @Test("Where one server of a pod or of a waterfall has nothing, the others' ads are shown")
+  func passedOver() throws {
+    put("/204", "")
+    put("/broken", "<VAST")
+    for bad in ["/204", "/broken", "/404", "file:///etc/passwd"] {
+      let other = wrapper(bad, sequence: " sequence=\"2\"")
+      put("/tag", vast(inline(ladder, sequence: " sequence=\"1\""), other))
+      let pod = try home.run("--refetch", "--json")
+      #expect(pod.status == 0, "\(bad): \(pod)")
+      put("/tag", vast(wrapper(bad), inline(ladder, id: "second")))
+      #expect(try home.run("--refetch", "-q").status == 0, "\(bad)")
+      #expect(try described().text("ads.0.id") == "second")
+    }
+    put("/tag", vast(wrapper("/404")))
+    let alone = try home.run("--refetch", "--json")
+    #expect(alone.status == 3)
+    #expect(try alone.json().number("items.0.error.vast") == 301)
+  }
+
+  @Test("`get` asks once for an ad that is not there, and says so")
+  func getNothing() throws {
+    put("/tag", vast())
+    let run = try home.run("get", "4711")
+    #expect(run.status == 4 && run.errors.contains("no ad"), "\(run)")
+    #expect(paths() == ["/tag"])
+  }
+
+  @Test("An answer that wraps hundreds of others asks for twenty")
+  func manyWrappers() throws {
+    put("/none", vast())
+    put("/tag", "<VAST version=\"3.0\">\((0..<300).map { wrapper("/none?\($0)") }.joined())</VAST>")
+    let run = try home.run("--json")
+    #expect(run.status == 4, "\(run)")
+    #expect(try run.json().number("items.0.error.vast") == 302)
+    #expect(paths().count == 20)
+  }
+
+  @Test("What the configuration says of it holds at once: its lifetime, its kind and its name")
+  func changes() throws {
+    put("/tag", vast(inline(ladder)))
+    configure("    ttl: 30m\n    variant: low")
+    #expect(try home.run("-q").status == 0)
+    let asked = server.requests.count
+    configure("    variant: low")
+    #expect(try later(59, "-q").status == 0)
+    #expect(server.requests.count == asked, "the hour holds again")
+    configure("    ttl: 1d\n    variant: low")
+    #expect(try later(600, "-q").status == 0)
+    #expect(server.requests.count == asked, "and a day")
+    configure("    ttl: 1d\n    variant: low", zone: "other")
+    let renamed = try home.run("-q")
+    #expect(renamed.status == 0, "\(renamed)")
+    #expect(home.read("screen/other.mp4") != nil && home.read("screen/4711.mp4") == nil)
+    let film = "urls: [{ url: \"\(server.address("/tag"))\", type: file }]"
+    home.configure("cache: { min_free: 0 }\nsegments: [{ name: lobby, ttl: 1d, \(film) }]")
+    #expect(try home.run("-q").status == 0)
+    #expect(try home.run("get", server.address("/tag")).output.hasPrefix("<?xml"))
+    configure("    ttl: 1d")
+    #expect(try home.run("-q").status == 0)
+    #expect(try home.run("get", "4711").output.hasPrefix("lo"))
     #expect(nobodyCounted())
   }
 }

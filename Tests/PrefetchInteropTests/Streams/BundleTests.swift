@@ -402,4 +402,24 @@ struct BundleTests {
     #expect(try home.run("-q").status == 0)
     #expect(trap.requests.map(\.path) == ["/film.m3u8"])
   }
+
+  @Test("A piece that was broken off goes on where it ended, in the same run and in the next")
+  func resumes() throws {
+    publish(version: 1, pieces: 1, size: 3_000_000)
+    trap.set(.bytes(1_000_000, below: "/low-"))
+    let first = try home.start(["-q"])
+    while trap.requests.count < 3 { poll(nil, 0, 5) }
+    let piece = "/low-1-0.ts"
+    while FileTree.names(home.cache + "/partial").isEmpty { poll(nil, 0, 5) }
+    poll(nil, 0, 200)
+    first.signal(SIGTERM)
+    #expect(first.finish().status == 143)
+    trap.set(nil)
+    let run = try home.run("--json")
+    #expect(run.status == 0, "\(run)")
+    let asked = trap.requests.filter { $0.path == piece }
+    #expect(asked.count == 1 && asked[0].headers["Range"] != nil, "\(asked)")
+    #expect(try played() == film(version: 1, pieces: 1))
+    #expect(try home.run("verify").status == 0)
+  }
 }

@@ -1,0 +1,99 @@
+import PrefetchCore
+import PrefetchTestSupport
+import Testing
+
+@Suite("Push payloads", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
+struct NotifyTests {
+  private let home: Home
+  private let site = Site()
+  private let server: LoopbackServer
+
+  init() throws {
+    home = try Home(isInMemory: true)
+    server = try LoopbackServer { [site] in site.respond(to: $0) }
+    for path in ["/a", "/b", "/c"] { site[path] = Site.Page("body of \(path)") }
+    configure()
+  }
+
+  private func configure(_ more: String = "") {
+    home.configure(
+      """
+      cache: { min_free: 0, ttl: 1h }
+      segments:
+        - { name: one, ttl: 1h, urls: [{ url: "\(server.address("/a"))", id: a }] }
+        - { name: two, ttl: 1h, urls: ["\(server.address("/b"))", "\(server.address("/c"))"] }
+      \(more)
+      """
+    )
+  }
+
+  private func notify(_ payload: String) throws -> ProgramRun {
+    try home.run("notify", input: payload)
+  }
+
+  @Test(
+    "What is not ours is left alone",
+    arguments: [
+      "{}", "[]", "null", "\"text\"", "hello", "", "{\"aps\": {\"alert\": \"mapsdks\"}}",
+      "{\"mapsdk\"", "{\"x\": [1, {\"y\": \"MAPSDK\"}]}",
+    ]
+  )
+  func foreign(payload: String) throws {
+    let run = try notify(payload)
+    #expect(run.status == 6 && run.output.isEmpty, "\(run)")
+    #expect(server.requests.isEmpty)
+    #expect(FileTree.names(home.cache).isEmpty)
+  }
+
+  @Test(
+    "The marker is found anywhere, and what stands with it counts",
+    arguments: [
+      ("{\"mapsdk\": 1}", ["/a", "/b", "/c"]),
+      ("{\"aps\": {}, \"from\": [{\"sdk\": \"mapsdk\"}]}", ["/a", "/b", "/c"]),
+      ("{\"mapsdk\": {\"segments\": [\"one\"]}}", ["/a"]),
+      ("{\"data\": {\"source\": \"mapsdk\", \"segments\": \"two\"}}", ["/b", "/c"]),
+      ("{\"mapsdk\": true, \"segments\": [\"one\", \"nobody's\"]}", ["/a"]),
+      ("{\"mapsdk\": {\"segments\": [\"nobody's\"]}}", []),
+    ]
+  )
+  func ours(payload: String, paths: [String]) throws {
+    let run = try notify(payload)
+    #expect(run.status == 0, "\(run)")
+    #expect(server.requests.map(\.path).sorted() == paths)
+    #expect(run.errors.contains("nobody's") == payload.contains("nobody's"), "\(run.errors)")
+  }
+
+  @Test("Purging fetches anew: everything, or what is named and not locked")
+  func purges() throws {
+    #expect(try notify("{\"mapsdk\": 1}").status == 0)
+    let asked = server.requests.count
+    #expect(try notify("{\"mapsdk\": {\"segments\": [\"two\"], \"purge\": true}}").status == 0)
+    #expect(server.requests.dropFirst(asked).map(\.path).sorted() == ["/b", "/c"])
+    #expect(try home.run("lock", "--for", "1h", server.address("/b")).status == 0)
+    let purge = "{\"mapsdk\": {\"purge\": [\"a\", \"\(server.address("/b"))\", \"unknown\"]}}"
+    site["/a"] = nil
+    let run = try notify(purge)
+    #expect(run.status == 3, "\(run)")
+    #expect(server.requests.dropFirst(asked + 2).map(\.path) == ["/a"])
+    #expect(try home.run("path", "a").status == 4, "it is gone whatever comes of it")
+    #expect(try home.run("path", server.address("/b")).status == 0)
+  }
+
+  @Test("Another marker is another program's, and a new policy is asked for")
+  func others() throws {
+    site["/license"] = Site.Page("{}", headers: [HeaderField("Content-Type", "application/json")])
+    configure(
+      """
+      notify: { marker: ours }
+      license: key
+      registration: { url: "\(server.address("/license"))" }
+      """
+    )
+    #expect(try notify("{\"mapsdk\": 1}").status == 6)
+    #expect(try notify("{\"ours\": 1}").status == 0)
+    let asked = server.requests(of: "/license").count
+    #expect(asked == 1)
+    #expect(try notify("{\"ours\": {\"config\": true}}").status == 0)
+    #expect(server.requests(of: "/license").count == 2)
+  }
+}

@@ -1,0 +1,132 @@
+import PrefetchCore
+import PrefetchTestSupport
+import Testing
+
+@Suite("Schedules", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
+struct ScheduleTests {
+  private let home: Home
+  private let site = Site()
+  private let server: LoopbackServer
+
+  init() throws {
+    home = try Home()
+    server = try LoopbackServer { [site] in site.respond(to: $0) }
+    site["/a"] = Site.Page("body")
+    FileTree.makeFolder(home.path("srv"))
+    FileTree.makeFolder(home.path("srv/flat"))
+    FileTree.makeFolder(home.path("srv/whole"))
+    FileTree.makeFolder(home.path("reports"))
+    home.configure(
+      """
+      name: Night shift 100%
+      cache: { min_free: 0 }
+      report: { files: { json: "\(home.path("reports/last.json"))" } }
+      segments:
+        - name: flat
+          urls: ["\(server.address("/a"))"]
+          headers: { X-Key: "${credential:key}" }
+          publish: { dir: "\(home.path("srv/flat"))" }
+        - name: whole
+          urls: ["\(server.address("/a"))"]
+          publish: { dir: "\(home.path("srv/whole/tree"))", atomic: true }
+      """
+    )
+  }
+
+  private func units() throws -> (service: String, timer: String) {
+    FileTree.makeFolder(home.path("units"))
+    let run = try home.run("schedule", "systemd", "--output-dir", home.path("units"))
+    #expect(run.status == 0, "\(run)")
+    let names = ["service", "timer"].map { "prefetch-night-shift-100-.\($0)" }
+    #expect(FileTree.names(home.path("units")).sorted() == names)
+    return (home.read("units/\(names[0])") ?? "", home.read("units/\(names[1])") ?? "")
+  }
+
+  @Test(
+    "systemd accepts the units, and finds little to reproach them with",
+    .enabled(if: Tool.isInstalled("systemd-analyze"), "needs systemd-analyze")
+  )
+  func systemd() throws {
+    let (service, timer) = try units()
+    let verified = try home.shell("systemd-analyze verify units/*.service units/*.timer 2>&1")
+    #expect(verified.status == 0 && verified.output.isEmpty, "\(verified)")
+    let judged = try home.shell(
+      "systemd-analyze security --offline=true --threshold=30 units/*.service"
+    )
+    #expect(judged.status == 0, "\(judged)")
+    #expect(service.contains("LoadCredential=key:/etc/prefetch-night-shift-100-/credentials/key"))
+    #expect(service.contains("SuccessExitStatus=75") && service.contains("DynamicUser=yes"))
+    #expect(timer.contains("RandomizedDelaySec=") && timer.contains("Persistent=true"))
+    let printed = try home.run("schedule", "systemd", "--at", "hourly")
+    #expect(printed.output.contains("OnCalendar=hourly"))
+    #expect(try home.run("schedule", "cron", "--output-dir", "x").status == 64)
+  }
+
+  @Test(
+    "A run writes nowhere but where its unit says",
+    .enabled(if: Tool.isInstalled("strace"), "needs strace")
+  )
+  func paths() throws {
+    let service = try units().service
+    let written = service.split(separator: "\n").compactMap { line in
+      line.hasPrefix("ReadWritePaths=") ? String(line.dropFirst("ReadWritePaths=".count)) : nil
+    }
+    #expect(
+      written == ["reports", "srv/flat", "srv/whole"].map { home.path($0) },
+      "nothing more than it needs"
+    )
+    FileTree.makeFolder(home.path("made"))
+    FileTree.makeFolder(home.path("credentials"))
+    home.write("secret", to: "credentials/key")
+    let calls =
+      "openat,openat2,open,creat,mkdir,mkdirat,rename,renameat,renameat2,link,linkat,"
+      + "symlink,symlinkat,unlink,unlinkat,rmdir,truncate,chmod,fchmodat"
+    let run = try home.shell(
+      """
+      CREDENTIALS_DIRECTORY=$PWD/credentials CACHE_DIRECTORY=$PWD/made/cache \
+      STATE_DIRECTORY=$PWD/made/state strace -f -y -qq -s 4096 -e trace=\(calls) -o trace \
+      "$prefetch" run -q -c prefetch.yaml
+      """
+    )
+    #expect(run.status == 0, "\(run)")
+    #expect(FileTree.names(home.path("srv/whole")).contains("tree"))
+    let allowed = written + [home.path("made"), "/dev/null", "/dev/shm"]
+    var count = 0
+    for line in (home.read("trace") ?? "").split(separator: "\n") {
+      let writes =
+        !line.contains("open") || ["O_WRONLY", "O_RDWR", "O_CREAT"].contains { line.contains($0) }
+      guard writes, !line.contains("= -1 "), let path = Self.path(in: line) else { continue }
+      count += 1
+      #expect(allowed.contains { path == $0 || path.hasPrefix($0 + "/") }, "\(line)")
+    }
+    #expect(count > 10)
+  }
+
+  /// Of the first file that a traced call names.
+  private static func path(in line: Substring) -> String? {
+    guard let name = line.split(separator: "\"", omittingEmptySubsequences: false).dropFirst().first
+    else { return nil }
+    if name.hasPrefix("/") { return String(name) }
+    guard let open = line.firstIndex(of: "<"),
+      let close = line[open...].firstIndex(of: ">")
+    else { return nil }
+    return "\(line[line.index(after: open)..<close])/\(name)"
+  }
+
+  @Test("The line for cron runs with an empty environment")
+  func cron() throws {
+    home.configure(
+      "segments: [{ name: one, urls: [\"\(server.address("/a"))\"] }]\ncache: { min_free: 0 }"
+    )
+    let line = try #require(try home.run("schedule", "cron").lines.first.map(String.init))
+    let words = line.split(separator: " ", maxSplits: 5)
+    #expect(words.count == 6 && Int(words[0]).map { (0..<60).contains($0) } == true, "\(line)")
+    let command = words[5].split(separator: "\\%", omittingEmptySubsequences: false)
+      .joined(separator: "%")
+    home.write(command, to: "line")
+    let run = try home.shell("cd / && exec env -i sh \(home.path("line"))")
+    #expect(run.status == 0 && run.output.isEmpty && run.errors.isEmpty, "\(run)")
+    #expect(server.requests.count == 1)
+    #expect(try home.run("path", server.address("/a")).status == 0, "it went to one's own cache")
+  }
+}
