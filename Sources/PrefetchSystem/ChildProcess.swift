@@ -1,3 +1,4 @@
+internal import CLinux
 @unsafe @preconcurrency internal import Glibc
 
 /// A short question to another program: what it prints within a time, and how it ended.
@@ -43,7 +44,7 @@ package enum ChildProcess {
       throw .notStarted(reason: error.reason)
     }
     let output = FileDescriptor(number: ends.reading)
-    let child = start(program, words, environment, output: ends.writing)
+    let child = start(program, words, environment, input: nil, output: ends.writing)
     close(ends.writing)
     switch child {
     case .failure(let fault): throw .notStarted(reason: fault.reason)
@@ -57,6 +58,47 @@ package enum ChildProcess {
       guard status & 0x7F == 0 else { throw .killed(signal: status & 0x7F) }
       guard status >> 8 & 0xFF == 0 else { throw .ended(status: status >> 8 & 0xFF) }
       return String(decoding: bytes, as: UTF8.self)
+    }
+  }
+
+  /// Tells a program something on its standard input and waits for its end, so long and not longer.
+  ///
+  /// What it says on standard output is nobody's; its complaints go where ours do.
+  package static func tell(
+    _ words: [String],
+    _ message: [UInt8],
+    environment: [String: String],
+    within limit: Duration
+  ) throws(Fault) {
+    guard let name = words.first else { throw .notStarted(reason: "no program is named") }
+    let program = ProgramSearch.path(of: name, in: environment["PATH"]) ?? name
+    // A file without a name, closed in children: nobody has to write while somebody reads.
+    let input = unsafe prefetch_memfd_create("message", 1)
+    guard input >= 0 else { throw .notStarted(reason: SystemFault.last.reason) }
+    defer { close(input) }
+    do throws(SystemFault) {
+      try FileDescriptor.writeAll(unsafe message.span.bytes, to: input)
+    } catch {
+      throw .notStarted(reason: error.reason)
+    }
+    lseek(input, 0, SEEK_SET)
+    switch start(program, words, environment, input: input, output: nil) {
+    case .failure(let fault): throw .notStarted(reason: fault.reason)
+    case .success(let child):
+      let end = ContinuousClock.now + limit
+      var status: Int32 = 0
+      while unsafe waitpid(child, &status, WNOHANG) == 0 {
+        guard ContinuousClock.now < end else {
+          kill(-child, SIGKILL)
+          _ = reap(child)
+          throw .tooSlow
+        }
+        _ = poll(nil, 0, 5)
+      }
+      // What it left running in its group goes with it.
+      kill(-child, SIGKILL)
+      guard status & 0x7F == 0 else { throw .killed(signal: status & 0x7F) }
+      guard status >> 8 & 0xFF == 0 else { throw .ended(status: status >> 8 & 0xFF) }
     }
   }
 
@@ -104,13 +146,22 @@ package enum ChildProcess {
     _ program: String,
     _ words: [String],
     _ environment: [String: String],
-    output: Int32
+    input: Int32?,
+    output: Int32?
   ) -> Result<pid_t, SystemFault> {
     var actions = unsafe posix_spawn_file_actions_t()
     unsafe posix_spawn_file_actions_init(&actions)
-    unsafe posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
-    unsafe posix_spawn_file_actions_adddup2(&actions, output, 1)
-    unsafe posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0)
+    if let input {
+      unsafe posix_spawn_file_actions_adddup2(&actions, input, 0)
+    } else {
+      unsafe posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
+    }
+    if let output {
+      unsafe posix_spawn_file_actions_adddup2(&actions, output, 1)
+      unsafe posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0)
+    } else {
+      unsafe posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0)
+    }
     // What was opened elsewhere in a hurry, or handed to us, is none of its business.
     for name in FolderListing.names("/proc/self/fd") {
       guard let number = Int32(name), number > 2 else { continue }

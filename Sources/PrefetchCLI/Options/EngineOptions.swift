@@ -47,6 +47,7 @@ struct EngineOptions: Hashable, Sendable {
   var items: ReportedItems?
   var reports: [ReportDestination] = []
   var events: EventDestination?
+  var skipsHooks = false
   /// Findings that are passed over; none leaves it to the configuration.
   var accepted: [ExitStatus] = []
   /// How long to wait for the lock; nil is not at all, bare is as long as it takes.
@@ -109,6 +110,7 @@ extension EngineOptions {
       placeholder: "FD|FILE",
       help: "Write events as they happen, one JSON object a line, to a file or an open descriptor"
     ),
+    .flag("no-hooks", \.skipsHooks, help: "Start none of the configuration's `hooks`"),
     .commaList(
       "accept",
       \.accepted,

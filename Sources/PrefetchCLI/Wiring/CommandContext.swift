@@ -69,6 +69,13 @@ extension CommandContext {
     ProcessSecrecy.withdraw(Set(holders).union(["PREFETCH_LICENSE"]))
   }
 
+  /// What programs that we start may know: neither the license nor what the configuration keeps secret.
+  func variablesForChildren(_ loaded: LoadedConfiguration) -> [String: String] {
+    environment.variables.filter { name, value in
+      name != "PREFETCH_LICENSE" && !loaded.secrets.contains { value.contains($0) }
+    }
+  }
+
   /// Where this process finds the rules of time zones.
   var zones: TimeZoneFiles {
     TimeZoneFiles(variable: environment.variables["TZ"])

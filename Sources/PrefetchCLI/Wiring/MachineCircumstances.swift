@@ -56,9 +56,7 @@ final class MachineCircumstances: Circumstances {
     let words = loaded.configuration.network.probe
     guard !words.isEmpty else { return nil }
     // A program of the user's gets the environment, but nothing that is secret in it.
-    let variables = context.environment.variables.filter { name, value in
-      name != "PREFETCH_LICENSE" && !loaded.secrets.contains { value.contains($0) }
-    }
+    let variables = context.variablesForChildren(loaded)
     return NetworkProbe(words, environment: variables)
   }
 

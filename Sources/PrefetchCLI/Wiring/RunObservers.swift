@@ -1,5 +1,4 @@
 import PrefetchCore
-import PrefetchDocuments
 import PrefetchSystem
 
 /// Whoever listens while a run goes on: a progress line, an event log, a trace.
@@ -12,16 +11,19 @@ struct RunObservers {
     context: CommandContext,
     engine: EngineOptions,
     runID: String,
+    hooks: HookLane?,
     further: [(any RunObserver)?] = []
   ) throws(Failure) {
-    events = try engine.events.map { destination throws(Failure) in
-      try EventSink(
-        destination,
-        runID: runID,
-        start: context.clock.now().wall,
-        console: context.console
-      )
+    let stream = try engine.events.map { destination throws(Failure) in
+      try EventStream(destination)
     }
+    events = EventSink(
+      stream: stream,
+      hooks: hooks,
+      runID: runID,
+      start: context.clock.now().wall,
+      console: context.console
+    )
     progress = ProgressLine.isWanted(context) ? ProgressLine() : nil
     let trace: TraceLog? = context.shared.verbosity > 0 ? TraceLog(context.console) : nil
     let candidates: [(any RunObserver)?] = [events, progress, trace] + further
@@ -33,52 +35,9 @@ struct RunObservers {
     for observer in all { observer.observe(fact, at: now) }
   }
 
-  func finish(_ report: Report) {
+  func finish(_ report: inout Report) {
     progress?.clear()
-    events?.finish(report)
-  }
-}
-
-/// Events as they happen, one JSON object a line.
-final class EventSink: RunObserver {
-  let hearsOfEach = true
-  private let stream: StandardOutput
-  private let runID: String
-  /// Knows what must not be told, also what becomes known on the way.
-  private let console: Console
-
-  init(
-    _ destination: EventDestination,
-    runID: String,
-    start: Instant,
-    console: Console
-  ) throws(Failure) {
-    switch destination {
-    case .descriptor(let number): stream = try StandardOutput(openDescriptor: number)
-    case .file(let path): stream = try StandardOutput(appendingTo: path)
-    }
-    self.runID = runID
-    self.console = console
-    write(EventLine.line("run.started", runID, start, []))
-  }
-
-  func observe(_ fact: RunFact, at now: Moment) {
-    guard let value = EventLine.value(fact, run: runID, at: now.wall, secrets: console.needles)
-    else {
-      return
-    }
-    write(value)
-  }
-
-  func finish(_ report: Report) {
-    let exit = JSONValue.string(ExitStatus(report).name)
-    write(EventLine.line("run.finished", runID, report.finished, [("exit", exit)]))
-    _ = stream.flush()
-  }
-
-  private func write(_ value: JSONValue) {
-    stream.write(JSONWriter.string(value) + "\n")
-    _ = stream.flush()
+    events?.finish(&report)
   }
 }
 
@@ -86,9 +45,7 @@ final class EventSink: RunObserver {
 final class ProgressLine: RunObserver {
   let hearsOfEach = false
   private let stream = StandardOutput(descriptor: 2)
-  private var discovered = 0
-  private var settled = 0
-  private var received: Int64 = 0
+  private var progress = RunProgress()
   private var lastShown: Duration?
   private var isShown = false
 
@@ -105,23 +62,14 @@ final class ProgressLine: RunObserver {
   }
 
   func observe(_ fact: RunFact, at now: Moment) {
-    switch fact {
-    case .itemsDiscovered(_, let count): discovered += count
-    case .itemSettled(let item): settled += item.action == .remove ? 0 : 1
-    case .itemsKept(_, let count, _, _, _), .itemsConfirmed(_, let count, _): settled += count
-    case .itemsArrived(_, let arrivals): settled += arrivals.count
-    case .itemShared: settled += 1
-    case .bytesReceived(let bytes): received += bytes
-    case .conditionsRead, .qualityChanged, .itemStarted, .requestFinished, .requestsAnswered,
-      .manifestSettled, .segmentSettled, .treePublished, .registration, .interrupted, .storeFailed,
-      .itemEvicted:
-      break
-    }
+    progress.note(fact)
     // Ten times a second is enough for eyes and nothing for the run.
     if let lastShown, now.uptime - lastShown < .milliseconds(100) { return }
     lastShown = now.uptime
     isShown = true
-    stream.write("\r\u{1B}[K\(settled)/\(discovered) items, \(Amounts.bytes(received))")
+    stream.write(
+      "\r\u{1B}[K\(progress.settled)/\(progress.discovered) items, \(Amounts.bytes(progress.received))"
+    )
     _ = stream.flush()
   }
 

@@ -273,6 +273,13 @@ struct RunSession {
       context: context,
       engine: engine,
       runID: runID,
+      hooks: isPlan || self.engine.skipsHooks
+        ? nil
+        : HookLane(
+          loaded.configuration.hooks,
+          environment: context.variablesForChildren(loaded),
+          runID: runID
+        ),
       further: [printsPlan ? printer : nil, history]
     )
     if let state, !isPlan, mayRegister {
@@ -317,7 +324,7 @@ struct RunSession {
     if selection.isEmpty { report.segments += unsubscribed(subscriptions) }
     // What no rule asked for is looked up where somebody may read it, as far as no program is needed.
     if keepsItems, report.network == nil { report.network = circumstances.glance }
-    observers.finish(report)
+    observers.finish(&report)
     return report
   }
 

@@ -116,7 +116,7 @@ extension Configuration {
       \.hooks,
       .map(of: .oneOf("event", Hook.events), to: .object(Hook.table)),
       "Commands to run when something has happened"
-    ).later
+    )
   }
 
   @FieldBuilder<Configuration> private static var segmentFields: [Field<Configuration>] {

@@ -69,7 +69,8 @@ extension ExitStatus {
       report.deferral != nil
       || report.segments.contains { $0.isRequired && ($0.deferral != nil || $0.state == .deferred) }
     let deferral: [ExitStatus] = hasDeferral ? [.deferred] : []
-    return failures.isEmpty ? deferral : [ofContent(report, failures)] + deferral
+    let content = failures.isEmpty ? [] : [ofContent(report, failures)]
+    return content + (report.hasFailedHook ? [.failed] : []) + deferral
   }
 
   private static func ofContent(_ report: Report, _ failures: [Finding]) -> ExitStatus {

@@ -71,6 +71,8 @@ package struct Report: Sendable {
   package var diagnostics: [Diagnostic] = []
   package var signal: Int32?
   package var storeFailure: Failure?
+  /// Whether a hook that is required did not do what it should.
+  package var hasFailedHook = false
   /// Why the license is refused, or why it could not safely be shown.
   package var registration: Failure?
   /// Whether any server said anything but "not now".

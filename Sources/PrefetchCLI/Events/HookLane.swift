@@ -1,0 +1,92 @@
+import PrefetchConfig
+import PrefetchCore
+import PrefetchSystem
+import Synchronization
+
+/// The programs of the configuration that are told of events: one at a time, each of all that have
+/// come for it since it was told last.
+final class HookLane: Sendable {
+  private struct Trouble: Sendable {
+    var event: String
+    var hook: Hook
+    var reason: String
+  }
+
+  private let hooks: [String: Hook]
+  private let queue: EventQueue
+  private let troubles: TroubleList
+
+  private final class TroubleList: Sendable {
+    let list = Mutex<[Trouble]>([])
+  }
+
+  /// Nil where there are none.
+  init?(_ hooks: [String: Hook], environment: [String: String], runID: String) {
+    guard !hooks.isEmpty else { return nil }
+    self.hooks = hooks
+    let troubles = TroubleList()
+    self.troubles = troubles
+    queue = EventQueue { events, isAbandoned in
+      var left = 0
+      var seen: Set<String> = []
+      for name in events.map(\.name) where seen.insert(name).inserted {
+        guard let hook = hooks[name] else { continue }
+        let own = events.filter { $0.name == name }
+        guard !isAbandoned() else {
+          left += own.count
+          continue
+        }
+        var variables = environment
+        variables["PREFETCH_EVENT"] = name
+        variables["PREFETCH_RUN"] = runID
+        do throws(ChildProcess.Fault) {
+          try ChildProcess.tell(
+            hook.command,
+            Array(own.map { $0.line + "\n" }.joined().utf8),
+            environment: variables,
+            within: hook.timeout
+          )
+        } catch {
+          troubles.list.withLock { list in
+            guard !list.contains(where: { $0.event == name && $0.reason == error.reason }) else {
+              return
+            }
+            list.append(Trouble(event: name, hook: hook, reason: error.reason))
+          }
+        }
+      }
+      return left
+    }
+  }
+
+  func push(_ event: EventQueue.Event) {
+    guard hooks[event.name] != nil else { return }
+    queue.push(event)
+  }
+
+  /// Waits for those that are under way and wait, each within its own time; says what went wrong, and
+  /// whether that counts.
+  func finish() -> (diagnostics: [Diagnostic], hasFailed: Bool) {
+    let limit = hooks.values.reduce(.seconds(1)) { $0 + $1.timeout * 2 }
+    let dropped = queue.finish(within: limit)
+    let found = troubles.list.withLock { $0 }
+    var diagnostics = found.map { trouble in
+      let program = SafeText.line(trouble.hook.command.first ?? "")
+      return Diagnostic(
+        "hook.failed",
+        "the hook of `\(trouble.event)`, `\(program)`, \(trouble.reason)",
+        severity: trouble.hook.isRequired ? .error : .warning
+      )
+    }
+    if dropped > 0 {
+      diagnostics.append(
+        Diagnostic(
+          "hook.dropped",
+          "hooks were not told of \(Amounts.count(Int64(dropped), "event")): they took too long",
+          severity: .warning
+        )
+      )
+    }
+    return (diagnostics, found.contains { $0.hook.isRequired })
+  }
+}

@@ -1,0 +1,74 @@
+internal import Glibc
+package import PrefetchCore
+
+/// A descriptor whose reader may be slow, or never read at all.
+package final class PatientOutput: Sendable {
+  package enum Outcome: Hashable, Sendable {
+    case written
+    /// Whoever wrote did not want to wait any longer.
+    case abandoned
+    /// The reader went away, which is its right.
+    case closed
+    case failed(errno: Int32)
+  }
+
+  private let descriptor: Int32
+  private let isOwned: Bool
+
+  /// One that somebody else has opened for us.
+  package init(openDescriptor descriptor: Int32) throws(Failure) {
+    guard fcntl(descriptor, F_GETFD) != -1 else {
+      throw Failure(.permission, "the descriptor \(descriptor) is not open")
+    }
+    self.descriptor = descriptor
+    isOwned = false
+  }
+
+  /// A file that grows, or a pipe that has a name.
+  package init(appendingTo path: String) throws(Failure) {
+    // A named pipe that nobody reads would keep us from opening it, but for reading as well.
+    var status = stat()
+    let isPipe = unsafe stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFIFO
+    let access = isPipe ? O_RDWR : O_WRONLY | O_CREAT | O_APPEND
+    let descriptor = unsafe open(path, access | O_CLOEXEC | O_NOCTTY, 0o666)
+    guard descriptor >= 0 else {
+      throw Failure(.permission, "`\(path)` cannot be written: \(SystemFault.last.reason)")
+    }
+    self.descriptor = descriptor
+    isOwned = true
+  }
+
+  deinit {
+    if isOwned { close(descriptor) }
+  }
+
+  /// A pipe takes so much at once without making us wait, when it takes anything.
+  private static let piece = 4096
+  private static let slice: Int32 = 50
+
+  /// Never waits longer than it takes somebody to see that `isAbandoned`.
+  package func write(_ bytes: [UInt8], unless isAbandoned: () -> Bool) -> Outcome {
+    var offset = 0
+    while offset < bytes.count {
+      guard !isAbandoned() else { return .abandoned }
+      var entry = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+      let ready = unsafe poll(&entry, 1, Self.slice)
+      guard ready > 0, entry.revents & Int16(POLLOUT) != 0 else {
+        if ready > 0, entry.revents & Int16(POLLERR | POLLHUP | POLLNVAL) != 0 { return .closed }
+        continue
+      }
+      let written = unsafe bytes.withUnsafeBytes { all in
+        let rest = unsafe UnsafeRawBufferPointer(rebasing: all[offset...].prefix(Self.piece))
+        return unsafe Glibc.write(descriptor, rest.baseAddress, rest.count)
+      }
+      if written >= 0 {
+        offset += written
+      } else if errno == EPIPE {
+        return .closed
+      } else if errno != EAGAIN, errno != EINTR {
+        return .failed(errno: errno)
+      }
+    }
+    return .written
+  }
+}
