@@ -42,7 +42,7 @@ struct LogCommand {
     return ExitStatus.ok.code
   }
 
-  /// Those that are meant; nil for all. What has left the cache is still known by its URL.
+  /// Those that are meant, nil for all; what has left the cache is still known by its URL.
   private func urls(_ places: Places) throws(CommandExit) -> Set<String>? {
     let subject = options.subject
     guard !subject.isEmpty else { return nil }
