@@ -102,6 +102,18 @@ package enum FileReading {
     return Int64(status.st_size)
   }
 
+  /// Whether it is a folder in which this user may make files.
+  package static func isWritableFolder(_ path: String) -> Bool {
+    var status = stat()
+    return unsafe stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
+      && access(path, W_OK | X_OK) == 0
+  }
+
+  /// The names in a folder, in no order; none where it cannot be read.
+  package static func names(in folder: String) -> [String] {
+    FolderListing.names(folder)
+  }
+
   /// Whether it is a file that this user may run.
   package static func isProgram(_ path: String) -> Bool {
     var status = stat()

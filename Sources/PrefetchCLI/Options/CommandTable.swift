@@ -34,6 +34,7 @@ enum CommandTable {
     AnyCommand(ManifestCheckOptions.command),
     AnyCommand(ManifestSignOptions.command),
     AnyCommand(ScheduleOptions.command),
+    AnyCommand(DoctorOptions.command),
     AnyCommand(CompletionOptions.command),
     AnyCommand(HelpOptions.command),
   ]

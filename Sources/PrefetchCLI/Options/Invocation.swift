@@ -29,6 +29,7 @@ enum ParsedCommand: Sendable {
   case notify(NotifyOptions)
   case log(LogOptions)
   case schedule(ScheduleOptions)
+  case doctor(DoctorOptions)
   case stats(StatsOptions)
   case collect(CollectOptions)
   case publish(PublishOptions)

@@ -78,6 +78,7 @@ package enum Program {
     case .path(let options): return try PathCommand(context: context, options: options).run()
     case .explain(let options): return try ExplainCommand(context: context, options: options).run()
     case .log(let options): return try LogCommand(context: context, options: options).run()
+    case .doctor: return try DoctorCommand(context: context).run()
     case .schedule(let options):
       return try ScheduleCommand(context: context, options: options).run()
     case .stats(let options): return try StatsCommand(context: context, options: options).run()
@@ -142,6 +143,7 @@ extension ParsedCommand {
     case .notify(let options): options.shared
     case .log(let options): options.shared
     case .schedule(let options): options.shared
+    case .doctor(let options): options.shared
     case .stats(let options): options.shared
     case .collect(let options): options.shared
     case .publish(let options): options.shared

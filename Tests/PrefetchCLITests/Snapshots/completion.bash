@@ -264,19 +264,20 @@ _prefetch() {
     'manifest check') mapfile -t COMPREPLY < <(compgen -W '--base-url --key -c --config --set --cache-dir --state-dir --manifests --network --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
     'manifest sign') mapfile -t COMPREPLY < <(compgen -W '--key --password-file --generated --expires --comment -c --config --set --cache-dir --state-dir --manifests --network --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
     schedule) mapfile -t COMPREPLY < <(compgen -W '--at --output-dir -c --config --set --cache-dir --state-dir --manifests --network --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
+    doctor) mapfile -t COMPREPLY < <(compgen -W '-c --config --set --cache-dir --state-dir --manifests --network --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
     completion) mapfile -t COMPREPLY < <(compgen -W '-c --config --set --cache-dir --state-dir --manifests --network --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
     help) mapfile -t COMPREPLY < <(compgen -W '-c --config --set --cache-dir --state-dir --manifests --network --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
     esac
     return
   fi
   case $command in
-  '') mapfile -t COMPREPLY < <(compgen -W 'run plan subscribe unsubscribe register notify check config status network list explain log stats pins verify gc get path pause resume lock unlock with-lock rm import publish env serve manifest schedule completion help' -- "$current") ;;
+  '') mapfile -t COMPREPLY < <(compgen -W 'run plan subscribe unsubscribe register notify check config status network list explain log stats pins verify gc get path pause resume lock unlock with-lock rm import publish env serve manifest schedule doctor completion help' -- "$current") ;;
   'manifest build') compopt -o filenames; mapfile -t COMPREPLY < <(compgen -d -- "$current") ;;
   'manifest check') compopt -o filenames; mapfile -t COMPREPLY < <(compgen -f -- "$current") ;;
   'manifest sign') compopt -o filenames; mapfile -t COMPREPLY < <(compgen -f -- "$current") ;;
   schedule) mapfile -t COMPREPLY < <(compgen -W 'systemd cron' -- "$current") ;;
   completion) mapfile -t COMPREPLY < <(compgen -W 'bash zsh fish' -- "$current") ;;
-  help) mapfile -t COMPREPLY < <(compgen -W 'run plan subscribe unsubscribe register notify check config status network list explain log stats pins verify gc get path pause resume lock unlock with-lock rm import publish env serve manifest schedule completion help exit-codes' -- "$current") ;;
+  help) mapfile -t COMPREPLY < <(compgen -W 'run plan subscribe unsubscribe register notify check config status network list explain log stats pins verify gc get path pause resume lock unlock with-lock rm import publish env serve manifest schedule doctor completion help exit-codes' -- "$current") ;;
   manifest) mapfile -t COMPREPLY < <(compgen -W 'build check sign' -- "$current") ;;
   esac
 }

@@ -30,6 +30,7 @@ complete -c prefetch -n __fish_use_subcommand -a publish -d 'Make the published 
 complete -c prefetch -n __fish_use_subcommand -a env -d 'Print the variables that point tools at published trees'
 complete -c prefetch -n __fish_use_subcommand -a serve -d 'Serve the cache, or a folder, over HTTP on this machine'
 complete -c prefetch -n __fish_use_subcommand -a schedule -d 'Print what makes a scheduler begin the runs of a configuration'
+complete -c prefetch -n __fish_use_subcommand -a doctor -d 'Say what a run would find on this machine'
 complete -c prefetch -n __fish_use_subcommand -a completion -d 'Print the completion script for a shell'
 complete -c prefetch -n __fish_use_subcommand -a help -d 'Print help on the program, a command or the exit codes'
 complete -c prefetch -n __fish_use_subcommand -a manifest -d 'build, check, sign'
@@ -214,4 +215,4 @@ complete -c prefetch -n '__fish_seen_subcommand_from schedule' -l at -x -d 'When
 complete -c prefetch -n '__fish_seen_subcommand_from schedule' -l output-dir -x -a '(__fish_complete_directories)' -d 'Write the units there instead of printing them'
 complete -c prefetch -n '__fish_seen_subcommand_from schedule' -a 'systemd cron'
 complete -c prefetch -n '__fish_seen_subcommand_from completion' -a 'bash zsh fish'
-complete -c prefetch -n '__fish_seen_subcommand_from help' -a 'run plan subscribe unsubscribe register notify check config status network list explain log stats pins verify gc get path pause resume lock unlock with-lock rm import publish env serve manifest schedule completion help exit-codes'
+complete -c prefetch -n '__fish_seen_subcommand_from help' -a 'run plan subscribe unsubscribe register notify check config status network list explain log stats pins verify gc get path pause resume lock unlock with-lock rm import publish env serve manifest schedule doctor completion help exit-codes'

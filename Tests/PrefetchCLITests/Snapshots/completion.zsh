@@ -37,6 +37,7 @@ _prefetch() {
     'serve:Serve the cache, or a folder, over HTTP on this machine'
     'manifest:build, check, sign'
     'schedule:Print what makes a scheduler begin the runs of a configuration'
+    'doctor:Say what a run would find on this machine'
     'completion:Print the completion script for a shell'
     'help:Print help on the program, a command or the exit codes'
   )
@@ -385,13 +386,17 @@ _prefetch() {
         '(--output-dir)--output-dir=[Write the units there instead of printing them]:DIR:_files -/' \
         ':systemd|cron:(systemd cron)' && ret=0
       ;;
+    doctor)
+      _arguments -s -S $shared \
+        ':: :' && ret=0
+      ;;
     completion)
       _arguments -s -S $shared \
         ':bash|zsh|fish:(bash zsh fish)' && ret=0
       ;;
     help)
       _arguments -s -S $shared \
-        '::COMMAND|exit-codes:(run plan subscribe unsubscribe register notify check config status network list explain log stats pins verify gc get path pause resume lock unlock with-lock rm import publish env serve manifest schedule completion help exit-codes)' && ret=0
+        '::COMMAND|exit-codes:(run plan subscribe unsubscribe register notify check config status network list explain log stats pins verify gc get path pause resume lock unlock with-lock rm import publish env serve manifest schedule doctor completion help exit-codes)' && ret=0
       ;;
     esac
     ;;

@@ -1,0 +1,21 @@
+import PrefetchCore
+
+/// The options of `doctor`, which has none of its own.
+struct DoctorOptions: CommandOptions, Hashable {
+  var shared = SharedOptions()
+
+  static let command = CommandSpec<DoctorOptions>(
+    name: "doctor",
+    group: .help,
+    summary: "Say what a run would find on this machine",
+    paragraphs: [
+      "A line for each thing that a run needs: the libraries, the configuration, the folders of cache and state and whether they can be written, the clock, the network, what begins runs, and to whom anything is sent. No server is asked and nothing is written. The exit status is 0, or what a run would end with for what is wrong: 78 for the configuration, 74 for a folder."
+    ],
+    exits: [.ok, .usage, .io, .config],
+    examples: [
+      CommandExample(command: "prefetch doctor", purpose: "What to send with a report of a fault")
+    ],
+    initial: DoctorOptions(),
+    wrap: { .doctor($0) }
+  )
+}
