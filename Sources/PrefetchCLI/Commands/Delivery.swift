@@ -108,11 +108,14 @@ struct Delivery {
     /// Where the body lies now; nil where the stored one is not what its name says.
     func deliver(
       _ entry: ManifestEntry,
-      _ digest: ContentDigest,
-      size: Int64
+      _ record: ContentRecord,
+      _ digest: ContentDigest
     ) throws(Failure) -> String? {
+      let size = record.size
       if case .folder(let path) = delivery.target {
-        let name = Delivery.name(of: entry)
+        // What is behind an ad tag is no file of the tag's name.
+        let isAd = entry.bundleForm == .ad && entry.path == nil && !record.files.isEmpty
+        let name = isAd ? ServedPlace.mainName(of: record) : Delivery.name(of: entry)
         let isDelivered = try folder(path).deliver(digest, size: size, as: name)
         return isDelivered ? "\(path)/\(name)" : nil
       }
@@ -180,6 +183,7 @@ struct Delivery {
   /// The manifest's safe path, else the last part of the URL; never anything that leaves the folder.
   private static func name(of entry: ManifestEntry) -> String {
     if let path = entry.path { return path }
+    if entry.bundleForm == .ad { return "\(BundleName.stem(of: entry)).mp4" }
     let path = entry.url.path.utf8
     let end = path.lastIndex { $0 != UInt8(ascii: "/") }.map(path.index(after:)) ?? path.startIndex
     let start =

@@ -278,8 +278,18 @@ struct GetCommand {
       !mayBeStale || mayServeStale(record, as: item, items.wanted, facts)
     else { return }
     let entry = items.wanted.entries[item]
-    if let path = try output.deliver(entry, digest, size: record.size) {
+    if let path = try output.deliver(entry, record, digest) {
       items.standings[item] = .delivered
+      if !options.printsPaths, !record.files.isEmpty, record.mime?.contains("mpegurl") == true {
+        context.console.report(
+          Diagnostic(
+            "get.playlist",
+            "of the stream `\(Redaction.url(record.url))` this is the playlist alone",
+            severity: .warning,
+            hint: "`publish` and `serve` have all of it"
+          )
+        )
+      }
       items.delivered.append(
         DeliveredItem(number: item, size: record.size, path: path, isStale: mayBeStale)
       )

@@ -569,6 +569,25 @@ struct AdTests {
     #expect(paths() == ["/tag"])
   }
 
+  @Test("`get -o DIR/` writes the film under its name, and says that a playlist is no stream")
+  func delivers() throws {
+    let webm = "<MediaFile type=\"video/webm\">\(server.address("/me.mp4"))</MediaFile>"
+    put("/tag", vast(inline(webm)))
+    let run = try home.run("get", "4711", "-o", "out/")
+    #expect(run.status == 0 && run.errors.isEmpty, "\(run)")
+    #expect(home.read("out/4711.webm") == String(repeating: "me", count: 3_000))
+    put("/film.m3u8", "#EXTM3U\n#EXTINF:1,\na.ts\n#EXT-X-ENDLIST\n")
+    put("/a.ts", "piece")
+    home.configure(
+      """
+      cache: { min_free: 0 }
+      segments: [{ name: film, manifest: "\(server.address("/film.m3u8"))", format: hls }]
+      """
+    )
+    let stream = try home.run("get", server.address("/film.m3u8"), "-o", "film")
+    #expect(stream.status == 0 && stream.errors.contains("the playlist alone"), "\(stream)")
+  }
+
   @Test("An answer that wraps hundreds of others asks for twenty")
   func manyWrappers() throws {
     put("/none", vast())
