@@ -38,8 +38,12 @@ struct AskedItems {
         let entry = ManifestEntry(url: try url(name, context))
         asked.typed?.insert(entry.url.string)
         asked.entries.append(entry)
-      } else if let url = try lookup.declared(name, builder, in: store) {
-        asked.entries.append(ManifestEntry(url: url))
+      } else if let declared = try lookup.declared(name, builder, in: store) {
+        var entry = ManifestEntry(url: declared.url)
+        entry.id = declared.id
+        entry.provider = declared.provider
+        entry.type = declared.type
+        asked.entries.append(entry)
       } else {
         asked.unknown.append(name)
       }

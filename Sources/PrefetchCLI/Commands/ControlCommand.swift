@@ -256,7 +256,7 @@ struct NamedRecords {
           engine: EngineOptions(),
           environment: context.environment.variables
         )
-        let url = try lookup.declared(name, builder, in: store) ?? declaredURL(word)
+        let url = try lookup.declared(name, builder, in: store)?.url ?? declaredURL(word)
         if let url { record = try self.record(of: url, builder, in: store, storedOnly: storedOnly) }
       }
       guard let record else {

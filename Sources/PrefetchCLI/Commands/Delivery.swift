@@ -114,7 +114,8 @@ struct Delivery {
       let size = record.size
       if case .folder(let path) = delivery.target {
         // What is behind an ad tag is no file of the tag's name.
-        let isAd = entry.bundleForm == .ad && entry.path == nil && !record.files.isEmpty
+        let isAd =
+          record.type == BundleForm.ad.rawValue && entry.path == nil && !record.files.isEmpty
         let name = isAd ? ServedPlace.mainName(of: record) : Delivery.name(of: entry)
         let isDelivered = try folder(path).deliver(digest, size: size, as: name)
         return isDelivered ? "\(path)/\(name)" : nil

@@ -42,7 +42,7 @@ struct ExplainCommand {
     let policy = builder.policy
     var named = try? WebURL(record?.url ?? options.item)
     if named == nil {
-      named = try ItemLookup(context: context).declared(options.item, builder, in: store)
+      named = try ItemLookup(context: context).declared(options.item, builder, in: store)?.url
     }
     guard let url = named else { return nil }
     let known = try context.reading { () throws(Failure) in

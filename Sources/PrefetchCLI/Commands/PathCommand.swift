@@ -113,7 +113,7 @@ struct PathCommand {
       engine: EngineOptions(),
       environment: context.environment.variables
     )
-    return try lookup.declared(options.item, builder, in: store)
+    return try lookup.declared(options.item, builder, in: store)?.url
   }
 }
 
@@ -121,14 +121,14 @@ struct PathCommand {
 struct ItemLookup {
   let context: CommandContext
 
-  /// Where an item lies that is declared and need not be stored; nil where nothing says so.
+  /// An item that is declared and need not be stored; nil where nothing declares it.
   func declared(
     _ name: String,
     _ builder: RequestBuilder,
     in store: DiskStore?
-  ) throws(CommandExit) -> WebURL? {
-    let urls = try context.reading { () throws(Failure) in
-      try DeclaredItems.urls(
+  ) throws(CommandExit) -> ManifestEntry? {
+    let entries = try context.reading { () throws(Failure) in
+      try DeclaredItems.entries(
         named: name,
         segments: builder.configuration.segments.map { builder.declaration($0) },
         identity: builder.identity,
@@ -136,11 +136,11 @@ struct ItemLookup {
         store: store
       )
     }
-    guard urls.count > 1 else { return urls.first }
+    guard entries.count > 1 else { return entries.first }
     let diagnostic = Diagnostic(
       "item.ambiguous",
       "`\(SafeText.line(name))` names several items",
-      hint: "say which: \(urls.map { "`\($0.redacted)`" }.joined(separator: ", "))"
+      hint: "say which: \(entries.map { "`\($0.url.redacted)`" }.joined(separator: ", "))"
     )
     throw CommandExit(status: context.console.fail(.usage, [diagnostic]))
   }

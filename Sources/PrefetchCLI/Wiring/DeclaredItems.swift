@@ -133,15 +133,15 @@ struct DeclaredItems {
   // MARK: Ids
 
   /// What is declared under an id or as `PROVIDER/ID`, be it stored or not.
-  static func urls(
+  static func entries(
     named name: String,
     segments: [SegmentDeclaration],
     identity: String,
     manifestLimit: Int64,
     store: DiskStore?
-  ) throws(Failure) -> [WebURL] {
+  ) throws(Failure) -> [ManifestEntry] {
     let recorded = try store?.segments() ?? []
-    var urls: [WebURL] = []
+    var named: [ManifestEntry] = []
     for segment in segments {
       let key = SegmentKey(identity: identity, name: segment.name)
       let record = recorded.first { $0.key == key }
@@ -149,11 +149,11 @@ struct DeclaredItems {
         case .success(let manifest) = whole(segment, record, in: store, limit: manifestLimit)
       else { continue }
       for entry in manifest.entries
-      where isNamed(name, entry) && !urls.contains(entry.url) {
-        urls.append(entry.url)
+      where isNamed(name, entry) && !named.contains(where: { $0.url == entry.url }) {
+        named.append(entry)
       }
     }
-    return urls
+    return named
   }
 
   private static func isNamed(_ name: String, _ entry: ManifestEntry) -> Bool {
