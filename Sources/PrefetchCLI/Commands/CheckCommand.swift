@@ -32,6 +32,7 @@ struct CheckCommand {
       )
       diagnostics += PlainHTTPLints(loaded: loaded, policy: builder.policy, now: now).diagnostics
       diagnostics += VariantLints(configuration: loaded.configuration).diagnostics
+      diagnostics += PrivacyLint(loaded: loaded).diagnostics
     }
     diagnostics += LicenseSetup.diagnostics(
       loaded,

@@ -7,7 +7,6 @@ import Testing
     "buildExpression": "the compiler calls it where fields are listed",
     "customMirror": "the standard library asks it, lest a dump shows a secret",
     "debugDescription": "the standard library asks it, lest a dump shows a secret",
-    "markConsumed": "the command that records consumption comes with custom events",
   ]
 
   @Test("Every name that the sources declare is mentioned there, or there is a reason")
