@@ -59,7 +59,7 @@ enum ManualProse {
       "~/.cache/prefetch",
       "The content: bodies below `objects/`, the index, unfinished transfers. It may be deleted at any time."
     ),
-    ("~/.local/state/prefetch", "Subscriptions, quotas and past runs."),
+    ("~/.local/state/prefetch", "Subscriptions, quotas, past runs and events that wait."),
   ]
 
   static let exitStatus =
