@@ -32,7 +32,6 @@ struct CheckCommand {
       )
       diagnostics += PlainHTTPLints(loaded: loaded, policy: builder.policy, now: now).diagnostics
       diagnostics += VariantLints(configuration: loaded.configuration).diagnostics
-      diagnostics += PrivacyLint(loaded: loaded).diagnostics
     }
     diagnostics += LicenseSetup.diagnostics(
       loaded,
