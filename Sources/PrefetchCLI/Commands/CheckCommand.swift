@@ -27,7 +27,6 @@ struct CheckCommand {
       let builder = context.builder(loaded)
       diagnostics += PlainHTTPLints(loaded: loaded, policy: builder.policy, now: now).diagnostics
       diagnostics += VariantLints(configuration: loaded.configuration).diagnostics
-      diagnostics += PrivacyLint(loaded: loaded).diagnostics
     }
     diagnostics += LicenseSetup.diagnostics(
       loaded,

@@ -48,14 +48,14 @@ struct EventOptions: CommandOptions, Hashable {
       "When the command has ended with 0, the event outlasts the end of any process and of the machine."
     ],
     example: CommandExample(
-      command: "prefetch event log tapped-home-button",
+      command: "prefetch event log tapped-home",
       purpose: "Record one moment"
     )
   )
 
   /// What all commands say that record something.
   static let place =
-    "It is kept in the state folder, under the configuration that is given or found, and sent nowhere unless `analytics` names a collector; see `EVENTS`."
+    "What is recorded is kept in the state folder, under the configuration that is given or found, and sent nowhere unless `analytics` names a collector; see `EVENTS`."
 
   private static func command(
     _ action: Action,
@@ -138,7 +138,7 @@ struct ConsumeOptions: CommandOptions, Hashable {
     group: .events,
     summary: "Record that somebody has seen an item, or a part of it",
     paragraphs: [
-      "From then on `list --unconsumed` leaves the item out, and `cache.purge.order` may let it go as `consumed`, until a new body comes for it. An item is named by its URL, its id or `PROVIDER/ID`; one that is neither stored nor declared ends the command with 4.",
+      "An item is named by its URL, its id or `PROVIDER/ID`; one that is neither stored nor declared ends the command with 4. Until a new body comes for it, `list --unconsumed` then leaves it out, and `cache.purge.order` may let it go as `consumed`.",
       "Without `--from` and `--to` all of it was seen. The record tells which quarters (25, 50, 75, 100) were passed for the first time; for that the length has to be known: that of a stored stream is, and `--length` says that of all else. No address that counts views is ever asked for.",
       EventOptions.place,
     ],

@@ -27,6 +27,9 @@ package struct Analytics: Hashable, Sendable {
     )
   }
   .checking { analytics, facts, decoder in
+    for name in analytics.metrics.keys.sorted() {
+      PrivateNames.check(name, at: facts.place(of: "metrics"), &decoder)
+    }
     guard analytics.isEnabled, !facts.has("endpoint") else { return }
     decoder.report(
       "config.missing-key",

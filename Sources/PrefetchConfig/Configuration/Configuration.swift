@@ -59,6 +59,10 @@ extension Configuration {
     Field("report", \.report, Reporting.table, "What a run says afterwards")
     Field("analytics", \.analytics, Analytics.table, "Events for a collector of your own")
   }
+  .checking { configuration, facts, decoder in
+    guard let name = configuration.name else { return }
+    PrivateNames.check(name, at: facts.place(of: "name"), &decoder)
+  }
 
   @FieldBuilder<Configuration> private static var generalFields: [Field<Configuration>] {
     Field("version", \.version, .formatVersion, "Version of the configuration's own format")
