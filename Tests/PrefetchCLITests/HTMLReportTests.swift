@@ -296,6 +296,17 @@ struct HTMLReportTests {
   }
 
   @Test(
+    "Long numbers are told in groups",
+    arguments: [
+      (0, "0"), (9999, "9999"), (10_000, "10\u{202F}000"), (100_010, "100\u{202F}010"),
+      (1_002_034, "1\u{202F}002\u{202F}034"),
+    ]
+  )
+  func counts(number: Int64, text: String) {
+    #expect(HTMLText.count(number) == text)
+  }
+
+  @Test(
     "Spans are as short as they can be read",
     arguments: [
       (0, "0 ms"), (40, "0 ms"), (400, "0.4 ms"), (1000, "1 ms"), (9940, "9.9 ms"),

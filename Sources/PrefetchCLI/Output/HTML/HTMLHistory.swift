@@ -49,7 +49,8 @@ struct HTMLHistory {
     guard runs.count > 1 else { return [] }
     let most = runs.map { $0["bytes_wire"] }.max() ?? 0
     let label =
-      "Bytes that each of \(runs.count) runs received, the oldest first, at most \(Amounts.bytes(most))"
+      "Bytes that each of \(runs.count) runs received, the oldest first, at most \(Amounts.bytes(most)), "
+      + "in the colours of how they ended"
     let bars = runs.enumerated().map { place, run in
       let share = most > 0 ? Double(run["bytes_wire"]) / Double(most) : 0
       // A run that received nothing is a line.
@@ -63,7 +64,7 @@ struct HTMLHistory {
     }
     return [
       "<p>\(label).</p>",
-      "<svg class=\"plot runs\" viewBox=\"0 0 \(10 * max(runs.count, 12)) 104\" preserveAspectRatio=\"none\" "
+      "<svg class=\"plot runs\" viewBox=\"0 0 \(10 * max(runs.count, 30)) 104\" preserveAspectRatio=\"none\" "
         + "role=\"img\" aria-label=\"\(label)\">\(bars.joined())</svg>",
     ]
   }

@@ -77,7 +77,7 @@ enum HTMLStyle {
     font-variant-numeric:tabular-nums;font-weight:400}
     .axis :nth-child(4){grid-area:1/4}
     .axis :last-child{grid-area:1/4;justify-self:end}
-    .runs{height:5rem}
+    .runs{height:5rem;margin-bottom:.9rem}
     .runs .good{fill:var(--good)}
     .runs .caution{fill:var(--caution)}
     .runs .bad{fill:var(--bad)}

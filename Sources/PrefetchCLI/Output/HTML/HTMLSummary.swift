@@ -54,7 +54,7 @@ struct HTMLSummary {
       ("received", totals.bytesWire), ("stored", totals.bytesStored), ("saved", totals.bytesSaved),
     ]
     return ["<dl class=\"tiles\">"]
-      + counts.map { tile($0.0, String($0.1), $0.1 == 0 ? "none" : $0.2) }
+      + counts.map { tile($0.0, HTMLText.count($0.1), $0.1 == 0 ? "none" : $0.2) }
       + sizes.map { tile($0.0, Amounts.bytes($0.1), $0.1 == 0 ? "none" : "") } + ["</dl>"]
   }
 

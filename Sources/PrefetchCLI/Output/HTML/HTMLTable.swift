@@ -21,7 +21,7 @@ struct HTMLTable {
 
     /// A count; zero is said quietly.
     init(_ number: Int64, tone: String = "") {
-      content = String(number)
+      content = HTMLText.count(number)
       isNothing = number == 0
       self.tone = number == 0 ? "" : tone
     }

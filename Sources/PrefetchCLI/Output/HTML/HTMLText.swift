@@ -54,6 +54,17 @@ struct HTMLText {
 
   // MARK: Numbers
 
+  /// `1234`, `12 345`, `1 234 567`, kept on one line.
+  static func count(_ number: Int64) -> String {
+    guard number >= 10_000 else { return String(number) }
+    var (groups, rest) = ("", number)
+    while rest >= 1000 {
+      groups = "\u{202F}\(String(1000 + rest % 1000).dropFirst())\(groups)"
+      rest /= 1000
+    }
+    return "\(rest)\(groups)"
+  }
+
   /// `0.4 ms`, `12 ms`, `1.25 s`, and then as everywhere.
   static func span(_ duration: Duration) -> String {
     let microseconds = max(0, duration.microseconds)
