@@ -55,6 +55,8 @@ struct Reconciliation {
     session.listsKept = listsAllItems
     session.printsPlan = printsPlan
     session.keepsItems = needsItems
+    let transfers = isWanted(.html) ? TransferRecord(startingAt: now) : nil
+    session.transfers = transfers
     // Turned off, it touches nothing, and says so in the same form.
     let report =
       loaded.configuration.hasRuns
@@ -62,7 +64,7 @@ struct Reconciliation {
       : Report(mode: isPlan ? .plan : .run, identity: loaded.identity, started: now)
     let exit = ExitStatus(report, detailed: isDetailed)
     let passing = ExitStatus(report, detailed: isDetailed, accepting: accepted)
-    let envelope = ReportEnvelope(
+    var envelope = ReportEnvelope(
       report: report,
       exit: exit,
       exitCode: passing.code,
@@ -78,7 +80,17 @@ struct Reconciliation {
       secrets: context.console.needles,
       objectPath: objectPath
     )
+    if let transfers {
+      envelope.transfers = transfers.log
+      envelope.pastRuns = pastRuns
+    }
     return write(envelope)
+  }
+
+  /// What cannot be read is no reason to have no report.
+  private var pastRuns: [RunRecord] {
+    let state = (try? context.readingState(places)) ?? nil
+    return (try? state?.runs(of: loaded.identity)) ?? []
   }
 
   private var accepted: Set<ExitStatus> {
@@ -100,7 +112,6 @@ struct Reconciliation {
   /// Whether any rendering names items besides those that failed.
   private var needsItems: Bool {
     if context.shared.isJSON { return true }
-    let formats = destinations.map(\.format) + (isPlan ? [] : [format])
     return formats.contains { format in
       switch format {
       case .prometheus: false
@@ -110,6 +121,15 @@ struct Reconciliation {
       case .json, .ndjson, .junit: true
       }
     }
+  }
+
+  private func isWanted(_ format: ReportFormat) -> Bool {
+    formats.contains(format)
+  }
+
+  /// Those that the report is written in, as far as no document is printed in place of the default one.
+  private var formats: [ReportFormat] {
+    destinations.map(\.format) + (isPlan || context.shared.isJSON ? [] : [format])
   }
 
   private var format: ReportFormat {

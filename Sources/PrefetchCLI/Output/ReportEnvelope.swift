@@ -1,4 +1,5 @@
 import PrefetchCore
+import PrefetchStore
 
 /// A report with what every rendering says around it.
 struct ReportEnvelope {
@@ -16,6 +17,10 @@ struct ReportEnvelope {
   var configurationFiles: [String]
   var listsAllItems: Bool
   var notices: [Diagnostic]
+  /// Where a rendering shows them.
+  var transfers = TransferLog()
+  /// The oldest first, this one the last.
+  var pastRuns: [RunRecord] = []
   /// Text that must not appear anywhere.
   var secrets: SecretNeedles
   var objectPath: @Sendable (ContentDigest) -> String

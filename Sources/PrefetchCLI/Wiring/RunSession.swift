@@ -23,6 +23,8 @@ struct RunSession {
   var keepsItems = true
   /// Whether the lines of a plan are wanted on standard output.
   var printsPlan = false
+  /// Notes what requests were like, where the report shows that.
+  var transfers: TransferRecord?
   let runID: String
 
   private var console: Console { context.console }
@@ -243,7 +245,7 @@ struct RunSession {
           environment: context.variablesForChildren(loaded),
           runID: runID
         ),
-      further: [printsPlan ? printer : nil, history]
+      further: [printsPlan ? printer : nil, history, transfers]
     )
     var waited = Duration.zero
     if let state, !isPlan, mayAskOthers {
