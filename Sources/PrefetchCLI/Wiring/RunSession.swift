@@ -259,6 +259,7 @@ struct RunSession {
     }
     var settings = builder.transportSettings()
     settings.http3Failures = memory.http3Failures
+    settings.isTraced = context.shared.verbosity > 0
     let registrar = Registrar(context: context, loaded: loaded, builder: builder)
     var license = try registrar.remembered(state)
     let printer = PlanPrinter(
@@ -280,6 +281,8 @@ struct RunSession {
           environment: context.variablesForChildren(loaded),
           runID: runID
         ),
+      // The lines of a plan are written as they become known.
+      mayDraw: !printsPlan || !ProcessEnvironment.isTerminal(1),
       further: [printsPlan ? printer : nil, history]
     )
     if let state, !isPlan, mayRegister {
