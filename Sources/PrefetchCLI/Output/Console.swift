@@ -125,14 +125,19 @@ final class Console {
   private func say(_ level: LogEntry.Level, _ line: String, about subject: LogSubject) {
     let text = SafeText.line(Redaction.masked(line, needles: needles))
     let entry = LogEntry(level: level, text, about: subject.masked(needles), run: runID)
-    say(entry, isHidden: shared.isQuiet) { _ in text }
+    say(entry, isHidden: shared.isQuiet, isKept: level != .debug) { _ in text }
   }
 
   /// `text` is how people read it, without colour where that is asked for.
-  private func say(_ entry: LogEntry, isHidden: Bool, _ text: (_ isPlain: Bool) -> String) {
+  private func say(
+    _ entry: LogEntry,
+    isHidden: Bool,
+    isKept: Bool = true,
+    _ text: (_ isPlain: Bool) -> String
+  ) {
     let isJSON = shared.logFormat == .json
     let now = clock.now().wall
-    journal?.append(isJSON ? entry.line(at: now) : text(true))
+    if isKept { journal?.append(isJSON ? entry.line(at: now) : text(true)) }
     guard !isHidden else { return }
     let line = isJSON ? entry.line(at: now) : text(false)
     if let log { return log.append(line) }

@@ -2,11 +2,7 @@
 extension Dispatcher {
   /// Looked at some times a second, and only where somebody draws it.
   package mutating func standing(at now: Moment) -> RunStanding {
-    for index in segments.indices where segments[index].phase == .planned {
-      if segments[index].expectation == nil {
-        segments[index].expectation = SegmentWork.Expectation(bytes: expectedBytes(of: index))
-      }
-    }
+    expectBytes()
     var standing = RunStanding(segments: segments.map { Self.standing(of: $0, at: now) })
     for job in inFlight.values { standing.segments[segment(of: job)].active += 1 }
     for index in segments.indices where standing.segments[index].wait == nil {
@@ -54,22 +50,28 @@ extension Dispatcher {
     return nil
   }
 
-  /// Nil where any item whose body is to come tells no size.
-  private func expectedBytes(of index: Int) -> Int64? {
-    let table = segments[index].table
-    var bytes: Int64 = 0
-    for item in items where Int(item.segment) == index {
+  /// Adds up once what the items of segments bring whose items are known by now; one look at all
+  /// items is enough for all of these.
+  private mutating func expectBytes() {
+    let asking = segments.map { $0.phase == .planned && $0.expectation == nil }
+    guard asking.contains(true) else { return }
+    var sums = [Int64](repeating: 0, count: segments.count)
+    var areKnown = asking
+    for item in items where areKnown[Int(item.segment)] {
+      let index = Int(item.segment)
       switch item.step.decision {
-      case .fetch, .update:
-        guard item.step.bundle == nil, let size = table.value.size(at: Int(item.step.entry)) else {
-          return nil
-        }
-        bytes = bytes.addingSaturated(size)
-      case .revalidate: return nil
       case .keep, .describe, .fail: continue
+      case .revalidate: areKnown[index] = false
+      case .fetch, .update:
+        let size = segments[index].table.value.size(at: Int(item.step.entry))
+        areKnown[index] = size != nil && item.step.bundle == nil
+        sums[index] = sums[index].addingSaturated(size ?? 0)
       }
     }
-    return bytes > 0 ? bytes : nil
+    for index in segments.indices where asking[index] {
+      let isTold = areKnown[index] && sums[index] > 0
+      segments[index].expectation = SegmentWork.Expectation(bytes: isTold ? sums[index] : nil)
+    }
   }
 
   private func url(of job: Job) -> WebURL? {
