@@ -42,10 +42,9 @@ struct Reconciliation {
     context.console.runID = runID
     if !isPlan, loaded.configuration.isEnabled { context.console.journal = journal }
     context.console.keep("run \(runID) begins")
-    let unheeded = NotInEffect.diagnostics(loaded)
     let expiries = loaded.expiryDiagnostics(at: now, expired: .warning)
-    context.console.report(unheeded + expiries)
-    let notices = loaded.diagnostics + unheeded + expiries
+    context.console.report(expiries)
+    let notices = loaded.diagnostics + expiries
     var session = RunSession(
       context: context,
       loaded: loaded,
@@ -61,7 +60,7 @@ struct Reconciliation {
     session.keepsItems = needsItems
     // Turned off, it touches nothing, and says so in the same form.
     let report =
-      loaded.configuration.isEnabled
+      loaded.configuration.hasRuns
       ? try session.run()
       : Report(mode: isPlan ? .plan : .run, identity: loaded.identity, started: now)
     let exit = ExitStatus(report, detailed: isDetailed)

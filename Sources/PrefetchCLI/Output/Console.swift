@@ -101,8 +101,7 @@ final class Console {
   /// `subject` is what it is about, for those who sort messages by machine.
   func report(_ diagnostic: Diagnostic, about subject: LogSubject = .nothing) {
     if diagnostic.severity == .note, shared.verbosity == 0 { return }
-    let isQuiet = shared.isQuiet && diagnostic.code != NotInEffect.notEnforced
-    let isHidden = diagnostic.severity != .error && isQuiet
+    let isHidden = diagnostic.severity != .error && shared.isQuiet
     let masked = diagnostic.masked(needles: needles)
     let entry = LogEntry(masked, about: subject.masked(needles), run: runID)
     let usesColor = usesColor && log == nil
