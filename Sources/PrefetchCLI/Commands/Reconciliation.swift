@@ -38,10 +38,13 @@ struct Reconciliation {
       throw CommandExit(status: context.console.fail(.config, objections))
     }
     let now = context.clock.now().wall
+    let runID = RunIdentifier.make(at: now)
+    context.console.runID = runID
+    if !isPlan, loaded.configuration.isEnabled { context.console.journal = journal }
+    context.console.keep("run \(runID) begins")
     let expiries = loaded.expiryDiagnostics(at: now, expired: .warning)
     context.console.report(expiries)
     let notices = loaded.diagnostics + expiries
-    let runID = RunIdentifier.make(at: now)
     var session = RunSession(
       context: context,
       loaded: loaded,
@@ -91,6 +94,17 @@ struct Reconciliation {
   private var pastRuns: [RunRecord] {
     let state = (try? context.readingState(places)) ?? nil
     return (try? state?.runs(of: loaded.identity)) ?? []
+  }
+
+  /// What a run says is kept for a while, unless it goes into a file anyway.
+  private var journal: RunLog? {
+    guard context.shared.logFile == nil else { return nil }
+    return RunLog(
+      state: places.state,
+      name: loaded.configuration.bundleID ?? loaded.configuration.name ?? "prefetch",
+      isJSON: context.shared.logFormat == .json,
+      clock: context.clock
+    )
   }
 
   private var accepted: Set<ExitStatus> {
@@ -143,6 +157,10 @@ struct Reconciliation {
 
   private func write(_ envelope: ReportEnvelope) -> Int32 {
     say(envelope)
+    // In the log, where none of it is hidden, as a mail would have it.
+    if context.console.journal != nil {
+      for line in ReportText(envelope: envelope).lines { context.console.keep(line) }
+    }
     let toStandardOutput = printed(envelope)
     var status = envelope.exitCode
     for destination in destinations where destination.path != "-" {
@@ -189,8 +207,10 @@ struct Reconciliation {
     }
     if let warning = emptiness(envelope.report) { context.console.report(warning) }
     let lines = FailureLines(envelope: envelope, tellsAll: context.shared.verbosity > 0)
-    guard !isPlan else { return context.console.report(lines.ofManifests) }
-    context.console.report(lines.diagnostics)
+    for line in isPlan ? lines.ofManifests : lines.lines {
+      context.console.report(line.diagnostic, about: line.subject)
+    }
+    guard !isPlan else { return }
     if let next = lines.nextStep { context.console.note(next) }
   }
 
@@ -230,6 +250,10 @@ struct Reconciliation {
     // Silent when all is well, or will be by itself.
     let isWell = [.ok, .deferred].contains(ExitStatus(rawValue: envelope.exitCode))
     if context.shared.isQuiet, isWell { return [] }
+    if format == .text, let size = TerminalScreen.size(of: 1) {
+      let text = ReportText(envelope: envelope, columns: size.columns)
+      return Array((text.lines.joined(separator: "\n") + "\n").utf8)
+    }
     return ReportRendering.bytes(envelope, as: format)
   }
 

@@ -224,6 +224,7 @@ struct RunSession {
     let selected = subscriptions.segments.filter { isSelected($0.name) }
     var settings = builder.transportSettings()
     settings.http3Failures = memory.http3Failures
+    settings.isTraced = context.shared.verbosity > 0
     let registrar = Registrar(context: context, loaded: loaded, builder: builder)
     var license = try registrar.remembered(state)
     let printer = PlanPrinter(
@@ -245,6 +246,8 @@ struct RunSession {
           environment: context.variablesForChildren(loaded),
           runID: runID
         ),
+      // The lines of a plan are written as they become known.
+      mayDraw: !printsPlan || !ProcessEnvironment.isTerminal(1),
       further: [printsPlan ? printer : nil, history, transfers]
     )
     var waited = Duration.zero
