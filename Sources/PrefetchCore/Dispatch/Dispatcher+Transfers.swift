@@ -158,6 +158,7 @@ extension Dispatcher {
       }
       let segment = documents[number].segment
       queue.finished(job.number, on: host, result)
+      note(result.figures.responseTime, of: host)
       Self.announceRequest(
         status,
         result.figures,
@@ -186,6 +187,7 @@ extension Dispatcher {
       let slot = Int(items[item].slot)
       guard let host = active[slot].host else { return }
       queue.finished(job.number, on: host, result)
+      note(result.figures.responseTime, of: host)
       active[slot].result.figures = result.figures
       // The hop and the try that this result belongs to, before the exchange goes on.
       let hop = active[slot].exchange?.value.hop
