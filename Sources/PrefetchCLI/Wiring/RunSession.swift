@@ -422,19 +422,27 @@ struct RunSession {
       Dictionary(report.segments.map { ($0.name, $0.deferral) }) { first, _ in first },
       of: report.identity
     )
-    try state.recordRun(
-      RunRecord(
-        id: runID,
-        identity: loaded.identity,
-        mode: report.mode.rawValue,
-        started: report.started,
-        finished: report.finished,
-        exitCode: Int(status.code),
-        exitName: status.name,
-        totals: ReportJSON.totalsText(report.totals)
-      ),
-      keeping: loaded.configuration.report.history
+    var record = RunRecord(
+      id: runID,
+      identity: loaded.identity,
+      mode: report.mode.rawValue,
+      started: report.started,
+      finished: report.finished,
+      exitCode: Int(status.code),
+      exitName: status.name,
+      totals: ReportJSON.totalsText(report.totals)
     )
+    record.segments = report.segments.filter { $0.state != .unsubscribed }.map { segment in
+      SegmentRun(
+        name: segment.name,
+        state: segment.state,
+        items: segment.totals.items,
+        changed: segment.totals.fetched + segment.totals.updated + segment.totals.removed,
+        failed: segment.totals.failed
+      )
+    }
+    record.responseTimes = report.responseTimes
+    try state.recordRun(record, keeping: loaded.configuration.report.history)
   }
 }
 
