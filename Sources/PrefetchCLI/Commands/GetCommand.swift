@@ -350,7 +350,8 @@ struct GetCommand {
     if context.shared.isJSON {
       let documents = items.delivered.map { item -> JSONValue in
         [
-          "url": .string(items.wanted.url(item.number)), "path": .string(item.path),
+          "url": .string(Redaction.url(items.wanted.url(item.number))),
+          "path": .string(item.path),
           "bytes": .integer(item.size),
         ]
       }
