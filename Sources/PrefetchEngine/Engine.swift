@@ -91,7 +91,11 @@ package struct Engine {
       guard events.isEmpty else { continue }
       if dispatcher.isFinished {
         let end = clock.now()
-        return report.finished(at: end, gates: dispatcher.openGates(at: end))
+        return report.finished(
+          at: end,
+          gates: dispatcher.openGates(at: end),
+          responseTimes: dispatcher.namedResponseTimes
+        )
       }
       var deadline = dispatcher.nextDeadline
       if mayAsk, !hasCompany {

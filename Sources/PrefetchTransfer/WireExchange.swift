@@ -80,6 +80,9 @@ final class WireExchange {
 
   var request: TransferRequest { queued.request }
 
+  /// Whether it was ended by us, not by libcurl.
+  var isGivenUp: Bool { failure != nil }
+
   /// The kept part whose rest is asked for.
   var continued: PartialBody? { isContinuing ? queued.request.partial : nil }
 

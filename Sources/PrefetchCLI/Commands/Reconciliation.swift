@@ -58,6 +58,8 @@ struct Reconciliation {
     session.listsKept = listsAllItems
     session.printsPlan = printsPlan
     session.keepsItems = needsItems
+    let transfers = isWanted(.html) ? TransferRecord(startingAt: now) : nil
+    session.transfers = transfers
     // Turned off, it touches nothing, and says so in the same form.
     let report =
       loaded.configuration.hasRuns
@@ -65,7 +67,7 @@ struct Reconciliation {
       : Report(mode: isPlan ? .plan : .run, identity: loaded.identity, started: now)
     let exit = ExitStatus(report, detailed: isDetailed)
     let passing = ExitStatus(report, detailed: isDetailed, accepting: accepted)
-    let envelope = ReportEnvelope(
+    var envelope = ReportEnvelope(
       report: report,
       exit: exit,
       exitCode: passing.code,
@@ -81,7 +83,21 @@ struct Reconciliation {
       secrets: context.console.needles,
       objectPath: objectPath
     )
+    if let transfers {
+      envelope.transfers = transfers.log
+      envelope.pastRuns = pastRuns
+    }
+    envelope.beginning = report.deferral?.rule == .lock ? .locked : .made
+    if destinations.contains(where: { $0.format == .prometheus }) {
+      envelope.lastSuccess = lastSuccess(before: runID)
+    }
     return write(envelope)
+  }
+
+  /// What cannot be read is no reason to have no report.
+  private var pastRuns: [RunRecord] {
+    let state = (try? context.readingState(places)) ?? nil
+    return (try? state?.runs(of: loaded.identity)) ?? []
   }
 
   /// What a run says is kept for a while, unless it goes into a file anyway.
@@ -93,6 +109,13 @@ struct Reconciliation {
       isJSON: context.shared.logFormat == .json,
       clock: context.clock
     )
+  }
+
+  /// A convenience for metrics: where the state cannot be read, their file may still know.
+  private func lastSuccess(before run: String) -> Instant? {
+    var reports: [Diagnostic] = []
+    let state = try? StateStore.openForReading(state: places.state, reports: &reports)
+    return (try? state?.lastSuccess(of: loaded.identity, before: run)) ?? nil
   }
 
   private var accepted: Set<ExitStatus> {
@@ -114,7 +137,6 @@ struct Reconciliation {
   /// Whether any rendering names items besides those that failed.
   private var needsItems: Bool {
     if context.shared.isJSON { return true }
-    let formats = destinations.map(\.format) + (isPlan ? [] : [format])
     return formats.contains { format in
       switch format {
       case .prometheus: false
@@ -126,6 +148,15 @@ struct Reconciliation {
     }
   }
 
+  private func isWanted(_ format: ReportFormat) -> Bool {
+    formats.contains(format)
+  }
+
+  /// Those that the report is written in, as far as no document is printed in place of the default one.
+  private var formats: [ReportFormat] {
+    destinations.map(\.format) + (isPlan || context.shared.isJSON ? [] : [format])
+  }
+
   private var format: ReportFormat {
     ReportFormat(rawValue: loaded.configuration.report.format.rawValue) ?? .text
   }
@@ -135,33 +166,21 @@ struct Reconciliation {
     return { DiskStore.objectPath($0, cache: cache) }
   }
 
-  private func write(_ envelope: ReportEnvelope) -> Int32 {
+  private func write(_ report: ReportEnvelope) -> Int32 {
+    var envelope = report
     say(envelope)
     // In the log, where none of it is hidden, as a mail would have it.
     if context.console.journal != nil {
       for line in ReportText(envelope: envelope).lines { context.console.keep(line) }
     }
-    let toStandardOutput = printed(envelope)
-    var status = envelope.exitCode
-    for destination in destinations where destination.path != "-" {
-      let bytes = ReportRendering.bytes(envelope, as: destination.format)
-      do {
-        try AtomicFile.write(bytes, to: destination.path)
-      } catch {
-        context.console.report(
-          Diagnostic("report.write", "the report `\(destination.path)`: \(error.message)")
-        )
-        // What was found weighs more than where it could not be written.
-        if envelope.exit != .trust, envelope.report.signal == nil { status = ExitStatus.io.code }
-      }
-    }
-    context.console.print(bytes: toStandardOutput)
+    context.console.report(ReportFiles(destinations).write(&envelope))
+    context.console.print(bytes: printed(envelope))
     if isPlan {
       // After the lines also where both streams are one terminal.
       context.console.flush()
       context.console.note(PlanSummary(report: envelope.report).line)
     }
-    return status
+    return envelope.exitCode
   }
 
   /// What is left, where a signal ended the run; nil where nothing is.
@@ -237,16 +256,8 @@ struct Reconciliation {
     return ReportRendering.bytes(envelope, as: format)
   }
 
-  /// The configuration's files, and over them those of the command line.
-  ///
-  /// A dry run writes only what was asked for on its own command line.
   private var destinations: [ReportDestination] {
-    let configured = loaded.configuration.report.files.sorted { $0.key < $1.key }.compactMap {
-      format,
-      path in
-      ReportFormat(rawValue: format).map { ReportDestination(format: $0, path: path) }
-    }
-    return (isPlan ? [] : configured) + engine.reports
+    ReportFiles.destinations(loaded.configuration, engine, isPlan: isPlan)
   }
 }
 

@@ -21,6 +21,8 @@ final class Console {
     didSet { needles = SecretNeedles(secrets) }
   }
   private(set) var needles: SecretNeedles = []
+  /// How a command ended that could not begin.
+  private(set) var ending: (status: ExitStatus, diagnostics: [Diagnostic])?
   /// A line of a file that diagnostics point into.
   var sourceLine: (_ file: String, _ number: Int) -> String? = { _, _ in nil }
 
@@ -88,7 +90,9 @@ final class Console {
       return status
     case .failed(let number):
       report(Diagnostic("output.write", "standard output: \(StandardOutput.reason(errno: number))"))
-      return ExitStatus.io.code
+      // What was found weighs more than where it could not be told.
+      let weighty: [ExitStatus] = [.usage, .config, .interrupted, .terminated, .trust]
+      return weighty.contains { $0.code == status } ? status : ExitStatus.io.code
     }
   }
 
@@ -160,6 +164,7 @@ final class Console {
   /// The end of a command that could not begin: words on stderr, under `--json` a document on stdout.
   func fail(_ status: ExitStatus, _ diagnostics: [Diagnostic]) -> Int32 {
     report(diagnostics)
+    ending = (status, diagnostics)
     if shared.isJSON {
       print([
         "schema": "prefetch-error/1",

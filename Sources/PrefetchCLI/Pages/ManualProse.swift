@@ -61,7 +61,7 @@ enum ManualProse {
       "~/.cache/prefetch",
       "The content: bodies below `objects/`, the index, unfinished transfers. It may be deleted at any time."
     ),
-    ("~/.local/state/prefetch", "Subscriptions, quotas and past runs."),
+    ("~/.local/state/prefetch", "Subscriptions, quotas, past runs and events that wait."),
     (
       "~/.local/state/prefetch/logs",
       "What runs had to say, also what `--quiet` hides, and without what only `-v` tells: a file a day and application, `YYYY-MM-DD_NAME.log`, kept for 14 days. NAME is the `bundle_id`, else the `name`, else `prefetch`; with `--log-file` there is none."

@@ -268,6 +268,7 @@ extension Dispatcher {
     _ = jitter.next()
     queue.finished(item, on: host, outcome)
     noteOpen(host, now: now)
+    note(outcome.responseTime, of: host)
     answerCounts.note(
       outcome.status,
       wireBytes: outcome.wireBytes,

@@ -160,6 +160,7 @@ extension Dispatcher {
       }
       let segment = documents[number].segment
       queue.finished(job.number, on: host, result)
+      note(result.figures.responseTime, of: host)
       Self.announceRequest(
         result,
         status,
@@ -188,6 +189,7 @@ extension Dispatcher {
       let slot = Int(items[item].slot)
       guard let host = active[slot].host else { return }
       queue.finished(job.number, on: host, result)
+      note(result.figures.responseTime, of: host)
       active[slot].result.figures = result.figures
       // The hop and the try that this result belongs to, before the exchange goes on.
       let hop = active[slot].exchange?.value.hop

@@ -87,6 +87,8 @@ package struct Dispatcher: ~Copyable {
   var plain: [PlainItem] = []
   var freePlain: [Int] = []
   var answerCounts = AnswerCounts()
+  /// Of the hosts by their numbers, as far as any has answered.
+  var responseTimes: [ResponseTimes] = []
   var declared = DeclaredURLs()
   /// How items ended that another segment may still name.
   var settled = SettledItems()

@@ -227,6 +227,11 @@ struct TransferWorker {
     figures.version = version
     figures.started = lane.startedAt
     lane.handle.measure(&figures, receivedSize: exchange.receivedSize)
+    // libcurl has looked at no clock since something happened last.
+    let isCut = if case .brokenOff = ending { true } else { exchange.isGivenUp }
+    if isCut {
+      figures.total = max(figures.total ?? .zero, Uptime.wallTime() - lane.startedAt)
+    }
     figures.wasSent = exchange.isRequested || version != nil
     figures.unexpectedKey = lane.pool.unexpectedKey(of: lane.origin)
     figures.trace = lane.trace

@@ -35,6 +35,7 @@ _prefetch() {
     'publish:Make the published trees again, or switch one back'
     'env:Print the variables that point tools at published trees'
     'serve:Serve the cache, or a folder, over HTTP on this machine'
+    'event:start, stop, log, run, consume, list, flush'
     'manifest:build, check, sign'
     'schedule:Print what makes a scheduler begin the runs of a configuration'
     'doctor:Say what a run would find on this machine'
@@ -69,13 +70,17 @@ _prefetch() {
   operands)
     local name=$line[1]
     case $name in
-    manifest)
+    event | manifest)
       _arguments -s -S -C $shared ': :->action' '*::: :->operands' && ret=0
       name+=" $line[1]"
       ;;
     esac
     if [[ $state == action ]]; then
       case ${name%% *} in
+      event)
+        local -a actions=('start:Begin an event that lasts' 'stop:End an event that lasts, and record it' 'log:Record that something happened now' 'run:Run a program, and record how long it took and how it ended' 'consume:Record that somebody has seen an item, or a part of it' 'list:Print the events that wait to be sent, and those that are open' 'flush:Send the events that wait now')
+        _describe -t actions action actions && ret=0
+        ;;
       manifest)
         local -a actions=('build:Write a manifest of the files in a folder' 'check:Say what a manifest is and what is wrong with it' 'sign:Sign a manifest so that its readers know whose it is')
         _describe -t actions action actions && ret=0
@@ -348,6 +353,37 @@ _prefetch() {
         '(--for)--for=[End with 0 after this time]:D: ' \
         ':: :' && ret=0
       ;;
+    'event start')
+      _arguments -s -S $shared \
+        ':NAME: ' && ret=0
+      ;;
+    'event stop')
+      _arguments -s -S $shared \
+        ':NAME: ' && ret=0
+      ;;
+    'event log')
+      _arguments -s -S $shared \
+        ':NAME: ' && ret=0
+      ;;
+    'event run')
+      _arguments -s -S $shared \
+        '*:WORD: ' && ret=0
+      ;;
+    'event consume')
+      _arguments -s -S $shared \
+        '(--from)--from=[Seen from this second on]:S: ' \
+        '(--to)--to=[Seen up to this second]:S: ' \
+        '(--length)--length=[How long the item is]:S: ' \
+        ':ITEM: ' && ret=0
+      ;;
+    'event list')
+      _arguments -s -S $shared \
+        ':: :' && ret=0
+      ;;
+    'event flush')
+      _arguments -s -S $shared \
+        ':: :' && ret=0
+      ;;
     'manifest build')
       _arguments -s -S $shared \
         '(--base-url)--base-url=[The URL below which readers find the files]:URL: ' \
@@ -396,7 +432,7 @@ _prefetch() {
       ;;
     help)
       _arguments -s -S $shared \
-        '::COMMAND|exit-codes:(run plan subscribe unsubscribe register notify check config status network list explain log stats pins verify gc get path pause resume lock unlock with-lock rm import publish env serve manifest schedule doctor completion help exit-codes)' && ret=0
+        '::COMMAND|exit-codes:(run plan subscribe unsubscribe register notify check config status network list explain log stats pins verify gc get path pause resume lock unlock with-lock rm import publish env serve event manifest schedule doctor completion help exit-codes)' && ret=0
       ;;
     esac
     ;;
