@@ -73,7 +73,7 @@ struct ProgressBlockTests {
         "pages             [#####---------------]   25%      0 B/s     0:06",
         "busy              [--------------------]    0%  503, again in 4 s (x.org)",
         "late              [--------------------]    0%  in line",
-        "total             1 of 20 items, 12 MB, 6.0 MB/s, 0:06 left",
+        "total             1 of 20 items, 12 MB, 6.0 MB/s, 0:16 left",
       ]
     )
   }
