@@ -63,7 +63,7 @@ let package = Package(
 
     .target(
       name: "PrefetchTestSupport",
-      dependencies: ["PrefetchCore", "PrefetchCrypto", "COpenSSL"],
+      dependencies: ["PrefetchCore", "PrefetchCrypto", "PrefetchDocuments", "COpenSSL"],
       path: "Tests/PrefetchTestSupport",
       swiftSettings: settings
     ),
@@ -87,7 +87,7 @@ let package = Package(
     tests(
       "PrefetchCLITests",
       ["PrefetchCLI", "PrefetchConfig", "PrefetchDocuments", "PrefetchStore"],
-      resources: ["Snapshots"]
+      resources: ["Schemas", "Snapshots"]
     ),
     tests(
       "PrefetchInteropTests",

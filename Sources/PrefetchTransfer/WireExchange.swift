@@ -273,6 +273,16 @@ final class WireExchange {
     (use.kept?.offset ?? 0) + arrivedSize
   }
 
+  /// Where it stands once so many bytes more have arrived than was last told.
+  func advance(by bytes: Int64) -> TransferAdvance {
+    TransferAdvance(
+      bytes: bytes,
+      arrived: arrivedSize,
+      position: bodySize,
+      size: announcedSize
+    )
+  }
+
   private func checkAnnouncedSize() -> Bool {
     guard let limit = request.sizeLimit, let size = announcedSize, size > limit else { return true }
     let sizes = SizeText.format(together: [size, limit])

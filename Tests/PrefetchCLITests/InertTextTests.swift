@@ -101,7 +101,7 @@ struct InertTextTests {
   @Test("Every line of the metrics is a comment or a sample", arguments: ["x", hostile])
   func prometheus(foreign: String) throws {
     let label = #"[a-z]+="(?:[^"\\\n]|\\\\|\\"|\\n)*""#
-    let sample = try Regex("^[a-z_]+(?:\\{\(label)(?:,\(label))*\\})? -?[0-9]+$")
+    let sample = try Regex("^[a-z_]+(?:\\{\(label)(?:,\(label))*\\})? -?[0-9]+(?:[.][0-9]{3})?$")
       .matchingSemantics(.unicodeScalar)
     for line in Self.rendered(.prometheus, foreign: foreign).split(separator: "\n") {
       #expect(line.hasPrefix("# ") || line.wholeMatch(of: sample) != nil, "\(line)")

@@ -167,7 +167,9 @@ struct ReportFixture {
 
 extension ReportFixture {
   var items: [ItemResult] {
-    [fetched, confirmed, kept, updated, failed, rejected, deferred, removed]
+    [
+      fetched, confirmed, kept, updated, stale, failed, rejected, redirected, deferred, removed,
+    ]
   }
 
   private func item(
@@ -240,6 +242,30 @@ extension ReportFixture {
     item.status = 404
     item.attempts = 1
     item.failure = Failure(.gone, "the server answered 404: \(foreign)", isTransient: false)
+    return item
+  }
+
+  /// Its server could not be asked, and an older copy may stand in.
+  private var stale: ItemResult {
+    var item = item("stale", .cached, .keep, .stale)
+    item.source = .stale
+    item.attempts = 4
+    item.size = 900
+    item.digest = Self.digest
+    item.isUsable = true
+    item.confirmedAt = Self.start + .seconds(-7200)
+    return item
+  }
+
+  /// It leads elsewhere, and `follow: false` forbids to go there.
+  private var redirected: ItemResult {
+    var item = item("redirected", .failed, .fail, .redirected)
+    item.status = 302
+    item.attempts = 1
+    item.failure = Failure(.redirected, "the server answered 302: \(foreign)")
+    if let url = try? WebURL("https://cdn.example.com/elsewhere?signature=letmein") {
+      item.redirects = [RedirectHop(status: 302, url: url)]
+    }
     return item
   }
 

@@ -224,6 +224,7 @@ struct RunSession {
     let selected = subscriptions.segments.filter { isSelected($0.name) }
     var settings = builder.transportSettings()
     settings.http3Failures = memory.http3Failures
+    settings.isTraced = context.shared.verbosity > 0
     let registrar = Registrar(context: context, loaded: loaded, builder: builder)
     var license = try registrar.remembered(state)
     let printer = PlanPrinter(
@@ -245,10 +246,12 @@ struct RunSession {
           environment: context.variablesForChildren(loaded),
           runID: runID
         ),
+      // The lines of a plan are written as they become known.
+      mayDraw: !printsPlan || !ProcessEnvironment.isTerminal(1),
       further: [printsPlan ? printer : nil, history, transfers]
     )
     var waited = Duration.zero
-    if let state, !isPlan, mayRegister {
+    if let state, !isPlan, mayAskOthers {
       let began = context.clock.now().uptime
       license = try registrar.settle(
         state,
@@ -319,6 +322,7 @@ struct RunSession {
       seed: UInt64.random(in: 0...UInt64.max)
     )
     license.note(in: &report)
+    if let state, !isPlan { sendEvents(state, selected, builder, license, telling: &report) }
     if let trees { try noteStanding(request.segments, trees, in: &report) }
     if selection.isEmpty { report.segments += unsubscribed(subscriptions) }
     // What no rule asked for is looked up where somebody may read it, as far as no program is needed.
@@ -342,15 +346,15 @@ struct RunSession {
   }
 
   /// Whether the rules of the network let none of the segments ask for anything now.
-  private func isHeldBack(_ selected: [Segment], _ state: StateStore) throws(Failure) -> Bool {
+  func isHeldBack(_ selected: [Segment], _ state: StateStore) throws(Failure) -> Bool {
     let names = Set(selected.map(\.name))
     let view = try NetworkView(context: context, loaded: loaded, state: state, looksAtAll: false)
     let standings = view.segments.filter { names.contains($0.name) }
     return !standings.isEmpty && standings.allSatisfy { $0.verdict.deferral != nil }
   }
 
-  /// Where nothing is asked at all, the license is not shown either.
-  private var mayRegister: Bool {
+  /// Where nothing is asked at all, the license is not shown either, nor is anything told.
+  var mayAskOthers: Bool {
     !engine.isOffline && loaded.configuration.hasRuns && StopSignals.pending == nil
   }
 
@@ -418,19 +422,27 @@ struct RunSession {
       Dictionary(report.segments.map { ($0.name, $0.deferral) }) { first, _ in first },
       of: report.identity
     )
-    try state.recordRun(
-      RunRecord(
-        id: runID,
-        identity: loaded.identity,
-        mode: report.mode.rawValue,
-        started: report.started,
-        finished: report.finished,
-        exitCode: Int(status.code),
-        exitName: status.name,
-        totals: ReportJSON.totalsText(report.totals)
-      ),
-      keeping: loaded.configuration.report.history
+    var record = RunRecord(
+      id: runID,
+      identity: loaded.identity,
+      mode: report.mode.rawValue,
+      started: report.started,
+      finished: report.finished,
+      exitCode: Int(status.code),
+      exitName: status.name,
+      totals: ReportJSON.totalsText(report.totals)
     )
+    record.segments = report.segments.filter { $0.state != .unsubscribed }.map { segment in
+      SegmentRun(
+        name: segment.name,
+        state: segment.state,
+        items: segment.totals.items,
+        changed: segment.totals.fetched + segment.totals.updated + segment.totals.removed,
+        failed: segment.totals.failed
+      )
+    }
+    record.responseTimes = report.responseTimes
+    try state.recordRun(record, keeping: loaded.configuration.report.history)
   }
 }
 

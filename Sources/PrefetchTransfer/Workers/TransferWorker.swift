@@ -169,7 +169,7 @@ struct TransferWorker {
       if lane.isPaused { exchange.hasActivity = true }
       let arrived = lane.watch.note(exchange, at: now)
       if arrived > 0 {
-        outgoing.progressed(exchange.request.id, bytes: arrived)
+        outgoing.progressed(exchange.request.id, exchange.advance(by: arrived))
       }
       guard let failure = lane.watch.overdue(exchange, at: now) else { continue }
       exchange.giveUp(failure)
@@ -234,6 +234,7 @@ struct TransferWorker {
     }
     figures.wasSent = exchange.isRequested || version != nil
     figures.unexpectedKey = lane.pool.unexpectedKey(of: lane.origin)
+    figures.trace = lane.trace
     var result = exchange.result(ending, figures)
     lane.rates?.end(lane)
     noteIdle(lane, version)
