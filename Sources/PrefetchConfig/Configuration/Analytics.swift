@@ -10,16 +10,16 @@ package struct Analytics: Hashable, Sendable {
   package var metrics: [String: [String]] = [:]
 
   static let table = ObjectType(Self(), name: "analytics") {
-    Field("enabled", \.isEnabled, .boolean, "Whether anything is recorded for sending").later
-    Field("endpoint", \.endpoint, .url, "Where batches are sent").later
-    Field("queue", \.queue, .integer(0...1_000_000), "Records that wait at most").later
-    Field("keep", \.keep, .duration, "How long a record waits at most").later
+    Field("enabled", \.isEnabled, .boolean, "Whether anything is recorded for sending")
+    Field("endpoint", \.endpoint, .url, "Where batches are sent")
+    Field("queue", \.queue, .integer(0...1_000_000), "Records that wait at most")
+    Field("keep", \.keep, .duration, "How long a record waits at most")
     Field(
       "metrics",
       \.metrics,
       .map(of: .name, to: .list(of: .text.nonEmpty)),
       "Metric names, each with the URL prefixes it counts"
-    ).later
+    )
   }
   .checking { analytics, facts, decoder in
     guard analytics.isEnabled, !facts.has("endpoint") else { return }

@@ -26,7 +26,7 @@ package struct Configuration: Sendable {
   package var subscriptions = Subscriptions.declared
   var include: [String] = []
   package var variables: [String: String] = [:]
-  package var features: [String: Bool] = [:]
+  package var features = Features()
   package var manifests: String?
   package var manifestKeys: [String] = []
   package var defaults = Segment()
@@ -57,7 +57,7 @@ extension Configuration {
     policyFields
     Field("cache", \.cache, Cache.table, "The content store")
     Field("report", \.report, Reporting.table, "What a run says afterwards")
-    Field("analytics", \.analytics, Analytics.table, "Figures for the publisher").later
+    Field("analytics", \.analytics, Analytics.table, "Figures for the publisher")
   }
 
   @FieldBuilder<Configuration> private static var generalFields: [Field<Configuration>] {
@@ -87,9 +87,9 @@ extension Configuration {
     Field(
       "features",
       \.features,
-      .map(of: .name, to: .boolean),
-      "Features of the publisher switched on and off"
-    ).later
+      Features.table,
+      "What may be switched off, here or by the publisher"
+    )
     Field(
       "manifests",
       \.manifests,
