@@ -86,7 +86,7 @@ let package = Package(
     ),
     tests(
       "PrefetchCLITests",
-      ["PrefetchCLI", "PrefetchConfig", "PrefetchDocuments"],
+      ["PrefetchCLI", "PrefetchConfig", "PrefetchDocuments", "PrefetchStore"],
       resources: ["Schemas", "Snapshots"]
     ),
     tests(

@@ -2,7 +2,7 @@ package import PrefetchCore
 
 /// Answers from a cache, and through it from the servers behind.
 package final class CacheResponder: Responder {
-  package let counts = ServeCounts()
+  package let counts: ServeCounts
 
   private let source: any CacheSource
   private let puller: (any CachePuller)?
@@ -15,8 +15,10 @@ package final class CacheResponder: Responder {
     source: any CacheSource,
     puller: (any CachePuller)?,
     base: WebURL? = nil,
-    clock: any Clock & Sendable
+    clock: any Clock & Sendable,
+    listener: ServeCounts.Listener? = nil
   ) {
+    counts = ServeCounts(listener: listener)
     self.source = source
     self.puller = puller
     self.clock = clock
@@ -38,7 +40,7 @@ package final class CacheResponder: Responder {
           return inquiry(request, part.address).reply(withPart: part)
         }
         guard let held, name.map({ held.isNamed($0) }) ?? true else {
-          return .now(refusal(404, .miss, CacheStatus(.own, detail: "absent")))
+          return .now(refusal(404, .miss, of: nil, CacheStatus(.own, detail: "absent")))
         }
         return inquiry(request, held.address).reply(with: held)
       case .address(let address):
@@ -57,11 +59,12 @@ package final class CacheResponder: Responder {
   private func refusal(
     _ status: Int,
     _ kind: ServeCounts.Kind,
+    of address: String?,
     _ cache: CacheStatus,
     _ words: String? = nil,
     _ more: [(name: String, value: String)] = []
   ) -> ServedAnswer {
-    counts.note(kind)
+    counts.note(kind, of: address)
     return .refusal(status, words, cache.headers + more)
   }
 
@@ -89,7 +92,7 @@ package final class CacheResponder: Responder {
         if directives.hasOnlyIfCached { return .now(timeout("only-if-cached")) }
         guard desk.puller != nil else {
           let status = CacheStatus(.own, detail: "absent")
-          return .now(desk.refusal(404, .miss, status, "it is not in the cache"))
+          return .now(desk.refusal(404, .miss, of: address, status, "it is not in the cache"))
         }
         return pull(nil, for: .uriMiss)
       }
@@ -111,7 +114,7 @@ package final class CacheResponder: Responder {
 
     private func timeout(_ detail: String) -> ServedAnswer {
       let status = CacheStatus(.own, detail: detail)
-      return desk.refusal(504, .miss, status, "the answer would need a server")
+      return desk.refusal(504, .miss, of: address, status, "the answer would need a server")
     }
 
     // MARK: Giving
@@ -120,7 +123,7 @@ package final class CacheResponder: Responder {
     /// one that goes out whole while it is sent.
     private func give(_ held: HeldAnswer, _ status: CacheStatus, mayPull: Bool = true) -> Reply {
       if let opening = held.opening {
-        desk.counts.note(.hit)
+        desk.counts.note(.hit, of: held.record.url)
         let headers = [(name: "Location", value: opening)] + status.headers
         return .now(.refusal(302, "its files lie below this one", headers))
       }
@@ -154,7 +157,7 @@ package final class CacheResponder: Responder {
       if directives.hasOnlyIfCached { return .now(timeout("damaged")) }
       if mayPull, desk.puller != nil { return pull(held, for: .miss, isDamaged: true) }
       let status = CacheStatus(.own, detail: "damaged")
-      return .now(desk.refusal(500, .failure, status, "the stored body is damaged"))
+      return .now(desk.refusal(500, .failure, of: address, status, "the stored body is damaged"))
     }
 
     private func settle(_ reply: Reply, _ finish: @escaping @Sendable (ServedAnswer) -> Void) {
@@ -172,7 +175,8 @@ package final class CacheResponder: Responder {
       let now = desk.clock.now().wall
       var status = status
       status.timeLeft = held.left(at: now)
-      if case .hit = status.handling { desk.counts.note(.hit) } else { desk.counts.note(.miss) }
+      let kind: ServeCounts.Kind = if case .hit = status.handling { .hit } else { .miss }
+      desk.counts.note(kind, of: held.record.url)
       let age = [(name: "Age", value: String(held.age(at: now).components.seconds))]
       let headers = held.headers.ofEvery + age + status.headers
       let plan = ConditionalAnswer(request, held.version, headers)
@@ -225,18 +229,26 @@ package final class CacheResponder: Responder {
       case .gone(let code, let isRemembered):
         if isRemembered { status = CacheStatus(.hit, detail: "absent") }
         return .now(
-          desk.refusal(code, isRemembered ? .hit : .miss, status, "the server does not have it")
+          desk.refusal(
+            code,
+            isRemembered ? .hit : .miss,
+            of: address,
+            status,
+            "the server does not have it"
+          )
         )
       case .deferred(let rule, let until):
         status.detail = rule
         if let held { return give(held, status, mayPull: false) }
         let wait = until.map { max(1, ($0 - desk.clock.now().wall).components.seconds) }
         let headers = wait.map { [(name: "Retry-After", value: String($0))] } ?? []
-        return .now(desk.refusal(503, .failure, status, "it is deferred by \(rule)", headers))
+        return .now(
+          desk.refusal(503, .failure, of: address, status, "it is deferred by \(rule)", headers)
+        )
       case .failed(let code, let message, let allowsStale):
         status.detail = code
         if allowsStale, let held { return give(held, status, mayPull: false) }
-        return .now(desk.refusal(502, .failure, status, message))
+        return .now(desk.refusal(502, .failure, of: address, status, message))
       }
     }
   }

@@ -23,13 +23,24 @@ package final class ServeCounts: Sendable {
   private let misses = Atomic<Int64>(0)
   private let failures = Atomic<Int64>(0)
   private let bytes = Atomic<Int64>(0)
+  /// Told of each hit and miss, on the thread that answers: it must not wait for anything.
+  private let listener: Listener?
 
-  func note(_ kind: Kind) {
+  package typealias Listener = @Sendable (_ url: String, _ isHit: Bool) -> Void
+
+  init(listener: Listener? = nil) {
+    self.listener = listener
+  }
+
+  /// Without an address where it is not known what was meant.
+  func note(_ kind: Kind, of address: String? = nil) {
     switch kind {
     case .hit: hits.wrappingAdd(1, ordering: .relaxed)
     case .miss: misses.wrappingAdd(1, ordering: .relaxed)
     case .failure: failures.wrappingAdd(1, ordering: .relaxed)
     }
+    guard let listener, let address, kind != .failure else { return }
+    listener(address.contains("://") ? address : "https://\(address)", kind == .hit)
   }
 
   func note(bytes count: Int64) {

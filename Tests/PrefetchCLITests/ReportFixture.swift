@@ -1,4 +1,5 @@
 import PrefetchCore
+import PrefetchStore
 
 @testable import PrefetchCLI
 
@@ -18,7 +19,7 @@ struct ReportFixture {
 
   var envelope: ReportEnvelope {
     let report = report
-    return ReportEnvelope(
+    var envelope = ReportEnvelope(
       report: report,
       exit: ExitStatus(report),
       exitCode: ExitStatus(report).code,
@@ -41,6 +42,24 @@ struct ReportFixture {
       secrets: SecretNeedles(secrets),
       objectPath: { "/cache/objects/\($0.hexadecimal)" }
     )
+    for request in requests { envelope.transfers.note(request, in: Self.start) }
+    envelope.pastRuns = pastRuns(report)
+    return envelope
+  }
+
+  private func pastRuns(_ report: Report) -> [RunRecord] {
+    [("ok", 0, -86_400), ("incomplete", 3, 0)].map { name, code, seconds in
+      RunRecord(
+        id: seconds == 0 ? "20261120T050000000Z-0badcafe" : "20261119T050000000Z-0badcafe",
+        identity: report.identity,
+        mode: "run",
+        started: Self.start + .seconds(seconds),
+        finished: Self.start + .seconds(seconds) + .milliseconds(2345),
+        exitCode: code,
+        exitName: seconds == 0 ? name : foreign,
+        totals: seconds == 0 ? ReportJSON.totalsText(report.totals) : "{\"bytes_wire\":4000}"
+      )
+    }
   }
 
   var facts: [RunFact] {
@@ -65,8 +84,10 @@ struct ReportFixture {
       figures.total = .milliseconds(60 * (place + 1))
       if answer.1 != nil { figures.firstByte = .milliseconds(45) }
       if place == 0 { figures = Self.figures }
+      let url = "https://cdn.example.com/\(answer.0)?sig=letmein"
       return RequestResult(
-        url: try? WebURL("https://cdn.example.com/\(answer.0)?sig=letmein&of=\(foreign)"),
+        // No URL holds everything.
+        url: (try? WebURL("\(url)&of=\(foreign)")) ?? (try? WebURL(url)),
         segments: [own],
         status: answer.1,
         failure: answer.1 == nil ? Failure(.stalled, "it sent nothing: \(foreign)") : nil,

@@ -18,6 +18,7 @@ import Testing
     var changes = false
     var isDetailed = false
     var isUsable = true
+    var collector: ErrorCode?
   }
 
   struct Row: Sendable, CustomTestStringConvertible {
@@ -38,6 +39,7 @@ import Testing
     row("all is well", .ok) { _ in },
     row("nothing selected", .ok) { $0.states = [] },
     row("changes are no news", .ok) { $0.changes = true },
+    row("a collector that may not be trusted", .trust) { $0.collector = .pinMismatch },
     row("changes, asked for", .changes) {
       $0.changes = true
       $0.isDetailed = true
@@ -183,6 +185,7 @@ import Testing
     report.signal = facts.signal
     report.storeFailure = facts.store.map { Failure($0, "it failed") }
     report.hasAnswer = facts.hasAnswer
+    report.distrustedCollector = facts.collector.map { Failure($0, "it failed") }
     report.deferral = facts.isDeferred ? Deferral(rule: .lock) : nil
     for item in report.items { report.totals.count(item) }
     report.totals.fetched = facts.changes ? 1 : 0

@@ -170,8 +170,10 @@ struct DoctorCommand {
   private func recipients(_ loaded: LoadedConfiguration) -> Finding {
     let configuration = loaded.configuration
     let url = configuration.registration.url
-    let told =
+    let license =
       configuration.license != nil ? url.map { ["the license to \($0.redacted)"] } ?? [] : []
+    let events = AnalyticsSetup(loaded).collector.map { ["events to \($0.authority)"] } ?? []
+    let told = license + events
     return Finding(
       name: "sends",
       value: told.isEmpty

@@ -28,6 +28,7 @@ struct GetCommand {
     )
     var items = Gathering(of: try declared(request, builder, places))
     var network = ItemFetch(context: context, loaded: loaded, builder: builder, places: places)
+    network.isWatched = true
     network.bringsThumbnails = options.behavior == .all
     network.quality = options.quality
     let facts = try look(at: &items, loaded, builder, places)
@@ -50,10 +51,15 @@ struct GetCommand {
     }
     try network.forget(items.transient)
     if let outcome { throw outcome }
+    // It is here now, and whoever asks again says where it shall go.
+    if let refusal = delivery.refusal.value {
+      markUsed(items, places)
+      return context.console.fail(.usage, [refusal])
+    }
     if options.printsPaths, !context.shared.isJSON {
       for item in items.delivered { context.console.print(item.path) }
     }
-    markUsed(items, places)
+    markUsed(items, places, AnalyticsSetup(loaded))
     return conclude(items, request, loaded)
   }
 
@@ -285,7 +291,13 @@ struct GetCommand {
         )
       }
       items.delivered.append(
-        DeliveredItem(number: item, size: record.size, path: path, isStale: mayBeStale)
+        DeliveredItem(
+          number: item,
+          size: record.size,
+          path: path,
+          isStale: mayBeStale,
+          isFetched: standing == .fetched
+        )
       )
     } else if !mayBeStale {
       items.standings[item] = .damaged
@@ -302,14 +314,27 @@ struct GetCommand {
   }
 
   /// A convenience for eviction later; where the state cannot be written it is not kept.
-  private func markUsed(_ items: Gathering, _ places: Places) {
+  private func markUsed(_ items: Gathering, _ places: Places, _ setup: AnalyticsSetup) {
     guard !items.delivered.isEmpty,
       let state = try? StateStore.openForWriting(state: places.state)
     else { return }
+    let now = context.clock.now().wall
     try? state.markUsed(
       items.delivered.lazy.map { items.wanted.url($0.number) },
-      at: context.clock.now().wall
+      at: now
     )
+    if setup.collector != nil {
+      var tally = CacheTally(setup.prefixes)
+      for item in items.delivered {
+        tally.note(items.wanted.url(item.number), isHit: !item.isFetched)
+      }
+      try? state.queue(
+        tally.take().events(at: now, hiding: context.console.needles),
+        of: setup.identity,
+        within: setup.bounds,
+        at: now
+      )
+    }
     try? state.close()
   }
 
@@ -401,4 +426,6 @@ struct DeliveredItem {
   var path: String
   /// Its fetch failed, and the old copy would do.
   var isStale: Bool
+  /// A server was needed for it.
+  var isFetched: Bool
 }

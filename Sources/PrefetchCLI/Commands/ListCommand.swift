@@ -67,9 +67,20 @@ struct ListCommand {
     return declared.places[item.url] != nil
   }
 
-  private func consumptions(_ places: Places) throws(CommandExit) -> Set<String> {
-    guard options.isUnconsumedOnly, let state = try context.readingState(places) else { return [] }
-    return try context.reading { () throws(Failure) in Set(try state.consumptions().keys) }
+  private func consumptions(_ places: Places) throws(CommandExit) -> [String: Instant] {
+    guard options.isUnconsumedOnly, let state = try context.readingState(places) else { return [:] }
+    return try context.reading { () throws(Failure) in try state.consumptions() }
+  }
+
+  /// What came after it was consumed is something new.
+  private func isConsumed(
+    _ item: StoredItem,
+    _ consumed: [String: Instant],
+    _ store: DiskStore
+  ) throws(Failure) -> Bool {
+    guard let instant = consumed[item.url] else { return false }
+    guard let fetchedAt = try store.record(item: item.item)?.fetchedAt else { return true }
+    return fetchedAt <= instant
   }
 
   private func print(
@@ -117,7 +128,7 @@ struct ListCommand {
     _ printer: ItemPrinter,
     _ uses: [String: Instant],
     _ declared: DeclaredStates?,
-    _ consumed: Set<String>
+    _ consumed: [String: Instant]
   ) throws(Failure) {
     let needsRecords =
       context.shared.isJSON || !options.types.isEmpty || !options.providers.isEmpty
@@ -125,7 +136,7 @@ struct ListCommand {
       || options.search != nil
     let sorting = options.sortKeys.map { ItemSorting($0.field, isDescending: $0.isDescending) }
     try store.forEachItem(sorted: sorting, uses: uses) { item throws(Failure) in
-      guard matches(item), !consumed.contains(item.url), !isOpen(item, declared) else {
+      guard matches(item), !isOpen(item, declared), try !isConsumed(item, consumed, store) else {
         return true
       }
       guard needsRecords else {

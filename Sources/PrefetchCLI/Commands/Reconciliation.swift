@@ -38,10 +38,13 @@ struct Reconciliation {
       throw CommandExit(status: context.console.fail(.config, objections))
     }
     let now = context.clock.now().wall
+    let runID = RunIdentifier.make(at: now)
+    context.console.runID = runID
+    if !isPlan, loaded.configuration.isEnabled { context.console.journal = journal }
+    context.console.keep("run \(runID) begins")
     let expiries = loaded.expiryDiagnostics(at: now, expired: .warning)
     context.console.report(expiries)
     let notices = loaded.diagnostics + expiries
-    let runID = RunIdentifier.make(at: now)
     var session = RunSession(
       context: context,
       loaded: loaded,
@@ -55,6 +58,8 @@ struct Reconciliation {
     session.listsKept = listsAllItems
     session.printsPlan = printsPlan
     session.keepsItems = needsItems
+    let transfers = isWanted(.html) ? TransferRecord(startingAt: now) : nil
+    session.transfers = transfers
     // Turned off, it touches nothing, and says so in the same form.
     let report =
       loaded.configuration.hasRuns
@@ -78,11 +83,32 @@ struct Reconciliation {
       secrets: context.console.needles,
       objectPath: objectPath
     )
+    if let transfers {
+      envelope.transfers = transfers.log
+      envelope.pastRuns = pastRuns
+    }
     envelope.beginning = report.deferral?.rule == .lock ? .locked : .made
     if destinations.contains(where: { $0.format == .prometheus }) {
       envelope.lastSuccess = lastSuccess(before: runID)
     }
     return write(envelope)
+  }
+
+  /// What cannot be read is no reason to have no report.
+  private var pastRuns: [RunRecord] {
+    let state = (try? context.readingState(places)) ?? nil
+    return (try? state?.runs(of: loaded.identity)) ?? []
+  }
+
+  /// What a run says is kept for a while, unless it goes into a file anyway.
+  private var journal: RunLog? {
+    guard context.shared.logFile == nil else { return nil }
+    return RunLog(
+      state: places.state,
+      name: loaded.configuration.bundleID ?? loaded.configuration.name ?? "prefetch",
+      isJSON: context.shared.logFormat == .json,
+      clock: context.clock
+    )
   }
 
   /// A convenience for metrics: where the state cannot be read, their file may still know.
@@ -111,7 +137,6 @@ struct Reconciliation {
   /// Whether any rendering names items besides those that failed.
   private var needsItems: Bool {
     if context.shared.isJSON { return true }
-    let formats = destinations.map(\.format) + (isPlan ? [] : [format])
     return formats.contains { format in
       switch format {
       case .prometheus: false
@@ -121,6 +146,15 @@ struct Reconciliation {
       case .json, .ndjson, .junit: true
       }
     }
+  }
+
+  private func isWanted(_ format: ReportFormat) -> Bool {
+    formats.contains(format)
+  }
+
+  /// Those that the report is written in, as far as no document is printed in place of the default one.
+  private var formats: [ReportFormat] {
+    destinations.map(\.format) + (isPlan || context.shared.isJSON ? [] : [format])
   }
 
   private var format: ReportFormat {
@@ -135,6 +169,10 @@ struct Reconciliation {
   private func write(_ report: ReportEnvelope) -> Int32 {
     var envelope = report
     say(envelope)
+    // In the log, where none of it is hidden, as a mail would have it.
+    if context.console.journal != nil {
+      for line in ReportText(envelope: envelope).lines { context.console.keep(line) }
+    }
     context.console.report(ReportFiles(destinations).write(&envelope))
     context.console.print(bytes: printed(envelope))
     if isPlan {
@@ -168,8 +206,10 @@ struct Reconciliation {
     }
     if let warning = emptiness(envelope.report) { context.console.report(warning) }
     let lines = FailureLines(envelope: envelope, tellsAll: context.shared.verbosity > 0)
-    guard !isPlan else { return context.console.report(lines.ofManifests) }
-    context.console.report(lines.diagnostics)
+    for line in isPlan ? lines.ofManifests : lines.lines {
+      context.console.report(line.diagnostic, about: line.subject)
+    }
+    guard !isPlan else { return }
     if let next = lines.nextStep { context.console.note(next) }
   }
 
@@ -209,6 +249,10 @@ struct Reconciliation {
     // Silent when all is well, or will be by itself.
     let isWell = [.ok, .deferred].contains(ExitStatus(rawValue: envelope.exitCode))
     if context.shared.isQuiet, isWell { return [] }
+    if format == .text, let size = TerminalScreen.size(of: 1) {
+      let text = ReportText(envelope: envelope, columns: size.columns)
+      return Array((text.lines.joined(separator: "\n") + "\n").utf8)
+    }
     return ReportRendering.bytes(envelope, as: format)
   }
 

@@ -40,13 +40,20 @@ struct ServeCommand {
     )
     let stop = ServeStop()
     let lanes = options.pulls && mayPull(loaded) ? lanes(loaded, places, cache, stop) : nil
+    let answers = AnsweredURLs(AnalyticsSetup(loaded), hiding: context.console.needles)
     let responder = CacheResponder(
       source: cache,
       puller: lanes,
       base: options.base,
-      clock: context.clock
+      clock: context.clock,
+      listener: answers.listener
     )
-    let record = ServeRecord(cache: cache, counts: responder.counts, places: places)
+    let record = ServeRecord(
+      cache: cache,
+      counts: responder.counts,
+      answers: answers,
+      places: places
+    )
     let server = try starting { () throws(Failure) in try listen(responder) }
     announce(server)
     let signal = wait(for: server) {
@@ -56,7 +63,7 @@ struct ServeCommand {
     stop.set()
     server.stop()
     lanes?.close()
-    record.keep(at: context.clock.now().wall)
+    record.keep(at: context.clock.now().wall, isLast: true)
     try context.reading { () throws(Failure) in try cache.close() }
     return ended(by: signal)
   }

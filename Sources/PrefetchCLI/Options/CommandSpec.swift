@@ -6,6 +6,7 @@ enum CommandGroup: String, Hashable, Sendable, CaseIterable {
   case configuration = "Configuration"
   case inspection = "Inspection"
   case content = "Content"
+  case events = "Events"
   case publisher = "The publisher's side"
   case help = "Help"
 }

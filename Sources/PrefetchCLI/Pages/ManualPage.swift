@@ -19,6 +19,7 @@ enum ManualPage {
     )
     for option in CommandTable.sharedOptions { append(option, to: &page) }
     registration(&page)
+    events(&page)
     environment(&page)
     files(&page)
     exitStatus(&page)
@@ -75,6 +76,13 @@ enum ManualPage {
     for text in RegistrationProse.answer { page.paragraph(text) }
     page.literal(RegistrationProse.reply)
     for text in RegistrationProse.after { page.paragraph(text) }
+  }
+
+  private static func events(_ page: inout Roff) {
+    page.section("EVENTS")
+    for text in EventProse.before { page.paragraph(text) }
+    page.literal(EventProse.request)
+    for text in EventProse.after { page.paragraph(text) }
   }
 
   private static func environment(_ page: inout Roff) {

@@ -9,19 +9,23 @@ final class ServeRecord {
   private let cache: ServedCache
   private let counts: ServeCounts
   private let places: Places
+  private let answers: AnsweredURLs
   /// What is in the state already.
   private var kept = ServeCounts.Figures()
 
-  init(cache: ServedCache, counts: ServeCounts, places: Places) {
+  init(cache: ServedCache, counts: ServeCounts, answers: AnsweredURLs, places: Places) {
     self.cache = cache
     self.counts = counts
     self.places = places
+    self.answers = answers
   }
 
-  func keep(at now: Instant) {
+  /// `isLast` tells of answers, too, that were given since the last of the longer pauses.
+  func keep(at now: Instant, isLast: Bool = false) {
     let figures = counts.figures
     let used = cache.takeUsed()
-    guard figures != kept || !used.isEmpty,
+    let events = answers.take(at: now, isLast: isLast)
+    guard figures != kept || !used.isEmpty || !events.isEmpty,
       let state = try? StateStore.openForWriting(state: places.state)
     else { return }
     if !used.isEmpty { try? state.markUsed(used, at: now) }
@@ -31,6 +35,7 @@ final class ServeRecord {
     news.failures = figures.failures - kept.failures
     news.bytes = figures.bytes - kept.bytes
     try? state.add(news, on: String(Timestamp.format(now).prefix(10)))
+    if !events.isEmpty { try? answers.queue(events, in: state, at: now) }
     try? state.close()
     kept = figures
   }

@@ -45,7 +45,12 @@ struct PlainHTTPLints {
       purpose: .other,
       path: ValuePath([.key("registration"), .key("url")])
     )
-    return [registration]
+    let collector = Mention(
+      url: configuration.analytics.isEnabled ? configuration.analytics.endpoint : nil,
+      purpose: .other,
+      path: ValuePath([.key("analytics"), .key("endpoint")])
+    )
+    return [registration, collector]
       + configuration.segments.enumerated().flatMap { mentions(of: $1, at: $0) }
   }
 

@@ -98,6 +98,14 @@ package enum Program {
     case .serve(let options):
       if options.pulls { try prepareTransfers(context) }
       return try ServeCommand(context: context, options: options).run()
+    case .event(let options): return try EventCommand(context: context, options: options).run()
+    case .eventRun(let options):
+      return try EventRunCommand(context: context, options: options).run()
+    case .consume(let options): return try ConsumeCommand(context: context, options: options).run()
+    case .eventList: return try EventListCommand(context: context).run()
+    case .eventFlush:
+      try prepareTransfers(context)
+      return try EventFlushCommand(context: context).run()
     case .manifestBuild(let options):
       return try ManifestBuild(context: context, options: options).run()
     case .manifestCheck(let options):
@@ -150,6 +158,11 @@ extension ParsedCommand {
     case .publish(let options): options.shared
     case .environment(let options): options.shared
     case .serve(let options): options.shared
+    case .event(let options): options.shared
+    case .eventRun(let options): options.shared
+    case .consume(let options): options.shared
+    case .eventList(let options): options.shared
+    case .eventFlush(let options): options.shared
     case .manifestBuild(let options): options.shared
     case .manifestCheck(let options): options.shared
     case .manifestSign(let options): options.shared

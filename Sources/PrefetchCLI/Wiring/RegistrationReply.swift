@@ -4,7 +4,7 @@ import PrefetchManifests
 
 /// The body of a 200 from the registration endpoint.
 enum RegistrationReply {
-  static let largest = 64 << 10
+  private static let largest = PostCall.largestReply
 
   /// Its text is never told: it may repeat what was sent.
   static func read(_ bytes: [UInt8], at now: Instant) -> RegistrationAnswer {
@@ -62,23 +62,5 @@ enum RegistrationReply {
   /// What can be sent in a header as one word.
   private static func isToken(_ text: String) -> Bool {
     !text.isEmpty && text.utf8.count <= 8_192 && text.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F }
-  }
-}
-
-extension JSONValue {
-  /// A JSON document as it was read.
-  fileprivate init(_ node: Node) {
-    switch node.content {
-    case .mapping(let entries): self = .object(entries.map { ($0.key, JSONValue($0.value)) })
-    case .sequence(let nodes): self = .array(nodes.map { JSONValue($0) })
-    case .scalar(let scalar):
-      switch scalar.kind {
-      case .null: self = .null
-      case .boolean: self = .bool(scalar.text == "true")
-      case .number:
-        self = Int64(scalar.text).map { .integer($0) } ?? .double(Double(scalar.text) ?? 0)
-      case .plain, .string, .date, .data: self = .string(scalar.text)
-      }
-    }
   }
 }

@@ -23,6 +23,8 @@ struct RunSession {
   var keepsItems = true
   /// Whether the lines of a plan are wanted on standard output.
   var printsPlan = false
+  /// Notes what requests were like, where the report shows that.
+  var transfers: TransferRecord?
   let runID: String
 
   private var console: Console { context.console }
@@ -222,6 +224,7 @@ struct RunSession {
     let selected = subscriptions.segments.filter { isSelected($0.name) }
     var settings = builder.transportSettings()
     settings.http3Failures = memory.http3Failures
+    settings.isTraced = context.shared.verbosity > 0
     let registrar = Registrar(context: context, loaded: loaded, builder: builder)
     var license = try registrar.remembered(state)
     let printer = PlanPrinter(
@@ -243,10 +246,12 @@ struct RunSession {
           environment: context.variablesForChildren(loaded),
           runID: runID
         ),
-      further: [printsPlan ? printer : nil, history]
+      // The lines of a plan are written as they become known.
+      mayDraw: !printsPlan || !ProcessEnvironment.isTerminal(1),
+      further: [printsPlan ? printer : nil, history, transfers]
     )
     var waited = Duration.zero
-    if let state, !isPlan, mayRegister {
+    if let state, !isPlan, mayAskOthers {
       let began = context.clock.now().uptime
       license = try registrar.settle(
         state,
@@ -317,6 +322,7 @@ struct RunSession {
       seed: UInt64.random(in: 0...UInt64.max)
     )
     license.note(in: &report)
+    if let state, !isPlan { sendEvents(state, selected, builder, license, telling: &report) }
     if let trees { try noteStanding(request.segments, trees, in: &report) }
     if selection.isEmpty { report.segments += unsubscribed(subscriptions) }
     // What no rule asked for is looked up where somebody may read it, as far as no program is needed.
@@ -340,15 +346,15 @@ struct RunSession {
   }
 
   /// Whether the rules of the network let none of the segments ask for anything now.
-  private func isHeldBack(_ selected: [Segment], _ state: StateStore) throws(Failure) -> Bool {
+  func isHeldBack(_ selected: [Segment], _ state: StateStore) throws(Failure) -> Bool {
     let names = Set(selected.map(\.name))
     let view = try NetworkView(context: context, loaded: loaded, state: state, looksAtAll: false)
     let standings = view.segments.filter { names.contains($0.name) }
     return !standings.isEmpty && standings.allSatisfy { $0.verdict.deferral != nil }
   }
 
-  /// Where nothing is asked at all, the license is not shown either.
-  private var mayRegister: Bool {
+  /// Where nothing is asked at all, the license is not shown either, nor is anything told.
+  var mayAskOthers: Bool {
     !engine.isOffline && loaded.configuration.hasRuns && StopSignals.pending == nil
   }
 

@@ -1,7 +1,7 @@
 package import PrefetchCore
 import PrefetchDocuments
 
-/// Figures for the publisher, off unless asked for.
+/// Figures for a collector of one's own, off unless asked for.
 package struct Analytics: Hashable, Sendable {
   package var isEnabled = false
   package var endpoint: WebURL?
@@ -10,10 +10,15 @@ package struct Analytics: Hashable, Sendable {
   package var metrics: [String: [String]] = [:]
 
   static let table = ObjectType(Self(), name: "analytics") {
-    Field("enabled", \.isEnabled, .boolean, "Whether anything is recorded for sending")
-    Field("endpoint", \.endpoint, .url, "Where batches are sent")
-    Field("queue", \.queue, .integer(0...1_000_000), "Records that wait at most")
-    Field("keep", \.keep, .duration, "How long a record waits at most")
+    Field(
+      "enabled",
+      \.isEnabled,
+      .boolean,
+      "Whether recorded events are sent, and what a cache is asked for is recorded"
+    )
+    Field("endpoint", \.endpoint, .url, "The collector that events are sent to")
+    Field("queue", \.queue, .integer(0...1_000_000), "Events that wait at most")
+    Field("keep", \.keep, .duration, "How long an event waits at most")
     Field(
       "metrics",
       \.metrics,
@@ -22,6 +27,9 @@ package struct Analytics: Hashable, Sendable {
     )
   }
   .checking { analytics, facts, decoder in
+    for name in analytics.metrics.keys.sorted() {
+      PrivateNames.check(name, at: facts.place(of: "metrics"), &decoder)
+    }
     guard analytics.isEnabled, !facts.has("endpoint") else { return }
     decoder.report(
       "config.missing-key",

@@ -57,7 +57,11 @@ extension Configuration {
     policyFields
     Field("cache", \.cache, Cache.table, "The content store")
     Field("report", \.report, Reporting.table, "What a run says afterwards")
-    Field("analytics", \.analytics, Analytics.table, "Figures for the publisher")
+    Field("analytics", \.analytics, Analytics.table, "Events for a collector of your own")
+  }
+  .checking { configuration, facts, decoder in
+    guard let name = configuration.name else { return }
+    PrivateNames.check(name, at: facts.place(of: "name"), &decoder)
   }
 
   @FieldBuilder<Configuration> private static var generalFields: [Field<Configuration>] {

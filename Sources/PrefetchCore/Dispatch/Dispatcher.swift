@@ -98,6 +98,8 @@ package struct Dispatcher: ~Copyable {
   var queue: TransferQueue
   var limits: HostLimits
   var inFlight = InFlight()
+  /// Of bodies under way that have taken longer than a moment.
+  var advances: [TransferID: TransferAdvance] = [:]
   var preparing = 0
   /// Whether there is anything to hold the run's bodies to.
   let hasRoomRules: Bool
@@ -258,9 +260,9 @@ package struct Dispatcher: ~Copyable {
     case .booked(let usage): booked(usage, now: now, into: &effects)
     case .memoryFailed(let failure): memoryFailed(failure, into: &effects)
     case .networkLost: networkLost(now: now, into: &effects)
-    case .transferProgressed(let id, let bytes):
-      progressed(id, bytes: bytes)
-      effects.append(.announce(.bytesReceived(bytes)))
+    case .transferProgressed(let id, let advance):
+      progressed(id, advance)
+      effects.append(.announce(.bytesReceived(advance.bytes)))
     case .transferFinished(let id, let result):
       transferFinished(id, result, now: now, into: &effects)
     case .transferJudged(let id, let outcome):

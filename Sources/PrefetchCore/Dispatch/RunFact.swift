@@ -20,6 +20,9 @@ package enum RunFact: Sendable {
   case itemStarted(WebURL, segments: [String])
   case bytesReceived(Int64)
   indirect case requestFinished(RequestResult)
+  /// The same in full, where somebody hears of each.
+  indirect case requestTold(RequestStory)
+  indirect case requestWaits(RequestWait)
   indirect case manifestSettled(segment: String, ManifestResult)
   indirect case itemSettled(ItemResult)
   /// The body of an item that had come to its end went for others.

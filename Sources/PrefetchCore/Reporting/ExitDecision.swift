@@ -55,12 +55,13 @@ extension ExitStatus {
       }
     }
     let registration = report.registration.map { Finding(code: $0.code, counts: true) }
+    let collector = report.distrustedCollector.map { Finding(code: $0.code, counts: false) }
     let trees = report.segments.flatMap { segment in
       (segment.tree?.troubles ?? []).map {
         Finding(code: $0.failure.code, counts: segment.isRequired)
       }
     }
-    return items + manifests + trees + [registration].compactMap(\.self)
+    return items + manifests + trees + [registration, collector].compactMap(\.self)
   }
 
   /// What failed, and what was put off, the graver first.

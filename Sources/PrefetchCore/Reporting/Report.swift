@@ -75,6 +75,8 @@ package struct Report: Sendable {
   package var hasFailedHook = false
   /// Why the license is refused, or why it could not safely be shown.
   package var registration: Failure?
+  /// Why the collector of events may not be trusted; whatever else goes wrong there changes nothing.
+  package var distrustedCollector: Failure?
   /// Whether any server said anything but "not now".
   package var hasAnswer = false
   /// Hosts that the next run must leave alone for a while.

@@ -3,10 +3,11 @@ extension Schema {
   ///
   /// `item_history` is in the order of its URLs, so that no index repeats them. In `published_files`
   /// one path may have several rows for as long as one file takes the place of another;
-  /// `registrations` has one row for each license at each endpoint.
+  /// `registrations` has one row for each license at each endpoint. The numbers of
+  /// `analytics_events` are never given twice, since whoever sends some removes them by these later.
   static let state = Schema(
     applicationID: 0x5046_5354,
-    version: 8,
+    version: 9,
     layout: """
       CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
       CREATE TABLE subscription_sets (
@@ -46,6 +47,36 @@ extension Schema {
         what INTEGER NOT NULL,
         reason TEXT,
         PRIMARY KEY (url, entry)
+      ) STRICT, WITHOUT ROWID;
+      CREATE TABLE item_consumption (
+        url TEXT PRIMARY KEY,
+        consumed_at INTEGER NOT NULL,
+        quartiles INTEGER NOT NULL
+      ) STRICT, WITHOUT ROWID;
+      CREATE TABLE analytics_events (
+        event INTEGER PRIMARY KEY AUTOINCREMENT,
+        identity TEXT NOT NULL,
+        id TEXT NOT NULL,
+        kind TEXT NOT NULL,
+        name TEXT,
+        at INTEGER NOT NULL,
+        details TEXT NOT NULL
+      ) STRICT;
+      CREATE INDEX analytics_events_by_identity ON analytics_events (identity, event);
+      CREATE TABLE analytics_open (
+        identity TEXT NOT NULL,
+        name TEXT NOT NULL,
+        id TEXT NOT NULL,
+        started INTEGER NOT NULL,
+        PRIMARY KEY (identity, name)
+      ) STRICT, WITHOUT ROWID;
+      CREATE TABLE analytics_queues (
+        identity TEXT PRIMARY KEY,
+        dropped INTEGER NOT NULL DEFAULT 0,
+        expired INTEGER NOT NULL DEFAULT 0,
+        failures INTEGER NOT NULL DEFAULT 0,
+        failed_at INTEGER,
+        not_before INTEGER
       ) STRICT, WITHOUT ROWID;
       CREATE TABLE host_gates (host TEXT PRIMARY KEY, until INTEGER NOT NULL) \
       STRICT, WITHOUT ROWID;
@@ -136,10 +167,6 @@ extension Schema {
   /// writes, and until then they are empty.
   static let additions = """
 
-    CREATE TABLE IF NOT EXISTS item_consumption (
-      url TEXT PRIMARY KEY,
-      consumed_at INTEGER NOT NULL
-    ) STRICT, WITHOUT ROWID;
     CREATE TABLE IF NOT EXISTS quality_history (
       key TEXT PRIMARY KEY,
       quality TEXT NOT NULL,

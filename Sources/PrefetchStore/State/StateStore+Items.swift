@@ -38,24 +38,45 @@ extension StateStore {
 
   // MARK: Consumption
 
-  /// That somebody has seen items to their ends, or as far as they care.
-  package func markConsumed(_ urls: some Sequence<String>, at instant: Instant) throws(Failure) {
+  /// That somebody has seen an item, or a part of it.
+  ///
+  /// Each quarter of it counts once, until a new body has come. `event` is told which of them are
+  /// new.
+  package func consume(
+    _ url: String,
+    _ quartiles: Quartiles,
+    fetchedAt: Instant?,
+    of identity: String,
+    within bounds: QueueBounds,
+    at now: Instant,
+    as event: (Quartiles) -> AnalyticsEvent
+  ) throws(Failure) -> AnalyticsEvent {
     let database = database
-    try database.transaction { () throws(Failure) in
-      let statement = try database.prepare(
-        "INSERT OR REPLACE INTO item_consumption VALUES (?1, ?2)"
+    return try database.transaction { () throws(Failure) -> AnalyticsEvent in
+      let row = try database.prepare(
+        "SELECT consumed_at, quartiles FROM item_consumption WHERE url=?1"
       )
-      for url in urls {
-        try statement.bind(1, url)
-        try statement.bind(2, instant)
-        try statement.run()
+      try row.bind(1, url)
+      var earlier: Quartiles = []
+      if try row.step(), fetchedAt.map({ $0.milliseconds <= row.number(0) }) ?? true {
+        earlier = Quartiles(rawValue: Int(row.number(1)))
       }
+      row.reset()
+      let insertion = try database.prepare(
+        "INSERT OR REPLACE INTO item_consumption VALUES (?1, ?2, ?3)"
+      )
+      try insertion.bind(1, url)
+      try insertion.bind(2, now)
+      try insertion.bind(3, earlier.union(quartiles).rawValue)
+      try insertion.run()
+      let event = event(quartiles.subtracting(earlier))
+      try add([event], of: identity, within: bounds, at: now)
+      return event
     }
   }
 
   /// When each item was consumed last.
   package func consumptions() throws(Failure) -> [String: Instant] {
-    guard try has("item_consumption") else { return [:] }
     let rows = try database.prepare("SELECT url, consumed_at FROM item_consumption")
     var consumptions: [String: Instant] = [:]
     while try rows.step() { consumptions[rows.text(0)] = rows.instant(1) }

@@ -35,6 +35,7 @@ _prefetch() {
     'publish:Make the published trees again, or switch one back'
     'env:Print the variables that point tools at published trees'
     'serve:Serve the cache, or a folder, over HTTP on this machine'
+    'event:start, stop, log, run, consume, list, flush'
     'manifest:build, check, sign'
     'schedule:Print what makes a scheduler begin the runs of a configuration'
     'doctor:Say what a run would find on this machine'
@@ -52,12 +53,12 @@ _prefetch() {
     '(--json)--json[Print the result as one JSON document]'
     '(-q --quiet)-q[Print no report when all is well, and no progress]'
     '(-q --quiet)--quiet[Print no report when all is well, and no progress]'
-    '*-v[Say more on standard error; given twice, trace every request]'
-    '*--verbose[Say more on standard error; given twice, trace every request]'
+    '*-v[Say what fails, over what connection, and what is waited for; given twice, show every request with both heads]'
+    '*--verbose[Say what fails, over what connection, and what is waited for; given twice, show every request with both heads]'
     '(--color)--color=[Use colour always, never, or as the terminal suggests (auto)]:WHEN:(auto always never)'
-    '(--progress)--progress=[Show progress always, never, or on a terminal only (auto)]:WHEN:(auto always never)'
-    '(--log-format)--log-format=[Write log lines as text or as json]:FORMAT:(text json)'
-    '(--log-file)--log-file=[Append the log to this file instead of standard error]:FILE:_files'
+    '(--progress)--progress=[Show progress always, in plain lines where nothing can be drawn, never, or on a terminal only (auto)]:WHEN:(auto always never)'
+    '(--log-format)--log-format=[Write messages as text, or as one JSON object a line (json)]:FORMAT:(text json)'
+    '(--log-file)--log-file=[Append messages to this file instead of writing them to standard error]:FILE:_files'
     '(-V --version)-V[Print the version and those of the libraries]'
     '(-V --version)--version[Print the version and those of the libraries]'
     '(-h --help)-h[Print help on the program or on a command]'
@@ -69,13 +70,17 @@ _prefetch() {
   operands)
     local name=$line[1]
     case $name in
-    manifest)
+    event | manifest)
       _arguments -s -S -C $shared ': :->action' '*::: :->operands' && ret=0
       name+=" $line[1]"
       ;;
     esac
     if [[ $state == action ]]; then
       case ${name%% *} in
+      event)
+        local -a actions=('start:Begin an event that lasts' 'stop:End an event that lasts, and record it' 'log:Record that something happened now' 'run:Run a program, and record how long it took and how it ended' 'consume:Record that somebody has seen an item, or a part of it' 'list:Print the events that wait to be sent, and those that are open' 'flush:Send the events that wait now')
+        _describe -t actions action actions && ret=0
+        ;;
       manifest)
         local -a actions=('build:Write a manifest of the files in a folder' 'check:Say what a manifest is and what is wrong with it' 'sign:Sign a manifest so that its readers know whose it is')
         _describe -t actions action actions && ret=0
@@ -273,8 +278,8 @@ _prefetch() {
         '(--revalidate)--revalidate[Ask conditionally, also where the cached copy is fresh]' \
         '(--max-age)--max-age=[Take a cached copy as fresh only when it is at most this old]:D: ' \
         '(--max-stale)--max-stale=-[Take a cached copy that expired at most this long ago, or at any time]::D: ' \
-        '(-o --output)-o+[Write the body to this file (- is standard output), or the bodies into this folder (DIR/)]:PATH:_files' \
-        '(-o --output)--output=[Write the body to this file (- is standard output), or the bodies into this folder (DIR/)]:PATH:_files' \
+        '(-o --output)-o+[Write the body to this file (- is standard output, whatever that is), or the bodies into this folder (DIR/)]:PATH:_files' \
+        '(-o --output)--output=[Write the body to this file (- is standard output, whatever that is), or the bodies into this folder (DIR/)]:PATH:_files' \
         '(--base-url)--base-url=[Where the names lead that a manifest on standard input gives without a host]:URL: ' \
         '(--path)--path[Print the local paths instead of the bodies]' \
         '*:ITEM: ' && ret=0
@@ -348,6 +353,37 @@ _prefetch() {
         '(--for)--for=[End with 0 after this time]:D: ' \
         ':: :' && ret=0
       ;;
+    'event start')
+      _arguments -s -S $shared \
+        ':NAME: ' && ret=0
+      ;;
+    'event stop')
+      _arguments -s -S $shared \
+        ':NAME: ' && ret=0
+      ;;
+    'event log')
+      _arguments -s -S $shared \
+        ':NAME: ' && ret=0
+      ;;
+    'event run')
+      _arguments -s -S $shared \
+        '*:WORD: ' && ret=0
+      ;;
+    'event consume')
+      _arguments -s -S $shared \
+        '(--from)--from=[Seen from this second on]:S: ' \
+        '(--to)--to=[Seen up to this second]:S: ' \
+        '(--length)--length=[How long the item is]:S: ' \
+        ':ITEM: ' && ret=0
+      ;;
+    'event list')
+      _arguments -s -S $shared \
+        ':: :' && ret=0
+      ;;
+    'event flush')
+      _arguments -s -S $shared \
+        ':: :' && ret=0
+      ;;
     'manifest build')
       _arguments -s -S $shared \
         '(--base-url)--base-url=[The URL below which readers find the files]:URL: ' \
@@ -396,7 +432,7 @@ _prefetch() {
       ;;
     help)
       _arguments -s -S $shared \
-        '::COMMAND|exit-codes:(run plan subscribe unsubscribe register notify check config status network list explain log stats pins verify gc get path pause resume lock unlock with-lock rm import publish env serve manifest schedule doctor completion help exit-codes)' && ret=0
+        '::COMMAND|exit-codes:(run plan subscribe unsubscribe register notify check config status network list explain log stats pins verify gc get path pause resume lock unlock with-lock rm import publish env serve event manifest schedule doctor completion help exit-codes)' && ret=0
       ;;
     esac
     ;;

@@ -9,7 +9,6 @@ import Testing
     "customMirror": "the standard library asks it, lest a dump shows a secret",
     "debugDescription": "the standard library asks it, lest a dump shows a secret",
     "video": "kinds of content are kept and told by their names",
-    "markConsumed": "the command that records consumption comes with custom events",
   ]
 
   @Test("Every name that the sources declare is mentioned there, or there is a reason")

@@ -1,0 +1,181 @@
+import PrefetchConfig
+import PrefetchCore
+import PrefetchDocuments
+import PrefetchStore
+import PrefetchSystem
+
+/// Sends what waits to the collector, the oldest first, in batches that it takes whole or not at all.
+struct EventSending {
+  enum End {
+    /// Nothing waits any more.
+    case done
+    /// There was no time for the rest.
+    case outOfTime
+    /// A signal came.
+    case interrupted
+    /// Another process is sending.
+    case busy
+    /// The collector is left alone until then.
+    case paused(until: Instant)
+    /// The license has to be registered at its origin first, or was refused there.
+    case withheld
+    /// The collector did not take it, and is left alone until then.
+    case failed(Failure, until: Instant?)
+  }
+
+  struct Outcome {
+    var end = End.done
+    var sent = 0
+    var requests: Int64 = 0
+    var wireBytes: Int64 = 0
+    var hasAnswer = false
+  }
+
+  let context: CommandContext
+  let loaded: LoadedConfiguration
+  let builder: RequestBuilder
+  let places: Places
+  let license: LicenseStanding
+  let setup: AnalyticsSetup
+  let collector: WebURL
+
+  /// Nil where the configuration has nothing sent.
+  init?(
+    context: CommandContext,
+    loaded: LoadedConfiguration,
+    builder: RequestBuilder,
+    places: Places,
+    license: LicenseStanding
+  ) {
+    let setup = AnalyticsSetup(loaded)
+    guard let collector = setup.collector else { return nil }
+    self.context = context
+    self.loaded = loaded
+    self.builder = builder
+    self.places = places
+    self.license = license
+    self.setup = setup
+    self.collector = collector
+  }
+
+  /// `isForced` asks the collector whatever it said before.
+  func send(
+    from state: StateStore,
+    within patience: Duration,
+    isForced: Bool = false
+  ) throws(Failure) -> Outcome {
+    var outcome = Outcome()
+    try state.expireQueued(of: setup.identity, within: setup.bounds, at: now)
+    guard try state.queuedCount(of: setup.identity) > 0 else { return outcome }
+    let pause = try state.queueStanding(of: setup.identity).pause
+    if !isForced, !pause.isOver(at: now), let until = pause.until {
+      outcome.end = .paused(until: until)
+      return outcome
+    }
+    guard license.withheld?.origin != collector.origin else {
+      outcome.end = .withheld
+      return outcome
+    }
+    guard let lock = try SendingLock.take(state: places.state) else {
+      outcome.end = .busy
+      return outcome
+    }
+    defer { withExtendedLifetime(lock) {} }
+    let end = context.clock.now().uptime + patience
+    while true {
+      let events = try batch(of: state)
+      guard !events.isEmpty else { return outcome }
+      let left = end - context.clock.now().uptime
+      guard left > .zero else {
+        outcome.end = .outOfTime
+        return outcome
+      }
+      guard let call = try call(events, of: state, within: left).perform() else {
+        outcome.end = .interrupted
+        return outcome
+      }
+      outcome.requests += call.requests
+      outcome.wireBytes += call.wireBytes
+      outcome.hasAnswer = outcome.hasAnswer || call.hasAnswer
+      if let (failure, asked) = refusal(call) {
+        let next = pause.afterFailure(at: now, asked: asked)
+        try state.noteUnsent(next, of: setup.identity)
+        outcome.end = .failed(failure, until: next.until)
+        return outcome
+      }
+      try state.noteSent(events, of: setup.identity)
+      outcome.sent += events.count
+    }
+  }
+
+  private var now: Instant {
+    context.clock.now().wall
+  }
+
+  // MARK: A batch
+
+  private static let mostEvents = 200
+  private static let mostBytes = 256 << 10
+
+  private func batch(of state: StateStore) throws(Failure) -> [QueuedEvent] {
+    let events = try state.queued(of: setup.identity, atMost: Self.mostEvents)
+    var size = 0
+    let fitting = events.prefix { event in
+      size += event.event.details.utf8.count + (event.event.name?.utf8.count ?? 0) + 128
+      return size <= Self.mostBytes
+    }
+    return Array(fitting.isEmpty ? events.prefix(1) : fitting)
+  }
+
+  private func call(
+    _ events: [QueuedEvent],
+    of state: StateStore,
+    within patience: Duration
+  ) throws(Failure) -> PostCall {
+    let standing = try state.queueStanding(of: setup.identity)
+    let batch: JSONValue = [
+      "schema": "prefetch-analytics/1",
+      "tool": ["name": .string(ToolVersions.name), "version": .string(ToolVersions.version)],
+      "configuration": .optional(loaded.configuration.name),
+      "bundle_id": .optional(loaded.configuration.bundleID),
+      "sent": .time(now),
+      "dropped": .integer(standing.dropped),
+      "expired": .integer(standing.expired),
+      "events": .array(events.map(\.event.document)),
+    ]
+    let credentials = license.credentials?.value
+    let isKnown = credentials?.origin == collector.origin
+    return PostCall(
+      url: collector,
+      body: JSONWriter.bytes(batch),
+      headers: isKnown ? [credentials?.field].compactMap(\.self) : [],
+      server: "the collector",
+      cargo: "the batch",
+      policy: builder.policy,
+      settings: builder.transportSettings(),
+      clock: context.clock,
+      patience: patience,
+      objection: { [policy = builder.policy] url, now in
+        isKnown
+          ? RegistrationCall.objection(to: url, policy, at: now)
+          : policy.refusal(of: url, for: .other, named: .local, at: now)
+      }
+    )
+  }
+
+  /// Why the collector has not taken a batch, and for how long it wants to be left alone.
+  private func refusal(_ call: PostCall.Outcome) -> (Failure, Duration?)? {
+    switch call.answer {
+    case .failure(let failure): return (failure, nil)
+    case .success(let answer):
+      guard !(200..<300).contains(answer.status) else { return nil }
+      let isBusy = RetryPolicy.isBusy(answer.status) || answer.status >= 500
+      let isDenial = [401, 403, 407].contains(answer.status) && call.hadCredentials
+      let code: ErrorCode = isBusy ? .serverBusy : isDenial ? .credentialsRefused : .http
+      return (
+        Failure(code, "the collector answered \(answer.status)", isTransient: isBusy),
+        RetryAfter.pause(answer.retryAfter, now: now)
+      )
+    }
+  }
+}

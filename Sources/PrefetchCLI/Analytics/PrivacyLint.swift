@@ -1,0 +1,17 @@
+import PrefetchCore
+
+/// Names of events that look as if they told of a person; the configuration's own are looked at when
+/// it is read.
+enum PrivacyLint {
+  static func diagnostics(ofEvent name: String) -> [Diagnostic] {
+    guard let finding = PrivateName.found(in: name) else { return [] }
+    return [
+      Diagnostic(
+        "event.private-name",
+        "the name `\(SafeText.line(name))` looks like \(finding.words)",
+        severity: .warning,
+        hint: "name what happens, not to whom: collectors are sent names as they are"
+      )
+    ]
+  }
+}

@@ -1,0 +1,77 @@
+import PrefetchConfig
+import PrefetchCore
+import PrefetchStore
+import PrefetchSystem
+
+extension RunSession {
+  /// Sends what was recorded; whatever goes wrong is said once and changes nothing, unless somebody
+  /// else answers for the collector.
+  func sendEvents(
+    _ state: StateStore,
+    _ selected: [Segment],
+    _ builder: RequestBuilder,
+    _ license: LicenseStanding,
+    telling report: inout Report
+  ) {
+    guard mayAskOthers, report.signal == nil,
+      let sending = EventSending(
+        context: context,
+        loaded: loaded,
+        builder: builder,
+        places: places,
+        license: license
+      )
+    else { return }
+    let left = builder.policy.deadline.map { $0 - report.elapsed } ?? Self.patience
+    guard left > .zero else { return }
+    do throws(Failure) {
+      guard try !isHeldBack(selected, state) else { return }
+      let outcome = try sending.send(from: state, within: min(left, Self.patience))
+      report.totals.requests += outcome.requests
+      report.totals.bytesWire += outcome.wireBytes
+      tell(outcome, sending.collector, in: &report)
+    } catch {
+      report.diagnostics.append(
+        Diagnostic(
+          "analytics.\(error.code.rawValue)",
+          "no events were sent: \(error.message)",
+          severity: .warning
+        )
+      )
+    }
+  }
+
+  /// A run is not for sending, so it does not wait for long.
+  private static let patience: Duration = .seconds(30)
+
+  private func tell(
+    _ outcome: EventSending.Outcome,
+    _ collector: WebURL,
+    in report: inout Report
+  ) {
+    let count = Amounts.count(Int64(outcome.sent), "event")
+    if outcome.sent > 0 { context.console.detail("\(count) sent to `\(collector.authority)`") }
+    switch outcome.end {
+    case .done, .interrupted: break
+    case .outOfTime: context.console.detail("the other events are sent by the next run")
+    case .busy: context.console.detail("another process is sending events")
+    case .paused(let until):
+      context.console.detail("no events are sent before \(Timestamp.format(until))")
+    case .withheld:
+      context.console.detail("no events are sent to `\(collector.authority)` without its license")
+    case .failed(let failure, let until):
+      let isDistrusted = failure.code.category == .trust
+      if isDistrusted { report.distrustedCollector = failure }
+      report.diagnostics.append(
+        Diagnostic(
+          "analytics.\(failure.code.rawValue)",
+          "events were not sent to `\(collector.authority)`: \(failure.message)",
+          severity: isDistrusted ? .error : .warning,
+          hint: until.map {
+            "they are kept, and sent by the first run after \(Timestamp.format($0))"
+          }
+        )
+      )
+    }
+  }
+}

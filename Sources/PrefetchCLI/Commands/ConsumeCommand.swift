@@ -1,0 +1,91 @@
+import PrefetchConfig
+import PrefetchCore
+import PrefetchDocuments
+import PrefetchStore
+import PrefetchSystem
+
+/// `event consume`: that somebody has seen an item, or a part of it.
+struct ConsumeCommand {
+  let context: CommandContext
+  let options: ConsumeOptions
+
+  func run() throws(CommandExit) -> Int32 {
+    let loaded = try context.configuration(isRequired: false, allowsUnsetSecrets: true)
+    let places = try context.places(loaded)
+    let setup = AnalyticsSetup(loaded)
+    let records = try NamedRecords(context: context, loaded: loaded, places: places)
+      .find([options.item], of: nil, storedOnly: false)
+    guard let item = records.first else { return ExitStatus.nothing.code }
+    let now = context.clock.now().wall
+    let length = options.length ?? StreamLength.of(item, in: places.cache)
+    let event = try context.reading { () throws(Failure) -> AnalyticsEvent in
+      let state = try StateStore.openForWriting(state: places.state)
+      context.console.report(state.diagnostics)
+      let event = try state.consume(
+        item.url,
+        .passed(from: options.start ?? .zero, to: options.end, of: length),
+        fetchedAt: item.fetchedAt,
+        of: setup.identity,
+        within: setup.bounds,
+        at: now
+      ) { quartiles in
+        consumption(of: item, length, quartiles, at: now)
+      }
+      try state.close()
+      return event
+    }
+    if context.shared.isJSON {
+      context.console.print([
+        "schema": "prefetch-event/1", "action": "consume", "event": event.document,
+      ])
+    }
+    return ExitStatus.ok.code
+  }
+
+  private func consumption(
+    of item: ContentRecord,
+    _ length: Duration?,
+    _ quartiles: Quartiles,
+    at now: Instant
+  ) -> AnalyticsEvent {
+    let url = Redaction.masked(Redaction.url(item.url), needles: context.console.needles)
+    return AnalyticsEvent(
+      new: .consumption,
+      item.id.isEmpty ? nil : item.id,
+      at: now,
+      [
+        ("url", .string(url)), ("provider", .optional(item.provider)),
+        ("from_ms", .milliseconds(options.start ?? .zero)),
+        ("to_ms", .milliseconds(options.end ?? length)),
+        ("length_ms", .milliseconds(length)),
+        ("quartiles", .array(quartiles.percents.map { .integer(Int64($0)) })),
+      ]
+    )
+  }
+}
+
+/// How long a stored stream is, as its playlists say.
+enum StreamLength {
+  /// Nil for what is none.
+  static func of(_ item: ContentRecord, in cache: String) -> Duration? {
+    let playlists = item.files.filter { $0.role == .playlist && !$0.isReserved }
+    return playlists.compactMap { file -> Duration? in
+      let path = DiskStore.objectPath(file.digest, cache: cache)
+      guard let bytes = try? FileReading.read(path, limit: largest) else { return nil }
+      return length(of: String(decoding: bytes, as: UTF8.self))
+    }
+    .max()
+  }
+
+  private static let largest = 16 << 20
+
+  /// A master playlist has no pieces of its own.
+  private static func length(of playlist: String) -> Duration? {
+    let mark = "#EXTINF:"
+    let pieces = playlist.split(separator: "\n").filter { $0.hasPrefix(mark) }.compactMap {
+      Double($0.dropFirst(mark.count).prefix { $0 != "," })
+    }
+    let seconds = pieces.reduce(0, +)
+    return seconds > 0 && seconds < 1e9 ? .milliseconds(Int64(seconds * 1000)) : nil
+  }
+}

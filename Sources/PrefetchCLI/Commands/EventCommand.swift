@@ -1,0 +1,160 @@
+import PrefetchConfig
+import PrefetchCore
+import PrefetchDocuments
+import PrefetchStore
+import PrefetchSystem
+
+/// `event start`, `event stop` and `event log`: what somebody wants to be recorded.
+struct EventCommand {
+  let context: CommandContext
+  let options: EventOptions
+
+  func run() throws(CommandExit) -> Int32 {
+    // Whoever records an event may not know the secrets that a run needs.
+    let loaded = try context.configuration(isRequired: false, allowsUnsetSecrets: true)
+    let places = try context.places(loaded)
+    let setup = AnalyticsSetup(loaded)
+    let name = Redaction.masked(options.name, needles: context.console.needles)
+    let now = context.clock.now().wall
+    let event = try context.reading { () throws(Failure) -> AnalyticsEvent? in
+      let state = try StateStore.openForWriting(state: places.state)
+      context.console.report(state.diagnostics)
+      let event = try record(name, setup, in: state, at: now)
+      try state.close()
+      return event
+    }
+    guard let event else {
+      return context.console.fail(
+        .nothing,
+        [Diagnostic("event.not-open", "no event `\(SafeText.line(name))` is open")]
+      )
+    }
+    context.console.report(PrivacyLint.diagnostics(ofEvent: name))
+    if context.shared.isJSON {
+      context.console.print([
+        "schema": "prefetch-event/1", "action": .string(options.action.rawValue),
+        "event": event.document,
+      ])
+    }
+    return ExitStatus.ok.code
+  }
+
+  private func record(
+    _ name: String,
+    _ setup: AnalyticsSetup,
+    in state: StateStore,
+    at now: Instant
+  ) throws(Failure) -> AnalyticsEvent? {
+    switch options.action {
+    case .log:
+      let event = AnalyticsEvent(new: .logged, name, at: now)
+      try state.queue([event], of: setup.identity, within: setup.bounds, at: now)
+      return event
+    case .start:
+      let event = AnalyticsEvent(new: .timed, name, at: now)
+      let open = OpenEvent(name: name, id: event.id, started: now)
+      if let before = try state.open(open, of: setup.identity, within: setup.bounds) {
+        context.console.note(
+          "`\(name)` was open since \(Timestamp.format(before)), and begins anew"
+        )
+      }
+      return event
+    case .stop:
+      let runs = try state.runs(of: setup.identity)
+      return try state.end(name, of: setup.identity, within: setup.bounds, at: now) { open in
+        .timed(open, until: now, among: runs)
+      }
+    }
+  }
+}
+
+extension AnalyticsEvent {
+  /// With the runs that ended meanwhile, so that what they transferred can be told from the rest.
+  static func timed(
+    _ open: OpenEvent,
+    until end: Instant,
+    among runs: [RunRecord],
+    status: Int32? = nil
+  ) -> AnalyticsEvent {
+    let meanwhile = runs.filter { open.started <= $0.finished && $0.finished <= end }
+    return AnalyticsEvent(
+      new: .timed,
+      open.name,
+      at: open.started,
+      id: open.id,
+      [
+        ("duration_ms", .integer(max(0, (end - open.started).milliseconds))),
+        ("status", .optional(status.map { Int64($0) })),
+        ("runs", .strings(meanwhile.suffix(mostRuns).map(\.id))),
+      ]
+    )
+  }
+
+  private static let mostRuns = 20
+}
+
+/// `event run`: a program, and how long it took.
+struct EventRunCommand {
+  let context: CommandContext
+  let options: EventRunOptions
+
+  func run() throws(CommandExit) -> Int32 {
+    let loaded = try context.configuration(isRequired: false, allowsUnsetSecrets: true)
+    let places = try context.places(loaded)
+    let name = Redaction.masked(options.words[0], needles: context.console.needles)
+    context.console.report(PrivacyLint.diagnostics(ofEvent: name))
+    let open = OpenEvent(
+      name: name,
+      id: EventIdentifier.make(),
+      started: context.clock.now().wall
+    )
+    let began = context.clock.now().uptime
+    let end = ChildProcess.run(
+      Array(options.words.dropFirst()),
+      environment: context.environment.variables
+    )
+    switch end {
+    case .failure(let fault):
+      let program = SafeText.line(options.words[1])
+      return context.console.fail(
+        .failed,
+        [Diagnostic("event.not-started", "`\(program)` \(fault.reason)")]
+      )
+    case .success(let status):
+      // A clock that was set meanwhile does not change how long it took.
+      let finished = open.started + (context.clock.now().uptime - began)
+      record(open, until: finished, status, AnalyticsSetup(loaded), places)
+      return status
+    }
+  }
+
+  /// The program's end weighs more than that it could not be noted.
+  private func record(
+    _ open: OpenEvent,
+    until end: Instant,
+    _ status: Int32,
+    _ setup: AnalyticsSetup,
+    _ places: Places
+  ) {
+    do throws(Failure) {
+      let state = try StateStore.openForWriting(state: places.state)
+      context.console.report(state.diagnostics)
+      let event = AnalyticsEvent.timed(
+        open,
+        until: end,
+        among: try state.runs(of: setup.identity),
+        status: status
+      )
+      try state.queue([event], of: setup.identity, within: setup.bounds, at: end)
+      try state.close()
+    } catch {
+      context.console.report(
+        Diagnostic(
+          "event.not-recorded",
+          "the event `\(SafeText.line(open.name))` was not recorded: \(error.message)",
+          severity: .warning
+        )
+      )
+    }
+  }
+}

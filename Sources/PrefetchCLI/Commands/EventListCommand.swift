@@ -1,0 +1,81 @@
+import PrefetchConfig
+import PrefetchCore
+import PrefetchDocuments
+import PrefetchStore
+
+/// `event list`: what waits to be sent, and what is open.
+struct EventListCommand {
+  let context: CommandContext
+
+  func run() throws(CommandExit) -> Int32 {
+    let loaded = try context.configuration(isRequired: false, allowsUnsetSecrets: true)
+    let places = try context.places(loaded)
+    let state = try context.readingState(places)
+    let identity = loaded.files.isEmpty ? nil : loaded.identity
+    let (waiting, open, standing) = try context.reading { () throws(Failure) in
+      (
+        try state?.queued(of: identity, atMost: .max).map(\.event) ?? [],
+        try state?.openEvents(of: identity) ?? [],
+        try state?.queueStanding(of: identity) ?? QueueStanding()
+      )
+    }
+    if context.shared.isJSON {
+      context.console.print(document(waiting, open, standing))
+      return ExitStatus.ok.code
+    }
+    for event in waiting where !context.console.isClosed { context.console.print(line(event)) }
+    for event in open where !context.console.isClosed {
+      context.console.print(
+        "\(Timestamp.format(event.started))\topen\t\(SafeText.line(event.name))\t"
+      )
+    }
+    if let note = note(standing) { context.console.note(note) }
+    return ExitStatus.ok.code
+  }
+
+  private func line(_ event: AnalyticsEvent) -> String {
+    let members = event.members
+    let url = members.first { $0.0 == "url" }.flatMap { member -> String? in
+      guard case .string(let text) = member.1 else { return nil }
+      return text
+    }
+    let rest = members.filter { $0.0 != "url" && $0.1 != .null }.map {
+      "\($0.0)=\(JSONWriter.string($0.1))"
+    }
+    return [
+      Timestamp.format(event.at), event.kind.rawValue, SafeText.line(url ?? event.name ?? "-"),
+      SafeText.line(rest.joined(separator: " ")),
+    ]
+    .joined(separator: "\t")
+  }
+
+  /// What is not there any more; nil where that is nothing.
+  private func note(_ standing: QueueStanding) -> String? {
+    let gone = [
+      (standing.dropped, "were dropped, since more than `analytics.queue` waited"),
+      (standing.expired, "were dropped, since they had waited for `analytics.keep`"),
+    ]
+    let words = gone.filter { $0.0 > 0 }.map { "\(Amounts.count($0.0, "event")) \($0.1)" }
+    return words.isEmpty ? nil : words.joined(separator: "; ")
+  }
+
+  private func document(
+    _ waiting: [AnalyticsEvent],
+    _ open: [OpenEvent],
+    _ standing: QueueStanding
+  ) -> JSONValue {
+    [
+      "schema": "prefetch-event-list/1",
+      "events": .array(waiting.map(\.document)),
+      "open": .array(
+        open.map {
+          ["id": .string($0.id), "name": .string($0.name), "started": .time($0.started)]
+        }
+      ),
+      "dropped": .integer(standing.dropped),
+      "expired": .integer(standing.expired),
+      "failures": .integer(Int64(standing.pause.failures)),
+      "retry_at": .time(standing.pause.until),
+    ]
+  }
+}

@@ -1,0 +1,226 @@
+import PrefetchCore
+
+/// The options of `event start`, `event stop` and `event log`.
+struct EventOptions: CommandOptions, Hashable {
+  enum Action: String, Hashable, Sendable {
+    case start
+    case stop
+    case log
+  }
+
+  var shared = SharedOptions()
+  var action: Action
+  var name = ""
+
+  init(_ action: Action) {
+    self.action = action
+  }
+
+  static let startCommand = command(
+    .start,
+    "Begin an event that lasts",
+    [
+      "The event lasts until `event stop` with the same name, from whatever process; any number of names may be open at once. One that is open already begins anew. `event run` does both around a program."
+    ],
+    example: CommandExample(
+      command: "prefetch event start nightly-import",
+      purpose: "Begin to measure something that takes time"
+    )
+  )
+
+  static let stopCommand = command(
+    .stop,
+    "End an event that lasts, and record it",
+    [
+      "What is recorded is when it began, how long it took and which runs of the configuration ended meanwhile. Without an open event of that name nothing is recorded and the exit status is 4."
+    ],
+    exits: [.nothing],
+    example: CommandExample(
+      command: "prefetch event stop nightly-import",
+      purpose: "Record how long it took"
+    )
+  )
+
+  static let logCommand = command(
+    .log,
+    "Record that something happened now",
+    [
+      "When the command has ended with 0, the event outlasts the end of any process and of the machine."
+    ],
+    example: CommandExample(
+      command: "prefetch event log tapped-home",
+      purpose: "Record one moment"
+    )
+  )
+
+  /// What all commands say that record something.
+  static let place =
+    "What is recorded is kept in the state folder, under the configuration that is given or found, and sent nowhere unless `analytics` names a collector; see `EVENTS`."
+
+  private static func command(
+    _ action: Action,
+    _ summary: String,
+    _ paragraphs: [String],
+    exits: [ExitStatus] = [],
+    example: CommandExample
+  ) -> CommandSpec<EventOptions> {
+    CommandSpec<EventOptions>(
+      name: "event \(action.rawValue)",
+      group: .events,
+      summary: summary,
+      paragraphs: paragraphs + [
+        "\(place) A name that looks as if it told of a person draws a warning."
+      ],
+      operands: .one("NAME", \.name, .eventName),
+      exits: [.ok, .config] + exits,
+      examples: [example],
+      initial: EventOptions(action),
+      wrap: { .event($0) }
+    )
+  }
+}
+
+/// The options of `event run`.
+struct EventRunOptions: CommandOptions, Hashable {
+  var shared = SharedOptions()
+  /// A name, then a program and its words.
+  var words: [String] = []
+
+  static let command = CommandSpec<EventRunOptions>(
+    name: "event run",
+    group: .events,
+    summary: "Run a program, and record how long it took and how it ended",
+    paragraphs: [
+      "The program is started with all that was given to `prefetch`, and its exit status is the command's; one that a signal ended is 128 and the signal. That holds also where the event could not be recorded, which a warning says.",
+      EventOptions.place,
+    ],
+    forms: ["NAME -- CMD…"],
+    operands: .some("WORD", \.words),
+    exits: [.ok, .config],
+    examples: [
+      CommandExample(
+        command: "prefetch event run render -- make -C site",
+        purpose: "Measure a build"
+      )
+    ],
+    refusesJSON: true,
+    validate: { options in
+      guard options.words.count > 1 else {
+        return [
+          Diagnostic("usage.missing-operand", "`event run` needs a NAME, then `--` and a program")
+        ]
+      }
+      let kind = ValueKind<String>.eventName
+      guard kind.parse(options.words[0]) == nil else { return [] }
+      return [
+        Diagnostic(
+          "usage.bad-operand",
+          "`\(SafeText.line(options.words[0]))` is not \(kind.expectation)"
+        )
+      ]
+    },
+    initial: EventRunOptions(),
+    wrap: { .eventRun($0) }
+  )
+}
+
+/// The options of `event consume`.
+struct ConsumeOptions: CommandOptions, Hashable {
+  var shared = SharedOptions()
+  /// A URL, an id or `PROVIDER/ID`.
+  var item = ""
+  var start: Duration?
+  var end: Duration?
+  var length: Duration?
+
+  static let command = CommandSpec<ConsumeOptions>(
+    name: "event consume",
+    group: .events,
+    summary: "Record that somebody has seen an item, or a part of it",
+    paragraphs: [
+      "An item is named by its URL, its id or `PROVIDER/ID`; one that is neither stored nor declared ends the command with 4. Until a new body comes for it, `list --unconsumed` then leaves it out, and `cache.purge.order` may let it go as `consumed`.",
+      "Without `--from` and `--to` all of it was seen. The record tells which quarters (25, 50, 75, 100) were passed for the first time; for that the length has to be known: that of a stored stream is, and `--length` says that of all else. No address that counts views is ever asked for.",
+      EventOptions.place,
+    ],
+    options: [
+      .value("from", \.start, .duration, placeholder: "S", help: "Seen from this second on"),
+      .value("to", \.end, .duration, placeholder: "S", help: "Seen up to this second"),
+      .value("length", \.length, .duration, placeholder: "S", help: "How long the item is"),
+    ],
+    operands: .one("ITEM", \.item, .text),
+    exits: [.ok, .nothing, .config],
+    examples: [
+      CommandExample(
+        command: "prefetch event consume films/42 --from 0 --to 1200 --length 5400",
+        purpose: "Record that the first twenty minutes of a film were seen"
+      )
+    ],
+    validate: { options in
+      guard let start = options.start, let end = options.end, end < start else { return [] }
+      return [Diagnostic("usage.conflict", "`--to` comes before `--from`")]
+    },
+    initial: ConsumeOptions(),
+    wrap: { .consume($0) }
+  )
+}
+
+/// The options of `event list`.
+struct EventListOptions: CommandOptions, Hashable {
+  var shared = SharedOptions()
+
+  static let command = CommandSpec<EventListOptions>(
+    name: "event list",
+    group: .events,
+    summary: "Print the events that wait to be sent, and those that are open",
+    paragraphs: [
+      "A line each, the oldest first: time, kind, name or URL and the rest, separated by tabs; those of the configuration where there is one, else all. What is sent, or older than `analytics.keep`, or beyond `analytics.queue`, is not there any more."
+    ],
+    exits: [.ok, .config],
+    examples: [
+      CommandExample(
+        command: "prefetch event list --json",
+        purpose: "See what a collector would be sent"
+      )
+    ],
+    initial: EventListOptions(),
+    wrap: { .eventList($0) }
+  )
+}
+
+/// The options of `event flush`.
+struct EventFlushOptions: CommandOptions, Hashable {
+  var shared = SharedOptions()
+
+  static let command = CommandSpec<EventFlushOptions>(
+    name: "event flush",
+    group: .events,
+    summary: "Send the events that wait now",
+    paragraphs: [
+      "Runs do that when they end. This command asks the collector also where a run would still leave it alone after a failure. With nothing to send it asks nobody and ends with 0; without a collector in the configuration it ends with 78."
+    ],
+    exits: [
+      .ok, .incomplete, .trust, .unavailable, .deferred, .denied, .config, .interrupted,
+      .terminated,
+    ],
+    examples: [
+      CommandExample(
+        command: "prefetch event flush -c prefetch.yaml",
+        purpose: "Try a collector out"
+      )
+    ],
+    initial: EventFlushOptions(),
+    wrap: { .eventFlush($0) }
+  )
+}
+
+extension ValueKind where Value == String {
+  static var eventName: Self {
+    Self(expectation: "a name of one line and at most 200 bytes, without blanks at its ends") {
+      text in
+      guard !text.isEmpty, text.utf8.count <= 200, text.first != " ", text.last != " ",
+        text.unicodeScalars.allSatisfy({ $0.value >= 0x20 && $0.value != 0x7F })
+      else { return nil }
+      return text
+    }
+  }
+}

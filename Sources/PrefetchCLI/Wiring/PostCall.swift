@@ -1,0 +1,173 @@
+import PrefetchCore
+import PrefetchSystem
+import PrefetchTransfer
+
+/// Something that is shown to one server, under the rules that hold for every request.
+struct PostCall {
+  let url: WebURL
+  /// Text of JSON.
+  let body: [UInt8]
+  let headers: [HeaderField]
+  /// In messages: who is asked, and what is shown.
+  let server: String
+  let cargo: String
+  let policy: RunPolicy
+  let settings: TransportSettings
+  let clock: SystemClock
+  /// For all hops together.
+  let patience: Duration
+  /// Why it may not be shown there; nil where it may.
+  let objection: (WebURL, Instant) -> Failure?
+
+  struct Answer {
+    var status: Int
+    var retryAfter: String?
+    var body: [UInt8]
+  }
+
+  struct Outcome {
+    var answer: Result<Answer, Failure>
+    var requests: Int64 = 0
+    var wireBytes: Int64 = 0
+    /// Whether a server said anything but "not now".
+    var hasAnswer = false
+    /// Whether the last request proved who we are.
+    var hadCredentials = false
+  }
+
+  static let largestReply = 64 << 10
+
+  /// Nil when somebody asked the program to stop.
+  func perform() throws(Failure) -> Outcome? {
+    var outcome = Outcome(answer: .failure(Failure(.internal, "nothing was asked")))
+    let staging = ReplyStaging()
+    let transport = try CurlTransport(settings: patient, staging: staging, clock: clock)
+    defer { transport.finish() }
+    var url = url
+    var asked: Set<String> = []
+    let end = clock.now().uptime + patience
+    for number in 0...policy.redirects.maximum {
+      if let objection = objection(url, clock.now().wall) {
+        outcome.answer = .failure(objection)
+        return outcome
+      }
+      asked.insert(url.string)
+      let (request, hasCredentials) = request(TransferID(number + 1), to: url)
+      outcome.hadCredentials = hasCredentials
+      transport.start(request)
+      guard let result = result(of: transport, until: end) else { return nil }
+      outcome.requests += 1
+      outcome.wireBytes += result.figures.wireBytes
+      switch result.outcome {
+      case .failure(let failure):
+        outcome.answer = .failure(failure)
+        return outcome
+      case .success(let response):
+        outcome.hasAnswer = !RetryPolicy.isBusy(response.status) && response.status < 500
+        switch next(after: response, from: url, asked: asked) {
+        case .success(let target?):
+          url = target
+        case .success(nil):
+          outcome.answer = .success(
+            Answer(
+              status: response.status,
+              retryAfter: response.headers[.retryAfter],
+              body: response.body.map { staging.bytes(of: $0) } ?? []
+            )
+          )
+          return outcome
+        case .failure(let failure):
+          outcome.answer = .failure(failure)
+          return outcome
+        }
+      }
+    }
+    outcome.answer = .failure(
+      Failure(.redirectLimit, "more than \(policy.redirects.maximum) redirects")
+    )
+    return outcome
+  }
+
+  private func request(_ id: TransferID, to url: WebURL) -> (TransferRequest, Bool) {
+    var request = TransferRequest(
+      id: id,
+      method: .post(body: body),
+      url: url,
+      headers: headers + [
+        HeaderField("Content-Type", "application/json"), HeaderField("Accept", "application/json"),
+      ],
+      sizeLimit: Int64(Self.largestReply)
+    )
+    var connections = ConnectionTable(policy)
+    let hasCredentials = connections.equip(
+      &request,
+      for: .other,
+      named: .local,
+      isFirstOrigin: true,
+      at: clock.now().wall
+    )
+    return (request, hasCredentials || !headers.isEmpty)
+  }
+
+  /// Whoever lets a run wait for an answer does not let it wait for long.
+  private var patient: TransportSettings {
+    var patient = settings
+    patient.workers = 1
+    patient.itemTimeout = min(patient.itemTimeout ?? patience, patience)
+    return patient
+  }
+
+  private func result(of transport: CurlTransport, until end: Duration) -> TransferResult? {
+    while true {
+      for case .finished(_, let result) in transport.wait(until: end) { return result }
+      if StopSignals.pending != nil { return nil }
+      guard clock.now().uptime < end else {
+        let failure = Failure(
+          .timeout,
+          "\(server) took too long, with all its redirects",
+          isTransient: true
+        )
+        return TransferResult(.failure(failure), figures: TransferFigures())
+      }
+    }
+  }
+
+  /// Where the question has to be put again; nil where this was the answer.
+  ///
+  /// Only a redirect that keeps method and body is one, and what is shown stays with its origin.
+  private func next(
+    after response: TransferResponse,
+    from url: WebURL,
+    asked: Set<String>
+  ) -> Result<WebURL?, Failure> {
+    guard [307, 308].contains(response.status), let location = response.headers["Location"] else {
+      return .success(nil)
+    }
+    guard policy.redirects.isFollowing else {
+      return .failure(
+        Failure(.redirected, "\(server) redirects, and `redirects.follow` is false")
+      )
+    }
+    let target: WebURL
+    do {
+      target = try url.resolving(location)
+    } catch {
+      return .failure(Failure(.badResponse, "\(server) redirects to no usable URL"))
+    }
+    if url.scheme == .https, target.scheme == .http, !policy.redirects.allowsDowngrade {
+      return .failure(Failure(.redirectForbidden, "\(server) redirects from https to http"))
+    }
+    guard target.origin == self.url.origin else {
+      return .failure(
+        Failure(
+          .redirected,
+          "\(server) redirects to another origin, where \(cargo) is not sent"
+        )
+      )
+    }
+    guard !asked.contains(target.string) else {
+      return .failure(Failure(.redirectLimit, "the redirects of \(server) lead in a circle"))
+    }
+    return .success(target)
+  }
+}

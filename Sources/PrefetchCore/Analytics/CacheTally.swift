@@ -1,0 +1,64 @@
+/// The answers that a cache gave since they were last told, in bounded room however many there are.
+package struct CacheTally: Sendable {
+  package struct Count: Hashable, Sendable {
+    package var fetches: Int64 = 0
+    package var misses: Int64 = 0
+
+    mutating func note(isHit: Bool) {
+      if isHit { fetches += 1 } else { misses += 1 }
+    }
+
+    static func + (a: Self, b: Self) -> Self {
+      Self(fetches: a.fetches + b.fetches, misses: a.misses + b.misses)
+    }
+  }
+
+  /// What there was, the most asked for first.
+  package struct Figures: Sendable {
+    package var urls: [(url: String, count: Count)] = []
+    /// Of all URLs that are not told one by one.
+    package var others = Count()
+    package var metrics: [(name: String, count: Int64)] = []
+
+    package var isEmpty: Bool {
+      urls.isEmpty && others == Count() && metrics.isEmpty
+    }
+  }
+
+  private let prefixes: MetricPrefixes
+  private var counts: [String: Count] = [:]
+  private var others = Count()
+  private var metrics: [String: Int64] = [:]
+
+  /// So many URLs are told apart.
+  private static let most = 1000
+  /// So many are told one by one: what waits to be sent has room for other things, too.
+  private static let mostTold = 50
+
+  package init(_ prefixes: MetricPrefixes) {
+    self.prefixes = prefixes
+  }
+
+  package mutating func note(_ url: String, isHit: Bool) {
+    for name in prefixes.names(counting: url) { metrics[name, default: 0] += 1 }
+    if counts.count < Self.most || counts[url] != nil {
+      counts[url, default: Count()].note(isHit: isHit)
+    } else {
+      others.note(isHit: isHit)
+    }
+  }
+
+  /// Gives away what there is, and begins anew.
+  package mutating func take() -> Figures {
+    let ranked = counts.sorted {
+      let (a, b) = ($0.value.fetches + $0.value.misses, $1.value.fetches + $1.value.misses)
+      return a == b ? $0.key < $1.key : a > b
+    }
+    var figures = Figures()
+    figures.urls = ranked.prefix(Self.mostTold).map { ($0.key, $0.value) }
+    figures.others = ranked.dropFirst(Self.mostTold).reduce(others) { $0 + $1.value }
+    figures.metrics = metrics.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
+    self = CacheTally(prefixes)
+    return figures
+  }
+}

@@ -1,0 +1,19 @@
+/// Metrics that count how often URLs below certain prefixes are asked for.
+package struct MetricPrefixes: Sendable {
+  private let metrics: [(name: String, prefixes: [String])]
+
+  package init(_ metrics: [String: [String]]) {
+    self.metrics = metrics.sorted { $0.key < $1.key }.map { name, prefixes in
+      (name, prefixes.map(Self.canonical))
+    }
+  }
+
+  /// As URLs are written in the cache; so a host ends where its name ends.
+  private static func canonical(_ prefix: String) -> String {
+    (try? WebURL(prefix))?.string ?? prefix
+  }
+
+  package func names(counting url: String) -> [String] {
+    metrics.filter { $0.prefixes.contains { url.hasPrefix($0) } }.map(\.name)
+  }
+}

@@ -1,0 +1,37 @@
+/// How long a collector that did not take what it was sent is left alone, over runs.
+package struct SendingPause: Hashable, Sendable {
+  /// In a row.
+  package var failures = 0
+  /// When the last of them was.
+  package var since: Instant?
+  package var until: Instant?
+
+  package init() {}
+
+  package init(failures: Int, since: Instant?, until: Instant?) {
+    self.failures = failures
+    self.since = since
+    self.until = until
+  }
+
+  package func isOver(at now: Instant) -> Bool {
+    guard let since, let until else { return true }
+    // A time in the future was noted by a clock that was wrong.
+    return now < since || until <= now
+  }
+
+  /// Twice as long after each failure; `asked` is what the collector wants itself.
+  package func afterFailure(at now: Instant, asked: Duration?) -> SendingPause {
+    let doublings = min(failures, Self.mostDoublings)
+    let pause = min(Self.shortest * (1 << doublings), Self.longest)
+    return SendingPause(
+      failures: min(failures, Self.mostDoublings) + 1,
+      since: now,
+      until: now + max(pause, asked ?? .zero)
+    )
+  }
+
+  private static let shortest: Duration = .seconds(60)
+  private static let longest: Duration = .seconds(6 * 3600)
+  private static let mostDoublings = 16
+}

@@ -1,0 +1,34 @@
+import PrefetchCore
+import Testing
+
+@Suite("A collector that fails")
+struct SendingPauseTests {
+  private let now = Instant(seconds: 1_800_000_000)
+
+  @Test("is left alone for twice as long each time, and no longer than six hours")
+  func doubles() {
+    var pause = SendingPause()
+    #expect(pause.isOver(at: now))
+    var lengths: [Duration] = []
+    for _ in 0..<30 {
+      pause = pause.afterFailure(at: now, asked: nil)
+      lengths.append((pause.until ?? now) - now)
+    }
+    #expect(lengths.prefix(4) == [.seconds(60), .seconds(120), .seconds(240), .seconds(480)])
+    #expect(lengths.last == .seconds(21_600) && pause.failures == 17)
+  }
+
+  @Test("is left alone for as long as it asks")
+  func asked() {
+    let pause = SendingPause().afterFailure(at: now, asked: .seconds(3600))
+    #expect(!pause.isOver(at: now + .seconds(3599)))
+    #expect(pause.isOver(at: now + .seconds(3600)))
+    #expect(SendingPause().afterFailure(at: now, asked: .seconds(1)).until == now + .seconds(60))
+  }
+
+  @Test("is asked again where the clock was set back")
+  func clock() {
+    let pause = SendingPause().afterFailure(at: now, asked: .seconds(3600))
+    #expect(pause.isOver(at: now + .seconds(-1)))
+  }
+}

@@ -1,0 +1,63 @@
+import PrefetchCore
+import PrefetchDocuments
+import PrefetchTestSupport
+import Synchronization
+import Testing
+
+/// A server that events are sent to, and that takes them as the test says.
+final class Collector: Sendable {
+  enum Manner: Sendable {
+    case taking
+    /// It has the batch, and its answer never comes.
+    case silent
+    case answering(Int, [(String, String)] = [])
+    /// It goes away in the midst of everything.
+    case closing
+  }
+
+  private final class Place: Sendable {
+    let manner = Mutex(Manner.taking)
+  }
+
+  private let place: Place
+  let server: LoopbackServer
+
+  init() throws {
+    let place = Place()
+    self.place = place
+    server = try LoopbackServer { request in
+      guard request.method == "POST" else {
+        return .respond(200, [("Cache-Control", "no-cache")], text: "body of \(request.path)")
+      }
+      return switch place.manner.withLock({ $0 }) {
+      case .taking: .respond(204)
+      case .silent: Script([.silence])
+      case .answering(let status, let headers): .respond(status, headers, text: "no")
+      case .closing: Script([.close])
+      }
+    }
+  }
+
+  func behave(_ manner: Manner) {
+    place.manner.withLock { $0 = manner }
+  }
+
+  var endpoint: String { server.address("/v1/events") }
+
+  /// What it was sent, whatever it said to that.
+  var posts: [LoopbackRequest] {
+    server.requests.filter { $0.method == "POST" }
+  }
+
+  func batches() throws -> [Node] {
+    try posts.map { try Node(json: String(decoding: $0.body, as: UTF8.self)) }
+  }
+
+  func events() throws -> [Node] {
+    try batches().flatMap { $0.list("events") }
+  }
+
+  func names() throws -> [String?] {
+    try events().map { $0.text("name") }
+  }
+}

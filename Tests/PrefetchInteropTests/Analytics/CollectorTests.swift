@@ -1,0 +1,281 @@
+import PrefetchCore
+import PrefetchTestSupport
+import Testing
+
+@Suite("A collector of events", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
+struct CollectorTests {
+  private let home: Home
+  private let collector: Collector
+
+  init() throws {
+    home = try Home(isInMemory: true)
+    collector = try Collector()
+    configure()
+  }
+
+  private func configure(
+    _ analytics: String = "",
+    endpoint: String? = nil,
+    more: String = ""
+  ) {
+    home.configure(
+      """
+      name: newsroom
+      cache: { min_free: 0 }
+      network: { retries: { items: 0 }, timeouts: { read: 300ms } }
+      segments: [{ name: basics, urls: ["\(collector.server.address("/a"))"] }]
+      analytics: { enabled: true, endpoint: "\(endpoint ?? collector.endpoint)"\(analytics) }
+      \(more)
+      """
+    )
+  }
+
+  private func log(_ names: String...) throws {
+    for name in names { try #require(home.run("event", "log", name).status == 0) }
+  }
+
+  private func waiting() throws -> [String?] {
+    try home.run("event", "list", "--json").json().list("events").map { $0.text("name") }
+  }
+
+  @Test("is sent what waits at the end of a run, once, and nothing where nothing waits")
+  func sends() throws {
+    #expect(try home.run("-q").status == 0)
+    #expect(collector.posts.isEmpty)
+    try log("one", "two")
+    let run = try home.run("--json")
+    #expect(run.status == 0 && run.errors.isEmpty, "\(run)")
+    #expect(try run.totals()["requests"] == 2)
+    #expect(try collector.names() == ["one", "two"])
+    #expect(try waiting().isEmpty)
+    #expect(try home.run("-q").status == 0)
+    #expect(collector.posts.count == 1)
+    let batch = try collector.batches()[0]
+    #expect(batch.text("schema") == "prefetch-analytics/1")
+    #expect(batch.text("configuration") == "newsroom" && batch.text("dropped") == "0")
+    #expect(collector.posts[0].headers["Content-Type"] == "application/json")
+    #expect(collector.posts[0].headers["Authorization"] == nil)
+  }
+
+  @Test("is sent a long queue in batches, in its order")
+  func batches() throws {
+    let script = "for n in $(seq 450); do echo $n; done | xargs -n 1 $prefetch event log"
+    try #require(home.shell(script).status == 0)
+    let flush = try home.run("event", "flush")
+    #expect(flush.status == 0 && flush.output == "450 events sent, 0 left\n", "\(flush)")
+    #expect(try collector.batches().map { $0.list("events").count } == [200, 200, 50])
+    #expect(try collector.names() == (1...450).map { "\($0)" })
+    let empty = try home.run("event", "flush")
+    #expect(empty.status == 0 && empty.output == "nothing waits\n" && collector.posts.count == 3)
+  }
+
+  @Test(
+    "that fails is told once, left alone for a while, and sent the same again",
+    arguments: [
+      (Collector.Manner.answering(500), "server_busy", 69), (.closing, "reset", 69),
+      (.silent, "stalled", 69), (.answering(429, [("Retry-After", "7200")]), "server_busy", 69),
+      (.answering(404), "http", 3), (.answering(302, [("Location", "/x")]), "http", 3),
+      (.answering(307, [("Location", "http://127.0.0.9:1/x")]), "redirected", 3),
+    ]
+  )
+  func fails(manner: Collector.Manner, code: String, status: Int) throws {
+    collector.behave(manner)
+    try log("one")
+    let run = try home.run("--json")
+    #expect(run.status == 0, "\(run)")
+    let warnings = run.errors.split(separator: "\n").filter { $0.contains("[analytics.") }
+    #expect(warnings.count == 1, "\(run.errors)")
+    #expect(run.errors.contains("events were not sent to"), "\(run.errors)")
+    let codes = try run.json().list("diagnostics").compactMap { $0.text("code") }
+    #expect(codes.filter { $0.hasPrefix("analytics.") } == ["analytics.\(code)"])
+    let count = collector.posts.count
+    let next = try home.run()
+    #expect(next.status == 0 && next.errors.isEmpty, "\(next)")
+    #expect(collector.posts.count == count, "it is left alone")
+    let flush = try home.run("event", "flush", "--json")
+    #expect(flush.status == status, "\(flush)")
+    #expect(try flush.json().text("error.code") == code)
+    #expect(try flush.json().text("waiting") == "1")
+    #expect(collector.posts.count > count)
+    collector.behave(.taking)
+    let later = try home.shell("exec faketime -f +3h $prefetch run -q")
+    #expect(later.status == 0, "\(later)")
+    #expect(try waiting().isEmpty)
+    #expect(Set(try collector.events().map { $0.text("id") }).count == 1)
+  }
+
+  @Test("that nobody listens at changes nothing but a warning, which `-q` leaves out")
+  func unreachable() throws {
+    configure(endpoint: "http://127.0.0.1:\(LoopbackPort.free())/v1")
+    try log("one")
+    let quiet = try home.run("-q")
+    #expect(quiet.status == 0 && quiet.errors.isEmpty && quiet.output.isEmpty, "\(quiet)")
+    let flush = try home.run("event", "flush")
+    #expect(flush.status == 69 && flush.errors.contains("[analytics.connect]"), "\(flush)")
+    #expect(try waiting() == ["one"])
+  }
+
+  @Test("over plain http is refused unless an exception names it, and ends a run with 5")
+  func plain() throws {
+    home.write(
+      """
+      segments: []
+      analytics: { enabled: true, endpoint: "\(collector.endpoint)" }
+      """
+    )
+    let check = try home.run("check")
+    #expect(check.status == 78 && check.errors.contains("[config.plain-http]"), "\(check)")
+    #expect(try home.run("-q").status == 0, "nothing waits")
+    try log("one")
+    let run = try home.run("--json")
+    #expect(run.status == 5, "\(run)")
+    #expect(run.errors.contains("error: events were not sent"), "\(run.errors)")
+    #expect(try run.json().text("exit.name") == "trust")
+    #expect(try home.run("event", "flush").status == 5)
+    #expect(collector.posts.isEmpty)
+  }
+
+  @Test(
+    "is who its pin says, or gets nothing",
+    .enabled(if: Nginx.isInstalled && Certificate.isPossible, "needs nginx and openssl")
+  )
+  func pinned() throws {
+    let certificate = try Certificate(in: home)
+    var options = Nginx.Options()
+    options.certificate = certificate.path
+    options.key = certificate.key
+    let nginx = try Nginx(options)
+    let other = "sha256/" + String(repeating: "A", count: 43) + "="
+    configure(
+      endpoint: nginx.url("v1"),
+      more: "tls: { ca_file: ca.pem, pins: { 127.0.0.1: { leaf: [\"\(other)\"] } } }"
+    )
+    try log("one")
+    let run = try home.run("event", "flush")
+    #expect(run.status == 5 && run.errors.contains("[analytics.pin_mismatch]"), "\(run)")
+    #expect(nginx.takeRequests().isEmpty)
+    #expect(try waiting() == ["one"])
+  }
+
+  @Test("gets nothing from a dry run, offline, switched off or from another configuration")
+  func silent() throws {
+    try log("one")
+    for arguments in [["plan"], ["run", "-n"], ["run", "--offline"], ["get", "--offline", "x"]] {
+      _ = try home.run(arguments)
+    }
+    configure("", more: "enabled: false")
+    #expect(try home.run("-q").status == 0)
+    configure(", keep: 7d", more: "network: { windows: [\"sat 00:00-00:01\"] }")
+    home.configure(
+      """
+      name: newsroom
+      segments: [{ name: basics, urls: ["\(collector.server.address("/a"))"] }]
+      analytics: { enabled: false, endpoint: "\(collector.endpoint)" }
+      """
+    )
+    #expect(try home.run("-q").status == 0)
+    let flush = try home.run("event", "flush")
+    #expect(flush.status == 78 && flush.errors.contains("[config.no-collector]"), "\(flush)")
+    home.configure(
+      """
+      name: other
+      segments: []
+      analytics: { enabled: true, endpoint: "\(collector.endpoint)" }
+      """,
+      to: "other.yaml"
+    )
+    #expect(try home.run("-q", "-c", "other.yaml").status == 0)
+    #expect(collector.posts.isEmpty)
+    #expect(try waiting() == ["one"])
+    configure()
+    #expect(try home.run("-q").status == 0)
+    #expect(try collector.names() == ["one"])
+  }
+
+  @Test("hears of events that had to give way to others, or waited for too long")
+  func full() throws {
+    configure(", queue: 3, keep: 1h")
+    try #require(home.shell("faketime -f -2h $prefetch event log old").status == 0)
+    try log("1", "2", "3", "4", "5")
+    let list = try home.run("event", "list")
+    #expect(list.lines.count == 3 && list.errors.contains("2 events were dropped"), "\(list)")
+    #expect(try home.run("-q").status == 0)
+    #expect(try collector.names() == ["3", "4", "5"])
+    let batch = try #require(try collector.batches().first)
+    #expect(batch.text("dropped") == "2" && batch.text("expired") == "1")
+  }
+
+  @Test("is sent each event once by two processes at once")
+  func together() throws {
+    let script = "for n in $(seq 60); do echo $n; done | xargs -P 4 -n 1 $prefetch event log"
+    try #require(home.shell(script).status == 0)
+    let run = try home.shell(
+      """
+      for n in 1 2 3 4; do
+        $prefetch event flush > /dev/null 2>&1 & processes="$processes $!"
+        $prefetch event log more$n
+      done
+      for process in $processes; do wait $process; echo $?; done
+      $prefetch event flush
+      """
+    )
+    #expect(run.lines.dropLast().allSatisfy { $0 == "0" || $0 == "75" }, "\(run)")
+    let names = try collector.names().compactMap(\.self)
+    #expect(names.count == 64 && Set(names).count == 64, "\(names)")
+  }
+
+  @Test("is known to `doctor`, and by its host alone")
+  func doctor() throws {
+    configure(endpoint: collector.endpoint + "?token=canary")
+    let run = try home.run("doctor")
+    let line = "sends\tevents to 127.0.0.1:\(collector.server.port)"
+    #expect(run.lines.contains { $0 == line }, "\(run)")
+    #expect(!run.output.contains("canary"))
+    try log("one")
+    let flush = try home.run("event", "flush", "--json", "-v")
+    #expect(flush.status == 0 && !flush.output.contains("canary"), "\(flush)")
+    #expect(collector.posts[0].target.hasSuffix("?token=canary"))
+  }
+
+  @Test("with a license gets the token of its origin, and no other collector does")
+  func license() throws {
+    let license = try LicenseServer()
+    license.answer(LicenseServer.granting())
+    let registration =
+      "license: canary-key\nregistration: { url: \"\(license.endpoint)\" }"
+    configure(more: registration)
+    try log("one")
+    #expect(try home.run("-q").status == 0)
+    #expect(collector.posts.count == 1 && collector.posts[0].headers["Authorization"] == nil)
+    configure(endpoint: license.server.address("/events"), more: registration)
+    try log("two")
+    #expect(try home.run("-q").status == 0)
+    let sent = license.server.requests.filter { $0.path == "/events" }
+    #expect(sent.map { $0.headers["Authorization"] } == ["Bearer \(LicenseServer.token)"])
+  }
+
+  @Test("is told what `get` and `serve` were asked for, by URL and by metric")
+  func answers() throws {
+    let server = collector.server
+    configure(", metrics: { Cart: [\"\(server.address("/cart/"))\"] }")
+    #expect(try home.run("get", server.address("/cart/1"), "-o", "out").status == 0)
+    #expect(try home.run("get", server.address("/cart/1"), "-o", "out").status == 0)
+    #expect(try home.run("-q").status == 0)
+    let asked = try collector.events()
+    #expect(asked.allSatisfy { $0.text("count") == "1" }, "\(asked)")
+    #expect(
+      asked.map { $0.text("kind") } == ["cache_miss", "metric", "cache_miss", "metric"],
+      "the server says that it has to be asked"
+    )
+    let serving = try Serving(home)
+    for path in ["/a", "/a", "/b?token=canary"] {
+      _ = try serving.client.get(server.place(path))
+    }
+    #expect(serving.stop().status == 143)
+    let events = try home.run("event", "list", "--json").json().list("events")
+    let told = events.map { ($0.text("kind"), $0.text("count"), $0.text("url")) }
+    #expect(told.count == 2, "\(told)")
+    #expect(told[0] == ("cache_fetch", "2", server.address("/a")))
+    #expect(told[1].0 == "cache_miss" && told[1].2?.contains("token=***") == true)
+  }
+}

@@ -1,0 +1,149 @@
+import PrefetchCore
+import PrefetchStore
+import Testing
+
+@Suite("The queue of events that wait to be sent")
+struct StoredEventTests {
+  private let place: TemporaryPlace
+  private let now = Instant(seconds: 1_800_000_000)
+  private let bounds = QueueBounds(count: 3, keep: .seconds(100))
+
+  init() throws {
+    place = try TemporaryPlace()
+  }
+
+  private func open() throws -> StateStore {
+    try StateStore.openForWriting(state: place.path + "/state")
+  }
+
+  private func event(_ id: String, at seconds: Int64 = 0) -> AnalyticsEvent {
+    AnalyticsEvent(
+      id: id,
+      kind: .logged,
+      name: "n-\(id)",
+      at: now + .seconds(seconds),
+      details: "{\"a\":1}"
+    )
+  }
+
+  private func ids(_ state: StateStore, of identity: String? = "home") throws -> [String] {
+    try state.queued(of: identity, atMost: 100).map(\.event.id)
+  }
+
+  @Test("keeps each event as it is, for its own identity, until it was sent")
+  func order() throws {
+    let state = try open()
+    try state.queue([event("1"), event("2")], of: "home", within: bounds, at: now)
+    try state.queue([event("3")], of: "work", within: bounds, at: now)
+    #expect(try state.queued(of: "home", atMost: 1).map(\.event) == [event("1")])
+    try state.noteSent(try state.queued(of: "home", atMost: 1), of: "home")
+    try state.close()
+    let again = try open()
+    #expect(try ids(again) == ["2"])
+    #expect(try ids(again, of: nil) == ["2", "3"])
+    #expect(try again.queuedCount(of: "work") == 1)
+  }
+
+  @Test("lets go of the oldest, and counts them")
+  func bounded() throws {
+    let state = try open()
+    for number in 1...5 {
+      try state.queue([event("\(number)")], of: "home", within: bounds, at: now)
+    }
+    #expect(try ids(state) == ["3", "4", "5"])
+    try state.queue([event("6", at: 90)], of: "home", within: bounds, at: now + .seconds(90))
+    #expect(try ids(state) == ["4", "5", "6"])
+    try state.expireQueued(of: "home", within: bounds, at: now + .seconds(101))
+    #expect(try ids(state) == ["6"])
+    let standing = try state.queueStanding(of: "home")
+    #expect(standing.dropped == 3 && standing.expired == 2)
+    let none = QueueBounds(count: 0, keep: .seconds(100))
+    try state.queue([event("7", at: 101)], of: "home", within: none, at: now + .seconds(101))
+    #expect(try ids(state).isEmpty)
+    #expect(try state.queueStanding(of: "home").dropped == 5)
+    #expect(try state.queueStanding(of: "work") == QueueStanding())
+  }
+
+  @Test("never gives the number of an event that is gone to another")
+  func numbers() throws {
+    let state = try open()
+    try state.queue([event("1")], of: "home", within: bounds, at: now)
+    let sent = try state.queued(of: "home", atMost: 10)
+    let none = QueueBounds(count: 0, keep: .seconds(100))
+    try state.queue([], of: "home", within: none, at: now)
+    try state.queue([event("2")], of: "home", within: bounds, at: now)
+    try state.noteSent(sent, of: "home")
+    #expect(try ids(state) == ["2"])
+  }
+
+  @Test("remembers for how long a collector is left alone")
+  func pause() throws {
+    let state = try open()
+    let pause = SendingPause().afterFailure(at: now, asked: nil)
+    try state.noteUnsent(pause, of: "home")
+    try state.queue([event("1")], of: "home", within: bounds, at: now)
+    #expect(try state.queueStanding(of: "home").pause == pause)
+    try state.noteSent(try state.queued(of: "home", atMost: 1), of: "home")
+    #expect(try state.queueStanding(of: "home") == QueueStanding())
+  }
+
+  @Test("has one open event of each name, which ends once")
+  func lasting() throws {
+    let state = try open()
+    func start(_ id: String, _ name: String, at seconds: Int64) throws -> Instant? {
+      let open = OpenEvent(name: name, id: id, started: now + .seconds(seconds))
+      return try state.open(open, of: "home", within: bounds)
+    }
+    func end(_ name: String) throws -> AnalyticsEvent? {
+      try state.end(name, of: "home", within: bounds, at: now) { open in
+        AnalyticsEvent(id: open.id, kind: .timed, name: name, at: open.started, details: "{}")
+      }
+    }
+    #expect(try start("1", "a", at: 0) == nil)
+    #expect(try start("2", "b", at: 1) == nil)
+    #expect(try start("3", "a", at: 2) == now)
+    #expect(try state.openEvents(of: "home").map(\.id) == ["2", "3"])
+    #expect(try end("a")?.id == "3")
+    #expect(try end("a") == nil)
+    #expect(try ids(state) == ["3"])
+    // What nobody ended in time is forgotten.
+    #expect(try start("4", "c", at: 102) == nil)
+    #expect(try state.openEvents(of: nil).map(\.id) == ["4"])
+  }
+
+  @Test("tells each quarter of an item once, until it has a new body")
+  func quartiles() throws {
+    let state = try open()
+    var told: [[Int]] = []
+    func consume(_ quartiles: Quartiles, fetchedAt: Int64, at seconds: Int64) throws {
+      _ = try state.consume(
+        "https://a.example/1",
+        quartiles,
+        fetchedAt: now + .seconds(fetchedAt),
+        of: "home",
+        within: bounds,
+        at: now + .seconds(seconds)
+      ) { fresh in
+        told.append(fresh.percents)
+        return event("\(told.count)", at: seconds)
+      }
+    }
+    let half = Quartiles.passed(from: .zero, to: .seconds(50), of: .seconds(100))
+    let all = Quartiles.passed(from: .zero, to: nil, of: nil)
+    try consume(half, fetchedAt: 0, at: 1)
+    try consume(half, fetchedAt: 0, at: 2)
+    try consume(all, fetchedAt: 0, at: 3)
+    try consume(half, fetchedAt: 4, at: 5)
+    #expect(told == [[25, 50], [], [75, 100], [25, 50]])
+    #expect(try state.consumptions() == ["https://a.example/1": now + .seconds(5)])
+    #expect(try ids(state) == ["2", "3", "4"])
+  }
+
+  @Test("is sent by one process at a time")
+  func lock() throws {
+    let path = place.path + "/state"
+    let lock = try #require(try SendingLock.take(state: path))
+    #expect(try SendingLock.take(state: path) == nil)
+    withExtendedLifetime(lock) {}
+  }
+}
