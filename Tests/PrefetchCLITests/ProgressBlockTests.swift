@@ -38,7 +38,15 @@ struct ProgressBlockTests {
     state.look(at: standing, moment(1))
     standing.transfers[0].advance.arrived = 12_000_000
     standing.transfers[0].advance.position = 27_000_000
-    state.note(.itemsKept(segment: "pages", count: 1, bytes: 1, freshCount: 1, freshBytes: 1))
+    state.note(
+      .itemsKept(
+        segment: "pages",
+        count: 1,
+        bytes: SavedBytes(all: 1),
+        freshCount: 1,
+        freshBytes: SavedBytes(all: 1)
+      )
+    )
     state.note(
       .segmentSettled(SegmentResult(name: "news", state: .current, priority: nil, isRequired: true))
     )

@@ -53,7 +53,7 @@ struct GetCommand {
     if let outcome { throw outcome }
     // It is here now, and whoever asks again says where it shall go.
     if let refusal = delivery.refusal.value {
-      markUsed(items, places)
+      markUsed(items, places, AnalyticsSetup(loaded))
       return context.console.fail(.usage, [refusal])
     }
     if options.printsPaths, !context.shared.isJSON {
