@@ -16,13 +16,13 @@ struct Feed: XMLVocabulary {
     case "rss":
       return XMLShape(
         records: [["rss", "channel", "item"]],
-        kept: ["title", "enclosure", "guid", "pubDate"]
+        kept: ["title", "enclosure", "guid", "pubDate", "media:thumbnail", "itunes:image"]
       )
     case "feed":
       isAtom = true
       return XMLShape(
         records: [["feed", "entry"]],
-        kept: ["title", "link", "id", "published", "updated"]
+        kept: ["title", "link", "id", "published", "updated", "media:thumbnail", "itunes:image"]
       )
     default: return nil
     }
@@ -35,7 +35,8 @@ struct Feed: XMLVocabulary {
     var entry = Facts(
       id: identifier(element, &manifest),
       title: element["title"].flatMap { $0.text.isEmpty ? nil : $0.text },
-      published: published(element)
+      published: published(element),
+      thumbnail: thumbnail(element, manifest.collector)
     )
     for file in files {
       try manifest.count(file)
@@ -50,6 +51,18 @@ struct Feed: XMLVocabulary {
     var id: String?
     var title: String?
     var published: Instant?
+    var thumbnail: Thumbnail?
+  }
+
+  /// A picture that cannot be had is none: the files are what the feed is for.
+  private func thumbnail(_ element: XMLElement, _ collector: EntryCollector) -> Thumbnail? {
+    let places = [
+      element["media:thumbnail"]?.attribute("url"), element["itunes:image"]?.attribute("href"),
+    ]
+    for case let place? in places where !place.isEmpty {
+      if let url = try? collector.url(place) { return Thumbnail(url: url) }
+    }
+    return nil
   }
 
   private func enclosures(_ entry: XMLElement) -> [XMLElement] {
@@ -71,6 +84,7 @@ struct Feed: XMLVocabulary {
       entry.type = file.attribute("type").flatMap { Self.type($0) }
       entry.title = facts.title
       entry.published = facts.published
+      entry.thumbnail = facts.thumbnail
       manifest.collector.add(entry)
     } catch {
       manifest.reject(text, id: facts.id, .badURL, error.message, at: file)

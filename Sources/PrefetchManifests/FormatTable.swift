@@ -207,8 +207,7 @@ enum FormatTable {
       words: "a Cargo.lock",
       syntax: .text,
       formats: [.cargoLock],
-      names: ["cargo.lock"],
-      advice: "list its crates in a manifest or a list of URLs"
+      names: ["cargo.lock"]
     ),
     FormatRow(
       kind: .uvLock,

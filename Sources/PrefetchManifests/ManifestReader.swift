@@ -62,7 +62,8 @@ package enum ManifestReader {
     case .pylock: try PythonLock.read(bytes, source: source)
     case .pip: try Requirements.read(bytes, source: source)
     case .goSum: try GoSums.read(bytes, source: source)
-    case .containerImage, .vast, .dash, .hls, .cargoLock, .uvLock, .yarnLock, .pnpmLock,
+    case .cargoLock: try CargoLock.read(bytes, source: source)
+    case .containerImage, .vast, .dash, .hls, .uvLock, .yarnLock, .pnpmLock,
       .debianRelease, .debianPackages, .signature:
       throw notRead(kind)
     }

@@ -48,6 +48,7 @@ struct NativeItemReader {
       entry.categories = try categories(node)
       entry.thumbnail = try thumbnail(node)
       entry.behavior = try behavior(node)
+      entry.seconds = try seconds(node)
       return entry
     } catch {
       // The item it was meant to be, where that can be said.
@@ -116,6 +117,14 @@ struct NativeItemReader {
     thumbnail.digests = try digests(value)
     thumbnail.mime = value["mime"]?.text
     return thumbnail
+  }
+
+  private mutating func seconds(_ node: Node) throws(Failure) -> Int? {
+    guard let value = node.member("seconds") else { return nil }
+    guard let seconds = value.integer, (0...32_767).contains(seconds) else {
+      throw invalid("`seconds` must be in 0–32767", at: value)
+    }
+    return Int(seconds)
   }
 
   private mutating func behavior(_ node: Node) throws(Failure) -> ItemBehavior? {
@@ -256,7 +265,7 @@ struct NativeItemReader {
     return rules
   }
 
-  /// What it asks of the network, `policy` and `network` alike.
+  /// What it asks of the network.
   mutating func network(_ node: Node, _ key: String) throws(Failure) -> NetworkPolicy? {
     do throws(NativeNetworkRules.Fault) {
       return try NativeNetworkRules.read(node, key)
@@ -265,9 +274,9 @@ struct NativeItemReader {
     }
   }
 
-  mutating func maximumFileSize(_ node: Node) throws(Failure) -> Int64? {
+  mutating func policy(_ node: Node) throws(Failure) -> PublisherPolicy? {
     do throws(NativeNetworkRules.Fault) {
-      return try NativeNetworkRules.maximumFileSize(node)
+      return try PublisherPolicy.read(node)
     } catch {
       throw invalid(error.message, at: error.node)
     }

@@ -57,9 +57,10 @@ internal import PrefetchDocuments
       var reader = NativeItemReader(base: base)
       var manifest = try NativeManifest.members(of: root, &reader, source: source)
       let list = try list(base: base)
-      let parents = manifest.entries.categoryParents
+      let (parents, most) = (manifest.entries.categoryParents, manifest.entries.countPerCategory)
       manifest.entries = list.table
       manifest.entries.categoryParents = parents
+      manifest.entries.countPerCategory = most
       manifest.rejected = list.rejected
       return manifest
     } catch let fault as NativeItemList.Fault {

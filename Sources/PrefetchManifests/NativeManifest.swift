@@ -87,9 +87,11 @@ enum NativeManifest {
     manifest.segment = root["segment"]?.text.map(trimmed)
     manifest.priority = try reader.priority(root)
     let network = try reader.network(root, "network")
-    let policy = try reader.network(root, "policy")
-    manifest.network = network.map { $0.narrowed(by: policy ?? NetworkPolicy()) } ?? policy
-    manifest.maximumFileSize = try reader.maximumFileSize(root)
+    let policy = try reader.policy(root)
+    let asked = policy?.networkOfRuns
+    manifest.network = network.map { $0.narrowed(by: asked ?? NetworkPolicy()) } ?? asked
+    manifest.maximumFileSize = policy?.maximumFileSize
+    manifest.entries.countPerCategory = policy?.countPerCategory
     manifest.base = root["base"]?.text == nil ? nil : reader.base
     manifest.alternates = try reader.servers(root)
     manifest.sources = try reader.catalogue(root, "sources")

@@ -1,4 +1,4 @@
-internal import PrefetchCore
+package import PrefetchCore
 internal import PrefetchDocuments
 
 /// What a manifest asks of the network, in the words of the configuration; it can only narrow that.
@@ -30,12 +30,6 @@ struct NativeNetworkRules {
       try budget(value, "daily_limit", .day), try budget(value, "monthly_limit", .month),
     ].compactMap(\.self)
     return policy
-  }
-
-  /// The largest file that a manifest's `policy` allows.
-  static func maximumFileSize(_ node: Node) throws(Fault) -> Int64? {
-    guard let value = node.member("policy")?.member("max_file_size") else { return nil }
-    return try size(value, "max_file_size")
   }
 
   private static func allowed(_ node: Node) throws(Fault) -> Set<NetworkType>? {
@@ -127,10 +121,66 @@ struct NativeNetworkRules {
     return budget.isUnlimited ? nil : budget
   }
 
-  private static func size(_ node: Node, _ key: String) throws(Fault) -> Int64 {
+  fileprivate static func size(_ node: Node, _ key: String) throws(Fault) -> Int64 {
     guard let text = node.text, let size = SizeText.parse(text) else {
       throw Fault(message: "`\(key)` must be a size such as `100MB`", node: node)
     }
     return size
+  }
+}
+
+extension PublisherPolicy {
+  /// The `policy` of a manifest, or of another document with one.
+  static func read(_ document: Node) throws(NativeNetworkRules.Fault) -> PublisherPolicy? {
+    guard let node = document.member("policy") else { return nil }
+    var policy = PublisherPolicy()
+    policy.network = try NativeNetworkRules.read(document, "policy")
+    if let value = node.member("max_file_size") {
+      policy.maximumFileSize = try NativeNetworkRules.size(value, "max_file_size")
+    }
+    if let value = node.member("items_per_category") {
+      guard let count = value.integer, (0...1_000_000).contains(count) else {
+        throw .init(message: "`items_per_category` must be in 0–1000000", node: value)
+      }
+      policy.countPerCategory = Int(count)
+    }
+    policy.switchedOff = try switchedOff(node)
+    return policy
+  }
+
+  /// Features that are not known are those of other programs.
+  private static func switchedOff(_ node: Node) throws(NativeNetworkRules.Fault) -> Set<Feature> {
+    guard let value = node.member("features") else { return [] }
+    guard let entries = value.mapping else {
+      throw .init(message: "`features` must be a mapping, not \(value.kindName)", node: value)
+    }
+    var off: Set<Feature> = []
+    for entry in entries {
+      guard entry.value.scalar?.kind == .boolean else {
+        throw .init(message: "`features.\(entry.key)` must be true or false", node: entry.value)
+      }
+      guard let feature = Feature(rawValue: entry.key), entry.value.text == "false" else {
+        continue
+      }
+      off.insert(feature)
+    }
+    return off
+  }
+
+  /// The same of a JSON object that is the policy itself.
+  package init(json text: String) throws(Failure) {
+    var limits = DocumentReader.Limits()
+    limits.bytes = 1 << 20
+    limits.depth = NativeManifest.maximumDepth
+    let bytes = Array("{\"policy\":\(text)}".utf8)
+    let reading = DocumentReader.read(bytes, source: "policy", syntax: .json, limits: limits)
+    guard let node = reading.node, reading.diagnostics.isEmpty else {
+      throw Failure(.badResponse, "the `policy` is no JSON object")
+    }
+    do throws(NativeNetworkRules.Fault) {
+      self = try Self.read(node) ?? PublisherPolicy()
+    } catch {
+      throw Failure(.badResponse, "in the `policy` \(error.message)")
+    }
   }
 }

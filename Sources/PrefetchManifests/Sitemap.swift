@@ -9,6 +9,8 @@ struct Sitemap: XMLVocabulary {
 
   /// How many indexes are above it.
   private let level: Int
+  /// Whether it is believed when pages were changed.
+  private let trustsTimes: Bool
   private var isIndex = false
   private var childCount = 0
 
@@ -27,6 +29,7 @@ struct Sitemap: XMLVocabulary {
 
   private init(_ source: ManifestSource) {
     level = if case .sitemap(let level) = source.part { level } else { 0 }
+    trustsTimes = source.rules.trustsModificationTimes
   }
 
   mutating func shape(of root: XMLElement) -> XMLShape? {
@@ -63,7 +66,7 @@ struct Sitemap: XMLVocabulary {
 
   private func add(_ url: WebURL, _ element: XMLElement, to manifest: inout XMLManifest) {
     var details = EntryTable.Details()
-    details.published = element["lastmod"].flatMap { WebDate.parse($0.text) }
+    details.published = element["lastmod"].flatMap { time($0.text) }
     guard let priority = element["priority"].flatMap({ Self.priority($0.text) }) else {
       return manifest.collector.add(url, details)
     }
@@ -71,6 +74,12 @@ struct Sitemap: XMLVocabulary {
     entry.published = details.published
     entry.priority = priority
     manifest.collector.add(entry)
+  }
+
+  /// A day is over at its end only; what names no day is no time to go by.
+  private func time(_ text: String) -> Instant? {
+    guard trustsTimes, text.utf8.count <= 10 else { return WebDate.parse(text) }
+    return text.utf8.count == 10 ? WebDate.parse(text).map { $0 + .seconds(86_399) } : nil
   }
 
   /// From 1.0, the first, to 0.0; nil for what is neither.

@@ -88,15 +88,13 @@ import Testing
           path: "version",
           type: "number",
           defaultValue: "1",
-          help: "The version of this language",
-          isInEffect: true
+          help: "The version of this language"
         ),
         ConfigurationKeyRow(
           path: "cache.size",
           type: "size",
           defaultValue: "unlimited",
-          help: "How much the cache may hold; see `cache.purge`",
-          isInEffect: false
+          help: "How much the cache may hold; see `cache.purge`"
         ),
       ],
       before: [ConfigurationProse(title: "Description", paragraphs: ["One file."], example: nil)],

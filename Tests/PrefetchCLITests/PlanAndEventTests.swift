@@ -253,7 +253,7 @@ struct EventLineTests {
     let silent: [RunFact] = [
       Self.settled(.unchanged), Self.settled(.stale), Self.settled(.deferred), Self.settled(nil),
       .bytesReceived(1), .interrupted(signal: 2), .storeFailed(Failure(.disk, "full")),
-      .requestFinished(RequestResult(status: 200, wireBytes: 1, isRetry: false)),
+      .requestFinished(RequestResult(status: 200, isRetry: false)),
       .manifestSettled(segment: "s", ManifestResult(url: nil, status: .fetched)),
     ]
     #expect(silent.compactMap(Self.text) == [])

@@ -46,14 +46,50 @@ struct ReportFixture {
   var facts: [RunFact] {
     manifests + items.map { .itemSettled($0) } + [
       .itemsDiscovered(segment: own, count: 9),
-      .requestFinished(RequestResult(status: 200, wireBytes: 1500, isRetry: false)),
-      .requestFinished(RequestResult(status: 304, wireBytes: 300, isRetry: false)),
-      .requestFinished(RequestResult(status: 503, wireBytes: 200, isRetry: false)),
-      .requestFinished(RequestResult(status: nil, wireBytes: 0, isRetry: true)),
       .segmentSettled(segment(own, .incomplete, priority: 1)),
       .segmentSettled(segment("extras", .failed)),
       .segmentSettled(segment("maps", .deferred)),
+    ] + requests.map { .requestFinished($0) }
+  }
+
+  /// Each of another second, the first with all that can be measured.
+  var requests: [RequestResult] {
+    let answers: [(String, Int?, Int64)] = [
+      ("fetched", 200, 1500), ("confirmed", 304, 300), ("busy", 503, 200), ("silent", nil, 0),
     ]
+    return answers.enumerated().map { place, answer in
+      var figures = TransferFigures()
+      figures.wireBytes = answer.2
+      figures.requestBytes = 180
+      figures.started = Self.start + .milliseconds(500 * place)
+      figures.total = .milliseconds(60 * (place + 1))
+      if answer.1 != nil { figures.firstByte = .milliseconds(45) }
+      if place == 0 { figures = Self.figures }
+      return RequestResult(
+        url: try? WebURL("https://cdn.example.com/\(answer.0)?sig=letmein&of=\(foreign)"),
+        segments: [own],
+        status: answer.1,
+        failure: answer.1 == nil ? Failure(.stalled, "it sent nothing: \(foreign)") : nil,
+        isRetry: answer.1 == nil,
+        figures: figures
+      )
+    }
+  }
+
+  private static var figures: TransferFigures {
+    var figures = TransferFigures()
+    figures.httpVersion = "2"
+    figures.started = start + .milliseconds(12)
+    figures.remoteAddress = "192.0.2.7"
+    figures.requestBytes = 212
+    figures.wireBytes = 1500
+    figures.dns = .microseconds(1500)
+    figures.connect = .milliseconds(12)
+    figures.tls = .milliseconds(30)
+    figures.requested = .milliseconds(44)
+    figures.firstByte = .microseconds(45_678)
+    figures.total = .milliseconds(60)
+    return figures
   }
 
   private var report: Report {
@@ -141,14 +177,7 @@ extension ReportFixture {
     item.size = 5321
     item.digest = Self.digest
     item.isUsable = true
-    var figures = TransferFigures()
-    figures.httpVersion = "2"
-    figures.dns = .microseconds(1500)
-    figures.connect = .milliseconds(12)
-    figures.tls = .milliseconds(30)
-    figures.firstByte = .microseconds(45_678)
-    figures.total = .milliseconds(60)
-    item.figures = figures
+    item.figures = Self.figures
     if let url = try? WebURL("https://cdn.example.com/moved?signature=letmein") {
       item.redirects = [RedirectHop(status: 302, url: url)]
     }

@@ -28,6 +28,5 @@ import Testing
     }
     #expect(loaded.diagnostics == [], "\(loaded.rendered)")
     #expect(!loaded.configuration.segments.isEmpty)
-    #expect(loaded.notInEffect == [])
   }
 }

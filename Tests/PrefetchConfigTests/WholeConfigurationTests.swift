@@ -64,8 +64,6 @@ struct WholeConfigurationTests {
     #expect(loaded.configuration.cache.folder == "/home/me/.cache/prefetch")
     #expect(loaded.configuration.segments[2].manifest == .local("/work/package-lock.json"))
     #expect(loaded.configuration.segments[3].urls.count == 2)
-    #expect(!loaded.notInEffect.contains { $0.hasPrefix("analytics") })
-    #expect(loaded.notInEffect.contains("network.concurrency") == false)
   }
 
   @Test("Reading the canonical form again changes nothing but the masks")
@@ -137,17 +135,5 @@ struct KeyTableTests {
       #expect(text.contains(row.help), "\(row.path)")
     }
     #expect(text.contains("\"$ref\": \"#/$defs/item\""))
-  }
-
-  @Test("What later versions bring is marked")
-  func marksLater() {
-    let rows = KeyTable.rows
-    func isInEffect(_ path: String) -> Bool? { rows.first { $0.path == path }?.isInEffect }
-    #expect(isInEffect("network.concurrency") == true)
-    #expect(isInEffect("segments[].include") == true)
-    #expect(isInEffect("segments[].trust_lastmod") == false)
-    #expect(isInEffect("tls.pins.HOST.leaf") == true)
-    #expect(isInEffect("manifest_keys") == true)
-    #expect(isInEffect("segments[].urls[].sha256") == true)
   }
 }

@@ -253,7 +253,9 @@ import Testing
   func requests() {
     var builder = Self.builder()
     for (status, isRetry) in [(304, false), (nil, false), (503, true)] as [(Int?, Bool)] {
-      builder.fold(.requestFinished(RequestResult(status: status, wireBytes: 5, isRetry: isRetry)))
+      var request = RequestResult(status: status, isRetry: isRetry)
+      request.figures.wireBytes = 5
+      builder.fold(.requestFinished(request))
     }
     let report = builder.finished(at: Self.start)
     #expect(report.totals.requests == 3)
@@ -273,10 +275,9 @@ import Testing
       var request = RequestResult(
         url: try WebURL(url),
         status: 200,
-        wireBytes: 5,
         isRetry: false
       )
-      request.didFallBackFromHTTP3 = didFallBack
+      request.figures.didFallBackFromHTTP3 = didFallBack
       builder.fold(.requestFinished(request))
     }
     let report = builder.finished(at: Self.start)
@@ -290,7 +291,7 @@ import Testing
   )
   func answers(status: Int?, isAnswer: Bool) {
     var builder = Self.builder()
-    builder.fold(.requestFinished(RequestResult(status: status, wireBytes: 0, isRetry: false)))
+    builder.fold(.requestFinished(RequestResult(status: status, isRetry: false)))
     #expect(builder.finished(at: Self.start).hasAnswer == isAnswer)
   }
 

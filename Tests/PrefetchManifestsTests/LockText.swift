@@ -10,6 +10,7 @@ enum LockReader: String, CaseIterable, Sendable {
   case requirements
   case packageIndex
   case goSums
+  case cargoLock
 
   func read(
     _ text: String,
@@ -49,11 +50,24 @@ enum LockReader: String, CaseIterable, Sendable {
     case .requirements: try Requirements.read(bytes, source: source)
     case .packageIndex: try PackageIndex.read(bytes, source: source)
     case .goSums: try GoSums.read(bytes, source: source)
+    case .cargoLock: try CargoLock.read(bytes, source: source)
     }
   }
 
   /// What there is to spoil.
   static let seeds: [LockReader: [String]] = [
+    .cargoLock: [
+      """
+      version = 4
+      [[package]]
+      name = "left"
+      version = "1.0.0"
+      source = "registry+https://github.com/rust-lang/crates.io-index"
+      checksum = "\(sha256)"
+      [metadata]
+      "checksum a 1 (x)" = "\(sha256)"
+      """
+    ],
     .json: [
       #"[{"url": "/a.js", "revision": null, "integrity": "sha256-\#(base64)"}, "b.js"]"#,
       #"{"main.js": {"file": "a.js", "css": ["b.css"], "imports": ["c"]}}"#,

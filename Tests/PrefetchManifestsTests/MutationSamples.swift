@@ -18,6 +18,7 @@ enum MutationSamples {
       (.metalink, metalinks), (.sitemap, sitemaps), (.rss, feeds), (.atom, feeds),
       (.json, lock(.json)), (.packageLock, lock(.packageLock)), (.pylock, lock(.pythonLock)),
       (.pip, lock(.requirements)), (.goSum, lock(.goSums)),
+      (.cargoLock, lock(.cargoLock)),
     ].map { Row(format: $0, samples: $1) } + [
       Row(part: .packageIndex(wish), samples: lock(.packageIndex))
     ]

@@ -176,11 +176,26 @@ struct AnswerTests {
     let first = try bench.result(of: bench.request(try server.url())).figures
     #expect(!first.didReuseConnection)
     #expect(first.connect != nil)
+    #expect(first.started != nil)
     let second = try bench.result(of: bench.request(try server.url())).figures
     #expect(second.didReuseConnection)
     #expect(second.connect == nil)
     #expect(second.firstByte != nil)
     #expect(!second.didFallBackFromHTTP3)
+    #expect(second.started ?? .init(seconds: 0) >= first.started ?? .distantFuture)
+    #expect(second.requestBytes == first.requestBytes && first.requestBytes ?? 0 > 20)
+  }
+
+  @Test("What is sent counts with its body")
+  func sentBytes() throws {
+    let server = try LoopbackServer { _ in .respond(200, text: "x") }
+    let bench = try TransferBench()
+    let url = try server.url()
+    let plain = try bench.result(of: bench.request(url)).figures
+    let posted = try bench.result(
+      of: bench.request(url, method: .post(body: [UInt8](repeating: 1, count: 5000)))
+    ).figures
+    #expect((posted.requestBytes ?? 0) - (plain.requestBytes ?? 0) > 5000)
   }
 
   @Test("304 is a response when a validator was sent")

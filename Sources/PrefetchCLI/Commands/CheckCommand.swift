@@ -24,12 +24,7 @@ struct CheckCommand {
         environment: context.environment
       )
       diagnostics += PublishingSetup.diagnostics(loaded, places)
-      let builder = RequestBuilder(
-        configuration: loaded.configuration,
-        identity: loaded.identity,
-        engine: EngineOptions(),
-        environment: context.environment.variables
-      )
+      let builder = context.builder(loaded)
       diagnostics += PlainHTTPLints(loaded: loaded, policy: builder.policy, now: now).diagnostics
       diagnostics += VariantLints(configuration: loaded.configuration).diagnostics
     }
@@ -37,7 +32,6 @@ struct CheckCommand {
       loaded,
       allowsUnset: options.replacesMissingSecrets
     )
-    diagnostics += NotInEffect.diagnostics(loaded)
     let isValid = !diagnostics.containsErrors
     context.console.report(diagnostics + loaded.notices)
     if context.shared.isJSON {

@@ -174,12 +174,7 @@ struct CollectCommand {
     _ rules: Room.Rules
   ) -> ContentOrder {
     var order = ContentOrder(identity: loaded.identity, rules: rules, recorded: recorded, now: now)
-    let builder = RequestBuilder(
-      configuration: loaded.configuration,
-      identity: loaded.identity,
-      engine: EngineOptions(),
-      environment: context.environment.variables
-    )
+    let builder = context.builder(loaded)
     for (place, configured) in loaded.configuration.segments.enumerated() {
       let segment = builder.declaration(configured)
       let record = recorded.first {

@@ -250,12 +250,7 @@ struct NamedRecords {
       let name = provider.map { "\($0)/\(word)" } ?? word
       var record = try lookup.cached(name, in: store)
       if record == nil {
-        let builder = RequestBuilder(
-          configuration: loaded.configuration,
-          identity: loaded.identity,
-          engine: EngineOptions(),
-          environment: context.environment.variables
-        )
+        let builder = context.builder(loaded)
         let url = try lookup.declared(name, builder, in: store)?.url ?? declaredURL(word)
         if let url { record = try self.record(of: url, builder, in: store, storedOnly: storedOnly) }
       }

@@ -11,13 +11,7 @@ struct EventFlushCommand {
   func run() throws(CommandExit) -> Int32 {
     let loaded = try context.configuration(isRequired: false)
     let places = try context.places(loaded)
-    var builder = RequestBuilder(
-      configuration: loaded.configuration,
-      identity: loaded.identity,
-      engine: EngineOptions(),
-      environment: context.environment.variables
-    )
-    builder.netrc = context.netrc(loaded.configuration)
+    let builder = context.builder(loaded)
     let flushed = try context.reading { () throws(Failure) -> Flushed? in
       let state = try StateStore.openForWriting(state: places.state)
       context.console.report(state.diagnostics)

@@ -33,12 +33,7 @@ struct ExplainCommand {
     let store = try context.readingStore(places)
     let record = try ItemLookup(context: context).cached(options.item, in: store)
     let now = context.clock.now().wall
-    let builder = RequestBuilder(
-      configuration: loaded.configuration,
-      identity: loaded.identity,
-      engine: EngineOptions(),
-      environment: context.environment.variables
-    )
+    let builder = context.builder(loaded)
     let policy = builder.policy
     var named = try? WebURL(record?.url ?? options.item)
     if named == nil {

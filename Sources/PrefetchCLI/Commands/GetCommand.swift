@@ -53,7 +53,7 @@ struct GetCommand {
     if options.printsPaths, !context.shared.isJSON {
       for item in items.delivered { context.console.print(item.path) }
     }
-    markUsed(items, places, AnalyticsSetup(loaded))
+    markUsed(items, places, AnalyticsSetup(loaded, publisher: builder.publisher))
     return conclude(items, request, loaded)
   }
 
@@ -63,13 +63,7 @@ struct GetCommand {
   private func builder(_ loaded: LoadedConfiguration) -> RequestBuilder {
     var engine = EngineOptions()
     engine.revalidatesAll = options.revalidates || options.maximumAge != nil
-    var builder = RequestBuilder(
-      configuration: loaded.configuration,
-      identity: loaded.identity,
-      engine: engine,
-      environment: context.environment.variables
-    )
-    builder.netrc = context.netrc(loaded.configuration)
+    let builder = context.builder(loaded, engine)
     return builder
   }
 

@@ -56,6 +56,7 @@ struct ItemFetch {
     NetworkRequest(
       loaded.configuration,
       identity: builder.identity,
+      publisher: builder.publisher?.network,
       zone: context.zones.zone(named:)
     ).apply(to: &request, of: loaded.configuration.segments)
     let wanted = request

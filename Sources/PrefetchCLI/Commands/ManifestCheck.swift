@@ -197,13 +197,7 @@ final class ManifestVisit {
     let places = try context.places(loaded)
     var engine = EngineOptions()
     engine.revalidatesAll = true
-    var builder = RequestBuilder(
-      configuration: loaded.configuration,
-      identity: loaded.identity,
-      engine: engine,
-      environment: context.environment.variables
-    )
-    builder.netrc = context.netrc(loaded.configuration)
+    let builder = context.builder(loaded, engine)
     let fetch = ItemFetch(context: context, loaded: loaded, builder: builder, places: places)
     let isKnown = try record(url, places) != nil
     let entry = ManifestEntry(url: url)

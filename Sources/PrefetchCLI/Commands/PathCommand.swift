@@ -64,12 +64,7 @@ struct PathCommand {
     _ store: DiskStore?
   ) throws(CommandExit) -> Bool {
     guard record.variance != nil, let url = try? WebURL(record.url) else { return false }
-    let builder = RequestBuilder(
-      configuration: loaded.configuration,
-      identity: loaded.identity,
-      engine: EngineOptions(),
-      environment: context.environment.variables
-    )
+    let builder = context.builder(loaded)
     let facts = try context.facts(loaded, builder, places, store)
     let known = try context.reading { () throws(Failure) in
       try DeclaredItems(
@@ -107,12 +102,7 @@ struct PathCommand {
     if let url = try? WebURL(options.item) { return url }
     let lookup = ItemLookup(context: context)
     if let record = try lookup.cached(options.item, in: store) { return try? WebURL(record.url) }
-    let builder = RequestBuilder(
-      configuration: loaded.configuration,
-      identity: loaded.identity,
-      engine: EngineOptions(),
-      environment: context.environment.variables
-    )
+    let builder = context.builder(loaded)
     return try lookup.declared(options.item, builder, in: store)?.url
   }
 }

@@ -15,12 +15,7 @@ struct PinsCommand {
       return context.console.fail(.usage, [diagnostic])
     }
     let loaded = try context.configuration(isRequired: false)
-    let builder = RequestBuilder(
-      configuration: loaded.configuration,
-      identity: loaded.identity,
-      engine: EngineOptions(),
-      environment: context.environment.variables
-    )
+    let builder = context.builder(loaded)
     do throws(Failure) {
       let chain = try CertificateProbe.chain(of: url, settings: builder.transportSettings())
       print(chain, of: url)

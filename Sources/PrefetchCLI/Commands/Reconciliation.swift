@@ -38,10 +38,9 @@ struct Reconciliation {
       throw CommandExit(status: context.console.fail(.config, objections))
     }
     let now = context.clock.now().wall
-    let unheeded = NotInEffect.diagnostics(loaded)
     let expiries = loaded.expiryDiagnostics(at: now, expired: .warning)
-    context.console.report(unheeded + expiries)
-    let notices = loaded.diagnostics + unheeded + expiries
+    context.console.report(expiries)
+    let notices = loaded.diagnostics + expiries
     let runID = RunIdentifier.make(at: now)
     var session = RunSession(
       context: context,
@@ -58,7 +57,7 @@ struct Reconciliation {
     session.keepsItems = needsItems
     // Turned off, it touches nothing, and says so in the same form.
     let report =
-      loaded.configuration.isEnabled
+      loaded.configuration.hasRuns
       ? try session.run()
       : Report(mode: isPlan ? .plan : .run, identity: loaded.identity, started: now)
     let exit = ExitStatus(report, detailed: isDetailed)

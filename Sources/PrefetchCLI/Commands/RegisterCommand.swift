@@ -48,12 +48,7 @@ struct RegisterCommand {
       let registrar = Registrar(
         context: context,
         loaded: loaded,
-        builder: RequestBuilder(
-          configuration: loaded.configuration,
-          identity: loaded.identity,
-          engine: EngineOptions(),
-          environment: context.environment.variables
-        )
+        builder: context.builder(loaded, looksAtState: false)
       )
       let standing = try registrar.settle(
         state,

@@ -12,8 +12,9 @@ struct RunCommand {
     let loaded = try context.configuration(isRequired: true, needsSources: true)
     let places = try context.places(loaded)
     try checkSelection(loaded, places)
-    if !loaded.configuration.isEnabled {
-      context.console.note("`enabled` is false: nothing was done")
+    if !loaded.configuration.hasRuns {
+      let key = loaded.configuration.isEnabled ? "features.precaching" : "enabled"
+      context.console.note("`\(key)` is false: nothing was done")
       if !context.shared.isJSON { return ExitStatus.ok.code }
     }
     if let splay = options.splay, StopSignals.wait(upTo: splay * Double.random(in: 0..<1)) != nil {

@@ -39,8 +39,11 @@ struct ServeCommand {
       granted: GrantedLifetimes(loaded.configuration)
     )
     let stop = ServeStop()
-    let lanes = options.pulls ? lanes(loaded, places, cache, stop) : nil
-    let answers = AnsweredURLs(AnalyticsSetup(loaded), hiding: context.console.needles)
+    let lanes = options.pulls && mayPull(loaded) ? lanes(loaded, places, cache, stop) : nil
+    let answers = AnsweredURLs(
+      AnalyticsSetup(loaded, publisher: context.builder(loaded).publisher),
+      hiding: context.console.needles
+    )
     let responder = CacheResponder(
       source: cache,
       puller: lanes,
@@ -66,6 +69,23 @@ struct ServeCommand {
     record.keep(at: context.clock.now().wall, isLast: true)
     try context.reading { () throws(Failure) in try cache.close() }
     return ended(by: signal)
+  }
+
+  /// Whoever publishes may have switched it off, and so may the configuration.
+  private func mayPull(_ loaded: LoadedConfiguration) -> Bool {
+    let publisher = context.builder(loaded).publisher
+    let isOff = publisher?.switchedOff.contains(.pullThrough) == true
+    guard isOff || !loaded.configuration.features.pullsThrough else { return true }
+    context.console.report(
+      Diagnostic(
+        "serve.switched-off",
+        isOff
+          ? "the publisher has switched `pull_through` off: what is not stored is not fetched"
+          : "`features.pull_through` is false: what is not stored is not fetched",
+        severity: .warning
+      )
+    )
+    return false
   }
 
   private func lanes(

@@ -136,12 +136,7 @@ struct StatusCommand {
     var reports: [Diagnostic] = []
     let state = try StateStore.openForReading(state: places.state, reports: &reports)
     context.console.report(reports)
-    let builder = RequestBuilder(
-      configuration: loaded.configuration,
-      identity: loaded.identity,
-      engine: EngineOptions(),
-      environment: context.environment.variables
-    )
+    let builder = context.builder(loaded)
     return try Registrar(context: context, loaded: loaded, builder: builder).remembered(state)
   }
 

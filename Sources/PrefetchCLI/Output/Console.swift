@@ -89,8 +89,7 @@ final class Console {
 
   func report(_ diagnostic: Diagnostic) {
     if diagnostic.severity == .note, shared.verbosity == 0 { return }
-    let isQuiet = shared.isQuiet && diagnostic.code != NotInEffect.notEnforced
-    if diagnostic.severity != .error, isQuiet { return }
+    if diagnostic.severity != .error, shared.isQuiet { return }
     if shared.logFormat == .json || log?.isJSON == true {
       say(JSONWriter.string(.diagnostic(masked(diagnostic))))
     } else {

@@ -42,6 +42,7 @@ struct NetworkView {
     let wiring = NetworkRequest(
       loaded.configuration,
       identity: loaded.identity,
+      publisher: context.publisherPolicy(loaded, in: state)?.networkOfRuns,
       zone: context.zones.zone(named:)
     )
     let common = wiring.policy

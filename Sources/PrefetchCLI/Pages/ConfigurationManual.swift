@@ -13,8 +13,7 @@ enum ConfigurationManual {
         path: row.path,
         type: row.type,
         defaultValue: row.defaultValue.flatMap(shown),
-        help: row.help,
-        isInEffect: row.isInEffect
+        help: row.help
       )
     }
   }

@@ -8,7 +8,6 @@ struct ConfigurationKeyRow: Hashable, Sendable {
   /// One sentence without a full stop; literals in backticks.
   var help: String
   /// Whether this version acts on the key; any other is read and checked only.
-  var isInEffect: Bool
 }
 
 /// A section of prefetch.yaml(5) that no table knows.
@@ -38,7 +37,7 @@ enum ConfigurationPage {
     for prose in before { append(prose, to: &page) }
     page.section("KEYS")
     page.paragraph(
-      "A key with a default in brackets may be left out. Keys marked with a dagger (†) are read and checked, but this version does not act on them."
+      "A key with a default in brackets may be left out."
     )
     var heading: String?
     for row in rows {
@@ -69,7 +68,6 @@ enum ConfigurationPage {
 
   private static func append(_ row: ConfigurationKeyRow, to page: inout Roff) {
     let defaultValue = row.defaultValue.map { " [\($0)]" } ?? ""
-    let mark = row.isInEffect ? "" : " †"
-    page.entry("`\(row.path)` \(row.type.asPlaceholder)\(defaultValue)\(mark)", row.help.asSentence)
+    page.entry("`\(row.path)` \(row.type.asPlaceholder)\(defaultValue)", row.help.asSentence)
   }
 }

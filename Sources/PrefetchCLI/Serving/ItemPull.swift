@@ -32,13 +32,7 @@ struct ItemPull: Sendable {
     }
     var engine = EngineOptions()
     engine.revalidatesAll = wish.url != nil
-    var builder = RequestBuilder(
-      configuration: loaded.configuration,
-      identity: loaded.identity,
-      engine: engine,
-      environment: environment.variables
-    )
-    builder.netrc = context.netrc(loaded.configuration)
+    let builder = context.builder(loaded, engine)
     let (items, facts, absence) = try look(url, context, builder)
     if let absence {
       return PullOutcome(.gone(status: absence.status, isRemembered: true))

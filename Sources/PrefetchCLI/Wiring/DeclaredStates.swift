@@ -56,12 +56,7 @@ struct DeclaredStates {
     inventory = try context.reading { () throws(Failure) in
       try store?.takeInventory() ?? Inventory()
     }
-    let builder = RequestBuilder(
-      configuration: loaded.configuration,
-      identity: loaded.identity,
-      engine: EngineOptions(),
-      environment: context.environment.variables
-    )
+    let builder = context.builder(loaded)
     let now = context.clock.now().wall
     let state = try context.readingState(places)
     isRunning = (try? RunLock.isHeld(cache: places.cache, identity: loaded.identity)) ?? false

@@ -17,8 +17,7 @@ struct LicenseStanding {
   var deferral: Deferral?
   var expires: Instant?
   var bundleID: String?
-  /// The server's rules, one JSON object.
-  var policy: String?
+  var publisher: PublisherPolicy?
   var diagnostics: [Diagnostic] = []
   /// Requests that were sent to the endpoint in this run.
   var requests: Int64 = 0
@@ -38,7 +37,7 @@ struct LicenseStanding {
       word = .registered
       expires = grant.expires
       bundleID = grant.bundleID
-      policy = grant.policy
+      publisher = PublisherPolicy(of: grant)
       credentials = Shared(OriginCredentials(bearer: grant.token ?? setup.key, to: origin))
     case .due:
       let deferral = Deferral(rule: .registration)

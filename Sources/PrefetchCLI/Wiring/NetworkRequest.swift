@@ -6,20 +6,25 @@ struct NetworkRequest {
   let network: Network
   let identity: String
   let zone: @Sendable (String) -> TimeZoneRules?
+  /// Of whoever gave the license.
+  private let publisher: NetworkPolicy?
   /// Whether anybody asks when a day ends; else the zone is not even looked for.
   private let hasClock: Bool
 
   init(
     _ configuration: Configuration,
     identity: String,
+    publisher: NetworkPolicy? = nil,
     zone: @escaping @Sendable (String) -> TimeZoneRules?
   ) {
     network = configuration.network
     self.identity = identity
+    self.publisher = publisher
     self.zone = zone
     let none = TransferQuota()
     hasClock =
-      !network.windows.isEmpty || network.dailyLimit != none || network.monthlyLimit != none
+      publisher.map { !$0.localHours.isEmpty || !$0.budgets.isEmpty } ?? false
+      || !network.windows.isEmpty || network.dailyLimit != none || network.monthlyLimit != none
       || configuration.segments.contains { segment in
         segment.network?.dailyLimit != nil || segment.network?.monthlyLimit != nil
       }
@@ -76,7 +81,8 @@ struct NetworkRequest {
       policy.hours = [OpeningHours(windows: network.windows, zone: zone)]
     }
     policy.calendar = zone
-    return policy
+    guard let publisher else { return policy }
+    return policy.narrowed(by: publisher.resolved(calendar: zone, zone: self.zone))
   }
 
   /// What a segment asks beyond that.

@@ -14,13 +14,7 @@ struct NextChecks {
 
   /// By name; nothing for a segment of which every run asks something, or none ever again.
   func of(_ names: Set<String>) throws(CommandExit) -> [String: Instant] {
-    var builder = RequestBuilder(
-      configuration: loaded.configuration,
-      identity: loaded.identity,
-      engine: EngineOptions(),
-      environment: context.environment.variables
-    )
-    builder.netrc = context.netrc(loaded.configuration)
+    let builder = context.builder(loaded)
     let declared = loaded.configuration.segments.filter { names.contains($0.name) }
       .map(builder.declaration)
       .filter { if case .inline = $0.source { $0.isStored } else { false } }

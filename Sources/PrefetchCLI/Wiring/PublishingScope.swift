@@ -13,12 +13,7 @@ struct PublishingScope {
 
   init(_ context: CommandContext, _ patterns: [String]) throws(CommandExit) {
     let loaded = try context.configuration(isRequired: false)
-    let builder = RequestBuilder(
-      configuration: loaded.configuration,
-      identity: loaded.identity,
-      engine: EngineOptions(),
-      environment: context.environment.variables
-    )
+    let builder = context.builder(loaded)
     places = try context.places(loaded)
     let state = try context.readingState(places)
     let joined = try context.reading { () throws(Failure) in

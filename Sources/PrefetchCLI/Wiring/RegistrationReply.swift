@@ -1,5 +1,6 @@
 import PrefetchCore
 import PrefetchDocuments
+import PrefetchManifests
 
 /// The body of a 200 from the registration endpoint.
 enum RegistrationReply {
@@ -34,7 +35,13 @@ enum RegistrationReply {
     }
     if let policy = present(node["policy"]) {
       guard policy.mapping != nil else { return failed("has a `policy` that is no object") }
-      grant.policy = JSONWriter.string(JSONValue(policy))
+      let text = JSONWriter.string(JSONValue(policy))
+      do throws(Failure) {
+        _ = try PublisherPolicy(json: text)
+      } catch {
+        return failed("cannot be followed: \(error.message)")
+      }
+      grant.policy = text
     }
     return .granted(grant)
   }

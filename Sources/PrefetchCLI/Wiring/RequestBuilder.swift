@@ -11,6 +11,8 @@ struct RequestBuilder {
   /// Of the process.
   let environment: [String: String]
   var netrc: Netrc?
+  /// What the publisher grants who gave the license.
+  var publisher: PublisherPolicy?
 
   func request(
     mode: RunRequest.Mode,
@@ -50,7 +52,7 @@ struct RequestBuilder {
     policy.concurrency = engine.jobs ?? network.concurrency
     policy.perHost = engine.jobsPerHost ?? network.perHost
     policy.lookAhead = max(64, 64 * policy.perHost)
-    policy.maximumFileSize = configuration.cache.maximumFileSize.amount
+    policy.maximumFileSize = narrowed(configuration.cache.maximumFileSize.amount)
     policy.maximumManifestSize = configuration.cache.maximumManifestSize.amount ?? .max
     policy.freshnessLimit = configuration.cache.timeToLive
     policy.maximumStale = configuration.cache.maximumStale
@@ -64,6 +66,10 @@ struct RequestBuilder {
     policy.isOffline = engine.isOffline
     policy.deadline = engine.deadline ?? network.timeouts.run.amount
     return policy
+  }
+
+  private func narrowed(_ limit: Int64?) -> Int64? {
+    [limit, publisher?.maximumFileSize].compactMap(\.self).min()
   }
 
   func declaration(_ segment: Segment) -> SegmentDeclaration {
@@ -87,7 +93,7 @@ struct RequestBuilder {
     declaration.requiresDigest = segment.requiresDigest
     declaration.base = segment.base
     declaration.lifetime = segment.timeToLive.map { .atMost($0) }
-    declaration.maximumFileSize = segment.maximumFileSize?.amount
+    if let own = segment.maximumFileSize?.amount { declaration.maximumFileSize = narrowed(own) }
     declaration.allowsEmpty = segment.allowsEmpty
     declaration.failsOnEmpty = segment.failsOnEmpty
     declaration.alternates = segment.alternates
@@ -151,6 +157,9 @@ struct RequestBuilder {
     rules.npmRegistry = segment.npm.url
     rules.pipIndex = segment.pip.url
     rules.goProxy = segment.go.url
+    rules.privateModules =
+      environment["GONOPROXY"] ?? environment["GOPRIVATE"] ?? ""
+    rules.crateDownload = segment.cargo.download
     rules.omitted = segment.omit
     rules.platforms = segment.platform
     rules.machine = ThisMachine.platform()
@@ -160,7 +169,9 @@ struct RequestBuilder {
     rules.behavior = segment.behavior ?? configuration.download.behavior
     rules.sources = configuration.download.sources
     rules.categories = configuration.download.categories
-    rules.countPerCategory = configuration.download.itemsPerCategory
+    rules.countPerCategory =
+      [configuration.download.itemsPerCategory, publisher?.countPerCategory]
+      .compactMap(\.self).min()
     rules.mayCrossHosts = segment.mayCrossHosts
     rules.trustsModificationTimes = segment.trustsModificationTimes
     return rules
@@ -213,6 +224,8 @@ struct RequestBuilder {
     entry.mime = item.mime
     entry.expires = item.expires
     entry.priority = item.priority
+    entry.published = item.modified
+    entry.seconds = item.seconds
     entry.isRequired = item.isRequired
     entry.path = item.path
     entry.categories = item.categories

@@ -218,14 +218,45 @@ struct RunSession {
     memory: HostMemory,
     history: HistoryRecorder?
   ) throws(Failure) -> Report {
-    var builder = RequestBuilder(
-      configuration: loaded.configuration,
-      identity: loaded.identity,
-      engine: engine,
-      environment: context.environment.variables
-    )
-    builder.netrc = context.netrc(loaded.configuration)
+    var builder = context.builder(loaded, engine, looksAtState: false)
     let selected = subscriptions.segments.filter { isSelected($0.name) }
+    var settings = builder.transportSettings()
+    settings.http3Failures = memory.http3Failures
+    let registrar = Registrar(context: context, loaded: loaded, builder: builder)
+    var license = try registrar.remembered(state)
+    let printer = PlanPrinter(
+      segments: selected.map(\.name),
+      listsKept: listsKept,
+      mayEvict: builder.policy.room.limit != nil,
+      secrets: console.needles,
+      isClosed: { [console] in console.isClosed },
+      print: { [console] in console.print(bytes: $0) }
+    )
+    let observers = try RunObservers(
+      context: context,
+      engine: engine,
+      runID: runID,
+      hooks: isPlan || self.engine.skipsHooks
+        ? nil
+        : HookLane(
+          loaded.configuration.hooks,
+          environment: context.variablesForChildren(loaded),
+          runID: runID
+        ),
+      further: [printsPlan ? printer : nil, history]
+    )
+    var waited = Duration.zero
+    if let state, !isPlan, mayAskOthers {
+      let began = context.clock.now().uptime
+      license = try registrar.settle(
+        state,
+        segments: subscriptions.segments.map(\.name),
+        isHeldBack: { () throws(Failure) in try isHeldBack(selected, state) },
+        announce: { observers.tell(.registration($0), at: context.clock.now()) }
+      )
+      waited = context.clock.now().uptime - began
+    }
+    builder.publisher = license.publisher
     var request = builder.request(
       mode: isPlan ? .plan : .run,
       segments: selected,
@@ -235,6 +266,7 @@ struct RunSession {
     NetworkRequest(
       loaded.configuration,
       identity: loaded.identity,
+      publisher: builder.publisher?.networkOfRuns,
       zone: context.zones.zone(named:)
     ).apply(to: &request, of: selected)
     if selected.count < subscriptions.segments.count {
@@ -257,42 +289,7 @@ struct RunSession {
     if request.segments.contains(where: { $0.bundleRules.quality == nil }) {
       request.pastDownloads = (try? state?.pastDownloads()) ?? [:]
     }
-    var settings = builder.transportSettings()
-    settings.http3Failures = memory.http3Failures
-    let registrar = Registrar(context: context, loaded: loaded, builder: builder)
-    var license = try registrar.remembered(state)
-    let printer = PlanPrinter(
-      segments: request.segments.map(\.name),
-      listsKept: listsKept,
-      mayEvict: request.policy.room.limit != nil,
-      secrets: console.needles,
-      isClosed: { [console] in console.isClosed },
-      print: { [console] in console.print(bytes: $0) }
-    )
-    let observers = try RunObservers(
-      context: context,
-      engine: engine,
-      runID: runID,
-      hooks: isPlan || self.engine.skipsHooks
-        ? nil
-        : HookLane(
-          loaded.configuration.hooks,
-          environment: context.variablesForChildren(loaded),
-          runID: runID
-        ),
-      further: [printsPlan ? printer : nil, history]
-    )
-    if let state, !isPlan, mayAskOthers {
-      let began = context.clock.now().uptime
-      license = try registrar.settle(
-        state,
-        segments: subscriptions.segments.map(\.name),
-        isHeldBack: { () throws(Failure) in try isHeldBack(selected, state) },
-        announce: { observers.tell(.registration($0), at: context.clock.now()) }
-      )
-      let used = context.clock.now().uptime - began
-      request.policy.deadline = request.policy.deadline.map { max(.zero, $0 - used) }
-    }
+    request.policy.deadline = request.policy.deadline.map { max(.zero, $0 - waited) }
     // Nobody is asked, so nobody is waited for.
     if self.engine.isOffline, license.failure == nil { license = .none }
     request.credentials = license.credentials
@@ -353,7 +350,7 @@ struct RunSession {
 
   /// Where nothing is asked at all, the license is not shown either, nor is anything told.
   var mayAskOthers: Bool {
-    !engine.isOffline && loaded.configuration.isEnabled && StopSignals.pending == nil
+    !engine.isOffline && loaded.configuration.hasRuns && StopSignals.pending == nil
   }
 
   /// A change of the configuration, of what is selected or of this program lets every segment be
@@ -367,6 +364,8 @@ struct RunSession {
     hash.combine(ToolVersions.version)
     hash.combine(JSONWriter.string(loaded.canonical))
     for segment in request.segments { hash.combine(segment.name) }
+    hash.combine(request.policy.maximumFileSize)
+    hash.combine(request.segments.first?.manifestRules.countPerCategory.map { Int64($0) })
     return hash.value
   }
 

@@ -26,7 +26,7 @@ package struct Configuration: Sendable {
   package var subscriptions = Subscriptions.declared
   var include: [String] = []
   package var variables: [String: String] = [:]
-  package var features: [String: Bool] = [:]
+  package var features = Features()
   package var manifests: String?
   package var manifestKeys: [String] = []
   package var defaults = Segment()
@@ -91,9 +91,9 @@ extension Configuration {
     Field(
       "features",
       \.features,
-      .map(of: .name, to: .boolean),
-      "Features of the publisher switched on and off"
-    ).later
+      Features.table,
+      "What may be switched off, here or by the publisher"
+    )
     Field(
       "manifests",
       \.manifests,

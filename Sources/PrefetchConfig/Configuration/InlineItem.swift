@@ -42,10 +42,9 @@ package struct InlineItem: Sendable {
       }
   }
 
-  /// A file that belongs to an item: its thumbnail, or its body in one quality.
+  /// A file that belongs to an item: its thumbnail.
   package struct Child: Sendable {
     package var url: WebURL?
-    package var bitrate: Int64?
     package var size: Int64?
     package var mime: String?
     package var digests: [ExpectedDigest] = []
@@ -54,7 +53,6 @@ package struct InlineItem: Sendable {
 
     static let table = ObjectType(Self(), name: "child", shorthand: "url") {
       Field("url", \.url, .itemURL, "Where it is")
-      Field("bitrate", \.bitrate, .bitRate, "Bits a second of the medium")
       Field("size", \.size, .size, "Bytes of the decoded body")
       Field("mime", \.mime, .mediaType, "Type the body must have")
       Field("digests", \.digests, .digests, "Digests the body must have")
@@ -64,18 +62,6 @@ package struct InlineItem: Sendable {
     .checking { _, facts, decoder in
       guard !facts.has("url") else { return }
       decoder.report("config.missing-url", "`\(decoder.lastKey)` has no `url`", at: facts.node)
-    }
-  }
-
-  package struct Variants: Sendable {
-    package var low: Child?
-    package var medium: Child?
-    package var high: Child?
-
-    static let table = ObjectType(Self(), name: "variants") {
-      Field("low", \.low, Child.table, "The smallest")
-      Field("medium", \.medium, Child.table, "The one between")
-      Field("high", \.high, Child.table, "The largest")
     }
   }
 
@@ -101,7 +87,6 @@ package struct InlineItem: Sendable {
   package var alternates: [Alternate] = []
   package var categories: [String] = []
   package var thumbnail: Child?
-  package var variants: Variants?
   package var seconds: Int?
   package var headers: [String: Secret] = [:]
   package var path: String?
@@ -129,7 +114,7 @@ extension InlineItem {
     Field(
       "type",
       \.type,
-      .choice(inEffect: [.file, .image, .video, .audio, .hls, .vast, .page, .data]),
+      .choice(),
       "Kind of content"
     )
     Field("title", \.title, .text, "For people")
@@ -139,7 +124,12 @@ extension InlineItem {
     Field("integrity", \.integrity, .integrity, "The same as Subresource Integrity writes it")
     Field("sha256", \.sha256, .digest(.sha256), "SHA-256 the body must have")
     Field("sha512", \.sha512, .digest(.sha512), "SHA-512 the body must have")
-    Field("mtime", \.modified, .date, "Time of the published file").later
+    Field(
+      "mtime",
+      \.modified,
+      .date,
+      "When it was changed last, by which `keep` and `trust_lastmod` go"
+    )
     Field("etag", \.etag, .text.singleLine, "Validator; the same as the stored one means unchanged")
     Field("mime", \.mime, .mediaType, "Type the body must have")
     Field(
@@ -165,9 +155,7 @@ extension InlineItem {
     )
     Field("categories", \.categories, .list(of: .text), "Categories it belongs to")
     Field("thumbnail", \.thumbnail, Child.table, "A small picture of it")
-    Field("variants", \.variants, Variants.table, "The item in several qualities").later
     Field("seconds", \.seconds, .integer(0...32767), "Length to fetch of an HLS item, 0 for all")
-      .later
     Field("headers", \.headers, .headers, "Headers of its requests").secret
     Field("path", \.path, .relativePath, "Name in a published tree")
   }

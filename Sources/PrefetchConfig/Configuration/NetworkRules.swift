@@ -10,8 +10,6 @@ package struct NetworkRules: Hashable, Sendable {
   package var timeZone: String?
   package var power: Network.Power?
   package var batteryFloor: Int?
-  package var concurrency: Int?
-  package var perHost: Int?
   package var rate: RateLimit?
   package var dailyLimit: TransferQuota?
   package var monthlyLimit: TransferQuota?
@@ -45,10 +43,6 @@ package struct NetworkRules: Hashable, Sendable {
       .integer(0...100),
       "Percent of charge below which nothing is transferred on battery"
     )
-    Field("concurrency", \.concurrency, .integer(1...1024), "Transfers in flight at once")
-      .later
-    Field("per_host", \.perHost, .integer(1...256), "Connections to one host at once")
-      .later
     Field("rate", \.rate, .rateLimit, "Bytes a second")
     Field("daily_limit", \.dailyLimit, TransferQuota.table, "Bytes a day")
     Field("monthly_limit", \.monthlyLimit, TransferQuota.table, "Bytes a month")

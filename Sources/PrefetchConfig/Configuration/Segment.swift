@@ -120,10 +120,7 @@ extension Segment {
     Field(
       "format",
       \.format,
-      .choice(inEffect: [
-        .native, .ndjson, .list, .checksums, .packageLock, .json, .metalink, .sitemap, .rss, .atom,
-        .pylock, .pip, .goSum, .hls, .vast,
-      ]),
+      .choice(),
       "Format of the manifest, where sniffing errs"
     )
     Field("headers", \.headers, .headers, "Headers of its requests").secret
@@ -208,8 +205,8 @@ extension Segment {
       "trust_lastmod",
       \.trustsModificationTimes,
       .boolean,
-      "Whether times in a sitemap are believed"
-    ).later
+      "Whether its times are believed: what was not changed since it was looked at is not asked for"
+    )
     Field(
       "manifest_keys",
       \.manifestKeys,
@@ -261,7 +258,7 @@ extension Segment {
     Field("npm", \.npm, RegistryAddress.npm, "Settings of package-lock files")
     Field("pip", \.pip, RegistryAddress.pip, "Settings of Python lock files")
     Field("go", \.go, RegistryAddress.go, "Settings of go.sum files")
-    Field("cargo", \.cargo, CrateAddress.table, "Settings of Cargo.lock files").later
+    Field("cargo", \.cargo, CrateAddress.table, "Settings of Cargo.lock files")
     Field("vast", \.vast, AdTags.table, "Settings of ad tags")
   }
 

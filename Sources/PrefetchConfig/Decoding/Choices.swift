@@ -16,8 +16,8 @@ enum Choices {
 
 extension ValueType
 where Value: CaseIterable & RawRepresentable & Hashable, Value.RawValue == String {
-  /// One of the cases; `inEffect` names those that this version acts on.
-  static func choice(inEffect: Set<Value>? = nil) -> Self {
+  /// One of the cases.
+  static func choice() -> Self {
     let known = Value.allCases.map(\.rawValue)
     let list = known.joined(separator: "|")
     let expectation =
@@ -34,9 +34,6 @@ where Value: CaseIterable & RawRepresentable & Hashable, Value.RawValue == Strin
       return value
     } encode: {
       .string($0.rawValue)
-    }
-    .checked { value, _, decoder in
-      if let inEffect, !inEffect.contains(value) { decoder.noteWithoutEffect() }
     }
   }
 }

@@ -82,13 +82,6 @@ package struct Field<Root: Sendable>: Sendable {
 }
 
 extension Field {
-  /// Understood and checked, but acted on by a later version only.
-  var later: Self {
-    var field = self
-    field.key.isInEffect = false
-    return field
-  }
-
   var secret: Self {
     var field = self
     field.key.isSecret = true

@@ -9,7 +9,6 @@ package struct KeyRow: Sendable {
   package var defaultValue: JSONValue?
   package var help: String
   package var isSecret: Bool
-  package var isInEffect: Bool
   package var synonyms: [String]
 }
 
@@ -17,43 +16,36 @@ package struct KeyRow: Sendable {
 package enum KeyTable {
   /// Every key of the configuration, those of shared mappings once where they first appear in full.
   package static var rows: [KeyRow] {
-    rows(of: Configuration.table.shape, below: "", isInEffect: true)
+    rows(of: Configuration.table.shape, below: "")
   }
 
-  private static func rows(
-    of object: ObjectShape,
-    below prefix: String,
-    isInEffect: Bool
-  ) -> [KeyRow] {
+  private static func rows(of object: ObjectShape, below prefix: String) -> [KeyRow] {
     object.keys.flatMap { key -> [KeyRow] in
       let path = prefix.isEmpty ? key.name : "\(prefix).\(key.name)"
-      let counts = isInEffect && key.isInEffect
       let row = KeyRow(
         path: path,
         type: key.shape.summary,
         defaultValue: key.shape.isObject ? nil : key.defaultValue,
         help: key.help,
         isSecret: key.isSecret,
-        isInEffect: counts,
         synonyms: key.synonyms.map(\.name)
       )
       // What `defaults` may say is said under `segments`.
       guard path != "defaults" else { return [row] }
-      return [row] + rows(of: key.shape, below: path, isInEffect: counts)
+      return [row] + rows(of: key.shape, below: path)
     }
   }
 
-  private static func rows(of shape: Shape, below path: String, isInEffect: Bool) -> [KeyRow] {
+  private static func rows(of shape: Shape, below path: String) -> [KeyRow] {
     switch shape {
     case .scalar, .anything: []
-    case .list(let element): rows(of: element, below: "\(path)[]", isInEffect: isInEffect)
+    case .list(let element): rows(of: element, below: "\(path)[]")
     case .map(let keys, let element):
       rows(
         of: element,
-        below: "\(path).\(keys.contains("|") ? "NAME" : keys.uppercased())",
-        isInEffect: isInEffect
+        below: "\(path).\(keys.contains("|") ? "NAME" : keys.uppercased())"
       )
-    case .object(let object): rows(of: object, below: path, isInEffect: isInEffect)
+    case .object(let object): rows(of: object, below: path)
     }
   }
 }

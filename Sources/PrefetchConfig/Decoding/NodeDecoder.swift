@@ -8,7 +8,6 @@ package struct NodeDecoder: Sendable {
   /// The text of the path, and of all that it is below.
   private var places: [String] = []
   private(set) var origins: [String: ValueOrigin] = [:]
-  private(set) var notInEffect: [ValuePath] = []
   /// Places whose canonical value is masked because a secret was put into it.
   private(set) var maskedPaths: Set<ValuePath> = []
   private(set) var secrets: Set<String> = []
@@ -24,8 +23,6 @@ package struct NodeDecoder: Sendable {
   /// Sources whose author wrote for another program, so that some rules only warn.
   let lenientSources: Set<String>
   private var isInSecret = false
-  /// The same as ``notInEffect``, for looking up.
-  private var pathsWithoutEffect: Set<ValuePath> = []
 
   init(interpolator: Interpolator, resolver: PathResolver, lenientSources: Set<String> = []) {
     self.interpolator = interpolator
@@ -55,16 +52,6 @@ package struct NodeDecoder: Sendable {
     case .scalar, .list, .anything:
       origins[places.last ?? ""] = ValueOrigin(source: node.source, location: node.location)
     }
-  }
-
-  /// The value stands in the configuration, but this version does not act on it.
-  mutating func noteWithoutEffect() {
-    let isCovered = (1...path.steps.count).contains {
-      pathsWithoutEffect.contains(ValuePath(Array(path.steps.prefix($0))))
-    }
-    guard !isCovered else { return }
-    pathsWithoutEffect.insert(path)
-    notInEffect.append(path)
   }
 
   /// Very short texts stay out, since hiding each `none` or `key` of a report would ruin it.

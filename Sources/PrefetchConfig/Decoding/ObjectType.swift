@@ -57,7 +57,6 @@ package struct ObjectType<Root: Sendable>: Sendable {
         continue
       }
       decoder.descend(.key(field.key.name), isSecret: field.key.isSecret) { decoder in
-        if !field.key.isInEffect { decoder.noteWithoutEffect() }
         decoder.noteOrigin(of: entry.value, shape: field.key.shape)
         field.decode(entry.value, &root, &decoder)
       }

@@ -91,7 +91,6 @@ package struct KeyShape: Sendable {
   var encodeDefault: @Sendable () -> JSONValue = { .null }
   package var isSecret = false
   /// Whether this version acts on it, rather than only understanding it.
-  package var isInEffect = true
 
   /// Nil where unset is a state of its own.
   package var defaultValue: JSONValue? {

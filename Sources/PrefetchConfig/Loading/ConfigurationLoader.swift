@@ -72,7 +72,6 @@ package struct ConfigurationLoader: Sendable {
       environment
     )
     loaded.origins = decoder.origins
-    loaded.notInEffect = decoder.notInEffect.map(\.description)
     loaded.secrets = decoder.secrets.sorted()
     loaded.maskedPaths = decoder.maskedPaths
   }

@@ -19,7 +19,6 @@ package struct LoadedConfiguration: Sendable {
   package var syntax: DocumentReader.Syntax?
   package var isInfoPlist = false
   /// Paths that are set but mean nothing to this version.
-  package var notInEffect: [String] = []
   /// Text that must not be shown anywhere.
   package var secrets: [String] = []
   /// Where values stand that are secret whatever they are.

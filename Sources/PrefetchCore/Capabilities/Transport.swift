@@ -235,7 +235,12 @@ package struct TransferFigures: Hashable, Sendable {
 
   /// Nil when no answer came.
   package var version: Version?
+  /// When it was handed to the network, by the calendar; nil for one that never was.
+  package var started: Instant?
+  /// Received, headers and coded body.
   package var wireBytes: Int64 = 0
+  /// Sent, headers and body.
+  package var requestBytes: Int64?
   package var dns: Duration?
   package var connect: Duration?
   package var tls: Duration?

@@ -24,6 +24,7 @@ extension Dispatcher {
     let work = active[Int(items[item].slot)]
     let url = work.entry.url
     var rules = segments[Int(items[item].segment)].declaration.bundleRules
+    if let seconds = work.entry.seconds { rules.seconds = seconds }
     let files = work.record?.value.files ?? []
     let key = rules.key(of: url)
     if isAd(item) {

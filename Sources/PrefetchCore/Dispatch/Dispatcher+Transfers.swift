@@ -159,8 +159,8 @@ extension Dispatcher {
       let segment = documents[number].segment
       queue.finished(job.number, on: host, result)
       Self.announceRequest(
+        result,
         status,
-        result.figures,
         exchange.hop,
         isRetry: exchange.isRetry,
         for: segments[segment].names,
@@ -201,8 +201,8 @@ extension Dispatcher {
       else { return }
       if isRetry || !countAnswer(status, result.figures, of: active[slot].segments) {
         Self.announceRequest(
+          result,
           status,
-          result.figures,
           hop,
           isRetry: isRetry,
           for: Self.names(active[slot].segments, segments),
@@ -277,23 +277,21 @@ extension Dispatcher {
 
   /// Static, since a method of this value would be handed a copy of all of it.
   private static func announceRequest(
+    _ answer: TransferResult,
     _ status: Int?,
-    _ figures: TransferFigures,
     _ hop: WebURL?,
     isRetry: Bool,
     for segments: [String],
     into effects: inout [Effect]
   ) {
-    var result = RequestResult(
+    let result = RequestResult(
       url: hop,
       segments: segments,
       status: status,
-      wireBytes: figures.wireBytes,
-      isRetry: isRetry
+      failure: answer.failure,
+      isRetry: isRetry,
+      figures: answer.figures
     )
-    result.wasSent = figures.wasSent
-    result.didFallBackFromHTTP3 = figures.didFallBackFromHTTP3
-    result.unexpectedKey = figures.unexpectedKey
     effects.append(.announce(.requestFinished(result)))
   }
 

@@ -36,28 +36,28 @@ package struct RequestResult: Hashable, Sendable {
   /// On whose behalf.
   package var segments: [String]
   package var status: Int?
-  package var wireBytes: Int64
+  /// Why no whole answer came.
+  package var failure: Failure?
   package var isRetry: Bool
-  /// False where no connection came about on which to send it.
-  package var wasSent = true
-  /// Whether HTTP/3 was tried in vain and an older version answered.
-  package var didFallBackFromHTTP3 = false
-  /// The key that the host showed in place of a pinned one, where that is only to be told.
-  package var unexpectedKey: ContentDigest?
+  package var figures: TransferFigures
 
   package init(
     url: WebURL? = nil,
     segments: [String] = [],
     status: Int?,
-    wireBytes: Int64,
-    isRetry: Bool
+    failure: Failure? = nil,
+    isRetry: Bool,
+    figures: TransferFigures = TransferFigures()
   ) {
     self.url = url
     self.segments = segments
     self.status = status
-    self.wireBytes = wireBytes
+    self.failure = failure
     self.isRetry = isRetry
+    self.figures = figures
   }
+
+  package var wireBytes: Int64 { figures.wireBytes }
 }
 
 package struct ManifestResult: Hashable, Sendable {

@@ -187,7 +187,7 @@ extension ManifestEntry {
   fileprivate var isBrief: Bool {
     title == nil && revision == nil && entityTag == nil && lifetime == nil && expires == nil
       && priority == nil && network == nil && headers.isEmpty && alternates.isEmpty && isRequired
-      && categories.isEmpty && thumbnail == nil && behavior == nil && !isThumbnail
+      && categories.isEmpty && thumbnail == nil && behavior == nil && !isThumbnail && seconds == nil
       && digests.count < 2 && digests.allSatisfy(Self.hasPlace)
       && fits(id) && fits(path)
   }

@@ -56,6 +56,8 @@ package struct EntryTable: Sendable {
   package private(set) var hasBehaviors = false
   /// The category that each is a part of, where its manifest says so.
   package var categoryParents: [String: String] = [:]
+  /// How many items its publisher wants to be taken of each category.
+  package var countPerCategory: Int?
   var folder: Folder?
   /// What a relative reference follows, then one of them, to make one text of both.
   var candidate: [UInt8] = []

@@ -30,6 +30,8 @@ package struct ManifestEntry: Hashable, Sendable {
   package var alternates: [WebURL]
   /// When it came out, as the manifest says; `keep` counts from the newest.
   package var published: Instant?
+  /// How much of a stream to take, 0 for all; nil for what its segment says.
+  package var seconds: Int?
   /// What it asks of the network beyond what its segment does.
   package var network: NetworkPolicy?
   /// Whether its segment is not as declared without it.

@@ -21,6 +21,10 @@ package struct ManifestRules: Hashable, Sendable {
   package var pipIndex: WebURL?
   /// That serves Go's modules.
   package var goProxy: WebURL?
+  /// Go's patterns of modules that no proxy is to be told of, by commas.
+  package var privateModules = ""
+  /// Where crates are, with words like `{crate}` in it.
+  package var crateDownload: String?
   /// Kinds of dependencies to leave out: `dev`, `optional`, `peer`.
   package var omitted: [String] = []
   /// Whose packages to take; empty for this machine's.
@@ -42,7 +46,7 @@ package struct ManifestRules: Hashable, Sendable {
   package var countPerCategory: Int?
   /// Whether it may name other hosts, where its format by itself does not allow it.
   package var mayCrossHosts = false
-  /// Whether the times in a sitemap are believed.
+  /// Whether it is believed when things were changed.
   package var trustsModificationTimes = false
 
   package init() {}

@@ -5,6 +5,8 @@ struct Wanted {
   var sha256: ContentDigest?
   var origin: Int
   var purpose: RequestPurpose
+  /// When it was changed last, where that is believed.
+  var changed: Instant?
   var full: ManifestEntry?
   /// Whether it consists of more than the one file that it names, and cannot be brought as a whole.
   var isCompound = false
@@ -86,6 +88,9 @@ struct Judge {
     } else if !compoundKinds.isEmpty || !bundleKinds.isEmpty {
       wanted.isCompound = compoundKinds.contains(entries.kind(at: index))
       wanted.bundle = bundleKinds[entries.kind(at: index)]
+    }
+    if segment.manifestRules.trustsModificationTimes {
+      wanted.changed = entries.published(at: index)
     }
     // What only passes through is asked for file by file, and nobody may ask for an ad for nothing.
     if !segment.isStored {
@@ -189,6 +194,11 @@ struct Judge {
       }
       if isFresh, let until {
         return (.keep, until == .distantFuture ? .immutable : .freshUntil(until))
+      }
+      if let changed = wanted.changed, row.validatedAt != Inventory.Row.never,
+        changed.milliseconds < row.validatedAt
+      {
+        return (.keep, .unchangedSince(changed))
       }
     }
     guard mayAsk else { return (.update, .noValidators) }

@@ -32,8 +32,9 @@ package struct ManifestSelection: Sendable {
         entries.provider(at: position).map { sources[$0] == false } ?? false
       }
     }
-    if entries.hasCategories, !categories.isEmpty || countPerCategory != nil {
-      positions = chosen(positions, of: entries)
+    let most = [countPerCategory, entries.countPerCategory].compactMap(\.self).min()
+    if entries.hasCategories, !categories.isEmpty || most != nil {
+      positions = chosen(positions, of: entries, atMost: most)
     }
     if let kept, kept < positions.count { positions = newest(kept, of: positions, entries) }
     guard positions.count < entries.count || entries.hasThumbnails else { return entries }
@@ -73,7 +74,9 @@ package struct ManifestSelection: Sendable {
 
   /// Why runs leave an entry of that table out; nil where they do not.
   package func objection(to entry: ManifestEntry, of entries: EntryTable) -> String? {
-    guard hasRules, apply(to: entries).position(of: URLKey(entry.url.string)) == nil else {
+    guard hasRules || entries.countPerCategory != nil,
+      apply(to: entries).position(of: URLKey(entry.url.string)) == nil
+    else {
       return nil
     }
     if let provider = entry.provider, sources[provider] == false {
@@ -93,15 +96,15 @@ package struct ManifestSelection: Sendable {
   }
 
   /// What is in a category that is on, or in none, and within the first few of one of them.
-  private func chosen(_ positions: [Int], of entries: EntryTable) -> [Int] {
+  private func chosen(_ positions: [Int], of entries: EntryTable, atMost most: Int?) -> [Int] {
     var counts: [String: Int] = [:]
     return positions.filter { position in
       guard entries.isSpecial(at: position) else { return true }
       let all = entries[position].categories
       guard !all.isEmpty else { return true }
       let on = all.filter { isOn($0, entries.categoryParents) }
-      guard let countPerCategory else { return !on.isEmpty }
-      let open = on.filter { counts[$0, default: 0] < countPerCategory }
+      guard let most else { return !on.isEmpty }
+      let open = on.filter { counts[$0, default: 0] < most }
       // It counts wherever it is, taken for whichever.
       if !open.isEmpty { for category in on { counts[category, default: 0] += 1 } }
       return !open.isEmpty

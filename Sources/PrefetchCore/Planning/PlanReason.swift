@@ -24,6 +24,8 @@ package enum PlanReason: Hashable, Sendable {
   case otherVariant
   case entityTagMatches
   case immutable
+  /// Its manifest says that it was not changed since it was looked at.
+  case unchangedSince(Instant)
   case freshUntil(Instant)
   case noValidators
   case revalidationAskedFor
@@ -62,6 +64,7 @@ package enum PlanReason: Hashable, Sendable {
     case .otherVariant: "what is stored answered other request headers"
     case .entityTagMatches: "entity tag matches"
     case .immutable: "immutable"
+    case .unchangedSince(let time): "unchanged since \(Timestamp.format(time))"
     case .freshUntil(let until): "fresh until \(Timestamp.format(until))"
     case .noValidators: "stale, and the server gave no validators"
     case .revalidationAskedFor: "revalidation asked for"
@@ -127,7 +130,7 @@ package enum PlanReason: Hashable, Sendable {
     case .paused, .withheld, .notStored, .objectLost, .refetchAskedFor, .digestMatches,
       .digestDiffers, .digestNotTaken,
       .sizeDiffers, .offline, .staleOffline, .otherVariant, .entityTagMatches, .immutable,
-      .freshUntil, .noValidators, .revalidationAskedFor, .stale, .otherRevision,
+      .unchangedSince, .freshUntil, .noValidators, .revalidationAskedFor, .stale, .otherRevision,
       .severalFiles, .otherKind:
       return nil
     }

@@ -268,7 +268,7 @@ package enum Planner {
   /// Offline and paused answers say nothing about the next run.
   private static func quietLimit(of reason: PlanReason) -> Instant {
     switch reason {
-    case .digestMatches, .immutable, .entityTagMatches, .withheld: .distantFuture
+    case .digestMatches, .immutable, .entityTagMatches, .unchangedSince, .withheld: .distantFuture
     case .freshUntil(let until): until
     case .refusedTransport, .refusedAddress, .compound, .noDigest, .tooLarge, .paused, .notStored,
       .objectLost, .refetchAskedFor, .digestDiffers, .digestNotTaken, .sizeDiffers, .offline,

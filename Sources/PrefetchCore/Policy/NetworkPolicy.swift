@@ -57,6 +57,16 @@ package struct NetworkPolicy: Hashable, Sendable {
     calendar: TimeZoneRules,
     zone: (String) -> TimeZoneRules? = { _ in nil }
   ) -> Self {
+    var resolved = resolved(calendar: calendar, zone: zone)
+    for index in resolved.budgets.indices { resolved.budgets[index].segment = segment }
+    return resolved
+  }
+
+  /// The same as a rule of the whole run.
+  package func resolved(
+    calendar: TimeZoneRules,
+    zone: (String) -> TimeZoneRules? = { _ in nil }
+  ) -> Self {
     var resolved = self
     resolved.calendar = calendar
     resolved.localHours = []
@@ -65,7 +75,6 @@ package struct NetworkPolicy: Hashable, Sendable {
       let hours = OpeningHours(windows: clock == nil ? [] : local.windows, zone: clock ?? .utc)
       if !resolved.hours.contains(hours) { resolved.hours.append(hours) }
     }
-    for index in budgets.indices { resolved.budgets[index].segment = segment }
     return resolved
   }
 }

@@ -232,9 +232,9 @@ package struct Totals: Hashable, Sendable {
   }
 
   package mutating func count(_ request: RequestResult) {
-    requests += request.wasSent ? 1 : 0
+    requests += request.figures.wasSent ? 1 : 0
     notModified += request.status == 304 ? 1 : 0
-    retries += request.wasSent && request.isRetry ? 1 : 0
+    retries += request.figures.wasSent && request.isRetry ? 1 : 0
     bytesWire += request.wireBytes
   }
 }

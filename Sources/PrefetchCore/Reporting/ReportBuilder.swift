@@ -65,10 +65,10 @@ package struct ReportBuilder: Sendable {
       report.segments[position].totals.count(count, status: status, wireBytes: wireBytes)
     case .requestFinished(let request):
       report.totals.count(request)
-      if request.didFallBackFromHTTP3, let url = request.url {
+      if request.figures.didFallBackFromHTTP3, let url = request.url {
         report.http3Failures.insert(url.authority)
       }
-      if let key = request.unexpectedKey, let url = request.url {
+      if let key = request.figures.unexpectedKey, let url = request.url {
         tell(UnexpectedKey(host: url.host, key: key))
       }
       for position in request.segments.compactMap({ positions[$0] }) {

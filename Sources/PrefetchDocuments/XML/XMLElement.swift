@@ -1,6 +1,6 @@
 /// An element with those of its parts that its reader asked for.
 package struct XMLElement: Sendable {
-  /// Without prefix.
+  /// Without prefix, or with that of another vocabulary than the root's.
   package var name: String
   package var attributes: [XMLAttribute]
   /// The text that stands in it directly, without blanks at its ends.

@@ -4,7 +4,8 @@ package struct XMLShape: Sendable {
   package var records: [[String]]
   /// The same to elements beside them whose text is wanted, such as the date of the whole.
   package var facts: [[String]]
-  /// Local names of what is kept within a record, however deep; all else is passed over.
+  /// What is kept within a record, however deep, by its local name, or with the prefix of another
+  /// vocabulary; all else is passed over.
   package var kept: Set<String>
 
   package init(records: [[String]], facts: [[String]] = [], kept: Set<String>) {
@@ -98,11 +99,12 @@ private final class XMLRecordSink: XMLSink {
     let (prefix, local) = Self.split(name)
     if path.isEmpty { return root(prefix, local, attributes, at: bytes) }
     let isForeign = prefix != self.prefix
-    path.append(isForeign ? name : local)
+    let known = isForeign ? name : local
+    path.append(known)
     if skipped > 0 {
       skipped += 1
     } else if !open.isEmpty {
-      guard !isForeign, isRecord, shape?.kept.contains(local) == true else {
+      guard isRecord, shape?.kept.contains(known) == true else {
         skipped = 1
         return
       }
@@ -110,7 +112,7 @@ private final class XMLRecordSink: XMLSink {
       guard partCount <= XMLRecords.maximumParts else {
         return fail("it holds more than \(XMLRecords.maximumParts) elements", at: bytes)
       }
-      open.append(XMLElement(local, attributes, byte: bytes.lowerBound))
+      open.append(XMLElement(known, attributes, byte: bytes.lowerBound))
     } else if !isForeign {
       begin(local, attributes, at: bytes)
     }

@@ -4,7 +4,7 @@ internal import PrefetchCore
 enum GoSums {
   static func read(_ bytes: RawSpan, source: ManifestSource) throws(Failure) -> Manifest {
     let proxy = try WebURL.known(source.rules.goProxy, orElse: "https://proxy.golang.org")
-    var reader = GoSumReader(proxy: proxy)
+    var reader = GoSumReader(proxy: proxy, hidden: ModulePatterns(source.rules.privateModules))
     for line in try LockLines(bytes) { try reader.read(line) }
     return try reader.finished()
   }
@@ -22,13 +22,15 @@ private struct GoSumReader {
   }
 
   private let proxy: WebURL
+  private let hidden: ModulePatterns
   private var files: [File] = []
   /// Into ``files``, by module, version and suffix.
   private var places: [String: Int] = [:]
   private var draft = ManifestDraft()
 
-  init(proxy: WebURL) {
+  init(proxy: WebURL, hidden: ModulePatterns) {
     self.proxy = proxy
+    self.hidden = hidden
   }
 
   mutating func read(_ line: LockLines.Line) throws(Failure) {
@@ -41,6 +43,12 @@ private struct GoSumReader {
     }
     let isGoMod = words[1].hasSuffix("/go.mod")
     let version = isGoMod ? String(words[1].dropLast(7)) : words[1]
+    guard !hidden.match(words[0]) else {
+      return draft.leaveOut(
+        "sums of modules that `GOPRIVATE` or `GONOPROXY` names",
+        isMissed: false
+      )
+    }
     guard words[2].hasPrefix("h1:") else {
       // Later functions would stand beside it.
       return draft.leaveOut("sums that are no `h1:`")
@@ -129,5 +137,27 @@ private struct GoSumReader {
       }
     }
     return String(decoding: escaped, as: UTF8.self)
+  }
+}
+
+/// Patterns of Go over the first parts of a module's path, as many as the pattern has.
+private struct ModulePatterns {
+  private let patterns: [[Substring]]
+
+  init(_ text: String) {
+    patterns = text.split(separator: ",").filter { !$0.isEmpty }.map { Self.parts($0) }
+  }
+
+  func match(_ module: String) -> Bool {
+    guard !patterns.isEmpty else { return false }
+    let parts = Self.parts(module[...])
+    return patterns.contains { pattern in
+      pattern.count <= parts.count
+        && zip(pattern, parts).allSatisfy { Glob.matches(String($0), String($1)) }
+    }
+  }
+
+  private static func parts(_ path: Substring) -> [Substring] {
+    path.split(separator: "/", omittingEmptySubsequences: false)
   }
 }

@@ -11,6 +11,7 @@ extension EasyHandle {
   func measure(_ figures: inout TransferFigures, receivedSize: Int64) {
     // libcurl forgets those of the chunks within which a transfer ends.
     figures.wireBytes = max(wireSize, receivedSize) + Int64(number(CURLINFO_HEADER_SIZE))
+    figures.requestBytes = Int64(number(CURLINFO_REQUEST_SIZE)) + offset(CURLINFO_SIZE_UPLOAD_T)
     figures.total = time(CURLINFO_TOTAL_TIME_T)
     figures.firstByte = time(CURLINFO_STARTTRANSFER_TIME_T)
     figures.requested = time(CURLINFO_PRETRANSFER_TIME_T)

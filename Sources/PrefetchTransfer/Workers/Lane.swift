@@ -24,6 +24,8 @@ final class Lane {
   var bookedSize: Int64 = 0
   /// Of the connection that its request goes over; 0 before that is known.
   private(set) var localPort = 0
+  /// When it took up what it carries, by the calendar.
+  private(set) var startedAt = Instant(milliseconds: 0)
   var isPaused = false
   /// When a paused transfer may go on.
   var resumesAt: Duration = .zero
@@ -63,6 +65,7 @@ final class Lane {
     self.rates = rates
     bookedSize = 0
     localPort = 0
+    startedAt = Uptime.wallTime()
     return exchange
   }
 

@@ -225,6 +225,7 @@ struct TransferWorker {
     let version = exchange.version
     var figures = TransferFigures()
     figures.version = version
+    figures.started = lane.startedAt
     lane.handle.measure(&figures, receivedSize: exchange.receivedSize)
     figures.wasSent = exchange.isRequested || version != nil
     figures.unexpectedKey = lane.pool.unexpectedKey(of: lane.origin)

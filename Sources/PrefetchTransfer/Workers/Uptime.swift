@@ -3,7 +3,7 @@ internal import PrefetchCore
 
 /// Time for intervals within one worker; never compared with anyone else's.
 enum Uptime {
-  /// What the machine's clock says, for whoever judges how old an answer is.
+  /// What the machine's clock says, for how old an answer is and when a transfer began.
   static func wallTime() -> Instant {
     var time = timespec()
     unsafe clock_gettime(CLOCK_REALTIME, &time)

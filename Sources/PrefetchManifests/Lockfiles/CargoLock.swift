@@ -1,0 +1,126 @@
+internal import PrefetchCore
+internal import PrefetchDocuments
+
+/// Cargo.lock: the crates of a build, asked for where their registry has its files.
+enum CargoLock {
+  static func read(_ bytes: RawSpan, source: ManifestSource) throws(Failure) -> Manifest {
+    let root = try LockDocument.read(bytes)
+    var reader = CargoLockReader(
+      download: try CrateAddressText(source.rules.crateDownload),
+      checksums: root["metadata"]
+    )
+    guard let node = root["package"] else { return try reader.finished() }
+    guard let packages = node.sequence else {
+      throw NativeManifest.invalid(
+        "`package` must be a list of tables, `[[package]]`, not \(node.kindName)",
+        at: node.location
+      )
+    }
+    for package in packages { reader.read(package) }
+    return try reader.finished()
+  }
+}
+
+private struct CargoLockReader {
+  let download: CrateAddressText
+  /// Where the first versions of the format have what stands with each package now.
+  let checksums: Node?
+  private var draft = ManifestDraft()
+
+  init(download: CrateAddressText, checksums: Node?) {
+    self.download = download
+    self.checksums = checksums
+  }
+
+  mutating func read(_ package: Node) {
+    let name = package.member("name")?.text ?? ""
+    let version = package.member("version")?.text ?? ""
+    guard Self.isPlain(name), Self.isPlain(version) else {
+      let message = "a package is a table with a `name` and a `version`"
+      return draft.reject(name, NativeManifest.invalid(message, at: package.location))
+    }
+    // Whatever belongs to the build itself has no source.
+    guard let source = package.member("source")?.text else { return }
+    guard source.hasPrefix("registry+") || source.hasPrefix("sparse+") else {
+      return draft.leaveOut("packages from version control")
+    }
+    guard download.isOfAll || Self.publicIndexes.contains(source) else {
+      return draft.leaveOut("crates of registries that `cargo.download` could name")
+    }
+    let id = "\(name)@\(version)"
+    let key = "checksum \(name) \(version) (\(source))"
+    let checksum = package.member("checksum") ?? checksums?.member(key)
+    do throws(Failure) {
+      guard let text = checksum?.text, let digest = DigestText.decode(text, algorithm: .sha256)
+      else {
+        let message = "`\(id)` has no checksum, 64 hexadecimal digits"
+        throw NativeManifest.invalid(message, at: (checksum ?? package).location)
+      }
+      var entry = ManifestEntry(url: try download.url(name, version, checksum: text))
+      entry.digests = [digest]
+      entry.lifetime = .immutable
+      entry.path = "\(name)-\(version).crate"
+      draft.add(entry, named: id)
+    } catch {
+      draft.reject(id, id: id, error)
+    }
+  }
+
+  consuming func finished() throws(Failure) -> Manifest {
+    try draft.finished()
+  }
+
+  private static let publicIndexes: Set<String> = [
+    "registry+https://github.com/rust-lang/crates.io-index", "sparse+https://index.crates.io/",
+  ]
+
+  /// Both become parts of URLs and file names.
+  private static func isPlain(_ word: String) -> Bool {
+    !word.isEmpty && word.utf8.count <= 128 && word.utf8.first != UInt8(ascii: ".")
+      && word.utf8.allSatisfy { byte in
+        ASCII.isDigit(byte) || (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)
+          || "-_.+".utf8.contains(byte)
+      }
+  }
+}
+
+/// Where the file of a crate is: an address with the words that registries put into theirs.
+private struct CrateAddressText {
+  /// Whether it was configured, and so stands for every registry.
+  let isOfAll: Bool
+  private let text: String
+
+  init(_ configured: String?) throws(Failure) {
+    isOfAll = configured != nil
+    let text = configured ?? "https://static.crates.io/crates/{crate}/{crate}-{version}.crate"
+    // Cargo does so itself where none of them is in it.
+    self.text =
+      text.contains("{")
+      ? text
+      : (text.hasSuffix("/") ? String(text.dropLast()) : text) + "/{crate}/{version}/download"
+  }
+
+  func url(_ crate: String, _ version: String, checksum: String) throws(Failure) -> WebURL {
+    let prefix = Self.prefix(of: crate)
+    let words = [
+      ("{crate}", crate), ("{version}", Hexadecimal.encodePercent(version)), ("{prefix}", prefix),
+      ("{lowerprefix}", prefix.lowercased()), ("{sha256-checksum}", checksum),
+    ]
+    let address = words.reduce(text) { $0.replacing($1.0, with: $1.1) }
+    do throws(WebURL.Fault) {
+      return try WebURL(address)
+    } catch {
+      throw Failure(.badURL, "`\(address)` \(error)")
+    }
+  }
+
+  /// The folders that an index has a crate in.
+  private static func prefix(of crate: String) -> String {
+    switch crate.utf8.count {
+    case 1: "1"
+    case 2: "2"
+    case 3: "3/\(crate.prefix(1))"
+    default: "\(crate.prefix(2))/\(crate.dropFirst(2).prefix(2))"
+    }
+  }
+}
