@@ -38,7 +38,15 @@ struct ProgressBlockTests {
     state.look(at: standing, moment(1))
     standing.transfers[0].advance.arrived = 12_000_000
     standing.transfers[0].advance.position = 27_000_000
-    state.note(.itemsKept(segment: "pages", count: 1, bytes: 1, freshCount: 1, freshBytes: 1))
+    state.note(
+      .itemsKept(
+        segment: "pages",
+        count: 1,
+        bytes: SavedBytes(all: 1),
+        freshCount: 1,
+        freshBytes: SavedBytes(all: 1)
+      )
+    )
     state.note(
       .segmentSettled(SegmentResult(name: "news", state: .current, priority: nil, isRequired: true))
     )
@@ -65,7 +73,7 @@ struct ProgressBlockTests {
         "pages             [#####---------------]   25%      0 B/s     0:06",
         "busy              [--------------------]    0%  503, again in 4 s (x.org)",
         "late              [--------------------]    0%  in line",
-        "total             1 of 20 items, 12 MB, 6.0 MB/s, 0:06 left",
+        "total             1 of 20 items, 12 MB, 6.0 MB/s, 0:16 left",
       ]
     )
   }

@@ -132,6 +132,30 @@ struct DocumentSchemaTests {
     }
   }
 
+  @Test("of events, and what a collector is sent, are as their schemas have them")
+  func events() throws {
+    let collector = try Collector()
+    configure("analytics: { enabled: true, endpoint: \"\(collector.endpoint)\" }")
+    #expect(try home.run("-q").status == 3)
+    _ = try check("event", try home.run("event", "log", "seen", "--json"))
+    _ = try check("event", try home.run("event", "start", "import", "--json"))
+    let list = try check("event-list", try home.run("event", "list", "--json"))
+    #expect(list.list("open").count == 1)
+    _ = try check("event", try home.run("event", "stop", "import", "--json"))
+    #expect(try home.run("event", "run", "build", "--", "true").status == 0)
+    let ask = server.address("/ask")
+    _ = try check("event", try home.run("event", "consume", ask, "--to", "1", "--json"))
+    #expect(try home.run("get", ask, "-o", "-").status == 0)
+    let waiting = try check("event-list", try home.run("event", "list", "--json"))
+    #expect(waiting.list("events").count == 5)
+    let flushed = try check("event-flush", try home.run("event", "flush", "--json"))
+    #expect(flushed.number("sent") == 5)
+    for batch in try collector.batches() {
+      let schema = try RepositoryPage.schema("analytics")
+      #expect(SchemaCheck.problems(of: batch, schema: schema) == [])
+    }
+  }
+
   @Test("of a server, a license and pins are as their schemas have them")
   func others() throws {
     let served = try home.run("serve", "--json", "--listen", "127.0.0.1:0", "--for", "1ms")

@@ -69,7 +69,7 @@ struct OutputTests {
       for line in open('report.prometheus'):
           assert line.startswith('# ') or sample.match(line), line
       # Without an end, or with one that HTML lets a page leave out.
-      optional = {'meta', 'br', 'hr', 'link', 'img', 'col', 'tr', 'td', 'th', 'li', 'p'}
+      optional = {'meta', 'br', 'hr', 'link', 'img', 'col', 'tr', 'td', 'th', 'li', 'p', 'wbr'}
       class Reader(html.parser.HTMLParser):
           open = []
           def handle_starttag(self, tag, attributes):

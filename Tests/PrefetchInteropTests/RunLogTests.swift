@@ -166,7 +166,10 @@ struct RunLogTests {
     return String(decoding: bytes, as: UTF8.self)
   }
 
-  @Test("is kept in a file a day, also where it was quiet", arguments: [[], ["-q"]])
+  @Test(
+    "is kept in a file a day, also where it was quiet, and without traces",
+    arguments: [[], ["-q"], ["-vv"]]
+  )
   func kept(_ arguments: [String]) throws {
     declare("/fine", "/gone?sig=letmein")
     #expect(try home.run(arguments).status == 3)
@@ -178,6 +181,7 @@ struct RunLogTests {
     #expect(lines.count { $0.contains(" run ") && $0.hasSuffix(" begins") } == 2, "\(text)")
     #expect(lines.count { $0.contains(" total  incomplete  2 items: ") } == 2, "\(text)")
     #expect(text.contains("/gone?sig=***: ") && !text.contains("letmein"), "\(text)")
+    #expect(!text.contains("request: ") && !text.contains("  > GET"), "\(text)")
     let path = "\(home.state)/logs/\(logs()[0])"
     #expect(FileTree.listing(path)[path].map { $0.mode & 0o777 } == 0o600)
   }

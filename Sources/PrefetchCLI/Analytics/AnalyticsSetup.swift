@@ -10,11 +10,16 @@ struct AnalyticsSetup: Sendable {
   let collector: WebURL?
   let prefixes: MetricPrefixes
 
-  init(_ loaded: LoadedConfiguration) {
-    let analytics = loaded.configuration.analytics
+  /// Whoever publishes may have switched it off.
+  init(_ loaded: LoadedConfiguration, publisher: PublisherPolicy? = nil) {
+    let configuration = loaded.configuration
+    let analytics = configuration.analytics
+    let isOn =
+      analytics.isEnabled && configuration.hasRuns && configuration.features.recordsFigures
+      && publisher?.switchedOff.contains(.analytics) != true
     identity = loaded.identity
     bounds = QueueBounds(count: analytics.queue, keep: analytics.keep)
-    collector = analytics.isEnabled && loaded.configuration.hasRuns ? analytics.endpoint : nil
+    collector = isOn ? analytics.endpoint : nil
     prefixes = MetricPrefixes(analytics.metrics)
   }
 }

@@ -5,7 +5,7 @@ import PrefetchSystem
 
 extension RunSession {
   /// Sends what was recorded; whatever goes wrong is said once and changes nothing, unless somebody
-  /// else answers for the collector.
+  /// else answers in the place of the collector.
   func sendEvents(
     _ state: StateStore,
     _ selected: [Segment],

@@ -68,9 +68,11 @@ struct ConsumeCommand {
 enum StreamLength {
   /// Nil for what is none.
   static func of(_ item: ContentRecord, in cache: String) -> Duration? {
+    guard !item.files.isEmpty, item.mime?.contains("mpegurl") == true else { return nil }
     let playlists = item.files.filter { $0.role == .playlist && !$0.isReserved }
-    return playlists.compactMap { file -> Duration? in
-      let path = DiskStore.objectPath(file.digest, cache: cache)
+    // What is opened first is the item's own body, and may be all there is.
+    return (playlists.map(\.digest) + [item.digest].compactMap(\.self)).compactMap { digest in
+      let path = DiskStore.objectPath(digest, cache: cache)
       guard let bytes = try? FileReading.read(path, limit: largest) else { return nil }
       return length(of: String(decoding: bytes, as: UTF8.self))
     }

@@ -10,7 +10,7 @@ struct StatusOptions: CommandOptions, Hashable {
     group: .inspection,
     summary: "Print the state of every segment",
     paragraphs: [
-      "Per segment its state, items, bytes, age, last success, next check and, where it waits, until when."
+      "Per segment its state, items, bytes, the age of its last success, its next check or, where it waits, until when, and how it ended in its last runs, ten at most."
     ],
     options: [
       .value(

@@ -38,7 +38,7 @@ struct ReportEnvelope {
 
   /// What went wrong besides manifests and items.
   var errors: [Diagnostic] {
-    (notices + storeFailure + report.diagnostics).filter { $0.severity == .error }
+    diagnostics.filter { $0.severity == .error }
   }
 
   /// Whether there is anything of that kind to be told.
@@ -46,9 +46,10 @@ struct ReportEnvelope {
     beginning == .failed || !errors.isEmpty
   }
 
-  /// Of the whole run, as notices have it.
-  var storeFailure: [Diagnostic] {
-    report.storeFailure.map { [Diagnostic("store.\($0.code.rawValue)", $0.message)] } ?? []
+  /// All that is said besides manifests and items, the store's own failure among it.
+  var diagnostics: [Diagnostic] {
+    let failure = report.storeFailure.map { Diagnostic("store.\($0.code.rawValue)", $0.message) }
+    return notices + [failure].compactMap(\.self) + report.diagnostics
   }
 
   var verdict: Report.Verdict {

@@ -28,9 +28,7 @@ struct ReportJSON {
       "segments": .array(report.segments.map(segment)),
       "items": .array(envelope.shownItems.map(item)),
       "network": NetworkWords.document(report),
-      "diagnostics": .array(
-        (envelope.notices + envelope.storeFailure + report.diagnostics).map(diagnostic)
-      ),
+      "diagnostics": .array(envelope.diagnostics.map(diagnostic)),
     ]
   }
 

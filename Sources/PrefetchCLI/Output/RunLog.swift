@@ -40,7 +40,7 @@ final class RunLog {
     let now = clock.now().wall
     let path = "\(folder)/\(Self.fileName(name, at: now))"
     let isNew = FileReading.permissionBits(path) == nil
-    guard (try? FolderCreation.make(folder)) != nil,
+    guard (try? FolderCreation.make(folder, isOwn: true)) != nil,
       let file = try? StandardOutput(appendingTo: path, isPrivate: true)
     else { return }
     stream = file

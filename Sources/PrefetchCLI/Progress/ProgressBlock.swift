@@ -118,7 +118,7 @@ struct ProgressBlock {
     }
     if segment.discovered == nil { return "\(start)  reading its manifest" }
     let wait = segment.standing.wait.map { ["  "] + ProgressWords.wait($0).map(shown) } ?? []
-    return fitting(["\(start)  \(figures(segment.pace))"] + wait)
+    return fitting(["\(start)  \(figures(segment))"] + wait)
   }
 
   /// The first pieces, as long as each has room as a whole.
@@ -131,9 +131,9 @@ struct ProgressBlock {
     return line
   }
 
-  private func figures(_ pace: Pace) -> String {
-    leading(ProgressWords.rate(pace.rate), 9) + "  "
-      + leading(ProgressWords.clock(pace.remaining), 7)
+  private func figures(_ segment: ProgressState.Segment) -> String {
+    leading(ProgressWords.rate(segment.pace.rate), 9) + "  "
+      + leading(ProgressWords.clock(segment.remaining), 7)
   }
 
   private func line(of file: RunStanding.Transfer, _ nameWidth: Int) -> String {
@@ -165,7 +165,7 @@ struct ProgressBlock {
     let rate = ProgressWords.rate(state.pace.rate)
     let parts = [
       items, Amounts.bytes(state.receivedBytes), rate,
-      state.pace.remaining.map { "\(ProgressWords.clock($0)) left" } ?? "",
+      state.remaining.map { "\(ProgressWords.clock($0)) left" } ?? "",
     ]
     let pieces = parts.filter { !$0.isEmpty }.enumerated().map { place, part in
       place == 0 ? part : ", \(part)"

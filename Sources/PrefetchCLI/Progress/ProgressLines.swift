@@ -42,7 +42,7 @@ struct ProgressLines {
     pause = min(pause * 2, Self.longPause)
     dueAt = now.uptime + pause
     let rate = ProgressWords.rate(state.pace.rate)
-    let rest = state.pace.remaining.map { ", \(ProgressWords.clock($0)) left" } ?? ""
+    let rest = state.remaining.map { ", \(ProgressWords.clock($0)) left" } ?? ""
     return "progress: \(state.settled) of \(Amounts.count(Int64(state.discovered), "item")), "
       + "\(Amounts.bytes(state.receivedBytes)), \(rate)\(rest)"
   }

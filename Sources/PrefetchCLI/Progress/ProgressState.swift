@@ -92,6 +92,12 @@ struct ProgressState {
     segments.reduce(0) { $0.addingSaturated($1.receivedBytes) }
   }
 
+  /// As long as the segment that takes longest.
+  var remaining: Duration? {
+    let rests = segments.filter { $0.ending == nil }.compactMap(\.remaining)
+    return ([pace.remaining].compactMap(\.self) + rests).max()
+  }
+
   /// Every item weighs the same here: sizes are not known of all of them.
   private var fraction: Double {
     let whole = segments.reduce(0) { $0 + max(1, Double($1.discovered ?? 1)) }
@@ -114,6 +120,17 @@ extension ProgressState.Segment {
       done = items.reduce(Double(settled)) { $0 + $1.fraction } / Double(discovered)
     }
     return min(max(done, 0), 0.99)
+  }
+
+  /// Until all is done; not less than what is known to come takes as fast as it comes now.
+  var remaining: Duration? {
+    let rest = transfers.reduce(Int64(0)) { rest, transfer in
+      guard let size = transfer.advance.size else { return rest }
+      return rest.addingSaturated(max(0, size - transfer.advance.position))
+    }
+    guard rest > 0, let rate = pace.rate, rate > 0 else { return pace.remaining }
+    let known = Duration.milliseconds(Int64(min(Double(rest) / Double(rate), 359_999) * 1000))
+    return max(known, pace.remaining ?? .zero)
   }
 
   var receivedBytes: Int64 {

@@ -185,6 +185,17 @@ extension InlineItem {
     if !facts.has("url") {
       decoder.report("config.missing-url", "the item has no `url`", at: facts.node)
     }
+    if item.type == .dash {
+      decoder.descend(.key("type")) { decoder in
+        decoder.report(
+          "config.unsupported",
+          "an item of type `dash` is more than one file, which this version cannot fetch",
+          severity: .warning,
+          hint: "`type: file` stores this one alone",
+          at: facts.place(of: "type")
+        )
+      }
+    }
     for (key, short) in [("sha256", item.sha256), ("sha512", item.sha512)] {
       guard let short,
         item.digests.contains(where: { $0.algorithm == short.algorithm && $0.bytes != short.bytes })

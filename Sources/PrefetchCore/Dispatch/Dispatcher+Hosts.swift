@@ -192,7 +192,7 @@ extension Dispatcher {
   /// Of each host that answered.
   package var namedResponseTimes: [String: ResponseTimes] {
     var named: [String: ResponseTimes] = [:]
-    for (place, times) in responseTimes.enumerated() where !times.counts.isEmpty {
+    for (place, times) in responseTimes.enumerated() where !times.isEmpty {
       named[queue.table.name(of: HostID(Int32(place)))] = times
     }
     return named

@@ -7,6 +7,8 @@ package struct PublisherPolicy: Hashable, Sendable {
     case precaching
     /// That a server over the cache fetches what it lacks.
     case pullThrough = "pull_through"
+    /// That events are sent to the configured collector.
+    case analytics
   }
 
   package var network: NetworkPolicy?

@@ -3,25 +3,40 @@
 /// Classes are an eighth of an octave wide: a percentile is right to an eighth, a host takes little
 /// room however often it was asked, and those of several runs can be added up.
 package struct ResponseTimes: Hashable, Sendable {
-  /// Answers of each class that has any.
-  package private(set) var counts: [Int: Int64]
+  /// Answers by their classes, as far as the last one that has any; noted for every answer of a run.
+  private var classes: [Int64] = []
 
   package init(counts: [Int: Int64] = [:]) {
-    self.counts = counts.filter { (0..<Self.classCount).contains($0.key) && $0.value > 0 }
+    for (place, count) in counts where (0..<Self.classCount).contains(place) && count > 0 {
+      add(count, to: place)
+    }
+  }
+
+  /// Answers of each class that has any.
+  package var counts: [Int: Int64] {
+    let pairs = classes.enumerated().filter { $0.element > 0 }.map { ($0.offset, $0.element) }
+    return Dictionary(uniqueKeysWithValues: pairs)
   }
 
   package var answers: Int64 {
-    counts.values.reduce(0) { $0.addingSaturated($1) }
+    classes.reduce(0) { $0.addingSaturated($1) }
+  }
+
+  package var isEmpty: Bool {
+    classes.isEmpty
   }
 
   package mutating func note(_ time: Duration) {
-    counts[Self.class(of: time), default: 0] += 1
+    add(1, to: Self.class(of: time))
   }
 
   package mutating func add(_ others: ResponseTimes) {
-    for (place, count) in others.counts {
-      counts[place] = (counts[place] ?? 0).addingSaturated(count)
-    }
+    for (place, count) in others.classes.enumerated() where count > 0 { add(count, to: place) }
+  }
+
+  private mutating func add(_ count: Int64, to place: Int) {
+    while classes.count <= place { classes.append(0) }
+    classes[place] = classes[place].addingSaturated(count)
   }
 
   /// What so many percent of the answers took at most; nil where there was none.
@@ -30,7 +45,7 @@ package struct ResponseTimes: Hashable, Sendable {
     guard all > 0 else { return nil }
     let wanted = max(1, (Double(all) * Double(percent) / 100).rounded(.up))
     var seen: Double = 0
-    for (place, count) in counts.sorted(by: { $0.key < $1.key }) {
+    for (place, count) in classes.enumerated() {
       seen += Double(count)
       if seen >= wanted { return Self.end(of: place) }
     }

@@ -16,13 +16,14 @@ struct CollectorTests {
   private func configure(
     _ analytics: String = "",
     endpoint: String? = nil,
+    network: String = "",
     more: String = ""
   ) {
     home.configure(
       """
       name: newsroom
       cache: { min_free: 0 }
-      network: { retries: { items: 0 }, timeouts: { read: 300ms } }
+      network: { retries: { items: 0 }, timeouts: { read: 300ms }\(network) }
       segments: [{ name: basics, urls: ["\(collector.server.address("/a"))"] }]
       analytics: { enabled: true, endpoint: "\(endpoint ?? collector.endpoint)"\(analytics) }
       \(more)
@@ -163,9 +164,12 @@ struct CollectorTests {
     for arguments in [["plan"], ["run", "-n"], ["run", "--offline"], ["get", "--offline", "x"]] {
       _ = try home.run(arguments)
     }
-    configure("", more: "enabled: false")
-    #expect(try home.run("-q").status == 0)
-    configure(", keep: 7d", more: "network: { windows: [\"sat 00:00-00:01\"] }")
+    for more in ["enabled: false", "features: { analytics: false }"] {
+      configure(more: more)
+      #expect(try home.run("-q").status == 0)
+    }
+    configure(network: ", type: ethernet, allow: [wifi]")
+    #expect(try home.run("-q").status == 75, "the network's rules hold everything back")
     home.configure(
       """
       name: newsroom

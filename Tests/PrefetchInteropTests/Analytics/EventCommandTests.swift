@@ -121,6 +121,27 @@ struct EventCommandTests {
     #expect(seen.count == 5 && server.requests.count == 4, "nobody is asked for anything")
   }
 
+  @Test("knows how long a stored stream is")
+  func stream() throws {
+    let pieces = (0..<4).map { "#EXTINF:10.0,\n/\($0).ts" }.joined(separator: "\n")
+    let playlist = "#EXTM3U\n#EXT-X-TARGETDURATION:10\n\(pieces)\n#EXT-X-ENDLIST\n"
+    let origin = try LoopbackServer { request in
+      .respond(200, text: request.path.hasSuffix("m3u8") ? playlist : "piece \(request.path)")
+    }
+    home.configure(
+      """
+      cache: { min_free: 0 }
+      segments:
+        - { name: s, urls: [{ url: "\(origin.address("/film.m3u8"))", type: hls, id: film }] }
+      """
+    )
+    #expect(try home.run("-q").status == 0)
+    let run = try home.run("event", "consume", "film", "--to", "21", "--json")
+    #expect(run.status == 0, "\(run)")
+    #expect(try run.json().text("event.length_ms") == "40000")
+    #expect(try run.json().list("event.quartiles").map(\.text) == ["25", "50"])
+  }
+
   @Test("warns of names that tell of a person, and takes them")
   func privacy() throws {
     let run = try home.run("event", "log", "login of alice@example.org")

@@ -44,26 +44,38 @@ struct QueueKillTests {
     var acknowledged: Set<String> = []
     var begun: Set<String> = []
     var killed = 0
-    for round in 0..<Binary.rounds {
+    // How long each takes here and now, so that its death comes at any moment of its life.
+    var lives: [Int64] = []
+    for kind in 0..<5 {
+      let (program, names) = try start(kind, "first \(kind)")
+      let birth = ContinuousClock.now
+      try #require(program.finish().status == 0)
+      lives.append(Int64((ContinuousClock.now - birth) / .microseconds(1)))
+      acknowledged.formUnion(names)
+    }
+    var round = 0
+    while killed < Binary.rounds, round < 20 * Binary.rounds {
+      round += 1
       switch Int.random(in: 0..<4, using: &random) {
       case 0: collector.behave(.silent)
       case 1: collector.behave(.closing)
       default: collector.behave(.taking)
       }
-      // Some that end by themselves, so that something waits.
+      // One that ends by itself, so that something waits, and one beside the victim.
       let plain = "plain \(round)"
       try #require(home.run("event", "log", plain).status == 0)
       acknowledged.insert(plain)
-      let (victim, names) = try start(round % 5, "round \(round)")
       let (second, others) = try start(Int.random(in: 0..<5, using: &random), "beside \(round)")
+      let (victim, names) = try start(round % 5, "round \(round)")
       begun.formUnion(names + others)
-      poll(nil, 0, CInt.random(in: 0...40, using: &random))
+      let life = Int64.random(in: 0...(lives[round % 5] * 5 / 4), using: &random)
+      let death = ContinuousClock.now + .microseconds(life)
+      while ContinuousClock.now < death { sched_yield() }
       victim.signal(SIGKILL)
-      for (program, names) in [(victim, names), (second, others)] {
-        let end = program.finish()
-        if end.status == 0 { acknowledged.formUnion(names) }
-        if end.status == 128 + SIGKILL { killed += 1 }
-      }
+      let end = victim.finish()
+      if end.status == 0 { acknowledged.formUnion(names) }
+      if end.status == 128 + SIGKILL { killed += 1 }
+      if second.finish().status == 0 { acknowledged.formUnion(others) }
       let list = try home.run("event", "list", "--json")
       #expect(list.status == 0, "round \(round): \(list)")
     }
@@ -80,6 +92,6 @@ struct QueueKillTests {
     for (name, ids) in ids { #expect(ids.count == 1, "\(name): \(ids)") }
     let all = ids.values.reduce(into: Set()) { $0.formUnion($1) }
     #expect(all.count == ids.count, "no id stands for two events")
-    #expect(killed > 0)
+    #expect(killed == Binary.rounds, "\(killed) in \(round) rounds")
   }
 }

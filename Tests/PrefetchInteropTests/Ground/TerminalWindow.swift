@@ -62,9 +62,9 @@ final class TerminalWindow {
     try tmux(["send-keys", "Enter"])
   }
 
-  /// A key by the name that tmux has for it.
-  func press(_ key: String) throws {
-    try tmux(["send-keys", key])
+  /// Keys by the names that tmux has for them, one at once after the other.
+  func press(_ keys: [String]) throws {
+    try tmux(["send-keys"] + keys)
   }
 
   func resize(columns: Int, rows: Int) throws {
