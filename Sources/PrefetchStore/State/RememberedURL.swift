@@ -1,4 +1,4 @@
-package import PrefetchCore
+internal import PrefetchCore
 internal import PrefetchCrypto
 
 /// The name under which the state remembers what happened to a URL.
