@@ -63,7 +63,7 @@ let package = Package(
 
     .target(
       name: "PrefetchTestSupport",
-      dependencies: ["PrefetchCore", "PrefetchCrypto", "COpenSSL"],
+      dependencies: ["PrefetchCore", "PrefetchCrypto", "PrefetchDocuments", "COpenSSL"],
       path: "Tests/PrefetchTestSupport",
       swiftSettings: settings
     ),
@@ -86,8 +86,8 @@ let package = Package(
     ),
     tests(
       "PrefetchCLITests",
-      ["PrefetchCLI", "PrefetchConfig", "PrefetchDocuments"],
-      resources: ["Snapshots"]
+      ["PrefetchCLI", "PrefetchConfig", "PrefetchDocuments", "PrefetchStore"],
+      resources: ["Schemas", "Snapshots"]
     ),
     tests(
       "PrefetchInteropTests",

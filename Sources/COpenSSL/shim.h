@@ -37,3 +37,7 @@ static inline int prefetch_certificate_write_subject(const X509 *certificate, BI
   unsigned long flags = XN_FLAG_RFC2253 & ~(unsigned long)ASN1_STRFLGS_ESC_MSB;
   return X509_NAME_print_ex(output, X509_get_subject_name(certificate), 0, flags);
 }
+static inline int prefetch_certificate_write_issuer(const X509 *certificate, BIO *output) {
+  unsigned long flags = XN_FLAG_RFC2253 & ~(unsigned long)ASN1_STRFLGS_ESC_MSB;
+  return X509_NAME_print_ex(output, X509_get_issuer_name(certificate), 0, flags);
+}

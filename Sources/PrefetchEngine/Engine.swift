@@ -73,8 +73,10 @@ package struct Engine {
     var hasStopped = false
     var isCutOff = false
     var hasCompany = false
+    var looks = Looks(observers)
     while true {
       let now = clock.now()
+      if looks.areDue(at: now) { looks.take(at: dispatcher.standing(at: now), now) }
       if !hasStopped, let signal = stop.pending {
         hasStopped = true
         events.append(.interrupted(signal: signal))
@@ -89,7 +91,11 @@ package struct Engine {
       guard events.isEmpty else { continue }
       if dispatcher.isFinished {
         let end = clock.now()
-        return report.finished(at: end, gates: dispatcher.openGates(at: end))
+        return report.finished(
+          at: end,
+          gates: dispatcher.openGates(at: end),
+          responseTimes: dispatcher.namedResponseTimes
+        )
       }
       var deadline = dispatcher.nextDeadline
       if mayAsk, !hasCompany {
@@ -367,6 +373,27 @@ package struct Engine {
   }
 }
 
+/// Looks that some observers take at how the run stands.
+private struct Looks {
+  private let observers: [any RunObserver]
+  private let pause: Duration
+  private var next: Duration = .zero
+
+  init(_ observers: [any RunObserver]) {
+    self.observers = observers.filter { $0.pauseBetweenLooks != nil }
+    pause = self.observers.compactMap(\.pauseBetweenLooks).min() ?? .zero
+  }
+
+  func areDue(at now: Moment) -> Bool {
+    !observers.isEmpty && next <= now.uptime
+  }
+
+  mutating func take(at standing: RunStanding, _ now: Moment) {
+    next = now.uptime + pause
+    for observer in observers { observer.look(at: standing, now) }
+  }
+}
+
 extension Event {
   fileprivate var mayMeanNoNetwork: Bool {
     guard case .transferFinished(_, let result) = self else { return false }
@@ -375,7 +402,7 @@ extension Event {
 
   fileprivate init(_ event: TransferEvent) {
     switch event {
-    case .progressed(let id, let bytes): self = .transferProgressed(id, bytes: bytes)
+    case .progressed(let id, let advance): self = .transferProgressed(id, advance)
     case .finished(let id, let result): self = .transferFinished(id, result)
     case .judged(let id, let outcome): self = .transferJudged(id, outcome)
     }

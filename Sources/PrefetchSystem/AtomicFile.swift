@@ -79,6 +79,11 @@ package struct AtomicFile: ~Copyable {
     }
   }
 
+  /// Whether a file is put into this place as a whole, rather than written to what is there.
+  package static func replaces(_ path: String) -> Bool {
+    !path.hasPrefix("+") && !isSpecial(path)
+  }
+
   private static func isSpecial(_ path: String) -> Bool {
     var status = stat()
     guard unsafe stat(path, &status) == 0 else { return false }

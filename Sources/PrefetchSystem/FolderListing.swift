@@ -1,8 +1,8 @@
 internal import Glibc
 
 /// The names in a folder, in no order; none where it cannot be read.
-enum FolderListing {
-  static func names(_ path: String) -> [String] {
+package enum FolderListing {
+  package static func names(_ path: String) -> [String] {
     guard let folder = unsafe opendir(path) else { return [] }
     defer { unsafe closedir(folder) }
     var names: [String] = []
@@ -15,5 +15,10 @@ enum FolderListing {
       if name != ".", name != ".." { names.append(name) }
     }
     return names
+  }
+
+  /// Takes a file out of a folder, if that can be done.
+  package static func remove(_ name: String, in folder: String) {
+    _ = unsafe unlink("\(folder)/\(name)")
   }
 }

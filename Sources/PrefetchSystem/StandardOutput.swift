@@ -31,8 +31,11 @@ package final class StandardOutput: TextOutputStream {
   }
 
   /// A file that grows; it is open for as long as the process lives.
-  package convenience init(appendingTo path: String) throws(Failure) {
-    let descriptor = unsafe open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY, 0o666)
+  ///
+  /// One that `isPrivate` is made for nobody but its owner.
+  package convenience init(appendingTo path: String, isPrivate: Bool = false) throws(Failure) {
+    let flags = O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY
+    let descriptor = unsafe open(path, flags, isPrivate ? 0o600 : 0o666)
     guard descriptor >= 0 else {
       throw Failure(.permission, "`\(path)` cannot be written: \(Self.reason(errno: errno))")
     }

@@ -7,6 +7,7 @@ package enum StopSignals {
   package static func install() {
     // The first use makes the atomic, which a handler must not do.
     firstSignal.store(0, ordering: .relaxed)
+    TerminalScreen.noteDrawn(false)
     for signal in [SIGINT, SIGTERM] {
       var action = sigaction()
       unsafe action.__sigaction_handler.sa_handler = noteSignal
@@ -50,5 +51,6 @@ private let firstSignal = Atomic<Int32>(0)
 private func noteSignal(_ signal: Int32) {
   let (isFirst, _) = firstSignal.compareExchange(expected: 0, desired: signal, ordering: .relaxed)
   guard !isFirst else { return }
+  TerminalScreen.eraseAtOnce()
   _exit(128 + signal)
 }

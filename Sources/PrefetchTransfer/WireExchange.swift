@@ -80,6 +80,9 @@ final class WireExchange {
 
   var request: TransferRequest { queued.request }
 
+  /// Whether it was ended by us, not by libcurl.
+  var isGivenUp: Bool { failure != nil }
+
   /// The kept part whose rest is asked for.
   var continued: PartialBody? { isContinuing ? queued.request.partial : nil }
 
@@ -268,6 +271,16 @@ final class WireExchange {
   /// The size of the body so far, with what was kept.
   private var bodySize: Int64 {
     (use.kept?.offset ?? 0) + arrivedSize
+  }
+
+  /// Where it stands once so many bytes more have arrived than was last told.
+  func advance(by bytes: Int64) -> TransferAdvance {
+    TransferAdvance(
+      bytes: bytes,
+      arrived: arrivedSize,
+      position: bodySize,
+      size: announcedSize
+    )
   }
 
   private func checkAnnouncedSize() -> Bool {

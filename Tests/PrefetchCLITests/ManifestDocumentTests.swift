@@ -1,6 +1,7 @@
 import PrefetchCore
 import PrefetchDocuments
 import PrefetchManifests
+import PrefetchTestSupport
 import Testing
 
 @testable import PrefetchCLI

@@ -1,5 +1,6 @@
 import PrefetchCore
 import PrefetchDocuments
+import PrefetchTestSupport
 import Testing
 
 @testable import PrefetchCLI
@@ -20,6 +21,16 @@ struct ReportDocumentTests {
   func matchesSchema() throws {
     let document = try readJSON(Self.document())
     #expect(SchemaCheck.problems(of: document, schema: try Self.schema()) == [])
+  }
+
+  @Test("Every kind of end has an item in it")
+  func isComplete() {
+    let outcomes = Set(Self.envelope.report.items.compactMap(\.outcome))
+    #expect(
+      outcomes.isSuperset(of: [
+        .added, .updated, .unchanged, .deferred, .failed, .redirected, .stale, .removed,
+      ])
+    )
   }
 
   @Test("A report of a run in which nothing happened is as its schema has it")
@@ -99,6 +110,13 @@ struct ReportDocumentTests {
       .expect(String(decoding: Self.document(format), as: UTF8.self))
   }
 
+  @Test("What is served stale is told where items are not")
+  func stale() {
+    #expect(
+      String(decoding: Self.document(.md), as: UTF8.self).contains("\n1 item served stale.\n")
+    )
+  }
+
   @Test("Unchanged items are listed only when asked for")
   func changedItems() throws {
     var envelope = Self.envelope
@@ -106,7 +124,7 @@ struct ReportDocumentTests {
     let items = try readJSON(ReportRendering.bytes(envelope, as: .json))["items"]?.sequence ?? []
     #expect(
       items.compactMap { $0["outcome"]?.scalar?.text } == [
-        "added", "updated", "failed", "failed", "deferred", "removed",
+        "added", "updated", "stale", "failed", "failed", "redirected", "deferred", "removed",
       ]
     )
   }

@@ -1,4 +1,5 @@
 import PrefetchCore
+import PrefetchStore
 
 @testable import PrefetchCLI
 
@@ -18,7 +19,7 @@ struct ReportFixture {
 
   var envelope: ReportEnvelope {
     let report = report
-    return ReportEnvelope(
+    var envelope = ReportEnvelope(
       report: report,
       exit: ExitStatus(report),
       exitCode: ExitStatus(report).code,
@@ -41,6 +42,24 @@ struct ReportFixture {
       secrets: SecretNeedles(secrets),
       objectPath: { "/cache/objects/\($0.hexadecimal)" }
     )
+    for request in requests { envelope.transfers.note(request, in: Self.start) }
+    envelope.pastRuns = pastRuns(report)
+    return envelope
+  }
+
+  private func pastRuns(_ report: Report) -> [RunRecord] {
+    [("ok", 0, -86_400), ("incomplete", 3, 0)].map { name, code, seconds in
+      RunRecord(
+        id: seconds == 0 ? "20261120T050000000Z-0badcafe" : "20261119T050000000Z-0badcafe",
+        identity: report.identity,
+        mode: "run",
+        started: Self.start + .seconds(seconds),
+        finished: Self.start + .seconds(seconds) + .milliseconds(2345),
+        exitCode: code,
+        exitName: seconds == 0 ? name : foreign,
+        totals: seconds == 0 ? ReportJSON.totalsText(report.totals) : "{\"bytes_wire\":4000}"
+      )
+    }
   }
 
   var facts: [RunFact] {
@@ -65,8 +84,10 @@ struct ReportFixture {
       figures.total = .milliseconds(60 * (place + 1))
       if answer.1 != nil { figures.firstByte = .milliseconds(45) }
       if place == 0 { figures = Self.figures }
+      let url = "https://cdn.example.com/\(answer.0)?sig=letmein"
       return RequestResult(
-        url: try? WebURL("https://cdn.example.com/\(answer.0)?sig=letmein&of=\(foreign)"),
+        // No URL holds everything.
+        url: (try? WebURL("\(url)&of=\(foreign)")) ?? (try? WebURL(url)),
         segments: [own],
         status: answer.1,
         failure: answer.1 == nil ? Failure(.stalled, "it sent nothing: \(foreign)") : nil,
@@ -146,7 +167,9 @@ struct ReportFixture {
 
 extension ReportFixture {
   var items: [ItemResult] {
-    [fetched, confirmed, kept, updated, failed, rejected, deferred, removed]
+    [
+      fetched, confirmed, kept, updated, stale, failed, rejected, redirected, deferred, removed,
+    ]
   }
 
   private func item(
@@ -219,6 +242,30 @@ extension ReportFixture {
     item.status = 404
     item.attempts = 1
     item.failure = Failure(.gone, "the server answered 404: \(foreign)", isTransient: false)
+    return item
+  }
+
+  /// Its server could not be asked, and an older copy may stand in.
+  private var stale: ItemResult {
+    var item = item("stale", .cached, .keep, .stale)
+    item.source = .stale
+    item.attempts = 4
+    item.size = 900
+    item.digest = Self.digest
+    item.isUsable = true
+    item.confirmedAt = Self.start + .seconds(-7200)
+    return item
+  }
+
+  /// It leads elsewhere, and `follow: false` forbids to go there.
+  private var redirected: ItemResult {
+    var item = item("redirected", .failed, .fail, .redirected)
+    item.status = 302
+    item.attempts = 1
+    item.failure = Failure(.redirected, "the server answered 302: \(foreign)")
+    if let url = try? WebURL("https://cdn.example.com/elsewhere?signature=letmein") {
+      item.redirects = [RedirectHop(status: 302, url: url)]
+    }
     return item
   }
 

@@ -47,4 +47,8 @@ struct RepositoryFile {
     defer { unsafe fclose(file) }
     unsafe fputs(text, file)
   }
+
+  func remove() {
+    _ = unsafe unlink(path)
+  }
 }

@@ -76,9 +76,10 @@ private final class Stage {
     stage.now.wall = stage.now.wall + .seconds(60)
     stage.now.uptime += .seconds(60)
     stage.send(.timePassed)
-    stage.send(.transferProgressed(id, bytes: 99))
+    let advance = { TransferAdvance(bytes: $0, arrived: $1, position: $1) }
+    stage.send(.transferProgressed(id, advance(99, 99)))
     #expect(stage.cancelled == [])
-    stage.send(.transferProgressed(id, bytes: 1))
+    stage.send(.transferProgressed(id, advance(1, 100)))
     #expect(stage.cancelled == [id])
     let failure = Failure(.cancelled, "cancelled")
     stage.send(.transferFinished(id, TransferResult(.failure(failure), figures: .init())))

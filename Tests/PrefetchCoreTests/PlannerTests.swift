@@ -360,7 +360,7 @@ import Testing
       )
     )
     #expect(fragment.steps.isEmpty)
-    #expect(fragment.keptCount == 3 && fragment.keptBytes == 15)
+    #expect(fragment.keptCount == 3 && fragment.keptBytes.all == 15)
     #expect(fragment.joining == [11])
     #expect(fragment.quietUntil == .distantFuture)
   }

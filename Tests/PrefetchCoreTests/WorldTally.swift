@@ -71,8 +71,8 @@ struct WorldTally {
     case .segmentSettled(let segment):
       settledSegments[segment.name, default: 0] += 1
     case .conditionsRead, .qualityChanged, .itemStarted, .bytesReceived, .requestFinished,
-      .requestsAnswered, .manifestSettled, .treePublished, .registration, .storeFailed,
-      .itemEvicted:
+      .requestsAnswered, .requestTold, .requestWaits, .manifestSettled, .treePublished,
+      .registration, .storeFailed, .itemEvicted:
       break
     case .interrupted:
       isInterrupted = true

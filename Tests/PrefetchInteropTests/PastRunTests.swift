@@ -67,6 +67,60 @@ struct PastRunTests {
     #expect(lines.contains("hits\t33.3 % of all items looked at needed no transfer"), "\(lines)")
   }
 
+  @Test("`stats` says what spared transfers, and how fast hosts answer")
+  func savings() throws {
+    let digest = "sha256:" + "9834876dcfb05cb167a5c24953eba58c4ac89b1adf57f28f2f9d09af107ee8f0"
+    site["/pinned"] = Site.Page("aaa")
+    site["/asked"] = Site.Page("asked!", headers: [HeaderField("ETag", "\"1\"")])
+    site["/fresh"] = Site.Page("fresh", headers: [HeaderField("Cache-Control", "max-age=7200")])
+    home.configure(
+      """
+      cache: { min_free: 0 }
+      segments:
+        - name: all
+          urls:
+            - { url: "\(server.address("/pinned"))", sha256: "\(digest)" }
+            - "\(server.address("/asked"))"
+            - "\(server.address("/fresh"))"
+      """
+    )
+    for _ in 0..<3 { #expect(try home.run("-q").status == 0) }
+    let listed = try home.run("--json", "--items", "all").json()
+    #expect(listed.number("totals.bytes_saved_by_validators") == 6)
+    #expect(listed.number("totals.bytes_saved_by_digests") == 3)
+    let stats = try home.run("stats", "--json").json()
+    let saved = ["validators", "digests", "lifetimes"].map { stats.number("saved.\($0)") }
+    #expect(saved == [18, 9, 15] && stats.number("totals.bytes_saved") == 42)
+    let hosts = stats.list("hosts")
+    let host = String(server.address("").dropFirst("http://".count))
+    #expect(hosts.map { $0.text("host") } == [host])
+    #expect(hosts.first?.number("answers") == server.requests.count)
+    let times = ["p50", "p90", "p99"].compactMap { hosts.first?.text("ttfb_ms.\($0)") }
+      .compactMap { Double($0) }
+    #expect(times.count == 3 && times == times.sorted() && times.allSatisfy { $0 > 0 })
+    let lines = try home.run("stats").lines
+    #expect(lines.contains("saved\t42 B: 18 B by validators, 9 B by digests, 15 B by lifetimes"))
+    #expect(lines.last?.hasPrefix("answers\t\(host): 50 % within ") == true, "\(lines)")
+    #expect(lines.last?.hasSuffix(", of \(server.requests.count) answers") == true, "\(lines)")
+  }
+
+  @Test("`stats` counts what a manifest that did not change spared")
+  func quietSegments() throws {
+    site["/a"] = Site.Page("aaa")
+    let digest = "9834876dcfb05cb167a5c24953eba58c4ac89b1adf57f28f2f9d09af107ee8f0"
+    let entry = Manifest.Entry(server.address("/a"), digest: digest)
+    site["/m.json"] = Site.Page(Manifest.text([entry]))
+    home.configure(
+      """
+      cache: { min_free: 0 }
+      segments: [{ name: all, manifest: "\(server.address("/m.json"))" }]
+      """
+    )
+    for _ in 0..<4 { #expect(try home.run("-q").status == 0) }
+    let stats = try home.run("stats", "--json").json()
+    #expect(stats.number("saved.digests") == 9 && stats.number("totals.bytes_saved") == 9)
+  }
+
   @Test("A run names what changed, and says each reason of a host once")
   func summary() throws {
     let paths = (0..<30).map { "/x\($0)" }

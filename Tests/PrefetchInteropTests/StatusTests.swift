@@ -87,6 +87,40 @@ struct StatusTests {
     )
   }
 
+  @Test("of the last runs is how each segment ended in them, and since when it is not current")
+  func trend() throws {
+    home.configure(
+      """
+      segments:
+      \(segment("good", "/ask"))
+      \(segment("bad", "/ask", "/comes"))
+      cache: { min_free: 0 }
+      network: { retries: { items: 0 } }
+      """
+    )
+    let lines = { () throws -> [String] in
+      try home.run("status").lines.prefix(2)
+        .map { String($0.split(separator: "\t").last ?? "") }
+    }
+    #expect(try home.run("-q").status == 3)
+    #expect(try lines() == ["current in the last run", "incomplete in the last run"])
+    #expect(try home.run("-q").status == 3)
+    #expect(try home.run("run", "-q", "good").status == 0)
+    #expect(try lines() == ["current in the last 3 runs", "not current for 2 runs"])
+    site["/comes"] = Site.Page("it came")
+    #expect(try home.run("run", "-q", "bad").status == 0)
+    #expect(try lines().last == "current in 1 of 3 runs")
+    for _ in 0..<9 { #expect(try home.run("run", "-q", "bad").status == 0) }
+    #expect(try lines() == ["current in the last 3 runs", "current in the last 10 runs"])
+    let status = try home.run("status", "--json").json()
+    let recent = status.list("segments").map { $0.list("recent") }
+    #expect(recent.map(\.count) == [3, 10])
+    #expect(recent.last?.last?.number("changed") == 1, "the newest come first")
+    #expect(Set(recent.last?.map { $0.text("state") ?? "" } ?? []) == ["current"])
+    let ends = recent.last?.compactMap { $0.text("finished") } ?? []
+    #expect(ends == ends.sorted(by: >) && ends.count == 10)
+  }
+
   @Test("of ages alarms for what never succeeded, and not for what was done before a deadline")
   func maximumAge() throws {
     home.configure(

@@ -55,8 +55,8 @@ final class TransferBench {
       whileWaiting()
       for event in transport.wait(until: limit) {
         switch event {
-        case .progressed(let id, let bytes):
-          progress[id, default: 0] += bytes
+        case .progressed(let id, let advance):
+          progress[id, default: 0] += advance.bytes
         case .finished(let id, let result):
           #expect(results[id] == nil, "\(id) finished twice")
           results[id] = result

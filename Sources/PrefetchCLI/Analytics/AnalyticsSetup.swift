@@ -10,16 +10,11 @@ struct AnalyticsSetup: Sendable {
   let collector: WebURL?
   let prefixes: MetricPrefixes
 
-  /// Whoever publishes may have switched it off.
-  init(_ loaded: LoadedConfiguration, publisher: PublisherPolicy? = nil) {
-    let configuration = loaded.configuration
-    let analytics = configuration.analytics
-    let isOn =
-      analytics.isEnabled && configuration.isEnabled && configuration.features.recordsFigures
-      && publisher?.switchedOff.contains(.analytics) != true
+  init(_ loaded: LoadedConfiguration) {
+    let analytics = loaded.configuration.analytics
     identity = loaded.identity
     bounds = QueueBounds(count: analytics.queue, keep: analytics.keep)
-    collector = isOn ? analytics.endpoint : nil
+    collector = analytics.isEnabled && loaded.configuration.hasRuns ? analytics.endpoint : nil
     prefixes = MetricPrefixes(analytics.metrics)
   }
 }

@@ -15,6 +15,15 @@ struct Delivery {
   private let context: CommandContext
   private let target: Target
   private let durability: Durability
+  /// Whether bodies go to a terminal, and nobody said that they shall.
+  private let isTerminalGuarded: Bool
+  /// Why the body was not printed.
+  let refusal = Refusal()
+
+  /// What is found out while bodies are on their way.
+  final class Refusal {
+    fileprivate(set) var value: Diagnostic?
+  }
 
   /// Several bodies need a folder, or paths; they are never run together on stdout.
   init(
@@ -25,6 +34,7 @@ struct Delivery {
   ) throws(CommandExit) {
     self.context = context
     self.durability = durability
+    isTerminalGuarded = options.output == nil && ProcessEnvironment.isTerminal(1)
     let problem: Diagnostic?
     if options.printsPaths {
       target = .paths
@@ -126,10 +136,7 @@ struct Delivery {
         try delivery.write(digest, from: store, to: file)
         return file
       case .standardOutput:
-        let console = delivery.context.console
-        try delivery.copy(digest, from: store) { bytes throws(Failure) in
-          console.print(bytes: bytes)
-        }
+        try delivery.print(entry, record, digest, from: store)
       case .folder, .paths:
         break
       }
@@ -165,6 +172,28 @@ struct Delivery {
       try output.write(bytes)
       try output.commit()
     }
+  }
+
+  /// A terminal gets what is no text only where somebody asked for it there.
+  private func print(
+    _ entry: ManifestEntry,
+    _ record: ContentRecord,
+    _ digest: ContentDigest,
+    from store: DiskStore
+  ) throws(Failure) {
+    let (console, isGuarded) = (context.console, isTerminalGuarded)
+    var isText = true
+    try copy(digest, from: store) { bytes throws(Failure) in
+      isText = !isGuarded || TextBody.isText(bytes)
+      if isText { console.print(bytes: bytes) }
+    }
+    guard !isText else { return }
+    refusal.value = Diagnostic(
+      "get.not-text",
+      "`\(entry.url.redacted)` is no text (\(record.mime ?? "of no type"), "
+        + "\(Amounts.bytes(record.size))), and standard output is a terminal",
+      hint: "`-o FILE` writes it to a file; `-o -` prints it all the same"
+    )
   }
 
   private func copy(

@@ -28,6 +28,7 @@ struct GetCommand {
     )
     var items = Gathering(of: try declared(request, builder, places))
     var network = ItemFetch(context: context, loaded: loaded, builder: builder, places: places)
+    network.isWatched = true
     network.bringsThumbnails = options.behavior == .all
     network.quality = options.quality
     let facts = try look(at: &items, loaded, builder, places)
@@ -50,10 +51,15 @@ struct GetCommand {
     }
     try network.forget(items.transient)
     if let outcome { throw outcome }
+    // It is here now, and whoever asks again says where it shall go.
+    if let refusal = delivery.refusal.value {
+      markUsed(items, places)
+      return context.console.fail(.usage, [refusal])
+    }
     if options.printsPaths, !context.shared.isJSON {
       for item in items.delivered { context.console.print(item.path) }
     }
-    markUsed(items, places, AnalyticsSetup(loaded, publisher: builder.publisher))
+    markUsed(items, places, AnalyticsSetup(loaded))
     return conclude(items, request, loaded)
   }
 

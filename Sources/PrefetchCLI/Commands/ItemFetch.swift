@@ -16,6 +16,8 @@ struct ItemFetch {
   var keepsItems = false
   /// Whether items come with their thumbnails.
   var bringsThumbnails = false
+  /// Whether somebody sits before it who wants to see how far it is.
+  var isWatched = false
   /// Of streams; nil for what is configured.
   var quality: BundleRules.Quality?
 
@@ -74,6 +76,10 @@ struct ItemFetch {
       context.console.report(store.takeDiagnostics())
       var settings = builder.transportSettings()
       settings.http3Failures = memory.http3Failures
+      settings.isTraced = isWatched && context.shared.verbosity > 0
+      let progress = isWatched ? ProgressDisplay(context) : nil
+      defer { progress?.finish() }
+      let observers: [(any RunObserver)?] = [progress, isWatched ? TraceLog(context) : nil]
       var state: StateStore?
       let circumstances = MachineCircumstances(context: context, loaded: loaded) {
         () throws(Failure) in
@@ -90,7 +96,8 @@ struct ItemFetch {
         files: SystemFiles(),
         clock: context.clock,
         stop: stop,
-        circumstances: circumstances
+        circumstances: circumstances,
+        observers: observers.compactMap { $0 }
       )
       var report = try engine.run(
         wanted,

@@ -11,6 +11,7 @@ struct NotifyCommand {
 
   func run() throws(CommandExit) -> Int32 {
     let message = try message()
+    context.outset.begin(options.engine)
     let loaded = try context.configuration(isRequired: true, needsSources: true)
     let marker = loaded.configuration.notify.marker
     guard let message, let payload = PushPayload(message, marker: marker) else {

@@ -38,10 +38,13 @@ struct Reconciliation {
       throw CommandExit(status: context.console.fail(.config, objections))
     }
     let now = context.clock.now().wall
+    let runID = RunIdentifier.make(at: now)
+    context.console.runID = runID
+    if !isPlan, loaded.configuration.isEnabled { context.console.journal = journal }
+    context.console.keep("run \(runID) begins")
     let expiries = loaded.expiryDiagnostics(at: now, expired: .warning)
     context.console.report(expiries)
     let notices = loaded.diagnostics + expiries
-    let runID = RunIdentifier.make(at: now)
     var session = RunSession(
       context: context,
       loaded: loaded,
@@ -55,6 +58,8 @@ struct Reconciliation {
     session.listsKept = listsAllItems
     session.printsPlan = printsPlan
     session.keepsItems = needsItems
+    let transfers = isWanted(.html) ? TransferRecord(startingAt: now) : nil
+    session.transfers = transfers
     // Turned off, it touches nothing, and says so in the same form.
     let report =
       loaded.configuration.hasRuns
@@ -62,7 +67,7 @@ struct Reconciliation {
       : Report(mode: isPlan ? .plan : .run, identity: loaded.identity, started: now)
     let exit = ExitStatus(report, detailed: isDetailed)
     let passing = ExitStatus(report, detailed: isDetailed, accepting: accepted)
-    let envelope = ReportEnvelope(
+    var envelope = ReportEnvelope(
       report: report,
       exit: exit,
       exitCode: passing.code,
@@ -78,7 +83,39 @@ struct Reconciliation {
       secrets: context.console.needles,
       objectPath: objectPath
     )
+    if let transfers {
+      envelope.transfers = transfers.log
+      envelope.pastRuns = pastRuns
+    }
+    envelope.beginning = report.deferral?.rule == .lock ? .locked : .made
+    if destinations.contains(where: { $0.format == .prometheus }) {
+      envelope.lastSuccess = lastSuccess(before: runID)
+    }
     return write(envelope)
+  }
+
+  /// What cannot be read is no reason to have no report.
+  private var pastRuns: [RunRecord] {
+    let state = (try? context.readingState(places)) ?? nil
+    return (try? state?.runs(of: loaded.identity)) ?? []
+  }
+
+  /// What a run says is kept for a while, unless it goes into a file anyway.
+  private var journal: RunLog? {
+    guard context.shared.logFile == nil else { return nil }
+    return RunLog(
+      state: places.state,
+      name: loaded.configuration.bundleID ?? loaded.configuration.name ?? "prefetch",
+      isJSON: context.shared.logFormat == .json,
+      clock: context.clock
+    )
+  }
+
+  /// A convenience for metrics: where the state cannot be read, their file may still know.
+  private func lastSuccess(before run: String) -> Instant? {
+    var reports: [Diagnostic] = []
+    let state = try? StateStore.openForReading(state: places.state, reports: &reports)
+    return (try? state?.lastSuccess(of: loaded.identity, before: run)) ?? nil
   }
 
   private var accepted: Set<ExitStatus> {
@@ -100,7 +137,6 @@ struct Reconciliation {
   /// Whether any rendering names items besides those that failed.
   private var needsItems: Bool {
     if context.shared.isJSON { return true }
-    let formats = destinations.map(\.format) + (isPlan ? [] : [format])
     return formats.contains { format in
       switch format {
       case .prometheus: false
@@ -112,6 +148,15 @@ struct Reconciliation {
     }
   }
 
+  private func isWanted(_ format: ReportFormat) -> Bool {
+    formats.contains(format)
+  }
+
+  /// Those that the report is written in, as far as no document is printed in place of the default one.
+  private var formats: [ReportFormat] {
+    destinations.map(\.format) + (isPlan || context.shared.isJSON ? [] : [format])
+  }
+
   private var format: ReportFormat {
     ReportFormat(rawValue: loaded.configuration.report.format.rawValue) ?? .text
   }
@@ -121,29 +166,21 @@ struct Reconciliation {
     return { DiskStore.objectPath($0, cache: cache) }
   }
 
-  private func write(_ envelope: ReportEnvelope) -> Int32 {
+  private func write(_ report: ReportEnvelope) -> Int32 {
+    var envelope = report
     say(envelope)
-    let toStandardOutput = printed(envelope)
-    var status = envelope.exitCode
-    for destination in destinations where destination.path != "-" {
-      let bytes = ReportRendering.bytes(envelope, as: destination.format)
-      do {
-        try AtomicFile.write(bytes, to: destination.path)
-      } catch {
-        context.console.report(
-          Diagnostic("report.write", "the report `\(destination.path)`: \(error.message)")
-        )
-        // What was found weighs more than where it could not be written.
-        if envelope.exit != .trust, envelope.report.signal == nil { status = ExitStatus.io.code }
-      }
+    // In the log, where none of it is hidden, as a mail would have it.
+    if context.console.journal != nil {
+      for line in ReportText(envelope: envelope).lines { context.console.keep(line) }
     }
-    context.console.print(bytes: toStandardOutput)
+    context.console.report(ReportFiles(destinations).write(&envelope))
+    context.console.print(bytes: printed(envelope))
     if isPlan {
       // After the lines also where both streams are one terminal.
       context.console.flush()
       context.console.note(PlanSummary(report: envelope.report).line)
     }
-    return status
+    return envelope.exitCode
   }
 
   /// What is left, where a signal ended the run; nil where nothing is.
@@ -169,8 +206,10 @@ struct Reconciliation {
     }
     if let warning = emptiness(envelope.report) { context.console.report(warning) }
     let lines = FailureLines(envelope: envelope, tellsAll: context.shared.verbosity > 0)
-    guard !isPlan else { return context.console.report(lines.ofManifests) }
-    context.console.report(lines.diagnostics)
+    for line in isPlan ? lines.ofManifests : lines.lines {
+      context.console.report(line.diagnostic, about: line.subject)
+    }
+    guard !isPlan else { return }
     if let next = lines.nextStep { context.console.note(next) }
   }
 
@@ -210,19 +249,15 @@ struct Reconciliation {
     // Silent when all is well, or will be by itself.
     let isWell = [.ok, .deferred].contains(ExitStatus(rawValue: envelope.exitCode))
     if context.shared.isQuiet, isWell { return [] }
+    if format == .text, let size = TerminalScreen.size(of: 1) {
+      let text = ReportText(envelope: envelope, columns: size.columns)
+      return Array((text.lines.joined(separator: "\n") + "\n").utf8)
+    }
     return ReportRendering.bytes(envelope, as: format)
   }
 
-  /// The configuration's files, and over them those of the command line.
-  ///
-  /// A dry run writes only what was asked for on its own command line.
   private var destinations: [ReportDestination] {
-    let configured = loaded.configuration.report.files.sorted { $0.key < $1.key }.compactMap {
-      format,
-      path in
-      ReportFormat(rawValue: format).map { ReportDestination(format: $0, path: path) }
-    }
-    return (isPlan ? [] : configured) + engine.reports
+    ReportFiles.destinations(loaded.configuration, engine, isPlan: isPlan)
   }
 }
 

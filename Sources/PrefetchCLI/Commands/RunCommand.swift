@@ -9,6 +9,7 @@ struct RunCommand {
   let options: RunOptions
 
   func run() throws(CommandExit) -> Int32 {
+    context.outset.begin(options.engine, isPlan: options.isDryRun)
     let loaded = try context.configuration(isRequired: true, needsSources: true)
     let places = try context.places(loaded)
     try checkSelection(loaded, places)
@@ -17,9 +18,8 @@ struct RunCommand {
       context.console.note("`\(key)` is false: nothing was done")
       if !context.shared.isJSON { return ExitStatus.ok.code }
     }
-    if let splay = options.splay, StopSignals.wait(upTo: splay * Double.random(in: 0..<1)) != nil {
-      return StopSignals.pending == 15 ? ExitStatus.terminated.code : ExitStatus.interrupted.code
-    }
+    // A signal that comes meanwhile ends the run before it asks for anything.
+    if let splay = options.splay { _ = StopSignals.wait(upTo: splay * Double.random(in: 0..<1)) }
     return try Reconciliation(
       context: context,
       loaded: loaded,

@@ -40,10 +40,7 @@ struct ServeCommand {
     )
     let stop = ServeStop()
     let lanes = options.pulls && mayPull(loaded) ? lanes(loaded, places, cache, stop) : nil
-    let answers = AnsweredURLs(
-      AnalyticsSetup(loaded, publisher: context.builder(loaded).publisher),
-      hiding: context.console.needles
-    )
+    let answers = AnsweredURLs(AnalyticsSetup(loaded), hiding: context.console.needles)
     let responder = CacheResponder(
       source: cache,
       puller: lanes,

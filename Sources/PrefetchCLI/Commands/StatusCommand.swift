@@ -18,6 +18,7 @@ struct StatusCommand {
     var deferral: Deferral?
     /// When a run has something to ask about it again; nil where every run has.
     var nextCheck: Instant?
+    var trend = SegmentTrend(runs: [])
   }
 
   func run() throws(CommandExit) -> Int32 {
@@ -45,7 +46,11 @@ struct StatusCommand {
     let deferrals = try context.reading { () throws(Failure) in
       try state?.deferrals(of: loaded.identity) ?? [:]
     }
+    let trends = try context.reading { () throws(Failure) in
+      try state?.segmentRuns(of: loaded.identity, atMost: SegmentTrend.mostRuns) ?? [:]
+    }
     for index in segments.indices {
+      segments[index].trend = SegmentTrend(runs: trends[segments[index].name] ?? [])
       // What was to last until a time that has passed holds nothing back any more.
       guard let deferral = deferrals[segments[index].name],
         deferral.until.map({ now < $0 }) ?? true
@@ -168,7 +173,7 @@ struct StatusCommand {
       ([
         SafeText.line(segment.name), segment.state?.rawValue ?? "new",
         Amounts.count(Int64(segment.items), "item"), Amounts.bytes(segment.bytes), age,
-      ] + [waits, check].compactMap(\.self)).joined(separator: "\t")
+      ] + [waits, check, segment.trend.text].compactMap(\.self)).joined(separator: "\t")
   }
 
   private func text(_ group: DeclaredStates.Group, _ kind: String) -> String {
@@ -198,6 +203,7 @@ struct StatusCommand {
         "age_seconds": .optional(segment.lastSuccess.map { (now - $0).milliseconds / 1000 }),
         "next_check": .time(segment.nextCheck),
         "deferred": .deferral(segment.deferral),
+        "recent": segment.trend.document,
         "states": states(declared.counts[segment.name] ?? [:]),
       ]
     }

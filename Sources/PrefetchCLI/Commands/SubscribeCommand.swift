@@ -41,6 +41,7 @@ struct SubscribeCommand {
   }
 
   func run() throws(CommandExit) -> Int32 {
+    if !skipsRun { context.outset.begin(engine) }
     let loaded = try context.configuration(isRequired: true, needsSources: !skipsRun)
     let places = try context.places(loaded)
     try check(loaded)

@@ -50,8 +50,8 @@ enum EventLine {
     case .qualityChanged(let quality):
       line("network.quality", run, time, [("quality", .string(quality.rawValue))])
     case .conditionsRead, .itemsKept, .itemsConfirmed, .itemsArrived, .itemShared, .bytesReceived,
-      .requestFinished, .requestsAnswered, .manifestSettled, .treePublished, .interrupted,
-      .storeFailed:
+      .requestFinished, .requestsAnswered, .requestTold, .requestWaits, .manifestSettled,
+      .treePublished, .interrupted, .storeFailed:
       nil
     }
   }

@@ -124,8 +124,8 @@ struct RunProgress {
     case .itemShared: settled += 1
     case .bytesReceived(let bytes): received = received.addingSaturated(bytes)
     case .conditionsRead, .qualityChanged, .itemStarted, .requestFinished, .requestsAnswered,
-      .manifestSettled, .segmentSettled, .treePublished, .registration, .interrupted, .storeFailed,
-      .itemEvicted:
+      .requestTold, .requestWaits, .manifestSettled, .segmentSettled, .treePublished, .registration,
+      .interrupted, .storeFailed, .itemEvicted:
       break
     }
   }

@@ -42,7 +42,7 @@ struct GetOptions: CommandOptions, Hashable {
     summary: "Print or copy items, fetching those that the cache does not hold fresh",
     paragraphs: [
       "An item is named by its URL, its id or `PROVIDER/ID`; `-` reads a manifest of any format from standard input: a list of URLs, `SHA256SUMS`, JSON. What is fetched is fetched as the configuration, which may be missing, declares it, and kept; what a server marks `no-store` and no segment holds is delivered and not kept. A stored body that is lost or damaged is fetched again; with `--offline` that ends with 74. That a server does not have something is believed for `cache.negative_ttl`, unless `--revalidate` is given.",
-      "One body goes to standard output or to the file of `--output`; several need a folder there, or `--path`. In a folder a body has the name that the manifest gives it, in folders of its own where that has slashes, else the last part of its URL. Files of these names are replaced unless they hold the same bytes; nothing is written outside the folder, and no link in it is followed. Two items of one name are refused before anything is fetched.",
+      "One body goes to standard output or to the file of `--output`; what is no text goes to a terminal only with `-o -`, else it is kept and the status is 64; several need a folder there, or `--path`. In a folder a body has the name that the manifest gives it, in folders of its own where that has slashes, else the last part of its URL. Files of these names are replaced unless they hold the same bytes; nothing is written outside the folder, and no link in it is followed. Two items of one name are refused before anything is fetched.",
       "Names in a manifest on standard input that are no URLs, as those of `SHA256SUMS`, need `--base-url`. Further documents that a manifest names, as a sitemap index does, are not asked for, and the command ends with 3: let a segment name such a manifest. A manifest that names no item ends with 4.",
     ],
     forms: ["ITEM…", "--provider P --id ID…", "-"],
@@ -104,7 +104,7 @@ struct GetOptions: CommandOptions, Hashable {
         .file,
         placeholder: "PATH",
         help:
-          "Write the body to this file (`-` is standard output), or the bodies into this folder (`DIR/`)"
+          "Write the body to this file (`-` is standard output, whatever that is), or the bodies into this folder (`DIR/`)"
       ),
       .value(
         "base-url",

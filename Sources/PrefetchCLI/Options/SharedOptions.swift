@@ -107,7 +107,8 @@ extension SharedOptions {
       "verbose",
       short: "v",
       \.verbosity,
-      help: "Say more on standard error; given twice, trace every request"
+      help:
+        "Say what fails, over what connection, and what is waited for; given twice, show every request with both heads"
     ),
     .choice(
       "color",
@@ -121,21 +122,22 @@ extension SharedOptions {
       \.progress,
       .word,
       placeholder: "WHEN",
-      help: "Show progress `always`, `never`, or on a terminal only (`auto`)"
+      help:
+        "Show progress `always`, in plain lines where nothing can be drawn, `never`, or on a terminal only (`auto`)"
     ),
     .choice(
       "log-format",
       \.logFormat,
       .word,
       placeholder: "FORMAT",
-      help: "Write log lines as `text` or as `json`"
+      help: "Write messages as `text`, or as one JSON object a line (`json`)"
     ),
     .value(
       "log-file",
       \.logFile,
       .file,
       placeholder: "FILE",
-      help: "Append the log to this file instead of standard error"
+      help: "Append messages to this file instead of writing them to standard error"
     ),
     .flag(
       "version",

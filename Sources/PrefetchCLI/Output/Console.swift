@@ -7,6 +7,13 @@ final class Console {
   private let output = StandardOutput(descriptor: 1)
   private let messages = StandardOutput(descriptor: 2)
   private let log: LogFile?
+  /// Where messages go besides, for whoever looks later; set by commands that keep one.
+  var journal: RunLog?
+  /// Of the run that is under way.
+  var runID: String?
+  /// Called before anything is written that stays.
+  var willWrite: () -> Void = {}
+  private let clock = SystemClock()
   let shared: SharedOptions
   let usesColor: Bool
   /// Text that may not appear on either stream.
@@ -14,6 +21,8 @@ final class Console {
     didSet { needles = SecretNeedles(secrets) }
   }
   private(set) var needles: SecretNeedles = []
+  /// How a command ended that could not begin.
+  private(set) var ending: (status: ExitStatus, diagnostics: [Diagnostic])?
   /// A line of a file that diagnostics point into.
   var sourceLine: (_ file: String, _ number: Int) -> String? = { _, _ in nil }
 
@@ -39,6 +48,7 @@ final class Console {
   // MARK: Results
 
   func print(_ line: String) {
+    willWrite()
     output.write(line + "\n")
   }
 
@@ -48,14 +58,17 @@ final class Console {
 
   /// A part of a document that is printed as it becomes known.
   func print(piece: String) {
+    willWrite()
     output.write(piece)
   }
 
   func print(bytes: [UInt8]) {
+    willWrite()
     unsafe output.write(bytes: bytes.span.bytes)
   }
 
   func print(bytes: RawSpan) {
+    willWrite()
     output.write(bytes: bytes)
   }
 
@@ -77,7 +90,9 @@ final class Console {
       return status
     case .failed(let number):
       report(Diagnostic("output.write", "standard output: \(StandardOutput.reason(errno: number))"))
-      return ExitStatus.io.code
+      // What was found weighs more than where it could not be told.
+      let weighty: [ExitStatus] = [.usage, .config, .interrupted, .terminated, .trust]
+      return weighty.contains { $0.code == status } ? status : ExitStatus.io.code
     }
   }
 
@@ -87,36 +102,59 @@ final class Console {
     for diagnostic in diagnostics { report(diagnostic) }
   }
 
-  func report(_ diagnostic: Diagnostic) {
+  /// `subject` is what it is about, for those who sort messages by machine.
+  func report(_ diagnostic: Diagnostic, about subject: LogSubject = .nothing) {
     if diagnostic.severity == .note, shared.verbosity == 0 { return }
-    if diagnostic.severity != .error, shared.isQuiet { return }
-    if shared.logFormat == .json || log?.isJSON == true {
-      say(JSONWriter.string(.diagnostic(masked(diagnostic))))
-    } else {
-      let renderer = DiagnosticRenderer(usesColor: usesColor && log == nil)
-      say(renderer.render(masked(diagnostic)) { sourceLine($0, $1) })
+    let isHidden = diagnostic.severity != .error && shared.isQuiet
+    let masked = diagnostic.masked(needles: needles)
+    let entry = LogEntry(masked, about: subject.masked(needles), run: runID)
+    let usesColor = usesColor && log == nil
+    say(entry, isHidden: isHidden) { (isPlain: Bool) in
+      DiagnosticRenderer(usesColor: usesColor && !isPlain).render(masked) { sourceLine($0, $1) }
     }
   }
 
   /// A line for people; not shown under `--quiet`.
-  func note(_ line: String) {
-    guard !shared.isQuiet else { return }
-    say(SafeText.line(Redaction.masked(line, needles: needles)))
+  func note(_ line: String, about subject: LogSubject = .nothing) {
+    say(.info, line, about: subject)
   }
 
   /// More than most want to know.
-  func detail(_ line: String) {
+  func detail(_ line: String, about subject: LogSubject = .nothing) {
     guard shared.verbosity > 0 else { return }
-    note(line)
+    say(.debug, line, about: subject)
   }
 
-  private func say(_ text: String) {
-    if let log {
-      log.append(text)
-    } else {
-      messages.write(text + "\n")
-      _ = messages.flush()
-    }
+  private func say(_ level: LogEntry.Level, _ line: String, about subject: LogSubject) {
+    let text = SafeText.line(Redaction.masked(line, needles: needles))
+    let entry = LogEntry(level: level, text, about: subject.masked(needles), run: runID)
+    say(entry, isHidden: shared.isQuiet, isKept: level != .debug) { _ in text }
+  }
+
+  /// `text` is how people read it, without colour where that is asked for.
+  private func say(
+    _ entry: LogEntry,
+    isHidden: Bool,
+    isKept: Bool = true,
+    _ text: (_ isPlain: Bool) -> String
+  ) {
+    let isJSON = shared.logFormat == .json
+    let now = clock.now().wall
+    if isKept { journal?.append(isJSON ? entry.line(at: now) : text(true)) }
+    guard !isHidden else { return }
+    let line = isJSON ? entry.line(at: now) : text(false)
+    if let log { return log.append(line) }
+    willWrite()
+    messages.write(line + "\n")
+    _ = messages.flush()
+  }
+
+  /// A line for the log that is kept, and for nobody now.
+  func keep(_ line: String) {
+    guard let journal else { return }
+    let text = SafeText.line(Redaction.masked(line, needles: needles))
+    let entry = LogEntry(level: .info, text, about: .nothing, run: runID)
+    journal.append(shared.logFormat == .json ? entry.line(at: clock.now().wall) : text)
   }
 
   private func masked(_ diagnostic: Diagnostic) -> Diagnostic {
@@ -126,6 +164,7 @@ final class Console {
   /// The end of a command that could not begin: words on stderr, under `--json` a document on stdout.
   func fail(_ status: ExitStatus, _ diagnostics: [Diagnostic]) -> Int32 {
     report(diagnostics)
+    ending = (status, diagnostics)
     if shared.isJSON {
       print([
         "schema": "prefetch-error/1",

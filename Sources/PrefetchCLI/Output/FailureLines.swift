@@ -11,11 +11,17 @@ struct FailureLines {
   private static let mostLines = 20
   private static let mostAlike = 3
 
-  var diagnostics: [Diagnostic] {
+  /// One of them, and what it is about.
+  struct Line {
+    var diagnostic: Diagnostic
+    var subject = LogSubject.nothing
+  }
+
+  var lines: [Line] {
     let all = ReportFailures(envelope: envelope).all
     // That nobody could be reached is one fact, not one for each item.
     let failures = all.filter { !$0.isForNoWayOut }
-    var lines: [Diagnostic] = []
+    var lines: [Line] = []
     if failures.count < all.count {
       let loss = Failure.noWayOut
       let count = Amounts.count(
@@ -24,7 +30,13 @@ struct FailureLines {
         "items and manifests"
       )
       lines.append(
-        line(loss.code.rawValue, "\(loss.message); \(count) not asked for", isRequired: true)
+        Line(
+          diagnostic: line(
+            loss.code.rawValue,
+            "\(loss.message); \(count) not asked for",
+            isRequired: true
+          )
+        )
       )
     }
     let groups = tellsAll ? failures.map { [$0] } : Self.groups(failures)
@@ -33,10 +45,12 @@ struct FailureLines {
     let rest = groups.dropFirst(limit).reduce(0) { $0 + $1.count }
     if rest > 0 {
       lines.append(
-        line(
-          "run.more-failures",
-          "and \(rest) more; `-v` or the JSON report shows all",
-          isRequired: true
+        Line(
+          diagnostic: line(
+            "run.more-failures",
+            "and \(rest) more; `-v` or the JSON report shows all",
+            isRequired: true
+          )
         )
       )
     }
@@ -44,7 +58,7 @@ struct FailureLines {
   }
 
   /// What a plan does not say in its lines.
-  var ofManifests: [Diagnostic] {
+  var ofManifests: [Line] {
     ReportFailures(envelope: envelope).all.filter(\.isOfManifest).map { line(of: $0) }
   }
 
@@ -69,17 +83,21 @@ struct FailureLines {
     var code: String
   }
 
-  private func line(of entry: ReportFailures.Entry) -> Diagnostic {
+  private func line(of entry: ReportFailures.Entry) -> Line {
     let tries = entry.attempts > 1 ? ", after \(entry.attempts) attempts" : ""
     let copy = entry.keepsOlderCopy ? "; the older copy is kept" : ""
-    return line(
+    let diagnostic = line(
       entry.code,
       "\(entry.subject): \(entry.message)\(tries)\(copy)",
       isRequired: entry.isRequired
     )
+    return Line(
+      diagnostic: diagnostic,
+      subject: LogSubject(url: entry.url, segment: entry.segments.first)
+    )
   }
 
-  private func line(of group: [ReportFailures.Entry]) -> Diagnostic {
+  private func line(of group: [ReportFailures.Entry]) -> Line {
     let (first, host) = (group[0], group[0].host ?? "")
     // Some messages only go on where others end.
     let shortest = group.map(\.message).min { $0.utf8.count < $1.utf8.count } ?? first.message
@@ -90,10 +108,15 @@ struct FailureLines {
     let copies = group.count(where: \.keepsOlderCopy)
     let kept =
       copies > 0 ? "; \(Amounts.count(Int64(copies), "older copy", "older copies")) kept" : ""
-    return line(
+    let diagnostic = line(
       first.code,
       "\(host): \(group.count) items: \(reason)\(tries); the first is \(first.subject)\(kept)",
       isRequired: group.contains(where: \.isRequired)
+    )
+    let segments = Set(group.map(\.segments))
+    return Line(
+      diagnostic: diagnostic,
+      subject: LogSubject(segment: segments.count == 1 ? first.segments.first : nil)
     )
   }
 

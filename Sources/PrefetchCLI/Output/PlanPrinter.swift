@@ -60,8 +60,8 @@ final class PlanPrinter: RunObserver {
       settled(segment)
     case .conditionsRead, .qualityChanged, .itemsDiscovered, .itemsKept, .itemsConfirmed,
       .itemsArrived,
-      .itemStarted, .bytesReceived, .requestFinished, .requestsAnswered, .treePublished,
-      .registration, .interrupted, .storeFailed:
+      .itemStarted, .bytesReceived, .requestFinished, .requestsAnswered, .requestTold,
+      .requestWaits, .treePublished, .registration, .interrupted, .storeFailed:
       break
     }
   }

@@ -1,4 +1,5 @@
 import PrefetchCore
+import PrefetchStore
 
 /// A report with what every rendering says around it.
 struct ReportEnvelope {
@@ -16,9 +17,53 @@ struct ReportEnvelope {
   var configurationFiles: [String]
   var listsAllItems: Bool
   var notices: [Diagnostic]
+  /// Where a rendering shows them.
+  var transfers = TransferLog()
+  /// The oldest first, this one the last.
+  var pastRuns: [RunRecord] = []
   /// Text that must not appear anywhere.
   var secrets: SecretNeedles
   var objectPath: @Sendable (ContentDigest) -> String
+  var beginning = Beginning.made
+  /// When a run of this configuration last ended with 0, as far as it is remembered.
+  var lastSuccess: Instant?
+
+  enum Beginning {
+    case made
+    /// Another run had the lock.
+    case locked
+    /// There was no configuration, or nothing to work on.
+    case failed
+  }
+
+  /// What went wrong besides manifests and items.
+  var errors: [Diagnostic] {
+    (notices + storeFailure + report.diagnostics).filter { $0.severity == .error }
+  }
+
+  /// Whether there is anything of that kind to be told.
+  var hasTrouble: Bool {
+    beginning == .failed || !errors.isEmpty
+  }
+
+  /// Of the whole run, as notices have it.
+  var storeFailure: [Diagnostic] {
+    report.storeFailure.map { [Diagnostic("store.\($0.code.rawValue)", $0.message)] } ?? []
+  }
+
+  var verdict: Report.Verdict {
+    beginning == .failed ? .failed : report.verdict
+  }
+
+  /// Takes in that it could not be written somewhere; what was found weighs more.
+  mutating func note(unwritten troubles: [Diagnostic]) {
+    notices += troubles
+    guard !troubles.isEmpty, exit != .trust, report.signal == nil, beginning != .failed else {
+      return
+    }
+    exit = .io
+    exitCode = ExitStatus.io.code
+  }
 
   /// The items that a reader wants to see: unchanged ones only when asked for.
   var shownItems: [ItemResult] {

@@ -5,6 +5,8 @@ struct ReportFailures {
   struct Entry {
     /// The URL, redacted, or the segment.
     var subject: String
+    /// The same alone, redacted, where there is one.
+    var url: String?
     var segments: [String]
     var code: String
     var message: String
@@ -33,6 +35,7 @@ struct ReportFailures {
       let url = segment.manifest.url.map { " (\(envelope.redacted(url: $0)))" } ?? ""
       return Entry(
         subject: "manifest of `\(envelope.redacted(segment.name))`\(url)",
+        url: segment.manifest.url.map { envelope.redacted(url: $0) },
         segments: [segment.name],
         code: failure.code.rawValue,
         message: envelope.redacted(failure.message),
@@ -50,6 +53,7 @@ struct ReportFailures {
         subject: item.url.isEmpty
           ? "an entry of `\(envelope.redacted(item.segments.first ?? ""))`"
           : envelope.redacted(url: item.url),
+        url: item.url.isEmpty ? nil : envelope.redacted(url: item.url),
         segments: item.segments,
         code: failure.code.rawValue,
         message: envelope.redacted(failure.message),

@@ -17,7 +17,7 @@ struct ReportJSON {
         "openssl": .string(envelope.tool.openssl),
       ],
       "run": run,
-      "result": .string(report.verdict.rawValue),
+      "result": .string(envelope.verdict.rawValue),
       "exit": .exit(
         envelope.exit,
         code: envelope.exitCode,
@@ -28,7 +28,9 @@ struct ReportJSON {
       "segments": .array(report.segments.map(segment)),
       "items": .array(envelope.shownItems.map(item)),
       "network": NetworkWords.document(report),
-      "diagnostics": .array((envelope.notices + report.diagnostics).map(diagnostic)),
+      "diagnostics": .array(
+        (envelope.notices + envelope.storeFailure + report.diagnostics).map(diagnostic)
+      ),
     ]
   }
 
@@ -71,6 +73,8 @@ struct ReportJSON {
       "bytes_body": .integer(totals.bytesBody),
       "bytes_stored": .integer(totals.bytesStored),
       "bytes_saved": .integer(totals.bytesSaved),
+      "bytes_saved_by_validators": .integer(totals.bytesConfirmed),
+      "bytes_saved_by_digests": .integer(totals.bytesPinned),
     ]
   }
 

@@ -1,68 +1,174 @@
 import PrefetchCore
 
 /// The report as JUnit XML: a suite per segment, a case per shown item and per manifest.
+///
+/// Readers differ in what they demand, and refuse files that are large: every attribute and element
+/// that one of them asks for is there, and of very many cases those that failed come before others.
 struct ReportJUnit {
   let envelope: ReportEnvelope
 
+  /// GitLab takes 30 MB, and 250,000 objects of which a case makes up to ten.
+  static let mostCases = 20_000
+  var mostBytes = 24_000_000
+
+  private struct Suite {
+    var name: String
+    var cases: [Case] = []
+    var leftOut = 0
+  }
+
+  private struct Case {
+    enum Ending {
+      case passed
+      case failed
+      case erroneous
+      case skipped
+    }
+
+    var ending: Ending
+    var line: String
+    var duration: Duration?
+  }
+
   var text: String {
-    let report = envelope.report
-    var lines = ["<?xml version=\"1.0\" encoding=\"UTF-8\"?>"]
-    let suites = report.segments.map(suite)
-    let cases = suites.reduce(0) { $0 + $1.cases }
-    let failures = suites.reduce(0) { $0 + $1.failures }
-    lines.append(
-      "<testsuites name=\"prefetch\" tests=\"\(cases)\" failures=\"\(failures)\" time=\"\(seconds(report.elapsed))\">"
+    let suites = bounded(
+      (envelope.hasTrouble ? [trouble] : []) + envelope.report.segments.map(suite)
     )
-    lines += suites.flatMap(\.lines)
+    let cases = suites.flatMap(\.cases)
+    var lines = ["<?xml version=\"1.0\" encoding=\"UTF-8\"?>"]
+    lines.append(
+      "<testsuites name=\"prefetch\"\(counts(cases)) time=\"\(seconds(envelope.report.elapsed))\">"
+    )
+    for (number, suite) in suites.enumerated() { lines += rendered(suite, number) }
     lines.append("</testsuites>")
     return lines.joined(separator: "\n") + "\n"
   }
 
-  private func suite(_ segment: Report.Segment) -> (lines: [String], cases: Int, failures: Int) {
-    let items = envelope.shownItems.filter { $0.segments.contains(segment.name) }
-    var failures = segment.manifest.failure == nil ? 0 : 1
-    var body = [
-      testCase("manifest", segment.manifest.failure, time: nil, skipped: skipped(segment))
-    ]
-    for item in items {
-      failures += item.failure == nil ? 0 : 1
-      let url = envelope.redacted(url: item.url)
-      let skipped = item.isInterrupted ? item.reason : item.deferral.map(ReportText.wording)
-      body.append(testCase(url, item.failure, time: item.figures?.total, skipped: skipped))
-    }
-    let count = items.count + 1
+  private func rendered(_ suite: Suite, _ number: Int) -> [String] {
+    let name = escaped(suite.name)
+    let time = suite.cases.compactMap(\.duration).reduce(.zero, +)
+    // A moment without its zone, which one of the schemas forbids; it is UTC.
+    let began = Timestamp.format(envelope.report.started).prefix(19)
     let head =
-      "  <testsuite name=\"\(escaped(segment.name))\" tests=\"\(count)\" failures=\"\(failures)\">"
-    return ([head] + body + ["  </testsuite>"], count, failures)
+      "  <testsuite id=\"\(number)\" name=\"\(name)\" package=\"prefetch\" timestamp=\"\(began)\""
+      + " hostname=\"\(escaped(envelope.host.isEmpty ? "localhost" : envelope.host))\"\(counts(suite.cases))"
+      + " skipped=\"\(suite.cases.count { $0.ending == .skipped })\" time=\"\(seconds(time))\">"
+    let rest =
+      suite.leftOut > 0
+      ? "\(suite.leftOut) more items are left out; the JSON report names them" : ""
+    return [head, "    <properties/>"] + suite.cases.map(\.line) + [
+      "    <system-out>\(rest)</system-out>", "    <system-err/>", "  </testsuite>",
+    ]
   }
 
-  private func skipped(_ segment: Report.Segment) -> String? {
-    segment.isInterrupted ? "interrupted" : segment.deferral.map(ReportText.wording)
+  private func counts(_ cases: [Case]) -> String {
+    let failures = cases.count { $0.ending == .failed }
+    let errors = cases.count { $0.ending == .erroneous }
+    return " tests=\"\(cases.count)\" failures=\"\(failures)\" errors=\"\(errors)\""
+  }
+
+  /// As many cases as readers take, those that failed before others.
+  private func bounded(_ suites: [Suite]) -> [Suite] {
+    var (cases, bytes) = (Self.mostCases, mostBytes)
+    var suites = suites
+    var kept = suites.map { [Bool](repeating: false, count: $0.cases.count) }
+    for isFailure in [true, false] {
+      for (place, suite) in suites.enumerated() {
+        for (index, one) in suite.cases.enumerated()
+        where (one.ending == .failed || one.ending == .erroneous) == isFailure {
+          guard cases > 0, bytes >= one.line.utf8.count else { continue }
+          cases -= 1
+          bytes -= one.line.utf8.count
+          kept[place][index] = true
+        }
+      }
+    }
+    for place in suites.indices where kept[place].contains(false) {
+      suites[place].leftOut = kept[place].count { !$0 }
+      suites[place].cases = zip(suites[place].cases, kept[place]).filter(\.1).map(\.0)
+    }
+    return suites
+  }
+
+  // MARK: Cases
+
+  private func suite(_ segment: Report.Segment) -> Suite {
+    let waits = segment.isInterrupted ? "interrupted" : segment.deferral.map(ReportText.wording)
+    var suite = Suite(name: segment.name)
+    suite.cases.append(
+      testCase("manifest", of: segment.name, segment.manifest.failure, time: nil, skipped: waits)
+    )
+    var names: [String: Int] = [:]
+    for item in envelope.shownItems where item.segments.contains(segment.name) {
+      let url = item.url.isEmpty ? "an entry" : envelope.redacted(url: item.url)
+      // Readers take one case of a name, and two URLs may be shown alike.
+      names[url, default: 0] += 1
+      let number = names[url] ?? 1
+      let skipped = item.isInterrupted ? item.reason : item.deferral.map(ReportText.wording)
+      suite.cases.append(
+        testCase(
+          number > 1 ? "\(url) (\(number))" : url,
+          of: segment.name,
+          item.failure,
+          time: item.figures?.total,
+          skipped: skipped
+        )
+      )
+    }
+    return suite
+  }
+
+  /// What no segment has to answer for.
+  private var trouble: Suite {
+    let messages = envelope.errors.map { escaped($0.message) }
+    let error =
+      "<error type=\"\(envelope.exit.name)\" message=\"\(messages.joined(separator: "; "))\"/>"
+    return Suite(
+      name: "prefetch",
+      cases: [
+        Case(ending: .erroneous, line: Self.line("run", "prefetch", nil, error), duration: nil)
+      ]
+    )
   }
 
   private func testCase(
     _ name: String,
+    of segment: String,
     _ failure: Failure?,
     time: Duration?,
     skipped: String?
+  ) -> Case {
+    let (ending, content): (Case.Ending, String) =
+      if let failure {
+        (
+          .failed,
+          "<failure type=\"\(failure.code.rawValue)\" message=\"\(escaped(failure.message))\"/>"
+        )
+      } else if let skipped {
+        (.skipped, "<skipped message=\"\(escaped(skipped))\"/>")
+      } else {
+        (.passed, "")
+      }
+    return Case(
+      ending: ending,
+      line: Self.line(escaped(name), escaped(segment), time, content),
+      duration: time
+    )
+  }
+
+  private static func line(
+    _ name: String,
+    _ className: String,
+    _ time: Duration?,
+    _ content: String
   ) -> String {
-    let duration = time.map { " time=\"\(seconds($0))\"" } ?? ""
-    let head = "    <testcase name=\"\(escaped(name))\"\(duration)"
-    if let failure {
-      let message = escaped(failure.message)
-      return
-        "\(head)><failure type=\"\(failure.code.rawValue)\" message=\"\(message)\"/></testcase>"
-    }
-    if let skipped {
-      return "\(head)><skipped message=\"\(escaped(skipped))\"/></testcase>"
-    }
-    return "\(head)/>"
+    let seconds = SecondsText.format(milliseconds: max(0, time?.milliseconds ?? 0))
+    let head = "    <testcase classname=\"\(className)\" name=\"\(name)\" time=\"\(seconds)\""
+    return content.isEmpty ? "\(head)/>" : "\(head)>\(content)</testcase>"
   }
 
   private func seconds(_ duration: Duration) -> String {
-    let milliseconds = duration.milliseconds
-    let fraction = String(milliseconds % 1000)
-    return "\(milliseconds / 1000).\(String(repeating: "0", count: 3 - fraction.count))\(fraction)"
+    SecondsText.format(milliseconds: max(0, duration.milliseconds))
   }
 
   private func escaped(_ text: String) -> String {

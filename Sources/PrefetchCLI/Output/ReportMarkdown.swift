@@ -1,38 +1,62 @@
 import PrefetchCore
 
-/// The report as a job summary.
+/// The report as a job summary or a comment, short enough for both.
 struct ReportMarkdown {
   let envelope: ReportEnvelope
 
+  /// GitHub refuses a comment of more than 65,536 characters, and a summary of more than a mebibyte,
+  /// as a whole.
+  static let mostBytes = 65_000
+  /// Segments take no more than half of it, so that failures are told too.
+  private static let mostSegmentBytes = 30_000
+
   var text: String {
     let report = envelope.report
-    var lines = [
-      "## prefetch: \(envelope.exit.name)", "",
-      "| segment | state | items | fetched | updated | unchanged | failed | removed | bytes stored |",
-      "| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |",
-    ]
-    for segment in report.segments {
-      lines.append(row(escaped(segment.name), segment.state.rawValue, segment.totals))
-    }
-    lines.append(row("**total**", envelope.exit.name, report.totals))
-    lines += [
+    var page = BoundedLines(limit: Self.mostSegmentBytes)
+    page.say(
+      "## prefetch: \(envelope.exit.name)",
       "",
-      "\(Amounts.count(report.totals.requests, "request")) in \(Amounts.duration(report.elapsed)).",
-    ]
-    let failures = ReportFailures(envelope: envelope).all
-    if !failures.isEmpty {
-      lines += ["", "### Failures", ""]
-      lines += failures.map {
-        "- `\(MarkupText.markdownCode($0.subject))`: \(escaped($0.message)) (`\($0.code)`)"
-      }
+      "| segment | state | items | fetched | updated | unchanged | deferred | failed | removed | bytes stored |",
+      "| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |"
+    )
+    let left = page.append(report.segments) {
+      row(escaped($0.name), $0.state.rawValue, $0.totals)
     }
-    return lines.joined(separator: "\n") + "\n"
+    page.limit = Self.mostBytes
+    page.say(row("**total**", envelope.exit.name, report.totals))
+    let requests = Amounts.count(report.totals.requests, "request")
+    page.say("", "\(requests) in \(Amounts.duration(report.elapsed)).")
+    if report.staleCount > 0 {
+      page.say("\(Amounts.count(Int64(report.staleCount), "item")) served stale.")
+    }
+    if left > 0 {
+      page.say("\(Amounts.count(Int64(left), "more segment")); the JSON report has all.")
+    }
+    if envelope.hasTrouble {
+      tell("Errors", envelope.errors, in: &page) { "- \(escaped($0.message)) (`\($0.code)`)" }
+    }
+    tell("Failures", ReportFailures(envelope: envelope).all, in: &page) {
+      "- `\(MarkupText.markdownCode($0.subject))`: \(escaped($0.message)) (`\($0.code)`)"
+    }
+    return page.lines.joined(separator: "\n") + "\n"
+  }
+
+  private func tell<Entry>(
+    _ title: String,
+    _ entries: [Entry],
+    in page: inout BoundedLines,
+    _ line: (Entry) -> String
+  ) {
+    guard !entries.isEmpty else { return }
+    page.say("", "### \(title)", "")
+    let left = page.append(entries, line)
+    if left > 0 { page.say("- and \(left) more; the JSON report has all.") }
   }
 
   private func row(_ name: String, _ state: String, _ totals: Totals) -> String {
     let numbers = [
-      totals.items, totals.fetched, totals.updated, totals.kept + totals.revalidated, totals.failed,
-      totals.removed,
+      totals.items, totals.fetched, totals.updated, totals.kept + totals.revalidated,
+      totals.deferred, totals.failed, totals.removed,
     ]
     let cells =
       [name, state] + numbers.map(String.init) + [Amounts.bytes(totals.bytesStored)]
@@ -41,5 +65,34 @@ struct ReportMarkdown {
 
   private func escaped(_ text: String) -> String {
     MarkupText.markdown(envelope.redacted(text))
+  }
+}
+
+/// Lines that together stay under a limit.
+private struct BoundedLines {
+  var limit: Int
+  private(set) var lines: [String] = []
+  private var size = 0
+
+  /// For what is said after those that found room.
+  private static let reserve = 500
+
+  init(limit: Int) {
+    self.limit = limit
+  }
+
+  mutating func say(_ more: String...) {
+    lines += more
+    size += more.reduce(0) { $0 + $1.utf8.count + 1 }
+  }
+
+  /// Says as many as there is room for, and tells how many are left.
+  mutating func append<Entry>(_ entries: [Entry], _ line: (Entry) -> String) -> Int {
+    for (place, entry) in entries.enumerated() {
+      let text = line(entry)
+      guard size + text.utf8.count + 1 <= limit - Self.reserve else { return entries.count - place }
+      say(text)
+    }
+    return 0
   }
 }

@@ -1,73 +1,168 @@
 import PrefetchCore
 
-/// The report as a textfile for a metrics collector.
+/// The report as a textfile for a metrics collector, in base units.
+///
+/// A file belongs to one configuration, whose label every sample carries, so that a folder holds as
+/// many as one likes. What only a run can know keeps its value where none came about, because
+/// another one held the lock or the configuration is invalid: such an attempt says that it was made
+/// and how it ended.
 struct ReportPrometheus {
   let envelope: ReportEnvelope
+  /// What stands in the file so far.
+  var previous = WrittenMetrics()
+
+  private struct Family {
+    var name: String
+    var help: String
+  }
+
+  private struct Sample {
+    /// Besides the configuration, already escaped.
+    var labels: [(name: String, value: String)] = []
+    var value: String
+  }
 
   var text: String {
-    let report = envelope.report
     var lines: [String] = []
-    gauge(
-      "prefetch_run_timestamp_seconds",
-      "When the last run ended",
-      [("", report.finished.seconds)],
-      &lines
-    )
-    gauge(
-      "prefetch_run_exit_code",
-      "What the last run ended with",
-      [("", Int64(envelope.exitCode))],
-      &lines
-    )
-    gauge(
-      "prefetch_run_duration_milliseconds",
-      "How long the last run took",
-      [("", report.elapsed.milliseconds)],
-      &lines
-    )
-    gauge(
-      "prefetch_run_requests",
-      "Requests sent by the last run",
-      [("", report.totals.requests)],
-      &lines
-    )
-    gauge(
-      "prefetch_run_wire_bytes",
-      "Bytes received by the last run",
-      [("", report.totals.bytesWire)],
-      &lines
-    )
-    let items = report.segments.flatMap { segment in
-      Self.kinds.map { kind in
-        (
-          "{segment=\"\(escaped(segment.name))\",action=\"\(kind.name)\"}",
-          segment.totals[keyPath: kind.total]
-        )
+    for (family, samples) in attempt + [lastSuccess] + run {
+      let written: [String]
+      if let samples {
+        written = samples.map { line(family, $0) }
+      } else {
+        written = previous.lines(of: family.name, configuration: configuration)
       }
+      guard !written.isEmpty else { continue }
+      lines += ["# HELP \(family.name) \(family.help)", "# TYPE \(family.name) gauge"] + written
     }
-    gauge("prefetch_segment_items", "Items of the last run by what was done", items, &lines)
-    let states = report.segments.map { segment in
-      (
-        "{segment=\"\(escaped(segment.name))\"}",
-        segment.state == .current ? Int64(1) : 0
-      )
-    }
-    gauge("prefetch_segment_current", "Whether the segment is as declared", states, &lines)
     return lines.joined(separator: "\n") + "\n"
   }
 
-  private func gauge(
-    _ name: String,
-    _ help: String,
-    _ samples: [(String, Int64)],
-    _ lines: inout [String]
-  ) {
-    lines += ["# HELP \(name) \(help)", "# TYPE \(name) gauge"]
-    lines += samples.map { "\(name)\($0.0) \($0.1)" }
+  /// A configuration that cannot be read may not say how it is called; its file does.
+  private var configuration: String {
+    let own = escaped(envelope.report.identity)
+    return hasRun ? own : previous.configuration ?? own
+  }
+
+  private var hasRun: Bool {
+    envelope.beginning == .made
+  }
+
+  private func line(_ family: Family, _ sample: Sample) -> String {
+    let labels = [("configuration", configuration)] + sample.labels
+    let text = labels.map { "\($0.0)=\"\($0.1)\"" }.joined(separator: ",")
+    return "\(family.name){\(text)} \(sample.value)"
   }
 
   private func escaped(_ text: String) -> String {
     MarkupText.label(envelope.redacted(text))
+  }
+
+  // MARK: Families
+
+  private var attempt: [(Family, [Sample]?)] {
+    [
+      one(
+        "prefetch_last_attempt_timestamp_seconds",
+        "When the last attempt at a run ended, whether or not a run came about",
+        Self.seconds(envelope.report.finished)
+      ),
+      one(
+        "prefetch_last_attempt_exit_code",
+        "What the last attempt at a run ended with",
+        String(envelope.exitCode)
+      ),
+    ]
+  }
+
+  /// Never missing, since an alarm on its age has to sound where there has been none at all.
+  private var lastSuccess: (Family, [Sample]?) {
+    let report = envelope.report
+    let name = "prefetch_last_success_timestamp_seconds"
+    let known = previous.value(of: name, configuration: configuration)
+    let isSuccess = hasRun && envelope.exitCode == 0 && report.mode == .run
+    let remembered = envelope.lastSuccess.map(Self.seconds)
+    // Of one that came about elsewhere the file knows nothing; of long ago only the file knows.
+    let latest =
+      hasRun
+      ? [known, remembered].compactMap(\.self).max { (Double($0) ?? 0) < (Double($1) ?? 0) }
+      : known ?? remembered
+    return one(
+      name,
+      "When a run last ended with 0; 0 where none has",
+      isSuccess ? Self.seconds(report.finished) : latest ?? "0"
+    )
+  }
+
+  /// Nil samples are those that stand in the file.
+  private var run: [(Family, [Sample]?)] {
+    let report = envelope.report
+    let numbers = [
+      one(
+        "prefetch_last_run_timestamp_seconds",
+        "When the last run ended",
+        Self.seconds(report.finished)
+      ),
+      one(
+        "prefetch_last_run_exit_code",
+        "What the last run ended with",
+        String(envelope.exitCode)
+      ),
+      one(
+        "prefetch_last_run_duration_seconds",
+        "How long the last run took",
+        Self.seconds(milliseconds: report.elapsed.milliseconds)
+      ),
+      one(
+        "prefetch_last_run_requests",
+        "Requests sent by the last run",
+        String(report.totals.requests)
+      ),
+      one(
+        "prefetch_last_run_received_bytes",
+        "Bytes received by the last run, headers included",
+        String(report.totals.bytesWire)
+      ),
+      one(
+        "prefetch_last_run_stored_bytes",
+        "Bytes of bodies that entered the store in the last run",
+        String(report.totals.bytesStored)
+      ),
+      one(
+        "prefetch_last_run_saved_bytes",
+        "Bytes of bodies that the last run did not have to transfer",
+        String(report.totals.bytesSaved)
+      ),
+    ]
+    let families = numbers + [items, current]
+    return hasRun ? families : families.map { ($0.0, nil) }
+  }
+
+  private var items: (Family, [Sample]?) {
+    let samples = envelope.report.segments.flatMap { segment in
+      Self.kinds.map { kind in
+        Sample(
+          labels: [("segment", escaped(segment.name)), ("action", kind.name)],
+          value: String(segment.totals[keyPath: kind.total])
+        )
+      }
+    }
+    let help = "Items of the segment by what the last run did about them"
+    return (Family(name: "prefetch_segment_items", help: help), samples)
+  }
+
+  private var current: (Family, [Sample]?) {
+    let samples = envelope.report.segments.map { segment in
+      Sample(
+        labels: [("segment", escaped(segment.name))],
+        value: segment.state == .current ? "1" : "0"
+      )
+    }
+    let help = "Whether the segment was as declared after the last run"
+    return (Family(name: "prefetch_segment_current", help: help), samples)
+  }
+
+  private func one(_ name: String, _ help: String, _ value: String) -> (Family, [Sample]?) {
+    (Family(name: name, help: help), [Sample(value: value)])
   }
 
   private struct Kind: Sendable {
@@ -84,4 +179,22 @@ struct ReportPrometheus {
     Kind(name: "failed", total: \.failed),
     Kind(name: "removed", total: \.removed),
   ]
+
+  // MARK: Numbers
+
+  private static func seconds(_ instant: Instant) -> String {
+    seconds(milliseconds: instant.milliseconds)
+  }
+
+  private static func seconds(milliseconds: Int64) -> String {
+    SecondsText.format(milliseconds: max(0, milliseconds))
+  }
+}
+
+/// Seconds with three decimals, as metrics and test reports write them.
+enum SecondsText {
+  static func format(milliseconds: Int64) -> String {
+    let fraction = String(milliseconds % 1000)
+    return "\(milliseconds / 1000).\(String(repeating: "0", count: 3 - fraction.count))\(fraction)"
+  }
 }

@@ -3,10 +3,15 @@ import PrefetchDocuments
 
 /// A report in any of its formats, ready to be written.
 enum ReportRendering {
-  static func bytes(_ envelope: ReportEnvelope, as format: ReportFormat) -> [UInt8] {
+  /// `previous` is what stands in the file that it is for, as far as a format goes on from that.
+  static func bytes(
+    _ envelope: ReportEnvelope,
+    as format: ReportFormat,
+    previous: WrittenMetrics = WrittenMetrics()
+  ) -> [UInt8] {
     switch format {
     case .text:
-      Array((ReportText(envelope: envelope).lines.joined(separator: "\n") + "\n").utf8)
+      Array((text(envelope).joined(separator: "\n") + "\n").utf8)
     case .json:
       JSONWriter.bytes(ReportJSON(envelope: envelope).document, form: .pretty) + [
         UInt8(ascii: "\n")
@@ -18,10 +23,17 @@ enum ReportRendering {
     case .junit:
       Array(ReportJUnit(envelope: envelope).text.utf8)
     case .prometheus:
-      Array(ReportPrometheus(envelope: envelope).text.utf8)
+      Array(ReportPrometheus(envelope: envelope, previous: previous).text.utf8)
     case .html:
       Array(ReportHTML(envelope: envelope).text.utf8)
     }
+  }
+
+  /// Of a run, what went wrong is told on the other stream.
+  private static func text(_ envelope: ReportEnvelope) -> [String] {
+    let errors = envelope.beginning == .failed ? envelope.errors : []
+    return errors.map { "error: \(SafeText.line(envelope.redacted($0.message)))" }
+      + ReportText(envelope: envelope).lines
   }
 
   /// The document without its items on the first line, then one item a line.

@@ -3,18 +3,37 @@ import PrefetchCore
 /// The report as a person or a cron mail reads it: one line per segment and one total.
 struct ReportText {
   let envelope: ReportEnvelope
+  /// Of the terminal that it is for; nil keeps every line whole, for those who take lines apart.
+  var columns: Int?
 
   var lines: [String] {
     let report = envelope.report
-    let names = report.segments.map { SafeText.line(envelope.redacted($0.name)) }
-    let width = names.reduce(5) { max($0, $1.count) }
+    let names = report.segments.map { name($0) }
+    let width = names.reduce(5) { max($0, ColumnText.width(of: $1)) }
     var lines = zip(names, report.segments).flatMap { name, segment in
-      ["\(padded(name, width))  \(padded(segment.state.rawValue, 10))  \(summary(segment))"]
+      row(name, segment.state.rawValue, summary(segment), width)
         + (envelope.listsAllItems ? [] : changes(segment))
     }
-    lines.append("\(padded("total", width))  \(padded(envelope.exit.name, 10))  \(total)")
+    lines += row("total", envelope.exit.name, total, width)
     if envelope.listsAllItems { lines += envelope.shownItems.map(itemLine) }
     return lines
+  }
+
+  private func name(_ segment: Report.Segment) -> String {
+    let name = SafeText.line(envelope.redacted(segment.name))
+    return columns.map { ColumnText.shortened(name, to: max(8, $0 / 3)) } ?? name
+  }
+
+  /// One line; on a terminal that is too narrow for it, more of them.
+  private func row(_ name: String, _ word: String, _ text: String, _ width: Int) -> [String] {
+    let start = "\(ColumnText.padded(name, to: width))  \(padded(word, 10))  "
+    guard let columns else { return [start + text] }
+    let margin = ColumnText.width(of: start)
+    return ColumnText.wrapped(
+      start + text,
+      to: columns,
+      indent: margin * 2 <= columns ? margin : 4
+    )
   }
 
   private func summary(_ segment: Report.Segment) -> String {
@@ -42,8 +61,10 @@ struct ReportText {
   }
 
   private func itemLine(_ word: String, _ size: Int64?, _ url: String) -> String {
-    "  \(padded(word, 9))  \(padded(size.map(Amounts.bytes) ?? "-", 7))  "
-      + SafeText.line(envelope.redacted(url: url))
+    let start = "  \(padded(word, 9))  \(padded(size.map(Amounts.bytes) ?? "-", 7))  "
+    let url = SafeText.line(envelope.redacted(url: url))
+    guard let columns else { return start + url }
+    return start + ColumnText.shortened(url, to: max(10, columns - start.count))
   }
 
   /// What is new or gone, by name as long as a person reads it.

@@ -4,6 +4,8 @@ enum ManualProse {
     "`prefetch` is run by cron, in CI or in a pipeline. It reads one declarative configuration, finds out what every subscribed segment should hold, compares that with a local cache, and makes the cache equal to the declaration: it fetches what is missing, revalidates what is stale, keeps what is current, and removes what it declared before and declares no more.",
     "The first word that is not an option is the command; without one, `prefetch` means `prefetch run`. Options may stand before and after the command and its operands; `--` ends them. Of an option that takes one value and is given several times, the last one counts.",
     "Standard output carries the result only: the report, the plan, the list, the body. With `--json` it is exactly one JSON document, also for errors. Progress, warnings and errors go to standard error. When standard output is closed early, commands that read end quietly with 0, and `run` finishes its work; when it is full, the status is 74.",
+    "On a terminal, standard error has a block of lines while a run is under way: for each segment how much of it is done, the rate, the time that is left, or what it waits for; for large files a line of their own; where there are more segments than rows, their number. It is drawn over at most ten times a second, follows the size of the window, and is gone at the end. With `--progress always` logs get a few plain lines instead. The text report breaks its lines at the width of a terminal and shortens URLs there in the middle; in files and pipes every line is whole.",
+    "With `-v` standard error tells of every item and manifest as it ends, of every request that fails, with the address, the TLS version, the certificate's names and the time that each part took, and of what is waited for; with `-vv` of every request, with both heads. What may prove who somebody is is left out. With `--log-format json` each line is an object with `time`, `level` (`debug`, `info`, `warning`, `error`), `run` (null outside of runs) and `message`, and where it is known `code`, `hint`, `url`, `segment`, `path`, `file`, `line` and `column`.",
     "Durations are written `90s`, `5m`, `2h` or `7d`; a bare number is seconds.",
   ]
 
@@ -60,6 +62,10 @@ enum ManualProse {
       "The content: bodies below `objects/`, the index, unfinished transfers. It may be deleted at any time."
     ),
     ("~/.local/state/prefetch", "Subscriptions, quotas, past runs and events that wait."),
+    (
+      "~/.local/state/prefetch/logs",
+      "What runs had to say, also what `--quiet` hides, and without what only `-v` tells: a file a day and application, `YYYY-MM-DD_NAME.log`, kept for 14 days. NAME is the `bundle_id`, else the `name`, else `prefetch`; with `--log-file` there is none."
+    ),
   ]
 
   static let exitStatus =

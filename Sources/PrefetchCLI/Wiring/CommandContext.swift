@@ -11,6 +11,7 @@ struct CommandContext {
   let shared: SharedOptions
   /// Where each option's value came from.
   let sources: [String: OptionSource]
+  let outset = RunOutset()
 }
 
 /// The end of a command before its work was done; what there was to say has been said.
@@ -55,6 +56,7 @@ extension CommandContext {
     loader.overrides = overrides
     var loaded = loader.load(in: .process(environment))
     loaded.diagnostics += loaded.timeZoneDiagnostics { zones.zone(named: $0) != nil }
+    outset.configuration = loaded
     console.secrets = loaded.secrets
     hide(loaded.configuration.license)
     console.sourceLine = loaded.sourceLine

@@ -42,6 +42,7 @@ package enum Program {
     do throws(CommandExit) {
       return console.finish(try perform(invocation.command, context))
     } catch {
+      UnbegunRun(context: context).writeReports()
       return console.finish(error.status)
     }
   }

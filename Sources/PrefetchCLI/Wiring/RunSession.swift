@@ -23,6 +23,8 @@ struct RunSession {
   var keepsItems = true
   /// Whether the lines of a plan are wanted on standard output.
   var printsPlan = false
+  /// Notes what requests were like, where the report shows that.
+  var transfers: TransferRecord?
   let runID: String
 
   private var console: Console { context.console }
@@ -222,6 +224,7 @@ struct RunSession {
     let selected = subscriptions.segments.filter { isSelected($0.name) }
     var settings = builder.transportSettings()
     settings.http3Failures = memory.http3Failures
+    settings.isTraced = context.shared.verbosity > 0
     let registrar = Registrar(context: context, loaded: loaded, builder: builder)
     var license = try registrar.remembered(state)
     let printer = PlanPrinter(
@@ -243,7 +246,9 @@ struct RunSession {
           environment: context.variablesForChildren(loaded),
           runID: runID
         ),
-      further: [printsPlan ? printer : nil, history]
+      // The lines of a plan are written as they become known.
+      mayDraw: !printsPlan || !ProcessEnvironment.isTerminal(1),
+      further: [printsPlan ? printer : nil, history, transfers]
     )
     var waited = Duration.zero
     if let state, !isPlan, mayAskOthers {
@@ -417,19 +422,27 @@ struct RunSession {
       Dictionary(report.segments.map { ($0.name, $0.deferral) }) { first, _ in first },
       of: report.identity
     )
-    try state.recordRun(
-      RunRecord(
-        id: runID,
-        identity: loaded.identity,
-        mode: report.mode.rawValue,
-        started: report.started,
-        finished: report.finished,
-        exitCode: Int(status.code),
-        exitName: status.name,
-        totals: ReportJSON.totalsText(report.totals)
-      ),
-      keeping: loaded.configuration.report.history
+    var record = RunRecord(
+      id: runID,
+      identity: loaded.identity,
+      mode: report.mode.rawValue,
+      started: report.started,
+      finished: report.finished,
+      exitCode: Int(status.code),
+      exitName: status.name,
+      totals: ReportJSON.totalsText(report.totals)
     )
+    record.segments = report.segments.filter { $0.state != .unsubscribed }.map { segment in
+      SegmentRun(
+        name: segment.name,
+        state: segment.state,
+        items: segment.totals.items,
+        changed: segment.totals.fetched + segment.totals.updated + segment.totals.removed,
+        failed: segment.totals.failed
+      )
+    }
+    record.responseTimes = report.responseTimes
+    try state.recordRun(record, keeping: loaded.configuration.report.history)
   }
 }
 

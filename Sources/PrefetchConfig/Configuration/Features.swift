@@ -2,12 +2,10 @@
 package struct Features: Hashable, Sendable {
   package var precaches = true
   package var pullsThrough = true
-  package var recordsFigures = true
 
   static let table = ObjectType(Self(), name: "features") {
     Field("precaching", \.precaches, .boolean, "Whether runs do anything, as `enabled`")
     Field("pull_through", \.pullsThrough, .boolean, "Whether `serve --pull` fetches")
-    Field("analytics", \.recordsFigures, .boolean, "Whether figures are recorded and sent")
   }
 }
 

@@ -2,7 +2,15 @@
 package protocol RunObserver: AnyObject {
   /// Whether it wants to hear of every item and request by itself, even where nothing is new.
   var hearsOfEach: Bool { get }
+  /// How long it may be from one look at how the run stands to the next; nil for whoever takes none.
+  var pauseBetweenLooks: Duration? { get }
   func observe(_ fact: RunFact, at now: Moment)
+  func look(at standing: RunStanding, _ now: Moment)
+}
+
+extension RunObserver {
+  package var pauseBetweenLooks: Duration? { nil }
+  package func look(at standing: RunStanding, _ now: Moment) {}
 }
 
 /// Whether somebody asked the program to stop.

@@ -127,10 +127,29 @@ package struct TransferRequest: Sendable {
 /// A fact about a transfer.
 package enum TransferEvent: Sendable {
   /// Bytes arrived since the last such event; only for progress displays.
-  case progressed(TransferID, bytes: Int64)
+  case progressed(TransferID, TransferAdvance)
   case finished(TransferID, TransferResult)
   /// The end of one whose answer was the one that was hoped for.
   case judged(TransferID, Outcome)
+}
+
+/// How far a body is that arrives.
+package struct TransferAdvance: Hashable, Sendable {
+  /// Since the last time.
+  package var bytes: Int64
+  /// Of this answer.
+  package var arrived: Int64
+  /// Of the whole body, with what had been kept of it before.
+  package var position: Int64
+  /// Of the whole body, where the answer tells it.
+  package var size: Int64?
+
+  package init(bytes: Int64, arrived: Int64, position: Int64, size: Int64? = nil) {
+    self.bytes = bytes
+    self.arrived = arrived
+    self.position = position
+    self.size = size
+  }
 }
 
 /// It goes through many hands, so it is an object: it is too large to be copied by each.
@@ -257,6 +276,8 @@ package struct TransferFigures: Hashable, Sendable {
   package var didFallBackFromHTTP3 = false
   /// The key that a host showed in place of a pinned one, where that is only to be reported.
   package var unexpectedKey: ContentDigest?
+  /// What was said on the way, where somebody wants to look into it.
+  package var trace: TransferTrace?
 
   package init() {}
 
@@ -313,6 +334,8 @@ package struct TransportSettings: Hashable, Sendable {
   package var rate: Int64?
   /// Bytes a second from any one host.
   package var ratePerHost: Int64?
+  /// Whether what is sent and shown on every connection is kept for whoever looks into it.
+  package var isTraced = false
 
   package init(userAgent: String) {
     self.userAgent = userAgent

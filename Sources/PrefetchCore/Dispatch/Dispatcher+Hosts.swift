@@ -182,6 +182,22 @@ extension Dispatcher {
     return true
   }
 
+  mutating func note(_ time: Duration?, of host: HostID) {
+    guard let time else { return }
+    let place = Int(host.number)
+    while responseTimes.count <= place { responseTimes.append(ResponseTimes()) }
+    responseTimes[place].note(time)
+  }
+
+  /// Of each host that answered.
+  package var namedResponseTimes: [String: ResponseTimes] {
+    var named: [String: ResponseTimes] = [:]
+    for (place, times) in responseTimes.enumerated() where !times.counts.isEmpty {
+      named[queue.table.name(of: HostID(Int32(place)))] = times
+    }
+    return named
+  }
+
   /// The hosts that the next run must leave alone as well.
   package func openGates(at now: Moment) -> [HostGate] {
     limits.gates(now: now).map { gate in

@@ -212,7 +212,7 @@ extension Dispatcher {
     }
   }
 
-  private func segment(of job: Job) -> Int {
+  func segment(of job: Job) -> Int {
     switch job {
     case .document(let number): documents[number].segment
     case .item(let item): Int(items[item].segment)
@@ -228,12 +228,13 @@ extension Dispatcher {
     return !isBundle(item) && !isPart(item)
   }
 
-  mutating func progressed(_ id: TransferID, bytes: Int64) {
+  mutating func progressed(_ id: TransferID, _ advance: TransferAdvance) {
     guard let job = inFlight[id] else { return }
-    growPromise(of: job, by: bytes)
+    advances[id] = advance
+    growPromise(of: job, by: advance.bytes)
     guard network != nil, !isProbe(job) else { return }
     let segment = segment(of: job)
-    network?.progressed(id, bytes: bytes, of: segment)
+    network?.progressed(id, bytes: advance.bytes, of: segment)
   }
 
   /// Books what came, and decides anew where that may change anything.

@@ -237,6 +237,7 @@ extension Dispatcher {
     into effects: inout [Effect]
   ) {
     guard let job = inFlight.end(id) else { return }
+    advances[id] = nil
     if case .item(let item) = job, isTaken(item, outcome, now: now) { return }
     transferEnded(id, job, outcome.result, now: now, into: &effects)
   }
@@ -267,6 +268,7 @@ extension Dispatcher {
     _ = jitter.next()
     queue.finished(item, on: host, outcome)
     noteOpen(host, now: now)
+    note(outcome.responseTime, of: host)
     answerCounts.note(
       outcome.status,
       wireBytes: outcome.wireBytes,

@@ -82,7 +82,7 @@ extension Dispatcher {
     segments[index].declaredCount = fragment.declaredCount + rejected.count
     segments[index].openItems = fragment.steps.count + rejected.count
     segments[index].usableCount = fragment.keptCount
-    segments[index].usableBytes = fragment.keptBytes
+    segments[index].usableBytes = fragment.keptBytes.all
     segments[index].steps = fragment.steps
     segments[index].noteQuiet(until: fragment.quietUntil)
     segments[index].phase = .planning
@@ -121,7 +121,10 @@ extension Dispatcher {
         else { continue }
         noteShared(index, Int(known.segment))
         fresh.count -= 1
-        fresh.bytes -= facts.inventory.rows[row].size
+        fresh.bytes.add(
+          -facts.inventory.rows[row].size,
+          isPinned: entries.plainDigest(at: entry) != nil
+        )
       }
     }
     guard fragment.keptCount > 0 else { return }
@@ -333,6 +336,7 @@ extension Dispatcher {
       }
       result.isUsable = isUsable(row)
     }
+    result.isPinned = work.step.reason.isForGood
     result.isStored = segments[index].declaration.isStored
     result.isRequired = segments[index].declaration.isRequired && entry.isRequired
     result.position = Int(work.position)

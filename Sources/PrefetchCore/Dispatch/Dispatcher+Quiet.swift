@@ -22,15 +22,20 @@ extension Dispatcher {
     segments[index].usableBytes = mark.bytes
     segments[index].noteQuiet(until: mark.until)
     let name = segments[index].declaration.name
+    // Where time decides about any of it, nobody has counted which.
+    let bytes = SavedBytes(
+      all: mark.bytes,
+      pinned: mark.until == .distantFuture ? mark.bytes : 0
+    )
     effects.append(.announce(.itemsDiscovered(segment: name, count: mark.itemCount)))
     effects.append(
       .announce(
         .itemsKept(
           segment: name,
           count: mark.itemCount,
-          bytes: mark.bytes,
+          bytes: bytes,
           freshCount: mark.itemCount,
-          freshBytes: mark.bytes
+          freshBytes: bytes
         )
       )
     )

@@ -129,6 +129,7 @@ extension Dispatcher {
     into effects: inout [Effect]
   ) {
     guard let job = inFlight.end(id) else { return }
+    advances[id] = nil
     if case .item(let item) = job, let outcome = judged(item, result, now: now),
       isTaken(item, outcome, now: now)
     {
@@ -149,6 +150,7 @@ extension Dispatcher {
     if case .item(let item) = job { _ = activate(item) }
     guard !result.wasNotSent else { return takeBack(job, now: now, into: &effects) }
     if isCutOff { result = explained(result, of: job) }
+    tell(result, of: job, into: &effects)
     let status: Int? =
       if case .success(let response) = result.outcome { response.status } else { nil }
     switch job {
@@ -158,6 +160,7 @@ extension Dispatcher {
       }
       let segment = documents[number].segment
       queue.finished(job.number, on: host, result)
+      note(result.figures.responseTime, of: host)
       Self.announceRequest(
         result,
         status,
@@ -186,6 +189,7 @@ extension Dispatcher {
       let slot = Int(items[item].slot)
       guard let host = active[slot].host else { return }
       queue.finished(job.number, on: host, result)
+      note(result.figures.responseTime, of: host)
       active[slot].result.figures = result.figures
       // The hop and the try that this result belongs to, before the exchange goes on.
       let hop = active[slot].exchange?.value.hop
@@ -268,6 +272,7 @@ extension Dispatcher {
         turnAway(job, step, now: now, into: &effects)
         return true
       }
+      tellWait(of: job, length, now: now, into: &effects)
       pause(job, until: now.uptime + length)
       return true
     case .answered, .failed, .deferred:

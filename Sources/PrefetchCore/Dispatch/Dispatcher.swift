@@ -87,6 +87,8 @@ package struct Dispatcher: ~Copyable {
   var plain: [PlainItem] = []
   var freePlain: [Int] = []
   var answerCounts = AnswerCounts()
+  /// Of the hosts by their numbers, as far as any has answered.
+  var responseTimes: [ResponseTimes] = []
   var declared = DeclaredURLs()
   /// How items ended that another segment may still name.
   var settled = SettledItems()
@@ -96,6 +98,8 @@ package struct Dispatcher: ~Copyable {
   var queue: TransferQueue
   var limits: HostLimits
   var inFlight = InFlight()
+  /// Of bodies under way that have taken longer than a moment.
+  var advances: [TransferID: TransferAdvance] = [:]
   var preparing = 0
   /// Whether there is anything to hold the run's bodies to.
   let hasRoomRules: Bool
@@ -256,9 +260,9 @@ package struct Dispatcher: ~Copyable {
     case .booked(let usage): booked(usage, now: now, into: &effects)
     case .memoryFailed(let failure): memoryFailed(failure, into: &effects)
     case .networkLost: networkLost(now: now, into: &effects)
-    case .transferProgressed(let id, let bytes):
-      progressed(id, bytes: bytes)
-      effects.append(.announce(.bytesReceived(bytes)))
+    case .transferProgressed(let id, let advance):
+      progressed(id, advance)
+      effects.append(.announce(.bytesReceived(advance.bytes)))
     case .transferFinished(let id, let result):
       transferFinished(id, result, now: now, into: &effects)
     case .transferJudged(let id, let outcome):

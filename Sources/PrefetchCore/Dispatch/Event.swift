@@ -10,7 +10,7 @@ package enum Event: Sendable {
   case memoryFailed(Failure)
   /// No route leads out of this machine.
   case networkLost
-  case transferProgressed(TransferID, bytes: Int64)
+  case transferProgressed(TransferID, TransferAdvance)
   case transferFinished(TransferID, TransferResult)
   case transferJudged(TransferID, Outcome)
   case documentRead(Int, Result<Manifest, Failure>)

@@ -45,7 +45,8 @@ package struct Order: Sendable {
       arrival: arrival,
       status: response.status,
       wireBytes: figures.wireBytes,
-      version: figures.version
+      version: figures.version,
+      responseTime: figures.responseTime
     )
   }
 }
@@ -57,16 +58,17 @@ package struct Outcome: Sendable {
   package let status: Int
   package let wireBytes: Int64
   package let version: TransferFigures.Version?
+  let responseTime: Duration?
 
   /// The same for whoever has to look at the whole story after all.
   var result: TransferResult {
     var figures = TransferFigures()
     figures.wireBytes = wireBytes
     figures.version = version
+    if responseTime != nil { figures.requested = .zero }
+    figures.firstByte = responseTime
     if let timing = arrival?.timing {
-      figures.requested = .zero
       figures.total = timing.elapsed
-      figures.firstByte = timing.elapsed - timing.sinceHead
     }
     let response = TransferResponse(
       status: status,

@@ -4,7 +4,13 @@ package enum RunFact: Sendable {
   case qualityChanged(NetworkQuality)
   case itemsDiscovered(segment: String, count: Int)
   /// Items that nothing was done about, told together; `fresh` ones no other segment has told of.
-  case itemsKept(segment: String, count: Int, bytes: Int64, freshCount: Int, freshBytes: Int64)
+  case itemsKept(
+    segment: String,
+    count: Int,
+    bytes: SavedBytes,
+    freshCount: Int,
+    freshBytes: SavedBytes
+  )
   /// Items whose servers said "unchanged" and nothing else, where nobody hears of each.
   case itemsConfirmed(segment: String, count: Int, bytes: Int64)
   /// Items of which nothing was here, and whose bodies are stored now; nobody hears of each.
@@ -14,6 +20,9 @@ package enum RunFact: Sendable {
   case itemStarted(WebURL, segments: [String])
   case bytesReceived(Int64)
   indirect case requestFinished(RequestResult)
+  /// The same in full, where somebody hears of each.
+  indirect case requestTold(RequestStory)
+  indirect case requestWaits(RequestWait)
   indirect case manifestSettled(segment: String, ManifestResult)
   indirect case itemSettled(ItemResult)
   /// The body of an item that had come to its end went for others.
@@ -28,6 +37,23 @@ package enum RunFact: Sendable {
   case interrupted(signal: Int32)
   /// Trouble with the store that belongs to no single item.
   case storeFailed(Failure)
+}
+
+/// Bytes that did not have to be transferred.
+package struct SavedBytes: Hashable, Sendable {
+  package var all: Int64 = 0
+  /// Of these, what its declaration says to be right for good: see ``PlanReason/isForGood``.
+  package var pinned: Int64 = 0
+
+  package init(all: Int64 = 0, pinned: Int64 = 0) {
+    self.all = all
+    self.pinned = pinned
+  }
+
+  package mutating func add(_ bytes: Int64, isPinned: Bool) {
+    all += bytes
+    pinned += isPinned ? bytes : 0
+  }
 }
 
 /// One request that went out, or was to.
@@ -178,6 +204,8 @@ package struct ItemResult: Hashable, Sendable {
   /// Whether a body can be used, be it an older one.
   package var isUsable = false
   package var isRequired = true
+  /// Whether it is kept because its declaration says that what is stored is right for good.
+  package var isPinned = false
   /// When a server last confirmed a copy that is served stale.
   package var confirmedAt: Instant?
   /// How long the pieces of a stream took to come, where any came.

@@ -25,6 +25,17 @@ struct SegmentWork: Sendable {
   var hasStumbled = false
   /// Whom it keeps from starting.
   var holdback: Holdback?
+  /// What last stood in the way of one of its requests.
+  var trouble: RequestTrouble?
+  /// Until when, as uptime, the request waits that met it.
+  var troubledUntil: Duration?
+  /// Nil before somebody asks.
+  var expectation: Expectation?
+
+  /// What its items bring in all, as they are declared; nil where one of them tells no size.
+  struct Expectation: Sendable {
+    var bytes: Int64?
+  }
   var manifest: ManifestResult
   /// What the next run will find recorded, once the manifest is accepted.
   var accepted: SegmentRecord?

@@ -49,6 +49,14 @@ extension Duration {
     guard !overflow else { return seconds < 0 ? .min : .max }
     return whole.addingSaturated(attoseconds / 1_000_000_000_000_000)
   }
+
+  /// Whole microseconds, rounded towards zero, clamped to what 64 bits hold.
+  package var microseconds: Int64 {
+    let (seconds, attoseconds) = components
+    let (whole, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000)
+    guard !overflow else { return seconds < 0 ? .min : .max }
+    return whole.addingSaturated(attoseconds / 1_000_000_000_000)
+  }
 }
 
 extension Int64 {

@@ -82,6 +82,12 @@ package enum PlanReason: Hashable, Sendable {
     }
   }
 
+  /// Whether what is stored is right until the declaration changes, whatever the time: by its digest,
+  /// its entity tag or `ttl: immutable`.
+  package var isForGood: Bool {
+    self == .digestMatches || self == .entityTagMatches || self == .immutable
+  }
+
   /// What fails an item for this reason; nil for reasons that fail nothing.
   package func failure(
     of entry: ManifestEntry,

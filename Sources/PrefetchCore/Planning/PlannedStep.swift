@@ -104,7 +104,7 @@ package struct PlanFragment: Sendable {
   package var steps: [PlannedStep] = []
   /// Entries that are kept and not among the steps.
   package var keptCount = 0
-  package var keptBytes: Int64 = 0
+  package var keptBytes = SavedBytes()
   /// Records that are kept and that the segment does not hold yet, by the store's numbers.
   package var joining: [Int64] = []
   /// Entries that are declared now; expired ones are not.

@@ -141,7 +141,7 @@ package enum Planner {
         continue
       }
       fragment.keptCount += 1
-      fragment.keptBytes += row.size
+      fragment.keptBytes.add(row.size, isPinned: reason.isForGood)
       if !isHeld { fragment.joining.append(row.item) }
     }
     if entries.hasPriorities {

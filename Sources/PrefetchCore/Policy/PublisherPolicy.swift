@@ -7,8 +7,6 @@ package struct PublisherPolicy: Hashable, Sendable {
     case precaching
     /// That a server over the cache fetches what it lacks.
     case pullThrough = "pull_through"
-    /// That figures are recorded and sent.
-    case analytics
   }
 
   package var network: NetworkPolicy?

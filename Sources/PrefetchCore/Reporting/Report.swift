@@ -91,6 +91,8 @@ package struct Report: Sendable {
   /// Items that older copies stand in for, and when the oldest of these was last confirmed.
   package var staleCount = 0
   package var oldestStale: Instant?
+  /// Of the hosts that answered, by ``WebURL/authority``.
+  package var responseTimes: [String: ResponseTimes] = [:]
   /// Ad servers that had no ad, and the first of them.
   package var emptyCount = 0
   package var firstEmpty: String?
@@ -113,6 +115,7 @@ package struct Report: Sendable {
       }
       let was = place.map { items[$0].action } ?? .keep
       item.size = place.flatMap { items[$0].size }
+      item.isPinned = place.map { items[$0].isPinned } ?? false
       if let place { items[place] = item } else { items.append(item) }
       totals.recount(item, was: was)
       for index in segments.indices where item.segments.contains(segments[index].name) {
@@ -151,6 +154,10 @@ package struct Totals: Hashable, Sendable {
   package var bytesStored: Int64 = 0
   /// The stored size of what did not have to be transferred.
   package var bytesSaved: Int64 = 0
+  /// Of these, what servers confirmed when they were shown its validators.
+  package var bytesConfirmed: Int64 = 0
+  /// Of these, what its declaration says to be right for good: see ``PlanReason/isForGood``.
+  package var bytesPinned: Int64 = 0
   /// Items to be transferred of which a plan does not know how large they are.
   package var unknownSizes: Int64 = 0
 
@@ -167,9 +174,11 @@ package struct Totals: Hashable, Sendable {
     case .keep:
       kept += 1
       bytesSaved += size
+      bytesPinned += item.isPinned ? size : 0
     case .revalidate:
       revalidated += 1
       bytesSaved += size
+      bytesConfirmed += size
     case .fetch:
       fetched += 1
       bytesStored += item.isStored ? size : 0
@@ -195,9 +204,11 @@ package struct Totals: Hashable, Sendable {
     case .keep:
       kept -= 1
       bytesSaved -= size
+      bytesPinned -= item.isPinned ? size : 0
     case .revalidate:
       revalidated -= 1
       bytesSaved -= size
+      bytesConfirmed -= size
     case .fetch:
       fetched -= 1
       bytesStored -= size
@@ -216,6 +227,13 @@ package struct Totals: Hashable, Sendable {
   package mutating func countConfirmed(_ count: Int, bytes: Int64) {
     revalidated += Int64(count)
     bytesSaved += bytes
+    bytesConfirmed += bytes
+  }
+
+  package mutating func countKept(_ count: Int, _ bytes: SavedBytes) {
+    kept += Int64(count)
+    bytesSaved += bytes.all
+    bytesPinned += bytes.pinned
   }
 
   package mutating func countArrived(_ count: Int, bytes: Int64) {

@@ -36,18 +36,16 @@ package struct ReportBuilder: Sendable {
 
   package mutating func fold(_ fact: RunFact) {
     switch fact {
-    case .itemsDiscovered, .itemStarted, .bytesReceived:
+    case .itemsDiscovered, .itemStarted, .bytesReceived, .requestTold, .requestWaits:
       break
     case .conditionsRead(let conditions):
       report.network = conditions
     case .qualityChanged(let quality):
       report.quality = quality
     case .itemsKept(let name, let count, let bytes, let freshCount, let freshBytes):
-      report.totals.kept += Int64(freshCount)
-      report.totals.bytesSaved += freshBytes
+      report.totals.countKept(freshCount, freshBytes)
       guard let position = positions[name] else { return }
-      report.segments[position].totals.kept += Int64(count)
-      report.segments[position].totals.bytesSaved += bytes
+      report.segments[position].totals.countKept(count, bytes)
     case .itemsConfirmed(let name, let count, let bytes):
       report.totals.countConfirmed(count, bytes: bytes)
       guard let position = positions[name] else { return }
@@ -183,9 +181,14 @@ package struct ReportBuilder: Sendable {
     item.failure != nil || report.mode == .get && item.outcome == .deferred
   }
 
-  package func finished(at now: Moment, gates: [HostGate] = []) -> Report {
+  package func finished(
+    at now: Moment,
+    gates: [HostGate] = [],
+    responseTimes: [String: ResponseTimes] = [:]
+  ) -> Report {
     var finished = report
     finished.gates = gates
+    finished.responseTimes = responseTimes
     finished.finished = now.wall
     finished.elapsed = now.uptime - startedUptime
     return finished

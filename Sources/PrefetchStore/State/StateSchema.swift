@@ -181,5 +181,20 @@ extension Schema {
       failures INTEGER NOT NULL,
       bytes INTEGER NOT NULL
     ) STRICT, WITHOUT ROWID;
+    CREATE TABLE IF NOT EXISTS run_segments (
+      run INTEGER NOT NULL,
+      name TEXT NOT NULL,
+      state TEXT NOT NULL,
+      items INTEGER NOT NULL,
+      changed INTEGER NOT NULL,
+      failed INTEGER NOT NULL,
+      PRIMARY KEY (run, name)
+    ) STRICT, WITHOUT ROWID;
+    CREATE TABLE IF NOT EXISTS run_hosts (
+      run INTEGER NOT NULL,
+      host TEXT NOT NULL,
+      answers TEXT NOT NULL,
+      PRIMARY KEY (run, host)
+    ) STRICT, WITHOUT ROWID;
     """
 }

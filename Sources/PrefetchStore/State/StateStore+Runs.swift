@@ -11,6 +11,9 @@ package struct RunRecord: Hashable, Sendable {
   package var exitName: String
   /// The totals of the report, as the JSON object that stands there.
   package var totals: String
+  /// How its segments ended, and how long hosts took to answer; written and not read back with it.
+  package var segments: [SegmentRun] = []
+  package var responseTimes: [String: ResponseTimes] = [:]
 
   package init(
     id: String,
@@ -53,15 +56,20 @@ extension StateStore {
       try insertion.bind(7, run.exitName)
       try insertion.bind(8, run.totals)
       try insertion.run()
-      let deletion = try database.prepare(
-        """
-        DELETE FROM runs WHERE identity=?1 AND run NOT IN \
-        (SELECT run FROM runs WHERE identity=?1 ORDER BY run DESC LIMIT ?2)
-        """
-      )
-      try deletion.bind(1, run.identity)
-      try deletion.bind(2, max(0, count))
-      try deletion.run()
+      let number = database.lastInsertedRow
+      for segment in run.segments { try record(segment, of: number) }
+      try record(run.responseTimes, of: number)
+      for table in ["run_segments", "run_hosts", "runs"] {
+        let deletion = try database.prepare(
+          """
+          DELETE FROM \(table) WHERE run IN \
+          (SELECT run FROM runs WHERE identity=?1 ORDER BY run DESC LIMIT -1 OFFSET ?2)
+          """
+        )
+        try deletion.bind(1, run.identity)
+        try deletion.bind(2, max(0, count))
+        try deletion.run()
+      }
     }
   }
 

@@ -76,8 +76,12 @@ private func noteRemark(
   _ size: Int,
   _ context: UnsafeMutableRawPointer?
 ) -> CInt {
-  guard kind == CURLINFO_TEXT else { return 0 }
-  unsafe Lane.at(context)?.receiveRemark(UnsafeRawBufferPointer(start: text, count: size).bytes)
+  let bytes = unsafe UnsafeRawBufferPointer(start: text, count: size)
+  switch kind {
+  case CURLINFO_TEXT: unsafe Lane.at(context)?.receiveRemark(bytes.bytes)
+  case CURLINFO_HEADER_OUT: unsafe Lane.at(context)?.noteSent(bytes.bytes)
+  default: break
+  }
   return 0
 }
 

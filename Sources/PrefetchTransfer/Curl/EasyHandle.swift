@@ -15,7 +15,8 @@ internal import PrefetchCore
   var current = RequestOptions.Current()
   private var currentHeaders: UnsafeMutablePointer<curl_slist>?
   private var address = ""
-  private var isListening = false
+  private(set) var isListening = false
+  private var isTracing = false
   private var isReuseForbidden = false
   /// Released after the handle, which is in it.
   private let share: ConnectionShare?
@@ -166,7 +167,14 @@ internal import PrefetchCore
   func listen(_ isOn: Bool) {
     guard isOn != isListening else { return }
     isListening = isOn
+    guard !isTracing else { return }
     unsafe prefetch_curl_setopt_long(pointer, CURLOPT_VERBOSE, isOn ? 1 : 0)
+  }
+
+  /// Has libcurl tell all that it sends, from now on.
+  func trace() {
+    isTracing = true
+    unsafe prefetch_curl_setopt_long(pointer, CURLOPT_VERBOSE, 1)
   }
 
   /// Keeps anyone from using the connection again, be it only for this transfer.

@@ -36,7 +36,8 @@ extension Lane {
       store,
       of: host,
       under: pool.rules,
-      keepsChain: probedURL != nil
+      keepsChain: probedURL != nil,
+      keepsShown: isTraced
     )
     if isGood { pool.note(unexpectedKey: trust.unexpectedKey, of: origin) }
     return isGood

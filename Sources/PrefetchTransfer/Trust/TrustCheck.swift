@@ -9,6 +9,8 @@ struct TrustCheck {
   private(set) var refusal: Failure?
   /// The server's key, where it is none of those that are only to be reported.
   private(set) var unexpectedKey: ContentDigest?
+  /// What the server showed, good or not, and over which TLS; only filled on demand.
+  private(set) var shown: ShownCertificate?
   /// Only filled on demand.
   private(set) var chain: [CertificateFacts] = []
 
@@ -17,9 +19,11 @@ struct TrustCheck {
     _ store: OpaquePointer,
     of host: String,
     under rules: ConnectionRules,
-    keepsChain: Bool
+    keepsChain: Bool,
+    keepsShown: Bool = false
   ) -> Bool {
     hasSeenCertificates = true
+    if keepsShown { shown = unsafe ShownCertificate(store) }
     if rules.pins.contains(where: { $0.authority != nil }) { unsafe requireWholeChain(store) }
     guard unsafe X509_verify_cert(store) == 1 else {
       let words = unsafe String(

@@ -1,5 +1,4 @@
 internal import COpenSSL
-internal import Glibc
 internal import PrefetchCore
 internal import PrefetchCrypto
 
@@ -37,8 +36,8 @@ internal import PrefetchCrypto
         let key = unsafe Self.key(of: certificate)
       else { return nil }
       return unsafe CertificateFacts(
-        subject: Self.subject(of: certificate),
-        expires: Self.expiry(of: certificate),
+        subject: CertificateText.subject(of: certificate),
+        expires: CertificateText.expiry(of: certificate),
         key: key
       )
     }
@@ -100,22 +99,5 @@ internal import PrefetchCrypto
     defer { unsafe CRYPTO_free(bytes, nil, 0) }
     let buffer = unsafe UnsafeRawBufferPointer(start: bytes, count: Int(size))
     return unsafe SHA256.digest(of: buffer.bytes)
-  }
-
-  private static func subject(of certificate: OpaquePointer) -> String {
-    guard let output = unsafe BIO_new(BIO_s_mem()) else { return "" }
-    defer { unsafe BIO_free(output) }
-    unsafe prefetch_certificate_write_subject(certificate, output)
-    var bytes = [UInt8](repeating: 0, count: 4_096)
-    let size = unsafe BIO_read(output, &bytes, CInt(bytes.count))
-    return String(decoding: bytes.prefix(max(0, Int(size))), as: UTF8.self)
-  }
-
-  private static func expiry(of certificate: OpaquePointer) -> Instant? {
-    var time = unsafe tm()
-    guard let end = unsafe X509_get0_notAfter(certificate),
-      unsafe ASN1_TIME_to_tm(end, &time) == 1
-    else { return nil }
-    return unsafe Instant(seconds: Int64(timegm(&time)))
   }
 }

@@ -38,6 +38,8 @@ final class Lane {
   var isProxyEncrypted = false
   /// What is only to be looked at, where nothing is to be carried.
   var probedURL: WebURL?
+  /// Heads of what was sent, where somebody wants to look into it.
+  private var sent: [UInt8] = []
 
   init(_ pool: ConnectionPool) throws(Failure) {
     self.pool = pool
@@ -45,6 +47,17 @@ final class Lane {
     watch = TransferWatch(settings: pool.options.settings, now: .zero)
     try handle.prepare(pool)
     try handle.attach(self)
+    if isTraced { handle.trace() }
+  }
+
+  var isTraced: Bool {
+    pool.options.settings.isTraced
+  }
+
+  /// What was said on the way; nil where nobody asks.
+  var trace: TransferTrace? {
+    guard isTraced else { return nil }
+    return TransferTrace(sent: String(decoding: sent, as: UTF8.self), shown: trust.shown)
   }
 
   /// The server's name for people.
@@ -86,10 +99,20 @@ final class Lane {
 
   /// Takes what libcurl says of the answer beside handing it out.
   func receiveRemark(_ text: RawSpan) {
-    guard Self.remarksOfExcess.contains(where: { text.begins(with: $0) }) else { return }
+    guard handle.isListening, Self.remarksOfExcess.contains(where: { text.begins(with: $0) }) else {
+      return
+    }
     exchange?.noteExcess()
     handle.forbidReuse(true)
   }
+
+  /// Takes the head of a request as it goes out.
+  func noteSent(_ head: RawSpan) {
+    guard isTraced, sent.count + head.byteCount <= Self.longestTrace else { return }
+    unsafe head.withUnsafeBytes { unsafe sent.append(contentsOf: $0) }
+  }
+
+  private static let longestTrace = 65_536
 
   /// libcurl drops what comes with the end of an answer and goes beyond it, and tells so only here.
   private static let remarksOfExcess: [StaticString] = ["Excess found", "Leftovers after chunking"]
@@ -105,6 +128,7 @@ final class Lane {
 
   func unload() {
     exchange = nil
+    if isTraced { sent = [] }
     if trust.hasSeenCertificates { trust = TrustCheck() }
     if addressObjection != nil { addressObjection = nil }
     handle.listen(false)

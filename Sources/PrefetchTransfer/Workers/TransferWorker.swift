@@ -169,7 +169,7 @@ struct TransferWorker {
       if lane.isPaused { exchange.hasActivity = true }
       let arrived = lane.watch.note(exchange, at: now)
       if arrived > 0 {
-        outgoing.progressed(exchange.request.id, bytes: arrived)
+        outgoing.progressed(exchange.request.id, exchange.advance(by: arrived))
       }
       guard let failure = lane.watch.overdue(exchange, at: now) else { continue }
       exchange.giveUp(failure)
@@ -227,8 +227,14 @@ struct TransferWorker {
     figures.version = version
     figures.started = lane.startedAt
     lane.handle.measure(&figures, receivedSize: exchange.receivedSize)
+    // libcurl has looked at no clock since something happened last.
+    let isCut = if case .brokenOff = ending { true } else { exchange.isGivenUp }
+    if isCut {
+      figures.total = max(figures.total ?? .zero, Uptime.wallTime() - lane.startedAt)
+    }
     figures.wasSent = exchange.isRequested || version != nil
     figures.unexpectedKey = lane.pool.unexpectedKey(of: lane.origin)
+    figures.trace = lane.trace
     var result = exchange.result(ending, figures)
     lane.rates?.end(lane)
     noteIdle(lane, version)

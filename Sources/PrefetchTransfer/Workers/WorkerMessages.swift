@@ -31,9 +31,9 @@ struct WorkerReport: Sendable {
   var isEmpty: Bool { events.isEmpty }
   var count: Int { events.count }
 
-  mutating func progressed(_ id: TransferID, bytes: Int64) {
+  mutating func progressed(_ id: TransferID, _ advance: TransferAdvance) {
     reserve()
-    events.append(.progressed(id, bytes: bytes))
+    events.append(.progressed(id, advance))
   }
 
   mutating func finished(_ id: TransferID, _ result: TransferResult, _ end: End) {

@@ -53,12 +53,12 @@ _prefetch() {
     '(--json)--json[Print the result as one JSON document]'
     '(-q --quiet)-q[Print no report when all is well, and no progress]'
     '(-q --quiet)--quiet[Print no report when all is well, and no progress]'
-    '*-v[Say more on standard error; given twice, trace every request]'
-    '*--verbose[Say more on standard error; given twice, trace every request]'
+    '*-v[Say what fails, over what connection, and what is waited for; given twice, show every request with both heads]'
+    '*--verbose[Say what fails, over what connection, and what is waited for; given twice, show every request with both heads]'
     '(--color)--color=[Use colour always, never, or as the terminal suggests (auto)]:WHEN:(auto always never)'
-    '(--progress)--progress=[Show progress always, never, or on a terminal only (auto)]:WHEN:(auto always never)'
-    '(--log-format)--log-format=[Write log lines as text or as json]:FORMAT:(text json)'
-    '(--log-file)--log-file=[Append the log to this file instead of standard error]:FILE:_files'
+    '(--progress)--progress=[Show progress always, in plain lines where nothing can be drawn, never, or on a terminal only (auto)]:WHEN:(auto always never)'
+    '(--log-format)--log-format=[Write messages as text, or as one JSON object a line (json)]:FORMAT:(text json)'
+    '(--log-file)--log-file=[Append messages to this file instead of writing them to standard error]:FILE:_files'
     '(-V --version)-V[Print the version and those of the libraries]'
     '(-V --version)--version[Print the version and those of the libraries]'
     '(-h --help)-h[Print help on the program or on a command]'
@@ -278,8 +278,8 @@ _prefetch() {
         '(--revalidate)--revalidate[Ask conditionally, also where the cached copy is fresh]' \
         '(--max-age)--max-age=[Take a cached copy as fresh only when it is at most this old]:D: ' \
         '(--max-stale)--max-stale=-[Take a cached copy that expired at most this long ago, or at any time]::D: ' \
-        '(-o --output)-o+[Write the body to this file (- is standard output), or the bodies into this folder (DIR/)]:PATH:_files' \
-        '(-o --output)--output=[Write the body to this file (- is standard output), or the bodies into this folder (DIR/)]:PATH:_files' \
+        '(-o --output)-o+[Write the body to this file (- is standard output, whatever that is), or the bodies into this folder (DIR/)]:PATH:_files' \
+        '(-o --output)--output=[Write the body to this file (- is standard output, whatever that is), or the bodies into this folder (DIR/)]:PATH:_files' \
         '(--base-url)--base-url=[Where the names lead that a manifest on standard input gives without a host]:URL: ' \
         '(--path)--path[Print the local paths instead of the bodies]' \
         '*:ITEM: ' && ret=0

@@ -116,6 +116,10 @@ struct Home {
 
   /// A tool of this machine in the same surroundings.
   func tool(_ name: String, _ arguments: String...) throws -> ProgramRun {
+    try tool(name, arguments)
+  }
+
+  func tool(_ name: String, _ arguments: [String]) throws -> ProgramRun {
     let tool = try #require(Tool(name), "\(name) is not installed")
     return try RunningProgram(
       tool.path,

@@ -1,19 +1,18 @@
-import PrefetchDocuments
-import Testing
+package import PrefetchDocuments
 
 /// What a document has that its JSON Schema does not allow, for the words that our schemas use.
 ///
 /// Stricter than the schema in one way: a key that the schema does not name is a problem too, so
 /// that no document gains a key without its description.
-struct SchemaCheck {
+package struct SchemaCheck {
   private let root: Node
-  private(set) var problems: [String] = []
+  private var problems: [String] = []
 
-  init(_ schema: Node) {
+  private init(_ schema: Node) {
     root = schema
   }
 
-  static func problems(of document: Node, schema: Node) -> [String] {
+  package static func problems(of document: Node, schema: Node) -> [String] {
     var check = SchemaCheck(schema)
     check.check(document, schema, at: "$")
     return check.problems
@@ -135,7 +134,7 @@ extension Node {
   }
 
   /// Every key of every object in it.
-  var allKeys: Set<String> {
+  package var allKeys: Set<String> {
     switch content {
     case .scalar: []
     case .sequence(let nodes): nodes.reduce(into: []) { $0.formUnion($1.allKeys) }
@@ -143,11 +142,4 @@ extension Node {
       entries.reduce(into: []) { $0.formUnion($1.value.allKeys.union([$1.key])) }
     }
   }
-}
-
-/// Documents as tests read them: JSON without a single complaint.
-func readJSON(_ bytes: [UInt8], sourceLocation: SourceLocation = #_sourceLocation) throws -> Node {
-  let outcome = DocumentReader.read(bytes, source: "document", syntax: .json)
-  #expect(outcome.diagnostics.isEmpty, sourceLocation: sourceLocation)
-  return try #require(outcome.node, sourceLocation: sourceLocation)
 }

@@ -1,0 +1,102 @@
+import PrefetchCore
+import PrefetchDocuments
+import PrefetchStore
+
+/// The runs before this one, as far as they are remembered.
+struct HTMLHistory {
+  let envelope: ReportEnvelope
+  /// The newest last.
+  private let runs: [Run]
+
+  private static let mostRuns = 50
+
+  private struct Run {
+    var record: RunRecord
+    var totals: [String: Int64]
+
+    init(_ record: RunRecord) {
+      self.record = record
+      totals = [:]
+      let read = DocumentReader.read(Array(record.totals.utf8), source: "totals", syntax: .json)
+      for name in ["items", "fetched", "updated", "failed", "requests", "bytes_wire"] {
+        totals[name] = (read.node?[name]?.scalar?.text).flatMap { Int64($0) }
+      }
+    }
+
+    subscript(_ name: String) -> Int64 { totals[name] ?? 0 }
+
+    var tone: String {
+      ExitStatus(rawValue: Int32(clamping: record.exitCode)).map { HTMLText.tone($0) } ?? "bad"
+    }
+
+    var elapsed: Duration { record.finished - record.started }
+  }
+
+  init(envelope: ReportEnvelope) {
+    self.envelope = envelope
+    runs = envelope.pastRuns.suffix(Self.mostRuns).map(Run.init)
+  }
+
+  var isEmpty: Bool { runs.isEmpty }
+
+  var lines: [String] {
+    chart + table.lines
+  }
+
+  // MARK: Picture
+
+  private var chart: [String] {
+    guard runs.count > 1 else { return [] }
+    let most = runs.map { $0["bytes_wire"] }.max() ?? 0
+    let label =
+      "Bytes that each of \(runs.count) runs received, the oldest first, at most \(Amounts.bytes(most)), "
+      + "in the colours of how they ended"
+    let bars = runs.enumerated().map { place, run in
+      let share = most > 0 ? Double(run["bytes_wire"]) / Double(most) : 0
+      // A run that received nothing is a line.
+      let height = max(2, 100 * share)
+      let title = "\(run.record.exitName), \(Amounts.bytes(run["bytes_wire"]))"
+      return """
+        <rect class="\(run.tone)" x="\(10 * place + 1)" width="8" \
+        y="\(HTMLText.decimal(104 - height, places: 1))" height="\(HTMLText.decimal(height, places: 1))">\
+        <title>\(HTMLText(envelope: envelope).escaped(title))</title></rect>
+        """
+    }
+    return [
+      "<p>\(label).</p>",
+      "<svg class=\"plot runs\" viewBox=\"0 0 \(10 * max(runs.count, 30)) 104\" preserveAspectRatio=\"none\" "
+        + "role=\"img\" aria-label=\"\(label)\">\(bars.joined())</svg>",
+    ]
+  }
+
+  // MARK: Table
+
+  private var table: HTMLTable {
+    HTMLTable(
+      caption: caption,
+      columns: [
+        .init(title: "began"), .init(title: "ended"), .init(title: "items", isNumber: true),
+        .init(title: "fetched", isNumber: true), .init(title: "updated", isNumber: true),
+        .init(title: "failed", isNumber: true), .init(title: "requests", isNumber: true),
+        .init(title: "received", isNumber: true), .init(title: "took", isNumber: true),
+      ],
+      rows: runs.reversed().map { run in
+        let isThis = run.record.id == envelope.runID
+        let text = HTMLText(envelope: envelope)
+        return [
+          HTMLTable.Cell(HTMLText.time(run.record.started) + (isThis ? ", this run" : "")),
+          HTMLTable.Cell(text.escaped(run.record.exitName), tone: "state \(run.tone)"),
+          HTMLTable.Cell(run["items"]), HTMLTable.Cell(run["fetched"]),
+          HTMLTable.Cell(run["updated"]), HTMLTable.Cell(run["failed"], tone: "bad"),
+          HTMLTable.Cell(run["requests"]), HTMLTable.Cell(bytes: run["bytes_wire"]),
+          HTMLTable.Cell(HTMLText.span(run.elapsed)),
+        ]
+      }
+    )
+  }
+
+  private var caption: String {
+    let rest = envelope.pastRuns.count - runs.count
+    return "The newest first" + (rest > 0 ? "; \(rest) older ones are left out" : "")
+  }
+}

@@ -1,0 +1,78 @@
+import PrefetchConfig
+import PrefetchCore
+import PrefetchSystem
+
+/// Where a report goes besides the terminal: files, and standard output in another's stead.
+struct ReportFiles {
+  private let destinations: [ReportDestination]
+  /// What stood in those that go on from it, before anything was written.
+  private let previous: [String: WrittenMetrics]
+
+  /// Metrics of ten thousand segments.
+  private static let mostPrevious = 16 << 20
+
+  /// What only is as it is written goes last, since it cannot be taken back.
+  init(_ destinations: [ReportDestination]) {
+    let files = destinations.filter { $0.path != "-" }
+    self.destinations =
+      files.filter { AtomicFile.replaces($0.path) } + files.filter { !AtomicFile.replaces($0.path) }
+    var previous: [String: WrittenMetrics] = [:]
+    for file in self.destinations where file.format == .prometheus {
+      guard AtomicFile.replaces(file.path),
+        let bytes = try? FileReading.read(file.path, limit: Self.mostPrevious)
+      else { continue }
+      previous[file.path] = WrittenMetrics(String(decoding: bytes, as: UTF8.self))
+    }
+    self.previous = previous
+  }
+
+  /// The configuration's files, and over them those of the command line.
+  ///
+  /// A dry run writes only what was asked for on its own command line.
+  static func destinations(
+    _ configuration: Configuration?,
+    _ engine: EngineOptions,
+    isPlan: Bool
+  ) -> [ReportDestination] {
+    let files = isPlan ? [:] : configuration?.report.files ?? [:]
+    let configured = files.sorted { $0.key < $1.key }.compactMap { format, path in
+      ReportFormat(rawValue: format).map { ReportDestination(format: $0, path: path) }
+    }
+    return configured + engine.reports
+  }
+
+  /// Writes all of them; where one cannot be written the others say so too.
+  func write(_ envelope: inout ReportEnvelope) -> [Diagnostic] {
+    var written: [ReportDestination] = []
+    var troubles: [Diagnostic] = []
+    for destination in destinations {
+      do throws(Failure) {
+        try write(envelope, to: destination)
+        if AtomicFile.replaces(destination.path) { written.append(destination) }
+      } catch {
+        troubles.append(
+          Diagnostic("report.write", "the report `\(destination.path)`: \(error.message)")
+        )
+      }
+    }
+    envelope.note(unwritten: troubles)
+    guard !troubles.isEmpty else { return [] }
+    for destination in written {
+      // It was just written there; if that does not succeed again, the first one stands.
+      try? write(envelope, to: destination)
+    }
+    return troubles
+  }
+
+  private func write(
+    _ envelope: ReportEnvelope,
+    to destination: ReportDestination
+  ) throws(Failure) {
+    let bytes = ReportRendering.bytes(
+      envelope,
+      as: destination.format,
+      previous: previous[destination.path] ?? WrittenMetrics()
+    )
+    try AtomicFile.write(bytes, to: destination.path)
+  }
+}

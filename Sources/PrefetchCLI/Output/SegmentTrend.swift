@@ -1,0 +1,37 @@
+import PrefetchCore
+import PrefetchDocuments
+import PrefetchStore
+
+/// How a segment fared in its last runs.
+struct SegmentTrend {
+  /// As many as `status` looks back.
+  static let mostRuns = 10
+
+  /// The newest first.
+  let runs: [SegmentRun]
+
+  /// `current in 9 of 10 runs`, or for how many runs it has not been; nil where none is remembered.
+  var text: String? {
+    guard let newest = runs.first else { return nil }
+    guard newest.state == .current else {
+      let bad = runs.prefix { $0.state != .current }.count
+      if bad == 1 { return "\(newest.state.rawValue) in the last run" }
+      return "not current for \(bad == Self.mostRuns ? "\(bad) runs or more" : "\(bad) runs")"
+    }
+    let good = runs.count { $0.state == .current }
+    if good < runs.count { return "current in \(good) of \(runs.count) runs" }
+    return good == 1 ? "current in the last run" : "current in the last \(good) runs"
+  }
+
+  var document: JSONValue {
+    .array(
+      runs.map { run in
+        [
+          "run": .string(run.run), "finished": .time(run.finished),
+          "state": .string(run.state.rawValue), "items": .integer(run.items),
+          "changed": .integer(run.changed), "failed": .integer(run.failed),
+        ]
+      }
+    )
+  }
+}

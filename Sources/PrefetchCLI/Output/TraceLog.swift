@@ -1,0 +1,85 @@
+import PrefetchCore
+
+/// What `-v` tells: every manifest, every item as it ends, what fails on the way and what is waited
+/// for; `-vv` each request with its heads.
+final class TraceLog: RunObserver {
+  let hearsOfEach = true
+  private let console: Console
+
+  /// Nil where nobody asks.
+  init?(_ context: CommandContext) {
+    guard context.shared.verbosity > 0 else { return nil }
+    console = context.console
+  }
+
+  func observe(_ fact: RunFact, at now: Moment) {
+    switch fact {
+    case .manifestSettled(let segment, let manifest):
+      let status = manifest.httpStatus.map { " (\($0))" } ?? ""
+      let subject = LogSubject(url: manifest.url.map(Redaction.url), segment: segment)
+      console.detail("\(segment): manifest \(manifest.status.rawValue)\(status)", about: subject)
+    case .itemSettled(let item), .itemEvicted(let item, _):
+      tell(item)
+    case .segmentSettled(let segment):
+      console.detail(
+        "\(segment.name): \(segment.state.rawValue)",
+        about: LogSubject(segment: segment.name)
+      )
+    case .treePublished(let segment, let tree):
+      console.detail(
+        "\(segment): published, \(tree.placed) made, \(tree.removed) removed",
+        about: LogSubject(segment: segment)
+      )
+    case .requestTold(let story):
+      tell(story)
+    case .requestWaits(let wait):
+      tell(wait)
+    case .registration(let news):
+      console.detail(news.text)
+    case .conditionsRead(let conditions):
+      let type = conditions.type?.rawValue ?? "unknown"
+      console.detail("network: \(type) (\(conditions.typeReason))")
+    case .qualityChanged(let quality):
+      console.detail("network quality: \(quality.rawValue)")
+    case .itemsDiscovered, .itemsKept, .itemsConfirmed, .itemsArrived, .itemStarted, .itemShared,
+      .bytesReceived, .requestFinished, .requestsAnswered, .interrupted, .storeFailed:
+      break
+    }
+  }
+
+  private func tell(_ item: ItemResult) {
+    let url = Redaction.url(item.url)
+    let status = item.status.map { " (\($0))" } ?? ""
+    let subject = LogSubject(url: url, segment: item.segments.first)
+    console.detail(
+      "\(item.outcome?.rawValue ?? item.action.rawValue): \(url)\(status), \(item.reason)",
+      about: subject
+    )
+    for source in item.sources {
+      let word = source.failure.map { "\($0.code.rawValue): \($0.message)" } ?? "served it"
+      console.detail("  tried \(Redaction.url(source.url.string)): \(word)", about: subject)
+    }
+  }
+
+  /// With `-v` those that failed, and over what they went.
+  private func tell(_ story: RequestStory) {
+    let hasFailed = story.failure != nil || story.status.map { $0 >= 400 } ?? true
+    let tellsAll = console.shared.verbosity > 1
+    guard tellsAll || hasFailed else { return }
+    let lines = RequestLines(story: story)
+    let subject = LogSubject(url: story.url.redacted, segment: story.segments.first)
+    let all = [lines.summary] + lines.circumstances + (tellsAll ? lines.heads : [])
+    for line in all { console.detail(line, about: subject) }
+  }
+
+  private func tell(_ wait: RequestWait) {
+    let url = wait.url.redacted
+    let reason =
+      wait.trouble.status.map { "answered \($0)" }
+      ?? wait.trouble.code.map { "failed with \($0.rawValue)" } ?? "wants a pause"
+    console.detail(
+      "waits \(Amounts.duration(wait.length)): `\(wait.trouble.host)` \(reason); then \(url) again",
+      about: LogSubject(url: url, segment: wait.segments.first)
+    )
+  }
+}

@@ -1,0 +1,70 @@
+/// The samples of a textfile that an earlier run wrote.
+struct WrittenMetrics {
+  private struct Sample {
+    var name: String
+    /// As it stands in the file, with its escapes.
+    var configuration: String
+    var line: String
+    var value: String
+  }
+
+  private var samples: [Sample] = []
+
+  init(_ text: String = "") {
+    samples = text.unicodeScalars.split(separator: "\n").compactMap { Self.sample(String($0)) }
+  }
+
+  /// Whose file it is, still escaped; nil where that cannot be told.
+  var configuration: String? {
+    samples.first?.configuration
+  }
+
+  func lines(of name: String, configuration: String) -> [String] {
+    of(name, configuration).map(\.line)
+  }
+
+  /// The one value of a metric without further labels, as it was written.
+  func value(of name: String, configuration: String) -> String? {
+    of(name, configuration).first?.value
+  }
+
+  private func of(_ name: String, _ configuration: String) -> [Sample] {
+    samples.filter { $0.name == name && $0.configuration == configuration }
+  }
+
+  /// Only what this program writes: a name, labels that begin with the configuration, a number.
+  ///
+  /// Scalars are looked at, not characters: a quote with a combining mark is a quote to a collector.
+  private static func sample(_ line: String) -> Sample? {
+    let scalars = line.unicodeScalars
+    let opening = "{configuration=\"".unicodeScalars
+    guard scalars.starts(with: "prefetch_".unicodeScalars),
+      let brace = scalars.firstIndex(of: "{"), scalars[brace...].starts(with: opening),
+      let blank = scalars.lastIndex(of: " "), scalars[..<blank].last == "}"
+    else { return nil }
+    let value = String(scalars[scalars.index(after: blank)...])
+    let label = scalars[brace...].dropFirst(opening.count)
+    guard let end = end(of: label), end < blank, Double(value) != nil else { return nil }
+    return Sample(
+      name: String(scalars[..<brace]),
+      configuration: String(label[..<end]),
+      line: line,
+      value: value
+    )
+  }
+
+  /// The quote that ends a label's value.
+  private static func end(of label: Substring.UnicodeScalarView) -> String.Index? {
+    var isEscaped = false
+    for index in label.indices {
+      if isEscaped {
+        isEscaped = false
+      } else if label[index] == "\\" {
+        isEscaped = true
+      } else if label[index] == "\"" {
+        return index
+      }
+    }
+    return nil
+  }
+}

@@ -1,0 +1,55 @@
+import PrefetchCore
+
+/// What stands beside the bars, in few words.
+enum ProgressWords {
+  /// `0:34`, `12:05`, `1:02:03`.
+  static func clock(_ rest: Duration?) -> String {
+    guard let rest else { return "-:--" }
+    let seconds = max(0, (rest.milliseconds + 999) / 1000)
+    let (hours, minutes) = (seconds / 3600, seconds / 60 % 60)
+    let end = twoDigits(seconds % 60)
+    return hours > 0 ? "\(hours):\(twoDigits(minutes)):\(end)" : "\(minutes):\(end)"
+  }
+
+  private static func twoDigits(_ number: Int64) -> String {
+    number < 10 ? "0\(number)" : "\(number)"
+  }
+
+  static func rate(_ rate: Int64?) -> String {
+    rate.map { "\(Amounts.bytes($0))/s" } ?? ""
+  }
+
+  /// `503, again in 4 s (HOST)`: why something waits; the host in pieces of its own, since a narrow
+  /// line has no room for it.
+  static func wait(_ wait: RunStanding.Wait) -> [String] {
+    let seconds = max(1, (wait.rest.milliseconds + 999) / 1000)
+    let reason =
+      wait.trouble.status.map(String.init) ?? wait.trouble.code?.rawValue ?? "told to wait"
+    return ["\(reason), again in \(seconds) s", " (\(wait.trouble.host))"]
+  }
+
+  /// What a segment waits for; nil while bytes may come.
+  static func waiting(_ segment: ProgressState.Segment) -> [String]? {
+    let standing = segment.standing
+    if segment.ending == nil, standing.phase == .publishing { return ["publishing"] }
+    guard segment.ending == nil, standing.active == 0 else { return nil }
+    if let wait = standing.wait { return Self.wait(wait) }
+    switch standing.phase {
+    case .discovering: return ["in line", " for its manifest"]
+    case .underWay where standing.open > 0: return ["in line"]
+    case .underWay, .publishing, .settled: return nil
+    }
+  }
+
+  /// How a segment ended.
+  static func ending(_ segment: ProgressState.Segment, _ result: SegmentResult) -> String {
+    let items = Amounts.count(Int64(segment.discovered ?? 0), "item")
+    let bytes = segment.receivedBytes > 0 ? ", \(Amounts.bytes(segment.receivedBytes))" : ""
+    let counts = segment.discovered == nil ? "" : items + bytes
+    if let deferral = result.deferral {
+      return "deferred by \(deferral.rule.rawValue)"
+    }
+    guard result.state != .current else { return counts.isEmpty ? "current" : counts }
+    return counts.isEmpty ? result.state.rawValue : "\(result.state.rawValue), \(counts)"
+  }
+}

@@ -1,0 +1,38 @@
+import PrefetchConfig
+import PrefetchCore
+import PrefetchSystem
+
+/// A run that ended before it began, for whoever reads its reports rather than its status: the
+/// configuration is invalid, or there is no store to work on.
+struct UnbegunRun {
+  let context: CommandContext
+
+  /// Nothing where the command was to end in no run, or got as far as one.
+  func writeReports() {
+    guard let engine = context.outset.engine, let ending = context.console.ending else { return }
+    let loaded = context.outset.configuration
+    let isPlan = context.outset.isPlan
+    let destinations = ReportFiles.destinations(loaded?.configuration, engine, isPlan: isPlan)
+    guard !destinations.isEmpty else { return }
+    let now = context.clock.now().wall
+    var envelope = ReportEnvelope(
+      report: Report(mode: isPlan ? .plan : .run, identity: loaded?.identity ?? "", started: now),
+      exit: ending.status,
+      exitCode: ending.status.code,
+      runID: RunIdentifier.make(at: now),
+      host: context.environment.hostName,
+      tool: .linked,
+      configurationDigest: { nil },
+      configurationFiles: loaded?.files ?? [],
+      listsAllItems: false,
+      notices: ending.diagnostics,
+      secrets: context.console.needles,
+      objectPath: { _ in "" }
+    )
+    envelope.beginning = .failed
+    context.console.report(ReportFiles(destinations).write(&envelope))
+    if let printed = destinations.first(where: { $0.path == "-" }) {
+      context.console.print(bytes: ReportRendering.bytes(envelope, as: printed.format))
+    }
+  }
+}

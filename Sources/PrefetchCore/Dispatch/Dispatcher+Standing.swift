@@ -1,0 +1,145 @@
+/// What is told of how a run stands, and of requests one by one.
+extension Dispatcher {
+  /// Looked at some times a second, and only where somebody draws it.
+  package mutating func standing(at now: Moment) -> RunStanding {
+    expectBytes()
+    var standing = RunStanding(segments: segments.map { Self.standing(of: $0, at: now) })
+    for job in inFlight.values { standing.segments[segment(of: job)].active += 1 }
+    for index in segments.indices where standing.segments[index].wait == nil {
+      standing.segments[index].wait = heldHost(of: index, at: now)
+    }
+    for (id, advance) in advances.sorted(by: { $0.key < $1.key }) {
+      guard let job = inFlight[id], let url = url(of: job) else { continue }
+      let isDocument = if case .document = job { true } else { false }
+      standing.transfers.append(
+        RunStanding.Transfer(
+          url: url,
+          segment: segment(of: job),
+          isDocument: isDocument,
+          advance: advance
+        )
+      )
+    }
+    return standing
+  }
+
+  private static func standing(of segment: SegmentWork, at now: Moment) -> RunStanding.Segment {
+    let phase: RunStanding.Phase =
+      switch segment.phase {
+      case .discovering: .discovering
+      case .planning, .planned: .underWay
+      case .publishing: .publishing
+      case .settled: .settled
+      }
+    var standing = RunStanding.Segment(name: segment.declaration.name, phase: phase)
+    standing.open = segment.openItems
+    standing.expectedBytes = segment.expectation?.bytes
+    if let trouble = segment.trouble, let until = segment.troubledUntil, now.uptime < until {
+      standing.wait = RunStanding.Wait(trouble: trouble, rest: until - now.uptime)
+    }
+    return standing
+  }
+
+  /// A server of its items that wants to be left alone.
+  private func heldHost(of index: Int, at now: Moment) -> RunStanding.Wait? {
+    for host in segments[index].hosts.values.sorted() {
+      guard case .wait(let due) = limits.verdict(host, now: now) else { continue }
+      let trouble = RequestTrouble(host: queue.table.name(of: host))
+      return RunStanding.Wait(trouble: trouble, rest: due - now.uptime)
+    }
+    return nil
+  }
+
+  /// Adds up once what the items of segments bring whose items are known by now; one look at all
+  /// items is enough for all of these.
+  private mutating func expectBytes() {
+    let asking = segments.map { $0.phase == .planned && $0.expectation == nil }
+    guard asking.contains(true) else { return }
+    var sums = [Int64](repeating: 0, count: segments.count)
+    var areKnown = asking
+    for item in items where areKnown[Int(item.segment)] {
+      let index = Int(item.segment)
+      switch item.step.decision {
+      case .keep, .describe, .fail: continue
+      case .revalidate: areKnown[index] = false
+      case .fetch, .update:
+        let size = segments[index].table.value.size(at: Int(item.step.entry))
+        areKnown[index] = size != nil && item.step.bundle == nil
+        sums[index] = sums[index].addingSaturated(size ?? 0)
+      }
+    }
+    for index in segments.indices where asking[index] {
+      let isTold = areKnown[index] && sums[index] > 0
+      segments[index].expectation = SegmentWork.Expectation(bytes: isTold ? sums[index] : nil)
+    }
+  }
+
+  private func url(of job: Job) -> WebURL? {
+    switch job {
+    case .document(let number):
+      return documents[number].url
+    case .item(let item):
+      if items[item].slot >= 0 { return active[Int(items[item].slot)].entry.url }
+      let (index, entry) = (Int(items[item].segment), Int(items[item].step.entry))
+      return segments[index].table.value.plainURL(at: entry)
+    }
+  }
+
+  // MARK: Requests
+
+  /// Tells of a request that ended, where somebody hears of each, and keeps in mind what stood in
+  /// its way.
+  mutating func tell(_ result: TransferResult, of job: Job, into effects: inout [Effect]) {
+    let exchange: Exchange?
+    let asking: [Int]
+    switch job {
+    case .document(let number):
+      (exchange, asking) = (documents[number].exchange, [documents[number].segment])
+    case .item(let item):
+      let work = active[Int(items[item].slot)]
+      (exchange, asking) = (work.exchange?.value, work.segments)
+    }
+    guard let exchange else { return }
+    var story = RequestStory(
+      url: exchange.hop,
+      segments: asking.map { segments[$0].declaration.name },
+      attempt: exchange.attempts,
+      figures: result.figures
+    )
+    switch result.outcome {
+    case .success(let response):
+      story.status = response.status
+      story.headers = response.headers
+    case .failure(let failure):
+      story.failure = failure
+    }
+    if result.isTrouble {
+      segments[segment(of: job)].trouble = RequestTrouble(
+        host: exchange.hop.authority,
+        status: story.status,
+        code: story.failure?.code
+      )
+    }
+    if !start.isBrief { effects.append(.announce(.requestTold(story))) }
+  }
+
+  /// Tells that the same is asked again after a while.
+  mutating func tellWait(
+    of job: Job,
+    _ length: Duration,
+    now: Moment,
+    into effects: inout [Effect]
+  ) {
+    let index = segment(of: job)
+    guard let url = url(of: job), let trouble = segments[index].trouble else { return }
+    segments[index].troubledUntil = now.uptime + length
+    guard !start.isBrief else { return }
+    let wait = RequestWait(
+      url: url,
+      segments: segments[index].names,
+      length: length,
+      trouble: trouble
+    )
+    effects.append(.announce(.requestWaits(wait)))
+  }
+}

@@ -1,0 +1,58 @@
+/// What the requests of a run were like, in room that does not grow with their number: those that
+/// took longest with all their figures, and how many bytes came when.
+package struct TransferLog: Sendable {
+  package struct Entry: Sendable {
+    package let request: RequestResult
+    /// Since the run began.
+    package let start: Duration
+    package let length: Duration
+
+    package var end: Duration { start + length }
+  }
+
+  package static let mostEntries = 200
+
+  /// Of all that were handed to the network, also where no connection came about.
+  package private(set) var count = 0
+  package private(set) var timeline = ByteTimeline()
+  private var longest: [Entry] = []
+  /// What is shorter is not among the longest any more.
+  private var threshold = Duration.zero
+
+  package init() {}
+
+  package mutating func note(_ request: RequestResult, in runStart: Instant) {
+    guard let started = request.figures.started else { return }
+    let length = request.figures.total ?? .zero
+    let entry = Entry(request: request, start: max(.zero, started - runStart), length: length)
+    count += 1
+    timeline.add(
+      request.wireBytes,
+      from: entry.start + min(length, request.figures.firstByte ?? .zero),
+      to: entry.end
+    )
+    guard length >= threshold else { return }
+    longest.append(entry)
+    if longest.count >= 2 * Self.mostEntries { shorten() }
+  }
+
+  /// Those that took longest, in the order in which they began.
+  package var entries: [Entry] {
+    var log = self
+    log.shorten()
+    return log.longest.enumerated().sorted { a, b in
+      (a.element.start, a.offset) < (b.element.start, b.offset)
+    }.map(\.element)
+  }
+
+  private mutating func shorten() {
+    guard longest.count > Self.mostEntries else { return }
+    // Of equally long ones those that ended first stay.
+    let order = longest.enumerated().sorted { a, b in
+      (b.element.length, a.offset) < (a.element.length, b.offset)
+    }
+    let kept = order.prefix(Self.mostEntries).sorted { $0.offset < $1.offset }
+    longest = kept.map(\.element)
+    threshold = longest.map(\.length).min() ?? .zero
+  }
+}

@@ -1,0 +1,147 @@
+package import PrefetchCore
+
+/// How one segment ended in one run.
+package struct SegmentRun: Hashable, Sendable {
+  package var name: String
+  package var state: SegmentState
+  package var items: Int64
+  /// Fetched, updated and removed.
+  package var changed: Int64
+  package var failed: Int64
+  /// The run's, as it was remembered; empty in what is to be.
+  package var run = ""
+  package var finished = Instant(milliseconds: 0)
+
+  package init(
+    name: String,
+    state: SegmentState,
+    items: Int64,
+    changed: Int64,
+    failed: Int64
+  ) {
+    self.name = name
+    self.state = state
+    self.items = items
+    self.changed = changed
+    self.failed = failed
+  }
+}
+
+/// What is remembered of the segments and hosts of past runs, for as long as of the runs.
+extension StateStore {
+  /// A run may meet thousands of hosts; these are the ones that it asked most.
+  private static let mostHosts = 100
+
+  func record(_ segment: SegmentRun, of run: Int64) throws(Failure) {
+    let insertion = try database.prepare(
+      """
+      INSERT OR REPLACE INTO run_segments (run, name, state, items, changed, failed) \
+      VALUES (?1, ?2, ?3, ?4, ?5, ?6)
+      """
+    )
+    try insertion.bind(1, run)
+    try insertion.bind(2, segment.name)
+    try insertion.bind(3, segment.state.rawValue)
+    try insertion.bind(4, segment.items)
+    try insertion.bind(5, segment.changed)
+    try insertion.bind(6, segment.failed)
+    try insertion.run()
+  }
+
+  func record(_ times: [String: ResponseTimes], of run: Int64) throws(Failure) {
+    let insertion = try database.prepare(
+      "INSERT OR REPLACE INTO run_hosts (run, host, answers) VALUES (?1, ?2, ?3)"
+    )
+    let counted = times.map { (host: $0.key, answers: $0.value.answers, times: $0.value) }
+    let most = counted.sorted { ($1.answers, $0.host) < ($0.answers, $1.host) }
+    for entry in most.prefix(Self.mostHosts) {
+      try insertion.bind(1, run)
+      try insertion.bind(2, entry.host)
+      try insertion.bind(3, ResponseTimesCoding.text(entry.times))
+      try insertion.run()
+    }
+  }
+
+  /// The last runs of each segment of a configuration, the newest first.
+  package func segmentRuns(
+    of identity: String,
+    atMost limit: Int
+  ) throws(Failure) -> [String: [SegmentRun]] {
+    guard try has("run_segments") else { return [:] }
+    let rows = try database.prepare(
+      """
+      SELECT name, state, items, changed, failed, id, finished FROM runs JOIN run_segments \
+      USING (run) WHERE identity=?1 ORDER BY run DESC
+      """
+    )
+    try rows.bind(1, identity)
+    var runs: [String: [SegmentRun]] = [:]
+    while try rows.step() {
+      guard let state = SegmentState(rawValue: rows.text(1)),
+        runs[rows.text(0)]?.count ?? 0 < limit
+      else { continue }
+      var segment = SegmentRun(
+        name: rows.text(0),
+        state: state,
+        items: rows.number(2),
+        changed: rows.number(3),
+        failed: rows.number(4)
+      )
+      segment.run = rows.text(5)
+      segment.finished = Instant(milliseconds: rows.number(6))
+      runs[segment.name, default: []].append(segment)
+    }
+    return runs
+  }
+
+  /// How long hosts took to answer in all runs that are remembered, of one identity or of all.
+  package func responseTimes(of identity: String?) throws(Failure) -> [String: ResponseTimes] {
+    guard try has("run_hosts") else { return [:] }
+    let rows = try database.prepare(
+      """
+      SELECT host, answers FROM runs JOIN run_hosts USING (run) \
+      WHERE ?1 IS NULL OR identity=?1
+      """
+    )
+    try rows.bind(1, identity)
+    var times: [String: ResponseTimes] = [:]
+    while try rows.step() {
+      times[rows.text(0), default: ResponseTimes()].add(ResponseTimesCoding.times(rows.text(1)))
+    }
+    return times
+  }
+
+  /// When a run of this configuration ended with 0 before this one; nil where none is remembered.
+  package func lastSuccess(of identity: String, before run: String) throws(Failure) -> Instant? {
+    let row = try database.prepare(
+      """
+      SELECT max(finished) FROM runs \
+      WHERE identity=?1 AND mode='run' AND exit_code=0 AND id<>?2
+      """
+    )
+    try row.bind(1, identity)
+    try row.bind(2, run)
+    guard try row.step() else { return nil }
+    return row.optionalNumber(0).map { Instant(milliseconds: $0) }
+  }
+}
+
+/// Counts of answers as one text of a row, such as `93:4 101:12`.
+private enum ResponseTimesCoding {
+  static func text(_ times: ResponseTimes) -> String {
+    times.counts.sorted { $0.key < $1.key }.map { "\($0.key):\($0.value)" }.joined(separator: " ")
+  }
+
+  /// What is no count is none.
+  static func times(_ text: String) -> ResponseTimes {
+    var counts: [Int: Int64] = [:]
+    for part in text.split(separator: " ") {
+      let numbers = part.split(separator: ":")
+      guard numbers.count == 2, let place = Int(numbers[0]), let count = Int64(numbers[1]) else {
+        continue
+      }
+      counts[place] = count
+    }
+    return ResponseTimes(counts: counts)
+  }
+}

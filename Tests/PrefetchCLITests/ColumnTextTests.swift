@@ -1,0 +1,44 @@
+import Testing
+
+@testable import PrefetchCLI
+
+@Suite("Text in columns")
+struct ColumnTextTests {
+  @Test(
+    "is as wide as a terminal shows it",
+    arguments: [
+      ("", 0), ("plain", 5), ("ü", 1), ("日本", 4), ("e\u{301}", 1), ("👍", 2), ("한", 2),
+      ("ｆｕｌｌ", 8),
+    ]
+  )
+  func width(text: String, columns: Int) {
+    #expect(ColumnText.width(of: text) == columns)
+  }
+
+  @Test(
+    "is shortened in its middle, a URL behind its host",
+    arguments: [
+      ("short", 10, "short"), ("abcdefghijkl", 9, "abc...jkl"), ("abcdefghijkl", 4, "abcd"),
+      ("https://a.org/one/two/three/four.txt", 28, "https://a.or...hree/four.txt"),
+      ("https://a.org/one/two/three/four.txt", 34, "https://a.org/...wo/three/four.txt"),
+      ("日本語日本語", 9, "日...本語"),
+    ]
+  )
+  func shortened(text: String, columns: Int, shown: String) {
+    #expect(ColumnText.shortened(text, to: columns) == shown)
+    #expect(ColumnText.width(of: shown) <= columns)
+  }
+
+  @Test("goes on below its own column where a line is too long for it")
+  func wrapped() {
+    #expect(ColumnText.wrapped("news  one two three", to: 30, indent: 6) == ["news  one two three"])
+    #expect(
+      ColumnText.wrapped("news  one two three", to: 13, indent: 6)
+        == ["news  one two", "      three"]
+    )
+    #expect(
+      ColumnText.wrapped("news  averylongword x", to: 10, indent: 2)
+        == ["news ", "  averylongword", "  x"]
+    )
+  }
+}

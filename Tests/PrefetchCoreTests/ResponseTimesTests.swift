@@ -1,0 +1,71 @@
+import PrefetchCore
+import Testing
+
+@Suite("How long hosts take to answer")
+struct ResponseTimesTests {
+  @Test(
+    "A percentile is right to an eighth, whatever the times are",
+    arguments: [1, 7, 8, 15, 16, 100, 999, 12_345, 987_654, 30_000_000, 86_399_999_999]
+  )
+  func precision(microseconds: Int64) throws {
+    var times = ResponseTimes()
+    times.note(.microseconds(microseconds))
+    let told = try #require(times.percentile(50))
+    let most = Duration.microseconds(microseconds + microseconds / 8)
+    #expect(told >= .microseconds(microseconds) && told <= most)
+    #expect(times.percentile(99) == told && times.answers == 1)
+  }
+
+  @Test("Longer times never count as shorter ones")
+  func order() {
+    var last = Duration.zero
+    for power in 0..<36 {
+      for part in 0..<8 {
+        let time = Duration.microseconds((Int64(8 + part) << power) / 8)
+        var times = ResponseTimes()
+        times.note(time)
+        let told = times.percentile(50) ?? .zero
+        #expect(told >= last && told >= time)
+        last = told
+      }
+    }
+  }
+
+  @Test("Percentiles are of all answers, and of all runs that are added up")
+  func percentiles() {
+    var times = ResponseTimes()
+    for _ in 0..<90 { times.note(.milliseconds(10)) }
+    var others = ResponseTimes()
+    for _ in 0..<9 { others.note(.milliseconds(100)) }
+    others.note(.seconds(10))
+    times.add(others)
+    #expect(times.answers == 100)
+    let told = [50, 90, 91, 99, 100].map { times.percentile($0)?.milliseconds ?? 0 }
+    #expect((10...11).contains(told[0]) && told[1] == told[0])
+    #expect((100...112).contains(told[2]) && told[3] == told[2])
+    #expect((10_000...11_250).contains(told[4]))
+    #expect(ResponseTimes().percentile(50) == nil)
+  }
+
+  @Test("What takes days, or seems to have come before it was asked for, still counts")
+  func extremes() {
+    var times = ResponseTimes()
+    times.note(.seconds(1_000_000))
+    times.note(.seconds(-3))
+    #expect(times.answers == 2 && times.percentile(1) == .zero)
+    #expect(times.percentile(100) ?? .zero > .seconds(86_400))
+    #expect(ResponseTimes(counts: [-1: 3, 5: 0, 100_000: 4, 3: 2]).counts == [3: 2])
+  }
+
+  @Test("The time of a server begins when the request has gone out")
+  func figures() {
+    var figures = TransferFigures()
+    #expect(figures.responseTime == nil)
+    figures.firstByte = .milliseconds(80)
+    #expect(figures.responseTime == .milliseconds(80))
+    figures.requested = .milliseconds(60)
+    #expect(figures.responseTime == .milliseconds(20))
+    figures.requested = .milliseconds(90)
+    #expect(figures.responseTime == .zero)
+  }
+}

@@ -1,0 +1,322 @@
+@unsafe @preconcurrency import Glibc
+import PrefetchCore
+import PrefetchDocuments
+import PrefetchTestSupport
+import Testing
+
+/// Whatever becomes of a run, whoever reads its reports finds them whole.
+@Suite("Report files", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
+struct ReportFileTests {
+  private static let formats = ["text", "json", "ndjson", "md", "junit", "prometheus", "html"]
+
+  private let home: Home
+  private let site = Site()
+  private let server: LoopbackServer
+
+  init() throws {
+    home = try Home()
+    server = try LoopbackServer { [site] request in
+      request.path == "/hangs" ? Script([.silence]) : site.respond(to: request)
+    }
+    for name in ["/a", "/b"] { site[name] = Site.Page("body of \(name)") }
+    configure()
+  }
+
+  private func configure(
+    _ paths: [String] = ["/a", "/b"],
+    more: String = "",
+    to file: String = "prefetch.yaml"
+  ) {
+    let urls = paths.map { "\"\(server.address($0))\"" }.joined(separator: ", ")
+    home.configure(
+      """
+      cache: { min_free: 0 }
+      network: { retries: { items: 0 } }
+      segments: [{ name: basics, urls: [\(urls)] }]
+      \(more)
+      """,
+      to: file
+    )
+  }
+
+  /// A report of each kind.
+  private var options: [String] {
+    Self.formats.flatMap { ["--report", "\($0)=report.\($0)"] }
+  }
+
+  private func removeReports() {
+    for format in Self.formats { _ = unsafe unlink(home.path("report.\(format)")) }
+  }
+
+  /// That all of them are there, say the same, and are what their readers take.
+  @discardableResult
+  private func check(
+    _ exit: Int,
+    _ name: String,
+    _ location: Testing.SourceLocation = #_sourceLocation
+  ) throws -> Node {
+    let texts = Dictionary(
+      uniqueKeysWithValues: Self.formats.map { ($0, home.read("report.\($0)") ?? "") }
+    )
+    let json = try Node(json: texts["json"] ?? "", location)
+    let problems = SchemaCheck.problems(of: json, schema: try RepositoryPage.schema("report"))
+    #expect(problems == [], sourceLocation: location)
+    #expect(json.number("exit.code") == exit, sourceLocation: location)
+    #expect(json.text("exit.name") == name, sourceLocation: location)
+    let first = texts["ndjson"]?.split(separator: "\n").first.map(String.init) ?? ""
+    #expect(try Node(json: first, location).number("exit.code") == exit, sourceLocation: location)
+    #expect(texts["md"]?.hasPrefix("## prefetch: \(name)\n") == true, sourceLocation: location)
+    #expect(texts["html"]?.contains("</html>") == true, sourceLocation: location)
+    #expect(texts["text"]?.contains("  \(name)") == true, sourceLocation: location)
+    let attempt = texts["prometheus"]?.split(separator: "\n").first {
+      $0.hasPrefix("prefetch_last_attempt_exit_code{")
+    }
+    #expect(attempt?.hasSuffix(" \(exit)") == true, sourceLocation: location)
+    if Tool.isInstalled("xmllint") {
+      let schema = RepositoryPage.path("Tests/PrefetchCLITests/Schemas/junit.xsd")
+      let file = home.path("report.junit")
+      let run = try home.tool("xmllint", "--noout", "--nonet", "--schema", schema, file)
+      #expect(run.status == 0, "\(run)", sourceLocation: location)
+    }
+    return json
+  }
+
+  @Test("are written where the configuration is invalid, those that it names itself as well")
+  func invalidConfiguration() throws {
+    configure(more: "report: { files: { json: own.json } }\nsgements: []")
+    let run = try home.run(["run"] + options)
+    #expect(run.status == 78 && run.output.isEmpty, "\(run)")
+    let report = try check(78, "config")
+    #expect(report.text("result") == "failed" && report.list("segments").isEmpty)
+    #expect(report.list("diagnostics").first?.text("code") == "config.unknown-key")
+    #expect(try Node(json: home.read("own.json") ?? "").number("exit.code") == 78)
+    for format in ["text", "md", "junit"] {
+      #expect(home.read("report.\(format)")?.contains("sgements") == true, "\(format)")
+    }
+    #expect(home.read("report.junit")?.contains("<error type=\"config\"") == true)
+    removeReports()
+    #expect(try home.run(["run", "-c", "nowhere.yaml"] + options).status == 78)
+    try check(78, "config")
+    removeReports()
+    let printed = try home.run("run", "--report", "json=-")
+    #expect(printed.status == 78)
+    #expect(try printed.json().text("exit.name") == "config")
+  }
+
+  @Test("are written where the name of a segment means nothing")
+  func unknownSegment() throws {
+    #expect(try home.run(["run", "nothing"] + options).status == 64)
+    #expect(try check(64, "usage").list("diagnostics").count == 1)
+  }
+
+  @Test("are written where the store or the state cannot be used")
+  func unusableStore() throws {
+    home.write("no folder", to: "file")
+    for option in ["--cache-dir", "--state-dir"] {
+      removeReports()
+      #expect(try home.run(["run", option, home.path("file")] + options).status == 74)
+      #expect(try check(74, "io").text("result") == "failed")
+    }
+  }
+
+  @Test("are written where another run has the lock")
+  func lock() throws {
+    configure(["/hangs"])
+    let first = try home.start(["run", "-q"])
+    #expect(server.waitForRequest("/hangs"))
+    #expect(try home.run(["run"] + options).status == 75)
+    let report = try check(75, "deferred")
+    #expect(report.list("segments").map { $0.text("deferred.rule") } == ["lock"])
+    first.signal(SIGTERM)
+    #expect(try first.finish().status == 143)
+  }
+
+  @Test("are written where a signal ends the run, before it has begun as well")
+  func signal() throws {
+    configure(["/a", "/hangs"])
+    let run = try home.start(["run"] + options)
+    #expect(server.waitForRequest("/hangs"))
+    run.signal(SIGTERM)
+    #expect(try run.finish().status == 143)
+    let report = try check(143, "terminated")
+    #expect(report.number("totals.items") == 2)
+    removeReports()
+    let waiting = try home.start(["run", "--splay", "10000h"] + options)
+    #expect(catchesSignals(waiting.processID))
+    waiting.signal(SIGTERM)
+    #expect(try waiting.finish().status == 143)
+    try check(143, "terminated")
+  }
+
+  /// Whether it has begun to take signals for itself; false when half a minute brings nothing.
+  private func catchesSignals(_ process: pid_t) -> Bool {
+    let end = ContinuousClock.now + .seconds(30)
+    while ContinuousClock.now < end {
+      let status = FileTree.read("/proc/\(process)/status") ?? []
+      let line = String(decoding: status, as: UTF8.self).split(separator: "\n").first {
+        $0.hasPrefix("SigCgt:")
+      }
+      let mask = line.flatMap { UInt64($0.dropFirst(7).drop { $0 == "\t" }, radix: 16) } ?? 0
+      if mask & (1 << UInt64(SIGTERM - 1)) != 0 { return true }
+      poll(nil, 0, 2)
+    }
+    return false
+  }
+
+  @Test("are written where everything failed")
+  func failures() throws {
+    configure((0..<300).map { "/x\($0)" })
+    #expect(try home.run(["run", "-q"] + options).status == 4)
+    let report = try check(4, "nothing")
+    #expect(report.list("items").count == 300)
+    #expect(home.read("report.junit")?.contains("tests=\"301\" failures=\"300\"") == true)
+  }
+
+  @Test("that cannot be written are named, and the others and the exit say so")
+  func fullDisk() throws {
+    let run = try home.run(["run", "--report", "md=/dev/full"] + options)
+    #expect(run.status == 74 && run.errors.contains("`/dev/full`"), "\(run)")
+    #expect(run.lines.last?.contains("  io  ") == true, "\(run.output)")
+    let report = try check(74, "io")
+    #expect(report.number("totals.fetched") == 2)
+    #expect(report.list("diagnostics").map { $0.text("code") } == ["report.write"])
+    #expect(home.read("report.junit")?.contains("<error type=\"io\"") == true)
+    #expect(metric("prefetch_last_success_timestamp_seconds", in: "report.prometheus") == "0")
+    let printed = try home.run("--json", "--report", "md=/dev/full")
+    #expect(printed.status == 74)
+    #expect(try printed.json().number("exit.code") == 74)
+    // What was found weighs more than where it could not be told.
+    configure(more: "sgements: []")
+    #expect(try home.run("run", "--report", "md=/dev/full").status == 78)
+    #expect(try home.run("run", "--report", "json=-", output: .file("/dev/full")).status == 78)
+  }
+
+  @Test(
+    "on a full disk are whole or as they were",
+    .enabled(if: SmallDisk.isAvailable, "needs the right to mount")
+  )
+  func fullFileSystem() throws {
+    let disk = try #require(SmallDisk(bytes: 32_768, at: home.path("disk")))
+    configure((0..<40).map { "/x\($0)" })
+    let before = try home.run("run", "-q", "--report", "prometheus=disk/prefetch.prom")
+    #expect(before.status == 4, "\(before)")
+    let metrics = home.read("disk/prefetch.prom")
+    #expect(try home.shell("head -c 1000000 /dev/zero > disk/fill").status != 0)
+    let run = try home.run(
+      "run",
+      "--report",
+      "prometheus=disk/prefetch.prom",
+      "--report",
+      "json=disk/report.json",
+      "--report",
+      "ndjson=fine"
+    )
+    #expect(run.status == 74 && run.errors.contains("`disk/report.json`"), "\(run)")
+    #expect(home.read("disk/prefetch.prom") == metrics && home.read("disk/report.json") == nil)
+    #expect(try home.shell("ls -A disk | sort | tr '\\n' ' '").output == "fill prefetch.prom ")
+    #expect(home.read("fine")?.contains("report.write") == true)
+    withExtendedLifetime(disk) {}
+  }
+
+  // MARK: Metrics
+
+  private func metric(_ name: String, in file: String) -> String? {
+    (home.read(file) ?? "").split(separator: "\n").first { $0.hasPrefix("\(name){") }?
+      .split(separator: " ").last.map(String.init)
+  }
+
+  /// What a collector reads of several files: each metric once, with the samples of all.
+  private func together(_ files: [String]) -> String {
+    var heads: [String: String] = [:]
+    var samples: [String: [String]] = [:]
+    for line in files.flatMap({ (home.read($0) ?? "").split(separator: "\n") }) {
+      let words = line.split(separator: " ")
+      if line.hasPrefix("#") {
+        let key = "\(words[2]) \(words[1])"
+        #expect(heads[key] ?? String(line) == line, "both say the same of it")
+        heads[key] = String(line)
+      } else {
+        samples[String(line.prefix { $0 != "{" }), default: []].append(String(line))
+      }
+    }
+    return samples.keys.sorted().map { name in
+      ([heads["\(name) HELP"], heads["\(name) TYPE"]].compactMap(\.self) + (samples[name] ?? []))
+        .joined(separator: "\n") + "\n"
+    }.joined()
+  }
+
+  @Test("of two configurations stand in one folder without a series that both have")
+  func twoConfigurations() throws {
+    for name in ["one", "two"] {
+      configure(
+        name == "one" ? ["/a"] : ["/a", "/missing"],
+        more: "name: \(name)\nreport: { files: { prometheus: metrics/\(name).prom } }",
+        to: "\(name).yaml"
+      )
+    }
+    #expect(try home.shell("mkdir metrics").status == 0)
+    #expect(try home.run("run", "-q", "-c", "one.yaml").status == 0)
+    #expect(try home.run("run", "-q", "-c", "two.yaml").status == 3)
+    let text = together(["metrics/one.prom", "metrics/two.prom"])
+    let series = text.split(separator: "\n").filter { !$0.hasPrefix("#") }.map { line in
+      line[..<(line.lastIndex(of: " ") ?? line.endIndex)]
+    }
+    #expect(Set(series).count == series.count && series.count == 36, "\(text)")
+    guard Tool.isInstalled("promtool") else { return }
+    home.write(text, to: "all.prom")
+    let check = try home.shell("promtool check metrics < all.prom")
+    #expect(check.status == 0 && check.output.isEmpty && check.errors.isEmpty, "\(check)")
+  }
+
+  @Test(
+    "for metrics are what Prometheus takes",
+    .enabled(if: Tool.isInstalled("promtool"), "needs promtool, of Debian's prometheus")
+  )
+  func promtool() throws {
+    configure(["/a", "/missing"], more: "name: \"a \\\"b\\\" \\\\ c\"")
+    #expect(try home.run(["run", "-q"] + options).status == 3)
+    let check = try home.shell("promtool check metrics < report.prometheus")
+    #expect(check.status == 0 && check.output.isEmpty && check.errors.isEmpty, "\(check)")
+  }
+
+  @Test("for metrics keep all but the attempt's own series where no run came about")
+  func attempts() throws {
+    let more = "name: site\nreport: { files: { prometheus: prefetch.prom } }"
+    configure(more: more)
+    #expect(try home.run("run", "-q").status == 0)
+    let before = home.read("prefetch.prom") ?? ""
+    let success = metric("prefetch_last_success_timestamp_seconds", in: "prefetch.prom")
+    #expect(success == metric("prefetch_last_run_timestamp_seconds", in: "prefetch.prom"))
+    let isAttempt = { (line: Substring) in line.hasPrefix("prefetch_last_attempt_") }
+    let rest = { (text: String) in text.split(separator: "\n").filter { !isAttempt($0) } }
+    configure(more: "\(more)\nsgements: []")
+    #expect(try home.run("run", "-q").status == 78)
+    #expect(rest(home.read("prefetch.prom") ?? "") == rest(before))
+    #expect(metric("prefetch_last_attempt_exit_code", in: "prefetch.prom") == "78")
+    home.write("name: [", to: "prefetch.yaml")
+    #expect(try home.run("run", "-q", "--report", "prometheus=prefetch.prom").status == 78)
+    #expect(rest(home.read("prefetch.prom") ?? "") == rest(before), "whatever it is called")
+    configure(["/hangs"], more: more)
+    let first = try home.start(["run", "-q", "--report", "prometheus=elsewhere.prom"])
+    #expect(server.waitForRequest("/hangs"))
+    #expect(try home.run("run", "-q").status == 75)
+    #expect(rest(home.read("prefetch.prom") ?? "") == rest(before))
+    #expect(metric("prefetch_last_attempt_exit_code", in: "prefetch.prom") == "75")
+    first.signal(SIGTERM)
+    #expect(try first.finish().status == 143)
+    #expect(metric("prefetch_last_run_exit_code", in: "prefetch.prom") == "143")
+    #expect(metric("prefetch_last_success_timestamp_seconds", in: "prefetch.prom") == success)
+  }
+
+  @Test("for metrics know of a success that came before they were written")
+  func remembered() throws {
+    #expect(try home.run("run", "-q").status == 0)
+    configure(["/a", "/missing"])
+    #expect(try home.run(["run", "-q"] + options).status == 3)
+    let success = metric("prefetch_last_success_timestamp_seconds", in: "report.prometheus") ?? ""
+    #expect(Double(success) ?? 0 > 1_000_000_000)
+    _ = unsafe unlink(home.path("report.prometheus"))
+    #expect(try home.run("plan", "-q", "--report", "prometheus=report.prometheus").status == 3)
+    #expect(metric("prefetch_last_success_timestamp_seconds", in: "report.prometheus") == success)
+  }
+}
