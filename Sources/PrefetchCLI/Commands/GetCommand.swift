@@ -59,7 +59,7 @@ struct GetCommand {
     if options.printsPaths, !context.shared.isJSON {
       for item in items.delivered { context.console.print(item.path) }
     }
-    markUsed(items, places, AnalyticsSetup(loaded, publisher: builder.publisher))
+    markUsed(items, places, AnalyticsSetup(loaded))
     return conclude(items, request, loaded)
   }
 
