@@ -75,7 +75,8 @@ struct ToldCommandsTests {
   private func check(_ told: ToldCommand) {
     for call in told.calls { check(call, of: told) }
     guard told.text.hasPrefix("-") else { return }
-    for word in told.text.split(separator: " ").map(String.init) where word.hasPrefix("-") {
+    for word in told.text.split(separator: " ").map(String.init)
+    where word.hasPrefix("-") && word != "-" {
       let name = word.hasPrefix("--") ? String(word.prefix { $0 != "=" }) : String(word.prefix(2))
       let isKnown =
         Self.foreign.contains(word) || Self.foreign.contains(name)

@@ -12,7 +12,7 @@ struct InternationalHostTests {
     // It takes names in the locale's characters, of which the test process has none.
     _ = unsafe setlocale(LC_CTYPE, "C.UTF-8")
     defer { _ = unsafe setlocale(LC_CTYPE, "C") }
-    let handle = try #require(unsafe curl_url())
+    let handle = unsafe try #require(curl_url())
     defer { unsafe curl_url_cleanup(handle) }
     let status = unsafe "https://\(name)/".withCString {
       unsafe curl_url_set(handle, CURLUPART_URL, $0, 0)

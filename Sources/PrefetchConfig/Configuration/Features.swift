@@ -7,7 +7,12 @@ package struct Features: Hashable, Sendable {
   static let table = ObjectType(Self(), name: "features") {
     Field("precaching", \.precaches, .boolean, "Whether runs do anything, as `enabled`")
     Field("pull_through", \.pullsThrough, .boolean, "Whether `serve --pull` fetches")
-    Field("analytics", \.recordsFigures, .boolean, "Whether events are sent, as `analytics.enabled`")
+    Field(
+      "analytics",
+      \.recordsFigures,
+      .boolean,
+      "Whether events are sent, as `analytics.enabled`"
+    )
   }
 }
 

@@ -1,5 +1,6 @@
-/// What a publisher asks for in the `policy` of a manifest or of the answer to a registration. It can
-/// only narrow what is configured.
+/// What a publisher asks for in the `policy` of a manifest or of the answer to a registration.
+///
+/// It can only narrow what is configured.
 package struct PublisherPolicy: Hashable, Sendable {
   /// What a publisher, or the configuration, may switch off.
   package enum Feature: String, Hashable, Sendable, CaseIterable {
