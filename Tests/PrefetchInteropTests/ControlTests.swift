@@ -171,7 +171,7 @@ struct ControlTests {
       """
     )
     let check = try home.run("check")
-    #expect(check.errors.contains("segments[1].urls[0].type"), "\(check)")
+    #expect(check.errors.contains("type `dash` is more than one file"), "\(check)")
     let plan = try home.run("--dry-run")
     #expect(plan.status == 3, "\(plan)")
     let run = try home.run("--json")

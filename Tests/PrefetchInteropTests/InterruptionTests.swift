@@ -88,7 +88,7 @@ struct InterruptionTests {
     let success = try #require(before.text("segments.2.last_success"))
     let ended = try interrupt([], by: SIGINT)
     #expect(ended.status == 130, "\(ended)")
-    #expect(ended.output.contains("listed  deferred    interrupted"), "\(ended)")
+    #expect(ended.output.contains("listed  deferred     interrupted"), "\(ended)")
     #expect(!ended.output.contains("failed"), "\(ended)")
     let after = try home.run("status", "--json").json()
     #expect(after.text("segments.2.state") == "current")
