@@ -16,21 +16,18 @@ struct PageCommand {
   }
 
   func version() -> Int32 {
-    let versions = ToolVersions.linked
+    let libraries = LinkedLibraries.all
     if context.shared.isJSON {
-      context.console.print([
-        "schema": "prefetch-version/1",
-        "name": .string(ToolVersions.name),
-        "version": .string(ToolVersions.version),
-        "libcurl": .string(versions.libcurl),
-        "sqlite": .string(versions.sqlite),
-        "openssl": .string(versions.openssl),
-      ])
+      let own: [(String, JSONValue)] = [
+        ("schema", "prefetch-version/1"), ("name", .string(ToolVersions.name)),
+        ("version", .string(ToolVersions.version)),
+      ]
+      context.console.print(
+        .object(own + libraries.map { ($0.name, .string($0.version)) })
+      )
     } else {
       context.console.print("\(ToolVersions.name) \(ToolVersions.version)")
-      context.console.print("libcurl \(versions.libcurl)")
-      context.console.print("sqlite \(versions.sqlite)")
-      context.console.print("openssl \(versions.openssl)")
+      for library in libraries { context.console.print("\(library.name) \(library.version)") }
     }
     return ExitStatus.ok.code
   }

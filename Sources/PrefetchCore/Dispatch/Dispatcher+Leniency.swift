@@ -62,9 +62,9 @@ extension Dispatcher {
     active[slot].result.reason = "\(reason), and `on_gone` removes it"
     active[slot].result.isUsable = false
     active[slot].result.state = .deleted
+    givenUp.insert(row.key)
     guard request.mode == .run else {
       if let position = items[item].step.position {
-        givenUp.insert(row.key)
         let holders = facts.inventory.holders(of: position).map { facts.inventory.segmentKeys[$0] }
         for index in active[slot].segments where holders.contains(segments[index].key) {
           segments[index].leaving.append(UInt32(position))
