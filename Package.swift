@@ -39,9 +39,10 @@ let package = Package(
     system("CExpat", pkgConfig: "expat", debian: "libexpat1-dev"),
     system("CZlib", pkgConfig: "zlib", debian: "zlib1g-dev"),
     system("CMicroHTTPD", pkgConfig: "libmicrohttpd", debian: "libmicrohttpd-dev"),
+    system("CIdn", pkgConfig: "libidn2", debian: "libidn2-dev"),
     .systemLibrary(name: "CLinux"),
 
-    library("PrefetchCore", []),
+    library("PrefetchCore", ["CIdn"]),
     library("PrefetchDocuments", ["PrefetchCore", "CYAML", "CExpat"]),
     library("PrefetchCrypto", ["PrefetchCore", "COpenSSL", "CZlib"]),
     library("PrefetchConfig", ["PrefetchCore", "PrefetchDocuments"]),

@@ -1,8 +1,8 @@
 internal import CZlib
 
-/// Which zlib this process runs with.
+/// The linked zlib.
 package enum ZlibVersion {
   package static var text: String {
-    unsafe String(cString: zlibVersion())
+    unsafe zlibVersion().map { unsafe String(cString: $0) } ?? "unknown"
   }
 }

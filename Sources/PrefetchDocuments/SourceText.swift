@@ -94,6 +94,21 @@ struct TextCursor {
       .unicodeScalars.first
   }
 
+  /// Whether nothing but blanks stands before that place in its line, and one of them is a tab.
+  var isIndentedByTab: Bool {
+    let blanks = bytes[..<byte].reversed().prefix { $0 == 0x20 || $0 == 0x09 }
+    let start = byte - blanks.count
+    return blanks.contains(0x09)
+      && (start == 0 || bytes[start - 1] == 0x0A || bytes[start - 1] == 0x0D)
+  }
+
+  /// What follows the first occurrence of a text from that place on.
+  func bytes(behind text: String) -> ArraySlice<UInt8>? {
+    let text = Array(text.utf8)
+    let start = bytes[byte...].indices.first { bytes[$0...].starts(with: text) }
+    return start.map { bytes[($0 + text.count)...] }
+  }
+
   private var isAtBreak: Bool {
     bytes[byte] == 0x0A || bytes[byte] == 0x0D
   }

@@ -63,12 +63,7 @@ internal import PrefetchCore
       }
     }
     flush()
-    if try armour.isFound(atEndOf: lines) {
-      collector.warn(
-        "manifest.signature-unchecked",
-        "the list is signed; its OpenPGP signature was not verified"
-      )
-    }
+    if try armour.isFound(atEndOf: lines) { collector.warn(.uncheckedSignature) }
   }
 
   /// `# NAME: SIZE bytes`.
@@ -201,13 +196,8 @@ internal import PrefetchCore
   private mutating func add(_ text: String, _ item: Pending, at name: Range<Int>) {
     let isWhole = text.hasPrefix("https://") || text.hasPrefix("http://")
     guard isWhole || PublishedName.isSafe(text) else {
-      return reject(
-        name,
-        .unsafeName,
-        "its name would leave the folder it is published in",
-        at: name.lowerBound,
-        item.line
-      )
+      let objection = PublishedName.objection(to: text)
+      return reject(name, objection.code, objection.message, at: name.lowerBound, item.line)
     }
     guard isWhole || text != "-" else {
       return reject(
@@ -219,15 +209,18 @@ internal import PrefetchCore
       )
     }
     do throws(EntryCollector.Refusal) {
-      let url = try collector.url(isWhole ? text : ChecksumName.reference(text))
+      let declared = try collector.declared(isWhole ? text : ChecksumName.reference(text))
+      guard let digests = declared.digests(beside: item.digests) else {
+        throw EntryCollector.Refusal(message: "its URL names another digest than the line")
+      }
       var details = EntryTable.Details()
       details.size = item.size
       let path = isWhole ? nil : text
-      if EntryCollector.put(item.digests, into: &details) {
-        return collector.add(url, path: path, details)
+      if EntryCollector.put(digests, into: &details) {
+        return collector.add(declared.url, path: path, details)
       }
-      var entry = ManifestEntry(url: url)
-      entry.digests = item.digests
+      var entry = ManifestEntry(url: declared.url)
+      entry.digests = digests
       entry.size = item.size
       entry.path = path
       collector.add(entry)

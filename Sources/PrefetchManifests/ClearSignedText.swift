@@ -50,3 +50,14 @@ struct ClearSignedText {
     }
   }
 }
+
+extension Diagnostic {
+  /// For those who take the frame for a proof.
+  static var uncheckedSignature: Self {
+    Diagnostic(
+      "manifest.signature-unchecked",
+      "the list is signed; its OpenPGP signature was not verified",
+      severity: .warning
+    )
+  }
+}

@@ -130,20 +130,40 @@ struct EntryCollector {
 
   // MARK: URLs
 
-  /// Throws what is wrong with it, in words that follow "it".
   func url(_ text: String) throws(Refusal) -> WebURL {
-    let url: WebURL
+    try declared(text).url
+  }
+
+  /// With the digests behind its `#`; throws what is wrong with it, in words that follow "it".
+  func declared(_ text: String) throws(Refusal) -> DeclaredURL {
+    let declared: DeclaredURL
     do throws(WebURL.Fault) {
-      url = if let base { try base.resolving(text) } else { try WebURL(text) }
+      declared = try DeclaredURL(text, base: base)
     } catch {
       throw Refusal(message: "it \(error)")
     }
-    guard ownHost == nil || url.host == ownHost else {
+    guard ownHost == nil || declared.url.host == ownHost else {
       throw Refusal(
-        message: "it is on another host, `\(url.host)`; `cross_host: true` would allow that"
+        message:
+          "it is on another host, `\(declared.url.host)`; `cross_host: true` would allow that"
       )
     }
-    return url
+    return declared
+  }
+
+  /// What is declared of an item beside its URL, and by it.
+  static func digests(
+    _ others: [ExpectedDigest],
+    with urls: DeclaredURL...
+  ) throws(Failure) -> [ExpectedDigest] {
+    var all = others
+    for url in urls {
+      guard let digests = url.digests(beside: all) else {
+        throw Failure(.manifestInvalid, "its URL and what stands beside it name different digests")
+      }
+      all = digests
+    }
+    return all
   }
 
   struct Refusal: Error {
@@ -168,7 +188,11 @@ struct EntryCollector {
   }
 
   mutating func warn(_ code: Diagnostic.Code, _ message: String) {
-    warnings.add(Diagnostic(code, message, severity: .warning))
+    warn(Diagnostic(code, message, severity: .warning))
+  }
+
+  mutating func warn(_ diagnostic: Diagnostic) {
+    warnings.add(diagnostic)
   }
 
   /// Fails where nothing of it can be used and the document itself is to blame.

@@ -79,7 +79,9 @@ struct Feed: XMLVocabulary {
       return manifest.reject("", id: facts.id, .manifestInvalid, "`\(key)` is missing", at: file)
     }
     do throws(EntryCollector.Refusal) {
-      var entry = ManifestEntry(url: try manifest.collector.url(text))
+      let declared = try manifest.collector.declared(text)
+      var entry = ManifestEntry(url: declared.url)
+      entry.digests = declared.digests
       entry.id = facts.id
       entry.type = file.attribute("type").flatMap { Self.type($0) }
       entry.title = facts.title

@@ -70,6 +70,8 @@ enum FormatDetection {
     switch finding {
     case .kind(let kind):
       if kind == row.kind || (isFeed(kind) && isFeed(row.kind)) { return kind }
+      // A list that is signed in clear is named as its signature would be.
+      if row.kind == .signature, kind == .checksums || kind == .list { return kind }
       // Requirements may be URLs, and so may the lines of a list of any name.
       return kind == .list && row.kind == .pip ? .pip : nil
     case .syntax(let syntax, let root):

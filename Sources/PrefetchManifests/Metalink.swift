@@ -34,7 +34,7 @@ struct Metalink: XMLVocabulary {
     try manifest.count(element)
     let name = element.attribute("name") ?? ""
     let isOld = element["resources"] != nil
-    var urls: [WebURL] = []
+    var urls: [DeclaredURL] = []
     do throws(EntryRefusal) {
       urls = try mirrors(
         isOld ? element.all("resources").flatMap { $0.all("url") } : element.all("url"),
@@ -42,26 +42,35 @@ struct Metalink: XMLVocabulary {
         manifest.collector,
         of: element
       )
-      var entry = ManifestEntry(url: urls[0])
+      var entry = ManifestEntry(url: urls[0].url)
       guard PublishedName.isSafe(name) else {
+        let objection = PublishedName.objection(to: name)
         throw EntryRefusal(
-          code: .unsafeName,
-          message: name.isEmpty
-            ? "`name` is missing" : "its `name` would leave the folder it is published in",
+          code: objection.code,
+          message: name.isEmpty ? "`name` is missing" : objection.message,
           element: element
         )
       }
       entry.path = name
-      entry.alternates = Array(urls.dropFirst())
+      entry.alternates = urls.dropFirst().map(\.url)
       entry.published = published
       entry.size = try size(element)
       entry.digests = try digests(
         isOld ? element.all("verification").flatMap { $0.all("hash") } : element.all("hash")
       )
+      for url in urls {
+        guard let digests = url.digests(beside: entry.digests) else {
+          throw EntryRefusal(
+            message: "a URL of it and what stands beside it name different digests",
+            element: element
+          )
+        }
+        entry.digests = digests
+      }
       manifest.collector.add(entry)
     } catch {
       manifest.reject(
-        urls.first?.string ?? name,
+        urls.first?.url.string ?? name,
         error.code,
         error.message,
         at: error.element
@@ -81,12 +90,12 @@ struct Metalink: XMLVocabulary {
     isOld: Bool,
     _ collector: EntryCollector,
     of file: XMLElement
-  ) throws(EntryRefusal) -> [WebURL] {
-    var ranked: [(rank: Int, url: WebURL)] = []
+  ) throws(EntryRefusal) -> [DeclaredURL] {
+    var ranked: [(rank: Int, url: DeclaredURL)] = []
     var fault: EntryRefusal?
     for element in elements where Self.isWeb(element) {
       do throws(EntryCollector.Refusal) {
-        ranked.append((Self.rank(element, isOld: isOld), try collector.url(element.text)))
+        ranked.append((Self.rank(element, isOld: isOld), try collector.declared(element.text)))
       } catch {
         fault = fault ?? EntryRefusal(code: .badURL, message: error.message, element: element)
       }
@@ -95,7 +104,7 @@ struct Metalink: XMLVocabulary {
     let urls = ranked.enumerated()
       .sorted { ($0.element.rank, $0.offset) < ($1.element.rank, $1.offset) }
       .map(\.element.url)
-      .filter { seen.insert($0).inserted }
+      .filter { seen.insert($0.url).inserted }
       .prefix(1 + EntryCollector.maximumAlternates)
     guard urls.isEmpty else { return Array(urls) }
     throw fault

@@ -25,7 +25,8 @@ struct NativeItemReader {
     }
     let id = node["id"]?.text
     do {
-      var entry = ManifestEntry(url: try url(text, at: node))
+      let declared = try url(text)
+      var entry = ManifestEntry(url: declared.url)
       entry.id = id ?? ItemIdentifier.make(for: entry.url)
       entry.isIdentifierMade = id == nil
       entry.provider = node["provider"]?.text
@@ -33,7 +34,7 @@ struct NativeItemReader {
       entry.type = node["type"]?.text
       entry.title = node["title"]?.text
       entry.size = try size(node)
-      entry.digests = try digests(node)
+      entry.digests = try digests(node, of: declared)
       entry.entityTag = node["etag"]?.text
       entry.mime = node["mime"]?.text
       entry.lifetime = try lifetime(node)
@@ -42,7 +43,11 @@ struct NativeItemReader {
       entry.headers = try headers(node)
       entry.path = try path(node)
       entry.published = try time(node, "mtime")
-      entry.alternates = try alternates(of: node, without: entry.url)
+      let alternates = try alternates(of: node, without: entry.url)
+      entry.alternates = alternates.map(\.url)
+      for alternate in alternates {
+        entry.digests = try EntryCollector.digests(entry.digests, with: alternate)
+      }
       entry.network = try networkRules(of: node)
       entry.isRequired = try required(node)
       entry.categories = try categories(node)
@@ -52,7 +57,7 @@ struct NativeItemReader {
       return entry
     } catch {
       // The item it was meant to be, where that can be said.
-      let meant = try? url(text, at: node)
+      let meant = try? url(text).url
       throw rejected(meant?.string ?? text, id: id, error, of: node)
     }
   }
@@ -105,16 +110,17 @@ struct NativeItemReader {
     guard let text = value["url"]?.text ?? value.text, !text.isEmpty else {
       throw invalid("`thumbnail` must be a URL, or an object with a `url`", at: value)
     }
-    let url: WebURL
+    let declared: DeclaredURL
     do throws(Failure) {
-      url = try self.url(text, at: value)
+      declared = try url(text)
     } catch {
       throw Failure(error.code, "its `thumbnail`: \(error.message)")
     }
-    var thumbnail = Thumbnail(url: url)
+    var thumbnail = Thumbnail(url: declared.url)
+    thumbnail.digests = declared.digests
     guard value.mapping != nil else { return thumbnail }
     thumbnail.size = try size(value)
-    thumbnail.digests = try digests(value)
+    thumbnail.digests = try digests(value, of: declared)
     thumbnail.mime = value["mime"]?.text
     return thumbnail
   }
@@ -159,9 +165,9 @@ struct NativeItemReader {
 
   private static let longestCatalogue = 10_000
 
-  private mutating func url(_ text: String, at node: Node) throws(Failure) -> WebURL {
+  private func url(_ text: String) throws(Failure) -> DeclaredURL {
     do {
-      return try base?.resolving(text) ?? WebURL(text)
+      return try DeclaredURL(text, base: base)
     } catch {
       throw Failure(.badURL, "it \(error)")
     }
@@ -181,6 +187,13 @@ struct NativeItemReader {
       throw invalid("`size` must be a number of bytes", at: value)
     }
     return size
+  }
+
+  private mutating func digests(
+    _ node: Node,
+    of url: DeclaredURL
+  ) throws(Failure) -> [ExpectedDigest] {
+    try EntryCollector.digests(digests(node), with: url)
   }
 
   private mutating func digests(_ node: Node) throws(Failure) -> [ExpectedDigest] {
@@ -286,7 +299,8 @@ struct NativeItemReader {
     guard let value = node.member("path") else { return nil }
     let text = value.text ?? ""
     guard PublishedName.isSafe(text) else {
-      throw Failure(.unsafeName, "its `path` would leave the folder it is published in")
+      let objection = PublishedName.objection(to: text)
+      throw Failure(objection.code, "its `path`: \(objection.message)")
     }
     return text
   }
@@ -295,8 +309,8 @@ struct NativeItemReader {
   private mutating func alternates(
     of node: Node,
     without url: WebURL
-  ) throws(Failure) -> [WebURL] {
-    var ranked: [(rank: Int, url: WebURL)] = []
+  ) throws(Failure) -> [DeclaredURL] {
+    var ranked: [(rank: Int, url: DeclaredURL)] = []
     for item in try list(node, "alternates") {
       let rank = try priority(item) ?? .max
       ranked.append((rank, try alternate(item["url"] ?? item)))
@@ -305,22 +319,22 @@ struct NativeItemReader {
     return ranked.enumerated()
       .sorted { ($0.element.rank, $0.offset) < ($1.element.rank, $1.offset) }
       .map(\.element.url)
-      .filter { seen.insert($0).inserted }
+      .filter { seen.insert($0.url).inserted }
   }
 
   /// Servers that stand for the base.
   mutating func servers(_ root: Node) throws(Failure) -> [WebURL] {
     var servers: [WebURL] = []
-    for item in try list(root, "alternates") { servers.append(try alternate(item)) }
+    for item in try list(root, "alternates") { servers.append(try alternate(item).url) }
     return servers
   }
 
-  private mutating func alternate(_ node: Node) throws(Failure) -> WebURL {
+  private mutating func alternate(_ node: Node) throws(Failure) -> DeclaredURL {
     guard let text = node.text else {
       throw invalid("`alternates` must list URLs, not \(node.kindName)", at: node)
     }
     do {
-      return try base?.resolving(text) ?? WebURL(text)
+      return try DeclaredURL(text, base: base)
     } catch {
       let message = "an alternate \(error)"
       throw Failure(.badURL, invalid(message, at: node).message)
@@ -373,7 +387,8 @@ extension NativeItemReader {
   /// The same from plain tokens; nil where anything is wrong, and wherever an id is.
   func entry(_ fields: NativeItemFields, _ cursor: JSONCursor) -> ManifestEntry? {
     let text: (JSONCursor.Stretch) -> String? = { $0.isAbsent ? nil : cursor.text($0) }
-    guard let written = text(fields.url),
+    // What stands behind a `#` may be a digest, which only the tree's reader looks at.
+    guard let written = text(fields.url), !written.utf8.contains(UInt8(ascii: "#")),
       let url = try? base?.resolving(written) ?? WebURL(written)
     else { return nil }
     var entry = ManifestEntry(url: url)

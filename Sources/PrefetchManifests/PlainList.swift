@@ -16,6 +16,7 @@ internal import PrefetchCore
   var collector: EntryCollector
   private var pending: Pending?
   private var isConda = false
+  private var armour = ClearSignedText()
   private var namedOptions: Set<String> = []
 
   /// A sitemap of text may name its own host alone.
@@ -34,9 +35,10 @@ internal import PrefetchCore
 
   mutating func readLines() throws(Failure) {
     while let line = lines.next() {
-      let content = lines.trimmed(line.range)
-      guard !content.isEmpty, lines.byte(at: line.start) != UInt8(ascii: "#") else { continue }
-      if content.lowerBound > line.start, option(content, in: line) { continue }
+      guard let text = try armour.content(of: line, lines) else { continue }
+      let content = lines.trimmed(text)
+      guard !content.isEmpty, lines.byte(at: text.lowerBound) != UInt8(ascii: "#") else { continue }
+      if content.lowerBound > text.lowerBound, option(content, in: line) { continue }
       flush()
       if lines.byte(at: content.lowerBound) == UInt8(ascii: "@"), content.count == 9,
         lines.begins(content, with: "@EXPLICIT")
@@ -48,6 +50,7 @@ internal import PrefetchCore
       item(content, in: line)
     }
     flush()
+    if try armour.isFound(atEndOf: lines) { collector.warn(.uncheckedSignature) }
   }
 
   // MARK: Items
@@ -122,15 +125,23 @@ internal import PrefetchCore
       start = end + 1
       guard !place.isEmpty else { continue }
       count += 1
-      guard let text = lines.text(place), let url = try? collector.url(text) else {
+      guard let text = lines.text(place), let mirror = try? collector.declared(text),
+        let digests = mirror.digests(beside: whole.digests)
+      else {
         let place = lines.location(place.lowerBound, in: item.line)
         collector.warn(
           "manifest.mirror",
-          NativeManifest.invalid("the mirror is no http or https URL", at: place).message
+          NativeManifest.invalid(
+            "the mirror is no http or https URL, or its digest is none or another one",
+            at: place
+          ).message
         )
         continue
       }
-      if url != whole.url, !whole.alternates.contains(url) { whole.alternates.append(url) }
+      whole.digests = digests
+      if mirror.url != whole.url, !whole.alternates.contains(mirror.url) {
+        whole.alternates.append(mirror.url)
+      }
     }
     pending?.whole = whole
   }
@@ -160,11 +171,13 @@ internal import PrefetchCore
   }
 
   private mutating func out(_ value: Range<Int>, _ item: Pending, in line: TextLines.Line) {
-    guard let text = lines.text(value), PublishedName.isSafe(text) else {
+    let text = lines.text(value) ?? "\u{FFFD}"
+    guard lines.text(value) != nil, PublishedName.isSafe(text) else {
+      let objection = PublishedName.objection(to: text)
       reject(
         item,
-        .unsafeName,
-        "`out` would leave the folder it is published in",
+        objection.code,
+        "`out`: \(objection.message)",
         at: value.lowerBound,
         in: line
       )

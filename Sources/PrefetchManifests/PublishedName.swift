@@ -1,6 +1,18 @@
+internal import PrefetchCore
+
 /// The name of a file below the folder that it is published in.
 enum PublishedName {
   static let maximumLength = 4096
+
+  /// What is wrong with a name that ``isSafe(_:)`` refuses.
+  static func objection(to name: String) -> Failure {
+    if name.utf8.contains(UInt8(ascii: "\\")) {
+      let shown = TreeName.visible(name)
+      return Failure(.badName, "the name `\(shown)` has a backslash, which some take for a slash")
+    }
+    return TreeName.objection(to: name, below: "")
+      ?? Failure(.badName, "the name `\(TreeName.visible(name))` is none that a file can have")
+  }
 
   /// Relative, with slashes, no part of it empty, `.` or `..`, without backslashes and controls.
   static func isSafe(_ name: String) -> Bool {

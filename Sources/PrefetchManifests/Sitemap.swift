@@ -52,11 +52,11 @@ struct Sitemap: XMLVocabulary {
       return manifest.reject("", .manifestInvalid, "`loc` is missing", at: element)
     }
     do throws(EntryCollector.Refusal) {
-      let url = try manifest.collector.url(place.text)
+      let declared = try manifest.collector.declared(place.text)
       if isIndex {
-        manifest.parts.append(ManifestPart(url: url, kind: .sitemap(level: level + 1)))
+        manifest.parts.append(ManifestPart(url: declared.url, kind: .sitemap(level: level + 1)))
       } else {
-        add(url, element, to: &manifest)
+        add(declared, element, to: &manifest)
       }
     } catch {
       let meant = (try? WebURL(place.text))?.string ?? place.text
@@ -64,13 +64,15 @@ struct Sitemap: XMLVocabulary {
     }
   }
 
-  private func add(_ url: WebURL, _ element: XMLElement, to manifest: inout XMLManifest) {
+  private func add(_ declared: DeclaredURL, _ element: XMLElement, to manifest: inout XMLManifest) {
     var details = EntryTable.Details()
     details.published = element["lastmod"].flatMap { time($0.text) }
-    guard let priority = element["priority"].flatMap({ Self.priority($0.text) }) else {
-      return manifest.collector.add(url, details)
+    let priority = element["priority"].flatMap { Self.priority($0.text) }
+    guard priority != nil || !declared.digests.isEmpty else {
+      return manifest.collector.add(declared.url, details)
     }
-    var entry = ManifestEntry(url: url)
+    var entry = ManifestEntry(url: declared.url)
+    entry.digests = declared.digests
     entry.published = details.published
     entry.priority = priority
     manifest.collector.add(entry)

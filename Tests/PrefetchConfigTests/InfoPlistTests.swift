@@ -55,7 +55,7 @@ struct InfoPlistTests {
     #expect(
       Set(loaded.codes) == [
         "config.missing-name", "config.conflict", "config.misplaced", "config.old-spelling",
-        "config.legacy-tls", "config.unenforceable",
+        "config.legacy-tls", "config.unenforceable", "config.unknown-key",
       ]
     )
   }

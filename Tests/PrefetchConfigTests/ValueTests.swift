@@ -21,6 +21,49 @@ struct ValueTests {
     )
   }
 
+  @Test("Every version 1 is the version 1", arguments: ["1", "1.0", "1.2", "\"1.10\""])
+  func readsVersions(_ text: String) {
+    #expect(load(yaml: "version: \(text)").canonical("version") == .integer(1))
+  }
+
+  @Test("Others are not", arguments: ["2", "1.", "1.x", "01", "1.2.3", "true", "0.9"])
+  func refusesVersions(_ text: String) {
+    #expect(load(yaml: "version: \(text)").codes.contains("config.bad-value"))
+  }
+
+  @Test("As many transfers as there can be", arguments: [("unlimited", 1024), ("7", 7)])
+  func readsConcurrency(_ text: String, _ count: Int64) {
+    let loaded = load(yaml: "network: {concurrency: \(text)}")
+    #expect(loaded.canonical("network.concurrency") == .integer(count))
+  }
+
+  @Test("A rule names methods in any case, and without `match` it is for all requests")
+  func readsRules() {
+    let loaded = load(
+      yaml: "transport: {rules: [{match: {method: hEaD}}, {headers: {X: y}}]}\nsegments: []"
+    )
+    #expect(loaded.rendered == "\n")
+    #expect(loaded.configuration.transport.rules.map(\.match.method) == [.head, nil])
+    #expect(loaded.configuration.transport.rules[1].match.url == nil)
+  }
+
+  @Test("The headers of a segment are put over those of the defaults, name by name")
+  func mergesHeaders() {
+    let loaded = load(
+      yaml: """
+        defaults: {headers: {Accept: a, X-One: "1"}}
+        segments:
+          - {name: a, urls: [], headers: {x-one: "2", X-Two: "3"}}
+          - {name: b, urls: []}
+          - {name: c, urls: [], headers: {}}
+        """
+    )
+    let headers = loaded.configuration.segments.map { $0.headers.mapValues(\.value) }
+    #expect(headers[0] == ["Accept": "a", "x-one": "2", "X-Two": "3"])
+    #expect(headers[1] == ["Accept": "a", "X-One": "1"])
+    #expect(headers[2] == headers[1])
+  }
+
   @Test(
     "Sizes that are none",
     arguments: [
@@ -53,7 +96,11 @@ struct ValueTests {
 
   @Test(
     "Rates",
-    arguments: [("20MB/s", 20_000_000), ("8Mbps", 1_000_000), ("1MiB/s", 1_048_576), ("500", 500)]
+    arguments: [
+      ("20MB/s", 20_000_000), ("8Mbps", 1_000_000), ("1MiB/s", 1_048_576), ("500", 500),
+      ("2M/s", 2_000_000), ("2 m/s", 2_000_000), ("1Ki/s", 1024), ("3k/s", 3000), ("3K/s", 3000),
+      ("1.5g/s", 1_500_000_000), ("7B/s", 7), ("7mb/s", 7_000_000),
+    ]
   )
   func readsRates(_ text: String, _ rate: Int64) {
     #expect(load(yaml: "network: {rate: \(text)}").canonical("network.rate") == .integer(rate))
@@ -72,7 +119,7 @@ struct ValueTests {
   )
   func readsTimetables(_ text: String, _ canonical: String) {
     let loaded = load(yaml: "network: {rate: \"\(text)\"}")
-    #expect(loaded.diagnostics == [])
+    #expect(!loaded.diagnostics.containsErrors)
     #expect(loaded.canonical("network.rate") == .string(canonical))
     #expect(
       load(yaml: "network: {rate: \"\(canonical)\"}").canonical("network.rate")
@@ -209,7 +256,8 @@ struct ValueTests {
   @Test("Keys of the user's own are passed over")
   func passesOver() {
     #expect(
-      load(yaml: "x_note: &n 5\nx-other: [1]\ncache: {x_y: 1, max_file_size: *n}").diagnostics
+      load(yaml: "segments: []\nx_note: &n 5\nx-other: [1]\ncache: {x_y: 1, max_file_size: *n}")
+        .diagnostics
         .isEmpty
     )
   }
@@ -217,6 +265,7 @@ struct ValueTests {
   @Test("A domain's synonyms agree or contradict each other")
   func comparesSynonyms() {
     let yaml = """
+      segments: []
       NSAppTransportSecurity:
         NSExceptionDomains:
           a.example: {NSThirdPartyExceptionRequiresForwardSecrecy: no, NSExceptionRequiresForwardSecrecy: no}

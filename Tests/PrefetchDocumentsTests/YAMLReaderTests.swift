@@ -5,6 +5,36 @@ import Testing
 @Suite("YAML")
 struct YAMLReaderTests {
   @Test(
+    "A tab is no indentation, in brackets neither",
+    arguments: [
+      "a: [\n\tb]", "a: [b,\n \tc]", "a: {\n\tb: c}", "a: [\n  b\n\t]", "a: [\n\t{b: c}]",
+      "a: [\r\n\tb]", "[\n\t&x b]", "a: {b: 1,\n\t\"c\": 2}",
+    ]
+  )
+  func tabs(text: String) {
+    let outcome = DocumentReader.read(Array(text.utf8), source: "f", syntax: .yaml)
+    #expect(outcome.diagnostics.map(\.code) == ["document.tab"], "\(outcome.diagnostics)")
+  }
+
+  @Test(
+    "Other tabs are blanks",
+    arguments: ["a: [b,\tc]", "a:\tb", "a: [b]\t", "a: |\n  b\tc", "a: \"b\n\tc\""]
+  )
+  func blanks(text: String) {
+    let outcome = DocumentReader.read(Array(text.utf8), source: "f", syntax: .yaml)
+    #expect(outcome.diagnostics.isEmpty, "\(outcome.diagnostics)")
+  }
+
+  @Test(
+    "The name of an anchor ends before no colon",
+    arguments: ["a: &an:chor 1", "a: &an:chor [1]", "[&a:b c]", "a: &x 1\nb: [*x:y]"]
+  )
+  func anchors(text: String) {
+    let outcome = DocumentReader.read(Array(text.utf8), source: "f", syntax: .yaml)
+    #expect(outcome.diagnostics.first?.code == "document.syntax", "\(outcome.diagnostics)")
+  }
+
+  @Test(
     "Valid documents become the tree that is written, types left open",
     arguments: [
       ("a: 1", "{a=plain:1}"),

@@ -29,13 +29,13 @@ struct DoctorTests {
     #expect(found["configuration"]?.hasSuffix("prefetch.yaml: valid, 1 segment") == true)
     #expect(found["cache"] == "\(home.cache), which the first run makes")
     #expect(found["libcurl"]?.contains("HTTP/2") == true)
-    for library in ["sqlite", "openssl", "libyaml", "expat", "zlib", "libmicrohttpd"] {
+    for library in ["sqlite", "openssl", "libyaml", "expat", "zlib", "libmicrohttpd", "libidn2"] {
       #expect(found[library]?.contains(".") == true, "\(library)")
     }
     #expect(found["file system"]?.contains(" free, of which `cache.min_free` keeps ") == true)
     #expect(found["clock"]?.hasPrefix("20") == true && found["network"] != nil)
     let versions = try home.run("--version").lines
-    #expect(versions.count == 8 && versions.contains { $0.hasPrefix("zlib ") }, "\(versions)")
+    #expect(versions.count == 9 && versions.contains { $0.hasPrefix("zlib ") }, "\(versions)")
     #expect(found["sends"] == "nothing to anybody, but requests for what is declared")
     #expect(FileTree.names(home.cache).isEmpty)
     #expect(try home.run("-q").status == 0)

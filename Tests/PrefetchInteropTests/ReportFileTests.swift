@@ -128,7 +128,7 @@ struct ReportFileTests {
     let report = try check(75, "deferred")
     #expect(report.list("segments").map { $0.text("deferred.rule") } == ["lock"])
     first.signal(SIGTERM)
-    #expect(try first.finish().status == 143)
+    #expect(first.finish().status == 143)
   }
 
   @Test("are written where a signal ends the run, before it has begun as well")
@@ -137,14 +137,14 @@ struct ReportFileTests {
     let run = try home.start(["run"] + options)
     #expect(server.waitForRequest("/hangs"))
     run.signal(SIGTERM)
-    #expect(try run.finish().status == 143)
+    #expect(run.finish().status == 143)
     let report = try check(143, "terminated")
     #expect(report.number("totals.items") == 2)
     removeReports()
     let waiting = try home.start(["run", "--splay", "10000h"] + options)
     #expect(catchesSignals(waiting.processID))
     waiting.signal(SIGTERM)
-    #expect(try waiting.finish().status == 143)
+    #expect(waiting.finish().status == 143)
     try check(143, "terminated")
   }
 
@@ -303,7 +303,7 @@ struct ReportFileTests {
     #expect(rest(home.read("prefetch.prom") ?? "") == rest(before))
     #expect(metric("prefetch_last_attempt_exit_code", in: "prefetch.prom") == "75")
     first.signal(SIGTERM)
-    #expect(try first.finish().status == 143)
+    #expect(first.finish().status == 143)
     #expect(metric("prefetch_last_run_exit_code", in: "prefetch.prom") == "143")
     #expect(metric("prefetch_last_success_timestamp_seconds", in: "prefetch.prom") == success)
   }

@@ -76,23 +76,31 @@ import Testing
     arguments: [
       (
         "\(sha256)  ../a",
-        "https://cdn.example/a: unsafe_name: line 2, column 67: its name would leave the folder it is published in"
+        "https://cdn.example/a: unsafe_name: line 2, column 67: the name `../a` would leave the folder"
       ),
       (
         "\(sha256) */etc/passwd",
-        "https://cdn.example/etc/passwd: unsafe_name: line 2, column 67: its name would leave the folder it is published in"
+        "https://cdn.example/etc/passwd: unsafe_name: line 2, column 67: the name `/etc/passwd` is absolute"
       ),
       (
         "\(sha256)  a//b",
-        "\(folder)a//b: unsafe_name: line 2, column 67: its name would leave the folder it is published in"
+        "\(folder)a//b: bad_name: line 2, column 67: the name `a//b` has an empty part"
       ),
       (
         "\(sha256)  a\\b",
-        "\(folder)a%5Cb: unsafe_name: line 2, column 67: its name would leave the folder it is published in"
+        "\(folder)a%5Cb: bad_name: line 2, column 67: the name `a\\b` has a backslash, which some take for a slash"
       ),
       (
         "\\\(sha256)  a\\nb",
-        "\(folder)a%5Cnb: unsafe_name: line 2, column 68: its name would leave the folder it is published in"
+        "\(folder)a%5Cnb: bad_name: line 2, column 68: the name `a\u{FFFD}b` has the control character U+000A"
+      ),
+      (
+        "\(sha256)  a/./b",
+        "https://cdn.example/lists/a/b: bad_name: line 2, column 67: the name `a/./b` has the part `.`, which names no file"
+      ),
+      (
+        "\(sha256)  a\tb",
+        "\(folder)a%09b: bad_name: line 2, column 67: the name `a\u{FFFD}b` has the control character U+0009"
       ),
       (
         "\\\(sha256)  a\\xb",

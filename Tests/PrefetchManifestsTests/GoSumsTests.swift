@@ -31,6 +31,14 @@ import Testing
     )
   }
 
+  @Test("A module of which only the zip file is summed has a go.mod all the same")
+  func zipOnly() {
+    let lines = LockReader.goSums.read("example.com/left v1.0.0 \(Self.sum)", base: nil).lines
+    let names = lines.split(separator: "\n").map { $0.prefix { $0 != " " }.suffix(4) }
+    #expect(names == [".zip", "info", ".mod"])
+    #expect(lines.contains("v1.0.0.mod id=example.com/left@v1.0.0.mod"))
+  }
+
   @Test("Another proxy may have a path, and sums of one file are alternatives")
   func otherProxy() throws {
     var rules = ManifestRules()

@@ -73,11 +73,11 @@ import Testing
     arguments: [
       (
         "<file name=\"../x\"><url>https://a.example/x</url></file>",
-        "https://a.example/x: unsafe_name: line 4, column 1: its `name` would leave the folder it is published in"
+        "https://a.example/x: unsafe_name: line 4, column 1: the name `../x` would leave the folder"
       ),
       (
         "<file><url>https://a.example/x</url></file>",
-        "https://a.example/x: unsafe_name: line 4, column 1: `name` is missing"
+        "https://a.example/x: bad_name: line 4, column 1: `name` is missing"
       ),
       (
         "<file name=\"x\">\n<url>ftp://a.example/x</url></file>",

@@ -183,6 +183,20 @@ import Testing
     #expect(LockReader.packageLock.read(text).lines == message)
   }
 
+  @Test(
+    "A bundled package has no file of its own, in quotes or without",
+    arguments: ["true", "\"true\""]
+  )
+  func bundled(flag: String) {
+    let text =
+      #"{"lockfileVersion": 1, "dependencies": {"a": {"version": "1", "#
+      + #""resolved": "https://r.example/a.tgz", "bundled": \#(flag)}}}"#
+    #expect(
+      LockReader.packageLock.read(text).lines
+        == "note left out: 1 links and bundled packages, which have no file"
+    )
+  }
+
   @Test("A platform that nobody knows is named")
   func unknownPlatform() {
     var rules = ManifestRules()

@@ -69,7 +69,7 @@ import Testing
         "https://a.example/x\thttps://\t/y",
         [
           "https://a.example/x or https://cdn.example/y",
-          "warning: line 1, column 21: the mirror is no http or https URL",
+          "warning: line 1, column 21: the mirror is no http or https URL, or its digest is none or another one",
         ]
       ),
     ] as [(String, [String])]
@@ -87,7 +87,7 @@ import Testing
       ),
       (
         "https://u:p@a.example/",
-        "https://u:p@a.example/: bad_url: line 2, column 1: it holds user-info; put credentials into `headers`"
+        "https://***@a.example/: bad_url: line 2, column 1: it holds user-info; put credentials into `headers`"
       ),
       (
         "  https://a.example/\\x",
@@ -99,11 +99,11 @@ import Testing
       ),
       (
         "https://a.example/y\n  out=../y",
-        "https://a.example/y: unsafe_name: line 3, column 7: `out` would leave the folder it is published in"
+        "https://a.example/y: unsafe_name: line 3, column 7: `out`: the name `../y` would leave the folder"
       ),
       (
         "https://a.example/y\n  out=/y\n  checksum=md5=\(md5)",
-        "https://a.example/y: unsafe_name: line 3, column 7: `out` would leave the folder it is published in"
+        "https://a.example/y: unsafe_name: line 3, column 7: `out`: the name `/y` is absolute"
       ),
       (
         "https://a.example/y\n checksum=sha-256=zz",

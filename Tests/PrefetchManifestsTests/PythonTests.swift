@@ -223,6 +223,39 @@ import Testing
     #expect(LockReader.pythonLock.read(text, rules: Self.rules()).lines == message)
   }
 
+  @Test(
+    "All platforms take the sources too, one its wheels alone, and an archive is always taken",
+    arguments: [
+      (
+        ["all"],
+        [
+          "a-1.tar.gz", "a-1-cp312-cp312-win32.whl", "a-1-py3-none-any.whl", "b-1.zip",
+          "b-1-py3-none-any.whl",
+        ]
+      ),
+      (["linux-x64"], ["a-1-py3-none-any.whl", "b-1.zip", "b-1-py3-none-any.whl"]),
+      (["all", "cp311"], ["a-1-py3-none-any.whl", "b-1.zip", "b-1-py3-none-any.whl"]),
+    ] as [([String], [String])]
+  )
+  func sources(platforms: [String], names: [String]) throws {
+    let text = """
+      lock-version = "1.0"
+      [[packages]]
+      name = 'a'
+      sdist = { url = 'https://f.example/a-1.tar.gz', hashes = {} }
+      wheels = [
+        { url = 'https://f.example/a-1-cp312-cp312-win32.whl', hashes = {} },
+        { url = 'https://f.example/a-1-py3-none-any.whl', hashes = {} },
+      ]
+      [[packages]]
+      name = 'b'
+      archive = { url = 'https://f.example/b-1.zip', hashes = {} }
+      wheels = [{ url = 'https://f.example/b-1-py3-none-any.whl', hashes = {} }]
+      """
+    let manifest = try LockReader.pythonLock.read(text, rules: Self.rules(platforms)).get()
+    #expect(manifest.entries.map { $0.path ?? "" }.sorted() == names.sorted())
+  }
+
   // MARK: Requirements
 
   @Test("Exact requirements are looked up in the index, URLs are taken as they are")
@@ -430,8 +463,7 @@ import Testing
       ),
       (
         page(file("x/../../y.tar.gz")),
-        "rejected https://cdn.example/y.tar.gz: unsafe_name: its name is none that a file can have in "
-          + "a folder"
+        "rejected https://cdn.example/y.tar.gz: unsafe_name: the name `x/../../y.tar.gz` would leave the folder"
       ),
       (
         page("", version: "2.0"),
@@ -448,7 +480,7 @@ import Testing
         "rejected left-pad==1.0: not_found: none of the 0 files of `left-pad` in the index has a "
           + "declared digest"
       ),
-    ]
+    ] as [(String, String)]
   )
   func indexFaults(_ page: String, _ message: String) {
     #expect(

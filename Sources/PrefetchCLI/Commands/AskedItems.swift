@@ -29,13 +29,16 @@ struct AskedItems {
     let names = options.items + ids.map { id in options.provider.map { "\($0)/\(id)" } ?? id }
     var asked = AskedItems()
     for name in names {
-      if let record = try lookup.cached(name, in: store),
-        let url = try? WebURL(record.url)
-      {
-        if name.contains("://") { asked.typed?.insert(url.string) }
-        asked.entries.append(entry(url, record, now: context.clock.now().wall))
-      } else if name.contains("://") {
-        let entry = ManifestEntry(url: try url(name, context))
+      let record = try lookup.cached(name, in: store)
+      let typed = try TypedURL.read(name, isKnown: record != nil, context)
+      if let record, let url = try? WebURL(record.url) {
+        var entry = entry(url, record, now: context.clock.now().wall)
+        entry.digests = typed?.digests ?? []
+        if typed != nil { asked.typed?.insert(url.string) }
+        asked.entries.append(entry)
+      } else if let typed {
+        var entry = ManifestEntry(url: typed.url)
+        entry.digests = typed.digests
         asked.typed?.insert(entry.url.string)
         asked.entries.append(entry)
       } else if let declared = try lookup.declared(name, builder, in: store) {
@@ -110,7 +113,7 @@ struct AskedItems {
     let code: ErrorCode = name.contains("/") ? .notInManifest : .notFound
     return Diagnostic(
       "\(code.rawValue)",
-      "`\(SafeText.line(name))` is neither a URL nor the id of an item that is known"
+      "`\(SafeText.line(Redaction.url(name)))` is neither a URL nor the id of an item that is known"
     )
   }
 
@@ -126,15 +129,6 @@ struct AskedItems {
     entry.type = record.type
     if let expiry = record.expiresAt, now < expiry { entry.expires = expiry }
     return entry
-  }
-
-  private static func url(_ text: String, _ context: CommandContext) throws(CommandExit) -> WebURL {
-    do {
-      return try WebURL(text)
-    } catch {
-      let diagnostic = Diagnostic("usage.bad-url", "`\(SafeText.line(text))` \(error)")
-      throw CommandExit(status: context.console.fail(.usage, [diagnostic]))
-    }
   }
 
   private static func manifest(
@@ -168,7 +162,7 @@ struct AskedItems {
 
   /// Names that no file can have fail alone, and before anything is fetched.
   private static func refuseNames(in manifest: inout Manifest, below folder: String) {
-    var objections: [Int: String] = [:]
+    var objections: [Int: Failure] = [:]
     for position in manifest.entries.indices {
       guard let path = manifest.entries.path(at: position) else { continue }
       objections[position] = TreeName.objection(to: path, below: folder)
@@ -184,7 +178,7 @@ struct AskedItems {
         RejectedEntry(
           url: entry.url.string,
           id: entry.id,
-          failure: Failure(.unsafeName, objection)
+          failure: objection
         )
       )
     }
@@ -213,7 +207,7 @@ struct AskedItems {
       context.console.report(
         Diagnostic(
           "\(entry.failure.code.rawValue)",
-          "`\(SafeText.line(entry.url))`: \(entry.failure.message)"
+          "`\(SafeText.line(Redaction.url(entry.url)))`: \(entry.failure.message)"
         )
       )
     }

@@ -15,7 +15,7 @@ struct CachedItem {
 
   func json(cache: String) -> JSONValue {
     [
-      "url": .string(record.url),
+      "url": .string(Redaction.url(record.url)),
       "id": .string(record.id),
       "provider": .optional(record.provider),
       "segments": .strings(segments),
@@ -32,7 +32,7 @@ struct CachedItem {
       "used_at": .time(usedAt),
       "locked": .bool(isLocked),
       "categories": .strings(record.categories),
-      "thumbnail": .optional(record.thumbnail),
+      "thumbnail": .optional(record.thumbnail.map(Redaction.url)),
       "reason": .optional(reason ?? record.failure?.message),
       "error": record.failure.map { failure in
         ["code": .string(failure.code.rawValue), "message": .string(failure.message)]

@@ -130,7 +130,7 @@ struct ControlCommand {
       context.console.report(
         Diagnostic(
           "item.locked",
-          "`\(SafeText.line(item.url))` is locked and stays",
+          "`\(SafeText.line(Redaction.url(item.url)))` is locked and stays",
           hint: "`prefetch unlock` takes its locks back"
         )
       )
@@ -142,26 +142,30 @@ struct ControlCommand {
         "items": .array(
           items.map { item in
             [
-              "url": .string(item.url),
+              "url": .string(Redaction.url(item.url)),
               "id": .string(item.id),
               "provider": .optional(item.provider),
               "done": .bool(!outcome.locked.contains(item.url)),
             ]
           }
             + outcome.besides.map { url in
-              ["url": .string(url), "id": .null, "provider": .null, "done": .bool(true)]
+              [
+                "url": .string(Redaction.url(url)), "id": .null, "provider": .null,
+                "done": .bool(true),
+              ]
             }
         ),
       ])
     } else if !context.shared.isQuiet {
-      for item in done { context.console.print("\(verb)\t\(SafeText.line(item.url))") }
-      for url in outcome.besides { context.console.print("\(verb)\t\(SafeText.line(url))") }
+      for url in done.map(\.url) + outcome.besides {
+        context.console.print("\(verb)\t\(SafeText.line(Redaction.url(url)))")
+      }
     }
     for item in done {
       guard let segments = outcome.declared[item.url] else { continue }
       let names = Wording.list(segments.map { SafeText.line($0) }, conjunction: "and")
       context.console.note(
-        "\(SafeText.line(item.url)): declared by \(names), so the next run brings it back"
+        "\(SafeText.line(Redaction.url(item.url))): declared by \(names), so the next run brings it back"
       )
     }
   }
@@ -249,9 +253,11 @@ struct NamedRecords {
     for word in names {
       let name = provider.map { "\($0)/\(word)" } ?? word
       var record = try lookup.cached(name, in: store)
+      let typed = try TypedURL.read(name, isKnown: record != nil, context)
+      // A URL may be paused before anybody declares it.
       if record == nil {
         let builder = context.builder(loaded)
-        let url = try lookup.declared(name, builder, in: store)?.url ?? declaredURL(word)
+        let url = try lookup.declared(name, builder, in: store)?.url ?? typed?.url
         if let url { record = try self.record(of: url, builder, in: store, storedOnly: storedOnly) }
       }
       guard let record else {
@@ -263,7 +269,12 @@ struct NamedRecords {
     guard unknown.isEmpty else {
       let status = context.console.fail(
         .nothing,
-        unknown.map { Diagnostic("item.not-cached", "`\(SafeText.line($0))` is not in the cache") }
+        unknown.map { name in
+          Diagnostic(
+            "item.not-cached",
+            "`\(SafeText.line(Redaction.url(name)))` is not in the cache"
+          )
+        }
       )
       throw CommandExit(status: status)
     }
@@ -291,10 +302,5 @@ struct NamedRecords {
       if let declared = known[url].first { record.describe(declared.entry) }
       return record
     }
-  }
-
-  /// A URL may be paused before anybody declares it.
-  private func declaredURL(_ word: String) -> WebURL? {
-    try? WebURL(word)
   }
 }

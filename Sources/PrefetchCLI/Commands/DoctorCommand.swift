@@ -55,7 +55,7 @@ struct DoctorCommand {
   private var libraries: [Finding] {
     let features = LibraryVersion().features.map(\.rawValue).sorted().joined(separator: ", ")
     return [Finding(ToolVersions.name, ToolVersions.version)]
-      + LinkedLibraries.all.map { library in
+      + ToolVersions.libraries.map { library in
         let more = library.name == "libcurl" ? ": \(features)" : ""
         return Finding(library.name, library.version + more)
       }

@@ -14,7 +14,7 @@ struct ExplainCommand {
     guard let facts = try gather(loaded, places) else {
       let diagnostic = Diagnostic(
         "item.not-found",
-        "`\(SafeText.line(options.item))` is neither a URL nor the id of an item that is known"
+        "`\(SafeText.line(Redaction.url(options.item)))` is neither a URL nor the id of an item that is known"
       )
       return context.console.fail(.nothing, [diagnostic])
     }
@@ -32,10 +32,11 @@ struct ExplainCommand {
   ) throws(CommandExit) -> ExplainFacts? {
     let store = try context.readingStore(places)
     let record = try ItemLookup(context: context).cached(options.item, in: store)
+    let typed = try TypedURL.read(options.item, isKnown: record != nil, context)
     let now = context.clock.now().wall
     let builder = context.builder(loaded)
     let policy = builder.policy
-    var named = try? WebURL(record?.url ?? options.item)
+    var named = record.flatMap { try? WebURL($0.url) } ?? typed?.url
     if named == nil {
       named = try ItemLookup(context: context).declared(options.item, builder, in: store)?.url
     }
@@ -56,7 +57,8 @@ struct ExplainCommand {
       declared.first { $0.leftOut == nil && !$0.isWithheld }
       ?? declared.first { $0.leftOut == nil } ?? declared.first
     let segment = chosen?.segment ?? SegmentDeclaration(name: "", source: .inline([]))
-    let entry = chosen?.entry ?? undeclared(url, record)
+    var entry = chosen?.entry ?? undeclared(url, record)
+    if let typed { entry.digests = typed.digests(beside: entry.digests) ?? typed.digests }
     let provenance = provenance(of: segment, in: loaded)
     let judged = try context.facts(loaded, builder, places, store)
     let isLost = try context.reading { () throws(Failure) in
@@ -219,7 +221,7 @@ struct ExplainCommand {
         record: record,
         segments: holders,
         isLocked: false,
-        usedAt: uses[record.url],
+        usedAt: uses[RememberedURL.name(of: record.url)],
         granted: facts.grants.map(\.lifetime)
       )
     }

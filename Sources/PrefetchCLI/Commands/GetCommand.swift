@@ -59,7 +59,7 @@ struct GetCommand {
     if options.printsPaths, !context.shared.isJSON {
       for item in items.delivered { context.console.print(item.path) }
     }
-    markUsed(items, places, AnalyticsSetup(loaded, publisher: builder.publisher))
+    markUsed(items, places, AnalyticsSetup(loaded))
     return conclude(items, request, loaded)
   }
 
@@ -350,7 +350,8 @@ struct GetCommand {
     if context.shared.isJSON {
       let documents = items.delivered.map { item -> JSONValue in
         [
-          "url": .string(items.wanted.url(item.number)), "path": .string(item.path),
+          "url": .string(Redaction.url(items.wanted.url(item.number))),
+          "path": .string(item.path),
           "bytes": .integer(item.size),
         ]
       }

@@ -110,7 +110,7 @@ struct GetTroubles {
   /// A word that is neither a URL nor the id of anything.
   mutating func note(unknown name: String) {
     troubles.append(
-      Trouble(url: name, diagnostic: AskedItems.unknown(name), isRetryable: false)
+      Trouble(url: Redaction.url(name), diagnostic: AskedItems.unknown(name), isRetryable: false)
     )
   }
 

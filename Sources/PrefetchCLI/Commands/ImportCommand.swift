@@ -10,7 +10,8 @@ struct ImportCommand {
   let options: ImportOptions
 
   func run() throws(CommandExit) -> Int32 {
-    guard let url = options.url else { return ExitStatus.usage.code }
+    guard let declared = options.url else { return ExitStatus.usage.code }
+    let url = declared.url
     if let type = options.type, ["hls", "dash", "vast"].contains(type) {
       let diagnostic = Diagnostic(
         "usage.import-type",
@@ -24,8 +25,12 @@ struct ImportCommand {
     let rules = CollectCommand.rules(loaded.configuration.cache)
     let digest: ContentDigest?
     do throws(Failure) {
-      digest = try store(url, places, loaded, within: rules.limit)
+      digest = try store(declared, places, loaded, within: rules.limit)
     } catch {
+      if error.code == .digestMismatch {
+        let diagnostic = Diagnostic("import.digest_mismatch", error.message)
+        return context.console.fail(.trust, [diagnostic])
+      }
       guard error.code == .cacheFull || error.code == .tooLarge else {
         throw context.storeFailed(error)
       }
@@ -37,18 +42,18 @@ struct ImportCommand {
     guard let digest else { return context.failLocked() }
     if context.shared.isJSON {
       context.console.print([
-        "schema": "prefetch-import/1", "url": .string(url.string),
+        "schema": "prefetch-import/1", "url": .string(url.redacted),
         "digest": .string(digest.description),
         "path": .string(DiskStore.objectPath(digest, cache: places.cache)),
       ])
     } else if !context.shared.isQuiet {
-      context.console.print("imported\t\(SafeText.line(url.string))")
+      context.console.print("imported\t\(SafeText.line(url.redacted))")
     }
     return ExitStatus.ok.code
   }
 
   private func store(
-    _ url: WebURL,
+    _ declared: DeclaredURL,
     _ places: Places,
     _ loaded: LoadedConfiguration,
     within limit: Int64?
@@ -63,9 +68,18 @@ struct ImportCommand {
     store.lock = lock
     let body = try store.stage(
       fileAt: options.file,
-      limit: loaded.configuration.cache.maximumFileSize.amount ?? .max
+      limit: loaded.configuration.cache.maximumFileSize.amount ?? .max,
+      alsoHashing: Set(declared.digests.map(\.algorithm))
     )
-    var record = ContentRecord(url: url.string, id: options.id ?? "")
+    if !declared.digests.isEmpty {
+      var entry = ManifestEntry(url: declared.url)
+      entry.digests = declared.digests
+      if let objection = BodyCheck.objection(to: body, headers: HeaderBlock(), entry: entry) {
+        try store.close()
+        throw objection
+      }
+    }
+    var record = ContentRecord(url: declared.url.string, id: options.id ?? "")
     record.provider = options.provider
     record.type = options.type
     record.state = .cached

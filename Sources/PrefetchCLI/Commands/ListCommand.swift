@@ -78,7 +78,9 @@ struct ListCommand {
     _ consumed: [String: Instant],
     _ store: DiskStore
   ) throws(Failure) -> Bool {
-    guard let instant = consumed[item.url] else { return false }
+    guard !consumed.isEmpty, let instant = consumed[RememberedURL.name(of: item.url)] else {
+      return false
+    }
     guard let fetchedAt = try store.record(item: item.item)?.fetchedAt else { return true }
     return fetchedAt <= instant
   }
@@ -114,9 +116,9 @@ struct ListCommand {
       guard try store?.record(url: url) == nil, declared?.places[url] == nil,
         let address = try? WebURL(url)
       else { continue }
-      var record = ContentRecord(url: url, id: ItemIdentifier.make(for: address))
+      var record = ContentRecord(url: address.string, id: ItemIdentifier.make(for: address))
       record.state = .deleted
-      let item = StoredItem(url: url, state: .deleted)
+      let item = StoredItem(url: address.string, state: .deleted)
       guard matches(item), matches(record, nil) else { continue }
       let reason = "removed on \(Timestamp.format(instant))"
       printer.print(item, record, isDocument: context.shared.isJSON, reason: reason)
@@ -202,7 +204,7 @@ private final class ItemPrinter {
     let segments = item.segments.isEmpty ? "-" : item.segments.joined(separator: ",")
     let size = item.size.map { String($0) } ?? "-"
     console.print(
-      "\(item.state.rawValue)\t\(size)\t\(SafeText.line(segments))\t\(SafeText.line(item.url))"
+      "\(item.state.rawValue)\t\(size)\t\(SafeText.line(segments))\t\(SafeText.line(Redaction.url(item.url)))"
     )
   }
 
@@ -219,7 +221,7 @@ private final class ItemPrinter {
       record: record,
       segments: item.segments,
       isLocked: item.isLocked,
-      usedAt: uses[record.url],
+      usedAt: uses[RememberedURL.name(of: record.url)],
       granted: grants.of(item.segments),
       reason: reason
     )

@@ -29,8 +29,9 @@ struct LogCommand {
     var entries: [JSONValue] = []
     if let state = try context.readingState(places) {
       try context.reading { () throws(Failure) in
+        let names = urls.map { Set($0.map(RememberedURL.name)) }
         try state.history(since: since) { entry in
-          guard urls?.contains(entry.url) ?? true else { return }
+          guard names?.contains(entry.url) ?? true else { return }
           if context.shared.isJSON { return entries.append(document(entry)) }
           context.console.print(line(entry))
         }
@@ -46,7 +47,7 @@ struct LogCommand {
   private func urls(_ places: Places) throws(CommandExit) -> Set<String>? {
     let subject = options.subject
     guard !subject.isEmpty else { return nil }
-    if let url = try? WebURL(subject) { return [url.string] }
+    if let typed = try TypedURL.read(subject, isKnown: true, context) { return [typed.url.string] }
     guard let store = try context.readingStore(places) else { return [] }
     if let record = try ItemLookup(context: context).cached(subject, in: store) {
       return [record.url]

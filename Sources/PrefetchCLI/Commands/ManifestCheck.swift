@@ -39,7 +39,9 @@ struct ManifestCheck {
     if path != "-", !keys.isEmpty {
       signature = try? FileReading.read("\(path).minisig", limit: 1 << 16)
     }
-    let source = ManifestFile.source(path == "-" ? "standard input" : path, base: options.base)
+    var source = ManifestFile.source(path == "-" ? "standard input" : path, base: options.base)
+    // Where it will be published is not known, so neither is which hosts are others.
+    source.rules.mayCrossHosts = options.base == nil
     let findings: Findings
     do throws(FileReading.Fault) {
       if path == "-" {
@@ -57,14 +59,12 @@ struct ManifestCheck {
   }
 
   private func checkURL(_ keys: [String]) throws(CommandExit) -> Int32 {
-    let url: WebURL
-    do {
-      url = try WebURL(options.manifest)
-    } catch {
-      throw fail(.usage, "usage.bad-url", "`\(SafeText.line(options.manifest))` \(error)")
+    guard let declared = try TypedURL.read(options.manifest, isKnown: false, context) else {
+      return ExitStatus.usage.code
     }
+    let url = declared.url
     let visit = ManifestVisit(context: context)
-    guard let bytes = try visit.body(of: url) else {
+    guard let bytes = try visit.body(of: url, digests: declared.digests) else {
       return visit.status.code
     }
     var signature: [UInt8]?
@@ -114,11 +114,14 @@ struct ManifestCheck {
       describe(manifest)
     case .failure(let failure):
       status = .config
-      report("manifest.invalid", "`\(options.manifest)`: \(failure.message)")
+      report("manifest.invalid", "`\(Redaction.url(options.manifest))`: \(failure.message)")
     }
     if findings.isUnsigned {
       status = .trust
-      report("manifest.signature", "`\(options.manifest).minisig` cannot be had, so it is unsigned")
+      report(
+        "manifest.signature",
+        "`\(Redaction.url(options.manifest)).minisig` cannot be had, so it is unsigned"
+      )
     }
     switch findings.signature {
     case .success(let comment):
@@ -128,7 +131,7 @@ struct ManifestCheck {
       status = .trust
       report(
         "manifest.signature",
-        "the signature of `\(options.manifest)` proves nothing: \(fault)"
+        "the signature of `\(Redaction.url(options.manifest))` proves nothing: \(fault)"
       )
     case nil: break
     }
@@ -142,7 +145,7 @@ struct ManifestCheck {
       let url = entry.url.isEmpty ? options.manifest : entry.url
       report(
         Diagnostic.Code(stringLiteral: "manifest.\(entry.failure.code.rawValue)"),
-        "`\(SafeText.line(url))`: \(entry.failure.message)"
+        "`\(SafeText.line(Redaction.url(url)))`: \(entry.failure.message)"
       )
     }
     let (known, unknown) = manifest.entries.sizes
@@ -192,7 +195,10 @@ final class ManifestVisit {
   }
 
   /// Nil where it could not be had; why has been said then.
-  func body(of url: WebURL) throws(CommandExit) -> [UInt8]? {
+  func body(
+    of url: WebURL,
+    digests: [ExpectedDigest] = []
+  ) throws(CommandExit) -> [UInt8]? {
     let loaded = try context.configuration(isRequired: false)
     let places = try context.places(loaded)
     var engine = EngineOptions()
@@ -200,7 +206,8 @@ final class ManifestVisit {
     let builder = context.builder(loaded, engine)
     let fetch = ItemFetch(context: context, loaded: loaded, builder: builder, places: places)
     let isKnown = try record(url, places) != nil
-    let entry = ManifestEntry(url: url)
+    var entry = ManifestEntry(url: url)
+    entry.digests = digests
     let report = try fetch.fetch(WantedItems([entry])).report
     status = ExitStatus(report)
     for item in report.items {

@@ -1,5 +1,7 @@
 import PrefetchCore
+import PrefetchCrypto
 import PrefetchDocuments
+import PrefetchServe
 import PrefetchStore
 import PrefetchTransfer
 
@@ -16,15 +18,13 @@ struct PageCommand {
   }
 
   func version() -> Int32 {
-    let libraries = LinkedLibraries.all
+    let libraries = ToolVersions.libraries
     if context.shared.isJSON {
-      let own: [(String, JSONValue)] = [
+      let head: [(String, JSONValue)] = [
         ("schema", "prefetch-version/1"), ("name", .string(ToolVersions.name)),
         ("version", .string(ToolVersions.version)),
       ]
-      context.console.print(
-        .object(own + libraries.map { ($0.name, .string($0.version)) })
-      )
+      context.console.print(.object(head + libraries.map { ($0.name, .string($0.version)) }))
     } else {
       context.console.print("\(ToolVersions.name) \(ToolVersions.version)")
       for library in libraries { context.console.print("\(library.name) \(library.version)") }
@@ -47,6 +47,16 @@ struct PageCommand {
 }
 
 extension ToolVersions {
+  /// Every library that this process runs with.
+  static var libraries: [(name: String, version: String)] {
+    [
+      ("libcurl", linked.libcurl), ("sqlite", linked.sqlite), ("openssl", linked.openssl),
+      ("libyaml", DocumentLibraries.yaml), ("expat", DocumentLibraries.expat),
+      ("zlib", ZlibVersion.text), ("libmicrohttpd", LocalServer.libraryVersion),
+      ("libidn2", InternationalName.libraryVersion),
+    ]
+  }
+
   /// Those of the libraries that this process runs with.
   static var linked: ToolVersions {
     let library = LibraryVersion()

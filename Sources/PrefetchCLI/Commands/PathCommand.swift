@@ -13,8 +13,11 @@ struct PathCommand {
     let loaded = try context.configuration(isRequired: false)
     let places = try context.places(loaded)
     let store = try context.readingStore(places)
-    guard let record = try ItemLookup(context: context).cached(options.item, in: store),
-      let digest = record.digest, try !isOthers(record, loaded, places, store)
+    let cached = try ItemLookup(context: context).cached(options.item, in: store)
+    let typed = try TypedURL.read(options.item, isKnown: cached != nil, context)
+    guard let record = cached, let digest = record.digest,
+      !Planner.isContradicted(typed?.digests ?? [], by: record),
+      try !isOthers(record, loaded, places, store)
     else { return try missing(loaded, store) }
     let path = DiskStore.objectPath(digest, cache: places.cache)
     guard FileReading.size(path) == record.size else { return try missing(loaded, store) }
@@ -40,11 +43,11 @@ struct PathCommand {
   private func print(url: String, path: String?, shown: String) -> Int32 {
     if context.shared.isJSON {
       var document: JSONValue = [
-        "schema": "prefetch-path/1", "url": .string(url), "path": .optional(path),
+        "schema": "prefetch-path/1", "url": .string(Redaction.url(url)), "path": .optional(path),
       ]
       if options.server != nil {
         document = [
-          "schema": "prefetch-path/1", "url": .string(url), "path": .optional(path),
+          "schema": "prefetch-path/1", "url": .string(Redaction.url(url)), "path": .optional(path),
           "served": path == nil ? .null : .string(shown),
         ]
       }
@@ -88,9 +91,10 @@ struct PathCommand {
     if options.fallsBackToURL, let url = try url(loaded, store) {
       return print(url: url.string, path: nil, shown: url.string)
     }
+    let name = SafeText.line(Redaction.url(options.item))
     return context.console.fail(
       .nothing,
-      [Diagnostic("item.not-cached", "`\(SafeText.line(options.item))` is not in the cache")]
+      [Diagnostic("item.not-cached", "`\(name)` is not in the cache")]
     )
   }
 
@@ -143,10 +147,12 @@ struct ItemLookup {
     }
     guard records.count > 1 else { return records.first }
     // The same id under several providers: which one is meant cannot be guessed.
-    let names = records.map { "`\($0.provider.map { "\($0)/" } ?? "")\($0.id)` (\($0.url))" }
+    let names = records.map {
+      "`\($0.provider.map { "\($0)/" } ?? "")\($0.id)` (\(Redaction.url($0.url)))"
+    }
     let diagnostic = Diagnostic(
       "item.ambiguous",
-      "`\(name)` names several items",
+      "`\(SafeText.line(name))` names several items",
       hint: "say which: \(names.joined(separator: ", "))"
     )
     throw CommandExit(status: context.console.fail(.usage, [diagnostic]))

@@ -40,7 +40,8 @@ struct WantedItems {
     var numbers: [String: Int] = [:]
     for (item, entry) in entries.enumerated() {
       var declarations = known[entry.url]
-      if declarations.isEmpty || isListed {
+      // What was typed may be more than anybody declares: a digest of its own.
+      if declarations.isEmpty || isListed || !entry.digests.isEmpty {
         var own = entry
         own.isIdentifierMade = own.isIdentifierMade || own.id == nil
         declarations.append(DeclaredItems.Declaration(segment: anonymous, entry: own))

@@ -48,6 +48,12 @@ struct ArgumentWords: Sendable {
     let spelling = "--\(name)"
     guard let option = options.first(where: { $0.name == name }) else {
       diagnostics.append(.unknownOption(spelling, known: options.map(\.spelling)))
+      // Perhaps its value, and nobody knows how secret: it is neither judged nor repeated.
+      if value == nil, let word = next.first, !word.hasPrefix("-"),
+        !CommandTable.words.contains(word)
+      {
+        next.removeFirst()
+      }
       return
     }
     switch option.argument {
@@ -114,10 +120,14 @@ struct ArgumentWords: Sendable {
 
 extension Diagnostic {
   fileprivate static func unknownOption(_ spelling: String, known: [String]) -> Self {
-    Diagnostic(
+    let name = spelling.drop { $0 == "-" }.lowercased()
+    let isLicense = ["license", "licence", "api-key", "api_key", "apikey"].contains(name)
+    return Diagnostic(
       "usage.unknown-option",
       "there is no option `\(spelling)`",
-      hint: Suggestion.nearest(to: spelling, among: known).map { "did you mean `\($0)`?" }
+      hint: isLicense
+        ? "others see a command line: the license comes from `PREFETCH_LICENSE` or the configuration"
+        : Suggestion.nearest(to: spelling, among: known).map { "did you mean `\($0)`?" }
     )
   }
 }

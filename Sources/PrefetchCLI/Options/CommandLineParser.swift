@@ -89,12 +89,18 @@ enum CommandLineParser {
       )
     }
     if word.contains("://") {
-      hint = "to fetch one URL: `prefetch get \(word)`"
+      hint = "to fetch one URL: `prefetch get \(Redaction.url(word))`"
+    } else if let meant = CommandTable.otherWords[word.lowercased()] {
+      hint = "what you mean may be `prefetch \(meant)`"
     } else if let known = Suggestion.nearest(to: word, among: CommandTable.words) {
       hint = "did you mean `prefetch \(known)`?"
     } else {
       hint = "to run one segment: `prefetch run \(word)`"
     }
-    return Diagnostic("usage.unknown-command", "there is no command `\(word)`", hint: hint)
+    return Diagnostic(
+      "usage.unknown-command",
+      "there is no command `\(Redaction.url(word))`",
+      hint: hint
+    )
   }
 }

@@ -68,6 +68,18 @@ enum CommandTable {
     return all.map(\.word).filter { seen.insert($0).inserted }
   }()
 
+  /// What people of other tools type, and what it is called here.
+  static let otherWords: [String: String] = [
+    "add": "import", "apply": "run", "cat": "get", "clean": "gc", "cleanup": "gc", "clear": "gc",
+    "copy": "get", "cp": "get", "delete": "rm", "diff": "plan", "download": "get",
+    "du": "status", "evict": "gc", "export": "publish", "fetch": "get", "find": "list",
+    "history": "log", "info": "explain", "inspect": "explain", "items": "list", "ls": "list",
+    "man": "help", "open": "path", "prune": "gc", "pull": "run", "purge": "gc", "refresh": "run",
+    "remove": "rm", "search": "list", "server": "serve", "show": "explain", "start": "run",
+    "sync": "run", "unlink": "rm", "update": "run", "upgrade": "run", "validate": "check",
+    "version": "--version", "which": "path", "why": "explain",
+  ]
+
   /// The commands of two words that begin with this one, as those of `manifest` do.
   static func family(_ word: String) -> [AnyCommand] {
     all.filter { $0.word == word && $0.action != nil }

@@ -191,7 +191,7 @@ struct WithLockOptions: CommandOptions, Hashable {
 struct ImportOptions: CommandOptions, Hashable {
   var shared = SharedOptions()
   var file = ""
-  var url: WebURL?
+  var url: DeclaredURL?
   var provider: String?
   var id: String?
   var type: String?
@@ -222,7 +222,7 @@ struct ImportOptions: CommandOptions, Hashable {
       ),
     ],
     operands: .one("FILE", \.file, .text),
-    exits: [.ok, .incomplete, .deferred, .config],
+    exits: [.ok, .incomplete, .trust, .deferred, .config],
     examples: [
       CommandExample(
         command: "prefetch import film.mp4 --url https://example.org/film.mp4",

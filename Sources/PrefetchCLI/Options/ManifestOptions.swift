@@ -277,11 +277,13 @@ struct ManifestSignOptions: CommandOptions, Hashable {
   )
 }
 
-extension ValueKind where Value == WebURL {
+extension ValueKind where Value == DeclaredURL {
   static var url: Self {
-    Self(expectation: "a URL such as `https://example.org/film.mp4`") { try? WebURL($0) }
+    Self(expectation: "a URL such as `https://example.org/film.mp4`") { try? DeclaredURL($0) }
   }
+}
 
+extension ValueKind where Value == WebURL {
   /// As a folder: without the slash at its end its last part would be replaced.
   static var baseURL: Self {
     Self(expectation: "a URL such as `https://cdn.example.org/app/`, without query or fragment") {

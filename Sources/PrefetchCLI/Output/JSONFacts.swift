@@ -50,8 +50,8 @@ extension JSONValue {
       "severity": .string(diagnostic.severity.rawValue),
       "message": .string(diagnostic.message),
       "hint": .optional(diagnostic.hint),
-      "path": .optional(diagnostic.path),
-      "file": .optional(diagnostic.file),
+      "path": .optional(diagnostic.path.map(UserInformation.masked)),
+      "file": .optional(diagnostic.file.map(UserInformation.masked)),
       "line": .optional(diagnostic.location?.line),
       "column": .optional(diagnostic.location?.column),
     ]

@@ -28,7 +28,7 @@ struct PlanLine {
     line.append(contentsOf: (item.size.map(String.init) ?? "-").utf8)
     line.append(UInt8(ascii: "\t"))
     // Names and commands further down a pipe need the real URL; only secrets stay out.
-    line.append(contentsOf: text(Redaction.withoutUserInformation(item.url)).utf8)
+    line.append(contentsOf: text(UserInformation.masked(item.url)).utf8)
     line.append(UInt8(ascii: "\t"))
     line.append(contentsOf: text(item.failure?.message ?? item.reason).utf8)
     line.append(UInt8(ascii: "\n"))

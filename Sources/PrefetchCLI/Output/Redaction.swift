@@ -21,30 +21,8 @@ enum Redaction {
     return String(decoding: result + bytes[position...], as: UTF8.self)
   }
 
-  /// A URL for reports and logs, also one that was refused for what it holds.
   static func url(_ text: String) -> String {
-    if let url = try? WebURL(text) { return url.redacted }
-    let mark = text.firstIndex(of: "?") ?? text.endIndex
-    let address = withoutUserInformation(text[..<mark])
-    guard mark < text.endIndex else { return address }
-    let query = (try? WebURL("https://query.invalid/\(text[mark...])"))?.redacted
-    return "\(address)?\(query.flatMap(afterMark) ?? Secret.mask)"
-  }
-
-  /// The part before the host masked, whatever else is wrong with the URL.
-  static func withoutUserInformation(_ text: some StringProtocol) -> String {
-    guard text.utf8.contains(UInt8(ascii: "@")), let slashes = text.firstRange(of: "//") else {
-      return String(text)
-    }
-    let rest = text[slashes.upperBound...]
-    guard let at = rest.prefix(while: { !"/?#".contains($0) }).lastIndex(of: "@") else {
-      return String(text)
-    }
-    return "\(text[..<slashes.upperBound])\(Secret.mask)\(text[at...])"
-  }
-
-  private static func afterMark(_ url: String) -> String? {
-    url.firstIndex(of: "?").map { String(url[url.index(after: $0)...]) }
+    WebURL.redacted(text)
   }
 }
 

@@ -10,11 +10,13 @@ struct ReportText {
     let report = envelope.report
     let names = report.segments.map { name($0) }
     let width = names.reduce(5) { max($0, ColumnText.width(of: $1)) }
+    let states = report.segments.map(\.state.rawValue) + [envelope.exit.name]
+    let stateWidth = states.reduce(10) { max($0, $1.count) }
     var lines = zip(names, report.segments).flatMap { name, segment in
-      row(name, segment.state.rawValue, summary(segment), width)
+      row(name, padded(segment.state.rawValue, stateWidth), summary(segment), width)
         + (envelope.listsAllItems ? [] : changes(segment))
     }
-    lines += row("total", envelope.exit.name, total, width)
+    lines += row("total", padded(envelope.exit.name, stateWidth), total, width)
     if envelope.listsAllItems { lines += envelope.shownItems.map(itemLine) }
     return lines
   }
@@ -26,7 +28,7 @@ struct ReportText {
 
   /// One line; on a terminal that is too narrow for it, more of them.
   private func row(_ name: String, _ word: String, _ text: String, _ width: Int) -> [String] {
-    let start = "\(ColumnText.padded(name, to: width))  \(padded(word, 10))  "
+    let start = "\(ColumnText.padded(name, to: width))  \(word)  "
     guard let columns else { return [start + text] }
     let margin = ColumnText.width(of: start)
     return ColumnText.wrapped(

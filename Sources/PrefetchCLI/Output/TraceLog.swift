@@ -47,12 +47,23 @@ final class TraceLog: RunObserver {
     }
   }
 
+  /// What the outcome does not say already: why something was asked for is answered once it came.
+  private static func reason(_ item: ItemResult) -> String {
+    switch item.outcome {
+    case .added, .updated, .headers, .redirected: return ""
+    case .unchanged where item.status == 304 || item.status == 200: return ""
+    case .failed: return item.failure.map { ", \($0.message)" } ?? ""
+    case .unchanged, .stale, .removed, .deferred, .empty, nil:
+      return item.reason.isEmpty ? "" : ", \(item.reason)"
+    }
+  }
+
   private func tell(_ item: ItemResult) {
     let url = Redaction.url(item.url)
     let status = item.status.map { " (\($0))" } ?? ""
     let subject = LogSubject(url: url, segment: item.segments.first)
     console.detail(
-      "\(item.outcome?.rawValue ?? item.action.rawValue): \(url)\(status), \(item.reason)",
+      "\(item.outcome?.rawValue ?? item.action.rawValue): \(url)\(status)\(Self.reason(item))",
       about: subject
     )
     for source in item.sources {

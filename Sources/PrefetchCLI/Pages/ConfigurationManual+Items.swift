@@ -23,6 +23,7 @@ extension ConfigurationManual {
   private static let freshness = ConfigurationProse(
     title: "Freshness",
     paragraphs: [
+      "A digest of an item stands beside its URL, or behind it: `https://example.org/x.iso#sha256=…`, also on the command line and in lists. It is never sent, and a body that has another one is not kept (5).",
       "What a manifest pins by a digest that is stored is never asked about. Other items are asked about in each run, conditionally, unless they are fresh: as long as `max-age` or `Expires` of the answer says, less the age it came with (RFC 9111), where neither `no-cache`, `no-store` nor `Vary: *` forbids it. Nothing is guessed from `Last-Modified`, and `immutable` lasts no longer than the lifetime it stands with.",
       "A `ttl`, of the item, its segment or `cache.ttl`, is what the declarer grants: the lifetime where the answer states none, counted from that answer, and a bound where it states more; the shortest of several holds. It cannot make fresh what the server says is not: `no-store`, `no-cache`, `max-age=0`, an `Expires` that is past or no date. `ttl: immutable`, of an item, needs no question ever; it is for URLs that are versioned by their names. A changed `ttl` holds at once.",
       "What is stored under a URL that redirects is only as fresh as every redirect on the way: one that states no lifetime takes the `ttl`, and without a `ttl` means that the URL is asked about, by its own name, in each run.",

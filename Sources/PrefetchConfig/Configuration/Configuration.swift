@@ -224,9 +224,14 @@ extension Configuration {
 extension ValueType where Value == Int {
   /// Versions of the configuration's own format; there is one so far.
   fileprivate static var formatVersion: Self {
-    scalar("the number 1", summary: "1", schema: [("const", .integer(1))]) {
-      text throws(ValueComplaint) in
-      guard text != "1", text != "1.0" else { return 1 }
+    let schema: [(String, JSONValue)] = [
+      ("type", .array([.string("number"), .string("string")])), ("minimum", .integer(1)),
+      ("exclusiveMaximum", .integer(2)), ("pattern", .string("^1([.][0-9]+)?$")),
+    ]
+    return scalar("version 1", summary: "1", schema: schema) { text throws(ValueComplaint) in
+      // What a later 1.x adds, older readers name as unknown keys.
+      let minor = text.hasPrefix("1.") ? text.dropFirst(2) : text == "1" ? "0" : ""
+      if !minor.isEmpty, minor.utf8.allSatisfy(ASCII.isDigit) { return 1 }
       throw ValueComplaint(
         "the format version `\(text)` is not known; this program reads version 1"
       )

@@ -23,11 +23,13 @@ package struct InlineItem: Sendable {
 
   /// Another place of the same bytes.
   package struct Alternate: Hashable, Sendable {
-    package var url: WebURL?
+    fileprivate var declared: DeclaredURL?
     package var priority: Int?
 
+    package var url: WebURL? { declared?.url }
+
     static let table = ObjectType(Self(), name: "alternate", shorthand: "url") {
-      Field("url", \.url, .itemURL, "Where the bytes are as well")
+      Field("url", \.declared, .itemURL, "Where the bytes are as well")
       Field("priority", \.priority, .integer(1...100), "Rank among the alternates, 1 first")
     }
     .checking(requireURL)
@@ -44,29 +46,33 @@ package struct InlineItem: Sendable {
 
   /// A file that belongs to an item: its thumbnail.
   package struct Child: Sendable {
-    package var url: WebURL?
+    fileprivate var declared: DeclaredURL?
     package var size: Int64?
     package var mime: String?
     package var digests: [ExpectedDigest] = []
     package var integrity: [ExpectedDigest] = []
     package var sha256: ExpectedDigest?
 
+    package var url: WebURL? { declared?.url }
+
     static let table = ObjectType(Self(), name: "child", shorthand: "url") {
-      Field("url", \.url, .itemURL, "Where it is")
+      Field("url", \.declared, .itemURL, "Where it is")
       Field("size", \.size, .size, "Bytes of the decoded body")
       Field("mime", \.mime, .mediaType, "Type the body must have")
       Field("digests", \.digests, .digests, "Digests the body must have")
       Field("integrity", \.integrity, .integrity, "The same as Subresource Integrity writes it")
       Field("sha256", \.sha256, .digest(.sha256), "SHA-256 the body must have")
     }
-    .checking { _, facts, decoder in
+    .checking { child, facts, decoder in
+      let others = child.integrity + [child.sha256].compactMap(\.self)
+      InlineItem.take([child.declared], into: &child.digests, besides: others, facts, &decoder)
       guard !facts.has("url") else { return }
       decoder.report("config.missing-url", "`\(decoder.lastKey)` has no `url`", at: facts.node)
     }
   }
 
   /// Nil only while the configuration has errors.
-  package var url: WebURL?
+  fileprivate var declared: DeclaredURL?
   package var id: String?
   package var provider: String?
   package var type = Kind.file
@@ -92,6 +98,8 @@ package struct InlineItem: Sendable {
   package var path: String?
   package var isRequired = true
 
+  package var url: WebURL? { declared?.url }
+
   /// Every digest that the body must have, whichever key named it.
   package var expectedDigests: [ExpectedDigest] {
     let all = digests + integrity + [sha256, sha512].compactMap(\.self)
@@ -102,8 +110,17 @@ package struct InlineItem: Sendable {
 }
 
 extension InlineItem {
+  fileprivate init(at url: WebURL) {
+    declared = DeclaredURL(url)
+  }
+
   static let table = ObjectType(Self(), name: "item", shorthand: "url") {
-    Field("url", \.url, .itemURL, "Where the item is")
+    Field(
+      "url",
+      \.declared,
+      .itemURL,
+      "Where the item is; `#sha256=…` behind it is a digest its body must have"
+    )
     Field(
       "id",
       \.id,
@@ -189,6 +206,37 @@ extension InlineItem {
         at: facts.place(of: key)
       )
     }
+    let others = item.integrity + [item.sha256, item.sha512].compactMap(\.self)
+    take(
+      [item.declared] + item.alternates.map(\.declared),
+      into: &item.digests,
+      besides: others,
+      facts,
+      &decoder
+    )
+  }
+
+  /// What stands behind the `#` of URLs becomes digests like the others.
+  private static func take(
+    _ urls: [DeclaredURL?],
+    into digests: inout [ExpectedDigest],
+    besides others: [ExpectedDigest],
+    _ facts: ObjectFacts,
+    _ decoder: inout NodeDecoder
+  ) {
+    for url in urls.compactMap(\.self) where !url.digests.isEmpty {
+      let known = digests + others.filter { !digests.contains($0) }
+      guard let all = url.digests(beside: known) else {
+        decoder.report(
+          "config.conflict",
+          "the digest behind `#` and what stands beside the URL name different bodies",
+          at: facts.place(of: "url")
+        )
+        continue
+      }
+      digests += all.dropFirst(known.count)
+    }
+    digests.sort { $0.algorithm < $1.algorithm }
   }
 }
 
@@ -206,7 +254,7 @@ package enum InlineEntry: Sendable {
 
   package var item: InlineItem {
     switch self {
-    case .url(let url): InlineItem(url: url)
+    case .url(let url): InlineItem(at: url)
     case .item(let item): item
     }
   }
@@ -214,19 +262,24 @@ package enum InlineEntry: Sendable {
 
 extension ValueType where Value == InlineEntry {
   static var inlineEntry: Self {
-    let (whole, url) = (ValueType<InlineItem>.object(InlineItem.table), ValueType<WebURL>.itemURL)
+    let whole = ValueType<InlineItem>.object(InlineItem.table)
+    let url = ValueType<DeclaredURL>.itemURL
     return Self(
       shape: whole.shape,
       decode: { node, decoder in
         guard node.scalar != nil, !node.isUnset(for: .anything) else {
           return whole.decode(node, &decoder).map { .item($0) }
         }
-        var value: WebURL?
+        var value: DeclaredURL?
         decoder.descend(.key("url")) { decoder in
           decoder.noteOrigin(of: node, shape: url.shape)
           value = url.decode(node, &decoder)
         }
-        return value.map { .url($0) } ?? .item(InlineItem())
+        guard let value else { return .item(InlineItem()) }
+        guard !value.digests.isEmpty else { return .url(value.url) }
+        var item = InlineItem(at: value.url)
+        item.digests = value.digests
+        return .item(item)
       },
       encode: { whole.encode($0.item) }
     )

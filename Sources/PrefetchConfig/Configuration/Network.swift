@@ -85,7 +85,12 @@ package struct Network: Hashable, Sendable {
       .integer(0...100),
       "Percent of charge below which nothing is transferred on battery"
     )
-    Field("concurrency", \.concurrency, .integer(1...1024), "Transfers in flight at once")
+    Field(
+      "concurrency",
+      \.concurrency,
+      .integer(1...1024).orUnlimited(1024),
+      "Transfers in flight at once; `unlimited` is 1024"
+    )
     Field("per_host", \.perHost, .integer(1...256), "HTTP/1.1 connections to one host at once")
     Field(
       "rate",

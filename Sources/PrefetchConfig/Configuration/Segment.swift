@@ -123,7 +123,13 @@ extension Segment {
       .choice(),
       "Format of the manifest, where sniffing errs"
     )
-    Field("headers", \.headers, .headers, "Headers of its requests").secret
+    Field(
+      "headers",
+      shape: ValueType<[String: Secret]>.headers.shape,
+      "Headers of its requests, besides those of `defaults` with other names",
+      decode: decodeHeaders,
+      encode: { ValueType<[String: Secret]>.headers.encode($0.headers) }
+    ).secret
     Field(
       "priority",
       \.priority,
@@ -269,6 +275,16 @@ extension Segment {
     decoder.baseURL = segment.base
     segment.urls = ValueType<[InlineEntry]>.list(of: .inlineEntry).decode(node, &decoder) ?? []
     decoder.baseURL = nil
+  }
+
+  private static let decodeHeaders: @Sendable (Node, inout Self, inout NodeDecoder) -> Void = {
+    node,
+    segment,
+    decoder in
+    guard let own = ValueType<[String: Secret]>.headers.decode(node, &decoder) else { return }
+    let names = Set(own.keys.map { $0.lowercased() })
+    segment.headers = segment.headers.filter { !names.contains($0.key.lowercased()) }
+      .merging(own) { _, own in own }
   }
 
   private static let check: @Sendable (inout Self, ObjectFacts, inout NodeDecoder) -> Void = {

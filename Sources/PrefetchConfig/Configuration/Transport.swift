@@ -20,7 +20,7 @@ package struct Transport: Hashable, Sendable {
         .text.nonEmpty,
         "Pattern of the whole URL; `*` stays within a path part, `**` does not"
       )
-      Field("method", \.method, .choice(), "Method of the request")
+      Field("method", \.method, .choice(ignoringCase: true), "Method of the request")
     }
   }
 
@@ -31,18 +31,10 @@ package struct Transport: Hashable, Sendable {
     package var http: Network.HTTPVersion?
 
     static let table = ObjectType(Self(), name: "transport_rule") {
-      Field("match", \.match, Match.table, "Which requests the rule is for")
+      Field("match", \.match, Match.table, "Which requests the rule is for; without it, for all")
       Field("proxy", \.proxy, .proxy, "Proxy of these requests")
       Field("headers", \.headers, .headers, "Headers added to these requests").secret
       Field("http", \.http, .choice(), "Version of HTTP of these requests")
-    }
-    .checking { _, facts, decoder in
-      guard !facts.has("match") else { return }
-      decoder.report(
-        "config.missing-key",
-        "the rule has no `match`, so it is not said what it is for",
-        at: facts.node
-      )
     }
   }
 

@@ -17,14 +17,16 @@ enum Choices {
 extension ValueType
 where Value: CaseIterable & RawRepresentable & Hashable, Value.RawValue == String {
   /// One of the cases.
-  static func choice() -> Self {
+  static func choice(ignoringCase: Bool = false) -> Self {
     let known = Value.allCases.map(\.rawValue)
     let list = known.joined(separator: "|")
     let expectation =
       known.count > 6 ? "one of \(list)" : list.split(separator: "|").joined(separator: " or ")
-    let schema: [(String, JSONValue)] = [("enum", .array(known.map { .string($0) }))]
+    let spellings = ignoringCase ? known + known.map { $0.lowercased() } : known
+    let schema: [(String, JSONValue)] = [("enum", .array(spellings.map { .string($0) }))]
     return scalar(expectation, summary: list, schema: schema) { text throws(ValueComplaint) in
-      guard let value = Value(rawValue: text) else {
+      let alike = ignoringCase ? Value.allCases.first { text.isAlike($0.rawValue) } : nil
+      guard let value = alike ?? Value(rawValue: text) else {
         throw ValueComplaint(
           "unknown value `\(text)`",
           hint: Choices.hint(for: text, among: known),
@@ -35,5 +37,11 @@ where Value: CaseIterable & RawRepresentable & Hashable, Value.RawValue == Strin
     } encode: {
       .string($0.rawValue)
     }
+  }
+}
+
+extension String {
+  fileprivate func isAlike(_ other: String) -> Bool {
+    lowercased() == other.lowercased()
   }
 }

@@ -4,6 +4,8 @@ import PrefetchDocuments
 /// The state of one reading: where it stands, what it found wrong, what must not be shown.
 package struct NodeDecoder: Sendable {
   private(set) var diagnostics: [Diagnostic] = []
+  /// What is valid and may not be what was meant, for those who ask.
+  private(set) var lints: [Diagnostic] = []
   private(set) var path = ValuePath()
   /// The text of the path, and of all that it is below.
   private var places: [String] = []
@@ -12,7 +14,7 @@ package struct NodeDecoder: Sendable {
   private(set) var maskedPaths: Set<ValuePath> = []
   private(set) var secrets: Set<String> = []
   /// Files in which a secret stands in full, each with the first such place.
-  private(set) var literalSecrets: [String: Node] = [:]
+  private(set) var literalSecrets: [String: (node: Node, path: String)] = [:]
   /// Items of `urls` may be relative to it.
   var baseURL: WebURL?
 
@@ -58,7 +60,9 @@ package struct NodeDecoder: Sendable {
   mutating func noteSecret(_ text: String, literallyAt node: Node? = nil) {
     if text.count >= Self.shortestSecret { secrets.insert(text) }
     guard let node, node.scalar?.text.contains("${") == false else { return }
-    if literalSecrets[node.source] == nil { literalSecrets[node.source] = node }
+    if literalSecrets[node.source] == nil {
+      literalSecrets[node.source] = (node, path.description)
+    }
   }
 
   func isLenient(_ node: Node) -> Bool {
@@ -123,6 +127,25 @@ extension NodeDecoder {
     hint: String? = nil,
     at node: Node
   ) {
+    diagnostics.append(diagnostic(code, message, severity: severity, hint: hint, at: node))
+  }
+
+  mutating func lint(
+    _ code: Diagnostic.Code,
+    _ message: String,
+    hint: String? = nil,
+    at node: Node
+  ) {
+    lints.append(diagnostic(code, message, severity: .warning, hint: hint, at: node))
+  }
+
+  private func diagnostic(
+    _ code: Diagnostic.Code,
+    _ message: String,
+    severity: Diagnostic.Severity,
+    hint: String?,
+    at node: Node
+  ) -> Diagnostic {
     var diagnostic = Diagnostic(
       code,
       message,
@@ -133,7 +156,7 @@ extension NodeDecoder {
       at: node.location
     )
     diagnostic.hidesSource = isInSecret
-    diagnostics.append(diagnostic)
+    return diagnostic
   }
 
   mutating func report(
@@ -181,13 +204,22 @@ extension NodeDecoder {
     report(
       "config.unknown-key",
       "unknown key `\(entry.key)`\(place)",
-      hint: nearest.map { "did you mean `\($0)`?" },
+      hint: hint(for: entry.key, nearest: nearest),
       atKeyOf: entry
     )
     // A mistyped `license` is followed by the license all the same.
     let mayHoldSecret = nearest.flatMap { known.key(spelled: $0) }?.isSecret ?? false
     diagnostics[diagnostics.count - 1].hidesSource = mayHoldSecret || isInSecret
     diagnostics[diagnostics.count - 1].path = path.appending(.key(entry.key)).description
+  }
+
+  /// Keys of a segment are what most people write at the top first.
+  private func hint(for key: String, nearest: String?) -> String? {
+    let isOfSegments = Segment.table.shape.key(spelled: key) != nil
+    if path.steps.isEmpty, isOfSegments, nearest.map({ $0 != key }) ?? true {
+      return "it is a key of a segment: `segments: [{ name: NAME, \(key): … }]`"
+    }
+    return nearest.map { "did you mean `\($0)`?" }
   }
 
   /// The innermost named step, for messages.

@@ -86,7 +86,12 @@ enum Units {
     if let factor = bitRates.first(where: { $0.0 == quantity.unit })?.1 {
       return try whole(quantity, factor, text) / 8
     }
-    guard let factor = sizes.first(where: { "\($0.0)/s" == quantity.unit })?.1 else {
+    // `2M/s`, as other tools write it, and in whatever case.
+    let unit = quantity.unit.lowercased()
+    let factor = sizes.first {
+      unit == "\($0.0)/s".lowercased() || unit == "\($0.0.dropLast())/s".lowercased()
+    }?.1
+    guard let factor, unit != "/s" else {
       let known = sizes.map { "\($0.0)/s" } + bitRates.map(\.0)
       throw unknownUnit(quantity.unit, in: text, of: "rate", known)
     }

@@ -155,6 +155,25 @@ extension ValueType where Value == Int {
   }
 }
 
+extension ValueType where Value == Int {
+  /// The same, with a word for the most there can be.
+  func orUnlimited(_ most: Int) -> Self {
+    let word: [(String, JSONValue)] = [
+      ("type", .string("string")), ("pattern", .string("^unlimited$|\\$\\{")),
+    ]
+    guard case .scalar(var scalar) = shape else { return self }
+    scalar.summary += "|unlimited"
+    scalar.schema = [("anyOf", .array([.object(scalar.schema), .object(word)]))]
+    return Self(
+      shape: .scalar(scalar),
+      decode: { [decode] node, decoder in
+        node.scalar?.text == "unlimited" ? most : decode(node, &decoder)
+      },
+      encode: encode
+    )
+  }
+}
+
 /// A part of a whole, kept in thousandths so that it is written as it was read.
 package struct Fraction: Hashable, Sendable {
   package var thousandths: Int

@@ -2,43 +2,72 @@ package import PrefetchCore
 import PrefetchDocuments
 
 extension ValueType where Value == WebURL {
+  /// Of a server or a folder, which has no digest.
   static var url: Self {
-    scalar(
-      "a URL",
-      summary: "URL",
-      schema: [("type", .string("string")), ("format", .string("uri"))]
-    ) {
-      text throws(ValueComplaint) in
-      try WebAddress.url(text, base: nil)
-    } encode: {
-      .string($0.string)
-    }
+    let declared = ValueType<DeclaredURL>.declared { _ in nil }
+    return Self(
+      shape: declared.shape,
+      decode: { node, decoder in
+        guard let value = declared.decode(node, &decoder) else { return nil }
+        if let digest = value.digests.first {
+          decoder.noteUselessFragment("\(digest.algorithm.rawValue)=…", at: node)
+        }
+        return value.url
+      },
+      encode: { .string($0.redacted) }
+    )
   }
+}
 
-  /// A URL, or a reference to be resolved against the `base` beside it.
-  static var itemURL: Self {
+extension ValueType where Value == DeclaredURL {
+  /// A URL, or a reference to be resolved against the `base` beside it; a digest behind its `#` is
+  /// one that its body must have.
+  static var itemURL: Self { declared { $0.baseURL } }
+
+  fileprivate static func declared(
+    _ base: @escaping @Sendable (NodeDecoder) -> WebURL?
+  ) -> Self {
     Self(
-      shape: url.shape,
+      shape: .scalar(
+        ScalarShape(
+          expectation: "a URL",
+          summary: "URL",
+          schema: [("type", .string("string")), ("format", .string("uri"))]
+        )
+      ),
       decode: { node, decoder in
         guard let text = decoder.text(of: node, expecting: "a URL") else { return nil }
         do throws(ValueComplaint) {
-          return try WebAddress.url(text, base: decoder.baseURL)
+          let declared = try WebAddress.declared(text, base: base(decoder))
+          if let other = declared.otherFragment { decoder.noteUselessFragment(other, at: node) }
+          return declared
         } catch {
           decoder.report(error, code: "config.bad-url", at: node)
           return nil
         }
       },
-      encode: { .string($0.string) }
+      encode: { .string($0.url.redacted) }
+    )
+  }
+}
+
+extension NodeDecoder {
+  /// Something behind the `#` of a URL that nobody would miss as little as its author.
+  mutating func noteUselessFragment(_ fragment: String, at node: Node) {
+    lint(
+      "config.fragment",
+      "`#\(fragment)` means nothing here and is never sent",
+      hint: "leave it out; a digest of an item is written `#sha256=…`",
+      at: node
     )
   }
 }
 
 /// The reading of URLs that people wrote.
 enum WebAddress {
-  static func url(_ text: String, base: WebURL?) throws(ValueComplaint) -> WebURL {
+  static func declared(_ text: String, base: WebURL?) throws(ValueComplaint) -> DeclaredURL {
     do throws(WebURL.Fault) {
-      guard let base else { return try WebURL(text) }
-      return try base.resolving(text)
+      return try DeclaredURL(text, base: base)
     } catch {
       throw complaint(about: text, error)
     }
@@ -46,7 +75,7 @@ enum WebAddress {
 
   static func complaint(about text: String, _ fault: WebURL.Fault) -> ValueComplaint {
     let isSecret = fault == .userInformation
-    let subject = isSecret ? "the URL" : "`\(text)`"
+    let subject = isSecret ? "the URL" : "`\(WebURL.redacted(text))`"
     return ValueComplaint("\(subject) \(fault)", code: "config.bad-url", isSecret: isSecret)
   }
 
@@ -76,13 +105,21 @@ extension ValueType where Value == ManifestLocation {
       decode: { node, decoder in
         guard let text = decoder.text(of: node, expecting: "a URL or a path") else { return nil }
         do throws(ValueComplaint) {
-          return try ManifestLocation(text) { decoder.resolver.resolve($0, in: node.source) }
+          let location = try ManifestLocation(text) {
+            decoder.resolver.resolve($0, in: node.source)
+          }
+          if case .remote = location,
+            let other = try WebAddress.declared(text, base: nil).otherFragment
+          {
+            decoder.noteUselessFragment(other, at: node)
+          }
+          return location
         } catch {
           decoder.report(error, code: "config.bad-url", at: node)
           return nil
         }
       },
-      encode: { .string($0.string) }
+      encode: { .string(WebURL.redacted($0.string)) }
     )
   }
 }
@@ -91,7 +128,15 @@ extension ManifestLocation {
   init(_ text: String, resolve: (String) -> String) throws(ValueComplaint) {
     guard !text.isEmpty else { throw ValueComplaint("an empty text is neither a URL nor a path") }
     if WebAddress.isRemote(text) {
-      self = .remote(try WebAddress.url(text, base: nil))
+      let declared = try WebAddress.declared(text, base: nil)
+      // A list that is to change has no digest that could be declared beforehand.
+      guard declared.digests.isEmpty else {
+        throw ValueComplaint(
+          "a manifest is pinned by who signs it, not by a digest in its URL",
+          hint: "leave out what stands behind `#`, and set `manifest_keys`"
+        )
+      }
+      self = .remote(declared.url)
     } else {
       self = .local(resolve(text))
     }
@@ -185,14 +230,16 @@ extension ValueType where Value == String {
           return decoder.resolver.resolve(text, in: node.source)
         }
         do throws(ValueComplaint) {
-          _ = try WebAddress.url(text.replacing("{segment}", with: "x"), base: nil)
+          _ = try WebAddress.declared(text.replacing("{segment}", with: "x"), base: nil)
           return text
         } catch {
           decoder.report(error, code: "config.bad-url", at: node)
           return nil
         }
       },
-      encode: { .string($0) }
+      encode: {
+        .string(WebURL.redacted($0).replacing("%7Bsegment%7D", with: "{segment}"))
+      }
     )
   }
 

@@ -7,7 +7,8 @@ import PrefetchDocuments
 struct InfoPlistReader {
   private(set) var diagnostics: [Diagnostic] = []
   private(set) var notices: [Diagnostic] = []
-  /// The value of `com.akamai.vocsdk.config.file`.
+  static let fileKey = "com.akamai.vocsdk.config.file"
+  /// The value of ``fileKey``.
   private(set) var configurationFile: Node?
 
   private let root: Node
@@ -60,7 +61,7 @@ struct InfoPlistReader {
     if let bundle = usable(
       root["CFBundleIdentifier"],
       key: "CFBundleIdentifier",
-      hint: "give it with `--bundle-id`"
+      hint: "say it with `--set bundle_id=NAME`"
     ) {
       add("bundle_id", bundle)
     }
@@ -68,10 +69,11 @@ struct InfoPlistReader {
       add("vars", mapping([("app_version", version)]))
     }
     if let security = root["NSAppTransportSecurity"] { takeSecurity(security) }
-    if let file = root["com.akamai.vocsdk.config.file"] {
-      configurationFile = usable(file, key: "com.akamai.vocsdk.config.file")
-    }
+    if let file = root[Self.fileKey] { configurationFile = usable(file, key: Self.fileKey) }
     noteBackgroundModes()
+    for typo in InfoPlistTypos.all(in: root) {
+      warn("config.unknown-key", typo.message, hint: typo.hint, path: typo.path, at: typo.place)
+    }
     return Node(.mapping(entries), at: root.location, in: source)
   }
 
@@ -93,12 +95,17 @@ struct InfoPlistReader {
       ["vocsdk", "license"], ["vocsdk", "api_key"], ["vocsdk", "apikey"], ["vocsdk", "apiKey"],
     ]
     let found = paths.compactMap { path -> (path: [String], node: Node)? in
-      usable(value(at: path), key: path.joined(separator: "/")).map { (path, $0) }
+      usable(value(at: path), key: Self.key(path)).map { (path, $0) }
     }
     guard let winner = found.first else { return }
     add("license", winner.node)
     if winner.path[1].lowercased() == "apikey" {
-      note("config.old-spelling", "`\(winner.path[1])` is taken for `api_key`", at: winner.node)
+      note(
+        "config.old-spelling",
+        "`\(winner.path[1])` is taken for `api_key`",
+        path: Self.key(winner.path),
+        at: winner.node
+      )
     }
     let isContradicted = found.contains {
       $0.path[0] != winner.path[0] && $0.node.scalar?.text != winner.node.scalar?.text
@@ -107,6 +114,7 @@ struct InfoPlistReader {
     warn(
       "config.conflict",
       "`map` and `vocsdk` have different license keys; the one of `map` is taken",
+      path: Self.key(winner.path),
       at: winner.node,
       hidesSource: true
     )
@@ -123,7 +131,12 @@ struct InfoPlistReader {
       }
       let name = Blanks.trimmed(text)
       guard !name.isEmpty else {
-        warn("config.missing-name", "an empty segment name is passed over", at: element)
+        warn(
+          "config.missing-name",
+          "an empty segment name is passed over",
+          path: "segments",
+          at: element
+        )
         continue
       }
       guard let usable = usable(element, key: "segments"), seen.insert(name).inserted else {
@@ -151,6 +164,7 @@ struct InfoPlistReader {
       warn(
         "config.misplaced",
         "`\(entry.key)` is taken for a metric, though it stands beside `custom_metric`",
+        path: Self.key(["vocsdk", entry.key]),
         at: entry.value
       )
       metrics.append(
@@ -163,7 +177,7 @@ struct InfoPlistReader {
   }
 
   private mutating func takeSecurity(_ node: Node) {
-    var shaping = TreeShaping()
+    var shaping = TreeShaping(below: "NSAppTransportSecurity")
     let shape = Shape.object(SecurityRules.table.shape)
     add("transport_security", shaping.normalised(node, as: shape).pruned(to: shape))
     diagnostics += shaping.diagnostics
@@ -177,6 +191,7 @@ struct InfoPlistReader {
           "config.background-mode",
           "the app has the background mode `\(mode)`, which has no effect here",
           severity: .note,
+          path: "UIBackgroundModes",
           file: source
         )
       )
@@ -218,6 +233,7 @@ struct InfoPlistReader {
         "config.placeholder",
         "`\(key)` is still a placeholder and counts as unset",
         hint: hint,
+        path: key,
         at: node
       )
       return nil
@@ -225,6 +241,11 @@ struct InfoPlistReader {
     var cleaned = node
     cleaned.content = .scalar(Scalar(trimmed, kind: .string))
     return cleaned.escaped
+  }
+
+  /// As the file may have it in one word.
+  private static func key(_ path: [String]) -> String {
+    (["com", "akamai"] + path).joined(separator: ".")
   }
 
   // MARK: - Building
@@ -242,6 +263,7 @@ struct InfoPlistReader {
     _ code: Diagnostic.Code,
     _ message: String,
     hint: String? = nil,
+    path: String,
     at node: Node,
     hidesSource: Bool = false
   ) {
@@ -250,6 +272,7 @@ struct InfoPlistReader {
       message,
       severity: .warning,
       hint: hint,
+      path: path,
       file: node.source,
       at: node.location
     )
@@ -257,7 +280,21 @@ struct InfoPlistReader {
     diagnostics.append(diagnostic)
   }
 
-  private mutating func note(_ code: Diagnostic.Code, _ message: String, at node: Node) {
-    notices.append(Diagnostic(code, message, severity: .note, file: node.source, at: node.location))
+  private mutating func note(
+    _ code: Diagnostic.Code,
+    _ message: String,
+    path: String,
+    at node: Node
+  ) {
+    notices.append(
+      Diagnostic(
+        code,
+        message,
+        severity: .note,
+        path: path,
+        file: node.source,
+        at: node.location
+      )
+    )
   }
 }

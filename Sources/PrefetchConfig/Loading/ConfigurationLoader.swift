@@ -13,16 +13,16 @@ package struct ConfigurationLoader: Sendable {
   package var requiresSources = true
   /// Whether variables, files and credentials that are unset here may be set elsewhere.
   package var allowsUnsetSecrets = false
-  /// Whether an Info.plist may name a file outside its own folder.
-  package var allowsOutside = false
 
   package init() {}
 
   package func load(in environment: ConfigurationEnvironment) -> LoadedConfiguration {
     var loaded = LoadedConfiguration()
     let names = files.isEmpty ? ConfigurationSearch.find(in: environment) : files
-    if names.isEmpty, requiresFile { loaded.diagnostics.append(Self.notFound(in: environment)) }
-    var loading = DocumentLoading(environment, allowsOutside: allowsOutside)
+    if names.isEmpty, requiresFile, !declaresSegments {
+      loaded.diagnostics.append(Self.notFound(in: environment))
+    }
+    var loading = DocumentLoading(environment)
     let root = loading.load(names)
     loaded.diagnostics += loading.diagnostics
     loaded.notices = loading.notices
@@ -36,9 +36,35 @@ package struct ConfigurationLoader: Sendable {
     // A file that cannot be read is complaint enough; its absence would only make more of them.
     guard root != nil || names.isEmpty else { return loaded }
     decode(application.tree, loading, environment, into: &loaded)
-    loaded.identity = Self.identity(of: loaded.configuration, names.first, environment)
+    // Without a file what options declare belongs to the folder that their paths are relative to.
+    let owner = names.first ?? (declaresSegments ? "." : nil)
+    loaded.identity = Self.identity(of: loaded.configuration, owner, environment)
+    loaded.diagnostics += emptiness(of: loaded)
     loaded.diagnostics = loaded.diagnostics.inOrder(of: loaded.files)
     return loaded
+  }
+
+  /// Whether options name segments, so that there is something to do without any file.
+  private var declaresSegments: Bool {
+    overrides.contains { $0.path.hasPrefix("segments.") }
+  }
+
+  /// A file that lacks what it was written for.
+  private func emptiness(of loaded: LoadedConfiguration) -> [Diagnostic] {
+    let configuration = loaded.configuration
+    let comesByMemory = configuration.subscriptions == .remembered && configuration.manifests != nil
+    guard requiresFile, !loaded.hasErrors, configuration.segments.isEmpty, !comesByMemory,
+      loaded.origins["segments"] == nil, let file = loaded.files.first
+    else { return [] }
+    return [
+      Diagnostic(
+        "config.nothing-declared",
+        "the configuration declares no segments, so there is nothing to fetch",
+        severity: .warning,
+        hint: "write `segments: [{ name: NAME, urls: […] }]`, or `segments: []` if that is meant",
+        file: file
+      )
+    ]
   }
 
   private func decode(
@@ -71,6 +97,7 @@ package struct ConfigurationLoader: Sendable {
       about: decoder.literalSecrets.filter { loaded.files.contains($0.key) },
       environment
     )
+    loaded.lints = decoder.lints
     loaded.origins = decoder.origins
     loaded.secrets = decoder.secrets.sorted()
     loaded.maskedPaths = decoder.maskedPaths
@@ -97,10 +124,10 @@ package struct ConfigurationLoader: Sendable {
   }
 
   private static func warnings(
-    about secrets: [String: Node],
+    about secrets: [String: (node: Node, path: String)],
     _ environment: ConfigurationEnvironment
   ) -> [Diagnostic] {
-    secrets.sorted { $0.key < $1.key }.compactMap { source, node in
+    secrets.sorted { $0.key < $1.key }.compactMap { source, place in
       guard environment.isReadableByOthers(PathResolver.join(environment.currentDirectory, source))
       else { return nil }
       var diagnostic = Diagnostic(
@@ -109,8 +136,9 @@ package struct ConfigurationLoader: Sendable {
         severity: .warning,
         hint:
           "take their permission away (`chmod 600`), or write `${env:NAME}` or `${file:PATH}` instead",
+        path: place.path,
         file: source,
-        at: node.location
+        at: place.node.location
       )
       diagnostic.hidesSource = true
       return diagnostic

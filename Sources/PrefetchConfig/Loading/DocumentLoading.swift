@@ -15,12 +15,10 @@ struct DocumentLoading {
   private(set) var isIncomplete = false
 
   private let environment: ConfigurationEnvironment
-  private let allowsOutside: Bool
   private static let depthLimit = 16
 
-  init(_ environment: ConfigurationEnvironment, allowsOutside: Bool) {
+  init(_ environment: ConfigurationEnvironment) {
     self.environment = environment
-    self.allowsOutside = allowsOutside
     resolver = PathResolver(environment)
   }
 
@@ -191,13 +189,12 @@ struct DocumentLoading {
     guard let text = reference.scalar?.text else { return nil }
     let folder = resolver.folders[reference.source] ?? environment.currentDirectory
     let path = resolver.resolve(text, in: reference.source)
-    guard
-      allowsOutside || (!text.hasPrefix("/") && path.hasPrefix(folder == "/" ? "/" : "\(folder)/"))
-    else {
+    guard !text.hasPrefix("/"), path.hasPrefix(folder == "/" ? "/" : "\(folder)/") else {
       report(
         "config.outside",
         "`\(text)` leaves the folder of the Info.plist",
-        hint: "move the file beside it, or pass `--allow-outside`",
+        hint: "move the file beside it",
+        path: InfoPlistReader.fileKey,
         at: reference
       )
       return nil
@@ -206,7 +203,12 @@ struct DocumentLoading {
     guard case .success(let bytes) = result else {
       if case .failure(let fault) = result {
         let code: Diagnostic.Code = fault == .missing ? "config.not-found" : "config.unreadable"
-        report(code, "the file `\(text)` that the Info.plist names \(fault.wording)", at: reference)
+        report(
+          code,
+          "the file `\(text)` that the Info.plist names \(fault.wording)",
+          path: InfoPlistReader.fileKey,
+          at: reference
+        )
       }
       isIncomplete = true
       return nil
@@ -236,10 +238,11 @@ struct DocumentLoading {
     _ code: Diagnostic.Code,
     _ message: String,
     hint: String? = nil,
+    path: String? = "include",
     at place: Node
   ) {
     diagnostics.append(
-      Diagnostic(code, message, hint: hint, file: place.source, at: place.location)
+      Diagnostic(code, message, hint: hint, path: path, file: place.source, at: place.location)
     )
   }
 }

@@ -28,7 +28,7 @@ extension LoadedConfiguration {
         ? "the \(entry.what) for `\(entry.host)` expired on \(day); \(entry.consequence)"
         : "the \(entry.what) for `\(entry.host)` expires on \(day)"
       return diagnostic(
-        "config.expired",
+        isOver ? "config.expired" : "config.expiring",
         message,
         severity: isOver ? severity : .warning,
         hint: "remove it, or give it a later `expires`",

@@ -9,6 +9,8 @@ package struct LoadedConfiguration: Sendable {
   package var origins: [String: ValueOrigin] = [:]
   /// Every problem found, in the order of files and lines.
   package var diagnostics: [Diagnostic] = []
+  /// What is valid and may not be what was meant.
+  var lints: [Diagnostic] = []
   /// What is worth knowing and needs no action.
   package var notices: [Diagnostic] = []
   /// Under what the store keeps what this configuration declared.
@@ -18,7 +20,6 @@ package struct LoadedConfiguration: Sendable {
   /// Of the first file.
   package var syntax: DocumentReader.Syntax?
   package var isInfoPlist = false
-  /// Paths that are set but mean nothing to this version.
   /// Text that must not be shown anywhere.
   package var secrets: [String] = []
   /// Where values stand that are secret whatever they are.

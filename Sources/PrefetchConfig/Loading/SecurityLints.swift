@@ -1,9 +1,9 @@
 package import PrefetchCore
 
-/// What is valid about trust and may not be what was meant.
+/// What is valid and may not be what was meant, most of it about trust.
 extension LoadedConfiguration {
   package var securityLints: [Diagnostic] {
-    pinUnions + deepExceptions + deepPins
+    lints + pinUnions + deepExceptions + deepPins
   }
 
   /// Two entries that both speak of a host: a key in either is good enough.

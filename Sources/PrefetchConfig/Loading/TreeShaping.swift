@@ -4,7 +4,12 @@ import PrefetchDocuments
 /// Brings the keys of a document into their one spelling, so that documents can be laid over another.
 struct TreeShaping {
   private(set) var diagnostics: [Diagnostic] = []
-  private var path = ValuePath()
+  /// Where the tree at hand stands in its document.
+  private var path: ValuePath
+
+  init(below key: String? = nil) {
+    path = ValuePath(key.map { [.key($0)] } ?? [])
+  }
 
   mutating func normalised(_ node: Node, as shape: Shape) -> Node {
     // A scalar has no keys, and lists have thousands of them.

@@ -30,10 +30,20 @@ package struct DiagnosticRenderer: Sendable {
   }
 
   private func heading(of diagnostic: Diagnostic) -> String {
-    let place = diagnostic.location.map(\.description) ?? diagnostic.file
-    let start = place.map { "\(DisplayText.escaped($0)): " } ?? ""
+    let place = place(of: diagnostic)
+    let start = place.map { "\(DisplayText.escaped(UserInformation.masked($0))): " } ?? ""
     let severity = colored("\(diagnostic.severity.rawValue):", color(of: diagnostic.severity))
     return "\(start)\(severity) \(DisplayText.escaped(diagnostic.message))  [\(diagnostic.code)]"
+  }
+
+  /// Where a file has no lines, as a binary plist, the path of the key says where in it.
+  private func place(of diagnostic: Diagnostic) -> String? {
+    if let location = diagnostic.location { return location.description }
+    // Options and variables are what they set.
+    guard let file = diagnostic.file, let path = diagnostic.path, !file.hasPrefix("-"),
+      !file.hasPrefix("PREFETCH_")
+    else { return diagnostic.file }
+    return "\(file): \(path)"
   }
 
   private enum Color: Int {
@@ -102,7 +112,7 @@ private struct SourceExcerpt {
       "license", "licence", "api_key", "api-key", "apikey", "authorization", "password", "cookie",
       "token", "secret",
     ]
-    if hasUserInformation(lower) { return true }
+    if holdsSecretURL(line) { return true }
     return words.contains { word in
       guard let range = lower.firstRange(of: word) else { return false }
       let rest = lower[range.upperBound...]
@@ -120,11 +130,14 @@ extension SourceExcerpt {
     return rest.hasPrefix("${")
   }
 
-  /// `https://user:password@host`.
-  private static func hasUserInformation(_ line: String) -> Bool {
-    line.split(separator: "://").dropFirst().contains { rest in
-      rest.prefix { !"/ \"'".contains($0) }.contains("@")
-    }
+  /// `https://user:password@host`, or one that is signed.
+  private static func holdsSecretURL(_ line: String) -> Bool {
+    UserInformation.masked(line) != line
+      || line.split(whereSeparator: { " \t\"'<>,".contains($0) }).contains { word in
+        guard word.contains("?"), let scheme = word.firstRange(of: "http") else { return false }
+        let text = word[scheme.lowerBound...]
+        return (try? WebURL(text)).map { $0.redacted != $0.string } ?? false
+      }
   }
 }
 

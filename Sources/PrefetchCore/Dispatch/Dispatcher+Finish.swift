@@ -17,7 +17,7 @@ extension Dispatcher {
     if refusals > 0, room?.isCounted == false { room = nil }
     refusals = 0
     note(reading)
-    announceRemoved(removed.filter { !$0.wasEvicted }, into: &effects)
+    announceLeft(removed.filter { !$0.wasEvicted }, into: &effects)
     announceEvicted(removed.filter(\.wasEvicted), into: &effects)
     if phase == .finishing { phase = .finished }
   }
@@ -139,9 +139,7 @@ extension Dispatcher {
       content.segments = removal.segments
       removed.append(content)
     }
-    let gone = givenUp
-    announceRemoved(removed.filter { gone.contains(URLKey($0.url)) }, into: &effects)
-    announceRemoved(removed.filter { !gone.contains(URLKey($0.url)) }, into: &effects)
+    announceLeft(removed, into: &effects)
     var evicted: [RemovedContent] = []
     for (record, foreseen) in zip(records.dropFirst(removals.count), foreseen) {
       guard let record else { continue }
@@ -168,6 +166,12 @@ extension Dispatcher {
       },
       inventory: facts.inventory
     )
+  }
+
+  /// What is declared no more, and what its server has no more.
+  private func announceLeft(_ removed: [RemovedContent], into effects: inout [Effect]) {
+    announceRemoved(removed.filter { givenUp.contains(URLKey($0.url)) }, into: &effects)
+    announceRemoved(removed.filter { !givenUp.contains(URLKey($0.url)) }, into: &effects)
   }
 
   func announceRemoved(_ removed: [RemovedContent], into effects: inout [Effect]) {

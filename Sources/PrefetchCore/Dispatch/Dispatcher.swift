@@ -93,7 +93,7 @@ package struct Dispatcher: ~Copyable {
   /// How items ended that another segment may still name.
   var settled = SettledItems()
   var declaredItems = 0
-  /// What a dry run found gone from its server, and the configuration gives up then.
+  /// What proved to be gone from its server, and the configuration gives up then.
   var givenUp: Set<URLKey> = []
   var queue: TransferQueue
   var limits: HostLimits

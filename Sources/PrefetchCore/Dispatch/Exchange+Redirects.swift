@@ -24,7 +24,7 @@ extension Exchange {
         switch error {
         case .unsupportedScheme, .userInformation: .redirectForbidden
         case .notAbsolute, .missingHost, .invalidHost, .internationalHost, .invalidPort,
-          .forbiddenCharacter, .tooLong:
+          .forbiddenCharacter, .malformedDigest, .tooLong:
           .badResponse
         }
       return .failed(Failure(code, "its redirect target \(error)"), status: status)

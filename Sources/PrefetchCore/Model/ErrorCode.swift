@@ -32,6 +32,7 @@ package enum ErrorCode: String, Hashable, Sendable, CaseIterable {
   // Content
   case http
   case gone
+  case badName = "bad_name"
   case badURL = "bad_url"
   case badResponse = "bad_response"
   case unexpectedContent = "unexpected_content"
@@ -72,7 +73,7 @@ package enum ErrorCode: String, Hashable, Sendable, CaseIterable {
       .io
     case .licenseRefused, .bundleMismatch, .credentialsRefused:
       .denied
-    case .http, .gone, .badURL, .badResponse, .unexpectedContent, .corrupted, .tooLarge,
+    case .http, .gone, .badName, .badURL, .badResponse, .unexpectedContent, .corrupted, .tooLarge,
       .cacheFull, .redirectLimit, .redirected, .manifestInvalid, .manifestGuard, .notInManifest,
       .notFound, .empty, .drm, .live, .unsupported, .cancelled, .failed, .internal:
       .content
@@ -96,7 +97,7 @@ package struct Failure: Error, Hashable, Sendable {
     vast: Int? = nil
   ) {
     self.code = code
-    self.message = message
+    self.message = UserInformation.masked(message)
     self.isTransient = isTransient
     self.vast = vast
   }

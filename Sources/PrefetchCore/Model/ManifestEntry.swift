@@ -193,7 +193,7 @@ package struct RejectedEntry: Error, Hashable, Sendable {
   package var isRequired: Bool
 
   package init(url: String, id: String? = nil, failure: Failure, isRequired: Bool = true) {
-    self.url = url
+    self.url = UserInformation.masked(url)
     self.id = id
     self.failure = failure
     self.isRequired = isRequired

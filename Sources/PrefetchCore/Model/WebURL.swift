@@ -28,13 +28,15 @@ package struct WebURL: Hashable, Sendable {
     case internationalHost(String)
     case invalidPort(String)
     case forbiddenCharacter(Unicode.Scalar)
+    /// Behind its `#`, which only ``DeclaredURL`` reads.
+    case malformedDigest(DigestAlgorithm, String)
     case tooLong(Int)
   }
 
   package static let maximumLength = 8192
 
   package let scheme: Scheme
-  /// Lower case, what is beyond ASCII as `xn--…`; IPv6 addresses in brackets.
+  /// Lower case, what is beyond ASCII as `xn--…`; IPv6 addresses in brackets, as RFC 5952 spells them.
   package let host: String
   package let port: Int
   /// Begins with a slash.
@@ -62,8 +64,12 @@ package struct WebURL: Hashable, Sendable {
     guard let colon = trimmed.utf8.firstIndex(of: Self.colon), Self.isScheme(trimmed[..<colon])
     else { throw .notAbsolute }
     let schemeName = trimmed[..<colon].lowercased()
-    guard let scheme = Scheme(rawValue: schemeName) else { throw .unsupportedScheme(schemeName) }
     let rest = trimmed[trimmed.utf8.index(after: colon)...]
+    guard let scheme = Scheme(rawValue: schemeName) else {
+      // `user:password@host` has no scheme, and neither word is told.
+      let isUserInformation = !rest.utf8.starts(with: "//".utf8) && rest.utf8.contains(0x40)
+      throw isUserInformation ? .userInformation : .unsupportedScheme(schemeName)
+    }
     guard rest.utf8.starts(with: "//".utf8) else { throw .missingHost }
     let afterSlashes = Substring(rest.utf8.dropFirst(2))
     let authorityEnd =
@@ -265,23 +271,23 @@ extension WebURL {
     guard let host = InternationalName.ascii(written), isPlain || IPAddress(host) == nil else {
       throw .internationalHost(String(written))
     }
-    try checkHost(host)
+    let spelled = try checkedHost(host)
     let portText = authority[hostEnd...]
-    guard !portText.isEmpty else { return (host, nil) }
+    guard !portText.isEmpty else { return (spelled, nil) }
     guard portText.utf8.first == colon else { throw .invalidHost(String(authority)) }
     let digits = Substring(portText.utf8.dropFirst())
-    guard !digits.isEmpty else { return (host, nil) }
+    guard !digits.isEmpty else { return (spelled, nil) }
     guard digits.utf8.allSatisfy(ASCII.isDigit), let port = Int(digits), (1...65535).contains(port)
     else {
       throw .invalidPort(String(digits))
     }
-    return (host, port)
+    return (spelled, port)
   }
 
-  private static func checkHost(_ host: String) throws(Fault) {
+  private static func checkedHost(_ host: String) throws(Fault) -> String {
     if host.hasPrefix("[") {
-      guard IPAddress(host.dropFirst().dropLast()) != nil else { throw .invalidHost(host) }
-      return
+      guard let address = IPAddress(host.dropFirst().dropLast()) else { throw .invalidHost(host) }
+      return address.bytes.count == 16 ? "[\(address)]" : "[::ffff:\(address)]"
     }
     let isName = host.utf8.allSatisfy {
       isLetter($0) || ASCII.isDigit($0) || "-._~".utf8.contains($0)
@@ -295,6 +301,7 @@ extension WebURL {
     if let last = inner.last, last.utf8.allSatisfy(ASCII.isDigit) || last.hasPrefix("0x") {
       guard IPAddress(host) != nil else { throw .invalidHost(host) }
     }
+    return host
   }
 
   private static func splitTarget(_ target: Substring) -> (path: String, query: String?) {
@@ -394,6 +401,8 @@ extension WebURL.Fault: CustomStringConvertible {
     case .invalidPort(let port): "has the port `\(port)`, which is not in 1–65535"
     case .forbiddenCharacter(let scalar):
       "holds the character U+\(String(scalar.value, radix: 16, uppercase: true)), which no URL may hold"
+    case .malformedDigest(let algorithm, let part):
+      "holds `#\(part)`, which is no \(algorithm.rawValue) in hexadecimal or base64"
     case .tooLong(let length):
       "is \(length) bytes long; at most \(WebURL.maximumLength) are accepted"
     }

@@ -91,9 +91,7 @@ package struct TreeName: Sendable {
 
   private func checked(_ name: String?) throws(Failure) -> String? {
     guard let name else { return nil }
-    if let objection = Self.objection(to: name, below: rules.folder) {
-      throw Failure(.unsafeName, objection)
-    }
+    if let objection = Self.objection(to: name, below: rules.folder) { throw objection }
     return name
   }
 
@@ -110,7 +108,7 @@ package struct TreeName: Sendable {
   private static func lastComponent(of url: WebURL) throws(Failure) -> String {
     let component = PathText.parts(of: url.path).last ?? ""
     guard !component.isEmpty else {
-      throw Failure(.unsafeName, "its URL ends with no file name; `path` can name it")
+      throw Failure(.badName, "its URL ends with no file name; `path` can name it")
     }
     let name = URLText.decoded(component)
     guard !name.utf8.contains(PathText.slash) else {
@@ -158,21 +156,31 @@ package struct TreeName: Sendable {
   /// `PATH_MAX`, the final zero included.
   private static let longestPath = 4096
 
-  /// Why no file below the folder may have the name, or nil.
-  package static func objection(to name: String, below folder: String) -> String? {
+  /// Why no file below the folder may have the name, or nil: unsafe is what would leave the folder,
+  /// any other name is a bad one.
+  package static func objection(to name: String, below folder: String) -> Failure? {
     let shown = visible(name)
+    guard !PathText.isAbsolute(name) else {
+      return Failure(.unsafeName, "the name `\(shown)` is absolute")
+    }
+    guard !PathText.parts(of: name).contains("..") else {
+      return Failure(.unsafeName, "the name `\(shown)` would leave the folder")
+    }
+    return fault(of: name, shown, below: folder).map { Failure(.badName, $0) }
+  }
+
+  private static func fault(of name: String, _ shown: String, below folder: String) -> String? {
     guard !name.isEmpty else { return "its name is empty" }
-    guard !PathText.isAbsolute(name) else { return "the name `\(shown)` is absolute" }
-    if name.utf8.contains(where: { $0 < 0x20 || $0 == 0x7F }) {
-      return "the name `\(shown)` has control characters"
+    if let control = name.unicodeScalars.first(where: { $0.value < 0x20 || $0.value == 0x7F }) {
+      let number = String(control.value, radix: 16, uppercase: true)
+      let code = String(repeating: "0", count: 4 - number.utf8.count) + number
+      return "the name `\(shown)` has the control character U+\(code)"
     }
     for component in PathText.parts(of: name) {
-      if component == ".." { return "the name `\(shown)` would leave the folder" }
-      if component.isEmpty || component == "." {
-        return "the name `\(shown)` has a component that names nothing"
-      }
+      if component.isEmpty { return "the name `\(shown)` has an empty part" }
+      if component == "." { return "the name `\(shown)` has the part `.`, which names no file" }
       if component.utf8.count > longestComponent {
-        return "a component of the name `\(shown)` is longer than \(longestComponent) bytes"
+        return "a part of the name `\(shown)` is longer than \(longestComponent) bytes"
       }
       if component.utf8.starts(with: temporaryPrefix.utf8) {
         return "names that begin with `\(temporaryPrefix)` are for files on their way"
@@ -192,7 +200,7 @@ package struct TreeName: Sendable {
   package static let temporaryPrefix = ".prefetch-"
 
   /// Short, and without what a terminal would obey.
-  private static func visible(_ name: String) -> String {
+  package static func visible(_ name: String) -> String {
     let safe = String(
       String.UnicodeScalarView(
         name.unicodeScalars.map { $0.value < 0x20 || $0.value == 0x7F ? "\u{FFFD}" : $0 }

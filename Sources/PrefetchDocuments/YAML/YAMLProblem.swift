@@ -20,12 +20,7 @@ enum YAMLProblem {
     }
     let isTab = cursor.current == "\t"
     if fault.problem.contains("tab character") || isTab && fault.problem == noToken {
-      return Diagnostic(
-        "document.tab",
-        "a tab is no indentation in YAML",
-        hint: "indent with spaces",
-        at: place
-      )
+      return tab(at: place)
     }
     if fault.problem == noToken {
       let shown = cursor.current.map { String($0).quotable } ?? ""
@@ -46,6 +41,22 @@ enum YAMLProblem {
     )
   }
 
+  static func tab(at location: SourceLocation) -> Diagnostic {
+    Diagnostic(
+      "document.tab",
+      "a tab is no indentation in YAML",
+      hint: "indent with spaces",
+      at: location
+    )
+  }
+
+  /// Of an anchor or alias.
+  static func name(at location: SourceLocation) -> Diagnostic {
+    let wording = wording(for: badName)
+    return Diagnostic("document.syntax", wording.message, hint: wording.hint, at: location)
+  }
+
+  private static let badName = "did not find expected alphabetic or numeric character"
   private static let noToken = "found character that cannot start any token"
 
   private static func controlCharacter(
@@ -108,7 +119,7 @@ enum YAMLProblem {
       Wording(message: "expected a comment or the end of the line")
     case "found an indentation indicator equal to 0":
       Wording(message: "the indentation is a digit from 1 to 9")
-    case "did not find expected alphabetic or numeric character":
+    case badName:
       Wording(
         message: "the name of an anchor or alias takes letters and digits",
         hint: "put text that starts with `*` or `&` in quotes",

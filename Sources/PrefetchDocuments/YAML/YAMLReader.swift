@@ -57,11 +57,35 @@ struct YAMLReader {
   }
 
   private mutating func next(_ parser: inout YAMLParser) throws(Diagnostic) -> YAMLEvent {
+    let event: YAMLEvent
     do {
-      return try parser.next()
+      event = try parser.next()
     } catch {
       throw YAMLProblem.diagnostic(for: error, cursor: &cursor)
     }
+    guard event.start < event.end else { return event }
+    try check(event)
+    return event
+  }
+
+  /// What libyaml lets pass and no other reader has to: tabs before what stands in brackets, and names
+  /// that it ends at a colon.
+  private mutating func check(_ event: YAMLEvent) throws(Diagnostic) {
+    let mark: String
+    switch event.kind {
+    case .streamStart, .streamEnd, .documentStart, .documentEnd: return
+    case .alias(let name): mark = "*\(name)"
+    case .scalar(_, _, let properties), .sequenceStart(let properties),
+      .mappingStart(let properties):
+      mark = properties.anchor.map { "&\($0)" } ?? ""
+    case .sequenceEnd, .mappingEnd: mark = ""
+    }
+    let location = place(event)
+    if cursor.isIndentedByTab { throw YAMLProblem.tab(at: location) }
+    guard !mark.isEmpty, let rest = cursor.bytes(behind: mark), rest.first == UInt8(ascii: ":"),
+      let next = rest.dropFirst().first, next > 0x20
+    else { return }
+    throw YAMLProblem.name(at: location)
   }
 
   private mutating func place(_ event: YAMLEvent) -> SourceLocation {

@@ -107,12 +107,14 @@ struct GenericItemReader {
     guard let text = url.text, url.scalar?.kind == .string else {
       throw NativeManifest.invalid("a URL must be text, not \(url.kindName)", at: url.location)
     }
-    var entry = ManifestEntry(url: try source.url(text))
+    let declared = try source.url(text)
+    var entry = ManifestEntry(url: declared.url)
     if isFirst {
       if let pointer = shape.sha256 { entry.digests = try digest(pointer, in: item) }
       if let pointer = shape.size { entry.size = try size(pointer, in: item) }
     }
     if shape.urls.isEmpty { try readVersion(of: item, into: &entry) }
+    entry.digests = try EntryCollector.digests(entry.digests, with: declared)
     return entry
   }
 
@@ -165,7 +167,8 @@ struct GenericItemReader {
   private mutating func readPair(_ item: GenericJSON.Item) {
     let text = item.key ?? ""
     do throws(Failure) {
-      var entry = ManifestEntry(url: try source.url(text))
+      let declared = try source.url(text)
+      var entry = ManifestEntry(url: declared.url)
       if item.node.scalar?.kind == .null {
         // Nothing was there when the list was made.
         return draft.leaveOut("files that the registry did not have", isMissed: false)
@@ -176,7 +179,7 @@ struct GenericItemReader {
           at: item.node.location
         )
       }
-      entry.digests = [digest]
+      entry.digests = try EntryCollector.digests([digest], with: declared)
       entry.lifetime = .immutable
       draft.add(entry)
     } catch {
@@ -187,9 +190,9 @@ struct GenericItemReader {
 
 extension ManifestSource {
   /// What a reference in the manifest means.
-  func url(_ text: String) throws(Failure) -> WebURL {
+  func url(_ text: String) throws(Failure) -> DeclaredURL {
     do {
-      return try base?.resolving(text) ?? WebURL(text)
+      return try DeclaredURL(text, base: base)
     } catch {
       throw Failure(.badURL, "it \(error)")
     }

@@ -65,7 +65,7 @@ private struct GoSumReader {
       version: version,
       suffix: isGoMod ? ".mod" : ".zip"
     )
-    let key = "\(file.name) \(file.version)\(file.suffix)"
+    let key = Self.key(file, file.suffix)
     let place = places[key] ?? files.count
     if place == files.count {
       if let surplus = ManifestBounds.surplus(items: files.count + 1, bytes: 0) {
@@ -78,15 +78,21 @@ private struct GoSumReader {
     files[place].digests.take(digest)
   }
 
+  private static func key(_ file: File, _ suffix: String) -> String {
+    "\(file.name) \(file.version)\(suffix)"
+  }
+
   consuming func finished() throws(Failure) -> Manifest {
     for file in files {
       add(file)
-      // `go mod download` asks for it wherever it takes a module; nothing says what is in it.
-      if file.suffix == ".zip" {
-        var information = file
-        information.suffix = ".info"
-        information.digests = []
-        add(information)
+      // `go mod download` asks for both wherever it takes a module; nothing says what is in `.info`,
+      // and not every line of a zip has one for its `.mod`.
+      guard file.suffix == ".zip" else { continue }
+      for suffix in [".info", ".mod"] where places[Self.key(file, suffix)] == nil {
+        var companion = file
+        companion.suffix = suffix
+        companion.digests = []
+        add(companion)
       }
     }
     return try draft.finished()

@@ -124,7 +124,9 @@ private struct PackageLockReader {
     name: String,
     _ text: String
   ) throws(Failure) -> ManifestEntry {
-    var entry = ManifestEntry(url: try url(text))
+    let declared = try url(text)
+    var entry = ManifestEntry(url: declared.url)
+    entry.digests = declared.digests
     entry.lifetime = .immutable
     entry.path = Self.fileName(entry.url, of: name)
     guard let integrity = node.member("integrity") else { return entry }
@@ -133,15 +135,20 @@ private struct PackageLockReader {
     } catch {
       throw NativeManifest.invalid("`integrity` \(error)", at: integrity.location)
     }
+    entry.digests = try EntryCollector.digests(entry.digests, with: declared)
     return entry
   }
 
-  private func url(_ text: String) throws(Failure) -> WebURL {
+  private func url(_ text: String) throws(Failure) -> DeclaredURL {
     do {
-      let url = try WebURL(text)
-      guard url.host == "registry.npmjs.org", let registry = rules.npmRegistry else { return url }
+      var declared = try DeclaredURL(text)
+      let url = declared.url
+      guard url.host == "registry.npmjs.org", let registry = rules.npmRegistry else {
+        return declared
+      }
       let folder = registry.path.hasSuffix("/") ? registry.path.dropLast() : registry.path[...]
-      return try registry.resolving(folder + url.path + (url.query.map { "?\($0)" } ?? ""))
+      declared.url = try registry.resolving(folder + url.path + (url.query.map { "?\($0)" } ?? ""))
+      return declared
     } catch {
       throw Failure(.badURL, "it \(error)")
     }
@@ -174,7 +181,9 @@ private struct PackageLockReader {
 
 extension Node {
   fileprivate func flag(_ key: String) -> Bool {
-    self[key]?.scalar == Scalar("true", kind: .boolean)
+    guard let scalar = self[key]?.scalar else { return false }
+    // Some tools that write such files put everything in quotes.
+    return scalar.text == "true" && [.boolean, .string].contains(scalar.kind)
   }
 
   /// A text or a list of such.

@@ -107,17 +107,21 @@ struct PackageListing {
     guard let text = node.member("url")?.text else {
       throw NativeManifest.invalid("a file has a `url`", at: node.location)
     }
-    let url = try source.url(text)
+    let declared = try source.url(text)
     guard let digests = ManifestDraft.digests(node["hashes"]) else {
       throw NativeManifest.invalid(
         "`hashes` holds a digest that is none of its function",
         at: node["hashes"]?.location
       )
     }
-    guard let name = node.member("filename")?.text ?? FileName.last(of: url) else {
+    guard let name = node.member("filename")?.text ?? FileName.last(of: declared.url) else {
       throw NativeManifest.invalid("a file has a `filename`", at: node.location)
     }
-    var file = PythonFile(name: name, url: url, digests: digests)
+    var file = PythonFile(
+      name: name,
+      url: declared.url,
+      digests: try EntryCollector.digests(digests, with: declared)
+    )
     file.size = node.member("size")?.integer.flatMap { $0 >= 0 ? $0 : nil }
     file.published = node.member("upload-time")?.text.flatMap { Timestamp.parse($0) }
     return file

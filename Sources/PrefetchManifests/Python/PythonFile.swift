@@ -7,18 +7,24 @@ struct PythonFile {
   var digests: [ExpectedDigest]
   var size: Int64?
   var published: Instant?
+  /// Whether the lock file takes it as it is, rather than as one of several builds.
+  var isArchive = false
 
   /// Of several that will do, those to take: every wheel that fits, or else all that is no wheel.
+  ///
+  /// An archive is always taken. Who takes every platform and names no Python takes the sources besides.
   static func chosen(_ files: [Self], for platforms: PlatformFilter) -> [Self] {
     if platforms.targets == nil, platforms.pythons.isEmpty { return files }
     let wheels = files.filter { WheelName($0.name).map(platforms.admits) ?? false }
-    return wheels.isEmpty ? files.filter { !$0.name.lowercased().hasSuffix(".whl") } : wheels
+    return wheels.isEmpty
+      ? files.filter { !$0.name.lowercased().hasSuffix(".whl") }
+      : files.filter(\.isArchive) + wheels
   }
 
   /// What it is called is what pip finds it by.
   func entry() throws(Failure) -> ManifestEntry {
     guard FileName.isSafe(name) else {
-      throw Failure(.unsafeName, "its name is none that a file can have in a folder")
+      throw PublishedName.objection(to: name)
     }
     var entry = ManifestEntry(url: url)
     entry.digests = digests

@@ -85,9 +85,11 @@ private struct PythonLockReader {
       return draft.leaveOut("packages from version control or local folders")
     }
     var files: [PythonFile] = []
-    for node in (file.map { [$0] } ?? []) + wheels {
+    for (number, node) in ((file.map { [$0] } ?? []) + wheels).enumerated() {
       do throws(Failure) {
-        if let file = try self.file(node) { files.append(file) }
+        guard var file = try self.file(node) else { continue }
+        file.isArchive = number == 0 && package.member("archive") != nil
+        files.append(file)
       } catch {
         draft.reject(node.member("url")?.text ?? name, id: name, error)
       }
@@ -125,13 +127,13 @@ private struct PythonLockReader {
       draft.leaveOut("files that lie beside the lock file")
       return nil
     }
-    let url: WebURL
+    let declared: DeclaredURL
     do {
-      url = try WebURL(text)
+      declared = try DeclaredURL(text)
     } catch {
       throw Failure(.badURL, "it \(error)")
     }
-    guard let name = node.member("name")?.text ?? FileName.last(of: url) else {
+    guard let name = node.member("name")?.text ?? FileName.last(of: declared.url) else {
       throw NativeManifest.invalid(
         "the file has no `name`, and its URL ends in none",
         at: node.location
@@ -143,7 +145,11 @@ private struct PythonLockReader {
         at: node["hashes"]?.location
       )
     }
-    var file = PythonFile(name: name, url: url, digests: digests)
+    var file = PythonFile(
+      name: name,
+      url: declared.url,
+      digests: try EntryCollector.digests(digests, with: declared)
+    )
     if let size = node.member("size") {
       guard let bytes = size.integer, bytes >= 0 else {
         throw NativeManifest.invalid("`size` must be a number of bytes", at: size.location)

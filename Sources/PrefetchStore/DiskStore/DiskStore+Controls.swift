@@ -102,7 +102,11 @@ extension DiskStore {
   }
 
   /// A copy of a file that lies elsewhere, as a body that has come.
-  package func stage(fileAt path: String, limit: Int64) throws(Failure) -> StagedBody {
+  package func stage(
+    fileAt path: String,
+    limit: Int64,
+    alsoHashing algorithms: Set<DigestAlgorithm> = []
+  ) throws(Failure) -> StagedBody {
     let number = SystemCall.number {
       unsafe Glibc.open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
     }
@@ -113,7 +117,7 @@ extension DiskStore {
     guard status.size <= limit else {
       throw Failure(.tooLarge, "`\(path)` has \(status.size) bytes, and \(limit) are allowed")
     }
-    let sink = try beginBody(BodyPlan())
+    let sink = try beginBody(BodyPlan(algorithms: algorithms.subtracting([.sha256])))
     var chunk = [UInt8](repeating: 0, count: 256 << 10)
     while true {
       let count = try file.read(into: &chunk, at: sink.size)

@@ -126,11 +126,13 @@ extension DiskStore {
       }
       let fetchedAt = try rows.head(1, of: rows.text(3)).fetchedAt
       var lastUse = Instant(milliseconds: fetchedAt ?? 0)
-      if let uses, !uses.isEmpty, let use = uses[rows.text(3)] { lastUse = max(lastUse, use) }
+      if let uses, !uses.isEmpty, let use = uses[RememberedURL.name(of: rows.text(3))] {
+        lastUse = max(lastUse, use)
+      }
       ages[position] = Stock.Age(lastUse: lastUse, expiresAt: rows.instant(2))
       if !consumed.isEmpty {
         // What came after it was consumed is something new.
-        let instant = consumed[rows.text(3)]
+        let instant = consumed[RememberedURL.name(of: rows.text(3))]
         if let instant, instant.milliseconds >= fetchedAt ?? 0 {
           ages[position]?.consumedAt = instant
         }

@@ -48,7 +48,7 @@ extension StateStore {
       var run: (id: String, number: Int64) = ("", 0)
       for entry in entries {
         if run.id != entry.run { run = (entry.run, try self.number(ofRun: entry.run)) }
-        insertion.add(entry.url)
+        insertion.add(RememberedURL.name(of: entry.url))
         insertion.add(number)
         insertion.add(entry.at.milliseconds)
         insertion.add(run.number)
@@ -88,18 +88,20 @@ extension StateStore {
     let deletion = try database.prepare("DELETE FROM item_history WHERE url=?1 AND entry<=?2")
     // What is new follows at most its own removal, which looked.
     for entry in entries where !entry.isFirst {
-      try excess.bind(1, entry.url)
+      let name = RememberedURL.name(of: entry.url)
+      try excess.bind(1, name)
       try excess.bind(2, max(0, limit))
       defer { excess.reset() }
       // Most items have no long history, and a search costs less than a deletion of nothing.
       guard try excess.step() else { continue }
-      try deletion.bind(1, entry.url)
+      try deletion.bind(1, name)
       try deletion.bind(2, excess.number(0))
       try deletion.run()
     }
   }
 
-  /// What was removed since then and has not come back, as far as its history tells.
+  /// What was removed since then and has not come back, as far as its history tells, by its
+  /// ``RememberedURL``.
   package func removals(since: Instant) throws(Failure) -> [String: Instant] {
     let rows = try database.prepare(
       """
@@ -124,13 +126,14 @@ extension StateStore {
       WHERE url=?1 ORDER BY entry DESC
       """
     )
-    try rows.bind(1, url)
+    try rows.bind(1, RememberedURL.name(of: url))
     var entries: [HistoryEntry] = []
     while try rows.step() { entries.append(try entry(rows)) }
     return entries
   }
 
-  /// What runs did with all URLs since then, in its order, told one by one.
+  /// What runs did with all URLs since then, in its order, told one by one; each has its
+  /// ``RememberedURL``.
   package func history(
     since: Instant,
     _ take: (HistoryEntry) -> Void

@@ -13,14 +13,14 @@ extension StateStore {
         """
       )
       for url in urls {
-        try statement.bind(1, url)
+        try statement.bind(1, RememberedURL.name(of: url))
         try statement.bind(2, instant)
         try statement.run()
       }
     }
   }
 
-  /// When each item was last used, as far as that was noted.
+  /// When each item was last used, as far as that was noted, by its ``RememberedURL``.
   package func uses() throws(Failure) -> [String: Instant] {
     let rows = try database.prepare("SELECT url, used_at FROM item_use")
     var uses: [String: Instant] = [:]
@@ -32,7 +32,7 @@ extension StateStore {
 
   package func lastUse(of url: String) throws(Failure) -> Instant? {
     let row = try database.prepare("SELECT used_at FROM item_use WHERE url=?1")
-    try row.bind(1, url)
+    try row.bind(1, RememberedURL.name(of: url))
     return try row.step() ? row.instant(0) : nil
   }
 
@@ -56,7 +56,8 @@ extension StateStore {
       let row = try database.prepare(
         "SELECT consumed_at, quartiles FROM item_consumption WHERE url=?1"
       )
-      try row.bind(1, url)
+      let name = RememberedURL.name(of: url)
+      try row.bind(1, name)
       var earlier: Quartiles = []
       if try row.step(), fetchedAt.map({ $0.milliseconds <= row.number(0) }) ?? true {
         earlier = Quartiles(rawValue: Int(row.number(1)))
@@ -65,7 +66,7 @@ extension StateStore {
       let insertion = try database.prepare(
         "INSERT OR REPLACE INTO item_consumption VALUES (?1, ?2, ?3)"
       )
-      try insertion.bind(1, url)
+      try insertion.bind(1, name)
       try insertion.bind(2, now)
       try insertion.bind(3, earlier.union(quartiles).rawValue)
       try insertion.run()
@@ -75,7 +76,7 @@ extension StateStore {
     }
   }
 
-  /// When each item was consumed last.
+  /// When each item was consumed last, by its ``RememberedURL``.
   package func consumptions() throws(Failure) -> [String: Instant] {
     let rows = try database.prepare("SELECT url, consumed_at FROM item_consumption")
     var consumptions: [String: Instant] = [:]

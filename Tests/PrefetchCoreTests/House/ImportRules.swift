@@ -29,6 +29,7 @@ struct ImportRules {
     "COpenSSL": ["PrefetchCrypto", "PrefetchTransfer"],
     "CZlib": ["PrefetchCrypto"],
     "CMicroHTTPD": ["PrefetchServe"],
+    "CIdn": ["PrefetchCore"],
     "CLinux": ["PrefetchStore", "PrefetchSystem"],
   ]
   /// Who decides makes no calls to the system; everything else is the standard library's, which

@@ -164,7 +164,7 @@ struct CollectorTests {
     for arguments in [["plan"], ["run", "-n"], ["run", "--offline"], ["get", "--offline", "x"]] {
       _ = try home.run(arguments)
     }
-    for more in ["enabled: false", "features: { analytics: false }"] {
+    for more in ["enabled: false", "features: { precaching: false }"] {
       configure(more: more)
       #expect(try home.run("-q").status == 0)
     }

@@ -1,0 +1,29 @@
+import PrefetchCore
+
+/// A URL that was typed as the name of an item.
+enum TypedURL {
+  /// Nil for a word that can only be an id; ends the command for a URL that is none.
+  ///
+  /// `isKnown` says that an item has the word for its id, which may look like anything.
+  static func read(
+    _ word: String,
+    isKnown: Bool,
+    _ context: CommandContext
+  ) throws(CommandExit) -> DeclaredURL? {
+    guard word.contains("://") else { return nil }
+    do throws(WebURL.Fault) {
+      return try DeclaredURL(word)
+    } catch {
+      if isKnown, !error.isAboutDigest { return nil }
+      let shown = SafeText.line(Redaction.url(word))
+      let diagnostic = Diagnostic("usage.bad-url", "`\(shown)` \(error)")
+      throw CommandExit(status: context.console.fail(.usage, [diagnostic]))
+    }
+  }
+}
+
+extension WebURL.Fault {
+  fileprivate var isAboutDigest: Bool {
+    if case .malformedDigest = self { true } else { false }
+  }
+}

@@ -1,0 +1,106 @@
+import PrefetchCore
+import PrefetchDocuments
+
+/// Names in an Info.plist that nobody reads and that were most likely meant for us.
+///
+/// An app's plist is full of names for others, so only those are told that stand where ours do, and
+/// beside `NSAppTransportSecurity` only those that look like one of ours.
+enum InfoPlistTypos {
+  struct Typo {
+    var message: String
+    var hint: String?
+    var path: String
+    var place: Node
+  }
+
+  static func all(in root: Node) -> [Typo] {
+    var typos: [Typo] = []
+    for entry in root.mapping ?? [] {
+      if entry.key == "NSAppTransportSecurity" {
+        let shape = Shape.object(SecurityRules.table.shape)
+        unknown(in: entry.value, of: shape, at: entry.key, &typos)
+      } else {
+        near(entry, below: [], &typos)
+      }
+    }
+    return typos
+  }
+
+  // MARK: Ours
+
+  /// What may stand below `com.akamai`.
+  private static let known: [String: [String]] = [
+    "": ["map", "vocsdk", "prefetch"],
+    "map": ["api_key", "apikey", "apiKey", "segments"],
+    "vocsdk": [
+      "license", "api_key", "apikey", "apiKey", "segments", "custom_metric", "config",
+    ],
+    "prefetch": ["manifests"],
+  ]
+
+  /// With dots in the keys or as dictionaries, as ``InfoPlistReader`` finds them.
+  private static func near(_ entry: Node.Entry, below parents: [String], _ typos: inout [Typo]) {
+    let parts = parents + entry.key.split(separator: ".").map(String.init)
+    guard parts.prefix(2).elementsEqual(["com", "akamai"].prefix(parts.count)) else { return }
+    let names = parts.dropFirst(2)
+    var parent = ""
+    for (depth, name) in names.enumerated() where depth < 2 {
+      guard let siblings = known[parent] else { return }
+      guard siblings.contains(name) else {
+        guard let meant = Suggestion.nearest(to: name, among: siblings) else { return }
+        let path = (["com", "akamai"] + names.prefix(depth + 1)).joined(separator: ".")
+        return typos.append(
+          Typo(
+            message: "unknown key `\(path)`, which is passed over",
+            hint: "did you mean `\(meant)`?",
+            path: path,
+            place: entry.placed
+          )
+        )
+      }
+      parent = name
+    }
+    guard names.count < 2 else { return }
+    for entry in entry.value.mapping ?? [] { near(entry, below: parts, &typos) }
+  }
+
+  // MARK: App Transport Security
+
+  private static func unknown(
+    in node: Node,
+    of shape: Shape,
+    at path: String,
+    _ typos: inout [Typo]
+  ) {
+    for entry in node.mapping ?? [] {
+      let below = "\(path).\(entry.key)"
+      switch shape {
+      case .object(let object):
+        if let key = object.key(spelled: entry.key) {
+          unknown(in: entry.value, of: key.shape, at: below, &typos)
+          continue
+        }
+        let names = object.keys.map(\.name)
+        typos.append(
+          Typo(
+            message: "unknown key `\(entry.key)`, which is passed over",
+            hint: Suggestion.nearest(to: entry.key, among: names).map { "did you mean `\($0)`?" },
+            path: below,
+            place: entry.placed
+          )
+        )
+      case .map(_, let element): unknown(in: entry.value, of: element, at: below, &typos)
+      case .scalar, .list, .anything: return
+      }
+    }
+  }
+}
+
+extension Node.Entry {
+  /// The place of the key, where one is known.
+  fileprivate var placed: Node {
+    var node = value
+    node.location = keyLocation ?? node.location
+    return node
+  }
+}

@@ -1,0 +1,8 @@
+internal import CMicroHTTPD
+
+extension LocalServer {
+  /// libmicrohttpd's version as it runs.
+  package static var libraryVersion: String {
+    unsafe MHD_get_version().map { unsafe String(cString: $0) } ?? "unknown"
+  }
+}

@@ -1,0 +1,61 @@
+import Testing
+
+/// A command line as it stands in a text, with placeholders where the reader puts in something.
+struct ToldCommand: CustomTestStringConvertible {
+  var text: String
+  /// Where it stands, for whoever has to change it.
+  var place: String
+  /// Whether it has all that it needs.
+  var isWhole = false
+
+  var testDescription: String { "\(place): \(text)" }
+
+  /// The words behind each `prefetch` in it, as a shell would give them.
+  var calls: [[String]] {
+    var calls: [[String]] = []
+    for words in Self.commands(in: text) {
+      guard let start = words.firstIndex(of: "prefetch") else { continue }
+      calls.append(Array(words[(start + 1)...]))
+    }
+    return calls
+  }
+
+  /// Stands for what the program puts in.
+  static let blank = "FILLED-IN"
+
+  private static func commands(in text: String) -> [[String]] {
+    let flat = text.replacing("\"$(", with: " ; ").replacing(")\"", with: " ; ")
+      .replacing("$(", with: " ; ").replacing("(", with: " ; ").replacing(")", with: " ; ")
+    var commands: [[String]] = [[]]
+    var word: String?
+    var quote: Character?
+    var isRedirected = false
+    func end() {
+      if let word, !isRedirected { commands[commands.count - 1].append(word) }
+      if word != nil { isRedirected = false }
+      word = nil
+    }
+    for letter in flat {
+      switch letter {
+      case quote: quote = nil
+      case _ where quote != nil: word = (word ?? "") + String(letter)
+      case "'", "\"":
+        quote = letter
+        word = word ?? ""
+      case " ", "\n": end()
+      case "|", ";",
+        "&" where !isRedirected:
+        end()
+        commands.append([])
+      case ">", "<":
+        // A number right before it is a descriptor.
+        if word?.allSatisfy(\.isNumber) == true { word = nil }
+        end()
+        isRedirected = true
+      default: word = (word ?? "") + String(letter)
+      }
+    }
+    end()
+    return commands
+  }
+}

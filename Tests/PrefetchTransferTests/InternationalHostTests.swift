@@ -1,0 +1,28 @@
+internal import CCurl
+internal import Glibc
+import PrefetchCore
+import PrefetchTestSupport
+import Testing
+
+/// What libcurl makes of names beyond ASCII when it is asked for them.
+@Suite("libcurl's names", .serialized)
+struct InternationalHostTests {
+  @Test("libcurl maps each name as we do", arguments: InternationalNames.all)
+  func mapping(name: String, expected: String?) throws {
+    // It takes names in the locale's characters, of which the test process has none.
+    _ = unsafe setlocale(LC_CTYPE, "C.UTF-8")
+    defer { _ = unsafe setlocale(LC_CTYPE, "C") }
+    let handle = try #require(unsafe curl_url())
+    defer { unsafe curl_url_cleanup(handle) }
+    let status = unsafe "https://\(name)/".withCString {
+      unsafe curl_url_set(handle, CURLUPART_URL, $0, 0)
+    }
+    #expect(status == CURLUE_OK)
+    var host: UnsafeMutablePointer<CChar>?
+    let punycode: UInt32 = 1 << 12
+    let outcome = unsafe curl_url_get(handle, CURLUPART_HOST, &host, punycode)
+    defer { unsafe curl_free(host) }
+    let told = unsafe outcome == CURLUE_OK ? host.map { unsafe String(cString: $0) } : nil
+    #expect(told == InternationalName.ascii(name))
+  }
+}
