@@ -63,12 +63,15 @@ package enum ChildProcess {
 
   /// Tells a program something on its standard input and waits for its end, so long and not longer.
   ///
-  /// What it says on standard output is nobody's; its complaints go where ours do.
+  /// What it says on standard output is nobody's; `complaint` becomes the last line that it said on
+  /// standard error.
   package static func tell(
     _ words: [String],
     _ message: [UInt8],
     environment: [String: String],
-    within limit: Duration
+    within limit: Duration,
+    unless isAbandoned: () -> Bool,
+    complaint: inout String
   ) throws(Fault) {
     guard let name = words.first else { throw .notStarted(reason: "no program is named") }
     let program = ProgramSearch.path(of: name, in: environment["PATH"]) ?? name
@@ -82,21 +85,34 @@ package enum ChildProcess {
       throw .notStarted(reason: error.reason)
     }
     lseek(input, 0, SEEK_SET)
-    switch start(program, words, environment, input: input, output: nil) {
+    var ends: (reading: Int32, writing: Int32)
+    do throws(SystemFault) {
+      ends = try pipe()
+    } catch {
+      throw .notStarted(reason: error.reason)
+    }
+    let said = Complaints(ends.reading)
+    let started = start(program, words, environment, input: input, errors: ends.writing)
+    close(ends.writing)
+    switch started {
     case .failure(let fault): throw .notStarted(reason: fault.reason)
     case .success(let child):
       let end = ContinuousClock.now + limit
       var status: Int32 = 0
       while unsafe waitpid(child, &status, WNOHANG) == 0 {
-        guard ContinuousClock.now < end else {
+        let isSlow = ContinuousClock.now >= end
+        guard !isSlow, !isAbandoned() else {
           kill(-child, SIGKILL)
           _ = reap(child)
-          throw .tooSlow
+          complaint = said.lastLine
+          throw isSlow ? .tooSlow : .interrupted
         }
-        _ = poll(nil, 0, 5)
+        said.listen(for: 5)
       }
       // What it left running in its group goes with it.
       kill(-child, SIGKILL)
+      said.listen(for: 0)
+      complaint = said.lastLine
       guard status & 0x7F == 0 else { throw .killed(signal: status & 0x7F) }
       guard status >> 8 & 0xFF == 0 else { throw .ended(status: status >> 8 & 0xFF) }
     }
@@ -147,7 +163,8 @@ package enum ChildProcess {
     _ words: [String],
     _ environment: [String: String],
     input: Int32?,
-    output: Int32?
+    output: Int32? = nil,
+    errors: Int32? = nil
   ) -> Result<pid_t, SystemFault> {
     var actions = unsafe posix_spawn_file_actions_t()
     unsafe posix_spawn_file_actions_init(&actions)
@@ -162,6 +179,7 @@ package enum ChildProcess {
     } else {
       unsafe posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0)
     }
+    if let errors { unsafe posix_spawn_file_actions_adddup2(&actions, errors, 2) }
     // What was opened elsewhere in a hurry, or handed to us, is none of its business.
     for name in FolderListing.names("/proc/self/fd") {
       guard let number = Int32(name), number > 2 else { continue }
@@ -240,6 +258,51 @@ package enum ChildProcess {
     var status: Int32 = 0
     while unsafe waitpid(child, &status, 0) < 0, errno == EINTR {}
     return status
+  }
+}
+
+/// The end of what a program says on standard error, however much that is.
+private final class Complaints {
+  private static let longest = 1000
+
+  private let descriptor: FileDescriptor
+  private var tail: [UInt8] = []
+  private var isCut = false
+  private var isClosed = false
+
+  init(_ number: Int32) {
+    _ = fcntl(number, F_SETFL, O_NONBLOCK)
+    descriptor = FileDescriptor(number: number)
+  }
+
+  /// Takes in what is there, and waits so long for more.
+  func listen(for milliseconds: Int32) {
+    var entry = pollfd(fd: isClosed ? -1 : descriptor.number, events: Int16(POLLIN), revents: 0)
+    _ = unsafe poll(&entry, 1, milliseconds)
+    var chunk = [UInt8](repeating: 0, count: 65_536)
+    // A program that never stops talking is looked at in between.
+    for _ in 0..<16 where !isClosed {
+      let count = unsafe chunk.withUnsafeMutableBytes {
+        unsafe Glibc.read(descriptor.number, $0.baseAddress, $0.count)
+      }
+      guard count > 0 else {
+        isClosed = count == 0
+        return
+      }
+      tail += chunk[..<count]
+      guard tail.count > Self.longest else { continue }
+      tail.removeFirst(tail.count - Self.longest)
+      isCut = true
+    }
+  }
+
+  /// Empty where that is longer than what is kept, since half of something may not be told as it is.
+  var lastLine: String {
+    let begin = isCut ? tail.firstIndex(of: UInt8(ascii: "\n")) ?? tail.endIndex : tail.startIndex
+    let line = tail[begin...].split(separator: UInt8(ascii: "\n")).last { line in
+      line.contains { $0 > UInt8(ascii: " ") }
+    }
+    return String(decoding: line ?? [], as: UTF8.self)
   }
 }
 

@@ -1,4 +1,5 @@
 internal import Glibc
+package import PrefetchCore
 
 /// Files read whole, and what a path leads to.
 package enum FileReading {
@@ -124,6 +125,13 @@ package enum FileReading {
   package static func isFolder(_ path: String) -> Bool {
     var status = stat()
     return unsafe stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
+  }
+
+  /// When its contents were last changed; nil when nothing is there.
+  package static func modified(_ path: String) -> Instant? {
+    var status = stat()
+    guard unsafe stat(path, &status) == 0 else { return nil }
+    return Instant(seconds: Int64(status.st_mtim.tv_sec))
   }
 
   /// The twelve permission bits; nil when nothing is there.

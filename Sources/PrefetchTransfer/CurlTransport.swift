@@ -27,18 +27,21 @@ package final class CurlTransport: Transport {
   /// Starts the workers; `clock` is the one whose uptime the deadlines of `wait` mean.
   ///
   /// After `longestWait` a `wait` returns in any case, so that a caller sees in time what only its
-  /// own flags tell.
+  /// own flags tell. A timetable of rates is read by `wallTime`, else by the clock of the machine.
   package init(
     settings: TransportSettings,
     staging: any BodyStaging & Sendable,
     clock: any Clock,
-    longestWait: Duration = .milliseconds(100)
+    longestWait: Duration = .milliseconds(100),
+    wallTime: (@Sendable () -> Instant)? = nil
   ) throws(Failure) {
     self.clock = clock
     self.longestWait = longestWait
     reports = try Mailbox()
     let count = max(1, min(settings.workers, settings.concurrency))
-    let buckets = Locked(RateBuckets(settings, now: Uptime.now()))
+    let buckets = Locked(
+      RateBuckets(settings, now: Uptime.now(), wallTime: wallTime ?? Uptime.wallTime)
+    )
     shares = HostShares(workers: count, connectionsPerHost: settings.connectionsPerHost)
     places = Locked(WirePlaces(limit: settings.concurrency, workers: count))
     var orders: [Mailbox<WorkerOrder>] = []

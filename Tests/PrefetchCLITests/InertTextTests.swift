@@ -155,8 +155,8 @@ struct InertTextTests {
   @Test("No secret appears in an event", arguments: secrets)
   func eventSecrecy(secret: String) {
     let fixture = ReportFixture(foreign: secret, own: secret)
-    let events = fixture.facts.compactMap {
-      EventLine.value(
+    let events = fixture.facts.flatMap {
+      EventLine.values(
         $0,
         run: "r",
         at: ReportFixture.start,

@@ -1,3 +1,4 @@
+import PrefetchConfig
 import PrefetchCore
 import PrefetchDocuments
 import Testing
@@ -180,8 +181,8 @@ extension ReportEnvelope {
 struct EventLineTests {
   private static let time = ReportFixture.start
 
-  private static func text(_ fact: RunFact) -> String? {
-    EventLine.value(fact, run: "r1", at: time).map { JSONWriter.string($0) }
+  private static func texts(_ fact: RunFact) -> [String] {
+    EventLine.values(fact, run: "r1", at: time).map { JSONWriter.string($0) }
   }
 
   private static func settled(
@@ -210,41 +211,64 @@ struct EventLineTests {
 
   @Test("Each end of an item has its event")
   func items() {
-    let cases: [(RunFact, String)] = [
-      (Self.settled(.added) { $0.size = 5 }, #""cache.added"\#(Self.about)"bytes":5}"#),
+    let cases: [(RunFact, [String])] = [
+      (Self.settled(.added) { $0.size = 5 }, [#""cache.added"\#(Self.about)"bytes":5}"#]),
       (
         Self.settled(.updated),
-        #""cache.updated"\#(Self.about)"bytes":null,"changed":["headers","body"]}"#
+        [#""cache.updated"\#(Self.about)"bytes":null,"changed":["headers","body"]}"#]
       ),
       (
         Self.settled(.headers) { $0.size = 5 },
-        #""cache.updated"\#(Self.about)"bytes":5,"changed":["headers"]}"#
+        [#""cache.updated"\#(Self.about)"bytes":5,"changed":["headers"]}"#]
       ),
-      (Self.settled(.removed), #""cache.removed"\#(Self.about)"reason":"declared no more"}"#),
+      (
+        Self.settled(.removed) {
+          $0.departure = .unsubscribed
+          $0.size = 5
+        },
+        Self.gone("unsubscribed")
+      ),
       (
         Self.settled(.failed) { $0.failure = Failure(.dns, "no such host") },
-        #""items.failed"\#(Self.about)"code":"dns"}"#
+        [#""items.failed"\#(Self.about)"code":"dns"}"#]
       ),
-      (Self.settled(.redirected), #""items.failed"\#(Self.about)"code":null}"#),
+      (Self.settled(.redirected), [#""items.failed"\#(Self.about)"code":null}"#]),
+      (
+        Self.settled(.failed) {
+          $0.failure = Failure(.cacheFull, "full")
+          $0.departure = .space
+          $0.size = 5
+        },
+        [#""items.failed"\#(Self.about)"code":"cache_full"}"#] + Self.gone("space")
+      ),
     ]
-    for (fact, text) in cases { #expect(Self.text(fact) == Self.head + text) }
+    for (fact, texts) in cases { #expect(Self.texts(fact) == texts.map { Self.head + $0 }) }
+  }
+
+  private static func gone(_ reason: String) -> [String] {
+    [
+      #""cache.removed"\#(about)"reason":"\#(reason)"}"#,
+      #""items.evicted"\#(about)"bytes":5,"reason":"\#(reason)"}"#,
+    ]
   }
 
   @Test("Segments and beginnings have theirs")
   func others() throws {
     let time = #""time":"2026-11-20T05:00:00.000Z","run":"r1""#
     #expect(
-      Self.text(.itemsDiscovered(segment: "s", count: 3))
-        == #"{"event":"items.discovered",\#(time),"segment":"s","count":3}"#
+      Self.texts(.itemsDiscovered(segment: "s", count: 3))
+        == [#"{"event":"items.discovered",\#(time),"segment":"s","count":3}"#]
     )
     #expect(
-      Self.text(.itemStarted(try WebURL("https://x.org/a?sig=abc"), segments: ["s", "t"]))
-        == #"{"event":"items.started",\#(time),"url":"https://x.org/a?sig=***","segments":["s","t"]}"#
+      Self.texts(.itemsStarted(segment: "s", [try WebURL("https://x.org/a?sig=abc")]))
+        == [
+          #"{"event":"items.started",\#(time),"segment":"s","count":1,"urls":["https://x.org/a?sig=***"]}"#
+        ]
     )
     let segment = SegmentResult(name: "s", state: .current, priority: nil, isRequired: true)
     #expect(
-      Self.text(.segmentSettled(segment))
-        == #"{"event":"segment.done",\#(time),"segment":"s","state":"current"}"#
+      Self.texts(.segmentSettled(segment))
+        == [#"{"event":"segment.done",\#(time),"segment":"s","state":"current"}"#]
     )
   }
 
@@ -256,17 +280,13 @@ struct EventLineTests {
       .requestFinished(RequestResult(status: 200, isRetry: false)),
       .manifestSettled(segment: "s", ManifestResult(url: nil, status: .fetched)),
     ]
-    #expect(silent.compactMap(Self.text) == [])
+    #expect(silent.flatMap(Self.texts) == [])
   }
 
   @Test("The names of all events are in the manual page")
   func manual() throws {
     let page = try #require(RepositoryFile.top("man/prefetch-report.5").read())
-    for name in [
-      "run.started", "items.discovered", "items.started", "cache.added", "cache.updated",
-      "cache.removed", "items.failed", "items.evicted", "network.quality", "segment.done",
-      "run.finished",
-    ] {
+    for name in Hook.events {
       #expect(page.contains("\n\\fB\(name)\\fR\n"), "\(name)")
     }
   }

@@ -107,6 +107,43 @@ struct ValueTests {
   }
 
   @Test(
+    "Timetables of rates",
+    arguments: [
+      ("08:00 2MB/s, 18:00 unlimited", "08:00 2000000, 18:00 unlimited"),
+      (
+        "mon-wed 08:00 8Mbps,sat, sun 00:00 5 MiB/s",
+        "mon,tue,wed 08:00 1000000, sat,sun 00:00 5242880"
+      ),
+      ("08:00 500", "08:00 500"),
+    ]
+  )
+  func readsTimetables(_ text: String, _ canonical: String) {
+    let loaded = load(yaml: "network: {rate: \"\(text)\"}")
+    #expect(!loaded.diagnostics.containsErrors)
+    #expect(loaded.canonical("network.rate") == .string(canonical))
+    #expect(
+      load(yaml: "network: {rate: \"\(canonical)\"}").canonical("network.rate")
+        == .string(canonical)
+    )
+  }
+
+  @Test(
+    "Timetables that are none",
+    arguments: [
+      ("08:00 2MB/s, 18:00", "`18:00` is no time and rate"),
+      ("08:00 2MB/s, 08:00 unlimited", "two rates begin on mon at 08:00"),
+      ("25:00 2MB/s", "`25:00` is no time of day"),
+      ("08:00 2MB", "`2MB` has the unknown rate unit `MB`"),
+      ("08:00 0", "a rate of `0` would never end"),
+      ("somday 08:00 1MB/s", "`somday` is no day of the week"),
+    ]
+  )
+  func refusesTimetables(_ text: String, _ message: String) {
+    let loaded = load(yaml: "network: {rate: \"\(text)\"}")
+    #expect(loaded.diagnostics.map(\.message) == [message])
+  }
+
+  @Test(
     "Windows",
     arguments: [
       ("22:00-06:00", "22:00-06:00"), ("sat,sun 00:00-24:00", "sat,sun 00:00-24:00"),

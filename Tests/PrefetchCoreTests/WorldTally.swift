@@ -70,7 +70,7 @@ struct WorldTally {
       endsBySegment[segment, default: [:]][item.action, default: 0] += 1
     case .segmentSettled(let segment):
       settledSegments[segment.name, default: 0] += 1
-    case .conditionsRead, .qualityChanged, .itemStarted, .bytesReceived, .requestFinished,
+    case .conditionsRead, .qualityChanged, .itemsStarted, .bytesReceived, .requestFinished,
       .requestsAnswered, .requestTold, .requestWaits, .manifestSettled, .treePublished,
       .registration, .storeFailed, .itemEvicted:
       break

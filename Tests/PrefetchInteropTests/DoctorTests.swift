@@ -29,10 +29,23 @@ struct DoctorTests {
     #expect(found["configuration"]?.hasSuffix("prefetch.yaml: valid, 1 segment") == true)
     #expect(found["cache"] == "\(home.cache), which the first run makes")
     #expect(found["libcurl"]?.contains("HTTP/2") == true)
+    for library in ["sqlite", "openssl", "libyaml", "expat", "zlib", "libmicrohttpd", "libidn2"] {
+      #expect(found[library]?.contains(".") == true, "\(library)")
+    }
+    #expect(found["file system"]?.contains(" free, of which `cache.min_free` keeps ") == true)
+    #expect(found["clock"]?.hasPrefix("20") == true && found["network"] != nil)
+    let versions = try home.run("--version").lines
+    #expect(versions.count == 9 && versions.contains { $0.hasPrefix("zlib ") }, "\(versions)")
     #expect(found["sends"] == "nothing to anybody, but requests for what is declared")
     #expect(FileTree.names(home.cache).isEmpty)
     #expect(try home.run("-q").status == 0)
-    #expect(findings(try home.run("doctor"))["cache"] == home.cache)
+    let later = findings(try home.run("doctor"))
+    #expect(later["cache"]?.hasPrefix("\(home.cache) (0") == true, "\(later)")
+    #expect(later["state"]?.hasPrefix("\(home.state) (0") == true, "\(later)")
+    let open = findings(
+      try home.shell("chmod 644 \(home.state)/state.sqlite; exec \"$prefetch\" doctor")
+    )
+    #expect(open["state"]?.hasPrefix("wrong: ") == true, "\(open)")
     let late = findings(try home.shell("exec faketime -f -2d $prefetch doctor"))
     #expect(late["clock"]?.contains("before the end of the last run") == true, "\(late)")
   }
@@ -47,6 +60,65 @@ struct DoctorTests {
     #expect(nowhere.status == 74, "\(nowhere)")
     #expect(try nowhere.json().text("exit.name") == "io")
     #expect(try nowhere.json().list("findings").contains { $0.text("ok") == "false" })
+  }
+
+  @Test(
+    "ends as the run does that meets the same",
+    arguments: ["nothing", "lock", "window", "disk", "license", "file", "hook", "published"]
+  )
+  func agrees(trouble: String) throws {
+    let site = Site(["/a": Site.Page("body"), "/held": Site.Page("held")])
+    let gate = Gate()
+    let server = try LoopbackServer { request in
+      let answer = site.respond(to: request)
+      return request.path == "/held" ? Script([.pause(gate)] + answer.steps) : answer
+    }
+    let segment = { (more: String) in
+      "segments: [{ name: one, urls: [\"\(server.address("/a"))\"]\(more) }]"
+    }
+    var held: RunningProgram?
+    switch trouble {
+    case "nothing": break
+    case "lock":
+      home.configure("name: x\nsegments: [{ name: one, urls: [\"\(server.address("/held"))\"] }]")
+      held = try home.start(["-q"])
+      #expect(server.waitForRequest("/held"))
+      home.configure("name: x\n" + segment(""))
+    case "window":
+      let name = NoonZone().name
+      home.configure("network: { windows: [\"00:00-01:00\"], timezone: \(name) }\n" + segment(""))
+    case "disk": home.configure("cache: { min_free: 1000000TB }\n" + segment(""))
+    case "license":
+      site["/license"] = Site.Page([], status: 403)
+      home.configure(
+        "license: k\nregistration: { url: \"\(server.address("/license"))\" }\n" + segment("")
+      )
+      #expect(try home.run("-q").status == 77)
+    case "file": home.configure("report: { files: { json: /nowhere/at/all.json } }\n" + segment(""))
+    case "hook":
+      home.configure(
+        "hooks: { run.started: { run: [/nowhere/hook], required: true } }\n" + segment("")
+      )
+    default: home.configure(segment(", publish: { dir: \"\(home.path("prefetch.yaml/x"))\" }"))
+    }
+    let doctor = try home.run("doctor")
+    let run = try home.run("-q")
+    #expect(doctor.status == run.status, "\(doctor) \(run)")
+    #expect((run.status == 0) == (trouble == "nothing"), "\(run)")
+    #expect(doctor.output.contains("\twrong: ") == (trouble != "nothing"), "\(doctor)")
+    gate.open()
+    _ = held?.finish()
+  }
+
+  @Test("names what no run minds and somebody should see to")
+  func doubts() throws {
+    home.configure("hooks: { run.finished: [/nowhere/hook] }\nsegments: []")
+    let run = try home.run("doctor", "--json")
+    #expect(run.status == 0, "\(run)")
+    let hook = try run.json().list("findings").first { $0.text("name") == "hook" }
+    #expect(hook?.text("ok") == "false" && hook?.text("value")?.contains("run.finished") == true)
+    let nothing = try home.shell("rm prefetch.yaml; exec \"$prefetch\" doctor")
+    #expect(nothing.status == 78 && nothing.output.contains("none found"), "\(nothing)")
   }
 
   @Test("names who is told of the license")

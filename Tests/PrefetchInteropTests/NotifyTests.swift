@@ -41,6 +41,9 @@ struct NotifyTests {
   func foreign(payload: String) throws {
     let run = try notify(payload)
     #expect(run.status == 6 && run.output.isEmpty, "\(run)")
+    let told = try home.run("notify", "--json", "-q", input: payload)
+    #expect(told.status == 6 && told.errors.isEmpty, "\(told)")
+    #expect(try told.json().text("exit.name") == "not-ours")
     #expect(server.requests.isEmpty)
     #expect(FileTree.names(home.cache).isEmpty)
   }

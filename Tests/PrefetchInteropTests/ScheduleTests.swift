@@ -15,12 +15,13 @@ struct ScheduleTests {
     FileTree.makeFolder(home.path("srv"))
     FileTree.makeFolder(home.path("srv/flat"))
     FileTree.makeFolder(home.path("srv/whole"))
-    FileTree.makeFolder(home.path("reports"))
+    for folder in ["reports", "told", "log"] { FileTree.makeFolder(home.path(folder)) }
     home.configure(
       """
       name: Night shift 100%
       cache: { min_free: 0 }
       report: { files: { json: "\(home.path("reports/last.json"))" } }
+      hooks: { run.finished: [tee, -a, "\(home.path("told/events"))"] }
       segments:
         - name: flat
           urls: ["\(server.address("/a"))"]
@@ -35,7 +36,14 @@ struct ScheduleTests {
 
   private func units() throws -> (service: String, timer: String) {
     FileTree.makeFolder(home.path("units"))
-    let run = try home.run("schedule", "systemd", "--output-dir", home.path("units"))
+    let run = try home.run(
+      "schedule",
+      "systemd",
+      "--output-dir",
+      home.path("units"),
+      "--log-file",
+      home.path("log/prefetch.log")
+    )
     #expect(run.status == 0, "\(run)")
     let names = ["service", "timer"].map { "prefetch-night-shift-100-.\($0)" }
     #expect(FileTree.names(home.path("units")).sorted() == names)
@@ -64,7 +72,7 @@ struct ScheduleTests {
 
   @Test(
     "A run writes nowhere but where its unit says",
-    .enabled(if: Tool.isInstalled("strace"), "needs strace")
+    .enabled(if: Tracing.isPossible, "\(Tracing.absence)")
   )
   func paths() throws {
     let service = try units().service
@@ -72,9 +80,13 @@ struct ScheduleTests {
       line.hasPrefix("ReadWritePaths=") ? String(line.dropFirst("ReadWritePaths=".count)) : nil
     }
     #expect(
-      written == ["reports", "srv/flat", "srv/whole"].map { home.path($0) },
+      written == ["log", "reports", "srv/flat", "srv/whole", "told"].map { home.path($0) },
       "nothing more than it needs"
     )
+    let command = try #require(
+      service.split(separator: "\n").first { $0.hasPrefix("ExecStart=") }
+    )
+    .dropFirst("ExecStart=".count)
     FileTree.makeFolder(home.path("made"))
     FileTree.makeFolder(home.path("credentials"))
     home.write("secret", to: "credentials/key")
@@ -85,21 +97,24 @@ struct ScheduleTests {
       """
       CREDENTIALS_DIRECTORY=$PWD/credentials CACHE_DIRECTORY=$PWD/made/cache \
       STATE_DIRECTORY=$PWD/made/state strace -f -y -qq -s 4096 -e trace=\(calls) -o trace \
-      "$prefetch" run -q -c prefetch.yaml
+      \(command)
       """
     )
     #expect(run.status == 0, "\(run)")
     #expect(FileTree.names(home.path("srv/whole")).contains("tree"))
     let allowed = written + [home.path("made"), "/dev/null", "/dev/shm"]
     var count = 0
+    var used: Set<String> = []
     for line in (home.read("trace") ?? "").split(separator: "\n") {
       let writes =
         !line.contains("open") || ["O_WRONLY", "O_RDWR", "O_CREAT"].contains { line.contains($0) }
       guard writes, !line.contains("= -1 "), let path = Self.path(in: line) else { continue }
       count += 1
+      used.formUnion(written.filter { path == $0 || path.hasPrefix($0 + "/") })
       #expect(allowed.contains { path == $0 || path.hasPrefix($0 + "/") }, "\(line)")
     }
     #expect(count > 10)
+    #expect(used.sorted() == written, "and everything of it is needed")
   }
 
   /// Of the first file that a traced call names.

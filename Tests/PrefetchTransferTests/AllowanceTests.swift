@@ -122,7 +122,7 @@ struct AllowanceTests {
         .send(head + Self.body.prefix(16_384)), .pause(gate), .send(Array(Self.body.prefix(16))),
       ])
     }
-    let bench = try TransferBench { $0.rate = 1 }
+    let bench = try TransferBench { $0.rate = .steady(1) }
     let request = request(bench, try server.url())
     let results = try bench.results(of: [request]) {
       if bench.progress[request.id] == 16_384 { gate.open() }

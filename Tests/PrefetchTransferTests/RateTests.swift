@@ -18,7 +18,7 @@ struct RateTests {
     let server = try LoopbackServer { _ in .respond(200, body: body) }
     let bench = try TransferBench { settings in
       settings.readTimeout = .milliseconds(100)
-      if limit == "run" { settings.rate = 200_000 }
+      if limit == "run" { settings.rate = .steady(200_000) }
       if limit == "host" { settings.ratePerHost = 200_000 }
     }
     let url = try server.url()
@@ -42,7 +42,7 @@ struct RateTests {
     let server = try LoopbackServer { _ in .respond(200, body: body) }
     let bench = try TransferBench { settings in
       settings.readTimeout = .milliseconds(100)
-      if limit == "run" { settings.rate = 1 }
+      if limit == "run" { settings.rate = .steady(1) }
       if limit == "host" { settings.ratePerHost = 1 }
     }
     let request = bench.request(try server.url()) { request in
@@ -86,7 +86,7 @@ struct RateTests {
   func paid() throws {
     let server = try LoopbackServer { _ in .respond(200, text: String(repeating: "x", count: 5_000))
     }
-    let bench = try TransferBench { $0.rate = 100_000 }
+    let bench = try TransferBench { $0.rate = .steady(100_000) }
     let url = try server.url()
     let results = try bench.results(of: (0..<16).map { _ in bench.request(url) })
     #expect(results.values.allSatisfy { (try? $0.outcome.get().body?.size) == 5_000 })
@@ -107,7 +107,7 @@ struct RateTests {
   @Test("Every limit counts, and the tightest decides")
   func tightest() throws {
     var settings = TransportSettings(userAgent: "test")
-    settings.rate = 1_000_000
+    settings.rate = .steady(1_000_000)
     settings.ratePerHost = 100_000
     var buckets = RateBuckets(settings, now: .zero)
     var request = TransferRequest(id: TransferID(1), url: try WebURL("http://a/"))
@@ -133,5 +133,52 @@ struct RateTests {
     request.rateGroup = nil
     settings.ratePerHost = 1
     #expect(RateControl(Locked(RateBuckets(settings, now: .zero))).holds(request))
+  }
+
+  /// 2026-11-20 is a Friday.
+  private static func timetable(_ text: String) throws -> RateSchedule? {
+    let entries = try RateTimetable.lines(text).map { line in
+      RateTimetable.Entry(
+        days: line.entry.days,
+        minute: line.entry.minute,
+        rate: Int64(line.rate)
+      )
+    }
+    return RateSchedule(RateTimetable(entries), zone: .utc)
+  }
+
+  @Test("What is owed to one time of a timetable is not owed to the next")
+  func timetable() throws {
+    let wall = Locked(Instant(seconds: 1_795_161_599))
+    #expect(Timestamp.format(wall.withLock { $0 }) == "2026-11-20T07:59:59.000Z")
+    var settings = TransportSettings(userAgent: "test")
+    settings.rate = try Self.timetable("08:00 1, 18:00 unlimited")
+    var buckets = RateBuckets(settings, now: .zero) { wall.withLock { $0 } }
+    #expect(buckets.holdsAll)
+    let request = TransferRequest(id: TransferID(1), url: try WebURL("http://a/"))
+    #expect(buckets.take(1_000_000, for: request, at: .zero) == .zero, "no limit in the night")
+    wall.withLock { $0 = $0 + .seconds(1) }
+    #expect(buckets.take(1_000_000, for: request, at: .milliseconds(999)) <= .seconds(1))
+    // The next look is a second after the first, and sees that it has become eight o'clock.
+    #expect(buckets.take(20_000, for: request, at: .seconds(1)) == .seconds(2), "it is in debt")
+    #expect(buckets.take(0, for: request, at: .seconds(2)) == .seconds(3), "and stays so")
+    wall.withLock { $0 = $0 + .seconds(10 * 3600) }
+    #expect(buckets.take(0, for: request, at: .seconds(3)) == .seconds(3), "which evening forgives")
+  }
+
+  @Test("A transfer that a timetable holds goes on when its time has come")
+  func evening() throws {
+    let body = [UInt8](repeating: 7, count: 1 << 20)
+    let server = try LoopbackServer { _ in .respond(200, body: body) }
+    let wall = Locked(Instant(seconds: 1_795_161_600))
+    let schedule = try Self.timetable("08:00 1, 18:00 unlimited")
+    let bench = try TransferBench({ $0.rate = schedule }, wallTime: { wall.withLock { $0 } })
+    let request = bench.request(try server.url())
+    let results = try bench.results(of: [request]) {
+      if bench.progress[request.id] != nil {
+        wall.withLock { $0 = Instant(seconds: 1_795_161_600 + 10 * 3600) }
+      }
+    }
+    #expect(try #require(results[request.id]).outcome.get().body?.size == 1 << 20)
   }
 }

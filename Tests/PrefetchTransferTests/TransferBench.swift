@@ -11,11 +11,19 @@ final class TransferBench {
   private var lastNumber = 0
   private(set) var progress: [TransferID: Int64] = [:]
 
-  init(_ adjust: (inout TransportSettings) -> Void = { _ in }) throws {
+  init(
+    _ adjust: (inout TransportSettings) -> Void = { _ in },
+    wallTime: (@Sendable () -> Instant)? = nil
+  ) throws {
     var settings = TransportSettings(userAgent: "prefetch-test/1")
     settings.workers = 2
     adjust(&settings)
-    transport = try CurlTransport(settings: settings, staging: staging, clock: clock)
+    transport = try CurlTransport(
+      settings: settings,
+      staging: staging,
+      clock: clock,
+      wallTime: wallTime
+    )
   }
 
   func request(

@@ -7,54 +7,29 @@ import PrefetchTransfer
 
 /// `doctor`: what a run would find on this machine.
 struct DoctorCommand {
-  private struct Finding {
-    var name: String
-    var value: String
-    /// What a run would end with for it; nil where nothing is wrong.
-    var trouble: ExitStatus?
-  }
+  typealias Finding = DoctorFinding
 
   let context: CommandContext
 
   func run() throws(CommandExit) -> Int32 {
     var findings = libraries
-    let loaded = context.loadConfiguration(isRequired: false, needsSources: false)
+    let loaded = context.loadConfiguration(isRequired: false, needsSources: true)
     findings.append(configuration(loaded))
     if let places = Places.resolve(
       shared: context.shared,
       configuration: loaded.configuration,
       environment: context.environment
     ) {
-      findings.append(folder("cache", places.cache))
-      if FileReading.exists(places.cache), !places.isUsedAlone,
-        let objection = (try? NetworkFileSystem.objection(to: places.cache)) ?? nil
-      {
-        findings.append(Finding(name: "cache", value: objection.message, trouble: .io))
-      }
-      findings.append(folder("state", places.state))
-      findings.append(try clock(places, loaded))
+      findings += DoctorFolders(loaded: loaded, places: places).findings
+      findings += DoctorRules(context: context, loaded: loaded, places: places).findings
     } else {
       findings.append(
-        Finding(
-          name: "cache",
-          value: "nothing says where it is: `HOME` is not set",
-          trouble: .usage
-        )
-      )
-    }
-    if let conditions = MachineCircumstances(context: context, loaded: loaded, state: { nil })
-      .glance
-    {
-      let type = conditions.type?.rawValue ?? "unknown"
-      findings.append(Finding(name: "network", value: "\(type): \(conditions.typeReason)"))
-    } else {
-      findings.append(
-        Finding(name: "network", value: "`network.probe` says in each run what it is")
+        Finding("cache", "nothing says where it is: `HOME` is not set", trouble: .usage)
       )
     }
     findings += schedules
     findings.append(recipients(loaded))
-    let exit = findings.compactMap(\.trouble).first ?? .ok
+    let exit = findings.exit
     if context.shared.isJSON {
       context.console.print([
         "schema": "prefetch-doctor/1",
@@ -63,14 +38,14 @@ struct DoctorCommand {
           findings.map { finding in
             [
               "name": .string(finding.name), "value": .string(finding.value),
-              "ok": .bool(finding.trouble == nil),
+              "ok": .bool(finding.isRight),
             ]
           }
         ),
       ])
     } else {
       for finding in findings {
-        let mark = finding.trouble == nil ? "" : "wrong: "
+        let mark = finding.isRight ? "" : "wrong: "
         context.console.print("\(finding.name)\t\(mark)\(SafeText.line(finding.value))")
       }
     }
@@ -78,14 +53,12 @@ struct DoctorCommand {
   }
 
   private var libraries: [Finding] {
-    let linked = ToolVersions.linked
     let features = LibraryVersion().features.map(\.rawValue).sorted().joined(separator: ", ")
-    return [
-      Finding(name: ToolVersions.name, value: ToolVersions.version),
-      Finding(name: "libcurl", value: "\(linked.libcurl): \(features)"),
-      Finding(name: "sqlite", value: linked.sqlite),
-      Finding(name: "openssl", value: linked.openssl),
-    ]
+    return [Finding(ToolVersions.name, ToolVersions.version)]
+      + ToolVersions.libraries.map { library in
+        let more = library.name == "libcurl" ? ": \(features)" : ""
+        return Finding(library.name, library.version + more)
+      }
   }
 
   private func configuration(_ loaded: LoadedConfiguration) -> Finding {
@@ -95,76 +68,62 @@ struct DoctorCommand {
       let count = Amounts.count(Int64(errors), "error")
       let name = files.isEmpty ? "" : "\(files): "
       return Finding(
-        name: "configuration",
-        value: "\(name)\(count); `prefetch check` names them",
+        "configuration",
+        "\(name)\(count); `prefetch check` names them",
         trouble: loaded.hasUsageErrors ? .usage : .config
       )
     }
     guard !loaded.files.isEmpty else {
-      return Finding(name: "configuration", value: "none found; `run` needs one")
-    }
-    let segments = Amounts.count(Int64(loaded.configuration.segments.count), "segment")
-    return Finding(name: "configuration", value: "\(files): valid, \(segments)")
-  }
-
-  /// What is not there is made by the first run, where that may.
-  private func folder(_ name: String, _ path: String) -> Finding {
-    var standing = path
-    while standing != "/", !FileReading.exists(standing) {
-      let parent = PathText.split(standing).folder
-      standing = parent.isEmpty ? "/" : String(parent)
-    }
-    let isThere = standing == path
-    guard FileReading.isWritableFolder(standing) else {
-      return Finding(name: name, value: "\(path): `\(standing)` cannot be written", trouble: .io)
-    }
-    return Finding(name: name, value: isThere ? path : "\(path), which the first run makes")
-  }
-
-  private func clock(
-    _ places: Places,
-    _ loaded: LoadedConfiguration
-  ) throws(CommandExit) -> Finding {
-    let now = context.clock.now().wall
-    let state = try? context.readingState(places)
-    let last = (try? state?.runs(of: nil))?.map(\.finished).max()
-    let text = Timestamp.format(now)
-    if let last, now < last {
       return Finding(
-        name: "clock",
-        value: "\(text), which is before the end of the last run, \(Timestamp.format(last))",
-        trouble: nil
+        "configuration",
+        "none found, and `run` needs one; `get` and `serve` do not",
+        trouble: .config
       )
     }
-    return Finding(name: "clock", value: text)
+    let segments = Amounts.count(Int64(loaded.configuration.segments.count), "segment")
+    let standing =
+      loaded.configuration.isEnabled ? "" : "; `enabled` is false, so a run does nothing"
+    return Finding("configuration", "\(files): valid, \(segments)\(standing)")
   }
 
-  /// Files in which a scheduler may be told of us.
+  /// Files in which a scheduler is told of us.
   private var schedules: [Finding] {
     let home = context.environment.homeDirectory
-    let folders =
-      ["/etc/cron.d", "/var/spool/cron/crontabs", "/etc/systemd/system"]
-      + (home.map { ["\($0)/.config/systemd/user"] } ?? [])
-    let files =
+    let tables =
       ["/etc/crontab"]
-      + folders.flatMap { folder in
-        FileReading.names(in: folder).sorted().filter { !$0.hasSuffix(".service") }
-          .map { "\(folder)/\($0)" }
-      }
-    let found = files.filter { file in
-      if file.hasSuffix(".timer") { return PathText.split(file).leaf.hasPrefix("prefetch") }
-      guard let bytes = try? FileReading.read(file, limit: 1 << 20) else { return false }
-      return String(decoding: bytes, as: UTF8.self).contains("prefetch")
+      + files(
+        in: ["/etc/cron.d", "/var/spool/cron/crontabs"]
+          + ["hourly", "daily", "weekly", "monthly"].map { "/etc/cron.\($0)" }
+      )
+    let units =
+      ["/etc/systemd/system", "/usr/lib/systemd/system"]
+      + (home.map { ["\($0)/.config/systemd/user"] } ?? [])
+    let timers = files(in: units).filter { file in
+      guard file.hasSuffix(".timer") else { return false }
+      let unit = file.dropLast(".timer".count)
+      return PathText.split(file).leaf.hasPrefix("prefetch") || namesUs("\(unit).service")
     }
+    let found = tables.filter(namesUs) + timers
     guard !found.isEmpty else {
       return [
-        Finding(
-          name: "schedule",
-          value: "nothing found; `prefetch schedule` prints what begins runs"
-        )
+        Finding("schedule", "nothing found; `prefetch schedule` prints what begins runs")
       ]
     }
-    return found.map { Finding(name: "schedule", value: $0) }
+    return found.map { Finding("schedule", $0) }
+  }
+
+  private func files(in folders: [String]) -> [String] {
+    folders.flatMap { folder in
+      FileReading.names(in: folder).sorted().map { "\(folder)/\($0)" }
+    }
+  }
+
+  /// Whether a line of it that is no comment does.
+  private func namesUs(_ file: String) -> Bool {
+    guard let bytes = try? FileReading.readRegular(file, limit: 1 << 20) else { return false }
+    return String(decoding: bytes, as: UTF8.self).split(separator: "\n").contains { line in
+      line.first != "#" && line.contains("prefetch")
+    }
   }
 
   private func recipients(_ loaded: LoadedConfiguration) -> Finding {

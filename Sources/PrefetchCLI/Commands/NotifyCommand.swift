@@ -15,15 +15,18 @@ struct NotifyCommand {
     let loaded = try context.configuration(isRequired: true, needsSources: true)
     let marker = loaded.configuration.notify.marker
     guard let message, let payload = PushPayload(message, marker: marker) else {
-      context.console.note(
-        "the payload is not for prefetch: `\(SafeText.line(marker))` is not in it"
-      )
-      return ExitStatus.notOurs.code
+      return refuse(marker)
     }
     let places = try context.places(loaded)
     let segments = try segments(payload, loaded, places)
     if let segments, segments.isEmpty {
       context.console.note("the payload names no segment that is declared: nothing was done")
+      if context.shared.isJSON {
+        context.console.print([
+          "schema": "prefetch-notify/1", "exit": .exit(.ok, code: ExitStatus.ok.code),
+          "segments": .array([]),
+        ])
+      }
       return ExitStatus.ok.code
     }
     if payload.renewsPolicy, loaded.configuration.registration.url != nil {
@@ -37,6 +40,19 @@ struct NotifyCommand {
     {
       $0.selection = segments ?? []
     }
+  }
+
+  /// Nothing is wrong, so that nobody hears of it who does not ask.
+  private func refuse(_ marker: String) -> Int32 {
+    let message = "the payload is not for prefetch: `\(SafeText.line(marker))` is not in it"
+    guard context.shared.isJSON else {
+      context.console.note(message)
+      return ExitStatus.notOurs.code
+    }
+    return context.console.fail(
+      .notOurs,
+      [Diagnostic("notify.not-ours", message, severity: .note)]
+    )
   }
 
   /// Nil for what is no JSON, and so nobody's that we know.
@@ -95,7 +111,7 @@ struct NotifyCommand {
     }
     guard !items.isEmpty else { return }
     let isDone = try context.reading { () throws(Failure) in
-      guard let lock = try context.runLock(places, wait: nil) else { return false }
+      guard let lock = try context.runLock(places, wait: options.engine.wait) else { return false }
       let store = try DiskStore.openForWriting(
         cache: places.cache,
         clockStart: context.clock.now().wall,

@@ -48,7 +48,7 @@ struct PageCommand {
 
 extension ToolVersions {
   /// Every library that this process runs with.
-  fileprivate static var libraries: [(name: String, version: String)] {
+  static var libraries: [(name: String, version: String)] {
     [
       ("libcurl", linked.libcurl), ("sqlite", linked.sqlite), ("openssl", linked.openssl),
       ("libyaml", DocumentLibraries.yaml), ("expat", DocumentLibraries.expat),

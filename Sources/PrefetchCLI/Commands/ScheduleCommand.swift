@@ -1,5 +1,6 @@
 import PrefetchConfig
 import PrefetchCore
+import PrefetchDocuments
 import PrefetchSystem
 
 /// `schedule`: what makes systemd or cron begin the runs of a configuration.
@@ -21,6 +22,13 @@ struct ScheduleCommand {
       context.console.note(
         "the service has a user of its own, who must be able to write "
           + Wording.list(unit.writable)
+      )
+    }
+    let secrets = names("file", in: loaded.files)
+    if !secrets.isEmpty, options.scheduler == .systemd {
+      context.console.note(
+        "the service's user must be able to read \(Wording.list(secrets)), as "
+          + "`${credential:NAME}` in place of `${file:PATH}` need not be"
       )
     }
     switch options.scheduler {
@@ -72,31 +80,30 @@ struct ScheduleCommand {
     if let state = state.map(absolute) ?? (isCron ? places.state : nil) {
       command += ["--state-dir", state]
     }
-    let published = configuration.segments.compactMap(\.publish).compactMap { publication in
-      // The generations of an atomic tree stand beside the name that it has.
-      publication.folder.map { publication.isAtomic ? folder(of: $0) : $0 }
-    }
-    let reports = configuration.report.files.values.filter { $0 != "-" }
-      .map { folder(of: $0.hasPrefix("+") ? String($0.dropFirst()) : $0) }
-    let log = context.shared.logFile.map { [folder(of: absolute($0))] } ?? []
     let own = [cache ?? configuration.cache.folder, state ?? configuration.state.folder]
-    let written = (published + reports + log + own.compactMap(\.self)).map {
-      standing(absolute($0))
+    if let log = context.shared.logFile {
+      command += ["--log-file", absolute(log)]
+      if context.shared.logFormat == .json { command += ["--log-format", "json"] }
     }
+    let paths = WrittenPaths(
+      configuration,
+      further: own.compactMap(\.self).map(absolute),
+      log: context.shared.logFile,
+      absolute: absolute
+    )
     let title = configuration.name ?? files.first ?? loaded.identity
     var unit = ServiceUnit(
       name: Self.name(configuration.name),
       command: command,
       title: title,
-      writable: Set(written).sorted(),
-      credentials: credentials(loaded.files)
+      writable: paths.all,
+      credentials: names("credential", in: loaded.files)
     )
     unit.makesCache = own[0] == nil
     unit.makesState = own[1] == nil
-    let homes = ["/home/", "/root/"]
-    unit.looksIntoHomes = (files + written + command.prefix(1)).contains { path in
-      homes.contains { path.hasPrefix($0) }
-    }
+    unit.looksIntoHomes = Self.namesHomes(
+      .array([loaded.canonical] + (files + paths.all + command.prefix(1)).map { .string($0) })
+    )
     unit.times = options.times
     return unit
   }
@@ -105,17 +112,14 @@ struct ScheduleCommand {
     path.hasPrefix("/") ? path : "\(context.environment.currentDirectory)/\(path)"
   }
 
-  private func folder(of path: String) -> String {
-    let folder = PathText.split(path).folder
-    return folder.isEmpty
-      ? (path.hasPrefix("/") ? "/" : context.environment.currentDirectory) : String(folder)
-  }
-
-  /// A unit with a folder that is not there does not start: then the one that it will be made in.
-  private func standing(_ path: String) -> String {
-    var path = path
-    while path != "/", !FileReading.exists(path) { path = folder(of: path) }
-    return path
+  /// Whether anything that is read or written is in somebody's home.
+  private static func namesHomes(_ value: JSONValue) -> Bool {
+    switch value {
+    case .string(let text): text.hasPrefix("/home/") || text.hasPrefix("/root/")
+    case .array(let elements): elements.contains(where: namesHomes)
+    case .object(let members): members.contains { namesHomes($0.1) }
+    default: false
+    }
   }
 
   private static func name(_ name: String?) -> String {
@@ -126,16 +130,15 @@ struct ScheduleCommand {
     return "prefetch-\(String(decoding: plain.prefix(60), as: UTF8.self))"
   }
 
-  /// Those that the files ask for by name.
-  private func credentials(_ files: [String]) -> [String] {
+  /// What the files ask for as `${KIND:NAME}`.
+  private func names(_ kind: String, in files: [String]) -> [String] {
     var names: Set<String> = []
     for file in files {
       guard let bytes = try? FileReading.read(file, limit: 16 << 20) else { continue }
-      for piece in String(decoding: bytes, as: UTF8.self).split(separator: "${credential:")
-        .dropFirst()
+      for piece in String(decoding: bytes, as: UTF8.self).split(separator: "${\(kind):").dropFirst()
       {
         let name = piece.prefix { $0 != "}" && !$0.isNewline }
-        if !name.isEmpty, !name.contains("/") { names.insert(String(name)) }
+        if !name.isEmpty, kind == "file" || !name.contains("/") { names.insert(String(name)) }
       }
     }
     return names.sorted()

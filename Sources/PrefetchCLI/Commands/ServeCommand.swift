@@ -21,10 +21,36 @@ struct ServeCommand {
     let server = try starting { () throws(Failure) in
       try listen(FolderResponder(folder))
     }
+    return try serve(server, nil) {
+    } stopping: {
+    } closing: {
+    }
+  }
+
+  /// Until it is to end; `look` is taken now and then, `stopping` comes before clients are sent away
+  /// and `closing` after.
+  private func serve(
+    _ server: LocalServer,
+    _ loaded: LoadedConfiguration?,
+    look: () -> Void,
+    stopping: () -> Void,
+    closing: () throws(CommandExit) -> Void
+  ) throws(CommandExit) -> Int32 {
+    let events: ServeEvents
+    do throws(Failure) {
+      events = try ServeEvents(options, loaded, context: context)
+    } catch {
+      throw context.storeFailed(error)
+    }
     announce(server)
-    let signal = wait(for: server) {}
+    events.started(at: server.address)
+    let signal = wait(for: server, look)
+    stopping()
     server.stop()
-    return ended(by: signal)
+    try closing()
+    let hasFailed = events.stopped(at: server.address)
+    if signal == nil, hasFailed { return ExitStatus.failed.code }
+    return signal.map { 128 + $0 } ?? ExitStatus.ok.code
   }
 
   // MARK: The cache
@@ -58,17 +84,16 @@ struct ServeCommand {
       places: places
     )
     let server = try starting { () throws(Failure) in try listen(responder) }
-    announce(server)
-    let signal = wait(for: server) {
+    return try serve(server, loaded) {
       cache.rest()
       record.keep(at: context.clock.now().wall)
+    } stopping: {
+      stop.set()
+    } closing: { () throws(CommandExit) in
+      lanes?.close()
+      record.keep(at: context.clock.now().wall, isLast: true)
+      try context.reading { () throws(Failure) in try cache.close() }
     }
-    stop.set()
-    server.stop()
-    lanes?.close()
-    record.keep(at: context.clock.now().wall, isLast: true)
-    try context.reading { () throws(Failure) in try cache.close() }
-    return ended(by: signal)
   }
 
   /// Whoever publishes may have switched it off, and so may the configuration.
@@ -151,10 +176,6 @@ struct ServeCommand {
   }
 
   private static let pause = Duration.seconds(1)
-
-  private func ended(by signal: Int32?) -> Int32 {
-    signal.map { 128 + $0 } ?? ExitStatus.ok.code
-  }
 
   private func announce(_ server: LocalServer) {
     warnOfOtherMachines(server)

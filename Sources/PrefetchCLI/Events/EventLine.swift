@@ -3,15 +3,31 @@ import PrefetchDocuments
 
 /// Facts as the events that scripts follow, one JSON object a line.
 enum EventLine {
-  /// Nil for facts that are nobody's event.
-  static func value(
+  /// None for facts that are nobody's event; several for one that changes several things.
+  static func values(
     _ fact: RunFact,
     run: String,
     at time: Instant,
     secrets: SecretNeedles = []
-  ) -> JSONValue? {
+  ) -> [JSONValue] {
     let text = { JSONValue.string(Redaction.masked($0, needles: secrets)) }
     return switch fact {
+    case .itemSettled(let item):
+      [settled(item, run, time, text)].compactMap(\.self) + departed(item, run, time, text)
+    case .itemEvicted(let item, _):
+      departed(item, run, time, text)
+    default:
+      [value(fact, run, time, text)].compactMap(\.self)
+    }
+  }
+
+  private static func value(
+    _ fact: RunFact,
+    _ run: String,
+    _ time: Instant,
+    _ text: (String) -> JSONValue
+  ) -> JSONValue? {
+    switch fact {
     case .itemsDiscovered(let segment, let count):
       line(
         "items.discovered",
@@ -19,23 +35,14 @@ enum EventLine {
         time,
         [("segment", text(segment)), ("count", .integer(Int64(count)))]
       )
-    case .itemStarted(let url, let segments):
+    case .itemsStarted(let segment, let urls):
       line(
         "items.started",
         run,
         time,
-        [("url", text(url.redacted)), ("segments", .array(segments.map(text)))]
-      )
-    case .itemSettled(let item):
-      settled(item, run, time, text)
-    case .itemEvicted(let item, _):
-      line(
-        "items.evicted",
-        run,
-        time,
         [
-          ("url", text(Redaction.url(item.url))), ("id", text(item.id)),
-          ("segments", .array(item.segments.map(text))), ("bytes", .integer(item.size ?? 0)),
+          ("segment", text(segment)), ("count", .integer(Int64(urls.count))),
+          ("urls", .array(urls.map { text($0.redacted) })),
         ]
       )
     case .segmentSettled(let segment):
@@ -49,7 +56,8 @@ enum EventLine {
       registration(news, run, time)
     case .qualityChanged(let quality):
       line("network.quality", run, time, [("quality", .string(quality.rawValue))])
-    case .conditionsRead, .itemsKept, .itemsConfirmed, .itemsArrived, .itemShared, .bytesReceived,
+    case .itemSettled, .itemEvicted, .conditionsRead, .itemsKept, .itemsConfirmed, .itemsArrived,
+      .itemShared, .bytesReceived,
       .requestFinished, .requestsAnswered, .requestTold, .requestWaits, .manifestSettled,
       .treePublished, .interrupted, .storeFailed:
       nil
@@ -91,10 +99,7 @@ enum EventLine {
     _ time: Instant,
     _ text: (String) -> JSONValue
   ) -> JSONValue? {
-    let about: [(String, JSONValue)] = [
-      ("url", text(Redaction.url(item.url))), ("id", text(item.id)),
-      ("segments", .array(item.segments.map(text))),
-    ]
+    let about = about(item, text)
     switch item.outcome {
     case .added:
       return line("cache.added", run, time, about + [("bytes", .optional(item.size))])
@@ -112,13 +117,37 @@ enum EventLine {
         time,
         about + [("bytes", .optional(item.size)), ("changed", ["headers"])]
       )
-    case .removed:
-      return line("cache.removed", run, time, about + [("reason", text(item.reason))])
     case .failed, .redirected:
       let code = item.failure.map { JSONValue.string($0.code.rawValue) } ?? .null
       return line("items.failed", run, time, about + [("code", code)])
-    case .unchanged, .stale, .deferred, .empty, nil:
+    case .removed, .unchanged, .stale, .deferred, .empty, nil:
       return nil
     }
+  }
+
+  /// Its body is gone, which the cache tells of, and the item is not at hand any more.
+  private static func departed(
+    _ item: ItemResult,
+    _ run: String,
+    _ time: Instant,
+    _ text: (String) -> JSONValue
+  ) -> [JSONValue] {
+    guard let departure = item.departure else { return [] }
+    let reason = ("reason", JSONValue.string(departure.rawValue))
+    let about = about(item, text)
+    return [
+      line("cache.removed", run, time, about + [reason]),
+      line("items.evicted", run, time, about + [("bytes", .integer(item.size ?? 0)), reason]),
+    ]
+  }
+
+  private static func about(
+    _ item: ItemResult,
+    _ text: (String) -> JSONValue
+  ) -> [(String, JSONValue)] {
+    [
+      ("url", text(Redaction.url(item.url))), ("id", text(item.id)),
+      ("segments", .array(item.segments.map(text))),
+    ]
   }
 }

@@ -1,3 +1,4 @@
+import PrefetchSystem
 import PrefetchTransfer
 import Synchronization
 
@@ -11,42 +12,80 @@ final class EventQueue: Sendable {
 
     /// The next one tells the same and more.
     var isExpendable: Bool { name == "progress" }
+    /// Whoever heard of nothing else is to hear of the end.
+    var isLast: Bool { name == "run.finished" || name == "serve.stopped" }
   }
 
   private struct State {
     var waiting: [Event] = []
+    /// Of those that wait.
+    var expendable = 0
     var isDelivering = false
     var thread: WorkerThread?
     var dropped = 0
     var deadline: ContinuousClock.Instant?
+    var isHurried = false
+
+    /// Takes in one more, for which another one may have to go; or it goes itself.
+    mutating func add(_ event: Event, within capacity: Int) {
+      if waiting.count >= capacity {
+        dropped += 1
+        if expendable > 0, let oldest = waiting.firstIndex(where: \.isExpendable) {
+          waiting.remove(at: oldest)
+          expendable -= 1
+        } else if event.isLast, !waiting.isEmpty {
+          waiting.removeLast()
+        } else {
+          return
+        }
+      }
+      waiting.append(event)
+      if event.isExpendable { expendable += 1 }
+    }
+
+    mutating func takeAll() -> [Event] {
+      defer { (waiting, expendable) = ([], 0) }
+      return waiting
+    }
+
+    /// Whether nobody waits any more.
+    ///
+    /// Somebody who wants the process to end waits for nobody's hooks.
+    mutating func isOver(_ isStopping: Bool) -> Bool {
+      guard var deadline else { return false }
+      if isStopping, !isHurried {
+        isHurried = true
+        deadline = min(deadline, .now + EventQueue.hurry)
+        self.deadline = deadline
+      }
+      return deadline <= .now
+    }
   }
 
   static let capacity = 10_000
+  /// A process that was asked to end has two seconds for everything.
+  private static let hurry = Duration.milliseconds(600)
 
   private let state = Mutex(State())
   private let capacity: Int
+  private let isStopping: @Sendable () -> Bool
   /// Returns how many of them were not delivered.
   private let deliver: @Sendable ([Event], _ isAbandoned: () -> Bool) -> Int
 
   init(
     capacity: Int = EventQueue.capacity,
+    isStopping: @escaping @Sendable () -> Bool = { StopSignals.pending != nil },
     _ deliver: @escaping @Sendable ([Event], _ isAbandoned: () -> Bool) -> Int
   ) {
     self.capacity = capacity
+    self.isStopping = isStopping
     self.deliver = deliver
   }
 
   func push(_ event: Event) {
     let (isNew, last) = state.withLock { state -> (Bool, WorkerThread?) in
-      if state.waiting.count >= capacity {
-        state.dropped += 1
-        guard let oldest = state.waiting.firstIndex(where: \.isExpendable) else {
-          return (false, nil)
-        }
-        state.waiting.remove(at: oldest)
-      }
-      state.waiting.append(event)
-      guard !state.isDelivering else { return (false, nil) }
+      state.add(event, within: capacity)
+      guard !state.isDelivering, !state.waiting.isEmpty else { return (false, nil) }
       state.isDelivering = true
       defer { state.thread = nil }
       return (true, state.thread)
@@ -58,8 +97,7 @@ final class EventQueue: Sendable {
     guard thread == nil else { return state.withLock { $0.thread = thread } }
     state.withLock { state in
       state.isDelivering = false
-      state.dropped += state.waiting.count
-      state.waiting = []
+      state.dropped += state.takeAll().count
     }
   }
 
@@ -72,21 +110,16 @@ final class EventQueue: Sendable {
 
   private func take() -> [Event]? {
     state.withLock { state in
-      guard !state.waiting.isEmpty, !Self.isOver(state) else {
+      guard !state.waiting.isEmpty, !state.isOver(isStopping()) else {
         state.isDelivering = false
         return nil
       }
-      defer { state.waiting = [] }
-      return state.waiting
+      return state.takeAll()
     }
   }
 
   private var isAbandoned: Bool {
-    state.withLock { Self.isOver($0) }
-  }
-
-  private static func isOver(_ state: State) -> Bool {
-    state.deadline.map { $0 <= .now } ?? false
+    state.withLock { $0.isOver(isStopping()) }
   }
 
   /// Waits for the rest, as long as that; returns how many nobody has been told.
@@ -97,8 +130,8 @@ final class EventQueue: Sendable {
     }
     thread?.join()
     return state.withLock { state in
-      defer { (state.waiting, state.thread) = ([], nil) }
-      return state.dropped + state.waiting.count
+      state.thread = nil
+      return state.dropped + state.takeAll().count
     }
   }
 }

@@ -5,7 +5,7 @@ import PrefetchSystem
 
 /// Makes events of what a run tells, for a script that follows and for the hooks.
 final class EventSink: RunObserver {
-  let hearsOfEach = true
+  let hearsOfEach: Bool
   private let stream: EventStream?
   private let hooks: HookLane?
   private let runID: String
@@ -16,19 +16,32 @@ final class EventSink: RunObserver {
   /// What came for each segment.
   private var brought: [String: (count: Int64, bytes: Int64)] = [:]
 
+  /// Nothing changes in a dry run.
+  private let tellsChanges: Bool
+  private var hasBegun = false
+  private var isFinished = false
+
   /// Nil where nobody listens.
   init?(
     stream: EventStream?,
     hooks: HookLane?,
     runID: String,
-    start: Instant,
-    console: Console
+    console: Console,
+    tellsChanges: Bool = true
   ) {
     guard stream != nil || hooks != nil else { return nil }
     self.stream = stream
     self.hooks = hooks
     self.runID = runID
     self.console = console
+    self.tellsChanges = tellsChanges
+    hearsOfEach = stream != nil || hooks?.hearsOfEach == true
+  }
+
+  /// The run is ready for its first request.
+  func begin(at start: Instant) {
+    guard !hasBegun else { return }
+    hasBegun = true
     push("run.started", at: start)
   }
 
@@ -36,6 +49,8 @@ final class EventSink: RunObserver {
     progress.note(fact)
     switch fact {
     case .itemSettled(let item): note(item)
+    case .itemsArrived(let segment, let arrivals):
+      for arrival in arrivals { bring(arrival.body.size, to: segment) }
     case .segmentSettled(let segment):
       if let sum = brought.removeValue(forKey: segment.name) {
         push(
@@ -49,7 +64,7 @@ final class EventSink: RunObserver {
       }
     default: break
     }
-    if let value = EventLine.value(fact, run: runID, at: now.wall, secrets: console.needles) {
+    for value in EventLine.values(fact, run: runID, at: now.wall, secrets: console.needles) {
       push(value)
     }
     tellProgress(now)
@@ -57,10 +72,12 @@ final class EventSink: RunObserver {
 
   private func note(_ item: ItemResult) {
     guard item.outcome == .added || item.outcome == .updated else { return }
-    for segment in item.segments {
-      let sum = brought[segment] ?? (0, 0)
-      brought[segment] = (sum.count + 1, sum.bytes.addingSaturated(item.size ?? 0))
-    }
+    for segment in item.segments { bring(item.size ?? 0, to: segment) }
+  }
+
+  private func bring(_ bytes: Int64, to segment: String) {
+    let sum = brought[segment] ?? (0, 0)
+    brought[segment] = (sum.count + 1, sum.bytes.addingSaturated(bytes))
   }
 
   /// Once a second is enough for whoever draws it.
@@ -82,13 +99,24 @@ final class EventSink: RunObserver {
 
   /// Waits for those who listen, not for long, and says what they missed.
   func finish(_ report: inout Report) {
-    push("run.finished", at: report.finished, [("exit", .string(ExitStatus(report).name))])
-    if let hooks {
-      let ending = hooks.finish()
-      report.diagnostics += ending.diagnostics
-      report.hasFailedHook = ending.hasFailed
-    }
-    if let stream { report.diagnostics += stream.finish() }
+    guard !isFinished else { return }
+    begin(at: report.started)
+    let ending = finish(ExitStatus(report), at: report.finished)
+    report.diagnostics += ending.diagnostics
+    report.hasFailedHook = ending.hasFailed
+  }
+
+  /// The same for a run of which there is no report.
+  func finish(
+    _ exit: ExitStatus,
+    at end: Instant
+  ) -> (diagnostics: [Diagnostic], hasFailed: Bool) {
+    guard !isFinished else { return ([], false) }
+    isFinished = true
+    push("run.finished", at: end, [("exit", .string(exit.name))])
+    let ending = hooks?.finish()
+    let missed = stream?.finish() ?? []
+    return ((ending?.diagnostics ?? []) + missed, ending?.hasFailed ?? false)
   }
 
   private func text(_ text: String) -> JSONValue {
@@ -99,10 +127,14 @@ final class EventSink: RunObserver {
     push(EventLine.line(name, runID, time, members))
   }
 
+  private static let changes: Set<String> = [
+    "items.downloaded", "items.evicted", "cache.added", "cache.updated", "cache.removed",
+  ]
+
   private func push(_ value: JSONValue) {
-    guard case .object(let members) = value, case .string(let name)? = members.first?.1 else {
-      return
-    }
+    guard case .object(let members) = value, case .string(let name)? = members.first?.1,
+      tellsChanges || !Self.changes.contains(name)
+    else { return }
     let event = EventQueue.Event(name: name, line: JSONWriter.string(value))
     stream?.push(event)
     hooks?.push(event)
@@ -123,7 +155,7 @@ struct RunProgress {
     case .itemsArrived(_, let arrivals): settled += arrivals.count
     case .itemShared: settled += 1
     case .bytesReceived(let bytes): received = received.addingSaturated(bytes)
-    case .conditionsRead, .qualityChanged, .itemStarted, .requestFinished, .requestsAnswered,
+    case .conditionsRead, .qualityChanged, .itemsStarted, .requestFinished, .requestsAnswered,
       .requestTold, .requestWaits, .manifestSettled, .segmentSettled, .treePublished, .registration,
       .interrupted, .storeFailed, .itemEvicted:
       break

@@ -10,6 +10,8 @@ final class HookLane: Sendable {
     var event: String
     var hook: Hook
     var reason: String
+    /// What it said last.
+    var complaint: String
   }
 
   private let hooks: [String: Hook]
@@ -39,24 +41,34 @@ final class HookLane: Sendable {
         var variables = environment
         variables["PREFETCH_EVENT"] = name
         variables["PREFETCH_RUN"] = runID
+        var complaint = ""
         do throws(ChildProcess.Fault) {
           try ChildProcess.tell(
             hook.command,
             Array(own.map { $0.line + "\n" }.joined().utf8),
             environment: variables,
-            within: hook.timeout
+            within: hook.timeout,
+            unless: isAbandoned,
+            complaint: &complaint
           )
         } catch {
           troubles.list.withLock { list in
             guard !list.contains(where: { $0.event == name && $0.reason == error.reason }) else {
               return
             }
-            list.append(Trouble(event: name, hook: hook, reason: error.reason))
+            list.append(
+              Trouble(event: name, hook: hook, reason: error.reason, complaint: complaint)
+            )
           }
         }
       }
       return left
     }
+  }
+
+  /// Whether somebody is told of every item.
+  var hearsOfEach: Bool {
+    hooks["items.started"] != nil || hooks["cache.added"] != nil
   }
 
   func push(_ event: EventQueue.Event) {
@@ -72,9 +84,10 @@ final class HookLane: Sendable {
     let found = troubles.list.withLock { $0 }
     var diagnostics = found.map { trouble in
       let program = SafeText.line(trouble.hook.command.first ?? "")
+      let complaint = trouble.complaint.isEmpty ? "" : ": \(SafeText.line(trouble.complaint))"
       return Diagnostic(
         "hook.failed",
-        "the hook of `\(trouble.event)`, `\(program)`, \(trouble.reason)",
+        "the hook of `\(trouble.event)`, `\(program)`, \(trouble.reason)\(complaint)",
         severity: trouble.hook.isRequired ? .error : .warning
       )
     }

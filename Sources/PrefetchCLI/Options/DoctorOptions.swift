@@ -9,9 +9,9 @@ struct DoctorOptions: CommandOptions, Hashable {
     group: .help,
     summary: "Say what a run would find on this machine",
     paragraphs: [
-      "A line for each thing that a run needs: the libraries, the configuration, the folders of cache and state and whether they can be written, the clock, the network, what begins runs, and to whom anything is sent. No server is asked and nothing is written. The exit status is 0, or what a run would end with for what is wrong: 78 for the configuration, 74 for a folder."
+      "A line for each thing that a run needs: the libraries, the configuration, the folders of cache, state, published trees and reports and whether they can be written, the file system and its room, a run that is under way, the clock, the network and its rules, the license, programs of hooks that are not there, what begins runs, and to whom anything is sent. No server is asked and nothing is written. The exit status is 0, or what a run would end with for what is wrong: for example 78 for the configuration, 74 for a folder, 75 where all waits."
     ],
-    exits: [.ok, .usage, .io, .config],
+    exits: [.ok, .failed, .usage, .unavailable, .io, .deferred, .denied, .config],
     examples: [
       CommandExample(command: "prefetch doctor", purpose: "What to send with a report of a fault")
     ],

@@ -186,7 +186,7 @@ extension ValueKind where Value == ReportDestination {
 }
 
 extension ValueKind where Value == EventDestination {
-  fileprivate static var eventDestination: Self {
+  static var eventDestination: Self {
     Self(expectation: "a file, or the number of an open descriptor", completion: .files) { text in
       guard !text.isEmpty else { return nil }
       guard text.utf8.allSatisfy(ASCII.isDigit) else { return .file(text) }

@@ -14,6 +14,8 @@ struct ServeOptions: CommandOptions, Hashable {
   var listen = ListenAddress.standard
   var readyDescriptor: Int?
   var lifetime: Duration?
+  var events: EventDestination?
+  var skipsHooks = false
 
   static let command = CommandSpec<ServeOptions>(
     name: "serve",
@@ -23,7 +25,7 @@ struct ServeOptions: CommandOptions, Hashable {
       "What is stored of `https://HOST[:PORT]/PATH?QUERY` is at `/HOST[:PORT]/PATH?QUERY`, and at `/-/item/PROVIDER/ID` (`-` for no provider); `/-/health` says that the server lives, and what it has counted. GET and HEAD with ranges and conditional requests, and no listings. When it accepts connections, one line with its URL goes to standard output; a socket that systemd hands over is taken instead of `--listen`.",
       "Alone it asks nobody: what is stored is served however old, what is not is 404. With `--pull` it is asked for what is missing or stale, as `get` would ask and under the same policy, once however many clients wait: by `https`, or by `http` where an exception allows that for the host. Nothing that a client sends goes on to a server. A fetch that fails is 502, or the older copy where `--max-stale` or `cache.max_stale` allows one; what a rule defers is 503; that a server does not have it is 404 or 410, and believed for `cache.negative_ttl`.",
       "Clients may send `Cache-Control` with `no-cache`, `max-age`, `min-fresh`, `max-stale` and `only-if-cached`; what cannot be had that way is 504. `Age` and `Cache-Status` tell what became of a request. Bodies are hashed before or while they go out: one that is damaged is fetched again or breaks off, and is never sent as whole.",
-      "SIGTERM ends it within two seconds. Requests with a foreign `Host` or `Origin` are refused, so that no web page can reach it.",
+      "SIGTERM ends it within two seconds. Requests with a foreign `Host` or `Origin` are refused, so that no web page can reach it. The hooks `serve.started` and `serve.stopped` of the configuration are told of its URL.",
     ],
     options: [
       .flag("pull", \.pulls, help: "Fetch what is not stored, or no longer fresh"),
@@ -64,8 +66,16 @@ struct ServeOptions: CommandOptions, Hashable {
         help: "Write the line with the URL to this descriptor too, and close it"
       ),
       .value("for", \.lifetime, .duration, placeholder: "D", help: "End with 0 after this time"),
+      .value(
+        "events",
+        \.events,
+        .eventDestination,
+        placeholder: "FD|FILE",
+        help: "Write `serve.started` and `serve.stopped` to a file or an open descriptor"
+      ),
+      .flag("no-hooks", \.skipsHooks, help: "Start none of the configuration's `hooks`"),
     ],
-    exits: [.ok, .config, .io, .interrupted, .terminated],
+    exits: [.ok, .failed, .config, .io, .interrupted, .terminated],
     examples: [
       CommandExample(
         command: "prefetch serve --pull --max-stale",

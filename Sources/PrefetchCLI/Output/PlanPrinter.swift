@@ -60,7 +60,7 @@ final class PlanPrinter: RunObserver {
       settled(segment)
     case .conditionsRead, .qualityChanged, .itemsDiscovered, .itemsKept, .itemsConfirmed,
       .itemsArrived,
-      .itemStarted, .bytesReceived, .requestFinished, .requestsAnswered, .requestTold,
+      .itemsStarted, .bytesReceived, .requestFinished, .requestsAnswered, .requestTold,
       .requestWaits, .treePublished, .registration, .interrupted, .storeFailed:
       break
     }

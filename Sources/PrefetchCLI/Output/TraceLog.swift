@@ -41,7 +41,7 @@ final class TraceLog: RunObserver {
       console.detail("network: \(type) (\(conditions.typeReason))")
     case .qualityChanged(let quality):
       console.detail("network quality: \(quality.rawValue)")
-    case .itemsDiscovered, .itemsKept, .itemsConfirmed, .itemsArrived, .itemStarted, .itemShared,
+    case .itemsDiscovered, .itemsKept, .itemsConfirmed, .itemsArrived, .itemsStarted, .itemShared,
       .bytesReceived, .requestFinished, .requestsAnswered, .interrupted, .storeFailed:
       break
     }

@@ -87,6 +87,7 @@ enum ConfigurationManual {
         example: nil
       ),
     ] + SecurityProse.sections + [networkRules] + itemRules + PublishingProse.sections
+    + [HookProse.section]
 
   private static let after = [
     ConfigurationProse(

@@ -51,7 +51,7 @@ struct ProgressState {
       for name in request.segments { change(name) { $0.endedBytes += request.wireBytes } }
     case .segmentSettled(let result):
       change(result.name) { $0.ending = result }
-    case .conditionsRead, .qualityChanged, .itemStarted, .bytesReceived, .requestTold,
+    case .conditionsRead, .qualityChanged, .itemsStarted, .bytesReceived, .requestTold,
       .requestWaits, .manifestSettled, .itemEvicted, .treePublished, .registration, .interrupted,
       .storeFailed:
       break

@@ -284,7 +284,7 @@ struct RequestBuilder {
     settings.connectionsPerHost = engine.jobsPerHost ?? network.perHost
     settings.concurrency = engine.jobs ?? network.concurrency
     settings.workers = Self.workers
-    settings.rate = network.rate.amount
+    settings.rate = schedule(network.rate)
     settings.ratePerHost = network.ratePerHost.amount
     settings.httpVersion = TransportSettings.HTTPVersion(rawValue: network.http.rawValue) ?? .auto
     settings.minimumTLS = configuration.tls.minimumVersion == .tls13 ? .tls13 : .tls12
@@ -299,5 +299,17 @@ struct RequestBuilder {
     }
     settings.proxy = proxy(network.proxy)
     return settings
+  }
+
+  /// A time zone is looked up for a timetable alone.
+  private func schedule(_ rule: RateRule) -> RateSchedule? {
+    switch rule {
+    case .unlimited: return nil
+    case .steady(let rate): return .steady(rate)
+    case .timetable(let timetable):
+      let zones = TimeZoneFiles(variable: environment["TZ"])
+      let zone = zones.zone(named: configuration.network.timeZone) ?? .utc
+      return RateSchedule(timetable, zone: zone)
+    }
   }
 }

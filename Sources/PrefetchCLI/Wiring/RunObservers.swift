@@ -9,22 +9,12 @@ struct RunObservers {
 
   init(
     context: CommandContext,
-    engine: EngineOptions,
-    runID: String,
-    hooks: HookLane?,
+    events: EventSink?,
     mayDraw: Bool = true,
     further: [(any RunObserver)?] = []
-  ) throws(Failure) {
-    let stream = try engine.events.map { destination throws(Failure) in
-      try EventStream(destination)
-    }
-    events = EventSink(
-      stream: stream,
-      hooks: hooks,
-      runID: runID,
-      start: context.clock.now().wall,
-      console: context.console
-    )
+  ) {
+    self.events = events
+    events?.begin(at: context.clock.now().wall)
     progress = ProgressDisplay(context, mayDraw: mayDraw)
     let candidates: [(any RunObserver)?] = [events, progress, TraceLog(context)] + further
     all = candidates.compactMap { $0 }

@@ -31,14 +31,45 @@ struct RunSession {
 
   /// What came of it, with the process's exit status still to be decided.
   func run() throws(CommandExit) -> Report {
+    let events: EventSink?
     do throws(Failure) {
-      return try isPlan ? plan() : reconcile()
+      events = try sink()
     } catch {
       throw context.storeFailed(error)
     }
+    do throws(Failure) {
+      var report = try isPlan ? plan(events) : reconcile(events)
+      // Also of a run that could not begin.
+      events?.finish(&report)
+      return report
+    } catch {
+      let exit = context.storeFailed(error)
+      let status = ExitStatus(rawValue: exit.status) ?? .failed
+      console.report(events?.finish(status, at: context.clock.now().wall).diagnostics ?? [])
+      throw exit
+    }
   }
 
-  private func plan() throws(Failure) -> Report {
+  private func sink() throws(Failure) -> EventSink? {
+    let stream = try engine.events.map { destination throws(Failure) in
+      try EventStream(destination)
+    }
+    return EventSink(
+      stream: stream,
+      hooks: isPlan || engine.skipsHooks
+        ? nil
+        : HookLane(
+          loaded.configuration.hooks,
+          environment: context.variablesForChildren(loaded),
+          runID: runID
+        ),
+      runID: runID,
+      console: console,
+      tellsChanges: !isPlan
+    )
+  }
+
+  private func plan(_ events: EventSink?) throws(Failure) -> Report {
     var reports: [Diagnostic] = []
     let state = try StateStore.openForReading(state: places.state, reports: &reports)
     console.report(reports)
@@ -54,25 +85,33 @@ struct RunSession {
         state: state,
         store: AbsentStore(at: places.cache),
         memory: .none,
-        history: nil
+        history: nil,
+        events: events
       )
     }
     defer { console.report(store.takeDiagnostics()) }
     let memory = try memory(state)
-    return try perform(subscriptions, state: state, store: store, memory: memory, history: nil)
+    return try perform(
+      subscriptions,
+      state: state,
+      store: store,
+      memory: memory,
+      history: nil,
+      events: events
+    )
   }
 
   /// A full disk ends the run and not its report.
-  private func reconcile() throws(Failure) -> Report {
+  private func reconcile(_ events: EventSink?) throws(Failure) -> Report {
     do throws(Failure) {
-      return try reconcileWithRoom()
+      return try reconcileWithRoom(events)
     } catch {
       guard error.code == .diskFull else { throw error }
       return unbegunReport(error)
     }
   }
 
-  private func reconcileWithRoom() throws(Failure) -> Report {
+  private func reconcileWithRoom(_ events: EventSink?) throws(Failure) -> Report {
     guard let lock = try context.runLock(places, of: loaded.identity, wait: engine.wait) else {
       return lockedReport()
     }
@@ -113,7 +152,8 @@ struct RunSession {
       store: store,
       trees: trees,
       memory: memory,
-      history: history
+      history: history,
+      events: events
     )
     do throws(Failure) {
       if store.hasSeenOthers { try noteGone(from: store, in: &report) }
@@ -218,7 +258,8 @@ struct RunSession {
     store: any ContentStore,
     trees: PublishedTrees? = nil,
     memory: HostMemory,
-    history: HistoryRecorder?
+    history: HistoryRecorder?,
+    events: EventSink?
   ) throws(Failure) -> Report {
     var builder = context.builder(loaded, engine, looksAtState: false)
     let selected = subscriptions.segments.filter { isSelected($0.name) }
@@ -235,17 +276,9 @@ struct RunSession {
       isClosed: { [console] in console.isClosed },
       print: { [console] in console.print(bytes: $0) }
     )
-    let observers = try RunObservers(
+    let observers = RunObservers(
       context: context,
-      engine: engine,
-      runID: runID,
-      hooks: isPlan || self.engine.skipsHooks
-        ? nil
-        : HookLane(
-          loaded.configuration.hooks,
-          environment: context.variablesForChildren(loaded),
-          runID: runID
-        ),
+      events: events,
       // The lines of a plan are written as they become known.
       mayDraw: !printsPlan || !ProcessEnvironment.isTerminal(1),
       further: [printsPlan ? printer : nil, history, transfers]

@@ -38,7 +38,7 @@ package struct Network: Hashable, Sendable {
   package var batteryFloor = 0
   package var concurrency = 8
   package var perHost = 4
-  package var rate = RateLimit.unlimited
+  package var rate = RateRule.unlimited
   package var ratePerHost = RateLimit.unlimited
   package var dailyLimit = TransferQuota()
   package var monthlyLimit = TransferQuota()
@@ -72,7 +72,12 @@ package struct Network: Hashable, Sendable {
       .list(of: .window),
       "Times of day and week in which transfers may run"
     )
-    Field("timezone", \.timeZone, .timeZone, "Time zone of `windows` and of quota periods")
+    Field(
+      "timezone",
+      \.timeZone,
+      .timeZone,
+      "Time zone of `windows`, of a timetable of `rate` and of quota periods"
+    )
     Field("power", \.power, .choice(), "Power source needed to transfer")
     Field(
       "battery_floor",
@@ -87,7 +92,12 @@ package struct Network: Hashable, Sendable {
       "Transfers in flight at once; `unlimited` is 1024"
     )
     Field("per_host", \.perHost, .integer(1...256), "HTTP/1.1 connections to one host at once")
-    Field("rate", \.rate, .rateLimit, "Bytes a second, of all transfers together")
+    Field(
+      "rate",
+      \.rate,
+      .rateRule,
+      "Bytes a second, of all transfers together: one rate, or times from which each holds"
+    )
     Field("rate_per_host", \.ratePerHost, .rateLimit, "Bytes a second from one host")
     Field("daily_limit", \.dailyLimit, TransferQuota.table, "Bytes a day, kept across runs")
     Field("monthly_limit", \.monthlyLimit, TransferQuota.table, "Bytes a month, kept across runs")

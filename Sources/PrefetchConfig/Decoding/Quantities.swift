@@ -98,6 +98,13 @@ enum Units {
     return try whole(quantity, factor, text)
   }
 
+  static func rateLimit(_ text: String) throws(ValueComplaint) -> RateLimit {
+    guard text != "unlimited" else { return .unlimited }
+    let rate = try rate(text)
+    guard rate > 0 else { throw ValueComplaint("a rate of `\(text)` would never end") }
+    return .of(rate)
+  }
+
   static func duration(_ text: String) throws(ValueComplaint) -> Duration {
     if let duration = DurationText.parse(text) { return duration }
     let quantity = try Quantity(text)

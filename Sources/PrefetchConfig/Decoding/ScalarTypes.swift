@@ -254,10 +254,7 @@ extension ValueType where Value == RateLimit {
   static var rateLimit: Self {
     scalar("a rate or `unlimited`", summary: "rate|unlimited", schema: .quantity) {
       text throws(ValueComplaint) in
-      guard text != "unlimited" else { return .unlimited }
-      let rate = try Units.rate(text)
-      guard rate > 0 else { throw ValueComplaint("a rate of `\(text)` would never end") }
-      return .of(rate)
+      try Units.rateLimit(text)
     } encode: {
       $0.amount.map { .integer($0) } ?? .string("unlimited")
     }

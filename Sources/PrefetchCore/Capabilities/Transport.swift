@@ -331,7 +331,7 @@ package struct TransportSettings: Hashable, Sendable {
   /// not asked by it.
   package var http3Failures: Set<String> = []
   /// Bytes a second of all transfers together.
-  package var rate: Int64?
+  package var rate: RateSchedule?
   /// Bytes a second from any one host.
   package var ratePerHost: Int64?
   /// Whether what is sent and shown on every connection is kept for whoever looks into it.

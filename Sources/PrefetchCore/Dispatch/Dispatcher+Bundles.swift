@@ -286,8 +286,6 @@ extension Dispatcher {
     let work = ActiveItem(entry: entry, segment: Int(parent.segment), result: result)
     work.place = BundlePlace(bundle: bundle, role: role)
     work.record = record.map { Shared($0) }
-    // The item itself is what observers hear of.
-    work.isAnnounced = true
     take(slot: work, for: item)
     bundle.open += 1
     if let deferral = deferral(of: .item(item), at: now) {

@@ -45,7 +45,7 @@ extension Dispatcher {
       let holders = segments.indices.filter { misses(content, key, in: $0) }
       // Somebody wants it to wait, so that it is not missed.
       guard !holders.isEmpty, !isPaused(key) else {
-        announceRemoved([content], "evicted to make room", into: &effects)
+        announceRemoved([content], into: &effects)
         continue
       }
       // Its own end will tell.
@@ -59,6 +59,7 @@ extension Dispatcher {
         reason: "evicted for what comes before it"
       )
       result.outcome = .failed
+      result.departure = .space
       result.size = content.size
       result.isRequired = holders.contains {
         segments[$0].declaration.isRequired && requires(key, in: $0)

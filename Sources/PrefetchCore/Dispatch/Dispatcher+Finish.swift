@@ -146,6 +146,7 @@ extension Dispatcher {
       let id = record.id.isEmpty ? start.identify(record.url) : record.id
       var content = RemovedContent(url: record.url, id: id, size: record.size)
       content.segments = foreseen.segments
+      content.wasEvicted = true
       evicted.append(content)
     }
     announceEvicted(evicted, into: &effects)
@@ -169,29 +170,40 @@ extension Dispatcher {
 
   /// What is declared no more, and what its server has no more.
   private func announceLeft(_ removed: [RemovedContent], into effects: inout [Effect]) {
-    let gone = removed.filter { givenUp.contains(URLKey($0.url)) }
-    announceRemoved(gone, "its server has it no more, and `on_gone` removes it", into: &effects)
+    announceRemoved(removed.filter { givenUp.contains(URLKey($0.url)) }, into: &effects)
     announceRemoved(removed.filter { !givenUp.contains(URLKey($0.url)) }, into: &effects)
   }
 
-  func announceRemoved(
-    _ removed: [RemovedContent],
-    _ reason: String = "declared no more",
-    into effects: inout [Effect]
-  ) {
+  func announceRemoved(_ removed: [RemovedContent], into effects: inout [Effect]) {
     // What never had a body is forgotten, not removed.
     for content in removed where content.hadBody {
+      let departure = departure(of: content)
       var result = ItemResult(
         url: content.url,
         id: content.id,
         segments: content.segments.filter { $0.identity == request.identity }.map(\.name),
         state: .deleted,
         action: .remove,
-        reason: reason
+        reason: departure.reason
       )
       result.outcome = .removed
+      result.departure = departure
       result.size = content.size
       effects.append(.announce(.itemSettled(result)))
     }
+  }
+
+  private func departure(of content: RemovedContent) -> Departure {
+    let key = URLKey(content.url)
+    if givenUp.contains(key) { return .deleted }
+    let isExpired = segments.contains { segment in
+      let entries = segment.table.value
+      guard let entry = entries.position(of: key), entries.isSpecial(at: entry),
+        let expires = entries[entry].expires
+      else { return false }
+      return expires <= facts.now
+    }
+    if isExpired { return .expired }
+    return content.wasEvicted ? .space : .unsubscribed
   }
 }

@@ -144,11 +144,13 @@ extension Dispatcher {
   /// Takes in the next slice of a segment's items, and asks to come back for the rest.
   mutating func takeSteps(_ index: Int, now: Moment, into effects: inout [Effect]) {
     guard segments[index].phase == .planning else { return }
+    let known = items.count
     let end = min(segments[index].nextStep + Self.sliceSize, segments[index].steps.count)
     for step in segments[index].steps[segments[index].nextStep..<end] {
       take(step, of: index, now: now, into: &effects)
     }
     segments[index].nextStep = end
+    announceStarts(behind: known, of: index, into: &effects)
     guard end == segments[index].steps.count else {
       return effects.append(.resumePlanning(segment: index))
     }
@@ -159,6 +161,24 @@ extension Dispatcher {
   }
 
   private static let sliceSize = 4096
+
+  /// Tells of the items behind a number that wait for their turn; whoever only looks starts nothing.
+  private func announceStarts(behind known: Int, of index: Int, into effects: inout [Effect]) {
+    guard !start.isBrief, request.mode == .run, known < items.count else { return }
+    let entries = segments[index].table.value
+    let starting = items[known...].filter { $0.state == .queued }
+    for first in stride(from: 0, to: starting.count, by: Self.startsTogether) {
+      let urls = starting.dropFirst(first).prefix(Self.startsTogether).map {
+        entries[Int($0.step.entry)].url
+      }
+      effects.append(
+        .announce(.itemsStarted(segment: segments[index].declaration.name, urls))
+      )
+    }
+  }
+
+  /// As many as a line holds that a reader still takes at once.
+  private static let startsTogether = 500
 
   private mutating func noteShared(_ index: Int, _ other: Int) {
     segments[index].hasShared = true

@@ -93,17 +93,6 @@ extension Dispatcher {
     guard
       let request = active[slot].exchange?.value.nextRequest(id, under: &connections, at: now.wall)
     else { return }
-    if !active[slot].isAnnounced, !start.isBrief {
-      active[slot].isAnnounced = true
-      effects.append(
-        .announce(
-          .itemStarted(
-            active[slot].entry.url,
-            segments: Self.names(active[slot].segments, segments)
-          )
-        )
-      )
-    }
     active[slot].result.attempts += 1
     items[item].state = .inFlight
     start(request, of: Int(items[item].segment), into: &effects)

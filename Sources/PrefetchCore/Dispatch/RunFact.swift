@@ -17,7 +17,8 @@ package enum RunFact: Sendable {
   indirect case itemsArrived(segment: String, [Arrival])
   /// Their requests.
   case requestsAnswered(segment: String, count: Int, status: Int, wireBytes: Int64)
-  case itemStarted(WebURL, segments: [String])
+  /// Items that are about to be asked for, told together before the first of them is.
+  case itemsStarted(segment: String, [WebURL])
   case bytesReceived(Int64)
   indirect case requestFinished(RequestResult)
   /// The same in full, where somebody hears of each.
@@ -163,6 +164,27 @@ package struct Deferral: Hashable, Sendable {
   }
 }
 
+/// Why a body that was stored is stored no more.
+package enum Departure: String, Hashable, Sendable, CaseIterable {
+  /// Its declaration says until when it is of use.
+  case expired
+  /// Declared no more, or by no segment that is subscribed to.
+  case unsubscribed
+  /// It went for others.
+  case space
+  /// Its server has it no more.
+  case deleted
+
+  var reason: String {
+    switch self {
+    case .expired: "past its `expires`"
+    case .unsubscribed: "declared no more"
+    case .space: "evicted to make room"
+    case .deleted: "its server has it no more, and `on_gone` removes it"
+    }
+  }
+}
+
 /// The end of one item.
 package struct ItemResult: Hashable, Sendable {
   package enum Source: String, Hashable, Sendable, CaseIterable {
@@ -194,6 +216,8 @@ package struct ItemResult: Hashable, Sendable {
   package var sources: [SourceResult] = []
   package var finalURL: String?
   package var failure: Failure?
+  /// Why its body is stored no more, where one was.
+  package var departure: Departure?
   /// Why there is nothing, where that is nobody's fault.
   package var emptiness: Failure?
   package var deferral: Deferral?

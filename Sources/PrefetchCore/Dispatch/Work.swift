@@ -213,8 +213,6 @@ final class ActiveItem {
   var sharedRank: Rank?
   /// Where it takes a place on the wire.
   var host: HostID?
-  /// Whether observers were told that it begins.
-  var isAnnounced = false
   /// What is gathered for an item of several files.
   var bundle: BundleWork?
   /// Whose part it is, where it is no item by itself.

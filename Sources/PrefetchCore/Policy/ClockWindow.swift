@@ -51,8 +51,10 @@ extension ClockWindow {
     guard let times = parts.last, parts.count <= 2 else { throw Self.malformed(text) }
     let bounds = times.split(separator: "-", omittingEmptySubsequences: false)
     guard bounds.count == 2 else { throw Self.malformed(text) }
-    start = try Self.minutes(bounds[0], in: text)
-    end = try Self.minutes(bounds[1], in: text)
+    guard let start = try Self.minutes(bounds[0]), let end = try Self.minutes(bounds[1]),
+      let days = parts.count == 2 ? try Self.days(parts[0]) : Day.allCases
+    else { throw Self.malformed(text) }
+    (self.start, self.end, self.days) = (start, end, days)
     guard start < 1440 else {
       throw Malformed(message: "a window cannot begin at `24:00`", hint: "write `00:00`")
     }
@@ -62,17 +64,15 @@ extension ClockWindow {
         hint: "the whole day is `00:00-24:00`"
       )
     }
-    if end < start { end += 1440 }
-    days = parts.count == 2 ? try Self.days(parts[0], in: text) : Day.allCases
+    if end < start { self.end += 1440 }
   }
 
-  private static func days(_ list: Substring, in text: String) throws(Malformed) -> [Day] {
+  /// Nil for what is no list of days.
+  static func days(_ list: Substring) throws(Malformed) -> [Day]? {
     var days: Set<Day> = []
     for part in list.split(separator: ",", omittingEmptySubsequences: false) {
       let ends = part.split(separator: "-", omittingEmptySubsequences: false)
-      guard let first = ends.first, let last = ends.last, ends.count <= 2 else {
-        throw malformed(text)
-      }
+      guard let first = ends.first, let last = ends.last, ends.count <= 2 else { return nil }
       let start = try day(first)
       let end = try day(last)
       let length = (end.rawValue - start.rawValue + 7) % 7
@@ -90,11 +90,12 @@ extension ClockWindow {
     return day
   }
 
-  private static func minutes(_ time: Substring, in text: String) throws(Malformed) -> Int {
+  /// From midnight; nil for what is no time.
+  static func minutes(_ time: Substring) throws(Malformed) -> Int? {
     let parts = time.split(separator: ":", omittingEmptySubsequences: false)
     guard parts.count == 2, parts.allSatisfy({ $0.utf8.count == 2 }), let hour = UInt8(parts[0]),
       let minute = UInt8(parts[1])
-    else { throw malformed(text) }
+    else { return nil }
     guard hour < 24 && minute < 60 || hour == 24 && minute == 0 else {
       throw Malformed(message: "`\(time)` is no time of day")
     }
@@ -117,7 +118,7 @@ extension ClockWindow: CustomStringConvertible {
     return "\(days.map(\.abbreviation).joined(separator: ",")) \(times)"
   }
 
-  private static func clock(_ minutes: Int) -> String {
+  static func clock(_ minutes: Int) -> String {
     let (hour, minute) = minutes.quotientAndRemainder(dividingBy: 60)
     return "\(hour < 10 ? "0" : "")\(hour):\(minute < 10 ? "0" : "")\(minute)"
   }

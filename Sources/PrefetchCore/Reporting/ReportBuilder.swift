@@ -36,7 +36,7 @@ package struct ReportBuilder: Sendable {
 
   package mutating func fold(_ fact: RunFact) {
     switch fact {
-    case .itemsDiscovered, .itemStarted, .bytesReceived, .requestTold, .requestWaits:
+    case .itemsDiscovered, .itemsStarted, .bytesReceived, .requestTold, .requestWaits:
       break
     case .conditionsRead(let conditions):
       report.network = conditions

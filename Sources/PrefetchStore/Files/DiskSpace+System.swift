@@ -1,5 +1,5 @@
 internal import Glibc
-internal import PrefetchCore
+package import PrefetchCore
 
 extension DiskSpace {
   init(of folder: Folder) throws(Failure) {
@@ -9,7 +9,7 @@ extension DiskSpace {
   }
 
   /// Of where a folder would be made: that of the nearest one above it that is there.
-  init?(nearest path: String) {
+  package init?(nearest path: String) {
     var path = path
     var status = statvfs()
     while unsafe statvfs(path, &status) != 0 {

@@ -197,6 +197,8 @@ complete -c prefetch -n '__fish_seen_subcommand_from serve' -l base-url -x -d 'S
 complete -c prefetch -n '__fish_seen_subcommand_from serve' -l listen -x -d 'Listen on this address and port instead of 127.0.0.1:7733; port 0 takes a free one'
 complete -c prefetch -n '__fish_seen_subcommand_from serve' -l ready-fd -x -d 'Write the line with the URL to this descriptor too, and close it'
 complete -c prefetch -n '__fish_seen_subcommand_from serve' -l for -x -d 'End with 0 after this time'
+complete -c prefetch -n '__fish_seen_subcommand_from serve' -l events -r -F -d 'Write serve.started and serve.stopped to a file or an open descriptor'
+complete -c prefetch -n '__fish_seen_subcommand_from serve' -l no-hooks -d 'Start none of the configuration\'s hooks'
 complete -c prefetch -n '__fish_seen_subcommand_from event; and __fish_seen_subcommand_from consume' -l from -x -d 'Seen from this second on'
 complete -c prefetch -n '__fish_seen_subcommand_from event; and __fish_seen_subcommand_from consume' -l to -x -d 'Seen up to this second'
 complete -c prefetch -n '__fish_seen_subcommand_from event; and __fish_seen_subcommand_from consume' -l length -x -d 'How long the item is'

@@ -351,6 +351,8 @@ _prefetch() {
         '(--listen)--listen=[Listen on this address and port instead of 127.0.0.1\:7733; port 0 takes a free one]:A\:P: ' \
         '(--ready-fd)--ready-fd=[Write the line with the URL to this descriptor too, and close it]:N: ' \
         '(--for)--for=[End with 0 after this time]:D: ' \
+        '(--events)--events=[Write serve.started and serve.stopped to a file or an open descriptor]:FD|FILE:_files' \
+        '(--no-hooks)--no-hooks[Start none of the configuration'\''s hooks]' \
         ':: :' && ret=0
       ;;
     'event start')

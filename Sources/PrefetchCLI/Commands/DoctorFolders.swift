@@ -1,0 +1,85 @@
+import PrefetchConfig
+import PrefetchCore
+import PrefetchStore
+import PrefetchSystem
+
+/// What `doctor` says of the folders that a run writes to.
+struct DoctorFolders {
+  let loaded: LoadedConfiguration
+  let places: Places
+
+  var findings: [DoctorFinding] {
+    var findings = [folder("cache", places.cache)]
+    if FileReading.exists(places.cache), !places.isUsedAlone,
+      let objection = (try? NetworkFileSystem.objection(to: places.cache)) ?? nil
+    {
+      findings.append(DoctorFinding("cache", objection.message, trouble: .io))
+    }
+    findings.append(fileSystem)
+    findings.append(state)
+    for segment in loaded.configuration.segments {
+      guard let publication = segment.publish, let place = publication.folder else { continue }
+      // The generations of an atomic tree stand beside the name that it has.
+      findings.append(folder("published", publication.isAtomic ? Self.parent(of: place) : place))
+    }
+    for (_, file) in loaded.configuration.report.files.sorted(by: { $0.key < $1.key }) {
+      let path = file.hasPrefix("+") ? String(file.dropFirst()) : file
+      // What is no regular file is written to as it is.
+      guard path != "-", !FileReading.exists(path) || FileReading.size(path) != nil else {
+        continue
+      }
+      findings.append(folder("report", Self.parent(of: path), isMade: false))
+    }
+    return findings
+  }
+
+  /// What is not there is made by the first run, where that may.
+  private func folder(_ name: String, _ path: String, isMade: Bool = true) -> DoctorFinding {
+    var standing = path
+    while isMade, standing != "/", !FileReading.exists(standing) {
+      standing = Self.parent(of: standing)
+    }
+    guard FileReading.isWritableFolder(standing) else {
+      return DoctorFinding(name, "\(path): `\(standing)` cannot be written", trouble: .io)
+    }
+    guard standing == path else { return DoctorFinding(name, "\(path), which the first run makes") }
+    return DoctorFinding(name, "\(path)\(mode(of: path))")
+  }
+
+  private var state: DoctorFinding {
+    let finding = folder("state", places.state)
+    // It may hold what a license was exchanged for.
+    let file = "\(places.state)/state.sqlite"
+    guard finding.isRight, let bits = FileReading.permissionBits(file), bits & 0o077 != 0 else {
+      return finding
+    }
+    return .doubtful("state", "\(finding.value): others may read `\(file)`")
+  }
+
+  private func mode(of path: String) -> String {
+    guard let bits = FileReading.permissionBits(path) else { return "" }
+    let digits = String(bits, radix: 8)
+    return " (\(String(repeating: "0", count: max(0, 4 - digits.count)))\(digits))"
+  }
+
+  private var fileSystem: DoctorFinding {
+    var standing = places.cache
+    while standing != "/", !FileReading.exists(standing) { standing = Self.parent(of: standing) }
+    let kind = FileReading.realPath(standing)
+      .flatMap { MountTable.current().mount(of: $0)?.kind }
+    guard let space = DiskSpace(nearest: places.cache) else {
+      return DoctorFinding("file system", kind ?? "unknown")
+    }
+    let minimum = CollectCommand.rules(loaded.configuration.cache).minimumFree(of: space.size)
+    let sizes = SizeText.format(together: [space.free, minimum])
+    let value =
+      "\(kind ?? "unknown"), \(sizes[0]) of \(SizeText.format(space.size)) free, "
+      + "of which `cache.min_free` keeps \(sizes[1])"
+    return DoctorFinding("file system", value, trouble: space.free < minimum ? .deferred : nil)
+  }
+
+  private static func parent(of path: String) -> String {
+    let parent = PathText.split(path).folder
+    return parent.isEmpty ? "/" : String(parent)
+  }
+}

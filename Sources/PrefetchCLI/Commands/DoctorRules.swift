@@ -1,0 +1,133 @@
+import PrefetchConfig
+import PrefetchCore
+import PrefetchStore
+import PrefetchSystem
+
+/// What `doctor` says of whatever else may keep a run from its work: another run, the clock, the
+/// network and its rules, the license, and programs that are not there.
+struct DoctorRules {
+  let context: CommandContext
+  let loaded: LoadedConfiguration
+  let places: Places
+
+  var findings: [DoctorFinding] {
+    var reports: [Diagnostic] = []
+    let state: StateStore?
+    var findings: [DoctorFinding] = []
+    do throws(Failure) {
+      state = try StateStore.openForReading(state: places.state, reports: &reports)
+    } catch {
+      state = nil
+      findings.append(DoctorFinding("state", error.message, trouble: .io))
+    }
+    findings += reports.map { .doubtful("state", $0.message) }
+    findings += [lock].compactMap(\.self)
+    findings.append(clock(state))
+    findings.append(network)
+    findings += rules(state)
+    findings += license
+    findings += expired
+    return findings + hooks
+  }
+
+  private var lock: DoctorFinding? {
+    guard (try? RunLock.isHeld(cache: places.cache, identity: loaded.identity)) == true else {
+      return nil
+    }
+    let holder = context.lockHolder(places, loaded.identity)
+    return DoctorFinding("lock", "\(holder) is under way", trouble: .deferred)
+  }
+
+  /// What nobody can have lived through, and a clock that was never set.
+  private func clock(_ state: StateStore?) -> DoctorFinding {
+    let now = context.clock.now().wall
+    let text = Timestamp.format(now)
+    if let last = (try? state?.runs(of: nil))?.map(\.finished).max(), now < last {
+      return .doubtful(
+        "clock",
+        "\(text), which is before the end of the last run, \(Timestamp.format(last))"
+      )
+    }
+    let day = Duration.seconds(86_400)
+    if let made = FileReading.modified("/proc/self/exe"), now + day < made {
+      return .doubtful(
+        "clock",
+        "\(text), which is before this program was installed, \(Timestamp.format(made))"
+      )
+    }
+    return DoctorFinding("clock", text)
+  }
+
+  private var network: DoctorFinding {
+    let machine = MachineCircumstances(context: context, loaded: loaded, state: { nil })
+    // A proxy on this machine may well lead further than its own routes.
+    if asksOthers, !machine.hasNetwork(), !context.builder(loaded).policy.connections.mayBeProxied {
+      return DoctorFinding("network", Failure.noWayOut.message, trouble: .unavailable)
+    }
+    guard let conditions = machine.glance else {
+      return DoctorFinding("network", "`network.probe` says in each run what it is")
+    }
+    let type = conditions.type?.rawValue ?? "unknown"
+    return DoctorFinding("network", "\(type): \(conditions.typeReason)")
+  }
+
+  /// Whether the configuration names a server that is not on this machine.
+  private var asksOthers: Bool {
+    loaded.configuration.segments.contains { segment in
+      var urls = segment.urls.compactMap(\.url)
+      if case .remote(let url)? = segment.manifest { urls.append(url) }
+      return urls.contains { !$0.isOnThisMachine }
+    }
+  }
+
+  /// Nothing is asked for a segment that a rule defers; where all of them are, the run is.
+  private func rules(_ state: StateStore?) -> [DoctorFinding] {
+    let view = try? NetworkView(context: context, loaded: loaded, state: state, looksAtAll: false)
+    let held = view?.segments.filter { $0.verdict.deferral != nil } ?? []
+    return held.map { segment in
+      let isRequired =
+        loaded.configuration.segments.first { $0.name == segment.name }?.isRequired ?? true
+      return DoctorFinding(
+        "rules",
+        "\(segment.name): \(segment.standing)",
+        trouble: isRequired ? .deferred : nil
+      )
+    }
+  }
+
+  private var license: [DoctorFinding] {
+    guard loaded.configuration.registration.url != nil else { return [] }
+    if let objection = LicenseSetup.diagnostics(loaded).first(where: { $0.severity == .error }) {
+      return [DoctorFinding("license", objection.message, trouble: .config)]
+    }
+    let standing = context.license(loaded, context.builder(loaded), places)
+    if let failure = standing.failure {
+      let status: ExitStatus = failure.code.category == .trust ? .trust : .denied
+      return [DoctorFinding("license", failure.message, trouble: status)]
+    }
+    switch standing.word {
+    case .registered:
+      let until = standing.expires.map { " until \(Timestamp.format($0))" } ?? ""
+      return [DoctorFinding("license", "registered\(until)")]
+    case .notRegistered, .refused:
+      return [DoctorFinding("license", "not registered yet, which the next run does")]
+    }
+  }
+
+  private var expired: [DoctorFinding] {
+    loaded.expiryDiagnostics(at: context.clock.now().wall, expired: .error).map {
+      .doubtful("expiry", $0.message)
+    }
+  }
+
+  private var hooks: [DoctorFinding] {
+    loaded.configuration.hooks.sorted { $0.key < $1.key }.compactMap { event, hook in
+      guard let name = hook.command.first else { return nil }
+      let path = ProgramSearch.path(of: name, in: context.environment.variables["PATH"])
+      if let path, FileReading.isProgram(path) { return nil }
+      let value = "the program of `\(event)`, `\(name)`, cannot be found or run"
+      return hook.isRequired
+        ? DoctorFinding("hook", value, trouble: .failed) : .doubtful("hook", value)
+    }
+  }
+}

@@ -1,0 +1,57 @@
+import PrefetchConfig
+import PrefetchCore
+import PrefetchSystem
+
+/// Where a run of a configuration writes besides its cache and state: what it publishes and reports,
+/// and what its hooks are told to write.
+struct WrittenPaths {
+  /// Absolute, sorted; the folder that it is made in stands for what is not there yet.
+  let all: [String]
+
+  /// `further` are folders as they are.
+  init(
+    _ configuration: Configuration,
+    further: [String],
+    log: String?,
+    absolute: (String) -> String
+  ) {
+    func folder(_ path: String) -> String { Self.folder(of: absolute(path)) }
+    let published = configuration.segments.compactMap(\.publish).compactMap { publication in
+      // The generations of an atomic tree stand beside the name that it has.
+      publication.folder.map { publication.isAtomic ? folder($0) : absolute($0) }
+    }
+    let reports = configuration.report.files.values.filter { $0 != "-" }
+      .map { folder($0.hasPrefix("+") ? String($0.dropFirst()) : $0) }
+    let hooks = configuration.hooks.values.flatMap { $0.command.dropFirst() }
+      .compactMap(Self.output)
+    let paths = published + reports + hooks + further + (log.map { [folder($0)] } ?? [])
+    all = Set(paths.map(Self.standing)).sorted()
+  }
+
+  /// The file or folder that a word of a hook names, unless it is one that only is read.
+  private static func output(_ word: String) -> String? {
+    let mark = word.hasPrefix("-") ? word.firstIndex(of: "=") : nil
+    let path = mark.map { String(word[word.index(after: $0)...]) } ?? word
+    guard path.hasPrefix("/"), !FileReading.isProgram(path),
+      !system.contains(where: { path == $0 || path.hasPrefix($0 + "/") })
+    else { return nil }
+    return path
+  }
+
+  /// Where programs and their settings are, and what the kernel shows.
+  private static let system = [
+    "/bin", "/boot", "/dev", "/etc", "/lib", "/lib64", "/proc", "/sbin", "/sys", "/usr",
+  ]
+
+  private static func folder(of path: String) -> String {
+    let folder = PathText.split(path).folder
+    return folder.isEmpty ? "/" : String(folder)
+  }
+
+  /// A unit with a folder that is not there does not start: then the one that it will be made in.
+  private static func standing(_ path: String) -> String {
+    var path = path
+    while path != "/", !FileReading.exists(path) { path = folder(of: path) }
+    return path
+  }
+}

@@ -1,0 +1,56 @@
+import PrefetchConfig
+import PrefetchCore
+import PrefetchDocuments
+import PrefetchSystem
+
+/// Tells a script and the hooks from when to when a server can be asked.
+struct ServeEvents {
+  private let context: CommandContext
+  private let stream: EventStream?
+  private let hooks: HookLane?
+  private let runID: String
+
+  /// A folder is served without a configuration, and so without hooks.
+  init(
+    _ options: ServeOptions,
+    _ loaded: LoadedConfiguration?,
+    context: CommandContext
+  ) throws(Failure) {
+    self.context = context
+    let runID = RunIdentifier.make(at: context.clock.now().wall)
+    self.runID = runID
+    stream = try options.events.map { destination throws(Failure) in
+      try EventStream(destination)
+    }
+    let told = options.skipsHooks ? nil : loaded
+    hooks = told.flatMap { loaded in
+      HookLane(
+        loaded.configuration.hooks,
+        environment: context.variablesForChildren(loaded),
+        runID: runID
+      )
+    }
+  }
+
+  func started(at address: String) {
+    push("serve.started", address)
+  }
+
+  /// Waits for those who listen, not for long, and says what they missed; true where a hook failed
+  /// that was required.
+  func stopped(at address: String) -> Bool {
+    push("serve.stopped", address)
+    let ending = hooks?.finish()
+    let missed = stream?.finish() ?? []
+    context.console.report((ending?.diagnostics ?? []) + missed)
+    return ending?.hasFailed ?? false
+  }
+
+  private func push(_ name: String, _ address: String) {
+    let now = context.clock.now().wall
+    let value = EventLine.line(name, runID, now, [("url", .string(address))])
+    let event = EventQueue.Event(name: name, line: JSONWriter.string(value))
+    stream?.push(event)
+    hooks?.push(event)
+  }
+}

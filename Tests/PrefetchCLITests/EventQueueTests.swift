@@ -1,0 +1,111 @@
+import Synchronization
+import Testing
+
+@testable import PrefetchCLI
+
+@Suite("What is told to slow listeners")
+struct EventQueueTests {
+  /// A listener that takes nothing until it is let go.
+  private final class Listener: Sendable {
+    private struct State {
+      var heard: [String] = []
+      var isOpen = false
+      var batches = 0
+    }
+
+    private let state = Mutex(State())
+
+    var heard: [String] { state.withLock { $0.heard } }
+    var batches: Int { state.withLock { $0.batches } }
+
+    func open() {
+      state.withLock { $0.isOpen = true }
+    }
+
+    func hear(_ events: [EventQueue.Event], unless isAbandoned: () -> Bool) -> Int {
+      state.withLock { $0.batches += 1 }
+      while !state.withLock({ $0.isOpen }) {
+        guard !isAbandoned() else { return events.count }
+      }
+      state.withLock { $0.heard += events.map(\.line) }
+      return 0
+    }
+  }
+
+  private func queue(
+    _ listener: Listener,
+    capacity: Int,
+    isStopping: @escaping @Sendable () -> Bool = { false }
+  ) -> EventQueue {
+    EventQueue(capacity: capacity, isStopping: isStopping) { listener.hear($0, unless: $1) }
+  }
+
+  /// The first one is being told; all others wait.
+  private func begin(_ queue: EventQueue, _ listener: Listener) {
+    push("first", to: queue)
+    while listener.batches == 0 {}
+  }
+
+  private func push(_ line: String, named name: String = "cache.added", to queue: EventQueue) {
+    queue.push(EventQueue.Event(name: name, line: line))
+  }
+
+  @Test("No more wait than there is room for, and what is dropped is counted exactly")
+  func bound() {
+    let listener = Listener()
+    let queue = queue(listener, capacity: 3)
+    begin(queue, listener)
+    for number in 1...10 { push("\(number)", to: queue) }
+    listener.open()
+    #expect(queue.finish(within: .seconds(60)) == 7)
+    #expect(listener.heard == ["first", "1", "2", "3"])
+  }
+
+  @Test("The oldest progress goes first, and the end is always told")
+  func order() {
+    let listener = Listener()
+    let queue = queue(listener, capacity: 4)
+    begin(queue, listener)
+    for number in 1...3 { push("p\(number)", named: "progress", to: queue) }
+    for number in 1...3 { push("\(number)", to: queue) }
+    push("p4", named: "progress", to: queue)
+    push("4", to: queue)
+    push("5", to: queue)
+    push("end", named: "run.finished", to: queue)
+    listener.open()
+    // Three that told less than others, the second last and one before the end.
+    #expect(queue.finish(within: .seconds(60)) == 6)
+    #expect(listener.heard == ["first", "1", "2", "3", "end"])
+  }
+
+  @Test("Nobody waits for a listener longer than that, and all that it missed is counted")
+  func patience() {
+    let listener = Listener()
+    let queue = queue(listener, capacity: 10)
+    begin(queue, listener)
+    for number in 1...20 { push("\(number)", to: queue) }
+    #expect(queue.finish(within: .zero) == 21)
+    #expect(listener.heard == [])
+  }
+
+  @Test("A process that is asked to end does not wait as long as it would")
+  func hurried() {
+    let listener = Listener()
+    let queue = queue(listener, capacity: 10) { true }
+    begin(queue, listener)
+    #expect(queue.finish(within: .seconds(3600)) == 1)
+  }
+
+  @Test("A listener that has come to rest is woken again")
+  func again() {
+    let listener = Listener()
+    listener.open()
+    let queue = queue(listener, capacity: 10)
+    for number in 1...100 {
+      push("\(number)", to: queue)
+      while listener.heard.count < number {}
+    }
+    #expect(queue.finish(within: .seconds(60)) == 0)
+    #expect(listener.heard == (1...100).map(String.init))
+  }
+}
