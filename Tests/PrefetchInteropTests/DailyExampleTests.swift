@@ -1,3 +1,4 @@
+import PrefetchCore
 import PrefetchDocuments
 import PrefetchTestSupport
 import Testing
