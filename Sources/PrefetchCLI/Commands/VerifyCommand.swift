@@ -120,7 +120,8 @@ struct VerifyCommand {
       return Diagnostic(
         "publish.\(damage.problem.rawValue)",
         "`\(damage.path)`, published by segment `\(damage.segment)`, \(what)",
-        hint: damage.problem == .changed && !options.repairs ? "`prefetch publish` makes it right" : nil
+        hint: damage.problem == .changed && !options.repairs
+          ? "`prefetch publish` makes it right" : nil
       )
     }
     return objects + files

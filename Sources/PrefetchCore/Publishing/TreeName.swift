@@ -97,7 +97,7 @@ package struct TreeName: Sendable {
 
   // MARK: Layouts
 
-  /// `host[:port]/path?query`, of which no two URLs of one scheme have the same.
+  /// `host[:port]/path?query`.
   private static func place(of url: WebURL) -> String {
     var path = URLText.readable(path: url.path)
     if path.hasSuffix("/") { path += "index.html" }

@@ -92,7 +92,7 @@ package struct TreePlan: Sendable {
         TreeOutcome.Trouble(
           url: file.url,
           failure: Failure(
-            .unsafeName,
+            .badName,
             "several items have a file `\(file.name)`; an `id` or `path` can tell them apart"
           )
         )

@@ -25,8 +25,9 @@ package struct TreeInspection: Hashable, Sendable {
 }
 
 extension PublishedTrees {
-  /// Looks at every published file, changing nothing. `declared` are the folders that count; without it
-  /// all that are there.
+  /// Looks at every published file, changing nothing.
+  ///
+  /// `declared` are the folders that count; without it all that are there.
   package static func inspect(
     _ state: StateStore,
     declared: [SegmentKey: String]?,
@@ -67,7 +68,8 @@ extension PublishedTrees {
     for found in try record.publications() {
       guard let place = try Self.place(found, declared) else { continue }
       try inTurn(place) { () throws(Failure) in
-        try inspection.look(at: found, place, record, isCancelled) { (tree, damage) throws(Failure) in
+        try inspection.look(at: found, place, record, isCancelled) {
+          (tree, damage) throws(Failure) in
           if tree.generation == 0, damage.problem == .changed, let spot = damage.spot {
             try spot.folder.remove(spot.leaf)
           }

@@ -13,7 +13,7 @@ extension TreeFilling {
     if let own = rows.first(where: spot.isFile) {
       if own.identity == spot.identity {
         guard own.digest == digest, !manner.isRelinking else { return false }
-        if plan.isThorough { source.restoreMode(spot, of: file.content) }
+        source.restoreMode(spot, of: file.content)
         seen.insert(own.number)
         return true
       }
@@ -89,8 +89,9 @@ extension TreeFilling {
 
   // MARK: Written through
 
-  /// Names a file of ours that is not as it was put there. Says whether its bytes are the wanted ones;
-  /// where they are not, another file takes its place, or where there is none it goes.
+  /// Names a file of ours that is not as it was put there, and says whether its bytes are the wanted ones.
+  ///
+  /// Where they are not, another file takes its place, or where there is none it goes.
   private func isAsWanted(
     _ spot: TreeSpot,
     _ file: TreeFile,
@@ -139,13 +140,17 @@ extension TreeFilling {
   func heedPast(_ placement: TreePlacement) throws(Failure) {
     guard case .object = placement.form else { return }
     var isSuspect = false
-    if case .body(_, let size) = placement.file.content { isSuspect = placement.identity.size != size }
+    if case .body(_, let size) = placement.file.content {
+      isSuspect = placement.identity.size != size
+    }
     if let past {
       let known = try record.rows(placement.file.name, of: past)
-      isSuspect = isSuspect || known.contains { row in
-        row.digest == placement.digest && row.identity.inode == placement.identity.inode
-          && row.identity != placement.identity
-      }
+      isSuspect =
+        isSuspect
+        || known.contains { row in
+          row.digest == placement.digest && row.identity.inode == placement.identity.inode
+            && row.identity != placement.identity
+        }
     }
     guard isSuspect, try !source.isIntact(placement.digest, manner.isCancelled) else { return }
     damaged.insert(placement.digest)

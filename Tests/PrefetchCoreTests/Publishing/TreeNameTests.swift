@@ -42,6 +42,8 @@ struct TreeNameTests {
     Case("https://example.com/docs/", "example.com/docs/index.html"),
     Case("https://example.com/a%20b/%C3%A9.txt", "example.com/a b/é.txt"),
     Case("https://example.com/a%2Fb", "example.com/a%2Fb"),
+    Case("https://example.com/d%3A1/a%3Ab%2B%23%25.txt", "example.com/d:1/a:b+#%25.txt"),
+    Case("https://example.com/d%3A1/a%3Ab%2B%23%25.txt", .basename, "a:b+#%.txt"),
     Case("https://example.com/a%00b", "example.com/a%00b"),
     Case("https://example.com/a%0Ab", "example.com/a%0Ab"),
     Case("https://example.com/%FF", "example.com/%FF"),

@@ -45,7 +45,10 @@ struct ChangedTreeTests {
     case (_, .gc): return Cell(exit: 0)
     case (.written, .run), (.time, .run), (.mode, .run): return Cell(exit: 0)
     case (.written, .publish):
-      return Cell(exit: 74, words: isLink ? "both are dropped, and `prefetch run` fetches it again" : "and is replaced")
+      return Cell(
+        exit: 74,
+        words: isLink ? "both are dropped, and `prefetch run` fetches it again" : "and is replaced"
+      )
     case (.written, .verify), (.written, .repair), (.time, .verify), (.time, .repair):
       return Cell(exit: 74, words: "was changed in its place after it was published")
     case (.time, .publish): return Cell(exit: 74, words: "though its bytes are right")
@@ -59,7 +62,8 @@ struct ChangedTreeTests {
     case (.mode, .publish): return Cell(exit: 0)
     case (.mode, .verify), (.mode, .repair):
       // The stored body is the same file.
-      return isLink && ground.user != 0 ? Cell(exit: 74, words: "damaged (unreadable)") : Cell(exit: 0)
+      return isLink && ground.user != 0
+        ? Cell(exit: 74, words: "damaged (unreadable)") : Cell(exit: 0)
     }
   }
 
@@ -224,12 +228,20 @@ struct ChangedTreeTests {
         cache: { min_free: 0 }
         """
       )
-      let file = home.path("tree\(isAtomic)/\(nginx.url("").dropFirst(7).split(separator: "/")[0])/a")
+      let file = home.path(
+        "tree\(isAtomic)/\(nginx.url("").dropFirst(7).split(separator: "/")[0])/a"
+      )
       #expect(try home.run("-q").status == 0)
       FileTree.remove(file)
       #expect(try home.run("--offline", "-q").status == 0)
       #expect(text(file) == "one")
-      try #require(home.tool("rm", "-r", home.path("tree\(isAtomic)") + "/\(nginx.url("").dropFirst(7).split(separator: "/")[0])").status == 0)
+      try #require(
+        home.tool(
+          "rm",
+          "-r",
+          home.path("tree\(isAtomic)") + "/\(nginx.url("").dropFirst(7).split(separator: "/")[0])"
+        ).status == 0
+      )
       #expect(try home.run("--offline", "-q").status == 0)
       #expect(text(file) == "one")
     }
