@@ -23,7 +23,7 @@ package struct TreeName: Sendable {
     switch rules.layout {
     case .hls: folder = try bundleFolder(of: entry)
     case .url, .basename: folder = try plainName(of: entry, body)
-    case .npm, .pip, .go, .bazel:
+    case .npm, .pip, .go, .bazel, .cargo, .yarn:
       throw Failure(
         .unsupported,
         "layout `\(rules.layout.rawValue)` has no place for an item of several files"
@@ -49,7 +49,7 @@ package struct TreeName: Sendable {
       let path = URLText.readable(path: entry.url.path)
       return entry.url.authority + path[...(path.lastIndex(of: "/") ?? path.startIndex)]
     case .hls: return entry.provider.map { "\($0)/" } ?? ""
-    case .basename, .npm, .pip, .go, .bazel: return ""
+    case .basename, .npm, .pip, .go, .bazel, .cargo, .yarn: return ""
     }
   }
 
@@ -69,7 +69,7 @@ package struct TreeName: Sendable {
     switch rules.layout {
     case .url:
       name = entry.path ?? Self.place(of: entry.url)
-    case .basename, .hls:
+    case .basename, .cargo, .hls:
       if let path = entry.path { name = path } else { name = try Self.lastComponent(of: entry.url) }
     case .pip:
       if let path = entry.path {
@@ -85,6 +85,7 @@ package struct TreeName: Sendable {
       }
     case .npm: name = try Self.npm(entry)
     case .bazel: name = Self.bazel(entry, body)
+    case .yarn: name = try YarnMirrorName.make(of: entry.url)
     }
     return name
   }
