@@ -21,7 +21,7 @@ package struct RegistryAddress: Hashable, Sendable {
   package var url: WebURL?
 
   static let npm = ObjectType(Self(), name: "npm") {
-    Field("registry", \.url, .url, "Registry that stands for registry.npmjs.org")
+    Field("registry", \.url, .url, "Registry that stands for registry.npmjs.org and registry.yarnpkg.com")
   }
 
   static let pip = ObjectType(Self(), name: "pip") {
