@@ -6,6 +6,12 @@ enum CargoSource {
   /// Of this name cargo reads one in the folder that `CARGO_HOME` names.
   static let fileName = "config.toml"
 
+  /// Whether a file may have the name; whatever else lies there may be something that cargo obeys.
+  static func holds(_ name: String) -> Bool {
+    let parts = PathText.parts(of: name)
+    return parts.count == 1 ? name.hasSuffix(".crate") : parts.first == "index"
+  }
+
   static func text(for folder: String) -> String {
     """
     [source.crates-io]

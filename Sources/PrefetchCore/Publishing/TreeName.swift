@@ -69,7 +69,7 @@ package struct TreeName: Sendable {
     switch rules.layout {
     case .url:
       name = entry.path ?? Self.place(of: entry.url)
-    case .basename, .cargo, .hls:
+    case .basename, .hls:
       if let path = entry.path { name = path } else { name = try Self.lastComponent(of: entry.url) }
     case .pip:
       if let path = entry.path {
@@ -85,6 +85,7 @@ package struct TreeName: Sendable {
       }
     case .npm: name = try Self.npm(entry)
     case .bazel: name = Self.bazel(entry, body)
+    case .cargo: name = try Self.cargo(entry)
     case .yarn: name = try YarnMirrorName.make(of: entry.url)
     }
     return name
@@ -140,6 +141,16 @@ package struct TreeName: Sendable {
     let digits = Hexadecimal.encode(digest)
     return "_cacache/content-v2/\(strongest.rawValue)/\(digits.prefix(2))/"
       + "\(digits.dropFirst(2).prefix(2))/\(digits.dropFirst(4))"
+  }
+
+  /// The tree is cargo's home, where a list may put no file that cargo obeys.
+  private static func cargo(_ entry: ManifestEntry) throws(Failure) -> String {
+    let name = if let path = entry.path { path } else { try lastComponent(of: entry.url) }
+    guard !CargoSource.holds(name) else { return name }
+    let message =
+      "the name `\(visible(name))` is neither that of a crate nor one below `index/`, "
+      + "and cargo's home has no place for others"
+    throw objection(to: name, below: "") ?? Failure(.badName, message)
   }
 
   /// Bazel's repository cache knows SHA-256 alone, which every stored body has.

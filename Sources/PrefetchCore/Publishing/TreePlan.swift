@@ -134,20 +134,16 @@ package struct TreePlan: Sendable {
   private var toolSupplements: [TreeFile] {
     let supplements: [(name: String, text: String)]
     switch rules.layout {
-    case .go: supplements = GoProxyName.supplements(to: presentNames)
-    case .cargo:
-      let isTaken = presentNames.contains(CargoSource.fileName)
-      supplements = isTaken ? [] : [(CargoSource.fileName, CargoSource.text(for: rules.folder))]
+    case .go:
+      let names = entries.indices.compactMap { position -> String? in
+        guard let file = file(at: position), file.content != .absent else { return nil }
+        return file.name
+      }
+      supplements = GoProxyName.supplements(to: names)
+    case .cargo: supplements = [(CargoSource.fileName, CargoSource.text(for: rules.folder))]
     case .url, .basename, .npm, .pip, .bazel, .yarn, .hls: return []
     }
     return supplements.map { TreeFile(name: $0.name, content: .text($0.text)) }
-  }
-
-  private var presentNames: [String] {
-    entries.indices.compactMap { position -> String? in
-      guard let file = file(at: position), file.content != .absent else { return nil }
-      return file.name
-    }
   }
 
   /// Counts as whole only where every required file is here, whatever its maker says.

@@ -119,6 +119,18 @@ struct TreeNameTests {
     Case("https://static.example.org/a/1.0/download", .cargo, path: "a-1.0.crate", "a-1.0.crate"),
     Case("https://index.example.org/1/a", .cargo, path: "index/1/a", "index/1/a"),
     Case("https://static.example.org/a-1.0.crate", .cargo, "a-1.0.crate"),
+    Case("https://static.example.org/config.toml", .cargo, nil, code: .badName),
+    Case("https://static.example.org/a", .cargo, path: "config.toml", nil, code: .badName),
+    Case("https://static.example.org/a", .cargo, path: "bin/a.crate", nil, code: .badName),
+    Case(
+      "https://static.example.org/a",
+      .cargo,
+      path: "index/../config.toml",
+      nil,
+      code: .unsafeName
+    ),
+    Case("https://static.example.org/a", .cargo, path: "../a.crate", nil, code: .unsafeName),
+    Case("https://static.example.org/a", .cargo, path: "index", nil, code: .badName),
     Case("https://r.example.org/left/-/left-1.0.tgz", .yarn, path: "x", "left-1.0.tgz"),
     Case("https://r.example.org/@s/left/-/left-1.0.tgz", .yarn, "@s-left-1.0.tgz"),
     Case("https://r.example.org/npm/@s%2fleft/-/left-1.0.tgz", .yarn, "@s-left-1.0.tgz"),

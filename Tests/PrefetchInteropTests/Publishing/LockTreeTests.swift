@@ -30,13 +30,13 @@ struct LockTreeTests {
     for name in names { home.write(FileTree.read("\(nginx.files)/\(name)") ?? [], to: name) }
   }
 
-  private func configure(_ layout: String, _ keys: String, tree: String = "tree of ours") {
+  private func configure(_ layout: String, _ keys: String, isAtomic: Bool = false) {
     home.configure(
       """
       segments:
         - name: packages
           \(keys)
-          publish: { dir: "\(tree)", layout: \(layout) }
+          publish: { dir: "tree of ours", layout: \(layout), atomic: \(isAtomic) }
       cache: { min_free: 0 }
       """
     )
@@ -64,12 +64,13 @@ struct LockTreeTests {
 
   @Test(
     "is what cargo builds from, with the features that only an index knows",
-    .enabled(if: Tool.isInstalled("cargo"), "needs cargo")
+    .enabled(if: Tool.isInstalled("cargo"), "needs cargo"),
+    arguments: [false, true]
   )
-  func cargo() throws {
+  func cargo(isAtomic: Bool) throws {
     try make(LockOrigin.crates)
     take("Cargo.lock")
-    configure("cargo", cargoKeys)
+    configure("cargo", cargoKeys, isAtomic: isAtomic)
     let run = try home.run("--json")
     try #require(run.status == 0, "\(run)")
     #expect(try run.json().number("totals.fetched") == 4)
@@ -93,6 +94,12 @@ struct LockTreeTests {
     )
     #expect(elsewhere.status == 0, "\(elsewhere)")
     #expect(elsewhere.output == "42\n")
+    home.write(FileTree.read("\(nginx.files)/later.lock") ?? [], to: "Cargo.lock")
+    let later = try home.run("--json")
+    #expect(later.status == 0, "\(later)")
+    let rebuilt = try cutOff("unshare -n cargo build --offline --locked >&2; target/debug/app")
+    #expect(rebuilt.status == 0, "\(rebuilt)")
+    #expect(rebuilt.errors.contains("Compiling left v1.0.3"), "\(rebuilt)")
   }
 
   @Test("of another version of a crate asks for what the index says now, and for no more")
