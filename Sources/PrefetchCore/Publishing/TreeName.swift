@@ -23,7 +23,7 @@ package struct TreeName: Sendable {
     switch rules.layout {
     case .hls: folder = try bundleFolder(of: entry)
     case .url, .basename: folder = try plainName(of: entry, body)
-    case .npm, .pip, .go, .bazel:
+    case .npm, .pip, .go, .bazel, .cargo, .yarn:
       throw Failure(
         .unsupported,
         "layout `\(rules.layout.rawValue)` has no place for an item of several files"
@@ -49,7 +49,7 @@ package struct TreeName: Sendable {
       let path = URLText.readable(path: entry.url.path)
       return entry.url.authority + path[...(path.lastIndex(of: "/") ?? path.startIndex)]
     case .hls: return entry.provider.map { "\($0)/" } ?? ""
-    case .basename, .npm, .pip, .go, .bazel: return ""
+    case .basename, .npm, .pip, .go, .bazel, .cargo, .yarn: return ""
     }
   }
 
@@ -85,6 +85,8 @@ package struct TreeName: Sendable {
       }
     case .npm: name = try Self.npm(entry)
     case .bazel: name = Self.bazel(entry, body)
+    case .cargo: name = try Self.cargo(entry)
+    case .yarn: name = try YarnMirrorName.make(of: entry.url)
     }
     return name
   }
@@ -139,6 +141,16 @@ package struct TreeName: Sendable {
     let digits = Hexadecimal.encode(digest)
     return "_cacache/content-v2/\(strongest.rawValue)/\(digits.prefix(2))/"
       + "\(digits.dropFirst(2).prefix(2))/\(digits.dropFirst(4))"
+  }
+
+  /// The tree is cargo's home, where a list may put no file that cargo obeys.
+  private static func cargo(_ entry: ManifestEntry) throws(Failure) -> String {
+    let name = if let path = entry.path { path } else { try lastComponent(of: entry.url) }
+    guard !CargoSource.holds(name) else { return name }
+    let message =
+      "the name `\(visible(name))` is neither that of a crate nor one below `index/`, "
+      + "and cargo's home has no place for others"
+    throw objection(to: name, below: "") ?? Failure(.badName, message)
   }
 
   /// Bazel's repository cache knows SHA-256 alone, which every stored body has.

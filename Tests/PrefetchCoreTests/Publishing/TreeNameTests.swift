@@ -118,6 +118,30 @@ struct TreeNameTests {
     Case("https://proxy.example.org/left.zip", .go, nil, code: .manifestInvalid),
     Case("https://registry.example.org/left.tgz", .npm, nil, code: .manifestInvalid),
     Case("https://example.com/a.zip", .bazel, nil),
+    Case("https://static.example.org/a/1.0/download", .cargo, path: "a-1.0.crate", "a-1.0.crate"),
+    Case("https://index.example.org/1/a", .cargo, path: "index/1/a", "index/1/a"),
+    Case("https://static.example.org/a-1.0.crate", .cargo, "a-1.0.crate"),
+    Case("https://static.example.org/config.toml", .cargo, nil, code: .badName),
+    Case("https://static.example.org/a", .cargo, path: "config.toml", nil, code: .badName),
+    Case("https://static.example.org/a", .cargo, path: "bin/a.crate", nil, code: .badName),
+    Case(
+      "https://static.example.org/a",
+      .cargo,
+      path: "index/../config.toml",
+      nil,
+      code: .unsafeName
+    ),
+    Case("https://static.example.org/a", .cargo, path: "../a.crate", nil, code: .unsafeName),
+    Case("https://static.example.org/a", .cargo, path: "index", nil, code: .badName),
+    Case("https://r.example.org/left/-/left-1.0.tgz", .yarn, path: "x", "left-1.0.tgz"),
+    Case("https://r.example.org/@s/left/-/left-1.0.tgz", .yarn, "@s-left-1.0.tgz"),
+    Case("https://r.example.org/npm/@s%2fleft/-/left-1.0.tgz", .yarn, "@s-left-1.0.tgz"),
+    Case("https://r.example.org/@s/left/_attachments/left-1.0.tgz", .yarn, "@s-left-1.0.tgz"),
+    Case("https://r.example.org/@s/left/-/@s/left-1.0.tgz", .yarn, "@s-left-1.0.tgz"),
+    Case("https://r.example.org/@/left/-/left-1.0.tgz", .yarn, "left-1.0.tgz"),
+    Case("https://c.example.org/@s/tar.gz/0123", .yarn, "0123"),
+    Case("https://r.example.org/left/-/..%2Fx", .yarn, "..%2Fx"),
+    Case("https://r.example.org/left/-/", .yarn, nil, code: .badName),
   ]
 
   @Test("is made of the URL or the path, or refused", arguments: cases)
