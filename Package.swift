@@ -6,7 +6,18 @@ let settings: [SwiftSetting] = [
   .enableUpcomingFeature("InternalImportsByDefault"),
   .enableUpcomingFeature("MemberImportVisibility"),
   .strictMemorySafety(),
+  // No folder of the machine that builds is in a release, so that any two clones give the same one.
+  .unsafeFlags(
+    ["-file-prefix-map", "\(Context.packageDirectory)=."],
+    .when(configuration: .release)
+  ),
 ]
+
+/// What a release says that it was built from; without these nothing is compiled for a new commit.
+let release: [CSetting] = ["PREFETCH_COMMIT", "PREFETCH_TAG"].compactMap { name in
+  guard let value = Context.environment[name], !value.isEmpty else { return nil }
+  return .define(name, to: "\"\(value)\"")
+}
 
 func library(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
   .target(name: name, dependencies: dependencies, swiftSettings: settings)
@@ -41,6 +52,7 @@ let package = Package(
     system("CMicroHTTPD", pkgConfig: "libmicrohttpd", debian: "libmicrohttpd-dev"),
     system("CIdn", pkgConfig: "libidn2", debian: "libidn2-dev"),
     .systemLibrary(name: "CLinux"),
+    .target(name: "CRelease", cSettings: release),
 
     library("PrefetchCore", ["CIdn"]),
     library("PrefetchDocuments", ["PrefetchCore", "CYAML", "CExpat"]),
@@ -57,7 +69,7 @@ let package = Package(
       [
         "PrefetchCore", "PrefetchDocuments", "PrefetchCrypto", "PrefetchConfig",
         "PrefetchManifests", "PrefetchTransfer", "PrefetchStore", "PrefetchSystem",
-        "PrefetchServe", "PrefetchEngine",
+        "PrefetchServe", "PrefetchEngine", "CRelease",
       ]
     ),
     .executableTarget(name: "prefetch", dependencies: ["PrefetchCLI"], swiftSettings: settings),
