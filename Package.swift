@@ -6,11 +6,15 @@ let settings: [SwiftSetting] = [
   .enableUpcomingFeature("InternalImportsByDefault"),
   .enableUpcomingFeature("MemberImportVisibility"),
   .strictMemorySafety(),
-  // No folder of the machine that builds is in a release, so that any two clones give the same one.
+]
+
+/// Of what is in a release: no folder of the machine that builds is, so that any two clones give the
+/// same one. Tests look for their files where they were built.
+let released = settings + [
   .unsafeFlags(
     ["-file-prefix-map", "\(Context.packageDirectory)=."],
     .when(configuration: .release)
-  ),
+  )
 ]
 
 /// What a release says that it was built from; without these nothing is compiled for a new commit.
@@ -20,7 +24,7 @@ let release: [CSetting] = ["PREFETCH_COMMIT", "PREFETCH_TAG"].compactMap { name 
 }
 
 func library(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
-  .target(name: name, dependencies: dependencies, swiftSettings: settings)
+  .target(name: name, dependencies: dependencies, swiftSettings: released)
 }
 
 func tests(_ name: String, _ dependencies: [Target.Dependency], resources: [String] = []) -> Target
@@ -72,7 +76,7 @@ let package = Package(
         "PrefetchServe", "PrefetchEngine", "CRelease",
       ]
     ),
-    .executableTarget(name: "prefetch", dependencies: ["PrefetchCLI"], swiftSettings: settings),
+    .executableTarget(name: "prefetch", dependencies: ["PrefetchCLI"], swiftSettings: released),
 
     .target(
       name: "PrefetchTestSupport",

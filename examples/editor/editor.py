@@ -1,20 +1,25 @@
 """Does with a schema and YAML what an editor does: offers keys, and underlines what is wrong."""
 
 import json
+import re
 import sys
 
 import jsonschema
 import yaml
 
 
-def load_yaml(text):
-    # As YAML 1.2 and prefetch have it, a date is text.
-    loader = yaml.SafeLoader(text)
-    loader.yaml_implicit_resolvers = {
-        first: [(tag, form) for tag, form in forms if tag != "tag:yaml.org,2002:timestamp"]
-        for first, forms in loader.yaml_implicit_resolvers.items()
+class Loader(yaml.SafeLoader):
+    """Reads as editors do, by YAML 1.2: a date is text, and so are `on` and `yes`."""
+
+    yaml_implicit_resolvers = {
+        first: [(tag, form) for tag, form in forms if tag.split(":")[-1] not in ("timestamp", "bool")]
+        for first, forms in yaml.SafeLoader.yaml_implicit_resolvers.items()
     }
-    return loader.get_single_data()
+
+
+Loader.add_implicit_resolver(
+    "tag:yaml.org,2002:bool", re.compile("^(true|True|TRUE|false|False|FALSE)$"), list("tTfF")
+)
 
 
 def offered(schema, node):
@@ -37,7 +42,7 @@ def at(schema, path):
 
 
 def underlined(validator, text):
-    for fault in sorted(validator.iter_errors(load_yaml(text)), key=lambda fault: str(fault.path)):
+    for fault in sorted(validator.iter_errors(yaml.load(text, Loader)), key=lambda fault: str(fault.path)):
         # Of alternatives the one that names what may stand there says most.
         choices = [part for part in fault.context or [] if part.validator == "enum"]
         fault = choices[0] if choices else jsonschema.exceptions.best_match([fault])
