@@ -8,16 +8,18 @@ let settings: [SwiftSetting] = [
   .strictMemorySafety(),
 ]
 
-/// Of what is in a release: no folder of the machine that builds is, so that any two clones give the
-/// same one. Tests look for their files where they were built.
-let released = settings + [
-  .unsafeFlags(
-    ["-file-prefix-map", "\(Context.packageDirectory)=."],
-    .when(configuration: .release)
-  )
-]
+/// What is in a release names no folder of the machine that builds it.
+///
+/// So any two clones give the same one. Tests look for their files where they were built.
+let released =
+  settings + [
+    .unsafeFlags(
+      ["-file-prefix-map", "\(Context.packageDirectory)=."],
+      .when(configuration: .release)
+    )
+  ]
 
-/// What a release says that it was built from; without these nothing is compiled for a new commit.
+/// What a release says that it was built from; without it nothing is compiled for a new commit.
 let release: [CSetting] = ["PREFETCH_COMMIT", "PREFETCH_TAG"].compactMap { name in
   guard let value = Context.environment[name], !value.isEmpty else { return nil }
   return .define(name, to: "\"\(value)\"")
