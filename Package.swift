@@ -20,7 +20,7 @@ let released =
   ]
 
 /// What a release says that it was built from; without it nothing is compiled for a new commit.
-let release: [CSetting] = ["PREFETCH_COMMIT", "PREFETCH_TAG"].compactMap { name in
+let builtFrom: [CSetting] = ["PREFETCH_COMMIT", "PREFETCH_TAG"].compactMap { name in
   guard let value = Context.environment[name], !value.isEmpty else { return nil }
   return .define(name, to: "\"\(value)\"")
 }
@@ -58,7 +58,7 @@ let package = Package(
     system("CMicroHTTPD", pkgConfig: "libmicrohttpd", debian: "libmicrohttpd-dev"),
     system("CIdn", pkgConfig: "libidn2", debian: "libidn2-dev"),
     .systemLibrary(name: "CLinux"),
-    .target(name: "CRelease", cSettings: release),
+    .target(name: "CRelease", cSettings: builtFrom),
 
     library("PrefetchCore", ["CIdn"]),
     library("PrefetchDocuments", ["PrefetchCore", "CYAML", "CExpat"]),
