@@ -77,6 +77,7 @@ struct InitTests {
     #expect(check.status == 0, "\(check)\n\(text)")
     let config = try home.run("config", "--json").json()
     #expect(config.list("config.segments").map { $0.text("name") } == ["basics", "more"])
+    #expect(config.text("config.segments.1.manifest") == "https://www.example.org/more.json")
     #expect(config.text("config.bundle_id") == "com.example.news")
     #expect(config.text("config.subscriptions") == "remembered")
     let domains = "config.transport_security.NSExceptionDomains"
