@@ -85,7 +85,9 @@ enum PublishingSetup {
     for (index, segment) in segments.enumerated() {
       guard let folder = segment.publishing?.folder else { continue }
       for (word, place) in [("cache", places.cache), ("state", places.state)]
-      where isOneInOther(Self.real(folder), Self.real(place)) {
+      where !MirrorFolder.isOwn(place, of: segment.publishing)
+        && isOneInOther(Self.real(folder), Self.real(place))
+      {
         diagnostics.append(
           Diagnostic(
             "config.conflict",
@@ -105,7 +107,7 @@ enum PublishingSetup {
   }
 
   /// Without symbolic links, as far as it exists.
-  private static func real(_ path: String) -> String {
+  static func real(_ path: String) -> String {
     var missing: [Substring] = []
     var components = path.split(separator: "/")
     while !components.isEmpty {

@@ -142,7 +142,10 @@ package final class PublishedTrees: TreePublisher {
     }
     // A new folder may well have the number of the one that it replaces.
     let isSame = !isNew && tree.inode == inode && tree.link == link
-    let mark = plan.mark
+    let dates =
+      plan.rules.mirror == nil
+      ? ModificationTimes.none : try store.modificationTimes(of: plan.segment)
+    let mark = plan.mark ^ dates.mark
     let times = try TreeFolderTimes(of: tree, in: root, record)
     if isSame, tree.mark == mark, times.changed.isEmpty, !plan.isThorough, !plan.hasFreshBodies {
       return
@@ -158,6 +161,7 @@ package final class PublishedTrees: TreePublisher {
       record: record,
       objects: objects,
       neighbours: try neighbours(of: tree, plan),
+      dates: dates,
       manner: manner
     )
     // Whatever happens from here on, the next run looks at every file.

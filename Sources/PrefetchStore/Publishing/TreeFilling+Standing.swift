@@ -12,9 +12,11 @@ extension TreeFilling {
   ) throws(Failure) -> Bool {
     if let own = rows.first(where: spot.isFile) {
       if own.identity == spot.identity {
-        guard own.digest == digest, !manner.isRelinking else { return false }
+        guard own.digest == digest, !manner.isRelinking,
+          let number = try dated(own, file, spot)
+        else { return false }
         source.restoreMode(spot, of: file.content)
-        seen.insert(own.number)
+        seen.insert(number)
         return true
       }
       guard try isAsWanted(spot, file, digest, was: own.digest) else { return false }

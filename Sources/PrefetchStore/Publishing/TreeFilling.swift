@@ -23,6 +23,8 @@ final class TreeFilling {
   let plan: TreePlan
   let source: TreeSource
   let neighbours: [TreeNeighbour]
+  /// What a mirror's files shall have.
+  let dates: ModificationTimes
   let manner: Manner
   /// The rows of files that stay.
   var seen: Set<Int64> = []
@@ -52,6 +54,7 @@ final class TreeFilling {
     record: TreeRecord,
     objects: ObjectFolder,
     neighbours: [TreeNeighbour] = [],
+    dates: ModificationTimes = .none,
     past: TreeRecord.Tree? = nil,
     manner: Manner
   ) {
@@ -59,6 +62,7 @@ final class TreeFilling {
     self.tree = tree
     self.record = record
     self.neighbours = neighbours
+    self.dates = dates
     self.past = past
     self.manner = manner
     folders = TreeFolders(root, record: record, tree: tree)
@@ -92,6 +96,7 @@ final class TreeFilling {
     pending = []
     pendingNames = []
     pendingBytes = 0
+    source.mirrorLinks?.forget()
   }
 
   // MARK: One file
@@ -125,7 +130,7 @@ final class TreeFilling {
     }
     if rows.contains(where: { seen.contains($0.number) }) { return }
     if manner.isTrusting, !manner.changed.contains(home), !plan.isFresh(file), rows.count == 1,
-      rows[0].digest == digest
+      rows[0].digest == digest, isDated(rows[0], file)
     {
       seen.insert(rows[0].number)
       return
@@ -143,7 +148,7 @@ final class TreeFilling {
     } else {
       try record.remove(rows.map(\.number))
     }
-    let form = try source.make(file.content, in: folder)
+    let form = try source.make(file.content, in: folder, modified: dates.time(of: file.url))
     var placement = TreePlacement(
       file: file,
       digest: digest,

@@ -1,0 +1,86 @@
+import PrefetchConfig
+import PrefetchCore
+import PrefetchSystem
+
+/// `mirror`: a run of a configuration that no file holds, with one segment, published into a folder
+/// that has cache and state in it.
+struct MirrorCommand {
+  let context: CommandContext
+  let options: MirrorOptions
+
+  func run() throws(CommandExit) -> Int32 {
+    context.outset.begin(options.run.engine, isPlan: options.run.isDryRun)
+    let (list, name) = (options.operands[0], options.operands[1])
+    if list.contains("://") {
+      guard try TypedURL.read(list, isKnown: false, context) != nil else {
+        return ExitStatus.usage.code
+      }
+    }
+    let folder = MirrorFolder(name, in: context.environment.currentDirectory)
+    let source = MirrorList(list, in: context.environment.currentDirectory)
+    let loaded = try configuration(source, folder)
+    let places = try context.places(loaded)
+    let input = try source.read(loaded, context, base: options.base)
+    if !options.run.isDryRun {
+      let hasOwn = [places.cache, places.state].contains(folder.own)
+      try context.reading { () throws(Failure) in try folder.make(withOwn: hasOwn) }
+    }
+    return try RunCommand(context: context, options: options.run)
+      .reconcile(loaded, places, files: SystemFiles(standardInput: input))
+  }
+
+  // MARK: The configuration
+
+  private func configuration(
+    _ list: MirrorList,
+    _ folder: MirrorFolder
+  ) throws(CommandExit) -> LoadedConfiguration {
+    var loaded = try context.configuration(
+      isRequired: false,
+      needsSources: true,
+      declaring: declarations(list, folder)
+    )
+    loaded.configuration.segments.removeAll { $0.name != MirrorFolder.segment }
+    loaded.configuration.subscriptions = .declared
+    for index in loaded.configuration.segments.indices {
+      loaded.configuration.segments[index].publish?.mirror = rules
+    }
+    let places = try context.places(loaded)
+    // Where others use the cache or the state too, the folder tells one mirror from another.
+    let isAlone = places.cache == folder.own && places.state == folder.own
+    loaded.identity =
+      isAlone ? MirrorFolder.segment : "\(MirrorFolder.segment) \(folder.path)"
+    loaded.configuration.name = loaded.identity
+    context.outset.configuration = loaded
+    return loaded
+  }
+
+  private var rules: MirrorRules {
+    var rules = MirrorRules()
+    rules.cutFolders = options.cutFolders ?? 0
+    if options.layout != nil { rules.namesHosts = true }
+    return rules
+  }
+
+  private func declarations(_ list: MirrorList, _ folder: MirrorFolder) -> [Override] {
+    let segment = "segments.\(MirrorFolder.segment)"
+    let texts: [(path: String, text: String?, source: String)] = [
+      // The first makes the segment.
+      ("\(segment).manifest", list.place, "LIST"),
+      ("\(segment).base", options.base?.string, "--base-url"),
+      ("\(segment).publish.dir", folder.path, "DIR"),
+      ("\(segment).publish.layout", options.layout?.rawValue, "--layout"),
+      ("network.rate", options.rate, "--limit-rate"),
+      ("cache.dir", folder.own, "DIR"),
+      ("state.dir", folder.own, "DIR"),
+    ]
+    return texts.compactMap { path, text, source in
+      text.map { Override(path: path, text: Self.literal($0), source: source) }
+    }
+  }
+
+  /// Text in which no variable stands.
+  private static func literal(_ text: String) -> String {
+    text.reduce(into: "") { $0 += $1 == "$" ? "$$" : String($1) }
+  }
+}

@@ -1,0 +1,58 @@
+import PrefetchConfig
+import PrefetchCore
+import PrefetchStore
+import PrefetchSystem
+
+/// The folder of a mirror, with its cache and state inside where nobody wants them elsewhere.
+struct MirrorFolder {
+  /// What the one segment of a mirror is called.
+  static let segment = "mirror"
+
+  /// Absolute, and without links as far as it exists.
+  let path: String
+
+  init(_ name: String, in current: String) {
+    let absolute = name.hasPrefix("/") ? name : "\(current)/\(name)"
+    path = PublishingSetup.real(absolute)
+  }
+
+  var own: String {
+    "\(path)/\(MirrorRules.ownFolder)"
+  }
+
+  /// Makes what is missing; nobody else has any business in what is the mirror's own.
+  func make(withOwn hasOwn: Bool) throws(Failure) {
+    try FolderCreation.make(path)
+    if hasOwn { try FolderCreation.makePrivate(own) }
+  }
+
+  /// Whether a place is the one that a mirror keeps for itself.
+  static func isOwn(_ place: String, of rules: PublishingRules?) -> Bool {
+    guard let rules, rules.mirror != nil else { return false }
+    return place == "\(rules.folder)/\(MirrorRules.ownFolder)"
+  }
+
+  /// How a person asks about an item of a mirror, whose cache is not where `explain` would look; nil
+  /// for every other run.
+  static func explanation(_ loaded: LoadedConfiguration, _ places: Places) -> String? {
+    guard loaded.configuration.segments.contains(where: { $0.publish?.mirror != nil }) else {
+      return nil
+    }
+    let (cache, state) = (SafeText.line(places.cache), SafeText.line(places.state))
+    return "prefetch explain URL --cache-dir \(cache) --state-dir \(state)"
+  }
+
+  /// A folder with its state inside may have been moved since.
+  static func follow(
+    _ loaded: LoadedConfiguration,
+    _ places: Places,
+    _ trees: PublishedTrees
+  ) throws(Failure) {
+    for segment in loaded.configuration.segments {
+      guard let publication = segment.publish, publication.mirror != nil,
+        let folder = publication.folder, places.state == "\(folder)/\(MirrorRules.ownFolder)"
+      else { continue }
+      try trees.follow(SegmentKey(identity: loaded.identity, name: segment.name), to: folder)
+    }
+  }
+}
