@@ -10,6 +10,9 @@ internal import PrefetchCore
     var digest: ContentDigest?
     /// What it is as soon as it says more than a URL and one SHA-256.
     var whole: ManifestEntry?
+    /// What `dir` and `out` say, in whatever order they come.
+    var folder: String?
+    var name: String?
   }
 
   var lines: TextLines
@@ -158,7 +161,7 @@ internal import PrefetchCore
     guard let item = pending else { return true }
     let value = equals + 1..<content.upperBound
     switch name {
-    case "out": out(value, item, in: line)
+    case "out", "dir": place(value, isFolder: name == "dir", item, in: line)
     case "checksum": checksum(value, item, in: line)
     default: note(name, at: lines.location(content.lowerBound, in: line))
     }
@@ -170,14 +173,20 @@ internal import PrefetchCore
       || ASCII.isDigit(byte)
   }
 
-  private mutating func out(_ value: Range<Int>, _ item: Pending, in line: TextLines.Line) {
-    let text = lines.text(value) ?? "\u{FFFD}"
-    guard lines.text(value) != nil, PublishedName.isSafe(text) else {
-      let objection = PublishedName.objection(to: text)
+  /// The name of a file, or of the folder that it is in; a folder of `.` is none.
+  private mutating func place(
+    _ value: Range<Int>,
+    isFolder: Bool,
+    _ item: Pending,
+    in line: TextLines.Line
+  ) {
+    let text = lines.text(value).map { isFolder ? Self.folder($0) : $0 }
+    guard let text, isFolder && text.isEmpty || PublishedName.isSafe(text) else {
+      let objection = PublishedName.objection(to: text ?? "\u{FFFD}")
       reject(
         item,
         objection.code,
-        "`out`: \(objection.message)",
+        "`\(isFolder ? "dir" : "out")`: \(objection.message)",
         at: value.lowerBound,
         in: line
       )
@@ -185,8 +194,23 @@ internal import PrefetchCore
       return
     }
     guard var whole = makeWhole(item) else { return }
-    whole.path = text
-    pending?.whole = whole
+    var item = item
+    if isFolder { item.folder = text } else { item.name = text }
+    let folder = item.folder ?? ""
+    // Without either of them it is called as its layout wants it.
+    let name =
+      folder.isEmpty ? item.name : item.name ?? (try? TreeName.lastComponent(of: whole.url))
+    whole.path = name.map { folder.isEmpty ? $0 : "\(folder)/\($0)" }
+    item.whole = whole
+    pending = item
+  }
+
+  /// `./isos/` is `isos`.
+  private static func folder(_ text: String) -> String {
+    var path = text[...]
+    while path.utf8.starts(with: "./".utf8) { path = path.dropFirst(2) }
+    while path.count > 1, path.utf8.last == UInt8(ascii: "/") { path.removeLast() }
+    return path == "." ? "" : String(path)
   }
 
   private mutating func checksum(_ value: Range<Int>, _ item: Pending, in line: TextLines.Line) {
@@ -224,7 +248,13 @@ internal import PrefetchCore
   private mutating func flush() {
     guard let item = pending else { return }
     pending = nil
-    if let whole = item.whole { return collector.add(whole) }
+    if let whole = item.whole {
+      guard whole.path != nil || item.folder?.isEmpty != false else {
+        let message = "`dir`: its URL ends with no file name; `out` can give it one"
+        return reject(item, .badName, message, at: item.url.lowerBound)
+      }
+      return collector.add(whole)
+    }
     var details = EntryTable.Details()
     details.digest = item.digest
     let isPlain = unsafe collector.addPlain(

@@ -23,6 +23,22 @@ package struct AtomicFile: ~Copyable {
     try file.commit()
   }
 
+  /// A file that was not there before, whole; false, and nothing done, where its name is taken.
+  package static func writeNew(_ contents: [UInt8], to path: String) throws(Failure) -> Bool {
+    do throws(SystemFault) {
+      var draft = ""
+      let file = try openBeside(path, as: &draft)
+      defer { _ = unsafe unlink(draft) }
+      unsafe try FileDescriptor.writeAll(contents.span.bytes, to: file.number)
+      guard fsync(file.number) == 0 else { throw .last }
+      if unsafe link(draft, path) == 0 { return true }
+      guard errno == EEXIST else { throw .last }
+      return false
+    } catch {
+      throw Failure(error, doing: "write", at: path)
+    }
+  }
+
   package init(path: String) throws(Failure) {
     self.path = path
     do throws(SystemFault) {

@@ -12,7 +12,18 @@ package enum FolderCreation {
       try make(String(path[..<slash]), isOwn: isOwn)
     }
     guard unsafe mkdir(path, isOwn ? 0o755 : 0o777) != 0, errno != EEXIST else { return }
-    throw Failure(
+    throw fault(path)
+  }
+
+  /// A folder that its owner alone may look into, in one that is there; one that exists is left as it
+  /// is.
+  package static func makePrivate(_ path: String) throws(Failure) {
+    guard unsafe mkdir(path, 0o700) != 0, errno != EEXIST else { return }
+    throw fault(path)
+  }
+
+  private static func fault(_ path: String) -> Failure {
+    Failure(
       .permission,
       "the folder `\(path)` cannot be made: \(StandardOutput.reason(errno: errno))"
     )

@@ -9,6 +9,11 @@ import Testing
     var segment = SegmentDeclaration(name: "s", source: .file("/m"))
     var policy = RunPolicy()
 
+    mutating func mirror() {
+      segment.publishing = PublishingRules(folder: "/dir")
+      segment.publishing?.mirror = MirrorRules()
+    }
+
     mutating func sign(generated: Int64?, expires: Int64?) {
       segment.manifestKeys = ["key"]
       manifest.generated = generated.map { Instant(seconds: $0) }
@@ -44,6 +49,15 @@ import Testing
     },
     Row(name: "mass removal allowed, but empty", items: 0, recordedItems: 100, code: .manifestGuard)
     {
+      $0.policy.allowsMassRemoval = true
+    },
+    Row(name: "empty, in a mirror of nothing", items: 0, recordedItems: nil) { $0.mirror() },
+    Row(name: "empty again, in a mirror", items: 0, recordedItems: 0) { $0.mirror() },
+    Row(name: "empty, in a mirror of a few", items: 0, recordedItems: 3, code: .manifestGuard) {
+      $0.mirror()
+    },
+    Row(name: "empty, in a mirror that allows it", items: 0, recordedItems: 100) {
+      $0.mirror()
       $0.policy.allowsMassRemoval = true
     },
     Row(name: "a fraction of its own", items: 79, recordedItems: 100, code: .manifestGuard) {

@@ -59,12 +59,21 @@ import Testing
         ["https://a.example/x", "https://a.example/y?a=b"]
       ),
       (
-        "https://a.example/x\n  split=5\n  split=6\n  dir=/tmp",
+        "https://a.example/x\n  split=5\n  split=6\n  header=A: b",
         [
           "https://a.example/x", "warning: line 2, column 3: the option `split` means nothing here",
-          "warning: line 4, column 3: the option `dir` means nothing here",
+          "warning: line 4, column 3: the option `header` means nothing here",
         ]
       ),
+      (
+        "https://a.example/x/b%20c.iso\n  dir=./isos/",
+        ["https://a.example/x/b%20c.iso path=isos/b c.iso"]
+      ),
+      ("https://a.example/x\n  dir=a/b\n  out=c", ["https://a.example/x path=a/b/c"]),
+      ("https://a.example/x/\n  out=c/d\n  dir=a", ["https://a.example/x/ path=a/c/d"]),
+      ("https://a.example/x/\n  dir=a\n  out=c", ["https://a.example/x/ path=a/c"]),
+      ("https://a.example/x\n  dir=.", ["https://a.example/x"]),
+      ("https://a.example/x\n  dir=./\n  out=c", ["https://a.example/x path=c"]),
       (
         "https://a.example/x\thttps://\t/y",
         [
@@ -104,6 +113,18 @@ import Testing
       (
         "https://a.example/y\n  out=/y\n  checksum=md5=\(md5)",
         "https://a.example/y: unsafe_name: line 3, column 7: `out`: the name `/y` is absolute"
+      ),
+      (
+        "https://a.example/y\n  dir=/tmp",
+        "https://a.example/y: unsafe_name: line 3, column 7: `dir`: the name `/tmp` is absolute"
+      ),
+      (
+        "https://a.example/y\n  dir=a/../..",
+        "https://a.example/y: unsafe_name: line 3, column 7: `dir`: the name `a/../..` would leave the folder"
+      ),
+      (
+        "https://a.example/y/\n  dir=a",
+        "https://a.example/y/: bad_name: line 2, column 1: `dir`: its URL ends with no file name; `out` can give it one"
       ),
       (
         "https://a.example/y\n checksum=sha-256=zz",

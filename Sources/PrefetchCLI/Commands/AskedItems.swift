@@ -51,6 +51,7 @@ struct AskedItems {
         asked.unknown.append(name)
       }
     }
+    if let digest = options.digest { try asked.expect(digest, context) }
     if let type = options.type {
       for index in asked.entries.indices where asked.entries[index].type == nil {
         asked.entries[index].type = type
@@ -65,6 +66,25 @@ struct AskedItems {
       throw CommandExit(status: context.console.fail(.nothing, missing))
     }
     return asked
+  }
+
+  /// The body must be that one, which its URL may say as well.
+  private mutating func expect(
+    _ digest: ContentDigest,
+    _ context: CommandContext
+  ) throws(CommandExit) {
+    let expected = ExpectedDigest(algorithm: .sha256, bytes: Array(digest.bytes))
+    for index in entries.indices {
+      let others = entries[index].digests
+      guard !others.contains(where: { $0.algorithm == .sha256 && $0 != expected }) else {
+        let diagnostic = Diagnostic(
+          "usage.conflict",
+          "`--sha256` and the URL's own fragment name different bodies"
+        )
+        throw CommandExit(status: context.console.fail(.usage, [diagnostic]))
+      }
+      entries[index].digests = [expected] + others.filter { $0 != expected }
+    }
   }
 
   /// What has none is as unknown as what nobody declares.

@@ -15,6 +15,7 @@ struct Reconciliation {
   var isPlan = false
   var probesItems = true
   var isDetailed = false
+  var files = SystemFiles()
 
   init(context: CommandContext, loaded: LoadedConfiguration, places: Places, engine: EngineOptions)
   {
@@ -54,6 +55,7 @@ struct Reconciliation {
     )
     session.selection = selection
     session.isPlan = isPlan
+    session.files = files
     session.probesItems = probesItems
     session.listsKept = listsAllItems
     session.printsPlan = printsPlan

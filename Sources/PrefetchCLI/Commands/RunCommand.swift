@@ -13,6 +13,15 @@ struct RunCommand {
     let loaded = try context.configuration(isRequired: true, needsSources: true)
     let places = try context.places(loaded)
     try checkSelection(loaded, places)
+    return try reconcile(loaded, places)
+  }
+
+  /// As the options say; also for a configuration that no file holds.
+  func reconcile(
+    _ loaded: LoadedConfiguration,
+    _ places: Places,
+    files: SystemFiles = SystemFiles()
+  ) throws(CommandExit) -> Int32 {
     if !loaded.configuration.hasRuns {
       let key = loaded.configuration.isEnabled ? "features.precaching" : "enabled"
       context.console.note("`\(key)` is false: nothing was done")
@@ -30,6 +39,7 @@ struct RunCommand {
       $0.isPlan = options.isDryRun
       $0.probesItems = !options.skipsProbes
       $0.isDetailed = options.hasDetailedExitCode
+      $0.files = files
     }
   }
 

@@ -3,10 +3,12 @@ enum CommandTable {
   static let all: [AnyCommand] = [
     AnyCommand(RunOptions.runCommand),
     AnyCommand(RunOptions.planCommand),
+    AnyCommand(MirrorOptions.command),
     AnyCommand(SubscribeOptions.command),
     AnyCommand(UnsubscribeOptions.command),
     AnyCommand(RegisterOptions.command),
     AnyCommand(NotifyOptions.command),
+    AnyCommand(InitOptions.command),
     AnyCommand(CheckOptions.command),
     AnyCommand(ConfigOptions.command),
     AnyCommand(StatusOptions.command),
@@ -52,7 +54,7 @@ enum CommandTable {
     return description
   }
 
-  /// One entry per name, since an option has the same shape in every command.
+  /// One entry per name, since an option takes a value in every command or in none.
   static let allOptions: [OptionDescription] = {
     var seen: Set<String> = []
     return (sharedOptions + all.flatMap(\.ownOptions)).filter { seen.insert($0.name).inserted }
@@ -71,13 +73,15 @@ enum CommandTable {
   /// What people of other tools type, and what it is called here.
   static let otherWords: [String: String] = [
     "add": "import", "apply": "run", "cat": "get", "clean": "gc", "cleanup": "gc", "clear": "gc",
-    "copy": "get", "cp": "get", "delete": "rm", "diff": "plan", "download": "get",
+    "clone": "mirror", "copy": "get", "cp": "get", "create": "init", "delete": "rm", "diff": "plan",
+    "download": "get",
     "du": "status", "evict": "gc", "export": "publish", "fetch": "get", "find": "list",
     "history": "log", "info": "explain", "inspect": "explain", "items": "list", "ls": "list",
-    "man": "help", "open": "path", "prune": "gc", "pull": "run", "purge": "gc", "refresh": "run",
+    "man": "help", "new": "init", "open": "path", "prune": "gc", "pull": "run", "purge": "gc",
+    "refresh": "run",
     "remove": "rm", "search": "list", "server": "serve", "show": "explain", "start": "run",
     "sync": "run", "unlink": "rm", "update": "run", "upgrade": "run", "validate": "check",
-    "version": "--version", "which": "path", "why": "explain",
+    "version": "--version", "wget": "mirror", "which": "path", "why": "explain",
   ]
 
   /// The commands of two words that begin with this one, as those of `manifest` do.

@@ -21,6 +21,8 @@ struct GetOptions: CommandOptions, Hashable {
   var output: String?
   var printsPaths = false
   var base: WebURL?
+  /// What the one body must be.
+  var digest: ContentDigest?
 
   /// Whether no server is asked.
   var asksNobody: Bool {
@@ -113,6 +115,13 @@ struct GetOptions: CommandOptions, Hashable {
         placeholder: "URL",
         help: "Where the names lead that a manifest on standard input gives without a host"
       ),
+      .value(
+        "sha256",
+        \.digest,
+        .digest,
+        placeholder: "HEX",
+        help: "Take the item only with this SHA-256, as a list would declare it"
+      ),
       .flag("path", \.printsPaths, help: "Print the local paths instead of the bodies"),
     ],
     operands: .any("ITEM", \.items),
@@ -173,6 +182,15 @@ struct GetOptions: CommandOptions, Hashable {
     if behavior == .thumbnails, readsManifest {
       diagnostics.append(.exclusive("--behavior thumbnails", "-"))
     }
+    if digest != nil, readsManifest || items.count + ids.count != 1 {
+      diagnostics.append(
+        Diagnostic(
+          "usage.conflict",
+          "`--sha256` is what one body must be, so name one item with it",
+          hint: "each URL may end with a digest of its own: `#sha256=HEX`"
+        )
+      )
+    }
     if isOffline, revalidates { diagnostics.append(.exclusive("--offline", "--revalidate")) }
     if output != nil, printsPaths { diagnostics.append(.exclusive("--output", "--path")) }
     if shared.isJSON, outputPath == nil {
@@ -191,5 +209,11 @@ struct GetOptions: CommandOptions, Hashable {
       )
     }
     return diagnostics
+  }
+}
+
+extension ValueKind where Value == ContentDigest {
+  fileprivate static var digest: Self {
+    Self(expectation: "a SHA-256, which has 64 hexadecimal digits") { ContentDigest($0) }
   }
 }

@@ -10,6 +10,8 @@ enum OptionSource: Hashable, Sendable {
 enum ParsedCommand: Sendable {
   /// Also `plan`, which is a dry run.
   case run(RunOptions)
+  case mirror(MirrorOptions)
+  case initialise(InitOptions)
   case check(CheckOptions)
   case config(ConfigOptions)
   case status(StatusOptions)

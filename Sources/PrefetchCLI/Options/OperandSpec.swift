@@ -49,9 +49,18 @@ struct OperandSpec<Options>: Sendable {
     }
   }
 
-  static func some(_ placeholder: String, _ place: @autoclosure @escaping Place<[String]>) -> Self {
-    Self(description: OperandDescription(arity: .some, placeholder: placeholder, completion: .none))
-    {
+  static func some(
+    _ placeholder: String,
+    _ place: @autoclosure @escaping Place<[String]>,
+    completion: Completion = .none
+  ) -> Self {
+    Self(
+      description: OperandDescription(
+        arity: .some,
+        placeholder: placeholder,
+        completion: completion
+      )
+    ) {
       $0[keyPath: place()] = $1
     }
   }

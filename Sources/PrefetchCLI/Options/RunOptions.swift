@@ -22,9 +22,7 @@ extension RunOptions {
       "Finds out what every subscribed segment should hold, compares that with the cache, fetches what is missing, asks about what is stale, keeps what is current and removes what was declared before and is declared no more. With names, which may be globs such as `map-*`, only those segments are looked at.",
       "A run reports on standard output, one line per segment and one total, and ends with one exit status. Items whose digest the manifest names, and items that are fresh, cost no request.",
     ],
-    options: [
-      .flag("dry-run", short: "n", \.isDryRun, help: "Ask servers, write nothing, print the plan")
-    ] + ownSpecs + EngineOptions.specs.embedded(at: \.engine),
+    options: specs,
     operands: .any("SEGMENT", \.segments),
     exits: exits,
     examples: [
@@ -71,6 +69,11 @@ extension RunOptions {
     .ok, .failed, .changes, .incomplete, .nothing, .trust, .usage, .unavailable, .io, .deferred,
     .denied, .config, .interrupted, .terminated,
   ]
+
+  /// Of every command that ends in a run and may be a dry one.
+  static let specs: [OptionSpec<RunOptions>] =
+    [.flag("dry-run", short: "n", \.isDryRun, help: "Ask servers, write nothing, print the plan")]
+    + ownSpecs + EngineOptions.specs.embedded(at: \.engine)
 
   private static let ownSpecs: [OptionSpec<RunOptions>] = [
     .flag(

@@ -22,16 +22,19 @@ struct CommandExit: Error {
 extension CommandContext {
   /// The configuration without errors, or the end of the command.
   ///
-  /// `needsSources` is for those who will ask the segments' manifests.
+  /// `needsSources` is for those who will ask the segments' manifests; those who declare something
+  /// themselves read no file that was not named.
   func configuration(
     isRequired: Bool,
     needsSources: Bool = false,
-    allowsUnsetSecrets: Bool = false
+    allowsUnsetSecrets: Bool = false,
+    declaring own: [Override] = []
   ) throws(CommandExit) -> LoadedConfiguration {
     let loaded = loadConfiguration(
       isRequired: isRequired,
       needsSources: needsSources,
-      allowsUnsetSecrets: allowsUnsetSecrets
+      allowsUnsetSecrets: allowsUnsetSecrets,
+      declaring: own
     )
     guard !loaded.hasErrors else {
       throw CommandExit(
@@ -46,14 +49,16 @@ extension CommandContext {
   func loadConfiguration(
     isRequired: Bool,
     needsSources: Bool,
-    allowsUnsetSecrets: Bool = false
+    allowsUnsetSecrets: Bool = false,
+    declaring own: [Override] = []
   ) -> LoadedConfiguration {
     var loader = ConfigurationLoader()
     loader.files = shared.configurationFiles
+    loader.searches = own.isEmpty
     loader.requiresFile = isRequired
     loader.requiresSources = needsSources
     loader.allowsUnsetSecrets = allowsUnsetSecrets
-    loader.overrides = overrides
+    loader.overrides = own + overrides
     var loaded = loader.load(in: .process(environment))
     loaded.diagnostics += loaded.timeZoneDiagnostics { zones.zone(named: $0) != nil }
     outset.configuration = loaded

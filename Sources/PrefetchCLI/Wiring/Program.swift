@@ -55,6 +55,11 @@ package enum Program {
     case .run(let options):
       try prepareTransfers(context)
       return try RunCommand(context: context, options: options).run()
+    case .mirror(let options):
+      try prepareTransfers(context)
+      return try MirrorCommand(context: context, options: options).run()
+    case .initialise(let options):
+      return try InitCommand(context: context, options: options).run()
     case .subscribe(let options):
       try prepareTransfers(context)
       return try SubscribeCommand(context: context, options: options).run()
@@ -133,6 +138,8 @@ extension ParsedCommand {
   fileprivate var shared: SharedOptions {
     switch self {
     case .run(let options): options.shared
+    case .mirror(let options): options.shared
+    case .initialise(let options): options.shared
     case .check(let options): options.shared
     case .config(let options): options.shared
     case .status(let options): options.shared

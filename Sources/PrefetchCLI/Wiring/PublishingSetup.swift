@@ -85,7 +85,9 @@ enum PublishingSetup {
     for (index, segment) in segments.enumerated() {
       guard let folder = segment.publishing?.folder else { continue }
       for (word, place) in [("cache", places.cache), ("state", places.state)]
-      where isOneInOther(Self.real(folder), Self.real(place)) {
+      where !MirrorFolder.isOwn(place, of: segment.publishing)
+        && isOneInOther(Self.real(folder), Self.real(place))
+      {
         diagnostics.append(
           Diagnostic(
             "config.conflict",

@@ -184,6 +184,7 @@ struct RequestBuilder {
     rules.link = publication.link
     rules.isAtomic = publication.isAtomic
     rules.keptGenerations = publication.keptGenerations
+    rules.mirror = publication.mirror
     return rules
   }
 

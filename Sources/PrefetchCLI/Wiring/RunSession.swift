@@ -25,6 +25,8 @@ struct RunSession {
   var printsPlan = false
   /// Notes what requests were like, where the report shows that.
   var transfers: TransferRecord?
+  /// Where local manifests are read from.
+  var files = SystemFiles()
   let runID: String
 
   private var console: Console { context.console }
@@ -146,6 +148,7 @@ struct RunSession {
       declared: PublishingSetup.folders(loaded, subscriptions),
       isCancelled: { StopSignals.pending != nil }
     )
+    try MirrorFolder.follow(loaded, places, trees)
     var report = try perform(
       subscriptions,
       state: state,
@@ -341,7 +344,7 @@ struct RunSession {
     let engine = Engine(
       transport: transport,
       store: store,
-      files: SystemFiles(),
+      files: files,
       clock: context.clock,
       stop: ProcessStop(),
       circumstances: circumstances,
@@ -401,7 +404,14 @@ struct RunSession {
     var hash = StableHash()
     hash.combine(ToolVersions.version)
     hash.combine(JSONWriter.string(loaded.canonical))
-    for segment in request.segments { hash.combine(segment.name) }
+    for segment in request.segments {
+      hash.combine(segment.name)
+      // What no key of the configuration says.
+      if let mirror = segment.publishing?.mirror {
+        hash.combine(mirror.namesHosts.map { $0 ? 1 : 0 })
+        hash.combine(Int64(mirror.cutFolders))
+      }
+    }
     hash.combine(request.policy.maximumFileSize)
     hash.combine(request.segments.first?.manifestRules.countPerCategory.map { Int64($0) })
     return hash.value
@@ -481,11 +491,20 @@ struct RunSession {
 
 /// Files that the configuration names, read from disk.
 final class SystemFiles: LocalFiles {
+  /// What stands for standard input, which can be read but once.
+  static let standardInput = "/dev/stdin"
+  private let input: [UInt8]?
+
+  init(standardInput: [UInt8]? = nil) {
+    input = standardInput
+  }
+
   func withBytes<Value>(
     of path: String,
     limit: Int64,
     _ read: (RawSpan) -> Value
   ) throws(Failure) -> Value {
+    if let input, path == Self.standardInput { return unsafe read(input.span.bytes) }
     do throws(FileReading.Fault) {
       return try FileReading.withBytes(of: path, limit: Int(clamping: limit), read)
     } catch {

@@ -8,6 +8,8 @@ package struct Publication: Hashable, Sendable {
   package var link = PublishingRules.Link.auto
   package var isAtomic = false
   package var keptGenerations = 1
+  /// No key sets it: `mirror` declares its one segment by itself.
+  package var mirror: MirrorRules?
 
   static let table = ObjectType(Self(), name: "publish") {
     Field("dir", \.folder, .path, "The folder")

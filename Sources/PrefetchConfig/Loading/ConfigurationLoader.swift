@@ -5,6 +5,8 @@ import PrefetchDocuments
 package struct ConfigurationLoader: Sendable {
   /// What `-c` named; `-` is standard input, and without any the usual places are looked at.
   package var files: [String] = []
+  /// Whether they are; a command that declares all by itself wants no file that it was not given.
+  package var searches = true
   /// In rising precedence: variables first, then options.
   package var overrides: [Override] = []
   /// Whether it is an error that there is no file.
@@ -18,7 +20,8 @@ package struct ConfigurationLoader: Sendable {
 
   package func load(in environment: ConfigurationEnvironment) -> LoadedConfiguration {
     var loaded = LoadedConfiguration()
-    let names = files.isEmpty ? ConfigurationSearch.find(in: environment) : files
+    let names =
+      files.isEmpty && searches ? ConfigurationSearch.find(in: environment) : files
     if names.isEmpty, requiresFile, !declaresSegments {
       loaded.diagnostics.append(Self.notFound(in: environment))
     }

@@ -35,17 +35,21 @@ extension Dispatcher {
 
   /// Takes in what the manifest says, once all its parts are here.
   mutating func judge(_ index: Int, now: Moment, into effects: inout [Effect]) {
+    if isOtherList(index), !hasInventory {
+      return withInventory(.judge(segment: index), now: now, into: &effects)
+    }
     let manifest = wholeManifest(index)
     let segment = segments[index]
     segments[index].manifest.warnings = manifest.warnings
-    let objection = ManifestGuard.objection(
-      to: manifest,
-      of: segment.declaration,
-      bundleID: request.bundleID,
-      recorded: segment.recorded,
-      policy: request.policy,
-      now: now.wall
-    )
+    let objection =
+      ManifestGuard.objection(
+        to: manifest,
+        of: segment.declaration,
+        bundleID: request.bundleID,
+        recorded: segment.recorded,
+        policy: request.policy,
+        now: now.wall
+      ) ?? objection(toOtherList: manifest, of: index)
     if segments[index].heldBack != nil, objection != nil {
       return settleManifestFailure(index, nil, now: now, into: &effects)
     }

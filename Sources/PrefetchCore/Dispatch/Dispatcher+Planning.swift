@@ -1,5 +1,7 @@
 /// What had to wait until the cache was looked at.
 enum InventoryQuestion: Sendable {
+  /// Whether anything would go with a list that is not last time's.
+  case judge(segment: Int)
   case plan(segment: Int, rejected: [RejectedEntry])
   /// Whether anything of a segment can be used although its manifest failed.
   case settle(segment: Int)
@@ -43,6 +45,9 @@ extension Dispatcher {
     into effects: inout [Effect]
   ) {
     switch question {
+    case .judge(let segment):
+      guard storeFailure == nil else { return settleManifestHalted(segment, into: &effects) }
+      judge(segment, now: now, into: &effects)
     case .plan(let segment, let rejected):
       guard storeFailure == nil else { return settleManifestHalted(segment, into: &effects) }
       plan(segment, rejected: rejected, now: now, into: &effects)

@@ -8,6 +8,7 @@ extension Dispatcher {
     let naming = TreeNaming(of: segments[index].entries, rules: rules)
     segments[index].entries = naming.entries
     segments[index].heldNames = naming.held
+    segments[index].declaration.publishing = naming.rules
     return naming.refused
   }
 

@@ -34,6 +34,8 @@ package struct PublishingRules: Hashable, Sendable {
   package var keptGenerations = 1
   /// What precedes module paths in the URLs of layout `go`.
   package var goProxy: WebURL?
+  /// Set for the folder of a mirror alone.
+  package var mirror: MirrorRules?
 
   package init(folder: String) {
     self.folder = folder

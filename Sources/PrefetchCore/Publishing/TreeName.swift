@@ -42,12 +42,16 @@ package struct TreeName: Sendable {
   private func adFolder(of entry: ManifestEntry) -> String {
     if let path = entry.path {
       let folder = PathText.split(path).folder
-      return folder.isEmpty ? "" : folder + "/"
+      return folder.isEmpty ? "" : cut(folder + "/", isBelowHost: false)
     }
     switch rules.layout {
     case .url:
       let path = URLText.readable(path: entry.url.path)
-      return entry.url.authority + path[...(path.lastIndex(of: "/") ?? path.startIndex)]
+      let folder = path[...(path.lastIndex(of: "/") ?? path.startIndex)]
+      return cut(
+        namesHosts ? entry.url.authority + folder : String(folder.dropFirst()),
+        isBelowHost: namesHosts
+      )
     case .hls: return entry.provider.map { "\($0)/" } ?? ""
     case .basename, .npm, .pip, .go, .bazel: return ""
     }
@@ -68,7 +72,11 @@ package struct TreeName: Sendable {
     let name: String?
     switch rules.layout {
     case .url:
-      name = entry.path ?? Self.place(of: entry.url)
+      if let path = entry.path {
+        name = cut(path, isBelowHost: false)
+      } else {
+        name = try place(of: entry.url)
+      }
     case .basename, .hls:
       if let path = entry.path { name = path } else { name = try Self.lastComponent(of: entry.url) }
     case .pip:
@@ -91,6 +99,12 @@ package struct TreeName: Sendable {
 
   private func checked(_ name: String?) throws(Failure) -> String? {
     guard let name else { return nil }
+    if rules.mirror != nil, MirrorRules.isInOwnFolder(name) {
+      throw Failure(
+        .badName,
+        "the name `\(Self.visible(name))` is in `\(MirrorRules.ownFolder)`, where the mirror's own files are"
+      )
+    }
     if let objection = Self.objection(to: name, below: rules.folder) { throw objection }
     return name
   }
@@ -98,14 +112,33 @@ package struct TreeName: Sendable {
   // MARK: Layouts
 
   /// `host[:port]/path?query`, of which no two URLs of one scheme have the same.
-  private static func place(of url: WebURL) -> String {
+  private func place(of url: WebURL) throws(Failure) -> String {
     var path = URLText.readable(path: url.path)
     if path.hasSuffix("/") { path += "index.html" }
-    guard let query = url.query else { return url.authority + path }
-    return url.authority + path + "?" + URLText.withoutSlashes(query: query)
+    if let query = url.query { path += "?" + URLText.withoutSlashes(query: query) }
+    if namesHosts { return cut(url.authority + path, isBelowHost: true) }
+    guard !path.hasPrefix("//") else {
+      throw Failure(.badName, "the name `\(Self.visible(path))` has an empty part")
+    }
+    return cut(String(path.dropFirst()), isBelowHost: false)
   }
 
-  private static func lastComponent(of url: WebURL) throws(Failure) -> String {
+  private var namesHosts: Bool {
+    rules.mirror?.namesHosts ?? true
+  }
+
+  /// Without as many folders at its front as a mirror leaves out; the host is none of them, and the
+  /// file's own name always stays.
+  private func cut(_ name: String, isBelowHost: Bool) -> String {
+    guard let count = rules.mirror?.cutFolders, count > 0 else { return name }
+    var parts = PathText.parts(of: name)[...]
+    let host = isBelowHost ? parts.popFirst() : nil
+    parts = parts.dropFirst(min(count, max(0, parts.count - 1)))
+    return ([host].compactMap(\.self) + parts).joined(separator: "/")
+  }
+
+  /// As it would be called in a folder that knows nothing of folders.
+  package static func lastComponent(of url: WebURL) throws(Failure) -> String {
     let component = PathText.parts(of: url.path).last ?? ""
     guard !component.isEmpty else {
       throw Failure(.badName, "its URL ends with no file name; `path` can name it")

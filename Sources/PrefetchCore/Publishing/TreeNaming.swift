@@ -4,8 +4,12 @@ package struct TreeNaming: Sendable {
   package private(set) var refused: [RejectedEntry] = []
   /// Names under which whatever stands stays as it is.
   package let held: [String]
+  /// As all the names together want them.
+  package let rules: PublishingRules
 
   package init(of declared: EntryTable, rules: PublishingRules) {
+    let rules = rules.decided(by: declared)
+    self.rules = rules
     let collisions = TreeCollisions(in: declared, rules: rules)
     held = collisions.held
     entries = declared

@@ -239,6 +239,10 @@ package struct TreePlan: Sendable {
     hash.combine(rules.link.rawValue)
     hash.combine(rules.isAtomic ? 1 : 0)
     hash.combine(rules.goProxy?.string)
+    if let mirror = rules.mirror {
+      hash.combine(mirror.namesHosts == true ? 1 : 0)
+      hash.combine(Int64(mirror.cutFolders))
+    }
     for name in held { hash.combine(name) }
     if !supplements.isEmpty { hash.combine(String(bundleMark.value)) }
     for position in entries.indices {

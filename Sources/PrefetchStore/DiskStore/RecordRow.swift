@@ -55,6 +55,12 @@ enum RecordRow {
     )
   }
 
+  /// When the server says that the body was last changed, in its words.
+  static func lastModified(_ facts: RawSpan) -> String? {
+    guard let head = ItemHead(facts), head.isDated else { return nil }
+    return DetailsCoding.answer(facts.extracting(head.end..<facts.byteCount))?.lastModified
+  }
+
   static func append(_ record: ContentRecord, to facts: inout [UInt8]) {
     let head = ItemHead(
       digest: record.digest,

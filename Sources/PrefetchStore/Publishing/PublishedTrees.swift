@@ -8,6 +8,7 @@ package final class PublishedTrees: TreePublisher {
   let record: TreeRecord
   let isDurable: Bool
   private let objects: ObjectFolder
+  private let store: DiskStore
   private let declared: [SegmentKey: String]?
   private let isCancelled: () -> Bool
 
@@ -23,6 +24,7 @@ package final class PublishedTrees: TreePublisher {
   ) throws(Failure) {
     guard let objects = store.objects else { throw Failure(.storeDamaged, "there are no objects") }
     self.objects = objects
+    self.store = store
     self.declared = declared
     self.isCancelled = isCancelled
     record = TreeRecord(state)
@@ -123,7 +125,10 @@ package final class PublishedTrees: TreePublisher {
     }
     // A new folder may well have the number of the one that it replaces.
     let isSame = !isNew && tree.inode == inode && tree.link == link
-    let mark = plan.mark
+    let times =
+      plan.rules.mirror == nil
+      ? ModificationTimes.none : try store.modificationTimes(of: plan.segment)
+    let mark = plan.mark ^ times.mark
     if isSame, tree.mark == mark, !plan.isThorough { return }
     var manner = manner
     manner.isTrusting = isSame && tree.mark != nil && !plan.isThorough
@@ -135,6 +140,7 @@ package final class PublishedTrees: TreePublisher {
       record: record,
       objects: objects,
       neighbours: try neighbours(of: tree, plan),
+      times: times,
       manner: manner
     )
     // Whatever happens from here on, the next run looks at every file.

@@ -74,7 +74,12 @@ extension TreeFilling {
     }
     if result < 0 {
       guard case .object = placement.form,
-        let form = try source.instead(of: placement.digest, in: placement.folder, error: -result)
+        let form = try source.instead(
+          of: placement.digest,
+          in: placement.folder,
+          modified: times.time(of: placement.file.url),
+          error: -result
+        )
       else { throw .system(-result, "create", placement.folder.path(of: placement.leaf)) }
       // Its own number is not recorded yet; the next run finds what a kill leaves here by its bytes.
       let identity = try identity(of: form)

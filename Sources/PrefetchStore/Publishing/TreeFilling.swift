@@ -22,6 +22,8 @@ final class TreeFilling {
   let plan: TreePlan
   let source: TreeSource
   let neighbours: [TreeNeighbour]
+  /// What a mirror's files shall have.
+  let times: ModificationTimes
   let manner: Manner
   /// The rows of files that stay.
   var seen: Set<Int64> = []
@@ -42,12 +44,14 @@ final class TreeFilling {
     record: TreeRecord,
     objects: ObjectFolder,
     neighbours: [TreeNeighbour] = [],
+    times: ModificationTimes = .none,
     manner: Manner
   ) {
     self.plan = plan
     self.tree = tree
     self.record = record
     self.neighbours = neighbours
+    self.times = times
     self.manner = manner
     folders = TreeFolders(root, record: record, tree: tree)
     source = TreeSource(objects: objects, rules: plan.rules, isCancelled: manner.isCancelled)
@@ -80,6 +84,7 @@ final class TreeFilling {
     pending = []
     pendingNames = []
     pendingBytes = 0
+    source.mirrorLinks?.forget()
   }
 
   // MARK: One file
@@ -110,7 +115,7 @@ final class TreeFilling {
       return
     }
     if rows.contains(where: { seen.contains($0.number) }) { return }
-    if manner.isTrusting, rows.count == 1, rows[0].digest == digest {
+    if manner.isTrusting, rows.count == 1, rows[0].digest == digest, isTimed(rows[0], file) {
       seen.insert(rows[0].number)
       return
     }
@@ -123,8 +128,10 @@ final class TreeFilling {
         return
       }
       let own = rows.first { $0.identity == FileIdentity(status) && status.kind == .file }
-      if let own, own.digest == digest, !manner.isRelinking {
-        seen.insert(own.number)
+      if let own, own.digest == digest, !manner.isRelinking,
+        let number = try timed(own, file, status, leaf, in: folder)
+      {
+        seen.insert(number)
         return
       }
       guard own != nil else {
@@ -134,7 +141,7 @@ final class TreeFilling {
     } else {
       try record.remove(rows.map(\.number))
     }
-    let form = try source.make(file.content, in: folder)
+    let form = try source.make(file.content, in: folder, modified: times.time(of: file.url))
     var placement = TreePlacement(
       file: file,
       digest: digest,

@@ -68,6 +68,8 @@ final class TreeSource {
   /// Whether clones or links were found not to be had.
   private var isCloneless = false
   private var isLinkless = false
+  /// Set where files are those of a mirror.
+  let mirrorLinks: MirrorLinks?
   /// Whether something was copied only because the tree is on another file system.
   private(set) var hasCopiedAcross = false
 
@@ -80,6 +82,7 @@ final class TreeSource {
     self.objects = objects
     self.rules = rules
     self.heedsMask = heedsMask
+    mirrorLinks = rules.mirror.map { _ in MirrorLinks() }
     self.isCancelled = isCancelled
   }
 
@@ -97,8 +100,23 @@ final class TreeSource {
     }
   }
 
-  /// The file in its final form, short of its name.
-  func make(_ content: TreeFile.Content, in folder: Folder) throws(Failure) -> Form {
+  /// The file in its final form, short of its name; `modified` is a time that it shall have.
+  func make(
+    _ content: TreeFile.Content,
+    in folder: Folder,
+    modified: Int64? = nil
+  ) throws(Failure) -> Form {
+    let form = try untimed(content, in: folder, modified)
+    if let modified { form.file?.setModified(modified) }
+    return form
+  }
+
+  /// The stored body itself has its time by then.
+  private func untimed(
+    _ content: TreeFile.Content,
+    in folder: Folder,
+    _ modified: Int64?
+  ) throws(Failure) -> Form {
     guard case .body(let digest, _) = content else {
       guard case .text(let text) = content else { throw Failure(.internal, "no body to publish") }
       return try filled(folder) { (file) throws(Failure) in
@@ -119,7 +137,9 @@ final class TreeSource {
       )
     case .auto:
       if let clone = try cloned(name, in: home, to: folder) { return clone }
-      if !rules.layout.isWrittenByTools, !isLinkless, try isSameDevice(home, folder) {
+      if !rules.layout.isWrittenByTools, !isLinkless, try isSameDevice(home, folder),
+        try mirrorLinks?.makeReady(name, in: home, modified: modified) ?? true
+      {
         return .object(home, name: name)
       }
       if try !isSameDevice(home, folder) { hasCopiedAcross = true }
@@ -136,12 +156,19 @@ final class TreeSource {
   }
 
   /// After a link failed for a reason that a copy does not have.
-  func instead(of digest: ContentDigest, in folder: Folder, error: Int32) throws(Failure) -> Form? {
+  func instead(
+    of digest: ContentDigest,
+    in folder: Folder,
+    modified: Int64?,
+    error: Int32
+  ) throws(Failure) -> Form? {
     guard rules.link == .auto, [EXDEV, EMLINK, EPERM, EOPNOTSUPP].contains(error) else {
       return nil
     }
     if error != EMLINK { isLinkless = true }
-    return try copied(digest.hexadecimal, in: try home(of: digest), to: folder)
+    let form = try copied(digest.hexadecimal, in: try home(of: digest), to: folder)
+    if let modified { form.file?.setModified(modified) }
+    return form
   }
 
   private func home(of digest: ContentDigest) throws(Failure) -> Folder {

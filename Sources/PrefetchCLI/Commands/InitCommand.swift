@@ -1,0 +1,154 @@
+import PrefetchConfig
+import PrefetchCore
+import PrefetchDocuments
+import PrefetchManifests
+import PrefetchSystem
+
+/// `init`: a configuration to begin with, from nothing or from what is there.
+struct InitCommand {
+  let context: CommandContext
+  let options: InitOptions
+
+  func run() throws(CommandExit) -> Int32 {
+    let path = options.output ?? "prefetch.yaml"
+    let text = try text(for: path)
+    if path == "-" {
+      context.console.print(bytes: Array(text.utf8))
+      return ExitStatus.ok.code
+    }
+    let shown = SafeText.line(path)
+    let isNew = try context.reading { () throws(Failure) in
+      try AtomicFile.writeNew(Array(text.utf8), to: path)
+    }
+    guard isNew else {
+      let diagnostic = Diagnostic(
+        "usage.exists",
+        "`\(shown)` is there already, and stays as it is",
+        hint: "`-o PATH` writes another file, `-o -` shows what would be written"
+      )
+      return context.console.fail(.usage, [diagnostic])
+    }
+    if context.shared.isJSON {
+      context.console.print(["schema": "prefetch-init/1", "path": .string(path)])
+    } else {
+      context.console.note(
+        "wrote `\(shown)`; `prefetch check` looks for mistakes, `prefetch plan` says what a run would do"
+      )
+    }
+    return ExitStatus.ok.code
+  }
+
+  private func text(for path: String) throws(CommandExit) -> String {
+    guard let origin = options.origin else { return BeginningText.ofNothing }
+    if origin.contains("://") {
+      guard let url = try TypedURL.read(origin, isKnown: false, context) else { return "" }
+      return BeginningText.of(
+        list: origin,
+        base: options.base,
+        plainHosts: [url.url, options.base].compactMap(\.self).plainHosts,
+        items: nil
+      )
+    }
+    let bytes: [UInt8]
+    do throws(FileReading.Fault) {
+      bytes = try FileReading.read(origin, limit: 512 << 20)
+    } catch {
+      throw fail("it \(error.reason)")
+    }
+    return isPropertyList(bytes) ? try taken(fromApp: origin) : try list(bytes, at: origin, path)
+  }
+
+  // MARK: A list
+
+  private func list(
+    _ bytes: [UInt8],
+    at origin: String,
+    _ path: String
+  ) throws(CommandExit) -> String {
+    let source = ManifestSource(
+      bytes: .file(origin),
+      base: options.base,
+      mime: nil,
+      name: origin
+    )
+    let manifest: Manifest
+    do throws(Failure) {
+      manifest = try unsafe ManifestReader.read(bytes.span.bytes, source: source)
+    } catch {
+      throw fail(error.message)
+    }
+    let isRelative = manifest.rejected.contains { !$0.url.contains("://") }
+    if isRelative, options.base == nil {
+      context.console.report(
+        Diagnostic(
+          "manifest.no-base",
+          "nothing says where the names of `\(SafeText.line(origin))` lead",
+          severity: .warning,
+          hint: "set `base` in what was written, or give `--base-url` to `init`"
+        )
+      )
+    }
+    return BeginningText.of(
+      list: place(of: origin, in: path),
+      base: options.base,
+      plainHosts: (manifest.entries.allOrigins + [options.base].compactMap(\.self)).plainHosts,
+      items: manifest.itemCount
+    )
+  }
+
+  /// As the file that is written names it, whose folder it is relative to.
+  private func place(of origin: String, in path: String) -> String {
+    guard !origin.hasPrefix("/") else { return origin }
+    let isBeside = path == "-" || !path.contains("/")
+    let current = context.environment.currentDirectory
+    if !isBeside { return FileReading.realPath("\(current)/\(origin)") ?? "\(current)/\(origin)" }
+    return origin.hasPrefix("./") || origin.hasPrefix("../") ? origin : "./\(origin)"
+  }
+
+  // MARK: An app
+
+  private func isPropertyList(_ bytes: [UInt8]) -> Bool {
+    switch DocumentReader.sniff(bytes) {
+    case .binaryPlist: true
+    case .xmlPlist: String(decoding: bytes.prefix(4096), as: UTF8.self).contains("<plist")
+    case .json, .yaml, .toml: false
+    }
+  }
+
+  private func taken(fromApp origin: String) throws(CommandExit) -> String {
+    var loader = ConfigurationLoader()
+    loader.files = [origin]
+    loader.requiresSources = false
+    loader.allowsUnsetSecrets = true
+    if let template = context.shared.manifestTemplate {
+      loader.overrides = [Override(path: "manifests", text: template, source: "--manifests")]
+    }
+    let loaded = loader.load(in: .process(context.environment))
+    context.console.secrets = loaded.secrets
+    guard !loaded.hasErrors else {
+      throw CommandExit(status: context.console.fail(.config, loaded.diagnostics))
+    }
+    context.console.report(loaded.diagnostics)
+    var nothing = ConfigurationLoader()
+    nothing.searches = false
+    nothing.requiresFile = false
+    return BeginningText.of(
+      loaded,
+      origin: origin,
+      default: nothing.load(in: .process(context.environment)).canonical
+    )
+  }
+
+  private func fail(_ message: String) -> CommandExit {
+    let name = SafeText.line(options.origin ?? "")
+    let diagnostic = Diagnostic("init.unreadable", "`\(name)`: \(message)")
+    return CommandExit(status: context.console.fail(.config, [diagnostic]))
+  }
+}
+
+extension [WebURL] {
+  /// Those that speak plain http, each once.
+  fileprivate var plainHosts: [String] {
+    Set(filter { $0.scheme == .http }.map(\.host)).sorted()
+  }
+}

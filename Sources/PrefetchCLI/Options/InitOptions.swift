@@ -1,0 +1,62 @@
+import PrefetchCore
+
+/// The options of `init`.
+struct InitOptions: CommandOptions, Hashable {
+  var shared = SharedOptions()
+  var origin: String?
+  var base: WebURL?
+  var output: String?
+
+  static let command = CommandSpec<InitOptions>(
+    name: "init",
+    group: .configuration,
+    summary: "Write a configuration to begin with",
+    paragraphs: [
+      "Writes `prefetch.yaml` into this folder, with a comment at each key and the most useful others commented out. `prefetch check` finds nothing wrong with it, and `prefetch plan` says what a run would do. A file that exists is never written over: then the command ends with 64.",
+      "With `--from` it declares what is there already: a list of any format that manifests have, which runs then read anew each time, by its path or URL; or the `Info.plist` of an app with the keys of the MAP SDK, whose segments, rules of transport security and pins are taken over. A license key is not copied; the file says how to give it.",
+    ],
+    options: [
+      .value(
+        "from",
+        \.origin,
+        .file,
+        placeholder: "FILE",
+        help: "Declare what this list or Info.plist says; a list may be a URL"
+      ),
+      .value(
+        "base-url",
+        \.base,
+        .baseURL,
+        placeholder: "URL",
+        help: "Where the names lead that the list gives without a host"
+      ),
+      .value(
+        "output",
+        short: "o",
+        \.output,
+        .file,
+        placeholder: "PATH",
+        help: "Write this file instead; `-` is standard output"
+      ),
+    ],
+    exits: [.ok, .config],
+    examples: [
+      CommandExample(
+        command: "prefetch init --from SHA256SUMS --base-url https://example.org/iso/",
+        purpose: "Begin with a list that is here"
+      ),
+      CommandExample(
+        command: "prefetch init --from App/Info.plist",
+        purpose: "Begin with what an app declares for the MAP SDK"
+      ),
+    ],
+    validate: { options in
+      guard options.shared.isJSON, options.output == "-" else { return [] }
+      return [
+        Diagnostic("usage.conflict", "`--json` and `--output -` both want standard output")
+      ]
+    },
+    initial: InitOptions(),
+    wrap: { .initialise($0) }
+  )
+}

@@ -1,0 +1,113 @@
+import PrefetchCore
+
+/// The options of `mirror`: those of a run, and what the names in the folder are made of.
+struct MirrorOptions: CommandOptions, Hashable {
+  var run = RunOptions()
+  /// The list and the folder.
+  var operands: [String] = []
+  var base: WebURL?
+  var layout: PublishingRules.Layout?
+  var cutFolders: Int?
+  var rate: String?
+
+  var shared: SharedOptions {
+    get { run.shared }
+    set { run.shared = newValue }
+  }
+
+  static let command = CommandSpec<MirrorOptions>(
+    name: "mirror",
+    group: .reconciling,
+    summary: "Keep a folder equal to a list, without a configuration",
+    paragraphs: [
+      "LIST is a manifest of any format, such as SHA256SUMS, a list of URLs, a sitemap or an input file of aria2: a file, a URL, or `-` for standard input. What it names is fetched into DIR; what changed is fetched again; files that are equal are not touched; and what the list no longer names goes, if `mirror` had put it there. Files have the times that their servers state. Each appears complete or not at all.",
+      "Without `--layout` a file is called as the list calls it (`out=` and `dir=` of aria2 included), else by the path of its URL, after the host where the list names several; `--layout url` always puts the host first. Two items of one name, and a file of somebody else's in the way, fail their items and change nothing.",
+      "A list that is empty, or has lost more than half of ten or more items, removes nothing, and neither does a LIST that is not last time's, unless `--allow mass-removal` is given: it is refused, and the command ends with 3.",
+      "Cache and state are in `DIR/.prefetch`, which only its owner may read, so that DIR may be moved and mirrors know nothing of each other; `--cache-dir DIR/.prefetch --state-dir DIR/.prefetch` lets `status`, `list`, `log` and `verify` look at them. Files share their blocks with the cache where the file system can do that, else they are the stored bodies themselves under a second name, with mode 0644; where two names of one body have different times, the second is a copy. Whoever writes to such a file changes the stored body: copy it first.",
+      "Configuration files are not looked for. One that `-c` names says how servers are asked, how long answers hold and where reports go; its segments are left out. The one segment here is called `mirror`, as in `--set segments.mirror.ttl=1h`.",
+    ],
+    forms: ["LIST DIR"],
+    options: ownSpecs + RunOptions.specs.embedded(at: \.run),
+    operands: .some("LIST DIR", \.operands, completion: .files),
+    exits: RunOptions.exits,
+    examples: [
+      CommandExample(
+        command:
+          "prefetch mirror https://cdimage.debian.org/debian-cd/current/amd64/iso-cd/SHA256SUMS isos",
+        purpose: "Keep the images that a server lists, each checked by its digest"
+      ),
+      CommandExample(
+        command: "prefetch mirror urls.txt data --limit-rate 5MB/s --report junit=report.xml",
+        purpose: "Keep what a list of URLs names, at most so fast, and leave a report"
+      ),
+      CommandExample(
+        command:
+          "curl -s https://example.org/api/files | prefetch mirror - data --base-url https://example.org/files/",
+        purpose: "Take the list from another program"
+      ),
+    ],
+    validate: { $0.conflicts() },
+    initial: MirrorOptions(),
+    wrap: { .mirror($0) }
+  )
+
+  private static let ownSpecs: [OptionSpec<MirrorOptions>] = [
+    .value(
+      "base-url",
+      \.base,
+      .baseURL,
+      placeholder: "URL",
+      help: "Where the names lead that the list gives without a host; a URL as LIST is its own base"
+    ),
+    .value(
+      "layout",
+      \.layout,
+      .word,
+      placeholder: "L",
+      help: "How files are called: by the `url` with its host, by its `basename`, or for a tool"
+    ),
+    .value(
+      "cut-dirs",
+      \.cutFolders,
+      .number(0...100),
+      placeholder: "N",
+      help: "Leave out the first N folders of each name; the host is none of them"
+    ),
+    .value(
+      "limit-rate",
+      \.rate,
+      .text,
+      placeholder: "R",
+      help: "Receive at most so much, such as `20MB/s`, or by a timetable as `network.rate` has it"
+    ),
+  ]
+
+  private func conflicts() -> [Diagnostic] {
+    var diagnostics = run.engine.conflicts(withJSON: shared.isJSON)
+    if operands.count != 2 {
+      diagnostics.append(
+        Diagnostic(
+          operands.count < 2 ? "usage.missing-operand" : "usage.unexpected-operand",
+          "`mirror` needs a LIST and a DIR",
+          hint: "say `prefetch mirror LIST DIR`"
+        )
+      )
+    } else if operands.contains("") {
+      diagnostics.append(Diagnostic("usage.bad-operand", "LIST and DIR may not be empty"))
+    }
+    if cutFolders != nil, let layout, layout != .url {
+      diagnostics.append(
+        Diagnostic(
+          "usage.conflict",
+          "`--cut-dirs` is for names made of URLs, and `--layout \(layout.rawValue)` makes others"
+        )
+      )
+    }
+    if operands.first == "-", shared.configurationFiles.contains("-") {
+      diagnostics.append(
+        Diagnostic("usage.conflict", "LIST and `--config` cannot both be standard input")
+      )
+    }
+    return diagnostics
+  }
+}

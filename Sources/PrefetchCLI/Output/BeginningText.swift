@@ -1,0 +1,158 @@
+import PrefetchConfig
+import PrefetchCore
+import PrefetchDocuments
+
+/// The text of a configuration that somebody is going to change: a comment at each key, and what is
+/// often wanted besides behind a hash.
+enum BeginningText {
+  static let ofNothing = text(
+    by: "prefetch init",
+    [
+      "segments:",
+      "  - name: basics                       # what reports call it",
+      "    urls:                              # the files themselves, by their addresses,",
+      "      - https://www.example.org/robots.txt",
+      "    # manifest: https://www.example.org/SHA256SUMS   # or a list of them, asked for each time",
+    ] + furtherSegmentKeys
+  )
+
+  static func of(
+    list: String,
+    base: WebURL?,
+    plainHosts: [String],
+    items: Int?
+  ) -> String {
+    let count = items.map { "\(Amounts.count(Int64($0), "item")) now; " } ?? ""
+    let baseLine =
+      base.map { "base: \(scalar($0.string))   # where its names lead" }
+      ?? "# base: https://www.example.org/files/   # where its names lead, if they have no host"
+    return text(
+      by: "prefetch init --from \(SafeText.line(Redaction.url(list)))",
+      [
+        "segments:",
+        "  - name: files                        # what reports call it",
+        "    manifest: \(scalar(list))   # \(count)every run reads it anew",
+        "    \(baseLine)",
+      ] + furtherSegmentKeys + exceptions(for: plainHosts)
+    )
+  }
+
+  /// What differs from the defaults.
+  static func of(
+    _ loaded: LoadedConfiguration,
+    origin: String,
+    default standard: JSONValue
+  ) -> String {
+    var lines: [String] = []
+    func add(_ key: String, _ value: JSONValue) {
+      if !lines.isEmpty { lines.append("") }
+      if let comment = comments[key] { lines.append("# \(comment)") }
+      lines += YAMLText.lines(.object([(key, value)]))
+    }
+    let values = differences(loaded.canonical, standard)
+    for (key, value) in values where key != "license" { add(key, value) }
+    let isMissing = { (segment: Segment) in segment.manifest == nil && segment.urls.isEmpty }
+    if loaded.configuration.segments.contains(where: isMissing) {
+      // Somebody has to say where they are, and `check` wants it said.
+      add("manifests", "https://www.example.org/{segment}.json")
+    }
+    if loaded.configuration.license != nil {
+      lines += [
+        "",
+        "# The license key is a secret and was not copied: PREFETCH_LICENSE has it, or a variable here.",
+        "# license: ${env:LICENSE_KEY}",
+      ]
+    }
+    return text(by: "prefetch init --from \(SafeText.line(origin))", lines)
+  }
+
+  // MARK: Parts
+
+  private static func text(by command: String, _ lines: [String]) -> String {
+    let head = [
+      "# Written by `\(command)`.",
+      "# `prefetch check` looks for mistakes, `prefetch plan` says what a run would do, and",
+      "# `man prefetch.yaml` has every key.",
+      "version: 1",
+      "# name: nightly                        # who this is to the cache, wherever the file lies",
+      "",
+    ]
+    let tail = [
+      "",
+      "# cache: { dir: ./cache, size: 20GB }  # where the content is, and how much it may be",
+      "# network: { rate: 5MB/s, windows: \"22:00-06:00\" }   # how fast, and when",
+      "# report: { files: { junit: report.xml } }   # what runs leave for others to read",
+    ]
+    return (head + lines + tail).joined(separator: "\n") + "\n"
+  }
+
+  /// Beside the segment's own.
+  private static let furtherSegmentKeys = [
+    "    # ttl: 1d                            # do not ask again before that, where the server states nothing",
+    "    # required: false                    # a run may end well without it",
+    "    # publish: { dir: ./files, layout: basename }   # the files under their names, for other programs",
+  ]
+
+  private static let comments = [
+    "bundle_id": "The app that manifests must be made for.",
+    "cache": "Where the content is kept, and how much of it.",
+    "manifests": "Where the manifest of a segment is that has none of its own.",
+    "segments": "What is kept, and who says what that is.",
+    "subscriptions": "Segments are joined on the first run, and changed by `prefetch subscribe`.",
+    "tls": "Whom servers must prove to be.",
+    "vars": "What `${var:NAME}` stands for.",
+    "transport_security": "Everything is https unless a rule here says otherwise.",
+  ]
+
+  private static func exceptions(for hosts: [String]) -> [String] {
+    guard !hosts.isEmpty else { return [] }
+    var lines = ["", "# \(comments["transport_security"] ?? "")", "transport_security:"]
+    if hosts.contains(where: TransportSecurity.isLocal) {
+      lines.append("  NSAllowsLocalNetworking: true")
+    }
+    let others = hosts.filter { !TransportSecurity.isLocal($0) }
+    if !others.isEmpty { lines.append("  NSExceptionDomains:") }
+    return lines
+      + others.map { "    \(scalar($0)): { NSExceptionAllowsInsecureHTTPLoads: true }" }
+  }
+
+  private static func scalar(_ text: String) -> String {
+    // A dollar would begin a variable.
+    let literal = text.reduce(into: "") { $0 += $1 == "$" ? "$$" : String($1) }
+    return YAMLText.lines(.string(literal)).joined()
+  }
+
+  private static func isSame(_ a: JSONValue, _ b: JSONValue) -> Bool {
+    JSONWriter.string(a) == JSONWriter.string(b)
+  }
+
+  /// The keys whose values are not those that hold anyway.
+  private static func differences(
+    _ value: JSONValue,
+    _ standard: JSONValue
+  ) -> [(String, JSONValue)] {
+    guard case .object(let members) = value, case .object(let usual) = standard else { return [] }
+    let known = Dictionary(usual) { first, _ in first }
+    return members.compactMap { key, value in
+      if key == "segments", case .array(let segments) = value, !segments.isEmpty {
+        let usual = known["defaults"] ?? .null
+        return (key, .array(segments.map { .object(differences($0, usual)) }))
+      }
+      let standard = known[key] ?? .null
+      guard !isSame(value, standard), let said = said(value) else { return nil }
+      guard case .object(let usual) = standard, !usual.isEmpty else { return (key, said) }
+      return (key, .object(differences(said, standard)))
+    }
+  }
+
+  /// Without what says nothing.
+  private static func said(_ value: JSONValue) -> JSONValue? {
+    switch value {
+    case .null: nil
+    case .array(let values): values.isEmpty ? nil : value
+    case .object(let members):
+      .object(members.compactMap { key, value in said(value).map { (key, $0) } })
+    case .bool, .integer, .double, .string: value
+    }
+  }
+}

@@ -1,0 +1,33 @@
+/// A mirror that is given another list: most likely somebody named the wrong one, or the wrong folder.
+extension Dispatcher {
+  func isOtherList(_ index: Int) -> Bool {
+    let segment = segments[index]
+    guard segment.declaration.publishing?.mirror != nil, let last = segment.recorded?.manifestURL
+    else { return false }
+    return switch segment.declaration.source {
+    case .remote(let url): url.string != last
+    case .file(let path): path != last
+    case .inline: false
+    }
+  }
+
+  /// Nil when nothing that is here would go with it, or that was allowed.
+  func objection(toOtherList manifest: Manifest, of index: Int) -> Failure? {
+    guard isOtherList(index), !request.policy.allowsMassRemoval else { return nil }
+    // An entry that is wrong is still a declaration.
+    let refused = Set(manifest.rejected.map { URLKey($0.url) })
+    let count = facts.inventory.positions(of: segments[index].key).count { position in
+      let row = facts.inventory.rows[Int(position)]
+      return row.hasBody && manifest.entries.position(of: row.key) == nil
+        && !refused.contains(row.key)
+    }
+    guard count > 0 else { return nil }
+    let last = segments[index].recorded?.manifestURL ?? ""
+    let name = (try? WebURL(last))?.redacted ?? last
+    return Failure(
+      .manifestGuard,
+      "it is not the list of last time, `\(name)`, and does not name \(count) of the items that are here; "
+        + "`--allow mass-removal` accepts it once"
+    )
+  }
+}

@@ -1,0 +1,43 @@
+/// What sets the folder of a mirror apart from other published trees: files have the times that their
+/// servers state, names begin with the host only where there are several, and the cache lies within.
+package struct MirrorRules: Hashable, Sendable {
+  /// Whether names that come from URLs begin with the host; nil until it is known how many there are.
+  package var namesHosts: Bool?
+  /// How many folders every name loses at its front.
+  package var cutFolders = 0
+
+  package init() {}
+
+  /// The folder of the cache and the state, of which no list may name a file.
+  package static let ownFolder = ".prefetch"
+
+  /// Whether somebody could reach that folder by the name, also where a file system takes large
+  /// letters for small ones.
+  static func isInOwnFolder(_ name: String) -> Bool {
+    PathText.parts(of: name).first.map { $0.lowercased() == ownFolder } ?? false
+  }
+}
+
+extension PublishingRules {
+  /// The same once all names are known that will stand beside each other.
+  func decided(by entries: EntryTable) -> Self {
+    guard let mirror, mirror.namesHosts == nil else { return self }
+    var rules = self
+    rules.mirror?.namesHosts = Self.haveSeveralHosts(entries)
+    return rules
+  }
+
+  /// Of those that have no name besides their URL.
+  private static func haveSeveralHosts(_ entries: EntryTable) -> Bool {
+    var first: (origin: Int, authority: String)?
+    for position in entries.indices where entries.path(at: position) == nil {
+      let origin = entries.originNumber(at: position)
+      guard let known = first else {
+        first = (origin, entries.authority(at: position))
+        continue
+      }
+      if origin != known.origin, entries.authority(at: position) != known.authority { return true }
+    }
+    return false
+  }
+}

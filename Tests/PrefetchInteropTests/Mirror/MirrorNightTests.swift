@@ -1,0 +1,205 @@
+@unsafe @preconcurrency import Glibc
+import PrefetchTestSupport
+import Testing
+
+@Suite("A mirror, night after night", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
+struct MirrorNightTests {
+  private let ground: MirrorGround
+  private let list: String
+
+  init() throws {
+    ground = try MirrorGround()
+    list = ground.server.address("/pub/SHA256SUMS")
+  }
+
+  @Test("The first night brings all, the second asks for the list alone and touches nothing")
+  func twoNights() throws {
+    ground.publish(files: ["a.txt": "one", "sub/b.txt": "two", "sub/deep/c.txt": "three"])
+    let first = try ground.mirror(list, "dir")
+    #expect(first.status == 0, "\(first)")
+    #expect(
+      ground.files() == ["a.txt": "one", "sub/b.txt": "two", "sub/deep/c.txt": "three"]
+    )
+    #expect(ground.requests.count == 4)
+    let file = try ground.status("sub/b.txt")
+    #expect(file.st_mode & 0o7777 == 0o644)
+    #expect(file.st_mtim.tv_sec == MirrorGround.mondaySeconds)
+    #expect(try ground.status(".prefetch").st_mode & 0o7777 == 0o700)
+    let before = ground.facts()
+    let second = try ground.mirror(list, "dir")
+    #expect(second.status == 0, "\(second)")
+    #expect(ground.requests == ["/pub/SHA256SUMS"])
+    #expect(ground.facts() == before)
+    #expect(second.errors.isEmpty, "\(second)")
+  }
+
+  @Test("The disk holds each body once")
+  func once() throws {
+    ground.publish(files: ["a": "one"])
+    #expect(try ground.mirror(list, "dir").status == 0)
+    // In memory nothing can share its blocks.
+    #expect(try ground.status("a").st_nlink == 2)
+  }
+
+  @Test("Without digests each file is asked about, and only what changed is written")
+  func withoutDigests() throws {
+    for name in ["a", "b", "c"] { ground.serve("body \(name)", at: "/\(name)") }
+    let urls = ["a", "b", "c"].map { ground.server.address("/\($0)") + "\n" }.joined()
+    ground.home.write(urls, to: "urls.txt")
+    #expect(try ground.mirror("urls.txt", "dir").status == 0)
+    let before = ground.facts()
+    ground.serve("another", at: "/b", modified: MirrorGround.tuesday)
+    let second = try ground.mirror("urls.txt", "dir", "--json")
+    #expect(second.status == 0, "\(second)")
+    #expect(try second.totals()["not_modified"] == 2)
+    #expect(try second.totals()["requests"] == 3)
+    #expect(ground.files()["b"] == "another")
+    #expect(try ground.status("b").st_mtim.tv_sec == MirrorGround.mondaySeconds + 86_400)
+    let after = ground.facts()
+    for name in ["a", "c"] {
+      let path = ground.home.path("dir/\(name)")
+      #expect(after[path] == before[path])
+    }
+  }
+
+  @Test("A file that is only dated anew keeps its bytes and gets the time")
+  func dated() throws {
+    ground.serve("one", at: "/a")
+    ground.home.write(ground.server.address("/a"), to: "urls.txt")
+    #expect(try ground.mirror("urls.txt", "dir").status == 0)
+    let inode = try ground.status("a").st_ino
+    ground.site["/a"] = Site.Page(
+      Array("one".utf8),
+      entityTag: "\"another\"",
+      lastModified: MirrorGround.tuesday
+    )
+    #expect(try ground.mirror("urls.txt", "dir").status == 0)
+    let file = try ground.status("a")
+    #expect(file.st_mtim.tv_sec == MirrorGround.mondaySeconds + 86_400)
+    #expect(file.st_ino == inode)
+    #expect(file.st_nlink == 2)
+  }
+
+  @Test("What the list names no more goes with its folder, and what is somebody else's stays")
+  func removal() throws {
+    ground.publish(files: ["a": "one", "old/b": "two", "old/c": "three"])
+    #expect(try ground.mirror(list, "dir").status == 0)
+    ground.home.write("theirs", to: "dir/note")
+    ground.publish(["a"])
+    let run = try ground.mirror(list, "dir", "--json")
+    #expect(run.status == 0, "\(run)")
+    #expect(try run.totals()["removed"] == 2)
+    #expect(ground.files() == ["a": "one", "note": "theirs"])
+    #expect(!FileTree.exists(ground.home.path("dir/old")))
+  }
+
+  @Test("A list that lost most of what it had removes nothing unless that is allowed")
+  func shrunken() throws {
+    let names = (0..<12).map { "f\($0)" }
+    ground.publish(files: Dictionary(uniqueKeysWithValues: names.map { ($0, "body of \($0)") }))
+    #expect(try ground.mirror(list, "dir").status == 0)
+    ground.publish(Array(names.prefix(3)))
+    let refused = try ground.mirror(list, "dir")
+    #expect(refused.status == 3, "\(refused)")
+    #expect(refused.errors.contains("--allow mass-removal"))
+    #expect(ground.files().count == 12)
+    #expect(try ground.mirror(list, "dir", "--allow", "mass-removal").status == 0)
+    #expect(ground.files().count == 3)
+  }
+
+  @Test("An empty list is one like any other, until something would go with it")
+  func empty() throws {
+    ground.home.write("", to: "none.txt")
+    let first = try ground.mirror("none.txt", "dir")
+    #expect(first.status == 0, "\(first)")
+    #expect(ground.files().isEmpty)
+    ground.serve("one", at: "/a")
+    ground.home.write(ground.server.address("/a"), to: "none.txt")
+    #expect(try ground.mirror("none.txt", "dir").status == 0)
+    ground.home.write("\n", to: "none.txt")
+    let refused = try ground.mirror("none.txt", "dir")
+    #expect(refused.status == 3, "\(refused)")
+    #expect(ground.files() == ["a": "one"])
+    #expect(try ground.mirror("none.txt", "dir", "--allow", "mass-removal").status == 0)
+    #expect(ground.files().isEmpty)
+  }
+
+  @Test("Another list removes nothing unless that is allowed, and says which was the last")
+  func anotherList() throws {
+    ground.publish(files: ["a": "one", "b": "two"])
+    #expect(try ground.mirror(list, "dir").status == 0)
+    ground.serve("three", at: "/pub/c")
+    ground.publish(["b", "c"], as: "/pub/other")
+    let other = ground.server.address("/pub/other")
+    for words in [[], ["--dry-run"]] {
+      let refused = try ground.home.run(ground.arguments([other, "dir"] + words))
+      #expect(refused.status == 3, "\(refused)")
+      #expect(refused.errors.contains("/pub/SHA256SUMS"))
+      #expect(refused.errors.contains("--allow mass-removal"))
+      #expect(ground.files() == ["a": "one", "b": "two"])
+    }
+    #expect(try ground.mirror(list, "dir").status == 0)
+    // One that names all that is here, and more, takes its place without a word.
+    ground.publish(["a", "b", "c"], as: "/pub/more")
+    #expect(try ground.mirror(ground.server.address("/pub/more"), "dir").status == 0)
+    let allowed = try ground.mirror(other, "dir", "--allow", "mass-removal")
+    #expect(allowed.status == 0, "\(allowed)")
+    #expect(ground.files() == ["b": "two", "c": "three"])
+  }
+
+  @Test("The folder may be moved, and goes on as if nothing had happened")
+  func moved() throws {
+    ground.publish(files: ["a": "one", "b": "two"])
+    #expect(try ground.mirror(list, "dir").status == 0)
+    _ = try ground.home.tool("mv", ground.home.path("dir"), ground.home.path("elsewhere"))
+    let same = try ground.mirror(list, "elsewhere")
+    #expect(same.status == 0, "\(same)")
+    #expect(ground.requests == ["/pub/SHA256SUMS"])
+    #expect(same.errors.isEmpty, "\(same)")
+    ground.publish(["a"])
+    #expect(try ground.mirror(list, "elsewhere").status == 0)
+    #expect(ground.files("elsewhere") == ["a": "one"])
+  }
+
+  @Test("Two folders know nothing of each other, also with one cache")
+  func apart() throws {
+    ground.publish(files: ["a": "one", "b": "two"])
+    ground.publish(["b"], as: "/pub/other")
+    let other = ground.server.address("/pub/other")
+    for places in [[], ["--cache-dir", "cache", "--state-dir", "state"]] {
+      for (list, folder) in [(list, "x"), (other, "y"), (list, "x")] {
+        let run = try ground.home.run(
+          ground.arguments([list, "\(folder)\(places.count)"] + places)
+        )
+        #expect(run.status == 0, "\(run)")
+      }
+      #expect(ground.files("x\(places.count)") == ["a": "one", "b": "two"])
+      #expect(ground.files("y\(places.count)") == ["b": "two"])
+    }
+    #expect(!FileTree.exists(ground.home.path("x4/.prefetch")))
+  }
+
+  @Test("A dry run says what would come and makes nothing")
+  func dryRun() throws {
+    ground.publish(files: ["a": "one"])
+    let run = try ground.mirror(list, "dir", "-n")
+    #expect(run.status == 0, "\(run)")
+    #expect(run.lines.map { $0.prefix(5) } == ["fetch"], "\(run)")
+    #expect(!FileTree.exists(ground.home.path("dir")))
+  }
+
+  @Test("Quiet is quiet, JSON is one document, and both end as a run does")
+  func streams() throws {
+    ground.publish(files: ["a": "one"])
+    let quiet = try ground.mirror(list, "dir", "-q")
+    #expect(quiet.status == 0, "\(quiet)")
+    #expect(quiet.output.isEmpty && quiet.errors.isEmpty, "\(quiet)")
+    let report = try ground.mirror(list, "dir", "--json").json()
+    #expect(report.text("schema") == "prefetch-report/1")
+    #expect(report.text("segments.0.name") == "mirror")
+    #expect(report.text("segments.0.published.dir") == ground.home.path("dir"))
+    #expect(try ground.mirror(list, "dir", "--detailed-exitcode").status == 0)
+    ground.publish(files: ["a": "one", "b": "two"])
+    #expect(try ground.mirror(list, "dir", "--detailed-exitcode").status == 2)
+  }
+}

@@ -1,0 +1,198 @@
+@unsafe @preconcurrency import Glibc
+import PrefetchTestSupport
+import Testing
+
+@Suite("A mirror in trouble", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
+struct MirrorTroubleTests {
+  private let ground: MirrorGround
+  private let list: String
+
+  init() throws {
+    ground = try MirrorGround()
+    list = ground.server.address("/pub/SHA256SUMS")
+  }
+
+  @Test("Somebody else's file in the way is named and not touched")
+  func foreign() throws {
+    ground.publish(files: ["a": "one", "b": "two"])
+    FileTree.makeFolder(ground.home.path("dir"))
+    ground.home.write("theirs", to: "dir/a")
+    let run = try ground.mirror(list, "dir")
+    #expect(run.status == 3, "\(run)")
+    #expect(run.errors.contains("dir/a"))
+    #expect(ground.files() == ["a": "theirs", "b": "two"])
+    FileTree.remove(ground.home.path("dir/a"))
+    #expect(try ground.mirror(list, "dir").status == 0)
+    #expect(ground.files() == ["a": "one", "b": "two"])
+  }
+
+  @Test("Killed in the middle it shows only whole files, and the next night does the rest")
+  func killed() throws {
+    let bodies = (0..<6).map { number in String(repeating: "\(number)", count: 200_000) }
+    let trap = KillTrap(ground.site)
+    let server = try LoopbackServer { trap.respond(to: $0) }
+    for (number, body) in bodies.enumerated() { ground.serve(body, at: "/f\(number)") }
+    let urls = (0..<6).map { server.address("/f\($0)") + "\n" }.joined()
+    ground.home.write(urls, to: "urls.txt")
+    for point in [KillTrap.Point.request(4), .bytes(100_000, below: "/f5"), .start] {
+      trap.set(point)
+      let run = try ground.home.start(ground.arguments(["urls.txt", "dir"]))
+      try #require(trap.waitForRequests(1))
+      run.signal(SIGKILL)
+      #expect(run.finish().status == 128 + SIGKILL)
+      for (name, text) in ground.files() { #expect(bodies.contains(text), "\(name)") }
+      trap.set(nil)
+    }
+    let next = try ground.mirror("urls.txt", "dir")
+    #expect(next.status == 0, "\(next)")
+    #expect(ground.files().count == 6)
+    #expect(Set(ground.files().values) == Set(bodies))
+    let names = FileTree.names(ground.home.path("dir"))
+    #expect(names == [".prefetch"] + (0..<6).map { "f\($0)" })
+  }
+
+  @Test("A server that lies about the length gets nothing into the folder")
+  func liar() throws {
+    let isLying = Guarded(true)
+    let server = try LoopbackServer { request in
+      guard request.path == "/b", isLying.withLock({ $0 }) else {
+        return .respond(200, [], text: "whole \(request.path)")
+      }
+      return .raw("HTTP/1.1 200 OK\r\nContent-Length: 500\r\n\r\nhalf", then: .close)
+    }
+    ground.home.write("\(server.address("/a"))\n\(server.address("/b"))\n", to: "urls.txt")
+    let words = ["urls.txt", "dir", "--set", "network.retries.items=0"]
+    let run = try ground.home.run(ground.arguments(words))
+    #expect(run.status == 3, "\(run)")
+    #expect(ground.files() == ["a": "whole /a"])
+    isLying.withLock { $0 = false }
+    #expect(try ground.home.run(ground.arguments(words)).status == 0)
+    isLying.withLock { $0 = true }
+    #expect(try ground.home.run(ground.arguments(words)).status == 3)
+    #expect(ground.files() == ["a": "whole /a", "b": "whole /b"])
+  }
+
+  @Test("A file that its server has lost stays as long as the list names it")
+  func vanished() throws {
+    for name in ["a", "b"] { ground.serve("body \(name)", at: "/\(name)") }
+    ground.home.write(
+      ["a", "b"].map { ground.server.address("/\($0)") + "\n" }.joined(),
+      to: "urls.txt"
+    )
+    #expect(try ground.mirror("urls.txt", "dir").status == 0)
+    ground.site["/b"] = nil
+    let run = try ground.mirror("urls.txt", "dir")
+    #expect(run.status == 3, "\(run)")
+    #expect(ground.files() == ["a": "body a", "b": "body b"])
+    ground.home.write(ground.server.address("/a"), to: "urls.txt")
+    #expect(try ground.mirror("urls.txt", "dir").status == 0)
+    #expect(ground.files() == ["a": "body a"])
+  }
+
+  @Test("A list that its server has lost leaves everything as it is")
+  func withoutList() throws {
+    ground.publish(files: ["a": "one"])
+    #expect(try ground.mirror(list, "dir").status == 0)
+    ground.site["/pub/SHA256SUMS"] = nil
+    let run = try ground.mirror(list, "dir")
+    #expect(run.status == 3, "\(run)")
+    #expect(ground.files() == ["a": "one"])
+  }
+
+  @Test("A full disk ends it with 74, with nothing half, and with space it goes on")
+  func full() throws {
+    try #require(SmallDisk.isAvailable)
+    let disk = try #require(SmallDisk(bytes: 8 << 20, at: ground.home.path("dir")))
+    let bodies = (0..<8).map { number in String(repeating: "\(number)", count: 1 << 20) }
+    for (number, body) in bodies.enumerated() { ground.serve(body, at: "/f\(number)") }
+    let urls = (0..<8).map { ground.server.address("/f\($0)") + "\n" }.joined()
+    ground.home.write(urls, to: "urls.txt")
+    let run = try ground.mirror("urls.txt", "dir")
+    #expect(run.status == 74, "\(run)")
+    for (name, text) in ground.files() { #expect(bodies.contains(text), "\(name)") }
+    try #require(disk.resize(bytes: 32 << 20))
+    let next = try ground.mirror("urls.txt", "dir")
+    #expect(next.status == 0, "\(next)")
+    #expect(Set(ground.files().values) == Set(bodies))
+  }
+
+  @Test("A second one for the same folder ends with 75 at once")
+  func twoAtOnce() throws {
+    let gate = Gate()
+    let server = try LoopbackServer { request in
+      let answer = Script.respond(200, [], text: "body")
+      return request.path == "/slow" ? Script([.pause(gate)] + answer.steps) : answer
+    }
+    ground.home.write(server.address("/slow"), to: "urls.txt")
+    let first = try ground.home.start(ground.arguments(["urls.txt", "dir"]))
+    try #require(server.waitForRequest("/slow"))
+    let second = try ground.mirror("urls.txt", "dir")
+    #expect(second.status == 75, "\(second)")
+    #expect(second.errors.contains("the run of `mirror`"))
+    gate.open()
+    #expect(first.finish().status == 0)
+    #expect(ground.files() == ["slow": "body"])
+  }
+
+  @Test("Where nothing may be written it ends with 74 and says where")
+  func readOnly() throws {
+    ground.publish(files: ["a": "one"])
+    let nowhere = try ground.mirror(list, "/proc/mirror")
+    #expect(nowhere.status == 74, "\(nowhere)")
+    #expect(nowhere.errors.contains("/proc/mirror"))
+    ground.home.write("a file", to: "taken")
+    #expect(try ground.mirror(list, "taken").status == 74)
+    #expect(ground.home.read("taken") == "a file")
+  }
+
+  @Test(
+    "A folder that became read-only stays as it is",
+    .enabled(if: SmallDisk.isAvailable, "needs the right to mount")
+  )
+  func becameReadOnly() throws {
+    let disk = try #require(SmallDisk(bytes: 8 << 20, at: ground.home.path("dir")))
+    ground.publish(files: ["a": "one"])
+    #expect(try ground.mirror(list, "dir").status == 0)
+    ground.publish(files: ["a": "two"])
+    let flags = UInt(MS_REMOUNT | MS_RDONLY)
+    try #require(unsafe mount("tmpfs", disk.path, "tmpfs", flags, "size=8388608") == 0)
+    let run = try ground.mirror(list, "dir")
+    #expect(run.status == 74, "\(run)")
+    #expect(ground.files() == ["a": "one"])
+  }
+
+  @Test("A list that cannot be read ends it with 78, and changes nothing")
+  func unreadable() throws {
+    ground.publish(files: ["a": "one"])
+    #expect(try ground.mirror(list, "dir").status == 0)
+    ground.home.write("{ \"no\": list", to: "broken.json")
+    for list in ["missing.txt", "broken.json", "."] {
+      let run = try ground.mirror(list, "dir")
+      #expect(run.status == 78, "\(run)")
+      #expect(run.errors.contains("the list `\(list)`"), "\(run)")
+    }
+    let piped = try ground.mirror("-", "dir", input: "{ \"no\": list")
+    #expect(piped.status == 78, "\(piped)")
+    #expect(ground.files() == ["a": "one"])
+    for words in [[], ["list"], ["list", "dir", "more"], ["", "dir"]] {
+      #expect(try ground.home.run(["mirror"] + words).status == 64)
+    }
+  }
+
+  @Test("A configuration that lies about is not read; one that is named says how")
+  func configuration() throws {
+    ground.publish(files: ["a": "one"])
+    ground.home.write("segments: [{ nonsense")
+    #expect(try ground.mirror(list, "dir").status == 0)
+    ground.home.configure(
+      """
+      segments: [{ name: other, urls: [\(ground.server.address("/other"))] }]
+      cache: { min_free: 0 }
+      """,
+      to: "rules.yaml"
+    )
+    let run = try ground.home.run("mirror", list, "strict", "-c", "rules.yaml")
+    #expect(run.status == 0, "\(run)")
+    #expect(ground.files("strict") == ["a": "one"])
+  }
+}
