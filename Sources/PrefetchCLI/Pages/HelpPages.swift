@@ -12,7 +12,8 @@ enum HelpPages {
 
   /// What most people come for.
   private static let overviewCommands = [
-    AnyCommand(RunOptions.runCommand), AnyCommand(GetOptions.command),
+    AnyCommand(RunOptions.runCommand), AnyCommand(MirrorOptions.command),
+    AnyCommand(GetOptions.command),
   ]
 
   /// One page, or those of all commands that share the word.

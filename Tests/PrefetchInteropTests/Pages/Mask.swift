@@ -15,7 +15,7 @@ enum Mask {
 
   /// Whether a report names an item in this line.
   private static func isItem(_ line: String) -> Bool {
-    line.hasPrefix("  added ") || line.hasPrefix("  updated ") || line.hasPrefix("added\t")
+    ["  added ", "  updated ", "  removed ", "added\t"].contains { line.hasPrefix($0) }
   }
 
   /// The same text for what only time, ports and keys of a test make different.
