@@ -1,5 +1,7 @@
 // GNU calls that the Glibc module leaves out, since it is built without _GNU_SOURCE.
 #pragma once
+#include <fcntl.h>
+#include <linux/stat.h>
 #include <sys/statfs.h>
 
 static inline int prefetch_syncfs(int descriptor) {
@@ -17,6 +19,16 @@ static inline int prefetch_hide_memory(void) {
 static inline int prefetch_clone_file(int target, int source) {
   extern int ioctl(int, unsigned long, ...);
   return ioctl(target, 0x40049409UL /* FICLONE */, source);
+}
+/// When a file was made, in nanoseconds since 1970; zero where its file system does not say. An empty
+/// name means the descriptor itself.
+static inline long long prefetch_birth(int folder, const char *name) {
+  extern int statx(int, const char *, int, unsigned int, struct statx *);
+  struct statx status;
+  int flags = AT_SYMLINK_NOFOLLOW | 0x1000 /* AT_EMPTY_PATH */;
+  if (statx(folder, name, flags, STATX_BTIME, &status) != 0) return 0;
+  if (!(status.stx_mask & STATX_BTIME)) return 0;
+  return status.stx_btime.tv_sec * 1000000000LL + status.stx_btime.tv_nsec;
 }
 /// The number that tells file systems apart; zero where it is not known.
 static inline unsigned int prefetch_file_system_kind(int descriptor) {

@@ -173,7 +173,7 @@ package struct Engine {
         events.append(.published(segment: segment, outcome))
       case .findTree(let segment, let key, let rules):
         // What cannot be told has to be looked at.
-        let found = (try? trees?.standing(of: key, rules)) ?? nil
+        let found = (try? trees?.untouched(key, rules)) ?? nil
         events.append(.treeFound(segment: segment, found))
       case .discard(let body):
         store.discard(body)

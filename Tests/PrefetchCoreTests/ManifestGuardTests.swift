@@ -51,6 +51,10 @@ import Testing
     {
       $0.policy.allowsMassRemoval = true
     },
+    Row(name: "of another segment, in a mirror") {
+      $0.mirror()
+      $0.manifest.segment = "other"
+    },
     Row(name: "empty, in a mirror of nothing", items: 0, recordedItems: nil) { $0.mirror() },
     Row(name: "empty again, in a mirror", items: 0, recordedItems: 0) { $0.mirror() },
     Row(name: "empty, in a mirror of a few", items: 0, recordedItems: 3, code: .manifestGuard) {

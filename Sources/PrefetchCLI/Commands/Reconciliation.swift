@@ -89,6 +89,9 @@ struct Reconciliation {
       envelope.transfers = transfers.log
       envelope.pastRuns = pastRuns
     }
+    if let explanation = MirrorFolder.explanation(loaded, places) {
+      envelope.explanation = explanation
+    }
     envelope.beginning = report.deferral?.rule == .lock ? .locked : .made
     if destinations.contains(where: { $0.format == .prometheus }) {
       envelope.lastSuccess = lastSuccess(before: runID)

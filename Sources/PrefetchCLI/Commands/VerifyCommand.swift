@@ -4,72 +4,157 @@ import PrefetchDocuments
 import PrefetchStore
 import PrefetchSystem
 
-/// `verify`: hash everything stored again; with `--repair` drop what is damaged.
+/// `verify`: hash everything stored again and look at every published file; with `--repair` drop what
+/// is damaged.
 struct VerifyCommand {
   let context: CommandContext
   let options: VerifyOptions
 
+  private struct Findings {
+    var store: VerificationReport
+    var trees: TreeInspection
+
+    var isSound: Bool { store.bad.isEmpty && trees.bad.isEmpty }
+  }
+
   func run() throws(CommandExit) -> Int32 {
     let loaded = try context.configuration(isRequired: false)
     let places = try context.places(loaded)
-    let report = try options.repairs ? repair(places) : inspect(places)
-    guard let report else {
-      return context.failLocked()
-    }
-    let isSound = report.bad.isEmpty
-    for damage in report.bad {
-      let urls = damage.urls.map { "`\($0)`" }.joined(separator: ", ")
-      context.console.report(
-        Diagnostic(
-          "store.damaged",
-          "\(damage.digest) is damaged (\(damage.problem.rawValue)): \(damage.path), the body of \(urls)"
-        )
-      )
-    }
+    let found = options.repairs ? try repair(loaded, places) : try inspect(loaded, places)
+    guard let found else { return context.failLocked() }
+    context.console.report(diagnostics(found) + found.trees.warnings)
     if context.shared.isJSON {
-      print(report)
-    } else if !(context.shared.isQuiet && isSound) {
-      let repaired = options.repairs && !isSound ? ", dropped; the next run fetches them again" : ""
-      let orphans = report.orphans == 0 ? "" : "; \(Amounts.count(Int64(report.orphans), "orphan"))"
-      context.console.print(
-        "\(Amounts.count(Int64(report.checked), "object")) checked, \(Amounts.bytes(report.bytes)); "
-          + "\(report.bad.count) damaged\(repaired)\(orphans)"
-      )
+      print(found)
+    } else if !(context.shared.isQuiet && found.isSound) {
+      context.console.print(summary(found))
     }
-    return isSound ? ExitStatus.ok.code : ExitStatus.io.code
+    return found.isSound ? ExitStatus.ok.code : ExitStatus.io.code
   }
 
-  private func inspect(_ places: Places) throws(CommandExit) -> VerificationReport? {
-    guard let store = try context.readingStore(places) else { return .empty }
+  private func inspect(
+    _ loaded: LoadedConfiguration,
+    _ places: Places
+  ) throws(CommandExit) -> Findings {
+    let isCancelled = { StopSignals.pending != nil }
+    let store = try context.readingStore(places)
+    let state = try context.readingState(places)
     return try context.reading { () throws(Failure) in
-      try store.verify { StopSignals.pending != nil }
+      var found = Findings(
+        store: try store?.verify(isCancelled: isCancelled) ?? .empty,
+        trees: TreeInspection()
+      )
+      if let state {
+        found.trees = try PublishedTrees.inspect(
+          state,
+          declared: try declared(loaded, state),
+          isCancelled: isCancelled
+        )
+      }
+      return found
     }
   }
 
   /// Nil while an earlier version keeps the cache for itself.
-  private func repair(_ places: Places) throws(CommandExit) -> VerificationReport? {
-    try context.reading { () throws(Failure) -> VerificationReport? in
-      guard let lock = try context.runLock(places, wait: options.wait) else { return nil }
-      let store = try DiskStore.openForWriting(
-        cache: places.cache,
-        clockStart: context.clock.now().wall
-      )
-      store.lock = lock
-      let report = try store.verify { StopSignals.pending != nil }
-      try store.repair(report.bad, holding: lock)
-      try store.finishRun(holding: lock)
-      try store.close()
-      context.console.report(store.takeDiagnostics())
-      return report
-    }
+  private func repair(
+    _ loaded: LoadedConfiguration,
+    _ places: Places
+  ) throws(CommandExit) -> Findings? {
+    try context.reading { () throws(Failure) in try repairing(loaded, places) }
   }
 
-  private func print(_ report: VerificationReport) {
+  private func repairing(
+    _ loaded: LoadedConfiguration,
+    _ places: Places
+  ) throws(Failure) -> Findings? {
+    guard let lock = try context.runLock(places, wait: options.wait) else { return nil }
+    let store = try DiskStore.openForWriting(
+      cache: places.cache,
+      clockStart: context.clock.now().wall
+    )
+    store.lock = lock
+    let state = try StateStore.openForWriting(state: places.state)
+    let trees = try PublishedTrees(
+      store: store,
+      state: state,
+      durability: Durability(loaded.configuration.cache.durability),
+      declared: try declared(loaded, state),
+      isCancelled: { StopSignals.pending != nil }
+    )
+    let report = try store.verify { StopSignals.pending != nil }
+    let found = Findings(store: report, trees: try trees.repair())
+    try store.repair(report.bad, holding: lock)
+    try store.finishRun(holding: lock)
+    try store.close()
+    context.console.report(store.takeDiagnostics() + state.diagnostics)
+    try state.close()
+    return found
+  }
+
+  /// The trees that count: of the configuration, or without one all.
+  private func declared(
+    _ loaded: LoadedConfiguration,
+    _ state: StateStore
+  ) throws(Failure) -> [SegmentKey: String]? {
+    let joined = try Subscriptions.resolve(loaded, state: state, mayWrite: false)
+    guard !loaded.configuration.segments.isEmpty || !joined.segments.isEmpty else { return nil }
+    return PublishingSetup.folders(loaded, joined)
+  }
+
+  // MARK: Words
+
+  private func diagnostics(_ found: Findings) -> [Diagnostic] {
+    let objects = found.store.bad.map { damage in
+      let urls = damage.urls.map { "`\($0)`" }.joined(separator: ", ")
+      return Diagnostic(
+        "store.damaged",
+        "\(damage.digest) is damaged (\(damage.problem.rawValue)): \(damage.path), the body of \(urls)"
+      )
+    }
+    let files = found.trees.bad.map { damage in
+      let what =
+        switch damage.problem {
+        case .missing: "is missing; the next run makes it again"
+        case .changed: "was changed in its place after it was published"
+        case .foreign: "is not the file that was published; move it away to have the item there"
+        }
+      return Diagnostic(
+        "publish.\(damage.problem.rawValue)",
+        "`\(damage.path)`, published by segment `\(damage.segment)`, \(what)",
+        hint: damage.problem == .changed && !options.repairs
+          ? "`prefetch publish` makes it right" : nil
+      )
+    }
+    return objects + files
+  }
+
+  private func summary(_ found: Findings) -> String {
+    let (store, trees) = (found.store, found.trees)
+    var text =
+      "\(Amounts.count(Int64(store.checked), "object")) checked, \(Amounts.bytes(store.bytes)); "
+      + "\(store.bad.count) damaged"
+    if options.repairs, !store.bad.isEmpty { text += ", dropped; the next run fetches them again" }
+    if store.orphans > 0 { text += "; \(Amounts.count(Int64(store.orphans), "orphan"))" }
+    guard trees.checked > 0 || !trees.bad.isEmpty else { return text }
+    text += "; \(Amounts.count(Int64(trees.checked), "published file")) looked at, "
+    text += "\(trees.bad.count) not as published"
+    let isMended = options.repairs && trees.bad.contains { $0.problem != .foreign }
+    return isMended ? text + ", which the next run makes again" : text
+  }
+
+  private func print(_ found: Findings) {
+    let report = found.store
     let bad = report.bad.map { damage -> JSONValue in
       [
         "digest": .string(damage.digest.description),
         "path": .string(damage.path),
         "url": .optional(damage.urls.first),
+        "problem": .string(damage.problem.rawValue),
+      ]
+    }
+    let files = found.trees.bad.map { damage -> JSONValue in
+      [
+        "segment": .string(damage.segment),
+        "path": .string(damage.path),
         "problem": .string(damage.problem.rawValue),
       ]
     }
@@ -79,7 +164,8 @@ struct VerifyCommand {
       "bytes": .integer(report.bytes),
       "bad": .array(bad),
       "orphans": .integer(Int64(report.orphans)),
-      "repaired": .bool(options.repairs && !report.bad.isEmpty),
+      "published": ["checked": .integer(Int64(found.trees.checked)), "bad": .array(files)],
+      "repaired": .bool(options.repairs && !found.isSound),
     ])
   }
 }

@@ -133,10 +133,10 @@ struct FailureLines {
     switch ExitStatus(rawValue: envelope.exitCode) ?? envelope.exit {
     case .incomplete, .nothing:
       envelope.isRetryable
-        ? "next: the same again may bring the rest; `prefetch explain URL` says what is known of an item"
-        : "next: `prefetch explain URL` says what is known of an item, and which rules it meets"
+        ? "next: the same again may bring the rest; `\(envelope.explanation)` says what is known of an item"
+        : "next: `\(envelope.explanation)` says what is known of an item, and which rules it meets"
     case .trust:
-      "next: `prefetch explain URL` says which rule was broken; nothing that breaks one is kept"
+      "next: `\(envelope.explanation)` says which rule was broken; nothing that breaks one is kept"
     case .unavailable where ReportFailures(envelope: envelope).all.allSatisfy(\.isForNoWayOut): nil
     case .unavailable: "next: run it again; the cache is as it was"
     case .denied:

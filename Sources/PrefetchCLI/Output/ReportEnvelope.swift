@@ -25,6 +25,8 @@ struct ReportEnvelope {
   var secrets: SecretNeedles
   var objectPath: @Sendable (ContentDigest) -> String
   var beginning = Beginning.made
+  /// What a person types to learn more of an item.
+  var explanation = "prefetch explain URL"
   /// When a run of this configuration last ended with 0, as far as it is remembered.
   var lastSuccess: Instant?
 

@@ -13,7 +13,7 @@ struct MirrorFolder {
 
   init(_ name: String, in current: String) {
     let absolute = name.hasPrefix("/") ? name : "\(current)/\(name)"
-    path = FileReading.realPath(absolute) ?? absolute
+    path = PublishingSetup.real(absolute)
   }
 
   var own: String {
@@ -30,6 +30,16 @@ struct MirrorFolder {
   static func isOwn(_ place: String, of rules: PublishingRules?) -> Bool {
     guard let rules, rules.mirror != nil else { return false }
     return place == "\(rules.folder)/\(MirrorRules.ownFolder)"
+  }
+
+  /// How a person asks about an item of a mirror, whose cache is not where `explain` would look; nil
+  /// for every other run.
+  static func explanation(_ loaded: LoadedConfiguration, _ places: Places) -> String? {
+    guard loaded.configuration.segments.contains(where: { $0.publish?.mirror != nil }) else {
+      return nil
+    }
+    let (cache, state) = (SafeText.line(places.cache), SafeText.line(places.state))
+    return "prefetch explain URL --cache-dir \(cache) --state-dir \(state)"
   }
 
   /// A folder with its state inside may have been moved since.

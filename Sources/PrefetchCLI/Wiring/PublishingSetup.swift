@@ -107,7 +107,7 @@ enum PublishingSetup {
   }
 
   /// Without symbolic links, as far as it exists.
-  private static func real(_ path: String) -> String {
+  static func real(_ path: String) -> String {
     var missing: [Substring] = []
     var components = path.split(separator: "/")
     while !components.isEmpty {

@@ -102,7 +102,9 @@ package enum ManifestGuard {
     _ segment: SegmentDeclaration,
     _ bundleID: String?
   ) -> Failure? {
-    if let named = manifest.segment, named != segment.name {
+    // Whoever mirrors a list says by its place which one is meant.
+    let isAnybodys = segment.publishing?.mirror != nil
+    if let named = manifest.segment, named != segment.name, !isAnybodys {
       return Failure(
         .manifestInvalid,
         "it is the manifest of segment `\(named)`, not of `\(segment.name)`"

@@ -47,8 +47,8 @@ package struct TreeOutcome: Hashable, Sendable {
 
 /// Makes trees of files that other programs read; the engine's only door to them.
 package protocol TreePublisher {
-  /// The tree as it stands, nil where it has to be looked at; two questions to the disk at most.
-  func standing(of segment: SegmentKey, _ rules: PublishingRules) throws(Failure) -> TreeOutcome?
+  /// The tree as it stands, nil where it has to be looked at, of which its folders alone tell.
+  func untouched(_ segment: SegmentKey, _ rules: PublishingRules) throws(Failure) -> TreeOutcome?
   /// Makes the tree equal to the plan, as far as nothing of others is in the way.
   func publish(_ plan: TreePlan) -> TreeOutcome
 }

@@ -206,6 +206,16 @@ package struct TreePlan: Sendable {
     heldBeginnings.contains { name.utf8.starts(with: $0.utf8) }
   }
 
+  /// Whether its body has just come, perhaps in the place of one that was lost or spoilt.
+  package func isFresh(_ file: TreeFile) -> Bool {
+    guard !bodies.isEmpty, let url = file.url else { return false }
+    return bodies[URLKey(url)] != nil
+  }
+
+  package var hasFreshBodies: Bool {
+    !bodies.isEmpty && entries.indices.contains { bodies[entries.key(at: $0)] != nil }
+  }
+
   /// A body that is known not to be the declared one has no place under the declared name.
   private func body(at position: Int, _ entry: ManifestEntry) -> TreeBody? {
     let key = entries.key(at: position)

@@ -121,6 +121,24 @@ final class Folder: Sendable {
     return FileStatus(status)
   }
 
+  /// Which tells a file from another that came to have its number; zero where that is not known.
+  func birth(of name: String) -> Int64 {
+    unsafe prefetch_birth(number, name)
+  }
+
+  /// Whatever is put in place of the file meanwhile does not get them.
+  func setMode(_ mode: mode_t, of name: String) throws(Failure) {
+    // Also a file that nobody may read has such a descriptor.
+    let file = try open(name, Self.pathOnly)
+    guard try file.status().kind == .file else { return }
+    try SystemCall.require("change", path(of: name)) {
+      unsafe chmod("/proc/self/fd/\(file.number)", mode)
+    }
+  }
+
+  /// `O_PATH`, which only GNU programs are told of.
+  private static let pathOnly: Int32 = 0o10_000_000
+
   /// Says whether there was something to remove.
   @discardableResult
   func remove(_ name: String) throws(Failure) -> Bool {

@@ -1,3 +1,4 @@
+internal import CLinux
 internal import Glibc
 internal import PrefetchCore
 internal import Synchronization
@@ -42,6 +43,11 @@ final class OpenFile: Sendable {
     var status = stat()
     try SystemCall.require("examine", path) { unsafe fstat(number, &status) }
     return FileStatus(status)
+  }
+
+  /// As ``Folder/birth(of:)``.
+  var birth: Int64 {
+    unsafe prefetch_birth(number, "")
   }
 
   func write(_ bytes: RawSpan, deed: String = "write") throws(Failure) {

@@ -17,13 +17,16 @@ extension PublishedTrees {
       outcome.isHeld = true
       return
     }
-    if let generations = try place.existingGenerations(),
-      let tree = try standing(for: plan, among: trees, place, publication, generations)
-    {
-      guard place.standingGeneration != tree.generation || plan.isThorough else { return }
-      try stand(tree.generation, place, generations, &publication)
-      outcome.generation = tree.generation
-      return try prune(publication, plan.rules, generations)
+    if let generations = try place.existingGenerations() {
+      switch try standing(for: plan, among: trees, place, publication, generations, &outcome) {
+      case .tree(let tree):
+        guard place.standingGeneration != tree.generation || plan.isThorough else { return }
+        try stand(tree.generation, place, generations, &publication)
+        outcome.generation = tree.generation
+        return try prune(publication, plan.rules, generations)
+      case .spoilt: return
+      case nil: break
+      }
     }
     guard plan.isWhole else {
       outcome.warnings.append(
@@ -55,20 +58,40 @@ extension PublishedTrees {
     try record.set(publication)
   }
 
+  private enum Found {
+    case tree(TreeRecord.Tree)
+    /// It was changed, and the stored bodies with it: another can be made once they have come again.
+    case spoilt
+  }
+
   /// A generation that is as the plan wants it.
   private func standing(
     for plan: TreePlan,
     among trees: [TreeRecord.Tree],
     _ place: TreePlace,
     _ publication: TreeRecord.Publication,
-    _ generations: Folder
-  ) throws(Failure) -> TreeRecord.Tree? {
+    _ generations: Folder,
+    _ outcome: inout TreeOutcome
+  ) throws(Failure) -> Found? {
     let mark = plan.mark
-    for tree in trees.reversed() where tree.mark == mark {
-      let isStanding = tree.generation == publication.current
-      if isStanding, !plan.isThorough, place.standingGeneration == tree.generation { return tree }
+    for var tree in trees.reversed() where tree.mark == mark {
       guard let root = try generations.folder(String(tree.generation)) else { continue }
-      if try filling(plan, tree, root).isInPlace() { return tree }
+      let isStanding =
+        tree.generation == publication.current && place.standingGeneration == tree.generation
+      let times = try TreeFolderTimes(of: tree, in: root, record)
+      if isStanding, !plan.isThorough, !plan.hasFreshBodies, times.changed.isEmpty {
+        return .tree(tree)
+      }
+      let filling = filling(plan, tree, root)
+      let isInPlace = try filling.isInPlace()
+      finish(filling, &outcome)
+      if isInPlace {
+        try times.renew(filling.homes, of: tree, in: root, record)
+        return .tree(tree)
+      }
+      tree.mark = nil
+      try record.set(tree)
+      guard filling.damaged.isEmpty else { return .spoilt }
     }
     return nil
   }
@@ -91,8 +114,9 @@ extension PublishedTrees {
     let number = max((present + recorded).max() ?? 0, publication.current) + 1
     let new = try newFolder(number, of: publication, plan, generations)
     var tree = new.tree
-    let filling = filling(plan, tree, new.root)
-    defer { outcome.take(filling.outcome) }
+    let past = trees.first { $0.generation == publication.current }
+    let filling = filling(plan, tree, new.root, after: past)
+    defer { finish(filling, &outcome) }
     do throws(Failure) {
       try filling.fill()
       if isDurable { try new.root.synchronizeFileSystem() }
@@ -106,6 +130,8 @@ extension PublishedTrees {
     }
     tree.mark = plan.mark
     try record.set(tree)
+    try TreeFolderTimes(of: tree, in: new.root, record)
+      .renew(filling.homes, of: tree, in: new.root, record)
     return tree
   }
 
@@ -215,10 +241,11 @@ extension PublishedTrees {
     guard let earlier, let generations = try place.existingGenerations(),
       let root = try generations.folder(String(earlier.generation))
     else { return nil }
-    if let path = try filling(.nothing, earlier, root).changedFile() {
+    let folders = TreeFolders(root, record: record, tree: earlier)
+    _ = try folders.eachChange(isCancelled) { (row, _) throws(Failure) in
       throw Failure(
         .failed,
-        "`\(path)` is not as it was published, so that tree is not shown again"
+        "`\(root.path(of: row.path))` is not as it was published, so that tree is not shown again"
       )
     }
     // Held first: a kill in between must not let the next run go forward again unasked.

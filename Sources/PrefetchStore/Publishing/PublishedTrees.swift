@@ -7,10 +7,10 @@ package import PrefetchCore
 package final class PublishedTrees: TreePublisher {
   let record: TreeRecord
   let isDurable: Bool
-  private let objects: ObjectFolder
   private let store: DiskStore
-  private let declared: [SegmentKey: String]?
-  private let isCancelled: () -> Bool
+  private let objects: ObjectFolder
+  let declared: [SegmentKey: String]?
+  let isCancelled: () -> Bool
 
   /// `declared` are the folders of this configuration's segments: what others left is nobody's.
   ///
@@ -23,8 +23,8 @@ package final class PublishedTrees: TreePublisher {
     isCancelled: @escaping () -> Bool = { false }
   ) throws(Failure) {
     guard let objects = store.objects else { throw Failure(.storeDamaged, "there are no objects") }
-    self.objects = objects
     self.store = store
+    self.objects = objects
     self.declared = declared
     self.isCancelled = isCancelled
     record = TreeRecord(state)
@@ -38,6 +38,23 @@ package final class PublishedTrees: TreePublisher {
     _ rules: PublishingRules
   ) throws(Failure) -> TreeOutcome? {
     try Self.standing(of: segment, rules, record)
+  }
+
+  package func untouched(
+    _ segment: SegmentKey,
+    _ rules: PublishingRules
+  ) throws(Failure) -> TreeOutcome? {
+    guard let outcome = try standing(of: segment, rules),
+      let publication = try record.publication(of: segment, folder: rules.folder),
+      let place = try TreePlace.existing(rules.folder)
+    else { return nil }
+    let generation = rules.isAtomic ? publication.current : 0
+    guard
+      let tree = try record.trees(of: publication).first(where: { $0.generation == generation }),
+      let root = try place.root(of: generation),
+      try TreeFolderTimes(of: tree, in: root, record).changed.isEmpty
+    else { return nil }
+    return outcome
   }
 
   /// Also for those who only read.
@@ -125,12 +142,16 @@ package final class PublishedTrees: TreePublisher {
     }
     // A new folder may well have the number of the one that it replaces.
     let isSame = !isNew && tree.inode == inode && tree.link == link
-    let times =
+    let dates =
       plan.rules.mirror == nil
       ? ModificationTimes.none : try store.modificationTimes(of: plan.segment)
-    let mark = plan.mark ^ times.mark
-    if isSame, tree.mark == mark, !plan.isThorough { return }
+    let mark = plan.mark ^ dates.mark
+    let times = try TreeFolderTimes(of: tree, in: root, record)
+    if isSame, tree.mark == mark, times.changed.isEmpty, !plan.isThorough, !plan.hasFreshBodies {
+      return
+    }
     var manner = manner
+    manner.changed = times.changed
     manner.isTrusting = isSame && tree.mark != nil && !plan.isThorough
     manner.isRelinking = tree.link != link
     let filling = TreeFilling(
@@ -140,14 +161,14 @@ package final class PublishedTrees: TreePublisher {
       record: record,
       objects: objects,
       neighbours: try neighbours(of: tree, plan),
-      times: times,
+      dates: dates,
       manner: manner
     )
     // Whatever happens from here on, the next run looks at every file.
     tree.mark = nil
     tree.inode = inode
     try record.set(tree)
-    defer { outcome.take(filling.outcome) }
+    defer { finish(filling, &outcome) }
     try filling.fill()
     if known == nil, filling.servingCount > 0 {
       outcome.warnings.append(Self.unrecorded(filling.servingCount, in: plan.rules.folder))
@@ -162,6 +183,19 @@ package final class PublishedTrees: TreePublisher {
     tree.mark = mark
     tree.link = link
     try record.set(tree)
+    try times.renew(filling.homes, of: tree, in: root, record)
+  }
+
+  /// Takes over what became of the tree, and lets go of bodies that were found spoilt.
+  func finish(_ filling: TreeFilling, _ outcome: inout TreeOutcome) {
+    outcome.take(filling.outcome)
+    outcome.troubles += filling.mended
+    guard !filling.damaged.isEmpty else { return }
+    do throws(Failure) {
+      try store.dropDamaged(Array(filling.damaged))
+    } catch {
+      outcome.troubles.append(.init(failure: error))
+    }
   }
 
   /// Those that somebody still declares first.
@@ -196,8 +230,21 @@ package final class PublishedTrees: TreePublisher {
     TreeFilling.Manner(isDurable: isDurable, isCancelled: isCancelled)
   }
 
-  func filling(_ plan: TreePlan, _ tree: TreeRecord.Tree, _ root: Folder) -> TreeFilling {
-    TreeFilling(plan, tree: tree, in: root, record: record, objects: objects, manner: manner)
+  func filling(
+    _ plan: TreePlan,
+    _ tree: TreeRecord.Tree,
+    _ root: Folder,
+    after past: TreeRecord.Tree? = nil
+  ) -> TreeFilling {
+    TreeFilling(
+      plan,
+      tree: tree,
+      in: root,
+      record: record,
+      objects: objects,
+      past: past,
+      manner: manner
+    )
   }
 }
 

@@ -10,8 +10,10 @@ struct TreePlacement {
   var leaf: String
   var form: TreeSource.Form
   var identity: FileIdentity
-  /// Where it takes the place of a file of ours: the rows of it, and what it is called before.
-  var replaced: [TreeRecord.Row] = []
+  var birth: Int64
+  /// Where it takes the place of a file of ours: that file, its rows, and what it is called before.
+  var standing: FileIdentity?
+  var replaced: [Int64] = []
   var temporary: String?
   var row: Int64 = 0
   var temporaryRow: Int64 = 0
@@ -37,6 +39,7 @@ extension TreeFilling {
           placement.file.name,
           placement.digest,
           placement.identity,
+          birth: placement.birth,
           to: tree
         )
         guard let temporary = placement.temporary else { continue }
@@ -44,6 +47,7 @@ extension TreeFilling {
           placement.folderPath.isEmpty ? temporary : "\(placement.folderPath)/\(temporary)",
           placement.digest,
           placement.identity,
+          birth: placement.birth,
           to: tree
         )
       }
@@ -53,11 +57,11 @@ extension TreeFilling {
       do throws(Failure) {
         try name(placement)
         seen.insert(placement.row)
-        stale += placement.replaced.map(\.number)
+        stale += placement.replaced
         outcome.placed += 1
       } catch {
         // The old file is still there, and still ours.
-        for row in placement.replaced { seen.insert(row.number) }
+        seen.formUnion(placement.replaced)
         stale.append(placement.row)
         try note(error, of: placement.file)
       }
@@ -77,7 +81,7 @@ extension TreeFilling {
         let form = try source.instead(
           of: placement.digest,
           in: placement.folder,
-          modified: times.time(of: placement.file.url),
+          modified: dates.time(of: placement.file.url),
           error: -result
         )
       else { throw .system(-result, "create", placement.folder.path(of: placement.leaf)) }
@@ -87,7 +91,13 @@ extension TreeFilling {
       guard again == 0 else {
         throw .system(-again, "create", placement.folder.path(of: placement.leaf))
       }
-      let row = try record.add(placement.file.name, placement.digest, identity, to: tree)
+      let row = try record.add(
+        placement.file.name,
+        placement.digest,
+        identity,
+        birth: form.birth,
+        to: tree
+      )
       seen.insert(row)
       try record.remove([placement.row])
     }
@@ -95,8 +105,7 @@ extension TreeFilling {
     do throws(Failure) {
       // It may have been changed while others were made.
       let standing = try placement.folder.status(of: placement.leaf).map(FileIdentity.init)
-      guard standing == nil || placement.replaced.contains(where: { $0.identity == standing })
-      else {
+      guard standing == nil || standing == placement.standing else {
         throw Self.foreign(placement.folder.path(of: placement.leaf), "it was changed just now")
       }
       if let standing { try noteReplaced(placement.file.name, standing) }
@@ -113,7 +122,8 @@ extension TreeFilling {
   private func noteReplaced(_ name: String, _ identity: FileIdentity) throws(Failure) {
     for neighbour in neighbours {
       guard let theirs = neighbour.name(of: name),
-        try record.rows(theirs, of: neighbour.tree).contains(where: { $0.identity == identity })
+        try record.rows(theirs, of: neighbour.tree)
+          .contains(where: { $0.identity.inode == identity.inode })
       else { continue }
       var tree = neighbour.tree
       tree.mark = nil

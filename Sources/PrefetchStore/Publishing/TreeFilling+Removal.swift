@@ -21,15 +21,15 @@ extension TreeFilling {
   /// Only what is still the file that was put there; then the folders of ours that it leaves empty.
   private func remove(_ row: TreeRecord.Row) throws(Failure) {
     let (folderPath, leaf) = PathText.split(row.path)
-    guard let folder = try folders.existing(folderPath),
-      let status = try folder.status(of: leaf), status.kind == .file,
-      FileIdentity(status) == row.identity
+    guard let folder = try folders.existing(folderPath), let status = try folder.status(of: leaf)
     else { return }
+    let spot = TreeSpot(folder: folder, leaf: leaf, status: status)
+    guard spot.isFile(of: row) else { return }
     // Another row may know the file that has come in its place.
     let others = try record.rows(row.path, of: tree).filter { $0.number != row.number }
-    guard !others.contains(where: { $0.identity == row.identity && seen.contains($0.number) })
+    guard !others.contains(where: { spot.isFile(of: $0) && seen.contains($0.number) })
     else { return }
-    if let claim = try claim(on: row.path, row.identity), claim.neighbour.isAlive { return }
+    if let claim = try claim(on: row.path, spot), claim.neighbour.isAlive { return }
     try folder.remove(leaf)
     outcome.removed += 1
     try removeEmptyFolders(folderPath)

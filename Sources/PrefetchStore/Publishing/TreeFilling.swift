@@ -8,8 +8,9 @@ internal import PrefetchCore
 final class TreeFilling {
   struct Manner {
     var isDurable: Bool
-    /// Whether a recorded file is believed to be there.
+    /// Whether a recorded file is believed to be there, unless its folder is one of ``changed``.
     var isTrusting = false
+    var changed: Set<URLKey> = []
     /// Whether files come in another way than those that are there.
     var isRelinking = false
     /// Asked between files, and within large ones.
@@ -23,7 +24,7 @@ final class TreeFilling {
   let source: TreeSource
   let neighbours: [TreeNeighbour]
   /// What a mirror's files shall have.
-  let times: ModificationTimes
+  let dates: ModificationTimes
   let manner: Manner
   /// The rows of files that stay.
   var seen: Set<Int64> = []
@@ -35,7 +36,16 @@ final class TreeFilling {
   private var blocked: [Int] = []
   var outcome: TreeOutcome
   /// Files of nobody that say what is wanted, and so serve.
-  private(set) var servingCount = 0
+  var servingCount = 0
+  /// What was not as it was put there, and is again.
+  var mended: [TreeOutcome.Trouble] = []
+  /// Bodies that were found not to be what their names say.
+  var damaged: Set<ContentDigest> = []
+  /// Every folder that has to have files of ours.
+  private(set) var homes: [String] = []
+  private var knownHomes: Set<URLKey> = []
+  /// The tree that stood before, where each has a folder of its own: it knows how bodies were.
+  let past: TreeRecord.Tree?
 
   init(
     _ plan: TreePlan,
@@ -44,14 +54,16 @@ final class TreeFilling {
     record: TreeRecord,
     objects: ObjectFolder,
     neighbours: [TreeNeighbour] = [],
-    times: ModificationTimes = .none,
+    dates: ModificationTimes = .none,
+    past: TreeRecord.Tree? = nil,
     manner: Manner
   ) {
     self.plan = plan
     self.tree = tree
     self.record = record
     self.neighbours = neighbours
-    self.times = times
+    self.dates = dates
+    self.past = past
     self.manner = manner
     folders = TreeFolders(root, record: record, tree: tree)
     source = TreeSource(objects: objects, rules: plan.rules, isCancelled: manner.isCancelled)
@@ -109,39 +121,34 @@ final class TreeFilling {
 
   private func take(_ file: TreeFile, index: Int, isLast: Bool) throws(Failure) {
     guard !pendingNames.contains(URLKey(file.name)) else { return }
+    let (folderPath, leaf) = PathText.split(file.name)
+    let home = noteHome(folderPath)
     let rows = try record.rows(file.name, of: tree)
     guard let digest = source.digest(of: file.content) else {
       for row in rows { seen.insert(row.number) }
       return
     }
     if rows.contains(where: { seen.contains($0.number) }) { return }
-    if manner.isTrusting, rows.count == 1, rows[0].digest == digest, isTimed(rows[0], file) {
+    if manner.isTrusting, !manner.changed.contains(home), !plan.isFresh(file), rows.count == 1,
+      rows[0].digest == digest, isDated(rows[0], file)
+    {
       seen.insert(rows[0].number)
       return
     }
-    let (folderPath, leaf) = PathText.split(file.name)
     let folder = try folders.making(folderPath)
-    var replaced: [TreeRecord.Row] = []
+    var standing: FileIdentity?
     if let status = try folder.status(of: leaf) {
       if status.kind == .folder, !isLast {
         blocked.append(index)
         return
       }
-      let own = rows.first { $0.identity == FileIdentity(status) && status.kind == .file }
-      if let own, own.digest == digest, !manner.isRelinking,
-        let number = try timed(own, file, status, leaf, in: folder)
-      {
-        seen.insert(number)
-        return
-      }
-      guard own != nil else {
-        return try takeForeign(file, digest, status, leaf, in: folder, rows: rows)
-      }
-      replaced = rows
+      let spot = TreeSpot(folder: folder, leaf: leaf, status: status)
+      guard try !isSettled(spot, file, digest, rows) else { return }
+      standing = spot.identity
     } else {
       try record.remove(rows.map(\.number))
     }
-    let form = try source.make(file.content, in: folder, modified: times.time(of: file.url))
+    let form = try source.make(file.content, in: folder, modified: dates.time(of: file.url))
     var placement = TreePlacement(
       file: file,
       digest: digest,
@@ -149,67 +156,32 @@ final class TreeFilling {
       folderPath: folderPath,
       leaf: leaf,
       form: form,
-      identity: try identity(of: form)
+      identity: try identity(of: form),
+      birth: form.birth
     )
-    placement.replaced = replaced
-    if !replaced.isEmpty { placement.temporary = RandomName.make(TreeName.temporaryPrefix) }
+    try heedPast(placement)
+    placement.standing = standing
+    if standing != nil {
+      placement.replaced = rows.map(\.number)
+      placement.temporary = RandomName.make(TreeName.temporaryPrefix)
+    }
     pending.append(placement)
     pendingNames.insert(URLKey(file.name))
     if case .body(_, let size) = file.content { pendingBytes += size }
     if pending.count >= Self.mostPending || pendingBytes >= Self.mostPendingBytes { try flush() }
   }
 
+  @discardableResult
+  func noteHome(_ folder: Substring) -> URLKey {
+    let home = URLKey(String(folder))
+    if knownHomes.insert(home).inserted { homes.append(String(folder)) }
+    return home
+  }
+
   /// Each group costs a commit of the record and a flush; each made file holds a descriptor, and its
   /// folder may hold one.
   static let mostPending = max(64, min(1024, DescriptorLimit.current / 8))
   static let mostPendingBytes: Int64 = 64 << 20
-
-  /// What is not ours may stay where it says the same; otherwise it is in the way.
-  private func takeForeign(
-    _ file: TreeFile,
-    _ digest: ContentDigest,
-    _ status: FileStatus,
-    _ leaf: String,
-    in folder: Folder,
-    rows: [TreeRecord.Row]
-  ) throws(Failure) {
-    try record.remove(rows.map(\.number))
-    let path = folder.path(of: leaf)
-    guard status.kind == .file else { throw Self.foreign(path, "it is no file") }
-    let identity = FileIdentity(status)
-    if let claim = try claim(on: file.name, identity) {
-      guard claim.row.digest == digest else {
-        throw Failure(
-          .failed,
-          "`\(path)` stays as it is: segment `\(claim.neighbour.segment)` publishes something else there"
-        )
-      }
-      seen.insert(try record.add(file.name, digest, identity, to: tree))
-      return
-    }
-    // A second name of the object, which a lost record does not know any more.
-    if source.isLink(status, to: file.content) {
-      seen.insert(try record.add(file.name, digest, identity, to: tree))
-      return
-    }
-    guard let open = try ObjectFolder.open(leaf, in: folder),
-      try ObjectFolder.digest(of: open, isCancelled: manner.isCancelled) == digest
-    else { throw Self.foreign(path, "it is not prefetch's, or was changed since") }
-    servingCount += 1
-  }
-
-  /// Who else put the file there.
-  func claim(
-    on name: String,
-    _ identity: FileIdentity
-  ) throws(Failure) -> (neighbour: TreeNeighbour, row: TreeRecord.Row)? {
-    for neighbour in neighbours {
-      guard let theirs = neighbour.name(of: name) else { continue }
-      let row = try record.rows(theirs, of: neighbour.tree).first { $0.identity == identity }
-      if let row { return (neighbour, row) }
-    }
-    return nil
-  }
 
   static func foreign(_ path: String, _ reason: String) -> Failure {
     Failure(.failed, "`\(path)` stays as it is: \(reason); move it away to have the item there")
@@ -225,35 +197,5 @@ final class TreeFilling {
     case .unnamed(let file), .named(let file, _, _):
       return FileIdentity(try file.status())
     }
-  }
-
-  /// Whether every file is as it was put there.
-  func isInPlace() throws(Failure) -> Bool {
-    for index in plan.indices {
-      guard let file = plan.file(at: index), let digest = source.digest(of: file.content) else {
-        continue
-      }
-      guard let row = try record.rows(file.name, of: tree).first(where: { $0.digest == digest }),
-        try isAsPut(row)
-      else { return false }
-    }
-    return true
-  }
-
-  /// The first file that is recorded and is not as it was put there.
-  func changedFile() throws(Failure) -> String? {
-    var number: Int64 = 0
-    while true {
-      let rows = try record.rows(of: tree, after: number)
-      guard let last = rows.last else { return nil }
-      number = last.number
-      for row in rows where try !isAsPut(row) { return folders.root.path(of: row.path) }
-    }
-  }
-
-  private func isAsPut(_ row: TreeRecord.Row) throws(Failure) -> Bool {
-    let (folderPath, leaf) = PathText.split(row.path)
-    guard let status = try folders.existing(folderPath)?.status(of: leaf) else { return false }
-    return status.kind == .file && FileIdentity(status) == row.identity
   }
 }

@@ -4,8 +4,8 @@ internal import PrefetchCore
 /// The folders of one tree, opened component by component, so that no link on the way is followed.
 final class TreeFolders {
   let root: Folder
-  private let record: TreeRecord
-  private let tree: TreeRecord.Tree
+  let record: TreeRecord
+  let tree: TreeRecord.Tree
   /// The last chain of folders, since names come in the order of their folders as a rule.
   private var chain: [(name: Substring, folder: Folder)] = []
 

@@ -50,6 +50,12 @@ struct TreePlace {
     return try parent.makingFolder(name)
   }
 
+  /// The folder of one generation, and of zero for a tree that is worked on in its place.
+  func root(of generation: Int) throws(Failure) -> Folder? {
+    guard generation > 0 else { return try parent.folder(name) }
+    return try existingGenerations()?.folder(String(generation))
+  }
+
   // MARK: Generations
 
   private var generationsName: String { name + ".generations" }

@@ -6,7 +6,7 @@ extension TreeRecord {
   func rows(_ path: String, of tree: Tree) throws(Failure) -> [Row] {
     let row = try statement(
       """
-      SELECT file, path, digest, inode, size, modified FROM published_files
+      SELECT file, path, digest, inode, size, modified, birth FROM published_files
       WHERE tree=?1 AND path=?2
       """
     )
@@ -22,7 +22,7 @@ extension TreeRecord {
   func rows(of tree: Tree, after number: Int64) throws(Failure) -> [Row] {
     let row = try statement(
       """
-      SELECT file, path, digest, inode, size, modified FROM published_files
+      SELECT file, path, digest, inode, size, modified, birth FROM published_files
       WHERE file>?2 AND tree=?1 ORDER BY file LIMIT 4096
       """
     )
@@ -43,7 +43,8 @@ extension TreeRecord {
         inode: UInt64(bitPattern: row.number(3)),
         size: row.number(4),
         modified: row.number(5)
-      )
+      ),
+      birth: row.number(6)
     )
   }
 
@@ -51,12 +52,13 @@ extension TreeRecord {
     _ path: String,
     _ digest: ContentDigest,
     _ identity: FileIdentity,
+    birth: Int64,
     to tree: Tree
   ) throws(Failure) -> Int64 {
     let row = try statement(
       """
-      INSERT INTO published_files (tree, path, digest, inode, size, modified)
-      VALUES (?1, ?2, ?3, ?4, ?5, ?6)
+      INSERT INTO published_files (tree, path, digest, inode, size, modified, birth)
+      VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
       """
     )
     try row.statement.bind(1, tree.number)
@@ -65,6 +67,7 @@ extension TreeRecord {
     try row.statement.bind(4, Int64(bitPattern: identity.inode))
     try row.statement.bind(5, identity.size)
     try row.statement.bind(6, identity.modified)
+    try row.statement.bind(7, birth)
     try row.statement.run()
     return database.lastInsertedRow
   }
@@ -83,14 +86,22 @@ extension TreeRecord {
   // MARK: Folders
 
   func addFolder(_ path: String, to tree: Tree) throws(Failure) {
-    let row = try statement("INSERT OR IGNORE INTO published_folders (tree, path) VALUES (?1, ?2)")
+    let row = try statement(
+      """
+      INSERT INTO published_folders (tree, path, is_made) VALUES (?1, ?2, 1)
+      ON CONFLICT DO UPDATE SET is_made=1
+      """
+    )
     try row.statement.bind(1, tree.number)
     try row.statement.bind(2, path)
     try row.statement.run()
   }
 
+  /// Whether prefetch made it.
   func hasFolder(_ path: String, of tree: Tree) throws(Failure) -> Bool {
-    let row = try statement("SELECT 1 FROM published_folders WHERE tree=?1 AND path=?2")
+    let row = try statement(
+      "SELECT 1 FROM published_folders WHERE tree=?1 AND path=?2 AND is_made"
+    )
     try row.statement.bind(1, tree.number)
     try row.statement.bind(2, path)
     defer { row.statement.reset() }
@@ -102,5 +113,50 @@ extension TreeRecord {
     try row.statement.bind(1, tree.number)
     try row.statement.bind(2, path)
     try row.statement.run()
+  }
+
+  /// How the folders were when their files were last looked at.
+  func stamps(of tree: Tree) throws(Failure) -> [(path: String, stamp: TreeFolderTimes.Stamp)] {
+    let row = try statement(
+      "SELECT path, inode, modified FROM published_folders WHERE tree=?1 AND inode IS NOT NULL"
+    )
+    try row.statement.bind(1, tree.number)
+    defer { row.statement.reset() }
+    var stamps: [(path: String, stamp: TreeFolderTimes.Stamp)] = []
+    while try row.statement.step() {
+      let stamp = TreeFolderTimes.Stamp(
+        inode: UInt64(bitPattern: row.statement.number(1)),
+        modified: row.statement.number(2)
+      )
+      stamps.append((row.statement.text(0), stamp))
+    }
+    return stamps
+  }
+
+  func set(
+    _ stamps: [(path: String, stamp: TreeFolderTimes.Stamp?)],
+    of tree: Tree
+  ) throws(Failure) {
+    guard !stamps.isEmpty else { return }
+    try transaction { () throws(Failure) in
+      for (path, stamp) in stamps {
+        let row = try statement(
+          """
+          INSERT INTO published_folders (tree, path, inode, modified) VALUES (?1, ?2, ?3, ?4)
+          ON CONFLICT DO UPDATE SET inode=?3, modified=?4
+          """
+        )
+        try row.statement.bind(1, tree.number)
+        try row.statement.bind(2, path)
+        try row.statement.bind(3, stamp.map { Int64(bitPattern: $0.inode) })
+        try row.statement.bind(4, stamp?.modified)
+        try row.statement.run()
+      }
+      let row = try statement(
+        "DELETE FROM published_folders WHERE tree=?1 AND inode IS NULL AND NOT is_made"
+      )
+      try row.statement.bind(1, tree.number)
+      try row.statement.run()
+    }
   }
 }

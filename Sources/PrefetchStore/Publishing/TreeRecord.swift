@@ -44,6 +44,8 @@ final class TreeRecord {
     var path: String
     var digest: ContentDigest
     var identity: FileIdentity
+    /// When the file was made, where its file system says so: numbers are given again.
+    var birth: Int64
   }
 
   let database: Database
@@ -110,6 +112,37 @@ final class TreeRecord {
     try row.statement.bind(3, folder)
     try row.statement.run()
     return Publication(number: database.lastInsertedRow, current: 0, isHeld: false)
+  }
+
+  struct Found {
+    var publication: Publication
+    var key: SegmentKey
+    var folder: String
+  }
+
+  func publications() throws(Failure) -> [Found] {
+    let row = try statement(
+      """
+      SELECT publication, current, is_held, identity, segment, dir FROM publications
+      ORDER BY segment, publication
+      """
+    )
+    defer { row.statement.reset() }
+    var found: [Found] = []
+    while try row.statement.step() {
+      found.append(
+        Found(
+          publication: Publication(
+            number: row.statement.number(0),
+            current: Int(row.statement.number(1)),
+            isHeld: row.statement.flag(2)
+          ),
+          key: SegmentKey(identity: row.statement.text(3), name: row.statement.text(4)),
+          folder: row.statement.text(5)
+        )
+      )
+    }
+    return found
   }
 
   func set(_ publication: Publication) throws(Failure) {

@@ -21,6 +21,14 @@ final class TreeSource {
       }
     }
 
+    /// As ``Folder/birth(of:)``.
+    var birth: Int64 {
+      switch self {
+      case .object(let home, let name): home.birth(of: name)
+      case .unnamed(let file), .named(let file, _, _): file.birth
+      }
+    }
+
     /// Gives it a name that nothing has; 0 or the negative error number.
     func link(as leaf: String, in folder: Folder) -> Int32 {
       switch self {
@@ -153,6 +161,25 @@ final class TreeSource {
       let object = (try? home(of: digest).status(of: digest.hexadecimal)) ?? nil
     else { return false }
     return object.isSameFile(as: status)
+  }
+
+  /// Whether the stored body is what its name says.
+  func isIntact(_ digest: ContentDigest, _ isCancelled: () -> Bool) throws(Failure) -> Bool {
+    do throws(Failure) {
+      guard let file = try objects.open(digest) else { return false }
+      return try ObjectFolder.digest(of: file, isCancelled: isCancelled) == digest
+    } catch {
+      if error.code == .cancelled { throw error }
+      return false
+    }
+  }
+
+  /// Files may be read by everybody, and stored bodies be written by nobody; where the file system has
+  /// no such rights there is nothing to do.
+  func restoreMode(_ spot: TreeSpot, of content: TreeFile.Content) {
+    let isLink = spot.status.linkCount > 1 && isLink(spot.status, to: content)
+    let isFine = spot.status.mode == 0o444 || !isLink && spot.status.mode == 0o644
+    if !isFine { try? spot.folder.setMode(isLink ? 0o444 : 0o644, of: spot.leaf) }
   }
 
   /// After a link failed for a reason that a copy does not have.

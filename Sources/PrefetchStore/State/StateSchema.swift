@@ -7,7 +7,7 @@ extension Schema {
   /// `analytics_events` are never given twice, since whoever sends some removes them by these later.
   static let state = Schema(
     applicationID: 0x5046_5354,
-    version: 9,
+    version: 10,
     layout: """
       CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
       CREATE TABLE subscription_sets (
@@ -152,12 +152,16 @@ extension Schema {
         digest BLOB NOT NULL,
         inode INTEGER NOT NULL,
         size INTEGER NOT NULL,
-        modified INTEGER NOT NULL
+        modified INTEGER NOT NULL,
+        birth INTEGER NOT NULL
       ) STRICT;
       CREATE INDEX published_files_by_path ON published_files (tree, path);
       CREATE TABLE published_folders (
         tree INTEGER NOT NULL,
         path TEXT NOT NULL,
+        is_made INTEGER NOT NULL DEFAULT 0,
+        inode INTEGER,
+        modified INTEGER,
         PRIMARY KEY (tree, path)
       ) STRICT, WITHOUT ROWID;
       """ + additions

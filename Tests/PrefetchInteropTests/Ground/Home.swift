@@ -11,6 +11,8 @@ struct Home {
   /// The folder that programs are started in.
   let work: String
   var variables: [String: String]
+  /// Whose rights the program has, where they are not those of the test.
+  private(set) var user: Int?
   /// The program under test.
   private var binary: String?
 
@@ -39,6 +41,12 @@ struct Home {
     var home = self
     home.binary = binary
     return home
+  }
+
+  /// Everything here belongs to somebody else from now on, who runs the program.
+  mutating func give(to user: Int) throws {
+    self.user = user
+    try #require(tool("chown", "-R", "\(user):\(user)", folder.path).status == 0)
   }
 
   /// A configuration that may speak plain http to this machine.
@@ -77,10 +85,14 @@ struct Home {
     input: String = "",
     output: RunningProgram.Output = .pipe
   ) throws -> RunningProgram {
-    let binary = try #require(binary)
+    var words = [try #require(binary)] + arguments
+    if let user {
+      let switcher = try #require(Tool("setpriv")).path
+      words = [switcher, "--reuid=\(user)", "--regid=\(user)", "--clear-groups"] + words
+    }
     return try RunningProgram(
-      binary,
-      arguments,
+      words[0],
+      Array(words.dropFirst()),
       environment: variables,
       folder: work,
       input: Array(input.utf8),

@@ -15,7 +15,7 @@ struct MirrorNightTests {
   @Test("The first night brings all, the second asks for the list alone and touches nothing")
   func twoNights() throws {
     ground.publish(files: ["a.txt": "one", "sub/b.txt": "two", "sub/deep/c.txt": "three"])
-    let first = try ground.mirror(list, "dir")
+    let first = try ground.mirror(list, "./dir//")
     #expect(first.status == 0, "\(first)")
     #expect(
       ground.files() == ["a.txt": "one", "sub/b.txt": "two", "sub/deep/c.txt": "three"]
@@ -60,6 +60,19 @@ struct MirrorNightTests {
       let path = ground.home.path("dir/\(name)")
       #expect(after[path] == before[path])
     }
+  }
+
+  @Test("A manifest that was made for some segment is a list as any other")
+  func native() throws {
+    ground.serve("one", at: "/a")
+    let items = #"[{"url": "a"}]"#
+    ground.serve(
+      #"{"format": "prefetch-manifest", "version": 1, "segment": "x", "items": \#(items)}"#,
+      at: "/manifest.json"
+    )
+    let run = try ground.mirror(ground.server.address("/manifest.json"), "dir")
+    #expect(run.status == 0, "\(run)")
+    #expect(ground.files() == ["a": "one"])
   }
 
   @Test("A file that is only dated anew keeps its bytes and gets the time")

@@ -26,6 +26,22 @@ struct MirrorTroubleTests {
     #expect(ground.files() == ["a": "one", "b": "two"])
   }
 
+  @Test("A file that was taken away comes back, and one that was written to is named and replaced")
+  func spoilt() throws {
+    ground.publish(files: ["a": "one", "b": "two"])
+    #expect(try ground.mirror(list, "dir").status == 0)
+    FileTree.remove(ground.home.path("dir/a"))
+    #expect(try ground.mirror(list, "dir").status == 0)
+    #expect(ground.files() == ["a": "one", "b": "two"])
+    #expect(try ground.status("a").st_mtim.tv_sec == MirrorGround.mondaySeconds)
+    _ = try ground.home.shell("echo more >> dir/b; rm dir/a")
+    let run = try ground.mirror(list, "dir")
+    #expect(run.status == 74, "\(run)")
+    #expect(run.errors.contains("dir/b"))
+    #expect(try ground.mirror(list, "dir").status == 0)
+    #expect(ground.files() == ["a": "one", "b": "two"])
+  }
+
   @Test("Killed in the middle it shows only whole files, and the next night does the rest")
   func killed() throws {
     let bodies = (0..<6).map { number in String(repeating: "\(number)", count: 200_000) }

@@ -72,7 +72,7 @@ struct PublishTests {
     #expect(!FileTree.exists(home.path("tree")))
   }
 
-  @Test("asks no file of a quiet segment anything, and makes a lost tree again")
+  @Test("stands in the report of a quiet segment, and is made again when it is lost")
   func quiet() throws {
     home.configure(
       """
@@ -90,11 +90,9 @@ struct PublishTests {
       to: "manifest.json"
     )
     #expect(try home.run("-q").status == 0)
-    FileTree.remove(home.path("tree/a"))
     let quiet = try home.run("--json")
     #expect(quiet.status == 0)
     #expect(try quiet.json().number("segments.0.published.generation") == 1)
-    #expect(tree().isEmpty)
     try #require(home.tool("rm", "-r", home.path("tree")).status == 0)
     #expect(try home.run("-q").status == 0)
     #expect(tree() == ["a": "one"])

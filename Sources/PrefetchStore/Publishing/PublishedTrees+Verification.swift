@@ -1,0 +1,127 @@
+internal import Glibc
+package import PrefetchCore
+
+/// What looking at published files found.
+package struct TreeInspection: Hashable, Sendable {
+  package struct Damage: Hashable, Sendable {
+    package enum Problem: String, Hashable, Sendable {
+      case missing
+      /// The file that was put there has other bytes or another time.
+      case changed
+      /// Another file, or none that is a file, has taken its place.
+      case foreign
+    }
+
+    package var segment: String
+    package var path: String
+    package var problem: Problem
+  }
+
+  package var checked = 0
+  package var bad: [Damage] = []
+  package var warnings: [Diagnostic] = []
+
+  package init() {}
+}
+
+extension PublishedTrees {
+  /// Looks at every published file, changing nothing. `declared` are the folders that count; without it
+  /// all that are there.
+  package static func inspect(
+    _ state: StateStore,
+    declared: [SegmentKey: String]?,
+    isCancelled: @escaping () -> Bool
+  ) throws(Failure) -> TreeInspection {
+    let record = TreeRecord(state)
+    var inspection = TreeInspection()
+    for found in try record.publications() {
+      guard let place = try Self.place(found, declared) else { continue }
+      // What is just being made is not yet as it will be.
+      let lock = try KernelLock.take(
+        .shared,
+        on: place.parent.open(".", O_RDONLY | O_DIRECTORY),
+        patience: .seconds(30),
+        isCancelled: isCancelled
+      )
+      if lock != nil {
+        try inspection.look(at: found, place, record, isCancelled) { _, _ in }
+      } else {
+        guard !isCancelled() else { throw Failure(.cancelled, "stopped while verifying") }
+        inspection.warnings.append(
+          Diagnostic(
+            "publish.busy",
+            "`\(found.folder)` was not looked at, since another process is publishing there",
+            severity: .warning
+          )
+        )
+      }
+      withExtendedLifetime(lock) {}
+    }
+    return inspection
+  }
+
+  /// Lets go of what is not as it was put there, so that the next run makes it again: foreign files
+  /// stay, and a tree that is switched as a whole stands until another takes its place.
+  package func repair() throws(Failure) -> TreeInspection {
+    var inspection = TreeInspection()
+    for found in try record.publications() {
+      guard let place = try Self.place(found, declared) else { continue }
+      try inTurn(place) { () throws(Failure) in
+        try inspection.look(at: found, place, record, isCancelled) {
+          (tree, damage) throws(Failure) in
+          if tree.generation == 0, damage.problem == .changed, let spot = damage.spot {
+            try spot.folder.remove(spot.leaf)
+          }
+          var tree = tree
+          tree.mark = nil
+          try record.set(tree)
+        }
+      }
+    }
+    return inspection
+  }
+
+  /// Nil for a publication that does not count, or lies nowhere any more.
+  private static func place(
+    _ found: TreeRecord.Found,
+    _ declared: [SegmentKey: String]?
+  ) throws(Failure) -> TreePlace? {
+    guard declared.map({ $0[found.key] == found.folder }) ?? true else { return nil }
+    return try TreePlace.existing(found.folder)
+  }
+}
+
+extension TreeInspection {
+  fileprivate struct Finding {
+    var problem: Damage.Problem
+    var spot: TreeSpot?
+  }
+
+  fileprivate mutating func look(
+    at found: TreeRecord.Found,
+    _ place: TreePlace,
+    _ record: TreeRecord,
+    _ isCancelled: () -> Bool,
+    _ body: (TreeRecord.Tree, Finding) throws(Failure) -> Void
+  ) throws(Failure) {
+    for tree in try record.trees(of: found.publication)
+    where tree.generation == 0 || tree.mark != nil {
+      guard let root = try place.root(of: tree.generation) else {
+        // An earlier generation is nobody's tree.
+        guard tree.generation == found.publication.current || tree.generation == 0 else { continue }
+        bad.append(Damage(segment: found.key.name, path: found.folder, problem: .missing))
+        try body(tree, Finding(problem: .missing))
+        continue
+      }
+      let folders = TreeFolders(root, record: record, tree: tree)
+      checked += try folders.eachChange(isCancelled) { (row, spot) throws(Failure) in
+        let problem: Damage.Problem =
+          if let spot { spot.isFile(of: row) ? .changed : .foreign } else { .missing }
+        bad.append(
+          Damage(segment: found.key.name, path: root.path(of: row.path), problem: problem)
+        )
+        try body(tree, Finding(problem: problem, spot: spot))
+      }
+    }
+  }
+}

@@ -1,0 +1,206 @@
+internal import PrefetchCore
+
+/// What stands under a name that a file of the plan shall have: ours as it was put there, ours and
+/// changed since, or foreign.
+extension TreeFilling {
+  /// Whether the name needs no other file.
+  func isSettled(
+    _ spot: TreeSpot,
+    _ file: TreeFile,
+    _ digest: ContentDigest,
+    _ rows: [TreeRecord.Row]
+  ) throws(Failure) -> Bool {
+    if let own = rows.first(where: spot.isFile) {
+      if own.identity == spot.identity {
+        guard own.digest == digest, !manner.isRelinking,
+          let number = try dated(own, file, spot)
+        else { return false }
+        if plan.isThorough { source.restoreMode(spot, of: file.content) }
+        seen.insert(number)
+        return true
+      }
+      guard try isAsWanted(spot, file, digest, was: own.digest) else { return false }
+      seen.insert(try record.add(file.name, digest, spot.identity, birth: own.birth, to: tree))
+      try record.remove(rows.map(\.number))
+      return true
+    }
+    guard let claim = try claim(on: file.name, spot) else {
+      try takeForeign(spot, file, digest, rows)
+      return true
+    }
+    guard claim.row.digest == digest else {
+      try record.remove(rows.map(\.number))
+      throw Failure(
+        .failed,
+        "`\(spot.path)` stays as it is: segment `\(claim.neighbour.segment)` publishes something else there"
+      )
+    }
+    if claim.row.identity != spot.identity {
+      guard try isAsWanted(spot, file, digest, was: claim.row.digest) else { return false }
+    }
+    try adopt(spot, file, digest, rows)
+    return true
+  }
+
+  private func adopt(
+    _ spot: TreeSpot,
+    _ file: TreeFile,
+    _ digest: ContentDigest,
+    _ rows: [TreeRecord.Row]
+  ) throws(Failure) {
+    try record.remove(rows.map(\.number))
+    let birth = spot.folder.birth(of: spot.leaf)
+    seen.insert(try record.add(file.name, digest, spot.identity, birth: birth, to: tree))
+  }
+
+  /// What is not ours may stay where it says the same; otherwise it is in the way.
+  private func takeForeign(
+    _ spot: TreeSpot,
+    _ file: TreeFile,
+    _ digest: ContentDigest,
+    _ rows: [TreeRecord.Row]
+  ) throws(Failure) {
+    // A second name of the object, which a lost record does not know any more.
+    if source.isLink(spot.status, to: file.content) { return try adopt(spot, file, digest, rows) }
+    do throws(Failure) {
+      guard spot.status.kind == .file else { throw Self.foreign(spot.path, "it is no file") }
+      guard try isBody(digest, spot) else {
+        throw Self.foreign(spot.path, "it is not prefetch's, or was changed since")
+      }
+      try record.remove(rows.map(\.number))
+      servingCount += 1
+    } catch {
+      // What was put there is still remembered, so that its absence can be told.
+      for row in rows { seen.insert(row.number) }
+      throw error
+    }
+  }
+
+  /// Who else put the file there.
+  func claim(
+    on name: String,
+    _ spot: TreeSpot
+  ) throws(Failure) -> (neighbour: TreeNeighbour, row: TreeRecord.Row)? {
+    for neighbour in neighbours {
+      guard let theirs = neighbour.name(of: name) else { continue }
+      let row = try record.rows(theirs, of: neighbour.tree).first(where: spot.isFile)
+      if let row { return (neighbour, row) }
+    }
+    return nil
+  }
+
+  // MARK: Written through
+
+  /// Names a file of ours that is not as it was put there. Says whether its bytes are the wanted ones;
+  /// where they are not, another file takes its place, or where there is none it goes.
+  private func isAsWanted(
+    _ spot: TreeSpot,
+    _ file: TreeFile,
+    _ digest: ContentDigest,
+    was old: ContentDigest
+  ) throws(Failure) -> Bool {
+    let isSound = try isBody(old, spot)
+    if isSound, old == digest, !manner.isRelinking {
+      note("\(Self.changed(spot)), though its bytes are right", on: file)
+      return true
+    }
+    if !isSound, source.isLink(spot.status, to: .body(old, size: 0)) { damaged.insert(old) }
+    if case .body = file.content, try !source.isIntact(digest, manner.isCancelled) {
+      damaged.insert(digest)
+      try spot.folder.remove(spot.leaf)
+      throw Failure(
+        .storeDamaged,
+        "\(Self.changed(spot)), and with it the stored body: both are dropped, and `prefetch run` fetches it again"
+      )
+    }
+    note("\(Self.changed(spot)), and is replaced", on: file)
+    return false
+  }
+
+  private static func changed(_ spot: TreeSpot) -> String {
+    "`\(spot.path)` was changed in its place after it was published"
+  }
+
+  private func note(_ message: String, on file: TreeFile) {
+    mended.append(.init(name: file.name, url: file.url, failure: Failure(.storeDamaged, message)))
+  }
+
+  private func isBody(_ digest: ContentDigest, _ spot: TreeSpot) throws(Failure) -> Bool {
+    do throws(Failure) {
+      guard let open = try ObjectFolder.open(spot.leaf, in: spot.folder) else { return false }
+      return try ObjectFolder.digest(of: open, isCancelled: manner.isCancelled) == digest
+    } catch {
+      if error.code == .cancelled { throw error }
+      // What cannot be read says nothing.
+      return false
+    }
+  }
+
+  /// A body that is linked where the tree before links it too was not looked at since, and may have
+  /// been written through there.
+  func heedPast(_ placement: TreePlacement) throws(Failure) {
+    guard case .object = placement.form else { return }
+    var isSuspect = false
+    if case .body(_, let size) = placement.file.content {
+      isSuspect = placement.identity.size != size
+    }
+    if let past {
+      let known = try record.rows(placement.file.name, of: past)
+      isSuspect =
+        isSuspect
+        || known.contains { row in
+          row.digest == placement.digest && row.identity.inode == placement.identity.inode
+            && row.identity != placement.identity
+        }
+    }
+    guard isSuspect, try !source.isIntact(placement.digest, manner.isCancelled) else { return }
+    damaged.insert(placement.digest)
+    throw Failure(
+      .storeDamaged,
+      "the stored body of `\(placement.file.name)` was changed through a tree that links it: it is dropped, and `prefetch run` fetches it again"
+    )
+  }
+
+  // MARK: Looking only
+
+  /// Whether every file is as it was put there; names those that were changed.
+  func isInPlace() throws(Failure) -> Bool {
+    var isInPlace = true
+    for index in plan.indices {
+      guard let file = plan.file(at: index), let digest = source.digest(of: file.content) else {
+        continue
+      }
+      noteHome(PathText.split(file.name).folder)
+      guard let row = try record.rows(file.name, of: tree).first(where: { $0.digest == digest }),
+        let spot = try folders.spot(of: row), spot.isFile(of: row)
+      else {
+        isInPlace = false
+        continue
+      }
+      if row.identity == spot.identity {
+        if plan.isThorough { source.restoreMode(spot, of: file.content) }
+        continue
+      }
+      isInPlace = false
+      try nameChanged(spot, file, digest)
+    }
+    return isInPlace
+  }
+
+  /// A tree that is switched as a whole stays as it is until another takes its place.
+  private func nameChanged(
+    _ spot: TreeSpot,
+    _ file: TreeFile,
+    _ digest: ContentDigest
+  ) throws(Failure) {
+    guard case .body = file.content, try !source.isIntact(digest, manner.isCancelled) else {
+      return note("\(Self.changed(spot)), and is replaced", on: file)
+    }
+    damaged.insert(digest)
+    let failure = Failure(
+      .storeDamaged,
+      "\(Self.changed(spot)), and with it the stored body, which is dropped: `prefetch run` fetches it again"
+    )
+    outcome.troubles.append(.init(name: file.name, url: file.url, failure: failure))
+  }
+}

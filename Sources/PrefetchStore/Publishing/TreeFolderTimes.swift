@@ -1,0 +1,60 @@
+internal import PrefetchCore
+
+/// The folders of a tree in which nothing has come or gone since its files were looked at, so that
+/// they need not be looked at again.
+struct TreeFolderTimes {
+  struct Stamp: Hashable {
+    var inode: UInt64
+    var modified: Int64
+
+    init(inode: UInt64, modified: Int64) {
+      self.inode = inode
+      self.modified = modified
+    }
+
+    init(_ status: FileStatus) {
+      inode = status.inode
+      modified = status.modified
+    }
+  }
+
+  /// In which something came, went or took the place of something else, by their names.
+  let changed: Set<URLKey>
+  private let noted: [URLKey: (path: String, stamp: Stamp)]
+
+  init(of tree: TreeRecord.Tree, in root: Folder, _ record: TreeRecord) throws(Failure) {
+    var changed: Set<URLKey> = []
+    var noted: [URLKey: (path: String, stamp: Stamp)] = [:]
+    for (path, stamp) in try record.stamps(of: tree) {
+      let key = URLKey(path)
+      noted[key] = (path, stamp)
+      if Self.stamp(of: path, in: root) != stamp { changed.insert(key) }
+    }
+    self.changed = changed
+    self.noted = noted
+  }
+
+  /// Notes how the folders are now that their files are as they shall be.
+  func renew(
+    _ folders: some Sequence<String>,
+    of tree: TreeRecord.Tree,
+    in root: Folder,
+    _ record: TreeRecord
+  ) throws(Failure) {
+    var left = noted
+    var changes: [(path: String, stamp: Stamp?)] = []
+    for path in folders {
+      let stamp = Self.stamp(of: path, in: root)
+      if left.removeValue(forKey: URLKey(path))?.stamp != stamp { changes.append((path, stamp)) }
+    }
+    changes += left.values.map { ($0.path, nil) }
+    try record.set(changes, of: tree)
+  }
+
+  /// Nil where it is no folder any more.
+  private static func stamp(of path: String, in root: Folder) -> Stamp? {
+    let status = path.isEmpty ? try? root.status() : (try? root.status(of: path)) ?? nil
+    guard let status, status.kind == .folder else { return nil }
+    return Stamp(status)
+  }
+}

@@ -1,0 +1,52 @@
+internal import PrefetchCore
+
+/// A name in a tree that something has.
+struct TreeSpot {
+  let folder: Folder
+  let leaf: String
+  let status: FileStatus
+
+  var path: String { folder.path(of: leaf) }
+  var identity: FileIdentity { FileIdentity(status) }
+
+  /// Whether it is the file that was put there, whatever became of its bytes.
+  func isFile(of row: TreeRecord.Row) -> Bool {
+    guard status.kind == .file, status.inode == row.identity.inode else { return false }
+    // A number may be given again to a file that somebody else makes.
+    return row.identity == identity || row.birth == 0 || row.birth == folder.birth(of: leaf)
+  }
+}
+
+extension TreeFolders {
+  /// Nil where nothing has the name.
+  func spot(of row: TreeRecord.Row) throws(Failure) -> TreeSpot? {
+    let (folderPath, leaf) = PathText.split(row.path)
+    guard let folder = try existing(folderPath), let status = try folder.status(of: leaf) else {
+      return nil
+    }
+    return TreeSpot(folder: folder, leaf: leaf, status: status)
+  }
+
+  /// Tells every file that is recorded and is not as it was put there; returns how many were looked at.
+  func eachChange(
+    _ isCancelled: () -> Bool,
+    _ body: (TreeRecord.Row, TreeSpot?) throws(Failure) -> Void
+  ) throws(Failure) -> Int {
+    var number: Int64 = 0
+    var count = 0
+    while true {
+      let rows = try record.rows(of: tree, after: number)
+      guard let last = rows.last else { return count }
+      number = last.number
+      for row in rows {
+        guard !isCancelled() else { throw Failure(.cancelled, "stopped while verifying") }
+        // What a kill left on its way has no name that anybody reads.
+        if PathText.split(row.path).leaf.hasPrefix(TreeName.temporaryPrefix) { continue }
+        count += 1
+        let spot = try spot(of: row)
+        if let spot, spot.status.kind == .file, spot.identity == row.identity { continue }
+        try body(row, spot)
+      }
+    }
+  }
+}

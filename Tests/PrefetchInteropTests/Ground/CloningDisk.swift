@@ -1,0 +1,34 @@
+@unsafe @preconcurrency import Glibc
+import PrefetchTestSupport
+
+/// A file system in which files can share their blocks, where this process may mount one.
+final class CloningDisk {
+  let path: String
+
+  /// `home` has the place for it, and for the file that it is in.
+  init?(in home: Home) {
+    path = home.path("clones")
+    let image = home.path("clones.image")
+    FileTree.makeFolder(path)
+    // Whoever may reach the disk is not always who made the home.
+    unsafe chmod(home.folder.path, 0o755)
+    unsafe chmod(home.work, 0o755)
+    for command in [
+      ["truncate", "-s", "256M", image], ["mkfs.btrfs", "-q", image],
+      ["mount", "-o", "loop", image, path],
+    ] {
+      guard Tool(command[0]) != nil,
+        (try? home.tool(command[0], Array(command.dropFirst())))?.status == 0
+      else { return nil }
+    }
+  }
+
+  deinit {
+    unsafe umount2(path, CInt(MNT_DETACH))
+  }
+
+  static let isAvailable: Bool = {
+    guard let home = try? Home() else { return false }
+    return CloningDisk(in: home) != nil
+  }()
+}

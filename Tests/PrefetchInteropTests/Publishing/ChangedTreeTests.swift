@@ -1,0 +1,249 @@
+@unsafe @preconcurrency import Glibc
+import PrefetchTestSupport
+import Testing
+
+@Suite(
+  "A published tree that was changed",
+  .enabled(if: Binary.isGiven, "\(Binary.absence)"),
+  .enabled(if: Nginx.isInstalled, "needs nginx"),
+  .enabled(if: getuid() == 0, "needs root, to be somebody else as well")
+)
+struct ChangedTreeTests {
+  enum Change: String, CaseIterable {
+    case written, replaced, deleted, mode, time
+  }
+
+  enum Deed: String, CaseIterable {
+    case run, publish, verify, repair, gc
+
+    var words: [String] {
+      switch self {
+      case .repair: ["verify", "--repair"]
+      default: [rawValue]
+      }
+    }
+  }
+
+  struct Ground: CustomTestStringConvertible {
+    var link: String
+    var user: Int
+
+    var testDescription: String { "\(link), \(user == 0 ? "root" : "not root")" }
+  }
+
+  /// What each command says about each change: its exit, and a piece of the line that names the file.
+  struct Cell {
+    var exit: Int32
+    var words: String?
+    /// Whether only what cannot be read any more is told.
+    var unreadable = false
+  }
+
+  private static func cell(_ change: Change, _ deed: Deed, _ ground: Ground) -> Cell {
+    let isLink = ground.link == "hardlink"
+    switch (change, deed) {
+    case (_, .gc): return Cell(exit: 0)
+    case (.written, .run), (.time, .run), (.mode, .run): return Cell(exit: 0)
+    case (.written, .publish):
+      return Cell(
+        exit: 74,
+        words: isLink ? "both are dropped, and `prefetch run` fetches it again" : "and is replaced"
+      )
+    case (.written, .verify), (.written, .repair), (.time, .verify), (.time, .repair):
+      return Cell(exit: 74, words: "was changed in its place after it was published")
+    case (.time, .publish): return Cell(exit: 74, words: "though its bytes are right")
+    case (.replaced, .run), (.replaced, .publish):
+      return Cell(exit: 3, words: "it is not prefetch's, or was changed since; move it away")
+    case (.replaced, .verify), (.replaced, .repair):
+      return Cell(exit: 74, words: "is not the file that was published; move it away")
+    case (.deleted, .run), (.deleted, .publish): return Cell(exit: 0)
+    case (.deleted, .verify), (.deleted, .repair):
+      return Cell(exit: 74, words: "is missing; the next run makes it again")
+    case (.mode, .publish): return Cell(exit: 0)
+    case (.mode, .verify), (.mode, .repair):
+      // The stored body is the same file.
+      return isLink && ground.user != 0
+        ? Cell(exit: 74, words: "damaged (unreadable)") : Cell(exit: 0)
+    }
+  }
+
+  private static let grounds = ["hardlink", "reflink", "copy"].flatMap { link in
+    [0, 65_534].map { Ground(link: link, user: $0) }
+  }
+
+  @Test("is named by whoever looks, and right again after what they advise", arguments: grounds)
+  func table(_ ground: Ground) throws {
+    guard ground.link != "reflink" || CloningDisk.isAvailable else { return }
+    let nginx = try Nginx()
+    for name in ["a", "b"] { nginx.write("the body of \(name)", to: name) }
+    let home = try Home()
+    let disk = ground.link == "reflink" ? CloningDisk(in: home) : nil
+    try #require(ground.link != "reflink" || disk != nil)
+    for change in Change.allCases {
+      for deed in Deed.allCases {
+        try look(ground, change, deed, nginx, below: disk?.path)
+      }
+    }
+  }
+
+  private func look(
+    _ ground: Ground,
+    _ change: Change,
+    _ deed: Deed,
+    _ nginx: Nginx,
+    below disk: String?
+  ) throws {
+    var home = try Home(isInMemory: disk == nil)
+    let folder = (disk ?? home.folder.path) + "/\(change)-\(deed)"
+    home.variables["XDG_CACHE_HOME"] = "\(folder)/cache"
+    FileTree.makeFolder(folder)
+    home.configure(
+      """
+      segments:
+        - name: site
+          urls: [\(nginx.url("a")), \(nginx.url("b"))]
+          publish: { dir: \(folder)/tree, layout: basename, link: \(ground.link) }
+      cache: { min_free: 0 }
+      """
+    )
+    if ground.user != 0 {
+      try #require(home.tool("chown", "-R", "\(ground.user)", folder).status == 0)
+      try home.give(to: ground.user)
+    }
+    try #require(home.run("-q").status == 0)
+    let file = "\(folder)/tree/a"
+    try make(change, of: file)
+    let cell = Self.cell(change, deed, ground)
+    let run = try home.run(deed.words)
+    let place: Comment = "\(ground.testDescription), \(change), \(deed): \(run)"
+    #expect(run.status == cell.exit, place)
+    if let words = cell.words {
+      #expect(run.errors.contains(words), place)
+      #expect(run.errors.contains(words.contains("unreadable") ? "/a`" : file), place)
+    } else {
+      #expect(run.errors.isEmpty, place)
+    }
+    try finish(ground, change, deed, home, file)
+  }
+
+  private func make(_ change: Change, of file: String) throws {
+    switch change {
+    case .written:
+      let number = unsafe open(file, O_WRONLY | O_TRUNC)
+      try #require(number >= 0)
+      defer { close(number) }
+      try #require(unsafe write(number, "other", 5) == 5)
+    case .replaced:
+      FileTree.write(Array("theirs".utf8), to: file + ".new")
+      try #require(unsafe rename(file + ".new", file) == 0)
+    case .deleted: try #require(unsafe unlink(file) == 0)
+    case .mode: try #require(unsafe chmod(file, 0) == 0)
+    case .time:
+      let times = [timespec(tv_sec: 1_000_000_000, tv_nsec: 0), timespec(tv_sec: 1, tv_nsec: 0)]
+      try #require(unsafe utimensat(AT_FDCWD, file, times, 0) == 0)
+    }
+  }
+
+  /// Whatever was said, what it advises makes the tree right, and then nobody finds anything.
+  private func finish(
+    _ ground: Ground,
+    _ change: Change,
+    _ deed: Deed,
+    _ home: Home,
+    _ file: String
+  ) throws {
+    let place: Comment = "\(ground.testDescription), \(change), \(deed)"
+    if change == .replaced {
+      #expect(text(file) == "theirs", place)
+      try #require(unsafe unlink(file) == 0)
+    }
+    // Only who looks at every file finds what changes no folder.
+    _ = try home.run("publish")
+    let run = try home.run("run")
+    #expect(run.status == 0, "\(place) \(run)")
+    let quiet = try home.run("verify", "-q")
+    #expect(quiet.status == 0, "\(place) \(quiet)")
+    #expect(quiet.errors.isEmpty, "\(place) \(quiet)")
+    #expect(text(file) == "the body of a", place)
+    let mode = try #require(FileTree.status(file)).st_mode & 0o7777
+    #expect(mode & 0o444 == 0o444, "\(place) \(String(mode, radix: 8))")
+  }
+
+  private func text(_ path: String) -> String? {
+    FileTree.read(path).map { String(decoding: $0, as: UTF8.self) }
+  }
+
+  private static let orders: [[Deed]] = [
+    [.publish, .run, .repair], [.publish, .repair, .run], [.run, .publish, .repair],
+    [.run, .repair, .publish], [.repair, .publish, .run], [.repair, .run, .publish],
+  ]
+
+  @Test(
+    "is right after a write through a link, in whatever order it is looked at",
+    arguments: orders,
+    [false, true]
+  )
+  func order(_ deeds: [Deed], _ isAtomic: Bool) throws {
+    let nginx = try Nginx()
+    let home = try Home(isInMemory: true)
+    for name in ["a", "b"] { nginx.write("the body of \(name)", to: name) }
+    home.configure(
+      """
+      segments:
+        - name: site
+          urls: [\(nginx.url("a")), \(nginx.url("b"))]
+          publish: { dir: tree, layout: basename, link: hardlink, atomic: \(isAtomic) }
+      cache: { min_free: 0 }
+      """
+    )
+    try #require(home.run("-q").status == 0)
+    try make(.written, of: home.path("tree/a"))
+    var exits: [Int32] = []
+    for deed in deeds { exits.append(try home.run(deed.words).status) }
+    #expect(exits.contains(74), "\(exits)")
+    let last = try home.run("run")
+    #expect(last.status == 0, "\(exits) \(last)")
+    #expect(home.read("tree/a") == "the body of a", "\(exits)")
+    #expect(try home.run("publish", "-q").status == 0)
+    #expect(try home.run("verify", "-q").status == 0)
+  }
+
+  @Test("gets back what was deleted, when its segment asks nobody anything too")
+  func quiet() throws {
+    let nginx = try Nginx()
+    let home = try Home(isInMemory: true)
+    nginx.write("one", to: "a")
+    nginx.write(
+      Manifest.text([Manifest.Entry("a", digest: Digest.hexadecimal("one"))]),
+      to: "manifest.json"
+    )
+    for isAtomic in [false, true] {
+      home.configure(
+        """
+        segments:
+          - name: site
+            manifest: \(nginx.url("manifest.json"))
+            publish: { dir: tree\(isAtomic), layout: url, atomic: \(isAtomic) }
+            ttl: 1d
+        cache: { min_free: 0 }
+        """
+      )
+      let file = home.path(
+        "tree\(isAtomic)/\(nginx.url("").dropFirst(7).split(separator: "/")[0])/a"
+      )
+      #expect(try home.run("-q").status == 0)
+      FileTree.remove(file)
+      #expect(try home.run("--offline", "-q").status == 0)
+      #expect(text(file) == "one")
+      try #require(
+        home.tool(
+          "rm",
+          "-r",
+          home.path("tree\(isAtomic)") + "/\(nginx.url("").dropFirst(7).split(separator: "/")[0])"
+        ).status == 0
+      )
+      #expect(try home.run("--offline", "-q").status == 0)
+      #expect(text(file) == "one")
+    }
+  }
+}
