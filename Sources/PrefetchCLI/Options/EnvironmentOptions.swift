@@ -29,7 +29,11 @@ struct EnvironmentOptions: CommandOptions, Hashable {
       CommandExample(
         command: "set -a; eval \"$(prefetch env)\"; set +a; npm ci",
         purpose: "Install from what the last run has stored"
-      )
+      ),
+      CommandExample(
+        command: "prefetch env wheels >packages.env",
+        purpose: "Hand the variables of one segment to a container"
+      ),
     ],
     refusesJSON: true,
     initial: EnvironmentOptions(),
