@@ -11,7 +11,7 @@ _prefetch() {
   while ((index < COMP_CWORD)); do
     word=${COMP_WORDS[index]}
     case $word in
-    -c | --config | --set | --cache-dir | --state-dir | --manifests | --network | --color | --progress | --log-format | --log-file | --splay | -j | --jobs | --jobs-per-host | --deadline | --items | --report | --events | --accept | --allow | --format | --max-age | --segment | --state | --type | --category | --parent | --search | --provider | --id | --url | --sort | --since | --forget | --behavior | --quality | -o | --output | --base-url | --under | --for | --pid | --rollback | --origin | --listen | --ready-fd | --from | --to | --length | --priority | --generated | --expires | --include | --exclude | --previous | --key | --password-file | --comment | --at | --output-dir)
+    -c | --config | --set | --cache-dir | --state-dir | --manifests | --network | --color | --progress | --log-format | --log-file | --splay | -j | --jobs | --jobs-per-host | --deadline | --items | --report | --events | --accept | --allow | --base-url | --layout | --cut-dirs | --limit-rate | --from | -o | --output | --format | --max-age | --segment | --state | --type | --category | --parent | --search | --provider | --id | --url | --sort | --since | --forget | --behavior | --quality | --sha256 | --under | --for | --pid | --rollback | --origin | --listen | --ready-fd | --to | --length | --priority | --generated | --expires | --include | --exclude | --previous | --key | --password-file | --comment | --at | --output-dir)
       ((index += 1))
       if [[ ${COMP_WORDS[index]} == '=' ]]; then ((index += 1)); fi
       ;;
@@ -103,6 +103,29 @@ _prefetch() {
     mapfile -t COMPREPLY < <(compgen -W 'mass-removal rollback' -- "$current")
     return
     ;;
+  --base-url)
+    return
+    ;;
+  --layout)
+    mapfile -t COMPREPLY < <(compgen -W 'url basename npm pip go bazel hls' -- "$current")
+    return
+    ;;
+  --cut-dirs)
+    return
+    ;;
+  --limit-rate)
+    return
+    ;;
+  --from)
+    compopt -o filenames
+    mapfile -t COMPREPLY < <(compgen -f -- "$current")
+    return
+    ;;
+  -o | --output)
+    compopt -o filenames
+    mapfile -t COMPREPLY < <(compgen -f -- "$current")
+    return
+    ;;
   --format)
     mapfile -t COMPREPLY < <(compgen -W 'yaml json' -- "$current")
     return
@@ -156,12 +179,7 @@ _prefetch() {
     mapfile -t COMPREPLY < <(compgen -W 'low medium high' -- "$current")
     return
     ;;
-  -o | --output)
-    compopt -o filenames
-    mapfile -t COMPREPLY < <(compgen -f -- "$current")
-    return
-    ;;
-  --base-url)
+  --sha256)
     return
     ;;
   --under)
@@ -185,9 +203,6 @@ _prefetch() {
     return
     ;;
   --ready-fd)
-    return
-    ;;
-  --from)
     return
     ;;
   --to)
@@ -242,10 +257,12 @@ _prefetch() {
     case $command in
     '' | run) mapfile -t COMPREPLY < <(compgen -W '-n --dry-run --no-probe --splay --detailed-exitcode -j --jobs --jobs-per-host --deadline --offline --revalidate --refetch --items --report --events --no-hooks --accept --wait --allow -c --config --set --cache-dir --state-dir --manifests --network --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
     plan) mapfile -t COMPREPLY < <(compgen -W '--no-probe --splay --detailed-exitcode -j --jobs --jobs-per-host --deadline --offline --revalidate --refetch --items --report --events --no-hooks --accept --wait --allow -c --config --set --cache-dir --state-dir --manifests --network --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
+    mirror) mapfile -t COMPREPLY < <(compgen -W '--base-url --layout --cut-dirs --limit-rate -n --dry-run --no-probe --splay --detailed-exitcode -j --jobs --jobs-per-host --deadline --offline --revalidate --refetch --items --report --events --no-hooks --accept --wait --allow -c --config --set --cache-dir --state-dir --manifests --network --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
     subscribe) mapfile -t COMPREPLY < <(compgen -W '--only --no-run -j --jobs --jobs-per-host --deadline --offline --revalidate --refetch --items --report --events --no-hooks --accept --wait --allow -c --config --set --cache-dir --state-dir --manifests --network --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
     unsubscribe) mapfile -t COMPREPLY < <(compgen -W '--all --no-run -j --jobs --jobs-per-host --deadline --offline --revalidate --refetch --items --report --events --no-hooks --accept --wait --allow -c --config --set --cache-dir --state-dir --manifests --network --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
     register) mapfile -t COMPREPLY < <(compgen -W '-c --config --set --cache-dir --state-dir --manifests --network --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
     notify) mapfile -t COMPREPLY < <(compgen -W '-j --jobs --jobs-per-host --deadline --offline --revalidate --refetch --items --report --events --no-hooks --accept --wait --allow -c --config --set --cache-dir --state-dir --manifests --network --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
+    init) mapfile -t COMPREPLY < <(compgen -W '--from --base-url -o --output -c --config --set --cache-dir --state-dir --manifests --network --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
     check) mapfile -t COMPREPLY < <(compgen -W '--no-secrets -c --config --set --cache-dir --state-dir --manifests --network --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
     config) mapfile -t COMPREPLY < <(compgen -W '--format --origins --schema -c --config --set --cache-dir --state-dir --manifests --network --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
     status) mapfile -t COMPREPLY < <(compgen -W '--max-age -c --config --set --cache-dir --state-dir --manifests --network --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
@@ -257,7 +274,7 @@ _prefetch() {
     pins) mapfile -t COMPREPLY < <(compgen -W '-c --config --set --cache-dir --state-dir --manifests --network --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
     verify) mapfile -t COMPREPLY < <(compgen -W '--repair --wait -c --config --set --cache-dir --state-dir --manifests --network --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
     gc) mapfile -t COMPREPLY < <(compgen -W '--forget -n --dry-run --wait -c --config --set --cache-dir --state-dir --manifests --network --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
-    get) mapfile -t COMPREPLY < <(compgen -W '--provider --id --type --behavior --quality --offline --revalidate --max-age --max-stale -o --output --base-url --path -c --config --set --cache-dir --state-dir --manifests --network --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
+    get) mapfile -t COMPREPLY < <(compgen -W '--provider --id --type --behavior --quality --offline --revalidate --max-age --max-stale -o --output --base-url --sha256 --path -c --config --set --cache-dir --state-dir --manifests --network --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
     path) mapfile -t COMPREPLY < <(compgen -W '--or-url --under -c --config --set --cache-dir --state-dir --manifests --network --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
     pause) mapfile -t COMPREPLY < <(compgen -W '--provider -c --config --set --cache-dir --state-dir --manifests --network --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
     resume) mapfile -t COMPREPLY < <(compgen -W '--provider -c --config --set --cache-dir --state-dir --manifests --network --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
@@ -287,13 +304,14 @@ _prefetch() {
     return
   fi
   case $command in
-  '') mapfile -t COMPREPLY < <(compgen -W 'run plan subscribe unsubscribe register notify check config status network list explain log stats pins verify gc get path pause resume lock unlock with-lock rm import publish env serve event manifest schedule doctor completion help' -- "$current") ;;
+  '') mapfile -t COMPREPLY < <(compgen -W 'run plan mirror subscribe unsubscribe register notify init check config status network list explain log stats pins verify gc get path pause resume lock unlock with-lock rm import publish env serve event manifest schedule doctor completion help' -- "$current") ;;
+  mirror) compopt -o filenames; mapfile -t COMPREPLY < <(compgen -f -- "$current") ;;
   'manifest build') compopt -o filenames; mapfile -t COMPREPLY < <(compgen -d -- "$current") ;;
   'manifest check') compopt -o filenames; mapfile -t COMPREPLY < <(compgen -f -- "$current") ;;
   'manifest sign') compopt -o filenames; mapfile -t COMPREPLY < <(compgen -f -- "$current") ;;
   schedule) mapfile -t COMPREPLY < <(compgen -W 'systemd cron' -- "$current") ;;
   completion) mapfile -t COMPREPLY < <(compgen -W 'bash zsh fish' -- "$current") ;;
-  help) mapfile -t COMPREPLY < <(compgen -W 'run plan subscribe unsubscribe register notify check config status network list explain log stats pins verify gc get path pause resume lock unlock with-lock rm import publish env serve event manifest schedule doctor completion help exit-codes' -- "$current") ;;
+  help) mapfile -t COMPREPLY < <(compgen -W 'run plan mirror subscribe unsubscribe register notify init check config status network list explain log stats pins verify gc get path pause resume lock unlock with-lock rm import publish env serve event manifest schedule doctor completion help exit-codes' -- "$current") ;;
   event) mapfile -t COMPREPLY < <(compgen -W 'start stop log run consume list flush' -- "$current") ;;
   manifest) mapfile -t COMPREPLY < <(compgen -W 'build check sign' -- "$current") ;;
   esac

@@ -8,10 +8,12 @@ _prefetch() {
   commands=(
     'run:Make the cache equal to the configuration'
     'plan:Print what a run would do, and write nothing'
+    'mirror:Keep a folder equal to a list, without a configuration'
     'subscribe:Add segments to the remembered subscriptions, then run'
     'unsubscribe:Drop segments from the remembered subscriptions, then run'
     'register:Register the license now, whatever is remembered of it'
     'notify:Act on a push payload, if it is for this program'
+    'init:Write a configuration to begin with'
     'check:Validate the configuration without asking any server'
     'config:Print the effective configuration'
     'status:Print the state of every segment'
@@ -136,6 +138,33 @@ _prefetch() {
         '*--allow=[Let a manifest that removes many items (mass-removal) or is older than the stored one (rollback) pass this once]:GUARD:(mass-removal rollback)' \
         '*:SEGMENT: ' && ret=0
       ;;
+    mirror)
+      _arguments -s -S $shared \
+        '(--base-url)--base-url=[Where the names lead that the list gives without a host; a URL as LIST is its own base]:URL: ' \
+        '(--layout)--layout=[How files are called\: by the url with its host, by its basename, or for a tool]:L:(url basename npm pip go bazel hls)' \
+        '(--cut-dirs)--cut-dirs=[Leave out the first N folders of each name; the host is none of them]:N: ' \
+        '(--limit-rate)--limit-rate=[Receive at most so much, such as 20MB/s, or by a timetable as network.rate has it]:R: ' \
+        '(-n --dry-run)-n[Ask servers, write nothing, print the plan]' \
+        '(-n --dry-run)--dry-run[Ask servers, write nothing, print the plan]' \
+        '(--no-probe)--no-probe[In a dry run, ask for manifests only, not about single items]' \
+        '(--splay)--splay=[Begin after a random delay of at most this long, so that many machines do not ask at once]:D: ' \
+        '(--detailed-exitcode)--detailed-exitcode[End with 2 instead of 0 when there are changes]' \
+        '(-j --jobs)-j+[Have at most N transfers in flight at once]:N: ' \
+        '(-j --jobs)--jobs=[Have at most N transfers in flight at once]:N: ' \
+        '(--jobs-per-host)--jobs-per-host=[Open at most N connections to one host]:N: ' \
+        '(--deadline)--deadline=[Stop in good order after this time; what is left is deferred to the next run]:D: ' \
+        '(--offline)--offline[Ask no server; know only what the cache knows]' \
+        '(--revalidate)--revalidate[Ask for every item conditionally, fresh ones included]' \
+        '(--refetch)--refetch[Fetch every item again, unconditionally]' \
+        '(--items)--items=[Report the changed items, or all]:WHICH:(changed all)' \
+        '*--report=[Write the report there too, as text, json, ndjson, md, junit, prometheus or html; - is standard output, +PATH appends]:FORMAT=PATH:(text= json= ndjson= md= junit= prometheus= html=)' \
+        '(--events)--events=[Write events as they happen, one JSON object a line, to a file or an open descriptor]:FD|FILE:_files' \
+        '(--no-hooks)--no-hooks[Start none of the configuration'\''s hooks]' \
+        '(--accept)--accept=[Pass over these findings, and let whatever else there is decide\: incomplete, nothing, unavailable or deferred]:NAME,…:(incomplete nothing unavailable deferred)' \
+        '(--wait)--wait=-[Wait for another run to end, at most this long, instead of ending with 75]::D: ' \
+        '*--allow=[Let a manifest that removes many items (mass-removal) or is older than the stored one (rollback) pass this once]:GUARD:(mass-removal rollback)' \
+        '*:LIST DIR:_files' && ret=0
+      ;;
     subscribe)
       _arguments -s -S $shared \
         '(--only)--only[Subscribe to these segments and to no others]' \
@@ -196,6 +225,14 @@ _prefetch() {
         '(--accept)--accept=[Pass over these findings, and let whatever else there is decide\: incomplete, nothing, unavailable or deferred]:NAME,…:(incomplete nothing unavailable deferred)' \
         '(--wait)--wait=-[Wait for another run to end, at most this long, instead of ending with 75]::D: ' \
         '*--allow=[Let a manifest that removes many items (mass-removal) or is older than the stored one (rollback) pass this once]:GUARD:(mass-removal rollback)' \
+        ':: :' && ret=0
+      ;;
+    init)
+      _arguments -s -S $shared \
+        '(--from)--from=[Declare what this list or Info.plist says; a list may be a URL]:FILE:_files' \
+        '(--base-url)--base-url=[Where the names lead that the list gives without a host]:URL: ' \
+        '(-o --output)-o+[Write this file instead; - is standard output]:PATH:_files' \
+        '(-o --output)--output=[Write this file instead; - is standard output]:PATH:_files' \
         ':: :' && ret=0
       ;;
     check)
@@ -281,6 +318,7 @@ _prefetch() {
         '(-o --output)-o+[Write the body to this file (- is standard output, whatever that is), or the bodies into this folder (DIR/)]:PATH:_files' \
         '(-o --output)--output=[Write the body to this file (- is standard output, whatever that is), or the bodies into this folder (DIR/)]:PATH:_files' \
         '(--base-url)--base-url=[Where the names lead that a manifest on standard input gives without a host]:URL: ' \
+        '(--sha256)--sha256=[Take the item only with this SHA-256, as a list would declare it]:HEX: ' \
         '(--path)--path[Print the local paths instead of the bodies]' \
         '*:ITEM: ' && ret=0
       ;;
@@ -434,7 +472,7 @@ _prefetch() {
       ;;
     help)
       _arguments -s -S $shared \
-        '::COMMAND|exit-codes:(run plan subscribe unsubscribe register notify check config status network list explain log stats pins verify gc get path pause resume lock unlock with-lock rm import publish env serve event manifest schedule doctor completion help exit-codes)' && ret=0
+        '::COMMAND|exit-codes:(run plan mirror subscribe unsubscribe register notify init check config status network list explain log stats pins verify gc get path pause resume lock unlock with-lock rm import publish env serve event manifest schedule doctor completion help exit-codes)' && ret=0
       ;;
     esac
     ;;
