@@ -37,12 +37,12 @@ def arguments():
     parser.add_argument("--quick", action="store_true", help="smaller corpora, three rounds")
     parser.add_argument("--list", action="store_true", help="print the rows and measure nothing")
     parser.add_argument("--profile", type=int, metavar="ROW", help="profile our side of that row")
-    parser.add_argument("--update-readme", action="store_true", help="renew the README's table")
+    parser.add_argument("--update-results", action="store_true", help="renew the table in RESULTS.md")
     chosen = parser.parse_args()
     if chosen.rounds is not None and chosen.rounds < 1:
         parser.error("--rounds takes a number from 1 on")
-    if chosen.update_readme and chosen.rows:
-        parser.error("--update-readme takes every row")
+    if chosen.update_results and chosen.rows:
+        parser.error("--update-results takes every row")
     known = {line.row for group in groups(None, False) for line in group.lines}
     asked = (chosen.rows or set()) | ({chosen.profile} if chosen.profile is not None else set())
     if asked - known:
@@ -87,8 +87,8 @@ def report(bench, chosen):
     parts = [table.header(bench), table.table(results), table.remarks(results), table.legend(settings)]
     text = "\n\n".join(parts)
     print(text)
-    if chosen.update_readme and not table.update_readme("README.md", text):
-        print("README.md has no marks to put the table between", file=sys.stderr)
+    if chosen.update_results and not table.update_results("Tests/Benchmarks/RESULTS.md", text):
+        print("RESULTS.md has no marks to put the table between", file=sys.stderr)
         return 1
     return 1 if any(result.failure for result in results) else 0
 

@@ -1,4 +1,4 @@
-"""What was measured, as Markdown: the table, its legend, and the README around it."""
+"""What was measured, as Markdown: the table, its legend, and RESULTS.md around it."""
 
 import datetime
 import os
@@ -105,11 +105,11 @@ def legend(settings):
     return "<details><summary>Settings of every side</summary>\n\n" + "\n".join(lines) + "\n\n</details>"
 
 
-def update_readme(path, text):
+def update_results(path, text):
     """Puts the text between the two marks; false where they are missing."""
     with open(path) as file:
-        readme = file.read()
-    before, begin, rest = readme.partition(BEGIN)
+        page = file.read()
+    before, begin, rest = page.partition(BEGIN)
     _, end, after = rest.partition(END)
     if not begin or not end:
         return False

@@ -22,11 +22,23 @@ import Testing
     RepositoryFile.snapshot("help-exit-codes.txt").expect(HelpPages.render(.exitCodes))
   }
 
+  @Test("Every page of help has two examples before its options")
+  func examplesFirst() throws {
+    for topic in [HelpTopic.overview] + CommandTable.all.map({ .command($0.name) }) {
+      let lines = HelpPages.render(topic).split(separator: "\n")
+      let begin = try #require(lines.firstIndex(of: "Examples"), "\(topic)")
+      let options = lines.firstIndex { $0.hasPrefix("Options") } ?? lines.endIndex
+      #expect(
+        lines[begin..<options].count { $0.contains("prefetch ") || $0 == "    prefetch" } >= 2
+      )
+    }
+  }
+
   @Test("No line of help is wider than a terminal, but for examples and calls")
   func width() {
     let topics = [HelpTopic.overview, .exitCodes] + CommandTable.all.map { .command($0.name) }
     for line in topics.flatMap({ HelpPages.render($0).split(separator: "\n") }) {
-      let isVerbatim = ["prefetch", "mpv", "set -o"].contains { line.hasPrefix("    \($0)") }
+      let isVerbatim = ["prefetch", "mpv", "set -o", "curl"].contains { line.hasPrefix("    \($0)") }
       #expect(isVerbatim || line.count <= PageText.width, "\(line)")
     }
   }
@@ -70,7 +82,8 @@ import Testing
     "mandoc finds nothing to say about the manual pages",
     .enabled(if: Tool.isInstalled("mandoc")),
     arguments: [
-      "prefetch.1", "prefetch.yaml.5", "prefetch-manifest.5", "prefetch-report.5",
+      "prefetch.1", "prefetch.yaml.5", "prefetch-guide.7", "prefetch-manifest.5",
+      "prefetch-report.5",
     ]
   )
   func manualLint(page: String) throws {

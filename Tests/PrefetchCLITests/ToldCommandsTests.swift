@@ -21,7 +21,9 @@ struct ToldCommandsTests {
     // the form of any option
     "--name=value",
     // Tests/Benchmarks/run
-    "--list", "--profile", "--quick", "--rows", "--update-readme",
+    "--list", "--profile", "--quick", "--rows", "--update-results",
+    // curl, and what is no option of ours
+    "--etag-save", "--etag-compare", "--insecure",
   ]
 
   @Test("Every example of a command can be typed as it stands")
@@ -49,7 +51,10 @@ struct ToldCommandsTests {
 
   @Test(
     "Every command line of the manual is one that is parsed",
-    arguments: ["prefetch.1", "prefetch.yaml.5", "prefetch-report.5", "prefetch-manifest.5"]
+    arguments: [
+      "prefetch.1", "prefetch.yaml.5", "prefetch-guide.7", "prefetch-report.5",
+      "prefetch-manifest.5",
+    ]
   )
   func manual(page: String) throws {
     let text = try #require(RepositoryFile.top("man/\(page)").read())
@@ -61,7 +66,8 @@ struct ToldCommandsTests {
   @Test("Every command line of the README and the examples is one that is parsed")
   func readme() throws {
     var spans: [ToldCommand] = []
-    let files = ["README.md"] + Self.files(below: "examples", ending: "")
+    let pages = ["README.md", "Sources/ARCHITECTURE.md", "Tests/Benchmarks/RESULTS.md"]
+    let files = pages + Self.files(below: "examples", ending: "")
     for path in files {
       let text = try #require(RepositoryFile.top(path).read(), "\(path)")
       spans += Self.spans(inText: text, path)

@@ -25,7 +25,11 @@ struct CheckOptions: CommandOptions, Hashable {
       CommandExample(
         command: "prefetch check --no-secrets",
         purpose: "Validate a pull request in CI"
-      )
+      ),
+      CommandExample(
+        command: "prefetch check -c site.yaml -c secrets.yaml --json",
+        purpose: "Every problem of two merged files, for another program"
+      ),
     ],
     initial: CheckOptions(),
     wrap: { .check($0) }

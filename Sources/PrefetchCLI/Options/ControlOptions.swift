@@ -30,20 +30,32 @@ struct ControlOptions: CommandOptions, Hashable {
     [
       "A paused item is neither asked for nor removed as unwanted by its segment's list until `resume`, or until `get` asks for it. Its body, where there is one, stays and serves. It changes nothing for its segment and for the exit status of a run, which names it as deferred where it has no body. Items that are declared may be paused before they were ever fetched."
     ],
-    example: CommandExample(
-      command: "prefetch pause https://example.org/season-2.mp4",
-      purpose: "Keep tonight's run from fetching a file"
-    )
+    examples: [
+      CommandExample(
+        command: "prefetch pause https://example.org/season-2.mp4",
+        purpose: "Keep tonight's run from fetching a file"
+      ),
+      CommandExample(
+        command: "prefetch pause --provider harbour-tv ep41 ep42",
+        purpose: "Keep two episodes away, by the names that the catalogue has for them"
+      ),
+    ]
   )
 
   static let resumeCommand = command(
     .resume,
     "Let runs fetch paused items again",
     ["The next run looks at them as at any other."],
-    example: CommandExample(
-      command: "prefetch resume https://example.org/season-2.mp4",
-      purpose: "Have the next run fetch a file again"
-    )
+    examples: [
+      CommandExample(
+        command: "prefetch resume https://example.org/season-2.mp4",
+        purpose: "Have the next run fetch a file again"
+      ),
+      CommandExample(
+        command: "prefetch resume harbour-tv/ep41",
+        purpose: "Let one of two episodes come after all"
+      ),
+    ]
   )
 
   static let lockCommand = command(
@@ -68,10 +80,16 @@ struct ControlOptions: CommandOptions, Hashable {
         help: "Unlock by itself when this process of this machine has ended"
       ),
     ],
-    example: CommandExample(
-      command: "prefetch lock --for 2h https://example.org/film.mp4",
-      purpose: "Keep a film while it is watched"
-    )
+    examples: [
+      CommandExample(
+        command: "prefetch lock --for 2h https://example.org/film.mp4",
+        purpose: "Keep a film while it is watched"
+      ),
+      CommandExample(
+        command: "prefetch lock --pid 4711 harbour-tv/ep41",
+        purpose: "Keep an episode for as long as a player runs"
+      ),
+    ]
   )
 
   static let unlockCommand = command(
@@ -87,10 +105,16 @@ struct ControlOptions: CommandOptions, Hashable {
         help: "Take back only the lock of this process"
       )
     ],
-    example: CommandExample(
-      command: "prefetch unlock https://example.org/film.mp4",
-      purpose: "Let a film go that was watched"
-    )
+    examples: [
+      CommandExample(
+        command: "prefetch unlock https://example.org/film.mp4",
+        purpose: "Let a film go that was watched"
+      ),
+      CommandExample(
+        command: "prefetch unlock --pid 4711 harbour-tv/ep41",
+        purpose: "Take back the lock of one player, and leave those of others"
+      ),
+    ]
   )
 
   static let removeCommand = command(
@@ -108,10 +132,16 @@ struct ControlOptions: CommandOptions, Hashable {
       .flag("keep-thumbnail", \.keepsThumbnail, help: "Keep the thumbnails of the items"),
     ],
     exits: [.incomplete],
-    example: CommandExample(
-      command: "prefetch rm --files-only https://example.org/film.mp4",
-      purpose: "Give back the space of a film"
-    )
+    examples: [
+      CommandExample(
+        command: "prefetch rm --files-only https://example.org/film.mp4",
+        purpose: "Give back the space of a film"
+      ),
+      CommandExample(
+        command: "prefetch rm harbour-tv/ep41 --keep-thumbnail",
+        purpose: "Remove an episode, and leave its picture in the catalogue"
+      ),
+    ]
   )
 
   private static func command(
@@ -120,7 +150,7 @@ struct ControlOptions: CommandOptions, Hashable {
     _ paragraphs: [String],
     options: [OptionSpec<ControlOptions>] = [],
     exits: [ExitStatus] = [],
-    example: CommandExample
+    examples: [CommandExample]
   ) -> CommandSpec<ControlOptions> {
     let needsStored =
       switch action {
@@ -145,7 +175,7 @@ struct ControlOptions: CommandOptions, Hashable {
       ] + options,
       operands: .some("ITEM", \.items),
       exits: [.ok, .nothing, .deferred, .config] + exits,
-      examples: [example],
+      examples: examples,
       initial: ControlOptions(action),
       wrap: { .control($0) }
     )
@@ -172,7 +202,11 @@ struct WithLockOptions: CommandOptions, Hashable {
       CommandExample(
         command: "prefetch with-lock films/42 -- mpv \"$(prefetch path films/42)\"",
         purpose: "Keep a film for as long as it is watched"
-      )
+      ),
+      CommandExample(
+        command: "prefetch with-lock maps/alps -- ./copy-to-stick",
+        purpose: "Let nothing of a map go while a script copies it"
+      ),
     ],
     refusesJSON: true,
     validate: {
@@ -227,7 +261,12 @@ struct ImportOptions: CommandOptions, Hashable {
       CommandExample(
         command: "prefetch import film.mp4 --url https://example.org/film.mp4",
         purpose: "Take a film from another disk instead of the network"
-      )
+      ),
+      CommandExample(
+        command:
+          "prefetch import ep41.mp4 --url https://example.org/ep41.mp4 --provider harbour-tv --id ep41",
+        purpose: "Store an episode that a catalogue names"
+      ),
     ],
     validate: {
       $0.url == nil ? [Diagnostic("usage.missing-option", "`import` needs `--url URL`")] : []

@@ -22,10 +22,16 @@ struct EventOptions: CommandOptions, Hashable {
     [
       "The event lasts until `event stop` with the same name, from whatever process; any number of names may be open at once. One that is open already begins anew. `event run` does both around a program."
     ],
-    example: CommandExample(
-      command: "prefetch event start nightly-import",
-      purpose: "Begin to measure something that takes time"
-    )
+    examples: [
+      CommandExample(
+        command: "prefetch event start nightly-import",
+        purpose: "Begin to measure something that takes time"
+      ),
+      CommandExample(
+        command: "prefetch event start upload -c /etc/prefetch/config.yaml",
+        purpose: "Measure another thing at the same time, for one configuration"
+      ),
+    ]
   )
 
   static let stopCommand = command(
@@ -35,10 +41,16 @@ struct EventOptions: CommandOptions, Hashable {
       "What is recorded is when it began, how long it took and which runs of the configuration ended meanwhile. Without an open event of that name nothing is recorded and the exit status is 4."
     ],
     exits: [.nothing],
-    example: CommandExample(
-      command: "prefetch event stop nightly-import",
-      purpose: "Record how long it took"
-    )
+    examples: [
+      CommandExample(
+        command: "prefetch event stop nightly-import",
+        purpose: "Record how long it took"
+      ),
+      CommandExample(
+        command: "prefetch event stop upload -c /etc/prefetch/config.yaml",
+        purpose: "End the one that another process has begun"
+      ),
+    ]
   )
 
   static let logCommand = command(
@@ -47,10 +59,16 @@ struct EventOptions: CommandOptions, Hashable {
     [
       "When the command has ended with 0, the event outlasts the end of any process and of the machine."
     ],
-    example: CommandExample(
-      command: "prefetch event log tapped-home",
-      purpose: "Record one moment"
-    )
+    examples: [
+      CommandExample(
+        command: "prefetch event log tapped-home",
+        purpose: "Record one moment"
+      ),
+      CommandExample(
+        command: "prefetch event log door-opened --quiet",
+        purpose: "Record another, from a script that prints nothing"
+      ),
+    ]
   )
 
   /// What all commands say that record something.
@@ -62,7 +80,7 @@ struct EventOptions: CommandOptions, Hashable {
     _ summary: String,
     _ paragraphs: [String],
     exits: [ExitStatus] = [],
-    example: CommandExample
+    examples: [CommandExample]
   ) -> CommandSpec<EventOptions> {
     CommandSpec<EventOptions>(
       name: "event \(action.rawValue)",
@@ -73,7 +91,7 @@ struct EventOptions: CommandOptions, Hashable {
       ],
       operands: .one("NAME", \.name, .eventName),
       exits: [.ok, .config] + exits,
-      examples: [example],
+      examples: examples,
       initial: EventOptions(action),
       wrap: { .event($0) }
     )
@@ -101,7 +119,11 @@ struct EventRunOptions: CommandOptions, Hashable {
       CommandExample(
         command: "prefetch event run render -- make -C site",
         purpose: "Measure a build"
-      )
+      ),
+      CommandExample(
+        command: "prefetch event run backup -- restic backup /srv",
+        purpose: "Measure a backup"
+      ),
     ],
     refusesJSON: true,
     validate: { options in
@@ -153,7 +175,11 @@ struct ConsumeOptions: CommandOptions, Hashable {
       CommandExample(
         command: "prefetch event consume films/42 --from 0 --to 1200 --length 5400",
         purpose: "Record that the first twenty minutes of a film were seen"
-      )
+      ),
+      CommandExample(
+        command: "prefetch event consume films/42",
+        purpose: "Record that all of a film was seen"
+      ),
     ],
     validate: { options in
       guard let start = options.start, let end = options.end, end < start else { return [] }
@@ -178,9 +204,13 @@ struct EventListOptions: CommandOptions, Hashable {
     exits: [.ok, .config],
     examples: [
       CommandExample(
+        command: "prefetch event list | cut -f2 | sort | uniq -c",
+        purpose: "Count what waits by its kind"
+      ),
+      CommandExample(
         command: "prefetch event list --json",
         purpose: "See what a collector would be sent"
-      )
+      ),
     ],
     initial: EventListOptions(),
     wrap: { .eventList($0) }
@@ -206,7 +236,11 @@ struct EventFlushOptions: CommandOptions, Hashable {
       CommandExample(
         command: "prefetch event flush -c prefetch.yaml",
         purpose: "Try a collector out"
-      )
+      ),
+      CommandExample(
+        command: "prefetch event flush --json",
+        purpose: "Send what waits, and say how much of it went"
+      ),
     ],
     initial: EventFlushOptions(),
     wrap: { .eventFlush($0) }

@@ -24,7 +24,11 @@ struct HelpOptions: CommandOptions, Hashable {
     operands: .optional("COMMAND|exit-codes", \.topic, .helpTopic),
     exits: [.ok],
     examples: [
-      CommandExample(command: "prefetch help exit-codes", purpose: "What each exit status means")
+      CommandExample(
+        command: "prefetch help get",
+        purpose: "What `get` does, and with which options"
+      ),
+      CommandExample(command: "prefetch help exit-codes", purpose: "What each exit status means"),
     ],
     refusesJSON: true,
     initial: HelpOptions(),
@@ -71,9 +75,13 @@ struct CompletionOptions: CommandOptions, Hashable {
     exits: [.ok],
     examples: [
       CommandExample(
+        command: "prefetch completion bash >/etc/bash_completion.d/prefetch",
+        purpose: "Install the completions for bash, for everybody"
+      ),
+      CommandExample(
         command: "prefetch completion fish >~/.config/fish/completions/prefetch.fish",
         purpose: "Install the completions for fish"
-      )
+      ),
     ],
     refusesJSON: true,
     initial: CompletionOptions(),

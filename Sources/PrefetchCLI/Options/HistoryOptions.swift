@@ -44,7 +44,11 @@ struct StatsOptions: CommandOptions, Hashable {
     ],
     exits: [.ok, .usage, .io, .config],
     examples: [
-      CommandExample(command: "prefetch stats --json", purpose: "The same for another program")
+      CommandExample(
+        command: "prefetch stats",
+        purpose: "How often runs ended well, and how long hosts take to answer"
+      ),
+      CommandExample(command: "prefetch stats --json", purpose: "The same for another program"),
     ],
     initial: StatsOptions(),
     wrap: { .stats($0) }

@@ -36,7 +36,11 @@ struct PathOptions: CommandOptions, Hashable {
       CommandExample(
         command: "mpv \"$(prefetch path --or-url https://example.org/intro.mp4)\"",
         purpose: "Play from the cache, or else from the network"
-      )
+      ),
+      CommandExample(
+        command: "prefetch path films/42 --under http://127.0.0.1:7733/",
+        purpose: "Where a player finds a film on `prefetch serve`"
+      ),
     ],
     initial: PathOptions(),
     wrap: { .path($0) }
@@ -62,7 +66,11 @@ struct ExplainOptions: CommandOptions, Hashable {
       CommandExample(
         command: "prefetch explain https://example.org/data.json",
         purpose: "Find out why a file is asked for on every run"
-      )
+      ),
+      CommandExample(
+        command: "prefetch explain films/42 --json",
+        purpose: "All that is known of an item, for another program"
+      ),
     ],
     initial: ExplainOptions(),
     wrap: { .explain($0) }

@@ -121,7 +121,11 @@ struct ListOptions: CommandOptions, Hashable {
       CommandExample(
         command: "prefetch list --segment basics --sort -size",
         purpose: "The largest items of a segment first"
-      )
+      ),
+      CommandExample(
+        command: "prefetch list --type video --unconsumed",
+        purpose: "The films that nobody has seen yet"
+      ),
     ],
     initial: ListOptions(),
     wrap: { .list($0) }

@@ -113,7 +113,12 @@ struct ManifestBuildOptions: CommandOptions, Hashable {
         command:
           "prefetch manifest build public --base-url https://cdn.example.org/app/ --expires 2d -o public/manifest.json",
         purpose: "Describe what a web server offers, for readers that want it signed"
-      )
+      ),
+      CommandExample(
+        command:
+          "prefetch manifest build isos --base-url https://dl.example.org/isos/ --previous isos/manifest.json -o isos/manifest.json",
+        purpose: "The same each night, hashing only what changed"
+      ),
     ],
     refusesJSON: true,
     validate: { options in
@@ -168,7 +173,11 @@ struct ManifestCheckOptions: CommandOptions, Hashable {
       CommandExample(
         command: "prefetch manifest check public/manifest.json --key minisign.pub",
         purpose: "Look at a manifest and its signature before they are published"
-      )
+      ),
+      CommandExample(
+        command: "prefetch manifest check package-lock.json",
+        purpose: "See how many items a list of another program has"
+      ),
     ],
     refusesJSON: true,
     validate: { options in
@@ -249,7 +258,11 @@ struct ManifestSignOptions: CommandOptions, Hashable {
       CommandExample(
         command: "prefetch manifest sign public/manifest.json --key minisign.key",
         purpose: "Sign a manifest before it is published"
-      )
+      ),
+      CommandExample(
+        command: "prefetch manifest sign isos/SHA256SUMS --key minisign.key --expires 7d",
+        purpose: "Sign a checksum list, which says neither its date nor its end"
+      ),
     ],
     refusesJSON: true,
     validate: { options in

@@ -15,9 +15,13 @@ struct NetworkOptions: CommandOptions, Hashable {
     exits: [.ok, .usage, .io, .config],
     examples: [
       CommandExample(
+        command: "prefetch network",
+        purpose: "See why a run waits"
+      ),
+      CommandExample(
         command: "prefetch network --network cellular,metered",
         purpose: "What the rules would say on such a network"
-      )
+      ),
     ],
     initial: NetworkOptions(),
     wrap: { .network($0) }

@@ -19,7 +19,11 @@ struct NotifyOptions: CommandOptions, Hashable {
       CommandExample(
         command: "echo '{\"mapsdk\": {\"segments\": [\"basics\"]}}' | prefetch notify",
         purpose: "What a receiver of push messages does with one that names a segment"
-      )
+      ),
+      CommandExample(
+        command: "prefetch notify --quiet <payload.json",
+        purpose: "Act on a message that a receiver has stored"
+      ),
     ],
     validate: { $0.engine.conflicts(withJSON: $0.shared.isJSON) },
     initial: NotifyOptions(),

@@ -33,7 +33,11 @@ struct PinsOptions: CommandOptions, Hashable {
       CommandExample(
         command: "prefetch pins example.org",
         purpose: "See which keys example.org has"
-      )
+      ),
+      CommandExample(
+        command: "prefetch pins example.org:8443 >>prefetch.yaml",
+        purpose: "Pin the server behind another port, then look at what was added"
+      ),
     ],
     initial: PinsOptions(),
     wrap: { .pins($0) }

@@ -17,7 +17,11 @@ struct RegisterOptions: CommandOptions, Hashable {
       CommandExample(
         command: "prefetch register",
         purpose: "Register the license again after its renewal"
-      )
+      ),
+      CommandExample(
+        command: "prefetch register --json",
+        purpose: "See what the server of licenses has answered"
+      ),
     ],
     initial: RegisterOptions(),
     wrap: { .register($0) }

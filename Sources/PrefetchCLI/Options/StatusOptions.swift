@@ -24,9 +24,13 @@ struct StatusOptions: CommandOptions, Hashable {
     exits: [.ok, .incomplete, .config],
     examples: [
       CommandExample(
+        command: "prefetch status",
+        purpose: "What each segment holds, and when it was last whole"
+      ),
+      CommandExample(
         command: "prefetch status --max-age 26h",
         purpose: "A health probe for a daily run"
-      )
+      ),
     ],
     initial: StatusOptions(),
     wrap: { .status($0) }

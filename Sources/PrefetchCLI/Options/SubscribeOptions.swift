@@ -25,7 +25,11 @@ struct SubscribeOptions: CommandOptions, Hashable {
       CommandExample(
         command: "prefetch subscribe basics --no-run",
         purpose: "Remember a segment for the next run"
-      )
+      ),
+      CommandExample(
+        command: "prefetch subscribe --only basics maps",
+        purpose: "Hold two segments and nothing else"
+      ),
     ],
     validate: { $0.engine.conflicts(withJSON: $0.shared.isJSON) },
     initial: SubscribeOptions(),
@@ -57,9 +61,13 @@ struct UnsubscribeOptions: CommandOptions, Hashable {
     exits: RunOptions.exits.filter { $0 != .changes },
     examples: [
       CommandExample(
+        command: "prefetch unsubscribe extras --no-run",
+        purpose: "Let the next run drop a segment"
+      ),
+      CommandExample(
         command: "prefetch unsubscribe --all",
         purpose: "Drop every subscription and free the space"
-      )
+      ),
     ],
     validate: { $0.conflicts() },
     initial: UnsubscribeOptions(),

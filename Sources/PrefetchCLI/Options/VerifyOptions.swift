@@ -9,12 +9,12 @@ struct VerifyOptions: CommandOptions, Hashable {
   static let command = CommandSpec<VerifyOptions>(
     name: "verify",
     group: .inspection,
-    summary: "Hash everything stored again",
+    summary: "Hash everything stored again, and look at every published file",
     paragraphs: [
-      "Each damaged body is named with its digest, path and URL."
+      "Each damaged body is named with its digest, path and URL, and each file of a published tree that is missing, was changed in its place, or is another than the one that was published. Of trees those count that the configuration declares; without one all."
     ],
     options: [
-      .flag("repair", \.repairs, help: "Drop damaged bodies, so that the next run fetches them"),
+      .flag("repair", \.repairs, help: "Drop damaged bodies and changed published files, so that the next run brings them"),
       .wait(
         \.wait,
         help:
@@ -24,9 +24,13 @@ struct VerifyOptions: CommandOptions, Hashable {
     exits: [.ok, .usage, .io, .deferred, .config, .interrupted, .terminated],
     examples: [
       CommandExample(
+        command: "prefetch verify",
+        purpose: "Make sure that a cache which was copied is whole"
+      ),
+      CommandExample(
         command: "prefetch verify --repair",
         purpose: "Drop what a failing disk has damaged; the next run fetches it again"
-      )
+      ),
     ],
     initial: VerifyOptions(),
     wrap: { .verify($0) }

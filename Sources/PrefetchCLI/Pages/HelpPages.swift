@@ -10,6 +10,12 @@ enum HelpPages {
     }
   }
 
+  /// What most people come for.
+  private static let overviewCommands = [
+    AnyCommand(RunOptions.runCommand), AnyCommand(MirrorOptions.command),
+    AnyCommand(GetOptions.command),
+  ]
+
   /// One page, or those of all commands that share the word.
   private static func pages(of name: String) -> String {
     let family = CommandTable.family(name)
@@ -23,6 +29,7 @@ enum HelpPages {
       "",
       "Usage: prefetch [OPTION…] [COMMAND] [ARGUMENT…]",
     ]
+    lines += examples(overviewCommands.flatMap { $0.description.examples.prefix(1) })
     for group in CommandGroup.allCases {
       lines += ["", group.rawValue]
       for command in CommandTable.all where command.description.group == group {
@@ -38,7 +45,7 @@ enum HelpPages {
       "Every long option but help, version and set may stand in the environment as well: `PREFETCH_CACHE_DIR` is `--cache-dir`."
     )
     lines += PageText.wrap(
-      "More help: `prefetch help COMMAND`, `prefetch help exit-codes`, `man prefetch`."
+      "More help: `prefetch help COMMAND`, `prefetch help exit-codes`, `man prefetch`, `man prefetch-guide`."
     )
     return page(lines)
   }
@@ -48,18 +55,12 @@ enum HelpPages {
     for (offset, form) in synopses(of: command).enumerated() {
       lines.append((offset == 0 ? "Usage: " : "       ") + form)
     }
+    lines += examples(command.examples)
     for paragraph in command.paragraphs {
       lines += [""] + PageText.wrap(paragraph)
     }
     if !command.ownOptions.isEmpty {
       lines += ["", "Options"] + options(command.ownOptions)
-    }
-    if !command.examples.isEmpty {
-      lines += ["", "Examples"]
-      for example in command.examples {
-        lines += PageText.wrap(example.purpose.asSentence, indent: 2)
-        lines.append("    \(example.command)")
-      }
     }
     let exits = command.exits.map { "\($0.code) \($0.name)" }.joined(separator: ", ")
     lines += ["", "Exit status"] + PageText.wrap(exits.asSentence, indent: 2)
@@ -86,6 +87,15 @@ enum HelpPages {
       let optionsWord = command.ownOptions.isEmpty ? "" : " [OPTION…]"
       return "prefetch \(command.name)\(optionsWord)" + (form.isEmpty ? "" : " \(form)")
     }
+  }
+
+  /// Before anything else, since most readers want a line to copy.
+  private static func examples(_ examples: [CommandExample]) -> [String] {
+    guard !examples.isEmpty else { return [] }
+    return ["", "Examples"]
+      + examples.flatMap { example in
+        PageText.wrap(example.purpose.asSentence, indent: 2) + ["    \(example.command)"]
+      }
   }
 
   private static func options(_ options: [OptionDescription]) -> [String] {

@@ -27,7 +27,9 @@ enum ManualPage {
     for text in ManualProse.signals { page.paragraph(text) }
     examples(&page)
     page.section("SEE ALSO")
-    page.line("`prefetch.yaml`(5), `prefetch-manifest`(5), `prefetch-report`(5), `curl`(1)")
+    page.line(
+      "`prefetch-guide`(7), `prefetch.yaml`(5), `prefetch-manifest`(5), `prefetch-report`(5), `curl`(1)"
+    )
     return page.text
   }
 

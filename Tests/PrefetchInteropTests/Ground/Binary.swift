@@ -21,6 +21,9 @@ enum Binary {
   /// Words of the matrix's rows to play; all where `PREFETCH_ROWS` does not say.
   static let rowWords = environment("PREFETCH_ROWS")
 
+  /// Whether pages are to show what happens now.
+  static let isRecording = environment("PREFETCH_RECORD") == "1"
+
   private static func environment(_ name: String) -> String? {
     guard let value = unsafe getenv(name), unsafe value.pointee != 0 else { return nil }
     return unsafe String(cString: value)

@@ -29,6 +29,8 @@ final class Nginx {
     var key: String?
     /// A port of 127.0.0.1 that gets every request as it is, in place of files.
     var backend: Int?
+    /// Serves a folder a host below ``files``; one that holds `.down` is answered with 503.
+    var servesByHost = false
     /// True where text is sent as gzip, with nothing else said about that.
     var isCoding = false
     /// Further addresses of this machine to listen on.
@@ -139,8 +141,9 @@ final class Nginx {
   private static func configuration(_ port: Int, _ folder: String, _ options: Options) -> String {
     var lines = [
       "listen 127.0.0.1:\(port)\(options.certificate == nil ? "" : " ssl http2");",
-      "root \(folder)/files;",
+      "root \(folder)/files\(options.servesByHost ? "/$host" : "");",
     ]
+    if options.servesByHost { lines.append("if (-f $document_root/.down) { return 503; }") }
     if let certificate = options.certificate, let key = options.key {
       lines += ["ssl_certificate \(certificate);", "ssl_certificate_key \(key);"]
     }

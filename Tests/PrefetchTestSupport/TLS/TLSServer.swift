@@ -46,8 +46,9 @@ package final class TLSServer: Sendable {
     case untilClose(saysSo: Bool)
     /// Gives a length, and breaks off before all of it is there.
     case cutShort
-    /// A proxy: takes `CONNECT` for a port of this machine, and hands on whatever comes.
-    case tunnel
+    /// A proxy: takes `CONNECT` for a port of this machine, or leads to one port whatever the name,
+    /// and hands on whatever comes.
+    case tunnel(to: Int? = nil)
     /// Sends these bytes in place of a handshake.
     case raw([UInt8])
     /// Breaks the connection once it got the first bytes.

@@ -12,8 +12,8 @@ internal import Glibc
     defer { close(descriptor) }
     blockPipeSignal()
     switch conduct {
-    case .tunnel where context == nil:
-      unsafe TLSTunnel(descriptor: descriptor, tls: nil, stop: stop).serve()
+    case .tunnel(let port) where context == nil:
+      unsafe TLSTunnel(descriptor: descriptor, tls: nil, port: port, stop: stop).serve()
     case .orderly, .untilClose, .cutShort, .tunnel:
       guard let context, let tls = unsafe SSL_new(context.pointer) else { return }
       unsafe SSL_set_fd(tls, descriptor)
@@ -60,8 +60,8 @@ internal import Glibc
       record.handshakes += 1
       if isResumed { record.resumptions += 1 }
     }
-    if case .tunnel = conduct {
-      return unsafe TLSTunnel(descriptor: descriptor, tls: tls, stop: stop).serve()
+    if case .tunnel(let port) = conduct {
+      return unsafe TLSTunnel(descriptor: descriptor, tls: tls, port: port, stop: stop).serve()
     }
     while unsafe answerNext(tls) {}
   }

@@ -5,11 +5,14 @@ internal import Glibc
 @safe struct TLSTunnel {
   let descriptor: CInt
   let tls: OpaquePointer?
+  /// Where every tunnel leads, whatever it is asked for; nil for the port that is named.
+  let port: Int?
   let stop: Gate
 
-  init(descriptor: CInt, tls: OpaquePointer?, stop: Gate) {
+  init(descriptor: CInt, tls: OpaquePointer?, port: Int?, stop: Gate) {
     self.descriptor = descriptor
     unsafe self.tls = tls
+    self.port = port
     self.stop = stop
   }
 
@@ -30,6 +33,7 @@ internal import Glibc
   private func port(in head: String) -> UInt16? {
     let words = head.split(separator: " ")
     guard words.count > 1, words[0] == "CONNECT" else { return nil }
+    if let port { return UInt16(port) }
     return words[1].split(separator: ":").last.flatMap { UInt16($0) }
   }
 

@@ -17,7 +17,7 @@ struct ProxyTrustTests {
   }
 
   private func proxy(isEncrypted: Bool, by issuer: TestCertificate? = nil) throws -> TLSServer {
-    var options = TLSServer.Options(.tunnel)
+    var options = TLSServer.Options(.tunnel())
     if isEncrypted { options.chain = [try ground.leaf(by: issuer)] }
     return try TLSServer(options)
   }

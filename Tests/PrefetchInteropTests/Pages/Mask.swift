@@ -1,0 +1,34 @@
+/// What differs between two runs of one command, and is no matter.
+enum Mask {
+  /// A whole output; what came in any order stands in one.
+  static func covered(_ lines: [String]) -> [String] {
+    var result: [String] = []
+    for line in lines.map(covered) {
+      var place = result.endIndex
+      if isItem(line) {
+        while place > 0, isItem(result[place - 1]), line < result[place - 1] { place -= 1 }
+      }
+      result.insert(line, at: place)
+    }
+    return result
+  }
+
+  /// Whether a report names an item in this line.
+  private static func isItem(_ line: String) -> Bool {
+    ["  added ", "  updated ", "  removed ", "added\t"].contains { line.hasPrefix($0) }
+  }
+
+  /// The same text for what only time, ports and keys of a test make different.
+  static func covered(_ line: String) -> String {
+    line
+      .replacing(/[0-9]{4}-[0-9]{2}-[0-9]{2}(?:[T ][0-9:.]+Z?)?/, with: "DATE")
+      .replacing(/127\.0\.0\.1:[0-9]+/, with: "127.0.0.1:PORT")
+      .replacing(/[0-9.]+ (?:B|kB|MB) received/, with: "BYTES received")
+      .replacing(/\b[0-9]+(?:\.[0-9]+)? ?(?:ms|s)\b/, with: "TIME")
+      .replacing(/[A-Za-z0-9+\/]{43}=/, with: "PIN")
+      .replacing(
+        /\b(?:prefetch|curl|libcurl|openssl|sqlite)[\/ ][0-9][0-9A-Za-z.+~-]*/,
+        with: "VERSION"
+      )
+  }
+}

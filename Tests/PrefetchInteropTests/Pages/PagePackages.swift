@@ -1,0 +1,82 @@
+/// Python scripts that put a package of each kind on the servers of a page (`$origin`), and the
+/// project that wants it into the working folder; the same bytes each time.
+enum PagePackages {
+  static let scripts = [
+    ("npm.py", npm), ("pip.py", wheel), ("go.py", module), ("bazel.py", archive),
+  ]
+
+  private static let npm = #"""
+    import base64, gzip, hashlib, io, json, os, tarfile
+    body = io.BytesIO()
+    with gzip.GzipFile(fileobj=body, mode='wb', mtime=0) as packed:
+        with tarfile.open(fileobj=packed, mode='w') as archive:
+            for name, text in (('package.json', '{"name": "greeting", "version": "1.0.2", "main": "index.js"}'),
+                               ('index.js', 'module.exports = "hello"')):
+                entry = tarfile.TarInfo('package/' + name)
+                entry.size = len(text)
+                archive.addfile(entry, io.BytesIO(text.encode()))
+    folder = os.environ['origin'] + '/registry.npmjs.org/greeting/-/'
+    os.makedirs(folder)
+    open(folder + 'greeting-1.0.2.tgz', 'wb').write(body.getvalue())
+    integrity = 'sha512-' + base64.b64encode(hashlib.sha512(body.getvalue()).digest()).decode()
+    wanted = {'name': 'site', 'version': '1.0.0', 'dependencies': {'greeting': '1.0.2'}}
+    json.dump(wanted, open('package.json', 'w'))
+    json.dump({'name': 'site', 'version': '1.0.0', 'lockfileVersion': 3, 'requires': True, 'packages': {
+        '': wanted, 'node_modules/greeting': {'version': '1.0.2', 'integrity': integrity,
+            'resolved': 'https://registry.npmjs.org/greeting/-/greeting-1.0.2.tgz'}}},
+        open('package-lock.json', 'w'), indent=2)
+    """#
+
+  private static let wheel = #"""
+    import hashlib, io, os, zipfile
+    name = 'greeting-1.0-py3-none-any.whl'
+    body = io.BytesIO()
+    info = 'greeting-1.0.dist-info/'
+    with zipfile.ZipFile(body, 'w') as wheel:
+        for path, text in (('greeting.py', 'text = "hello"\n'),
+                           (info + 'METADATA', 'Metadata-Version: 2.1\nName: greeting\nVersion: 1.0\n'),
+                           (info + 'WHEEL', 'Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n'),
+                           (info + 'RECORD', '')):
+            wheel.writestr(zipfile.ZipInfo(path), text)
+    digest = hashlib.sha256(body.getvalue()).hexdigest()
+    origin = os.environ['origin']
+    os.makedirs(origin + '/files.pythonhosted.org/packages')
+    os.makedirs(origin + '/pypi.org/simple/greeting')
+    open(origin + '/files.pythonhosted.org/packages/' + name, 'wb').write(body.getvalue())
+    open(origin + '/pypi.org/simple/greeting/index.html', 'w').write(
+        '<!DOCTYPE html><html><body><a href="https://files.pythonhosted.org/packages/%s#sha256=%s">%s</a></body></html>'
+        % (name, digest, name))
+    open('requirements.txt', 'w').write('greeting==1.0 --hash=sha256:%s\n' % digest)
+    """#
+
+  private static let module = #"""
+    import base64, hashlib, io, os, zipfile
+    folder = os.environ['origin'] + '/proxy.golang.org/example.com/greeting/@v/'
+    os.makedirs(folder)
+    mod = 'module example.com/greeting\n'
+    files = {'example.com/greeting@v1.0.0/go.mod': mod,
+             'example.com/greeting@v1.0.0/greeting.go': 'package greeting\n\nconst Text = "hello"\n'}
+    body = io.BytesIO()
+    with zipfile.ZipFile(body, 'w') as archive:
+        for name, text in files.items():
+            archive.writestr(zipfile.ZipInfo(name), text)
+    open(folder + 'v1.0.0.zip', 'wb').write(body.getvalue())
+    open(folder + 'v1.0.0.mod', 'w').write(mod)
+    open(folder + 'v1.0.0.info', 'w').write('{"Version": "v1.0.0"}')
+    def h1(files):
+        lines = ''.join(hashlib.sha256(files[n].encode()).hexdigest() + '  ' + n + '\n' for n in sorted(files))
+        return 'h1:' + base64.b64encode(hashlib.sha256(lines.encode()).digest()).decode()
+    open('go.mod', 'w').write('module site\n\ngo 1.19\n\nrequire example.com/greeting v1.0.0\n')
+    open('go.sum', 'w').write('example.com/greeting v1.0.0 ' + h1(files) + '\n'
+                              + 'example.com/greeting v1.0.0/go.mod ' + h1({'go.mod': mod}) + '\n')
+    open('main.go', 'w').write('package main\n\nimport (\n\t"fmt"\n\n\t"example.com/greeting"\n)\n\n'
+                               'func main() { fmt.Println(greeting.Text) }\n')
+    """#
+
+  private static let archive = #"""
+    import os
+    folder = os.environ['origin'] + '/github.com/bazelbuild/rules_greeting/releases/download/1.0/'
+    os.makedirs(folder)
+    open(folder + 'rules_greeting-1.0.tar.gz', 'w').write('an archive of rules\n')
+    """#
+}

@@ -1,0 +1,72 @@
+import PrefetchTestSupport
+import Testing
+
+/// What stands behind a prompt in a page is typed, and has to print what stands below it.
+@Suite(
+  "What the pages show",
+  .serialized,
+  .enabled(if: Binary.isGiven, "\(Binary.absence)"),
+  .enabled(if: Nginx.isInstalled, "needs nginx"),
+  .enabled(if: Tool.isInstalled("curl"), "needs curl")
+)
+struct PageTests {
+  static let pages = ["README.md", "man/prefetch-guide.7"]
+
+  /// Those that have something to play.
+  static let sections: [ToldSection] = pages.flatMap { name in
+    ((try? ToldPage(name))?.sections ?? []).compactMap { section in
+      var section = section
+      section.page = name
+      return section.commands.isEmpty ? nil : section
+    }
+  }
+
+  static let lacking = Set(sections.flatMap(\.lacking)).sorted()
+
+  @Test("is what happens", arguments: sections.filter(\.lacking.isEmpty))
+  func played(section: ToldSection) throws {
+    let (run, shown) = try PageStage().play(section)
+    #expect(run.status == 0 && run.errors.isEmpty, "\(run)")
+    try #require(shown.count == section.commands.count)
+    if Binary.isRecording {
+      // Other sections may have been renewed before, so the page is read anew.
+      var page = try ToldPage(section.page)
+      let commands = try #require(page.sections.first { $0.title == section.title }).commands
+      page.renew(zip(commands, shown).map { ($0, $1.lines) })
+    }
+    for (number, command) in section.commands.enumerated() {
+      let isStatusTold =
+        number + 1 < section.commands.count && section.commands[number + 1].showsStatus
+      #expect(shown[number].status == 0 || isStatusTold, "\(command.text): \(shown[number])")
+      guard !Binary.isRecording else { continue }
+      #expect(
+        Mask.covered(shown[number].lines) == Mask.covered(command.output),
+        "\(section.testDescription): \(command.text)"
+      )
+    }
+  }
+
+  @Test(
+    "is what happens, where programs are installed that are not",
+    .enabled(if: lacking.isEmpty, "needs \(lacking.joined(separator: ", "))")
+  )
+  func everySection() {
+    #expect(Self.lacking == [])
+  }
+
+  @Test("is played but for what is counted here, and nothing is left unsaid", arguments: pages)
+  func unplayed(name: String) throws {
+    let page = try ToldPage(name)
+    #expect(page.unclear.isEmpty, "\(name): lines \(page.unclear)")
+    let count = page.sections.map(\.unplayed.count).reduce(0, +)
+    #expect(count == 2)
+    let titles = page.sections.map(\.title)
+    #expect(Set(titles).count == titles.count)
+  }
+
+  @Test("fits on a few screens, where it is the README")
+  func size() throws {
+    let bytes = try #require(FileTree.read(RepositoryPage.path("README.md")))
+    #expect(bytes.count <= 12_000)
+  }
+}

@@ -1,0 +1,68 @@
+import Testing
+
+/// What stands below one heading of a page: it is played from an empty folder to its end.
+struct ToldSection: CustomTestStringConvertible {
+  enum Step {
+    case file(String, String)
+    /// A script that readers do not see.
+    case aside(String)
+    case command(ToldCommandLine)
+  }
+
+  var title: String
+  var needs: [String] = []
+  var steps: [Step] = []
+  /// Why blocks of it are not played.
+  var unplayed: [String] = []
+  var page = ""
+
+  var testDescription: String { "\(page): \(title)" }
+
+  var lacking: [String] {
+    needs.filter { !Tool.isInstalled($0) }
+  }
+
+  var commands: [ToldCommandLine] {
+    steps.compactMap { step in
+      guard case .command(let command) = step else { return nil }
+      return command
+    }
+  }
+}
+
+/// A line behind a prompt and what it prints.
+struct ToldCommandLine {
+  /// May have several lines, each but the last with a backslash at its end.
+  var text: String
+  /// Without empty lines at the end.
+  var output: [String]
+  /// The lines of the page that hold the output.
+  var outputRange: Range<Int>
+  /// Whether another one follows in the same block.
+  var isFollowed: Bool
+
+  /// One that goes on while others run.
+  var isBackground: Bool { text.hasSuffix(" &") }
+
+  /// Whether the exit status of the one before is what it shows.
+  var showsStatus: Bool { text.hasPrefix("echo $?") }
+
+  /// The commands of a block; empty where it begins with none.
+  static func all(in range: Range<Int>, of lines: [String]) -> [Self] {
+    let starts = range.filter { lines[$0].hasPrefix("$ ") }
+    guard starts.first == range.first else { return [] }
+    return starts.enumerated().map { number, start in
+      let end = number + 1 < starts.count ? starts[number + 1] : range.upperBound
+      var last = start
+      while lines[last].hasSuffix("\\"), last + 1 < end { last += 1 }
+      var output = Array(lines[(last + 1)..<end])
+      while output.last?.isEmpty == true { output.removeLast() }
+      return Self(
+        text: String(lines[start...last].joined(separator: "\n").dropFirst(2)),
+        output: output,
+        outputRange: (last + 1)..<end,
+        isFollowed: number + 1 < starts.count
+      )
+    }
+  }
+}
