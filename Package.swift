@@ -8,8 +8,25 @@ let settings: [SwiftSetting] = [
   .strictMemorySafety(),
 ]
 
+/// What is in a release names no folder of the machine that builds it.
+///
+/// So any two clones give the same one. Tests look for their files where they were built.
+let released =
+  settings + [
+    .unsafeFlags(
+      ["-file-prefix-map", "\(Context.packageDirectory)=."],
+      .when(configuration: .release)
+    )
+  ]
+
+/// What a release says that it was built from; without it nothing is compiled for a new commit.
+let builtFrom: [CSetting] = ["PREFETCH_COMMIT", "PREFETCH_TAG"].compactMap { name in
+  guard let value = Context.environment[name], !value.isEmpty else { return nil }
+  return .define(name, to: "\"\(value)\"")
+}
+
 func library(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
-  .target(name: name, dependencies: dependencies, swiftSettings: settings)
+  .target(name: name, dependencies: dependencies, swiftSettings: released)
 }
 
 func tests(_ name: String, _ dependencies: [Target.Dependency], resources: [String] = []) -> Target
@@ -41,6 +58,7 @@ let package = Package(
     system("CMicroHTTPD", pkgConfig: "libmicrohttpd", debian: "libmicrohttpd-dev"),
     system("CIdn", pkgConfig: "libidn2", debian: "libidn2-dev"),
     .systemLibrary(name: "CLinux"),
+    .target(name: "CRelease", cSettings: builtFrom),
 
     library("PrefetchCore", ["CIdn"]),
     library("PrefetchDocuments", ["PrefetchCore", "CYAML", "CExpat"]),
@@ -57,10 +75,10 @@ let package = Package(
       [
         "PrefetchCore", "PrefetchDocuments", "PrefetchCrypto", "PrefetchConfig",
         "PrefetchManifests", "PrefetchTransfer", "PrefetchStore", "PrefetchSystem",
-        "PrefetchServe", "PrefetchEngine",
+        "PrefetchServe", "PrefetchEngine", "CRelease",
       ]
     ),
-    .executableTarget(name: "prefetch", dependencies: ["PrefetchCLI"], swiftSettings: settings),
+    .executableTarget(name: "prefetch", dependencies: ["PrefetchCLI"], swiftSettings: released),
 
     .target(
       name: "PrefetchTestSupport",

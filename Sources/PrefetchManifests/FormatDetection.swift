@@ -20,6 +20,7 @@ enum FormatDetection {
     }
     switch source.part {
     case .packageIndex: return .packageIndex
+    case .moduleSource: return .moduleSource
     case .sitemap: return .sitemap
     case .page, nil: break
     }

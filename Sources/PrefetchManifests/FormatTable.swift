@@ -2,7 +2,7 @@ internal import PrefetchCore
 
 /// What a document may turn out to be.
 enum DocumentKind: Hashable, CaseIterable {
-  case native, json, packageLock, packageIndex, bazelLock, containerImage
+  case native, json, packageLock, packageIndex, bazelLock, moduleSource, containerImage
   case metalink, sitemap, rss, atom, vast, dash
   case list, checksums, goSum, pip, pylock, hls
   case cargoLock, uvLock, yarnLock, pnpmLock, debianRelease, debianPackages
@@ -96,7 +96,13 @@ enum FormatTable {
       kind: .bazelLock,
       words: "a Bazel lockfile",
       syntax: .json,
+      formats: [.bazelLock],
       names: ["module.bazel.lock"]
+    ),
+    FormatRow(
+      kind: .moduleSource,
+      words: "what a Bazel registry says of a module",
+      syntax: .json
     ),
     FormatRow(
       kind: .containerImage,
@@ -213,22 +219,22 @@ enum FormatTable {
       kind: .uvLock,
       words: "a uv.lock",
       syntax: .text,
-      names: ["uv.lock"],
-      advice: "write a pylock.toml with `uv export --format pylock.toml`"
+      formats: [.uvLock],
+      names: ["uv.lock"]
     ),
     FormatRow(
       kind: .yarnLock,
       words: "a yarn.lock",
       syntax: .text,
-      names: ["yarn.lock"],
-      advice: "make a package-lock.json with `npm install --package-lock-only`"
+      formats: [.yarnLock],
+      names: ["yarn.lock"]
     ),
     FormatRow(
       kind: .pnpmLock,
       words: "a pnpm-lock.yaml",
       syntax: .text,
-      names: ["pnpm-lock.yaml"],
-      advice: "make a package-lock.json with `npm install --package-lock-only`"
+      formats: [.pnpmLock],
+      names: ["pnpm-lock.yaml"]
     ),
     FormatRow(
       kind: .debianRelease,

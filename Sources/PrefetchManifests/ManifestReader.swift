@@ -56,15 +56,19 @@ package enum ManifestReader {
     case .metalink: try Metalink.read(bytes, source: source)
     case .sitemap: try Sitemap.read(bytes, source: source)
     case .rss, .atom: try Feed.read(bytes, source: source)
-    case .json, .bazelLock: try GenericJSON.read(bytes, source: source)
+    case .json: try GenericJSON.read(bytes, source: source)
+    case .bazelLock: try BazelLock.read(bytes, source: source)
+    case .moduleSource: try ModuleSource.read(bytes, source: source)
     case .packageLock: try PackageLock.read(bytes, source: source)
     case .packageIndex: try PackageIndex.read(bytes, source: source)
     case .pylock: try PythonLock.read(bytes, source: source)
     case .pip: try Requirements.read(bytes, source: source)
     case .goSum: try GoSums.read(bytes, source: source)
     case .cargoLock: try CargoLock.read(bytes, source: source)
-    case .containerImage, .vast, .dash, .hls, .uvLock, .yarnLock, .pnpmLock,
-      .debianRelease, .debianPackages, .signature:
+    case .uvLock: try UVLock.read(bytes, source: source)
+    case .yarnLock: try YarnLock.read(bytes, source: source)
+    case .pnpmLock: try PnpmLock.read(bytes, source: source)
+    case .containerImage, .vast, .dash, .hls, .debianRelease, .debianPackages, .signature:
       throw notRead(kind)
     }
   }

@@ -12,6 +12,18 @@ extension Node {
     return scalar.text
   }
 
+  /// Whether `true` stands under a key, in quotes or without: some tools put everything in quotes.
+  func flag(_ key: String) -> Bool {
+    guard let scalar = self[key]?.scalar else { return false }
+    return scalar.text == "true" && [.boolean, .string, .plain].contains(scalar.kind)
+  }
+
+  /// A text or a list of such.
+  func words(_ key: String) -> [String] {
+    guard let node = member(key) else { return [] }
+    return node.text.map { [$0] } ?? node.sequence?.compactMap(\.text) ?? []
+  }
+
   var integer: Int64? {
     guard let scalar, scalar.kind == .number else { return nil }
     return Int64(scalar.text)

@@ -4,4 +4,4 @@ import PrefetchCLI
 import Glibc
 #endif
 
-exit(Program.run(arguments: Array(CommandLine.arguments.dropFirst())))
+exit(Program.run(words: CommandLine.arguments))

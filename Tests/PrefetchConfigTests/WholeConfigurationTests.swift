@@ -134,6 +134,6 @@ struct KeyTableTests {
       #expect(text.contains("\"\(key)\":"), "\(row.path)")
       #expect(text.contains(row.help), "\(row.path)")
     }
-    #expect(text.contains("\"$ref\": \"#/$defs/item\""))
+    #expect(text.contains("\"$ref\": \"#/definitions/item\""))
   }
 }

@@ -554,7 +554,7 @@ extension SimulatedWorld {
       switch source.part {
       case nil: 1
       case .sitemap(let level): level + 1
-      case .page, .packageIndex: nil
+      case .page, .packageIndex, .moduleSource: nil
       }
     guard let level, generator.happens(60) else { return }
     for _ in 0..<Int.random(in: 1...4, using: &generator) {

@@ -56,6 +56,49 @@ struct PipedListTests {
     #expect(crowd.errors.contains("add `-o DIR/` or `--path`"))
   }
 
+  @Test("What is stored under another URL is found by its digest, also where nobody may be asked")
+  func twin() throws {
+    try #require(get([server.url("a")], input: "").status == 0)
+    let digest = Digest.hexadecimal("body of a")
+    let list = "\(server.url("elsewhere"))#sha256=\(digest)\n"
+    let run = try get(["-", "--offline", "-o", "out/"], input: list)
+    #expect(run.status == 0, "\(run)")
+    #expect(home.read("out/elsewhere") == "body of a")
+    let other = "\(server.url("elsewhere"))#sha256=\(Digest.hexadecimal("other"))\n"
+    let missing = try get(["-", "--offline"], input: other)
+    #expect(missing.status == 4, "\(missing)")
+    #expect(missing.output.isEmpty)
+    _ = server.takeRequests()
+    #expect(try get(["-"], input: list).output == "body of a")
+    #expect(server.takeRequests().isEmpty)
+  }
+
+  @Test("Names in a folder are those that a published tree of the layout `basename` has")
+  func names() throws {
+    let names = [("x%3Ay%2B1", "x:y+1"), ("two%20words", "two words"), (".dot", ".dot")]
+    for (_, name) in names { server.write("body", to: name) }
+    let urls = names.map { server.url($0.0) }
+    home.configure(
+      """
+      segments:
+        - { name: s, urls: \(urls), publish: { dir: tree, layout: basename } }
+      cache: { min_free: 0 }
+      """
+    )
+    #expect(try home.run("-q").status == 0)
+    let run = try get(["-", "-o", "out/"], input: urls.joined(separator: "\n") + "\n")
+    #expect(run.status == 0, "\(run)")
+    #expect(FileTree.names(home.path("out")) == FileTree.names(home.path("tree")))
+    #expect(FileTree.names(home.path("out")) == names.map(\.1).sorted())
+    let folder = try home.run("get", server.url("sub/"), server.url("a"), "-o", "out/")
+    #expect(folder.status == 3, "\(folder)")
+    #expect(folder.errors.contains("its URL ends with no file name"))
+    #expect(home.read("out/a") == "body of a")
+    let outside = try home.run("get", server.url("..%2Fa"), "-o", "out/")
+    #expect(outside.status == 5, "\(outside)")
+    #expect(!FileTree.exists(home.path("a")))
+  }
+
   @Test("Names without a base say what is missing")
   func withoutBase() throws {
     let run = try get(["-", "-o", "out/"], input: manifest(#"{"url":"a"}"#))

@@ -16,4 +16,21 @@ struct StartTests {
     let symbols = try home.shell(#"grep -c -a -E 'FoundationICU|10Foundation4DataV' "$prefetch""#)
     #expect(symbols.output == "0\n")
   }
+
+  @Test(
+    "does nothing at all where the words that it was given cannot be read",
+    .enabled(if: mayHideProcesses, "needs a mount that nobody else sees (unshare)")
+  )
+  func readsNoWords() throws {
+    let home = try Home()
+    home.configure("segments: [{ name: one, urls: [\"http://127.0.0.1:9/\"] }]")
+    let run = try home.shell("\(Self.begin) 'mount -t tmpfs none /proc && \"$prefetch\" --version'")
+    #expect(run.status == 1 && run.output.isEmpty, "\(run)")
+    #expect(run.errors.contains("`/proc` is not mounted"), "\(run)")
+  }
+
+  private static let begin = "unshare --user --map-root-user --mount sh -c"
+
+  private static let mayHideProcesses =
+    (try? Home().shell("\(begin) 'mount -t tmpfs none /proc'"))?.status == 0
 }

@@ -69,6 +69,29 @@ import Testing
     )
   }
 
+  @Test("What an index says of the crates comes along, and anew where the versions are others")
+  func sparseIndex() throws {
+    var rules = ManifestRules()
+    rules.crateIndex = try WebURL("https://i.example/sparse")
+    let text =
+      crate("aBc", "1.0.0") + crate("aBc", "0.2.0") + crate("x")
+      + crate("theirs", from: "registry+https://corp.example/index")
+    #expect(
+      LockReader.cargoLock.read(text, rules: rules).lines == """
+        https://static.crates.io/crates/aBc/aBc-1.0.0.crate id=aBc@1.0.0 path=aBc-1.0.0.crate \
+        sha256:\(Self.digest) immutable
+        https://static.crates.io/crates/aBc/aBc-0.2.0.crate id=aBc@0.2.0 path=aBc-0.2.0.crate \
+        sha256:\(Self.digest) immutable
+        https://static.crates.io/crates/x/x-1.0.0.crate id=x@1.0.0 path=x-1.0.0.crate \
+        sha256:\(Self.digest) immutable
+        https://i.example/sparse/3/a/abc id=index/3/a/abc path=index/3/a/abc immutable \
+        revision=0.2.0 1.0.0
+        https://i.example/sparse/1/x id=index/1/x path=index/1/x immutable revision=1.0.0
+        warning left out: 1 crates of registries that `cargo.download` could name
+        """
+    )
+  }
+
   @Test("The first versions of the format have their checksums elsewhere")
   func metadata() throws {
     let text =
@@ -82,6 +105,8 @@ import Testing
     arguments: [
       ("package = 1", "manifest_invalid: line 1, column 11: `package` must be a list of tables"),
       ("[[package]]\nname = \"../x\"\nversion = \"1\"", "a package is a table with a `name`"),
+      ("[[package]]\nname = \"aa..b\"\nversion = \"1\"", "a package is a table with a `name`"),
+      ("[[package]]\nname = \"a\"\nversion = \"..\"", "a package is a table with a `name`"),
       (
         "[[package]]\nname = \"x\"\nversion = \"1\"\nsource = \"\(index)\"\nchecksum = \"12\"",
         "`x@1` has no checksum, 64 hexadecimal digits"

@@ -70,6 +70,8 @@ import Testing
       ("{}", "https://a.example/package-lock.json?x", nil, .packageLock),
       ("{}", "npm-shrinkwrap.json", nil, .packageLock), ("x\n", "pylock.dev.toml", nil, .pylock),
       ("x\n", "requirements-dev.txt", nil, .pip), ("x", "go.sum", nil, .goSum),
+      ("x", "yarn.lock", nil, .yarnLock), ("x", "uv.lock", nil, .uvLock),
+      ("x", "pnpm-lock.yaml", nil, .pnpmLock), ("{}", "MODULE.bazel.lock", nil, .bazelLock),
       ("https://a.example/x", "requirements.txt", nil, .pip),
       ("hello", "SHA256SUMS", nil, .checksums), ("hello", "x.iso.sha256", nil, .checksums),
       ("a\nb", "names.lst", nil, .list), ("a\nb", "LIST", "text/uri-list; charset=utf-8", .list),
@@ -161,8 +163,8 @@ import Testing
         "it is an MPEG-DASH manifest, which this version does not read; list its files in a manifest or a list of URLs"
       ),
       (
-        "# yarn lockfile v1",
-        "it is a yarn.lock, which this version does not read; make a package-lock.json with `npm install --package-lock-only`"
+        "__metadata:\n  version: 8",
+        "it is a yarn.lock of Yarn 2 or later, whose checksums are of files that Yarn makes itself; make a package-lock.json with `npm install --package-lock-only`"
       ),
       (
         "untrusted comment: x",

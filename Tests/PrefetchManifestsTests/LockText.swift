@@ -11,6 +11,11 @@ enum LockReader: String, CaseIterable, Sendable {
   case packageIndex
   case goSums
   case cargoLock
+  case uvLock
+  case yarnLock
+  case pnpmLock
+  case bazelLock
+  case moduleSource
 
   func read(
     _ text: String,
@@ -51,6 +56,11 @@ enum LockReader: String, CaseIterable, Sendable {
     case .packageIndex: try PackageIndex.read(bytes, source: source)
     case .goSums: try GoSums.read(bytes, source: source)
     case .cargoLock: try CargoLock.read(bytes, source: source)
+    case .uvLock: try UVLock.read(bytes, source: source)
+    case .yarnLock: try YarnLock.read(bytes, source: source)
+    case .pnpmLock: try PnpmLock.read(bytes, source: source)
+    case .bazelLock: try BazelLock.read(bytes, source: source)
+    case .moduleSource: try ModuleSource.read(bytes, source: source)
     }
   }
 
@@ -72,7 +82,86 @@ enum LockReader: String, CaseIterable, Sendable {
       #"[{"url": "/a.js", "revision": null, "integrity": "sha256-\#(base64)"}, "b.js"]"#,
       #"{"main.js": {"file": "a.js", "css": ["b.css"], "imports": ["c"]}}"#,
       #"{"files": {"main.js": "/static/a.js"}}"#,
-      #"{"registryFileHashes": {"https://r.example/a": "\#(sha256)", "https://r.example/b": null}}"#,
+    ],
+    .uvLock: [
+      """
+      version = 1
+      requires-python = ">=3.8"
+      [[package]]
+      name = "left"
+      version = "1.0"
+      source = { registry = "https://pypi.org/simple" }
+      resolution-markers = ["python_full_version >= '3.9'", "sys_platform == 'linux'"]
+      sdist = { url = "https://f.example/left-1.0.tar.gz", hash = "sha256:\(sha256)", size = 1_2 }
+      wheels = [
+          { url = "https://f.example/left-1.0-py3-none-any.whl", hash = "sha256:\(sha256)" },
+      ]
+      [[package]]
+      name = "mine"
+      source = { editable = "." }
+      [[package]]
+      name = "right"
+      source = { url = "https://f.example/right-1.0.zip" }
+      sdist = { hash = "sha256:\(sha256)" }
+      """
+    ],
+    .yarnLock: [
+      """
+      # yarn lockfile v1
+
+
+      "@s/left@^1.0.0", "@s/left@~1.0.2":
+        version "1.0.2"
+        resolved "https://registry.yarnpkg.com/@s/left/-/left-1.0.2.tgz#\(sha1)"
+        integrity sha256-\(base64)
+        dependencies:
+          right "^1.0.0 || ^2.0.0"
+
+      right@^1.0.0:
+        version "1.0.0"
+        resolved "https://registry.yarnpkg.com/right/-/right-1.0.0.tgz#\(sha1)"
+      """
+    ],
+    .pnpmLock: [
+      """
+      lockfileVersion: '9.0'
+      packages:
+        '@s/left@1.0.2':
+          resolution: {integrity: sha256-\(base64)}
+          engines: {node: '>=8'}
+          os: [darwin, '!win32']
+          cpu: x64
+        right@https://c.example/right/tar.gz/0123:
+          resolution: {tarball: https://c.example/right/tar.gz/0123, gitHosted: true}
+          version: 1.0.0
+      snapshots:
+        '@s/left@1.0.2(peer@1.0.0)':
+          optional: true
+      """,
+      """
+      lockfileVersion: 5.4
+      packages:
+        /@s/left/1.0.2_peer@1.0.0:
+          resolution: {integrity: sha256-\(base64)}
+          dev: true
+        g.example/right/0123:
+          resolution: {commit: '0123', repo: https://g.example/right.git, type: git}
+      """,
+    ],
+    .bazelLock: [
+      """
+      {"lockFileVersion": 13, "registryFileHashes": {
+        "https://r.example/a": "\(sha256)", "https://r.example/b": null,
+        "https://r.example/modules/left/1.0/source.json": "\(sha256)",
+        "file:///srv/registry/x": "\(sha256)"}}
+      """
+    ],
+    .moduleSource: [
+      """
+      {"url": "https://a.example/left-1.0.tar.gz", "integrity": "sha256-\(base64)",
+       "mirror_urls": ["https://b.example/left-1.0.tar.gz", 1], "strip_prefix": "left",
+       "patches": {"a b.patch": "sha256-\(base64)"}, "overlay": {"d/BUILD": "sha256-\(base64)"}}
+      """
     ],
     .packageLock: [
       """
@@ -125,6 +214,7 @@ enum LockReader: String, CaseIterable, Sendable {
     ],
   ]
 
+  static let sha1 = String(repeating: "5c", count: 20)
   static let sha256 = String(repeating: "ab", count: 32)
   /// The same digest.
   static let base64 = "q6urq6urq6urq6urq6urq6urq6urq6urq6urq6urq6s="

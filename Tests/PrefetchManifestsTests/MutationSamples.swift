@@ -18,7 +18,8 @@ enum MutationSamples {
       (.metalink, metalinks), (.sitemap, sitemaps), (.rss, feeds), (.atom, feeds),
       (.json, lock(.json)), (.packageLock, lock(.packageLock)), (.pylock, lock(.pythonLock)),
       (.pip, lock(.requirements)), (.goSum, lock(.goSums)),
-      (.cargoLock, lock(.cargoLock)),
+      (.cargoLock, lock(.cargoLock)), (.uvLock, lock(.uvLock)), (.yarnLock, lock(.yarnLock)),
+      (.pnpmLock, lock(.pnpmLock)), (.bazelLock, lock(.bazelLock)),
     ].map { Row(format: $0, samples: $1) } + [
       Row(part: .packageIndex(wish), samples: lock(.packageIndex))
     ]

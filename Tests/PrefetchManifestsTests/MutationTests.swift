@@ -26,6 +26,7 @@ import Testing
       )
       source.part = row.part
       if round % 2 == 0 { source.rules.format = row.format }
+      source.rules.crateIndex = Self.base
       let fault: String?
       switch readBytes(bytes, source) {
       case .success(let manifest):

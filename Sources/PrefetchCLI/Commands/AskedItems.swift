@@ -60,8 +60,10 @@ struct AskedItems {
     if options.behavior == .thumbnails {
       try asked.turnIntoThumbnails(context, builder, places, store)
     }
+    asked.rejected = refusals(of: &asked.entries, options)
+    report(asked.rejected, isWithoutBase: false, context)
     // One that is unknown keeps no other from being got.
-    guard asked.unknown.isEmpty || !asked.entries.isEmpty else {
+    guard asked.unknown.isEmpty || !asked.entries.isEmpty || !asked.rejected.isEmpty else {
       let missing = asked.unknown.map(unknown)
       throw CommandExit(status: context.console.fail(.nothing, missing))
     }
@@ -167,13 +169,14 @@ struct AskedItems {
       let diagnostic = Diagnostic("manifest.invalid", "the manifest on standard input: \(message)")
       throw CommandExit(status: context.console.fail(.config, [diagnostic]))
     }
-    if let folder = Delivery.folder(options) { refuseNames(in: &manifest, below: folder) }
+    var entries = Array(manifest.entries)
+    manifest.rejected += refusals(of: &entries, options)
     report(manifest, isWithoutBase: base == nil, context)
     guard manifest.itemCount > 0 else {
       throw CommandExit(status: context.console.fail(.nothing, [nothing(in: manifest)]))
     }
     return AskedItems(
-      entries: Array(manifest.entries),
+      entries: entries,
       rejected: manifest.rejected,
       isPartial: !manifest.parts.isEmpty,
       typed: nil
@@ -181,27 +184,22 @@ struct AskedItems {
   }
 
   /// Names that no file can have fail alone, and before anything is fetched.
-  private static func refuseNames(in manifest: inout Manifest, below folder: String) {
-    var objections: [Int: Failure] = [:]
-    for position in manifest.entries.indices {
-      guard let path = manifest.entries.path(at: position) else { continue }
-      objections[position] = TreeName.objection(to: path, below: folder)
+  private static func refusals(
+    of entries: inout [ManifestEntry],
+    _ options: GetOptions
+  ) -> [RejectedEntry] {
+    guard let folder = Delivery.folder(options) else { return [] }
+    var refused: [RejectedEntry] = []
+    entries.removeAll { entry in
+      do throws(Failure) {
+        _ = try Delivery.name(of: entry, below: folder)
+        return false
+      } catch {
+        refused.append(RejectedEntry(url: entry.url.string, id: entry.id, failure: error))
+        return true
+      }
     }
-    guard !objections.isEmpty else { return }
-    let declared = Array(manifest.entries)
-    manifest.entries = EntryTable(
-      declared.enumerated().filter { objections[$0.offset] == nil }.map(\.element)
-    )
-    for (position, objection) in objections.sorted(by: { $0.key < $1.key }) {
-      let entry = declared[position]
-      manifest.rejected.append(
-        RejectedEntry(
-          url: entry.url.string,
-          id: entry.id,
-          failure: objection
-        )
-      )
-    }
+    return refused
   }
 
   /// Nobody pipes a list in order to get nothing: what wrote it failed, or wrote something else.
@@ -221,8 +219,26 @@ struct AskedItems {
     _ context: CommandContext
   ) {
     context.console.report(manifest.warnings)
+    report(manifest.rejected, isWithoutBase: isWithoutBase, context)
+    if let part = manifest.parts.first {
+      let count = Amounts.count(Int64(manifest.parts.count), "further document")
+      context.console.report(
+        Diagnostic(
+          "manifest.parts",
+          "\(count) of the manifest on standard input, the first `\(part.url.redacted)`, cannot be asked for",
+          hint: "let a segment of a configuration name the manifest by its URL"
+        )
+      )
+    }
+  }
+
+  private static func report(
+    _ rejected: [RejectedEntry],
+    isWithoutBase: Bool,
+    _ context: CommandContext
+  ) {
     var isRelative = false
-    for entry in manifest.rejected {
+    for entry in rejected {
       isRelative = isRelative || (isWithoutBase && !entry.url.contains("://"))
       context.console.report(
         Diagnostic(
@@ -237,16 +253,6 @@ struct AskedItems {
           "manifest.no-base",
           "nothing says where the names on standard input lead",
           hint: "say where they are published: `--base-url https://example.org/folder/`"
-        )
-      )
-    }
-    if let part = manifest.parts.first {
-      let count = Amounts.count(Int64(manifest.parts.count), "further document")
-      context.console.report(
-        Diagnostic(
-          "manifest.parts",
-          "\(count) of the manifest on standard input, the first `\(part.url.redacted)`, cannot be asked for",
-          hint: "let a segment of a configuration name the manifest by its URL"
         )
       )
     }

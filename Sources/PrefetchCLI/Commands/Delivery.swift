@@ -43,9 +43,8 @@ struct Delivery {
       let folder = Self.folder(options)
       target = folder.map { .folder($0) } ?? .file(output)
       problem =
-        folder != nil
-        ? Self.collision(entries)
-        : Self.crowd(
+        folder.map { Self.collision(entries, below: $0) }
+        ?? Self.crowd(
           entries,
           "do not fit into one file",
           hint: "write a folder: `-o \(output)/`"
@@ -76,10 +75,10 @@ struct Delivery {
   }
 
   /// Two items of one name, or one that is a file and another's folder, before either is fetched.
-  private static func collision(_ entries: [ManifestEntry]) -> Diagnostic? {
+  private static func collision(_ entries: [ManifestEntry], below folder: String) -> Diagnostic? {
     var owners: [String: WebURL] = [:]
     for entry in entries {
-      let name = name(of: entry)
+      guard let name = try? name(of: entry, below: folder) else { continue }
       if let owner = owners[name], owner != entry.url {
         return Diagnostic(
           "usage.same-name",
@@ -126,7 +125,8 @@ struct Delivery {
         // What is behind an ad tag is no file of the tag's name.
         let isAd =
           record.type == BundleForm.ad.rawValue && entry.path == nil && !record.files.isEmpty
-        let name = isAd ? ServedPlace.mainName(of: record) : Delivery.name(of: entry)
+        let name =
+          isAd ? ServedPlace.mainName(of: record) : try Delivery.name(of: entry, below: path)
         let isDelivered = try folder(path).deliver(digest, size: size, as: name)
         return isDelivered ? "\(path)/\(name)" : nil
       }
@@ -210,16 +210,15 @@ struct Delivery {
     }
   }
 
-  /// The manifest's safe path, else the last part of the URL; never anything that leaves the folder.
-  private static func name(of entry: ManifestEntry) -> String {
-    if let path = entry.path { return path }
-    if entry.bundleForm == .ad { return "\(BundleName.stem(of: entry)).mp4" }
-    let path = entry.url.path.utf8
-    let end = path.lastIndex { $0 != UInt8(ascii: "/") }.map(path.index(after:)) ?? path.startIndex
-    let start =
-      path[..<end].lastIndex(of: UInt8(ascii: "/")).map(path.index(after:)) ?? path.startIndex
-    let last = path[start..<end]
-    let isSafe = last.count <= 200 && last.first.map { $0 != UInt8(ascii: ".") } ?? false
-    return isSafe ? String(Substring(last)) : ItemIdentifier.make(for: entry.url)
+  /// What a published tree of the layout `basename` calls it; of a stream the playlist comes alone.
+  static func name(of entry: ManifestEntry, below folder: String) throws(Failure) -> String {
+    var entry = entry
+    if entry.bundleForm != .ad { entry.type = nil }
+    var rules = PublishingRules(folder: folder)
+    rules.layout = .basename
+    guard let name = try TreeName(rules).make(of: entry, body: nil) else {
+      throw Failure(.badName, "its URL ends with no file name; `path` can name it")
+    }
+    return name
   }
 }

@@ -262,9 +262,11 @@ struct GetCommand {
   ) throws(Failure) {
     let standing = items.standings[item]
     guard standing != .missing || options.asksNobody else { return }
-    guard let record = try output.store.record(url: items.wanted.url(item)),
-      let digest = record.digest
-    else {
+    var stored = try output.store.record(url: items.wanted.url(item))
+    if options.asksNobody, !(stored.map { kept.isSatisfied(item, by: $0) } ?? false) {
+      stored = try twin(of: item, items.wanted, in: output.store) ?? stored
+    }
+    guard let record = stored, let digest = record.digest else {
       // A run has removed it meanwhile, which declares it no more.
       if standing == .fetched || standing == .kept { items.standings[item] = .missing }
       return
@@ -303,6 +305,22 @@ struct GetCommand {
       items.standings[item] = .damaged
       items.damaged[item] = digest
     }
+  }
+
+  /// The declared bytes, which came under another URL: a run would take them over as well.
+  private func twin(
+    of item: Int,
+    _ wanted: WantedItems,
+    in store: DiskStore
+  ) throws(Failure) -> ContentRecord? {
+    guard let digest = wanted.digest(of: item), let size = try store.adoptable(digest) else {
+      return nil
+    }
+    var record = ContentRecord(url: wanted.url(item), id: "")
+    record.state = .cached
+    record.digest = digest
+    record.size = size
+    return record
   }
 
   private func isTransient(

@@ -1,9 +1,5 @@
 import PrefetchCore
-import PrefetchCrypto
 import PrefetchDocuments
-import PrefetchServe
-import PrefetchStore
-import PrefetchTransfer
 
 /// `help`, `completion` and `--version`: pages that need nothing but the tables.
 struct PageCommand {
@@ -23,10 +19,14 @@ struct PageCommand {
       let head: [(String, JSONValue)] = [
         ("schema", "prefetch-version/1"), ("name", .string(ToolVersions.name)),
         ("version", .string(ToolVersions.version)),
+        ("commit", ToolVersions.commit.map { .string($0) } ?? .null),
+        ("tag", ToolVersions.tag.map { .string($0) } ?? .null),
       ]
       context.console.print(.object(head + libraries.map { ($0.name, .string($0.version)) }))
     } else {
       context.console.print("\(ToolVersions.name) \(ToolVersions.version)")
+      if let commit = ToolVersions.commit { context.console.print("commit \(commit)") }
+      if let tag = ToolVersions.tag { context.console.print("tag \(tag)") }
       for library in libraries { context.console.print("\(library.name) \(library.version)") }
     }
     return ExitStatus.ok.code
@@ -43,27 +43,5 @@ struct PageCommand {
     let text = page()
     context.console.print(text.hasSuffix("\n") ? String(text.dropLast()) : text)
     return ExitStatus.ok.code
-  }
-}
-
-extension ToolVersions {
-  /// Every library that this process runs with.
-  static var libraries: [(name: String, version: String)] {
-    [
-      ("libcurl", linked.libcurl), ("sqlite", linked.sqlite), ("openssl", linked.openssl),
-      ("libyaml", DocumentLibraries.yaml), ("expat", DocumentLibraries.expat),
-      ("zlib", ZlibVersion.text), ("libmicrohttpd", LocalServer.libraryVersion),
-      ("libidn2", InternationalName.libraryVersion),
-    ]
-  }
-
-  /// Those of the libraries that this process runs with.
-  static var linked: ToolVersions {
-    let library = LibraryVersion()
-    return ToolVersions(
-      libcurl: library.curl,
-      sqlite: SQLiteVersion.text,
-      openssl: library.tls ?? "none"
-    )
   }
 }

@@ -82,6 +82,18 @@ struct WantedItems {
     }
   }
 
+  /// What its bytes are, where somebody declares it.
+  func digest(of item: Int) -> ContentDigest? {
+    let places = [first[item]] + (others[item] ?? [])
+    return places.lazy.compactMap { place -> ContentDigest? in
+      let table = groups[place.group].table
+      if let digest = table.plainDigest(at: place.entry) { return digest }
+      guard table.isSpecial(at: place.entry) else { return nil }
+      let declared = table[place.entry].digests.first { $0.algorithm == .sha256 }
+      return declared.flatMap { ContentDigest(bytes: $0.bytes) }
+    }.first
+  }
+
   /// Of what is sent when it is asked for.
   func fingerprint(_ item: Int, _ facts: Planner.Facts) -> UInt64 {
     let group = groups[first[item].group]

@@ -13,13 +13,14 @@ struct EnvironmentOptions: CommandOptions, Hashable {
       """
       One `NAME=value` a line, quoted for a shell where that is needed: `npm_config_cache` and \
       `npm_config_prefer_offline` for layout `npm`, `PIP_NO_INDEX` and `PIP_FIND_LINKS` for `pip`, \
-      `GOPROXY` for `go`. Bazel has no variable of its own: `BAZEL_REPOSITORY_CACHE` is for \
+      `GOPROXY` for `go`, `CARGO_HOME` for `cargo`, `YARN_YARN_OFFLINE_MIRROR` for `yarn`. Bazel has \
+      no variable of its own: `BAZEL_REPOSITORY_CACHE` is for \
       `bazel build --repository_cache="$BAZEL_REPOSITORY_CACHE"`.
       """,
       """
       A segment that is not `current`, or whose tree does not stand, gets no line, so that its tool \
-      falls back to the network; standard error says which. npm and Bazel know one folder only, that \
-      of the first segment; the layouts `url` and `basename` have no variable.
+      falls back to the network; standard error says which. npm, Bazel, Cargo and Yarn know one folder \
+      only, that of the first segment; the layouts `url`, `basename` and `hls` have no variable.
       """,
     ],
     operands: .any("SEGMENT", \.segments),

@@ -42,8 +42,8 @@ struct MirrorOptions: CommandOptions, Hashable {
       ),
       CommandExample(
         command:
-          "curl -s https://example.org/api/files | prefetch mirror - data --base-url https://example.org/files/",
-        purpose: "Take the list from another program"
+          "prefetch mirror - data --base-url https://example.org/files/ <names.sha256",
+        purpose: "Take the list from standard input"
       ),
     ],
     validate: { $0.conflicts() },

@@ -9,12 +9,12 @@ struct VerifyOptions: CommandOptions, Hashable {
   static let command = CommandSpec<VerifyOptions>(
     name: "verify",
     group: .inspection,
-    summary: "Hash everything stored again",
+    summary: "Hash everything stored again, and look at every published file",
     paragraphs: [
-      "Each damaged body is named with its digest, path and URL."
+      "Each damaged body is named with its digest, path and URL, and each file of a published tree that is missing, was changed in its place, or is another than the one that was published. Of trees those count that the configuration declares; without one all."
     ],
     options: [
-      .flag("repair", \.repairs, help: "Drop damaged bodies, so that the next run fetches them"),
+      .flag("repair", \.repairs, help: "Drop damaged bodies and changed published files, so that the next run brings them"),
       .wait(
         \.wait,
         help:

@@ -113,13 +113,3 @@ struct ReportEnvelope {
     redacted(Redaction.url(text))
   }
 }
-
-/// The versions that a report and `--version` name.
-struct ToolVersions: Hashable, Sendable {
-  static let name = "prefetch"
-  static let version = "0.1.0"
-
-  var libcurl: String
-  var sqlite: String
-  var openssl: String
-}

@@ -24,6 +24,9 @@ enum ToolVariables {
       variables.append(("GOPROXY", modules.map(fileURL).joined(separator: ",")))
     }
     if let folder = all(.bazel).first { variables.append(("BAZEL_REPOSITORY_CACHE", folder)) }
+    // Cargo has a variable for no source of crates, but one for the folder of the file that names one.
+    if let folder = all(.cargo).first { variables.append(("CARGO_HOME", folder)) }
+    if let folder = all(.yarn).first { variables.append(("YARN_YARN_OFFLINE_MIRROR", folder)) }
     return variables
   }
 
@@ -34,7 +37,7 @@ enum ToolVariables {
   ) -> String? {
     switch layout {
     case .pip, .go: nil
-    case .npm, .bazel:
+    case .npm, .bazel, .cargo, .yarn:
       earlier.contains(layout)
         ? "\(layout.rawValue) knows one folder only, that of an earlier segment" : nil
     case .url, .basename, .hls: "no tool asks for layout `\(layout.rawValue)` by one"

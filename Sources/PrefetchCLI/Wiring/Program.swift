@@ -4,14 +4,32 @@ import PrefetchTransfer
 
 /// From the process's arguments to its exit status.
 package enum Program {
-  package static func run(arguments: [String]) -> Int32 {
+  /// `words` begin with the program's own name.
+  package static func run(words: [String]) -> Int32 {
     StandardStreams.fill()
     StopSignals.install()
     ProcessLimits.raiseOpenFiles()
     let environment = ProcessEnvironment.current()
     CurlTransport.forgetEnvironment()
+    // Swift reads the words from /proc. In a chroot without it there are none at all, and a run that
+    // nobody asked for would be the answer to whatever was.
+    guard !words.isEmpty else {
+      return Console(shared: SharedOptions(), environment: environment, log: nil).fail(
+        .failed,
+        [
+          Diagnostic(
+            "start.no-words",
+            "the words of the command line cannot be read, since `/proc` is not mounted",
+            hint: "mount it: mount -t proc proc /proc"
+          )
+        ]
+      )
+    }
     do throws(UsageFault) {
-      let invocation = try CommandLineParser.parse(arguments, environment: environment.variables)
+      let invocation = try CommandLineParser.parse(
+        Array(words.dropFirst()),
+        environment: environment.variables
+      )
       return run(invocation, environment)
     } catch {
       let console = Console(shared: error.shared, environment: environment, log: nil)

@@ -160,6 +160,8 @@ struct RequestBuilder {
     rules.privateModules =
       environment["GONOPROXY"] ?? environment["GOPRIVATE"] ?? ""
     rules.crateDownload = segment.cargo.download
+    rules.crateIndex =
+      segment.cargo.index ?? (segment.publish?.layout == .cargo ? Self.crateIndex : nil)
     rules.omitted = segment.omit
     rules.platforms = segment.platform
     rules.machine = ThisMachine.platform()
@@ -176,6 +178,9 @@ struct RequestBuilder {
     rules.trustsModificationTimes = segment.trustsModificationTimes
     return rules
   }
+
+  /// That of crates.io, without which cargo takes nothing from a published tree.
+  private static let crateIndex = try? WebURL("https://index.crates.io/")
 
   private func publishing(_ publication: Publication) -> PublishingRules? {
     guard let folder = publication.folder else { return nil }

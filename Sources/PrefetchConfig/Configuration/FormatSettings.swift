@@ -21,7 +21,7 @@ package struct RegistryAddress: Hashable, Sendable {
   package var url: WebURL?
 
   static let npm = ObjectType(Self(), name: "npm") {
-    Field("registry", \.url, .url, "Registry that stands for registry.npmjs.org")
+    Field("registry", \.url, .url, "Registry that stands for registry.npmjs.org and registry.yarnpkg.com")
   }
 
   static let pip = ObjectType(Self(), name: "pip") {
@@ -37,6 +37,8 @@ package struct RegistryAddress: Hashable, Sendable {
 package struct CrateAddress: Hashable, Sendable {
   /// A URL in which `{crate}` and `{version}` stand for what they say.
   package var download: String?
+  /// A sparse index, whose files come along.
+  package var index: WebURL?
 
   static let table = ObjectType(Self(), name: "cargo") {
     Field(
@@ -44,6 +46,12 @@ package struct CrateAddress: Hashable, Sendable {
       \.download,
       .text.nonEmpty,
       "URL of a crate, with `{crate}` and `{version}` in it"
+    )
+    Field(
+      "index",
+      \.index,
+      .url,
+      "Sparse index whose files come along; https://index.crates.io/ where the layout is `cargo`"
     )
   }
 }

@@ -261,7 +261,7 @@ extension Segment {
 
   @FieldBuilder<Segment> private static var formatFields: [Field<Segment>] {
     Field("json", \.json, JSONPointers.table, "Where things are in a JSON manifest of another make")
-    Field("npm", \.npm, RegistryAddress.npm, "Settings of package-lock files")
+    Field("npm", \.npm, RegistryAddress.npm, "Settings of the lock files of npm, Yarn and pnpm")
     Field("pip", \.pip, RegistryAddress.pip, "Settings of Python lock files")
     Field("go", \.go, RegistryAddress.go, "Settings of go.sum files")
     Field("cargo", \.cargo, CrateAddress.table, "Settings of Cargo.lock files")

@@ -1,18 +1,25 @@
 package import PrefetchDocuments
 
-/// The key table as a JSON Schema, for editors.
+/// The key table as a JSON Schema, for editors: in the dialect and with the name by which the
+/// catalogue that they ask, SchemaStore, has its schemas.
 package enum JSONSchema {
-  private static let dialect = "https://json-schema.org/draft/2020-12/schema"
+  private static let dialect = "http://json-schema.org/draft-07/schema#"
+  private static let name = "https://json.schemastore.org/prefetch.json"
 
   package static var configuration: JSONValue {
     var builder = Builder()
     let root = builder.members(of: Configuration.table.shape)
     let head: [(String, JSONValue)] = [
       ("$schema", .string(dialect)),
+      ("$id", .string(name)),
       ("title", .string("prefetch configuration")),
+      (
+        "description",
+        .string("What prefetch puts on a machine and by which rules, as prefetch.yaml(5) has it")
+      ),
     ]
     let definitions = builder.definitions.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
-    return .object(head + root + [("$defs", .object(definitions))])
+    return .object(head + root + [("definitions", .object(definitions))])
   }
 
   private struct Builder {
@@ -42,7 +49,7 @@ package enum JSONSchema {
         definitions[name] = .null
         definitions[name] = .object(alternatives(of: object))
       }
-      return [("$ref", .string("#/$defs/\(name)"))]
+      return [("$ref", .string("#/definitions/\(name)"))]
     }
 
     private mutating func alternatives(of object: ObjectShape) -> [(String, JSONValue)] {
@@ -55,6 +62,8 @@ package enum JSONSchema {
       var properties: [(String, JSONValue)] = []
       for key in object.keys {
         var members = schema(of: key.shape)
+        // In this dialect nothing else counts beside a reference.
+        if members.first?.0 == "$ref" { members = [("allOf", .array([.object(members)]))] }
         members.append(("description", .string(key.help)))
         if let value = key.defaultValue, !key.isSecret, !key.shape.hasParts {
           members.append(("default", value))
@@ -76,8 +85,8 @@ package enum JSONSchema {
 extension ScalarShape {
   /// Every scalar may also be text that variables are put into.
   fileprivate var widenedSchema: [(String, JSONValue)] {
-    let isText = schema.contains { $0.0 == "type" && $0.1 == .string("string") }
-    guard !isText, !schema.contains(where: { $0.0 == "anyOf" }) else { return schema }
+    let isAnyText = schema.count == 1 && schema.first?.1 == .string("string")
+    guard !isAnyText, !schema.contains(where: { $0.0 == "anyOf" }) else { return schema }
     let variable: [(String, JSONValue)] = [
       ("type", .string("string")), ("pattern", .string("\\$\\{")),
     ]

@@ -28,12 +28,18 @@ extension ValueType where Value == String {
 extension ValueType where Value == Bool {
   static var boolean: Self {
     let expectation = "a boolean (true, false, yes, no, on, off)"
+    // To editors, which have YAML 1.2, most of these words are text.
+    let word: [(String, JSONValue)] = [
+      ("type", .string("string")),
+      ("pattern", .string("^([Tt]rue|TRUE|[Ff]alse|FALSE|[Yy]es|YES|[Nn]o|NO|[Oo]n|ON|[Oo]ff|OFF)$|\\$\\{")),
+    ]
+    let truth: [(String, JSONValue)] = [("type", .string("boolean"))]
     return Self(
       shape: .scalar(
         ScalarShape(
           expectation: expectation,
           summary: "boolean",
-          schema: [("type", .string("boolean"))]
+          schema: [("anyOf", .array([.object(truth), .object(word)]))]
         )
       ),
       decode: { node, decoder in

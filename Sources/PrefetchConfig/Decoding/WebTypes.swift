@@ -4,7 +4,7 @@ import PrefetchDocuments
 extension ValueType where Value == WebURL {
   /// Of a server or a folder, which has no digest.
   static var url: Self {
-    let declared = ValueType<DeclaredURL>.declared { _ in nil }
+    let declared = ValueType<DeclaredURL>.declared("uri") { _ in nil }
     return Self(
       shape: declared.shape,
       decode: { node, decoder in
@@ -22,9 +22,10 @@ extension ValueType where Value == WebURL {
 extension ValueType where Value == DeclaredURL {
   /// A URL, or a reference to be resolved against the `base` beside it; a digest behind its `#` is
   /// one that its body must have.
-  static var itemURL: Self { declared { $0.baseURL } }
+  static var itemURL: Self { declared("uri-reference") { $0.baseURL } }
 
   fileprivate static func declared(
+    _ format: String,
     _ base: @escaping @Sendable (NodeDecoder) -> WebURL?
   ) -> Self {
     Self(
@@ -32,7 +33,7 @@ extension ValueType where Value == DeclaredURL {
         ScalarShape(
           expectation: "a URL",
           summary: "URL",
-          schema: [("type", .string("string")), ("format", .string("uri"))]
+          schema: [("type", .string("string")), ("format", .string(format))]
         )
       ),
       decode: { node, decoder in

@@ -33,7 +33,8 @@ extension Dispatcher {
     read(number, into: &effects)
   }
 
-  /// What an index says of a package is proved by the digests that the signed manifest demands.
+  /// What an index says of a package is proved by the digests that the signed manifest demands, and
+  /// so is what a registry says of a module.
   private mutating func isToBeSigned(_ number: Int) -> Bool {
     let document = documents[number]
     return Self.isToBeSigned(document, segments[document.segment].declaration)
@@ -44,10 +45,11 @@ extension Dispatcher {
     _ declaration: SegmentDeclaration
   ) -> Bool {
     guard !declaration.manifestKeys.isEmpty else { return false }
-    if case .packageIndex(let wish) = document.part?.kind {
-      return !wish.digests.contains { $0.algorithm.isTrustworthy }
+    switch document.part?.kind {
+    case .packageIndex(let wish): return !wish.digests.contains { $0.algorithm.isTrustworthy }
+    case .moduleSource: return false
+    case .page, .sitemap, nil: return true
     }
-    return true
   }
 
   /// The path with the suffix behind it, whatever the query.
@@ -76,7 +78,7 @@ extension Dispatcher {
     let base: WebURL? =
       switch document.part?.kind {
       case nil, .page: declaration.base ?? document.finalURL
-      case .sitemap, .packageIndex: document.finalURL
+      case .sitemap, .packageIndex, .moduleSource: document.finalURL
       }
     let path: String? = if case .file(let path) = bytes { path } else { nil }
     var source = ManifestSource(

@@ -108,7 +108,7 @@ struct PartCount: Sendable {
       guard isNew else { return false }
       sitemaps += 1
       guard sitemaps <= 1_000 else { throw Self.surplus("1,000 sitemaps") }
-    case .packageIndex:
+    case .packageIndex, .moduleSource:
       guard isNew else { return false }
       indexes += 1
       guard indexes <= 10_000 else { throw Self.surplus("10,000 packages") }

@@ -16,4 +16,8 @@ package enum ManifestFormat: String, Hashable, Sendable, CaseIterable {
   case pip
   case goSum = "go-sum"
   case cargoLock = "cargo-lock"
+  case uvLock = "uv-lock"
+  case yarnLock = "yarn-lock"
+  case pnpmLock = "pnpm-lock"
+  case bazelLock = "bazel-lock"
 }

@@ -8,6 +8,8 @@ package struct ManifestPart: Hashable, Sendable {
     case sitemap(level: Int)
     /// What a package index has of a project; of its files those that the requirement admits.
     case packageIndex(PackageWish)
+    /// Where a Bazel registry says that the source of a module is; the digest is that of the document.
+    case moduleSource(ContentDigest)
   }
 
   package var url: WebURL

@@ -25,6 +25,8 @@ package struct ManifestRules: Hashable, Sendable {
   package var privateModules = ""
   /// Where crates are, with words like `{crate}` in it.
   package var crateDownload: String?
+  /// The sparse index whose files come along with the crates; nil for none.
+  package var crateIndex: WebURL?
   /// Kinds of dependencies to leave out: `dev`, `optional`, `peer`.
   package var omitted: [String] = []
   /// Whose packages to take; empty for this machine's.

@@ -7,13 +7,16 @@ package struct PublishingRules: Hashable, Sendable {
     case pip
     case go
     case bazel
+    case cargo
+    case yarn
     case hls
 
     /// Whether the tool that reads the tree also writes into it, which no stored body may suffer.
     package var isWrittenByTools: Bool {
       switch self {
-      case .npm, .pip, .bazel: true
-      case .url, .basename, .go, .hls: false
+      case .npm, .pip, .bazel, .yarn: true
+      // What cargo adds lies beside the files that it reads, none of which it changes.
+      case .url, .basename, .go, .cargo, .hls: false
       }
     }
   }

@@ -95,7 +95,7 @@ package struct TreeCollisions: Sendable {
   private mutating func fail(_ positions: [Int], _ name: String, _ message: String) {
     held.append(name)
     for position in positions {
-      failures[position] = Failure(.unsafeName, message + "; `path` can tell them apart")
+      failures[position] = Failure(.badName, message + "; `path` can tell them apart")
     }
   }
 

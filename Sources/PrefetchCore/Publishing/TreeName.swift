@@ -23,7 +23,7 @@ package struct TreeName: Sendable {
     switch rules.layout {
     case .hls: folder = try bundleFolder(of: entry)
     case .url, .basename: folder = try plainName(of: entry, body)
-    case .npm, .pip, .go, .bazel:
+    case .npm, .pip, .go, .bazel, .cargo, .yarn:
       throw Failure(
         .unsupported,
         "layout `\(rules.layout.rawValue)` has no place for an item of several files"
@@ -53,7 +53,7 @@ package struct TreeName: Sendable {
         isBelowHost: namesHosts
       )
     case .hls: return entry.provider.map { "\($0)/" } ?? ""
-    case .basename, .npm, .pip, .go, .bazel: return ""
+    case .basename, .npm, .pip, .go, .bazel, .cargo, .yarn: return ""
     }
   }
 
@@ -93,6 +93,8 @@ package struct TreeName: Sendable {
       }
     case .npm: name = try Self.npm(entry)
     case .bazel: name = Self.bazel(entry, body)
+    case .cargo: name = try Self.cargo(entry)
+    case .yarn: name = try YarnMirrorName.make(of: entry.url)
     }
     return name
   }
@@ -111,7 +113,7 @@ package struct TreeName: Sendable {
 
   // MARK: Layouts
 
-  /// `host[:port]/path?query`, of which no two URLs of one scheme have the same.
+  /// `host[:port]/path?query`.
   private func place(of url: WebURL) throws(Failure) -> String {
     var path = URLText.readable(path: url.path)
     if path.hasSuffix("/") { path += "index.html" }
@@ -172,6 +174,16 @@ package struct TreeName: Sendable {
     let digits = Hexadecimal.encode(digest)
     return "_cacache/content-v2/\(strongest.rawValue)/\(digits.prefix(2))/"
       + "\(digits.dropFirst(2).prefix(2))/\(digits.dropFirst(4))"
+  }
+
+  /// The tree is cargo's home, where a list may put no file that cargo obeys.
+  private static func cargo(_ entry: ManifestEntry) throws(Failure) -> String {
+    let name = if let path = entry.path { path } else { try lastComponent(of: entry.url) }
+    guard !CargoSource.holds(name) else { return name }
+    let message =
+      "the name `\(visible(name))` is neither that of a crate nor one below `index/`, "
+      + "and cargo's home has no place for others"
+    throw objection(to: name, below: "") ?? Failure(.badName, message)
   }
 
   /// Bazel's repository cache knows SHA-256 alone, which every stored body has.

@@ -66,7 +66,7 @@ package struct TreePlan: Sendable {
     behavior = declaration.manifestRules.behavior
     self.isWhole = isWhole
     naming = TreeName(rules)
-    if rules.layout == .go { supplements = goSupplements }
+    supplements = toolSupplements
   }
 
   /// Takes in the further files of items that consist of several, of which the store says what they
@@ -92,7 +92,7 @@ package struct TreePlan: Sendable {
         TreeOutcome.Trouble(
           url: file.url,
           failure: Failure(
-            .unsafeName,
+            .badName,
             "several items have a file `\(file.name)`; an `id` or `path` can tell them apart"
           )
         )
@@ -130,14 +130,20 @@ package struct TreePlan: Sendable {
     }
   }
 
-  private var goSupplements: [TreeFile] {
-    let names = entries.indices.compactMap { position -> String? in
-      guard let file = file(at: position), file.content != .absent else { return nil }
-      return file.name
+  /// What the tool that reads the tree asks for besides the items.
+  private var toolSupplements: [TreeFile] {
+    let supplements: [(name: String, text: String)]
+    switch rules.layout {
+    case .go:
+      let names = entries.indices.compactMap { position -> String? in
+        guard let file = file(at: position), file.content != .absent else { return nil }
+        return file.name
+      }
+      supplements = GoProxyName.supplements(to: names)
+    case .cargo: supplements = [(CargoSource.fileName, CargoSource.text(for: rules.folder))]
+    case .url, .basename, .npm, .pip, .bazel, .yarn, .hls: return []
     }
-    return GoProxyName.supplements(to: names).map {
-      TreeFile(name: $0.name, content: .text($0.text))
-    }
+    return supplements.map { TreeFile(name: $0.name, content: .text($0.text)) }
   }
 
   /// Counts as whole only where every required file is here, whatever its maker says.

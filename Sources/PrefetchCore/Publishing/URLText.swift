@@ -1,10 +1,10 @@
 /// The text of URLs as parts of file names.
 enum URLText {
-  /// Decodes what a path can hold as escapes only (spaces, quotes, letters beyond ASCII), so that
-  /// two paths stay two: whatever could also stand there as itself keeps its escape.
+  /// Decodes every escape but those of a slash, of what divides a name from its query, of the percent
+  /// sign, and of control characters: these mean something else in a name.
   static func readable(path: String) -> String {
     guard path.utf8.contains(UInt8(ascii: "%")) else { return path }
-    return decoding(path) { $0 == 0x20 || $0 > 0x7F || "\"<>^`{|}".utf8.contains($0) }
+    return decoding(path) { $0 >= 0x20 && $0 != 0x7F && !"/?%".utf8.contains($0) }
   }
 
   /// Decodes every escape; text that is not UTF-8 afterwards stays as it was.

@@ -12,8 +12,6 @@ struct GenericItemReader {
     var size: JSONPointer?
     /// Whether a URL that says no more is one whose content never changes.
     var isVersioned = false
-    /// Whether keys are URLs, and values digests or nothing.
-    var isURLToDigest = false
 
     init(urls: [String] = []) {
       self.urls = urls.map { JSONPointer($0) }
@@ -23,12 +21,6 @@ struct GenericItemReader {
       urls = pointers.urls.map { JSONPointer($0) }
       sha256 = pointers.sha256.map { JSONPointer($0) }
       size = pointers.size.map { JSONPointer($0) }
-    }
-
-    static var urlsToDigests: Self {
-      var shape = Self()
-      shape.isURLToDigest = true
-      return shape
     }
   }
 
@@ -63,7 +55,6 @@ struct GenericItemReader {
 
   mutating func read(_ item: GenericJSON.Item) throws(Failure) {
     if sample == nil { sample = item.node }
-    if shape.isURLToDigest { return readPair(item) }
     let urls = urls(of: item.node)
     guard !urls.isEmpty else {
       guard shape.urls.isEmpty else { return }
@@ -161,30 +152,6 @@ struct GenericItemReader {
       )
     }
     return size
-  }
-
-  /// A key that is a URL, and what its content must be.
-  private mutating func readPair(_ item: GenericJSON.Item) {
-    let text = item.key ?? ""
-    do throws(Failure) {
-      let declared = try source.url(text)
-      var entry = ManifestEntry(url: declared.url)
-      if item.node.scalar?.kind == .null {
-        // Nothing was there when the list was made.
-        return draft.leaveOut("files that the registry did not have", isMissed: false)
-      }
-      guard let digest = item.node.text.flatMap({ Self.sha256($0) }) else {
-        throw NativeManifest.invalid(
-          "a URL has a SHA-256 or null beside it, not \(item.node.kindName)",
-          at: item.node.location
-        )
-      }
-      entry.digests = try EntryCollector.digests([digest], with: declared)
-      entry.lifetime = .immutable
-      draft.add(entry)
-    } catch {
-      draft.reject(text, error)
-    }
   }
 }
 

@@ -6,6 +6,9 @@ internal import PrefetchDocuments
 enum GenericJSON {
   static func read(_ bytes: RawSpan, source: ManifestSource) throws(Failure) -> Manifest {
     let root = try NativeManifest.parse(unsafe bytes.withUnsafeBytes { unsafe Array($0) })
+    if source.rules.pointers == .init(), root["registryFileHashes"] != nil {
+      return try BazelLock.read(root)
+    }
     let items = try items(of: root, rules: source.rules)
     var reader = GenericItemReader(source: source, shape: items.shape)
     for item in items.nodes { try reader.read(item) }
@@ -67,12 +70,8 @@ enum GenericJSON {
     }
   }
 
-  /// What needs no pointers: bundlers' manifests and Bazel's list of its registry's files.
+  /// What needs no pointers: the manifests of bundlers.
   private static func known(_ entries: [Node.Entry], _ root: Node) throws(Failure) -> Items {
-    if let hashes = root["registryFileHashes"]?.mapping {
-      let nodes = hashes.map { Item(key: $0.key, node: $0.value) }
-      return Items(nodes: nodes, shape: .urlsToDigests)
-    }
     if let files = root["files"]?.mapping, files.allSatisfy({ $0.value.text != nil }) {
       return Items(nodes: files.map { Item(node: $0.value) }, shape: GenericItemReader.Shape())
     }

@@ -4,9 +4,10 @@ internal import PrefetchDocuments
 /// Cargo.lock: the crates of a build, asked for where their registry has its files.
 enum CargoLock {
   static func read(_ bytes: RawSpan, source: ManifestSource) throws(Failure) -> Manifest {
-    let root = try LockDocument.read(bytes)
+    let root = try LockDocument.read(bytes, syntax: .toml)
     var reader = CargoLockReader(
       download: try CrateAddressText(source.rules.crateDownload),
+      index: source.rules.crateIndex,
       checksums: root["metadata"]
     )
     guard let node = root["package"] else { return try reader.finished() }
@@ -23,19 +24,25 @@ enum CargoLock {
 
 private struct CargoLockReader {
   let download: CrateAddressText
+  /// What says of each crate what it needs and can do, which no lock file does.
+  let index: WebURL?
   /// Where the first versions of the format have what stands with each package now.
   let checksums: Node?
   private var draft = ManifestDraft()
+  /// The versions of each crate, by what its file in the index is called, and in which order they came.
+  private var versions: [String: [String]] = [:]
+  private var indexed: [String] = []
 
-  init(download: CrateAddressText, checksums: Node?) {
+  init(download: CrateAddressText, index: WebURL?, checksums: Node?) {
     self.download = download
+    self.index = index
     self.checksums = checksums
   }
 
   mutating func read(_ package: Node) {
     let name = package.member("name")?.text ?? ""
     let version = package.member("version")?.text ?? ""
-    guard Self.isPlain(name), Self.isPlain(version) else {
+    guard Self.isName(name), Self.isVersion(version) else {
       let message = "a package is a table with a `name` and a `version`"
       return draft.reject(name, NativeManifest.invalid(message, at: package.location))
     }
@@ -61,25 +68,62 @@ private struct CargoLockReader {
       entry.lifetime = .immutable
       entry.path = "\(name)-\(version).crate"
       draft.add(entry, named: id)
+      note(name, version)
     } catch {
       draft.reject(id, id: id, error)
     }
   }
 
+  // MARK: The index
+
+  private mutating func note(_ name: String, _ version: String) {
+    let name = name.lowercased()
+    guard index != nil else { return }
+    if versions[name] == nil { indexed.append(name) }
+    versions[name, default: []].append(version)
+  }
+
   consuming func finished() throws(Failure) -> Manifest {
-    try draft.finished()
+    if let index {
+      for name in indexed { add(name, from: index) }
+    }
+    return try draft.finished()
+  }
+
+  /// A file of the index has no digest, and grows with each version that comes out; it is good as long as
+  /// the lock file names the same versions, which it had when it was fetched.
+  private mutating func add(_ name: String, from index: WebURL) {
+    let path = "\(CrateAddressText.prefix(of: name))/\(name)"
+    let folder = index.path.hasSuffix("/") ? index.path : index.path + "/"
+    do {
+      var entry = ManifestEntry(url: try index.resolving(folder + path))
+      entry.lifetime = .immutable
+      entry.revision = (versions[name] ?? []).sorted().joined(separator: " ")
+      entry.path = "index/\(path)"
+      draft.add(entry, named: entry.path)
+    } catch {
+      draft.reject(name, id: name, Failure(.badURL, "its file in the index \(error)"))
+    }
   }
 
   private static let publicIndexes: Set<String> = [
     "registry+https://github.com/rust-lang/crates.io-index", "sparse+https://index.crates.io/",
   ]
 
-  /// Both become parts of URLs and file names.
-  private static func isPlain(_ word: String) -> Bool {
-    !word.isEmpty && word.utf8.count <= 128 && word.utf8.first != UInt8(ascii: ".")
+  /// Names and versions become parts of URLs and file names.
+  private static func isName(_ word: String) -> Bool {
+    isPlain(word, with: "-_")
+  }
+
+  private static func isVersion(_ word: String) -> Bool {
+    isPlain(word, with: "-_.+") && word.utf8.first != UInt8(ascii: ".")
+  }
+
+  private static func isPlain(_ word: String, with marks: String) -> Bool {
+    !word.isEmpty && word.utf8.count <= 128
       && word.utf8.allSatisfy { byte in
         ASCII.isDigit(byte) || (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)
-          || "-_.+".utf8.contains(byte)
+          || marks.utf8.contains(byte)
       }
   }
 }
@@ -115,7 +159,7 @@ private struct CrateAddressText {
   }
 
   /// The folders that an index has a crate in.
-  private static func prefix(of crate: String) -> String {
+  static func prefix(of crate: String) -> String {
     switch crate.utf8.count {
     case 1: "1"
     case 2: "2"

@@ -58,6 +58,10 @@ struct ManifestDraft {
     collector.warn("manifest.ignored", place + message)
   }
 
+  mutating func note(_ message: String) {
+    collector.warn(Diagnostic("manifest.note", message, severity: .note))
+  }
+
   /// Fails where nothing of it can be used and the document itself is to blame.
   consuming func finished() throws(Failure) -> Manifest {
     if let surplus { throw Failure(.manifestInvalid, surplus) }

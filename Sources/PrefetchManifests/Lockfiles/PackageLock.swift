@@ -26,16 +26,24 @@ enum PackageLock {
     }
     return try reader.finished()
   }
+
+  /// Packages of several scopes may have files of one name; `npm pack` puts the scope before it.
+  static func fileName(_ url: WebURL, of name: String) -> String? {
+    guard let file = FileName.last(of: url) else { return nil }
+    guard name.hasPrefix("@"), let slash = name.firstIndex(of: "/") else { return file }
+    let full = "\(name[name.index(after: name.startIndex)..<slash])-\(file)"
+    return FileName.isSafe(full) ? full : file
+  }
 }
 
 private struct PackageLockReader {
-  let rules: ManifestRules
+  let registry: PackageRegistry
   let platforms: PlatformFilter
   private var draft = ManifestDraft()
   private var omitted: Set<String>
 
   init(rules: ManifestRules, platforms: PlatformFilter) {
-    self.rules = rules
+    registry = PackageRegistry(rules, standsFor: ["registry.npmjs.org"])
     self.platforms = platforms
     omitted = Set(rules.omitted.map { $0.lowercased() })
   }
@@ -124,11 +132,11 @@ private struct PackageLockReader {
     name: String,
     _ text: String
   ) throws(Failure) -> ManifestEntry {
-    let declared = try url(text)
+    let declared = try registry.place(text)
     var entry = ManifestEntry(url: declared.url)
     entry.digests = declared.digests
     entry.lifetime = .immutable
-    entry.path = Self.fileName(entry.url, of: name)
+    entry.path = PackageLock.fileName(entry.url, of: name)
     guard let integrity = node.member("integrity") else { return entry }
     do throws(Integrity.Fault) {
       entry.digests = try Integrity.expectedDigests(in: integrity.text ?? "")
@@ -137,29 +145,6 @@ private struct PackageLockReader {
     }
     entry.digests = try EntryCollector.digests(entry.digests, with: declared)
     return entry
-  }
-
-  private func url(_ text: String) throws(Failure) -> DeclaredURL {
-    do {
-      var declared = try DeclaredURL(text)
-      let url = declared.url
-      guard url.host == "registry.npmjs.org", let registry = rules.npmRegistry else {
-        return declared
-      }
-      let folder = registry.path.hasSuffix("/") ? registry.path.dropLast() : registry.path[...]
-      declared.url = try registry.resolving(folder + url.path + (url.query.map { "?\($0)" } ?? ""))
-      return declared
-    } catch {
-      throw Failure(.badURL, "it \(error)")
-    }
-  }
-
-  /// Packages of several scopes may have files of one name; `npm pack` puts the scope before it.
-  private static func fileName(_ url: WebURL, of name: String) -> String? {
-    guard let file = FileName.last(of: url) else { return nil }
-    guard name.hasPrefix("@"), let slash = name.firstIndex(of: "/") else { return file }
-    let full = "\(name[name.index(after: name.startIndex)..<slash])-\(file)"
-    return FileName.isSafe(full) ? full : file
   }
 
   /// As npm decides; what is needed for development and optionally is left only where both are.
@@ -176,20 +161,6 @@ private struct PackageLockReader {
       processors: node.words("cpu"),
       libraries: node.words("libc")
     )
-  }
-}
-
-extension Node {
-  fileprivate func flag(_ key: String) -> Bool {
-    guard let scalar = self[key]?.scalar else { return false }
-    // Some tools that write such files put everything in quotes.
-    return scalar.text == "true" && [.boolean, .string].contains(scalar.kind)
-  }
-
-  /// A text or a list of such.
-  fileprivate func words(_ key: String) -> [String] {
-    guard let node = member(key) else { return [] }
-    return node.text.map { [$0] } ?? node.sequence?.compactMap(\.text) ?? []
   }
 }
 

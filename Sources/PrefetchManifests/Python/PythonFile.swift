@@ -1,4 +1,5 @@
 internal import PrefetchCore
+internal import PrefetchDocuments
 
 /// A file of a Python project, as a lock file or an index tells it.
 struct PythonFile {
@@ -19,6 +20,17 @@ struct PythonFile {
     return wheels.isEmpty
       ? files.filter { !$0.name.lowercased().hasSuffix(".whl") }
       : files.filter(\.isArchive) + wheels
+  }
+
+  /// What lock files say in the same words: its size, and when it came out.
+  mutating func readFacts(_ node: Node) throws(Failure) {
+    if let size = node.member("size") {
+      guard let bytes = size.integer, bytes >= 0 else {
+        throw NativeManifest.invalid("`size` must be a number of bytes", at: size.location)
+      }
+      self.size = bytes
+    }
+    published = node.member("upload-time")?.text.flatMap { Timestamp.parse($0) }
   }
 
   /// What it is called is what pip finds it by.

@@ -4,7 +4,7 @@ internal import PrefetchDocuments
 /// pylock.toml, the lock file of Python packages (PEP 751).
 enum PythonLock {
   static func read(_ bytes: RawSpan, source: ManifestSource) throws(Failure) -> Manifest {
-    let root = try LockDocument.read(bytes)
+    let root = try LockDocument.read(bytes, syntax: .toml)
     try check(root)
     var reader = PythonLockReader(source: source, platforms: try PlatformFilter(source.rules))
     for package in try packages(of: root) { reader.read(package) }
@@ -36,23 +36,6 @@ enum PythonLock {
       )
     }
     return packages
-  }
-}
-
-/// A lock file in TOML as a tree.
-enum LockDocument {
-  static func read(_ bytes: RawSpan) throws(Failure) -> Node {
-    var limits = DocumentReader.Limits()
-    limits.bytes = .max
-    limits.depth = NativeManifest.maximumDepth
-    limits.nodes = NativeManifest.maximumNodes
-    let content = unsafe bytes.withUnsafeBytes { unsafe Array($0) }
-    let reading = DocumentReader.read(content, source: "manifest", syntax: .toml, limits: limits)
-    if let problem = reading.diagnostics.first(where: { $0.severity == .error }) {
-      throw NativeManifest.invalid(problem.message, at: problem.location)
-    }
-    guard let root = reading.node else { throw Failure(.manifestInvalid, "it is empty") }
-    return root
   }
 }
 
@@ -150,13 +133,7 @@ private struct PythonLockReader {
       url: declared.url,
       digests: try EntryCollector.digests(digests, with: declared)
     )
-    if let size = node.member("size") {
-      guard let bytes = size.integer, bytes >= 0 else {
-        throw NativeManifest.invalid("`size` must be a number of bytes", at: size.location)
-      }
-      file.size = bytes
-    }
-    file.published = node.member("upload-time")?.text.flatMap { Timestamp.parse($0) }
+    try file.readFacts(node)
     return file
   }
 }

@@ -25,8 +25,9 @@ package struct TreeInspection: Hashable, Sendable {
 }
 
 extension PublishedTrees {
-  /// Looks at every published file, changing nothing. `declared` are the folders that count; without it
-  /// all that are there.
+  /// Looks at every published file, changing nothing.
+  ///
+  /// `declared` are the folders that count; without it all that are there.
   package static func inspect(
     _ state: StateStore,
     declared: [SegmentKey: String]?,

@@ -49,8 +49,8 @@ package final class PublishedTrees: TreePublisher {
       let place = try TreePlace.existing(rules.folder)
     else { return nil }
     let generation = rules.isAtomic ? publication.current : 0
-    guard
-      let tree = try record.trees(of: publication).first(where: { $0.generation == generation }),
+    let trees = try record.trees(of: publication)
+    guard let tree = trees.first(where: { $0.generation == generation }),
       let root = try place.root(of: generation),
       try TreeFolderTimes(of: tree, in: root, record).changed.isEmpty
     else { return nil }

@@ -15,7 +15,7 @@ extension TreeFilling {
         guard own.digest == digest, !manner.isRelinking,
           let number = try dated(own, file, spot)
         else { return false }
-        if plan.isThorough { source.restoreMode(spot, of: file.content) }
+        source.restoreMode(spot, of: file.content)
         seen.insert(number)
         return true
       }
@@ -91,8 +91,9 @@ extension TreeFilling {
 
   // MARK: Written through
 
-  /// Names a file of ours that is not as it was put there. Says whether its bytes are the wanted ones;
-  /// where they are not, another file takes its place, or where there is none it goes.
+  /// Names a file of ours that is not as it was put there, and says whether its bytes are the wanted ones.
+  ///
+  /// Where they are not, another file takes its place, or where there is none it goes.
   private func isAsWanted(
     _ spot: TreeSpot,
     _ file: TreeFile,

@@ -177,7 +177,8 @@ final class TreeSource {
   /// Files may be read by everybody, and stored bodies be written by nobody; where the file system has
   /// no such rights there is nothing to do.
   func restoreMode(_ spot: TreeSpot, of content: TreeFile.Content) {
-    let isLink = spot.status.linkCount > 1 && isLink(spot.status, to: content)
+    let isLink =
+      mirrorLinks == nil && spot.status.linkCount > 1 && isLink(spot.status, to: content)
     let isFine = spot.status.mode == 0o444 || !isLink && spot.status.mode == 0o644
     if !isFine { try? spot.folder.setMode(isLink ? 0o444 : 0o644, of: spot.leaf) }
   }

@@ -30,6 +30,7 @@ struct ImportRules {
     "CZlib": ["PrefetchCrypto"],
     "CMicroHTTPD": ["PrefetchServe"],
     "CIdn": ["PrefetchCore"],
+    "CRelease": ["PrefetchCLI"],
     "CLinux": ["PrefetchStore", "PrefetchSystem"],
   ]
   /// Who decides makes no calls to the system; everything else is the standard library's, which

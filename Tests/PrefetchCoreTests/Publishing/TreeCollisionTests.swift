@@ -20,6 +20,8 @@ struct TreeCollisionTests {
     Case(entries: ["https://a.example/x", "https://a.example/x/y"], refused: [0]),
     Case(entries: ["https://a.example/x/y/z", "https://a.example/x"], refused: [1]),
     Case(entries: ["https://a.example/x/", "https://a.example/x/index.html"], refused: [0, 1]),
+    Case(entries: ["https://a.example/x%3Ay", "https://a.example/x:y"], refused: [0, 1]),
+    Case(entries: ["https://a.example/x%253Ay", "https://a.example/x:y"], refused: []),
     Case(entries: ["https://a.example/x?a=/", "https://a.example/x?a=%2F"], refused: []),
     Case(entries: ["https://a.example/1 n", "https://a.example/2 n"], refused: [0, 1]),
     Case(
@@ -43,7 +45,7 @@ struct TreeCollisionTests {
     rules.layout = item.layout
     let collisions = TreeCollisions(in: table, rules: rules)
     #expect(collisions.failures.keys.sorted() == item.refused)
-    #expect(collisions.failures.values.allSatisfy { $0.code == .unsafeName })
+    #expect(collisions.failures.values.allSatisfy { $0.code == .badName })
     let naming = TreeNaming(of: table, rules: rules)
     #expect(naming.entries.count == item.entries.count - item.refused.count)
     #expect(naming.refused.count == item.refused.count)

@@ -1,0 +1,16 @@
+#include "CRelease.h"
+
+// The only file that is compiled anew for another commit.
+#ifndef PREFETCH_COMMIT
+#define PREFETCH_COMMIT ""
+#endif
+
+#ifdef PREFETCH_TAG
+_Static_assert(__builtin_strcmp(PREFETCH_TAG, "v" PREFETCH_VERSION) == 0,
+               "the tag is not that of PREFETCH_VERSION in CRelease.h");
+#else
+#define PREFETCH_TAG ""
+#endif
+
+const char *prefetch_commit(void) { return PREFETCH_COMMIT; }
+const char *prefetch_tag(void) { return PREFETCH_TAG; }

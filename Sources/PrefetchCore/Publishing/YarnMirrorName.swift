@@ -1,0 +1,32 @@
+/// What yarn calls a package's file in its offline mirror, by the URL that it is from.
+package enum YarnMirrorName {
+  /// `@SCOPE-NAME-VERSION.tgz` for files that lie as registries have them, else the last component.
+  ///
+  /// Yarn takes the text of the URL as it is, escapes included.
+  package static func make(of url: WebURL) throws(Failure) -> String {
+    var folders = url.path.split(separator: "/", omittingEmptySubsequences: false)[...]
+    guard let file = folders.popLast(), !file.isEmpty else {
+      throw Failure(.badName, "its URL ends with no file name, by which yarn would look for it")
+    }
+    // Some registries have the scope once more before the file.
+    if folders.last?.hasPrefix("@") == true, folders.dropLast().last.map(isMark) == true {
+      folders.removeLast()
+    }
+    guard let mark = folders.popLast(), isMark(mark), let package = folders.popLast(),
+      !package.isEmpty, let scope = scope(of: package, below: folders.last)
+    else { return String(file) }
+    return "\(scope)-\(file)"
+  }
+
+  private static func isMark(_ component: Substring) -> Bool {
+    component == "-" || component == "_attachments"
+  }
+
+  /// Of `@SCOPE/NAME`, whose slash may be escaped.
+  private static func scope(of package: Substring, below folder: Substring?) -> Substring? {
+    if package.hasPrefix("@"), let slash = package.firstRange(of: "%2f") {
+      return package[..<slash.lowerBound]
+    }
+    return folder.flatMap { $0.hasPrefix("@") && $0.utf8.count > 1 ? $0 : nil }
+  }
+}

@@ -1,0 +1,66 @@
+internal import PrefetchCore
+internal import PrefetchDocuments
+
+/// MODULE.bazel.lock: the files of Bazel's registries that a build reads, and where the sources of its
+/// modules are, which those files say.
+enum BazelLock {
+  static func read(_ bytes: RawSpan, source: ManifestSource) throws(Failure) -> Manifest {
+    try read(NativeManifest.parse(unsafe bytes.withUnsafeBytes { unsafe Array($0) }))
+  }
+
+  static func read(_ root: Node) throws(Failure) -> Manifest {
+    guard let node = root["registryFileHashes"] else {
+      throw NativeManifest.invalid(
+        "`registryFileHashes` is missing; Bazel 7.2 and later write it",
+        at: root.location
+      )
+    }
+    guard let hashes = node.mapping else {
+      throw NativeManifest.invalid(
+        "`registryFileHashes` must be a mapping of URLs to digests, not \(node.kindName)",
+        at: node.location
+      )
+    }
+    var draft = ManifestDraft()
+    for entry in hashes { read(entry, into: &draft) }
+    return try draft.finished()
+  }
+
+  private static func read(_ pair: Node.Entry, into draft: inout ManifestDraft) {
+    let lower = pair.key.lowercased()
+    guard lower.hasPrefix("http:") || lower.hasPrefix("https:") else {
+      return draft.leaveOut("files of registries that are local folders", isMissed: false)
+    }
+    // Nothing was there when the list was made.
+    guard pair.value.scalar?.kind != .null else {
+      return draft.leaveOut("files that the registry did not have", isMissed: false)
+    }
+    do throws(Failure) {
+      let declared = try self.declared(pair.key)
+      guard let text = pair.value.text, let digest = DigestText.decode(text, algorithm: .sha256),
+        let content = ContentDigest(bytes: digest.bytes)
+      else {
+        throw NativeManifest.invalid(
+          "a URL has a SHA-256 or null beside it, not \(pair.value.kindName)",
+          at: pair.value.location
+        )
+      }
+      var entry = ManifestEntry(url: declared.url)
+      entry.digests = try EntryCollector.digests([digest], with: declared)
+      entry.lifetime = .immutable
+      draft.add(entry)
+      guard declared.url.path.hasSuffix("/source.json") else { return }
+      draft.add(ManifestPart(url: declared.url, kind: .moduleSource(content)))
+    } catch {
+      draft.reject(pair.key, error)
+    }
+  }
+
+  private static func declared(_ text: String) throws(Failure) -> DeclaredURL {
+    do {
+      return try DeclaredURL(text)
+    } catch {
+      throw Failure(.badURL, "it \(error)")
+    }
+  }
+}

@@ -1,0 +1,96 @@
+internal import PrefetchCore
+internal import PrefetchCrypto
+internal import PrefetchDocuments
+
+/// A `source.json` of a Bazel registry: the archive that a module is in, and what is laid over it.
+enum ModuleSource {
+  static func read(_ bytes: RawSpan, source: ManifestSource) throws(Failure) -> Manifest {
+    let content = unsafe bytes.withUnsafeBytes { unsafe Array($0) }
+    if case .moduleSource(let digest) = source.part {
+      let found = SHA256.digest(of: content)
+      guard found == digest else {
+        throw Failure(
+          .digestMismatch,
+          "its sha256 is \(found.hexadecimal); declared is \(digest.hexadecimal)"
+        )
+      }
+    }
+    let root = try NativeManifest.parse(content)
+    var draft = ManifestDraft()
+    guard ["archive", nil].contains(root.member("type")?.text) else {
+      draft.leaveOut("modules from git or local folders")
+      return try draft.finished()
+    }
+    let name = Self.name(of: source.base)
+    let text = root.member("url")?.text ?? ""
+    do throws(Failure) {
+      draft.add(try archive(root, at: text, source), named: name)
+    } catch {
+      draft.reject(text.isEmpty ? name ?? "" : text, id: name, error)
+    }
+    for (key, folder) in [("patches", "patches"), ("overlay", "overlay")] {
+      for file in root.member(key)?.mapping ?? [] {
+        do throws(Failure) {
+          draft.add(try addition(file, in: folder, source))
+        } catch {
+          draft.reject(file.key, error)
+        }
+      }
+    }
+    return try draft.finished()
+  }
+
+  /// `…/modules/NAME/VERSION/source.json`.
+  private static func name(of url: WebURL?) -> String? {
+    let parts = url?.path.split(separator: "/").suffix(4) ?? []
+    guard parts.count == 4, let module = parts.dropFirst().first,
+      let version = parts.dropLast().last,
+      parts.first == "modules"
+    else { return nil }
+    return "\(module)@\(version)"
+  }
+
+  private static func archive(
+    _ root: Node,
+    at text: String,
+    _ source: ManifestSource
+  ) throws(Failure) -> ManifestEntry {
+    guard !text.isEmpty else {
+      throw NativeManifest.invalid("an archive has a `url`", at: root.location)
+    }
+    let declared = try source.url(text)
+    var entry = ManifestEntry(url: declared.url)
+    entry.digests = try EntryCollector.digests(
+      try digests(root["integrity"], of: root),
+      with: declared
+    )
+    entry.lifetime = .immutable
+    let mirrors = root.words("mirror_urls").prefix(EntryCollector.maximumAlternates)
+    entry.alternates = mirrors.compactMap { try? WebURL($0) }
+    return entry
+  }
+
+  /// A patch, or a file that is put into the module.
+  private static func addition(
+    _ file: Node.Entry,
+    in folder: String,
+    _ source: ManifestSource
+  ) throws(Failure) -> ManifestEntry {
+    guard PublishedName.isSafe(file.key) else { throw PublishedName.objection(to: file.key) }
+    let path = file.key.split(separator: "/").map { Hexadecimal.encodePercent(String($0)) }
+    var entry = ManifestEntry(
+      url: try source.url("\(folder)/\(path.joined(separator: "/"))").url
+    )
+    entry.digests = try digests(file.value, of: file.value)
+    entry.lifetime = .immutable
+    return entry
+  }
+
+  private static func digests(_ node: Node?, of owner: Node) throws(Failure) -> [ExpectedDigest] {
+    do throws(Integrity.Fault) {
+      return try Integrity.expectedDigests(in: node?.text ?? "")
+    } catch {
+      throw NativeManifest.invalid("`integrity` \(error)", at: (node ?? owner).location)
+    }
+  }
+}

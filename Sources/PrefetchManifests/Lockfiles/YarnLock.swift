@@ -1,0 +1,197 @@
+internal import PrefetchCore
+internal import PrefetchCrypto
+
+/// yarn.lock of Yarn 1.
+enum YarnLock {
+  static func read(_ bytes: RawSpan, source: ManifestSource) throws(Failure) -> Manifest {
+    var reader = YarnLockReader(rules: source.rules)
+    for line in try LockLines(bytes) { try reader.read(line) }
+    return try reader.finished()
+  }
+}
+
+private struct YarnLockReader {
+  /// What stands below the names of one package.
+  private struct Package {
+    var line: LockLines.Line
+    /// The first of the wishes that it fulfils: `@scope/name@^1.0.0`.
+    var wish: String
+    var version: String?
+    var place: String?
+    var integrity: String?
+  }
+
+  private let registry: PackageRegistry
+  private var draft = ManifestDraft()
+  private var package: Package?
+  /// Of packages that have no stronger digest.
+  private var weakCount = 0
+  private let leavesSome: Bool
+
+  init(rules: ManifestRules) {
+    registry = PackageRegistry(rules, standsFor: ["registry.yarnpkg.com", "registry.npmjs.org"])
+    leavesSome = !rules.omitted.isEmpty
+  }
+
+  // MARK: Lines
+
+  mutating func read(_ line: LockLines.Line) throws(Failure) {
+    let text = line.text.drop { $0 == " " }
+    guard !text.isEmpty, text.first != "#" else { return }
+    switch line.text.utf8.count - text.utf8.count {
+    case 0: try begin(text, line)
+    case 2: try readMember(text, line)
+    default:
+      // What a package needs stands deeper, and is listed by itself.
+      guard package != nil else {
+        throw line.invalid("it is indented, and nothing stands above it")
+      }
+    }
+  }
+
+  private mutating func begin(_ text: Substring, _ line: LockLines.Line) throws(Failure) {
+    guard text != "__metadata:" else {
+      throw Failure(
+        .unsupported,
+        "it is a yarn.lock of Yarn 2 or later, whose checksums are of files that Yarn makes itself; "
+          + "make a package-lock.json with `npm install --package-lock-only`"
+      )
+    }
+    guard text.last == ":" else {
+      throw line.invalid("a package begins with its names and a colon; this line has none")
+    }
+    addPackage()
+    guard let wish = Self.word(text.dropLast()) else {
+      throw line.invalid("the name of the package is no word")
+    }
+    package = Package(line: line, wish: wish)
+  }
+
+  private mutating func readMember(
+    _ text: Substring,
+    _ line: LockLines.Line
+  ) throws(Failure) {
+    guard package != nil else { throw line.invalid("it is indented, and nothing stands above it") }
+    // What follows is the list of what the package needs.
+    guard text.last != ":" else { return }
+    guard let key = Self.word(text) else { throw line.invalid("it begins with no word") }
+    guard let blank = text.firstIndex(of: " "),
+      let value = Self.word(text[blank...].drop { $0 == " " })
+    else { throw line.invalid("`\(key.prefix(80))` has no value") }
+    switch key {
+    case "version": package?.version = value
+    case "resolved": package?.place = value
+    case "integrity":
+      // The rest of the line is the value where no quotes are: there may be several digests.
+      let rest = text[blank...].drop { $0 == " " }
+      package?.integrity = rest.first == "\"" ? value : String(rest)
+    default: break
+    }
+  }
+
+  /// The first word, which may stand in quotes; what follows a comma or a blank is not looked at.
+  private static func word(_ text: Substring) -> String? {
+    guard text.first == "\"" else {
+      let word = text.prefix { $0 != "," && $0 != " " }
+      return word.isEmpty ? nil : String(word)
+    }
+    var word = ""
+    var isEscaped = false
+    for character in text.dropFirst() {
+      if isEscaped {
+        word.append(character)
+        isEscaped = false
+      } else if character == "\\" {
+        isEscaped = true
+      } else if character == "\"" {
+        return word.isEmpty ? nil : word
+      } else {
+        word.append(character)
+      }
+    }
+    return nil
+  }
+
+  // MARK: Packages
+
+  consuming func finished() throws(Failure) -> Manifest {
+    addPackage()
+    if leavesSome {
+      draft.warn(
+        "a yarn.lock does not say what is for development or optional: `omit` leaves nothing"
+      )
+    }
+    if weakCount > 0 {
+      draft.note("\(weakCount) packages have a SHA-1 only, which finds damage and proves nothing")
+    }
+    return try draft.finished()
+  }
+
+  private mutating func addPackage() {
+    guard let package else { return }
+    self.package = nil
+    guard let place = package.place else {
+      return draft.leaveOut("packages without `resolved`, such as links and workspaces")
+    }
+    let lower = place.lowercased()
+    let path = lower.prefix { $0 != "#" && $0 != "?" }
+    guard lower.hasPrefix("http:") || lower.hasPrefix("https:"), !path.hasSuffix(".git") else {
+      return draft.leaveOut("packages from git or local files")
+    }
+    let id = package.version.map { "\(Self.name(in: package.wish))@\($0)" }
+    do throws(Failure) {
+      draft.add(try entry(package, at: place), named: id)
+    } catch {
+      draft.reject(place, id: id, error)
+    }
+  }
+
+  private mutating func entry(
+    _ package: Package,
+    at place: String
+  ) throws(Failure) -> ManifestEntry {
+    let (address, sum) = Self.parts(place)
+    let declared = try registry.place(address)
+    var entry = ManifestEntry(url: declared.url)
+    entry.lifetime = .immutable
+    entry.path = Self.fileName(of: declared.url)
+    if let integrity = package.integrity {
+      do throws(Integrity.Fault) {
+        entry.digests = try Integrity.expectedDigests(in: integrity)
+      } catch {
+        throw package.line.invalid("`integrity` \(error)")
+      }
+    }
+    entry.digests = try EntryCollector.digests(entry.digests, with: declared)
+    // Where more is known, the short sum behind the URL would prove nothing besides.
+    guard let sum, !entry.digests.contains(where: { $0.algorithm > .sha1 }) else { return entry }
+    guard entry.digests.allSatisfy({ $0.algorithm != .sha1 || $0 == sum }) else {
+      throw package.line.invalid("`resolved` and `integrity` name different SHA-1 sums")
+    }
+    if !entry.digests.contains(sum) { entry.digests.append(sum) }
+    weakCount += 1
+    return entry
+  }
+
+  /// A URL, and the SHA-1 that Yarn writes behind its `#` without a name.
+  private static func parts(_ place: String) -> (address: Substring, sum: ExpectedDigest?) {
+    guard let mark = place.firstIndex(of: "#") else { return (place[...], nil) }
+    let text = place[place.index(after: mark)...]
+    guard text.utf8.count == 40, let bytes = Hexadecimal.decode(text) else {
+      return (place[...], nil)
+    }
+    return (place[..<mark], ExpectedDigest(algorithm: .sha1, bytes: bytes))
+  }
+
+  /// As Yarn calls it in an offline mirror.
+  private static func fileName(of url: WebURL) -> String? {
+    guard let name = try? YarnMirrorName.make(of: url) else { return nil }
+    return FileName.isSafe(name) ? name : nil
+  }
+
+  /// Without what was asked for of it.
+  private static func name(in wish: String) -> Substring {
+    let scope = wish.first == "@" ? 1 : 0
+    return wish[..<(wish.dropFirst(scope).firstIndex(of: "@") ?? wish.endIndex)]
+  }
+}

@@ -1,0 +1,135 @@
+internal import PrefetchCore
+internal import PrefetchDocuments
+
+/// uv.lock, uv's lock file of Python packages for all platforms at once.
+enum UVLock {
+  static func read(_ bytes: RawSpan, source: ManifestSource) throws(Failure) -> Manifest {
+    let root = try LockDocument.read(bytes, syntax: .toml)
+    guard let version = root["version"] else {
+      throw NativeManifest.invalid(
+        "`version` is missing; a uv.lock says `version = 1`",
+        at: root.location
+      )
+    }
+    guard version.text == "1" else {
+      throw NativeManifest.invalid(
+        "`version` is \(version.text ?? version.kindName); this program reads version 1",
+        at: version.location
+      )
+    }
+    var reader = UVLockReader(platforms: try PlatformFilter(source.rules))
+    guard let node = root["package"] else { return try reader.finished() }
+    guard let packages = node.sequence else {
+      throw NativeManifest.invalid(
+        "`package` must be a list of tables, `[[package]]`, not \(node.kindName)",
+        at: node.location
+      )
+    }
+    for package in packages { reader.read(package) }
+    return try reader.finished()
+  }
+}
+
+private struct UVLockReader {
+  private let platforms: PlatformFilter
+  private var draft = ManifestDraft()
+
+  init(platforms: PlatformFilter) {
+    self.platforms = platforms
+  }
+
+  consuming func finished() throws(Failure) -> Manifest {
+    try draft.finished()
+  }
+
+  mutating func read(_ package: Node) {
+    let name = package.member("name")?.text ?? ""
+    guard package.mapping != nil, !name.isEmpty else {
+      return draft.reject(
+        name,
+        NativeManifest.invalid("a package is a table with a `name`", at: package.location)
+      )
+    }
+    let source = package.member("source")
+    // The project itself and its neighbours in the workspace, which nobody fetches.
+    guard source?.member("virtual") == nil, source?.member("editable") == nil else { return }
+    guard source?.member("registry") != nil || source?.member("url") != nil else {
+      return draft.leaveOut("packages from version control or local folders")
+    }
+    let markers = package.words("resolution-markers")
+    guard markers.isEmpty || markers.contains(where: { Marker.mayHold($0, on: platforms) }) else {
+      return
+    }
+    let files = files(of: package, named: name, from: source?.member("url")?.text)
+    let chosen = PythonFile.chosen(files, for: platforms)
+    if chosen.isEmpty, !files.isEmpty {
+      let message = "none of its \(files.count) files is for a platform that is wanted"
+      draft.reject(name, id: name, NativeManifest.invalid(message, at: package.location))
+    }
+    for file in chosen {
+      do throws(Failure) {
+        draft.add(try file.entry(), named: file.name)
+      } catch {
+        draft.reject(file.url.string, id: file.name, error)
+      }
+    }
+  }
+
+  private mutating func files(
+    of package: Node,
+    named name: String,
+    from address: String?
+  ) -> [PythonFile] {
+    var files: [PythonFile] = []
+    let sources = package.member("sdist").map { [$0] } ?? []
+    for node in sources + (package.member("wheels")?.sequence ?? []) {
+      // The source archive of a package that is a URL has none of its own.
+      guard let text = node.member("url")?.text ?? (node.member("path") == nil ? address : nil)
+      else {
+        draft.leaveOut("files that lie beside the lock file")
+        continue
+      }
+      do throws(Failure) {
+        files.append(try file(node, at: text))
+      } catch {
+        draft.reject(text, id: name, error)
+      }
+    }
+    return files
+  }
+
+  private func file(_ node: Node, at text: String) throws(Failure) -> PythonFile {
+    let declared: DeclaredURL
+    do {
+      declared = try DeclaredURL(text)
+    } catch {
+      throw Failure(.badURL, "it \(error)")
+    }
+    guard let name = FileName.last(of: declared.url) else {
+      throw NativeManifest.invalid("its URL ends in no file name", at: node.location)
+    }
+    var digests: [ExpectedDigest] = []
+    if let hash = node.member("hash") {
+      guard let digest = hash.text.flatMap(Self.digest) else {
+        throw NativeManifest.invalid(
+          "`hash` must be the name of a function, a colon and its digest",
+          at: hash.location
+        )
+      }
+      digests = [digest]
+    }
+    var file = PythonFile(
+      name: name,
+      url: declared.url,
+      digests: try EntryCollector.digests(digests, with: declared)
+    )
+    try file.readFacts(node)
+    return file
+  }
+
+  private static func digest(_ text: String) -> ExpectedDigest? {
+    let parts = text.split(separator: ":", maxSplits: 1)
+    guard parts.count == 2, let algorithm = DigestText.algorithm(parts[0]) else { return nil }
+    return DigestText.decode(String(parts[1]), algorithm: algorithm)
+  }
+}

@@ -1,0 +1,240 @@
+import Testing
+
+/// Builds and installs from a warmed lock file, with the network cut.
+@Suite(
+  "The tree of a lock file",
+  .enabled(if: Binary.isGiven, "\(Binary.absence)"),
+  .enabled(if: Nginx.isInstalled, "needs nginx"),
+  .enabled(if: Tool.isInstalled("python3"), "needs python3"),
+  .enabled(if: ToolTreeTests.isCutOffPossible, "needs leave to make namespaces")
+)
+struct LockTreeTests {
+  private let home: Home
+  private let nginx: Nginx
+
+  init() throws {
+    home = try Home()
+    nginx = try Nginx()
+  }
+
+  /// Lets a script make what the origin serves; it has `ORIGIN` for its own address.
+  private func make(_ script: String) throws {
+    home.write(script, to: "make.py")
+    let run = try home.shell(
+      "cd '\(nginx.files)' && ORIGIN='\(nginx.url(""))' python3 '\(home.path("make.py"))'"
+    )
+    try #require(run.status == 0, "\(run)")
+  }
+
+  private func take(_ names: String...) {
+    for name in names { home.write(FileTree.read("\(nginx.files)/\(name)") ?? [], to: name) }
+  }
+
+  private func configure(_ layout: String, _ keys: String, isAtomic: Bool = false) {
+    home.configure(
+      """
+      segments:
+        - name: packages
+          \(keys)
+          publish: { dir: "tree of ours", layout: \(layout), atomic: \(isAtomic) }
+      cache: { min_free: 0 }
+      """
+    )
+  }
+
+  /// What `env` prints is set, and nothing else points at the tree.
+  private func cutOff(_ script: String) throws -> ProgramRun {
+    try home.shell(
+      """
+      set -e; set -a; eval "$($prefetch env)"; set +a
+      \(script)
+      """,
+      within: 300
+    )
+  }
+
+  // MARK: Cargo
+
+  private var cargoKeys: String {
+    """
+    manifest: Cargo.lock
+        cargo: { download: "\(nginx.url("crates"))", index: "\(nginx.url("index"))" }
+    """
+  }
+
+  @Test(
+    "is what cargo builds from, with the features that only an index knows",
+    .enabled(if: Tool.isInstalled("cargo"), "needs cargo"),
+    arguments: [false, true]
+  )
+  func cargo(isAtomic: Bool) throws {
+    try make(LockOrigin.crates)
+    take("Cargo.lock")
+    configure("cargo", cargoKeys, isAtomic: isAtomic)
+    let run = try home.run("--json")
+    try #require(run.status == 0, "\(run)")
+    #expect(try run.json().number("totals.fetched") == 4)
+    let built = try cutOff(
+      """
+      cp -r '\(nginx.files)/app/.' . ; unshare -n cargo build --offline --locked >&2; target/debug/app
+      """
+    )
+    #expect(built.status == 0, "\(built)")
+    #expect(built.output == "42\n")
+    // What cargo has put beside them is no trouble, and none of it is asked for again.
+    let again = try home.run("--json")
+    #expect(again.status == 0, "\(again)")
+    #expect(try again.json().number("totals.requests") == 0)
+    let elsewhere = try home.shell(
+      """
+      set -e; rm -rf target; unshare -n cargo --config 'tree of ours/config.toml' build --offline >&2
+      target/debug/app
+      """,
+      within: 300
+    )
+    #expect(elsewhere.status == 0, "\(elsewhere)")
+    #expect(elsewhere.output == "42\n")
+    home.write(FileTree.read("\(nginx.files)/later.lock") ?? [], to: "Cargo.lock")
+    let later = try home.run("--json")
+    #expect(later.status == 0, "\(later)")
+    let rebuilt = try cutOff("unshare -n cargo build --offline --locked >&2; target/debug/app")
+    #expect(rebuilt.status == 0, "\(rebuilt)")
+    #expect(rebuilt.errors.contains("Compiling left v1.0.3"), "\(rebuilt)")
+  }
+
+  @Test("of another version of a crate asks for what the index says now, and for no more")
+  func otherVersion() throws {
+    try make(LockOrigin.crates)
+    take("Cargo.lock")
+    configure("cargo", cargoKeys)
+    try #require(try home.run().status == 0)
+    let first = try #require(home.read("tree of ours/index/le/ft/left"))
+    #expect(first.split(separator: "\n").count == 2)
+    nginx.write(first + "{}\n", to: "index/le/ft/left")
+    #expect(try home.run("--json").json().number("totals.requests") == 0)
+    home.write(FileTree.read("\(nginx.files)/later.lock") ?? [], to: "Cargo.lock")
+    let run = try home.run("--json")
+    #expect(run.status == 0, "\(run)")
+    #expect(try run.json().number("totals.requests") == 2)
+    #expect(home.read("tree of ours/index/le/ft/left") == first + "{}\n")
+    #expect(home.read("tree of ours/left-1.0.2.crate") == nil)
+    #expect(home.read("tree of ours/left-1.0.3.crate") != nil)
+  }
+
+  @Test("of which a crate is missing leads no tool to it")
+  func incomplete() throws {
+    try make(LockOrigin.crates)
+    take("Cargo.lock")
+    nginx.remove("index/ri/gh/right")
+    configure("cargo", cargoKeys)
+    #expect(try home.run().status == 3)
+    let variables = try home.run("env")
+    #expect(variables.output.isEmpty)
+    #expect(variables.errors.contains("`packages` is not current"))
+  }
+
+  // MARK: Yarn
+
+  @Test(
+    "is the mirror that yarn installs from, by SHA-512 or no more than a SHA-1",
+    .enabled(if: Tool.isInstalled("yarnpkg"), "needs yarnpkg")
+  )
+  func yarn() throws {
+    try make(LockOrigin.packages)
+    take("yarn.lock", "package.json")
+    configure("yarn", "manifest: yarn.lock\n    npm: { registry: \"\(nginx.url(""))\" }")
+    let run = try home.run()
+    try #require(run.status == 0, "\(run)")
+    #expect(
+      try home.run("env").output == "YARN_YARN_OFFLINE_MIRROR='\(home.path("tree of ours"))'\n"
+    )
+    // Debian's node finds Debian's modules by itself, one from elsewhere has to be told of them.
+    let installed = try cutOff(
+      """
+      NODE_PATH=/usr/share/nodejs unshare -n \
+        yarnpkg install --offline --frozen-lockfile --non-interactive >&2
+      node -e 'console.log(require("left") + require("@s/right"))'
+      """
+    )
+    #expect(installed.status == 0, "\(installed)")
+    #expect(installed.output == "42\n")
+    #expect(FileTree.read(home.path("yarn.lock")) == FileTree.read("\(nginx.files)/yarn.lock"))
+  }
+
+  @Test("takes nothing whose SHA-1 is another, though that proves little")
+  func otherSum() throws {
+    try make(LockOrigin.packages)
+    take("yarn.lock")
+    nginx.write("other", to: "left/-/left-1.0.2.tgz")
+    configure("yarn", "manifest: yarn.lock\n    npm: { registry: \"\(nginx.url(""))\" }")
+    let run = try home.run("--json")
+    #expect(run.status == 5, "\(run)")
+    #expect(run.output.contains("digest_mismatch"))
+    #expect(home.read("tree of ours/left-1.0.2.tgz") == nil)
+  }
+
+  // MARK: pnpm, uv and Bazel
+
+  @Test("of pnpm has the files of its registry")
+  func pnpm() throws {
+    try make(LockOrigin.packages)
+    take("pnpm-lock.yaml")
+    configure("url", "manifest: pnpm-lock.yaml\n    npm: { registry: \"\(nginx.url(""))\" }")
+    let run = try home.run()
+    try #require(run.status == 0, "\(run)")
+    for name in ["left-1.0.2.tgz", "s-right-1.0.2.tgz"] {
+      #expect(FileTree.read(home.path("tree of ours/\(name)"))?.isEmpty == false, "\(name)")
+    }
+  }
+
+  @Test(
+    "of uv is what pip installs from",
+    .enabled(if: Tool.isInstalled("pip3"), "needs pip")
+  )
+  func uv() throws {
+    try make(LockOrigin.wheel)
+    take("uv.lock")
+    configure("pip", "manifest: uv.lock")
+    let run = try home.run()
+    try #require(run.status == 0, "\(run)")
+    let installed = try cutOff(
+      """
+      unshare -n pip3 install --quiet --target out left==1.0 >&2
+      PYTHONPATH=out python3 -c 'import left; print(left.x)'
+      """
+    )
+    #expect(installed.status == 0, "\(installed)")
+    #expect(installed.output == "42\n")
+  }
+
+  @Test("of Bazel has the files of its registry and the archives that they name, by their digests")
+  func bazel() throws {
+    try make(LockOrigin.registry)
+    take("MODULE.bazel.lock")
+    configure("bazel", "manifest: MODULE.bazel.lock")
+    let run = try home.run("--json")
+    try #require(run.status == 0, "\(run)")
+    let folder = "tree of ours/content_addressable/sha256"
+    for text in ["module(name = \"left\")", "archive", "patch"] {
+      #expect(home.read("\(folder)/\(Digest.hexadecimal(text))/file") == text)
+    }
+    nginx.write("{}", to: "modules/left/1.0/source.json")
+    let changed = try home.run("--json")
+    #expect(changed.status == 5, "\(changed)")
+    #expect(changed.output.contains("digest_mismatch"))
+    #expect(home.read("\(folder)/\(Digest.hexadecimal("archive"))/file") == "archive")
+  }
+
+  @Test("is told of by `manifest check`: what it is, and what has no file")
+  func check() throws {
+    try make(LockOrigin.packages)
+    take("yarn.lock")
+    let lock = try #require(home.read("yarn.lock"))
+    home.write(lock + "\n\"x@link:x\":\n  version \"0.0.0\"\n", to: "yarn.lock")
+    let run = try home.run("-v", "manifest", "check", "yarn.lock")
+    #expect(run.status == 0, "\(run)")
+    #expect(run.output.contains("format:    a yarn.lock (`format: yarn-lock`)"))
+    #expect(run.errors.contains("left out: 1 packages without `resolved`"))
+    #expect(run.errors.contains("1 packages have a SHA-1 only"))
+  }
+}
