@@ -107,7 +107,7 @@ _prefetch() {
     return
     ;;
   --layout)
-    mapfile -t COMPREPLY < <(compgen -W 'url basename npm pip go bazel hls' -- "$current")
+    mapfile -t COMPREPLY < <(compgen -W 'url basename npm pip go bazel cargo yarn hls' -- "$current")
     return
     ;;
   --cut-dirs)

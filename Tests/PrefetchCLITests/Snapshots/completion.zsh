@@ -23,7 +23,7 @@ _prefetch() {
     'log:Print what past runs changed'
     'stats:Print figures over past runs'
     'pins:Print the pins of a host as configuration text'
-    'verify:Hash everything stored again'
+    'verify:Hash everything stored again, and look at every published file'
     'gc:Drop what the cache need not keep'
     'get:Print or copy items, fetching those that the cache does not hold fresh'
     'path:Print the local path of an item'\''s body'
@@ -141,7 +141,7 @@ _prefetch() {
     mirror)
       _arguments -s -S $shared \
         '(--base-url)--base-url=[Where the names lead that the list gives without a host; a URL as LIST is its own base]:URL: ' \
-        '(--layout)--layout=[How files are called\: by the url with its host, by its basename, or for a tool]:L:(url basename npm pip go bazel hls)' \
+        '(--layout)--layout=[How files are called\: by the url with its host, by its basename, or for a tool]:L:(url basename npm pip go bazel cargo yarn hls)' \
         '(--cut-dirs)--cut-dirs=[Leave out the first N folders of each name; the host is none of them]:N: ' \
         '(--limit-rate)--limit-rate=[Receive at most so much, such as 20MB/s, or by a timetable as network.rate has it]:R: ' \
         '(-n --dry-run)-n[Ask servers, write nothing, print the plan]' \
@@ -292,7 +292,7 @@ _prefetch() {
       ;;
     verify)
       _arguments -s -S $shared \
-        '(--repair)--repair[Drop damaged bodies, so that the next run fetches them]' \
+        '(--repair)--repair[Drop damaged bodies and changed published files, so that the next run brings them]' \
         '(--wait)--wait=-[With --repair, wait for another run to end, at most this long, instead of ending with 75]::D: ' \
         ':: :' && ret=0
       ;;
