@@ -38,7 +38,8 @@ import Testing
   func width() {
     let topics = [HelpTopic.overview, .exitCodes] + CommandTable.all.map { .command($0.name) }
     for line in topics.flatMap({ HelpPages.render($0).split(separator: "\n") }) {
-      let isVerbatim = ["prefetch", "mpv", "set -o", "curl"].contains { line.hasPrefix("    \($0)") }
+      let programs = ["prefetch", "mpv", "set -o", "curl"]
+      let isVerbatim = programs.contains { line.hasPrefix("    \($0)") }
       #expect(isVerbatim || line.count <= PageText.width, "\(line)")
     }
   }

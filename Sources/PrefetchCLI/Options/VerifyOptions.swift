@@ -14,7 +14,11 @@ struct VerifyOptions: CommandOptions, Hashable {
       "Each damaged body is named with its digest, path and URL, and each file of a published tree that is missing, was changed in its place, or is another than the one that was published. Of trees those count that the configuration declares; without one all."
     ],
     options: [
-      .flag("repair", \.repairs, help: "Drop damaged bodies and changed published files, so that the next run brings them"),
+      .flag(
+        "repair",
+        \.repairs,
+        help: "Drop damaged bodies and changed published files, so that the next run brings them"
+      ),
       .wait(
         \.wait,
         help:

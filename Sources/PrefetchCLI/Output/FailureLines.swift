@@ -128,6 +128,14 @@ struct FailureLines {
     )
   }
 
+  /// Whether plain http would do, and there is no file that could say so.
+  private var lacksException: Bool {
+    envelope.configurationFiles.isEmpty
+      && ReportFailures(envelope: envelope).all.contains {
+        $0.message.contains("NSAllowsLocalNetworking")
+      }
+  }
+
   /// What is to be done about how the run ended; nil where that is said, or nothing is.
   var nextStep: String? {
     switch ExitStatus(rawValue: envelope.exitCode) ?? envelope.exit {
@@ -135,6 +143,8 @@ struct FailureLines {
       envelope.isRetryable
         ? "next: the same again may bring the rest; `\(envelope.explanation)` says what is known of an item"
         : "next: `\(envelope.explanation)` says what is known of an item, and which rules it meets"
+    case .trust where lacksException:
+      "next: without a file, `--set transport_security.NSAllowsLocalNetworking=true` allows it"
     case .trust:
       "next: `\(envelope.explanation)` says which rule was broken; nothing that breaks one is kept"
     case .unavailable where ReportFailures(envelope: envelope).all.allSatisfy(\.isForNoWayOut): nil

@@ -111,7 +111,7 @@ extension TreeFilling {
       try spot.folder.remove(spot.leaf)
       throw Failure(
         .storeDamaged,
-        "\(Self.changed(spot)), and with it the stored body: both are dropped, and `prefetch run` fetches it again"
+        "\(Self.changed(spot)), and with it the stored body: both are dropped, and the next run fetches it again"
       )
     }
     note("\(Self.changed(spot)), and is replaced", on: file)
@@ -158,7 +158,7 @@ extension TreeFilling {
     damaged.insert(placement.digest)
     throw Failure(
       .storeDamaged,
-      "the stored body of `\(placement.file.name)` was changed through a tree that links it: it is dropped, and `prefetch run` fetches it again"
+      "the stored body of `\(placement.file.name)` was changed through a tree that links it: it is dropped, and the next run fetches it again"
     )
   }
 
@@ -200,7 +200,7 @@ extension TreeFilling {
     damaged.insert(digest)
     let failure = Failure(
       .storeDamaged,
-      "\(Self.changed(spot)), and with it the stored body, which is dropped: `prefetch run` fetches it again"
+      "\(Self.changed(spot)), and with it the stored body, which is dropped: the next run fetches it again"
     )
     outcome.troubles.append(.init(name: file.name, url: file.url, failure: failure))
   }

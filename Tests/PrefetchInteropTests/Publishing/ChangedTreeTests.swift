@@ -47,7 +47,7 @@ struct ChangedTreeTests {
     case (.written, .publish):
       return Cell(
         exit: 74,
-        words: isLink ? "both are dropped, and `prefetch run` fetches it again" : "and is replaced"
+        words: isLink ? "both are dropped, and the next run fetches it again" : "and is replaced"
       )
     case (.written, .verify), (.written, .repair), (.time, .verify), (.time, .repair):
       return Cell(exit: 74, words: "was changed in its place after it was published")
