@@ -95,10 +95,10 @@ extension ConfigurationManual {
     ],
     example: """
       segments:
-        - name: warm-brotli
+        - name: warm-avif
           manifest: https://www.example.com/sitemap.xml
           store: false
-          headers: { Accept-Encoding: br }
+          headers: { Accept: image/avif }
       """
   )
 

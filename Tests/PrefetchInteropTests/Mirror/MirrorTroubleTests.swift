@@ -26,6 +26,15 @@ struct MirrorTroubleTests {
     #expect(ground.files() == ["a": "one", "b": "two"])
   }
 
+  @Test("Plain http is refused, and what allows it without a file is said")
+  func plain() throws {
+    ground.publish(files: ["a": "one"])
+    let run = try ground.home.run("mirror", list, "dir")
+    #expect(run.status == 5, "\(run)")
+    #expect(run.errors.contains("`--set transport_security.NSAllowsLocalNetworking=true`"))
+    #expect(ground.requests.isEmpty)
+  }
+
   @Test("A file that was taken away comes back, and one that was written to is named and replaced")
   func spoilt() throws {
     ground.publish(files: ["a": "one", "b": "two"])
