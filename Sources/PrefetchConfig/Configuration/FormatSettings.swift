@@ -21,7 +21,12 @@ package struct RegistryAddress: Hashable, Sendable {
   package var url: WebURL?
 
   static let npm = ObjectType(Self(), name: "npm") {
-    Field("registry", \.url, .url, "Registry that stands for registry.npmjs.org and registry.yarnpkg.com")
+    Field(
+      "registry",
+      \.url,
+      .url,
+      "Registry that stands for registry.npmjs.org and registry.yarnpkg.com"
+    )
   }
 
   static let pip = ObjectType(Self(), name: "pip") {

@@ -29,10 +29,9 @@ extension ValueType where Value == Bool {
   static var boolean: Self {
     let expectation = "a boolean (true, false, yes, no, on, off)"
     // To editors, which have YAML 1.2, most of these words are text.
-    let word: [(String, JSONValue)] = [
-      ("type", .string("string")),
-      ("pattern", .string("^([Tt]rue|TRUE|[Ff]alse|FALSE|[Yy]es|YES|[Nn]o|NO|[Oo]n|ON|[Oo]ff|OFF)$|\\$\\{")),
-    ]
+    let pattern =
+      "^([Tt]rue|TRUE|[Ff]alse|FALSE|[Yy]es|YES|[Nn]o|NO|[Oo]n|ON|[Oo]ff|OFF)$|\\$\\{"
+    let word: [(String, JSONValue)] = [("type", .string("string")), ("pattern", .string(pattern))]
     let truth: [(String, JSONValue)] = [("type", .string("boolean"))]
     return Self(
       shape: .scalar(
