@@ -3,6 +3,7 @@
 enum PagePackages {
   static let scripts = [
     ("npm.py", npm), ("pip.py", wheel), ("go.py", module), ("bazel.py", archive),
+    ("cargo.py", crate),
   ]
 
   private static let npm = #"""
@@ -71,6 +72,34 @@ enum PagePackages {
                               + 'example.com/greeting v1.0.0/go.mod ' + h1({'go.mod': mod}) + '\n')
     open('main.go', 'w').write('package main\n\nimport (\n\t"fmt"\n\n\t"example.com/greeting"\n)\n\n'
                                'func main() { fmt.Println(greeting.Text) }\n')
+    """#
+
+  private static let crate = #"""
+    import gzip, hashlib, io, json, os, tarfile
+    about = '[package]\nname = "greeting"\nversion = "1.0.2"\nedition = "2018"\n'
+    body = io.BytesIO()
+    with gzip.GzipFile(fileobj=body, mode='wb', mtime=0) as packed:
+        with tarfile.open(fileobj=packed, mode='w') as archive:
+            for name, text in (('Cargo.toml', about), ('src/lib.rs', 'pub const TEXT: &str = "hello";\n')):
+                entry = tarfile.TarInfo('greeting-1.0.2/' + name)
+                entry.size, entry.mode = len(text), 0o644
+                archive.addfile(entry, io.BytesIO(text.encode()))
+    digest = hashlib.sha256(body.getvalue()).hexdigest()
+    origin = os.environ['origin']
+    folder = origin + '/static.crates.io/crates/greeting'
+    os.makedirs(folder)
+    open(folder + '/greeting-1.0.2.crate', 'wb').write(body.getvalue())
+    os.makedirs(origin + '/index.crates.io/gr/ee')
+    open(origin + '/index.crates.io/gr/ee/greeting', 'w').write(json.dumps(
+        {'name': 'greeting', 'vers': '1.0.2', 'deps': [], 'features': {}, 'cksum': digest, 'yanked': False}) + '\n')
+    os.makedirs('src')
+    open('Cargo.toml', 'w').write('[package]\nname = "site"\nversion = "1.0.0"\nedition = "2018"\n'
+                                  '[dependencies]\ngreeting = "1"\n')
+    open('src/main.rs', 'w').write('fn main() { println!("{}", greeting::TEXT); }\n')
+    open('Cargo.lock', 'w').write(
+        'version = 3\n\n[[package]]\nname = "greeting"\nversion = "1.0.2"\n'
+        'source = "registry+https://github.com/rust-lang/crates.io-index"\nchecksum = "%s"\n\n'
+        '[[package]]\nname = "site"\nversion = "1.0.0"\ndependencies = [\n "greeting",\n]\n' % digest)
     """#
 
   private static let archive = #"""
