@@ -58,8 +58,9 @@ class Prefetch:
         if words:
             # `get` takes the list as any tool of a pipeline would.
             command = ["sh", "-c", f'exec "$@" < {peers.list}', "sh", *self.command(*words)]
+        count = peers.items if words else peers.items + 1
         return peers.night(label, command, command, f"{home}/list", renew, is_first,
-                           manifests=0 if words else 1)
+                           [{200: count}, {304: count}])
 
     def fill(self, items):
         self.bench.once(self.config, lambda: self.bench.execute(self._run()))
@@ -129,23 +130,26 @@ class Downloader:
                     requests=sum(statuses.values()), statuses=statuses,
                     note=self.NOTES.get((peer, True), ""))
 
-    def wget2_night(self, label, home, renew, is_first):
-        out = f"{home}/list"
-        cold, again = self._command("wget2", out), self._command("wget2", out, "again")
-        return self.night(label, cold, again, out, renew, is_first)
+    def peer_night(self, label, home, renew, is_first):
+        out, peer = f"{home}/list", label.split()[0]
+        cold, again = self._command(peer, out, "fill"), self._command(peer, out, "again")
+        # It lists, asks about each, and has no conditional requests.
+        asked = [{200: 2 * self.items + 1}, {200: self.items + 1}] if peer == "rclone" else None
+        return self.night(label, cold, again, out, renew, is_first, asked)
 
-    def night(self, label, cold, again, out, renew, is_first, manifests=0):
+    def night(self, label, cold, again, out, renew, is_first, asked=None):
         """Each on a new disk; before the second night the first one is not measured."""
-        wanted = self.items + manifests
+        asked = asked or [{200: self.items}, {304: self.items}]
+        statuses = asked[0 if is_first else 1]
 
         def ready():
             renew()
             if not is_first:
                 self.bench.execute(cold)
-                self.bench.nginx.take_statuses(wanted)
+                self.bench.nginx.take_statuses(sum(asked[0].values()))
 
-        return Side([(label, cold if is_first else again)], reset=ready, requests=wanted,
-                    statuses={200 if is_first else 304: wanted}, verify=self._verifier(out))
+        return Side([(label, cold if is_first else again)], reset=ready,
+                    requests=sum(statuses.values()), statuses=statuses, verify=self._verifier(out))
 
     def plain(self, peer):
         """As it comes, without an option that makes it faster."""

@@ -155,10 +155,12 @@ def groups(bench, is_quick):
         ], _written(bench)),
         Group("a list kept in a folder (20,000 × 4 KiB) on a journaled ext4, first night", [
             Line(20, "wget2", 1.6, 1.0, ours="prefetch mirror"),
+            Line(20, "aria2c", ours="prefetch mirror"), Line(20, "rclone", ours="prefetch mirror"),
             Line(20, "wget2", 1.6, 1.0), Line(20, "wget2", 1.6, 1.0, ours="prefetch get -"),
         ], _nights(bench, is_first=True)),
         Group("the same, second night", [
             Line(20, "wget2 -N", 1.5, 1.0, ours="prefetch mirror"),
+            Line(20, "aria2c", ours="prefetch mirror"), Line(20, "rclone", ours="prefetch mirror"),
             Line(20, "wget2 -N", 1.5, 1.0), Line(20, "wget2 -N", 1.5, 1.0, ours="prefetch get -"),
         ], _nights(bench, is_first=False)),
         Group(f"{far:,} × 4 KiB, 50 ms away each way, HTTP/1.1, nobody with an option", [
@@ -290,11 +292,11 @@ def _nights(bench, is_first):
                    *JOBS, "--set", "transport_security.NSAllowsLocalNetworking=true"]
         return peers.night(label, command, command, f"{home}/list", renew, is_first)
 
-    def wget2(label, peers, home, renew):
-        return peers.wget2_night(label, home, renew, is_first)
+    def peer(label, peers, home, renew):
+        return peers.peer_night(label, home, renew, is_first)
 
-    makers = {"prefetch": run, "prefetch mirror": mirror, "prefetch get -": get,
-              "wget2" if is_first else "wget2 -N": wget2}
+    makers = {"prefetch": run, "prefetch mirror": mirror, "prefetch get -": get, "aria2c": peer,
+              "rclone": peer, "wget2" if is_first else "wget2 -N": peer}
     return {label: lambda label=label, make=make: night(label, make) for label, make in makers.items()}
 
 
