@@ -4,9 +4,12 @@ import PrefetchTestSupport
 /// A file system in which files can share their blocks, where this process may mount one.
 final class CloningDisk {
   let path: String
+  /// Has the place for it, and for the file that it is in.
+  private let home: Home
 
-  /// `home` has the place for it, and for the file that it is in.
-  init?(in home: Home) {
+  init?() {
+    guard let home = try? Home() else { return nil }
+    self.home = home
     path = home.path("clones")
     let image = home.path("clones.image")
     FileTree.makeFolder(path)
@@ -27,8 +30,5 @@ final class CloningDisk {
     unsafe umount2(path, CInt(MNT_DETACH))
   }
 
-  static let isAvailable: Bool = {
-    guard let home = try? Home() else { return false }
-    return CloningDisk(in: home) != nil
-  }()
+  static let isAvailable = CloningDisk() != nil
 }
