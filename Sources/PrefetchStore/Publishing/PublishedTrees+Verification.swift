@@ -82,13 +82,18 @@ extension PublishedTrees {
     return inspection
   }
 
-  /// Nil for a publication that does not count, or lies nowhere any more.
+  /// Nil for a publication that does not count.
+  ///
+  /// Of one that nobody is known to declare nothing is missed where its folder is gone.
   private static func place(
     _ found: TreeRecord.Found,
     _ declared: [SegmentKey: String]?
   ) throws(Failure) -> TreePlace? {
-    guard declared.map({ $0[found.key] == found.folder }) ?? true else { return nil }
-    return try TreePlace.existing(found.folder)
+    guard declared.map({ $0[found.key] == found.folder }) ?? true,
+      let place = try TreePlace.existing(found.folder)
+    else { return nil }
+    guard declared == nil else { return place }
+    return try place.parent.status(of: place.name) == nil ? nil : place
   }
 }
 

@@ -219,6 +219,27 @@ struct ChangedTreeTests {
     #expect(try home.run("verify", "-q").status == 0)
   }
 
+  @Test("that is gone is missed by its configuration, and by nobody who has none")
+  func gone() throws {
+    let nginx = try Nginx()
+    let home = try Home(isInMemory: true)
+    nginx.write("one", to: "a")
+    home.configure(
+      """
+      segments: [{ name: site, urls: [\(nginx.url("a"))], publish: { dir: tree } }]
+      cache: { min_free: 0 }
+      """
+    )
+    try #require(home.run("-q").status == 0)
+    try #require(home.tool("rm", "-r", home.path("tree")).status == 0)
+    let verify = try home.run("verify")
+    #expect(verify.status == 74, "\(verify)")
+    #expect(verify.errors.contains("work/tree`, published by segment `site`, is missing"))
+    FileTree.remove(home.path("prefetch.yaml"))
+    let alone = try home.run("verify")
+    #expect(alone.status == 0, "\(alone)")
+  }
+
   @Test("gets back what was deleted, when its segment asks nobody anything too")
   func quiet() throws {
     let nginx = try Nginx()
