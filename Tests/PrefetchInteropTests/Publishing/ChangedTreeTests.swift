@@ -9,10 +9,6 @@ import Testing
   .enabled(if: getuid() == 0, "needs root, to be somebody else as well")
 )
 struct ChangedTreeTests {
-  enum Change: String, CaseIterable {
-    case written, replaced, deleted, mode, time
-  }
-
   enum Deed: String, CaseIterable {
     case run, publish, verify, repair, gc
 
@@ -39,7 +35,7 @@ struct ChangedTreeTests {
     var unreadable = false
   }
 
-  private static func cell(_ change: Change, _ deed: Deed, _ ground: Ground) -> Cell {
+  private static func cell(_ change: TreeChange, _ deed: Deed, _ ground: Ground) -> Cell {
     let isLink = ground.link == "hardlink"
     switch (change, deed) {
     case (_, .gc): return Cell(exit: 0)
@@ -90,7 +86,7 @@ struct ChangedTreeTests {
   private func look(_ ground: Ground, below disk: String?) throws {
     let nginx = try Nginx()
     for name in ["a", "b"] { nginx.write("the body of \(name)", to: name) }
-    for change in Change.allCases {
+    for change in TreeChange.allCases {
       for deed in Deed.allCases {
         try look(ground, change, deed, nginx, below: disk)
       }
@@ -99,7 +95,7 @@ struct ChangedTreeTests {
 
   private func look(
     _ ground: Ground,
-    _ change: Change,
+    _ change: TreeChange,
     _ deed: Deed,
     _ nginx: Nginx,
     below disk: String?
@@ -123,7 +119,7 @@ struct ChangedTreeTests {
     }
     try #require(home.run("-q").status == 0)
     let file = "\(folder)/tree/a"
-    try make(change, of: file)
+    try change.make(of: file)
     let cell = Self.cell(change, deed, ground)
     let run = try home.run(deed.words)
     let place: Comment = "\(ground.testDescription), \(change), \(deed): \(run)"
@@ -137,28 +133,10 @@ struct ChangedTreeTests {
     try finish(ground, change, deed, home, file)
   }
 
-  private func make(_ change: Change, of file: String) throws {
-    switch change {
-    case .written:
-      let number = unsafe open(file, O_WRONLY | O_TRUNC)
-      try #require(number >= 0)
-      defer { close(number) }
-      try #require(unsafe write(number, "other", 5) == 5)
-    case .replaced:
-      FileTree.write(Array("theirs".utf8), to: file + ".new")
-      try #require(unsafe rename(file + ".new", file) == 0)
-    case .deleted: try #require(unsafe unlink(file) == 0)
-    case .mode: try #require(unsafe chmod(file, 0) == 0)
-    case .time:
-      let times = [timespec(tv_sec: 1_000_000_000, tv_nsec: 0), timespec(tv_sec: 1, tv_nsec: 0)]
-      try #require(unsafe utimensat(AT_FDCWD, file, times, 0) == 0)
-    }
-  }
-
   /// Whatever was said, what it advises makes the tree right, and then nobody finds anything.
   private func finish(
     _ ground: Ground,
-    _ change: Change,
+    _ change: TreeChange,
     _ deed: Deed,
     _ home: Home,
     _ file: String
@@ -208,7 +186,7 @@ struct ChangedTreeTests {
       """
     )
     try #require(home.run("-q").status == 0)
-    try make(.written, of: home.path("tree/a"))
+    try TreeChange.written.make(of: home.path("tree/a"))
     var exits: [Int32] = []
     for deed in deeds { exits.append(try home.run(deed.words).status) }
     #expect(exits.contains(74), "\(exits)")
