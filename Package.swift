@@ -105,7 +105,7 @@ let package = Package(
     ),
     tests(
       "PrefetchCLITests",
-      ["PrefetchCLI", "PrefetchConfig", "PrefetchDocuments", "PrefetchStore"],
+      ["PrefetchCLI", "PrefetchConfig", "PrefetchDocuments", "PrefetchManifests", "PrefetchStore"],
       resources: ["Schemas", "Snapshots"]
     ),
     tests(

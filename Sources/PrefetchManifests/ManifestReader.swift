@@ -22,6 +22,24 @@ package enum ManifestReader {
     return words.map { "\($0), in gzip" }
   }
 
+  /// What a manifest of the native format says that means nothing to this version.
+  package static func unknownKeys(in bytes: RawSpan, source: ManifestSource) -> [Diagnostic] {
+    guard !PackedManifest.isPacked(bytes) else {
+      let inner = try? PackedManifest.unpacked(bytes, atMost: source.maximumSize)
+      return inner.map { unsafe plainUnknownKeys(in: $0.span.bytes, source.unpacked) } ?? []
+    }
+    return plainUnknownKeys(in: bytes, source)
+  }
+
+  private static func plainUnknownKeys(
+    in bytes: RawSpan,
+    _ source: ManifestSource
+  ) -> [Diagnostic] {
+    let text = isMarked(bytes) ? bytes.extracting(droppingFirst: 3) : bytes
+    guard (try? FormatDetection.kind(of: text, source: source)) == .native else { return [] }
+    return unsafe text.withUnsafeBytes { unsafe UnknownKeys.diagnostics(in: $0, of: source.name) }
+  }
+
   private static func words(for bytes: RawSpan, _ source: ManifestSource) -> String? {
     let text = isMarked(bytes) ? bytes.extracting(droppingFirst: 3) : bytes
     guard let kind = try? FormatDetection.kind(of: text, source: source),

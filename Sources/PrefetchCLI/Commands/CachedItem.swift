@@ -19,6 +19,7 @@ struct CachedItem {
       "id": .string(record.id),
       "provider": .optional(record.provider),
       "segments": .strings(segments),
+      "origin": .string(record.origin(in: segments).rawValue),
       "state": .string(record.state.rawValue),
       "type": .optional(record.type),
       "mime": .optional(record.mime),

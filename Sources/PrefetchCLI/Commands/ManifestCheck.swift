@@ -82,11 +82,13 @@ struct ManifestCheck {
     /// Nil where no key was given.
     var signature: Result<TrustedComment, Minisign.Fault>?
     var isUnsigned = false
+    var unknownKeys: [Diagnostic] = []
 
     init(_ bytes: RawSpan, _ source: ManifestSource, _ signature: [UInt8]?, _ keys: [String]) {
       format = ManifestReader.format(of: bytes, source: source)
       do throws(Failure) {
         manifest = .success(try ManifestReader.read(bytes, source: source))
+        unknownKeys = ManifestReader.unknownKeys(in: bytes, source: source)
       } catch {
         manifest = .failure(error)
       }
@@ -111,6 +113,7 @@ struct ManifestCheck {
     switch findings.manifest {
     case .success(let manifest):
       if !manifest.rejected.isEmpty { status = .config }
+      context.console.report(findings.unknownKeys)
       describe(manifest)
     case .failure(let failure):
       status = .config

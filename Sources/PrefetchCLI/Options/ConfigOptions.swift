@@ -18,7 +18,8 @@ struct ConfigOptions: CommandOptions, Hashable {
     group: .configuration,
     summary: "Print the effective configuration",
     paragraphs: [
-      "Files, environment, options and defaults put together, with canonical values: bytes, seconds, absolute paths. Secrets are printed as `***`."
+      "Files, environment, options and defaults put together, with canonical values: bytes, seconds, absolute paths. Secrets are printed as `***`.",
+      "Where a license is registered, what its server granted stands behind it: since when, which features it leaves on, and its rules, which narrow those of the configuration.",
     ],
     options: [
       .value("format", \.format, .word, placeholder: "FORMAT", help: "Print `yaml` or `json`"),

@@ -102,6 +102,7 @@ struct ReportJSON {
       "id": text(item.id),
       "provider": .optional(item.provider.map { envelope.redacted($0) }),
       "segments": texts(item.segments),
+      "origin": .optional(origin(of: item)?.rawValue),
       "type": .optional(item.type.map { envelope.redacted($0) }),
       "state": .string(item.state.rawValue),
       "action": .string(item.action.rawValue),
@@ -136,6 +137,12 @@ struct ReportJSON {
       "error": failure(item.failure ?? item.emptiness),
       "deferred": .deferral(item.deferral),
     ]
+  }
+
+  /// Of what went, and is no segment's of this configuration, nobody has kept how it came.
+  private func origin(of item: ItemResult) -> ItemOrigin? {
+    guard item.segments.isEmpty else { return .segment }
+    return envelope.report.mode == .get ? .onDemand : nil
   }
 
   private func source(_ source: SourceResult) -> JSONValue {

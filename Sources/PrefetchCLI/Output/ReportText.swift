@@ -42,7 +42,8 @@ struct ReportText {
     if let deferral = segment.deferral, segment.totals.items == 0 {
       return Self.wording(of: deferral)
     }
-    if segment.manifest.failure != nil, segment.totals.items == 0 {
+    if let failure = segment.manifest.failure, segment.totals.items == 0 {
+      if failure.code == .empty { return "no items, see the error" }
       return
         "the manifest was \(segment.manifest.status == .refused ? "refused" : "not read"), see the error"
     }

@@ -43,7 +43,8 @@ struct ItemPull: Sendable {
       builder: builder,
       places: places,
       stop: stop,
-      keepsItems: true
+      keepsItems: true,
+      servesClients: true
     )
     let fetched = try fetch.fetch(items, replacing: wish.damaged.map { [$0] } ?? [], facts: facts)
     cache.forget()

@@ -44,6 +44,7 @@ struct RequestBuilder {
     policy.redirects.allowsDowngrade = configuration.redirects.mayDowngrade
     policy.retries.count = network.retries.items
     policy.retries.lookups = network.retries.lookups
+    policy.retries.lookupDelay = network.retries.lookupDelay
     policy.retries.wait = network.retries.wait
     policy.retries.statuses = Set(network.retries.statuses)
     policy.agent = network.userAgent ?? ToolVersions.name
