@@ -40,7 +40,8 @@ package struct SchemaCheck {
         for (index, element) in (value.sequence ?? []).enumerated() {
           check(element, rule, at: "\(path)[\(index)]")
         }
-      case "pattern", "minLength", "maxLength", "minimum", "maximum", "exclusiveMaximum", "maxItems":
+      case "pattern", "minLength", "maxLength", "minimum", "maximum", "exclusiveMaximum",
+        "maxItems":
         bound(value, entry.key, rule.scalar?.text ?? "", at: path)
       default:
         problems.append("the schema says `\(entry.key)`, which this check does not know")

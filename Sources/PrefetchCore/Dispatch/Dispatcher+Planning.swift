@@ -106,7 +106,7 @@ extension Dispatcher {
     takeSteps(index, now: now, into: &effects)
   }
 
-  /// There may be nothing to have; a publisher may also have gone wrong. Every run says so.
+  /// Every run says so: there may be nothing to have, and its publisher may have gone wrong.
   private mutating func noteEmpty(_ index: Int) {
     let declaration = segments[index].declaration
     guard request.mode != .get else { return }
