@@ -5,7 +5,7 @@ import PrefetchStore
 import PrefetchSystem
 
 /// `gc`: apply limits, drop orphans, drop what a vanished configuration left.
-struct CollectCommand {
+struct CollectCommand: Command {
   let context: CommandContext
   let options: CollectOptions
 

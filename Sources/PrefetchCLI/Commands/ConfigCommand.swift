@@ -3,7 +3,7 @@ import PrefetchCore
 import PrefetchDocuments
 
 /// `config`: what holds, where it came from, and what may be written.
-struct ConfigCommand {
+struct ConfigCommand: Command {
   let context: CommandContext
   let options: ConfigOptions
 

@@ -5,7 +5,7 @@ import PrefetchStore
 import PrefetchSystem
 
 /// `event consume`: that somebody has seen an item, or a part of it.
-struct ConsumeCommand {
+struct ConsumeCommand: Command {
   let context: CommandContext
   let options: ConsumeOptions
 

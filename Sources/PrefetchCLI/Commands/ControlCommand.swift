@@ -5,9 +5,10 @@ import PrefetchStore
 import PrefetchSystem
 
 /// `pause`, `resume`, `lock`, `unlock` and `rm`: all named items, or none where one is unknown.
-struct ControlCommand {
+struct ControlCommand: Command {
   let context: CommandContext
   let options: ControlOptions
+  let action: ControlOptions.Action
 
   func run() throws(CommandExit) -> Int32 {
     let loaded = try context.configuration(isRequired: false)
@@ -45,7 +46,7 @@ struct ControlCommand {
   }
 
   private var needsBody: Bool {
-    switch options.action {
+    switch action {
     case .lock, .unlock, .remove: true
     case .pause, .resume: false
     }
@@ -57,7 +58,7 @@ struct ControlCommand {
   ) throws(Failure) -> Outcome {
     var outcome = Outcome()
     let urls = items.map(\.url)
-    switch options.action {
+    switch action {
     case .pause: try store.pause(items.filter { $0.state != .paused })
     case .resume: try store.resume(items.filter { $0.state == .paused })
     case .lock:
@@ -138,7 +139,7 @@ struct ControlCommand {
     let done = items.filter { !outcome.locked.contains($0.url) }
     if context.shared.isJSON {
       context.console.print([
-        "schema": .string("prefetch-\(options.action.rawValue)/1"),
+        "schema": .string("prefetch-\(action.rawValue)/1"),
         "items": .array(
           items.map { item in
             [
@@ -171,7 +172,7 @@ struct ControlCommand {
   }
 
   private var verb: String {
-    switch options.action {
+    switch action {
     case .pause: "paused"
     case .resume: "resumed"
     case .lock: "locked"
@@ -182,7 +183,7 @@ struct ControlCommand {
 }
 
 /// `with-lock`: a program that may rely on an item's body until it ends.
-struct WithLockCommand {
+struct WithLockCommand: Command {
   let context: CommandContext
   let options: WithLockOptions
 

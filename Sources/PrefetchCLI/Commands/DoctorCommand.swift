@@ -6,7 +6,7 @@ import PrefetchSystem
 import PrefetchTransfer
 
 /// `doctor`: what a run would find on this machine.
-struct DoctorCommand {
+struct DoctorCommand: Command {
   typealias Finding = DoctorFinding
 
   let context: CommandContext

@@ -5,9 +5,10 @@ import PrefetchStore
 import PrefetchSystem
 
 /// `event start`, `event stop` and `event log`: what somebody wants to be recorded.
-struct EventCommand {
+struct EventCommand: Command {
   let context: CommandContext
   let options: EventOptions
+  let action: EventOptions.Action
 
   func run() throws(CommandExit) -> Int32 {
     // Whoever records an event may not know the secrets that a run needs.
@@ -32,7 +33,7 @@ struct EventCommand {
     context.console.report(PrivacyLint.diagnostics(ofEvent: name))
     if context.shared.isJSON {
       context.console.print([
-        "schema": "prefetch-event/1", "action": .string(options.action.rawValue),
+        "schema": "prefetch-event/1", "action": .string(action.rawValue),
         "event": event.document,
       ])
     }
@@ -45,7 +46,7 @@ struct EventCommand {
     in state: StateStore,
     at now: Instant
   ) throws(Failure) -> AnalyticsEvent? {
-    switch options.action {
+    switch action {
     case .log:
       let event = AnalyticsEvent(new: .logged, name, at: now)
       try state.queue([event], of: setup.identity, within: setup.bounds, at: now)
@@ -94,7 +95,7 @@ extension AnalyticsEvent {
 }
 
 /// `event run`: a program, and how long it took.
-struct EventRunCommand {
+struct EventRunCommand: Command {
   let context: CommandContext
   let options: EventRunOptions
 

@@ -5,10 +5,11 @@ import PrefetchStore
 import PrefetchSystem
 
 /// `event flush`: sends what waits now, and says what came of it.
-struct EventFlushCommand {
+struct EventFlushCommand: Command {
   let context: CommandContext
 
   func run() throws(CommandExit) -> Int32 {
+    try context.prepareTransfers()
     let loaded = try context.configuration(isRequired: false)
     let places = try context.places(loaded)
     let builder = context.builder(loaded)

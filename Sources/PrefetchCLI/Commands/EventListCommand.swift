@@ -4,7 +4,7 @@ import PrefetchDocuments
 import PrefetchStore
 
 /// `event list`: what waits to be sent, and what is open.
-struct EventListCommand {
+struct EventListCommand: Command {
   let context: CommandContext
 
   func run() throws(CommandExit) -> Int32 {

@@ -4,7 +4,7 @@ import PrefetchStore
 import PrefetchSystem
 
 /// `explain`: everything known of one item or URL, and what a run would do with it and why.
-struct ExplainCommand {
+struct ExplainCommand: Command {
   let context: CommandContext
   let options: ExplainOptions
 

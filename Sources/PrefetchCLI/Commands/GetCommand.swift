@@ -6,11 +6,12 @@ import PrefetchStore
 import PrefetchSystem
 
 /// `get`: bodies from the cache when fresh, else fetched under the same policy and kept.
-struct GetCommand {
+struct GetCommand: Command {
   let context: CommandContext
   let options: GetOptions
 
   func run() throws(CommandExit) -> Int32 {
+    try context.prepareTransfers()
     let loaded = try context.configuration(isRequired: false)
     let places = try context.places(loaded)
     let builder = builder(loaded)

@@ -5,7 +5,7 @@ import PrefetchStore
 import PrefetchSystem
 
 /// `import`: a file that is here already becomes the body of a URL.
-struct ImportCommand {
+struct ImportCommand: Command {
   let context: CommandContext
   let options: ImportOptions
 

@@ -5,7 +5,7 @@ import PrefetchManifests
 import PrefetchSystem
 
 /// `init`: a configuration to begin with, from nothing or from what is there.
-struct InitCommand {
+struct InitCommand: Command {
   let context: CommandContext
   let options: InitOptions
 

@@ -6,7 +6,7 @@ import PrefetchStore
 import PrefetchSystem
 
 /// `list`: what the cache knows of items, printed while it is read.
-struct ListCommand {
+struct ListCommand: Command {
   let context: CommandContext
   let options: ListOptions
 

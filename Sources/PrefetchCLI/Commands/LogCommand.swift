@@ -5,7 +5,7 @@ import PrefetchStore
 import PrefetchSystem
 
 /// `log`: what past runs changed, a line each.
-struct LogCommand {
+struct LogCommand: Command {
   let context: CommandContext
   let options: LogOptions
 

@@ -4,7 +4,7 @@ import PrefetchManifests
 import PrefetchSystem
 
 /// `manifest build`: a folder as a manifest.
-struct ManifestBuild {
+struct ManifestBuild: Command {
   let context: CommandContext
   let options: ManifestBuildOptions
 

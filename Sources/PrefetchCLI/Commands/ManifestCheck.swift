@@ -6,11 +6,12 @@ import PrefetchStore
 import PrefetchSystem
 
 /// `manifest check`: what a manifest is, and what is wrong with it.
-struct ManifestCheck {
+struct ManifestCheck: Command {
   let context: CommandContext
   let options: ManifestCheckOptions
 
   func run() throws(CommandExit) -> Int32 {
+    try context.prepareTransfers()
     let keys = try options.keys.map { (key) throws(CommandExit) in try publicKey(key) }
     guard options.manifest.contains("://") else {
       return try checkFile(options.manifest, keys)

@@ -4,7 +4,7 @@ import PrefetchManifests
 import PrefetchSystem
 
 /// `manifest sign`: a signature beside a manifest.
-struct ManifestSign {
+struct ManifestSign: Command {
   let context: CommandContext
   let options: ManifestSignOptions
 

@@ -4,7 +4,7 @@ import PrefetchDocuments
 import PrefetchStore
 
 /// `network`: what is seen of the network, and what the rules make of it.
-struct NetworkCommand {
+struct NetworkCommand: Command {
   let context: CommandContext
   let options: NetworkOptions
 

@@ -5,11 +5,12 @@ import PrefetchStore
 import PrefetchSystem
 
 /// `notify`: a push message that is ours makes a run.
-struct NotifyCommand {
+struct NotifyCommand: Command {
   let context: CommandContext
   let options: NotifyOptions
 
   func run() throws(CommandExit) -> Int32 {
+    try context.prepareTransfers()
     let message = try message()
     context.outset.begin(options.engine)
     let loaded = try context.configuration(isRequired: true, needsSources: true)

@@ -5,7 +5,7 @@ import PrefetchStore
 import PrefetchSystem
 
 /// `path`: where the body of an item lies, for any program to read.
-struct PathCommand {
+struct PathCommand: Command {
   let context: CommandContext
   let options: PathOptions
 

@@ -5,11 +5,12 @@ import PrefetchSystem
 import PrefetchTransfer
 
 /// `pins`: the keys of a host, in the words of the configuration.
-struct PinsCommand {
+struct PinsCommand: Command {
   let context: CommandContext
   let options: PinsOptions
 
   func run() throws(CommandExit) -> Int32 {
+    try context.prepareTransfers()
     guard let url = options.host?.url else {
       let diagnostic = Diagnostic("usage.missing-operand", "`pins` needs a host")
       return context.console.fail(.usage, [diagnostic])

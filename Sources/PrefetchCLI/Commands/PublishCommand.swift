@@ -5,7 +5,7 @@ import PrefetchStore
 import PrefetchSystem
 
 /// `publish`: make the published trees again from what is stored, or switch one back.
-struct PublishCommand {
+struct PublishCommand: Command {
   let context: CommandContext
   let options: PublishOptions
 

@@ -5,11 +5,12 @@ import PrefetchStore
 import PrefetchSystem
 
 /// `register`: shows the license to its endpoint now, and says what came of it.
-struct RegisterCommand {
+struct RegisterCommand: Command {
   let context: CommandContext
   let options: RegisterOptions
 
   func run() throws(CommandExit) -> Int32 {
+    try context.prepareTransfers()
     let loaded = try context.configuration(isRequired: true)
     var objections = LicenseSetup.diagnostics(loaded).filter { $0.severity == .error }
     if loaded.configuration.registration.url == nil {

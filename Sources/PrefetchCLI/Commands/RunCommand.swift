@@ -4,11 +4,12 @@ import PrefetchDocuments
 import PrefetchSystem
 
 /// `run` and `plan`: make the cache equal to the declaration, or say what that would take.
-struct RunCommand {
+struct RunCommand: Command {
   let context: CommandContext
   let options: RunOptions
 
   func run() throws(CommandExit) -> Int32 {
+    try context.prepareTransfers()
     context.outset.begin(options.engine, isPlan: options.isDryRun)
     let loaded = try context.configuration(isRequired: true, needsSources: true)
     let places = try context.places(loaded)

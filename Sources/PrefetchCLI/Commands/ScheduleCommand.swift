@@ -4,7 +4,7 @@ import PrefetchDocuments
 import PrefetchSystem
 
 /// `schedule`: what makes systemd or cron begin the runs of a configuration.
-struct ScheduleCommand {
+struct ScheduleCommand: Command {
   let context: CommandContext
   let options: ScheduleOptions
 

@@ -6,11 +6,12 @@ import PrefetchStore
 import PrefetchSystem
 
 /// `serve`: the cache, or with `--origin` a folder, over HTTP on this machine.
-struct ServeCommand {
+struct ServeCommand: Command {
   let context: CommandContext
   let options: ServeOptions
 
   func run() throws(CommandExit) -> Int32 {
+    if options.pulls { try context.prepareTransfers() }
     if let folder = options.origin { return try serve(folder: folder) }
     return try serveCache()
   }

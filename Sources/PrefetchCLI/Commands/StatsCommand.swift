@@ -4,7 +4,7 @@ import PrefetchDocuments
 import PrefetchStore
 
 /// `stats`: figures over the runs that are remembered.
-struct StatsCommand {
+struct StatsCommand: Command {
   let context: CommandContext
   let options: StatsOptions
 

@@ -5,7 +5,7 @@ import PrefetchStore
 import PrefetchSystem
 
 /// `status`: each segment's state, age and size; with `--max-age` a health probe.
-struct StatusCommand {
+struct StatusCommand: Command {
   let context: CommandContext
   let options: StatusOptions
 

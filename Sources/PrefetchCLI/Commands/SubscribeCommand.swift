@@ -4,7 +4,7 @@ import PrefetchStore
 import PrefetchSystem
 
 /// `subscribe` and `unsubscribe`: change what is remembered, then reconcile.
-struct SubscribeCommand {
+struct SubscribeCommand: Command {
   enum Change {
     case add([String])
     case replace([String])
@@ -41,6 +41,7 @@ struct SubscribeCommand {
   }
 
   func run() throws(CommandExit) -> Int32 {
+    try context.prepareTransfers()
     if !skipsRun { context.outset.begin(engine) }
     let loaded = try context.configuration(isRequired: true, needsSources: !skipsRun)
     let places = try context.places(loaded)

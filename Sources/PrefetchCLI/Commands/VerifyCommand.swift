@@ -6,7 +6,7 @@ import PrefetchSystem
 
 /// `verify`: hash everything stored again and look at every published file; with `--repair` drop what
 /// is damaged.
-struct VerifyCommand {
+struct VerifyCommand: Command {
   let context: CommandContext
   let options: VerifyOptions
 

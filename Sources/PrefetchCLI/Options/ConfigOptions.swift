@@ -27,19 +27,13 @@ struct ConfigOptions: CommandOptions, Hashable {
     ],
     exits: [.ok, .config],
     examples: [
-      CommandExample(
-        command: "prefetch config --origins",
-        purpose: "Find out which file or variable set a key"
-      ),
-      CommandExample(
-        command: "prefetch config --schema >prefetch.schema.json",
-        purpose: "Give an editor the schema to complete and check against"
-      ),
+      "prefetch config --origins": "Find out which file or variable set a key",
+      "prefetch config --schema >prefetch.schema.json":
+        "Give an editor the schema to complete and check against",
     ],
     validate: { options in
       options.printsSchema && options.showsOrigins ? [.exclusive("--schema", "--origins")] : []
     },
-    initial: ConfigOptions(),
-    wrap: { .config($0) }
+    makeCommand: { ConfigCommand(context: $0, options: $1) }
   )
 }

@@ -11,7 +11,6 @@ struct ControlOptions: CommandOptions, Hashable {
   }
 
   var shared = SharedOptions()
-  var action: Action
   /// URLs, ids or `PROVIDER/ID`.
   var items: [String] = []
   var provider: String?
@@ -20,10 +19,6 @@ struct ControlOptions: CommandOptions, Hashable {
   var keepsRecord = false
   var keepsThumbnail = false
 
-  init(_ action: Action) {
-    self.action = action
-  }
-
   static let pauseCommand = command(
     .pause,
     "Have runs leave items alone",
@@ -31,14 +26,9 @@ struct ControlOptions: CommandOptions, Hashable {
       "A paused item is neither asked for nor removed as unwanted by its segment's list until `resume`, or until `get` asks for it. Its body, where there is one, stays and serves. It changes nothing for its segment and for the exit status of a run, which names it as deferred where it has no body. Items that are declared may be paused before they were ever fetched."
     ],
     examples: [
-      CommandExample(
-        command: "prefetch pause https://example.org/season-2.mp4",
-        purpose: "Keep tonight's run from fetching a file"
-      ),
-      CommandExample(
-        command: "prefetch pause --provider harbour-tv ep41 ep42",
-        purpose: "Keep two episodes away, by the names that the catalogue has for them"
-      ),
+      "prefetch pause https://example.org/season-2.mp4": "Keep tonight's run from fetching a file",
+      "prefetch pause --provider harbour-tv ep41 ep42":
+        "Keep two episodes away, by the names that the catalogue has for them",
     ]
   )
 
@@ -47,14 +37,8 @@ struct ControlOptions: CommandOptions, Hashable {
     "Let runs fetch paused items again",
     ["The next run looks at them as at any other."],
     examples: [
-      CommandExample(
-        command: "prefetch resume https://example.org/season-2.mp4",
-        purpose: "Have the next run fetch a file again"
-      ),
-      CommandExample(
-        command: "prefetch resume harbour-tv/ep41",
-        purpose: "Let one of two episodes come after all"
-      ),
+      "prefetch resume https://example.org/season-2.mp4": "Have the next run fetch a file again",
+      "prefetch resume harbour-tv/ep41": "Let one of two episodes come after all",
     ]
   )
 
@@ -81,14 +65,8 @@ struct ControlOptions: CommandOptions, Hashable {
       ),
     ],
     examples: [
-      CommandExample(
-        command: "prefetch lock --for 2h https://example.org/film.mp4",
-        purpose: "Keep a film while it is watched"
-      ),
-      CommandExample(
-        command: "prefetch lock --pid 4711 harbour-tv/ep41",
-        purpose: "Keep an episode for as long as a player runs"
-      ),
+      "prefetch lock --for 2h https://example.org/film.mp4": "Keep a film while it is watched",
+      "prefetch lock --pid 4711 harbour-tv/ep41": "Keep an episode for as long as a player runs",
     ]
   )
 
@@ -106,14 +84,9 @@ struct ControlOptions: CommandOptions, Hashable {
       )
     ],
     examples: [
-      CommandExample(
-        command: "prefetch unlock https://example.org/film.mp4",
-        purpose: "Let a film go that was watched"
-      ),
-      CommandExample(
-        command: "prefetch unlock --pid 4711 harbour-tv/ep41",
-        purpose: "Take back the lock of one player, and leave those of others"
-      ),
+      "prefetch unlock https://example.org/film.mp4": "Let a film go that was watched",
+      "prefetch unlock --pid 4711 harbour-tv/ep41":
+        "Take back the lock of one player, and leave those of others",
     ]
   )
 
@@ -133,14 +106,9 @@ struct ControlOptions: CommandOptions, Hashable {
     ],
     exits: [.incomplete],
     examples: [
-      CommandExample(
-        command: "prefetch rm --files-only https://example.org/film.mp4",
-        purpose: "Give back the space of a film"
-      ),
-      CommandExample(
-        command: "prefetch rm harbour-tv/ep41 --keep-thumbnail",
-        purpose: "Remove an episode, and leave its picture in the catalogue"
-      ),
+      "prefetch rm --files-only https://example.org/film.mp4": "Give back the space of a film",
+      "prefetch rm harbour-tv/ep41 --keep-thumbnail":
+        "Remove an episode, and leave its picture in the catalogue",
     ]
   )
 
@@ -150,7 +118,7 @@ struct ControlOptions: CommandOptions, Hashable {
     _ paragraphs: [String],
     options: [OptionSpec<ControlOptions>] = [],
     exits: [ExitStatus] = [],
-    examples: [CommandExample]
+    examples: KeyValuePairs<String, String>
   ) -> CommandSpec<ControlOptions> {
     let needsStored =
       switch action {
@@ -176,8 +144,7 @@ struct ControlOptions: CommandOptions, Hashable {
       operands: .some("ITEM", \.items),
       exits: [.ok, .nothing, .deferred, .config] + exits,
       examples: examples,
-      initial: ControlOptions(action),
-      wrap: { .control($0) }
+      makeCommand: { ControlCommand(context: $0, options: $1, action: action) }
     )
   }
 }
@@ -199,14 +166,10 @@ struct WithLockOptions: CommandOptions, Hashable {
     operands: .some("WORD", \.words),
     exits: [.ok, .nothing, .deferred, .config],
     examples: [
-      CommandExample(
-        command: "prefetch with-lock films/42 -- mpv \"$(prefetch path films/42)\"",
-        purpose: "Keep a film for as long as it is watched"
-      ),
-      CommandExample(
-        command: "prefetch with-lock maps/alps -- ./copy-to-stick",
-        purpose: "Let nothing of a map go while a script copies it"
-      ),
+      "prefetch with-lock films/42 -- mpv \"$(prefetch path films/42)\"":
+        "Keep a film for as long as it is watched",
+      "prefetch with-lock maps/alps -- ./copy-to-stick":
+        "Let nothing of a map go while a script copies it",
     ],
     refusesJSON: true,
     validate: {
@@ -216,8 +179,7 @@ struct WithLockOptions: CommandOptions, Hashable {
           Diagnostic("usage.missing-operand", "`with-lock` needs an ITEM, then `--` and a program")
         ]
     },
-    initial: WithLockOptions(),
-    wrap: { .withLock($0) }
+    makeCommand: { WithLockCommand(context: $0, options: $1) }
   )
 }
 
@@ -258,20 +220,14 @@ struct ImportOptions: CommandOptions, Hashable {
     operands: .one("FILE", \.file, .text),
     exits: [.ok, .incomplete, .trust, .deferred, .config],
     examples: [
-      CommandExample(
-        command: "prefetch import film.mp4 --url https://example.org/film.mp4",
-        purpose: "Take a film from another disk instead of the network"
-      ),
-      CommandExample(
-        command:
-          "prefetch import ep41.mp4 --url https://example.org/ep41.mp4 --provider harbour-tv --id ep41",
-        purpose: "Store an episode that a catalogue names"
-      ),
+      "prefetch import film.mp4 --url https://example.org/film.mp4":
+        "Take a film from another disk instead of the network",
+      "prefetch import ep41.mp4 --url https://example.org/ep41.mp4 --provider harbour-tv --id ep41":
+        "Store an episode that a catalogue names",
     ],
     validate: {
       $0.url == nil ? [Diagnostic("usage.missing-option", "`import` needs `--url URL`")] : []
     },
-    initial: ImportOptions(),
-    wrap: { .importing($0) }
+    makeCommand: { ImportCommand(context: $0, options: $1) }
   )
 }

@@ -130,22 +130,14 @@ struct GetOptions: CommandOptions, Hashable {
       .terminated,
     ],
     examples: [
-      CommandExample(
-        command: "prefetch get https://example.org/data.json | jq .",
-        purpose: "Use a cached file in a pipeline"
-      ),
-      CommandExample(
-        command: "prefetch get --path - <manifest.json",
-        purpose: "Fetch what a manifest names and print where the bodies are"
-      ),
-      CommandExample(
-        command: "prefetch get - --base-url https://example.org/iso/ -o isos/ <SHA256SUMS",
-        purpose: "Fetch and verify the files of a checksum list"
-      ),
+      "prefetch get https://example.org/data.json | jq .": "Use a cached file in a pipeline",
+      "prefetch get --path - <manifest.json":
+        "Fetch what a manifest names and print where the bodies are",
+      "prefetch get - --base-url https://example.org/iso/ -o isos/ <SHA256SUMS":
+        "Fetch and verify the files of a checksum list",
     ],
     validate: { $0.conflicts() },
-    initial: GetOptions(),
-    wrap: { .get($0) }
+    makeCommand: { GetCommand(context: $0, options: $1) }
   )
 
   private func conflicts() -> [Diagnostic] {

@@ -20,14 +20,11 @@ struct LogOptions: CommandOptions, Hashable {
     operands: .optional("ITEM|SEGMENT", \.subject, .text),
     exits: [.ok, .nothing, .usage, .io, .config],
     examples: [
-      CommandExample(command: "prefetch log --since 1d", purpose: "What changed since yesterday"),
-      CommandExample(
-        command: "prefetch log maps | cut -f2 | sort | uniq -c",
-        purpose: "How often what happened to the items of a segment"
-      ),
+      "prefetch log --since 1d": "What changed since yesterday",
+      "prefetch log maps | cut -f2 | sort | uniq -c":
+        "How often what happened to the items of a segment",
     ],
-    initial: LogOptions(),
-    wrap: { .log($0) }
+    makeCommand: { LogCommand(context: $0, options: $1) }
   )
 }
 
@@ -44,13 +41,9 @@ struct StatsOptions: CommandOptions, Hashable {
     ],
     exits: [.ok, .usage, .io, .config],
     examples: [
-      CommandExample(
-        command: "prefetch stats",
-        purpose: "How often runs ended well, and how long hosts take to answer"
-      ),
-      CommandExample(command: "prefetch stats --json", purpose: "The same for another program"),
+      "prefetch stats": "How often runs ended well, and how long hosts take to answer",
+      "prefetch stats --json": "The same for another program",
     ],
-    initial: StatsOptions(),
-    wrap: { .stats($0) }
+    makeCommand: { StatsCommand(context: $0, options: $1) }
   )
 }

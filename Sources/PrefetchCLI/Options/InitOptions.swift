@@ -41,14 +41,9 @@ struct InitOptions: CommandOptions, Hashable {
     ],
     exits: [.ok, .config],
     examples: [
-      CommandExample(
-        command: "prefetch init --from SHA256SUMS --base-url https://example.org/iso/",
-        purpose: "Begin with a list that is here"
-      ),
-      CommandExample(
-        command: "prefetch init --from App/Info.plist",
-        purpose: "Begin with what an app declares for the MAP SDK"
-      ),
+      "prefetch init --from SHA256SUMS --base-url https://example.org/iso/":
+        "Begin with a list that is here",
+      "prefetch init --from App/Info.plist": "Begin with what an app declares for the MAP SDK",
     ],
     validate: { options in
       guard options.shared.isJSON, options.output == "-" else { return [] }
@@ -56,7 +51,6 @@ struct InitOptions: CommandOptions, Hashable {
         Diagnostic("usage.conflict", "`--json` and `--output -` both want standard output")
       ]
     },
-    initial: InitOptions(),
-    wrap: { .initialise($0) }
+    makeCommand: { InitCommand(context: $0, options: $1) }
   )
 }

@@ -118,17 +118,10 @@ struct ListOptions: CommandOptions, Hashable {
     ],
     exits: [.ok, .config],
     examples: [
-      CommandExample(
-        command: "prefetch list --segment basics --sort -size",
-        purpose: "The largest items of a segment first"
-      ),
-      CommandExample(
-        command: "prefetch list --type video --unconsumed",
-        purpose: "The films that nobody has seen yet"
-      ),
+      "prefetch list --segment basics --sort -size": "The largest items of a segment first",
+      "prefetch list --type video --unconsumed": "The films that nobody has seen yet",
     ],
-    initial: ListOptions(),
-    wrap: { .list($0) }
+    makeCommand: { ListCommand(context: $0, options: $1) }
   )
 }
 

@@ -109,16 +109,10 @@ struct ManifestBuildOptions: CommandOptions, Hashable {
     operands: .one("DIR", \.folder, .directory),
     exits: [.ok, .usage, .io],
     examples: [
-      CommandExample(
-        command:
-          "prefetch manifest build public --base-url https://cdn.example.org/app/ --expires 2d -o public/manifest.json",
-        purpose: "Describe what a web server offers, for readers that want it signed"
-      ),
-      CommandExample(
-        command:
-          "prefetch manifest build isos --base-url https://dl.example.org/isos/ --previous isos/manifest.json -o isos/manifest.json",
-        purpose: "The same each night, hashing only what changed"
-      ),
+      "prefetch manifest build public --base-url https://cdn.example.org/app/ --expires 2d -o public/manifest.json":
+        "Describe what a web server offers, for readers that want it signed",
+      "prefetch manifest build isos --base-url https://dl.example.org/isos/ --previous isos/manifest.json -o isos/manifest.json":
+        "The same each night, hashing only what changed",
     ],
     refusesJSON: true,
     validate: { options in
@@ -130,8 +124,7 @@ struct ManifestBuildOptions: CommandOptions, Hashable {
         )
       ]
     },
-    initial: ManifestBuildOptions(),
-    wrap: { .manifestBuild($0) }
+    makeCommand: { ManifestBuild(context: $0, options: $1) }
   )
 }
 
@@ -170,14 +163,10 @@ struct ManifestCheckOptions: CommandOptions, Hashable {
     operands: .one("FILE|URL", \.manifest, .file),
     exits: [.ok, .usage, .nothing, .trust, .unavailable, .io, .config],
     examples: [
-      CommandExample(
-        command: "prefetch manifest check public/manifest.json --key minisign.pub",
-        purpose: "Look at a manifest and its signature before they are published"
-      ),
-      CommandExample(
-        command: "prefetch manifest check package-lock.json",
-        purpose: "See how many items a list of another program has"
-      ),
+      "prefetch manifest check public/manifest.json --key minisign.pub":
+        "Look at a manifest and its signature before they are published",
+      "prefetch manifest check package-lock.json":
+        "See how many items a list of another program has",
     ],
     refusesJSON: true,
     validate: { options in
@@ -190,8 +179,7 @@ struct ManifestCheckOptions: CommandOptions, Hashable {
         )
       ]
     },
-    initial: ManifestCheckOptions(),
-    wrap: { .manifestCheck($0) }
+    makeCommand: { ManifestCheck(context: $0, options: $1) }
   )
 }
 
@@ -255,14 +243,10 @@ struct ManifestSignOptions: CommandOptions, Hashable {
     operands: .one("FILE", \.manifest, .file),
     exits: [.ok, .failed, .usage, .io, .config],
     examples: [
-      CommandExample(
-        command: "prefetch manifest sign public/manifest.json --key minisign.key",
-        purpose: "Sign a manifest before it is published"
-      ),
-      CommandExample(
-        command: "prefetch manifest sign isos/SHA256SUMS --key minisign.key --expires 7d",
-        purpose: "Sign a checksum list, which says neither its date nor its end"
-      ),
+      "prefetch manifest sign public/manifest.json --key minisign.key":
+        "Sign a manifest before it is published",
+      "prefetch manifest sign isos/SHA256SUMS --key minisign.key --expires 7d":
+        "Sign a checksum list, which says neither its date nor its end",
     ],
     refusesJSON: true,
     validate: { options in
@@ -285,8 +269,7 @@ struct ManifestSignOptions: CommandOptions, Hashable {
       }
       return diagnostics
     },
-    initial: ManifestSignOptions(),
-    wrap: { .manifestSign($0) }
+    makeCommand: { ManifestSign(context: $0, options: $1) }
   )
 }
 

@@ -31,24 +31,15 @@ struct MirrorOptions: CommandOptions, Hashable {
     operands: .some("LIST DIR", \.operands, completion: .files),
     exits: RunOptions.exits,
     examples: [
-      CommandExample(
-        command:
-          "prefetch mirror https://cdimage.debian.org/debian-cd/current/amd64/iso-cd/SHA256SUMS isos",
-        purpose: "Keep the images that a server lists, each checked by its digest"
-      ),
-      CommandExample(
-        command: "prefetch mirror urls.txt data --limit-rate 5MB/s --report junit=report.xml",
-        purpose: "Keep what a list of URLs names, at most so fast, and leave a report"
-      ),
-      CommandExample(
-        command:
-          "prefetch mirror - data --base-url https://example.org/files/ <names.sha256",
-        purpose: "Take the list from standard input"
-      ),
+      "prefetch mirror https://cdimage.debian.org/debian-cd/current/amd64/iso-cd/SHA256SUMS isos":
+        "Keep the images that a server lists, each checked by its digest",
+      "prefetch mirror urls.txt data --limit-rate 5MB/s --report junit=report.xml":
+        "Keep what a list of URLs names, at most so fast, and leave a report",
+      "prefetch mirror - data --base-url https://example.org/files/ <names.sha256":
+        "Take the list from standard input",
     ],
     validate: { $0.conflicts() },
-    initial: MirrorOptions(),
-    wrap: { .mirror($0) }
+    makeCommand: { MirrorCommand(context: $0, options: $1) }
   )
 
   private static let ownSpecs: [OptionSpec<MirrorOptions>] = [

@@ -2,9 +2,7 @@ import PrefetchCore
 
 /// What became of the words for one command.
 struct Binding: Sendable {
-  var command: ParsedCommand
-  var shared: SharedOptions
-  var sources: [String: OptionSource]
+  var invocation: Invocation
   var diagnostics: [Diagnostic]
 }
 
@@ -24,16 +22,15 @@ struct OptionBinder<Options: CommandOptions> {
     options = spec.initial
   }
 
+  /// The options alone, whatever is wrong with them.
+  consuming func filled() -> Options {
+    fill()
+    return options
+  }
+
   consuming func bind() -> Binding {
     refuseForeignOptions()
-    for option in spec.allOptions {
-      let occurrences = words.occurrences.filter { $0.name == option.description.name }
-      if occurrences.isEmpty {
-        readEnvironment(option)
-      } else {
-        read(option, occurrences)
-      }
-    }
+    fill()
     assignOperands()
     if spec.refusesJSON, options.shared.isJSON {
       diagnostics.append(
@@ -43,11 +40,20 @@ struct OptionBinder<Options: CommandOptions> {
     // Rules over all options would only repeat what is wrong with one of them.
     if diagnostics.isEmpty { diagnostics = spec.validate(options) }
     return Binding(
-      command: spec.wrap(options),
-      shared: options.shared,
-      sources: sources,
+      invocation: Invocation(spec, options, sources: sources),
       diagnostics: diagnostics
     )
+  }
+
+  private mutating func fill() {
+    for option in spec.allOptions {
+      let occurrences = words.occurrences.filter { $0.name == option.description.name }
+      if occurrences.isEmpty {
+        readEnvironment(option)
+      } else {
+        read(option, occurrences)
+      }
+    }
   }
 
   private mutating func refuseForeignOptions() {

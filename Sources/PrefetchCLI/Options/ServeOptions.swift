@@ -77,18 +77,9 @@ struct ServeOptions: CommandOptions, Hashable {
     ],
     exits: [.ok, .failed, .config, .io, .interrupted, .terminated],
     examples: [
-      CommandExample(
-        command: "prefetch serve --pull --max-stale",
-        purpose: "Be a mirror of whatever is asked for"
-      ),
-      CommandExample(
-        command: "prefetch serve --pull --base-url https://registry.npmjs.org/",
-        purpose: "Be the registry of npm"
-      ),
-      CommandExample(
-        command: "prefetch serve --origin ./www --listen 127.0.0.1:0",
-        purpose: "Serve a folder on a free port"
-      ),
+      "prefetch serve --pull --max-stale": "Be a mirror of whatever is asked for",
+      "prefetch serve --pull --base-url https://registry.npmjs.org/": "Be the registry of npm",
+      "prefetch serve --origin ./www --listen 127.0.0.1:0": "Serve a folder on a free port",
     ],
     validate: { options in
       var diagnostics: [Diagnostic] = []
@@ -105,8 +96,7 @@ struct ServeOptions: CommandOptions, Hashable {
       }
       return diagnostics
     },
-    initial: ServeOptions(),
-    wrap: { .serve($0) }
+    makeCommand: { ServeCommand(context: $0, options: $1) }
   )
 }
 

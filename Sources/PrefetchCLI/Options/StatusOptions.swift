@@ -23,16 +23,9 @@ struct StatusOptions: CommandOptions, Hashable {
     ],
     exits: [.ok, .incomplete, .config],
     examples: [
-      CommandExample(
-        command: "prefetch status",
-        purpose: "What each segment holds, and when it was last whole"
-      ),
-      CommandExample(
-        command: "prefetch status --max-age 26h",
-        purpose: "A health probe for a daily run"
-      ),
+      "prefetch status": "What each segment holds, and when it was last whole",
+      "prefetch status --max-age 26h": "A health probe for a daily run",
     ],
-    initial: StatusOptions(),
-    wrap: { .status($0) }
+    makeCommand: { StatusCommand(context: $0, options: $1) }
   )
 }
