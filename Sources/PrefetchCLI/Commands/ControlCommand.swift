@@ -129,11 +129,9 @@ struct ControlCommand: Command {
   private func tell(_ items: [ContentRecord], _ outcome: Outcome) {
     for item in items where outcome.locked.contains(item.url) {
       context.console.report(
-        Diagnostic(
-          "item.locked",
-          "`\(SafeText.line(Redaction.url(item.url)))` is locked and stays",
-          hint: "`prefetch unlock` takes its locks back"
-        )
+        "item.locked",
+        "`\(SafeText.line(Redaction.url(item.url)))` is locked and stays",
+        hint: "`prefetch unlock` takes its locks back"
       )
     }
     let done = items.filter { !outcome.locked.contains($0.url) }
@@ -207,10 +205,7 @@ struct WithLockCommand: Command {
     case .success(let status): return status
     case .failure(let fault):
       let name = SafeText.line(options.words[1])
-      return context.console.fail(
-        .failed,
-        [Diagnostic("with-lock.not-started", "`\(name)` \(fault.reason)")]
-      )
+      throw context.failed(.failed, "with-lock.not-started", "`\(name)` \(fault.reason)")
     }
   }
 

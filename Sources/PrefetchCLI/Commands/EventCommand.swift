@@ -25,10 +25,7 @@ struct EventCommand: Command {
       return event
     }
     guard let event else {
-      return context.console.fail(
-        .nothing,
-        [Diagnostic("event.not-open", "no event `\(SafeText.line(name))` is open")]
-      )
+      throw context.failed(.nothing, "event.not-open", "no event `\(SafeText.line(name))` is open")
     }
     context.console.report(PrivacyLint.diagnostics(ofEvent: name))
     if context.shared.isJSON {
@@ -117,10 +114,7 @@ struct EventRunCommand: Command {
     switch end {
     case .failure(let fault):
       let program = SafeText.line(options.words[1])
-      return context.console.fail(
-        .failed,
-        [Diagnostic("event.not-started", "`\(program)` \(fault.reason)")]
-      )
+      throw context.failed(.failed, "event.not-started", "`\(program)` \(fault.reason)")
     case .success(let status):
       // A clock that was set meanwhile does not change how long it took.
       let finished = open.started + (context.clock.now().uptime - began)
@@ -150,11 +144,9 @@ struct EventRunCommand: Command {
       try state.close()
     } catch {
       context.console.report(
-        Diagnostic(
-          "event.not-recorded",
-          "the event `\(SafeText.line(open.name))` was not recorded: \(error.message)",
-          severity: .warning
-        )
+        "event.not-recorded",
+        "the event `\(SafeText.line(open.name))` was not recorded: \(error.message)",
+        severity: .warning
       )
     }
   }

@@ -12,11 +12,11 @@ struct ExplainCommand: Command {
     let loaded = try context.configuration(isRequired: false)
     let places = try context.places(loaded)
     guard let facts = try gather(loaded, places) else {
-      let diagnostic = Diagnostic(
+      throw context.failed(
+        .nothing,
         "item.not-found",
         "`\(SafeText.line(Redaction.url(options.item)))` is neither a URL nor the id of an item that is known"
       )
-      return context.console.fail(.nothing, [diagnostic])
     }
     if context.shared.isJSON {
       context.console.print(facts.document(cache: places.cache))

@@ -285,12 +285,10 @@ struct GetCommand: Command {
       items.standings[item] = .delivered
       if !options.printsPaths, !record.files.isEmpty, record.mime?.contains("mpegurl") == true {
         context.console.report(
-          Diagnostic(
-            "get.playlist",
-            "of the stream `\(Redaction.url(record.url))` this is the playlist alone",
-            severity: .warning,
-            hint: "`publish` and `serve` have all of it"
-          )
+          "get.playlist",
+          "of the stream `\(Redaction.url(record.url))` this is the playlist alone",
+          severity: .warning,
+          hint: "`publish` and `serve` have all of it"
         )
       }
       items.delivered.append(

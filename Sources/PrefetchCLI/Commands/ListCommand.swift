@@ -31,7 +31,7 @@ struct ListCommand: Command {
     } catch {
       guard printer.hasBegun else { throw context.storeFailed(error) }
       // A document that was begun cannot become another that says why it ended.
-      context.console.report(Diagnostic("store.\(error.code.rawValue)", error.message))
+      context.console.report("store.\(error.code.rawValue)", error.message)
       return ExitStatus.io.code
     }
     if context.shared.isJSON { printer.endDocument() }

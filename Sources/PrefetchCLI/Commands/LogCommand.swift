@@ -14,14 +14,10 @@ struct LogCommand: Command {
     let places = try context.places(loaded)
     let urls = try urls(places)
     if let urls, urls.isEmpty {
-      return context.console.fail(
+      throw context.failed(
         .nothing,
-        [
-          Diagnostic(
-            "log.unknown",
-            "`\(SafeText.line(options.subject))` is no item and no segment that the cache knows"
-          )
-        ]
+        "log.unknown",
+        "`\(SafeText.line(options.subject))` is no item and no segment that the cache knows"
       )
     }
     let now = context.clock.now().wall

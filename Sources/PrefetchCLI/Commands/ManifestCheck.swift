@@ -25,7 +25,7 @@ struct ManifestCheck: Command {
     do throws(FileReading.Fault) {
       return String(decoding: try FileReading.read(text, limit: 4096), as: UTF8.self)
     } catch {
-      throw fail(
+      throw context.failed(
         .usage,
         "manifest.key",
         "`\(SafeText.line(text))` is no public key of minisign's, and as a file it \(error.reason)"
@@ -54,7 +54,7 @@ struct ManifestCheck: Command {
         }
       }
     } catch {
-      throw fail(.io, "manifest.unreadable", "`\(path)` \(error.reason)")
+      throw context.failed(.io, "manifest.unreadable", "`\(path)` \(error.reason)")
     }
     return conclude(findings)
   }
@@ -115,11 +115,14 @@ struct ManifestCheck: Command {
       describe(manifest)
     case .failure(let failure):
       status = .config
-      report("manifest.invalid", "`\(Redaction.url(options.manifest))`: \(failure.message)")
+      context.console.report(
+        "manifest.invalid",
+        "`\(Redaction.url(options.manifest))`: \(failure.message)"
+      )
     }
     if findings.isUnsigned {
       status = .trust
-      report(
+      context.console.report(
         "manifest.signature",
         "`\(Redaction.url(options.manifest)).minisig` cannot be had, so it is unsigned"
       )
@@ -130,7 +133,7 @@ struct ManifestCheck: Command {
       if let expires = comment.expires { warn(expires: expires) }
     case .failure(let fault):
       status = .trust
-      report(
+      context.console.report(
         "manifest.signature",
         "the signature of `\(Redaction.url(options.manifest))` proves nothing: \(fault)"
       )
@@ -144,8 +147,8 @@ struct ManifestCheck: Command {
     console.report(manifest.warnings)
     for entry in manifest.rejected {
       let url = entry.url.isEmpty ? options.manifest : entry.url
-      report(
-        Diagnostic.Code(stringLiteral: "manifest.\(entry.failure.code.rawValue)"),
+      context.console.report(
+        "manifest.\(entry.failure.code.rawValue)",
         "`\(SafeText.line(Redaction.url(url)))`: \(entry.failure.message)"
       )
     }
@@ -169,19 +172,7 @@ struct ManifestCheck: Command {
     guard expires <= context.clock.now().wall else { return }
     let message =
       "it expired \(Timestamp.format(expires)), so readers with `manifest_keys` refuse it"
-    context.console.report(Diagnostic("manifest.expired", message, severity: .warning))
-  }
-
-  private func report(_ code: Diagnostic.Code, _ message: String) {
-    context.console.report(Diagnostic(code, message))
-  }
-
-  private func fail(
-    _ status: ExitStatus,
-    _ code: Diagnostic.Code,
-    _ message: String
-  ) -> CommandExit {
-    CommandExit(status: context.console.fail(status, [Diagnostic(code, message)]))
+    context.console.report("manifest.expired", message, severity: .warning)
   }
 }
 
@@ -215,7 +206,7 @@ final class ManifestVisit {
       guard let failure = item.failure else { continue }
       let name = Redaction.masked(Redaction.url(item.url), secrets: loaded.secrets)
       let code = Diagnostic.Code(stringLiteral: failure.code.rawValue)
-      context.console.report(Diagnostic(code, "`\(name)`: \(failure.message)"))
+      context.console.report(code, "`\(name)`: \(failure.message)")
     }
     guard status == .ok, let store = try context.readingStore(places),
       let digest = try record(url, places)?.digest

@@ -63,12 +63,7 @@ struct NotifyCommand: Command {
       let outcome = DocumentReader.read(bytes, source: "payload", syntax: .json)
       return outcome.diagnostics.isEmpty ? outcome.node : nil
     } catch {
-      throw CommandExit(
-        status: context.console.fail(
-          .io,
-          [Diagnostic("notify.unread", "the payload on standard input \(error.reason)")]
-        )
-      )
+      throw context.failed(.io, "notify.unread", "the payload on standard input \(error.reason)")
     }
   }
 
@@ -88,11 +83,9 @@ struct NotifyCommand: Command {
     }
     for name in wanted where !known.contains(name) {
       context.console.report(
-        Diagnostic(
-          "notify.unknown-segment",
-          "the payload names the segment `\(SafeText.line(name))`, which is not subscribed to",
-          severity: .warning
-        )
+        "notify.unknown-segment",
+        "the payload names the segment `\(SafeText.line(name))`, which is not subscribed to",
+        severity: .warning
       )
     }
     return wanted.filter(known.contains)

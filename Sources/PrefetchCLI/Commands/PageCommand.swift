@@ -9,7 +9,7 @@ struct PageCommand: Command {
   func run() throws(CommandExit) -> Int32 {
     guard !context.shared.isJSON else {
       let message = "this page has no JSON form, so leave out `--json`"
-      return context.console.fail(.usage, [Diagnostic("usage.no-json", message)])
+      throw context.failed(.usage, "usage.no-json", message)
     }
     let text = page()
     context.console.print(text.hasSuffix("\n") ? String(text.dropLast()) : text)

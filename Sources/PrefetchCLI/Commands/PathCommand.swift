@@ -92,10 +92,7 @@ struct PathCommand: Command {
       return print(url: url.string, path: nil, shown: url.string)
     }
     let name = SafeText.line(Redaction.url(options.item))
-    return context.console.fail(
-      .nothing,
-      [Diagnostic("item.not-cached", "`\(name)` is not in the cache")]
-    )
+    throw context.failed(.nothing, "item.not-cached", "`\(name)` is not in the cache")
   }
 
   /// Of the item as it was named, stored or declared.
@@ -131,12 +128,12 @@ struct ItemLookup {
       )
     }
     guard entries.count > 1 else { return entries.first }
-    let diagnostic = Diagnostic(
+    throw context.failed(
+      .usage,
       "item.ambiguous",
       "`\(SafeText.line(name))` names several items",
       hint: "say which: \(entries.map { "`\($0.url.redacted)`" }.joined(separator: ", "))"
     )
-    throw CommandExit(status: context.console.fail(.usage, [diagnostic]))
   }
 
   func cached(_ name: String, in store: DiskStore?) throws(CommandExit) -> ContentRecord? {
@@ -150,11 +147,11 @@ struct ItemLookup {
     let names = records.map {
       "`\($0.provider.map { "\($0)/" } ?? "")\($0.id)` (\(Redaction.url($0.url)))"
     }
-    let diagnostic = Diagnostic(
+    throw context.failed(
+      .usage,
       "item.ambiguous",
       "`\(SafeText.line(name))` names several items",
       hint: "say which: \(names.joined(separator: ", "))"
     )
-    throw CommandExit(status: context.console.fail(.usage, [diagnostic]))
   }
 }

@@ -12,8 +12,7 @@ struct PinsCommand: Command {
   func run() throws(CommandExit) -> Int32 {
     try context.prepareTransfers()
     guard let url = options.host?.url else {
-      let diagnostic = Diagnostic("usage.missing-operand", "`pins` needs a host")
-      return context.console.fail(.usage, [diagnostic])
+      throw context.failed(.usage, "usage.missing-operand", "`pins` needs a host")
     }
     let loaded = try context.configuration(isRequired: false)
     let builder = context.builder(loaded)

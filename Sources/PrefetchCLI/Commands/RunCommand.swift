@@ -58,7 +58,7 @@ struct RunCommand: Command {
     let known = declared + subscribed.filter { !declared.contains($0) }
     let unknown = SegmentSelection(patterns: options.segments).diagnostics(among: known)
     guard unknown.isEmpty else {
-      throw CommandExit(status: context.console.fail(.usage, unknown))
+      throw context.failed(.usage, unknown)
     }
   }
 }

@@ -103,13 +103,11 @@ struct ServeCommand: Command {
     let isOff = publisher?.switchedOff.contains(.pullThrough) == true
     guard isOff || !loaded.configuration.features.pullsThrough else { return true }
     context.console.report(
-      Diagnostic(
-        "serve.switched-off",
-        isOff
-          ? "the publisher has switched `pull_through` off: what is not stored is not fetched"
-          : "`features.pull_through` is false: what is not stored is not fetched",
-        severity: .warning
-      )
+      "serve.switched-off",
+      isOff
+        ? "the publisher has switched `pull_through` off: what is not stored is not fetched"
+        : "`features.pull_through` is false: what is not stored is not fetched",
+      severity: .warning
     )
     return false
   }
@@ -159,8 +157,7 @@ struct ServeCommand: Command {
     do throws(Failure) {
       return try start()
     } catch {
-      let diagnostic = Diagnostic("serve.\(error.code.rawValue)", error.message)
-      throw CommandExit(status: context.console.fail(.io, [diagnostic]))
+      throw context.failed(.io, "serve.\(error.code.rawValue)", error.message)
     }
   }
 
@@ -197,12 +194,10 @@ struct ServeCommand: Command {
     guard !server.isLoopback else { return }
     let thing = options.origin == nil ? "the cache" : "the folder"
     context.console.report(
-      Diagnostic(
-        "serve.not-loopback",
-        "`\(server.address)` can be reached from other machines, which may read \(thing)",
-        severity: .warning,
-        hint: "listen on 127.0.0.1 or [::1] unless that is meant"
-      )
+      "serve.not-loopback",
+      "`\(server.address)` can be reached from other machines, which may read \(thing)",
+      severity: .warning,
+      hint: "listen on 127.0.0.1 or [::1] unless that is meant"
     )
   }
 }

@@ -83,7 +83,7 @@ struct StatusCommand: Command {
       let age =
         segment.lastSuccess.map { "last succeeded \(Amounts.duration(now - $0)) ago" }
         ?? "has never succeeded"
-      context.console.report(Diagnostic("status.too-old", "segment `\(segment.name)` \(age)"))
+      context.console.report("status.too-old", "segment `\(segment.name)` \(age)")
     }
     return tooOld.isEmpty ? ExitStatus.ok.code : ExitStatus.incomplete.code
   }

@@ -91,12 +91,11 @@ struct SubscribeCommand: Command {
   private func check(_ loaded: LoadedConfiguration) throws(CommandExit) {
     if loaded.configuration.subscriptions == .declared {
       let file = loaded.files.first ?? "the configuration"
-      throw usage(
-        Diagnostic(
-          "usage.declared",
-          "the segments are declared in `\(file)`, so they are changed there",
-          hint: "`subscriptions: remembered` leaves them to this command"
-        )
+      throw context.failed(
+        .usage,
+        "usage.declared",
+        "the segments are declared in `\(file)`, so they are changed there",
+        hint: "`subscriptions: remembered` leaves them to this command"
       )
     }
     let names: [String] =
@@ -106,31 +105,25 @@ struct SubscribeCommand: Command {
       case .removeAll: []
       }
     for name in names where name.isEmpty || name.contains(where: { "*?[".contains($0) }) {
-      throw usage(
-        Diagnostic(
-          "usage.segment-name",
-          name.isEmpty
-            ? "a segment's name cannot be empty"
-            : "`\(SafeText.line(name))` is a pattern; segments are joined and left by their names",
-          hint: name.isEmpty ? "`prefetch unsubscribe --all` drops every subscription" : nil
-        )
+      throw context.failed(
+        .usage,
+        "usage.segment-name",
+        name.isEmpty
+          ? "a segment's name cannot be empty"
+          : "`\(SafeText.line(name))` is a pattern; segments are joined and left by their names",
+        hint: name.isEmpty ? "`prefetch unsubscribe --all` drops every subscription" : nil
       )
     }
     if case .remove = change { return }
     let known = Set(loaded.configuration.segments.map(\.name))
     for name in names
     where !known.contains(name) && loaded.configuration.templatedSegment(named: name) == nil {
-      throw usage(
-        Diagnostic(
-          "usage.unknown-segment",
-          "no segment is called `\(name)`, and there is no `manifests` template to find it with",
-          hint: Suggestion.nearest(to: name, among: known.sorted()).map { "did you mean `\($0)`?" }
-        )
+      throw context.failed(
+        .usage,
+        "usage.unknown-segment",
+        "no segment is called `\(name)`, and there is no `manifests` template to find it with",
+        hint: Suggestion.nearest(to: name, among: known.sorted()).map { "did you mean `\($0)`?" }
       )
     }
-  }
-
-  private func usage(_ diagnostic: Diagnostic) -> CommandExit {
-    CommandExit(status: context.console.fail(.usage, [diagnostic]))
   }
 }

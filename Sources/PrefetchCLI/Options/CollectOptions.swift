@@ -32,17 +32,11 @@ struct CollectOptions: CommandOptions, Hashable {
       .values(
         "forget",
         \.forgottenIdentities,
-        .text,
-        placeholder: "IDENTITY",
+        .text.called("IDENTITY"),
         help:
           "Also drop what the configuration of this `name`, or of this file, has left in the cache"
       ),
-      .flag(
-        "dry-run",
-        short: "n",
-        \.isDryRun,
-        help: "Say what would go, and change nothing"
-      ),
+      .flag("dry-run", short: "n", \.isDryRun, help: "Say what would go, and change nothing"),
       .wait(\.wait),
     ],
     exits: [.ok, .usage, .io, .deferred, .config, .interrupted, .terminated],

@@ -21,7 +21,7 @@ struct ConfigOptions: CommandOptions, Hashable {
       "Files, environment, options and defaults put together, with canonical values: bytes, seconds, absolute paths. Secrets are printed as `***`."
     ],
     options: [
-      .value("format", \.format, .word, placeholder: "FORMAT", help: "Print `yaml` or `json`"),
+      .value("format", \.format, .word.called("FORMAT"), help: "Print `yaml` or `json`"),
       .flag("origins", \.showsOrigins, help: "Say where each value came from"),
       .flag("schema", \.printsSchema, help: "Print the JSON Schema of the configuration instead"),
     ],

@@ -49,18 +49,11 @@ struct ControlOptions: CommandOptions, Hashable {
       "A locked item stays in the cache, whatever its manifest, its age, `cache.size`, `gc` or `rm` say, until it is unlocked, the time of `--for` is over, or the process of `--pid` has ended. Each process has a lock of its own; a run may still replace the body by a newer one."
     ],
     options: [
-      .value(
-        "for",
-        \.lifetime,
-        .duration,
-        placeholder: "D",
-        help: "Unlock by itself after this time"
-      ),
+      .value("for", \.lifetime, .duration, help: "Unlock by itself after this time"),
       .value(
         "pid",
         \.process,
         .number(1...0x3fff_ffff),
-        placeholder: "N",
         help: "Unlock by itself when this process of this machine has ended"
       ),
     ],
@@ -79,7 +72,6 @@ struct ControlOptions: CommandOptions, Hashable {
         "pid",
         \.process,
         .number(1...0x3fff_ffff),
-        placeholder: "N",
         help: "Take back only the lock of this process"
       )
     ],
@@ -136,8 +128,7 @@ struct ControlOptions: CommandOptions, Hashable {
         .value(
           "provider",
           \.provider,
-          .text,
-          placeholder: "P",
+          .text.called("P"),
           help: "The provider of the items, which are then named by their ids"
         )
       ] + options,
@@ -200,20 +191,13 @@ struct ImportOptions: CommandOptions, Hashable {
       "What was copied by other means need not be fetched again: the file is hashed and stored as if the URL had given it now, without validators. A run that declares the URL keeps it where the declared digest or a `ttl` says that it is good, and asks the server else. The file itself stays as it is."
     ],
     options: [
-      .value("url", \.url, .url, placeholder: "URL", help: "Whose body the file is"),
-      .value("provider", \.provider, .text, placeholder: "P", help: "The provider of the item"),
-      .value(
-        "id",
-        \.id,
-        .text,
-        placeholder: "ID",
-        help: "The id of the item; else made from the URL"
-      ),
+      .value("url", \.url, .url, help: "Whose body the file is"),
+      .value("provider", \.provider, .text.called("P"), help: "The provider of the item"),
+      .value("id", \.id, .text.called("ID"), help: "The id of the item; else made from the URL"),
       .value(
         "type",
         \.type,
-        .text,
-        placeholder: "TYPE",
+        .text.called("TYPE"),
         help: "What it is, such as `video` or `image`; else `file`"
       ),
     ],

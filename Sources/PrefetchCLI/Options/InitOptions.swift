@@ -20,22 +20,19 @@ struct InitOptions: CommandOptions, Hashable {
         "from",
         \.origin,
         .file,
-        placeholder: "FILE",
         help: "Declare what this list or Info.plist says; a list may be a URL"
       ),
       .value(
         "base-url",
         \.base,
         .baseURL,
-        placeholder: "URL",
         help: "Where the names lead that the list gives without a host"
       ),
       .value(
         "output",
         short: "o",
         \.output,
-        .file,
-        placeholder: "PATH",
+        .file.called("PATH"),
         help: "Write this file instead; `-` is standard output"
       ),
     ],

@@ -25,8 +25,7 @@ struct PathOptions: CommandOptions, Hashable {
       .value(
         "under",
         \.server,
-        .baseURL,
-        placeholder: "BASE",
+        .baseURL.called("BASE"),
         help: "Print its URL on the `serve` at this address, such as `http://127.0.0.1:7733/`"
       ),
     ],

@@ -29,19 +29,12 @@ struct ManifestBuildOptions: CommandOptions, Hashable {
       "A pattern (`*`, `?`, `[a-z]`) without a slash is compared with names, one with a slash with paths below DIR, where `*` also stands for slashes. `--exclude` wins, and leaves out a folder with everything in it.",
     ],
     options: [
-      .value(
-        "base-url",
-        \.base,
-        .baseURL,
-        placeholder: "URL",
-        help: "The URL below which readers find the files"
-      ),
+      .value("base-url", \.base, .baseURL, help: "The URL below which readers find the files"),
       .value(
         "output",
         short: "o",
         \.output,
-        .file,
-        placeholder: "PATH",
+        .file.called("PATH"),
         help: "Write the manifest to this file, whole or not at all, instead of standard output"
       ),
       .flag(
@@ -52,43 +45,32 @@ struct ManifestBuildOptions: CommandOptions, Hashable {
       .value(
         "segment",
         \.segment,
-        .text,
-        placeholder: "SEGMENT",
+        .text.called("SEGMENT"),
         help: "The segment that the manifest is for; readers refuse it for any other"
       ),
       .value(
         "priority",
         \.priority,
         .number(1...100),
-        placeholder: "N",
         help: "The importance of the segment, 1 first"
       ),
-      .value(
-        "generated",
-        \.generated,
-        .instant,
-        placeholder: "TIME",
-        help: "State this time of making instead of now"
-      ),
+      .value("generated", \.generated, .instant, help: "State this time of making instead of now"),
       .value(
         "expires",
         \.expires,
         .duration,
-        placeholder: "D",
         help: "State that this may be relied on for that long from the time of making"
       ),
       .values(
         "include",
         \.included,
-        .text,
-        placeholder: "PATTERN",
+        .text.called("PATTERN"),
         help: "Take files that match this, or another one, alone"
       ),
       .values(
         "exclude",
         \.excluded,
-        .text,
-        placeholder: "PATTERN",
+        .text.called("PATTERN"),
         help: "Leave out files and folders that match this"
       ),
       .flag("hidden", \.takesHidden, help: "Take files and folders whose names begin with a dot"),
@@ -102,7 +84,6 @@ struct ManifestBuildOptions: CommandOptions, Hashable {
         "previous",
         \.previous,
         .file,
-        placeholder: "FILE",
         help: "Take over the digests of unchanged files from this earlier manifest"
       ),
     ],
@@ -149,14 +130,12 @@ struct ManifestCheckOptions: CommandOptions, Hashable {
         "base-url",
         \.base,
         .baseURL,
-        placeholder: "URL",
         help: "Where a manifest that is read from a file is published"
       ),
       .values(
         "key",
         \.keys,
-        .file,
-        placeholder: "KEY",
+        .file.called("KEY"),
         help: "Trust this public key, given as `RW…` or as the file that holds it"
       ),
     ],
@@ -204,39 +183,24 @@ struct ManifestSignOptions: CommandOptions, Hashable {
       "The password of an encrypted key is read from `--password-file`, else asked for on the terminal.",
     ],
     options: [
-      .values(
-        "key",
-        \.keys,
-        .file,
-        placeholder: "KEY",
-        help: "Sign with the secret key in this file"
-      ),
+      .values("key", \.keys, .file.called("KEY"), help: "Sign with the secret key in this file"),
       .value(
         "password-file",
         \.passwordFile,
         .file,
-        placeholder: "FILE",
         help: "Read the key's password from the first line of this file; `-` is standard input"
       ),
-      .value(
-        "generated",
-        \.generated,
-        .instant,
-        placeholder: "TIME",
-        help: "State this time of signing instead of now"
-      ),
+      .value("generated", \.generated, .instant, help: "State this time of signing instead of now"),
       .value(
         "expires",
         \.expires,
         .duration,
-        placeholder: "D",
         help: "State that this may be relied on for that long from the time of making"
       ),
       .value(
         "comment",
         \.comment,
-        .line,
-        placeholder: "TEXT",
+        .line.called("TEXT"),
         help: "Write this into the untrusted comment, which nobody relies on"
       ),
     ],
@@ -253,18 +217,14 @@ struct ManifestSignOptions: CommandOptions, Hashable {
       var diagnostics: [Diagnostic] = []
       if options.keys.count != 1 {
         diagnostics.append(
-          Diagnostic(
-            "usage.missing-option",
-            "`manifest sign` needs one `--key KEY`, the file of a secret key"
-          )
+          "usage.missing-option",
+          "`manifest sign` needs one `--key KEY`, the file of a secret key"
         )
       }
       if options.manifest == "-" {
         diagnostics.append(
-          Diagnostic(
-            "usage.bad-operand",
-            "`manifest sign` writes the signature beside a file, so it cannot sign standard input"
-          )
+          "usage.bad-operand",
+          "`manifest sign` writes the signature beside a file, so it cannot sign standard input"
         )
       }
       return diagnostics
@@ -275,15 +235,19 @@ struct ManifestSignOptions: CommandOptions, Hashable {
 
 extension ValueKind where Value == DeclaredURL {
   static var url: Self {
-    Self(expectation: "a URL such as `https://example.org/film.mp4`") { try? DeclaredURL($0) }
+    Self(expectation: "a URL such as `https://example.org/film.mp4`", placeholder: "URL") {
+      try? DeclaredURL($0)
+    }
   }
 }
 
 extension ValueKind where Value == WebURL {
   /// As a folder: without the slash at its end its last part would be replaced.
   static var baseURL: Self {
-    Self(expectation: "a URL such as `https://cdn.example.org/app/`, without query or fragment") {
-      text in
+    Self(
+      expectation: "a URL such as `https://cdn.example.org/app/`, without query or fragment",
+      placeholder: "URL"
+    ) { text in
       guard let url = try? WebURL(text), url.query == nil, !text.contains("#") else { return nil }
       return url.path.hasSuffix("/") ? url : try? WebURL("\(url.string)/")
     }
@@ -292,7 +256,10 @@ extension ValueKind where Value == WebURL {
 
 extension ValueKind where Value == Instant {
   fileprivate static var instant: Self {
-    Self(expectation: "a time such as `2026-11-20T05:00:00Z`, or seconds since 1970") { text in
+    Self(
+      expectation: "a time such as `2026-11-20T05:00:00Z`, or seconds since 1970",
+      placeholder: "TIME"
+    ) { text in
       if let seconds = Int64(text), (0..<253_402_300_800).contains(seconds) {
         return Instant(seconds: seconds)
       }

@@ -28,8 +28,7 @@ struct PublishOptions: CommandOptions, Hashable {
       .value(
         "rollback",
         \.rolledBack,
-        .text,
-        placeholder: "SEGMENT",
+        .text.called("SEGMENT"),
         help: "Let the generation before the present one of this segment's tree stand again"
       ),
       .wait(\.wait),

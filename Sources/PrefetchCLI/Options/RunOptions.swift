@@ -76,7 +76,6 @@ extension RunOptions {
       "splay",
       \.splay,
       .duration,
-      placeholder: "D",
       help:
         "Begin after a random delay of at most this long, so that many machines do not ask at once"
     ),

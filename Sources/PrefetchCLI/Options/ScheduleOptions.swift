@@ -25,15 +25,13 @@ struct ScheduleOptions: CommandOptions, Hashable {
       .value(
         "at",
         \.times,
-        .text,
-        placeholder: "TIMES",
+        .text.called("TIMES"),
         help: "When, as the scheduler writes it: `OnCalendar=` of systemd, or five fields of cron"
       ),
       .value(
         "output-dir",
         \.folder,
         .directory,
-        placeholder: "DIR",
         help: "Write the units there instead of printing them"
       ),
     ],

@@ -17,7 +17,6 @@ struct StatusOptions: CommandOptions, Hashable {
         "max-age",
         \.maximumAge,
         .duration,
-        placeholder: "D",
         help: "End with 3 when the last success of a segment is longer ago than this"
       )
     ],

@@ -64,11 +64,13 @@ struct UnsubscribeOptions: CommandOptions, Hashable {
     var diagnostics = engine.conflicts(withJSON: shared.isJSON)
     if names.isEmpty, !dropsAll {
       diagnostics.append(
-        Diagnostic("usage.missing-operand", "`unsubscribe` needs at least one NAME, or `--all`")
+        "usage.missing-operand",
+        "`unsubscribe` needs at least one NAME, or `--all`"
       )
     } else if !names.isEmpty, dropsAll {
       diagnostics.append(
-        Diagnostic("usage.conflict", "`--all` drops every subscription, so leave out the names")
+        "usage.conflict",
+        "`--all` drops every subscription, so leave out the names"
       )
     }
     return diagnostics

@@ -102,6 +102,15 @@ final class Console {
     for diagnostic in diagnostics { report(diagnostic) }
   }
 
+  func report(
+    _ code: Diagnostic.Code,
+    _ message: String,
+    severity: Diagnostic.Severity = .error,
+    hint: String? = nil
+  ) {
+    report(Diagnostic(code, message, severity: severity, hint: hint))
+  }
+
   /// `subject` is what it is about, for those who sort messages by machine.
   func report(_ diagnostic: Diagnostic, about subject: LogSubject = .nothing) {
     if diagnostic.severity == .note, shared.verbosity == 0 { return }
@@ -157,10 +166,6 @@ final class Console {
     journal.append(shared.logFormat == .json ? entry.line(at: clock.now().wall) : text)
   }
 
-  private func masked(_ diagnostic: Diagnostic) -> Diagnostic {
-    diagnostic.masked(needles: needles)
-  }
-
   /// The end of a command that could not begin: words on stderr, under `--json` a document on stdout.
   func fail(_ status: ExitStatus, _ diagnostics: [Diagnostic]) -> Int32 {
     report(diagnostics)
@@ -169,7 +174,7 @@ final class Console {
       print([
         "schema": "prefetch-error/1",
         "exit": .exit(status, code: status.code),
-        "diagnostics": .array(diagnostics.map { .diagnostic(masked($0)) }),
+        "diagnostics": .array(diagnostics.map { .diagnostic($0.masked(needles: needles)) }),
       ])
     }
     return status.code
