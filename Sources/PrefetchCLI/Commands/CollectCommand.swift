@@ -26,8 +26,7 @@ struct CollectCommand: Command {
   }
 
   func run() throws(CommandExit) -> Int32 {
-    let loaded = try context.configuration(isRequired: false)
-    let places = try context.places(loaded)
+    let (loaded, places) = try context.standing()
     let outcome = try context.reading { () throws(Failure) -> Outcome? in
       // A cache that does not exist is not made in order to be tidied.
       if options.isDryRun {

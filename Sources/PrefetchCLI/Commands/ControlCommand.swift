@@ -11,10 +11,9 @@ struct ControlCommand: Command {
   let action: ControlOptions.Action
 
   func run() throws(CommandExit) -> Int32 {
-    let loaded = try context.configuration(isRequired: false)
-    let places = try context.places(loaded)
+    let (loaded, places) = try context.standing()
     let items = try NamedRecords(context: context, loaded: loaded, places: places)
-      .find(options.items, of: options.provider, storedOnly: needsBody)
+      .find(options.items, of: options.provider, storedOnly: action.needsBody)
     let outcome: Outcome? = try context.reading { () throws(Failure) -> Outcome? in
       guard let lock = try context.runLock(places, wait: nil) else { return nil }
       let store = try DiskStore.openForWriting(
@@ -43,13 +42,6 @@ struct ControlCommand: Command {
     var removed: [String] = []
     /// What went with them.
     var besides: [String] = []
-  }
-
-  private var needsBody: Bool {
-    switch action {
-    case .lock, .unlock, .remove: true
-    case .pause, .resume: false
-    }
   }
 
   private func apply(
@@ -186,8 +178,7 @@ struct WithLockCommand: Command {
   let options: WithLockOptions
 
   func run() throws(CommandExit) -> Int32 {
-    let loaded = try context.configuration(isRequired: false)
-    let places = try context.places(loaded)
+    let (loaded, places) = try context.standing()
     let items = try NamedRecords(context: context, loaded: loaded, places: places)
       .find([options.words[0]], of: nil, storedOnly: true)
     let urls = items.map(\.url)

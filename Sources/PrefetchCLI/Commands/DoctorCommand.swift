@@ -134,8 +134,8 @@ struct DoctorCommand: Command {
     let events = AnalyticsSetup(loaded).collector.map { ["events to \($0.authority)"] } ?? []
     let told = license + events
     return Finding(
-      name: "sends",
-      value: told.isEmpty
+      "sends",
+      told.isEmpty
         ? "nothing to anybody, but requests for what is declared"
         : told.joined(separator: ", ")
     )

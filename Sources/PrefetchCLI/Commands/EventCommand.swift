@@ -12,17 +12,12 @@ struct EventCommand: Command {
 
   func run() throws(CommandExit) -> Int32 {
     // Whoever records an event may not know the secrets that a run needs.
-    let loaded = try context.configuration(isRequired: false, allowsUnsetSecrets: true)
-    let places = try context.places(loaded)
+    let (loaded, places) = try context.standing(allowsUnsetSecrets: true)
     let setup = AnalyticsSetup(loaded)
     let name = Redaction.masked(options.name, needles: context.console.needles)
     let now = context.clock.now().wall
-    let event = try context.reading { () throws(Failure) -> AnalyticsEvent? in
-      let state = try StateStore.openForWriting(state: places.state)
-      context.console.report(state.diagnostics)
-      let event = try record(name, setup, in: state, at: now)
-      try state.close()
-      return event
+    let event = try context.writingState(places) { state throws(Failure) in
+      try record(name, setup, in: state, at: now)
     }
     guard let event else {
       throw context.failed(.nothing, "event.not-open", "no event `\(SafeText.line(name))` is open")
@@ -97,8 +92,7 @@ struct EventRunCommand: Command {
   let options: EventRunOptions
 
   func run() throws(CommandExit) -> Int32 {
-    let loaded = try context.configuration(isRequired: false, allowsUnsetSecrets: true)
-    let places = try context.places(loaded)
+    let (loaded, places) = try context.standing(allowsUnsetSecrets: true)
     let name = Redaction.masked(options.words[0], needles: context.console.needles)
     context.console.report(PrivacyLint.diagnostics(ofEvent: name))
     let open = OpenEvent(

@@ -10,12 +10,9 @@ struct EventFlushCommand: Command {
 
   func run() throws(CommandExit) -> Int32 {
     try context.prepareTransfers()
-    let loaded = try context.configuration(isRequired: false)
-    let places = try context.places(loaded)
+    let (loaded, places) = try context.standing()
     let builder = context.builder(loaded)
-    let flushed = try context.reading { () throws(Failure) -> Flushed? in
-      let state = try StateStore.openForWriting(state: places.state)
-      context.console.report(state.diagnostics)
+    let flushed = try context.writingState(places) { state throws(Failure) -> Flushed? in
       let license = try Registrar(context: context, loaded: loaded, builder: builder)
         .remembered(state)
       guard
@@ -28,11 +25,9 @@ struct EventFlushCommand: Command {
         )
       else { return nil }
       let outcome = try sending.send(from: state, within: Self.patience, isForced: true)
-      let waiting = try state.queuedCount(of: loaded.identity)
-      try state.close()
       return Flushed(
         outcome: outcome,
-        waiting: waiting,
+        waiting: try state.queuedCount(of: loaded.identity),
         collector: sending.collector,
         license: license
       )
@@ -127,12 +122,9 @@ struct EventFlushCommand: Command {
       "sent": .integer(Int64(flushed.outcome.sent)),
       "waiting": .integer(flushed.waiting),
       "retry_at": .time(until),
-      "error": failure.map {
-        [
-          "code": .string($0.code.rawValue),
-          "message": .string(Redaction.masked($0.message, needles: context.console.needles)),
-        ]
-      } ?? .null,
+      "error": .failure(failure) {
+        Redaction.masked($0, needles: context.console.needles)
+      },
     ]
   }
 }

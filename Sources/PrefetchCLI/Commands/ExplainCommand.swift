@@ -9,8 +9,7 @@ struct ExplainCommand: Command {
   let options: ExplainOptions
 
   func run() throws(CommandExit) -> Int32 {
-    let loaded = try context.configuration(isRequired: false)
-    let places = try context.places(loaded)
+    let (loaded, places) = try context.standing()
     guard let facts = try gather(loaded, places) else {
       throw context.failed(
         .nothing,
@@ -18,11 +17,10 @@ struct ExplainCommand: Command {
         "`\(SafeText.line(Redaction.url(options.item)))` is neither a URL nor the id of an item that is known"
       )
     }
-    if context.shared.isJSON {
-      context.console.print(facts.document(cache: places.cache))
-    } else {
-      for line in facts.lines(cache: places.cache) { context.console.print(line) }
-    }
+    context.console.print(
+      facts.document(cache: places.cache),
+      orLines: facts.lines(cache: places.cache)
+    )
     return ExitStatus.ok.code
   }
 

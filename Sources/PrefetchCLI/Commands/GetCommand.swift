@@ -12,8 +12,7 @@ struct GetCommand: Command {
 
   func run() throws(CommandExit) -> Int32 {
     try context.prepareTransfers()
-    let loaded = try context.configuration(isRequired: false)
-    let places = try context.places(loaded)
+    let (loaded, places) = try context.standing()
     let builder = builder(loaded)
     let request = try AskedItems.read(
       context: context,

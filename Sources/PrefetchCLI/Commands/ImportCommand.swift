@@ -20,8 +20,7 @@ struct ImportCommand: Command {
         hint: "`--type file` stores this one alone"
       )
     }
-    let loaded = try context.configuration(isRequired: false)
-    let places = try context.places(loaded)
+    let (loaded, places) = try context.standing()
     let rules = CollectCommand.rules(loaded.configuration.cache)
     let digest: ContentDigest?
     do throws(Failure) {

@@ -11,8 +11,7 @@ struct ListCommand: Command {
   let options: ListOptions
 
   func run() throws(CommandExit) -> Int32 {
-    let loaded = try context.configuration(isRequired: false)
-    let places = try context.places(loaded)
+    let (loaded, places) = try context.standing()
     if options.listsIdentities { return try IdentityList(context: context, places: places).run() }
     let uses = try readUses(places)
     let store = try context.readingStore(places)

@@ -10,8 +10,7 @@ struct LogCommand: Command {
   let options: LogOptions
 
   func run() throws(CommandExit) -> Int32 {
-    let loaded = try context.configuration(isRequired: false)
-    let places = try context.places(loaded)
+    let (_, places) = try context.standing()
     let urls = try urls(places)
     if let urls, urls.isEmpty {
       throw context.failed(

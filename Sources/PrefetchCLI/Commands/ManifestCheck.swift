@@ -191,8 +191,7 @@ final class ManifestVisit {
     of url: WebURL,
     digests: [ExpectedDigest] = []
   ) throws(CommandExit) -> [UInt8]? {
-    let loaded = try context.configuration(isRequired: false)
-    let places = try context.places(loaded)
+    let (loaded, places) = try context.standing()
     var engine = EngineOptions()
     engine.revalidatesAll = true
     let builder = context.builder(loaded, engine)

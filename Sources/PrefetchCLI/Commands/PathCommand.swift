@@ -10,8 +10,7 @@ struct PathCommand: Command {
   let options: PathOptions
 
   func run() throws(CommandExit) -> Int32 {
-    let loaded = try context.configuration(isRequired: false)
-    let places = try context.places(loaded)
+    let (loaded, places) = try context.standing()
     let store = try context.readingStore(places)
     let cached = try ItemLookup(context: context).cached(options.item, in: store)
     let typed = try TypedURL.read(options.item, isKnown: cached != nil, context)
@@ -41,20 +40,14 @@ struct PathCommand: Command {
   }
 
   private func print(url: String, path: String?, shown: String) -> Int32 {
-    if context.shared.isJSON {
-      var document: JSONValue = [
-        "schema": "prefetch-path/1", "url": .string(Redaction.url(url)), "path": .optional(path),
-      ]
-      if options.server != nil {
-        document = [
-          "schema": "prefetch-path/1", "url": .string(Redaction.url(url)), "path": .optional(path),
-          "served": path == nil ? .null : .string(shown),
-        ]
-      }
-      context.console.print(document)
-    } else {
-      context.console.print(shown)
+    var members: [(String, JSONValue)] = [
+      ("schema", "prefetch-path/1"), ("url", .string(Redaction.url(url))),
+      ("path", .optional(path)),
+    ]
+    if options.server != nil {
+      members.append(("served", path == nil ? .null : .string(shown)))
     }
+    context.console.print(.object(members), orLines: [shown])
     return ExitStatus.ok.code
   }
 

@@ -57,8 +57,7 @@ struct ServeCommand: Command {
   // MARK: The cache
 
   private func serveCache() throws(CommandExit) -> Int32 {
-    let loaded = try context.configuration(isRequired: false)
-    let places = try context.places(loaded)
+    let (loaded, places) = try context.standing()
     let cache = ServedCache(
       places,
       besideOwnWriters: options.pulls,

@@ -22,8 +22,7 @@ struct StatusCommand: Command {
   }
 
   func run() throws(CommandExit) -> Int32 {
-    let loaded = try context.configuration(isRequired: false)
-    let places = try context.places(loaded)
+    let (loaded, places) = try context.standing()
     let store = try context.readingStore(places)
     let now = context.clock.now().wall
     var segments: [Line] = []

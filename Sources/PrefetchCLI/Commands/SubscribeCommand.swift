@@ -46,15 +46,12 @@ struct SubscribeCommand: Command {
     let loaded = try context.configuration(isRequired: true, needsSources: !skipsRun)
     let places = try context.places(loaded)
     try check(loaded)
-    let unknown = try context.reading { () throws(Failure) -> [Diagnostic] in
-      let state = try StateStore.openForWriting(state: places.state)
-      context.console.report(state.diagnostics)
+    let unknown = try context.writingState(places) { state throws(Failure) in
       _ = try Subscriptions.resolve(loaded, state: state, mayWrite: true)
       let key = Subscriptions.key(loaded)
       let current = try state.subscriptions(key) ?? []
       let unknown = unknownRemovals(current, loaded)
       if unknown.isEmpty { try state.replaceSubscriptions(key, by: changed(current)) }
-      try state.close()
       return unknown
     }
     guard unknown.isEmpty else { return context.console.fail(.usage, unknown) }

@@ -18,8 +18,7 @@ struct VerifyCommand: Command {
   }
 
   func run() throws(CommandExit) -> Int32 {
-    let loaded = try context.configuration(isRequired: false)
-    let places = try context.places(loaded)
+    let (loaded, places) = try context.standing()
     let found = options.repairs ? try repair(loaded, places) : try inspect(loaded, places)
     guard let found else { return context.failLocked() }
     context.console.report(diagnostics(found) + found.trees.warnings)

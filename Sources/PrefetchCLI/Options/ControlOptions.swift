@@ -8,6 +8,14 @@ struct ControlOptions: CommandOptions, Hashable {
     case lock
     case unlock
     case remove = "rm"
+
+    /// Whether it says something of a stored body.
+    var needsBody: Bool {
+      switch self {
+      case .pause, .resume: false
+      case .lock, .unlock, .remove: true
+      }
+    }
   }
 
   var shared = SharedOptions()
@@ -112,17 +120,12 @@ struct ControlOptions: CommandOptions, Hashable {
     exits: [ExitStatus] = [],
     examples: KeyValuePairs<String, String>
   ) -> CommandSpec<ControlOptions> {
-    let needsStored =
-      switch action {
-      case .pause, .resume: false
-      case .lock, .unlock, .remove: true
-      }
-    return CommandSpec<ControlOptions>(
+    CommandSpec<ControlOptions>(
       name: action.rawValue,
       group: .content,
       summary: summary,
       paragraphs: [
-        "An item is named by its URL, its id or `PROVIDER/ID`, or with `--provider` by its id. One that is \(needsStored ? "not in the cache" : "neither stored nor declared") ends the command with 4, and nothing is done to any."
+        "An item is named by its URL, its id or `PROVIDER/ID`, or with `--provider` by its id. One that is \(action.needsBody ? "not in the cache" : "neither stored nor declared") ends the command with 4, and nothing is done to any."
       ] + paragraphs,
       options: [
         .value(

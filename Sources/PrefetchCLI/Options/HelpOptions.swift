@@ -55,6 +55,14 @@ enum Shell: String, Hashable, Sendable, CaseIterable {
   case bash
   case zsh
   case fish
+
+  var completions: String {
+    switch self {
+    case .bash: BashCompletion.render()
+    case .zsh: ZshCompletion.render()
+    case .fish: FishCompletion.render()
+    }
+  }
 }
 
 /// The options of `completion`.
@@ -79,7 +87,7 @@ struct CompletionOptions: CommandOptions, Hashable {
     ],
     refusesJSON: true,
     makeCommand: { context, options in
-      PageCommand(context: context) { CompletionScript.render(for: options.shell) }
+      PageCommand(context: context) { options.shell.completions }
     }
   )
 }

@@ -56,6 +56,15 @@ final class Console {
     print(bytes: JSONWriter.bytes(document, form: .pretty) + [UInt8(ascii: "\n")])
   }
 
+  /// The answer of a command that reads, in the form that was asked for.
+  func print(
+    _ document: @autoclosure () -> JSONValue,
+    orLines lines: @autoclosure () -> [String]
+  ) {
+    if shared.isJSON { return print(document()) }
+    for line in lines() { print(line) }
+  }
+
   /// A part of a document that is printed as it becomes known.
   func print(piece: String) {
     willWrite()

@@ -58,6 +58,15 @@ extension CommandContext {
     return loaded
   }
 
+  /// The configuration, which may be missing, with the places that it leaves or names.
+  func standing(
+    isRequired: Bool = false,
+    allowsUnsetSecrets: Bool = false
+  ) throws(CommandExit) -> (LoadedConfiguration, Places) {
+    let loaded = try configuration(isRequired: isRequired, allowsUnsetSecrets: allowsUnsetSecrets)
+    return (loaded, try places(loaded))
+  }
+
   func loadConfiguration(
     isRequired: Bool,
     needsSources: Bool,
@@ -180,6 +189,20 @@ extension CommandContext {
       return state
     } catch {
       throw storeFailed(error)
+    }
+  }
+
+  /// Runs work on the state that may change it.
+  func writingState<Value>(
+    _ places: Places,
+    _ work: (StateStore) throws(Failure) -> Value
+  ) throws(CommandExit) -> Value {
+    try reading { () throws(Failure) in
+      let state = try StateStore.openForWriting(state: places.state)
+      console.report(state.diagnostics)
+      let value = try work(state)
+      try state.close()
+      return value
     }
   }
 
