@@ -54,21 +54,6 @@ struct CollectCommand {
 
   private var now: Instant { context.clock.now().wall }
 
-  static func rules(_ cache: Cache) -> Room.Rules {
-    var rules = Room.Rules()
-    rules.limit = cache.size.amount
-    rules.minimumFree = cache.minimumFree
-    rules.isAutomatic = cache.purge.isAutomatic
-    rules.order = cache.purge.order.map { kind in
-      switch kind {
-      case .expired: .expired
-      case .consumed: .consumed
-      case .lru: .leastRecentlyUsed
-      }
-    }
-    return rules
-  }
-
   // MARK: Work
 
   /// Nil while an earlier version keeps the cache for itself.
@@ -81,7 +66,7 @@ struct CollectCommand {
     let store = try DiskStore.openForWriting(
       cache: places.cache,
       clockStart: now,
-      durability: Durability(cache.durability)
+      durability: cache.durability
     )
     store.lock = lock
     var reports: [Diagnostic] = []
@@ -128,7 +113,7 @@ struct CollectCommand {
       outcome.removed.append(content)
     }
     let used = try store.usedBytes() - outcome.freed
-    let rules = Self.rules(loaded.configuration.cache)
+    let rules = loaded.configuration.policy.room
     outcome.excess = max(0, used - (rules.limit ?? .max))
     outcome.shortage = max(0, try shortage(store, rules) - outcome.freed)
     outcome.totals = try store.totals()
@@ -144,7 +129,7 @@ struct CollectCommand {
     _ loaded: LoadedConfiguration,
     _ outcome: inout Outcome
   ) throws(Failure) {
-    let rules = Self.rules(loaded.configuration.cache)
+    let rules = loaded.configuration.policy.room
     let missing = try shortage(store, rules)
     let used = try store.usedBytes()
     guard missing > 0 || rules.limit.map({ used > $0 }) ?? false else { return }

@@ -19,7 +19,7 @@ struct ControlCommand {
       let store = try DiskStore.openForWriting(
         cache: places.cache,
         clockStart: context.clock.now().wall,
-        durability: Durability(loaded.configuration.cache.durability)
+        durability: loaded.configuration.cache.durability
       )
       store.lock = lock
       let outcome = try apply(to: items, in: store)

@@ -24,7 +24,7 @@ struct GetCommand {
       context: context,
       options: options,
       entries: request.entries,
-      durability: Durability(loaded.configuration.cache.durability)
+      durability: loaded.configuration.cache.durability
     )
     var items = Gathering(of: try declared(request, builder, places))
     var network = ItemFetch(context: context, loaded: loaded, builder: builder, places: places)

@@ -13,7 +13,7 @@ struct NotifyCommand {
     let message = try message()
     context.outset.begin(options.engine)
     let loaded = try context.configuration(isRequired: true, needsSources: true)
-    let marker = loaded.configuration.notify.marker
+    let marker = loaded.configuration.pushMarker
     guard let message, let payload = PushPayload(message, marker: marker) else {
       return refuse(marker)
     }
@@ -115,7 +115,7 @@ struct NotifyCommand {
       let store = try DiskStore.openForWriting(
         cache: places.cache,
         clockStart: context.clock.now().wall,
-        durability: Durability(loaded.configuration.cache.durability)
+        durability: loaded.configuration.cache.durability
       )
       store.lock = lock
       let locked = try store.locked(among: items.map(\.url))
