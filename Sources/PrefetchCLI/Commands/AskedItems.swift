@@ -97,14 +97,7 @@ struct AskedItems {
     _ store: DiskStore?
   ) throws(CommandExit) {
     let known = try context.reading { () throws(Failure) in
-      try DeclaredItems(
-        of: entries.map(\.url),
-        segments: builder.configuration.segments.map { builder.declaration($0) },
-        identity: builder.identity,
-        manifestLimit: builder.policy.maximumManifestSize,
-        store: store,
-        typed: typed
-      )
+      try DeclaredItems(of: entries.map(\.url), by: builder, in: store, typed: typed)
     }
     var thumbnails: [ManifestEntry] = []
     for entry in entries {

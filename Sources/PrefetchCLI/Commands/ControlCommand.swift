@@ -14,18 +14,11 @@ struct ControlCommand: Command {
     let (loaded, places) = try context.standing()
     let items = try NamedRecords(context: context, loaded: loaded, places: places)
       .find(options.items, of: options.provider, storedOnly: action.needsBody)
-    let outcome: Outcome? = try context.reading { () throws(Failure) -> Outcome? in
-      guard let lock = try context.runLock(places, wait: nil) else { return nil }
-      let store = try DiskStore.openForWriting(
-        cache: places.cache,
-        clockStart: context.clock.now().wall,
-        durability: Durability(loaded.configuration.cache.durability)
-      )
-      store.lock = lock
-      let outcome = try apply(to: items, in: store)
-      try store.close()
-      context.console.report(store.takeDiagnostics())
-      return outcome
+    let durability = loaded.configuration.cache.durability
+    let outcome = try context.reading { () throws(Failure) in
+      try context.changingStore(places, durability: durability) { store, _ throws(Failure) in
+        try apply(to: items, in: store)
+      }
     }
     guard let outcome else { return context.failLocked() }
     remember(outcome.removed, places)
@@ -204,19 +197,10 @@ struct WithLockCommand: Command {
     _ places: Places,
     _ body: (DiskStore) throws(Failure) -> Void
   ) throws(CommandExit) {
-    let isDone = try context.reading { () throws(Failure) -> Bool in
-      guard let lock = try context.runLock(places, wait: nil) else { return false }
-      let store = try DiskStore.openForWriting(
-        cache: places.cache,
-        clockStart: context.clock.now().wall
-      )
-      store.lock = lock
-      try body(store)
-      try store.close()
-      context.console.report(store.takeDiagnostics())
-      return true
+    let isDone: Void? = try context.reading { () throws(Failure) in
+      try context.changingStore(places) { store, _ throws(Failure) in try body(store) }
     }
-    guard isDone else { throw CommandExit(status: context.failLocked()) }
+    guard isDone != nil else { throw CommandExit(status: context.failLocked()) }
   }
 }
 
@@ -279,13 +263,7 @@ struct NamedRecords {
       if let record = try store?.record(url: url.string) { return record }
       guard !storedOnly else { return nil }
       var record = ContentRecord(url: url.string, id: "")
-      let known = try DeclaredItems(
-        of: [url],
-        segments: builder.configuration.segments.map { builder.declaration($0) },
-        identity: builder.identity,
-        manifestLimit: builder.policy.maximumManifestSize,
-        store: store
-      )
+      let known = try DeclaredItems(of: [url], by: builder, in: store)
       if let declared = known[url].first { record.describe(declared.entry) }
       return record
     }

@@ -40,13 +40,7 @@ struct ExplainCommand: Command {
     }
     guard let url = named else { return nil }
     let known = try context.reading { () throws(Failure) in
-      try DeclaredItems(
-        of: [url],
-        segments: loaded.configuration.segments.map { builder.declaration($0) },
-        identity: loaded.identity,
-        manifestLimit: policy.maximumManifestSize,
-        store: store
-      )
+      try DeclaredItems(of: [url], by: builder, in: store)
     }
     context.console.report(known.warnings)
     let declared = known[url]

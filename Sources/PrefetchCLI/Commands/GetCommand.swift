@@ -24,7 +24,7 @@ struct GetCommand: Command {
       context: context,
       options: options,
       entries: request.entries,
-      durability: Durability(loaded.configuration.cache.durability)
+      durability: loaded.configuration.cache.durability
     )
     var items = Gathering(of: try declared(request, builder, places))
     var network = ItemFetch(context: context, loaded: loaded, builder: builder, places: places)
@@ -83,14 +83,7 @@ struct GetCommand: Command {
   ) throws(CommandExit) -> WantedItems {
     let store = try context.readingStore(places)
     let known = try context.reading { () throws(Failure) in
-      try DeclaredItems(
-        of: asked.entries.map(\.url),
-        segments: builder.configuration.segments.map { builder.declaration($0) },
-        identity: builder.identity,
-        manifestLimit: builder.policy.maximumManifestSize,
-        store: store,
-        typed: asked.typed
-      )
+      try DeclaredItems(of: asked.entries.map(\.url), by: builder, in: store, typed: asked.typed)
     }
     context.console.report(known.warnings)
     return WantedItems(asked.entries, declared: known, isListed: options.readsManifest)

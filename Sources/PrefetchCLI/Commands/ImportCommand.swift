@@ -21,7 +21,7 @@ struct ImportCommand: Command {
       )
     }
     let (loaded, places) = try context.standing()
-    let rules = CollectCommand.rules(loaded.configuration.cache)
+    let rules = loaded.configuration.policy.room
     let digest: ContentDigest?
     do throws(Failure) {
       digest = try store(declared, places, loaded, within: rules.limit)
@@ -58,12 +58,12 @@ struct ImportCommand: Command {
     let store = try DiskStore.openForWriting(
       cache: places.cache,
       clockStart: now,
-      durability: Durability(loaded.configuration.cache.durability)
+      durability: loaded.configuration.cache.durability
     )
     store.lock = lock
     let body = try store.stage(
       fileAt: options.file,
-      limit: loaded.configuration.cache.maximumFileSize.amount ?? .max,
+      limit: loaded.configuration.policy.maximumFileSize ?? .max,
       alsoHashing: Set(declared.digests.map(\.algorithm))
     )
     if !declared.digests.isEmpty {

@@ -44,7 +44,7 @@ struct MirrorCommand: Command {
     loaded.configuration.segments.removeAll { $0.name != MirrorFolder.segment }
     loaded.configuration.subscriptions = .declared
     for index in loaded.configuration.segments.indices {
-      loaded.configuration.segments[index].publish?.mirror = rules
+      loaded.configuration.segments[index].declaration.publishing?.mirror = rules
     }
     let places = try context.places(loaded)
     // Where others use the cache or the state too, the folder tells one mirror from another.

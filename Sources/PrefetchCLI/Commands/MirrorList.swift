@@ -32,7 +32,7 @@ struct MirrorList {
     base: WebURL?
   ) throws(CommandExit) -> [UInt8]? {
     guard !isRemote else { return nil }
-    let limit = Int(clamping: loaded.configuration.cache.maximumManifestSize.amount ?? .max)
+    let limit = Int(clamping: loaded.configuration.policy.maximumManifestSize)
     let source = source(loaded, context, base: base)
     var input: [UInt8]?
     let result: Result<Manifest, Failure>

@@ -63,13 +63,7 @@ struct PathCommand: Command {
     let builder = context.builder(loaded)
     let facts = try context.facts(loaded, builder, places, store)
     let known = try context.reading { () throws(Failure) in
-      try DeclaredItems(
-        of: [url],
-        segments: loaded.configuration.segments.map { builder.declaration($0) },
-        identity: loaded.identity,
-        manifestLimit: builder.policy.maximumManifestSize,
-        store: store
-      )
+      try DeclaredItems(of: [url], by: builder, in: store)
     }
     let decisions = known[url].map {
       Planner.decide($0.entry, record: record, segment: $0.segment, facts: facts).reason
@@ -112,13 +106,7 @@ struct ItemLookup {
     in store: DiskStore?
   ) throws(CommandExit) -> ManifestEntry? {
     let entries = try context.reading { () throws(Failure) in
-      try DeclaredItems.entries(
-        named: name,
-        segments: builder.configuration.segments.map { builder.declaration($0) },
-        identity: builder.identity,
-        manifestLimit: builder.policy.maximumManifestSize,
-        store: store
-      )
+      try DeclaredItems.entries(named: name, by: builder, in: store)
     }
     guard entries.count > 1 else { return entries.first }
     throw context.failed(

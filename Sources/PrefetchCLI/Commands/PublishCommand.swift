@@ -67,7 +67,7 @@ struct PublishCommand: Command {
     guard
       let lock = try context.runLock(places, of: scope.loaded.identity, wait: options.wait)
     else { return nil }
-    let durability = Durability(scope.loaded.configuration.cache.durability)
+    let durability = scope.loaded.configuration.cache.durability
     let state = try StateStore.openForWriting(state: places.state)
     let store = try DiskStore.openForWriting(
       cache: places.cache,

@@ -78,7 +78,7 @@ struct ScheduleCommand: Command {
     if let state = state.map(absolute) ?? (isCron ? places.state : nil) {
       command += ["--state-dir", state]
     }
-    let own = [cache ?? configuration.cache.folder, state ?? configuration.state.folder]
+    let own = [cache ?? configuration.cache.folder, state ?? configuration.cache.stateFolder]
     if let log = context.shared.logFile {
       command += ["--log-file", absolute(log)]
       if context.shared.logFormat == .json { command += ["--log-format", "json"] }

@@ -135,7 +135,7 @@ struct ServeCommand: Command {
 
   private func maximumStale(_ loaded: LoadedConfiguration) -> Duration {
     switch options.maximumStaleness {
-    case nil: loaded.configuration.cache.maximumStale
+    case nil: loaded.configuration.policy.maximumStale
     case .bare: .seconds(Int64.max / 2)
     case .value(let limit): limit
     }

@@ -75,7 +75,7 @@ struct VerifyCommand: Command {
     let trees = try PublishedTrees(
       store: store,
       state: state,
-      durability: Durability(loaded.configuration.cache.durability),
+      durability: loaded.configuration.cache.durability,
       declared: try declared(loaded, state),
       isCancelled: { StopSignals.pending != nil }
     )

@@ -1,21 +1,5 @@
+import PrefetchConfig
 import PrefetchCore
-
-/// Which items a report lists.
-enum ReportedItems: String, Hashable, Sendable, CaseIterable {
-  case changed
-  case all
-}
-
-/// The renderings of a report.
-enum ReportFormat: String, Hashable, Sendable, CaseIterable {
-  case text
-  case json
-  case ndjson
-  case md
-  case junit
-  case prometheus
-  case html
-}
 
 /// One `--report FORMAT=PATH`.
 struct ReportDestination: Hashable, Sendable {

@@ -66,7 +66,7 @@ package struct RetryPolicy: Hashable, Sendable {
   /// The same where a name could not be looked up.
   package var lookups = 3
   /// Statuses that mean the same as a busy server's at some hosts.
-  package var statuses: Set<Int> = []
+  package var statuses: [Int] = []
   /// The longest Retry-After that is waited for.
   package var wait: Duration = .seconds(120)
   package var delay: Duration = .seconds(1)
