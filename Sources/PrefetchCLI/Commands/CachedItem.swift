@@ -35,9 +35,7 @@ struct CachedItem {
       "categories": .strings(record.categories),
       "thumbnail": .optional(record.thumbnail.map(Redaction.url)),
       "reason": .optional(reason ?? record.failure?.message),
-      "error": record.failure.map { failure in
-        ["code": .string(failure.code.rawValue), "message": .string(failure.message)]
-      } ?? .null,
+      "error": .failure(record.failure),
     ]
   }
 

@@ -5,7 +5,7 @@ import PrefetchStore
 import PrefetchSystem
 
 /// `config`: what holds, where it came from, and what may be written.
-struct ConfigCommand {
+struct ConfigCommand: Command {
   let context: CommandContext
   let options: ConfigOptions
 

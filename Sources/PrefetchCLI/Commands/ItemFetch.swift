@@ -58,12 +58,7 @@ struct ItemFetch {
     let license = context.license(loaded, builder, places)
     request.credentials = license.credentials
     request.withheld = license.withheld
-    NetworkRequest(
-      loaded.configuration,
-      identity: builder.identity,
-      publisher: builder.publisher?.network,
-      zone: context.zones.zone(named:)
-    ).apply(to: &request, of: loaded.configuration.segments)
+    builder.applyNetwork(to: &request.policy, publisher: builder.publisher?.network)
     let wanted = request
     let memory = memory
     let lock = try lock()
@@ -72,13 +67,13 @@ struct ItemFetch {
       let store = try DiskStore.openForWriting(
         cache: places.cache,
         clockStart: context.clock.now().wall,
-        durability: Durability(builder.configuration.cache.durability)
+        durability: builder.configuration.cache.durability
       )
       store.lock = lock
       if !damaged.isEmpty { try store.dropDamaged(damaged) }
       context.console.report(store.takeDiagnostics())
       var settings = builder.transportSettings()
-      settings.http3Failures = memory.http3Failures
+      memory.apply(to: &settings)
       settings.isTraced = isWatched && context.shared.verbosity > 0
       let progress = isWatched ? ProgressDisplay(context) : nil
       defer { progress?.finish() }

@@ -55,24 +55,28 @@ struct ReportJSON {
   }
 
   private static func totals(_ totals: Totals) -> JSONValue {
+    .object(members(of: totals))
+  }
+
+  static func members(of totals: Totals) -> [(String, JSONValue)] {
     [
-      "items": .integer(totals.items),
-      "kept": .integer(totals.kept),
-      "revalidated": .integer(totals.revalidated),
-      "fetched": .integer(totals.fetched),
-      "updated": .integer(totals.updated),
-      "deferred": .integer(totals.deferred),
-      "failed": .integer(totals.failed),
-      "removed": .integer(totals.removed),
-      "requests": .integer(totals.requests),
-      "not_modified": .integer(totals.notModified),
-      "retries": .integer(totals.retries),
-      "bytes_wire": .integer(totals.bytesWire),
-      "bytes_body": .integer(totals.bytesBody),
-      "bytes_stored": .integer(totals.bytesStored),
-      "bytes_saved": .integer(totals.bytesSaved),
-      "bytes_saved_by_validators": .integer(totals.bytesConfirmed),
-      "bytes_saved_by_digests": .integer(totals.bytesPinned),
+      ("items", .integer(totals.items)),
+      ("kept", .integer(totals.kept)),
+      ("revalidated", .integer(totals.revalidated)),
+      ("fetched", .integer(totals.fetched)),
+      ("updated", .integer(totals.updated)),
+      ("deferred", .integer(totals.deferred)),
+      ("failed", .integer(totals.failed)),
+      ("removed", .integer(totals.removed)),
+      ("requests", .integer(totals.requests)),
+      ("not_modified", .integer(totals.notModified)),
+      ("retries", .integer(totals.retries)),
+      ("bytes_wire", .integer(totals.bytesWire)),
+      ("bytes_body", .integer(totals.bytesBody)),
+      ("bytes_stored", .integer(totals.bytesStored)),
+      ("bytes_saved", .integer(totals.bytesSaved)),
+      ("bytes_saved_by_validators", .integer(totals.bytesConfirmed)),
+      ("bytes_saved_by_digests", .integer(totals.bytesPinned)),
     ]
   }
 

@@ -365,3 +365,13 @@ package struct RemovedContent: Hashable, Sendable {
 extension Instant {
   package static let distantFuture = Instant(milliseconds: .max)
 }
+
+/// How much of a power cut a commit must survive.
+package enum Durability: String, Hashable, Sendable, CaseIterable {
+  /// Nothing is forced to disk.
+  case none
+  /// One flush of the file system a commit.
+  case batch
+  /// Each file by itself, where a flush of everything would disturb others.
+  case each
+}

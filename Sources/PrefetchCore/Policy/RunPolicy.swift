@@ -68,7 +68,7 @@ package struct RetryPolicy: Hashable, Sendable {
   /// Before the first of those; nil for ``delay``.
   package var lookupDelay: Duration?
   /// Statuses that mean the same as a busy server's at some hosts.
-  package var statuses: Set<Int> = []
+  package var statuses: [Int] = []
   /// The longest Retry-After that is waited for.
   package var wait: Duration = .seconds(120)
   package var delay: Duration = .seconds(1)
