@@ -105,7 +105,7 @@ let package = Package(
     ),
     tests(
       "PrefetchCLITests",
-      ["PrefetchCLI", "PrefetchConfig", "PrefetchDocuments", "PrefetchStore"],
+      ["PrefetchCLI", "PrefetchConfig", "PrefetchDocuments", "PrefetchStore", "PrefetchSystem"],
       resources: ["Schemas", "Snapshots"]
     ),
     tests(
