@@ -5,7 +5,7 @@ import PrefetchStore
 import PrefetchSystem
 
 /// `gc`: apply limits, drop orphans, drop what a vanished configuration left.
-struct CollectCommand {
+struct CollectCommand: Command {
   let context: CommandContext
   let options: CollectOptions
 
@@ -26,8 +26,7 @@ struct CollectCommand {
   }
 
   func run() throws(CommandExit) -> Int32 {
-    let loaded = try context.configuration(isRequired: false)
-    let places = try context.places(loaded)
+    let (loaded, places) = try context.standing()
     let outcome = try context.reading { () throws(Failure) -> Outcome? in
       // A cache that does not exist is not made in order to be tidied.
       if options.isDryRun {
@@ -61,33 +60,28 @@ struct CollectCommand {
     _ places: Places,
     _ loaded: LoadedConfiguration
   ) throws(Failure) -> Outcome? {
-    let cache = loaded.configuration.cache
-    guard let lock = try context.runLock(places, wait: options.wait) else { return nil }
-    let store = try DiskStore.openForWriting(
-      cache: places.cache,
-      clockStart: now,
-      durability: cache.durability
-    )
-    store.lock = lock
-    var reports: [Diagnostic] = []
-    let state = try StateStore.openForReading(state: places.state, reports: &reports)
-    store.lastUses = { () throws(Failure) in try state?.uses() ?? [:] }
-    store.consumptions = { () throws(Failure) in try state?.consumptions() ?? [:] }
-    var outcome = Outcome()
-    for key in try store.segments().map(\.key) where isForgotten(key.identity) {
-      if !outcome.forgotten.contains(key.identity) { outcome.forgotten.append(key.identity) }
-      outcome.removed += try store.commit([.forget(key)])
+    let durability = loaded.configuration.cache.durability
+    return try context.changingStore(places, durability: durability, wait: options.wait) {
+      store,
+      lock throws(Failure) in
+      var reports: [Diagnostic] = []
+      let state = try StateStore.openForReading(state: places.state, reports: &reports)
+      store.lastUses = { () throws(Failure) in try state?.uses() ?? [:] }
+      store.consumptions = { () throws(Failure) in try state?.consumptions() ?? [:] }
+      var outcome = Outcome()
+      for key in try store.segments().map(\.key) where isForgotten(key.identity) {
+        if !outcome.forgotten.contains(key.identity) { outcome.forgotten.append(key.identity) }
+        outcome.removed += try store.commit([.forget(key)])
+      }
+      outcome.removed += try store.removeUnheld()
+      outcome.removed += try store.removeExpired()
+      try applyLimits(to: store, loaded, &outcome)
+      outcome.orphans = try store.removeOrphans(holding: lock)
+      outcome.totals = try store.totals()
+      try store.finishRun(holding: lock)
+      outcome.waiting = try store.waitingObjects()
+      return outcome
     }
-    outcome.removed += try store.removeUnheld()
-    outcome.removed += try store.removeExpired()
-    try applyLimits(to: store, loaded, &outcome)
-    outcome.orphans = try store.removeOrphans(holding: lock)
-    outcome.totals = try store.totals()
-    try store.finishRun(holding: lock)
-    outcome.waiting = try store.waitingObjects()
-    try store.close()
-    context.console.report(store.takeDiagnostics())
-    return outcome
   }
 
   /// The same without a change; over `cache.size` it says how much would have to go, and not what.

@@ -5,7 +5,7 @@ import PrefetchStore
 import PrefetchSystem
 
 /// `import`: a file that is here already becomes the body of a URL.
-struct ImportCommand {
+struct ImportCommand: Command {
   let context: CommandContext
   let options: ImportOptions
 
@@ -13,31 +13,26 @@ struct ImportCommand {
     guard let declared = options.url else { return ExitStatus.usage.code }
     let url = declared.url
     if let type = options.type, ["hls", "dash", "vast"].contains(type) {
-      let diagnostic = Diagnostic(
+      throw context.failed(
+        .usage,
         "usage.import-type",
         "an item of type `\(type)` is more than one file, and one is imported",
         hint: "`--type file` stores this one alone"
       )
-      return context.console.fail(.usage, [diagnostic])
     }
-    let loaded = try context.configuration(isRequired: false)
-    let places = try context.places(loaded)
+    let (loaded, places) = try context.standing()
     let rules = loaded.configuration.policy.room
     let digest: ContentDigest?
     do throws(Failure) {
       digest = try store(declared, places, loaded, within: rules.limit)
     } catch {
       if error.code == .digestMismatch {
-        let diagnostic = Diagnostic("import.digest_mismatch", error.message)
-        return context.console.fail(.trust, [diagnostic])
+        throw context.failed(.trust, "import.digest_mismatch", error.message)
       }
       guard error.code == .cacheFull || error.code == .tooLarge else {
         throw context.storeFailed(error)
       }
-      return context.console.fail(
-        .incomplete,
-        [Diagnostic("import.\(error.code.rawValue)", error.message)]
-      )
+      throw context.failed(.incomplete, "import.\(error.code.rawValue)", error.message)
     }
     guard let digest else { return context.failLocked() }
     if context.shared.isJSON {

@@ -14,6 +14,8 @@ struct ItemFetch {
   var stop: any StopSignal = ProcessStop()
   /// Whether the report tells of what came well, too; else that is seen in the store alone.
   var keepsItems = false
+  /// Whether it is clients of the server over the cache that ask.
+  var servesClients = false
   /// Whether items come with their thumbnails.
   var bringsThumbnails = false
   /// Whether somebody sits before it who wants to see how far it is.
@@ -50,6 +52,7 @@ struct ItemFetch {
     }
     request.keepsItems = keepsItems
     request.listsKept = keepsItems
+    request.servesClients = servesClients
     request.policy.wakesPaused = true
     request.policy.bringsThumbnails = bringsThumbnails
     let license = context.license(loaded, builder, places)
@@ -70,7 +73,7 @@ struct ItemFetch {
       if !damaged.isEmpty { try store.dropDamaged(damaged) }
       context.console.report(store.takeDiagnostics())
       var settings = builder.transportSettings()
-      settings.http3Failures = memory.http3Failures
+      memory.apply(to: &settings)
       settings.isTraced = isWatched && context.shared.verbosity > 0
       let progress = isWatched ? ProgressDisplay(context) : nil
       defer { progress?.finish() }

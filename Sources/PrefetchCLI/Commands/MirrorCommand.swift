@@ -4,11 +4,12 @@ import PrefetchSystem
 
 /// `mirror`: a run of a configuration that no file holds, with one segment, published into a folder
 /// that has cache and state in it.
-struct MirrorCommand {
+struct MirrorCommand: Command {
   let context: CommandContext
   let options: MirrorOptions
 
   func run() throws(CommandExit) -> Int32 {
+    try context.prepareTransfers()
     context.outset.begin(options.run.engine, isPlan: options.run.isDryRun)
     let (list, name) = (options.operands[0], options.operands[1])
     if list.contains("://") {

@@ -36,7 +36,7 @@ struct Reconciliation {
       LicenseSetup.diagnostics(loaded).filter { $0.severity == .error }
       + PublishingSetup.diagnostics(loaded, places)
     guard objections.isEmpty else {
-      throw CommandExit(status: context.console.fail(.config, objections))
+      throw context.failed(.config, objections)
     }
     let now = context.clock.now().wall
     let runID = RunIdentifier.make(at: now)
@@ -139,14 +139,8 @@ struct Reconciliation {
   /// Whether any rendering names items besides those that failed.
   private var needsItems: Bool {
     if context.shared.isJSON { return true }
-    return formats.contains { format in
-      switch format {
-      case .prometheus: false
-      case .text: listsAllItems
-      // Of items they tell failures only; those of a plan are kept with all others.
-      case .md, .html: isPlan
-      case .json, .ndjson, .junit: true
-      }
+    return formats.contains {
+      ReportRendering.namesItems($0, isPlan: isPlan, listsAllItems: listsAllItems)
     }
   }
 
@@ -196,7 +190,7 @@ struct Reconciliation {
   /// Failures one by one on stderr: precise when something is wrong.
   private func say(_ envelope: ReportEnvelope) {
     if let failure = envelope.report.storeFailure {
-      context.console.report(Diagnostic("store.\(failure.code.rawValue)", failure.message))
+      context.console.report("store.\(failure.code.rawValue)", failure.message)
     }
     context.console.report(envelope.report.diagnostics)
     if let remainder = remainder(envelope.report) { context.console.note(remainder) }

@@ -30,6 +30,17 @@ enum ReportRendering {
     }
   }
 
+  /// Whether it names items besides those that failed.
+  static func namesItems(_ format: ReportFormat, isPlan: Bool, listsAllItems: Bool) -> Bool {
+    switch format {
+    case .prometheus: false
+    case .text: listsAllItems
+    // Of items they tell failures only; those of a plan are kept with all others.
+    case .md, .html: isPlan
+    case .json, .ndjson, .junit: true
+    }
+  }
+
   /// Of a run, what went wrong is told on the other stream.
   private static func text(_ envelope: ReportEnvelope) -> [String] {
     let errors = envelope.beginning == .failed ? envelope.errors : []

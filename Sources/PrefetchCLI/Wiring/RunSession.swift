@@ -267,7 +267,7 @@ struct RunSession {
     var builder = context.builder(loaded, engine, looksAtState: false)
     let selected = subscriptions.segments.filter { isSelected($0.name) }
     var settings = builder.transportSettings()
-    settings.http3Failures = memory.http3Failures
+    memory.apply(to: &settings)
     settings.isTraced = context.shared.verbosity > 0
     let registrar = Registrar(context: context, loaded: loaded, builder: builder)
     var license = try registrar.remembered(state)

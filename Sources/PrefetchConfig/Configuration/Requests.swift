@@ -20,7 +20,13 @@ extension RedirectPolicy {
 extension RetryPolicy {
   static let table = ObjectType(Self(), name: "retries") {
     Field("items", \.count, .integer(0...100), "Further tries of a failed transfer")
-    Field("lookups", \.lookups, .integer(0...100), "Further tries of a failed name look-up")
+    Field("lookups", \.lookups, .integer(0...100), "Further tries for a manifest")
+    Field(
+      "lookup_delay",
+      \.lookupDelay,
+      .duration,
+      "Longest pause before the first further try for a manifest; `delay` where it is not set"
+    )
     Field("delay", \.delay, .duration, "Longest pause before the first further try")
     Field("max_delay", \.maximumDelay, .duration, "Longest pause before any further try")
     Field("wait", \.wait, .duration, "Longest `Retry-After` to wait for within a run")
@@ -32,12 +38,14 @@ extension RetryPolicy {
     )
   }
   .checking { retries, facts, decoder in
-    guard retries.delay > retries.maximumDelay else { return }
-    decoder.report(
-      "config.bad-value",
-      "`delay` is longer than `max_delay`",
-      at: facts.place(of: "delay")
-    )
+    for (key, delay) in [("delay", retries.delay), ("lookup_delay", retries.lookupDelay ?? .zero)]
+    where delay > retries.maximumDelay {
+      decoder.report(
+        "config.bad-value",
+        "`\(key)` is longer than `max_delay`",
+        at: facts.place(of: key)
+      )
+    }
   }
 }
 
