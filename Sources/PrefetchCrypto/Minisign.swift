@@ -87,8 +87,6 @@ package enum Minisign {
 
 /// The eight bytes by which signatures name their key; printed as minisign prints them.
 package struct MinisignKeyID: Hashable, Sendable, CustomStringConvertible {
-  package static let byteCount = 8
-
   package let bytes: [UInt8]
 
   init(_ bytes: ArraySlice<UInt8>) {

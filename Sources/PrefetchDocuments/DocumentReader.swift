@@ -27,11 +27,6 @@ package enum DocumentReader {
   package struct Outcome: Sendable {
     package var node: Node?
     package var diagnostics: [Diagnostic]
-
-    package init(node: Node?, diagnostics: [Diagnostic]) {
-      self.node = node
-      self.diagnostics = diagnostics
-    }
   }
 
   /// By the first bytes: `bplist00`, `<`, `{` (or `[`), everything else is YAML.

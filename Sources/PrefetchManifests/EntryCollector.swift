@@ -118,11 +118,6 @@ struct EntryCollector {
     return true
   }
 
-  mutating func kind(type: String) -> UInt16 {
-    let bytes = Array(type.utf8)
-    return unsafe table.kind(type: bytes.span.bytes, provider: nil, mime: nil) ?? 0
-  }
-
   /// Whether nobody in the document has this id already.
   mutating func admits(id: String) -> Bool {
     identifiers.insert(id, of: nil)

@@ -166,11 +166,7 @@ struct NativeItemReader {
   private static let longestCatalogue = 10_000
 
   private func url(_ text: String) throws(Failure) -> DeclaredURL {
-    do {
-      return try DeclaredURL(text, base: base)
-    } catch {
-      throw Failure(.badURL, "it \(error)")
-    }
+    try .item(text, base: base)
   }
 
   private mutating func checkIdentifier(_ entry: ManifestEntry, at node: Node) throws(Failure) {

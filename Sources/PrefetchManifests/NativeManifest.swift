@@ -41,12 +41,15 @@ enum NativeManifest {
     return manifest
   }
 
-  static func parse(_ content: [UInt8]) throws(Failure) -> Node {
+  static func parse(
+    _ content: [UInt8],
+    syntax: DocumentReader.Syntax = .json
+  ) throws(Failure) -> Node {
     var limits = DocumentReader.Limits()
     limits.bytes = .max
     limits.depth = maximumDepth
     limits.nodes = maximumNodes
-    let reading = DocumentReader.read(content, source: "manifest", syntax: .json, limits: limits)
+    let reading = DocumentReader.read(content, source: "manifest", syntax: syntax, limits: limits)
     if let problem = reading.diagnostics.first(where: { $0.severity == .error }) {
       throw invalid(problem.message, at: problem.location)
     }

@@ -84,19 +84,8 @@ enum CacheTarget: Hashable {
 
   /// Nil for broken escapes, control characters and broken UTF-8.
   private static func decode(_ part: Substring) -> String? {
-    var bytes: [UInt8] = []
-    var rest = part.utf8[...]
-    while let byte = rest.popFirst() {
-      guard byte == UInt8(ascii: "%") else {
-        bytes.append(byte)
-        continue
-      }
-      guard let high = rest.popFirst().flatMap(Hexadecimal.value(of:)),
-        let low = rest.popFirst().flatMap(Hexadecimal.value(of:))
-      else { return nil }
-      bytes.append(high << 4 | low)
+    Hexadecimal.decodePercent(strictly: part).flatMap { text in
+      text.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F } ? text : nil
     }
-    guard bytes.allSatisfy({ $0 >= 0x20 && $0 != 0x7F }) else { return nil }
-    return String(validating: bytes, as: UTF8.self)
   }
 }

@@ -35,19 +35,8 @@ enum RequestPath: Hashable {
 
   /// Nil for broken escapes, and for ones that hide a slash, a control character or broken UTF-8.
   private static func decode(_ part: Substring) -> String? {
-    var bytes: [UInt8] = []
-    var rest = part.utf8[...]
-    while let byte = rest.popFirst() {
-      guard byte == UInt8(ascii: "%") else {
-        bytes.append(byte)
-        continue
-      }
-      guard let high = rest.popFirst().flatMap(Hexadecimal.value(of:)),
-        let low = rest.popFirst().flatMap(Hexadecimal.value(of:))
-      else { return nil }
-      bytes.append(high << 4 | low)
+    Hexadecimal.decodePercent(strictly: part).flatMap { text in
+      text.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F && $0 != UInt8(ascii: "/") } ? text : nil
     }
-    let isClean = bytes.allSatisfy { $0 >= 0x20 && $0 != 0x7F && $0 != UInt8(ascii: "/") }
-    return isClean ? String(validating: bytes, as: UTF8.self) : nil
   }
 }

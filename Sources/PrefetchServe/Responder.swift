@@ -18,10 +18,6 @@ package struct ServedRequest: Sendable {
   package var conditions = RequestConditions()
   package var cacheControl: String?
   package var pragma: String?
-
-  package init(target: String) {
-    self.target = target
-  }
 }
 
 package struct ServedAnswer: Sendable {

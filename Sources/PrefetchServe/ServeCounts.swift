@@ -1,18 +1,8 @@
+package import PrefetchCore
 internal import Synchronization
 
 /// What a server has done, counted by all of its threads.
 package final class ServeCounts: Sendable {
-  package struct Figures: Hashable, Sendable {
-    /// Answers out of the cache, and answers that needed a server or could not be given.
-    package var hits: Int64 = 0
-    package var misses: Int64 = 0
-    /// Answers that should have been given and were not.
-    package var failures: Int64 = 0
-    package var bytes: Int64 = 0
-
-    package init() {}
-  }
-
   enum Kind {
     case hit
     case miss
@@ -47,8 +37,8 @@ package final class ServeCounts: Sendable {
     bytes.wrappingAdd(count, ordering: .relaxed)
   }
 
-  package var figures: Figures {
-    var figures = Figures()
+  package var figures: ServeFigures {
+    var figures = ServeFigures()
     figures.hits = hits.load(ordering: .relaxed)
     figures.misses = misses.load(ordering: .relaxed)
     figures.failures = failures.load(ordering: .relaxed)

@@ -8,18 +8,6 @@ package struct ProcessEnvironment: Hashable, Sendable {
   package var homeDirectory: String?
   package var hostName: String
 
-  package init(
-    variables: [String: String],
-    currentDirectory: String,
-    homeDirectory: String?,
-    hostName: String
-  ) {
-    self.variables = variables
-    self.currentDirectory = currentDirectory
-    self.homeDirectory = homeDirectory
-    self.hostName = hostName
-  }
-
   package static func current() -> Self {
     let variables = readVariables()
     let home = variables["HOME"] ?? homeFromUserDatabase()

@@ -22,14 +22,6 @@ package final class StandardOutput: TextOutputStream {
     self.descriptor = descriptor
   }
 
-  /// A descriptor that somebody else has opened for us.
-  package convenience init(openDescriptor descriptor: Int32) throws(Failure) {
-    guard fcntl(descriptor, F_GETFD) != -1 else {
-      throw Failure(.permission, "the descriptor \(descriptor) is not open")
-    }
-    self.init(descriptor: descriptor)
-  }
-
   /// A file that grows; it is open for as long as the process lives.
   ///
   /// One that `isPrivate` is made for nobody but its owner.

@@ -9,11 +9,6 @@ package enum TerminalScreen {
   package struct Size: Hashable, Sendable {
     package var columns: Int
     package var rows: Int
-
-    package init(columns: Int, rows: Int) {
-      self.columns = columns
-      self.rows = rows
-    }
   }
 
   /// As it is now; nil for what is no terminal, or tells no size.

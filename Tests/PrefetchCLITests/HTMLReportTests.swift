@@ -1,9 +1,9 @@
-import PrefetchCore
 import PrefetchCrypto
 import PrefetchStore
 import Testing
 
 @testable import PrefetchCLI
+@testable import PrefetchCore
 
 @Suite("The report as a page")
 struct HTMLReportTests {

@@ -1,9 +1,9 @@
 import PrefetchConfig
-import PrefetchCore
 import PrefetchDocuments
 import Testing
 
 @testable import PrefetchCLI
+@testable import PrefetchCore
 
 @Suite("Lines of a plan")
 struct PlanLinesTests {

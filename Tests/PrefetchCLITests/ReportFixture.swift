@@ -1,7 +1,7 @@
-import PrefetchCore
 import PrefetchStore
 
 @testable import PrefetchCLI
+@testable import PrefetchCore
 
 /// A report in which everything happened that can happen, with foreign text of the test's choice.
 struct ReportFixture {

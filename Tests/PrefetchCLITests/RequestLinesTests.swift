@@ -1,7 +1,7 @@
-import PrefetchCore
 import Testing
 
 @testable import PrefetchCLI
+@testable import PrefetchCore
 
 @Suite("A request as it is traced")
 struct RequestLinesTests {

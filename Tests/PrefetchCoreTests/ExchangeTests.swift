@@ -1,5 +1,6 @@
-import PrefetchCore
 import Testing
+
+@testable import PrefetchCore
 
 @Suite struct ExchangeTests {
   static let now = Instant(seconds: 1_700_000_000)
@@ -270,5 +271,23 @@ import Testing
     #expect(!exchange.hasAsked(for: [.sha512]))
     #expect(exchange.nextRequest(TransferID(2)).algorithms == [.md5, .sha512])
     #expect(exchange.hasAsked(for: [.sha512]))
+  }
+}
+
+extension Exchange {
+  /// Without figures, kept parts and deadline.
+  mutating func receive(
+    _ outcome: Result<TransferResponse, Failure>,
+    policy: RunPolicy,
+    now: Instant,
+    random: Double
+  ) -> Step {
+    receive(
+      TransferResult(outcome, figures: TransferFigures()),
+      policy: policy,
+      now: Moment(wall: now, uptime: .zero),
+      deadline: nil,
+      random: random
+    )
   }
 }

@@ -1,5 +1,6 @@
-import PrefetchCore
 import Testing
+
+@testable import PrefetchCore
 
 @Suite struct HostLimitsTests {
   static let a = HostID(0)

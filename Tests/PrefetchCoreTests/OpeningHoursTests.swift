@@ -1,5 +1,6 @@
-import PrefetchCore
 import Testing
+
+@testable import PrefetchCore
 
 @Suite struct OpeningHoursTests {
   private func hours(_ windows: [String], _ zone: String = "UTC0") throws -> [OpeningHours] {

@@ -382,3 +382,24 @@ import Testing
     #expect(Inventory().position(of: "x") == nil)
   }
 }
+
+extension Inventory {
+  /// Of single records, for questions about one item; their positions are their numbers.
+  init(records: [ContentRecord]) {
+    var strong: [[DigestAlgorithm: [UInt8]]] = []
+    var variances: [Variance] = []
+    let rows = records.enumerated().map { number, record in
+      var row = Row(record, item: Int64(number))
+      if !record.otherDigests.isEmpty {
+        strong.append(record.otherDigests)
+        row.strong = UInt32(strong.count)
+      }
+      if let variance = record.variance {
+        variances.append(variance)
+        row.variance = UInt32(variances.count)
+      }
+      return row
+    }
+    self.init(rows: rows, strongDigests: strong, variances: variances)
+  }
+}

@@ -1,5 +1,6 @@
-import PrefetchCore
 import Testing
+
+@testable import PrefetchCore
 
 @Suite struct ExitStatusTests {
   /// Testing has one, too.

@@ -1,5 +1,6 @@
-import PrefetchCore
 import Testing
+
+@testable import PrefetchCore
 
 /// Event logs of no run in particular, which the report has to add up all the same.
 @Suite("Totals of random event logs")

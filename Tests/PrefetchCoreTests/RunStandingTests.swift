@@ -1,5 +1,6 @@
-import PrefetchCore
 import Testing
+
+@testable import PrefetchCore
 
 /// A dispatcher whose store is empty and always well, and whose transfers end when a test says so.
 private final class Watched {

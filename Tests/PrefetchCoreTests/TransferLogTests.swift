@@ -1,5 +1,6 @@
-import PrefetchCore
 import Testing
+
+@testable import PrefetchCore
 
 @Suite("What is kept of many transfers")
 struct TransferLogTests {

@@ -352,3 +352,20 @@ import Testing
     #expect(times.isDue(now: .zero, isIdle: false))
   }
 }
+
+// MARK: - Hosts by name
+
+extension TransferQueue {
+  mutating func append(_ job: Int, host: String, rank: Rank) {
+    append(job, to: table.host(host), rank: rank)
+  }
+
+  /// The same as ``take(at:)`` for whoever holds no host.
+  mutating func take() -> (job: Int, host: String)? {
+    take(at: .zero).map { (job: $0.job, host: table.name(of: $0.host)) }
+  }
+
+  mutating func finished(_ job: Int, on host: String, httpVersion: String?) {
+    finished(job, on: table.host(host), httpVersion: httpVersion)
+  }
+}

@@ -1,4 +1,4 @@
-import PrefetchCore
+@testable import PrefetchCore
 
 /// What simulated runs are made of: a few URLs on three hosts, so that segments share many.
 struct WorldPool {

@@ -1,8 +1,9 @@
 import Glibc
 import PrefetchCore
 import PrefetchCrypto
-import PrefetchStore
 import Testing
+
+@testable import PrefetchStore
 
 @Suite("A damaged cache")
 struct DamageTests {

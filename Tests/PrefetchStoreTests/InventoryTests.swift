@@ -1,8 +1,9 @@
-import PrefetchCore
 import PrefetchCrypto
 import PrefetchStore
 import PrefetchTestSupport
 import Testing
+
+@testable import PrefetchCore
 
 /// What runs over many items ask of a store and tell it, whatever the store is made of.
 @Suite("A flat inventory")

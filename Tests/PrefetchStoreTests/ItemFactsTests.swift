@@ -1,7 +1,7 @@
-import PrefetchCore
 import PrefetchTestSupport
 import Testing
 
+@testable import PrefetchCore
 @testable import PrefetchStore
 
 @Suite("The facts of an item")

@@ -49,7 +49,12 @@ struct KeptPartTests {
   }
 
   private func plan(_ part: PartialBody = described, key: String = key) -> BodyPlan {
-    BodyPlan(expectedSize: part.wholeSize, algorithms: [.sha512], partialKey: key, partial: part)
+    BodyPlan(
+      expectedSize: part.wholeSize,
+      algorithms: [.sha512],
+      partialKey: key,
+      resumption: .with(part)
+    )
   }
 
   private func append(_ range: Range<Int>, to sink: any BodySink) throws {
@@ -262,15 +267,12 @@ struct KeptPartTests {
   @Test("that could not be continued or is not worth it leaves nothing", arguments: Unkept.allCases)
   func unkept(_ reason: Unkept) throws {
     let store = try open()
-    var plan = plan()
-    switch reason {
-    case .small: plan.partial?.wholeSize = 60_000
-    case .noKey: plan.partialKey = nil
-    case .noValidator: plan.partial = nil
-    case .oddText: plan.partial?.validator = "\"1\"\n"
-    case .nothingArrived: break
-    }
-    plan.expectedSize = plan.partial?.wholeSize
+    var part = Self.described
+    if reason == .small { part.wholeSize = 60_000 }
+    if reason == .oddText { part.validator = "\"1\"\n" }
+    var plan = plan(part)
+    if reason == .noKey { plan.partialKey = nil }
+    if reason == .noValidator { plan = BodyPlan(algorithms: [.sha512], partialKey: Self.key) }
     let sink = try store.beginBody(plan)
     let count = reason == .nothingArrived ? 0 : reason == .small ? 50_000 : 800_000
     try append(0..<count, to: sink)

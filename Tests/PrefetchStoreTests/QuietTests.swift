@@ -1,8 +1,9 @@
-import PrefetchCore
 import PrefetchCrypto
 import PrefetchStore
 import PrefetchTestSupport
 import Testing
+
+@testable import PrefetchCore
 
 /// A mark on a segment lets runs pass over it, so it must go with whatever it vouches for.
 @Suite("A quiet segment")

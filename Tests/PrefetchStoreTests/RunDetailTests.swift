@@ -97,11 +97,4 @@ struct RunDetailTests {
     #expect(try state.lastSuccess(of: "home", before: "") == Instant(seconds: 4))
     #expect(try state.lastSuccess(of: "work", before: "") == nil)
   }
-
-  @Test("is nothing where an earlier program made the state")
-  func absent() throws {
-    try state.database.execute("DROP TABLE run_segments; DROP TABLE run_hosts")
-    #expect(try state.segmentRuns(of: "home", atMost: 10).isEmpty)
-    #expect(try state.responseTimes(of: nil).isEmpty)
-  }
 }

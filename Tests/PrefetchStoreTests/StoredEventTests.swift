@@ -80,7 +80,7 @@ struct StoredEventTests {
   func pause() throws {
     let state = try open()
     let pause = SendingPause().afterFailure(at: now, asked: nil)
-    try state.noteUnsent(pause, of: "home")
+    try state.setPause(pause, of: "home")
     try state.queue([event("1")], of: "home", within: bounds, at: now)
     #expect(try state.queueStanding(of: "home").pause == pause)
     try state.noteSent(try state.queued(of: "home", atMost: 1), of: "home")

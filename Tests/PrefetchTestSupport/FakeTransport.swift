@@ -156,10 +156,10 @@ package final class FakeTransport: Transport {
       guard ResumeRule.objection(to: headers, continuing: part) == nil else {
         throw Failure(.badResponse, "another part than was asked for", isTransient: true)
       }
-      plan.partial = part
+      plan.resumption = .with(part)
     case (416, .some(let part)):
       guard ResumeRule.isWhole(part, by: headers) else { return nil }
-      plan.partial = part
+      plan.resumption = .with(part)
       rest = []
     case (200, _), (203, _), (206, nil):
       break
@@ -193,7 +193,7 @@ package final class FakeTransport: Transport {
       head: continued == nil ? headers : whole(headers, of: request, status: 206)
     )
     do throws(Failure) {
-      let plan = BodyPlan(algorithms: request.algorithms, partialKey: key, partial: part)
+      let plan = BodyPlan(algorithms: request.algorithms, partialKey: key, resumption: .with(part))
       let sink = try staging.beginBody(plan)
       unsafe try sink.append(body.span.bytes)
       return TransferResult(.failure(failure), figures: figures, partial: sink.suspend())

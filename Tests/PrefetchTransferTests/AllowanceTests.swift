@@ -1,7 +1,7 @@
-import PrefetchCore
 import PrefetchTestSupport
 import Testing
 
+@testable import PrefetchCore
 @testable import PrefetchTransfer
 
 @Suite("Bytes that several transfers may receive together", .timeLimit(.minutes(1)))

@@ -1,8 +1,8 @@
-import PrefetchCore
 import PrefetchCrypto
 import PrefetchTestSupport
 import Testing
 
+@testable import PrefetchCore
 @testable import PrefetchTransfer
 
 @Suite("Transfers at a rate", .timeLimit(.minutes(1)))

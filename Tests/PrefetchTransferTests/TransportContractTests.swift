@@ -93,7 +93,7 @@ struct TransportContractTests {
       var request = try request("/a")
       var part = PartialBody(source: request.url.string, validator: validator, offset: 0)
       part.head = head
-      let plan = BodyPlan(partialKey: "key", partial: part)
+      let plan = BodyPlan(partialKey: "key", resumption: .with(part))
       let sink = try staging.beginBody(plan)
       unsafe try sink.append(Array("0123456789".utf8.prefix(kept)).span.bytes)
       part = try #require(sink.suspend())

@@ -99,7 +99,7 @@ struct EventSending {
       outcome.hasAnswer = outcome.hasAnswer || call.hasAnswer
       if let (failure, asked) = refusal(call) {
         let next = pause.afterFailure(at: now, asked: asked)
-        try state.noteUnsent(next, of: setup.identity)
+        try state.setPause(next, of: setup.identity)
         outcome.end = .failed(failure, until: next.until)
         return outcome
       }

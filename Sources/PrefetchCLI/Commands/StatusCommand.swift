@@ -189,7 +189,7 @@ struct StatusCommand: Command {
     _ quotas: [QuotaStanding],
     _ places: Places,
     _ declared: DeclaredStates,
-    _ served: StateStore.Served?,
+    _ served: ServeFigures?,
     now: Instant
   ) {
     let values = segments.map { segment -> JSONValue in

@@ -11,7 +11,7 @@ final class ServeRecord {
   private let places: Places
   private let answers: AnsweredURLs
   /// What is in the state already.
-  private var kept = ServeCounts.Figures()
+  private var kept = ServeFigures()
 
   init(cache: ServedCache, counts: ServeCounts, answers: AnsweredURLs, places: Places) {
     self.cache = cache
@@ -29,12 +29,7 @@ final class ServeRecord {
       let state = try? StateStore.openForWriting(state: places.state)
     else { return }
     if !used.isEmpty { try? state.markUsed(used, at: now) }
-    var news = StateStore.Served()
-    news.hits = figures.hits - kept.hits
-    news.misses = figures.misses - kept.misses
-    news.failures = figures.failures - kept.failures
-    news.bytes = figures.bytes - kept.bytes
-    try? state.add(news, on: String(Timestamp.format(now).prefix(10)))
+    try? state.add(figures - kept, on: String(Timestamp.format(now).prefix(10)))
     if !events.isEmpty { try? answers.queue(events, in: state, at: now) }
     try? state.close()
     kept = figures

@@ -95,9 +95,9 @@ struct PostCall {
       url: url,
       headers: headers + [
         HeaderField("Content-Type", "application/json"), HeaderField("Accept", "application/json"),
-      ],
-      sizeLimit: Int64(Self.largestReply)
+      ]
     )
+    request.sizeLimit = Int64(Self.largestReply)
     var connections = ConnectionTable(policy)
     let hasCredentials = connections.equip(
       &request,

@@ -19,10 +19,6 @@ package struct CacheTally: Sendable {
     /// Of all URLs that are not told one by one.
     package var others = Count()
     package var metrics: [(name: String, count: Int64)] = []
-
-    package var isEmpty: Bool {
-      urls.isEmpty && others == Count() && metrics.isEmpty
-    }
   }
 
   private let prefixes: MetricPrefixes

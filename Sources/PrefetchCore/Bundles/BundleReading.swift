@@ -4,12 +4,6 @@ package struct BundleDocument: Sendable {
   /// What its relative references are relative to.
   package var base: WebURL
   package var bytes: ManifestSource.Bytes
-
-  package init(url: WebURL, base: WebURL, bytes: ManifestSource.Bytes) {
-    self.url = url
-    self.base = base
-    self.bytes = bytes
-  }
 }
 
 /// What the documents of an item say, as far as they are at hand.

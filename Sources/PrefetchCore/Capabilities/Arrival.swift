@@ -39,7 +39,7 @@ package final class Arrival: Sendable {
   }
 
   package var url: String {
-    terms.url(of: entry)
+    terms.urls.text(at: entry)
   }
 
   /// The whole record of what is stored of its item now.

@@ -119,13 +119,13 @@ package struct SegmentRecord: Hashable, Sendable {
   package var manifestFinalURL: String?
   /// What was sent when it was asked for, as a number.
   package var manifestAsked: UInt64?
-  package var validators: Validators
+  package var validators = Validators()
   /// The manifest's own `generated` time, the mark that a rollback would fall below.
   package var generated: Instant?
-  package var itemCount: Int
+  package var itemCount = 0
   package var lastChecked: Instant?
   package var lastSuccess: Instant?
-  package var state: SegmentState
+  package var state = SegmentState.incomplete
   /// Set when nothing but time or a new manifest can give the segment work.
   package var quiet: QuietMark?
   /// Whom its items were declared to come from, as ``WebURL/authority``; nil where there are too many
@@ -136,9 +136,6 @@ package struct SegmentRecord: Hashable, Sendable {
 
   package init(key: SegmentKey) {
     self.key = key
-    validators = Validators()
-    itemCount = 0
-    state = .incomplete
   }
 
   package mutating func note(hosts urls: [WebURL]) {
@@ -214,12 +211,6 @@ package struct Confirmation: Hashable, Sendable {
   package var item: Int64
   package var validatedAt: Instant
   package var freshness: Freshness
-
-  package init(item: Int64, validatedAt: Instant, freshness: Freshness) {
-    self.item = item
-    self.validatedAt = validatedAt
-    self.freshness = freshness
-  }
 }
 
 /// On whose account an item is in the cache.
@@ -238,19 +229,19 @@ package struct ContentRecord: Hashable, Sendable {
   package var id: String
   package var provider: String?
   package var type: String?
-  package var state: ItemState
+  package var state = ItemState.pending
   /// Nil as long as no body was ever complete.
   package var digest: ContentDigest?
   /// Digests besides SHA-256 that the body was seen to have.
-  package var otherDigests: [DigestAlgorithm: [UInt8]]
+  package var otherDigests: [DigestAlgorithm: [UInt8]] = [:]
   /// What the manifest said of it, as ``ManifestEntry/descriptionHash`` makes it.
   package var description: UInt64 = 0
-  package var size: Int64
+  package var size: Int64 = 0
   package var mime: String?
   /// Of the response that brought or last confirmed the body.
   package var status: Int?
-  package var headers: HeaderBlock
-  package var validators: Validators
+  package var headers = HeaderBlock()
+  package var validators = Validators()
   package var finalURL: String?
   package var fetchedAt: Instant?
   package var validatedAt: Instant?
@@ -291,11 +282,6 @@ package struct ContentRecord: Hashable, Sendable {
   package init(url: String, id: String) {
     self.url = url
     self.id = id
-    state = .pending
-    otherDigests = [:]
-    size = 0
-    headers = HeaderBlock()
-    validators = Validators()
   }
 }
 

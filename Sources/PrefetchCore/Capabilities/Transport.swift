@@ -50,11 +50,11 @@ package struct TransferRequest: Sendable {
   /// Sent as they are, besides what the transport itself adds (Host, User-Agent, Accept-Encoding).
   package var headers: [HeaderField]
   /// Whether the server may compress; the body arrives decoded all the same.
-  package var allowsCoding: Bool
+  package var allowsCoding = true
   /// More bytes than this (decoded) end the transfer with `too_large`.
   package var sizeLimit: Int64?
   /// Digests to take besides SHA-256.
-  package var algorithms: Set<DigestAlgorithm>
+  package var algorithms: Set<DigestAlgorithm> = []
   package var expectedSize: Int64?
   /// Under which name a part of the body may be kept should it break off; nil keeps nothing.
   package var partialKey: String?
@@ -77,50 +77,24 @@ package struct TransferRequest: Sendable {
     /// Of the budget, and of its renewal.
     package var number: Int
     package var bytes: Int64
-
-    package init(number: Int, bytes: Int64) {
-      self.number = number
-      self.bytes = bytes
-    }
   }
 
   /// A name, usually a segment's, and the bytes a second that all its transfers get together.
   package struct RateGroup: Hashable, Sendable {
     package var name: String
     package var rate: Int64
-
-    package init(name: String, rate: Int64) {
-      self.name = name
-      self.rate = rate
-    }
   }
 
   package init(
     id: TransferID,
     method: Method = .get,
     url: WebURL,
-    headers: [HeaderField] = [],
-    allowsCoding: Bool = true,
-    sizeLimit: Int64? = nil,
-    algorithms: Set<DigestAlgorithm> = [],
-    expectedSize: Int64? = nil,
-    partialKey: String? = nil,
-    partial: PartialBody? = nil,
-    rateGroup: RateGroup? = nil,
-    connection: Shared<ConnectionRules>? = nil
+    headers: [HeaderField] = []
   ) {
     self.id = id
     self.method = method
     self.url = url
     self.headers = headers
-    self.allowsCoding = allowsCoding
-    self.sizeLimit = sizeLimit
-    self.algorithms = algorithms
-    self.expectedSize = expectedSize
-    self.partialKey = partialKey
-    self.partial = partial
-    self.rateGroup = rateGroup
-    self.connection = connection
   }
 }
 

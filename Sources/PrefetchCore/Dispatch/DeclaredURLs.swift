@@ -25,8 +25,4 @@ struct DeclaredURLs: Sendable {
     guard let position = table.position(of: key, keyAt: { mentions[$0].key }) else { return }
     mentions[position].item = Int32(item)
   }
-
-  func contains(_ key: URLKey) -> Bool {
-    table.position(of: key) { mentions[$0].key } != nil
-  }
 }

@@ -2,7 +2,7 @@
 extension Dispatcher {
   /// Decides which of the batch's bodies there is room for, the most important first; false where
   /// that is not known yet.
-  mutating func admitBodies(now: Moment, into effects: inout [Effect]) -> Bool {
+  mutating func admitBodies() -> Bool {
     guard request.policy.room.limit != nil, batch.bringsBodies else { return true }
     guard !isMeasuringRoom else { return false }
     // What was counted for this very commit is not looked at again: others may be busy for ever, and
@@ -25,8 +25,8 @@ extension Dispatcher {
       if !admit(newcomer) { refused.append(place) }
     }
     let entries = batch.remove(at: refused)
-    evict(room?.takeEvicted() ?? [], now: now.uptime)
-    for entry in entries { refuse(entry, now: now, into: &effects) }
+    evict(room?.takeEvicted() ?? [])
+    for entry in entries { refuse(entry) }
     return true
   }
 
@@ -81,11 +81,7 @@ extension Dispatcher {
     return .manifest(priority: segments[index].priority, segment: 2 * index + 1)
   }
 
-  private mutating func refuse(
-    _ entry: CommitBatch.Entry,
-    now: Moment,
-    into effects: inout [Effect]
-  ) {
+  private mutating func refuse(_ entry: CommitBatch.Entry) {
     for body in entry.change.bodies { effects.append(.discard(body)) }
     let limit = request.policy.room.limit ?? 0
     switch entry.change {
@@ -98,12 +94,7 @@ extension Dispatcher {
       }
       let available = room?.available(for: rank(of: item), of: .item(key(of: item))) ?? 0
       restoreResult(of: item)
-      fail(
-        item,
-        Self.full(need: record.wholeSize, available, limit),
-        now: now,
-        into: &effects
-      )
+      fail(item, Self.full(need: record.wholeSize, available, limit))
     case .segment, .documents, .arrived, .confirm, .join, .joinNew, .leave, .evict, .forget:
       refuseList(entry.change)
     }

@@ -1,102 +1,91 @@
 /// From an answer to a decided item.
 extension Dispatcher {
-  mutating func itemAnswered(
-    _ item: Int,
-    _ step: Exchange.Step,
-    announced: Int64? = nil,
-    now: Moment,
-    into effects: inout [Effect]
-  ) {
+  mutating func itemAnswered(_ item: Int, _ step: Exchange.Step, announced: Int64? = nil) {
     let slot = Int(items[item].slot)
-    if isPart(item) { return partAnswered(item, step, now: now, into: &effects) }
+    if isPart(item) { return partAnswered(item, step) }
     if let exchange = active[slot].exchange {
       active[slot].result.redirects = exchange.value.redirects
     }
     noteSources(of: slot, step)
     switch step {
     case .ask, .wait:
-      settleItemHalted(item, into: &effects)
+      settleItemHalted(item)
     case .failed(let failure, let status):
       active[slot].result.status = status
       if failure.code == .cancelled {
-        return brokenOff(.item(item), now: now, into: &effects)
+        return brokenOff(.item(item))
       }
       if request.mode == .plan {
-        return probeFailed(item, failure, status: status, now: now, into: &effects)
+        return probeFailed(item, failure, status: status)
       }
-      if lacksDisk(item, failure, announced: announced, now: now, into: &effects) { return }
-      if serveStale(item, failure, status: status, now: now, into: &effects) { return }
+      if lacksDisk(item, failure, announced: announced) { return }
+      if serveStale(item, failure, status: status) { return }
       let roomFailure = roomFailure(item, failure, announced: announced)
       // Others may leave it room yet.
       if let announced, roomFailure?.code == .cacheFull, active[slot].toldSize == nil {
-        return askAnew(item, forWhole: announced, now: now, into: &effects)
+        return askAnew(item, forWhole: announced)
       }
-      fail(item, roomFailure ?? failure, now: now, into: &effects)
+      fail(item, roomFailure ?? failure)
     case .deferred(let deferral, let status):
       active[slot].result.status = status
-      settleDeferred(item, deferral, into: &effects)
+      settleDeferred(item, deferral)
     case .answered(let response):
       active[slot].result.status = response.status
       // What it consists of stands in its documents, which a dry run reads as it reads manifests.
       if request.mode == .plan, !isBundle(item) {
-        probeAnswered(item, response, now: now, into: &effects)
+        probeAnswered(item, response)
       } else {
-        received(item, response, now: now, into: &effects)
+        received(item, response)
       }
     }
   }
 
-  private mutating func received(
-    _ item: Int,
-    _ response: TransferResponse,
-    now: Moment,
-    into effects: inout [Effect]
-  ) {
+  private mutating func received(_ item: Int, _ response: TransferResponse) {
     let work = active[Int(items[item].slot)]
     if storeFailure != nil {
       if let body = response.body { effects.append(.discard(body)) }
-      return settleItemHalted(item, into: &effects)
+      return settleItemHalted(item)
     }
     let selecting = selecting(item, response)
-    if givesWay(item, response, by: selecting, into: &effects) { return }
+    if givesWay(item, response, by: selecting) { return }
     if response.status == 304, work.exchange?.value.isConditional == true, let record = work.record
     {
-      separateRivals(item, by: selecting, into: &effects)
+      separateRivals(item, by: selecting)
       guard Revalidation.confirms(response.headers, stored: record.value.validators),
         !Planner.isContradicted(work.digests, by: record.value)
       else {
         work.exchange?.value.dropConditions()
-        return reask(.item(item), now: now, into: &effects)
+        return reask(.item(item))
       }
       if isEvicted(record) {
-        return askAnew(item, forWhole: record.value.size, now: now, into: &effects)
+        return askAnew(item, forWhole: record.value.size)
       }
       if work.exchange?.value.partial != nil { effects.append(.forgetPartial(record.value.url)) }
-      return confirmed(item, record, response, now: now, into: &effects)
+      return confirmed(item, record, response)
     }
     guard let exchange = work.exchange else { return }
-    guard isStored(item) else { return passed(item, response, now: now, into: &effects) }
+    guard isStored(item) else { return passed(item, response) }
     if isAd(item), Self.isBlank(response) {
       if let body = response.body { effects.append(.discard(body)) }
       let failure = Failure(.empty, "the ad server has no ad")
-      return settleEmpty(item, failure, now: now, into: &effects)
+      return settleEmpty(item, failure)
     }
     guard let body = response.body else {
-      if removeGone(item, response.status, now: now, into: &effects) { return }
+      if removeGone(item, response.status) { return }
       let failure = Self.failure(
         status: response.status,
         carriesCredentials: exchange.value.carriesCredentials
       )
-      if serveStale(item, failure, status: response.status, now: now, into: &effects) { return }
-      return fail(item, failure, now: now, into: &effects)
+      if serveStale(item, failure, status: response.status) { return }
+      return fail(item, failure)
     }
     let wanted = work.digests + work.rivals.flatMap(\.digests)
     if !exchange.value.hasAsked(for: Self.algorithms(of: wanted)) {
       // Another segment has asked for a digest that nobody took while the body came.
       effects.append(.discard(body))
-      return reask(.item(item), now: now, into: &effects)
+      return reask(.item(item))
     }
-    separateRivals(item, by: selecting, from: body, into: &effects)
+    separateRivals(item, by: selecting, from: body)
     if let objection = BodyCheck.objection(
       to: body,
       headers: response.headers,
@@ -106,14 +95,14 @@ extension Dispatcher {
       expectations: isAd(item) ? [] : work.segments.map { segments[$0].declaration.expectation },
       storedSize: work.result.isUsable && !isAd(item) ? work.record?.value.size : nil
     ) {
-      return refuse(item, body, response, objection, now: now, into: &effects)
+      return refuse(item, body, response, objection)
     }
     let honorsNoStore = work.segments.contains { segments[$0].declaration.honorsNoStore }
     guard Freshness.mayStore(response.headers, honorsNoStore: honorsNoStore) else {
       effects.append(.discard(body))
-      return fail(item, Self.notStored, now: now, into: &effects)
+      return fail(item, Self.notStored)
     }
-    arrived(item, body, response, exchange: exchange, now: now, into: &effects)
+    arrived(item, body, response, exchange: exchange)
   }
 
   static let notStored = Failure(
@@ -122,12 +111,7 @@ extension Dispatcher {
   )
 
   /// Something that is fetched for the sake of a cache on the way: the answer counts, nothing stays.
-  private mutating func passed(
-    _ item: Int,
-    _ response: TransferResponse,
-    now: Moment,
-    into effects: inout [Effect]
-  ) {
+  private mutating func passed(_ item: Int, _ response: TransferResponse) {
     let work = active[Int(items[item].slot)]
     guard let exchange = work.exchange else { return }
     if let body = response.body {
@@ -137,7 +121,7 @@ extension Dispatcher {
         entry: work.entry,
         expectations: [segments[Int(items[item].segment)].declaration.expectation]
       ) {
-        return refuse(item, body, response, objection, now: now, into: &effects)
+        return refuse(item, body, response, objection)
       }
       effects.append(.discard(body))
       work.result.size = body.size
@@ -146,7 +130,7 @@ extension Dispatcher {
         status: response.status,
         carriesCredentials: exchange.value.carriesCredentials
       )
-      return fail(item, failure, now: now, into: &effects)
+      return fail(item, failure)
     }
     work.result.action = .fetch
     work.result.outcome = .added
@@ -154,7 +138,7 @@ extension Dispatcher {
     work.result.finalURL = exchange.value.hop == work.entry.url ? nil : exchange.value.hop.string
     work.result.state = .discovered
     work.result.isUsable = true
-    settleItem(item, into: &effects)
+    settleItem(item)
   }
 
   func isEvicted(_ record: Shared<ContentRecord>) -> Bool {
@@ -184,14 +168,12 @@ extension Dispatcher {
     _ item: Int,
     _ body: StagedBody,
     _ response: TransferResponse,
-    _ objection: Failure,
-    now: Moment,
-    into effects: inout [Effect]
+    _ objection: Failure
   ) {
     let slot = Int(items[item].slot)
     effects.append(.discard(body))
     if active[slot].exchange?.value.startOverWithoutPart(after: response.status) == true {
-      return reask(.item(item), now: now, into: &effects)
+      return reask(.item(item))
     }
     let step = Exchange.Step.failed(objection, status: response.status)
     if halt == nil,
@@ -202,22 +184,20 @@ extension Dispatcher {
       )
         == true
     {
-      return enqueue(.item(item), now: now, into: &effects)
+      return enqueue(.item(item))
     }
-    fail(item, objection, now: now, into: &effects)
+    fail(item, objection)
   }
 
   /// 304: the body stays, freshness and headers are renewed.
   private mutating func confirmed(
     _ item: Int,
     _ record: Shared<ContentRecord>,
-    _ response: TransferResponse,
-    now: Moment,
-    into effects: inout [Effect]
+    _ response: TransferResponse
   ) {
     let work = active[Int(items[item].slot)]
     work.result.source = .revalidated
-    if isBundle(item) { return gather(item, response, body: nil, now: now, into: &effects) }
+    if isBundle(item) { return gather(item, response, body: nil) }
     var renewed = record.value
     var isChanged = false
     if !Revalidation.repeats(stored: renewed.headers, confirmed: response.headers) {
@@ -228,21 +208,17 @@ extension Dispatcher {
       renewed.validators = Revalidation.renewed(renewed.validators, by: response.headers)
     }
     work.result.outcome = isChanged ? .headers : .unchanged
-    note(item, into: &renewed, now: now)
+    note(item, into: &renewed)
     if !isChanged, renewed.differsOnlyInTimes(from: record.value),
-      noteConfirmed(item, renewed, now: now)
+      noteConfirmed(item, renewed)
     {
       return
     }
-    finishStoring(item, renewed, body: nil, now: now)
+    finishStoring(item, renewed, body: nil)
   }
 
   /// What the answer that came, and all that led to it, say of how long and for whom it holds.
-  private mutating func note(
-    _ item: Int,
-    into record: inout ContentRecord,
-    now: Moment
-  ) {
+  private mutating func note(_ item: Int, into record: inout ContentRecord) {
     let work = active[Int(items[item].slot)]
     guard let exchange = work.exchange?.value else { return }
     let terms = exchange.terms(
@@ -256,7 +232,7 @@ extension Dispatcher {
   }
 
   /// Where a confirmation brings nothing but a new time, that alone is kept.
-  private mutating func noteConfirmed(_ item: Int, _ record: ContentRecord, now: Moment) -> Bool {
+  private mutating func noteConfirmed(_ item: Int, _ record: ContentRecord) -> Bool {
     let work = active[Int(items[item].slot)]
     guard let row = row(of: items[item].step), row.digest == record.digest,
       record.isDescribed(by: work.entry), record.state == .cached, record.failure == nil
@@ -281,11 +257,9 @@ extension Dispatcher {
     _ item: Int,
     _ body: StagedBody,
     _ response: TransferResponse,
-    exchange: OpenExchange,
-    now: Moment,
-    into effects: inout [Effect]
+    exchange: OpenExchange
   ) {
-    if isBundle(item) { return gather(item, response, body: body, now: now, into: &effects) }
+    if isBundle(item) { return gather(item, response, body: body) }
     let slot = Int(items[item].slot)
     let entry = active[slot].entry
     let old = active[slot].record?.value
@@ -293,7 +267,7 @@ extension Dispatcher {
     var record = old ?? newRecord(item)
     record.headers = Revalidation.storable(response.headers)
     record.validators = Validators(response.headers)
-    note(item, into: &record, now: now)
+    note(item, into: &record)
     record.digest = body.digest
     record.otherDigests = body.otherDigests
     record.size = body.size
@@ -315,7 +289,7 @@ extension Dispatcher {
     var checked = body
     checked.prefix = []
     settlePromise(of: item, body.size)
-    finishStoring(item, record, body: checked, now: now)
+    finishStoring(item, record, body: checked)
   }
 
   /// What the manifest says of the item is renewed with every answer.
@@ -323,8 +297,7 @@ extension Dispatcher {
     _ item: Int,
     _ given: ContentRecord,
     body: StagedBody?,
-    besides parts: [StagedBody] = [],
-    now: Moment
+    besides parts: [StagedBody] = []
   ) {
     let work = active[Int(items[item].slot)]
     var record = given

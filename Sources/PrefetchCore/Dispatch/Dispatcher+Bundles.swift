@@ -14,13 +14,7 @@ extension Dispatcher {
   }
 
   /// Goes on with an item whose own document is here: `body` is what came, nil for what is stored.
-  mutating func gather(
-    _ item: Int,
-    _ response: TransferResponse,
-    body: StagedBody?,
-    now: Moment,
-    into effects: inout [Effect]
-  ) {
+  mutating func gather(_ item: Int, _ response: TransferResponse, body: StagedBody?) {
     let work = active[Int(items[item].slot)]
     let url = work.entry.url
     var rules = segments[Int(items[item].segment)].declaration.bundleRules
@@ -54,7 +48,7 @@ extension Dispatcher {
     } else {
       // It was confirmed, and is not here any more.
       work.exchange?.value.dropConditions()
-      return reask(.item(item), now: now, into: &effects)
+      return reask(.item(item))
     }
     let hop = work.exchange?.value.hop ?? url
     file.validators = Validators(response.headers)
@@ -81,7 +75,7 @@ extension Dispatcher {
     bundle.hasNews = body.map { files.first { $0.key == key }?.digest != $0.digest } ?? false
     work.bundle = bundle
     items[item].state = .gathering
-    readBundle(bundle, into: &effects)
+    readBundle(bundle)
   }
 
   /// By what its last download was like; as long as its own document stays the same, so does that.
@@ -101,7 +95,7 @@ extension Dispatcher {
     )
   }
 
-  private mutating func readBundle(_ bundle: BundleWork, into effects: inout [Effect]) {
+  private mutating func readBundle(_ bundle: BundleWork) {
     readingCount += 1
     let documents = bundle.documents.compactMap { document in
       document.bytes.map { BundleDocument(url: document.url, base: document.base, bytes: $0) }
@@ -110,12 +104,7 @@ extension Dispatcher {
   }
 
   /// What its documents say, as far as they are here; said again where less of it is wanted.
-  mutating func bundleRead(
-    _ item: Int,
-    _ result: Result<BundleReading, Failure>,
-    now: Moment,
-    into effects: inout [Effect]
-  ) {
+  mutating func bundleRead(_ item: Int, _ result: Result<BundleReading, Failure>) {
     readingCount -= 1
     guard let bundle = active[activate(item)].bundle else { return }
     // Some may end as soon as they are asked for.
@@ -133,14 +122,14 @@ extension Dispatcher {
         bundle.ending = .failed(objection)
       } else {
         for place in reading.parts.indices {
-          want(part: place, of: bundle, now: now, into: &effects)
+          want(part: place, of: bundle)
         }
       }
     case .success(let reading):
-      for wanted in reading.documents { want(wanted, of: bundle, now: now, into: &effects) }
+      for wanted in reading.documents { want(wanted, of: bundle) }
     }
     bundle.open -= 1
-    goOn(with: bundle, now: now, into: &effects)
+    goOn(with: bundle)
   }
 
   private func objection(to reading: BundleReading, of bundle: BundleWork) -> Failure? {
@@ -156,12 +145,7 @@ extension Dispatcher {
 
   // MARK: Parts
 
-  private mutating func want(
-    _ wanted: BundleRequest,
-    of bundle: BundleWork,
-    now: Moment,
-    into effects: inout [Effect]
-  ) {
+  private mutating func want(_ wanted: BundleRequest, of bundle: BundleWork) {
     guard bundle.documents.count < Self.mostDocuments else {
       bundle.ending = .failed(Failure(.manifestInvalid, "it names too many further documents"))
       return
@@ -191,25 +175,13 @@ extension Dispatcher {
       record?.validators = stored.validators
       record?.finalURL = stored.finalURL
     }
-    ask(
-      entry,
-      .document(bundle.documents.count - 1),
-      record,
-      of: bundle,
-      now: now,
-      into: &effects
-    )
+    ask(entry, .document(bundle.documents.count - 1), record, of: bundle)
   }
 
   private static var mostDocuments: Int { 1_000 }
 
   /// What is stored of the item already is not asked for again.
-  private mutating func want(
-    part place: Int,
-    of bundle: BundleWork,
-    now: Moment,
-    into effects: inout [Effect]
-  ) {
+  private mutating func want(part place: Int, of bundle: BundleWork) {
     guard bundle.ending == nil else { return }
     let part = bundle.reading.parts[place]
     let key = bundle.rules.key(of: part.url)
@@ -240,16 +212,14 @@ extension Dispatcher {
     if let prefix = part.prefix {
       entry.headers = [HeaderField("Range", "bytes=0-\(prefix - 1)")]
     }
-    ask(entry, .part(place), nil, of: bundle, now: now, into: &effects)
+    ask(entry, .part(place), nil, of: bundle)
   }
 
   private mutating func ask(
     _ entry: ManifestEntry,
     _ role: BundleWork.Role,
     _ record: ContentRecord?,
-    of bundle: BundleWork,
-    now: Moment,
-    into effects: inout [Effect]
+    of bundle: BundleWork
   ) {
     guard bundle.ending == nil else { return }
     let parent = items[bundle.item]
@@ -288,75 +258,68 @@ extension Dispatcher {
     work.record = record.map { Shared($0) }
     take(slot: work, for: item)
     bundle.open += 1
-    if let deferral = deferral(of: .item(item), at: now) {
-      return end(item, .deferred(deferral), now: now, into: &effects)
+    if let deferral = deferral(of: .item(item)) {
+      return end(item, .deferred(deferral))
     }
-    enqueue(.item(item), now: now, into: &effects)
+    enqueue(.item(item))
   }
 
   // MARK: Answers
 
-  mutating func partAnswered(
-    _ item: Int,
-    _ step: Exchange.Step,
-    now: Moment,
-    into effects: inout [Effect]
-  ) {
+  mutating func partAnswered(_ item: Int, _ step: Exchange.Step) {
     let work = active[Int(items[item].slot)]
     guard let place = work.place else { return }
     switch step {
     case .ask, .wait:
-      end(item, .deferred(nil), now: now, into: &effects)
+      end(item, .deferred(nil))
     case .failed(let failure, _) where failure.code == .cancelled && place.bundle.ending == nil:
-      brokenOff(.item(item), now: now, into: &effects)
+      brokenOff(.item(item))
     case .failed(let failure, _):
-      end(item, .failed(failure), now: now, into: &effects)
+      end(item, .failed(failure))
     case .deferred(let deferral, _):
-      end(item, .deferred(deferral), now: now, into: &effects)
+      end(item, .deferred(deferral))
     case .answered(let response):
-      received(part: item, place, response, now: now, into: &effects)
+      received(part: item, place, response)
     }
   }
 
   private mutating func received(
     part item: Int,
     _ place: BundlePlace,
-    _ response: TransferResponse,
-    now: Moment,
-    into effects: inout [Effect]
+    _ response: TransferResponse
   ) {
     let work = active[Int(items[item].slot)]
     let bundle = place.bundle
     guard bundle.ending == nil, storeFailure == nil else {
       if let body = response.body { effects.append(.discard(body)) }
-      return end(item, nil, now: now, into: &effects)
+      return end(item, nil)
     }
     if case .document(let number) = place.role, response.status == 304, let record = work.record {
       guard Revalidation.confirms(response.headers, stored: record.value.validators) else {
         work.exchange?.value.dropConditions()
-        return reask(.item(item), now: now, into: &effects)
+        return reask(.item(item))
       }
       bundle.documents[number].bytes = .stored(bundle.documents[number].file.digest)
       note(item, as: number, of: bundle)
-      return end(item, nil, now: now, into: &effects)
+      return end(item, nil)
     }
     if case .document(let number) = place.role, bundle.documents[number].isAnswer,
       Self.isBlank(response)
     {
       if let body = response.body { effects.append(.discard(body)) }
       bundle.documents[number].bytes = .nothing
-      return end(item, nil, now: now, into: &effects)
+      return end(item, nil)
     }
     guard let body = response.body else {
       let failure = Self.failure(
         status: response.status,
         carriesCredentials: work.exchange?.value.carriesCredentials ?? false
       )
-      return end(item, .failed(failure), now: now, into: &effects)
+      return end(item, .failed(failure))
     }
     if let objection = objection(to: body, response, as: place, of: work) {
       effects.append(.discard(body))
-      return end(item, .failed(objection), now: now, into: &effects)
+      return end(item, .failed(objection))
     }
     var kept = body
     kept.prefix = []
@@ -393,9 +356,9 @@ extension Dispatcher {
         .tooLarge,
         "its files come to more than the \(SizeText.format(limit: limit ?? 0)) of `max_file_size`"
       )
-      return end(item, .failed(failure), now: now, into: &effects)
+      return end(item, .failed(failure))
     }
-    end(item, nil, now: now, into: &effects)
+    end(item, nil)
   }
 
   private mutating func note(_ item: Int, as number: Int, of bundle: BundleWork) {
@@ -448,12 +411,7 @@ extension Dispatcher {
   // MARK: Endings
 
   /// A part that is asked for no more, whatever became of it.
-  mutating func end(
-    _ item: Int,
-    _ ending: BundleWork.Ending?,
-    now: Moment,
-    into effects: inout [Effect]
-  ) {
+  mutating func end(_ item: Int, _ ending: BundleWork.Ending?) {
     guard items[item].state != .settled, let place = active[activate(item)].place else { return }
     let bundle = place.bundle
     let url = active[activate(item)].entry.url
@@ -468,9 +426,9 @@ extension Dispatcher {
       if case .failed(let failure) = ending {
         bundle.ending = .failed(Self.named(failure, url, as: place))
       }
-      withdraw(bundle, into: &effects)
+      withdraw(bundle)
     }
-    goOn(with: bundle, now: now, into: &effects)
+    goOn(with: bundle)
   }
 
   private static func named(_ failure: Failure, _ url: WebURL, as place: BundlePlace) -> Failure {
@@ -521,7 +479,7 @@ extension Dispatcher {
   }
 
   /// What is asked for of an item that will not be whole is called back.
-  private mutating func withdraw(_ bundle: BundleWork, into effects: inout [Effect]) {
+  private mutating func withdraw(_ bundle: BundleWork) {
     for id in inFlight.ids {
       guard case .item(let item) = inFlight[id], isPart(item),
         active[Int(items[item].slot)].place?.bundle === bundle
@@ -531,52 +489,48 @@ extension Dispatcher {
   }
 
   /// Whether its item will not be whole anyway, so that nobody is asked.
-  mutating func isForsaken(_ item: Int, now: Moment, into effects: inout [Effect]) -> Bool {
+  mutating func isForsaken(_ item: Int) -> Bool {
     guard isPart(item), active[Int(items[item].slot)].place?.bundle.ending != nil else {
       return false
     }
-    end(item, nil, now: now, into: &effects)
+    end(item, nil)
     return true
   }
 
   /// The next stage, once nothing is asked for any more.
-  private mutating func goOn(
-    with bundle: BundleWork,
-    now: Moment,
-    into effects: inout [Effect]
-  ) {
+  private mutating func goOn(with bundle: BundleWork) {
     guard bundle.open == 0, items[bundle.item].state == .gathering else { return }
     if bundle.ending == nil, let failure = storeFailure { bundle.ending = .failed(failure) }
     guard let ending = bundle.ending else {
       if bundle.reading.texts.isEmpty || bundle.isToBeReadAgain {
         bundle.isToBeReadAgain = false
-        return readBundle(bundle, into: &effects)
+        return readBundle(bundle)
       }
-      guard request.mode != .plan else { return foretell(bundle, into: &effects) }
+      guard request.mode != .plan else { return foretell(bundle) }
       readingCount += 1
       if bundle.reading.mainPart == nil { bundle.mark() }
       return effects.append(.stageTexts(bundle.item, bundle.reading.texts))
     }
     switch ending {
     case .failed where !bundle.rules.keepsPartial: forgetReserved(bundle)
-    case .failed, .deferred: reserve(bundle, now: now)
+    case .failed, .deferred: reserve(bundle)
     }
-    letGo(bundle, into: &effects)
+    letGo(bundle)
     switch ending {
     case .failed(let failure) where failure.code == .empty && bundle.rules.form == .ad:
-      settleEmpty(bundle.item, failure, now: now, into: &effects)
+      settleEmpty(bundle.item, failure)
     case .failed(let failure):
-      if serveStale(bundle.item, failure, status: nil, now: now, into: &effects) { return }
-      fail(bundle.item, failure, now: now, into: &effects)
+      if serveStale(bundle.item, failure, status: nil) { return }
+      fail(bundle.item, failure)
     case .deferred(nil):
-      settleItemHalted(bundle.item, into: &effects)
+      settleItemHalted(bundle.item)
     case .deferred(let deferral):
-      settleDeferred(bundle.item, deferral, into: &effects)
+      settleDeferred(bundle.item, deferral)
     }
   }
 
   /// What a run would make of it.
-  private mutating func foretell(_ bundle: BundleWork, into effects: inout [Effect]) {
+  private mutating func foretell(_ bundle: BundleWork) {
     let work = active[activate(bundle.item)]
     let isHere = work.result.isUsable && bundle.files.allSatisfy { $0 != nil } && !bundle.hasNews
     work.result.action = isHere ? .keep : work.result.isUsable ? .update : .fetch
@@ -588,12 +542,12 @@ extension Dispatcher {
       work.result.reason = work.result.isUsable ? "its playlists changed" : work.result.reason
       work.result.size = bundle.reading.expectedBytes
     }
-    letGo(bundle, into: &effects)
-    settleItem(bundle.item, into: &effects)
+    letGo(bundle)
+    settleItem(bundle.item)
   }
 
   /// What has come waits for the rest, for the next run to go on with.
-  private mutating func reserve(_ bundle: BundleWork, now: Moment) {
+  private mutating func reserve(_ bundle: BundleWork) {
     // What it would take beside the old whole nobody has asked for room.
     guard request.mode == .run, storeFailure == nil, request.policy.room.limit == nil,
       !bundle.bodies.isEmpty
@@ -624,7 +578,7 @@ extension Dispatcher {
     work.record = Shared(record)
   }
 
-  private mutating func letGo(_ bundle: BundleWork, into effects: inout [Effect]) {
+  private mutating func letGo(_ bundle: BundleWork) {
     for body in bundle.bodies + [bundle.root].compactMap(\.self) { effects.append(.discard(body)) }
     bundle.bodies = []
     bundle.root = nil
@@ -632,12 +586,7 @@ extension Dispatcher {
   }
 
   /// All of it is here: the old whole gives way to the new one in one commit.
-  mutating func textsStaged(
-    _ item: Int,
-    _ result: Result<[StagedBody], Failure>,
-    now: Moment,
-    into effects: inout [Effect]
-  ) {
+  mutating func textsStaged(_ item: Int, _ result: Result<[StagedBody], Failure>) {
     readingCount -= 1
     let work = active[activate(item)]
     guard let bundle = work.bundle else { return }
@@ -645,14 +594,14 @@ extension Dispatcher {
       if case .success(let bodies) = result {
         for body in bodies { effects.append(.discard(body)) }
       }
-      letGo(bundle, into: &effects)
-      return settleItemHalted(item, into: &effects)
+      letGo(bundle)
+      return settleItemHalted(item)
     }
     let staged: [StagedBody]
     switch result {
     case .failure(let failure):
       bundle.ending = .failed(failure)
-      return goOn(with: bundle, now: now, into: &effects)
+      return goOn(with: bundle)
     case .success(let bodies): staged = bodies
     }
     var record = work.record?.value ?? newRecord(item)
@@ -691,7 +640,7 @@ extension Dispatcher {
       if !bundle.hasNews { work.result.source = .revalidated }
       record.state = bundle.reading.isPartial ? .partial : .cached
       work.bundle = nil
-      return finishStoring(item, record, body: nil, now: now)
+      return finishStoring(item, record, body: nil)
     }
     record.fetchedAt = now.wall
     // What only told of it is not kept, where the next run asks for it anew.
@@ -716,7 +665,7 @@ extension Dispatcher {
     record.state = bundle.reading.isPartial ? .partial : .cached
     work.bundle = nil
     let main = bodies.firstIndex { $0.digest == whole.main.digest }.map { bodies.remove(at: $0) }
-    finishStoring(item, record, body: main, besides: bodies, now: now)
+    finishStoring(item, record, body: main, besides: bodies)
   }
 
   /// Whether nothing stands in it where an ad would.
@@ -725,27 +674,22 @@ extension Dispatcher {
   }
 
   /// Nobody has an ad to show now: the last one stays as the rule for what is gone says.
-  mutating func settleEmpty(
-    _ item: Int,
-    _ failure: Failure,
-    now: Moment,
-    into effects: inout [Effect]
-  ) {
+  mutating func settleEmpty(_ item: Int, _ failure: Failure) {
     // Who asks for it by itself gets nothing, which is an answer to nobody.
     let isFailure = segments[Int(items[item].segment)].declaration.failsOnEmpty
     guard request.mode != .get, !isFailure else {
-      return fail(item, failure, now: now, into: &effects)
+      return fail(item, failure)
     }
     let work = active[activate(item)]
     work.result.emptiness = failure
-    if removeGone(item, 410, now: now, into: &effects) { return }
+    if removeGone(item, 410) { return }
     loseEvicted(Int(items[item].slot))
     work.result.action = work.result.isUsable ? .keep : .revalidate
     work.result.outcome = .empty
     work.result.reason = failure.message
     if !work.result.isUsable { work.result.state = .discovered }
     keepUnasked(item)
-    settleItem(item, into: &effects)
+    settleItem(item)
   }
 
   /// Validators and addresses may be others for the same bytes.

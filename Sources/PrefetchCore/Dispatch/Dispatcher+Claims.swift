@@ -4,7 +4,7 @@
 /// A run that is alone claims nothing item by item, and knows nothing of all this.
 extension Dispatcher {
   /// Somebody else has come: what is under way is ours, and what comes is claimed first.
-  mutating func joined(into effects: inout [Effect]) {
+  mutating func joined() {
     guard !hasCompany else { return }
     hasCompany = true
     batch.hurry()
@@ -52,13 +52,7 @@ extension Dispatcher {
   ///
   /// What that one brought is asked for by its validators, so that its body does not come again, and
   /// all rules hold for this request as for any.
-  mutating func documentFound(
-    _ number: Int,
-    isOurs: Bool,
-    _ found: DocumentRecord?,
-    now: Moment,
-    into effects: inout [Effect]
-  ) {
+  mutating func documentFound(_ number: Int, isOurs: Bool, _ found: DocumentRecord?) {
     let index = documents[number].segment
     readingCount -= 1
     if let host = documents[number].host {
@@ -67,18 +61,18 @@ extension Dispatcher {
     documents[number].isBeingLookedUp = false
     documents[number].isLookedUp = isOurs
     documents[number].isClaimed = isOurs && documents[number].role == .manifest
-    guard halt == nil else { return settleManifestHalted(index, into: &effects) }
+    guard halt == nil else { return settleManifestHalted(index) }
     guard segments[index].isGathering else { return }
     guard isOurs else { return pause(.document(number), until: now.uptime + Self.claimPause) }
     // What may be received may have come while others had it.
-    if let deferral = deferral(of: .document(number), at: now) {
-      return settle(.document(number), deferral, now: now, into: &effects)
+    if let deferral = deferral(of: .document(number)) {
+      return settle(.document(number), deferral)
     }
     guard let found, documents[number].exchange?.attempts == 0 else {
-      return enqueue(.document(number), now: now, into: &effects)
+      return enqueue(.document(number))
     }
     documents[number].offered = offer(found, for: number)
-    ask(document: number, now: now, into: &effects)
+    ask(document: number)
   }
 
   /// What some configuration had of a document before this run, where it is newer than what we have.
@@ -161,12 +155,7 @@ extension Dispatcher {
   }
 
   /// Whether an item that was to be claimed can go on; one that is another's waits for its end.
-  mutating func isClaimed(
-    _ item: Int,
-    _ answer: Prepared,
-    now: Moment,
-    into effects: inout [Effect]
-  ) -> Bool {
+  mutating func isClaimed(_ item: Int, _ answer: Prepared) -> Bool {
     guard let isOurs = answer.isClaimed else {
       return isPlain(item) || !active[activate(item)].isBeingClaimed
     }
@@ -181,7 +170,7 @@ extension Dispatcher {
     if halt == nil {
       pause(.item(item), until: now.uptime + Self.claimPause)
     } else {
-      settleItemHalted(item, into: &effects)
+      settleItemHalted(item)
     }
     return false
   }
@@ -192,7 +181,7 @@ extension Dispatcher {
     unclaimed.append(url(of: item))
   }
 
-  mutating func releaseClaims(into effects: inout [Effect]) {
+  mutating func releaseClaims() {
     unclaimManifests()
     guard !unclaimed.isEmpty else { return }
     effects.append(.release(unclaimed))
@@ -201,7 +190,7 @@ extension Dispatcher {
 
   /// Takes what another run has brought or confirmed since this one began, if it is what would be
   /// asked for.
-  mutating func takesBrought(_ item: Int, now: Moment) -> Bool {
+  mutating func takesBrought(_ item: Int) -> Bool {
     let slot = Int(items[item].slot)
     guard hasCompany, let record = active[slot].record?.value, isBrought(record, for: item) else {
       return false
@@ -212,7 +201,7 @@ extension Dispatcher {
     active[slot].result.outcome = .unchanged
     active[slot].result.source = .cache
     active[slot].result.reason = "another run has brought it"
-    finishStoring(item, record, body: nil, now: now)
+    finishStoring(item, record, body: nil)
     return true
   }
 

@@ -2,31 +2,26 @@
 /// and what signs it are here.
 extension Dispatcher {
   /// Asks a server for a document, or finds that nobody is to be asked.
-  mutating func ask(document number: Int, now: Moment, into effects: inout [Effect]) {
+  mutating func ask(document number: Int) {
     let document = documents[number]
     let index = document.segment
     guard let url = document.url else { return }
-    guard halt == nil else { return settleManifestHalted(index, into: &effects) }
+    guard halt == nil else { return settleManifestHalted(index) }
     if segments[index].heldBack != nil {
-      return useStored(number, status: .skipped, now: now, into: &effects)
+      return useStored(number, status: .skipped)
     }
     let policy = request.policy
     let refusal = policy.refusal(of: url, for: .manifest, named: document.namer, at: now.wall)
-    if let refusal { return fail(document: number, refusal, now: now, into: &effects) }
+    if let refusal { return fail(document: number, refusal) }
     if let deferral = deferral(ofSegment: index) {
-      return documentAnswered(
-        number,
-        .deferred(deferral, status: nil),
-        now: now,
-        into: &effects
-      )
+      return documentAnswered(number, .deferred(deferral, status: nil))
     }
     if policy.isOffline {
       guard document.stored != nil else {
         let failure = Failure(.noNetwork, "nothing is stored, and `--offline` asks nothing")
-        return fail(document: number, failure, now: now, into: &effects)
+        return fail(document: number, failure)
       }
-      return useStored(number, status: .skipped, now: now, into: &effects)
+      return useStored(number, status: .skipped)
     }
     if document.offered == nil { documents[number].offered = offer(ofDocument: number) }
     let stored = policy.refetchesAll ? nil : documents[number].offered ?? document.stored
@@ -48,7 +43,7 @@ extension Dispatcher {
       meansOrigin: policy.refetchesAll,
       isLookup: true
     )
-    enqueue(.document(number), now: now, into: &effects)
+    enqueue(.document(number))
   }
 
   /// What the configuration says is sent to the manifest's own server, and to no other one.
@@ -79,41 +74,36 @@ extension Dispatcher {
 
   // MARK: Answers
 
-  mutating func documentAnswered(
-    _ number: Int,
-    _ step: Exchange.Step,
-    now: Moment,
-    into effects: inout [Effect]
-  ) {
+  mutating func documentAnswered(_ number: Int, _ step: Exchange.Step) {
     let index = documents[number].segment
     noteAnswered(number)
-    guard segments[index].isGathering else { return drop(step, into: &effects) }
+    guard segments[index].isGathering else { return drop(step) }
     switch step {
     case .ask, .wait:
-      settleManifestHalted(index, into: &effects)
+      settleManifestHalted(index)
     case .failed(let failure, let status):
       note(status: status, of: number)
       if failure.code == .cancelled {
-        return brokenOff(.document(number), now: now, into: &effects)
+        return brokenOff(.document(number))
       }
-      fail(document: number, failure, now: now, into: &effects)
+      fail(document: number, failure)
     case .deferred(let deferral, let status):
       note(status: status, of: number)
       segments[index].manifest.status = .skipped
       segments[index].deferral = deferral
       if request.mode == .plan, documents[number].stored != nil {
         segments[index].heldBack = deferral
-        return useStored(number, status: .skipped, now: now, into: &effects)
+        return useStored(number, status: .skipped)
       }
-      settleManifestFailure(index, nil, now: now, into: &effects)
+      settleManifestFailure(index, nil)
     case .answered(let response):
       note(status: response.status, of: number)
-      documentReceived(number, response, now: now, into: &effects)
+      documentReceived(number, response)
     }
   }
 
   /// What came for a document that nobody waits for any more.
-  mutating func drop(_ step: Exchange.Step, into effects: inout [Effect]) {
+  mutating func drop(_ step: Exchange.Step) {
     if case .answered(let response) = step, let body = response.body {
       effects.append(.discard(body))
     }
@@ -125,17 +115,12 @@ extension Dispatcher {
     segments[number].manifest.httpStatus = status
   }
 
-  private mutating func documentReceived(
-    _ number: Int,
-    _ response: TransferResponse,
-    now: Moment,
-    into effects: inout [Effect]
-  ) {
+  private mutating func documentReceived(_ number: Int, _ response: TransferResponse) {
     guard var exchange = documents[number].exchange, let url = documents[number].url else { return }
     let index = documents[number].segment
     if storeFailure != nil {
       if let body = response.body { effects.append(.discard(body)) }
-      return settleManifestHalted(index, into: &effects)
+      return settleManifestHalted(index)
     }
     if response.status == 304, exchange.isConditional,
       let stored = documents[number].offered ?? documents[number].stored
@@ -143,17 +128,17 @@ extension Dispatcher {
       guard Revalidation.confirms(response.headers, stored: stored.validators) else {
         exchange.dropConditions()
         documents[number].exchange = exchange
-        return reask(.document(number), now: now, into: &effects)
+        return reask(.document(number))
       }
       documents[number].stored = stored
-      return useStored(number, status: .notModified, now: now, into: &effects)
+      return useStored(number, status: .notModified)
     }
     guard let body = response.body else {
       let failure = Self.failure(
         status: response.status,
         carriesCredentials: exchange.carriesCredentials
       )
-      return fail(document: number, failure, now: now, into: &effects)
+      return fail(document: number, failure)
     }
     documents[number].staged = body
     documents[number].bytes = .staged(body)
@@ -165,7 +150,7 @@ extension Dispatcher {
     record.isSignature = documents[number].isSignature
     documents[number].accepted = record
     guard !documents[number].isSignature else {
-      return signatureIsHere(number, now: now, into: &effects)
+      return signatureIsHere(number)
     }
     segments[index].manifest.bytes = (segments[index].manifest.bytes ?? 0) + body.size
     segments[index].manifest.status = .fetched
@@ -173,12 +158,12 @@ extension Dispatcher {
     if let mime = documents[number].mime,
       let objection = ManifestGuard.objection(toType: mime, of: documents[number].part)
     {
-      return fail(document: number, objection, now: now, into: &effects)
+      return fail(document: number, objection)
     }
     if case .manifest = documents[number].role {
       segments[index].accepted = recordOfManifest(index, record)
     }
-    readWhenSigned(number, now: now, into: &effects)
+    readWhenSigned(number)
   }
 
   private mutating func recordOfManifest(_ index: Int, _ document: DocumentRecord) -> SegmentRecord
@@ -193,15 +178,10 @@ extension Dispatcher {
   }
 
   /// The document is as the last run left it.
-  private mutating func useStored(
-    _ number: Int,
-    status: ManifestResult.Status,
-    now: Moment,
-    into effects: inout [Effect]
-  ) {
+  private mutating func useStored(_ number: Int, status: ManifestResult.Status) {
     let index = documents[number].segment
     guard let stored = documents[number].stored else {
-      return settleManifestFailure(index, nil, now: now, into: &effects)
+      return settleManifestFailure(index, nil)
     }
     documents[number].bytes = .stored(stored.digest)
     documents[number].finalURL = try? WebURL(stored.finalURL ?? stored.url)
@@ -210,31 +190,26 @@ extension Dispatcher {
       segments[index].manifest.status = status
       let isOthers = segments[index].recorded?.manifest != stored.digest
       if isOthers { segments[index].accepted = recordOfManifest(index, stored) }
-      if !isOthers, segments[index].heldBack == nil, isQuiet(index, now: now) {
+      if !isOthers, segments[index].heldBack == nil, isQuiet(index) {
         guard let rules = segments[index].declaration.publishing else {
-          return settleQuiet(index, now: now, into: &effects)
+          return settleQuiet(index)
         }
         return effects.append(.findTree(segment: index, segments[index].key, rules))
       }
     }
     if documents[number].isSignature {
-      return signatureIsHere(number, now: now, into: &effects)
+      return signatureIsHere(number)
     }
-    readWhenSigned(number, now: now, into: &effects)
+    readWhenSigned(number)
   }
 
   // MARK: Failures
 
   /// Without any of its documents a manifest is not whole: the last good generation stays.
-  mutating func fail(
-    document number: Int,
-    _ given: Failure,
-    now: Moment,
-    into effects: inout [Effect]
-  ) {
+  mutating func fail(document number: Int, _ given: Failure) {
     let document = documents[number]
     if segments[document.segment].heldBack != nil {
-      return settleManifestFailure(document.segment, nil, now: now, into: &effects)
+      return settleManifestFailure(document.segment, nil)
     }
     var failure = given
     if let url = document.url {
@@ -252,12 +227,12 @@ extension Dispatcher {
     }
     // What is no manifest at all is a mishap of the server, not a mistake of the publisher.
     let isRefused = [.manifestGuard, .signature, .rollback].contains(failure.code)
-    if isRefused { return refuse(document.segment, failure, now: now, into: &effects) }
-    manifestFailed(document.segment, failure, now: now, into: &effects)
+    if isRefused { return refuse(document.segment, failure) }
+    manifestFailed(document.segment, failure)
   }
 
   /// Lets go of all documents of a segment, and calls back those that are under way.
-  mutating func dropDocuments(_ index: Int, into effects: inout [Effect]) {
+  mutating func dropDocuments(_ index: Int) {
     let wasGathering = segments[index].isGathering
     segments[index].isGathering = false
     segments[index].accepted = nil

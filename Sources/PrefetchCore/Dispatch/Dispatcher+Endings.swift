@@ -1,8 +1,8 @@
 /// How items and segments end.
 extension Dispatcher {
   /// An item that cannot be had; an older body stays where it is.
-  mutating func fail(_ item: Int, _ failure: Failure, now: Moment, into effects: inout [Effect]) {
-    if isPart(item) { return end(item, .failed(failure), now: now, into: &effects) }
+  mutating func fail(_ item: Int, _ failure: Failure) {
+    if isPart(item) { return end(item, .failed(failure)) }
     let slot = Int(items[item].slot)
     loseEvicted(slot)
     active[slot].result.outcome = failure.code == .redirected ? .redirected : .failed
@@ -14,12 +14,12 @@ extension Dispatcher {
     }
     if !active[slot].result.isUsable { active[slot].result.state = .failed }
     guard request.mode == .run, storeFailure == nil, isStored(item) else {
-      return settleItem(item, into: &effects)
+      return settleItem(item)
     }
     // A record that nobody has read must not be written over: its body would go with it.
     if active[slot].record == nil, row(of: items[item].step) != nil {
       keepUnasked(item)
-      return settleItem(item, into: &effects)
+      return settleItem(item)
     }
     var record = active[slot].record?.value ?? newRecord(item)
     record.describe(active[slot].entry)
@@ -33,34 +33,29 @@ extension Dispatcher {
     batch.add(item: item, .store(record, body: nil, joining: keys), now: now.uptime)
   }
 
-  mutating func settleItemHalted(_ item: Int, into effects: inout [Effect]) {
+  mutating func settleItemHalted(_ item: Int) {
     if isPart(item) {
       let deferral = halt == .deadline ? Deferral(rule: .deadline) : nil
-      return end(item, .deferred(deferral), now: start.now, into: &effects)
+      return end(item, .deferred(deferral))
     }
     let slot = activate(item)
     switch halt {
     case .deadline:
-      return settleDeferred(item, Deferral(rule: .deadline), into: &effects)
+      return settleDeferred(item, Deferral(rule: .deadline))
     case .store(let failure):
       active[slot].result.failure = failure
       if !active[slot].result.isUsable { active[slot].result.state = .failed }
     case .interrupted, nil:
-      return settleDeferred(item, nil, into: &effects)
+      return settleDeferred(item, nil)
     }
     active[slot].result.action = .fail
     active[slot].result.outcome = .failed
-    settleItem(item, into: &effects)
+    settleItem(item)
   }
 
   /// Nothing is wrong with it; time alone will bring it, or the next run where no rule held it back.
-  mutating func settleDeferred(
-    _ item: Int,
-    _ deferral: Deferral?,
-    because reason: String? = nil,
-    into effects: inout [Effect]
-  ) {
-    if isPart(item) { return end(item, .deferred(deferral), now: start.now, into: &effects) }
+  mutating func settleDeferred(_ item: Int, _ deferral: Deferral?, because reason: String? = nil) {
+    if isPart(item) { return end(item, .deferred(deferral)) }
     let slot = activate(item)
     loseEvicted(slot)
     active[slot].result.action = .defer
@@ -69,7 +64,7 @@ extension Dispatcher {
     active[slot].result.reason = reason ?? deferral?.rule.rawValue ?? "interrupted"
     if !active[slot].result.isUsable { active[slot].result.state = .idle }
     keepUnasked(item)
-    settleItem(item, into: &effects)
+    settleItem(item)
   }
 
   /// What another segment may let go of in this run is declared all the same, and what waits is listed.
@@ -91,7 +86,7 @@ extension Dispatcher {
     }
   }
 
-  mutating func settleItem(_ item: Int, into effects: inout [Effect]) {
+  mutating func settleItem(_ item: Int) {
     guard items[item].state != .settled else { return }
     let slot = activate(item)
     if holdsForecast(item) { return }
@@ -109,10 +104,10 @@ extension Dispatcher {
     let holders = active[slot].segments
     let sparing = active[slot].sparing
     deactivate(item)
-    effects.append(.announce(.itemSettled(result)))
+    announce(.itemSettled(result))
     if segments.count > 1 { settled.note(result, of: item) }
     for index in holders {
-      tally(result, in: index, isRequired: !sparing.contains(index), into: &effects)
+      tally(result, in: index, isRequired: !sparing.contains(index))
     }
   }
 
@@ -123,8 +118,7 @@ extension Dispatcher {
   }
 
   /// An entry that never became an item of work.
-  mutating func settleRejected(_ entry: RejectedEntry, in index: Int, into effects: inout [Effect])
-  {
+  mutating func settleRejected(_ entry: RejectedEntry, in index: Int) {
     var result = ItemResult(
       url: entry.url,
       id: entry.id ?? "",
@@ -145,18 +139,13 @@ extension Dispatcher {
     result.outcome = .failed
     result.failure = entry.failure
     result.isRequired = segments[index].declaration.isRequired && entry.isRequired
-    effects.append(.announce(.itemSettled(result)))
-    tally(result, in: index, isRequired: entry.isRequired, into: &effects)
+    announce(.itemSettled(result))
+    tally(result, in: index, isRequired: entry.isRequired)
   }
 
   /// Counts an item's end for one of its segments, which is as declared without what it does not
   /// require, unless a rule of trust was broken.
-  mutating func tally(
-    _ result: ItemResult,
-    in index: Int,
-    isRequired: Bool,
-    into effects: inout [Effect]
-  ) {
+  mutating func tally(_ result: ItemResult, in index: Int, isRequired: Bool) {
     segments[index].openItems -= 1
     // What a dry run would bring counts as it would after a run.
     let isForeseen =
@@ -177,30 +166,30 @@ extension Dispatcher {
     if result.failure != nil || result.outcome == .deferred || result.outcome == .empty {
       segments[index].noteQuiet(until: nil)
     }
-    settleIfDone(index, into: &effects)
+    settleIfDone(index)
   }
 
   /// While a segment is being planned its last item is not known yet.
-  mutating func settleIfDone(_ index: Int, into effects: inout [Effect]) {
+  mutating func settleIfDone(_ index: Int) {
     guard segments[index].openItems == 0, segments[index].phase == .planned else { return }
-    publishOrSettle(index, into: &effects)
+    publishOrSettle(index)
   }
 
-  mutating func settleSegment(_ index: Int, into effects: inout [Effect]) {
+  mutating func settleSegment(_ index: Int) {
     guard segments[index].phase != .settled else { return }
     segments[index].phase = .settled
     unsettledHoldbacks.insert(index)
-    announceManifest(index, into: &effects)
-    announceStanding(index, into: &effects)
+    announceManifest(index)
+    announceStanding(index)
   }
 
-  mutating func announceManifest(_ index: Int, into effects: inout [Effect]) {
+  mutating func announceManifest(_ index: Int) {
     let name = segments[index].declaration.name
-    effects.append(.announce(.manifestSettled(segment: name, segments[index].manifest)))
+    announce(.manifestSettled(segment: name, segments[index].manifest))
   }
 
   /// Tells how a segment stands at its end, or again when that has changed.
-  mutating func announceStanding(_ index: Int, into effects: inout [Effect]) {
+  mutating func announceStanding(_ index: Int) {
     let segment = segments[index]
     let hasFailed = segment.hasFailures || segment.manifest.failure != nil
     let state: SegmentState =
@@ -219,6 +208,6 @@ extension Dispatcher {
     result.deferral = segment.deferral
     guard segment.told != result else { return }
     segments[index].told = result
-    effects.append(.announce(.segmentSettled(result)))
+    announce(.segmentSettled(result))
   }
 }

@@ -1,11 +1,11 @@
 /// Bodies that go for want of room.
 extension Dispatcher {
   /// The bodies go with the next commit, after everything else in it.
-  mutating func evict(_ digests: [ContentDigest], now: Duration) {
+  mutating func evict(_ digests: [ContentDigest]) {
     guard !digests.isEmpty else { return }
     facts.missing.formUnion(digests)
     evicted.formUnion(digests)
-    batch.add(.evict(digests, for: request.identity), now: now)
+    batch.add(.evict(digests, for: request.identity), now: now.uptime)
   }
 
   /// What was here of an item when its turn came may have gone for others since.
@@ -20,14 +20,14 @@ extension Dispatcher {
 
   /// Brings a cache whose limit was lowered back within it, once everything has come that may have
   /// become smaller.
-  mutating func shrinkRoom(now: Moment, into effects: inout [Effect]) {
+  mutating func shrinkRoom() {
     guard mayShrink, request.mode == .run, !hasOpenWork, readingCount == 0, batch.isEmpty,
       !batch.isWriting, segments.allSatisfy({ $0.phase == .settled })
     else { return }
-    guard room != nil else { return measureRoom(inDetail: true, into: &effects) }
+    guard room != nil else { return measureRoom(inDetail: true) }
     hasShrunk = true
     room?.shrink()
-    evict(room?.takeEvicted() ?? [], now: now.uptime)
+    evict(room?.takeEvicted() ?? [])
   }
 
   /// Whether the limit may still be one that was lowered.
@@ -37,7 +37,7 @@ extension Dispatcher {
   }
 
   /// Tells what went for want of room: of what this run declares, that it is not there.
-  mutating func announceEvicted(_ removed: [RemovedContent], into effects: inout [Effect]) {
+  mutating func announceEvicted(_ removed: [RemovedContent]) {
     let open = openKeys(among: removed)
     var changed: Set<Int> = []
     for content in removed where content.hadBody {
@@ -45,7 +45,7 @@ extension Dispatcher {
       let holders = segments.indices.filter { misses(content, key, in: $0) }
       // Somebody wants it to wait, so that it is not missed.
       guard !holders.isEmpty, !isPaused(key) else {
-        announceRemoved([content], into: &effects)
+        announceRemoved([content])
         continue
       }
       // Its own end will tell.
@@ -68,7 +68,7 @@ extension Dispatcher {
       // What a list that did not come would have named was not counted before.
       let wasTold = holders.contains { segments[$0].declaredCount > 0 }
       let was = endings[key] ?? .keep
-      effects.append(.announce(wasTold ? .itemEvicted(result, was: was) : .itemSettled(result)))
+      announce(wasTold ? .itemEvicted(result, was: was) : .itemSettled(result))
       for index in holders {
         if requires(key, in: index) { segments[index].hasFailures = true }
         segments[index].usableCount -= 1
@@ -77,7 +77,7 @@ extension Dispatcher {
         if segments[index].phase == .settled { changed.insert(index) }
       }
     }
-    for index in changed.sorted() { announceStanding(index, into: &effects) }
+    for index in changed.sorted() { announceStanding(index) }
   }
 
   private func isPaused(_ key: URLKey) -> Bool {

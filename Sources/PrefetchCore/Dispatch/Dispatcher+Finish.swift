@@ -1,24 +1,20 @@
 /// Commits, removals and the end of the run.
 extension Dispatcher {
-  mutating func flush(now: Moment, into effects: inout [Effect]) {
-    guard admitBodies(now: now, into: &effects), !batch.isEmpty else { return }
+  mutating func flush() {
+    guard admitBodies(), !batch.isEmpty else { return }
     effects.append(.commit(batch.take()))
   }
 
-  mutating func committed(
-    _ removed: [RemovedContent],
-    _ reading: RoomReading,
-    into effects: inout [Effect]
-  ) {
-    for item in settlePlain(batch.written(), into: &effects) {
-      settleItem(item, into: &effects)
+  mutating func committed(_ removed: [RemovedContent], _ reading: RoomReading) {
+    for item in settlePlain(batch.written()) {
+      settleItem(item)
     }
     // Others may have become quieter, and room may be made again.
     if refusals > 0, room?.isCounted == false { room = nil }
     refusals = 0
     note(reading)
-    announceLeft(removed.filter { !$0.wasEvicted }, into: &effects)
-    announceEvicted(removed.filter(\.wasEvicted), into: &effects)
+    announceLeft(removed.filter { !$0.wasEvicted })
+    announceEvicted(removed.filter(\.wasEvicted))
     if phase == .finishing { phase = .finished }
   }
 
@@ -32,7 +28,7 @@ extension Dispatcher {
   }
 
   /// A store that cannot write now will not write a moment later: what is left fails the same way.
-  mutating func commitFailed(_ failure: Failure, into effects: inout [Effect]) {
+  mutating func commitFailed(_ failure: Failure) {
     storeFailure = failure
     let refused = batch.written()
     let dropped = batch.drop()
@@ -43,14 +39,14 @@ extension Dispatcher {
       active[slot].result.outcome = .failed
       active[slot].result.action = .fail
       active[slot].result.failure = failure
-      settleItem(item, into: &effects)
+      settleItem(item)
     }
-    effects.append(.announce(.storeFailed(failure)))
+    announce(.storeFailed(failure))
     if phase == .finishing { phase = .finished }
-    stop(.store(failure), into: &effects)
+    stop(.store(failure))
   }
 
-  mutating func finishIfDone(now: Moment, into effects: inout [Effect]) {
+  mutating func finishIfDone() {
     guard phase == .working, inFlight.isEmpty, queue.count == 0, waiting.isEmpty, preparing == 0,
       readingCount == 0,
       batch.isEmpty, !batch.isWriting, awaitingInventory.isEmpty, network?.isReading != true,
@@ -67,11 +63,11 @@ extension Dispatcher {
         phase = .finished
         return
       }
-      withInventory(.removals, now: now, into: &effects)
+      withInventory(.removals)
     case .get:
       phase = .finished
     case .run:
-      let changes = lastChanges(now: now)
+      let changes = lastChanges()
       guard !changes.isEmpty else {
         phase = .finished
         return
@@ -82,12 +78,12 @@ extension Dispatcher {
   }
 
   /// Removals come after everything else, and never after a halt.
-  private func lastChanges(now: Moment) -> [StoreChange] {
+  private func lastChanges() -> [StoreChange] {
     guard storeFailure == nil else { return [] }
     var changes: [StoreChange] = []
     for segment in segments {
       guard var record = segment.accepted else {
-        if let kept = keptGeneration(of: segment, now: now) {
+        if let kept = keptGeneration(of: segment) {
           changes.append(.segment(kept, manifest: nil))
         }
         continue
@@ -97,7 +93,7 @@ extension Dispatcher {
           let items = segment.leaving.map { facts.inventory.rows[Int($0)].item }
           changes.append(.leave(segment.key, items: items))
         }
-        if record.state == .current { record.quiet = quietMark(of: segment, now: now) }
+        if record.state == .current { record.quiet = quietMark(of: segment) }
       }
       // One that was done before the run was ended has succeeded, if nothing of it is to be removed.
       if record.state == .current, halt == nil || segment.leaving.isEmpty {
@@ -110,7 +106,7 @@ extension Dispatcher {
   }
 
   /// A manifest that failed changes nothing but what is known of the segment's state.
-  private func keptGeneration(of segment: SegmentWork, now: Moment) -> SegmentRecord? {
+  private func keptGeneration(of segment: SegmentWork) -> SegmentRecord? {
     guard var record = segment.recorded, segment.manifest.failure != nil else { return nil }
     record.state = segment.usableCount > 0 ? .incomplete : .failed
     record.lastChecked = now.wall
@@ -119,7 +115,7 @@ extension Dispatcher {
 
   // MARK: Removals
 
-  mutating func readRemovals(into effects: inout [Effect]) {
+  mutating func readRemovals() {
     let numbers = plannedRemovals().map { facts.inventory.rows[$0.row].item } + foreseen.map(\.item)
     guard !numbers.isEmpty else {
       phase = .finished
@@ -128,7 +124,7 @@ extension Dispatcher {
     effects.append(.readRemovals(numbers))
   }
 
-  mutating func removalsRead(_ records: [ContentRecord?], into effects: inout [Effect]) {
+  mutating func removalsRead(_ records: [ContentRecord?]) {
     let removals = plannedRemovals()
     var removed: [RemovedContent] = []
     for (record, removal) in zip(records, removals) {
@@ -139,7 +135,7 @@ extension Dispatcher {
       content.segments = removal.segments
       removed.append(content)
     }
-    announceLeft(removed, into: &effects)
+    announceLeft(removed)
     var evicted: [RemovedContent] = []
     for (record, foreseen) in zip(records.dropFirst(removals.count), foreseen) {
       guard let record else { continue }
@@ -149,7 +145,7 @@ extension Dispatcher {
       content.wasEvicted = true
       evicted.append(content)
     }
-    announceEvicted(evicted, into: &effects)
+    announceEvicted(evicted)
     phase = .finished
   }
 
@@ -169,12 +165,12 @@ extension Dispatcher {
   }
 
   /// What is declared no more, and what its server has no more.
-  private func announceLeft(_ removed: [RemovedContent], into effects: inout [Effect]) {
-    announceRemoved(removed.filter { givenUp.contains(URLKey($0.url)) }, into: &effects)
-    announceRemoved(removed.filter { !givenUp.contains(URLKey($0.url)) }, into: &effects)
+  private mutating func announceLeft(_ removed: [RemovedContent]) {
+    announceRemoved(removed.filter { givenUp.contains(URLKey($0.url)) })
+    announceRemoved(removed.filter { !givenUp.contains(URLKey($0.url)) })
   }
 
-  func announceRemoved(_ removed: [RemovedContent], into effects: inout [Effect]) {
+  mutating func announceRemoved(_ removed: [RemovedContent]) {
     // What never had a body is forgotten, not removed.
     for content in removed where content.hadBody {
       let departure = departure(of: content)
@@ -189,7 +185,7 @@ extension Dispatcher {
       result.outcome = .removed
       result.departure = departure
       result.size = content.size
-      effects.append(.announce(.itemSettled(result)))
+      announce(.itemSettled(result))
     }
   }
 

@@ -13,7 +13,7 @@ extension Dispatcher {
 
   /// Whether the end of an item has to wait for the forecast.
   mutating func holdsForecast(_ item: Int) -> Bool {
-    let hasBudgets = network?.hasBudgets == true
+    let hasBudgets = network?.keepsUsage == true
     guard request.mode == .plan, !isForecasting, halt == nil,
       hasBudgets || hasRoomRules && isStored(item)
     else { return false }
@@ -50,13 +50,13 @@ extension Dispatcher {
   }
 
   /// Decides about what was held, once nothing else is under way.
-  mutating func foretell(now: Moment, into effects: inout [Effect]) {
+  mutating func foretell() {
     guard request.mode == .plan, hasForecast, inFlight.isEmpty, queue.count == 0, waiting.isEmpty,
       preparing == 0, !isPlanning, readingCount == 0,
       network?.isReading != true, segments.allSatisfy({ $0.phase != .discovering })
     else { return }
     guard halt != nil || room != nil || !hasRoomRules else {
-      return measureRoom(inDetail: true, into: &effects)
+      return measureRoom(inDetail: true)
     }
     hasShrunk = true
     isForecasting = true
@@ -69,7 +69,7 @@ extension Dispatcher {
     for (rank, foretold) in held.sorted(by: { $0.rank < $1.rank }) {
       while let last = lists.last, last.0.rank < rank {
         lists.removeLast()
-        foretell(last, into: &effects)
+        foretell(last)
       }
       let slot = activate(foretold.item)
       if let result = foretold.result { active[slot].result = result }
@@ -77,28 +77,25 @@ extension Dispatcher {
       guard halt == nil else {
         let isOver = active[slot].result.failure != nil || active[slot].result.deferral != nil
         if isOver {
-          settleItem(foretold.item, into: &effects)
+          settleItem(foretold.item)
         } else {
-          settleItemHalted(foretold.item, into: &effects)
+          settleItemHalted(foretold.item)
         }
         continue
       }
-      foretell(foretold.item, rank, now: now, into: &effects)
+      foretell(foretold.item, rank)
     }
-    for list in lists.reversed() { foretell(list, into: &effects) }
+    for list in lists.reversed() { foretell(list) }
     if request.policy.room.limit != nil { room?.shrink() }
     foreseeEvictions(of: room?.takeEvicted(keepingWhatFits: !isDiskShort) ?? [])
   }
 
-  private mutating func foretell(
-    _ list: (newcomer: Newcomer, change: StoreChange),
-    into effects: inout [Effect]
-  ) {
+  private mutating func foretell(_ list: (newcomer: Newcomer, change: StoreChange)) {
     guard halt == nil, !admit(list.newcomer), let index = refuseList(list.change) else { return }
     guard segments[index].phase == .settled else { return }
     segments[index].told = nil
-    announceManifest(index, into: &effects)
-    announceStanding(index, into: &effects)
+    announceManifest(index)
+    announceStanding(index)
   }
 
   /// Whether the forecast has still to be made.
@@ -107,15 +104,10 @@ extension Dispatcher {
   }
 
   /// Settles an item, for which others may have to go, by the first rule that would bite.
-  private mutating func foretell(
-    _ item: Int,
-    _ rank: ContentRank,
-    now: Moment,
-    into effects: inout [Effect]
-  ) {
+  private mutating func foretell(_ item: Int, _ rank: ContentRank) {
     let work = active[activate(item)]
     guard work.result.failure == nil, work.result.deferral == nil else {
-      return foretellUnasked(item, rank, now: now, into: &effects)
+      return foretellUnasked(item, rank)
     }
     let size = work.result.size
     let owner = Room.Owner.item(key(of: item))
@@ -125,10 +117,10 @@ extension Dispatcher {
     // Nothing is changed and taken back: that would copy the whole room for each item.
     if let limit, room?.fits(place, size: size ?? 1, rank: rank, of: owner) == false {
       let available = room?.available(for: rank, of: owner) ?? 0
-      return fail(item, Self.full(need: size, available, limit), now: now, into: &effects)
+      return fail(item, Self.full(need: size, available, limit))
     }
-    if let deferral = budgetDeferral(of: item, at: now) {
-      return settleDeferred(item, deferral, into: &effects)
+    if let deferral = budgetDeferral(of: item) {
+      return settleDeferred(item, deferral)
     }
     if isStored(item), let free, minimumFree > 0 {
       let need = max(1, size ?? 1)
@@ -136,30 +128,25 @@ extension Dispatcher {
       let shortage = minimumFree.addingSaturated(need) - left
       guard room?.free(shortage, for: rank) == true else {
         let reason = DiskSpace.objection(to: size, free: left, keeping: minimumFree)
-        return settleDeferred(item, Deferral(rule: .freeDisk), because: reason, into: &effects)
+        return settleDeferred(item, Deferral(rule: .freeDisk), because: reason)
       }
       if shortage > 0 { isDiskShort = true }
       forecastBytes += (size ?? 0) - max(0, shortage)
     }
     if limit != nil { _ = room?.admit(place, size: size ?? 1, rank: rank, of: owner) }
-    settleItem(item, into: &effects)
+    settleItem(item)
   }
 
   /// Settles what ended badly, unless a run would not have asked for it at all.
-  private mutating func foretellUnasked(
-    _ item: Int,
-    _ rank: ContentRank,
-    now: Moment,
-    into effects: inout [Effect]
-  ) {
+  private mutating func foretellUnasked(_ item: Int, _ rank: ContentRank) {
     let slot = activate(item)
     let coming = active[slot].toldSize ?? 0
     if let deferral = network?.foretell(coming, of: Int(items[item].segment), at: now) {
       forgetAnswer(of: slot)
-      return settleDeferred(item, deferral, into: &effects)
+      return settleDeferred(item, deferral)
     }
     guard hasRoomRules, isStored(item), items[item].step.decision != .revalidate else {
-      return settleItem(item, into: &effects)
+      return settleItem(item)
     }
     let declared = active[slot].entry.size
     let need = declared ?? 1
@@ -169,15 +156,15 @@ extension Dispatcher {
     let shortage = free == nil || minimumFree == 0 ? 0 : minimumFree.addingSaturated(need) - left
     var trial = room
     guard isFull || shortage > 0 && trial?.free(shortage, for: rank) != true else {
-      return settleItem(item, into: &effects)
+      return settleItem(item)
     }
     forgetAnswer(of: slot)
     if isFull {
       let failure = Self.full(need: declared, available, request.policy.room.limit ?? 0)
-      return fail(item, failure, now: now, into: &effects)
+      return fail(item, failure)
     }
     let reason = DiskSpace.objection(to: declared, free: left, keeping: minimumFree)
-    settleDeferred(item, Deferral(rule: .freeDisk), because: reason, into: &effects)
+    settleDeferred(item, Deferral(rule: .freeDisk), because: reason)
   }
 
   /// Nobody would have asked.
@@ -190,7 +177,7 @@ extension Dispatcher {
   }
 
   /// Whether its rest would use up what may be received.
-  private mutating func budgetDeferral(of item: Int, at now: Moment) -> Deferral? {
+  private mutating func budgetDeferral(of item: Int) -> Deferral? {
     let work = active[activate(item)]
     let kept = start.partials[work.entry.url.string]?.offset ?? 0
     guard let rest = work.result.size.map({ max(0, $0 - kept) }) else { return nil }

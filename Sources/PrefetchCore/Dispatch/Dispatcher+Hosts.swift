@@ -1,7 +1,7 @@
 /// Whom a run may ask now, and what becomes of jobs whose host may not be asked.
 extension Dispatcher {
   /// Puts a job, new or going on, into the line for its present host.
-  mutating func enqueue(_ job: Job, now: Moment, into effects: inout [Effect]) {
+  mutating func enqueue(_ job: Job) {
     let (host, rank) = place(of: job)
     switch job {
     case .item(let item):
@@ -10,13 +10,13 @@ extension Dispatcher {
     case .document(let number): noteAsked(number)
     }
     if let step = withholding(job) ?? cutOff(job) {
-      return turnAway(job, step, now: now, into: &effects)
+      return turnAway(job, step)
     }
     switch limits.verdict(host, now: now) {
     case .open: break
     case .wait(let due): hold(host, until: due)
     case .deferred, .failed:
-      return turnAway(job, from: host, now: now, into: &effects)
+      return turnAway(job, from: host)
     }
     queue.append(job.number, to: host, rank: rank)
   }
@@ -83,19 +83,13 @@ extension Dispatcher {
   }
 
   /// A whole answer in peace: whatever was held against the host is over.
-  mutating func noteOpen(_ host: HostID, now: Moment) {
+  mutating func noteOpen(_ host: HostID) {
     limits.noteAnswer(host, status: 200, retryAfter: nil, now: now)
     queue.restrict(host, to: limits.limit(of: host))
   }
 
   /// What a result says about its host, for everything else that waits for it.
-  mutating func note(
-    _ result: TransferResult,
-    _ step: Exchange.Step,
-    of host: HostID,
-    now: Moment,
-    into effects: inout [Effect]
-  ) {
+  mutating func note(_ result: TransferResult, _ step: Exchange.Step, of host: HostID) {
     switch result.outcome {
     case .success(let response):
       limits.noteAnswer(
@@ -117,39 +111,29 @@ extension Dispatcher {
     case .wait(let due): hold(host, until: due)
     case .deferred, .failed:
       for number in queue.removeAll(of: host) {
-        turnAway(Job(number: number), from: host, now: now, into: &effects)
+        turnAway(Job(number: number), from: host)
       }
     }
   }
 
   /// A job whose host is not asked any more in this run: another source brings it, or nothing.
-  private mutating func turnAway(
-    _ job: Job,
-    from host: HostID,
-    now: Moment,
-    into effects: inout [Effect]
-  ) {
+  private mutating func turnAway(_ job: Job, from host: HostID) {
     let step: Exchange.Step
     switch limits.verdict(host, now: now) {
     case .deferred(let deferral): step = .deferred(deferral, status: nil)
     case .failed(let failure): step = .failed(failure, status: nil)
     case .open, .wait: return
     }
-    turnAway(job, step, now: now, into: &effects)
+    turnAway(job, step)
   }
 
-  mutating func turnAway(
-    _ job: Job,
-    _ step: Exchange.Step,
-    now: Moment,
-    into effects: inout [Effect]
-  ) {
+  mutating func turnAway(_ job: Job, _ step: Exchange.Step) {
     switch job {
     case .document(let number):
-      documentAnswered(number, step, now: now, into: &effects)
+      documentAnswered(number, step)
     case .item(let item):
       let slot = activate(item)
-      if readsFirst(item, into: &effects) { return }
+      if readsFirst(item) { return }
       if active[slot].exchange?.value.nextAlternate(
         after: step,
         policy: request.policy,
@@ -157,14 +141,14 @@ extension Dispatcher {
       )
         == true
       {
-        return enqueue(job, now: now, into: &effects)
+        return enqueue(job)
       }
-      itemAnswered(item, step, now: now, into: &effects)
+      itemAnswered(item, step)
     }
   }
 
   /// What may stand in for an answer has to be known before it is given up; true while it is read.
-  private mutating func readsFirst(_ item: Int, into effects: inout [Effect]) -> Bool {
+  private mutating func readsFirst(_ item: Int) -> Bool {
     let work = active[Int(items[item].slot)]
     let mayBeStale = work.segments.contains {
       (segments[$0].declaration.maximumStale ?? request.policy.maximumStale) > .zero

@@ -45,23 +45,23 @@ extension Dispatcher {
 
   private static let lookAhead = 256
 
-  mutating func prepared(_ answer: Prepared, now: Moment, into effects: inout [Effect]) {
+  mutating func prepared(_ answer: Prepared) {
     let item = answer.item
     preparing -= 1
     guard items[item].state != .settled,
-      isClaimed(item, answer, now: now, into: &effects)
+      isClaimed(item, answer)
     else { return }
-    if isPlain(item) { return plainRead(item, answer, now: now, into: &effects) }
+    if isPlain(item) { return plainRead(item, answer) }
     let slot = activate(item)
     active[slot].isBeingRead = false
     active[slot].prepared = answer
     // One that was read ahead goes on when its turn comes.
     guard items[item].state == .preparing else { return }
-    goOn(item, now: now, into: &effects)
+    goOn(item)
   }
 
   /// An item whose record was read, and which has a place on the wire if it needs one.
-  mutating func goOn(_ item: Int, now: Moment, into effects: inout [Effect]) {
+  mutating func goOn(_ item: Int) {
     let slot = Int(items[item].slot)
     guard let answer = active[slot].prepared else { return }
     active[slot].prepared = nil
@@ -75,41 +75,41 @@ extension Dispatcher {
     }
     if active[slot].isTurnedAway {
       active[slot].isTurnedAway = false
-      return reask(.item(item), now: now, into: &effects)
+      return reask(.item(item))
     }
     switch items[item].step.decision {
     case .describe, .fail:
-      decideWithoutAsking(item, now: now, into: &effects)
+      decideWithoutAsking(item)
     case .keep, .revalidate, .fetch, .update:
       guard halt == nil else {
         leaveWire(item)
-        return settleItemHalted(item, into: &effects)
+        return settleItemHalted(item)
       }
-      if takesBrought(item, now: now) { return }
+      if takesBrought(item) { return }
       if active[slot].exchange != nil {
         // What may be received may have come while it was read whose turn it is.
-        if let deferral = deferral(of: .item(item), at: now) {
+        if let deferral = deferral(of: .item(item)) {
           leaveWire(item)
-          return settleDeferred(item, deferral, into: &effects)
+          return settleDeferred(item, deferral)
         }
-        return send(item, now: now, into: &effects)
+        return send(item)
       }
       // It may have gone since that was read.
       if let size = answer.adoptedSize, let digest = wantedDigest(of: item),
         !evicted.contains(digest)
       {
         leaveWire(item)
-        return adopt(item, digest, size: size, now: now, into: &effects)
+        return adopt(item, digest, size: size)
       }
       if request.policy.isOffline {
         leaveWire(item)
-        return decideWithoutAsking(item, now: now, into: &effects)
+        return decideWithoutAsking(item)
       }
-      if let deferral = deferral(of: .item(item), at: now) {
+      if let deferral = deferral(of: .item(item)) {
         leaveWire(item)
-        return settleDeferred(item, deferral, into: &effects)
+        return settleDeferred(item, deferral)
       }
-      ask(item, now: now, into: &effects)
+      ask(item)
     }
   }
 
@@ -120,10 +120,10 @@ extension Dispatcher {
   }
 
   /// Items that are settled by what is known of them.
-  mutating func decideWithoutAsking(_ item: Int, now: Moment, into effects: inout [Effect]) {
+  mutating func decideWithoutAsking(_ item: Int) {
     let slot = Int(items[item].slot)
     if let failure = planFailure(of: item) {
-      return fail(item, failure, now: now, into: &effects)
+      return fail(item, failure)
     }
     active[slot].result.outcome = .unchanged
     active[slot].result.source = .cache
@@ -132,25 +132,14 @@ extension Dispatcher {
       let keys = active[slot].segments.map { segments[$0].key }
       batch.add(.store(record, body: nil, joining: keys), now: now.uptime)
     }
-    settleItem(item, into: &effects)
+    settleItem(item)
   }
 
   /// The declared body is stored already, for another URL or from before the index was lost.
-  private mutating func adopt(
-    _ item: Int,
-    _ digest: ContentDigest,
-    size: Int64,
-    now: Moment,
-    into effects: inout [Effect]
-  ) {
+  private mutating func adopt(_ item: Int, _ digest: ContentDigest, size: Int64) {
     let slot = Int(items[item].slot)
     if let declared = active[slot].entry.size, declared != size {
-      return fail(
-        item,
-        Failure(.corrupted, "it has \(size) bytes, and \(declared) are declared"),
-        now: now,
-        into: &effects
-      )
+      return fail(item, Failure(.corrupted, "it has \(size) bytes, and \(declared) are declared"))
     }
     active[slot].result.action = .keep
     active[slot].result.outcome = .unchanged
@@ -158,7 +147,7 @@ extension Dispatcher {
     active[slot].result.reason = "a stored body has its digest"
     guard request.mode != .plan else {
       active[slot].result.size = size
-      return settleItem(item, into: &effects)
+      return settleItem(item)
     }
     var record = active[slot].record?.value ?? newRecord(item)
     record.digest = digest
@@ -168,7 +157,7 @@ extension Dispatcher {
     record.headers = HeaderBlock()
     record.mime = active[slot].entry.mime
     record.forgetAnswer()
-    finishStoring(item, record, body: nil, now: now)
+    finishStoring(item, record, body: nil)
   }
 
   func newRecord(_ item: Int) -> ContentRecord {
@@ -181,8 +170,8 @@ extension Dispatcher {
 
   /// Puts the question to the network, if there is room for the answer; a place on the wire is kept
   /// for it.
-  mutating func ask(_ item: Int, now: Moment, into effects: inout [Effect]) {
-    guard hasRoom(for: item, now: now, into: &effects) else { return }
+  mutating func ask(_ item: Int) {
+    guard hasRoom(for: item) else { return }
     let work = active[activate(item)]
     let isGone = if let record = work.record { isEvicted(record) } else { false }
     let moment = isAd(item) ? AdMoment(of: work.entry.url, at: now.wall) : nil
@@ -215,7 +204,7 @@ extension Dispatcher {
       if work.place?.bundle.reading.parts[number].prefix != nil { question.partial = nil }
     }
     work.exchange = OpenExchange(question)
-    send(item, now: now, into: &effects)
+    send(item)
   }
 
   func exchange(

@@ -1,13 +1,7 @@
 /// Endings that configuration makes milder than failures.
 extension Dispatcher {
   /// Whether an older copy may stand in for an answer that could not be had; then it does.
-  mutating func serveStale(
-    _ item: Int,
-    _ failure: Failure,
-    status: Int?,
-    now: Moment,
-    into effects: inout [Effect]
-  ) -> Bool {
+  mutating func serveStale(_ item: Int, _ failure: Failure, status: Int?) -> Bool {
     let slot = Int(items[item].slot)
     let digests = active[slot].digests + active[slot].rivals.flatMap(\.digests)
     guard halt == nil, active[slot].result.isUsable, let record = active[slot].record?.value,
@@ -27,7 +21,7 @@ extension Dispatcher {
         now: now.wall
       )
     else { return false }
-    separateRivals(item, by: record.variance?.hops.flatMap(\.names) ?? [], into: &effects)
+    separateRivals(item, by: record.variance?.hops.flatMap(\.names) ?? [])
     let isFresh = record.freshUntil(under: granted(active[slot])).map { now.wall < $0 } ?? false
     active[slot].result.action = .keep
     active[slot].result.outcome = isFresh ? .unchanged : .stale
@@ -35,17 +29,12 @@ extension Dispatcher {
     active[slot].result.reason = failure.message
     active[slot].result.confirmedAt = record.validatedAt ?? record.fetchedAt
     for index in active[slot].segments { segments[index].noteQuiet(until: nil) }
-    settleItem(item, into: &effects)
+    settleItem(item)
     return true
   }
 
   /// Whether the configuration gives up what its server has no more; then it leaves.
-  mutating func removeGone(
-    _ item: Int,
-    _ status: Int,
-    now: Moment,
-    into effects: inout [Effect]
-  ) -> Bool {
+  mutating func removeGone(_ item: Int, _ status: Int) -> Bool {
     let slot = Int(items[item].slot)
     let row = row(of: items[item].step)
     let ending = GoneRule.ending(
@@ -70,7 +59,7 @@ extension Dispatcher {
           segments[index].leaving.append(UInt32(position))
         }
       }
-      settleItem(item, into: &effects)
+      settleItem(item)
       return true
     }
     noteFresh(active[slot].result.url, TreeBody(digest: .none, size: 0))
@@ -78,7 +67,7 @@ extension Dispatcher {
       segments[index].noteQuiet(until: nil)
       batch.add(.leave(segments[index].key, items: [row.item]), now: now.uptime)
     }
-    settleItem(item, into: &effects)
+    settleItem(item)
     return true
   }
 

@@ -1,7 +1,7 @@
 /// From a segment's name to its items.
 extension Dispatcher {
   /// Finds out what the segment should hold.
-  mutating func discover(_ index: Int, now: Moment, into effects: inout [Effect]) {
+  mutating func discover(_ index: Int) {
     unsettledHoldbacks.insert(index)
     let segment = segments[index]
     switch segment.declaration.source {
@@ -10,7 +10,7 @@ extension Dispatcher {
       record.lastSuccess = segment.recorded?.lastSuccess
       record.state = segment.recorded?.state ?? record.state
       record.itemCount = entries.value.count + entries.value.duplicateCount
-      accept(index, record, manifest: nil, now: now, into: &effects)
+      accept(index, record, manifest: nil)
       // Whoever asks for items by themselves has chosen.
       if request.mode == .get, !request.policy.bringsThumbnails {
         segments[index].entries = entries.value
@@ -18,25 +18,25 @@ extension Dispatcher {
         let rules = request.mode == .get ? ManifestRules() : segment.declaration.manifestRules
         segments[index].entries = ManifestSelection(rules).apply(to: entries.value)
       }
-      withInventory(.plan(segment: index, rejected: []), now: now, into: &effects)
+      withInventory(.plan(segment: index, rejected: []))
     case .file(let path):
       segments[index].openDocuments = 1
       documents[index].bytes = .file(path)
-      readWhenSigned(index, now: now, into: &effects)
+      readWhenSigned(index)
     case .remote(let url):
       segments[index].openDocuments = 1
       segments[index].parts.begin(at: url)
       if let recorded = segment.recorded, recorded.manifestURL == url.string {
         documents[index].stored = recorded.document(at: url.string)
       }
-      ask(document: index, now: now, into: &effects)
+      ask(document: index)
     }
   }
 
   /// Takes in what the manifest says, once all its parts are here.
-  mutating func judge(_ index: Int, now: Moment, into effects: inout [Effect]) {
+  mutating func judge(_ index: Int) {
     if isOtherList(index), !hasInventory {
-      return withInventory(.judge(segment: index), now: now, into: &effects)
+      return withInventory(.judge(segment: index))
     }
     let manifest = wholeManifest(index)
     let segment = segments[index]
@@ -51,9 +51,9 @@ extension Dispatcher {
         now: now.wall
       ) ?? objection(toOtherList: manifest, of: index)
     if segments[index].heldBack != nil, objection != nil {
-      return settleManifestFailure(index, nil, now: now, into: &effects)
+      return settleManifestFailure(index, nil)
     }
-    if let objection { return refuse(index, objection, now: now, into: &effects) }
+    if let objection { return refuse(index, objection) }
     // Past it the manifest is refused, which somebody has to notice.
     if let expires = manifest.expires { segments[index].noteQuiet(until: expires) }
     var record = segment.accepted ?? segment.recorded ?? SegmentRecord(key: segment.key)
@@ -76,27 +76,21 @@ extension Dispatcher {
     }
     segments[index].isGathering = false
     documents[index].staged = nil
-    accept(index, record, manifest: staged, now: now, into: &effects)
+    accept(index, record, manifest: staged)
     let rejected = selection.apply(to: manifest.rejected)
     segments[index].entries = entries
     segments[index].mirrors = manifest.alternates
     segments[index].statedBase = manifest.base
     segments[index].limit(fileSize: manifest.maximumFileSize, policy: request.policy)
-    guard isNarrowed(index, by: manifest.network, now: now, into: &effects) else {
+    guard isNarrowed(index, by: manifest.network) else {
       awaitingConditions.append((index, rejected))
       return
     }
-    withInventory(.plan(segment: index, rejected: rejected), now: now, into: &effects)
+    withInventory(.plan(segment: index, rejected: rejected))
   }
 
   /// From here on this is the segment's generation, whatever becomes of its items.
-  private mutating func accept(
-    _ index: Int,
-    _ record: SegmentRecord,
-    manifest: StagedBody?,
-    now: Moment,
-    into effects: inout [Effect]
-  ) {
+  private mutating func accept(_ index: Int, _ record: SegmentRecord, manifest: StagedBody?) {
     var record = record
     record.lastChecked = now.wall
     // Until this run has an end the state of the last one stands, and nothing is quiet.
@@ -104,41 +98,31 @@ extension Dispatcher {
     let recorded = segments[index].recorded
     let isNew = manifest != nil || recorded == nil || recorded?.manifest != record.manifest
     if isNew || segments[index].recorded?.quiet != nil {
-      book(.segment(record, manifest: manifest), now: now, into: &effects)
+      book(.segment(record, manifest: manifest))
     }
-    acceptDocuments(index, now: now, into: &effects)
+    acceptDocuments(index)
     segments[index].accepted = record
   }
 
   /// What tells a segment what it holds; a dry run only looks whether there is room for it.
-  mutating func book(_ change: StoreChange, now: Moment, into effects: inout [Effect]) {
+  mutating func book(_ change: StoreChange) {
     if request.mode == .run { return batch.add(change, now: now.uptime) }
     if request.mode == .plan, request.policy.room.limit != nil { foretoldLists.append(change) }
     for body in change.bodies { effects.append(.discard(body)) }
   }
 
-  mutating func refuse(
-    _ index: Int,
-    _ failure: Failure,
-    now: Moment,
-    into effects: inout [Effect]
-  ) {
+  mutating func refuse(_ index: Int, _ failure: Failure) {
     segments[index].manifest.status = .refused
-    settleManifestFailure(index, failure, now: now, into: &effects)
+    settleManifestFailure(index, failure)
   }
 
-  mutating func manifestFailed(
-    _ index: Int,
-    _ failure: Failure,
-    now: Moment,
-    into effects: inout [Effect]
-  ) {
+  mutating func manifestFailed(_ index: Int, _ failure: Failure) {
     segments[index].manifest.status = .failed
-    settleManifestFailure(index, failure, now: now, into: &effects)
+    settleManifestFailure(index, failure)
   }
 
   /// After a halt nothing is looked up any more; what the last run found still serves.
-  mutating func settleManifestHalted(_ index: Int, into effects: inout [Effect]) {
+  mutating func settleManifestHalted(_ index: Int) {
     guard segments[index].phase == .discovering else { return }
     if case .store(let failure) = halt {
       segments[index].manifest.status = .failed
@@ -147,9 +131,9 @@ extension Dispatcher {
       segments[index].manifest.status = .skipped
       noteUnfinished(index)
     }
-    dropDocuments(index, into: &effects)
+    dropDocuments(index)
     segments[index].usableCount = usableRecords(of: segments[index])
-    settleSegment(index, into: &effects)
+    settleSegment(index)
   }
 
   /// Nothing is wrong with a segment for which the run was too short.
@@ -163,22 +147,17 @@ extension Dispatcher {
   }
 
   /// The last good generation stays as it is, and nothing leaves.
-  mutating func settleManifestFailure(
-    _ index: Int,
-    _ failure: Failure?,
-    now: Moment,
-    into effects: inout [Effect]
-  ) {
-    dropDocuments(index, into: &effects)
+  mutating func settleManifestFailure(_ index: Int, _ failure: Failure?) {
+    dropDocuments(index)
     segments[index].manifest.failure = failure
     segments[index].manifest.needsSignature = !segments[index].declaration.manifestKeys.isEmpty
-    guard segments[index].recorded != nil else { return settleSegment(index, into: &effects) }
-    withInventory(.settle(segment: index), now: now, into: &effects)
+    guard segments[index].recorded != nil else { return settleSegment(index) }
+    withInventory(.settle(segment: index))
   }
 
-  mutating func settleWithoutManifest(_ index: Int, into effects: inout [Effect]) {
+  mutating func settleWithoutManifest(_ index: Int) {
     segments[index].usableCount = usableRecords(of: segments[index])
-    settleSegment(index, into: &effects)
+    settleSegment(index)
   }
 
   private func usableRecords(of segment: SegmentWork) -> Int {

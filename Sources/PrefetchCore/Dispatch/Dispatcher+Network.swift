@@ -1,57 +1,48 @@
 /// What the rules of the network hold back, and what they break off.
 extension Dispatcher {
   /// Begins with what the machine says of its network, where any rule needs it, else at once.
-  mutating func begin(now: Moment, into effects: inout [Effect]) {
+  mutating func begin() {
     let rules = request.policy.room
     if request.mode == .plan, rules.limit == nil, rules.minimumFree != 0 {
-      measureRoom(inDetail: false, into: &effects)
+      measureRoom(inDetail: false)
     }
-    guard network != nil else { return discoverAll(now: now, into: &effects) }
-    readConditions(into: &effects)
+    guard network != nil else { return discoverAll() }
+    readConditions()
   }
 
-  private mutating func readConditions(into effects: inout [Effect]) {
+  private mutating func readConditions() {
     guard let watch = network else { return }
     network?.beginReading()
     effects.append(.readConditions(watch.aspects, hasMemory: !watch.needsMemory))
   }
 
-  mutating func conditionsRead(
-    _ reading: ConditionsReading,
-    now: Moment,
-    into effects: inout [Effect]
-  ) {
+  mutating func conditionsRead(_ reading: ConditionsReading) {
     network?.read(reading, at: now)
-    effects.append(.announce(.conditionsRead(reading.conditions)))
-    if let failure = reading.failure { return memoryFailed(failure, into: &effects) }
-    guard halt == nil else { return giveUpWaiting(into: &effects) }
-    decide(now: now, into: &effects)
+    announce(.conditionsRead(reading.conditions))
+    if let failure = reading.failure { return memoryFailed(failure) }
+    guard halt == nil else { return giveUpWaiting() }
+    decide()
     // Another manifest may have asked for more while this was looked at.
-    guard network?.knowsEnough == true else { return readConditions(into: &effects) }
+    guard network?.knowsEnough == true else { return readConditions() }
     let waiting = awaitingConditions
     awaitingConditions = []
     for (segment, rejected) in waiting {
-      withInventory(.plan(segment: segment, rejected: rejected), now: now, into: &effects)
+      withInventory(.plan(segment: segment, rejected: rejected))
     }
-    if !hasDiscovered { discoverAll(now: now, into: &effects) }
+    if !hasDiscovered { discoverAll() }
   }
 
   /// Settles the segments that wait for the network, since nothing begins any more.
-  private mutating func giveUpWaiting(into effects: inout [Effect]) {
+  private mutating func giveUpWaiting() {
     let waiting = awaitingConditions
     awaitingConditions = []
-    for (segment, _) in waiting { settleManifestHalted(segment, into: &effects) }
-    if !hasDiscovered { giveUpAll(into: &effects) }
+    for (segment, _) in waiting { settleManifestHalted(segment) }
+    if !hasDiscovered { giveUpAll() }
   }
 
   /// Takes in what a manifest and its items ask of the network; false where nobody knows yet how that
   /// stands, and the segment has to wait.
-  mutating func isNarrowed(
-    _ index: Int,
-    by rules: NetworkPolicy?,
-    now: Moment,
-    into effects: inout [Effect]
-  ) -> Bool {
+  mutating func isNarrowed(_ index: Int, by rules: NetworkPolicy?) -> Bool {
     let entries = segments[index].entries
     guard rules != nil || entries.hasNetworkRules, !request.policy.isOffline else { return true }
     hasDiscovered = true
@@ -65,35 +56,35 @@ extension Dispatcher {
     if network == nil { queue.stopLookingAhead() }
     network = watch
     guard !isKnown else {
-      decide(now: now, into: &effects)
+      decide()
       return true
     }
-    if !watch.isReading { readConditions(into: &effects) }
+    if !watch.isReading { readConditions() }
     return false
   }
 
-  private mutating func discoverAll(now: Moment, into effects: inout [Effect]) {
+  private mutating func discoverAll() {
     hasDiscovered = true
-    for index in segments.indices { discover(index, now: now, into: &effects) }
+    for index in segments.indices { discover(index) }
   }
 
-  private mutating func giveUpAll(into effects: inout [Effect]) {
+  private mutating func giveUpAll() {
     hasDiscovered = true
-    for index in segments.indices { settleManifestHalted(index, into: &effects) }
+    for index in segments.indices { settleManifestHalted(index) }
   }
 
   /// Books that cannot be read or kept hold no limit.
-  mutating func memoryFailed(_ failure: Failure, into effects: inout [Effect]) {
-    effects.append(.announce(.storeFailed(failure)))
-    stop(.store(failure), into: &effects)
-    giveUpWaiting(into: &effects)
+  mutating func memoryFailed(_ failure: Failure) {
+    announce(.storeFailed(failure))
+    stop(.store(failure))
+    giveUpWaiting()
   }
 
   /// Looks whether anything may go on that did before.
-  mutating func watchNetwork(now: Moment, into effects: inout [Effect]) {
+  mutating func watchNetwork() {
     guard let watch = network, watch.isReady, halt == nil, hasOpenWork else { return }
-    if watch.isDue(at: now) { readConditions(into: &effects) }
-    if watch.hasTurned(at: now) { decide(now: now, into: &effects) }
+    if watch.isDue(at: now) { readConditions() }
+    if watch.hasTurned(at: now) { decide() }
   }
 
   /// The uptime at which a window closes or a period turns, while anything waits for its turn.
@@ -102,14 +93,10 @@ extension Dispatcher {
     return network?.turnUptime
   }
 
-  private mutating func decide(
-    now: Moment,
-    sweepsItems: Bool = true,
-    into effects: inout [Effect]
-  ) {
+  private mutating func decide(sweepsItems: Bool = true) {
     guard let before = network, let isOther = network?.decide(at: now) else { return }
     if isOther, let quality = network?.quality {
-      effects.append(.announce(.qualityChanged(quality)))
+      announce(.qualityChanged(quality))
     }
     let limit = request.policy.concurrency
     let isThrottled = network?.isThrottled == true
@@ -118,18 +105,18 @@ extension Dispatcher {
     let hasTurned =
       network?.verdicts != before.verdicts || network?.isExhausted != before.isExhausted
     guard hasOwnRules || hasTurned else { return }
-    holdBack(now: now, into: &effects)
+    holdBack()
   }
 
   /// Settles what waits and may not begin any more, and breaks off what no budget is left for.
-  private mutating func holdBack(now: Moment, into effects: inout [Effect]) {
+  private mutating func holdBack() {
     for number in queue.drain() {
       let job = Job(number: number)
-      guard let deferral = deferral(of: job, at: now) else {
-        enqueue(job, now: now, into: &effects)
+      guard let deferral = deferral(of: job) else {
+        enqueue(job)
         continue
       }
-      settle(job, deferral, now: now, into: &effects)
+      settle(job, deferral)
     }
     for id in inFlight.ids {
       guard let job = inFlight[id], network?.isExhausted[segment(of: job)] == true else { continue }
@@ -137,29 +124,24 @@ extension Dispatcher {
     }
   }
 
-  mutating func settle(
-    _ job: Job,
-    _ deferral: Deferral,
-    now: Moment,
-    into effects: inout [Effect]
-  ) {
+  mutating func settle(_ job: Job, _ deferral: Deferral) {
     switch job {
     case .document(let number):
-      documentAnswered(number, .deferred(deferral, status: nil), now: now, into: &effects)
+      documentAnswered(number, .deferred(deferral, status: nil))
     case .item(let item):
-      settleDeferred(item, deferral, into: &effects)
+      settleDeferred(item, deferral)
     }
   }
 
   /// A transfer that was called back: at the end of the run, or since no budget was left for it.
-  mutating func brokenOff(_ job: Job, now: Moment, into effects: inout [Effect]) {
-    guard halt == nil else { return settleHalted(job, into: &effects) }
-    guard let deferral = deferral(of: job, at: now) else {
+  mutating func brokenOff(_ job: Job) {
+    guard halt == nil else { return settleHalted(job) }
+    guard let deferral = deferral(of: job) else {
       // Others under the same budget may be about to end as well, and are booked then.
       network?.renewAllowances()
       return pause(job, until: now.uptime + Self.bookingTime)
     }
-    settle(job, deferral, now: now, into: &effects)
+    settle(job, deferral)
   }
 
   private static let bookingTime: Duration = .milliseconds(100)
@@ -177,8 +159,8 @@ extension Dispatcher {
   // MARK: Who is held back
 
   /// Why a job may not begin now; what has begun goes on, as long as there is a budget.
-  mutating func deferral(of job: Job, at now: Moment, isRetry: Bool = false) -> Deferral? {
-    guard network != nil, let deferral = verdict(of: job, at: now).deferral else { return nil }
+  mutating func deferral(of job: Job, isRetry: Bool = false) -> Deferral? {
+    guard network != nil, let deferral = verdict(of: job).deferral else { return nil }
     let isExhausted = network?.isExhausted[segment(of: job)] == true
     return isRetry || !hasBegun(job) || isExhausted ? deferral : nil
   }
@@ -188,7 +170,7 @@ extension Dispatcher {
     network?.verdicts[index].deferral
   }
 
-  private mutating func verdict(of job: Job, at now: Moment) -> NetworkVerdict {
+  private mutating func verdict(of job: Job) -> NetworkVerdict {
     let index = segment(of: job)
     guard case .item(let item) = job,
       let number = segments[index].entries.networkRule(at: Int(items[item].step.entry))
@@ -238,29 +220,23 @@ extension Dispatcher {
   }
 
   /// Books what came, and decides anew where that may change anything.
-  mutating func book(
-    _ id: TransferID,
-    _ result: TransferResult,
-    of job: Job,
-    now: Moment,
-    into effects: inout [Effect]
-  ) {
+  mutating func book(_ id: TransferID, _ result: TransferResult, of job: Job) {
     guard network != nil, !isProbe(job) else { return }
     let segment = segment(of: job)
     let hasNews = network?.finished(id, result, of: segment, at: now)
-    if hasNews == true, halt == nil { decide(now: now, sweepsItems: false, into: &effects) }
+    if hasNews == true, halt == nil { decide(sweepsItems: false) }
   }
 
   /// Has kept for good what came; a dry run keeps nothing.
-  mutating func keepBooks(isIdle: Bool, into effects: inout [Effect]) {
+  mutating func keepBooks(isIdle: Bool) {
     guard request.mode != .plan, let memory = network?.unrecorded(isIdle: isIdle) else { return }
     effects.append(.record(memory))
   }
 
   /// Other runs may have used up what this one still counted on.
-  mutating func booked(_ usage: TransferUsage, now: Moment, into effects: inout [Effect]) {
+  mutating func booked(_ usage: TransferUsage) {
     guard network?.booked(usage) == true, halt == nil else { return }
-    decide(now: now, into: &effects)
+    decide()
   }
 }
 

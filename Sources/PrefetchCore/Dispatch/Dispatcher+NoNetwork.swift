@@ -1,12 +1,12 @@
 /// A machine that no way leads out of: it is found out by the first request that meets it, and from
 /// then on nothing but the machine itself is asked.
 extension Dispatcher {
-  mutating func networkLost(now: Moment, into effects: inout [Effect]) {
+  mutating func networkLost() {
     // A proxy on this machine may well lead further than its own routes.
     guard !isCutOff, halt == nil, !request.policy.connections.mayBeProxied else { return }
     isCutOff = true
     for number in queue.drain() + waiting.drain() {
-      enqueue(Job(number: number), now: now, into: &effects)
+      enqueue(Job(number: number))
     }
   }
 

@@ -1,15 +1,15 @@
 /// From documents that are here to one manifest.
 extension Dispatcher {
   /// Has a document read, once what has to prove it is here as well.
-  mutating func readWhenSigned(_ number: Int, now: Moment, into effects: inout [Effect]) {
-    guard isToBeSigned(number) else { return read(number, into: &effects) }
+  mutating func readWhenSigned(_ number: Int) {
+    guard isToBeSigned(number) else { return read(number) }
     guard documents[number].signature == nil, let url = documents[number].url else {
-      return read(number, into: &effects)
+      return read(number)
     }
     let index = documents[number].segment
     guard let place = Self.signatureURL(of: url) else {
       let failure = Failure(.signature, "its URL is too long for a signature beside it")
-      return fail(document: number, failure, now: now, into: &effects)
+      return fail(document: number, failure)
     }
     let signature = add(
       .signature(of: number),
@@ -22,15 +22,15 @@ extension Dispatcher {
     if case .stored = documents[number].bytes, let stored = documents[signature].stored {
       documents[signature].bytes = .stored(stored.digest)
       documents[signature].accepted = stored
-      return signatureIsHere(signature, now: now, into: &effects)
+      return signatureIsHere(signature)
     }
-    ask(document: signature, now: now, into: &effects)
+    ask(document: signature)
   }
 
-  mutating func signatureIsHere(_ signature: Int, now: Moment, into effects: inout [Effect]) {
+  mutating func signatureIsHere(_ signature: Int) {
     guard case .signature(let number) = documents[signature].role else { return }
     segments[documents[signature].segment].openDocuments -= 1
-    read(number, into: &effects)
+    read(number)
   }
 
   /// What an index says of a package is proved by the digests that the signed manifest demands, and
@@ -71,7 +71,7 @@ extension Dispatcher {
     return documents.count - 1
   }
 
-  private mutating func read(_ number: Int, into effects: inout [Effect]) {
+  private mutating func read(_ number: Int) {
     let document = documents[number]
     guard let bytes = document.bytes else { return }
     let declaration = segments[document.segment].declaration
@@ -114,36 +114,26 @@ extension Dispatcher {
 
   // MARK: What was read
 
-  mutating func documentRead(
-    _ number: Int,
-    _ reading: Result<Manifest, Failure>,
-    now: Moment,
-    into effects: inout [Effect]
-  ) {
+  mutating func documentRead(_ number: Int, _ reading: Result<Manifest, Failure>) {
     let index = documents[number].segment
     readingCount -= 1
     guard segments[index].isGathering else { return }
-    if storeFailure != nil { return settleManifestHalted(index, into: &effects) }
+    if storeFailure != nil { return settleManifestHalted(index) }
     switch reading {
     case .failure(let failure):
-      if asksAgain(number, after: failure, now: now, into: &effects) { return }
-      fail(document: number, failure, now: now, into: &effects)
+      if asksAgain(number, after: failure) { return }
+      fail(document: number, failure)
     case .success(let manifest):
       // The same bytes may have been signed anew, for longer.
       let isOver = isToBeSigned(number) && manifest.expires.map { $0 <= now.wall } ?? false
       let expiry = Failure(.signature, "it expired")
-      if isOver, asksAgain(number, after: expiry, now: now, into: &effects) { return }
-      take(manifest, of: number, now: now, into: &effects)
+      if isOver, asksAgain(number, after: expiry) { return }
+      take(manifest, of: number)
     }
   }
 
   /// What the store has lost, or what proves a stored document no more, is asked for once more.
-  private mutating func asksAgain(
-    _ number: Int,
-    after failure: Failure,
-    now: Moment,
-    into effects: inout [Effect]
-  ) -> Bool {
+  private mutating func asksAgain(_ number: Int, after failure: Failure) -> Bool {
     guard [.storeDamaged, .signature].contains(failure.code), !request.policy.isOffline else {
       return false
     }
@@ -152,7 +142,7 @@ extension Dispatcher {
       documents[signature].accepted = nil
       documents[signature].stored = nil
       segments[documents[number].segment].openDocuments += 1
-      ask(document: signature, now: now, into: &effects)
+      ask(document: signature)
       return true
     }
     guard failure.code == .storeDamaged, documents[number].staged == nil,
@@ -167,25 +157,19 @@ extension Dispatcher {
       documents[signature].staged = nil
       documents[number].signature = nil
     }
-    reask(.document(number), now: now, into: &effects)
+    reask(.document(number))
     return true
   }
 
-  private mutating func take(
-    _ manifest: Manifest,
-    of number: Int,
-    now: Moment,
-    into effects: inout [Effect]
-  ) {
+  private mutating func take(_ manifest: Manifest, of number: Int) {
     let index = documents[number].segment
-    if let part = documents[number].part, let objection = objection(to: manifest, part, number, now)
-    {
-      return fail(document: number, objection, now: now, into: &effects)
+    if let part = documents[number].part, let objection = objection(to: manifest, part, number) {
+      return fail(document: number, objection)
     }
     do throws(Failure) {
       try segments[index].parts.add(manifest)
     } catch {
-      return fail(document: number, error, now: now, into: &effects)
+      return fail(document: number, error)
     }
     documents[number].manifest = manifest
     let isSigned = isToBeSigned(number)
@@ -197,7 +181,7 @@ extension Dispatcher {
       do throws(Failure) {
         guard try segments[index].parts.admit(part) else { continue }
       } catch {
-        return fail(document: number, error, now: now, into: &effects)
+        return fail(document: number, error)
       }
       let place = add(.part(part), at: part.url, to: index, named: namer)
       documents[number].parts.append(place)
@@ -205,17 +189,16 @@ extension Dispatcher {
     // Any of them may fail at once, and then nothing is wanted of the others.
     for part in documents[number].parts {
       guard segments[index].isGathering else { return }
-      ask(document: part, now: now, into: &effects)
+      ask(document: part)
     }
     guard segments[index].isGathering, segments[index].openDocuments == 0 else { return }
-    judge(index, now: now, into: &effects)
+    judge(index)
   }
 
   private mutating func objection(
     to manifest: Manifest,
     _ part: ManifestPart,
-    _ number: Int,
-    _ now: Moment
+    _ number: Int
   ) -> Failure? {
     let index = documents[number].segment
     return ManifestGuard.objection(
@@ -258,7 +241,7 @@ extension Dispatcher {
   }
 
   /// Has the index remember what belongs to the manifest, where that is not what it remembers.
-  mutating func acceptDocuments(_ index: Int, now: Moment, into effects: inout [Effect]) {
+  mutating func acceptDocuments(_ index: Int) {
     var records: [DocumentRecord] = []
     var bodies: [StagedBody] = []
     for number in [index] + Self.parts(of: index, among: documents) {
@@ -270,7 +253,7 @@ extension Dispatcher {
       }
     }
     guard !bodies.isEmpty || records != segments[index].recorded?.documents ?? [] else { return }
-    book(.documents(segments[index].key, records, bodies: bodies), now: now, into: &effects)
+    book(.documents(segments[index].key, records, bodies: bodies))
   }
 }
 

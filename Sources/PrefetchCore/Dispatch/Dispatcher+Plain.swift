@@ -104,13 +104,7 @@ extension Dispatcher {
   }
 
   /// Its turn has come: asks, or waits until what is stored of it is read.
-  mutating func order(
-    _ item: Int,
-    from host: HostID,
-    behind preparations: inout [Preparation],
-    now: Moment,
-    into effects: inout [Effect]
-  ) {
+  mutating func order(_ item: Int, from host: HostID, behind preparations: inout [Preparation]) {
     let place = Self.place(of: items[item].slot)
     plain[place].host = host
     // What has nothing to be read for it overtakes nobody whose turn came before.
@@ -123,27 +117,22 @@ extension Dispatcher {
       items[item].state = .preparing
       return
     }
-    sendOrder(item, now: now, into: &effects)
+    sendOrder(item)
   }
 
   /// What was read of it.
-  mutating func plainRead(
-    _ item: Int,
-    _ answer: Prepared,
-    now: Moment,
-    into effects: inout [Effect]
-  ) {
+  mutating func plainRead(_ item: Int, _ answer: Prepared) {
     guard isAsked(item, by: answer) else {
       let slot = activate(item)
       active[slot].isBeingRead = false
       active[slot].prepared = answer
-      if items[item].state == .preparing { goOn(item, now: now, into: &effects) }
+      if items[item].state == .preparing { goOn(item) }
       return
     }
     let place = Self.place(of: items[item].slot)
     plain[place].stored = answer.stored
     plain[place].isRead = true
-    if items[item].state == .preparing { sendOrder(item, now: now, into: &effects) }
+    if items[item].state == .preparing { sendOrder(item) }
   }
 
   /// Whether an item is plain still after what was read of it.
@@ -155,15 +144,15 @@ extension Dispatcher {
     return row.entityTag != 0 || stored.confirmable?.conditions.isEmpty == false
   }
 
-  private mutating func sendOrder(_ item: Int, now: Moment, into effects: inout [Effect]) {
+  private mutating func sendOrder(_ item: Int) {
     guard network == nil, bookRoom(item) else {
       _ = activate(item)
-      return ask(item, now: now, into: &effects)
+      return ask(item)
     }
     let (index, entry) = (Int(items[item].segment), Int(items[item].step.entry))
     let place = Self.place(of: items[item].slot)
     let order = Order(
-      orderTerms(of: entry, in: index, now: now),
+      terms: orderTerms(of: entry, in: index),
       entry: entry,
       stored: plain[place].stored,
       sizeLimit: sizeLimit(plain[place].diskLimit, in: index)
@@ -173,7 +162,7 @@ extension Dispatcher {
   }
 
   /// The first item of each server is asked for as any other would be, and all others like it.
-  private mutating func orderTerms(of entry: Int, in index: Int, now: Moment) -> OrderTerms {
+  private mutating func orderTerms(of entry: Int, in index: Int) -> OrderTerms {
     let origin = segments[index].table.value.originNumber(at: entry)
     if let known = segments[index].orderTerms[origin] { return known }
     var exchange = exchange(
@@ -230,44 +219,39 @@ extension Dispatcher {
 
   // MARK: Answers
 
-  mutating func transferJudged(
-    _ id: TransferID,
-    _ outcome: Outcome,
-    now: Moment,
-    into effects: inout [Effect]
-  ) {
+  mutating func transferJudged(_ id: TransferID, _ outcome: Outcome) {
     guard let job = inFlight.end(id) else { return }
     advances[id] = nil
-    if case .item(let item) = job, isTaken(item, outcome, now: now) { return }
-    transferEnded(id, job, outcome.result, now: now, into: &effects)
+    if case .item(let item) = job, isTaken(item, outcome) { return }
+    transferEnded(id, job, outcome.result)
   }
 
   /// The same of an answer that nobody has judged yet.
-  func judged(_ item: Int, _ result: TransferResult, now: Moment) -> Outcome? {
+  func judged(_ item: Int, _ result: TransferResult) -> Outcome? {
     guard isPlain(item) else { return nil }
     let (index, entry) = (Int(items[item].segment), Int(items[item].step.entry))
     let origin = segments[index].table.value.originNumber(at: entry)
     guard let terms = segments[index].orderTerms[origin] else { return nil }
     let stored = plain[Self.place(of: items[item].slot)].stored
-    return Order(terms, entry: entry, stored: stored)
+    return Order(terms: terms, entry: entry, stored: stored)
       .outcome(of: result.outcome, result.figures, confirming: stored?.confirmable, at: now.wall)
   }
 
   /// Whether that is all there is to it; else it has to be looked at as any answer.
-  mutating func isTaken(_ item: Int, _ outcome: Outcome, now: Moment) -> Bool {
+  mutating func isTaken(_ item: Int, _ outcome: Outcome) -> Bool {
     guard isPlain(item), storeFailure == nil, network == nil,
       let host = plain[Self.place(of: items[item].slot)].host
     else { return false }
     if let arrival = outcome.arrival {
-      take(item, arrival, now: now)
+      take(item, arrival)
     } else {
       guard let row = row(of: items[item].step), !evicted.contains(row.digest) else { return false }
-      confirm(item, row, now: now)
+      confirm(item, row)
     }
     // One is drawn for every answer, whatever came, so that the same seed is the same run.
     _ = jitter.next()
     queue.finished(item, on: host, outcome)
-    noteOpen(host, now: now)
+    noteOpen(host)
     note(outcome.responseTime, of: host)
     answerCounts.note(
       outcome.status,
@@ -278,10 +262,10 @@ extension Dispatcher {
     return true
   }
 
-  private mutating func confirm(_ item: Int, _ row: Inventory.Row, now: Moment) {
+  private mutating func confirm(_ item: Int, _ row: Inventory.Row) {
     // It repeats what is stored, and nothing of that states a lifetime.
     let freshness = Freshness.silent(until: .distantFuture)
-    noteQuiet(item, until: freshUntil(freshness, in: Int(items[item].segment), now: now))
+    noteQuiet(item, until: freshUntil(freshness, in: Int(items[item].segment)))
     plain[Self.place(of: items[item].slot)].stored = nil
     batch.confirm(
       item: item,
@@ -290,11 +274,11 @@ extension Dispatcher {
     )
   }
 
-  private mutating func take(_ item: Int, _ arrival: Arrival, now: Moment) {
+  private mutating func take(_ item: Int, _ arrival: Arrival) {
     let (index, entry) = (Int(items[item].segment), Int(items[item].step.entry))
     let isPinned = segments[index].table.value.plainDigest(at: entry) != nil
     let until =
-      arrival.variance == nil ? freshUntil(arrival.freshness, in: index, now: now) : nil
+      arrival.variance == nil ? freshUntil(arrival.freshness, in: index) : nil
     noteQuiet(item, until: isPinned ? .distantFuture : until)
     if publishes {
       noteFresh(arrival.url, TreeBody(digest: arrival.body.digest, size: arrival.body.size))
@@ -309,7 +293,7 @@ extension Dispatcher {
     batch.arrive(item: item, arrival, now: now.uptime)
   }
 
-  private mutating func freshUntil(_ freshness: Freshness, in index: Int, now: Moment) -> Instant? {
+  private mutating func freshUntil(_ freshness: Freshness, in index: Int) -> Instant? {
     if let granted = segments[index].granted {
       return freshness.end(under: granted, answeredAt: now.wall)
     }
@@ -318,7 +302,7 @@ extension Dispatcher {
       ofSegments: CollectionOfOne(segments[index].declaration.lifetime),
       bound: request.policy.freshnessLimit
     )
-    return freshUntil(freshness, in: index, now: now)
+    return freshUntil(freshness, in: index)
   }
 
   private mutating func noteQuiet(_ item: Int, until: Instant?) {
@@ -372,7 +356,7 @@ extension Dispatcher {
   // MARK: Ends
 
   /// Settles the plain items of a commit; the others are left.
-  mutating func settlePlain(_ written: [Int], into effects: inout [Effect]) -> [Int] {
+  mutating func settlePlain(_ written: [Int]) -> [Int] {
     var others: [Int] = []
     var ends = [PlainEnds](repeating: PlainEnds(), count: segments.count)
     for item in written {
@@ -408,7 +392,7 @@ extension Dispatcher {
       items[item].state = .settled
       unclaim(item)
     }
-    for index in ends.indices { settle(ends[index], of: index, into: &effects) }
+    for index in ends.indices { settle(ends[index], of: index) }
     return others
   }
 
@@ -419,11 +403,7 @@ extension Dispatcher {
     var arrivals: [Arrival] = []
   }
 
-  private mutating func settle(
-    _ ends: PlainEnds,
-    of index: Int,
-    into effects: inout [Effect]
-  ) {
+  private mutating func settle(_ ends: PlainEnds, of index: Int) {
     let count = ends.confirmedCount + ends.arrivals.count
     guard count > 0 else { return }
     let name = segments[index].declaration.name
@@ -433,19 +413,19 @@ extension Dispatcher {
         count: ends.confirmedCount,
         bytes: ends.confirmedBytes
       )
-      effects.append(.announce(fact))
+      announce(fact)
     }
     if !ends.arrivals.isEmpty {
-      effects.append(.announce(.itemsArrived(segment: name, ends.arrivals)))
+      announce(.itemsArrived(segment: name, ends.arrivals))
     }
     segments[index].openItems -= count
     segments[index].usableCount += count
     segments[index].usableBytes += ends.arrivals.reduce(ends.confirmedBytes) { $0 + $1.body.size }
-    settleIfDone(index, into: &effects)
+    settleIfDone(index)
   }
 
   /// Tells how many answers came since the last time.
-  mutating func announceAnswers(into effects: inout [Effect]) {
+  mutating func announceAnswers() {
     guard !answerCounts.counts.isEmpty else { return }
     for count in answerCounts.counts {
       let fact = RunFact.requestsAnswered(
@@ -454,7 +434,7 @@ extension Dispatcher {
         status: count.status,
         wireBytes: count.wireBytes
       )
-      effects.append(.announce(fact))
+      announce(fact)
     }
     answerCounts = AnswerCounts()
   }

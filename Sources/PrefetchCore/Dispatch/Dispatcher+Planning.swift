@@ -11,60 +11,43 @@ enum InventoryQuestion: Sendable {
 /// From a segment's entries to items with something to do.
 extension Dispatcher {
   /// Looks into the cache first, where nobody has yet.
-  mutating func withInventory(
-    _ question: InventoryQuestion,
-    now: Moment,
-    into effects: inout [Effect]
-  ) {
-    if hasInventory { return answer(question, now: now, into: &effects) }
+  mutating func withInventory(_ question: InventoryQuestion) {
+    if hasInventory { return answer(question) }
     awaitingInventory.append(question)
     if awaitingInventory.count == 1 { effects.append(.takeInventory) }
   }
 
-  mutating func inventoryTaken(
-    _ result: Result<InventoryFacts, Failure>,
-    now: Moment,
-    into effects: inout [Effect]
-  ) {
+  mutating func inventoryTaken(_ result: Result<InventoryFacts, Failure>) {
     hasInventory = true
     switch result {
     case .success(let taken):
       facts.inventory = taken.inventory
       facts.missing = taken.missing
     case .failure(let failure):
-      commitFailed(failure, into: &effects)
+      commitFailed(failure)
     }
     let questions = awaitingInventory
     awaitingInventory = []
-    for question in questions { answer(question, now: now, into: &effects) }
+    for question in questions { answer(question) }
   }
 
-  private mutating func answer(
-    _ question: InventoryQuestion,
-    now: Moment,
-    into effects: inout [Effect]
-  ) {
+  private mutating func answer(_ question: InventoryQuestion) {
     switch question {
     case .judge(let segment):
-      guard storeFailure == nil else { return settleManifestHalted(segment, into: &effects) }
-      judge(segment, now: now, into: &effects)
+      guard storeFailure == nil else { return settleManifestHalted(segment) }
+      judge(segment)
     case .plan(let segment, let rejected):
-      guard storeFailure == nil else { return settleManifestHalted(segment, into: &effects) }
-      plan(segment, rejected: rejected, now: now, into: &effects)
+      guard storeFailure == nil else { return settleManifestHalted(segment) }
+      plan(segment, rejected: rejected)
     case .settle(let segment):
-      settleWithoutManifest(segment, into: &effects)
+      settleWithoutManifest(segment)
     case .removals:
-      readRemovals(into: &effects)
+      readRemovals()
     }
   }
 
   /// Takes in what the planner says of one segment.
-  private mutating func plan(
-    _ index: Int,
-    rejected: [RejectedEntry],
-    now: Moment,
-    into effects: inout [Effect]
-  ) {
+  private mutating func plan(_ index: Int, rejected: [RejectedEntry]) {
     let isHeldBack = segments[index].heldBack != nil
     let rejected = isHeldBack ? [] : rejected + refuseNames(index)
     let declaration = segments[index].declaration
@@ -95,15 +78,13 @@ extension Dispatcher {
     if segments[index].declaredCount == 0 { noteEmpty(index) }
     // What it declares and what not stands elsewhere in the order now.
     room = nil
-    effects.append(
-      .announce(.itemsDiscovered(segment: declaration.name, count: segments[index].declaredCount))
-    )
-    announceKept(fragment, of: index, into: &effects)
+    announce(.itemsDiscovered(segment: declaration.name, count: segments[index].declaredCount))
+    announceKept(fragment, of: index)
     if request.mode == .run {
       batch.join(key, items: fragment.joining, now: now.uptime)
     }
-    for entry in rejected { settleRejected(entry, in: index, into: &effects) }
-    takeSteps(index, now: now, into: &effects)
+    for entry in rejected { settleRejected(entry, in: index) }
+    takeSteps(index)
   }
 
   /// Every run says so: there may be nothing to have, and its publisher may have gone wrong.
@@ -124,11 +105,7 @@ extension Dispatcher {
   }
 
   /// Items that several segments keep count once for the run and once for each segment.
-  private mutating func announceKept(
-    _ fragment: PlanFragment,
-    of index: Int,
-    into effects: inout [Effect]
-  ) {
+  private mutating func announceKept(_ fragment: PlanFragment, of index: Int) {
     var fresh = (count: fragment.keptCount, bytes: fragment.keptBytes)
     if segments.count > 1, segments[index].declaration.isStored {
       let worked = Set(fragment.steps.map(\.entry))
@@ -146,42 +123,40 @@ extension Dispatcher {
       }
     }
     guard fragment.keptCount > 0 else { return }
-    effects.append(
-      .announce(
-        .itemsKept(
-          segment: segments[index].declaration.name,
-          count: fragment.keptCount,
-          bytes: fragment.keptBytes,
-          freshCount: fresh.count,
-          freshBytes: fresh.bytes
-        )
+    announce(
+      .itemsKept(
+        segment: segments[index].declaration.name,
+        count: fragment.keptCount,
+        bytes: fragment.keptBytes,
+        freshCount: fresh.count,
+        freshBytes: fresh.bytes
       )
     )
   }
 
   /// Takes in the next slice of a segment's items, and asks to come back for the rest.
-  mutating func takeSteps(_ index: Int, now: Moment, into effects: inout [Effect]) {
+  mutating func takeSteps(_ index: Int) {
     guard segments[index].phase == .planning else { return }
     let known = items.count
     let end = min(segments[index].nextStep + Self.sliceSize, segments[index].steps.count)
     for step in segments[index].steps[segments[index].nextStep..<end] {
-      take(step, of: index, now: now, into: &effects)
+      take(step, of: index)
     }
     segments[index].nextStep = end
-    announceStarts(behind: known, of: index, into: &effects)
+    announceStarts(behind: known, of: index)
     guard end == segments[index].steps.count else {
       return effects.append(.resumePlanning(segment: index))
     }
     segments[index].steps = []
     segments[index].phase = .planned
     unsettledHoldbacks.insert(index)
-    settleIfDone(index, into: &effects)
+    settleIfDone(index)
   }
 
   private static let sliceSize = 4096
 
   /// Tells of the items behind a number that wait for their turn; whoever only looks starts nothing.
-  private func announceStarts(behind known: Int, of index: Int, into effects: inout [Effect]) {
+  private mutating func announceStarts(behind known: Int, of index: Int) {
     guard !start.isBrief, request.mode == .run, known < items.count else { return }
     let entries = segments[index].table.value
     let starting = items[known...].filter { $0.state == .queued }
@@ -189,9 +164,7 @@ extension Dispatcher {
       let urls = starting.dropFirst(first).prefix(Self.startsTogether).map {
         entries[Int($0.step.entry)].url
       }
-      effects.append(
-        .announce(.itemsStarted(segment: segments[index].declaration.name, urls))
-      )
+      announce(.itemsStarted(segment: segments[index].declaration.name, urls))
     }
   }
 
@@ -203,12 +176,7 @@ extension Dispatcher {
     segments[other].hasShared = true
   }
 
-  private mutating func take(
-    _ step: PlannedStep,
-    of index: Int,
-    now: Moment,
-    into effects: inout [Effect]
-  ) {
+  private mutating func take(_ step: PlannedStep, of index: Int) {
     declaredItems += 1
     var elders: [Rivalry] = []
     if segments.count > 1, segments[index].declaration.isStored,
@@ -218,22 +186,22 @@ extension Dispatcher {
       let known = declared.note(key, segment: index, entry: Int(step.entry))
       if let known { noteShared(index, Int(known.segment)) }
       if let known,
-        shares(step, of: index, with: known, besides: &elders, now: now, into: &effects)
+        shares(step, of: index, with: known, besides: &elders)
       {
         return
       }
     }
-    if belongsElsewhere(step, of: index, besides: &elders, into: &effects) { return }
+    if belongsElsewhere(step, of: index, besides: &elders) { return }
     if halt == nil, step.decision != .keep, step.decision != .describe || request.mode == .run,
       request.mode != .plan || needsProbe(step, of: index)
     {
-      begin(step, of: index, now: now, into: &effects)
+      begin(step, of: index)
       if !elders.isEmpty, let item = items.indices.last, items[item].state != .settled {
         active[activate(item)].elders = elders
       }
       return
     }
-    settleAtOnce(step, of: index, now: now, into: &effects)
+    settleAtOnce(step, of: index)
     // Where no other segment can name it, nobody asks for it again.
     if segments.count == 1, items.last?.state == .settled { items.removeLast() }
   }
@@ -252,12 +220,7 @@ extension Dispatcher {
   }
 
   /// Makes an item of work of it.
-  private mutating func begin(
-    _ step: PlannedStep,
-    of index: Int,
-    now: Moment,
-    into effects: inout [Effect]
-  ) {
+  private mutating func begin(_ step: PlannedStep, of index: Int) {
     let item = newItem(step, of: index)
     let asks =
       switch step.decision {
@@ -265,14 +228,14 @@ extension Dispatcher {
       case .keep, .describe, .fail: false
       }
     if asks {
-      if let deferral = segments[index].heldBack ?? deferral(of: .item(item), at: now) {
-        return settleDeferred(item, deferral, into: &effects)
+      if let deferral = segments[index].heldBack ?? deferral(of: .item(item)) {
+        return settleDeferred(item, deferral)
       }
-      return enqueue(.item(item), now: now, into: &effects)
+      return enqueue(.item(item))
     }
     _ = activate(item)
     guard let preparation = preparation(of: item) else {
-      return decideWithoutAsking(item, now: now, into: &effects)
+      return decideWithoutAsking(item)
     }
     items[item].state = .preparing
     preparing += 1
@@ -292,12 +255,7 @@ extension Dispatcher {
   }
 
   /// Nothing is to be asked about it in this run.
-  private mutating func settleAtOnce(
-    _ step: PlannedStep,
-    of index: Int,
-    now: Moment,
-    into effects: inout [Effect]
-  ) {
+  private mutating func settleAtOnce(_ step: PlannedStep, of index: Int) {
     let item = newItem(step, of: index)
     let slot = activate(item)
     switch step.decision {
@@ -306,7 +264,7 @@ extension Dispatcher {
         // Somebody wants it so: it changes nothing for its segment.
         active[slot].result.isRequired = false
         active[slot].sparing = [index]
-        return settleDeferred(item, Deferral(rule: .paused), into: &effects)
+        return settleDeferred(item, Deferral(rule: .paused))
       }
       active[slot].result.outcome = step.reason == .staleOffline ? .stale : .unchanged
       active[slot].result.source = step.reason == .staleOffline ? .stale : .cache
@@ -320,20 +278,20 @@ extension Dispatcher {
           now: now.uptime
         )
       }
-      settleItem(item, into: &effects)
+      settleItem(item)
     case .fail:
       if let deferral = segments[index].heldBack {
-        return settleDeferred(item, deferral, into: &effects)
+        return settleDeferred(item, deferral)
       }
-      guard let failure = planFailure(of: item) else { return settleItem(item, into: &effects) }
-      fail(item, failure, now: now, into: &effects)
+      guard let failure = planFailure(of: item) else { return settleItem(item) }
+      fail(item, failure)
     case .fetch, .update, .revalidate:
-      let isHeldBack = segments[index].heldBack ?? deferral(of: .item(item), at: now)
+      let isHeldBack = segments[index].heldBack ?? deferral(of: .item(item))
       if halt == nil, let deferral = isHeldBack {
-        return settleDeferred(item, deferral, into: &effects)
+        return settleDeferred(item, deferral)
       }
-      guard halt != nil else { return settleItem(item, into: &effects) }
-      settleItemHalted(item, into: &effects)
+      guard halt != nil else { return settleItem(item) }
+      settleItemHalted(item)
     }
   }
 

@@ -1,15 +1,10 @@
 /// What a dry run learns from one HEAD: whatever a run would make of the same head.
 extension Dispatcher {
-  mutating func probeAnswered(
-    _ item: Int,
-    _ response: TransferResponse,
-    now: Moment,
-    into effects: inout [Effect]
-  ) {
+  mutating func probeAnswered(_ item: Int, _ response: TransferResponse) {
     let work = active[Int(items[item].slot)]
     let selecting = selecting(item, response)
-    if givesWay(item, response, by: selecting, into: &effects) { return }
-    separateRivals(item, by: selecting, into: &effects)
+    if givesWay(item, response, by: selecting) { return }
+    separateRivals(item, by: selecting)
     let carriesCredentials = work.exchange?.value.carriesCredentials ?? false
     switch response.status {
     case 304 where work.exchange?.value.isConditional == true:
@@ -18,7 +13,7 @@ extension Dispatcher {
         !Planner.isContradicted(work.digests, by: record)
       else {
         work.exchange?.value.dropConditions()
-        return reask(.item(item), now: now, into: &effects)
+        return reask(.item(item))
       }
       keep(item, "the server says unchanged")
     case 200, 203:
@@ -27,46 +22,40 @@ extension Dispatcher {
       if isRepeated(item, response) {
         keep(item, "the server's validators are unchanged")
       } else if let failure = sizeFailure(item, response) {
-        return fail(item, failure, now: now, into: &effects)
+        return fail(item, failure)
       } else if let objection = objection(to: response, of: item) {
-        return refuse(item, response, objection, now: now, into: &effects)
+        return refuse(item, response, objection)
       } else {
         announceSize(item, response)
       }
     case 404, 410:
-      if removeGone(item, response.status, now: now, into: &effects) { return }
+      if removeGone(item, response.status) { return }
       fallthrough
     case 401 where carriesCredentials, 403 where carriesCredentials, 407 where carriesCredentials:
       let failure = Self.failure(
         status: response.status,
         carriesCredentials: carriesCredentials
       )
-      return fail(item, failure, now: now, into: &effects)
+      return fail(item, failure)
     default:
       work.result.reason += "; the server answered \(response.status) to HEAD"
     }
-    settleItem(item, into: &effects)
+    settleItem(item)
   }
 
   /// What could not be asked would fail as well, unless an older copy may stand in; what only a HEAD
   /// was refused leaves the plan as it was.
-  mutating func probeFailed(
-    _ item: Int,
-    _ failure: Failure,
-    status: Int?,
-    now: Moment,
-    into effects: inout [Effect]
-  ) {
-    if serveStale(item, failure, status: status, now: now, into: &effects) { return }
+  mutating func probeFailed(_ item: Int, _ failure: Failure, status: Int?) {
+    if serveStale(item, failure, status: status) { return }
     let isRedirect = status.map { (300..<400).contains($0) } ?? false
     switch failure.code.category {
     case .trust, .connectivity, .denied:
-      return fail(item, failure, now: now, into: &effects)
+      return fail(item, failure)
     case .content where isRedirect || failure.code == .redirected:
-      return fail(item, failure, now: now, into: &effects)
+      return fail(item, failure)
     case .io, .content:
       active[Int(items[item].slot)].result.reason += "; probe failed: \(failure.message)"
-      settleItem(item, into: &effects)
+      settleItem(item)
     }
   }
 
@@ -132,13 +121,7 @@ extension Dispatcher {
   }
 
   /// The next source may have the right one.
-  private mutating func refuse(
-    _ item: Int,
-    _ response: TransferResponse,
-    _ objection: Failure,
-    now: Moment,
-    into effects: inout [Effect]
-  ) {
+  private mutating func refuse(_ item: Int, _ response: TransferResponse, _ objection: Failure) {
     let step = Exchange.Step.failed(objection, status: response.status)
     let slot = Int(items[item].slot)
     guard halt == nil, objection.code != .unsupported,
@@ -148,8 +131,8 @@ extension Dispatcher {
         now: now.wall
       )
         == true
-    else { return fail(item, objection, now: now, into: &effects) }
-    enqueue(.item(item), now: now, into: &effects)
+    else { return fail(item, objection) }
+    enqueue(.item(item))
   }
 
   /// What was to be fetched anyway keeps the planner's reason.

@@ -9,7 +9,7 @@ extension Dispatcher {
   }
 
   /// Whether it may be asked for now; else it waits, or has settled.
-  mutating func hasRoom(for item: Int, now: Moment, into effects: inout [Effect]) -> Bool {
+  mutating func hasRoom(for item: Int) -> Bool {
     guard hasRoomRules, request.mode != .plan, isStored(item), promises[item] == nil else {
       return true
     }
@@ -18,7 +18,7 @@ extension Dispatcher {
       return true
     }
     guard hasMeasuredRoom, request.policy.room.limit == nil || room != nil else {
-      return waitForRoom(item, inDetail: false, into: &effects)
+      return waitForRoom(item, inDetail: false)
     }
     let told = active[activate(item)].toldSize
     let isNew = items[item].step.decision != .revalidate || told != nil
@@ -38,16 +38,16 @@ extension Dispatcher {
       guard !isNew || need <= available else {
         guard isLastLook else { return park(item) }
         leaveWire(item)
-        fail(item, Self.full(need: declared, available, room.limit), now: now, into: &effects)
+        fail(item, Self.full(need: declared, available, room.limit))
         return false
       }
       if isNew, promised > 0, need > available - promised {
-        return waitForRoom(item, into: &effects)
+        return waitForRoom(item)
       }
       // What others were promised may yet turn out smaller; the commit decides.
       active[activate(item)].roomLimit = max(1, available)
     }
-    guard hasFreeDisk(for: item, need, now: now, into: &effects) else { return false }
+    guard hasFreeDisk(for: item, need) else { return false }
     active[activate(item)].diskLimit = isNew && declared != nil ? nil : diskLeft
     promises[item] = promise
     promisedBytes += promise.bytes
@@ -68,7 +68,7 @@ extension Dispatcher {
   }
 
   /// Looks once more at what found no room, now that nothing else is under way.
-  private mutating func lookForTheLastTime(now: Moment, into effects: inout [Effect]) {
+  private mutating func lookForTheLastTime() {
     guard !unfit.isEmpty, inFlight.isEmpty, queue.count == 0, waiting.isEmpty, preparing == 0,
       awaitingRoom.isEmpty, !isPlanning, readingCount == 0, batch.isEmpty, !batch.isWriting,
       !isMeasuringRoom, halt == nil
@@ -76,21 +76,16 @@ extension Dispatcher {
     isLastLook = true
     let items = unfit
     unfit = []
-    for item in items { enqueue(.item(item), now: now, into: &effects) }
+    for item in items { enqueue(.item(item)) }
   }
 
   /// Whether enough stays free on the disk, for what is under way as well.
-  private mutating func hasFreeDisk(
-    for item: Int,
-    _ need: Int64,
-    now: Moment,
-    into effects: inout [Effect]
-  ) -> Bool {
+  private mutating func hasFreeDisk(for item: Int, _ need: Int64) -> Bool {
     let minimum = minimumFree
     guard minimum > 0, let free, need > 0 else { return true }
     let shortage = minimum.addingSaturated(promisedBytes).addingSaturated(need) - free
     guard shortage > 0 else { return true }
-    guard room != nil else { return waitForRoom(item, inDetail: true, into: &effects) }
+    guard room != nil else { return waitForRoom(item, inDetail: true) }
     let rank = rank(of: item)
     guard room?.free(shortage, for: rank) == true else {
       leaveWire(item)
@@ -101,12 +96,11 @@ extension Dispatcher {
           to: active[activate(item)].toldSize ?? active[activate(item)].entry.size,
           free: free - promisedBytes,
           keeping: minimum
-        ),
-        into: &effects
+        )
       )
       return false
     }
-    evict(room?.takeEvicted(keepingWhatFits: false) ?? [], now: now.uptime)
+    evict(room?.takeEvicted(keepingWhatFits: false) ?? [])
     self.free = free + shortage
     return true
   }
@@ -119,60 +113,45 @@ extension Dispatcher {
 
   /// Whether a body was larger than what the disk has for it: then it waits, or is asked for once
   /// more when its size is known, so that others can go for it.
-  mutating func lacksDisk(
-    _ item: Int,
-    _ failure: Failure,
-    announced: Int64?,
-    now: Moment,
-    into effects: inout [Effect]
-  ) -> Bool {
+  mutating func lacksDisk(_ item: Int, _ failure: Failure, announced: Int64?) -> Bool {
     let work = active[activate(item)]
     guard failure.code == .tooLarge, let limit = work.diskLimit,
       limit < sizeLimit(work.roomLimit, in: Int(items[item].segment)) ?? .max
     else { return false }
     if let announced, work.toldSize == nil {
-      askAnew(item, forWhole: announced, now: now, into: &effects)
+      askAnew(item, forWhole: announced)
       return true
     }
     let left = (free ?? 0) - promisedBytes
     let reason = DiskSpace.objection(to: announced, free: left, keeping: minimumFree)
-    settleDeferred(item, Deferral(rule: .freeDisk), because: reason, into: &effects)
+    settleDeferred(item, Deferral(rule: .freeDisk), because: reason)
     return true
   }
 
   /// Asks for an item as if nothing was stored of it, if there is room for all of its body.
-  mutating func askAnew(
-    _ item: Int,
-    forWhole size: Int64,
-    now: Moment,
-    into effects: inout [Effect]
-  ) {
+  mutating func askAnew(_ item: Int, forWhole size: Int64) {
     let slot = activate(item)
     active[slot].toldSize = size
     active[slot].exchange = nil
     dropPromise(of: item)
-    reask(.item(item), now: now, into: &effects)
+    reask(.item(item))
   }
 
   /// It gives its place on the wire to others until more is known, and other runs may ask for it.
-  private mutating func waitForRoom(
-    _ item: Int,
-    inDetail: Bool? = nil,
-    into effects: inout [Effect]
-  ) -> Bool {
+  private mutating func waitForRoom(_ item: Int, inDetail: Bool? = nil) -> Bool {
     leaveWire(item)
     items[item].state = .waiting
     unclaim(item)
     awaitingRoom.append(item)
-    if let inDetail { measureRoom(inDetail: inDetail, into: &effects) }
+    if let inDetail { measureRoom(inDetail: inDetail) }
     return false
   }
 
-  mutating func resumeForRoom(now: Moment, into effects: inout [Effect]) {
+  mutating func resumeForRoom() {
     let resumed = awaitingRoom
     awaitingRoom = []
     for item in resumed where items[item].state == .waiting {
-      enqueue(.item(item), now: now, into: &effects)
+      enqueue(.item(item))
     }
   }
 
@@ -197,12 +176,12 @@ extension Dispatcher {
   }
 
   /// Lets those try again that others left no room for, once these have less than was thought.
-  mutating func tryRoomAgain(now: Moment, into effects: inout [Effect]) {
-    lookForTheLastTime(now: now, into: &effects)
+  mutating func tryRoomAgain() {
+    lookForTheLastTime()
     let isHeldByNobody = hasNoPromises && !awaitingRoom.isEmpty && !isMeasuringRoom
     guard hasRoomNews || isHeldByNobody else { return }
     hasRoomNews = false
-    resumeForRoom(now: now, into: &effects)
+    resumeForRoom()
   }
 
   /// How large a body is, which is here and waits for its commit.

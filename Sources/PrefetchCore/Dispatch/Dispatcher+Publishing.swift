@@ -13,13 +13,13 @@ extension Dispatcher {
   }
 
   /// What a segment does when its last item has settled.
-  mutating func publishOrSettle(_ index: Int, into effects: inout [Effect]) {
+  mutating func publishOrSettle(_ index: Int) {
     guard request.mode == .run, storeFailure == nil,
       let rules = segments[index].declaration.publishing, segments[index].declaration.isStored
-    else { return settleSegment(index, into: &effects) }
+    else { return settleSegment(index) }
     guard halt == nil else {
       noteUnfinished(index)
-      return settleSegment(index, into: &effects)
+      return settleSegment(index)
     }
     segments[index].phase = .publishing
     let segment = segments[index]
@@ -39,30 +39,25 @@ extension Dispatcher {
     effects.append(.publish(segment: index, plan))
   }
 
-  mutating func published(_ index: Int, _ outcome: TreeOutcome, into effects: inout [Effect]) {
+  mutating func published(_ index: Int, _ outcome: TreeOutcome) {
     guard segments[index].phase == .publishing else { return }
     if outcome.hasFailed { segments[index].hasFailures = true }
     if outcome.isInterrupted { segments[index].isInterrupted = true }
-    announce(outcome, of: index, into: &effects)
-    settleSegment(index, into: &effects)
+    announce(outcome, of: index)
+    settleSegment(index)
   }
 
-  func announce(_ outcome: TreeOutcome, of index: Int, into effects: inout [Effect]) {
+  mutating func announce(_ outcome: TreeOutcome, of index: Int) {
     let name = segments[index].declaration.name
-    effects.append(.announce(.treePublished(segment: name, outcome)))
+    announce(.treePublished(segment: name, outcome))
   }
 
   /// A quiet segment is looked at all the same where its tree is not known to stand.
-  mutating func treeFound(
-    _ index: Int,
-    _ outcome: TreeOutcome?,
-    now: Moment,
-    into effects: inout [Effect]
-  ) {
-    if storeFailure != nil || halt != nil { return settleManifestHalted(index, into: &effects) }
-    guard let outcome else { return readWhenSigned(index, now: now, into: &effects) }
-    announce(outcome, of: index, into: &effects)
-    settleQuiet(index, now: now, into: &effects)
+  mutating func treeFound(_ index: Int, _ outcome: TreeOutcome?) {
+    if storeFailure != nil || halt != nil { return settleManifestHalted(index) }
+    guard let outcome else { return readWhenSigned(index) }
+    announce(outcome, of: index)
+    settleQuiet(index)
   }
 
   /// Whether anybody does.

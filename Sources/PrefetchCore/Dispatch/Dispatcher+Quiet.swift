@@ -1,7 +1,7 @@
 /// Segments that have nothing to do until their manifest changes.
 extension Dispatcher {
   /// Whether an unchanged manifest means that nothing has to be looked at.
-  func isQuiet(_ index: Int, now: Moment) -> Bool {
+  func isQuiet(_ index: Int) -> Bool {
     guard let mark = segments[index].recorded?.quiet, !start.hasUnseenChanges,
       mark.rules == request.rules, now.wall < mark.until,
       segments[index].recorded?.state == .current
@@ -12,7 +12,7 @@ extension Dispatcher {
   }
 
   /// Ends the segment as the last run left it.
-  mutating func settleQuiet(_ index: Int, now: Moment, into effects: inout [Effect]) {
+  mutating func settleQuiet(_ index: Int) {
     guard var record = segments[index].recorded, let mark = record.quiet else { return }
     segments[index].isGathering = false
     record.lastChecked = now.wall
@@ -27,26 +27,24 @@ extension Dispatcher {
       all: mark.bytes,
       pinned: mark.until == .distantFuture ? mark.bytes : 0
     )
-    effects.append(.announce(.itemsDiscovered(segment: name, count: mark.itemCount)))
-    effects.append(
-      .announce(
-        .itemsKept(
-          segment: name,
-          count: mark.itemCount,
-          bytes: bytes,
-          freshCount: mark.itemCount,
-          freshBytes: bytes
-        )
+    announce(.itemsDiscovered(segment: name, count: mark.itemCount))
+    announce(
+      .itemsKept(
+        segment: name,
+        count: mark.itemCount,
+        bytes: bytes,
+        freshCount: mark.itemCount,
+        freshBytes: bytes
       )
     )
-    settleSegment(index, into: &effects)
+    settleSegment(index)
   }
 
   /// What spares the next run all of this, if nothing can change by itself before some moment.
   ///
   /// Items that two segments share would count twice, so these segments are always looked at; and
   /// so are manifests of several documents, of which each may have changed.
-  func quietMark(of segment: SegmentWork, now: Moment) -> QuietMark? {
+  func quietMark(of segment: SegmentWork) -> QuietMark? {
     guard case .remote = segment.declaration.source, segment.accepted?.manifest != nil,
       request.mode == .run, !segment.hasShared, now.wall < segment.quietUntil,
       segment.declaration.isStored, !segment.hasParts

@@ -7,14 +7,14 @@ extension Dispatcher {
   }
 
   /// Asks how much room there is; whatever waits for it goes on when that is known.
-  mutating func measureRoom(inDetail: Bool, into effects: inout [Effect]) {
+  mutating func measureRoom(inDetail: Bool) {
     guard !isMeasuringRoom else { return }
     isMeasuringRoom = true
     measuresInDetail = inDetail || request.policy.room.limit != nil
     effects.append(.measureRoom(inDetail: measuresInDetail))
   }
 
-  mutating func roomMeasured(_ reading: RoomReading, now: Moment, into effects: inout [Effect]) {
+  mutating func roomMeasured(_ reading: RoomReading) {
     isMeasuringRoom = false
     if isCheckingRoom {
       isCheckingRoom = false
@@ -33,7 +33,7 @@ extension Dispatcher {
       // What cannot be counted is found out by the commit; what that has refused has no room.
       room = Room(uncounted: refusals > 0 ? request.policy.room.limit : nil)
     }
-    resumeForRoom(now: now, into: &effects)
+    resumeForRoom()
   }
 
   /// How often the same is given to a store that refuses it; somebody else may be as busy for ever.

@@ -45,9 +45,7 @@ extension Dispatcher {
     _ step: PlannedStep,
     of index: Int,
     with mention: DeclaredURLs.Mention,
-    besides elders: inout [Rivalry],
-    now: Moment,
-    into effects: inout [Effect]
+    besides elders: inout [Rivalry]
   ) -> Bool {
     let entry = segments[index].entries[Int(step.entry)]
     let known = Int(mention.item)
@@ -69,8 +67,7 @@ extension Dispatcher {
           failure: failure,
           isRequired: entry.isRequired
         ),
-        in: index,
-        into: &effects
+        in: index
       )
       return true
     }
@@ -82,13 +79,13 @@ extension Dispatcher {
     )
     if step.reason == .otherVariant || step.reason == .otherVariantOffline, let rivalry {
       // What is stored answers the other segment, or one whose turn is over.
-      refuseVariant(rivalry, into: &effects)
+      refuseVariant(rivalry)
       return true
     }
     if known >= 0, items[known].state == .settled, let rivalry,
       rivalry.isMet(by: settled.selecting(of: known))
     {
-      refuseVariant(rivalry, into: &effects)
+      refuseVariant(rivalry)
       return true
     }
     // What one of them may not ask for now the other may all the same.
@@ -101,7 +98,7 @@ extension Dispatcher {
       if let rivalry { elders.append(rivalry) }
       return false
     }
-    share(known, entry, step, with: index, besides: rivalry, now: now, into: &effects)
+    share(known, entry, step, with: index, besides: rivalry)
     return true
   }
 
@@ -109,8 +106,7 @@ extension Dispatcher {
   mutating func belongsElsewhere(
     _ step: PlannedStep,
     of index: Int,
-    besides elders: inout [Rivalry],
-    into effects: inout [Effect]
+    besides elders: inout [Rivalry]
   ) -> Bool {
     guard !request.unselected.isEmpty, let position = step.position else { return false }
     for holder in facts.inventory.holders(of: position) {
@@ -127,7 +123,7 @@ extension Dispatcher {
         elders.append(rivalry)
         continue
       }
-      refuseVariant(rivalry, into: &effects)
+      refuseVariant(rivalry)
       return true
     }
     return false
@@ -166,12 +162,7 @@ extension Dispatcher {
   /// them, and no body stands under another one's name.
   ///
   /// Those that stay have a say about the body. `selecting` names what it depends on.
-  mutating func separateRivals(
-    _ item: Int,
-    by selecting: [String],
-    from body: StagedBody? = nil,
-    into effects: inout [Effect]
-  ) {
+  mutating func separateRivals(_ item: Int, by selecting: [String], from body: StagedBody? = nil) {
     let work = active[Int(items[item].slot)]
     guard !work.rivals.isEmpty else { return }
     for rivalry in work.rivals {
@@ -182,7 +173,7 @@ extension Dispatcher {
       let name = segments[rivalry.segment].declaration.name
       work.segments.removeAll { $0 == rivalry.segment }
       work.result.segments.removeAll { $0 == name }
-      refuseVariant(rivalry, into: &effects)
+      refuseVariant(rivalry)
     }
     work.rivals = []
   }
@@ -192,8 +183,7 @@ extension Dispatcher {
   mutating func givesWay(
     _ item: Int,
     _ response: TransferResponse,
-    by selecting: [String],
-    into effects: inout [Effect]
+    by selecting: [String]
   ) -> Bool {
     let work = active[Int(items[item].slot)]
     guard let elder = work.elders.first(where: { $0.parts(by: selecting, from: response.body) })
@@ -206,7 +196,7 @@ extension Dispatcher {
     work.result.failure = elder.failure
     work.result.state = .failed
     work.result.isUsable = false
-    settleItem(item, into: &effects)
+    settleItem(item)
     return true
   }
 
@@ -222,10 +212,7 @@ extension Dispatcher {
     return redirects + own
   }
 
-  private mutating func refuseVariant(
-    _ rivalry: Rivalry,
-    into effects: inout [Effect]
-  ) {
+  private mutating func refuseVariant(_ rivalry: Rivalry) {
     let index = rivalry.segment
     leaveToOther(rivalry.url, index)
     var result = ItemResult(
@@ -239,8 +226,8 @@ extension Dispatcher {
     result.outcome = .failed
     result.failure = rivalry.failure
     result.isRequired = segments[index].declaration.isRequired && rivalry.isRequired
-    effects.append(.announce(.itemSettled(result)))
-    tally(result, in: index, isRequired: rivalry.isRequired, into: &effects)
+    announce(.itemSettled(result))
+    tally(result, in: index, isRequired: rivalry.isRequired)
   }
 
   /// What a segment may have held is another one's answer now.
@@ -258,16 +245,14 @@ extension Dispatcher {
     _ entry: ManifestEntry,
     _ step: PlannedStep,
     with index: Int,
-    besides rivalry: Rivalry?,
-    now: Moment,
-    into effects: inout [Effect]
+    besides rivalry: Rivalry?
   ) {
     let name = segments[index].declaration.name
     let isRequired = segments[index].declaration.isRequired && entry.isRequired
     if items[item].state == .settled, let result = settledResult(item, isRequired: isRequired) {
-      effects.append(.announce(.itemShared(result, segment: name)))
-      tally(result, in: index, isRequired: entry.isRequired, into: &effects)
-      if result.isUsable, request.mode == .run { joinLater(item, result, index, now: now) }
+      announce(.itemShared(result, segment: name))
+      tally(result, in: index, isRequired: entry.isRequired)
+      if result.isUsable, request.mode == .run { joinLater(item, result, index) }
       return
     }
     let slot = activate(item)
@@ -299,7 +284,7 @@ extension Dispatcher {
   }
 
   /// The record of an item that has settled already, whose number nobody here knows if it is new.
-  private mutating func joinLater(_ item: Int, _ result: ItemResult, _ index: Int, now: Moment) {
+  private mutating func joinLater(_ item: Int, _ result: ItemResult, _ index: Int) {
     if let row = items[item].step.position {
       batch.join(segments[index].key, items: [facts.inventory.rows[row].item], now: now.uptime)
     } else {

@@ -89,7 +89,7 @@ extension Dispatcher {
 
   /// Tells of a request that ended, where somebody hears of each, and keeps in mind what stood in
   /// its way.
-  mutating func tell(_ result: TransferResult, of job: Job, into effects: inout [Effect]) {
+  mutating func tell(_ result: TransferResult, of job: Job) {
     let exchange: Exchange?
     let asking: [Int]
     switch job {
@@ -120,16 +120,11 @@ extension Dispatcher {
         code: story.failure?.code
       )
     }
-    if !start.isBrief { effects.append(.announce(.requestTold(story))) }
+    if !start.isBrief { announce(.requestTold(story)) }
   }
 
   /// Tells that the same is asked again after a while.
-  mutating func tellWait(
-    of job: Job,
-    _ length: Duration,
-    now: Moment,
-    into effects: inout [Effect]
-  ) {
+  mutating func tellWait(of job: Job, _ length: Duration) {
     let index = segment(of: job)
     guard let url = url(of: job), let trouble = segments[index].trouble else { return }
     segments[index].troubledUntil = now.uptime + length
@@ -140,6 +135,6 @@ extension Dispatcher {
       length: length,
       trouble: trouble
     )
-    effects.append(.announce(.requestWaits(wait)))
+    announce(.requestWaits(wait))
   }
 }

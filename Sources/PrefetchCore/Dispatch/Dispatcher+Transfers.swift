@@ -1,8 +1,8 @@
 /// Requests on their way out, and what comes back.
 extension Dispatcher {
-  mutating func startTransfers(now: Moment, into effects: inout [Effect]) {
+  mutating func startTransfers() {
     // Whoever had to give a place back to wait for that would be overtaken.
-    if needsRoomReading { return measureRoom(inDetail: false, into: &effects) }
+    if needsRoomReading { return measureRoom(inDetail: false) }
     var preparations: [Preparation] = []
     var lastRead: Int?
     queue.release(at: now.uptime)
@@ -22,7 +22,7 @@ extension Dispatcher {
           let objection = connections.objection(to: exchange, at: now.wall)
         {
           queue.finished(Job.document(number).number, on: host, httpVersion: nil)
-          documentAnswered(number, .failed(objection, status: nil), now: now, into: &effects)
+          documentAnswered(number, .failed(objection, status: nil))
           continue
         }
         let id = newTransfer(for: .document(number))
@@ -35,7 +35,7 @@ extension Dispatcher {
         else { continue }
         effects.append(.startTransfer(allowed(request, of: documents[number].segment)))
       case .item(let item):
-        if isForsaken(item, now: now, into: &effects) {
+        if isForsaken(item) {
           queue.finished(item, on: host, httpVersion: nil)
           continue
         }
@@ -45,16 +45,16 @@ extension Dispatcher {
         }
         let count = preparations.count
         if isPlain(item) || beginPlain(item, into: &preparations) {
-          order(item, from: host, behind: &preparations, now: now, into: &effects)
+          order(item, from: host, behind: &preparations)
           if preparations.count > count { lastRead = item }
           continue
         }
         let slot = activate(item)
         active[slot].host = host
         if active[slot].exchange != nil {
-          send(item, now: now, into: &effects)
+          send(item)
         } else if active[slot].prepared != nil {
-          goOn(item, now: now, into: &effects)
+          goOn(item)
         } else if active[slot].isBeingRead {
           items[item].state = .preparing
         } else if let preparation = preparation(of: item)
@@ -67,7 +67,7 @@ extension Dispatcher {
           preparations.append(preparation)
           lastRead = item
         } else {
-          ask(item, now: now, into: &effects)
+          ask(item)
         }
       }
     }
@@ -81,13 +81,13 @@ extension Dispatcher {
   }
 
   /// Puts the item's next request on the wire, where a place is kept for it.
-  mutating func send(_ item: Int, now: Moment, into effects: inout [Effect]) {
+  mutating func send(_ item: Int) {
     let slot = Int(items[item].slot)
     if connections.watchesPlainHTTP, let exchange = active[slot].exchange,
       let objection = connections.objection(to: exchange.value, at: now.wall)
     {
       leaveWire(item)
-      return turnAway(.item(item), .failed(objection, status: nil), now: now, into: &effects)
+      return turnAway(.item(item), .failed(objection, status: nil))
     }
     let id = newTransfer(for: .item(item))
     guard
@@ -95,11 +95,11 @@ extension Dispatcher {
     else { return }
     active[slot].result.attempts += 1
     items[item].state = .inFlight
-    start(request, of: Int(items[item].segment), into: &effects)
+    start(request, of: Int(items[item].segment))
   }
 
   /// Hands over a request, held to the rate of its segment and to what it may receive.
-  mutating func start(_ request: TransferRequest, of segment: Int, into effects: inout [Effect]) {
+  mutating func start(_ request: TransferRequest, of segment: Int) {
     var held = allowed(request, of: segment)
     held.rateGroup = rateGroup(of: segment)
     effects.append(.startTransfer(held))
@@ -111,35 +111,24 @@ extension Dispatcher {
     }
   }
 
-  mutating func transferFinished(
-    _ id: TransferID,
-    _ result: TransferResult,
-    now: Moment,
-    into effects: inout [Effect]
-  ) {
+  mutating func transferFinished(_ id: TransferID, _ result: TransferResult) {
     guard let job = inFlight.end(id) else { return }
     advances[id] = nil
-    if case .item(let item) = job, let outcome = judged(item, result, now: now),
-      isTaken(item, outcome, now: now)
+    if case .item(let item) = job, let outcome = judged(item, result),
+      isTaken(item, outcome)
     {
       return
     }
-    transferEnded(id, job, result, now: now, into: &effects)
+    transferEnded(id, job, result)
   }
 
-  mutating func transferEnded(
-    _ id: TransferID,
-    _ job: Job,
-    _ answer: TransferResult,
-    now: Moment,
-    into effects: inout [Effect]
-  ) {
+  mutating func transferEnded(_ id: TransferID, _ job: Job, _ answer: TransferResult) {
     var result = answer
-    book(id, result, of: job, now: now, into: &effects)
+    book(id, result, of: job)
     if case .item(let item) = job { _ = activate(item) }
-    guard !result.wasNotSent else { return takeBack(job, now: now, into: &effects) }
+    guard !result.wasNotSent else { return takeBack(job) }
     if isCutOff { result = explained(result, of: job) }
-    tell(result, of: job, into: &effects)
+    tell(result, of: job)
     let status: Int? =
       if case .success(let response) = result.outcome { response.status } else { nil }
     switch job {
@@ -150,13 +139,12 @@ extension Dispatcher {
       let segment = documents[number].segment
       queue.finished(job.number, on: host, result)
       note(result.figures.responseTime, of: host)
-      Self.announceRequest(
+      announceRequest(
         result,
         status,
         exchange.hop,
         isRetry: exchange.isRetry,
-        for: segments[segment].names,
-        into: &effects
+        for: segments[segment].names
       )
       let step = exchange.receive(
         result,
@@ -170,10 +158,10 @@ extension Dispatcher {
         answeredFrom: result.figures.remoteAddress,
         throughProxy: request.policy.connections.mayBeProxied
       )
-      note(result, step, of: host, now: now, into: &effects)
-      guard segments[segment].isGathering else { return drop(step, into: &effects) }
-      guard !proceed(job, step, now: now, into: &effects) else { return }
-      documentAnswered(number, step, now: now, into: &effects)
+      note(result, step, of: host)
+      guard segments[segment].isGathering else { return drop(step) }
+      guard !proceed(job, step) else { return }
+      documentAnswered(number, step)
     case .item(let item):
       let slot = Int(items[item].slot)
       guard let host = active[slot].host else { return }
@@ -193,19 +181,18 @@ extension Dispatcher {
         )
       else { return }
       if isRetry || !countAnswer(status, result.figures, of: active[slot].segments) {
-        Self.announceRequest(
+        announceRequest(
           result,
           status,
           hop,
           isRetry: isRetry,
-          for: Self.names(active[slot].segments, segments),
-          into: &effects
+          for: Self.names(active[slot].segments, segments)
         )
       }
-      note(result, step, of: host, now: now, into: &effects)
-      guard !proceed(job, step, now: now, into: &effects) else { return }
+      note(result, step, of: host)
+      guard !proceed(job, step) else { return }
       let announced = result.announcedSize
-      itemAnswered(item, step, announced: announced, now: now, into: &effects)
+      itemAnswered(item, step, announced: announced)
     }
   }
 
@@ -223,7 +210,7 @@ extension Dispatcher {
   }
 
   /// A request that never went out: nothing happened, except that its host may have to be left alone.
-  private mutating func takeBack(_ job: Job, now: Moment, into effects: inout [Effect]) {
+  private mutating func takeBack(_ job: Job) {
     switch job {
     case .document(let number):
       guard let host = documents[number].host else { return }
@@ -237,31 +224,26 @@ extension Dispatcher {
       active[slot].exchange?.value.takeBack()
       active[slot].result.attempts -= 1
     }
-    reask(job, now: now, into: &effects)
+    reask(job)
   }
 
   /// Whether the exchange goes on; after a halt it ends where it stands.
-  private mutating func proceed(
-    _ job: Job,
-    _ step: Exchange.Step,
-    now: Moment,
-    into effects: inout [Effect]
-  ) -> Bool {
+  private mutating func proceed(_ job: Job, _ step: Exchange.Step) -> Bool {
     guard halt == nil else { return false }
     switch step {
     case .ask:
-      if let deferral = deferral(of: job, at: now) {
-        settle(job, deferral, now: now, into: &effects)
+      if let deferral = deferral(of: job) {
+        settle(job, deferral)
       } else {
-        enqueue(job, now: now, into: &effects)
+        enqueue(job)
       }
       return true
     case .wait(let length):
       if let step = cutOff(job) {
-        turnAway(job, step, now: now, into: &effects)
+        turnAway(job, step)
         return true
       }
-      tellWait(of: job, length, now: now, into: &effects)
+      tellWait(of: job, length)
       pause(job, until: now.uptime + length)
       return true
     case .answered, .failed, .deferred:
@@ -270,13 +252,12 @@ extension Dispatcher {
   }
 
   /// Static, since a method of this value would be handed a copy of all of it.
-  private static func announceRequest(
+  private mutating func announceRequest(
     _ answer: TransferResult,
     _ status: Int?,
     _ hop: WebURL?,
     isRetry: Bool,
-    for segments: [String],
-    into effects: inout [Effect]
+    for segments: [String]
   ) {
     let result = RequestResult(
       url: hop,
@@ -286,7 +267,7 @@ extension Dispatcher {
       isRetry: isRetry,
       figures: answer.figures
     )
-    effects.append(.announce(.requestFinished(result)))
+    announce(.requestFinished(result))
   }
 
   private static func names(_ asking: [Int], _ segments: [SegmentWork]) -> [String] {

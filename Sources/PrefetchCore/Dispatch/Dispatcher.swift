@@ -71,6 +71,9 @@ package struct Dispatcher: ~Copyable {
   var request: RunRequest {
     @inline(__always) get { given.value.request }
   }
+  /// Of the event at hand, and what is to be done for it.
+  var now: Moment
+  var effects: [Effect] = []
   /// What the cache held; empty until something had to be looked up.
   var facts: Planner.Facts
   /// What waits for ``facts``.
@@ -185,6 +188,7 @@ package struct Dispatcher: ~Copyable {
 
   package init(_ start: Start) {
     given = Shared(start)
+    now = start.now
     facts = Planner.Facts(
       inventory: Inventory(),
       missing: [],
@@ -253,66 +257,84 @@ package struct Dispatcher: ~Copyable {
   }
 
   package mutating func handle(_ event: Event, now: Moment, into effects: inout [Effect]) {
+    self.now = now
+    swap(&self.effects, &effects)
+    handle(event)
+    swap(&self.effects, &effects)
+  }
+
+  private mutating func handle(_ event: Event) {
     switch event {
-    case .started: begin(now: now, into: &effects)
-    case .joined: joined(into: &effects)
-    case .conditionsRead(let reading): conditionsRead(reading, now: now, into: &effects)
-    case .booked(let usage): booked(usage, now: now, into: &effects)
-    case .memoryFailed(let failure): memoryFailed(failure, into: &effects)
-    case .networkLost: networkLost(now: now, into: &effects)
+    case .started: begin()
+    case .joined: joined()
+    case .conditionsRead(let reading): conditionsRead(reading)
+    case .booked(let usage): booked(usage)
+    case .memoryFailed(let failure): memoryFailed(failure)
+    case .networkLost: networkLost()
     case .transferProgressed(let id, let advance):
       progressed(id, advance)
-      effects.append(.announce(.bytesReceived(advance.bytes)))
+      announce(.bytesReceived(advance.bytes))
     case .transferFinished(let id, let result):
-      transferFinished(id, result, now: now, into: &effects)
+      transferFinished(id, result)
     case .transferJudged(let id, let outcome):
-      transferJudged(id, outcome, now: now, into: &effects)
+      transferJudged(id, outcome)
     case .documentRead(let document, let result):
-      documentRead(document, result, now: now, into: &effects)
+      documentRead(document, result)
     case .documentFound(let number, let isOurs, let found):
-      documentFound(number, isOurs: isOurs, found, now: now, into: &effects)
+      documentFound(number, isOurs: isOurs, found)
     case .bundleRead(let item, let result):
-      bundleRead(item, result, now: now, into: &effects)
+      bundleRead(item, result)
     case .textsStaged(let item, let result):
-      textsStaged(item, result, now: now, into: &effects)
-    case .inventoryTaken(let result): inventoryTaken(result, now: now, into: &effects)
-    case .planningResumed(let segment): takeSteps(segment, now: now, into: &effects)
+      textsStaged(item, result)
+    case .inventoryTaken(let result): inventoryTaken(result)
+    case .planningResumed(let segment): takeSteps(segment)
     case .prepared(let answers):
-      for answer in answers { prepared(answer, now: now, into: &effects) }
-    case .removalsRead(let records): removalsRead(records, into: &effects)
-    case .roomMeasured(let reading): roomMeasured(reading, now: now, into: &effects)
-    case .published(let segment, let outcome): published(segment, outcome, into: &effects)
+      for answer in answers { prepared(answer) }
+    case .removalsRead(let records): removalsRead(records)
+    case .roomMeasured(let reading): roomMeasured(reading)
+    case .published(let segment, let outcome): published(segment, outcome)
     case .treeFound(let segment, let outcome):
-      treeFound(segment, outcome, now: now, into: &effects)
-    case .committed(let removed, let reading): committed(removed, reading, into: &effects)
+      treeFound(segment, outcome)
+    case .committed(let removed, let reading): committed(removed, reading)
     case .commitRefused: commitRefused()
-    case .commitFailed(let failure): commitFailed(failure, into: &effects)
+    case .commitFailed(let failure): commitFailed(failure)
     case .interrupted(let signal):
-      effects.append(.announce(.interrupted(signal: signal)))
-      stop(.interrupted, into: &effects)
+      announce(.interrupted(signal: signal))
+      stop(.interrupted)
     case .timePassed: break
     }
   }
 
   /// Whatever the events were: start what may start, write what is due, end when all is done.
   package mutating func advance(now: Moment, into effects: inout [Effect]) {
+    self.now = now
+    swap(&self.effects, &effects)
+    advance()
+    swap(&self.effects, &effects)
+  }
+
+  private mutating func advance() {
     if let deadline, halt == nil, now.uptime >= deadline, hasOpenWork {
-      stop(.deadline, into: &effects)
+      stop(.deadline)
     }
-    watchNetwork(now: now, into: &effects)
-    resumeWaiting(now: now, into: &effects)
-    tryRoomAgain(now: now, into: &effects)
-    shrinkRoom(now: now, into: &effects)
-    startTransfers(now: now, into: &effects)
+    watchNetwork()
+    resumeWaiting()
+    tryRoomAgain()
+    shrinkRoom()
+    startTransfers()
     // Behind these, of which one may end without a request and be the last.
-    foretell(now: now, into: &effects)
-    announceAnswers(into: &effects)
+    foretell()
+    announceAnswers()
     let isIdle = inFlight.isEmpty && queue.count == 0 && preparing == 0 && !isPlanning
     let isDue = batch.isDue(now: now.uptime, isIdle: isIdle)
-    keepBooks(isIdle: isIdle || isDue, into: &effects)
-    if isDue { flush(now: now, into: &effects) }
-    releaseClaims(into: &effects)
-    finishIfDone(now: now, into: &effects)
+    keepBooks(isIdle: isIdle || isDue)
+    if isDue { flush() }
+    releaseClaims()
+    finishIfDone()
+  }
+
+  mutating func announce(_ fact: RunFact) {
+    effects.append(.announce(fact))
   }
 
   var isPlanning: Bool {
@@ -325,20 +347,20 @@ package struct Dispatcher: ~Copyable {
       || !awaitingRoom.isEmpty || !unfit.isEmpty
   }
 
-  private mutating func resumeWaiting(now: Moment, into effects: inout [Effect]) {
+  private mutating func resumeWaiting() {
     guard halt == nil else { return }
     while let job = waiting.take(at: now.uptime) {
       queue.stopExpecting(job)
-      if let deferral = deferral(of: Job(number: job), at: now, isRetry: true) {
-        settle(Job(number: job), deferral, now: now, into: &effects)
+      if let deferral = deferral(of: Job(number: job), isRetry: true) {
+        settle(Job(number: job), deferral)
       } else {
-        enqueue(Job(number: job), now: now, into: &effects)
+        enqueue(Job(number: job))
       }
     }
   }
 
   /// Nothing new starts; what is on the wire is called back, what waits is settled as it is.
-  mutating func stop(_ reason: Halt, into effects: inout [Effect]) {
+  mutating func stop(_ reason: Halt) {
     switch halt {
     case .interrupted, .store: return
     case .deadline, nil: halt = reason
@@ -347,24 +369,24 @@ package struct Dispatcher: ~Copyable {
     let parked = (awaitingRoom + unfit).filter { items[$0].state == .waiting }
     (awaitingRoom, unfit) = ([], [])
     for number in queue.drain() + waiting.drain() + parked {
-      settleHalted(Job(number: number), into: &effects)
+      settleHalted(Job(number: number))
     }
   }
 
   /// Asks the same again at once, for an answer that did not fit the question.
-  mutating func reask(_ job: Job, now: Moment, into effects: inout [Effect]) {
-    guard halt == nil else { return settleHalted(job, into: &effects) }
-    if let deferral = deferral(of: job, at: now) {
-      return settle(job, deferral, now: now, into: &effects)
+  mutating func reask(_ job: Job) {
+    guard halt == nil else { return settleHalted(job) }
+    if let deferral = deferral(of: job) {
+      return settle(job, deferral)
     }
-    enqueue(job, now: now, into: &effects)
+    enqueue(job)
   }
 
-  mutating func settleHalted(_ job: Job, into effects: inout [Effect]) {
+  mutating func settleHalted(_ job: Job) {
     switch job {
     case .document(let number):
-      settleManifestHalted(documents[number].segment, into: &effects)
-    case .item(let item): settleItemHalted(item, into: &effects)
+      settleManifestHalted(documents[number].segment)
+    case .item(let item): settleItemHalted(item)
     }
   }
 

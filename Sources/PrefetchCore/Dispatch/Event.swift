@@ -100,12 +100,6 @@ package struct Preparation: Hashable, Sendable {
   package var digest: ContentDigest?
   /// The URL that no other run may ask for meanwhile, where there are others.
   package var claimed: String?
-
-  package init(item: Int, record: Int64?, digest: ContentDigest?) {
-    self.item = item
-    self.record = record
-    self.digest = digest
-  }
 }
 
 /// How much the cache takes, and how much more the disk has.
@@ -192,21 +186,16 @@ package struct SignatureDemand: Sendable {
   /// The name under which the document must have been signed, should the signature tell one.
   package var fileName: String
 
-  package init(bytes: ManifestSource.Bytes, name: String, keys: [String], fileName: String) {
-    self.bytes = bytes
-    self.name = name
-    self.keys = keys
-    self.fileName = fileName
-  }
+  /// What a file of signatures may have, which is a few lines.
+  package static let sizeLimit: Int64 = 64 << 10
+  package static let suffix = ".minisig"
+}
 
+extension SignatureDemand {
   /// Of a local document, with its signature beside it.
   package init(ofFile path: String, keys: [String]) {
     let name = path + Self.suffix
     let last = path.split(separator: "/", omittingEmptySubsequences: false).last ?? ""
     self.init(bytes: .file(name), name: name, keys: keys, fileName: String(last))
   }
-
-  /// What a file of signatures may have, which is a few lines.
-  package static let sizeLimit: Int64 = 64 << 10
-  package static let suffix = ".minisig"
 }

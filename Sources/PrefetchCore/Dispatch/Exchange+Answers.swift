@@ -21,22 +21,6 @@ extension Exchange {
     }
   }
 
-  /// The same without figures, kept parts and deadline.
-  package mutating func receive(
-    _ outcome: Result<TransferResponse, Failure>,
-    policy: RunPolicy,
-    now: Instant,
-    random: Double
-  ) -> Step {
-    receive(
-      TransferResult(outcome, figures: TransferFigures()),
-      policy: policy,
-      now: Moment(wall: now, uptime: .zero),
-      deadline: nil,
-      random: random
-    )
-  }
-
   /// Goes to the next source that may be asked, as a fresh chain; `step` is what ended this one.
   ///
   /// For what the exchange cannot see itself: a wrong digest, or a host that is not asked now.

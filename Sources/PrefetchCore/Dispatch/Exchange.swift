@@ -181,16 +181,16 @@ package struct Exchange: Sendable {
       id: id,
       method: method,
       url: hop,
-      headers: declared.isEmpty ? conditionFields : declared + conditionFields,
-      // A range of a coded body is a range of other bytes.
-      allowsCoding: allowsCoding && part == nil,
-      sizeLimit: sizeLimit,
-      algorithms: algorithms,
-      expectedSize: expectedSize,
-      partialKey: method == .get ? partialKey : nil,
-      partial: part,
-      connection: connection
+      headers: declared.isEmpty ? conditionFields : declared + conditionFields
     )
+    // A range of a coded body is a range of other bytes.
+    request.allowsCoding = allowsCoding && part == nil
+    request.sizeLimit = sizeLimit
+    request.algorithms = algorithms
+    request.expectedSize = expectedSize
+    request.partialKey = method == .get ? partialKey : nil
+    request.partial = part
+    request.connection = connection
     request.keepsBody = keepsBody
     return request
   }

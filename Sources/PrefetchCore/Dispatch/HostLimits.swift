@@ -17,11 +17,6 @@ package struct HostLimits: Sendable {
   package struct Gate: Hashable, Sendable {
     package var host: HostID
     package var until: Instant
-
-    package init(host: HostID, until: Instant) {
-      self.host = host
-      self.until = until
-    }
   }
 
   private struct Pause: Hashable, Sendable {

@@ -8,29 +8,7 @@ struct ItemVerdicts: Sendable {
     var rules: Int
   }
 
-  private var narrowed: [Key: NetworkPolicy] = [:]
-  private var verdicts: [Key: NetworkVerdict] = [:]
-
-  /// The rules of segments as their items narrow them, in no order.
-  var policies: [NetworkPolicy] {
-    Array(narrowed.values)
-  }
-
-  func policy(_ key: Key) -> NetworkPolicy? {
-    narrowed[key]
-  }
-
-  func verdict(_ key: Key) -> NetworkVerdict? {
-    verdicts[key]
-  }
-
-  /// True where nobody asked for this one before.
-  mutating func note(_ key: Key, _ policy: NetworkPolicy, _ verdict: NetworkVerdict) -> Bool {
-    verdicts[key] = verdict
-    return narrowed.updateValue(policy, forKey: key) == nil
-  }
-
-  mutating func forgetVerdicts() {
-    verdicts.removeAll(keepingCapacity: true)
-  }
+  /// The rules of segments as their items narrow them.
+  var policies: [Key: NetworkPolicy] = [:]
+  var verdicts: [Key: NetworkVerdict] = [:]
 }

@@ -12,7 +12,8 @@ struct NetworkWatch: Sendable {
   private var policy: NetworkPolicy
   private var policies: [NetworkPolicy]
   private let keys: [SegmentKey]
-  private var keepsUsage: Bool
+  /// Whether a budget counts what comes.
+  private(set) var keepsUsage: Bool
   private let keepsSamples: Bool
   private var hasItemRules: Bool
   /// Whether the calendar is the one that the configuration means.
@@ -50,7 +51,9 @@ struct NetworkWatch: Sendable {
   static func ifNeeded(_ request: RunRequest) -> NetworkWatch? {
     guard !request.policy.isOffline else { return nil }
     let watch = NetworkWatch(request)
-    return watch.isIdle ? nil : watch
+    let isIdle =
+      !watch.hasItemRules && watch.policy.isFree && watch.policies.allSatisfy(\.isFree)
+    return isIdle ? nil : watch
   }
 
   init(_ request: RunRequest) {
@@ -81,11 +84,6 @@ struct NetworkWatch: Sendable {
     situation = NetworkSituation()
     verdicts = policies.map { _ in .go }
     isExhausted = policies.map { _ in false }
-  }
-
-  /// Whether nothing is held back by anything.
-  private var isIdle: Bool {
-    !hasItemRules && policy.isFree && policies.allSatisfy(\.isFree)
   }
 
   /// Takes in what a manifest asks; false where the conditions have to be read for it first.
@@ -166,10 +164,10 @@ struct NetworkWatch: Sendable {
     isReady = true
     verdicts = policies.map { $0.verdict(in: situation, at: now.wall) }
     isExhausted = policies.map { $0.isExhausted(in: situation, at: now.wall) }
-    items.forgetVerdicts()
+    items.verdicts.removeAll(keepingCapacity: true)
     // Windows take some working out, and a verdict may be wanted after each transfer.
     if !areTurnsKnown || keepsSamples && turnUptime == nil || hasPassed(at: now) {
-      let all = policies + items.policies
+      let all = policies + items.policies.values
       nextTurn = all.compactMap { $0.nextTurn(in: situation, after: now.wall) }.min()
       turnUptime = nextTurn.map { now.uptime + ($0 - now.wall) }
       areTurnsKnown = true
@@ -193,10 +191,11 @@ struct NetworkWatch: Sendable {
     at now: Moment
   ) -> NetworkVerdict {
     let key = ItemVerdicts.Key(segment: segment, rules: number)
-    if let verdict = items.verdict(key) { return verdict }
-    let policy = items.policy(key) ?? narrowed(segment, by: rules, zone: zone)
+    if let verdict = items.verdicts[key] { return verdict }
+    let policy = items.policies[key] ?? narrowed(segment, by: rules, zone: zone)
     let verdict = policy.verdict(in: situation, at: now.wall)
-    if items.note(key, policy, verdict),
+    items.verdicts[key] = verdict
+    if items.policies.updateValue(policy, forKey: key) == nil,
       let turn = policy.nextTurn(in: situation, after: now.wall),
       nextTurn.map({ turn < $0 }) ?? true
     {
@@ -249,11 +248,6 @@ struct NetworkWatch: Sendable {
   }
 
   // MARK: Books
-
-  /// Whether anybody counts what comes.
-  var hasBudgets: Bool {
-    keepsUsage
-  }
 
   /// Why a transfer of so many bytes would not begin or not end, after all that were foretold before
   /// it; nil where it would.

@@ -6,19 +6,7 @@ package struct Order: Sendable {
   package let entry: Int
   /// What is stored, and to be confirmed; nil where nothing is.
   let stored: (any StoredAnswer)?
-  let sizeLimit: Int64?
-
-  init(
-    _ terms: OrderTerms,
-    entry: Int,
-    stored: (any StoredAnswer)?,
-    sizeLimit: Int64? = nil
-  ) {
-    self.terms = terms
-    self.entry = entry
-    self.stored = stored
-    self.sizeLimit = sizeLimit
-  }
+  var sizeLimit: Int64?
 
   package func request(_ id: TransferID) -> TransferRequest {
     terms.request(id, for: self)

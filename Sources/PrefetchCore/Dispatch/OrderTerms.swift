@@ -6,7 +6,7 @@ package final class OrderTerms: Sendable {
   package let table: Shared<EntryTable>
   /// What each of the requests is, but for its own URL, size and conditions.
   package let request: TransferRequest
-  private let urls: PlainURLs
+  let urls: PlainURLs
   private let expectations: [ContentExpectation]
   private let honorsNoStore: Bool
   /// What of a request may select its answer.
@@ -31,10 +31,6 @@ package final class OrderTerms: Sendable {
     expectations = declaration.expectation.isEmpty ? [] : [declaration.expectation]
     honorsNoStore = declaration.honorsNoStore
     selecting = RequestFields.selecting(request.headers, agent: agent)
-  }
-
-  func url(of entry: Int) -> String {
-    urls.text(at: entry)
   }
 
   func request(_ id: TransferID, for order: Order) -> TransferRequest {

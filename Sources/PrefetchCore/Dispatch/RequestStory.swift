@@ -8,26 +8,8 @@ package struct RequestStory: Hashable, Sendable {
   package var status: Int?
   package var failure: Failure?
   /// Of the answer.
-  package var headers: HeaderBlock
-  package var figures: TransferFigures
-
-  package init(
-    url: WebURL,
-    segments: [String],
-    attempt: Int,
-    status: Int? = nil,
-    failure: Failure? = nil,
-    headers: HeaderBlock = HeaderBlock(),
-    figures: TransferFigures = TransferFigures()
-  ) {
-    self.url = url
-    self.segments = segments
-    self.attempt = attempt
-    self.status = status
-    self.failure = failure
-    self.headers = headers
-    self.figures = figures
-  }
+  package var headers = HeaderBlock()
+  package var figures = TransferFigures()
 }
 
 /// What stood in the way of a request.
@@ -37,12 +19,6 @@ package struct RequestTrouble: Hashable, Sendable {
   /// Of its answer; nil where none came.
   package var status: Int?
   package var code: ErrorCode?
-
-  package init(host: String, status: Int? = nil, code: ErrorCode? = nil) {
-    self.host = host
-    self.status = status
-    self.code = code
-  }
 }
 
 /// That the same is asked again after a while.
@@ -51,11 +27,4 @@ package struct RequestWait: Hashable, Sendable {
   package var segments: [String]
   package var length: Duration
   package var trouble: RequestTrouble
-
-  package init(url: WebURL, segments: [String], length: Duration, trouble: RequestTrouble) {
-    self.url = url
-    self.segments = segments
-    self.length = length
-    self.trouble = trouble
-  }
 }

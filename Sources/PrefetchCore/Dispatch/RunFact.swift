@@ -46,11 +46,6 @@ package struct SavedBytes: Hashable, Sendable {
   /// Of these, what its declaration says to be right for good: see ``PlanReason/isForGood``.
   package var pinned: Int64 = 0
 
-  package init(all: Int64 = 0, pinned: Int64 = 0) {
-    self.all = all
-    self.pinned = pinned
-  }
-
   package mutating func add(_ bytes: Int64, isPinned: Bool) {
     all += bytes
     pinned += isPinned ? bytes : 0
@@ -61,28 +56,12 @@ package struct SavedBytes: Hashable, Sendable {
 package struct RequestResult: Hashable, Sendable {
   package var url: WebURL?
   /// On whose behalf.
-  package var segments: [String]
+  package var segments: [String] = []
   package var status: Int?
   /// Why no whole answer came.
   package var failure: Failure?
   package var isRetry: Bool
-  package var figures: TransferFigures
-
-  package init(
-    url: WebURL? = nil,
-    segments: [String] = [],
-    status: Int?,
-    failure: Failure? = nil,
-    isRetry: Bool,
-    figures: TransferFigures = TransferFigures()
-  ) {
-    self.url = url
-    self.segments = segments
-    self.status = status
-    self.failure = failure
-    self.isRetry = isRetry
-    self.figures = figures
-  }
+  package var figures = TransferFigures()
 
   package var wireBytes: Int64 { figures.wireBytes }
 }
@@ -104,23 +83,17 @@ package struct ManifestResult: Hashable, Sendable {
   package var failure: Failure?
   /// Whether it must be signed, so that whatever is wrong with it may be somebody's doing.
   package var needsSignature = false
-  package var warnings: [Diagnostic]
+  package var warnings: [Diagnostic] = []
 
   package init(url: String?, status: Status) {
     self.url = url
     self.status = status
-    warnings = []
   }
 }
 
 package struct RedirectHop: Hashable, Sendable {
   package var status: Int
   package var url: WebURL
-
-  package init(status: Int, url: WebURL) {
-    self.status = status
-    self.url = url
-  }
 }
 
 /// What came of one of the places where an item may be.
@@ -129,12 +102,6 @@ package struct SourceResult: Hashable, Sendable {
   package var status: Int?
   /// Nil for the one that served.
   package var failure: Failure?
-
-  package init(url: WebURL, status: Int? = nil, failure: Failure? = nil) {
-    self.url = url
-    self.status = status
-    self.failure = failure
-  }
 }
 
 /// Why something waits, and until when if that is known.
@@ -270,11 +237,4 @@ package struct SegmentResult: Hashable, Sendable {
   package var priority: Int?
   package var isRequired: Bool
   package var deferral: Deferral?
-
-  package init(name: String, state: SegmentState, priority: Int?, isRequired: Bool) {
-    self.name = name
-    self.state = state
-    self.priority = priority
-    self.isRequired = isRequired
-  }
 }

@@ -19,22 +19,12 @@ package struct RunStanding: Hashable, Sendable {
     /// What its items bring in all, as far as each of them declares that.
     package var expectedBytes: Int64?
     package var wait: Wait?
-
-    package init(name: String, phase: Phase) {
-      self.name = name
-      self.phase = phase
-    }
   }
 
   /// Why something of a segment waits, and for how long.
   package struct Wait: Hashable, Sendable {
     package var trouble: RequestTrouble
     package var rest: Duration
-
-    package init(trouble: RequestTrouble, rest: Duration) {
-      self.trouble = trouble
-      self.rest = rest
-    }
   }
 
   /// A body that has been arriving for longer than a moment.
@@ -44,21 +34,9 @@ package struct RunStanding: Hashable, Sendable {
     package var segment: Int
     package var isDocument: Bool
     package var advance: TransferAdvance
-
-    package init(url: WebURL, segment: Int, isDocument: Bool, advance: TransferAdvance) {
-      self.url = url
-      self.segment = segment
-      self.isDocument = isDocument
-      self.advance = advance
-    }
   }
 
   package var segments: [Segment]
   /// In the order in which they began.
-  package var transfers: [Transfer]
-
-  package init(segments: [Segment], transfers: [Transfer] = []) {
-    self.segments = segments
-    self.transfers = transfers
-  }
+  package var transfers: [Transfer] = []
 }

@@ -352,20 +352,3 @@ extension TransferQueue {
     }
   }
 }
-
-// MARK: - Hosts by name
-
-extension TransferQueue {
-  package mutating func append(_ job: Int, host: String, rank: Rank) {
-    append(job, to: table.host(host), rank: rank)
-  }
-
-  /// The same as ``take(at:)`` for whoever holds no host.
-  package mutating func take() -> (job: Int, host: String)? {
-    take(at: .zero).map { (job: $0.job, host: table.name(of: $0.host)) }
-  }
-
-  package mutating func finished(_ job: Int, on host: String, httpVersion: String?) {
-    finished(job, on: table.host(host), httpVersion: httpVersion)
-  }
-}

@@ -45,8 +45,7 @@ package struct HeaderBlock: Hashable, Sendable {
   }
 
   package var fields: [HeaderField] {
-    get { indices.map { HeaderField(name(at: $0), value(at: $0)) } }
-    set { self = HeaderBlock(newValue) }
+    indices.map { HeaderField(name(at: $0), value(at: $0)) }
   }
 
   /// The first value of a name, whatever its case.
@@ -67,13 +66,6 @@ package struct HeaderBlock: Hashable, Sendable {
 
   package func has(_ name: HeaderName) -> Bool {
     firstIndex(of: name) != nil
-  }
-
-  /// Replaces every field of that name by one.
-  package mutating func set(_ name: String, _ value: String) {
-    let known = HeaderName(name)
-    if has(known) { self = filtered { !isNamed($0, known) } }
-    append(HeaderField(name, value))
   }
 
   package mutating func append(_ field: HeaderField) {

@@ -5,8 +5,6 @@ package struct EntryKinds: Sendable {
     package var type: UInt16 = 0
     package var provider: UInt16 = 0
     package var mime: UInt16 = 0
-
-    package init() {}
   }
 
   private var words: [String] = []

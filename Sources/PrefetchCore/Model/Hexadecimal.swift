@@ -51,6 +51,22 @@ package enum Hexadecimal {
     return String(decoding: bytes, as: UTF8.self)
   }
 
+  /// The same, and nil where an escape is broken or the whole is no UTF-8.
+  package static func decodePercent(strictly text: some StringProtocol) -> String? {
+    var bytes: [UInt8] = []
+    var rest = Array(text.utf8)[...]
+    while let byte = rest.popFirst() {
+      guard byte == UInt8(ascii: "%") else {
+        bytes.append(byte)
+        continue
+      }
+      guard let high = rest.popFirst().flatMap(value), let low = rest.popFirst().flatMap(value)
+      else { return nil }
+      bytes.append(high << 4 | low)
+    }
+    return String(validating: bytes, as: UTF8.self)
+  }
+
   package static func value(of character: UInt8) -> UInt8? {
     switch character {
     case UInt8(ascii: "0")...UInt8(ascii: "9"): character - UInt8(ascii: "0")

@@ -61,24 +61,9 @@ package struct BodyPlan: Hashable, Sendable {
     self.resumption = resumption
   }
 
-  package init(
-    expectedSize: Int64? = nil,
-    algorithms: Set<DigestAlgorithm> = [],
-    partialKey: String? = nil,
-    partial: PartialBody
-  ) {
-    self.init(
-      expectedSize: expectedSize,
-      algorithms: algorithms,
-      partialKey: partialKey,
-      resumption: .with(partial)
-    )
-  }
-
   /// What is kept and goes on here, or may be kept of it.
   package var partial: PartialBody? {
-    get { if case .with(let part) = resumption { part } else { nil } }
-    set { resumption = newValue.map { .with($0) } ?? .unknown }
+    if case .with(let part) = resumption { part } else { nil }
   }
 
   /// What the body is described by should it break off.

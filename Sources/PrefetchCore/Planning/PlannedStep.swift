@@ -113,6 +113,4 @@ package struct PlanFragment: Sendable {
   package var leaving: [UInt32] = []
   /// Up to when every kept entry stays kept without a question.
   package var quietUntil = Instant.distantFuture
-
-  package init() {}
 }

@@ -36,12 +36,6 @@ package struct ClockWindow: Hashable, Sendable {
   package var start: Int
   /// Minutes from the midnight that begins the window's day; beyond 1440 on the day after.
   package var end: Int
-
-  package init(days: [Day], start: Int, end: Int) {
-    self.days = days
-    self.start = start
-    self.end = end
-  }
 }
 
 extension ClockWindow {

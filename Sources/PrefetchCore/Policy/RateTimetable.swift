@@ -9,12 +9,6 @@ package struct RateTimetable: Hashable, Sendable {
     package var minute: Int
     /// Nil is without limit.
     package var rate: Int64?
-
-    package init(days: [ClockWindow.Day], minute: Int, rate: Int64?) {
-      self.days = days
-      self.minute = minute
-      self.rate = rate
-    }
   }
 
   package var entries: [Entry]

@@ -6,11 +6,6 @@ package struct TimeZoneRules: Hashable, Sendable {
     package var at: Int64
     /// Seconds east of UTC from then on.
     package var offset: Int64
-
-    package init(at: Int64, offset: Int64) {
-      self.at = at
-      self.offset = offset
-    }
   }
 
   /// Before the first change.

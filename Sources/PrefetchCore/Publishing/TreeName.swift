@@ -81,7 +81,7 @@ package struct TreeName: Sendable {
       if let path = entry.path { name = path } else { name = try Self.lastComponent(of: entry.url) }
     case .pip:
       if let path = entry.path {
-        name = Self.lastComponent(ofPath: path)
+        name = PathText.split(path).leaf
       } else {
         name = try Self.lastComponent(of: entry.url)
       }
@@ -150,10 +150,6 @@ package struct TreeName: Sendable {
       throw Failure(.unsafeName, "the name `\(component)` in its URL would leave the folder")
     }
     return name
-  }
-
-  private static func lastComponent(ofPath path: String) -> String {
-    PathText.split(path).leaf
   }
 
   /// npm looks bodies up by the strongest digest that its lockfile has.

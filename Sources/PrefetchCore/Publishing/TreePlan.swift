@@ -11,12 +11,6 @@ package struct TreeFile: Hashable, Sendable {
   package var name: String
   package var content: Content
   package var url: String?
-
-  package init(name: String, content: Content, url: String? = nil) {
-    self.name = name
-    self.content = content
-    self.url = url
-  }
 }
 
 /// Everything that a segment's tree shall hold, as a value that makes each file when it is asked for.
@@ -277,9 +271,4 @@ package struct TreePlan: Sendable {
 package struct TreeBody: Hashable, Sendable {
   package var digest: ContentDigest
   package var size: Int64
-
-  package init(digest: ContentDigest, size: Int64) {
-    self.digest = digest
-    self.size = size
-  }
 }

@@ -64,12 +64,6 @@ package struct PinRule: Hashable, Sendable {
   /// Where the configuration says so, for whoever has to mend it.
   package var entries: [String]
 
-  package init(leaf: Set<ContentDigest>?, authority: Set<ContentDigest>?, entries: [String]) {
-    self.leaf = leaf
-    self.authority = authority
-    self.entries = entries
-  }
-
   /// Whether a verified chain, given by the keys' digests from the leaf up, is the expected one.
   package func accepts(_ chain: [ContentDigest]) -> Bool {
     guard let first = chain.first else { return false }

@@ -3,11 +3,6 @@ package struct UnexpectedKey: Hashable, Sendable {
   package var host: String
   package var key: ContentDigest
 
-  package init(host: String, key: ContentDigest) {
-    self.host = host
-    self.key = key
-  }
-
   package var diagnostic: Diagnostic {
     Diagnostic(
       "pin.mismatch",

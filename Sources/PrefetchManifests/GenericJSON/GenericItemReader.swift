@@ -158,10 +158,6 @@ struct GenericItemReader {
 extension ManifestSource {
   /// What a reference in the manifest means.
   func url(_ text: String) throws(Failure) -> DeclaredURL {
-    do {
-      return try DeclaredURL(text, base: base)
-    } catch {
-      throw Failure(.badURL, "it \(error)")
-    }
+    try .item(text, base: base)
   }
 }

@@ -96,6 +96,4 @@ struct MediaPlaylist {
   var keys: [Key] = []
   var maps: [Map] = []
   var isEnded = false
-
-  var seconds: Double { segments.reduce(0) { $0 + $1.seconds } }
 }

@@ -36,7 +36,7 @@ enum BazelLock {
       return draft.leaveOut("files that the registry did not have", isMissed: false)
     }
     do throws(Failure) {
-      let declared = try self.declared(pair.key)
+      let declared = try DeclaredURL.item(pair.key)
       guard let text = pair.value.text, let digest = DigestText.decode(text, algorithm: .sha256),
         let content = ContentDigest(bytes: digest.bytes)
       else {
@@ -53,14 +53,6 @@ enum BazelLock {
       draft.add(ManifestPart(url: declared.url, kind: .moduleSource(content)))
     } catch {
       draft.reject(pair.key, error)
-    }
-  }
-
-  private static func declared(_ text: String) throws(Failure) -> DeclaredURL {
-    do {
-      return try DeclaredURL(text)
-    } catch {
-      throw Failure(.badURL, "it \(error)")
     }
   }
 }

@@ -10,14 +10,7 @@ enum CargoLock {
       index: source.rules.crateIndex,
       checksums: root["metadata"]
     )
-    guard let node = root["package"] else { return try reader.finished() }
-    guard let packages = node.sequence else {
-      throw NativeManifest.invalid(
-        "`package` must be a list of tables, `[[package]]`, not \(node.kindName)",
-        at: node.location
-      )
-    }
-    for package in packages { reader.read(package) }
+    for package in try LockDocument.packages("package", of: root) { reader.read(package) }
     return try reader.finished()
   }
 }
@@ -42,7 +35,10 @@ private struct CargoLockReader {
   mutating func read(_ package: Node) {
     let name = package.member("name")?.text ?? ""
     let version = package.member("version")?.text ?? ""
-    guard Self.isName(name), Self.isVersion(version) else {
+    guard LockDocument.isPlain(name, with: "-_", atMost: 128),
+      LockDocument.isPlain(version, with: "-_.+", atMost: 128),
+      version.utf8.first != UInt8(ascii: ".")
+    else {
       let message = "a package is a table with a `name` and a `version`"
       return draft.reject(name, NativeManifest.invalid(message, at: package.location))
     }
@@ -109,23 +105,6 @@ private struct CargoLockReader {
   private static let publicIndexes: Set<String> = [
     "registry+https://github.com/rust-lang/crates.io-index", "sparse+https://index.crates.io/",
   ]
-
-  /// Names and versions become parts of URLs and file names.
-  private static func isName(_ word: String) -> Bool {
-    isPlain(word, with: "-_")
-  }
-
-  private static func isVersion(_ word: String) -> Bool {
-    isPlain(word, with: "-_.+") && word.utf8.first != UInt8(ascii: ".")
-  }
-
-  private static func isPlain(_ word: String, with marks: String) -> Bool {
-    !word.isEmpty && word.utf8.count <= 128
-      && word.utf8.allSatisfy { byte in
-        ASCII.isDigit(byte) || (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)
-          || marks.utf8.contains(byte)
-      }
-  }
 }
 
 /// Where the file of a crate is: an address with the words that registries put into theirs.

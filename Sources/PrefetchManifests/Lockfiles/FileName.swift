@@ -5,7 +5,7 @@ enum FileName {
   /// The last part of a URL's path with its escapes undone; nil for one that is no safe file name.
   static func last(of url: WebURL) -> String? {
     guard let last = url.path.split(separator: "/").last else { return nil }
-    return unescaped(last).flatMap { isSafe($0) ? $0 : nil }
+    return Hexadecimal.decodePercent(strictly: last).flatMap { isSafe($0) ? $0 : nil }
   }
 
   /// One name and no more, with nothing in it that could leave a folder or a line.
@@ -14,22 +14,5 @@ enum FileName {
       && name.unicodeScalars.allSatisfy {
         $0 != "/" && $0 != "\\" && $0.value >= 0x20 && !(0x7F...0x9F).contains($0.value)
       }
-  }
-
-  static func unescaped(_ text: some StringProtocol) -> String? {
-    guard text.utf8.contains(UInt8(ascii: "%")) else { return String(text) }
-    var bytes: [UInt8] = []
-    var rest = Array(text.utf8)[...]
-    while let byte = rest.popFirst() {
-      guard byte == UInt8(ascii: "%") else {
-        bytes.append(byte)
-        continue
-      }
-      guard let high = rest.popFirst().flatMap(Hexadecimal.value),
-        let low = rest.popFirst().flatMap(Hexadecimal.value)
-      else { return nil }
-      bytes.append(high << 4 | low)
-    }
-    return String(validating: bytes, as: UTF8.self)
   }
 }

@@ -11,3 +11,15 @@ extension WebURL {
     }
   }
 }
+
+extension DeclaredURL {
+  /// Of an item, which messages call "it".
+  static func item(_ text: some StringProtocol, base: WebURL? = nil) throws(Failure) -> DeclaredURL
+  {
+    do {
+      return try DeclaredURL(text, base: base)
+    } catch {
+      throw Failure(.badURL, "it \(error)")
+    }
+  }
+}

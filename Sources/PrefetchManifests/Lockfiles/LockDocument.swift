@@ -7,16 +7,27 @@ enum LockDocument {
     _ bytes: RawSpan,
     syntax: DocumentReader.Syntax
   ) throws(Failure) -> Node {
-    var limits = DocumentReader.Limits()
-    limits.bytes = .max
-    limits.depth = NativeManifest.maximumDepth
-    limits.nodes = NativeManifest.maximumNodes
-    let content = unsafe bytes.withUnsafeBytes { unsafe Array($0) }
-    let reading = DocumentReader.read(content, source: "manifest", syntax: syntax, limits: limits)
-    if let problem = reading.diagnostics.first(where: { $0.severity == .error }) {
-      throw NativeManifest.invalid(problem.message, at: problem.location)
+    try NativeManifest.parse(unsafe bytes.withUnsafeBytes { unsafe Array($0) }, syntax: syntax)
+  }
+
+  /// What stands in its list of tables; nothing where there is none.
+  static func packages(_ key: String, of root: Node) throws(Failure) -> [Node] {
+    guard let node = root[key] else { return [] }
+    guard let packages = node.sequence else {
+      throw NativeManifest.invalid(
+        "`\(key)` must be a list of tables, `[[\(key)]]`, not \(node.kindName)",
+        at: node.location
+      )
     }
-    guard let root = reading.node else { throw Failure(.manifestInvalid, "it is empty") }
-    return root
+    return packages
+  }
+
+  /// Whether nothing but letters, digits and some marks is in it: it becomes part of a URL.
+  static func isPlain(_ word: some StringProtocol, with marks: String, atMost length: Int) -> Bool {
+    !word.isEmpty && word.utf8.count <= length
+      && word.utf8.allSatisfy { byte in
+        ASCII.isDigit(byte) || (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)
+          || marks.utf8.contains(byte)
+      }
   }
 }

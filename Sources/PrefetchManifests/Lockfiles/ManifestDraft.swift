@@ -1,4 +1,5 @@
 internal import PrefetchCore
+internal import PrefetchCrypto
 internal import PrefetchDocuments
 
 /// A manifest while its entries are gathered from a lock file or an index.
@@ -76,6 +77,16 @@ struct ManifestDraft {
       )
     }
     return manifest
+  }
+
+  /// Those of an `integrity`, where there is one.
+  static func digests(integrity node: Node?) throws(Failure) -> [ExpectedDigest] {
+    guard let node else { return [] }
+    do throws(Integrity.Fault) {
+      return try Integrity.expectedDigests(in: node.text ?? "")
+    } catch {
+      throw NativeManifest.invalid("`integrity` \(error)", at: node.location)
+    }
   }
 
   /// Digests as lock files have them, by the names of their functions; nil where one is malformed.

@@ -1,5 +1,4 @@
 internal import PrefetchCore
-internal import PrefetchCrypto
 internal import PrefetchDocuments
 
 /// npm's lock file, package-lock.json or npm-shrinkwrap.json, of any of its three versions.
@@ -24,7 +23,7 @@ enum PackageLock {
         at: root["lockfileVersion"]?.location
       )
     }
-    return try reader.finished()
+    return try reader.draft.finished()
   }
 
   /// Packages of several scopes may have files of one name; `npm pack` puts the scope before it.
@@ -39,17 +38,13 @@ enum PackageLock {
 private struct PackageLockReader {
   let registry: PackageRegistry
   let platforms: PlatformFilter
-  private var draft = ManifestDraft()
+  var draft = ManifestDraft()
   private var omitted: Set<String>
 
   init(rules: ManifestRules, platforms: PlatformFilter) {
     registry = PackageRegistry(rules, standsFor: ["registry.npmjs.org"])
     self.platforms = platforms
     omitted = Set(rules.omitted.map { $0.lowercased() })
-  }
-
-  consuming func finished() throws(Failure) -> Manifest {
-    try draft.finished()
   }
 
   // MARK: Versions 2 and 3
@@ -107,7 +102,7 @@ private struct PackageLockReader {
     if node.flag("link") || node.flag("inBundle") || node.flag("bundled") {
       return draft.leaveOut("links and bundled packages, which have no file", isMissed: false)
     }
-    guard !isOmitted(node), isForPlatform(node) else { return }
+    guard !isOmitted(node), platforms.admits(node) else { return }
     let version = node.member("version")?.text
     // A package from anywhere but a registry has its place in `version` in old files.
     let isPlace = version?.contains(":") == true
@@ -134,16 +129,10 @@ private struct PackageLockReader {
   ) throws(Failure) -> ManifestEntry {
     let declared = try registry.place(text)
     var entry = ManifestEntry(url: declared.url)
-    entry.digests = declared.digests
     entry.lifetime = .immutable
     entry.path = PackageLock.fileName(entry.url, of: name)
-    guard let integrity = node.member("integrity") else { return entry }
-    do throws(Integrity.Fault) {
-      entry.digests = try Integrity.expectedDigests(in: integrity.text ?? "")
-    } catch {
-      throw NativeManifest.invalid("`integrity` \(error)", at: integrity.location)
-    }
-    entry.digests = try EntryCollector.digests(entry.digests, with: declared)
+    let digests = try ManifestDraft.digests(integrity: node.member("integrity"))
+    entry.digests = try EntryCollector.digests(digests, with: declared)
     return entry
   }
 
@@ -153,14 +142,6 @@ private struct PackageLockReader {
       return true
     }
     return node.flag("devOptional") && omitted.isSuperset(of: ["dev", "optional"])
-  }
-
-  private func isForPlatform(_ node: Node) -> Bool {
-    platforms.admits(
-      systems: node.words("os"),
-      processors: node.words("cpu"),
-      libraries: node.words("libc")
-    )
   }
 }
 

@@ -1,4 +1,5 @@
 internal import PrefetchCore
+internal import PrefetchDocuments
 
 /// Which of a package's files are wanted, by what they were made for.
 struct PlatformFilter {
@@ -39,6 +40,14 @@ struct PlatformFilter {
   }
 
   // MARK: npm
+
+  func admits(_ package: Node) -> Bool {
+    admits(
+      systems: package.words("os"),
+      processors: package.words("cpu"),
+      libraries: package.words("libc")
+    )
+  }
 
   /// Whether a package with such lists is for any of the wanted platforms.
   func admits(systems: [String], processors: [String], libraries: [String]) -> Bool {

@@ -1,5 +1,4 @@
 internal import PrefetchCore
-internal import PrefetchCrypto
 internal import PrefetchDocuments
 
 /// pnpm-lock.yaml, of versions 5 to 9.
@@ -81,7 +80,7 @@ private struct PnpmLockReader {
       let message = "`\(entry.key.prefix(200))` must be a mapping, not \(node.kindName)"
       return draft.reject(entry.key, NativeManifest.invalid(message, at: node.location))
     }
-    guard !isOmitted(node, key: entry.key), isForPlatform(node) else { return }
+    guard !isOmitted(node, key: entry.key), platforms.admits(node) else { return }
     guard let resolution = node["resolution"], resolution.mapping != nil else {
       let message = "`\(entry.key.prefix(200))` has no `resolution`"
       return draft.reject(entry.key, NativeManifest.invalid(message, at: node.location))
@@ -113,14 +112,8 @@ private struct PnpmLockReader {
     var entry = ManifestEntry(url: declared.url)
     entry.lifetime = .immutable
     entry.path = PackageLock.fileName(declared.url, of: name)
-    if let integrity = resolution["integrity"] {
-      do throws(Integrity.Fault) {
-        entry.digests = try Integrity.expectedDigests(in: integrity.text ?? "")
-      } catch {
-        throw NativeManifest.invalid("`integrity` \(error)", at: integrity.location)
-      }
-    }
-    entry.digests = try EntryCollector.digests(entry.digests, with: declared)
+    let digests = try ManifestDraft.digests(integrity: resolution["integrity"])
+    entry.digests = try EntryCollector.digests(digests, with: declared)
     return entry
   }
 
@@ -168,20 +161,13 @@ private struct PnpmLockReader {
     let isScoped = name.first == "@"
     guard parts.count == (isScoped ? 2 : 1) else { return false }
     return (isScoped ? [parts[0].dropFirst(), parts[1]] : parts).allSatisfy {
-      isPlain($0, with: "-_.~") && $0.first != "."
+      LockDocument.isPlain($0, with: "-_.~", atMost: 214) && $0.first != "."
     }
   }
 
   private static func isVersion(_ version: Substring) -> Bool {
-    isPlain(version, with: "-.+") && version.utf8.first.map(ASCII.isDigit) == true
-  }
-
-  private static func isPlain(_ word: Substring, with marks: String) -> Bool {
-    !word.isEmpty && word.utf8.count <= 214
-      && word.utf8.allSatisfy { byte in
-        ASCII.isDigit(byte) || (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)
-          || marks.utf8.contains(byte)
-      }
+    LockDocument.isPlain(version, with: "-.+", atMost: 214)
+      && version.utf8.first.map(ASCII.isDigit) == true
   }
 
   // MARK: Choice
@@ -191,14 +177,6 @@ private struct PnpmLockReader {
     if omitted.contains("dev"), node.flag("dev") { return true }
     guard omitted.contains("optional") else { return false }
     return node.flag("optional") || optional[key.prefix { $0 != "(" }] ?? false
-  }
-
-  private func isForPlatform(_ node: Node) -> Bool {
-    platforms.admits(
-      systems: node.words("os"),
-      processors: node.words("cpu"),
-      libraries: node.words("libc")
-    )
   }
 }
 

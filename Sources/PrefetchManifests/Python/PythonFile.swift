@@ -47,3 +47,26 @@ struct PythonFile {
     return entry
   }
 }
+
+extension ManifestDraft {
+  /// Those of a package's files that will do.
+  mutating func add(
+    _ files: [PythonFile],
+    of package: Node,
+    named name: String,
+    for platforms: PlatformFilter
+  ) {
+    let chosen = PythonFile.chosen(files, for: platforms)
+    if chosen.isEmpty, !files.isEmpty {
+      let message = "none of its \(files.count) files is for a platform that is wanted"
+      reject(name, id: name, NativeManifest.invalid(message, at: package.location))
+    }
+    for file in chosen {
+      do throws(Failure) {
+        add(try file.entry(), named: file.name)
+      } catch {
+        reject(file.url.string, id: file.name, error)
+      }
+    }
+  }
+}

@@ -6,9 +6,9 @@ enum PythonLock {
   static func read(_ bytes: RawSpan, source: ManifestSource) throws(Failure) -> Manifest {
     let root = try LockDocument.read(bytes, syntax: .toml)
     try check(root)
-    var reader = PythonLockReader(source: source, platforms: try PlatformFilter(source.rules))
-    for package in try packages(of: root) { reader.read(package) }
-    return try reader.finished()
+    var reader = PythonLockReader(platforms: try PlatformFilter(source.rules))
+    for package in try LockDocument.packages("packages", of: root) { reader.read(package) }
+    return try reader.draft.finished()
   }
 
   private static func check(_ root: Node) throws(Failure) {
@@ -26,32 +26,11 @@ enum PythonLock {
       )
     }
   }
-
-  private static func packages(of root: Node) throws(Failure) -> [Node] {
-    guard let node = root["packages"] else { return [] }
-    guard let packages = node.sequence else {
-      throw NativeManifest.invalid(
-        "`packages` must be a list of tables, `[[packages]]`, not \(node.kindName)",
-        at: node.location
-      )
-    }
-    return packages
-  }
 }
 
 private struct PythonLockReader {
-  private let source: ManifestSource
-  private let platforms: PlatformFilter
-  private var draft = ManifestDraft()
-
-  init(source: ManifestSource, platforms: PlatformFilter) {
-    self.source = source
-    self.platforms = platforms
-  }
-
-  consuming func finished() throws(Failure) -> Manifest {
-    try draft.finished()
-  }
+  let platforms: PlatformFilter
+  var draft = ManifestDraft()
 
   mutating func read(_ package: Node) {
     let name = package.member("name")?.text ?? ""
@@ -77,18 +56,7 @@ private struct PythonLockReader {
         draft.reject(node.member("url")?.text ?? name, id: name, error)
       }
     }
-    let chosen = PythonFile.chosen(files, for: platforms)
-    if chosen.isEmpty, !files.isEmpty {
-      let message = "none of its \(files.count) files is for a platform that is wanted"
-      draft.reject(name, id: name, NativeManifest.invalid(message, at: package.location))
-    }
-    for file in chosen {
-      do throws(Failure) {
-        draft.add(try file.entry(), named: file.name)
-      } catch {
-        draft.reject(file.url.string, id: file.name, error)
-      }
-    }
+    draft.add(files, of: package, named: name, for: platforms)
   }
 
   private func isWanted(_ package: Node) -> Bool {
@@ -110,12 +78,7 @@ private struct PythonLockReader {
       draft.leaveOut("files that lie beside the lock file")
       return nil
     }
-    let declared: DeclaredURL
-    do {
-      declared = try DeclaredURL(text)
-    } catch {
-      throw Failure(.badURL, "it \(error)")
-    }
+    let declared = try DeclaredURL.item(text)
     guard let name = node.member("name")?.text ?? FileName.last(of: declared.url) else {
       throw NativeManifest.invalid(
         "the file has no `name`, and its URL ends in none",

@@ -18,29 +18,14 @@ enum UVLock {
       )
     }
     var reader = UVLockReader(platforms: try PlatformFilter(source.rules))
-    guard let node = root["package"] else { return try reader.finished() }
-    guard let packages = node.sequence else {
-      throw NativeManifest.invalid(
-        "`package` must be a list of tables, `[[package]]`, not \(node.kindName)",
-        at: node.location
-      )
-    }
-    for package in packages { reader.read(package) }
-    return try reader.finished()
+    for package in try LockDocument.packages("package", of: root) { reader.read(package) }
+    return try reader.draft.finished()
   }
 }
 
 private struct UVLockReader {
-  private let platforms: PlatformFilter
-  private var draft = ManifestDraft()
-
-  init(platforms: PlatformFilter) {
-    self.platforms = platforms
-  }
-
-  consuming func finished() throws(Failure) -> Manifest {
-    try draft.finished()
-  }
+  let platforms: PlatformFilter
+  var draft = ManifestDraft()
 
   mutating func read(_ package: Node) {
     let name = package.member("name")?.text ?? ""
@@ -61,18 +46,7 @@ private struct UVLockReader {
       return
     }
     let files = files(of: package, named: name, from: source?.member("url")?.text)
-    let chosen = PythonFile.chosen(files, for: platforms)
-    if chosen.isEmpty, !files.isEmpty {
-      let message = "none of its \(files.count) files is for a platform that is wanted"
-      draft.reject(name, id: name, NativeManifest.invalid(message, at: package.location))
-    }
-    for file in chosen {
-      do throws(Failure) {
-        draft.add(try file.entry(), named: file.name)
-      } catch {
-        draft.reject(file.url.string, id: file.name, error)
-      }
-    }
+    draft.add(files, of: package, named: name, for: platforms)
   }
 
   private mutating func files(
@@ -99,12 +73,7 @@ private struct UVLockReader {
   }
 
   private func file(_ node: Node, at text: String) throws(Failure) -> PythonFile {
-    let declared: DeclaredURL
-    do {
-      declared = try DeclaredURL(text)
-    } catch {
-      throw Failure(.badURL, "it \(error)")
-    }
+    let declared = try DeclaredURL.item(text)
     guard let name = FileName.last(of: declared.url) else {
       throw NativeManifest.invalid("its URL ends in no file name", at: node.location)
     }

@@ -18,7 +18,6 @@ struct AdLayout {
   /// How many of the documents are answers of ad servers.
   private var answers = 1
   private(set) var reading = BundleReading()
-  private var names: Set<String> = []
 
   init(_ documents: [BundleContent], _ rules: BundleRules) throws(Failure) {
     self.rules = rules

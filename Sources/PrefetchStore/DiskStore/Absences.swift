@@ -38,15 +38,9 @@ extension DiskStore {
         "INSERT OR REPLACE INTO absences VALUES (?1, ?2, ?3, ?4)"
       )
       for (url, absence) in absences {
-        try replacement.bind(1, url)
-        try replacement.bind(2, Int64(bitPattern: absence.asked))
-        try replacement.bind(3, absence.status)
-        try replacement.bind(4, absence.since)
-        try replacement.run()
+        try replacement.run(url, absence.asked, absence.status, absence.since)
       }
-      let removal = try database.prepare("DELETE FROM absences WHERE since<?1")
-      try removal.bind(1, clockStart + (.zero - lasting))
-      try removal.run()
+      try database.run("DELETE FROM absences WHERE since<\(clockStart + (.zero - lasting))")
     }
   }
 

@@ -239,9 +239,7 @@ extension DiskStore {
           unnamed.append(digest)
           continue
         }
-        try note.bind(1, digest)
-        try note.bind(2, RunLock.now)
-        try note.run()
+        try note.run(digest, RunLock.now)
       }
       try writing.publisher.remove(unnamed, noting: &times)
     }
@@ -261,11 +259,10 @@ extension DiskStore {
   /// Removes what waited for the end of runs that have ended by now.
   func removeOverdue(_ writing: Writing) throws(Failure) {
     let released = "SELECT 1 FROM released_objects UNION SELECT 1 FROM released_items"
-    guard try database().number("SELECT EXISTS (\(released))") == 1 else { return }
+    guard try database().number("SELECT EXISTS (\(raw: released))") == 1 else { return }
     let oldest = try RunLock.oldestRun(in: root, besides: lock)?.milliseconds ?? .max
     try changeObjects(writing) { (database, references) throws(Failure) in
-      let rows = try database.prepare("SELECT digest FROM released_objects WHERE since<?1")
-      try rows.bind(1, oldest)
+      let rows = try database.rows("SELECT digest FROM released_objects WHERE since<\(oldest)")
       var unnamed: [ContentDigest] = []
       while try rows.step() {
         guard let digest = rows.optionalDigest(0) else { continue }
@@ -273,9 +270,7 @@ extension DiskStore {
       }
       try writing.publisher.remove(unnamed, noting: &times)
       for table in ["released_objects", "released_items"] {
-        let deletion = try database.prepare("DELETE FROM \(table) WHERE since<?1")
-        try deletion.bind(1, oldest)
-        try deletion.run()
+        try database.run("DELETE FROM \(raw: table) WHERE since<\(oldest)")
       }
     }
   }

@@ -26,16 +26,14 @@ extension DiskStore {
       }
       begun = beginning
     }
+    let process = Int(guardian.process ?? 0)
     try changeLocks(
       """
       INSERT OR REPLACE INTO item_locks (item, process, begun, until) \
       SELECT item, ?2, ?3, ?4 FROM items WHERE url=?1
-      """,
-      urls
-    ) { statement throws(Failure) in
-      try statement.bind(2, Int(guardian.process ?? 0))
-      try statement.bind(3, begun)
-      try statement.bind(4, guardian.until)
+      """
+    ) { (statement: borrowing Statement) throws(Failure) in
+      for url in urls { try statement.run(url, process, begun, guardian.until) }
     }
   }
 
@@ -45,28 +43,19 @@ extension DiskStore {
       """
       DELETE FROM item_locks WHERE item=(SELECT item FROM items WHERE url=?1) \
       AND (?2 IS NULL OR process=?2)
-      """,
-      urls
-    ) { statement throws(Failure) in
-      try statement.bind(2, process.map(Int.init))
+      """
+    ) { (statement: borrowing Statement) throws(Failure) in
+      for url in urls { try statement.run(url, process.map(Int.init)) }
     }
   }
 
   private func changeLocks(
     _ change: String,
-    _ urls: [String],
-    _ bind: (borrowing Statement) throws(Failure) -> Void
+    _ body: (borrowing Statement) throws(Failure) -> Void
   ) throws(Failure) {
     let database = try database()
     try requireWriting().claims.inTurn { () throws(Failure) in
-      try database.transaction { () throws(Failure) in
-        let statement = try database.prepare(change)
-        for url in urls {
-          try statement.bind(1, url)
-          try bind(statement)
-          try statement.run()
-        }
-      }
+      try database.transaction { () throws(Failure) in try body(database.prepare(change)) }
     }
   }
 
@@ -78,7 +67,7 @@ extension DiskStore {
       let find = try database.prepare("SELECT item FROM items WHERE url=?1")
       var locked: Set<String> = []
       for url in urls {
-        try find.bind(1, url)
+        try find.set(url)
         if try find.step(), rule.isLocked(find.number(0)) { locked.insert(url) }
         find.reset()
       }

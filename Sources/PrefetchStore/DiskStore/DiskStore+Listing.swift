@@ -88,10 +88,9 @@ extension DiskStore {
     try database.execute("BEGIN")
     defer { try? database.execute("COMMIT") }
     var reader = try StoredItemReader(database, locks: LockRule(database, now: clockStart))
-    let rows = try database.prepare(
-      "\(StoredItemReader.selection) WHERE url>?1 ORDER BY url"
+    let rows = try database.rows(
+      "\(raw: StoredItemReader.selection) WHERE url>\(last) ORDER BY url"
     )
-    try rows.bind(1, last)
     while try rows.step() {
       guard try visit(reader.read(rows)) else { return }
     }
@@ -119,7 +118,7 @@ extension DiskStore {
     )
     let row = try database.prepare("\(StoredItemReader.selection) WHERE item=?1")
     while try order.step() {
-      try row.bind(1, order.number(0))
+      try row.set(order.number(0))
       defer { row.reset() }
       guard try row.step() else { continue }
       guard try visit(reader.read(row)) else { return }
@@ -133,9 +132,7 @@ extension DiskStore {
     )
     let insertion = try database.prepare("INSERT INTO temp.item_uses VALUES (?1, ?2)")
     for (url, instant) in uses {
-      try insertion.bind(1, url)
-      try insertion.bind(2, instant)
-      try insertion.run()
+      try insertion.run(url, instant)
     }
   }
 }

@@ -105,9 +105,7 @@ extension DiskStore {
           status.kind != .folder
         else { continue }
         if let last, status.changed <= last { continue }
-        try released.bind(1, digest)
-        defer { released.reset() }
-        if try released.step() { continue }
+        if try released.first(digest, read: { _ in true }) == true { continue }
         if status.changed < limit {
           orphans.append(digest)
         } else {
@@ -156,12 +154,9 @@ extension DiskStore {
       let deletion = try database.prepare("DELETE FROM object_folders WHERE prefix=?1")
       for change in changes {
         if let modified = change.modified {
-          try insertion.bind(1, Int(change.prefix))
-          try insertion.bind(2, modified)
-          try insertion.run()
+          try insertion.run(Int(change.prefix), modified)
         } else {
-          try deletion.bind(1, Int(change.prefix))
-          try deletion.run()
+          try deletion.run(Int(change.prefix))
         }
       }
     }

@@ -30,7 +30,7 @@ extension DiskStore {
 
   /// By URL, by id, which several items of different providers may share, or by `PROVIDER/ID`.
   package func records(named name: String) throws(Failure) -> [ContentRecord] {
-    let exact = try records(where: "url=?1", name)
+    let exact = try records(where: "url", is: name)
     guard exact.isEmpty else { return exact }
     let found = try records(id: name)
     guard found.isEmpty, let slash = name.firstIndex(of: "/") else { return found }
@@ -46,7 +46,7 @@ extension DiskStore {
   }
 
   private func records(id: String) throws(Failure) -> [ContentRecord] {
-    var found = try records(where: "id=?1", id)
+    var found = try records(where: "id", is: id)
     for item in try items(madeName: id) {
       guard let record = try recordQuery().record(item) else { continue }
       found.append(record)
@@ -88,8 +88,7 @@ extension DiskStore {
       )
       var empty: [(key: SegmentKey, url: String)] = []
       for key in keys {
-        try rows.bind(1, key.identity)
-        try rows.bind(2, key.name)
+        try rows.set(key.identity, key.name)
         while try rows.step() {
           let isOwn = try writer().ownReleases.contains(rows.number(1))
           if !isOwn { empty.append((key, rows.text(0))) }
@@ -104,21 +103,14 @@ extension DiskStore {
     }
   }
 
-  private func records(where condition: String, _ name: String) throws(Failure) -> [ContentRecord] {
+  private func records(where column: String, is name: String) throws(Failure) -> [ContentRecord] {
     try answering { () throws(Failure) in
-      let rows = try database().prepare(
-        "SELECT \(RecordRow.columns) FROM \(RecordRow.source) WHERE \(condition) ORDER BY url"
-      )
-      try rows.bind(1, name)
-      return try Self.records(rows)
+      try database().rows(
+        """
+        SELECT \(raw: RecordRow.columns) FROM \(raw: RecordRow.source) \
+        WHERE \(raw: column)=\(name) ORDER BY url
+        """
+      ).all { row throws(Failure) in try StoredRow(row).whole() }
     }
-  }
-
-  private static func records(_ rows: borrowing Statement) throws(Failure) -> [ContentRecord] {
-    var records: [ContentRecord] = []
-    while try rows.step() {
-      records.append(try StoredRow(rows).whole())
-    }
-    return records
   }
 }

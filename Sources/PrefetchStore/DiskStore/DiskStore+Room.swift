@@ -34,12 +34,9 @@ extension DiskStore {
 
   /// Items that no segment holds and whose content has expired.
   package func expiredItems() throws(Failure) -> [Int64] {
-    let rows = try database().prepare(
-      """
-      SELECT item FROM items WHERE holders=0 AND expires_at<=?1
-      """
+    let rows = try database().rows(
+      "SELECT item FROM items WHERE holders=0 AND expires_at<=\(clockStart)"
     )
-    try rows.bind(1, clockStart)
     let locks = try LockRule(database(), now: clockStart)
     var items: [Int64] = []
     while try rows.step() {
@@ -59,19 +56,15 @@ extension DiskStore {
   private func countBytes() throws(Failure) -> Int64 {
     let database = try database()
     var bytes = try totals().bytes
-    let items = try database.prepare(
-      "SELECT EXISTS (SELECT 1 FROM items WHERE \(ObjectReferences.namesDigest))"
+    let naming = try database.prepare(
+      """
+      SELECT 1 FROM items WHERE \(ObjectReferences.namesDigest) UNION ALL \
+      SELECT 1 FROM item_files WHERE digest=?1
+      """
     )
-    let files = try database.prepare("SELECT EXISTS (SELECT 1 FROM item_files WHERE digest=?1)")
-    for digest in try documentDigests(database).keys {
-      try ObjectReferences.bind(digest, to: items)
-      try files.bind(1, digest)
-      let isItems = try items.step() && items.flag(0)
-      let isFile = try files.step() && files.flag(0)
-      let isCounted = isItems || isFile
-      items.reset()
-      files.reset()
-      if !isCounted { bytes += try sizeOnDisk(digest) ?? 0 }
+    for digest in try documentDigests(database).keys
+    where try naming.first(digest, digest.mark, read: { _ in true }) == nil {
+      bytes += try sizeOnDisk(digest) ?? 0
     }
     return bytes
   }

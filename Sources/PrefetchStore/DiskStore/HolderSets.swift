@@ -65,9 +65,7 @@ final class HolderSets {
     if let known = numbers[segments] { return known }
     last += 1
     for segment in segments {
-      try insert.bind(1, last)
-      try insert.bind(2, segment)
-      try insert.run()
+      try insert.run(last, segment)
     }
     members?[last] = segments
     numbers[segments] = last

@@ -491,22 +491,12 @@ final class IndexWriter {
       released.updateValue(nil, forKey: manifest)
     }
     for set in try holders.sets(with: segment.number) {
-      for item in try members(of: set) {
+      for item in try listMembers.all(set, read: { row in row.number(0) }) {
         guard let standing = try items.standing(item: item) else { continue }
         try leave(segment.number, key, standing)
       }
     }
     try segments.delete(segment.number)
-  }
-
-  private func members(of set: Int64) throws(Failure) -> [Int64] {
-    try listMembers.bind(1, set)
-    defer { listMembers.reset() }
-    var members: [Int64] = []
-    while try listMembers.step() {
-      members.append(listMembers.number(0))
-    }
-    return members
   }
 
   private func endQuiet() throws(Failure) {

@@ -116,25 +116,15 @@ final class ItemRows {
   // MARK: Finding
 
   func standing(url: String) throws(Failure) -> Standing? {
-    try findByURL.bind(1, url)
-    defer { findByURL.reset() }
-    return try findByURL.step() ? try Self.standing(findByURL) : nil
+    try findByURL.first(url, read: Self.standing)
   }
 
   func standing(item: Int64) throws(Failure) -> Standing? {
-    try findByNumber.bind(1, item)
-    defer { findByNumber.reset() }
-    return try findByNumber.step() ? try Self.standing(findByNumber) : nil
+    try findByNumber.first(item, read: Self.standing)
   }
 
   func urls(naming digest: ContentDigest) throws(Failure) -> [String] {
-    try ObjectReferences.bind(digest, to: findByDigest)
-    defer { findByDigest.reset() }
-    var urls: [String] = []
-    while try findByDigest.step() {
-      urls.append(findByDigest.text(0))
-    }
-    return urls
+    try findByDigest.all(digest, digest.mark) { row in row.text(0) }
   }
 
   private static func standing(_ row: borrowing Statement) throws(Failure) -> Standing {
@@ -208,23 +198,21 @@ final class ItemRows {
   func update(_ standing: Standing, to record: ContentRecord) throws(Failure) {
     var facts: [UInt8] = []
     RecordRow.append(record, to: &facts)
-    try updateItem.bind(1, standing.item)
-    try updateItem.bind(2, ItemName.stored(record.id, url: record.url))
-    try updateItem.bind(3, record.digest?.mark)
-    try updateItem.bind(4, standing.holders)
-    try updateItem.bind(5, try number(of: record.variance))
-    try updateItem.bind(6, record.expiresAt)
-    try updateItem.bind(7, facts)
-    try updateItem.run()
-    try deletions.times.bind(1, standing.item)
-    try deletions.times.run()
+    try updateItem.run(
+      standing.item,
+      ItemName.stored(record.id, url: record.url),
+      record.digest?.mark,
+      standing.holders,
+      try number(of: record.variance),
+      record.expiresAt,
+      facts
+    )
+    try deletions.times.run(standing.item)
   }
 
   /// An item that a segment held once came through a segment.
   func setHolders(_ holders: Int64, of standing: Standing) throws(Failure) {
-    try updateHolders.bind(1, standing.item)
-    try updateHolders.bind(2, holders)
-    try updateHolders.run()
+    try updateHolders.run(standing.item, holders)
   }
 
   func renewTimes(_ confirmations: [Confirmation]) throws(Failure) {
@@ -275,7 +263,7 @@ final class ItemRows {
 
   /// Of an item that consists of several, besides the first.
   func files(of item: Int64) throws(Failure) -> [ContentDigest: Int64] {
-    try findFiles.bind(1, item)
+    try findFiles.set(item)
     defer { findFiles.reset() }
     var files: [ContentDigest: Int64] = [:]
     while try findFiles.step() {
@@ -285,23 +273,15 @@ final class ItemRows {
   }
 
   func setFiles(_ files: [BundleFile], of item: Int64) throws(Failure) {
-    try deletions.files.bind(1, item)
-    try deletions.files.run()
+    try deletions.files.run(item)
     for file in files {
-      try insertFile.bind(1, item)
-      try insertFile.bind(2, file.digest)
-      try insertFile.bind(3, file.size)
-      try insertFile.run()
+      try insertFile.run(item, file.digest, file.size)
     }
   }
 
   /// Items that have it as one of their further files.
   func owners(ofFile digest: ContentDigest) throws(Failure) -> [String] {
-    try findOwners.bind(1, digest)
-    defer { findOwners.reset() }
-    var urls: [String] = []
-    while try findOwners.step() { urls.append(findOwners.text(0)) }
-    return urls
+    try findOwners.all(digest) { row in row.text(0) }
   }
 
   // MARK: Deleting
@@ -317,7 +297,7 @@ final class ItemRows {
   }
 
   func removal(of item: Int64, locks: LockRule) throws(Failure) -> Removal? {
-    try findRemoval.bind(1, item)
+    try findRemoval.set(item)
     defer { findRemoval.reset() }
     guard try findRemoval.step() else { return nil }
     let url = findRemoval.text(0)
@@ -340,14 +320,12 @@ final class ItemRows {
 
   /// To be called before it is deleted or loses its body; what still had one stays known.
   func release(_ item: Int64, at now: Int64) throws(Failure) {
-    try releases.keep.bind(1, item)
-    try releases.keep.bind(2, now)
-    try releases.keep.run()
+    try releases.keep.run(item, now)
   }
 
   /// An item that went after somebody had counted on it.
   func released(_ item: Int64) throws(Failure) -> (url: String, digest: ContentDigest?)? {
-    try releases.find.bind(1, item)
+    try releases.find.set(item)
     defer { releases.find.reset() }
     guard try releases.find.step() else { return nil }
     let url = releases.find.text(0)
@@ -357,17 +335,13 @@ final class ItemRows {
 
   /// As it was; to be called where its URL has no new row.
   func restore(_ item: Int64) throws(Failure) -> Standing? {
-    try releases.restore.bind(1, item)
-    try releases.restore.run()
+    try releases.restore.run(item)
     return try standing(item: item)
   }
 
   func delete(_ item: Int64) throws(Failure) {
-    try deletions.item.bind(1, item)
-    try deletions.item.run()
-    try deletions.times.bind(1, item)
-    try deletions.times.run()
-    try deletions.files.bind(1, item)
-    try deletions.files.run()
+    try deletions.item.run(item)
+    try deletions.times.run(item)
+    try deletions.files.run(item)
   }
 }

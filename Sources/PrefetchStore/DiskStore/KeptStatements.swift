@@ -40,16 +40,8 @@ extension DiskStore {
 
 /// Whether any row names an object.
 final class ObjectReferences {
-  /// Of rows of `items`; ``bind(_:to:)`` gives the parameters.
+  /// Of rows of `items`; the parameters are the digest and its mark.
   static let namesDigest = "mark=?2 AND substr(facts, 1, \(ItemHead.digestLength))=?1"
-
-  static func bind(
-    _ digest: ContentDigest,
-    to statement: borrowing Statement
-  ) throws(Failure) {
-    try statement.bind(1, digest)
-    try statement.bind(2, digest.mark)
-  }
 
   private let statement: Statement
 
@@ -65,9 +57,7 @@ final class ObjectReferences {
   }
 
   func contains(_ digest: ContentDigest) throws(Failure) -> Bool {
-    try Self.bind(digest, to: statement)
-    defer { statement.reset() }
-    return try statement.step() && statement.flag(0)
+    try statement.first(digest, digest.mark) { row in row.flag(0) } == true
   }
 }
 
@@ -87,9 +77,7 @@ final class RecordQuery {
 
   /// `isNamed` as in ``StoredRow/whole(isNamed:)``.
   func record(_ item: Int64, isNamed: Bool = true) throws(Failure) -> ContentRecord? {
-    try one.bind(1, item)
-    defer { one.reset() }
-    return try one.step() ? try StoredRow(one).whole(isNamed: isNamed) : nil
+    try one.first(item) { row throws(Failure) in try StoredRow(row).whole(isNamed: isNamed) }
   }
 
   /// Those of several numbers; nil for what is not there.
@@ -115,8 +103,7 @@ final class RecordQuery {
     into rows: inout [(any StoredAnswer)?]
   ) throws(Failure) {
     guard let first = places.first, let last = places.last else { return }
-    try range.bind(1, items[first])
-    try range.bind(2, items[last])
+    try range.set(items[first], items[last])
     defer { range.reset() }
     var hasRow = try range.step()
     var read: Int?

@@ -15,17 +15,15 @@ struct ModificationTimes {
 }
 
 extension ModificationTimes {
-  private static let query =
-    """
-    SELECT url, facts FROM items WHERE holders IN (SELECT holders FROM holder_sets WHERE segment=(\
-    SELECT segment FROM segments WHERE identity=?1 AND name=?2)) ORDER BY item
-    """
-
   /// Of all items of a segment.
   init(of segment: SegmentKey, in database: Database) throws(Failure) {
-    let rows = try database.prepare(Self.query)
-    try rows.bind(1, segment.identity)
-    try rows.bind(2, segment.name)
+    let rows = try database.rows(
+      """
+      SELECT url, facts FROM items WHERE holders IN (SELECT holders FROM holder_sets WHERE segment=(\
+      SELECT segment FROM segments WHERE identity=\(segment.identity) AND name=\(segment.name))) \
+      ORDER BY item
+      """
+    )
     var hash = StableHash()
     // Most came to their server together.
     var last: (text: String, time: Int64?) = ("", nil)

@@ -21,29 +21,21 @@ final class NamedItems {
   }
 
   func record(_ url: String) throws(Failure) -> ContentRecord? {
-    try records.bind(1, url)
-    defer { records.reset() }
-    return try records.step() ? try StoredRow(records).whole() : nil
+    try records.first(url) { row throws(Failure) in try StoredRow(row).whole() }
   }
 
   func segmentsHolding(_ url: String) throws(Failure) -> [SegmentKey] {
-    try holders.bind(1, url)
-    defer { holders.reset() }
-    var keys: [SegmentKey] = []
-    while try holders.step() {
-      keys.append(SegmentKey(identity: holders.text(0), name: holders.text(1)))
-    }
-    return keys
+    try holders.all(url) { row in SegmentKey(identity: row.text(0), name: row.text(1)) }
   }
 
   func absence(_ url: String) throws(Failure) -> Absence? {
-    try absences.bind(1, url)
-    defer { absences.reset() }
-    guard try absences.step(), let since = absences.instant(2) else { return nil }
-    return Absence(
-      asked: UInt64(bitPattern: absences.number(0)),
-      status: Int(absences.number(1)),
-      since: since
-    )
+    try absences.first(url) { row in
+      guard let since = row.instant(2) else { return nil }
+      return Absence(
+        asked: UInt64(bitPattern: row.number(0)),
+        status: Int(row.number(1)),
+        since: since
+      )
+    }
   }
 }

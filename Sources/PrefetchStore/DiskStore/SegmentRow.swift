@@ -22,25 +22,27 @@ enum SegmentRow {
     """
 
   static func bind(_ record: SegmentRecord, to statement: borrowing Statement) throws(Failure) {
-    try statement.bind(1, record.key.identity)
-    try statement.bind(2, record.key.name)
-    try statement.bind(3, record.priority)
-    try statement.bind(4, record.manifestURL)
-    try statement.bind(5, record.manifest)
-    try statement.bind(6, record.manifestFinalURL)
-    try statement.bind(7, record.validators.entityTag)
-    try statement.bind(8, record.validators.lastModified)
-    try statement.bind(9, record.generated)
-    try statement.bind(10, record.itemCount)
-    try statement.bind(11, record.lastChecked)
-    try statement.bind(12, record.lastSuccess)
-    try statement.bind(13, record.state.rawValue)
-    try statement.bind(14, record.quiet?.until)
-    try statement.bind(15, record.quiet.map { Int64(bitPattern: $0.rules) })
-    try statement.bind(16, record.quiet?.itemCount)
-    try statement.bind(17, record.quiet?.bytes)
-    try statement.bind(18, record.hosts?.joined(separator: "\n"))
-    try statement.bind(19, record.manifestAsked.map { Int64(bitPattern: $0) })
+    try statement.set(
+      record.key.identity,
+      record.key.name,
+      record.priority,
+      record.manifestURL,
+      record.manifest,
+      record.manifestFinalURL,
+      record.validators.entityTag,
+      record.validators.lastModified,
+      record.generated,
+      record.itemCount,
+      record.lastChecked,
+      record.lastSuccess,
+      record.state.rawValue,
+      record.quiet?.until,
+      record.quiet?.rules,
+      record.quiet?.itemCount,
+      record.quiet?.bytes,
+      record.hosts?.joined(separator: "\n"),
+      record.manifestAsked
+    )
   }
 
   static func read(_ row: borrowing Statement) throws(Failure) -> SegmentRecord {

@@ -34,11 +34,9 @@ final class SegmentRows {
   func find(
     _ key: SegmentKey
   ) throws(Failure) -> (number: Int64, manifest: ContentDigest?, isSubscribed: Bool)? {
-    try find.bind(1, key.identity)
-    try find.bind(2, key.name)
-    defer { find.reset() }
-    guard try find.step() else { return nil }
-    return (find.number(0), find.optionalDigest(1), find.flag(2))
+    try find.first(key.identity, key.name) { row in
+      (row.number(0), row.optionalDigest(1), row.flag(2))
+    }
   }
 
   func number(of key: SegmentKey) throws(Failure) -> Int64? {
@@ -59,10 +57,7 @@ final class SegmentRows {
   }
 
   func key(of segment: Int64) throws(Failure) -> SegmentKey? {
-    try names.bind(1, segment)
-    defer { names.reset() }
-    guard try names.step() else { return nil }
-    return SegmentKey(identity: names.text(0), name: names.text(1))
+    try names.first(segment) { row in SegmentKey(identity: row.text(0), name: row.text(1)) }
   }
 
   func write(_ record: SegmentRecord) throws(Failure) {
@@ -71,13 +66,11 @@ final class SegmentRows {
   }
 
   func delete(_ segment: Int64) throws(Failure) {
-    try delete.bind(1, segment)
-    try delete.run()
+    try delete.run(segment)
     numbers = [:]
   }
 
   func endQuiet(of segment: Int64) throws(Failure) {
-    try endQuiet.bind(1, segment)
-    try endQuiet.run()
+    try endQuiet.run(segment)
   }
 }

@@ -18,8 +18,6 @@ package struct StoreTotals: Hashable, Sendable {
 package struct SegmentTotals: Hashable, Sendable {
   package var items = 0
   package var bytes: Int64 = 0
-
-  package init() {}
 }
 
 extension DiskStore {

@@ -22,22 +22,13 @@ final class VarianceRows {
   func number(of variance: Variance) throws(Failure) -> Int64 {
     if let last, last.variance == variance { return last.number }
     let bytes = AnswerCoding.encode(variance)
-    var number = try known(bytes)
-    if number == nil { number = try made(bytes) }
+    var number = try find.first(bytes) { row in row.number(0) }
+    if number == nil {
+      try insert.run(bytes)
+      number = database.lastInsertedRow
+    }
     last = (variance, number ?? 0)
     return number ?? 0
-  }
-
-  private func known(_ bytes: [UInt8]) throws(Failure) -> Int64? {
-    try find.bind(1, bytes)
-    defer { find.reset() }
-    return try find.step() ? find.number(0) : nil
-  }
-
-  private func made(_ bytes: [UInt8]) throws(Failure) -> Int64 {
-    try insert.bind(1, bytes)
-    try insert.run()
-    return try database.number("SELECT last_insert_rowid()") ?? 0
   }
 
   /// Forgets those that no item has any more, and none that comes back.

@@ -29,13 +29,6 @@ package struct DamagedObject: Hashable, Sendable {
   /// Of the items and manifests that name it.
   package var urls: [String]
   package var problem: Problem
-
-  package init(digest: ContentDigest, path: String, urls: [String], problem: Problem) {
-    self.digest = digest
-    self.path = path
-    self.urls = urls
-    self.problem = problem
-  }
 }
 
 extension DiskStore {
@@ -169,11 +162,9 @@ extension DiskStore {
     )
     let documents = try database().prepare("DELETE FROM segment_documents WHERE digest=?1")
     for digest in digests {
-      try documents.bind(1, digest)
-      try documents.run()
+      try documents.run(digest)
       try writer.forgetBody(digest) { url throws(Failure) in try record(url: url) }
-      try segments.bind(1, digest)
-      try segments.run()
+      try segments.run(digest)
     }
   }
 

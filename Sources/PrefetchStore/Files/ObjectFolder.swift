@@ -12,10 +12,6 @@ struct ObjectFolder {
     return try Self.open(digest.hexadecimal, in: folder)
   }
 
-  func path(of digest: ContentDigest) -> String {
-    "\(root.path)/\(Self.name(of: digest.prefix))/\(digest.hexadecimal)"
-  }
-
   func folder(of prefix: UInt8) throws(Failure) -> Folder? {
     try root.folder(Self.name(of: prefix))
   }

@@ -32,7 +32,7 @@ extension TreeFilling {
     if manner.isDurable, pending.contains(where: \.isMade) {
       try folders.root.synchronizeFileSystem()
     }
-    try record.transaction { () throws(Failure) in
+    try record.database.transaction { () throws(Failure) in
       for index in pending.indices {
         let placement = pending[index]
         pending[index].row = try record.add(

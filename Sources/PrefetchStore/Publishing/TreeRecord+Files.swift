@@ -4,34 +4,24 @@ internal import PrefetchCore
 extension TreeRecord {
   /// Usually none or one.
   func rows(_ path: String, of tree: Tree) throws(Failure) -> [Row] {
-    let row = try statement(
+    try all(
       """
       SELECT file, path, digest, inode, size, modified, birth FROM published_files
-      WHERE tree=?1 AND path=?2
-      """
+      WHERE tree=\(tree.number) AND path=\(path)
+      """,
+      read: Self.read
     )
-    try row.statement.bind(1, tree.number)
-    try row.statement.bind(2, path)
-    defer { row.statement.reset() }
-    var rows: [Row] = []
-    while try row.statement.step() { rows.append(Self.read(row.statement)) }
-    return rows
   }
 
   /// The next rows after a number, so that millions need not be held at once.
   func rows(of tree: Tree, after number: Int64) throws(Failure) -> [Row] {
-    let row = try statement(
+    try all(
       """
       SELECT file, path, digest, inode, size, modified, birth FROM published_files
-      WHERE file>?2 AND tree=?1 ORDER BY file LIMIT 4096
-      """
+      WHERE file>\(number) AND tree=\(tree.number) ORDER BY file LIMIT 4096
+      """,
+      read: Self.read
     )
-    try row.statement.bind(1, tree.number)
-    try row.statement.bind(2, number)
-    defer { row.statement.reset() }
-    var rows: [Row] = []
-    while try row.statement.step() { rows.append(Self.read(row.statement)) }
-    return rows
   }
 
   private static func read(_ row: borrowing Statement) -> Row {
@@ -55,82 +45,55 @@ extension TreeRecord {
     birth: Int64,
     to tree: Tree
   ) throws(Failure) -> Int64 {
-    let row = try statement(
+    try run(
       """
       INSERT INTO published_files (tree, path, digest, inode, size, modified, birth)
-      VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
+      VALUES (\(tree.number), \(path), \(digest), \(identity.inode), \(identity.size),
+      \(identity.modified), \(birth))
       """
     )
-    try row.statement.bind(1, tree.number)
-    try row.statement.bind(2, path)
-    try row.statement.bind(3, digest)
-    try row.statement.bind(4, Int64(bitPattern: identity.inode))
-    try row.statement.bind(5, identity.size)
-    try row.statement.bind(6, identity.modified)
-    try row.statement.bind(7, birth)
-    try row.statement.run()
     return database.lastInsertedRow
   }
 
   func remove(_ files: [Int64]) throws(Failure) {
     guard !files.isEmpty else { return }
-    try transaction { () throws(Failure) in
-      for file in files {
-        let row = try statement("DELETE FROM published_files WHERE file=?1")
-        try row.statement.bind(1, file)
-        try row.statement.run()
-      }
+    try database.transaction { () throws(Failure) in
+      for file in files { try run("DELETE FROM published_files WHERE file=\(file)") }
     }
   }
 
   // MARK: Folders
 
   func addFolder(_ path: String, to tree: Tree) throws(Failure) {
-    let row = try statement(
+    try run(
       """
-      INSERT INTO published_folders (tree, path, is_made) VALUES (?1, ?2, 1)
+      INSERT INTO published_folders (tree, path, is_made) VALUES (\(tree.number), \(path), 1)
       ON CONFLICT DO UPDATE SET is_made=1
       """
     )
-    try row.statement.bind(1, tree.number)
-    try row.statement.bind(2, path)
-    try row.statement.run()
   }
 
   /// Whether prefetch made it.
   func hasFolder(_ path: String, of tree: Tree) throws(Failure) -> Bool {
-    let row = try statement(
-      "SELECT 1 FROM published_folders WHERE tree=?1 AND path=?2 AND is_made"
-    )
-    try row.statement.bind(1, tree.number)
-    try row.statement.bind(2, path)
-    defer { row.statement.reset() }
-    return try row.statement.step()
+    try !all(
+      "SELECT 1 FROM published_folders WHERE tree=\(tree.number) AND path=\(path) AND is_made"
+    ) { _ in true }.isEmpty
   }
 
   func removeFolder(_ path: String, of tree: Tree) throws(Failure) {
-    let row = try statement("DELETE FROM published_folders WHERE tree=?1 AND path=?2")
-    try row.statement.bind(1, tree.number)
-    try row.statement.bind(2, path)
-    try row.statement.run()
+    try run("DELETE FROM published_folders WHERE tree=\(tree.number) AND path=\(path)")
   }
 
   /// How the folders were when their files were last looked at.
   func stamps(of tree: Tree) throws(Failure) -> [(path: String, stamp: TreeFolderTimes.Stamp)] {
-    let row = try statement(
-      "SELECT path, inode, modified FROM published_folders WHERE tree=?1 AND inode IS NOT NULL"
-    )
-    try row.statement.bind(1, tree.number)
-    defer { row.statement.reset() }
-    var stamps: [(path: String, stamp: TreeFolderTimes.Stamp)] = []
-    while try row.statement.step() {
-      let stamp = TreeFolderTimes.Stamp(
-        inode: UInt64(bitPattern: row.statement.number(1)),
-        modified: row.statement.number(2)
-      )
-      stamps.append((row.statement.text(0), stamp))
+    try all(
+      """
+      SELECT path, inode, modified FROM published_folders
+      WHERE tree=\(tree.number) AND inode IS NOT NULL
+      """
+    ) { row in
+      (row.text(0), .init(inode: UInt64(bitPattern: row.number(1)), modified: row.number(2)))
     }
-    return stamps
   }
 
   func set(
@@ -138,25 +101,22 @@ extension TreeRecord {
     of tree: Tree
   ) throws(Failure) {
     guard !stamps.isEmpty else { return }
-    try transaction { () throws(Failure) in
+    try database.transaction { () throws(Failure) in
       for (path, stamp) in stamps {
-        let row = try statement(
+        try run(
           """
-          INSERT INTO published_folders (tree, path, inode, modified) VALUES (?1, ?2, ?3, ?4)
-          ON CONFLICT DO UPDATE SET inode=?3, modified=?4
+          INSERT INTO published_folders (tree, path, inode, modified)
+          VALUES (\(tree.number), \(path), \(stamp?.inode), \(stamp?.modified))
+          ON CONFLICT DO UPDATE SET inode=excluded.inode, modified=excluded.modified
           """
         )
-        try row.statement.bind(1, tree.number)
-        try row.statement.bind(2, path)
-        try row.statement.bind(3, stamp.map { Int64(bitPattern: $0.inode) })
-        try row.statement.bind(4, stamp?.modified)
-        try row.statement.run()
       }
-      let row = try statement(
-        "DELETE FROM published_folders WHERE tree=?1 AND inode IS NULL AND NOT is_made"
+      try run(
+        """
+        DELETE FROM published_folders
+        WHERE tree=\(tree.number) AND inode IS NULL AND NOT is_made
+        """
       )
-      try row.statement.bind(1, tree.number)
-      try row.statement.run()
     }
   }
 }

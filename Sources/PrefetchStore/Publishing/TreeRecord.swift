@@ -49,68 +49,58 @@ final class TreeRecord {
   }
 
   let database: Database
-  private var kept: [String: Kept] = [:]
+  /// By their texts, since most are used again and again.
+  private var kept: [String: KeptStatement] = [:]
 
   init(_ state: StateStore) {
     database = state.database
   }
 
-  func transaction(_ body: () throws(Failure) -> Void) throws(Failure) {
-    try database.execute("BEGIN IMMEDIATE")
-    do throws(Failure) {
-      try body()
-      try database.execute("COMMIT")
-    } catch {
-      database.rollBack()
-      throw error
-    }
-  }
-
-  /// A statement that is used again and again.
-  final class Kept {
-    let statement: Statement
-
-    init(_ statement: consuming Statement) {
-      self.statement = statement
-    }
-  }
-
-  func statement(_ text: String) throws(Failure) -> Kept {
-    if let known = kept[text] {
+  /// The statement of a query, ready for its first row; it is kept for the next use.
+  private func statement(_ query: Query) throws(Failure) -> KeptStatement {
+    if let known = kept[query.text] {
       known.statement.reset()
+      try known.statement.set(query)
       return known
     }
-    let made = Kept(try database.prepare(text))
-    kept[text] = made
+    let made = KeptStatement(try database.rows(query))
+    kept[query.text] = made
     return made
   }
 
+  func run(_ query: Query) throws(Failure) {
+    try statement(query).statement.run()
+  }
+
+  func all<Value>(
+    _ query: Query,
+    read: (borrowing Statement) -> Value
+  ) throws(Failure) -> [Value] {
+    try statement(query).statement.all { row in read(row) }
+  }
+
   func publication(of key: SegmentKey, folder: String) throws(Failure) -> Publication? {
-    let row = try statement(
+    try all(
       """
       SELECT publication, current, is_held FROM publications
-      WHERE identity=?1 AND segment=?2 AND dir=?3
-      """
-    )
-    try row.statement.bind(1, key.identity)
-    try row.statement.bind(2, key.name)
-    try row.statement.bind(3, folder)
-    defer { row.statement.reset() }
-    guard try row.statement.step() else { return nil }
-    return Publication(
-      number: row.statement.number(0),
-      current: Int(row.statement.number(1)),
-      isHeld: row.statement.flag(2)
-    )
+      WHERE identity=\(key.identity) AND segment=\(key.name) AND dir=\(folder)
+      """,
+      read: Self.publication
+    ).first
+  }
+
+  private static func publication(_ row: borrowing Statement) -> Publication {
+    Publication(number: row.number(0), current: Int(row.number(1)), isHeld: row.flag(2))
   }
 
   func making(_ key: SegmentKey, folder: String) throws(Failure) -> Publication {
     if let known = try publication(of: key, folder: folder) { return known }
-    let row = try statement("INSERT INTO publications (identity, segment, dir) VALUES (?1, ?2, ?3)")
-    try row.statement.bind(1, key.identity)
-    try row.statement.bind(2, key.name)
-    try row.statement.bind(3, folder)
-    try row.statement.run()
+    try run(
+      """
+      INSERT INTO publications (identity, segment, dir)
+      VALUES (\(key.identity), \(key.name), \(folder))
+      """
+    )
     return Publication(number: database.lastInsertedRow, current: 0, isHeld: false)
   }
 
@@ -121,76 +111,55 @@ final class TreeRecord {
   }
 
   func publications() throws(Failure) -> [Found] {
-    let row = try statement(
+    try all(
       """
       SELECT publication, current, is_held, identity, segment, dir FROM publications
       ORDER BY segment, publication
       """
-    )
-    defer { row.statement.reset() }
-    var found: [Found] = []
-    while try row.statement.step() {
-      found.append(
-        Found(
-          publication: Publication(
-            number: row.statement.number(0),
-            current: Int(row.statement.number(1)),
-            isHeld: row.statement.flag(2)
-          ),
-          key: SegmentKey(identity: row.statement.text(3), name: row.statement.text(4)),
-          folder: row.statement.text(5)
-        )
+    ) { row in
+      Found(
+        publication: Self.publication(row),
+        key: SegmentKey(identity: row.text(3), name: row.text(4)),
+        folder: row.text(5)
       )
     }
-    return found
   }
 
   func set(_ publication: Publication) throws(Failure) {
-    let row = try statement(
-      "UPDATE publications SET current=?2, is_held=?3 WHERE publication=?1"
+    try run(
+      """
+      UPDATE publications SET current=\(publication.current), is_held=\(publication.isHeld)
+      WHERE publication=\(publication.number)
+      """
     )
-    try row.statement.bind(1, publication.number)
-    try row.statement.bind(2, publication.current)
-    try row.statement.bind(3, publication.isHeld)
-    try row.statement.run()
   }
 
   /// What stands in its own place of all segments, with who published it where.
   func placedTrees(
     besides tree: Tree
   ) throws(Failure) -> [(key: SegmentKey, folder: String, tree: Tree)] {
-    let row = try statement(
+    try all(
       """
       SELECT tree, generation, link, inode, mark, identity, segment, dir
       FROM published_trees JOIN publications USING (publication)
-      WHERE generation=0 AND tree<>?1
+      WHERE generation=0 AND tree<>\(tree.number)
       """
-    )
-    try row.statement.bind(1, tree.number)
-    defer { row.statement.reset() }
-    var placed: [(key: SegmentKey, folder: String, tree: Tree)] = []
-    while try row.statement.step() {
-      let key = SegmentKey(identity: row.statement.text(5), name: row.statement.text(6))
-      placed.append((key, row.statement.text(7), Self.tree(row.statement)))
+    ) { row in
+      (SegmentKey(identity: row.text(5), name: row.text(6)), row.text(7), Self.tree(row))
     }
-    return placed
   }
 
   // MARK: Trees
 
   /// In the order of their generations.
   func trees(of publication: Publication) throws(Failure) -> [Tree] {
-    let row = try statement(
+    try all(
       """
       SELECT tree, generation, link, inode, mark FROM published_trees
-      WHERE publication=?1 ORDER BY generation
-      """
+      WHERE publication=\(publication.number) ORDER BY generation
+      """,
+      read: Self.tree
     )
-    try row.statement.bind(1, publication.number)
-    defer { row.statement.reset() }
-    var trees: [Tree] = []
-    while try row.statement.step() { trees.append(Self.tree(row.statement)) }
-    return trees
   }
 
   private static func tree(_ row: borrowing Statement) -> Tree {
@@ -209,14 +178,12 @@ final class TreeRecord {
     link: String,
     inode: UInt64
   ) throws(Failure) -> Tree {
-    let row = try statement(
-      "INSERT INTO published_trees (publication, generation, link, inode) VALUES (?1, ?2, ?3, ?4)"
+    try run(
+      """
+      INSERT INTO published_trees (publication, generation, link, inode)
+      VALUES (\(publication.number), \(generation), \(link), \(inode))
+      """
     )
-    try row.statement.bind(1, publication.number)
-    try row.statement.bind(2, generation)
-    try row.statement.bind(3, link)
-    try row.statement.bind(4, Int64(bitPattern: inode))
-    try row.statement.run()
     return Tree(
       number: database.lastInsertedRow,
       generation: generation,
@@ -227,24 +194,20 @@ final class TreeRecord {
   }
 
   func set(_ tree: Tree) throws(Failure) {
-    let row = try statement("UPDATE published_trees SET link=?2, inode=?3, mark=?4 WHERE tree=?1")
-    try row.statement.bind(1, tree.number)
-    try row.statement.bind(2, tree.link)
-    try row.statement.bind(3, Int64(bitPattern: tree.inode))
-    try row.statement.bind(4, tree.mark.map { Int64(bitPattern: $0) })
-    try row.statement.run()
+    try run(
+      """
+      UPDATE published_trees SET link=\(tree.link), inode=\(tree.inode), mark=\(tree.mark)
+      WHERE tree=\(tree.number)
+      """
+    )
   }
 
   /// Forgets its files, and with `isGone` the tree itself.
   func forget(_ tree: Tree, isGone: Bool) throws(Failure) {
-    try transaction { () throws(Failure) in
-      var tables = ["published_files", "published_folders"]
-      if isGone { tables.append("published_trees") }
-      for table in tables {
-        let row = try statement("DELETE FROM \(table) WHERE tree=?1")
-        try row.statement.bind(1, tree.number)
-        try row.statement.run()
-      }
+    try database.transaction { () throws(Failure) in
+      try run("DELETE FROM published_files WHERE tree=\(tree.number)")
+      try run("DELETE FROM published_folders WHERE tree=\(tree.number)")
+      if isGone { try run("DELETE FROM published_trees WHERE tree=\(tree.number)") }
     }
   }
 }

@@ -72,6 +72,18 @@ internal import PrefetchCore
     try Statement(text, in: self)
   }
 
+  /// Runs a statement once that gives no rows.
+  func run(_ query: Query) throws(Failure) {
+    try rows(query).run()
+  }
+
+  /// A statement whose parameters have their values, ready for its first row.
+  func rows(_ query: Query) throws(Failure) -> Statement {
+    let statement = try prepare(query.text)
+    try statement.set(query)
+    return statement
+  }
+
   /// All or nothing; takes the right to write at once, so that nothing can come between.
   func transaction<Value>(_ body: () throws(Failure) -> Value) throws(Failure) -> Value {
     try execute("BEGIN IMMEDIATE")
@@ -105,9 +117,8 @@ internal import PrefetchCore
   }
 
   /// The one number that a statement such as `PRAGMA user_version` gives.
-  func number(_ text: String) throws(Failure) -> Int64? {
-    let statement = try prepare(text)
-    return try statement.step() ? statement.number(0) : nil
+  func number(_ query: Query) throws(Failure) -> Int64? {
+    try rows(query).first { row in row.optionalNumber(0) }
   }
 
   var lastInsertedRow: Int64 {

@@ -108,9 +108,7 @@ extension DatabaseFile {
       let database = try make(temporary)
       if let note = schema.rebuildNote, let now = try folder.status(of: temporary)?.changed {
         // The time of the file system itself, with which those of objects can be compared.
-        let statement = try database.prepare(note)
-        try statement.bind(1, now)
-        try statement.run()
+        try database.prepare(note).run(now)
       }
       if let doubt = schema.rebuildDoubt {
         try database.execute(doubt)

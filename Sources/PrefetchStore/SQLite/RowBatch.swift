@@ -14,21 +14,13 @@ final class RowBatch {
     case blob(Range<Int>)
   }
 
-  /// A statement that is prepared when it is first needed, since long ones take their time.
-  private final class Prepared {
-    let statement: Statement
-
-    init(_ text: String, in database: Database) throws(Failure) {
-      statement = try database.prepare(text)
-    }
-  }
-
   private let database: Database
   private let head: String
   private let tail: String
   private let columnCount: Int
-  private var many: Prepared?
-  private var one: Prepared?
+  /// Prepared when they are first needed, since long ones take their time.
+  private var many: KeptStatement?
+  private var one: KeptStatement?
   private var values: [Value] = []
   private var bytes: [UInt8] = []
 
@@ -45,10 +37,10 @@ final class RowBatch {
     self.tail = tail
   }
 
-  private func prepared(rows count: Int) throws(Failure) -> Prepared {
+  private func prepared(rows count: Int) throws(Failure) -> KeptStatement {
     let row = "(\(Array(repeating: "?", count: columnCount).joined(separator: ",")))"
     let rows = Array(repeating: row, count: count).joined(separator: ",")
-    return try Prepared("\(head) \(rows) \(tail)", in: database)
+    return KeptStatement(try database.prepare("\(head) \(rows) \(tail)"))
   }
 
   /// Forgets what a statement that failed left behind.

@@ -47,68 +47,29 @@ internal import PrefetchCore
     while try step() {}
   }
 
+  /// The same with values for its parameters, in order.
+  func run<each Value: StatementValue>(_ values: repeat each Value) throws(Failure) {
+    try set(repeat each values)
+    try run()
+  }
+
   // MARK: Parameters
 
-  func bind(_ index: Int32, _ value: Int64?) throws(Failure) {
-    guard let value else { return try bindNull(index) }
-    try database.check(unsafe sqlite3_bind_int64(handle, index, value))
-  }
-
-  func bind(_ index: Int32, _ value: Int?) throws(Failure) {
-    try bind(index, value.map(Int64.init))
-  }
-
-  func bind(_ index: Int32, _ value: Bool) throws(Failure) {
-    try bind(index, Int64(value ? 1 : 0))
-  }
-
-  func bind(_ index: Int32, _ value: Instant?) throws(Failure) {
-    try bind(index, value?.milliseconds)
-  }
-
-  func bind(_ index: Int32, _ value: String?) throws(Failure) {
-    guard var value else { return try bindNull(index) }
-    // Passed as it is, a string would first be copied into one that ends with a zero.
-    let result = value.withUTF8 { text in
-      unsafe prefetch_sqlite_bind_text(
-        handle,
-        index,
-        text.baseAddress,
-        Int32(clamping: text.count)
-      )
+  /// Gives the parameters their values, in order.
+  func set<each Value: StatementValue>(_ values: repeat each Value) throws(Failure) {
+    var index: Int32 = 0
+    for value in repeat each values {
+      index += 1
+      try bind(index, value)
     }
-    try database.check(result)
   }
 
-  func bind(_ index: Int32, _ value: [UInt8]?) throws(Failure) {
-    guard let value else { return try bindNull(index) }
-    // An empty array may have no address, which would make it NULL.
-    guard !value.isEmpty else {
-      return try database.check(unsafe sqlite3_bind_zeroblob(handle, index, 0))
-    }
-    try database.check(
-      unsafe sqlite3_bind_blob(
-        handle,
-        index,
-        value,
-        Int32(clamping: value.count),
-        prefetch_sqlite_transient()
-      )
-    )
+  func set(_ query: Query) throws(Failure) {
+    for (place, value) in query.values.enumerated() { try bind(Int32(place + 1), value) }
   }
 
-  func bind(_ index: Int32, _ value: ContentDigest?) throws(Failure) {
-    guard let value else { return try bindNull(index) }
-    let result = unsafe value.withBytes { bytes in
-      unsafe sqlite3_bind_blob(
-        handle,
-        index,
-        bytes.baseAddress,
-        Int32(bytes.count),
-        prefetch_sqlite_transient()
-      )
-    }
-    try database.check(result)
+  func bind(_ index: Int32, _ value: some StatementValue) throws(Failure) {
+    try database.check(unsafe value.bind(to: handle, at: index))
   }
 
   /// Not copied: the bytes must lie still until the statement has run.
@@ -127,8 +88,30 @@ internal import PrefetchCore
     try database.check(result)
   }
 
-  private func bindNull(_ index: Int32) throws(Failure) {
-    try database.check(unsafe sqlite3_bind_null(handle, index))
+  // MARK: Rows
+
+  /// What is made of the first row, nil where there is none; it is ready for the next use then.
+  func first<Value, each Parameter: StatementValue>(
+    _ parameters: repeat each Parameter,
+    read: (borrowing Statement) throws(Failure) -> Value?
+  ) throws(Failure) -> Value? {
+    try set(repeat each parameters)
+    defer { reset() }
+    return try step() ? try read(self) : nil
+  }
+
+  /// What is made of all rows, but for those that give nil.
+  func all<Value, each Parameter: StatementValue>(
+    _ parameters: repeat each Parameter,
+    read: (borrowing Statement) throws(Failure) -> Value?
+  ) throws(Failure) -> [Value] {
+    try set(repeat each parameters)
+    defer { reset() }
+    var values: [Value] = []
+    while try step() {
+      if let value = try read(self) { values.append(value) }
+    }
+    return values
   }
 
   // MARK: Columns
@@ -176,5 +159,14 @@ internal import PrefetchCore
     let start = unsafe sqlite3_column_blob(handle, index)
     let count = Int(unsafe sqlite3_column_bytes(handle, index))
     return unsafe read(UnsafeRawBufferPointer(start: start, count: count))
+  }
+}
+
+/// A statement in a collection, which holds nothing that cannot be copied.
+final class KeptStatement {
+  let statement: Statement
+
+  init(_ statement: consuming Statement) {
+    self.statement = statement
   }
 }

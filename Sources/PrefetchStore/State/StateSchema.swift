@@ -7,9 +7,8 @@ extension Schema {
   /// `analytics_events` are never given twice, since whoever sends some removes them by these later.
   static let state = Schema(
     applicationID: 0x5046_5354,
-    version: 10,
+    version: 11,
     layout: """
-      CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
       CREATE TABLE subscription_sets (
         subscription_set INTEGER PRIMARY KEY,
         identity TEXT NOT NULL,
@@ -164,41 +163,35 @@ extension Schema {
         modified INTEGER,
         PRIMARY KEY (tree, path)
       ) STRICT, WITHOUT ROWID;
-      """ + additions
+      CREATE TABLE quality_history (
+        key TEXT PRIMARY KEY,
+        quality TEXT NOT NULL,
+        seconds REAL NOT NULL,
+        bytes INTEGER NOT NULL,
+        at INTEGER NOT NULL
+      ) STRICT, WITHOUT ROWID;
+      CREATE TABLE served_days (
+        day TEXT PRIMARY KEY,
+        hits INTEGER NOT NULL,
+        misses INTEGER NOT NULL,
+        failures INTEGER NOT NULL,
+        bytes INTEGER NOT NULL
+      ) STRICT, WITHOUT ROWID;
+      CREATE TABLE run_segments (
+        run INTEGER NOT NULL,
+        name TEXT NOT NULL,
+        state TEXT NOT NULL,
+        items INTEGER NOT NULL,
+        changed INTEGER NOT NULL,
+        failed INTEGER NOT NULL,
+        PRIMARY KEY (run, name)
+      ) STRICT, WITHOUT ROWID;
+      CREATE TABLE run_hosts (
+        run INTEGER NOT NULL,
+        host TEXT NOT NULL,
+        answers TEXT NOT NULL,
+        PRIMARY KEY (run, host)
+      ) STRICT, WITHOUT ROWID;
+      """
   )
-
-  /// Tables that came without a change of the others: a state without them gets them when somebody
-  /// writes, and until then they are empty.
-  static let additions = """
-
-    CREATE TABLE IF NOT EXISTS quality_history (
-      key TEXT PRIMARY KEY,
-      quality TEXT NOT NULL,
-      seconds REAL NOT NULL,
-      bytes INTEGER NOT NULL,
-      at INTEGER NOT NULL
-    ) STRICT, WITHOUT ROWID;
-    CREATE TABLE IF NOT EXISTS served_days (
-      day TEXT PRIMARY KEY,
-      hits INTEGER NOT NULL,
-      misses INTEGER NOT NULL,
-      failures INTEGER NOT NULL,
-      bytes INTEGER NOT NULL
-    ) STRICT, WITHOUT ROWID;
-    CREATE TABLE IF NOT EXISTS run_segments (
-      run INTEGER NOT NULL,
-      name TEXT NOT NULL,
-      state TEXT NOT NULL,
-      items INTEGER NOT NULL,
-      changed INTEGER NOT NULL,
-      failed INTEGER NOT NULL,
-      PRIMARY KEY (run, name)
-    ) STRICT, WITHOUT ROWID;
-    CREATE TABLE IF NOT EXISTS run_hosts (
-      run INTEGER NOT NULL,
-      host TEXT NOT NULL,
-      answers TEXT NOT NULL,
-      PRIMARY KEY (run, host)
-    ) STRICT, WITHOUT ROWID;
-    """
 }

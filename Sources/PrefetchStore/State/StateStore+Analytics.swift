@@ -33,37 +33,28 @@ extension StateStore {
 
   /// The oldest first; of all identities where none is given.
   package func queued(of identity: String?, atMost count: Int) throws(Failure) -> [QueuedEvent] {
-    let rows = try database.prepare(
+    try database.rows(
       """
       SELECT event, id, kind, name, at, details FROM analytics_events \
-      WHERE ?1 IS NULL OR identity=?1 ORDER BY event LIMIT ?2
+      WHERE \(identity) IS NULL OR identity=\(identity) ORDER BY event LIMIT \(count)
       """
-    )
-    try rows.bind(1, identity)
-    try rows.bind(2, count)
-    var events: [QueuedEvent] = []
-    while try rows.step() {
-      guard let kind = AnalyticsEvent.Kind(rawValue: rows.text(2)) else { continue }
-      events.append(
-        QueuedEvent(
-          number: rows.number(0),
-          event: AnalyticsEvent(
-            id: rows.text(1),
-            kind: kind,
-            name: rows.optionalText(3),
-            at: Instant(milliseconds: rows.number(4)),
-            details: rows.text(5)
-          )
+    ).all { row in
+      guard let kind = AnalyticsEvent.Kind(rawValue: row.text(2)) else { return nil }
+      return QueuedEvent(
+        number: row.number(0),
+        event: AnalyticsEvent(
+          id: row.text(1),
+          kind: kind,
+          name: row.optionalText(3),
+          at: Instant(milliseconds: row.number(4)),
+          details: row.text(5)
         )
       )
     }
-    return events
   }
 
   package func queuedCount(of identity: String) throws(Failure) -> Int64 {
-    let row = try database.prepare("SELECT count(*) FROM analytics_events WHERE identity=?1")
-    try row.bind(1, identity)
-    return try row.step() ? row.number(0) : 0
+    try database.number("SELECT count(*) FROM analytics_events WHERE identity=\(identity)") ?? 0
   }
 
   /// What was sent waits no more, and whoever took it may be sent the next at once.
@@ -72,15 +63,10 @@ extension StateStore {
     try database.transaction { () throws(Failure) in
       let deletion = try database.prepare("DELETE FROM analytics_events WHERE event=?1")
       for event in events {
-        try deletion.bind(1, event.number)
-        try deletion.run()
+        try deletion.run(event.number)
       }
       try setPause(SendingPause(), of: identity)
     }
-  }
-
-  package func noteUnsent(_ pause: SendingPause, of identity: String) throws(Failure) {
-    try database.transaction { () throws(Failure) in try setPause(pause, of: identity) }
   }
 
   /// Lets go of what has waited for too long.
@@ -96,13 +82,13 @@ extension StateStore {
 
   /// Of one identity, or the sums of all.
   package func queueStanding(of identity: String?) throws(Failure) -> QueueStanding {
-    let row = try database.prepare(
+    let row = try database.rows(
       """
       SELECT coalesce(sum(dropped), 0), coalesce(sum(expired), 0), coalesce(max(failures), 0), \
-      max(failed_at), max(not_before) FROM analytics_queues WHERE ?1 IS NULL OR identity=?1
+      max(failed_at), max(not_before) FROM analytics_queues WHERE \(identity) IS NULL OR \
+      identity=\(identity)
       """
     )
-    try row.bind(1, identity)
     guard try row.step() else { return QueueStanding() }
     var standing = QueueStanding()
     standing.dropped = row.number(0)
@@ -130,13 +116,14 @@ extension StateStore {
       """
     )
     for event in events {
-      try insertion.bind(1, identity)
-      try insertion.bind(2, event.id)
-      try insertion.bind(3, event.kind.rawValue)
-      try insertion.bind(4, event.name)
-      try insertion.bind(5, event.at)
-      try insertion.bind(6, event.details)
-      try insertion.run()
+      try insertion.run(
+        identity,
+        event.id,
+        event.kind.rawValue,
+        event.name,
+        event.at,
+        event.details
+      )
     }
     try trim(identity, within: bounds, at: now)
   }
@@ -146,48 +133,39 @@ extension StateStore {
     within bounds: QueueBounds,
     at now: Instant
   ) throws(Failure) {
-    let expiry = try database.prepare(
-      "DELETE FROM analytics_events WHERE identity=?1 AND at<?2"
+    try database.run(
+      """
+      DELETE FROM analytics_events WHERE identity=\(identity) AND \
+      at<\(now + (.zero - bounds.keep))
+      """
     )
-    try expiry.bind(1, identity)
-    try expiry.bind(2, now + (.zero - bounds.keep))
-    try expiry.run()
     let expired = database.changeCount
-    let excess = try database.prepare(
+    try database.run(
       """
-      DELETE FROM analytics_events WHERE identity=?1 AND event <= coalesce((SELECT event \
-      FROM analytics_events WHERE identity=?1 ORDER BY event DESC LIMIT 1 OFFSET ?2), -1)
+      DELETE FROM analytics_events WHERE identity=\(identity) AND event <= coalesce((SELECT event \
+      FROM analytics_events WHERE identity=\(identity) ORDER BY event DESC LIMIT 1 OFFSET \
+      \(max(0, bounds.count))), -1)
       """
     )
-    try excess.bind(1, identity)
-    try excess.bind(2, max(0, bounds.count))
-    try excess.run()
     let dropped = database.changeCount
     guard expired + dropped > 0 else { return }
-    let counting = try database.prepare(
+    try database.run(
       """
-      INSERT INTO analytics_queues (identity, dropped, expired) VALUES (?1, ?2, ?3) \
-      ON CONFLICT (identity) DO UPDATE SET dropped=dropped+?2, expired=expired+?3
+      INSERT INTO analytics_queues (identity, dropped, expired) VALUES (\(identity), \(dropped), \
+      \(expired)) \
+      ON CONFLICT (identity) DO UPDATE SET dropped=dropped+\(dropped), expired=expired+\(expired)
       """
     )
-    try counting.bind(1, identity)
-    try counting.bind(2, dropped)
-    try counting.bind(3, expired)
-    try counting.run()
   }
 
-  private func setPause(_ pause: SendingPause, of identity: String) throws(Failure) {
-    let update = try database.prepare(
+  package func setPause(_ pause: SendingPause, of identity: String) throws(Failure) {
+    try database.run(
       """
       INSERT INTO analytics_queues (identity, failures, failed_at, not_before) \
-      VALUES (?1, ?2, ?3, ?4) ON CONFLICT (identity) DO UPDATE SET \
-      failures=?2, failed_at=?3, not_before=?4
+      VALUES (\(identity), \(pause.failures), \(pause.since), \(pause.until)) ON CONFLICT \
+      (identity) DO UPDATE SET \
+      failures=\(pause.failures), failed_at=\(pause.since), not_before=\(pause.until)
       """
     )
-    try update.bind(1, identity)
-    try update.bind(2, pause.failures)
-    try update.bind(3, pause.since)
-    try update.bind(4, pause.until)
-    try update.run()
   }
 }

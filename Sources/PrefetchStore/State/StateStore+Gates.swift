@@ -3,26 +3,18 @@ package import PrefetchCore
 extension StateStore {
   /// The hosts that named a time before which they do not want to be asked.
   package func hostGates(at now: Instant) throws(Failure) -> [HostGate] {
-    let rows = try database.prepare(
-      "SELECT host, until FROM host_gates WHERE until>?1 ORDER BY host"
-    )
-    try rows.bind(1, now)
-    var gates: [HostGate] = []
-    while try rows.step() {
-      gates.append(
-        HostGate(host: rows.text(0), until: Instant(milliseconds: rows.number(1)))
-      )
+    try database.rows(
+      "SELECT host, until FROM host_gates WHERE until>\(now) ORDER BY host"
+    ).all { row in
+      HostGate(host: row.text(0), until: Instant(milliseconds: row.number(1)))
     }
-    return gates
   }
 
   /// Remembers the latest that any run was told, and forgets what is over.
   package func recordHostGates(_ gates: [HostGate], at now: Instant) throws(Failure) {
     if gates.isEmpty, try !hasHostGates() { return }
     try database.transaction { () throws(Failure) in
-      let deletion = try database.prepare("DELETE FROM host_gates WHERE until<=?1")
-      try deletion.bind(1, now)
-      try deletion.run()
+      try database.run("DELETE FROM host_gates WHERE until<=\(now)")
       let insertion = try database.prepare(
         """
         INSERT INTO host_gates (host, until) VALUES (?1, ?2) \
@@ -30,9 +22,7 @@ extension StateStore {
         """
       )
       for gate in gates {
-        try insertion.bind(1, gate.host)
-        try insertion.bind(2, gate.until)
-        try insertion.run()
+        try insertion.run(gate.host, gate.until)
       }
     }
   }

@@ -65,12 +65,10 @@ extension StateStore {
   }
 
   private func number(ofRun id: String) throws(Failure) -> Int64 {
-    let known = try database.prepare("SELECT run FROM history_runs WHERE id=?1")
-    try known.bind(1, id)
-    if try known.step() { return known.number(0) }
-    let insertion = try database.prepare("INSERT INTO history_runs (id, next) VALUES (?1, 0)")
-    try insertion.bind(1, id)
-    try insertion.run()
+    if let known = try database.number("SELECT run FROM history_runs WHERE id=\(id)") {
+      return known
+    }
+    try database.run("INSERT INTO history_runs (id, next) VALUES (\(id), 0)")
     let made = database.lastInsertedRow
     // A look at all entries, so seldom.
     if made.isMultiple(of: 1024) {
@@ -89,27 +87,22 @@ extension StateStore {
     // What is new follows at most its own removal, which looked.
     for entry in entries where !entry.isFirst {
       let name = RememberedURL.name(of: entry.url)
-      try excess.bind(1, name)
-      try excess.bind(2, max(0, limit))
-      defer { excess.reset() }
       // Most items have no long history, and a search costs less than a deletion of nothing.
-      guard try excess.step() else { continue }
-      try deletion.bind(1, name)
-      try deletion.bind(2, excess.number(0))
-      try deletion.run()
+      guard let last = try excess.first(name, max(0, limit), read: { row in row.number(0) })
+      else { continue }
+      try deletion.run(name, last)
     }
   }
 
   /// What was removed since then and has not come back, as far as its history tells, by its
   /// ``RememberedURL``.
   package func removals(since: Instant) throws(Failure) -> [String: Instant] {
-    let rows = try database.prepare(
+    let rows = try database.rows(
       """
-      SELECT url, at, what FROM item_history AS newest WHERE at>=?1 AND entry=\
+      SELECT url, at, what FROM item_history AS newest WHERE at>=\(since) AND entry= \
       (SELECT max(entry) FROM item_history WHERE url=newest.url)
       """
     )
-    try rows.bind(1, since)
     var removals: [String: Instant] = [:]
     while try rows.step() {
       guard HistoryCoding.meaning(of: rows.number(2))?.1 == .removed else { continue }
@@ -120,16 +113,13 @@ extension StateStore {
 
   /// What past runs did with a URL, newest first.
   package func history(url: String) throws(Failure) -> [HistoryEntry] {
-    let rows = try database.prepare(
+    let rows = try database.rows(
       """
       SELECT at, id, what, reason, url FROM item_history JOIN history_runs USING (run) \
-      WHERE url=?1 ORDER BY entry DESC
+      WHERE url=\(RememberedURL.name(of: url)) ORDER BY entry DESC
       """
     )
-    try rows.bind(1, RememberedURL.name(of: url))
-    var entries: [HistoryEntry] = []
-    while try rows.step() { entries.append(try entry(rows)) }
-    return entries
+    return try rows.all(read: entry)
   }
 
   /// What runs did with all URLs since then, in its order, told one by one; each has its
@@ -138,13 +128,12 @@ extension StateStore {
     since: Instant,
     _ take: (HistoryEntry) -> Void
   ) throws(Failure) {
-    let rows = try database.prepare(
+    let rows = try database.rows(
       """
       SELECT at, id, what, reason, url FROM item_history JOIN history_runs USING (run) \
-      WHERE at>=?1 ORDER BY entry
+      WHERE at>=\(since) ORDER BY entry
       """
     )
-    try rows.bind(1, since)
     while try rows.step() { take(try entry(rows)) }
   }
 

@@ -13,9 +13,7 @@ extension StateStore {
         """
       )
       for url in urls {
-        try statement.bind(1, RememberedURL.name(of: url))
-        try statement.bind(2, instant)
-        try statement.run()
+        try statement.run(RememberedURL.name(of: url), instant)
       }
     }
   }
@@ -28,12 +26,6 @@ extension StateStore {
       uses[rows.text(0)] = Instant(milliseconds: rows.number(1))
     }
     return uses
-  }
-
-  package func lastUse(of url: String) throws(Failure) -> Instant? {
-    let row = try database.prepare("SELECT used_at FROM item_use WHERE url=?1")
-    try row.bind(1, RememberedURL.name(of: url))
-    return try row.step() ? row.instant(0) : nil
   }
 
   // MARK: Consumption
@@ -57,19 +49,18 @@ extension StateStore {
         "SELECT consumed_at, quartiles FROM item_consumption WHERE url=?1"
       )
       let name = RememberedURL.name(of: url)
-      try row.bind(1, name)
+      try row.set(name)
       var earlier: Quartiles = []
       if try row.step(), fetchedAt.map({ $0.milliseconds <= row.number(0) }) ?? true {
         earlier = Quartiles(rawValue: Int(row.number(1)))
       }
       row.reset()
-      let insertion = try database.prepare(
-        "INSERT OR REPLACE INTO item_consumption VALUES (?1, ?2, ?3)"
+      try database.run(
+        """
+        INSERT OR REPLACE INTO item_consumption VALUES (\(name), \(now), \
+        \(earlier.union(quartiles).rawValue))
+        """
       )
-      try insertion.bind(1, name)
-      try insertion.bind(2, now)
-      try insertion.bind(3, earlier.union(quartiles).rawValue)
-      try insertion.run()
       let event = event(quartiles.subtracting(earlier))
       try add([event], of: identity, within: bounds, at: now)
       return event
@@ -86,33 +77,20 @@ extension StateStore {
 
   // MARK: Serving
 
-  /// What servers have done.
-  package struct Served: Hashable, Sendable {
-    package var hits: Int64 = 0
-    package var misses: Int64 = 0
-    package var failures: Int64 = 0
-    package var bytes: Int64 = 0
-
-    package init() {}
-  }
-
-  package func add(_ served: Served, on day: String) throws(Failure) {
-    let statement = try database.prepare(
+  package func add(_ served: ServeFigures, on day: String) throws(Failure) {
+    try database.run(
       """
-      INSERT INTO served_days VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT (day) DO UPDATE SET \
-      hits=hits+?2, misses=misses+?3, failures=failures+?4, bytes=bytes+?5
+      INSERT INTO served_days VALUES (\(day), \(served.hits), \(served.misses), \
+      \(served.failures), \(served.bytes)) ON CONFLICT (day) DO UPDATE SET \
+      hits=hits+\(served.hits), misses=misses+\(served.misses), \
+      failures=failures+\(served.failures), bytes=bytes+\(served.bytes)
       """
     )
-    try statement.bind(1, day)
-    let numbers = [served.hits, served.misses, served.failures, served.bytes]
-    for (place, number) in numbers.enumerated() { try statement.bind(Int32(place + 2), number) }
-    try statement.run()
   }
 
   /// Of all days.
-  package func served() throws(Failure) -> Served {
-    var served = Served()
-    guard try has("served_days") else { return served }
+  package func served() throws(Failure) -> ServeFigures {
+    var served = ServeFigures()
     let row = try database.prepare(
       """
       SELECT coalesce(sum(hits), 0), coalesce(sum(misses), 0), coalesce(sum(failures), 0), \
@@ -129,7 +107,6 @@ extension StateStore {
 
   /// How the last download of each stream went.
   package func pastDownloads() throws(Failure) -> [String: PastDownload] {
-    guard try has("quality_history") else { return [:] }
     let rows = try database.prepare(
       "SELECT key, quality, CAST(seconds * 1000 AS INTEGER), bytes FROM quality_history"
     )
@@ -155,12 +132,13 @@ extension StateStore {
         "INSERT OR REPLACE INTO quality_history VALUES (?1, ?2, ?3 / 1000.0, ?4, ?5)"
       )
       for (key, download) in downloads {
-        try statement.bind(1, key)
-        try statement.bind(2, download.quality.rawValue)
-        try statement.bind(3, Int64(download.seconds * 1000))
-        try statement.bind(4, download.bytes)
-        try statement.bind(5, instant)
-        try statement.run()
+        try statement.run(
+          key,
+          download.quality.rawValue,
+          Int64(download.seconds * 1000),
+          download.bytes,
+          instant
+        )
       }
     }
   }

@@ -11,13 +11,12 @@ extension StateStore {
   }
 
   private func usage(of month: String) throws(Failure) -> [TransferUsage.Key: Int64] {
-    let rows = try database.prepare(
+    let rows = try database.rows(
       """
       SELECT day, network, identity, segment, bytes FROM transfer_usage \
-      WHERE substr(day, 1, 7)=?1
+      WHERE substr(day, 1, 7)=\(month)
       """
     )
-    try rows.bind(1, month)
     var bytes: [TransferUsage.Key: Int64] = [:]
     while try rows.step() {
       let key = TransferUsage.Key(
@@ -31,27 +30,20 @@ extension StateStore {
   }
 
   private func samples(at now: Instant) throws(Failure) -> [TransferSamples.Sample] {
-    let rows = try database.prepare(
+    try database.rows(
       """
       SELECT network, began, ended, bytes, first_byte FROM transfer_samples \
-      WHERE ended>?1 AND ended<=?2 ORDER BY sample
+      WHERE ended>\(now + (.zero - TransferSamples.memory)) AND ended<=\(now) ORDER BY sample
       """
-    )
-    try rows.bind(1, now + (.zero - TransferSamples.memory))
-    try rows.bind(2, now)
-    var samples: [TransferSamples.Sample] = []
-    while try rows.step() {
-      samples.append(
-        TransferSamples.Sample(
-          type: NetworkType(rawValue: rows.text(0)),
-          began: Instant(milliseconds: rows.number(1)),
-          ended: Instant(milliseconds: rows.number(2)),
-          bytes: rows.number(3),
-          firstByte: rows.optionalNumber(4).map { .milliseconds($0) }
-        )
+    ).all { row in
+      TransferSamples.Sample(
+        type: NetworkType(rawValue: row.text(0)),
+        began: Instant(milliseconds: row.number(1)),
+        ended: Instant(milliseconds: row.number(2)),
+        bytes: row.number(3),
+        firstByte: row.optionalNumber(4).map { .milliseconds($0) }
       )
     }
-    return samples
   }
 
   /// Adds what came to what is remembered, forgets what counts no more, and says what everybody has
@@ -75,19 +67,18 @@ extension StateStore {
       """
     )
     for (key, bytes) in usage.bytes {
-      try addition.bind(1, key.day)
-      try addition.bind(2, key.type?.rawValue ?? "")
-      try addition.bind(3, key.segment.identity)
-      try addition.bind(4, key.segment.name)
-      try addition.bind(5, bytes)
-      try addition.run()
+      try addition.run(
+        key.day,
+        key.type?.rawValue ?? "",
+        key.segment.identity,
+        key.segment.name,
+        bytes
+      )
     }
     // Another zone may still be in the month before.
-    let deletion = try database.prepare(
-      "DELETE FROM transfer_usage WHERE substr(day, 1, 7)<substr(date(?1, '-35 days'), 1, 7)"
+    try database.run(
+      "DELETE FROM transfer_usage WHERE substr(day, 1, 7)<substr(date(\(latest), '-35 days'), 1, 7)"
     )
-    try deletion.bind(1, latest)
-    try deletion.run()
   }
 
   private func add(_ samples: TransferSamples) throws(Failure) {
@@ -99,26 +90,26 @@ extension StateStore {
       """
     )
     for sample in samples.all {
-      try insertion.bind(1, sample.type?.rawValue ?? "")
-      try insertion.bind(2, sample.began)
-      try insertion.bind(3, sample.ended)
-      try insertion.bind(4, sample.bytes)
-      try insertion.bind(5, sample.firstByte?.milliseconds)
-      try insertion.run()
+      try insertion.run(
+        sample.type?.rawValue ?? "",
+        sample.began,
+        sample.ended,
+        sample.bytes,
+        sample.firstByte?.milliseconds
+      )
     }
-    let deletion = try database.prepare("DELETE FROM transfer_samples WHERE ended<=?1")
-    try deletion.bind(1, latest + (.zero - TransferSamples.memory))
-    try deletion.run()
+    try database.run(
+      "DELETE FROM transfer_samples WHERE ended<=\(latest + (.zero - TransferSamples.memory))"
+    )
   }
 
   // MARK: Deferrals
 
   /// Why segments of a configuration wait, and until when, as its last run found it.
   package func deferrals(of identity: String) throws(Failure) -> [String: Deferral] {
-    let rows = try database.prepare(
-      "SELECT segment, rule, until FROM segment_deferrals WHERE identity=?1"
+    let rows = try database.rows(
+      "SELECT segment, rule, until FROM segment_deferrals WHERE identity=\(identity)"
     )
-    try rows.bind(1, identity)
     var deferrals: [String: Deferral] = [:]
     while try rows.step() {
       guard let rule = Deferral.Rule(rawValue: rows.text(1)) else { continue }
@@ -144,15 +135,9 @@ extension StateStore {
         "INSERT INTO segment_deferrals (identity, segment, rule, until) VALUES (?1, ?2, ?3, ?4)"
       )
       for (segment, deferral) in changed {
-        try deletion.bind(1, identity)
-        try deletion.bind(2, segment)
-        try deletion.run()
+        try deletion.run(identity, segment)
         guard let deferral else { continue }
-        try insertion.bind(1, identity)
-        try insertion.bind(2, segment)
-        try insertion.bind(3, deferral.rule.rawValue)
-        try insertion.bind(4, deferral.until?.milliseconds)
-        try insertion.run()
+        try insertion.run(identity, segment, deferral.rule.rawValue, deferral.until?.milliseconds)
       }
     }
   }

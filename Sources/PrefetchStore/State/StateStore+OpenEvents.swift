@@ -24,24 +24,20 @@ extension StateStore {
     let database = database
     return try database.transaction { () throws(Failure) -> Instant? in
       let before = try openEvent(named: event.name, of: identity)
-      let insertion = try database.prepare(
-        "INSERT OR REPLACE INTO analytics_open VALUES (?1, ?2, ?3, ?4)"
-      )
-      try insertion.bind(1, identity)
-      try insertion.bind(2, event.name)
-      try insertion.bind(3, event.id)
-      try insertion.bind(4, event.started)
-      try insertion.run()
-      let deletion = try database.prepare(
+      try database.run(
         """
-        DELETE FROM analytics_open WHERE identity=?1 AND (started<?2 OR name IN \
-        (SELECT name FROM analytics_open WHERE identity=?1 ORDER BY started DESC LIMIT -1 OFFSET ?3))
+        INSERT OR REPLACE INTO analytics_open VALUES (\(identity), \(event.name), \(event.id), \
+        \(event.started))
         """
       )
-      try deletion.bind(1, identity)
-      try deletion.bind(2, event.started + (.zero - bounds.keep))
-      try deletion.bind(3, Self.mostOpen)
-      try deletion.run()
+      try database.run(
+        """
+        DELETE FROM analytics_open WHERE identity=\(identity) AND \
+        (started<\(event.started + (.zero - bounds.keep)) OR name IN \
+        (SELECT name FROM analytics_open WHERE identity=\(identity) ORDER BY started DESC LIMIT -1 \
+        OFFSET \(Self.mostOpen)))
+        """
+      )
       return before?.started
     }
   }
@@ -57,12 +53,7 @@ extension StateStore {
     let database = database
     return try database.transaction { () throws(Failure) -> AnalyticsEvent? in
       guard let open = try openEvent(named: name, of: identity) else { return nil }
-      let deletion = try database.prepare(
-        "DELETE FROM analytics_open WHERE identity=?1 AND name=?2"
-      )
-      try deletion.bind(1, identity)
-      try deletion.bind(2, name)
-      try deletion.run()
+      try database.run("DELETE FROM analytics_open WHERE identity=\(identity) AND name=\(name)")
       let event = event(open)
       try add([event], of: identity, within: bounds, at: now)
       return event
@@ -71,24 +62,19 @@ extension StateStore {
 
   /// The oldest first; of all identities where none is given.
   package func openEvents(of identity: String?) throws(Failure) -> [OpenEvent] {
-    let rows = try database.prepare(
+    try database.rows(
       """
-      SELECT name, id, started FROM analytics_open WHERE ?1 IS NULL OR identity=?1 \
+      SELECT name, id, started FROM analytics_open WHERE \(identity) IS NULL OR \
+      identity=\(identity) \
       ORDER BY started, name
       """
-    )
-    try rows.bind(1, identity)
-    var events: [OpenEvent] = []
-    while try rows.step() {
-      events.append(
-        OpenEvent(
-          name: rows.text(0),
-          id: rows.text(1),
-          started: Instant(milliseconds: rows.number(2))
-        )
+    ).all { row in
+      OpenEvent(
+        name: row.text(0),
+        id: row.text(1),
+        started: Instant(milliseconds: row.number(2))
       )
     }
-    return events
   }
 
   private static let mostOpen = 1000
@@ -97,11 +83,9 @@ extension StateStore {
     named name: String,
     of identity: String
   ) throws(Failure) -> OpenEvent? {
-    let row = try database.prepare(
-      "SELECT id, started FROM analytics_open WHERE identity=?1 AND name=?2"
+    let row = try database.rows(
+      "SELECT id, started FROM analytics_open WHERE identity=\(identity) AND name=\(name)"
     )
-    try row.bind(1, identity)
-    try row.bind(2, name)
     guard try row.step() else { return nil }
     return OpenEvent(
       name: name,

@@ -14,15 +14,13 @@ package struct RegistrationKey: Hashable, Sendable {
 
 extension StateStore {
   package func registration(_ key: RegistrationKey) throws(Failure) -> RegistrationRecord? {
-    let row = try database.prepare(
+    let row = try database.rows(
       """
       SELECT outcome, status, bundle, failure_code, failure_message, attempted_at, not_before, \
       network, granted_at, token, expires_at, granted_bundle, policy \
-      FROM registrations WHERE license=?1 AND url=?2
+      FROM registrations WHERE license=\(key.licenseFingerprint) AND url=\(key.url)
       """
     )
-    try row.bind(1, key.licenseFingerprint)
-    try row.bind(2, key.url)
     guard try row.step(), let outcome = Self.outcome(row) else { return nil }
     var record = RegistrationRecord(
       outcome: outcome,
@@ -63,34 +61,19 @@ extension StateStore {
   ) throws(Failure) {
     // A token that was replaced should not linger in the file.
     try database.execute("PRAGMA secure_delete=ON")
-    let insertion = try database.prepare(
+    let outcome = record.outcome.columns
+    try database.run(
       """
       INSERT OR REPLACE INTO registrations (license, url, outcome, status, bundle, failure_code, \
       failure_message, attempted_at, not_before, network, granted_at, token, expires_at, \
-      granted_bundle, policy) \
-      VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)
+      granted_bundle, policy) VALUES (\(key.licenseFingerprint), \(key.url), \
+      \(outcome.word), \
+      \(outcome.status), \(outcome.bundle), \(outcome.failure?.code.rawValue), \
+      \(outcome.failure?.message), \(record.attemptedAt), \(record.notBefore), \
+      \(record.network), \(record.grant?.since), \(record.grant?.token?.value), \
+      \(record.grant?.expires), \(record.grant?.bundleID), \(record.grant?.policy))
       """
     )
-    try insertion.bind(1, key.licenseFingerprint)
-    try insertion.bind(2, key.url)
-    try insertion.bind(3, record.outcome.word)
-    switch record.outcome {
-    case .registered: break
-    case .refused(let status): try insertion.bind(4, Int64(status))
-    case .mismatched(let bundle): try insertion.bind(5, bundle)
-    case .failed(let failure):
-      try insertion.bind(6, failure.code.rawValue)
-      try insertion.bind(7, failure.message)
-    }
-    try insertion.bind(8, record.attemptedAt)
-    try insertion.bind(9, record.notBefore)
-    try insertion.bind(10, record.network)
-    try insertion.bind(11, record.grant?.since)
-    try insertion.bind(12, record.grant?.token?.value)
-    try insertion.bind(13, record.grant?.expires)
-    try insertion.bind(14, record.grant?.bundleID)
-    try insertion.bind(15, record.grant?.policy)
-    try insertion.run()
   }
 
   /// Nil for a word that this version does not know: then the license is registered anew.
@@ -112,12 +95,13 @@ extension StateStore {
 }
 
 extension RegistrationRecord.Outcome {
-  fileprivate var word: String {
+  /// Its word, and what it tells besides.
+  fileprivate var columns: (word: String, status: Int?, bundle: String?, failure: Failure?) {
     switch self {
-    case .registered: "registered"
-    case .refused: "refused"
-    case .mismatched: "mismatched"
-    case .failed: "failed"
+    case .registered: ("registered", nil, nil, nil)
+    case .refused(let status): ("refused", status, nil, nil)
+    case .mismatched(let bundle): ("mismatched", nil, bundle, nil)
+    case .failed(let failure): ("failed", nil, nil, failure)
     }
   }
 }

@@ -33,19 +33,13 @@ extension StateStore {
   private static let mostHosts = 100
 
   func record(_ segment: SegmentRun, of run: Int64) throws(Failure) {
-    let insertion = try database.prepare(
+    try database.run(
       """
       INSERT OR REPLACE INTO run_segments (run, name, state, items, changed, failed) \
-      VALUES (?1, ?2, ?3, ?4, ?5, ?6)
+      VALUES (\(run), \(segment.name), \(segment.state.rawValue), \(segment.items), \
+      \(segment.changed), \(segment.failed))
       """
     )
-    try insertion.bind(1, run)
-    try insertion.bind(2, segment.name)
-    try insertion.bind(3, segment.state.rawValue)
-    try insertion.bind(4, segment.items)
-    try insertion.bind(5, segment.changed)
-    try insertion.bind(6, segment.failed)
-    try insertion.run()
   }
 
   func record(_ times: [String: ResponseTimes], of run: Int64) throws(Failure) {
@@ -55,10 +49,7 @@ extension StateStore {
     let counted = times.map { (host: $0.key, answers: $0.value.answers, times: $0.value) }
     let most = counted.sorted { ($1.answers, $0.host) < ($0.answers, $1.host) }
     for entry in most.prefix(Self.mostHosts) {
-      try insertion.bind(1, run)
-      try insertion.bind(2, entry.host)
-      try insertion.bind(3, ResponseTimesCoding.text(entry.times))
-      try insertion.run()
+      try insertion.run(run, entry.host, ResponseTimesCoding.text(entry.times))
     }
   }
 
@@ -67,14 +58,12 @@ extension StateStore {
     of identity: String,
     atMost limit: Int
   ) throws(Failure) -> [String: [SegmentRun]] {
-    guard try has("run_segments") else { return [:] }
-    let rows = try database.prepare(
+    let rows = try database.rows(
       """
       SELECT name, state, items, changed, failed, id, finished FROM runs JOIN run_segments \
-      USING (run) WHERE identity=?1 ORDER BY run DESC
+      USING (run) WHERE identity=\(identity) ORDER BY run DESC
       """
     )
-    try rows.bind(1, identity)
     var runs: [String: [SegmentRun]] = [:]
     while try rows.step() {
       guard let state = SegmentState(rawValue: rows.text(1)),
@@ -96,14 +85,12 @@ extension StateStore {
 
   /// How long hosts took to answer in all runs that are remembered, of one identity or of all.
   package func responseTimes(of identity: String?) throws(Failure) -> [String: ResponseTimes] {
-    guard try has("run_hosts") else { return [:] }
-    let rows = try database.prepare(
+    let rows = try database.rows(
       """
       SELECT host, answers FROM runs JOIN run_hosts USING (run) \
-      WHERE ?1 IS NULL OR identity=?1
+      WHERE \(identity) IS NULL OR identity=\(identity)
       """
     )
-    try rows.bind(1, identity)
     var times: [String: ResponseTimes] = [:]
     while try rows.step() {
       times[rows.text(0), default: ResponseTimes()].add(ResponseTimesCoding.times(rows.text(1)))
@@ -113,16 +100,12 @@ extension StateStore {
 
   /// When a run of this configuration ended with 0 before this one; nil where none is remembered.
   package func lastSuccess(of identity: String, before run: String) throws(Failure) -> Instant? {
-    let row = try database.prepare(
+    try database.number(
       """
       SELECT max(finished) FROM runs \
-      WHERE identity=?1 AND mode='run' AND exit_code=0 AND id<>?2
+      WHERE identity=\(identity) AND mode='run' AND exit_code=0 AND id<>\(run)
       """
-    )
-    try row.bind(1, identity)
-    try row.bind(2, run)
-    guard try row.step() else { return nil }
-    return row.optionalNumber(0).map { Instant(milliseconds: $0) }
+    ).map(Instant.init(milliseconds:))
   }
 }
 

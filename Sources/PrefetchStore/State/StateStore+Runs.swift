@@ -40,63 +40,47 @@ extension StateStore {
   /// Remembers a run and forgets the oldest of its identity beyond `keeping`.
   package func recordRun(_ run: RunRecord, keeping count: Int) throws(Failure) {
     try database.transaction { () throws(Failure) in
-      let insertion = try database.prepare(
+      try database.run(
         """
         INSERT OR REPLACE INTO runs \
         (id, identity, mode, started, finished, exit_code, exit_name, totals) \
-        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
+        VALUES (\(run.id), \(run.identity), \(run.mode), \(run.started), \(run.finished), \
+        \(run.exitCode), \(run.exitName), \(run.totals))
         """
       )
-      try insertion.bind(1, run.id)
-      try insertion.bind(2, run.identity)
-      try insertion.bind(3, run.mode)
-      try insertion.bind(4, run.started)
-      try insertion.bind(5, run.finished)
-      try insertion.bind(6, run.exitCode)
-      try insertion.bind(7, run.exitName)
-      try insertion.bind(8, run.totals)
-      try insertion.run()
       let number = database.lastInsertedRow
       for segment in run.segments { try record(segment, of: number) }
       try record(run.responseTimes, of: number)
       for table in ["run_segments", "run_hosts", "runs"] {
-        let deletion = try database.prepare(
+        try database.run(
           """
-          DELETE FROM \(table) WHERE run IN \
-          (SELECT run FROM runs WHERE identity=?1 ORDER BY run DESC LIMIT -1 OFFSET ?2)
+          DELETE FROM \(raw: table) WHERE run IN \
+          (SELECT run FROM runs WHERE identity=\(run.identity) ORDER BY run DESC LIMIT -1 OFFSET \
+          \(max(0, count)))
           """
         )
-        try deletion.bind(1, run.identity)
-        try deletion.bind(2, max(0, count))
-        try deletion.run()
       }
     }
   }
 
   /// Those of one identity, or of all, the oldest first.
   package func runs(of identity: String?) throws(Failure) -> [RunRecord] {
-    let rows = try database.prepare(
+    try database.rows(
       """
       SELECT id, identity, mode, started, finished, exit_code, exit_name, totals FROM runs \
-      WHERE ?1 IS NULL OR identity=?1 ORDER BY run
+      WHERE \(identity) IS NULL OR identity=\(identity) ORDER BY run
       """
-    )
-    try rows.bind(1, identity)
-    var runs: [RunRecord] = []
-    while try rows.step() {
-      runs.append(
-        RunRecord(
-          id: rows.text(0),
-          identity: rows.text(1),
-          mode: rows.text(2),
-          started: Instant(milliseconds: rows.number(3)),
-          finished: Instant(milliseconds: rows.number(4)),
-          exitCode: Int(rows.number(5)),
-          exitName: rows.text(6),
-          totals: rows.text(7)
-        )
+    ).all { row in
+      RunRecord(
+        id: row.text(0),
+        identity: row.text(1),
+        mode: row.text(2),
+        started: Instant(milliseconds: row.number(3)),
+        finished: Instant(milliseconds: row.number(4)),
+        exitCode: Int(row.number(5)),
+        exitName: row.text(6),
+        totals: row.text(7)
       )
     }
-    return runs
   }
 }

@@ -16,8 +16,7 @@ extension StateStore {
   /// Nil until they were initialised or replaced for the first time; an empty set is an answer.
   package func subscriptions(_ key: SubscriptionKey) throws(Failure) -> Set<String>? {
     guard let set = try subscriptionSet(key) else { return nil }
-    let rows = try database.prepare("SELECT name FROM subscriptions WHERE subscription_set=?1")
-    try rows.bind(1, set)
+    let rows = try database.rows("SELECT name FROM subscriptions WHERE subscription_set=\(set)")
     var names: Set<String> = []
     while try rows.step() {
       names.insert(rows.text(0))
@@ -50,32 +49,28 @@ extension StateStore {
 
   /// Within a transaction.
   private func write(_ names: Set<String>, for key: SubscriptionKey) throws(Failure) {
-    let creation = try database.prepare(
-      "INSERT OR IGNORE INTO subscription_sets (identity, license) VALUES (?1, ?2)"
+    try database.run(
+      """
+      INSERT OR IGNORE INTO subscription_sets (identity, license) VALUES (\(key.identity), \
+      \(key.licenseFingerprint))
+      """
     )
-    try creation.bind(1, key.identity)
-    try creation.bind(2, key.licenseFingerprint)
-    try creation.run()
     guard let set = try subscriptionSet(key) else { return }
-    let deletion = try database.prepare("DELETE FROM subscriptions WHERE subscription_set=?1")
-    try deletion.bind(1, set)
-    try deletion.run()
+    try database.run("DELETE FROM subscriptions WHERE subscription_set=\(set)")
     let insertion = try database.prepare(
       "INSERT INTO subscriptions (subscription_set, name) VALUES (?1, ?2)"
     )
     for name in names.sorted() {
-      try insertion.bind(1, set)
-      try insertion.bind(2, name)
-      try insertion.run()
+      try insertion.run(set, name)
     }
   }
 
   private func subscriptionSet(_ key: SubscriptionKey) throws(Failure) -> Int64? {
-    let row = try database.prepare(
-      "SELECT subscription_set FROM subscription_sets WHERE identity=?1 AND license=?2"
+    try database.number(
+      """
+      SELECT subscription_set FROM subscription_sets WHERE identity=\(key.identity) AND \
+      license=\(key.licenseFingerprint)
+      """
     )
-    try row.bind(1, key.identity)
-    try row.bind(2, key.licenseFingerprint)
-    return try row.step() ? row.number(0) : nil
   }
 }

@@ -29,7 +29,6 @@ package final class StateStore {
     defer { withExtendedLifetime(lock) {} }
     var reports: [Diagnostic] = []
     let database = try file.openForWriting(&reports)
-    try database.execute(Schema.additions)
     // A registered license is in it; SQLite gives its log the same mode.
     try file.makePrivate()
     let store = StateStore(file, .writing(database))
@@ -79,13 +78,6 @@ package final class StateStore {
     case .reading(let reading): reading.database
     case .writing(let database): database
     }
-  }
-
-  /// Whether a table is there that an earlier program did not make.
-  func has(_ table: String) throws(Failure) -> Bool {
-    let row = try database.prepare("SELECT 1 FROM sqlite_schema WHERE type='table' AND name=?1")
-    try row.bind(1, table)
-    return try row.step()
   }
 
   private static let name = "state.sqlite"

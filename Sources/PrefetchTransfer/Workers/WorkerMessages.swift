@@ -24,10 +24,6 @@ struct WorkerReport: Sendable {
     var isTrouble: Bool
   }
 
-  init(worker: Int) {
-    self.worker = worker
-  }
-
   var isEmpty: Bool { events.isEmpty }
   var count: Int { events.count }
 

@@ -3,6 +3,9 @@ import Testing
 /// What nothing but tests mentions does not exist, or has its reason here.
 @Suite struct UnusedNamesTests {
   private static let reasons = [
+    "StringInterpolation": "the compiler asks for it where a query is written",
+    "appendInterpolation": "the compiler calls it where a query is written",
+    "appendLiteral": "the compiler calls it where a query is written",
     "buildBlock": "the compiler calls it where fields are listed",
     "buildExpression": "the compiler calls it where fields are listed",
     "customMirror": "the standard library asks it, lest a dump shows a secret",

@@ -1,4 +1,4 @@
-internal import PrefetchCore
+@testable import PrefetchCore
 
 extension TrustRow {
   /// Who the keys must belong to; the server's own is the ground's RSA key.

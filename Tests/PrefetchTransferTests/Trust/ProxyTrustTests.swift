@@ -1,7 +1,8 @@
-import PrefetchCore
 import PrefetchTestSupport
 import PrefetchTransfer
 import Testing
+
+@testable import PrefetchCore
 
 @Suite("Trust behind a proxy", .timeLimit(.minutes(1)))
 struct ProxyTrustTests {

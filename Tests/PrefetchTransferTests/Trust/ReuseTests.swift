@@ -1,7 +1,8 @@
-import PrefetchCore
 import PrefetchTestSupport
 import PrefetchTransfer
 import Testing
+
+@testable import PrefetchCore
 
 /// libcurl alone takes a connection or session that was agreed on under other rules for good.
 @Suite("What was agreed on under other rules", .timeLimit(.minutes(1)))
