@@ -329,9 +329,11 @@ extension Dispatcher {
 
   /// Digests of one algorithm that two segments declare differently.
   private static func isContradiction(_ a: [ExpectedDigest], _ b: [ExpectedDigest]) -> Bool {
-    Set(a.map(\.algorithm)).intersection(b.map(\.algorithm)).contains { algorithm in
-      Set(a.filter { $0.algorithm == algorithm }) != Set(b.filter { $0.algorithm == algorithm })
+    func digests(_ all: [ExpectedDigest], _ algorithm: DigestAlgorithm) -> Set<ExpectedDigest> {
+      Set(all.filter { $0.algorithm == algorithm })
     }
+    let shared: Set<DigestAlgorithm> = Set(a.map(\.algorithm)).intersection(b.map(\.algorithm))
+    return shared.contains { digests(a, $0) != digests(b, $0) }
   }
 
   static func algorithms(of digests: [ExpectedDigest]) -> Set<DigestAlgorithm> {

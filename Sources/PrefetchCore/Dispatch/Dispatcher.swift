@@ -1,9 +1,17 @@
+// The compiler's check of what cannot be copied looks at every field at each use of it, which is
+// two thirds of the time that a debug build of this module takes; a release is checked.
+#if DEBUG
+package typealias Uncopied = Copyable
+#else
+package typealias Uncopied = ~Copyable
+#endif
+
 /// The run as a value: events in, effects out.
 ///
 /// It cannot be copied, so no method that only reads can be handed a copy of all it holds.
 /// It owns every decision and touches nothing. Manifests and items by ``Rank``, then what is durable, then removals. Every item settles exactly once; after an interruption
 /// nothing starts.
-package struct Dispatcher: ~Copyable {
+package struct Dispatcher: Uncopied {
   /// What was known when the run began.
   package struct Start: Sendable {
     package var request: RunRequest
