@@ -1,3 +1,5 @@
+import PrefetchTestSupport
+
 @testable import PrefetchCore
 
 /// Drives a ``TransferQueue`` at random beside a plain list that knows what it should do.
@@ -18,7 +20,7 @@ struct QueueModel {
   private(set) var takenCount = 0
   private(set) var drainedCount = 0
 
-  private var generator: SeededGenerator
+  private var generator: SeededRandom
   private var queue: TransferQueue
   private var waiting: [Waiting] = []
   private var running: [(job: Int, host: HostID)] = []
@@ -34,7 +36,7 @@ struct QueueModel {
   private let perHost: Int
 
   init(seed: UInt64) {
-    var generator = SeededGenerator(seed: seed)
+    var generator = SeededRandom(seed: seed)
     concurrency = Int.random(in: 1...8, using: &generator)
     perHost = Int.random(in: 1...3, using: &generator)
     var queue = TransferQueue(concurrency: concurrency, perHost: perHost)

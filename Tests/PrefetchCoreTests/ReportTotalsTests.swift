@@ -1,4 +1,5 @@
 import PrefetchCore
+import PrefetchTestSupport
 import Testing
 
 /// Event logs of no run in particular, which the report has to add up all the same.
@@ -36,7 +37,7 @@ struct ReportTotalsTests {
 
   @Test("Totals are the counts of items, of the run and of each segment", arguments: 0..<300)
   func totals(seed: UInt64) {
-    var generator = SeededGenerator(seed: seed)
+    var generator = SeededRandom(seed: seed)
     var builder = ReportBuilder(
       mode: .run,
       identity: "me",
@@ -121,11 +122,11 @@ struct ReportTotalsTests {
     tally.pinned += bytes.pinned
   }
 
-  private static func segment(_ generator: inout SeededGenerator) -> String {
+  private static func segment(_ generator: inout SeededRandom) -> String {
     segments.randomElement(using: &generator) ?? ""
   }
 
-  private static func item(_ number: Int, _ generator: inout SeededGenerator) -> ItemResult {
+  private static func item(_ number: Int, _ generator: inout SeededRandom) -> ItemResult {
     let action = ItemAction.allCases.randomElement(using: &generator) ?? .keep
     let names = segments.filter { _ in generator.happens(40) }
     var item = ReportBuilderTests.item("\(number)", action, segments: names)

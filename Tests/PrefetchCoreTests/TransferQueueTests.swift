@@ -1,4 +1,5 @@
 import PrefetchCore
+import PrefetchTestSupport
 import Testing
 
 @testable import PrefetchCore
@@ -274,7 +275,7 @@ import Testing
 @Suite struct WaitingLineTests {
   @Test("Jobs come back when their moment has come, the earliest first", arguments: UInt64(0)..<20)
   func order(seed: UInt64) {
-    var generator = SeededGenerator(seed: seed)
+    var generator = SeededRandom(seed: seed)
     var line = WaitingLine()
     let dues = (0..<50).map { _ in Duration.seconds(Int.random(in: 0..<20, using: &generator)) }
     for (job, due) in dues.enumerated() { line.insert(job, until: due) }

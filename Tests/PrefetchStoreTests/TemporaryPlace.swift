@@ -1,19 +1,18 @@
 import Glibc
 import PrefetchCore
 import PrefetchStore
+import PrefetchTestSupport
 
-/// A folder of one test, removed with everything in it when the test ends.
+/// A folder of one test with a cache.
 final class TemporaryPlace {
-  let path: String
+  private let folder: TemporaryDirectory
 
-  init(below parent: String = "/tmp") throws {
-    var template = Array("\(parent)/prefetch-test-XXXXXX".utf8CString)
-    guard unsafe mkdtemp(&template) != nil else { throw Failure(.disk, "no temporary folder") }
-    path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+  init(below parent: String? = nil) throws {
+    folder = try TemporaryDirectory(in: parent)
   }
 
-  deinit {
-    FileTree.remove(path)
+  var path: String {
+    folder.path
   }
 
   var cache: String {
