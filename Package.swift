@@ -110,7 +110,8 @@ let package = Package(
     ),
     tests(
       "PrefetchInteropTests",
-      ["PrefetchCore", "PrefetchCrypto", "PrefetchDocuments", "PrefetchSystem"]
+      ["PrefetchCore", "PrefetchCrypto", "PrefetchDocuments", "PrefetchSystem"],
+      resources: ["Transcripts"]
     ),
   ]
 )
