@@ -105,7 +105,10 @@ let package = Package(
     ),
     tests(
       "PrefetchCLITests",
-      ["PrefetchCLI", "PrefetchConfig", "PrefetchDocuments", "PrefetchStore"],
+      [
+        "PrefetchCLI", "PrefetchConfig", "PrefetchDocuments", "PrefetchManifests", "PrefetchStore",
+        "PrefetchSystem",
+      ],
       resources: ["Schemas", "Snapshots"]
     ),
     tests(

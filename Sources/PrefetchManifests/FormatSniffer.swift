@@ -68,16 +68,11 @@ enum FormatSniffer {
   @unsafe private static func markup(_ bytes: UnsafeRawBufferPointer) -> Finding {
     let text = unsafe String(decoding: bytes.prefix(window), as: UTF8.self)
     let root = root(of: text[...])
-    if let kind = kinds[root] { return .kind(kind) }
+    if let row = FormatTable.row(root: root) { return .kind(row.kind) }
     let head = String(text.unicodeScalars.prefix(1024)).lowercased()
     if pageMarks.contains(where: { head.contains($0) }) { return .page }
     return .syntax(.xml, root: root.isEmpty ? nil : root)
   }
-
-  private static let kinds: [String: DocumentKind] = [
-    "metalink": .metalink, "urlset": .sitemap, "sitemapindex": .sitemap, "rss": .rss,
-    "feed": .atom, "VAST": .vast, "MPD": .dash,
-  ]
 
   /// The local name of the first element, behind declarations and comments.
   private static func root(of text: Substring) -> String {

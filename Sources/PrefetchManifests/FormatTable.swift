@@ -27,8 +27,12 @@ struct FormatRow: Sendable {
   var types: [String] = []
   /// In small letters; one star stands for anything.
   var names: [String] = []
-  /// What to do instead, where it is known but not read.
+  /// In XML the element that is the root, by its local name.
+  var roots: [String] = []
+  /// What to do instead, where it is known but not read as a list.
   var advice: String?
+  /// Nil for what is known and not read as a list.
+  var read: (@Sendable (RawSpan, ManifestSource) throws(Failure) -> Manifest)?
 }
 
 /// One row for each kind of documents; detection, dispatch and messages read it.
@@ -39,6 +43,10 @@ enum FormatTable {
 
   static func row(declared format: ManifestFormat) -> FormatRow? {
     rows.first { $0.formats.contains(format) }
+  }
+
+  static func row(root: String) -> FormatRow? {
+    rows.first { $0.roots.contains(root) }
   }
 
   static func row(type: String) -> FormatRow? {
@@ -77,32 +85,37 @@ enum FormatTable {
         "application/vnd.prefetch.manifest+json", "application/x-ndjson", "application/jsonl",
         "application/x-jsonlines",
       ],
-      names: ["*.ndjson", "*.jsonl"]
+      names: ["*.ndjson", "*.jsonl"],
+      read: NativeManifest.read
     ),
     FormatRow(
       kind: .packageLock,
       words: "an npm lockfile",
       syntax: .json,
       formats: [.packageLock],
-      names: ["package-lock.json", "npm-shrinkwrap.json"]
+      names: ["package-lock.json", "npm-shrinkwrap.json"],
+      read: PackageLock.read
     ),
     FormatRow(
       kind: .packageIndex,
       words: "a page of a Python package index",
       syntax: .json,
-      types: ["application/vnd.pypi.simple.v1+json"]
+      types: ["application/vnd.pypi.simple.v1+json"],
+      read: PackageIndex.read
     ),
     FormatRow(
       kind: .bazelLock,
       words: "a Bazel lockfile",
       syntax: .json,
       formats: [.bazelLock],
-      names: ["module.bazel.lock"]
+      names: ["module.bazel.lock"],
+      read: BazelLock.read
     ),
     FormatRow(
       kind: .moduleSource,
       words: "what a Bazel registry says of a module",
-      syntax: .json
+      syntax: .json,
+      read: ModuleSource.read
     ),
     FormatRow(
       kind: .containerImage,
@@ -115,21 +128,31 @@ enum FormatTable {
       ],
       advice: "copy images with a tool for registries, such as skopeo"
     ),
-    FormatRow(kind: .json, words: "JSON of another make", syntax: .json, formats: [.json]),
+    FormatRow(
+      kind: .json,
+      words: "JSON of another make",
+      syntax: .json,
+      formats: [.json],
+      read: GenericJSON.read
+    ),
     FormatRow(
       kind: .metalink,
       words: "a Metalink",
       syntax: .xml,
       formats: [.metalink],
       types: ["application/metalink4+xml", "application/metalink+xml"],
-      names: ["*.meta4", "*.metalink"]
+      names: ["*.meta4", "*.metalink"],
+      roots: ["metalink"],
+      read: Metalink.read
     ),
     FormatRow(
       kind: .sitemap,
       words: "a sitemap",
       syntax: .xml,
       formats: [.sitemap],
-      names: ["sitemap*.xml"]
+      names: ["sitemap*.xml"],
+      roots: ["urlset", "sitemapindex"],
+      read: Sitemap.read
     ),
     FormatRow(
       kind: .rss,
@@ -137,7 +160,9 @@ enum FormatTable {
       syntax: .xml,
       formats: [.rss],
       types: ["application/rss+xml"],
-      names: ["*.rss"]
+      names: ["*.rss"],
+      roots: ["rss"],
+      read: Feed.read
     ),
     FormatRow(
       kind: .atom,
@@ -145,13 +170,16 @@ enum FormatTable {
       syntax: .xml,
       formats: [.atom],
       types: ["application/atom+xml"],
-      names: ["*.atom"]
+      names: ["*.atom"],
+      roots: ["feed"],
+      read: Feed.read
     ),
     FormatRow(
       kind: .vast,
       words: "a VAST ad tag",
       syntax: .xml,
       formats: [.vast],
+      roots: ["VAST"],
       advice: "`format: vast` keeps the ad behind it"
     ),
     FormatRow(
@@ -160,6 +188,7 @@ enum FormatTable {
       syntax: .xml,
       types: ["application/dash+xml"],
       names: ["*.mpd"],
+      roots: ["MPD"],
       advice: instead
     ),
     FormatRow(
@@ -185,56 +214,64 @@ enum FormatTable {
         "checksum", "checksum.*", "checksums", "checksums.*", "*-checksum", "*-checksums",
         "*checksums.txt", "*.md5", "*.sha1", "*.sha256", "*.sha384", "*.sha512", "*.sha256sum",
         "*.sha512sum", "*.md5sum", "*.b2",
-      ]
+      ],
+      read: ChecksumList.read
     ),
     FormatRow(
       kind: .pylock,
       words: "a pylock.toml",
       syntax: .text,
       formats: [.pylock],
-      names: ["pylock.toml", "pylock.*.toml"]
+      names: ["pylock.toml", "pylock.*.toml"],
+      read: PythonLock.read
     ),
     FormatRow(
       kind: .pip,
       words: "requirements of pip",
       syntax: .text,
       formats: [.pip],
-      names: ["requirements*.txt"]
+      names: ["requirements*.txt"],
+      read: Requirements.read
     ),
     FormatRow(
       kind: .goSum,
       words: "a go.sum",
       syntax: .text,
       formats: [.goSum],
-      names: ["go.sum", "go.work.sum"]
+      names: ["go.sum", "go.work.sum"],
+      read: GoSums.read
     ),
     FormatRow(
       kind: .cargoLock,
       words: "a Cargo.lock",
       syntax: .text,
       formats: [.cargoLock],
-      names: ["cargo.lock"]
+      names: ["cargo.lock"],
+      read: CargoLock.read
     ),
     FormatRow(
       kind: .uvLock,
       words: "a uv.lock",
       syntax: .text,
       formats: [.uvLock],
-      names: ["uv.lock"]
+      names: ["uv.lock"],
+      read: UVLock.read
     ),
     FormatRow(
       kind: .yarnLock,
       words: "a yarn.lock",
       syntax: .text,
       formats: [.yarnLock],
-      names: ["yarn.lock"]
+      names: ["yarn.lock"],
+      read: YarnLock.read
     ),
     FormatRow(
       kind: .pnpmLock,
       words: "a pnpm-lock.yaml",
       syntax: .text,
       formats: [.pnpmLock],
-      names: ["pnpm-lock.yaml"]
+      names: ["pnpm-lock.yaml"],
+      read: PnpmLock.read
     ),
     FormatRow(
       kind: .debianRelease,
@@ -264,7 +301,8 @@ enum FormatTable {
       syntax: .text,
       formats: [.list],
       types: ["text/uri-list"],
-      names: ["*.urls", "*.lst"]
+      names: ["*.urls", "*.lst"],
+      read: { (bytes, source) throws(Failure) in try PlainList.read(bytes, source: source) }
     ),
   ]
 }

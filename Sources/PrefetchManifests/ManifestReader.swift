@@ -22,6 +22,24 @@ package enum ManifestReader {
     return words.map { "\($0), in gzip" }
   }
 
+  /// What a manifest of the native format says that means nothing to this version.
+  package static func unknownKeys(in bytes: RawSpan, source: ManifestSource) -> [Diagnostic] {
+    guard !PackedManifest.isPacked(bytes) else {
+      let inner = try? PackedManifest.unpacked(bytes, atMost: source.maximumSize)
+      return inner.map { unsafe plainUnknownKeys(in: $0.span.bytes, source.unpacked) } ?? []
+    }
+    return plainUnknownKeys(in: bytes, source)
+  }
+
+  private static func plainUnknownKeys(
+    in bytes: RawSpan,
+    _ source: ManifestSource
+  ) -> [Diagnostic] {
+    let text = isMarked(bytes) ? bytes.extracting(droppingFirst: 3) : bytes
+    guard (try? FormatDetection.kind(of: text, source: source)) == .native else { return [] }
+    return unsafe text.withUnsafeBytes { unsafe UnknownKeys.diagnostics(in: $0, of: source.name) }
+  }
+
   private static func words(for bytes: RawSpan, _ source: ManifestSource) -> String? {
     let text = isMarked(bytes) ? bytes.extracting(droppingFirst: 3) : bytes
     guard let kind = try? FormatDetection.kind(of: text, source: source),
@@ -36,41 +54,13 @@ package enum ManifestReader {
   ) throws(Failure) -> Manifest {
     let text = isMarked(bytes) ? bytes.extracting(droppingFirst: 3) : bytes
     guard let kind = try FormatDetection.kind(of: text, source: source) else { return Manifest() }
-    return try read(text, as: kind, source: source)
+    guard let read = FormatTable.row(kind)?.read else { throw notRead(kind) }
+    return try read(text, source)
   }
 
   /// A byte order mark means nothing in UTF-8.
   private static func isMarked(_ bytes: RawSpan) -> Bool {
     unsafe bytes.withUnsafeBytes { unsafe $0.starts(with: [0xEF, 0xBB, 0xBF]) }
-  }
-
-  private static func read(
-    _ bytes: RawSpan,
-    as kind: DocumentKind,
-    source: ManifestSource
-  ) throws(Failure) -> Manifest {
-    switch kind {
-    case .native: try NativeManifest.read(bytes, source: source)
-    case .list: try PlainList.read(bytes, source: source)
-    case .checksums: try ChecksumList.read(bytes, source: source)
-    case .metalink: try Metalink.read(bytes, source: source)
-    case .sitemap: try Sitemap.read(bytes, source: source)
-    case .rss, .atom: try Feed.read(bytes, source: source)
-    case .json: try GenericJSON.read(bytes, source: source)
-    case .bazelLock: try BazelLock.read(bytes, source: source)
-    case .moduleSource: try ModuleSource.read(bytes, source: source)
-    case .packageLock: try PackageLock.read(bytes, source: source)
-    case .packageIndex: try PackageIndex.read(bytes, source: source)
-    case .pylock: try PythonLock.read(bytes, source: source)
-    case .pip: try Requirements.read(bytes, source: source)
-    case .goSum: try GoSums.read(bytes, source: source)
-    case .cargoLock: try CargoLock.read(bytes, source: source)
-    case .uvLock: try UVLock.read(bytes, source: source)
-    case .yarnLock: try YarnLock.read(bytes, source: source)
-    case .pnpmLock: try PnpmLock.read(bytes, source: source)
-    case .containerImage, .vast, .dash, .hls, .debianRelease, .debianPackages, .signature:
-      throw notRead(kind)
-    }
   }
 
   private static func notRead(_ kind: DocumentKind) -> Failure {

@@ -56,8 +56,11 @@ enum NativeManifest {
 
   static func check(_ root: Node) throws(Failure) {
     guard root["format"]?.text == "prefetch-manifest" else { throw unknownFormat(root) }
-    guard root["version"]?.integer == 1 else {
-      let version = root["version"]?.text ?? "missing"
+    let version = root["version"]?.text ?? "missing"
+    // A newer minor version has more keys, and the same meaning.
+    guard version.split(separator: ".", omittingEmptySubsequences: false).first == "1",
+      Double(version) != nil
+    else {
       throw invalid(
         "`version` is \(version); this program reads version 1",
         at: (root["version"] ?? root).location

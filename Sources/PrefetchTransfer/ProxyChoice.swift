@@ -13,7 +13,7 @@ struct ProxyChoice: Hashable, Sendable {
     case .none:
       self.init(url: "", exceptions: "*")
     case .url(let url):
-      self.init(url: url, exceptions: "")
+      self.init(url: url.value, exceptions: "")
     case .environment(let http, let https, let exceptions):
       let url = scheme == .http ? http : https
       self.init(url: url ?? "", exceptions: exceptions ?? "")

@@ -1,3 +1,4 @@
+import PrefetchConfig
 import PrefetchCore
 import Testing
 
@@ -6,18 +7,12 @@ import Testing
 @Suite struct CommandLineParserTests {
   private func run(_ line: String, _ environment: [String: String] = [:]) throws -> RunOptions {
     let invocation = try parse(line, environment)
-    guard case .run(let options) = invocation.command else {
-      throw Unexpected(what: "\(invocation.command)")
-    }
-    return options
+    return try #require(invocation.options as? RunOptions)
   }
 
   private func get(_ line: String) throws -> GetOptions {
     let invocation = try parse(line, [:])
-    guard case .get(let options) = invocation.command else {
-      throw Unexpected(what: "\(invocation.command)")
-    }
-    return options
+    return try #require(invocation.options as? GetOptions)
   }
 
   private func parse(_ line: String, _ environment: [String: String] = [:]) throws -> Invocation {
@@ -32,10 +27,6 @@ import Testing
     } catch {
       return error as? UsageFault
     }
-  }
-
-  private struct Unexpected: Error {
-    var what: String
   }
 
   @Test("Without a command it runs")
@@ -175,10 +166,7 @@ import Testing
     ]
   )
   func help(line: String, topic: HelpTopic) throws {
-    guard case .help(let options) = try parse(line).command else {
-      Issue.record("\(line) is no call for help")
-      return
-    }
+    let options = try #require(try parse(line).options as? HelpOptions)
     #expect(options.topic == topic)
   }
 
@@ -187,11 +175,9 @@ import Testing
     arguments: ["--version", "-V", "run -V --json"]
   )
   func version(line: String) throws {
-    guard case .version(let shared) = try parse(line).command else {
-      Issue.record("\(line) does not ask for the version")
-      return
-    }
-    #expect(shared.isJSON == line.hasSuffix("json"))
+    let invocation = try parse(line)
+    #expect(invocation.name == "version")
+    #expect(invocation.options.shared.isJSON == line.hasSuffix("json"))
   }
 
   @Test(
@@ -332,9 +318,7 @@ import Testing
       "manifest check -v m.json", "-v manifest check m.json", "manifest -v check m.json",
     ] {
       let invocation = try parse(line)
-      guard case .manifestCheck(let options) = invocation.command else {
-        throw Unexpected(what: "\(invocation.command)")
-      }
+      let options = try #require(invocation.options as? ManifestCheckOptions)
       #expect(options.manifest == "m.json")
       #expect(options.shared.verbosity == 1)
       #expect(invocation.name == "manifest check")
@@ -355,14 +339,14 @@ import Testing
   @Test("Help on the first word of two is help on all that it begins")
   func familyHelp() throws {
     for line in ["manifest --help", "help manifest"] {
-      guard case .help(let options) = try parse(line).command else { return }
+      let options = try #require(try parse(line).options as? HelpOptions)
       #expect(options.topic == .command("manifest"))
       let page = HelpPages.render(options.topic)
       for action in ["build", "check", "sign"] {
         #expect(page.contains("Usage: prefetch manifest \(action) "))
       }
     }
-    guard case .help(let options) = try parse("manifest sign --help").command else { return }
+    let options = try #require(try parse("manifest sign --help").options as? HelpOptions)
     #expect(options.topic == .command("manifest sign"))
   }
 }

@@ -1,3 +1,4 @@
+import PrefetchConfig
 import PrefetchCore
 import Testing
 
@@ -155,14 +156,12 @@ struct InertTextTests {
   @Test("No secret appears in an event", arguments: secrets)
   func eventSecrecy(secret: String) {
     let fixture = ReportFixture(foreign: secret, own: secret)
-    let events = fixture.facts.flatMap {
-      EventLine.values(
-        $0,
-        run: "r",
-        at: ReportFixture.start,
-        secrets: SecretNeedles(Self.secrets)
-      )
-    }
+    let line = EventLine(
+      run: "r",
+      time: ReportFixture.start,
+      secrets: SecretNeedles(Self.secrets)
+    )
+    let events = fixture.facts.flatMap(line.values)
     let text = events.map { JSONWriter.string($0) }.joined(separator: "\n")
     for trace in ["s3cret", "-longer", "wörd", "letmein"] {
       #expect(!text.contains(trace), "\(trace)")

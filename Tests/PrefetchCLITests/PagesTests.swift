@@ -63,7 +63,7 @@ import Testing
   @Test("The completion scripts follow the table", arguments: Shell.allCases)
   func completion(shell: Shell) {
     RepositoryFile.snapshot("completion.\(shell.rawValue)").expect(
-      CompletionScript.render(for: shell)
+      shell.completions
     )
   }
 

@@ -182,7 +182,7 @@ struct EventLineTests {
   private static let time = ReportFixture.start
 
   private static func texts(_ fact: RunFact) -> [String] {
-    EventLine.values(fact, run: "r1", at: time).map { JSONWriter.string($0) }
+    EventLine(run: "r1", time: time).values(fact).map { JSONWriter.string($0) }
   }
 
   private static func settled(

@@ -17,12 +17,12 @@ import Testing
       "{url: \"https://a.example/x\", alternates: [\"https://b.example/x#sha256=\(sum)\"]}",
     ]
   )
-  func declared(item: String) {
+  func declared(item: String) throws {
     let loaded = load(yaml: "segments: [{name: s, urls: [\(item)]}]")
     #expect(loaded.rendered == "\n")
-    let entry = loaded.configuration.segments[0].urls[0].item
-    #expect(entry.expectedDigests.map(\.description) == ["sha256:\(Self.sum)"])
-    #expect(entry.url?.string == "https://a.example/x")
+    let entry = try #require(loaded.configuration.segments[0].urls[0].whole)
+    #expect(entry.digests.map(\.description) == ["sha256:\(Self.sum)"])
+    #expect(entry.url.string == "https://a.example/x")
     #expect(loaded.canonical("segments.0.urls.0.url") == .string("https://a.example/x"))
   }
 

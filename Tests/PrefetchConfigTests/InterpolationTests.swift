@@ -31,7 +31,7 @@ struct InterpolationTests {
     #expect(configuration.bundleID == "a$bc")
     #expect(configuration.variables["price"] == "5$")
     #expect(configuration.network.userAgent == "agent-from-systemd")
-    #expect(configuration.segments[0].headers["Authorization"]?.value == "Bearer k3y-from-file")
+    #expect(configuration.segments[0].declaration.headers.first?.value == "Bearer k3y-from-file")
     #expect(loaded.canonical("network.user_agent") == .string("***"))
     #expect(loaded.secrets.contains("agent-from-systemd"))
   }

@@ -32,17 +32,17 @@ struct OverrideTests {
     )
     #expect(loaded.rendered == "\n")
     let configuration = loaded.configuration
-    #expect(configuration.cache.maximumFileSize == .of(5_000_000))
-    #expect(configuration.network.allow == [.wifi, .ethernet])
-    #expect(configuration.segments[0].timeToLive == .seconds(300))
-    #expect(configuration.segments[0].isRequired == false)
-    #expect(configuration.segments[1].priority == 3)
+    #expect(configuration.policy.maximumFileSize == 5_000_000)
+    #expect(configuration.network.rules.allow == [.wifi, .ethernet])
+    #expect(configuration.segments[0].declaration.lifetime == .atMost(.seconds(300)))
+    #expect(configuration.segments[0].declaration.isRequired == false)
+    #expect(configuration.segments[1].declaration.priority == 3)
     #expect(
-      configuration.transportSecurity.exceptions["cam.example.com"]?.allowsInsecureHTTPLoads == true
+      configuration.transportSecurity.exceptions["cam.example.com"]?.rule.allowsInsecureHTTP == true
     )
-    #expect(configuration.tls.pins["a.example.com"]?.leaf?.count == 1)
+    #expect(configuration.pins["a.example.com"]?.leaf?.count == 1)
     #expect(configuration.hooks["run.finished"]?.command == ["/work/done.sh", "now"])
-    #expect(configuration.network.dailyLimit.any == .of(1_000_000_000))
+    #expect(configuration.network.rules.dailyLimit?.limit == 1_000_000_000)
     #expect(configuration.cache.folder == "/work/store")
     #expect(loaded.origins["cache.max_file_size"]?.description == "--set cache.max-file-size")
   }
@@ -82,7 +82,7 @@ struct OverrideTests {
       ]
     }
     #expect(loaded.configuration.license?.value == "key-in-variable")
-    #expect(loaded.configuration.network.concurrency == 3)
+    #expect(loaded.configuration.policy.concurrency == 3)
     #expect(loaded.origins["license"]?.description == "PREFETCH_LICENSE")
   }
 
@@ -97,6 +97,6 @@ struct OverrideTests {
     let loaded = loader.load(in: TestWorld().environment)
     #expect(loaded.rendered == "\n")
     #expect(loaded.configuration.segments.map(\.name) == ["new"])
-    #expect(loaded.configuration.segments[0].priority == 4)
+    #expect(loaded.configuration.segments[0].declaration.priority == 4)
   }
 }

@@ -116,7 +116,7 @@ struct SecurityKeyTests {
     let yaml = "segments: []\ntls:\n  client:\n    '\(key)': {certificate: c.pem, key: k.pem}\n"
     let loaded = load(yaml: yaml)
     #expect(loaded.codes == [])
-    let certificates = loaded.configuration.tls.clientCertificates
+    let certificates = loaded.configuration.policy.connections.clients
     #expect(certificates.keys.sorted() == [authority])
     #expect(certificates[authority]?.certificate == "/work/c.pem")
   }
@@ -133,9 +133,13 @@ struct SecurityKeyTests {
         """
       return TestWorld(["Info.plist": plist]).load("Info.plist")
     }
-    #expect(loaded("<integer>1</integer>").configuration.transportSecurity.allowsArbitraryLoads)
-    #expect(loaded("<true/>").configuration.transportSecurity.allowsArbitraryLoads)
-    #expect(!loaded("<integer>0</integer>").configuration.transportSecurity.allowsArbitraryLoads)
+    #expect(
+      loaded("<integer>1</integer>").configuration.transportSecurity.decisive.allowsArbitraryLoads
+    )
+    #expect(loaded("<true/>").configuration.transportSecurity.decisive.allowsArbitraryLoads)
+    #expect(
+      !loaded("<integer>0</integer>").configuration.transportSecurity.decisive.allowsArbitraryLoads
+    )
     #expect(loaded("<integer>2</integer>").codes.contains("config.wrong-type"))
     #expect(loaded("<string>YES</string>").codes.contains("config.wrong-type"))
   }
@@ -160,7 +164,7 @@ struct EffectiveSecurityTests {
         """
     )
     #expect(loaded.codes == [])
-    let entries = loaded.configuration.tls.pinTable.all
+    let entries = loaded.configuration.pinTable.all
     #expect(
       entries.map(\.place) == [
         "tls.pins[\"a.example\"] (prefetch.yaml:4)",

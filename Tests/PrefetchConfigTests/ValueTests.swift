@@ -43,8 +43,8 @@ struct ValueTests {
       yaml: "transport: {rules: [{match: {method: hEaD}}, {headers: {X: y}}]}\nsegments: []"
     )
     #expect(loaded.rendered == "\n")
-    #expect(loaded.configuration.transport.rules.map(\.match.method) == [.head, nil])
-    #expect(loaded.configuration.transport.rules[1].match.url == nil)
+    #expect(loaded.configuration.policy.connections.rules.map(\.method) == [.head, nil])
+    #expect(loaded.configuration.policy.connections.rules[1].url == nil)
   }
 
   @Test("The headers of a segment are put over those of the defaults, name by name")
@@ -58,7 +58,9 @@ struct ValueTests {
           - {name: c, urls: [], headers: {}}
         """
     )
-    let headers = loaded.configuration.segments.map { $0.headers.mapValues(\.value) }
+    let headers = loaded.configuration.segments.map { segment in
+      Dictionary(uniqueKeysWithValues: segment.declaration.headers.map { ($0.name, $0.value) })
+    }
     #expect(headers[0] == ["Accept": "a", "x-one": "2", "X-Two": "3"])
     #expect(headers[1] == ["Accept": "a", "X-One": "1"])
     #expect(headers[2] == headers[1])
@@ -160,7 +162,7 @@ struct ValueTests {
   @Test("A window past midnight belongs to the day it begins on")
   func countsPastMidnight() throws {
     let window = try #require(
-      load(yaml: "network: {windows: [sat 22:00-06:00]}").configuration.network.windows.first
+      load(yaml: "network: {windows: [sat 22:00-06:00]}").configuration.network.rules.windows?.first
     )
     #expect(window.days == [.saturday])
     #expect(window.start == 1320 && window.end == 1800)
@@ -220,7 +222,7 @@ struct ValueTests {
   func readsSlashedPins(_ prefix: String) {
     let text = prefix + "/Ou9yMFgf5fZpp7ecLhDySNUQkMcCS+Zl3t0SSiYn8g="
     let loaded = load(yaml: "tls: {pins: {a.example: {leaf: [\"\(text)\"]}}}")
-    let digest = loaded.configuration.tls.pins["a.example"]?.leaf?.first
+    let digest = loaded.configuration.pins["a.example"]?.leaf?.first
     #expect(
       digest.map { Base64.encode($0.bytes) } == "/Ou9yMFgf5fZpp7ecLhDySNUQkMcCS+Zl3t0SSiYn8g="
     )
@@ -238,7 +240,7 @@ struct ValueTests {
   func readsPins(_ text: String) {
     let loaded = load(yaml: "tls: {pins: {a.example: {leaf: [\"\(text)\"]}}}")
     #expect(
-      loaded.configuration.tls.pins["a.example"]?.leaf?.first?.hexadecimal
+      loaded.configuration.pins["a.example"]?.leaf?.first?.hexadecimal
         == "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
     )
   }
@@ -250,7 +252,7 @@ struct ValueTests {
     ]
   )
   func readsKeys(_ key: String) {
-    #expect(load(yaml: "cache: {\(key): 7}").configuration.cache.maximumFileSize == .of(7))
+    #expect(load(yaml: "cache: {\(key): 7}").configuration.policy.maximumFileSize == 7)
   }
 
   @Test("Keys of the user's own are passed over")
@@ -273,7 +275,7 @@ struct ValueTests {
     let loaded = load(yaml: yaml)
     #expect(loaded.codes == ["config.old-spelling"])
     #expect(
-      loaded.configuration.transportSecurity.exceptions["a.example"]?.requiresForwardSecrecy
+      loaded.configuration.transportSecurity.exceptions["a.example"]?.rule.requiresForwardSecrecy
         == false
     )
     #expect(load(yaml: "license: abcdef\napi_key: abcdef").codes == ["config.duplicate-key"])
@@ -290,9 +292,12 @@ struct ValueTests {
     )
     #expect(loaded.rendered == "\n")
     let segments = loaded.configuration.segments
-    #expect(segments.map(\.isRequired) == [false, true])
-    #expect(segments.map(\.timeToLive) == [.seconds(3600), .seconds(3600)])
-    #expect(segments[1].expect.minimumSize == 5 && segments[1].expect.maximumSize == 9)
+    #expect(segments.map(\.declaration.isRequired) == [false, true])
+    #expect(
+      segments.map(\.declaration.lifetime) == Array(repeating: .atMost(.seconds(3600)), count: 2)
+    )
+    let expectation = segments[1].declaration.expectation
+    #expect(expectation.minimumSize == 5 && expectation.maximumSize == 9)
     #expect(segments[1].manifest?.string == "https://h.example/b%2Fc.json")
     #expect(
       load(yaml: "defaults: {manifest: 'https://h.example/'}").codes == ["config.unknown-key"]

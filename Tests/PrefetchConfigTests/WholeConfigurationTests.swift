@@ -86,25 +86,25 @@ struct DefaultsTests {
   @Test("Defaults are as documented")
   func areDocumented() {
     let configuration = Configuration()
-    #expect(configuration.network.concurrency == 8)
-    #expect(configuration.network.perHost == 4)
-    #expect(configuration.network.retries.wait == .seconds(120))
-    #expect(configuration.network.timeouts.item == .unlimited)
-    #expect(configuration.cache.maximumFileSize == .of(10_737_418_240))
-    #expect(configuration.cache.maximumManifestSize == .of(536_870_912))
-    #expect(configuration.cache.purge.maximumFraction.value == 0.5)
-    #expect(configuration.redirects.maximum == 5)
+    #expect(configuration.policy.concurrency == 8)
+    #expect(configuration.policy.perHost == 4)
+    #expect(configuration.policy.retries.wait == .seconds(120))
+    #expect(configuration.settings.itemTimeout == nil)
+    #expect(configuration.policy.maximumFileSize == 10_737_418_240)
+    #expect(configuration.policy.maximumManifestSize == 536_870_912)
+    #expect(configuration.policy.maximumRemovalFraction == 0.5)
+    #expect(configuration.policy.redirects.maximum == 5)
     #expect(configuration.subscriptions == .declared)
     #expect(configuration.analytics.keep == .seconds(604_800))
-    #expect(configuration.notify.marker == "mapsdk")
-    #expect(configuration.transportSecurity.allowsLocalNetworking == nil)
+    #expect(configuration.pushMarker == "mapsdk")
+    #expect(configuration.transportSecurity.decisive.allowsLocalNetworking == nil)
   }
 
   @Test("An empty value leaves the default")
   func emptyIsUnset() {
     let loaded = load(yaml: "cache:\n  ttl:\n  size: ~\nname:\nsegments: []\n")
     #expect(loaded.rendered == "\n")
-    #expect(loaded.configuration.cache.timeToLive == nil)
+    #expect(loaded.configuration.policy.freshnessLimit == nil)
     #expect(loaded.configuration.name == nil)
   }
 }

@@ -18,8 +18,8 @@ import Testing
     expires: Instant? = nil
   ) -> PinTable.Entry {
     var entry = PinTable.Entry(host: host, place: "tls.pins.\(host)")
-    entry.leaf = leaf.map { Set($0.map(digest)) }
-    entry.authority = ca.map { Set($0.map(digest)) }
+    entry.leaf = leaf.map { $0.map(digest) }
+    entry.authority = ca.map { $0.map(digest) }
     entry.includesSubdomains = below
     entry.onlyReports = reports
     entry.expires = expires
@@ -229,12 +229,12 @@ import Testing
   func firstRule() throws {
     var policy = RunPolicy()
     var proxied = TransportRule(url: URLPattern("https://a.example/x/**"))
-    proxied.proxy = .url("http://proxy.example:3128")
+    proxied.proxy = .url(Secret("http://proxy.example:3128"))
     var old = TransportRule(url: URLPattern("https://*.example/**"), method: .get)
     old.httpVersion = .http1
     policy.connections.rules = [proxied, old]
     let first = try #require(try Self.rules("https://a.example/x/y", policy))
-    #expect(first.proxy == .url("http://proxy.example:3128"))
+    #expect(first.proxy == .url(Secret("http://proxy.example:3128")))
     #expect(first.httpVersion == nil)
     let second = try #require(try Self.rules("https://a.example/y", policy))
     #expect(second.proxy == nil)

@@ -314,7 +314,7 @@ import Testing
   func ruleHeaders() throws {
     var rule = TransportRule(url: URLPattern("https://*.corp.example/**"))
     rule.headers = [HeaderField("Authorization", "Bearer corp")]
-    rule.proxy = .url("http://proxy.example:3128")
+    rule.proxy = .url(Secret("http://proxy.example:3128"))
     var policy = RunPolicy()
     policy.connections.rules = [rule]
     let (report, requests) = try Self.run(

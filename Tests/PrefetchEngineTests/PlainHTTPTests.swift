@@ -27,7 +27,7 @@ import Testing
     var isRefused = false
   }
 
-  static let server = TransportSettings.Proxy.url("http://proxy.example:3128")
+  static let server = TransportSettings.Proxy.url(Secret("http://proxy.example:3128"))
 
   static let rows = [
     ProxyRow(proxy: server, isRefused: true),

@@ -48,7 +48,7 @@ struct ConcurrencyTests {
       """
       segments: [{ name: basics, urls: [\(urls.joined(separator: ", "))] }]
       cache: { min_free: 0 }
-      network: { \(limits), retries: { items: 0 }, timeouts: { read: 10s } }
+      network: { \(limits), retries: { items: 0, lookups: 0 }, timeouts: { read: 10s } }
       """
     )
   }

@@ -25,7 +25,7 @@ struct DocumentSchemaTests {
       name: site
       cache: { min_free: 0 }
       network:
-        retries: { items: 0 }
+        retries: { items: 0, lookups: 0 }
         daily_limit: { ethernet: 1GB }
         windows: ["00:00-24:00"]
       tls: { pins: { cdn.example.com: { ca: ["\(String(repeating: "A", count: 43))="] } } }

@@ -116,7 +116,7 @@ struct EnvironmentTests {
     #expect(try home.run("--refetch").status == 0)
     #expect(trap.requests.count == 2)
     #expect(named.requests.count == 1)
-    declare("{ proxy: none, retries: { items: 0 } }", plain, local)
+    declare("{ proxy: none, retries: { items: 0, lookups: 0 } }", plain, local)
     #expect(try home.run("--refetch").status == 69)
     #expect(trap.requests.count == 2)
   }

@@ -26,7 +26,7 @@ struct EventTests {
     home.configure(
       """
       cache: { min_free: 0 }
-      network: { retries: { items: 0 } }
+      network: { retries: { items: 0, lookups: 0 } }
       segments: [{ name: basics, ttl: \(ttl), urls: [\(urls)] }]
       \(hooks)
       """

@@ -187,7 +187,7 @@ struct FullDiskTests {
       nginx.write(Array(noise[(number * 20_000)..<((number + 1) * 20_000)]), to: name)
     }
     nginx.write((0..<10).flatMap { _ in noise }, to: "large")
-    let rules = "cache: { min_free: 0 }\nnetwork: { retries: { items: 0 } }"
+    let rules = "cache: { min_free: 0 }\nnetwork: { retries: { items: 0, lookups: 0 } }"
     let declare = { (names: [String]) in
       let urls = names.map { "\"\(nginx.url($0))\"" }.joined(separator: ", ")
       home.configure("segments: [{ name: basics, urls: [\(urls)] }]\n\(rules)")

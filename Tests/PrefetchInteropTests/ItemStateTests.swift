@@ -22,7 +22,8 @@ struct ItemStateTests {
     home.configure("segments: [{ name: s, urls: [\(urls)] }]\n\(lines)")
   }
 
-  private static let quiet = "cache: { min_free: 0 }\nnetwork: { retries: { items: 0 } }"
+  private static let quiet =
+    "cache: { min_free: 0 }\nnetwork: { retries: { items: 0, lookups: 0 } }"
 
   /// Of each item its state, by every command that tells it.
   private func state(_ path: String) throws -> String? {

@@ -108,7 +108,7 @@ struct NameTests {
 
   @Test("of nothing keeps no other from being got, and each failure is told with its URL")
   func several() throws {
-    home.configure("network: { retries: { items: 0 } }")
+    home.configure("network: { retries: { items: 0, lookups: 0 } }")
     site["/busy"] = Site.Page([], status: 503)
     let run = try home.run(
       "get",

@@ -19,7 +19,7 @@ struct PastRunTests {
     home.configure(
       """
       cache: { min_free: 0 }
-      network: { retries: { items: 0 } }
+      network: { retries: { items: 0, lookups: 0 } }
       segments: [{ name: \(name), urls: [\(urls)] }]
       """
     )

@@ -320,6 +320,36 @@ struct PublisherTests {
     #expect(try home.run("manifest", "sign", "-", "--key", "sec").status == 64)
   }
 
+  @Test("Keys that mean nothing are named, where they stand and what they may have meant")
+  func unknownKeys() throws {
+    let items = #"{"url": "https://example.org/a", "etags": "x", "x-mine": [1]}"#
+    let more =
+      #"{"url": "https://example.org/b", "etags": {"url": 1}, "network": {"allow": "any", "powr": "ac"}}"#
+    let head =
+      #"{"format": "prefetch-manifest", "version": 1.2, "generatd": "2026-11-20T05:00:00Z", "$schema": "s""#
+    let whole = "\(head),\n \"items\": [\(items),\n  \(more)]}"
+    let lines = "\(head)}\n\(items)\n\(more)\n"
+    for (text, places) in [
+      (whole, ["1:49", "2:45", "3:85"]), (lines, ["1:49", "2:34", "3:83"]),
+    ] {
+      home.write(text, to: "m.json")
+      let check = try home.run("manifest", "check", "m.json")
+      #expect(check.status == 0 && check.output.contains("items:     2\n"), "\(check)")
+      let warnings = check.errors.split(separator: "\n").filter { $0.contains(" warning: ") }
+      #expect(
+        warnings.map(String.init) == [
+          "m.json:\(places[0]): warning: unknown key `generatd` in the manifest, which is passed over  [manifest.unknown-key]",
+          "m.json:\(places[1]): warning: unknown key `etags` in an item, and 1 more of it, which is passed over  [manifest.unknown-key]",
+          "m.json:\(places[2]): warning: unknown key `powr` in `network`, which is passed over  [manifest.unknown-key]",
+        ],
+        "\(check)"
+      )
+      #expect(check.errors.contains("hint: did you mean `generated`?"), "\(check)")
+    }
+    home.write(#"{"format": "prefetch-manifest", "version": 2.0, "items": []}"#, to: "m.json")
+    #expect(try home.run("manifest", "check", "m.json").status == 78)
+  }
+
   @Test("A manifest on a server is fetched under the policy and not kept")
   func checksURL() throws {
     let site = Site(["/m.json": Site.Page(Manifest.text(["https://example.org/a"]))])

@@ -31,7 +31,7 @@ struct ReportFileTests {
     home.configure(
       """
       cache: { min_free: 0 }
-      network: { retries: { items: 0 } }
+      network: { retries: { items: 0, lookups: 0 } }
       segments: [{ name: basics, urls: [\(urls)] }]
       \(more)
       """,

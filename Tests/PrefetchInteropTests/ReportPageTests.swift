@@ -21,7 +21,7 @@ struct ReportPageTests {
       """
       name: newsroom <b>
       cache: { min_free: 0 }
-      network: { retries: { items: 0 } }
+      network: { retries: { items: 0, lookups: 0 } }
       transport: { rules: [{ match: "http://127.0.0.1*/**", headers: { X-Key: s3cret-value } }] }
       segments:
         - { name: basics, urls: [\(url("/a")), \(url("/b")), \(url("/moved"))] }
@@ -95,7 +95,7 @@ struct ReportPageTests {
     home.configure(
       """
       cache: { min_free: 0 }
-      network: { retries: { items: 0 } }
+      network: { retries: { items: 0, lookups: 0 } }
       segments: [{ name: basics, urls: ["http://127.0.0.1:1/a", "http://127.0.0.1:1/b"] }]
       """
     )

@@ -95,7 +95,7 @@ struct StatusTests {
       \(segment("good", "/ask"))
       \(segment("bad", "/ask", "/comes"))
       cache: { min_free: 0 }
-      network: { retries: { items: 0 } }
+      network: { retries: { items: 0, lookups: 0 } }
       """
     )
     let lines = { () throws -> [String] in

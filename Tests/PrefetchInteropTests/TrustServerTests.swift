@@ -88,7 +88,7 @@ struct TrustServerTests {
       if pin.onlyReports { lines.append("      report_only: true") }
     }
     lines += exception(row.host, rules)
-    lines += ["network:", "  retries: { items: 0 }"]
+    lines += ["network:", "  retries: { items: 0, lookups: 0 }"]
     if case .refused(.timeout, _) = row.outcome { lines.append("  timeouts: { connect: 0.2s }") }
     return lines.joined(separator: "\n") + "\n"
   }

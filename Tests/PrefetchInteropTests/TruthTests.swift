@@ -136,7 +136,7 @@ struct TruthTests {
   func stale() throws {
     home.configure(
       """
-      network: { retries: { items: 0 } }
+      network: { retries: { items: 0, lookups: 0 } }
       segments: [{ name: basics, max_stale: 1d, urls: [\(server.address("/one")), \(server.address("/two"))] }]
       """
     )
@@ -169,7 +169,7 @@ struct TruthTests {
   func unconfirmed() throws {
     home.configure(
       """
-      network: { retries: { items: 0 } }
+      network: { retries: { items: 0, lookups: 0 } }
       segments: [{ name: basics, ttl: 1d, urls: [\(server.address("/one"))] }]
       """
     )
@@ -187,7 +187,7 @@ struct TruthTests {
   @Test("is never what the server forbids to use stale, nor older than was allowed")
   func forbidden() throws {
     let url = server.address("/one")
-    home.configure("network: { retries: { items: 0 } }")
+    home.configure("network: { retries: { items: 0, lookups: 0 } }")
     for (control, stale, isServed) in [
       ("no-cache", "", false), ("max-age=0, must-revalidate", "", false), ("max-age=0", "", true),
       ("max-age=10", "=85s", false), ("max-age=10", "=1h", true),

@@ -79,7 +79,7 @@ struct WordingTests {
       segments:
         - { name: here, urls: [\(server.address("/one"))] }
         - { name: gone, urls: ["http://127.0.0.1:\(LoopbackPort.free())/x"] }
-      network: { retries: { items: 0 } }
+      network: { retries: { items: 0, lookups: 0 } }
       """
     )
     for arguments in [["run"], ["run", "gone"]] {

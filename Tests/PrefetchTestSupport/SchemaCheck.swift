@@ -40,7 +40,8 @@ package struct SchemaCheck {
         for (index, element) in (value.sequence ?? []).enumerated() {
           check(element, rule, at: "\(path)[\(index)]")
         }
-      case "pattern", "minLength", "maxLength", "minimum", "maximum", "maxItems":
+      case "pattern", "minLength", "maxLength", "minimum", "maximum", "exclusiveMaximum",
+        "maxItems":
         bound(value, entry.key, rule.scalar?.text ?? "", at: path)
       default:
         problems.append("the schema says `\(entry.key)`, which this check does not know")
@@ -101,6 +102,7 @@ package struct SchemaCheck {
       case "maxLength": text.map { $0.unicodeScalars.count <= Int(bound) } ?? true
       case "minimum": number.map { $0 >= bound } ?? true
       case "maximum": number.map { $0 <= bound } ?? true
+      case "exclusiveMaximum": number.map { $0 < bound } ?? true
       default: (value.sequence?.count ?? 0) <= Int(bound)
       }
     expect(isFine, "\(path) breaks \(word) \(limit)")

@@ -173,7 +173,7 @@ struct FaultTests {
   @Test("A refusing proxy is named as such, and never gone around")
   func refusingProxy() throws {
     let proxy = try LoopbackServer { _ in .respond(407, text: "who?") }
-    let bench = try TransferBench { $0.proxy = .url("http://127.0.0.1:\(proxy.port)") }
+    let bench = try TransferBench { $0.proxy = .url(Secret("http://127.0.0.1:\(proxy.port)")) }
     let failure = try bench.failure(of: bench.request(try WebURL("https://127.0.0.1:1/")))
     #expect(failure.code == .connect)
     #expect(failure.message == "the proxy refused to connect to `127.0.0.1:1` (status 407)")

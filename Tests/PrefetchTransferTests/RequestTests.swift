@@ -74,7 +74,7 @@ struct RequestTests {
     #expect(server.connectionCount == 1)
     let proxied = try TransferBench {
       $0.workers = 1
-      $0.proxy = .url("http://127.0.0.1:\(proxy.port)")
+      $0.proxy = .url(Secret("http://127.0.0.1:\(proxy.port)"))
     }
     // Towards a proxy libcurl drops the mark of an empty query.
     let whole = targets.filter { !$0.hasSuffix("?") }.map { "http://a.example\($0)" }
@@ -189,7 +189,7 @@ struct RequestTests {
     let url = try server.url("/a")
     let proxyURL = "http://127.0.0.1:\(proxy.port)"
     let cases: [(TransportSettings.Proxy, String)] = [
-      (.none, "server"), (.url(proxyURL), "proxy"),
+      (.none, "server"), (.url(Secret(proxyURL)), "proxy"),
       (.environment(http: proxyURL, https: nil, exceptions: nil), "proxy"),
       (.environment(http: proxyURL, https: nil, exceptions: "127.0.0.1"), "server"),
       (.environment(http: nil, https: proxyURL, exceptions: nil), "server"),

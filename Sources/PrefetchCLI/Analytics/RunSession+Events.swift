@@ -32,11 +32,9 @@ extension RunSession {
       tell(outcome, sending.collector, in: &report)
     } catch {
       report.diagnostics.append(
-        Diagnostic(
-          "analytics.\(error.code.rawValue)",
-          "no events were sent: \(error.message)",
-          severity: .warning
-        )
+        "analytics.\(error.code.rawValue)",
+        "no events were sent: \(error.message)",
+        severity: .warning
       )
     }
   }
@@ -63,14 +61,10 @@ extension RunSession {
       let isDistrusted = failure.code.category == .trust
       if isDistrusted { report.distrustedCollector = failure }
       report.diagnostics.append(
-        Diagnostic(
-          "analytics.\(failure.code.rawValue)",
-          "events were not sent to `\(collector.authority)`: \(failure.message)",
-          severity: isDistrusted ? .error : .warning,
-          hint: until.map {
-            "they are kept, and sent by the first run after \(Timestamp.format($0))"
-          }
-        )
+        "analytics.\(failure.code.rawValue)",
+        "events were not sent to `\(collector.authority)`: \(failure.message)",
+        severity: isDistrusted ? .error : .warning,
+        hint: until.map { "they are kept, and sent by the first run after \(Timestamp.format($0))" }
       )
     }
   }

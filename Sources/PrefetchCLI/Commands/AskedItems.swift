@@ -65,7 +65,7 @@ struct AskedItems {
     // One that is unknown keeps no other from being got.
     guard asked.unknown.isEmpty || !asked.entries.isEmpty || !asked.rejected.isEmpty else {
       let missing = asked.unknown.map(unknown)
-      throw CommandExit(status: context.console.fail(.nothing, missing))
+      throw context.failed(.nothing, missing)
     }
     return asked
   }
@@ -79,11 +79,11 @@ struct AskedItems {
     for index in entries.indices {
       let others = entries[index].digests
       guard !others.contains(where: { $0.algorithm == .sha256 && $0 != expected }) else {
-        let diagnostic = Diagnostic(
+        throw context.failed(
+          .usage,
           "usage.conflict",
           "`--sha256` and the URL's own fragment name different bodies"
         )
-        throw CommandExit(status: context.console.fail(.usage, [diagnostic]))
       }
       entries[index].digests = [expected] + others.filter { $0 != expected }
     }
@@ -97,14 +97,7 @@ struct AskedItems {
     _ store: DiskStore?
   ) throws(CommandExit) {
     let known = try context.reading { () throws(Failure) in
-      try DeclaredItems(
-        of: entries.map(\.url),
-        segments: builder.configuration.segments.map { builder.declaration($0) },
-        identity: builder.identity,
-        manifestLimit: builder.policy.maximumManifestSize,
-        store: store,
-        typed: typed
-      )
+      try DeclaredItems(of: entries.map(\.url), by: builder, in: store, typed: typed)
     }
     var thumbnails: [ManifestEntry] = []
     for entry in entries {
@@ -166,14 +159,17 @@ struct AskedItems {
     } catch {
       let message =
         (error as? Failure)?.message ?? (error as? FileReading.Fault)?.reason ?? "\(error)"
-      let diagnostic = Diagnostic("manifest.invalid", "the manifest on standard input: \(message)")
-      throw CommandExit(status: context.console.fail(.config, [diagnostic]))
+      throw context.failed(
+        .config,
+        "manifest.invalid",
+        "the manifest on standard input: \(message)"
+      )
     }
     var entries = Array(manifest.entries)
     manifest.rejected += refusals(of: &entries, options)
     report(manifest, isWithoutBase: base == nil, context)
     guard manifest.itemCount > 0 else {
-      throw CommandExit(status: context.console.fail(.nothing, [nothing(in: manifest)]))
+      throw context.failed(.nothing, [nothing(in: manifest)])
     }
     return AskedItems(
       entries: entries,
@@ -223,11 +219,9 @@ struct AskedItems {
     if let part = manifest.parts.first {
       let count = Amounts.count(Int64(manifest.parts.count), "further document")
       context.console.report(
-        Diagnostic(
-          "manifest.parts",
-          "\(count) of the manifest on standard input, the first `\(part.url.redacted)`, cannot be asked for",
-          hint: "let a segment of a configuration name the manifest by its URL"
-        )
+        "manifest.parts",
+        "\(count) of the manifest on standard input, the first `\(part.url.redacted)`, cannot be asked for",
+        hint: "let a segment of a configuration name the manifest by its URL"
       )
     }
   }
@@ -241,19 +235,15 @@ struct AskedItems {
     for entry in rejected {
       isRelative = isRelative || (isWithoutBase && !entry.url.contains("://"))
       context.console.report(
-        Diagnostic(
-          "\(entry.failure.code.rawValue)",
-          "`\(SafeText.line(Redaction.url(entry.url)))`: \(entry.failure.message)"
-        )
+        "\(entry.failure.code.rawValue)",
+        "`\(SafeText.line(Redaction.url(entry.url)))`: \(entry.failure.message)"
       )
     }
     if isRelative {
       context.console.report(
-        Diagnostic(
-          "manifest.no-base",
-          "nothing says where the names on standard input lead",
-          hint: "say where they are published: `--base-url https://example.org/folder/`"
-        )
+        "manifest.no-base",
+        "nothing says where the names on standard input lead",
+        hint: "say where they are published: `--base-url https://example.org/folder/`"
       )
     }
   }

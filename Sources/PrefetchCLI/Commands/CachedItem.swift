@@ -19,6 +19,7 @@ struct CachedItem {
       "id": .string(record.id),
       "provider": .optional(record.provider),
       "segments": .strings(segments),
+      "origin": .string(record.origin(in: segments).rawValue),
       "state": .string(record.state.rawValue),
       "type": .optional(record.type),
       "mime": .optional(record.mime),
@@ -34,9 +35,7 @@ struct CachedItem {
       "categories": .strings(record.categories),
       "thumbnail": .optional(record.thumbnail.map(Redaction.url)),
       "reason": .optional(reason ?? record.failure?.message),
-      "error": record.failure.map { failure in
-        ["code": .string(failure.code.rawValue), "message": .string(failure.message)]
-      } ?? .null,
+      "error": .failure(record.failure),
     ]
   }
 

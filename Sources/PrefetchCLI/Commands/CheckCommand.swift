@@ -4,7 +4,7 @@ import PrefetchDocuments
 import PrefetchSystem
 
 /// `check`: every problem of the configuration at once, without a network.
-struct CheckCommand {
+struct CheckCommand: Command {
   let context: CommandContext
   let options: CheckOptions
 

@@ -5,7 +5,7 @@ import PrefetchStore
 import PrefetchSystem
 
 /// `gc`: apply limits, drop orphans, drop what a vanished configuration left.
-struct CollectCommand {
+struct CollectCommand: Command {
   let context: CommandContext
   let options: CollectOptions
 
@@ -26,8 +26,7 @@ struct CollectCommand {
   }
 
   func run() throws(CommandExit) -> Int32 {
-    let loaded = try context.configuration(isRequired: false)
-    let places = try context.places(loaded)
+    let (loaded, places) = try context.standing()
     let outcome = try context.reading { () throws(Failure) -> Outcome? in
       // A cache that does not exist is not made in order to be tidied.
       if options.isDryRun {
@@ -54,21 +53,6 @@ struct CollectCommand {
 
   private var now: Instant { context.clock.now().wall }
 
-  static func rules(_ cache: Cache) -> Room.Rules {
-    var rules = Room.Rules()
-    rules.limit = cache.size.amount
-    rules.minimumFree = cache.minimumFree
-    rules.isAutomatic = cache.purge.isAutomatic
-    rules.order = cache.purge.order.map { kind in
-      switch kind {
-      case .expired: .expired
-      case .consumed: .consumed
-      case .lru: .leastRecentlyUsed
-      }
-    }
-    return rules
-  }
-
   // MARK: Work
 
   /// Nil while an earlier version keeps the cache for itself.
@@ -76,33 +60,28 @@ struct CollectCommand {
     _ places: Places,
     _ loaded: LoadedConfiguration
   ) throws(Failure) -> Outcome? {
-    let cache = loaded.configuration.cache
-    guard let lock = try context.runLock(places, wait: options.wait) else { return nil }
-    let store = try DiskStore.openForWriting(
-      cache: places.cache,
-      clockStart: now,
-      durability: Durability(cache.durability)
-    )
-    store.lock = lock
-    var reports: [Diagnostic] = []
-    let state = try StateStore.openForReading(state: places.state, reports: &reports)
-    store.lastUses = { () throws(Failure) in try state?.uses() ?? [:] }
-    store.consumptions = { () throws(Failure) in try state?.consumptions() ?? [:] }
-    var outcome = Outcome()
-    for key in try store.segments().map(\.key) where isForgotten(key.identity) {
-      if !outcome.forgotten.contains(key.identity) { outcome.forgotten.append(key.identity) }
-      outcome.removed += try store.commit([.forget(key)])
+    let durability = loaded.configuration.cache.durability
+    return try context.changingStore(places, durability: durability, wait: options.wait) {
+      store,
+      lock throws(Failure) in
+      var reports: [Diagnostic] = []
+      let state = try StateStore.openForReading(state: places.state, reports: &reports)
+      store.lastUses = { () throws(Failure) in try state?.uses() ?? [:] }
+      store.consumptions = { () throws(Failure) in try state?.consumptions() ?? [:] }
+      var outcome = Outcome()
+      for key in try store.segments().map(\.key) where isForgotten(key.identity) {
+        if !outcome.forgotten.contains(key.identity) { outcome.forgotten.append(key.identity) }
+        outcome.removed += try store.commit([.forget(key)])
+      }
+      outcome.removed += try store.removeUnheld()
+      outcome.removed += try store.removeExpired()
+      try applyLimits(to: store, loaded, &outcome)
+      outcome.orphans = try store.removeOrphans(holding: lock)
+      outcome.totals = try store.totals()
+      try store.finishRun(holding: lock)
+      outcome.waiting = try store.waitingObjects()
+      return outcome
     }
-    outcome.removed += try store.removeUnheld()
-    outcome.removed += try store.removeExpired()
-    try applyLimits(to: store, loaded, &outcome)
-    outcome.orphans = try store.removeOrphans(holding: lock)
-    outcome.totals = try store.totals()
-    try store.finishRun(holding: lock)
-    outcome.waiting = try store.waitingObjects()
-    try store.close()
-    context.console.report(store.takeDiagnostics())
-    return outcome
   }
 
   /// The same without a change; over `cache.size` it says how much would have to go, and not what.
@@ -128,7 +107,7 @@ struct CollectCommand {
       outcome.removed.append(content)
     }
     let used = try store.usedBytes() - outcome.freed
-    let rules = Self.rules(loaded.configuration.cache)
+    let rules = loaded.configuration.policy.room
     outcome.excess = max(0, used - (rules.limit ?? .max))
     outcome.shortage = max(0, try shortage(store, rules) - outcome.freed)
     outcome.totals = try store.totals()
@@ -144,7 +123,7 @@ struct CollectCommand {
     _ loaded: LoadedConfiguration,
     _ outcome: inout Outcome
   ) throws(Failure) {
-    let rules = Self.rules(loaded.configuration.cache)
+    let rules = loaded.configuration.policy.room
     let missing = try shortage(store, rules)
     let used = try store.usedBytes()
     guard missing > 0 || rules.limit.map({ used > $0 }) ?? false else { return }

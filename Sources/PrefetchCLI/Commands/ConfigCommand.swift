@@ -1,9 +1,11 @@
 import PrefetchConfig
 import PrefetchCore
 import PrefetchDocuments
+import PrefetchStore
+import PrefetchSystem
 
 /// `config`: what holds, where it came from, and what may be written.
-struct ConfigCommand {
+struct ConfigCommand: Command {
   let context: CommandContext
   let options: ConfigOptions
 
@@ -13,9 +15,11 @@ struct ConfigCommand {
       return ExitStatus.ok.code
     }
     let loaded = try context.configuration(isRequired: true)
+    let granted = try granted(loaded)
     if context.shared.isJSON {
       var members: [(String, JSONValue)] = [
         ("schema", "prefetch-config/1"), ("config", loaded.canonical),
+        ("publisher", granted.map { .object(publisher($0, loaded)) } ?? .null),
       ]
       if options.showsOrigins { members.append(("origins", origins(loaded))) }
       context.console.print(.object(members))
@@ -30,7 +34,43 @@ struct ConfigCommand {
         context.console.print("# \(path): \(SafeText.line(Self.text(origin)))")
       }
     }
+    if let granted {
+      let document: JSONValue = .object([("publisher", .object(publisher(granted, loaded)))])
+      for line in YAMLText.lines(document) { context.console.print("# \(SafeText.line(line))") }
+    }
     return ExitStatus.ok.code
+  }
+
+  /// What the server of the license granted last, while it holds.
+  private func granted(
+    _ loaded: LoadedConfiguration
+  ) throws(CommandExit) -> RegistrationRecord.Grant? {
+    guard let setup = LicenseSetup(loaded) else { return nil }
+    let places = try context.places(loaded)
+    let state = try context.readingState(places)
+    let grant = try context.reading { () throws(Failure) in
+      try state?.registration(setup.stateKey)?.grant
+    }
+    return grant.flatMap { $0.isValid(at: context.clock.now().wall) ? $0 : nil }
+  }
+
+  /// Its rules narrow those of the configuration; its features are all on where it says nothing.
+  private func publisher(
+    _ grant: RegistrationRecord.Grant,
+    _ loaded: LoadedConfiguration
+  ) -> [(String, JSONValue)] {
+    let policy = PublisherPolicy(of: grant)
+    let features = PublisherPolicy.Feature.allCases.map { feature -> (String, JSONValue) in
+      (feature.rawValue, .bool(policy?.switchedOff.contains(feature) != true))
+    }
+    let said = grant.policy.flatMap { text in
+      DocumentReader.read(Array(text.utf8), source: "policy", syntax: .json).node
+    }
+    return [
+      ("since", .time(grant.since)), ("expires", .time(grant.expires)),
+      ("features", .object(features)),
+      ("policy", said.map { JSONValue($0).masked(loaded.secrets) } ?? .null),
+    ]
   }
 
   private func origins(_ loaded: LoadedConfiguration) -> JSONValue {
@@ -41,5 +81,20 @@ struct ConfigCommand {
 
   private static func text(_ origin: ValueOrigin) -> String {
     origin.location?.description ?? origin.source
+  }
+}
+
+extension JSONValue {
+  /// A server that repeats a secret does not make it public.
+  fileprivate func masked(_ secrets: [String]) -> JSONValue {
+    switch self {
+    case .string(let text): .string(Redaction.masked(text, secrets: secrets))
+    case .array(let values): .array(values.map { $0.masked(secrets) })
+    case .object(let members):
+      .object(
+        members.map { (Redaction.masked($0.0, secrets: secrets), $0.1.masked(secrets)) }
+      )
+    case .null, .bool, .integer, .double: self
+    }
   }
 }

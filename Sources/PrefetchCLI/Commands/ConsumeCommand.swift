@@ -5,23 +5,20 @@ import PrefetchStore
 import PrefetchSystem
 
 /// `event consume`: that somebody has seen an item, or a part of it.
-struct ConsumeCommand {
+struct ConsumeCommand: Command {
   let context: CommandContext
   let options: ConsumeOptions
 
   func run() throws(CommandExit) -> Int32 {
-    let loaded = try context.configuration(isRequired: false, allowsUnsetSecrets: true)
-    let places = try context.places(loaded)
+    let (loaded, places) = try context.standing(allowsUnsetSecrets: true)
     let setup = AnalyticsSetup(loaded)
     let records = try NamedRecords(context: context, loaded: loaded, places: places)
       .find([options.item], of: nil, storedOnly: false)
     guard let item = records.first else { return ExitStatus.nothing.code }
     let now = context.clock.now().wall
     let length = options.length ?? StreamLength.of(item, in: places.cache)
-    let event = try context.reading { () throws(Failure) -> AnalyticsEvent in
-      let state = try StateStore.openForWriting(state: places.state)
-      context.console.report(state.diagnostics)
-      let event = try state.consume(
+    let event = try context.writingState(places) { state throws(Failure) in
+      try state.consume(
         item.url,
         .passed(from: options.start ?? .zero, to: options.end, of: length),
         fetchedAt: item.fetchedAt,
@@ -31,8 +28,6 @@ struct ConsumeCommand {
       ) { quartiles in
         consumption(of: item, length, quartiles, at: now)
       }
-      try state.close()
-      return event
     }
     if context.shared.isJSON {
       context.console.print([

@@ -5,27 +5,20 @@ import PrefetchStore
 import PrefetchSystem
 
 /// `pause`, `resume`, `lock`, `unlock` and `rm`: all named items, or none where one is unknown.
-struct ControlCommand {
+struct ControlCommand: Command {
   let context: CommandContext
   let options: ControlOptions
+  let action: ControlOptions.Action
 
   func run() throws(CommandExit) -> Int32 {
-    let loaded = try context.configuration(isRequired: false)
-    let places = try context.places(loaded)
+    let (loaded, places) = try context.standing()
     let items = try NamedRecords(context: context, loaded: loaded, places: places)
-      .find(options.items, of: options.provider, storedOnly: needsBody)
-    let outcome: Outcome? = try context.reading { () throws(Failure) -> Outcome? in
-      guard let lock = try context.runLock(places, wait: nil) else { return nil }
-      let store = try DiskStore.openForWriting(
-        cache: places.cache,
-        clockStart: context.clock.now().wall,
-        durability: Durability(loaded.configuration.cache.durability)
-      )
-      store.lock = lock
-      let outcome = try apply(to: items, in: store)
-      try store.close()
-      context.console.report(store.takeDiagnostics())
-      return outcome
+      .find(options.items, of: options.provider, storedOnly: action.needsBody)
+    let durability = loaded.configuration.cache.durability
+    let outcome = try context.reading { () throws(Failure) in
+      try context.changingStore(places, durability: durability) { store, _ throws(Failure) in
+        try apply(to: items, in: store)
+      }
     }
     guard let outcome else { return context.failLocked() }
     remember(outcome.removed, places)
@@ -44,20 +37,13 @@ struct ControlCommand {
     var besides: [String] = []
   }
 
-  private var needsBody: Bool {
-    switch options.action {
-    case .lock, .unlock, .remove: true
-    case .pause, .resume: false
-    }
-  }
-
   private func apply(
     to items: [ContentRecord],
     in store: DiskStore
   ) throws(Failure) -> Outcome {
     var outcome = Outcome()
     let urls = items.map(\.url)
-    switch options.action {
+    switch action {
     case .pause: try store.pause(items.filter { $0.state != .paused })
     case .resume: try store.resume(items.filter { $0.state == .paused })
     case .lock:
@@ -128,17 +114,15 @@ struct ControlCommand {
   private func tell(_ items: [ContentRecord], _ outcome: Outcome) {
     for item in items where outcome.locked.contains(item.url) {
       context.console.report(
-        Diagnostic(
-          "item.locked",
-          "`\(SafeText.line(Redaction.url(item.url)))` is locked and stays",
-          hint: "`prefetch unlock` takes its locks back"
-        )
+        "item.locked",
+        "`\(SafeText.line(Redaction.url(item.url)))` is locked and stays",
+        hint: "`prefetch unlock` takes its locks back"
       )
     }
     let done = items.filter { !outcome.locked.contains($0.url) }
     if context.shared.isJSON {
       context.console.print([
-        "schema": .string("prefetch-\(options.action.rawValue)/1"),
+        "schema": .string("prefetch-\(action.rawValue)/1"),
         "items": .array(
           items.map { item in
             [
@@ -171,7 +155,7 @@ struct ControlCommand {
   }
 
   private var verb: String {
-    switch options.action {
+    switch action {
     case .pause: "paused"
     case .resume: "resumed"
     case .lock: "locked"
@@ -182,13 +166,12 @@ struct ControlCommand {
 }
 
 /// `with-lock`: a program that may rely on an item's body until it ends.
-struct WithLockCommand {
+struct WithLockCommand: Command {
   let context: CommandContext
   let options: WithLockOptions
 
   func run() throws(CommandExit) -> Int32 {
-    let loaded = try context.configuration(isRequired: false)
-    let places = try context.places(loaded)
+    let (loaded, places) = try context.standing()
     let items = try NamedRecords(context: context, loaded: loaded, places: places)
       .find([options.words[0]], of: nil, storedOnly: true)
     let urls = items.map(\.url)
@@ -206,10 +189,7 @@ struct WithLockCommand {
     case .success(let status): return status
     case .failure(let fault):
       let name = SafeText.line(options.words[1])
-      return context.console.fail(
-        .failed,
-        [Diagnostic("with-lock.not-started", "`\(name)` \(fault.reason)")]
-      )
+      throw context.failed(.failed, "with-lock.not-started", "`\(name)` \(fault.reason)")
     }
   }
 
@@ -217,19 +197,10 @@ struct WithLockCommand {
     _ places: Places,
     _ body: (DiskStore) throws(Failure) -> Void
   ) throws(CommandExit) {
-    let isDone = try context.reading { () throws(Failure) -> Bool in
-      guard let lock = try context.runLock(places, wait: nil) else { return false }
-      let store = try DiskStore.openForWriting(
-        cache: places.cache,
-        clockStart: context.clock.now().wall
-      )
-      store.lock = lock
-      try body(store)
-      try store.close()
-      context.console.report(store.takeDiagnostics())
-      return true
+    let isDone: Void? = try context.reading { () throws(Failure) in
+      try context.changingStore(places) { store, _ throws(Failure) in try body(store) }
     }
-    guard isDone else { throw CommandExit(status: context.failLocked()) }
+    guard isDone != nil else { throw CommandExit(status: context.failLocked()) }
   }
 }
 
@@ -292,13 +263,7 @@ struct NamedRecords {
       if let record = try store?.record(url: url.string) { return record }
       guard !storedOnly else { return nil }
       var record = ContentRecord(url: url.string, id: "")
-      let known = try DeclaredItems(
-        of: [url],
-        segments: builder.configuration.segments.map { builder.declaration($0) },
-        identity: builder.identity,
-        manifestLimit: builder.policy.maximumManifestSize,
-        store: store
-      )
+      let known = try DeclaredItems(of: [url], by: builder, in: store)
       if let declared = known[url].first { record.describe(declared.entry) }
       return record
     }

@@ -54,7 +54,7 @@ struct Delivery {
       problem = Self.crowd(entries, "need a place", hint: "add `-o DIR/` or `--path`")
     }
     if let problem {
-      throw CommandExit(status: context.console.fail(.usage, [problem]))
+      throw context.failed(.usage, [problem])
     }
   }
 

@@ -6,7 +6,7 @@ import PrefetchSystem
 import PrefetchTransfer
 
 /// `doctor`: what a run would find on this machine.
-struct DoctorCommand {
+struct DoctorCommand: Command {
   typealias Finding = DoctorFinding
 
   let context: CommandContext
@@ -134,8 +134,8 @@ struct DoctorCommand {
     let events = AnalyticsSetup(loaded).collector.map { ["events to \($0.authority)"] } ?? []
     let told = license + events
     return Finding(
-      name: "sends",
-      value: told.isEmpty
+      "sends",
+      told.isEmpty
         ? "nothing to anybody, but requests for what is declared"
         : told.joined(separator: ", ")
     )

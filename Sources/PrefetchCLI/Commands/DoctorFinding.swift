@@ -9,14 +9,10 @@ struct DoctorFinding: Hashable, Sendable {
   /// Whether a person should see to it, though no run ends otherwise.
   var isDoubtful = false
 
-  init(name: String, value: String, trouble: ExitStatus? = nil) {
+  init(_ name: String, _ value: String, trouble: ExitStatus? = nil) {
     self.name = name
     self.value = value
     self.trouble = trouble
-  }
-
-  init(_ name: String, _ value: String, trouble: ExitStatus? = nil) {
-    self.init(name: name, value: value, trouble: trouble)
   }
 
   static func doubtful(_ name: String, _ value: String) -> Self {

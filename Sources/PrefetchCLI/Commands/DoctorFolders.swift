@@ -18,9 +18,10 @@ struct DoctorFolders {
     findings.append(fileSystem)
     findings.append(state)
     for segment in loaded.configuration.segments {
-      guard let publication = segment.publish, let place = publication.folder else { continue }
+      guard let rules = segment.declaration.publishing else { continue }
+      let place = rules.folder
       // The generations of an atomic tree stand beside the name that it has.
-      findings.append(folder("published", publication.isAtomic ? Self.parent(of: place) : place))
+      findings.append(folder("published", rules.isAtomic ? Self.parent(of: place) : place))
     }
     for (_, file) in loaded.configuration.report.files.sorted(by: { $0.key < $1.key }) {
       let path = file.hasPrefix("+") ? String(file.dropFirst()) : file
@@ -70,7 +71,7 @@ struct DoctorFolders {
     guard let space = DiskSpace(nearest: places.cache) else {
       return DoctorFinding("file system", kind ?? "unknown")
     }
-    let minimum = CollectCommand.rules(loaded.configuration.cache).minimumFree(of: space.size)
+    let minimum = loaded.configuration.policy.room.minimumFree(of: space.size)
     let sizes = SizeText.format(together: [space.free, minimum])
     let value =
       "\(kind ?? "unknown"), \(sizes[0]) of \(SizeText.format(space.size)) free, "

@@ -86,7 +86,8 @@ struct DoctorRules {
     let held = view?.segments.filter { $0.verdict.deferral != nil } ?? []
     return held.map { segment in
       let isRequired =
-        loaded.configuration.segments.first { $0.name == segment.name }?.isRequired ?? true
+        loaded.configuration.segments.first { $0.name == segment.name }?.declaration.isRequired
+        ?? true
       return DoctorFinding(
         "rules",
         "\(segment.name): \(segment.standing)",

@@ -3,7 +3,7 @@ import PrefetchStore
 import PrefetchSystem
 
 /// `env`: the variables that point tools at published trees.
-struct EnvironmentCommand {
+struct EnvironmentCommand: Command {
   let context: CommandContext
   let options: EnvironmentOptions
 

@@ -5,34 +5,27 @@ import PrefetchStore
 import PrefetchSystem
 
 /// `event start`, `event stop` and `event log`: what somebody wants to be recorded.
-struct EventCommand {
+struct EventCommand: Command {
   let context: CommandContext
   let options: EventOptions
+  let action: EventOptions.Action
 
   func run() throws(CommandExit) -> Int32 {
     // Whoever records an event may not know the secrets that a run needs.
-    let loaded = try context.configuration(isRequired: false, allowsUnsetSecrets: true)
-    let places = try context.places(loaded)
+    let (loaded, places) = try context.standing(allowsUnsetSecrets: true)
     let setup = AnalyticsSetup(loaded)
     let name = Redaction.masked(options.name, needles: context.console.needles)
     let now = context.clock.now().wall
-    let event = try context.reading { () throws(Failure) -> AnalyticsEvent? in
-      let state = try StateStore.openForWriting(state: places.state)
-      context.console.report(state.diagnostics)
-      let event = try record(name, setup, in: state, at: now)
-      try state.close()
-      return event
+    let event = try context.writingState(places) { state throws(Failure) in
+      try record(name, setup, in: state, at: now)
     }
     guard let event else {
-      return context.console.fail(
-        .nothing,
-        [Diagnostic("event.not-open", "no event `\(SafeText.line(name))` is open")]
-      )
+      throw context.failed(.nothing, "event.not-open", "no event `\(SafeText.line(name))` is open")
     }
     context.console.report(PrivacyLint.diagnostics(ofEvent: name))
     if context.shared.isJSON {
       context.console.print([
-        "schema": "prefetch-event/1", "action": .string(options.action.rawValue),
+        "schema": "prefetch-event/1", "action": .string(action.rawValue),
         "event": event.document,
       ])
     }
@@ -45,7 +38,7 @@ struct EventCommand {
     in state: StateStore,
     at now: Instant
   ) throws(Failure) -> AnalyticsEvent? {
-    switch options.action {
+    switch action {
     case .log:
       let event = AnalyticsEvent(new: .logged, name, at: now)
       try state.queue([event], of: setup.identity, within: setup.bounds, at: now)
@@ -94,13 +87,12 @@ extension AnalyticsEvent {
 }
 
 /// `event run`: a program, and how long it took.
-struct EventRunCommand {
+struct EventRunCommand: Command {
   let context: CommandContext
   let options: EventRunOptions
 
   func run() throws(CommandExit) -> Int32 {
-    let loaded = try context.configuration(isRequired: false, allowsUnsetSecrets: true)
-    let places = try context.places(loaded)
+    let (loaded, places) = try context.standing(allowsUnsetSecrets: true)
     let name = Redaction.masked(options.words[0], needles: context.console.needles)
     context.console.report(PrivacyLint.diagnostics(ofEvent: name))
     let open = OpenEvent(
@@ -116,10 +108,7 @@ struct EventRunCommand {
     switch end {
     case .failure(let fault):
       let program = SafeText.line(options.words[1])
-      return context.console.fail(
-        .failed,
-        [Diagnostic("event.not-started", "`\(program)` \(fault.reason)")]
-      )
+      throw context.failed(.failed, "event.not-started", "`\(program)` \(fault.reason)")
     case .success(let status):
       // A clock that was set meanwhile does not change how long it took.
       let finished = open.started + (context.clock.now().uptime - began)
@@ -149,11 +138,9 @@ struct EventRunCommand {
       try state.close()
     } catch {
       context.console.report(
-        Diagnostic(
-          "event.not-recorded",
-          "the event `\(SafeText.line(open.name))` was not recorded: \(error.message)",
-          severity: .warning
-        )
+        "event.not-recorded",
+        "the event `\(SafeText.line(open.name))` was not recorded: \(error.message)",
+        severity: .warning
       )
     }
   }

@@ -5,16 +5,14 @@ import PrefetchStore
 import PrefetchSystem
 
 /// `event flush`: sends what waits now, and says what came of it.
-struct EventFlushCommand {
+struct EventFlushCommand: Command {
   let context: CommandContext
 
   func run() throws(CommandExit) -> Int32 {
-    let loaded = try context.configuration(isRequired: false)
-    let places = try context.places(loaded)
+    try context.prepareTransfers()
+    let (loaded, places) = try context.standing()
     let builder = context.builder(loaded)
-    let flushed = try context.reading { () throws(Failure) -> Flushed? in
-      let state = try StateStore.openForWriting(state: places.state)
-      context.console.report(state.diagnostics)
+    let flushed = try context.writingState(places) { state throws(Failure) -> Flushed? in
       let license = try Registrar(context: context, loaded: loaded, builder: builder)
         .remembered(state)
       guard
@@ -27,11 +25,9 @@ struct EventFlushCommand {
         )
       else { return nil }
       let outcome = try sending.send(from: state, within: Self.patience, isForced: true)
-      let waiting = try state.queuedCount(of: loaded.identity)
-      try state.close()
       return Flushed(
         outcome: outcome,
-        waiting: waiting,
+        waiting: try state.queuedCount(of: loaded.identity),
         collector: sending.collector,
         license: license
       )
@@ -126,12 +122,9 @@ struct EventFlushCommand {
       "sent": .integer(Int64(flushed.outcome.sent)),
       "waiting": .integer(flushed.waiting),
       "retry_at": .time(until),
-      "error": failure.map {
-        [
-          "code": .string($0.code.rawValue),
-          "message": .string(Redaction.masked($0.message, needles: context.console.needles)),
-        ]
-      } ?? .null,
+      "error": .failure(failure) {
+        Redaction.masked($0, needles: context.console.needles)
+      },
     ]
   }
 }

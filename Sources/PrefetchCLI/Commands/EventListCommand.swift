@@ -4,12 +4,11 @@ import PrefetchDocuments
 import PrefetchStore
 
 /// `event list`: what waits to be sent, and what is open.
-struct EventListCommand {
+struct EventListCommand: Command {
   let context: CommandContext
 
   func run() throws(CommandExit) -> Int32 {
-    let loaded = try context.configuration(isRequired: false, allowsUnsetSecrets: true)
-    let places = try context.places(loaded)
+    let (loaded, places) = try context.standing(allowsUnsetSecrets: true)
     let state = try context.readingState(places)
     let identity = loaded.files.isEmpty ? nil : loaded.identity
     let (waiting, open, standing) = try context.reading { () throws(Failure) in

@@ -4,25 +4,23 @@ import PrefetchStore
 import PrefetchSystem
 
 /// `explain`: everything known of one item or URL, and what a run would do with it and why.
-struct ExplainCommand {
+struct ExplainCommand: Command {
   let context: CommandContext
   let options: ExplainOptions
 
   func run() throws(CommandExit) -> Int32 {
-    let loaded = try context.configuration(isRequired: false)
-    let places = try context.places(loaded)
+    let (loaded, places) = try context.standing()
     guard let facts = try gather(loaded, places) else {
-      let diagnostic = Diagnostic(
+      throw context.failed(
+        .nothing,
         "item.not-found",
         "`\(SafeText.line(Redaction.url(options.item)))` is neither a URL nor the id of an item that is known"
       )
-      return context.console.fail(.nothing, [diagnostic])
     }
-    if context.shared.isJSON {
-      context.console.print(facts.document(cache: places.cache))
-    } else {
-      for line in facts.lines(cache: places.cache) { context.console.print(line) }
-    }
+    context.console.print(
+      facts.document(cache: places.cache),
+      orLines: facts.lines(cache: places.cache)
+    )
     return ExitStatus.ok.code
   }
 
@@ -42,13 +40,7 @@ struct ExplainCommand {
     }
     guard let url = named else { return nil }
     let known = try context.reading { () throws(Failure) in
-      try DeclaredItems(
-        of: [url],
-        segments: loaded.configuration.segments.map { builder.declaration($0) },
-        identity: loaded.identity,
-        manifestLimit: policy.maximumManifestSize,
-        store: store
-      )
+      try DeclaredItems(of: [url], by: builder, in: store)
     }
     context.console.report(known.warnings)
     let declared = known[url]

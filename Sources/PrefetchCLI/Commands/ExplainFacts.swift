@@ -64,7 +64,7 @@ extension ExplainFacts {
         "decision": .string(security.isAllowed ? "allowed" : "refused"),
         "entry": .optional(security.entry),
         "reason": .string(security.reason),
-        "minimum_tls": .string(connection.minimumTLS.description),
+        "minimum_tls": .string(connection.minimumTLS.number),
         "forward_secrecy": .bool(connection.requiresForwardSecrecy),
       ],
       "pins": .array(pins.map(json)),
@@ -99,7 +99,7 @@ extension ExplainFacts {
     ]
   }
 
-  private static func keys(_ digests: Set<ContentDigest>?) -> JSONValue {
+  private static func keys(_ digests: [ContentDigest]?) -> JSONValue {
     guard let digests else { return .null }
     return .strings(digests.map { Base64.encode($0.bytes) }.sorted())
   }

@@ -6,13 +6,13 @@ import PrefetchStore
 import PrefetchSystem
 
 /// `get`: bodies from the cache when fresh, else fetched under the same policy and kept.
-struct GetCommand {
+struct GetCommand: Command {
   let context: CommandContext
   let options: GetOptions
 
   func run() throws(CommandExit) -> Int32 {
-    let loaded = try context.configuration(isRequired: false)
-    let places = try context.places(loaded)
+    try context.prepareTransfers()
+    let (loaded, places) = try context.standing()
     let builder = builder(loaded)
     let request = try AskedItems.read(
       context: context,
@@ -24,7 +24,7 @@ struct GetCommand {
       context: context,
       options: options,
       entries: request.entries,
-      durability: Durability(loaded.configuration.cache.durability)
+      durability: loaded.configuration.cache.durability
     )
     var items = Gathering(of: try declared(request, builder, places))
     var network = ItemFetch(context: context, loaded: loaded, builder: builder, places: places)
@@ -83,14 +83,7 @@ struct GetCommand {
   ) throws(CommandExit) -> WantedItems {
     let store = try context.readingStore(places)
     let known = try context.reading { () throws(Failure) in
-      try DeclaredItems(
-        of: asked.entries.map(\.url),
-        segments: builder.configuration.segments.map { builder.declaration($0) },
-        identity: builder.identity,
-        manifestLimit: builder.policy.maximumManifestSize,
-        store: store,
-        typed: asked.typed
-      )
+      try DeclaredItems(of: asked.entries.map(\.url), by: builder, in: store, typed: asked.typed)
     }
     context.console.report(known.warnings)
     return WantedItems(asked.entries, declared: known, isListed: options.readsManifest)
@@ -284,12 +277,10 @@ struct GetCommand {
       items.standings[item] = .delivered
       if !options.printsPaths, !record.files.isEmpty, record.mime?.contains("mpegurl") == true {
         context.console.report(
-          Diagnostic(
-            "get.playlist",
-            "of the stream `\(Redaction.url(record.url))` this is the playlist alone",
-            severity: .warning,
-            hint: "`publish` and `serve` have all of it"
-          )
+          "get.playlist",
+          "of the stream `\(Redaction.url(record.url))` this is the playlist alone",
+          severity: .warning,
+          hint: "`publish` and `serve` have all of it"
         )
       }
       items.delivered.append(

@@ -17,14 +17,13 @@ struct IdentityList {
 
   func run() throws(CommandExit) -> Int32 {
     let identities = try gather()
-    if context.shared.isJSON {
-      context.console.print([
+    context.console.print(
+      [
         "schema": "prefetch-identities/1",
         "identities": .array(identities.map { json($0.name, $0.identity) }),
-      ])
-    } else {
-      for (name, identity) in identities { context.console.print(line(name, identity)) }
-    }
+      ],
+      orLines: identities.map { line($0.name, $0.identity) }
+    )
     return ExitStatus.ok.code
   }
 
@@ -59,7 +58,7 @@ struct IdentityList {
       "segments": .integer(Int64(identity.segments)),
       "items": .integer(Int64(identity.items)),
       "bytes": .integer(identity.bytes),
-      "last_run": .optional(identity.lastRun.map { Timestamp.format($0) }),
+      "last_run": .time(identity.lastRun),
       "gone": .bool(isGone(name)),
     ]
   }

@@ -5,7 +5,7 @@ import PrefetchStore
 import PrefetchSystem
 
 /// `import`: a file that is here already becomes the body of a URL.
-struct ImportCommand {
+struct ImportCommand: Command {
   let context: CommandContext
   let options: ImportOptions
 
@@ -13,31 +13,26 @@ struct ImportCommand {
     guard let declared = options.url else { return ExitStatus.usage.code }
     let url = declared.url
     if let type = options.type, ["hls", "dash", "vast"].contains(type) {
-      let diagnostic = Diagnostic(
+      throw context.failed(
+        .usage,
         "usage.import-type",
         "an item of type `\(type)` is more than one file, and one is imported",
         hint: "`--type file` stores this one alone"
       )
-      return context.console.fail(.usage, [diagnostic])
     }
-    let loaded = try context.configuration(isRequired: false)
-    let places = try context.places(loaded)
-    let rules = CollectCommand.rules(loaded.configuration.cache)
+    let (loaded, places) = try context.standing()
+    let rules = loaded.configuration.policy.room
     let digest: ContentDigest?
     do throws(Failure) {
       digest = try store(declared, places, loaded, within: rules.limit)
     } catch {
       if error.code == .digestMismatch {
-        let diagnostic = Diagnostic("import.digest_mismatch", error.message)
-        return context.console.fail(.trust, [diagnostic])
+        throw context.failed(.trust, "import.digest_mismatch", error.message)
       }
       guard error.code == .cacheFull || error.code == .tooLarge else {
         throw context.storeFailed(error)
       }
-      return context.console.fail(
-        .incomplete,
-        [Diagnostic("import.\(error.code.rawValue)", error.message)]
-      )
+      throw context.failed(.incomplete, "import.\(error.code.rawValue)", error.message)
     }
     guard let digest else { return context.failLocked() }
     if context.shared.isJSON {
@@ -63,12 +58,12 @@ struct ImportCommand {
     let store = try DiskStore.openForWriting(
       cache: places.cache,
       clockStart: now,
-      durability: Durability(loaded.configuration.cache.durability)
+      durability: loaded.configuration.cache.durability
     )
     store.lock = lock
     let body = try store.stage(
       fileAt: options.file,
-      limit: loaded.configuration.cache.maximumFileSize.amount ?? .max,
+      limit: loaded.configuration.policy.maximumFileSize ?? .max,
       alsoHashing: Set(declared.digests.map(\.algorithm))
     )
     if !declared.digests.isEmpty {

@@ -5,7 +5,7 @@ import PrefetchManifests
 import PrefetchSystem
 
 /// `init`: a configuration to begin with, from nothing or from what is there.
-struct InitCommand {
+struct InitCommand: Command {
   let context: CommandContext
   let options: InitOptions
 
@@ -21,12 +21,12 @@ struct InitCommand {
       try AtomicFile.writeNew(Array(text.utf8), to: path)
     }
     guard isNew else {
-      let diagnostic = Diagnostic(
+      throw context.failed(
+        .usage,
         "usage.exists",
         "`\(shown)` is there already, and stays as it is",
         hint: "`-o PATH` writes another file, `-o -` shows what would be written"
       )
-      return context.console.fail(.usage, [diagnostic])
     }
     if context.shared.isJSON {
       context.console.print(["schema": "prefetch-init/1", "path": .string(path)])
@@ -80,12 +80,10 @@ struct InitCommand {
     let isRelative = manifest.rejected.contains { !$0.url.contains("://") }
     if isRelative, options.base == nil {
       context.console.report(
-        Diagnostic(
-          "manifest.no-base",
-          "nothing says where the names of `\(SafeText.line(origin))` lead",
-          severity: .warning,
-          hint: "set `base` in what was written, or give `--base-url` to `init`"
-        )
+        "manifest.no-base",
+        "nothing says where the names of `\(SafeText.line(origin))` lead",
+        severity: .warning,
+        hint: "set `base` in what was written, or give `--base-url` to `init`"
       )
     }
     return BeginningText.of(
@@ -126,7 +124,7 @@ struct InitCommand {
     let loaded = loader.load(in: .process(context.environment))
     context.console.secrets = loaded.secrets
     guard !loaded.hasErrors else {
-      throw CommandExit(status: context.console.fail(.config, loaded.diagnostics))
+      throw context.failed(.config, loaded.diagnostics)
     }
     context.console.report(loaded.diagnostics)
     var nothing = ConfigurationLoader()
@@ -141,8 +139,7 @@ struct InitCommand {
 
   private func fail(_ message: String) -> CommandExit {
     let name = SafeText.line(options.origin ?? "")
-    let diagnostic = Diagnostic("init.unreadable", "`\(name)`: \(message)")
-    return CommandExit(status: context.console.fail(.config, [diagnostic]))
+    return context.failed(.config, "init.unreadable", "`\(name)`: \(message)")
   }
 }
 

@@ -14,6 +14,8 @@ struct ItemFetch {
   var stop: any StopSignal = ProcessStop()
   /// Whether the report tells of what came well, too; else that is seen in the store alone.
   var keepsItems = false
+  /// Whether it is clients of the server over the cache that ask.
+  var servesClients = false
   /// Whether items come with their thumbnails.
   var bringsThumbnails = false
   /// Whether somebody sits before it who wants to see how far it is.
@@ -50,17 +52,13 @@ struct ItemFetch {
     }
     request.keepsItems = keepsItems
     request.listsKept = keepsItems
+    request.servesClients = servesClients
     request.policy.wakesPaused = true
     request.policy.bringsThumbnails = bringsThumbnails
     let license = context.license(loaded, builder, places)
     request.credentials = license.credentials
     request.withheld = license.withheld
-    NetworkRequest(
-      loaded.configuration,
-      identity: builder.identity,
-      publisher: builder.publisher?.network,
-      zone: context.zones.zone(named:)
-    ).apply(to: &request, of: loaded.configuration.segments)
+    builder.applyNetwork(to: &request.policy, publisher: builder.publisher?.network)
     let wanted = request
     let memory = memory
     let lock = try lock()
@@ -69,13 +67,13 @@ struct ItemFetch {
       let store = try DiskStore.openForWriting(
         cache: places.cache,
         clockStart: context.clock.now().wall,
-        durability: Durability(builder.configuration.cache.durability)
+        durability: builder.configuration.cache.durability
       )
       store.lock = lock
       if !damaged.isEmpty { try store.dropDamaged(damaged) }
       context.console.report(store.takeDiagnostics())
       var settings = builder.transportSettings()
-      settings.http3Failures = memory.http3Failures
+      memory.apply(to: &settings)
       settings.isTraced = isWatched && context.shared.verbosity > 0
       let progress = isWatched ? ProgressDisplay(context) : nil
       defer { progress?.finish() }

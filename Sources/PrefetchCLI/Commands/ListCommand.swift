@@ -6,13 +6,12 @@ import PrefetchStore
 import PrefetchSystem
 
 /// `list`: what the cache knows of items, printed while it is read.
-struct ListCommand {
+struct ListCommand: Command {
   let context: CommandContext
   let options: ListOptions
 
   func run() throws(CommandExit) -> Int32 {
-    let loaded = try context.configuration(isRequired: false)
-    let places = try context.places(loaded)
+    let (loaded, places) = try context.standing()
     if options.listsIdentities { return try IdentityList(context: context, places: places).run() }
     let uses = try readUses(places)
     let store = try context.readingStore(places)
@@ -31,7 +30,7 @@ struct ListCommand {
     } catch {
       guard printer.hasBegun else { throw context.storeFailed(error) }
       // A document that was begun cannot become another that says why it ended.
-      context.console.report(Diagnostic("store.\(error.code.rawValue)", error.message))
+      context.console.report("store.\(error.code.rawValue)", error.message)
       return ExitStatus.io.code
     }
     if context.shared.isJSON { printer.endDocument() }

@@ -5,23 +5,18 @@ import PrefetchStore
 import PrefetchSystem
 
 /// `log`: what past runs changed, a line each.
-struct LogCommand {
+struct LogCommand: Command {
   let context: CommandContext
   let options: LogOptions
 
   func run() throws(CommandExit) -> Int32 {
-    let loaded = try context.configuration(isRequired: false)
-    let places = try context.places(loaded)
+    let (_, places) = try context.standing()
     let urls = try urls(places)
     if let urls, urls.isEmpty {
-      return context.console.fail(
+      throw context.failed(
         .nothing,
-        [
-          Diagnostic(
-            "log.unknown",
-            "`\(SafeText.line(options.subject))` is no item and no segment that the cache knows"
-          )
-        ]
+        "log.unknown",
+        "`\(SafeText.line(options.subject))` is no item and no segment that the cache knows"
       )
     }
     let now = context.clock.now().wall

@@ -4,7 +4,7 @@ import PrefetchManifests
 import PrefetchSystem
 
 /// `manifest build`: a folder as a manifest.
-struct ManifestBuild {
+struct ManifestBuild: Command {
   let context: CommandContext
   let options: ManifestBuildOptions
 
@@ -23,21 +23,20 @@ struct ManifestBuild {
       return context.console.fail(.io, problems + failures)
     }
     guard options.hasLines || items.count <= Self.maximumItems else {
-      let diagnostic = Diagnostic(
+      throw context.failed(
+        .usage,
         "manifest.too-many",
         "\(items.count) files are more than readers take from one JSON document",
         hint: "add `--ndjson`"
       )
-      return context.console.fail(.usage, [diagnostic])
     }
     if items.isEmpty {
-      let diagnostic = Diagnostic(
+      context.console.report(
         "manifest.empty",
         "`\(options.folder)` holds no file to name, so the manifest has no items",
         severity: .warning,
         hint: "readers refuse it where they do not set `allow_empty`"
       )
-      context.console.report(diagnostic)
     }
     var heading = NativeManifestText.Heading(base: base, generated: generated)
     heading.expires = options.expires.map { generated + $0 }
@@ -46,7 +45,7 @@ struct ManifestBuild {
     do throws(Failure) {
       try write(items, heading)
     } catch {
-      return context.console.fail(.io, [Diagnostic("manifest.write", error.message)])
+      throw context.failed(.io, "manifest.write", error.message)
     }
     return ExitStatus.ok.code
   }
@@ -61,11 +60,11 @@ struct ManifestBuild {
       return Instant(seconds: context.clock.now().wall.seconds)
     }
     guard let seconds = Int64(epoch), (0..<253_402_300_800).contains(seconds) else {
-      let diagnostic = Diagnostic(
+      throw context.failed(
+        .usage,
         "usage.bad-value",
         "`SOURCE_DATE_EPOCH` takes seconds since 1970, not `\(SafeText.line(epoch))`"
       )
-      throw CommandExit(status: context.console.fail(.usage, [diagnostic]))
     }
     return Instant(seconds: seconds)
   }
@@ -85,11 +84,9 @@ struct ManifestBuild {
       problem = "is no earlier manifest: \((error as? Failure)?.message ?? "\(error)")"
     }
     context.console.report(
-      Diagnostic(
-        "manifest.previous",
-        "`\(path)` \(problem); every file is read",
-        severity: .warning
-      )
+      "manifest.previous",
+      "`\(path)` \(problem); every file is read",
+      severity: .warning
     )
     return nil
   }
@@ -103,8 +100,7 @@ struct ManifestBuild {
         Self.wants(path, isFolder: isFolder, options) ? .take : .leave
       }
     } catch {
-      let diagnostic = Diagnostic("manifest.folder", "`\(options.folder)` \(error.reason)")
-      throw CommandExit(status: context.console.fail(.io, [diagnostic]))
+      throw context.failed(.io, "manifest.folder", "`\(options.folder)` \(error.reason)")
     }
   }
 
@@ -140,7 +136,7 @@ struct ManifestBuild {
         case .special: "is no file"
         }
       let message = "`\(shown(path))` \(words); it is left out"
-      context.console.report(Diagnostic("manifest.left-out", message, severity: .warning))
+      context.console.report("manifest.left-out", message, severity: .warning)
     }
   }
 
@@ -159,9 +155,7 @@ struct ManifestBuild {
       do throws(Objection) {
         items.append(try item(file, of: walk, below: base, earlier: earlier))
       } catch {
-        failures.append(
-          Diagnostic("manifest.\(error.code)", "`\(shown(file.path))` \(error.words)")
-        )
+        failures.append("manifest.\(error.code)", "`\(shown(file.path))` \(error.words)")
       }
     }
     return (items, failures)

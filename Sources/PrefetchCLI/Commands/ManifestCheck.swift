@@ -6,11 +6,12 @@ import PrefetchStore
 import PrefetchSystem
 
 /// `manifest check`: what a manifest is, and what is wrong with it.
-struct ManifestCheck {
+struct ManifestCheck: Command {
   let context: CommandContext
   let options: ManifestCheckOptions
 
   func run() throws(CommandExit) -> Int32 {
+    try context.prepareTransfers()
     let keys = try options.keys.map { (key) throws(CommandExit) in try publicKey(key) }
     guard options.manifest.contains("://") else {
       return try checkFile(options.manifest, keys)
@@ -24,7 +25,7 @@ struct ManifestCheck {
     do throws(FileReading.Fault) {
       return String(decoding: try FileReading.read(text, limit: 4096), as: UTF8.self)
     } catch {
-      throw fail(
+      throw context.failed(
         .usage,
         "manifest.key",
         "`\(SafeText.line(text))` is no public key of minisign's, and as a file it \(error.reason)"
@@ -53,7 +54,7 @@ struct ManifestCheck {
         }
       }
     } catch {
-      throw fail(.io, "manifest.unreadable", "`\(path)` \(error.reason)")
+      throw context.failed(.io, "manifest.unreadable", "`\(path)` \(error.reason)")
     }
     return conclude(findings)
   }
@@ -82,11 +83,13 @@ struct ManifestCheck {
     /// Nil where no key was given.
     var signature: Result<TrustedComment, Minisign.Fault>?
     var isUnsigned = false
+    var unknownKeys: [Diagnostic] = []
 
     init(_ bytes: RawSpan, _ source: ManifestSource, _ signature: [UInt8]?, _ keys: [String]) {
       format = ManifestReader.format(of: bytes, source: source)
       do throws(Failure) {
         manifest = .success(try ManifestReader.read(bytes, source: source))
+        unknownKeys = ManifestReader.unknownKeys(in: bytes, source: source)
       } catch {
         manifest = .failure(error)
       }
@@ -111,14 +114,18 @@ struct ManifestCheck {
     switch findings.manifest {
     case .success(let manifest):
       if !manifest.rejected.isEmpty { status = .config }
+      context.console.report(findings.unknownKeys)
       describe(manifest)
     case .failure(let failure):
       status = .config
-      report("manifest.invalid", "`\(Redaction.url(options.manifest))`: \(failure.message)")
+      context.console.report(
+        "manifest.invalid",
+        "`\(Redaction.url(options.manifest))`: \(failure.message)"
+      )
     }
     if findings.isUnsigned {
       status = .trust
-      report(
+      context.console.report(
         "manifest.signature",
         "`\(Redaction.url(options.manifest)).minisig` cannot be had, so it is unsigned"
       )
@@ -129,7 +136,7 @@ struct ManifestCheck {
       if let expires = comment.expires { warn(expires: expires) }
     case .failure(let fault):
       status = .trust
-      report(
+      context.console.report(
         "manifest.signature",
         "the signature of `\(Redaction.url(options.manifest))` proves nothing: \(fault)"
       )
@@ -143,8 +150,8 @@ struct ManifestCheck {
     console.report(manifest.warnings)
     for entry in manifest.rejected {
       let url = entry.url.isEmpty ? options.manifest : entry.url
-      report(
-        Diagnostic.Code(stringLiteral: "manifest.\(entry.failure.code.rawValue)"),
+      context.console.report(
+        "manifest.\(entry.failure.code.rawValue)",
         "`\(SafeText.line(Redaction.url(url)))`: \(entry.failure.message)"
       )
     }
@@ -168,19 +175,7 @@ struct ManifestCheck {
     guard expires <= context.clock.now().wall else { return }
     let message =
       "it expired \(Timestamp.format(expires)), so readers with `manifest_keys` refuse it"
-    context.console.report(Diagnostic("manifest.expired", message, severity: .warning))
-  }
-
-  private func report(_ code: Diagnostic.Code, _ message: String) {
-    context.console.report(Diagnostic(code, message))
-  }
-
-  private func fail(
-    _ status: ExitStatus,
-    _ code: Diagnostic.Code,
-    _ message: String
-  ) -> CommandExit {
-    CommandExit(status: context.console.fail(status, [Diagnostic(code, message)]))
+    context.console.report("manifest.expired", message, severity: .warning)
   }
 }
 
@@ -199,8 +194,7 @@ final class ManifestVisit {
     of url: WebURL,
     digests: [ExpectedDigest] = []
   ) throws(CommandExit) -> [UInt8]? {
-    let loaded = try context.configuration(isRequired: false)
-    let places = try context.places(loaded)
+    let (loaded, places) = try context.standing()
     var engine = EngineOptions()
     engine.revalidatesAll = true
     let builder = context.builder(loaded, engine)
@@ -214,7 +208,7 @@ final class ManifestVisit {
       guard let failure = item.failure else { continue }
       let name = Redaction.masked(Redaction.url(item.url), secrets: loaded.secrets)
       let code = Diagnostic.Code(stringLiteral: failure.code.rawValue)
-      context.console.report(Diagnostic(code, "`\(name)`: \(failure.message)"))
+      context.console.report(code, "`\(name)`: \(failure.message)")
     }
     guard status == .ok, let store = try context.readingStore(places),
       let digest = try record(url, places)?.digest

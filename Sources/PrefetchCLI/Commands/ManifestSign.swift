@@ -4,7 +4,7 @@ import PrefetchManifests
 import PrefetchSystem
 
 /// `manifest sign`: a signature beside a manifest.
-struct ManifestSign {
+struct ManifestSign: Command {
   let context: CommandContext
   let options: ManifestSignOptions
 
@@ -35,11 +35,11 @@ struct ManifestSign {
         }
       }
     } catch {
-      throw fail(.io, "manifest.unreadable", "`\(options.manifest)` \(error.reason)")
+      throw context.failed(.io, "manifest.unreadable", "`\(options.manifest)` \(error.reason)")
     }
     switch reading {
     case .failure(let failure):
-      throw fail(
+      throw context.failed(
         .config,
         "manifest.invalid",
         "`\(options.manifest)` is not signed, since nobody could read it: \(failure.message)"
@@ -65,7 +65,7 @@ struct ManifestSign {
     do throws(FileReading.Fault) {
       file = try FileReading.read(path, limit: 1 << 16)
     } catch {
-      throw fail(.io, "manifest.key", "the key `\(path)` \(error.reason)")
+      throw context.failed(.io, "manifest.key", "the key `\(path)` \(error.reason)")
     }
     do throws(MinisignSecretKey.Fault) {
       guard try MinisignSecretKey.isEncrypted(file) else {
@@ -75,19 +75,17 @@ struct ManifestSign {
       return try MinisignSecretKey(file, password: try password(path))
     } catch {
       if let signal = StopSignals.pending { throw CommandExit(status: 128 + signal) }
-      throw fail(.failed, "manifest.key", "the key `\(path)` is of no use: \(error)")
+      throw context.failed(.failed, "manifest.key", "the key `\(path)` is of no use: \(error)")
     }
   }
 
   private func warnOfReaders(_ path: String) {
     guard let bits = FileReading.permissionBits(path), bits & 0o044 != 0 else { return }
     context.console.report(
-      Diagnostic(
-        "manifest.key-readable",
-        "the key `\(path)` has no password, and others can read it",
-        severity: .warning,
-        hint: "`chmod 600` it"
-      )
+      "manifest.key-readable",
+      "the key `\(path)` has no password, and others can read it",
+      severity: .warning,
+      hint: "`chmod 600` it"
     )
   }
 
@@ -101,7 +99,7 @@ struct ManifestSign {
         return Array(file.prefix { $0 != UInt8(ascii: "\n") && $0 != UInt8(ascii: "\r") })
       } catch {
         let message = "the password file `\(path)` \(error.reason)"
-        context.console.report(Diagnostic("manifest.password", message))
+        context.console.report("manifest.password", message)
         throw .needsPassword
       }
     }
@@ -111,7 +109,7 @@ struct ManifestSign {
       let hint = "give it with `--password-file FILE`"
       let message = "there is no terminal to ask for a password"
       if error == .noTerminal {
-        context.console.report(Diagnostic("manifest.password", message, hint: hint))
+        context.console.report("manifest.password", message, hint: hint)
       }
       throw .needsPassword
     }
@@ -135,9 +133,7 @@ struct ManifestSign {
   }
 
   private func note(_ message: String, hint: String?) {
-    context.console.report(
-      Diagnostic("manifest.expires", message, severity: .warning, hint: hint)
-    )
+    context.console.report("manifest.expires", message, severity: .warning, hint: hint)
   }
 
   private func write(_ text: String) throws(CommandExit) {
@@ -145,16 +141,8 @@ struct ManifestSign {
       let path = "\(options.manifest).minisig"
       try AtomicFile.write(Array(text.utf8), to: path.hasPrefix("+") ? "./\(path)" : path)
     } catch {
-      throw fail(.io, "manifest.write", error.message)
+      throw context.failed(.io, "manifest.write", error.message)
     }
-  }
-
-  private func fail(
-    _ status: ExitStatus,
-    _ code: Diagnostic.Code,
-    _ message: String
-  ) -> CommandExit {
-    CommandExit(status: context.console.fail(status, [Diagnostic(code, message)]))
   }
 }
 

@@ -4,11 +4,12 @@ import PrefetchSystem
 
 /// `mirror`: a run of a configuration that no file holds, with one segment, published into a folder
 /// that has cache and state in it.
-struct MirrorCommand {
+struct MirrorCommand: Command {
   let context: CommandContext
   let options: MirrorOptions
 
   func run() throws(CommandExit) -> Int32 {
+    try context.prepareTransfers()
     context.outset.begin(options.run.engine, isPlan: options.run.isDryRun)
     let (list, name) = (options.operands[0], options.operands[1])
     if list.contains("://") {
@@ -43,7 +44,7 @@ struct MirrorCommand {
     loaded.configuration.segments.removeAll { $0.name != MirrorFolder.segment }
     loaded.configuration.subscriptions = .declared
     for index in loaded.configuration.segments.indices {
-      loaded.configuration.segments[index].publish?.mirror = rules
+      loaded.configuration.segments[index].declaration.publishing?.mirror = rules
     }
     let places = try context.places(loaded)
     // Where others use the cache or the state too, the folder tells one mirror from another.

@@ -32,7 +32,7 @@ struct MirrorList {
     base: WebURL?
   ) throws(CommandExit) -> [UInt8]? {
     guard !isRemote else { return nil }
-    let limit = Int(clamping: loaded.configuration.cache.maximumManifestSize.amount ?? .max)
+    let limit = Int(clamping: loaded.configuration.policy.maximumManifestSize)
     let source = source(loaded, context, base: base)
     var input: [UInt8]?
     let result: Result<Manifest, Failure>
@@ -83,18 +83,15 @@ struct MirrorList {
   private func adviseBase(_ manifest: Manifest, _ context: CommandContext) {
     guard manifest.rejected.contains(where: { !$0.url.contains("://") }) else { return }
     context.console.report(
-      Diagnostic(
-        "manifest.no-base",
-        "nothing says where the names of the list lead",
-        severity: .warning,
-        hint: "say where they are published: `--base-url https://example.org/folder/`"
-      )
+      "manifest.no-base",
+      "nothing says where the names of the list lead",
+      severity: .warning,
+      hint: "say where they are published: `--base-url https://example.org/folder/`"
     )
   }
 
   private func fail(_ message: String, _ context: CommandContext) -> CommandExit {
     let shown = name == "-" ? "on standard input" : "`\(SafeText.line(name))`"
-    let diagnostic = Diagnostic("manifest.invalid", "the list \(shown): \(message)")
-    return CommandExit(status: context.console.fail(.config, [diagnostic]))
+    return context.failed(.config, "manifest.invalid", "the list \(shown): \(message)")
   }
 }

@@ -4,22 +4,17 @@ import PrefetchDocuments
 import PrefetchStore
 
 /// `network`: what is seen of the network, and what the rules make of it.
-struct NetworkCommand {
+struct NetworkCommand: Command {
   let context: CommandContext
   let options: NetworkOptions
 
   func run() throws(CommandExit) -> Int32 {
-    let loaded = try context.configuration(isRequired: false)
-    let places = try context.places(loaded)
+    let (loaded, places) = try context.standing()
     let state = try context.readingState(places)
     let view = try context.reading { () throws(Failure) in
       try NetworkView(context: context, loaded: loaded, state: state, looksAtAll: true)
     }
-    if context.shared.isJSON {
-      context.console.print(document(view))
-    } else {
-      for line in lines(view) { context.console.print(line) }
-    }
+    context.console.print(document(view), orLines: lines(view))
     return ExitStatus.ok.code
   }
 

@@ -5,15 +5,16 @@ import PrefetchStore
 import PrefetchSystem
 
 /// `notify`: a push message that is ours makes a run.
-struct NotifyCommand {
+struct NotifyCommand: Command {
   let context: CommandContext
   let options: NotifyOptions
 
   func run() throws(CommandExit) -> Int32 {
+    try context.prepareTransfers()
     let message = try message()
     context.outset.begin(options.engine)
     let loaded = try context.configuration(isRequired: true, needsSources: true)
-    let marker = loaded.configuration.notify.marker
+    let marker = loaded.configuration.pushMarker
     guard let message, let payload = PushPayload(message, marker: marker) else {
       return refuse(marker)
     }
@@ -62,12 +63,7 @@ struct NotifyCommand {
       let outcome = DocumentReader.read(bytes, source: "payload", syntax: .json)
       return outcome.diagnostics.isEmpty ? outcome.node : nil
     } catch {
-      throw CommandExit(
-        status: context.console.fail(
-          .io,
-          [Diagnostic("notify.unread", "the payload on standard input \(error.reason)")]
-        )
-      )
+      throw context.failed(.io, "notify.unread", "the payload on standard input \(error.reason)")
     }
   }
 
@@ -87,11 +83,9 @@ struct NotifyCommand {
     }
     for name in wanted where !known.contains(name) {
       context.console.report(
-        Diagnostic(
-          "notify.unknown-segment",
-          "the payload names the segment `\(SafeText.line(name))`, which is not subscribed to",
-          severity: .warning
-        )
+        "notify.unknown-segment",
+        "the payload names the segment `\(SafeText.line(name))`, which is not subscribed to",
+        severity: .warning
       )
     }
     return wanted.filter(known.contains)
@@ -110,19 +104,15 @@ struct NotifyCommand {
       if let record, record.digest != nil { items.append(record) }
     }
     guard !items.isEmpty else { return }
-    let isDone = try context.reading { () throws(Failure) in
-      guard let lock = try context.runLock(places, wait: options.engine.wait) else { return false }
-      let store = try DiskStore.openForWriting(
-        cache: places.cache,
-        clockStart: context.clock.now().wall,
-        durability: Durability(loaded.configuration.cache.durability)
-      )
-      store.lock = lock
-      let locked = try store.locked(among: items.map(\.url))
-      _ = try store.empty(items.filter { !locked.contains($0.url) })
-      try store.close()
-      return true
+    let (durability, wait) = (loaded.configuration.cache.durability, options.engine.wait)
+    let emptied = try context.reading { () throws(Failure) in
+      try context.changingStore(places, durability: durability, wait: wait) {
+        store,
+        _ throws(Failure) in
+        let locked = try store.locked(among: items.map(\.url))
+        return try store.empty(items.filter { !locked.contains($0.url) })
+      }
     }
-    guard isDone else { throw CommandExit(status: context.failLocked()) }
+    guard emptied != nil else { throw CommandExit(status: context.failLocked()) }
   }
 }

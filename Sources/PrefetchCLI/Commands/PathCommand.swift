@@ -5,13 +5,12 @@ import PrefetchStore
 import PrefetchSystem
 
 /// `path`: where the body of an item lies, for any program to read.
-struct PathCommand {
+struct PathCommand: Command {
   let context: CommandContext
   let options: PathOptions
 
   func run() throws(CommandExit) -> Int32 {
-    let loaded = try context.configuration(isRequired: false)
-    let places = try context.places(loaded)
+    let (loaded, places) = try context.standing()
     let store = try context.readingStore(places)
     let cached = try ItemLookup(context: context).cached(options.item, in: store)
     let typed = try TypedURL.read(options.item, isKnown: cached != nil, context)
@@ -41,20 +40,14 @@ struct PathCommand {
   }
 
   private func print(url: String, path: String?, shown: String) -> Int32 {
-    if context.shared.isJSON {
-      var document: JSONValue = [
-        "schema": "prefetch-path/1", "url": .string(Redaction.url(url)), "path": .optional(path),
-      ]
-      if options.server != nil {
-        document = [
-          "schema": "prefetch-path/1", "url": .string(Redaction.url(url)), "path": .optional(path),
-          "served": path == nil ? .null : .string(shown),
-        ]
-      }
-      context.console.print(document)
-    } else {
-      context.console.print(shown)
+    var members: [(String, JSONValue)] = [
+      ("schema", "prefetch-path/1"), ("url", .string(Redaction.url(url))),
+      ("path", .optional(path)),
+    ]
+    if options.server != nil {
+      members.append(("served", path == nil ? .null : .string(shown)))
     }
+    context.console.print(.object(members), orLines: [shown])
     return ExitStatus.ok.code
   }
 
@@ -70,13 +63,7 @@ struct PathCommand {
     let builder = context.builder(loaded)
     let facts = try context.facts(loaded, builder, places, store)
     let known = try context.reading { () throws(Failure) in
-      try DeclaredItems(
-        of: [url],
-        segments: loaded.configuration.segments.map { builder.declaration($0) },
-        identity: loaded.identity,
-        manifestLimit: builder.policy.maximumManifestSize,
-        store: store
-      )
+      try DeclaredItems(of: [url], by: builder, in: store)
     }
     let decisions = known[url].map {
       Planner.decide($0.entry, record: record, segment: $0.segment, facts: facts).reason
@@ -92,10 +79,7 @@ struct PathCommand {
       return print(url: url.string, path: nil, shown: url.string)
     }
     let name = SafeText.line(Redaction.url(options.item))
-    return context.console.fail(
-      .nothing,
-      [Diagnostic("item.not-cached", "`\(name)` is not in the cache")]
-    )
+    throw context.failed(.nothing, "item.not-cached", "`\(name)` is not in the cache")
   }
 
   /// Of the item as it was named, stored or declared.
@@ -122,21 +106,15 @@ struct ItemLookup {
     in store: DiskStore?
   ) throws(CommandExit) -> ManifestEntry? {
     let entries = try context.reading { () throws(Failure) in
-      try DeclaredItems.entries(
-        named: name,
-        segments: builder.configuration.segments.map { builder.declaration($0) },
-        identity: builder.identity,
-        manifestLimit: builder.policy.maximumManifestSize,
-        store: store
-      )
+      try DeclaredItems.entries(named: name, by: builder, in: store)
     }
     guard entries.count > 1 else { return entries.first }
-    let diagnostic = Diagnostic(
+    throw context.failed(
+      .usage,
       "item.ambiguous",
       "`\(SafeText.line(name))` names several items",
       hint: "say which: \(entries.map { "`\($0.url.redacted)`" }.joined(separator: ", "))"
     )
-    throw CommandExit(status: context.console.fail(.usage, [diagnostic]))
   }
 
   func cached(_ name: String, in store: DiskStore?) throws(CommandExit) -> ContentRecord? {
@@ -150,11 +128,11 @@ struct ItemLookup {
     let names = records.map {
       "`\($0.provider.map { "\($0)/" } ?? "")\($0.id)` (\(Redaction.url($0.url)))"
     }
-    let diagnostic = Diagnostic(
+    throw context.failed(
+      .usage,
       "item.ambiguous",
       "`\(SafeText.line(name))` names several items",
       hint: "say which: \(names.joined(separator: ", "))"
     )
-    throw CommandExit(status: context.console.fail(.usage, [diagnostic]))
   }
 }

@@ -5,14 +5,14 @@ import PrefetchSystem
 import PrefetchTransfer
 
 /// `pins`: the keys of a host, in the words of the configuration.
-struct PinsCommand {
+struct PinsCommand: Command {
   let context: CommandContext
   let options: PinsOptions
 
   func run() throws(CommandExit) -> Int32 {
+    try context.prepareTransfers()
     guard let url = options.host?.url else {
-      let diagnostic = Diagnostic("usage.missing-operand", "`pins` needs a host")
-      return context.console.fail(.usage, [diagnostic])
+      throw context.failed(.usage, "usage.missing-operand", "`pins` needs a host")
     }
     let loaded = try context.configuration(isRequired: false)
     let builder = context.builder(loaded)
@@ -37,10 +37,6 @@ struct PinsCommand {
   }
 
   private func print(_ chain: [CertificateFacts], of url: WebURL) {
-    guard context.shared.isJSON else {
-      for line in text(chain, of: url) { context.console.print(line) }
-      return
-    }
     let certificates = chain.map { certificate -> JSONValue in
       [
         "subject": .string(certificate.subject),
@@ -48,14 +44,17 @@ struct PinsCommand {
         "pin": .string(pin(certificate)),
       ]
     }
-    context.console.print([
-      "schema": "prefetch-pins/1",
-      "host": .string(url.host),
-      "port": .integer(Int64(url.port)),
-      "leaf": .array(chain.prefix(1).map { .string(pin($0)) }),
-      "ca": .array(chain.dropFirst().map { .string(pin($0)) }),
-      "certificates": .array(certificates),
-    ])
+    context.console.print(
+      [
+        "schema": "prefetch-pins/1",
+        "host": .string(url.host),
+        "port": .integer(Int64(url.port)),
+        "leaf": .array(chain.prefix(1).map { .string(pin($0)) }),
+        "ca": .array(chain.dropFirst().map { .string(pin($0)) }),
+        "certificates": .array(certificates),
+      ],
+      orLines: text(chain, of: url)
+    )
   }
 
   private func text(_ chain: [CertificateFacts], of url: WebURL) -> [String] {

@@ -5,7 +5,7 @@ import PrefetchStore
 import PrefetchSystem
 
 /// `publish`: make the published trees again from what is stored, or switch one back.
-struct PublishCommand {
+struct PublishCommand: Command {
   let context: CommandContext
   let options: PublishOptions
 
@@ -14,7 +14,7 @@ struct PublishCommand {
     let scope = try PublishingScope(context, patterns)
     let objections = PublishingSetup.diagnostics(scope.loaded, scope.places)
     guard objections.isEmpty else {
-      throw CommandExit(status: context.console.fail(.config, objections))
+      throw context.failed(.config, objections)
     }
     let selected = try publishing(scope.segments, areNamed: !patterns.isEmpty)
     let report = try context.reading { () throws(Failure) -> Report? in
@@ -43,21 +43,17 @@ struct PublishCommand {
     var objections: [Diagnostic] = []
     for segment in segments {
       if segment.publishing == nil {
-        objections.append(
-          Diagnostic("usage.not-published", "segment `\(segment.name)` has no `publish`")
-        )
+        objections.append("usage.not-published", "segment `\(segment.name)` has no `publish`")
       } else if options.rolledBack != nil, segment.publishing?.isAtomic == false {
         objections.append(
-          Diagnostic(
-            "usage.not-atomic",
-            "the tree of segment `\(segment.name)` keeps no generations",
-            hint: "`publish.atomic: true` makes them"
-          )
+          "usage.not-atomic",
+          "the tree of segment `\(segment.name)` keeps no generations",
+          hint: "`publish.atomic: true` makes them"
         )
       }
     }
     guard objections.isEmpty else {
-      throw CommandExit(status: context.console.fail(.usage, objections))
+      throw context.failed(.usage, objections)
     }
     return publishing
   }
@@ -71,7 +67,7 @@ struct PublishCommand {
     guard
       let lock = try context.runLock(places, of: scope.loaded.identity, wait: options.wait)
     else { return nil }
-    let durability = Durability(scope.loaded.configuration.cache.durability)
+    let durability = scope.loaded.configuration.cache.durability
     let state = try StateStore.openForWriting(state: places.state)
     let store = try DiskStore.openForWriting(
       cache: places.cache,
@@ -218,7 +214,7 @@ struct PublishCommand {
     guard let failure = segment.manifest.failure else { return tree ?? [] }
     return (tree ?? []) + [
       Diagnostic(
-        Diagnostic.Code(stringLiteral: "publish.\(failure.code.rawValue)"),
+        "publish.\(failure.code.rawValue)",
         "segment `\(segment.name)`: \(failure.message)"
       )
     ]

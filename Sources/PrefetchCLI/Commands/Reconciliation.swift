@@ -36,7 +36,7 @@ struct Reconciliation {
       LicenseSetup.diagnostics(loaded).filter { $0.severity == .error }
       + PublishingSetup.diagnostics(loaded, places)
     guard objections.isEmpty else {
-      throw CommandExit(status: context.console.fail(.config, objections))
+      throw context.failed(.config, objections)
     }
     let now = context.clock.now().wall
     let runID = RunIdentifier.make(at: now)
@@ -124,14 +124,11 @@ struct Reconciliation {
   }
 
   private var accepted: Set<ExitStatus> {
-    let configured = loaded.configuration.accept.compactMap { name in
-      ExitStatus.allCases.first { $0.name == name.rawValue }
-    }
-    return Set(engine.accepted.isEmpty ? configured : engine.accepted)
+    Set(engine.accepted.isEmpty ? loaded.configuration.accept : engine.accepted)
   }
 
   private var listsAllItems: Bool {
-    engine.items.map { $0 == .all } ?? (loaded.configuration.report.items == .all)
+    (engine.items ?? loaded.configuration.report.items) == .all
   }
 
   /// Lines of a plan give way to whatever document is asked for in their place.
@@ -142,14 +139,8 @@ struct Reconciliation {
   /// Whether any rendering names items besides those that failed.
   private var needsItems: Bool {
     if context.shared.isJSON { return true }
-    return formats.contains { format in
-      switch format {
-      case .prometheus: false
-      case .text: listsAllItems
-      // Of items they tell failures only; those of a plan are kept with all others.
-      case .md, .html: isPlan
-      case .json, .ndjson, .junit: true
-      }
+    return formats.contains {
+      ReportRendering.namesItems($0, isPlan: isPlan, listsAllItems: listsAllItems)
     }
   }
 
@@ -159,11 +150,8 @@ struct Reconciliation {
 
   /// Those that the report is written in, as far as no document is printed in place of the default one.
   private var formats: [ReportFormat] {
-    destinations.map(\.format) + (isPlan || context.shared.isJSON ? [] : [format])
-  }
-
-  private var format: ReportFormat {
-    ReportFormat(rawValue: loaded.configuration.report.format.rawValue) ?? .text
+    destinations.map(\.format)
+      + (isPlan || context.shared.isJSON ? [] : [loaded.configuration.report.format])
   }
 
   private var objectPath: @Sendable (ContentDigest) -> String {
@@ -202,7 +190,7 @@ struct Reconciliation {
   /// Failures one by one on stderr: precise when something is wrong.
   private func say(_ envelope: ReportEnvelope) {
     if let failure = envelope.report.storeFailure {
-      context.console.report(Diagnostic("store.\(failure.code.rawValue)", failure.message))
+      context.console.report("store.\(failure.code.rawValue)", failure.message)
     }
     context.console.report(envelope.report.diagnostics)
     if let remainder = remainder(envelope.report) { context.console.note(remainder) }
@@ -254,6 +242,7 @@ struct Reconciliation {
     // Silent when all is well, or will be by itself.
     let isWell = [.ok, .deferred].contains(ExitStatus(rawValue: envelope.exitCode))
     if context.shared.isQuiet, isWell { return [] }
+    let format = loaded.configuration.report.format
     if format == .text, let size = TerminalScreen.size(of: 1) {
       let text = ReportText(envelope: envelope, columns: size.columns)
       return Array((text.lines.joined(separator: "\n") + "\n").utf8)

@@ -5,11 +5,12 @@ import PrefetchStore
 import PrefetchSystem
 
 /// `register`: shows the license to its endpoint now, and says what came of it.
-struct RegisterCommand {
+struct RegisterCommand: Command {
   let context: CommandContext
   let options: RegisterOptions
 
   func run() throws(CommandExit) -> Int32 {
+    try context.prepareTransfers()
     let loaded = try context.configuration(isRequired: true)
     var objections = LicenseSetup.diagnostics(loaded).filter { $0.severity == .error }
     if loaded.configuration.registration.url == nil {
@@ -27,11 +28,7 @@ struct RegisterCommand {
     let (standing, news) = try ask(loaded, places)
     let exit = Self.exit(standing, news)
     context.console.report(standing.diagnostics)
-    if context.shared.isJSON {
-      context.console.print(document(standing, exit, loaded))
-    } else {
-      context.console.print(text(standing))
-    }
+    context.console.print(document(standing, exit, loaded), orLines: [text(standing)])
     return exit.code
   }
 
@@ -41,22 +38,18 @@ struct RegisterCommand {
     _ places: Places
   ) throws(CommandExit) -> (LicenseStanding, [RegistrationNews]) {
     var news: [RegistrationNews] = []
-    let standing = try context.reading { () throws(Failure) in
-      let state = try StateStore.openForWriting(state: places.state)
-      context.console.report(state.diagnostics)
+    let standing = try context.writingState(places) { state throws(Failure) in
       let subscriptions = try Subscriptions.resolve(loaded, state: state, mayWrite: false)
       let registrar = Registrar(
         context: context,
         loaded: loaded,
         builder: context.builder(loaded, looksAtState: false)
       )
-      let standing = try registrar.settle(
+      return try registrar.settle(
         state,
         segments: subscriptions.segments.map(\.name),
         isForced: true
       ) { news.append($0) }
-      try state.close()
-      return standing
     }
     return (standing, news)
   }
@@ -97,10 +90,7 @@ struct RegisterCommand {
     _ exit: ExitStatus,
     _ loaded: LoadedConfiguration
   ) -> JSONValue {
-    let failure = standing.failure.map { failure -> JSONValue in
-      ["code": .string(failure.code.rawValue), "message": .string(mask(failure.message))]
-    }
-    return [
+    [
       "schema": "prefetch-register/1",
       "exit": .exit(exit, code: exit.code, nextAllowedAt: standing.deferral?.until),
       "registration": .string(standing.word.rawValue),
@@ -108,7 +98,7 @@ struct RegisterCommand {
       "bundle_id": .optional(standing.bundleID.map(mask)),
       "expires": .time(standing.expires),
       "retry_at": .time(standing.deferral?.until),
-      "error": failure ?? .null,
+      "error": .failure(standing.failure, mask),
       "diagnostics": .array(
         standing.diagnostics.map { .diagnostic($0.masked(secrets: context.console.secrets)) }
       ),

@@ -4,11 +4,12 @@ import PrefetchDocuments
 import PrefetchSystem
 
 /// `run` and `plan`: make the cache equal to the declaration, or say what that would take.
-struct RunCommand {
+struct RunCommand: Command {
   let context: CommandContext
   let options: RunOptions
 
   func run() throws(CommandExit) -> Int32 {
+    try context.prepareTransfers()
     context.outset.begin(options.engine, isPlan: options.isDryRun)
     let loaded = try context.configuration(isRequired: true, needsSources: true)
     let places = try context.places(loaded)
@@ -57,7 +58,7 @@ struct RunCommand {
     let known = declared + subscribed.filter { !declared.contains($0) }
     let unknown = SegmentSelection(patterns: options.segments).diagnostics(among: known)
     guard unknown.isEmpty else {
-      throw CommandExit(status: context.console.fail(.usage, unknown))
+      throw context.failed(.usage, unknown)
     }
   }
 }

@@ -4,15 +4,16 @@ import PrefetchDocuments
 import PrefetchSystem
 
 /// `schedule`: what makes systemd or cron begin the runs of a configuration.
-struct ScheduleCommand {
+struct ScheduleCommand: Command {
   let context: CommandContext
   let options: ScheduleOptions
 
   func run() throws(CommandExit) -> Int32 {
     guard !context.shared.configurationFiles.contains("-") else {
-      return context.console.fail(
+      throw context.failed(
         .usage,
-        [Diagnostic("usage.conflict", "a schedule needs a configuration that is a file")]
+        "usage.conflict",
+        "a schedule needs a configuration that is a file"
       )
     }
     // What a service is given is not here.
@@ -50,10 +51,7 @@ struct ScheduleCommand {
         do {
           try AtomicFile.write(Array(text.utf8), to: path)
         } catch {
-          return context.console.fail(
-            .io,
-            [Diagnostic("schedule.write", "`\(path)`: \(error.message)")]
-          )
+          throw context.failed(.io, "schedule.write", "`\(path)`: \(error.message)")
         }
         context.console.print(path)
       }
@@ -80,7 +78,7 @@ struct ScheduleCommand {
     if let state = state.map(absolute) ?? (isCron ? places.state : nil) {
       command += ["--state-dir", state]
     }
-    let own = [cache ?? configuration.cache.folder, state ?? configuration.state.folder]
+    let own = [cache ?? configuration.cache.folder, state ?? configuration.cache.stateFolder]
     if let log = context.shared.logFile {
       command += ["--log-file", absolute(log)]
       if context.shared.logFormat == .json { command += ["--log-format", "json"] }

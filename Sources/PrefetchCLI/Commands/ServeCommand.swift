@@ -6,11 +6,12 @@ import PrefetchStore
 import PrefetchSystem
 
 /// `serve`: the cache, or with `--origin` a folder, over HTTP on this machine.
-struct ServeCommand {
+struct ServeCommand: Command {
   let context: CommandContext
   let options: ServeOptions
 
   func run() throws(CommandExit) -> Int32 {
+    if options.pulls { try context.prepareTransfers() }
     if let folder = options.origin { return try serve(folder: folder) }
     return try serveCache()
   }
@@ -56,8 +57,7 @@ struct ServeCommand {
   // MARK: The cache
 
   private func serveCache() throws(CommandExit) -> Int32 {
-    let loaded = try context.configuration(isRequired: false)
-    let places = try context.places(loaded)
+    let (loaded, places) = try context.standing()
     let cache = ServedCache(
       places,
       besideOwnWriters: options.pulls,
@@ -102,13 +102,11 @@ struct ServeCommand {
     let isOff = publisher?.switchedOff.contains(.pullThrough) == true
     guard isOff || !loaded.configuration.features.pullsThrough else { return true }
     context.console.report(
-      Diagnostic(
-        "serve.switched-off",
-        isOff
-          ? "the publisher has switched `pull_through` off: what is not stored is not fetched"
-          : "`features.pull_through` is false: what is not stored is not fetched",
-        severity: .warning
-      )
+      "serve.switched-off",
+      isOff
+        ? "the publisher has switched `pull_through` off: what is not stored is not fetched"
+        : "`features.pull_through` is false: what is not stored is not fetched",
+      severity: .warning
     )
     return false
   }
@@ -137,7 +135,7 @@ struct ServeCommand {
 
   private func maximumStale(_ loaded: LoadedConfiguration) -> Duration {
     switch options.maximumStaleness {
-    case nil: loaded.configuration.cache.maximumStale
+    case nil: loaded.configuration.policy.maximumStale
     case .bare: .seconds(Int64.max / 2)
     case .value(let limit): limit
     }
@@ -158,8 +156,7 @@ struct ServeCommand {
     do throws(Failure) {
       return try start()
     } catch {
-      let diagnostic = Diagnostic("serve.\(error.code.rawValue)", error.message)
-      throw CommandExit(status: context.console.fail(.io, [diagnostic]))
+      throw context.failed(.io, "serve.\(error.code.rawValue)", error.message)
     }
   }
 
@@ -196,12 +193,10 @@ struct ServeCommand {
     guard !server.isLoopback else { return }
     let thing = options.origin == nil ? "the cache" : "the folder"
     context.console.report(
-      Diagnostic(
-        "serve.not-loopback",
-        "`\(server.address)` can be reached from other machines, which may read \(thing)",
-        severity: .warning,
-        hint: "listen on 127.0.0.1 or [::1] unless that is meant"
-      )
+      "serve.not-loopback",
+      "`\(server.address)` can be reached from other machines, which may read \(thing)",
+      severity: .warning,
+      hint: "listen on 127.0.0.1 or [::1] unless that is meant"
     )
   }
 }

@@ -4,13 +4,12 @@ import PrefetchDocuments
 import PrefetchStore
 
 /// `stats`: figures over the runs that are remembered.
-struct StatsCommand {
+struct StatsCommand: Command {
   let context: CommandContext
   let options: StatsOptions
 
   func run() throws(CommandExit) -> Int32 {
-    let loaded = try context.configuration(isRequired: false)
-    let places = try context.places(loaded)
+    let (loaded, places) = try context.standing()
     let state = try context.readingState(places)
     let identity = loaded.files.isEmpty ? nil : loaded.identity
     let figures = try context.reading { () throws(Failure) in
@@ -19,11 +18,7 @@ struct StatsCommand {
         try state?.responseTimes(of: identity) ?? [:]
       )
     }
-    if context.shared.isJSON {
-      context.console.print(figures.document)
-    } else {
-      for line in figures.lines { context.console.print(line) }
-    }
+    context.console.print(figures.document, orLines: figures.lines)
     return ExitStatus.ok.code
   }
 }

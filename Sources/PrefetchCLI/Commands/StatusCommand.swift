@@ -5,7 +5,7 @@ import PrefetchStore
 import PrefetchSystem
 
 /// `status`: each segment's state, age and size; with `--max-age` a health probe.
-struct StatusCommand {
+struct StatusCommand: Command {
   let context: CommandContext
   let options: StatusOptions
 
@@ -22,8 +22,7 @@ struct StatusCommand {
   }
 
   func run() throws(CommandExit) -> Int32 {
-    let loaded = try context.configuration(isRequired: false)
-    let places = try context.places(loaded)
+    let (loaded, places) = try context.standing()
     let store = try context.readingStore(places)
     let now = context.clock.now().wall
     var segments: [Line] = []
@@ -83,7 +82,7 @@ struct StatusCommand {
       let age =
         segment.lastSuccess.map { "last succeeded \(Amounts.duration(now - $0)) ago" }
         ?? "has never succeeded"
-      context.console.report(Diagnostic("status.too-old", "segment `\(segment.name)` \(age)"))
+      context.console.report("status.too-old", "segment `\(segment.name)` \(age)")
     }
     return tooOld.isEmpty ? ExitStatus.ok.code : ExitStatus.incomplete.code
   }

@@ -4,7 +4,7 @@ import PrefetchStore
 import PrefetchSystem
 
 /// `subscribe` and `unsubscribe`: change what is remembered, then reconcile.
-struct SubscribeCommand {
+struct SubscribeCommand: Command {
   enum Change {
     case add([String])
     case replace([String])
@@ -41,19 +41,17 @@ struct SubscribeCommand {
   }
 
   func run() throws(CommandExit) -> Int32 {
+    try context.prepareTransfers()
     if !skipsRun { context.outset.begin(engine) }
     let loaded = try context.configuration(isRequired: true, needsSources: !skipsRun)
     let places = try context.places(loaded)
     try check(loaded)
-    let unknown = try context.reading { () throws(Failure) -> [Diagnostic] in
-      let state = try StateStore.openForWriting(state: places.state)
-      context.console.report(state.diagnostics)
+    let unknown = try context.writingState(places) { state throws(Failure) in
       _ = try Subscriptions.resolve(loaded, state: state, mayWrite: true)
       let key = Subscriptions.key(loaded)
       let current = try state.subscriptions(key) ?? []
       let unknown = unknownRemovals(current, loaded)
       if unknown.isEmpty { try state.replaceSubscriptions(key, by: changed(current)) }
-      try state.close()
       return unknown
     }
     guard unknown.isEmpty else { return context.console.fail(.usage, unknown) }
@@ -90,12 +88,11 @@ struct SubscribeCommand {
   private func check(_ loaded: LoadedConfiguration) throws(CommandExit) {
     if loaded.configuration.subscriptions == .declared {
       let file = loaded.files.first ?? "the configuration"
-      throw usage(
-        Diagnostic(
-          "usage.declared",
-          "the segments are declared in `\(file)`, so they are changed there",
-          hint: "`subscriptions: remembered` leaves them to this command"
-        )
+      throw context.failed(
+        .usage,
+        "usage.declared",
+        "the segments are declared in `\(file)`, so they are changed there",
+        hint: "`subscriptions: remembered` leaves them to this command"
       )
     }
     let names: [String] =
@@ -105,31 +102,25 @@ struct SubscribeCommand {
       case .removeAll: []
       }
     for name in names where name.isEmpty || name.contains(where: { "*?[".contains($0) }) {
-      throw usage(
-        Diagnostic(
-          "usage.segment-name",
-          name.isEmpty
-            ? "a segment's name cannot be empty"
-            : "`\(SafeText.line(name))` is a pattern; segments are joined and left by their names",
-          hint: name.isEmpty ? "`prefetch unsubscribe --all` drops every subscription" : nil
-        )
+      throw context.failed(
+        .usage,
+        "usage.segment-name",
+        name.isEmpty
+          ? "a segment's name cannot be empty"
+          : "`\(SafeText.line(name))` is a pattern; segments are joined and left by their names",
+        hint: name.isEmpty ? "`prefetch unsubscribe --all` drops every subscription" : nil
       )
     }
     if case .remove = change { return }
     let known = Set(loaded.configuration.segments.map(\.name))
     for name in names
     where !known.contains(name) && loaded.configuration.templatedSegment(named: name) == nil {
-      throw usage(
-        Diagnostic(
-          "usage.unknown-segment",
-          "no segment is called `\(name)`, and there is no `manifests` template to find it with",
-          hint: Suggestion.nearest(to: name, among: known.sorted()).map { "did you mean `\($0)`?" }
-        )
+      throw context.failed(
+        .usage,
+        "usage.unknown-segment",
+        "no segment is called `\(name)`, and there is no `manifests` template to find it with",
+        hint: Suggestion.nearest(to: name, among: known.sorted()).map { "did you mean `\($0)`?" }
       )
     }
-  }
-
-  private func usage(_ diagnostic: Diagnostic) -> CommandExit {
-    CommandExit(status: context.console.fail(.usage, [diagnostic]))
   }
 }

@@ -16,8 +16,7 @@ enum TypedURL {
     } catch {
       if isKnown, !error.isAboutDigest { return nil }
       let shown = SafeText.line(Redaction.url(word))
-      let diagnostic = Diagnostic("usage.bad-url", "`\(shown)` \(error)")
-      throw CommandExit(status: context.console.fail(.usage, [diagnostic]))
+      throw context.failed(.usage, "usage.bad-url", "`\(shown)` \(error)")
     }
   }
 }

@@ -6,7 +6,7 @@ import PrefetchSystem
 
 /// `verify`: hash everything stored again and look at every published file; with `--repair` drop what
 /// is damaged.
-struct VerifyCommand {
+struct VerifyCommand: Command {
   let context: CommandContext
   let options: VerifyOptions
 
@@ -18,8 +18,7 @@ struct VerifyCommand {
   }
 
   func run() throws(CommandExit) -> Int32 {
-    let loaded = try context.configuration(isRequired: false)
-    let places = try context.places(loaded)
+    let (loaded, places) = try context.standing()
     let found = options.repairs ? try repair(loaded, places) : try inspect(loaded, places)
     guard let found else { return context.failLocked() }
     context.console.report(diagnostics(found) + found.trees.warnings)
@@ -76,7 +75,7 @@ struct VerifyCommand {
     let trees = try PublishedTrees(
       store: store,
       state: state,
-      durability: Durability(loaded.configuration.cache.durability),
+      durability: loaded.configuration.cache.durability,
       declared: try declared(loaded, state),
       isCancelled: { StopSignals.pending != nil }
     )

@@ -16,9 +16,9 @@ struct WrittenPaths {
     absolute: (String) -> String
   ) {
     func folder(_ path: String) -> String { Self.folder(of: absolute(path)) }
-    let published = configuration.segments.compactMap(\.publish).compactMap { publication in
+    let published = configuration.segments.compactMap(\.declaration.publishing).map { rules in
       // The generations of an atomic tree stand beside the name that it has.
-      publication.folder.map { publication.isAtomic ? folder($0) : absolute($0) }
+      rules.isAtomic ? folder(rules.folder) : absolute(rules.folder)
     }
     let reports = configuration.report.files.values.filter { $0 != "-" }
       .map { folder($0.hasPrefix("+") ? String($0.dropFirst()) : $0) }

@@ -57,16 +57,14 @@ final class EventSink: RunObserver {
           "items.downloaded",
           at: now.wall,
           [
-            ("segment", text(segment.name)), ("count", .integer(sum.count)),
+            ("segment", line(at: now.wall).text(segment.name)), ("count", .integer(sum.count)),
             ("bytes", .integer(sum.bytes)),
           ]
         )
       }
     default: break
     }
-    for value in EventLine.values(fact, run: runID, at: now.wall, secrets: console.needles) {
-      push(value)
-    }
+    for value in line(at: now.wall).values(fact) { push(value) }
     tellProgress(now)
   }
 
@@ -119,12 +117,12 @@ final class EventSink: RunObserver {
     return ((ending?.diagnostics ?? []) + missed, ending?.hasFailed ?? false)
   }
 
-  private func text(_ text: String) -> JSONValue {
-    .string(Redaction.masked(text, needles: console.needles))
+  private func line(at time: Instant) -> EventLine {
+    EventLine(run: runID, time: time, secrets: console.needles)
   }
 
   private func push(_ name: String, at time: Instant, _ members: [(String, JSONValue)] = []) {
-    push(EventLine.line(name, runID, time, members))
+    push(line(at: time).line(name, members))
   }
 
   private static let changes: Set<String> = [

@@ -93,11 +93,9 @@ final class HookLane: Sendable {
     }
     if dropped > 0 {
       diagnostics.append(
-        Diagnostic(
-          "hook.dropped",
-          "hooks were not told of \(Amounts.count(Int64(dropped), "event")): they took too long",
-          severity: .warning
-        )
+        "hook.dropped",
+        "hooks were not told of \(Amounts.count(Int64(dropped), "event")): they took too long",
+        severity: .warning
       )
     }
     return (diagnostics, found.contains { $0.hook.isRequired })

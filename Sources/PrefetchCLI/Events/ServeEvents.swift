@@ -48,7 +48,7 @@ struct ServeEvents {
 
   private func push(_ name: String, _ address: String) {
     let now = context.clock.now().wall
-    let value = EventLine.line(name, runID, now, [("url", .string(address))])
+    let value = EventLine(run: runID, time: now).line(name, [("url", .string(address))])
     let event = EventQueue.Event(name: name, line: JSONWriter.string(value))
     stream?.push(event)
     hooks?.push(event)

@@ -59,10 +59,8 @@ struct ArgumentWords: Sendable {
     switch option.argument {
     case .none where value != nil:
       diagnostics.append(
-        Diagnostic(
-          "usage.unexpected-value",
-          "`\(spelling)` takes no value, so leave out `=\(value ?? "")`"
-        )
+        "usage.unexpected-value",
+        "`\(spelling)` takes no value, so leave out `=\(value ?? "")`"
       )
     case .none, .optional:
       occurrences.append(Occurrence(name: name, spelling: spelling, value: value))
@@ -107,10 +105,8 @@ struct ArgumentWords: Sendable {
   ) {
     guard let value else {
       diagnostics.append(
-        Diagnostic(
-          "usage.missing-value",
-          "`\(spelling)` needs a value: `\(spelling) \(placeholder)`"
-        )
+        "usage.missing-value",
+        "`\(spelling)` needs a value: `\(spelling) \(placeholder)`"
       )
       return
     }

@@ -22,16 +22,10 @@ struct CheckOptions: CommandOptions, Hashable {
     ],
     exits: [.ok, .config],
     examples: [
-      CommandExample(
-        command: "prefetch check --no-secrets",
-        purpose: "Validate a pull request in CI"
-      ),
-      CommandExample(
-        command: "prefetch check -c site.yaml -c secrets.yaml --json",
-        purpose: "Every problem of two merged files, for another program"
-      ),
+      "prefetch check --no-secrets": "Validate a pull request in CI",
+      "prefetch check -c site.yaml -c secrets.yaml --json":
+        "Every problem of two merged files, for another program",
     ],
-    initial: CheckOptions(),
-    wrap: { .check($0) }
+    makeCommand: { CheckCommand(context: $0, options: $1) }
   )
 }

@@ -32,31 +32,19 @@ struct CollectOptions: CommandOptions, Hashable {
       .values(
         "forget",
         \.forgottenIdentities,
-        .text,
-        placeholder: "IDENTITY",
+        .text.called("IDENTITY"),
         help:
           "Also drop what the configuration of this `name`, or of this file, has left in the cache"
       ),
-      .flag(
-        "dry-run",
-        short: "n",
-        \.isDryRun,
-        help: "Say what would go, and change nothing"
-      ),
+      .flag("dry-run", short: "n", \.isDryRun, help: "Say what would go, and change nothing"),
       .wait(\.wait),
     ],
     exits: [.ok, .usage, .io, .deferred, .config, .interrupted, .terminated],
     examples: [
-      CommandExample(
-        command: "prefetch gc --dry-run",
-        purpose: "See what would go, and change nothing"
-      ),
-      CommandExample(
-        command: "prefetch gc --forget /home/me/old/prefetch.yaml",
-        purpose: "Drop what a configuration that is no longer used has left"
-      ),
+      "prefetch gc --dry-run": "See what would go, and change nothing",
+      "prefetch gc --forget /home/me/old/prefetch.yaml":
+        "Drop what a configuration that is no longer used has left",
     ],
-    initial: CollectOptions(),
-    wrap: { .collect($0) }
+    makeCommand: { CollectCommand(context: $0, options: $1) }
   )
 }

@@ -13,35 +13,32 @@ enum CommandLineParser {
     if words.contains("help") {
       // `prefetch --help` is the overview, though without a command it would run.
       let isKnown = command != nil || CommandTable.families.contains(name)
+      var options = pageOptions(of: words, environment: environment)
       guard isKnown else {
-        throw UsageFault(
-          diagnostics: [unknownCommand(name)],
-          name: nil,
-          shared: sharedOptions(of: words, environment: environment)
-        )
+        throw UsageFault(diagnostics: [unknownCommand(name)], shared: options.shared)
       }
-      let topic = typed != nil ? name : nil
-      return help(on: topic, words: words, environment: environment)
+      if typed != nil { options.topic = .command(name) }
+      return Invocation(HelpOptions.command, options)
     }
     if words.contains("version") {
-      let shared = sharedOptions(of: words, environment: environment)
-      return Invocation(name: "version", command: .version(shared), sources: [:])
+      var page = HelpOptions.command
+      page.name = "version"
+      page.makeCommand = { context, _ in VersionCommand(context: context) }
+      return Invocation(page, pageOptions(of: words, environment: environment))
     }
     guard let command else {
       // The value of a mistyped option looks like a command; one complaint is enough then.
-      let diagnostics = words.diagnostics.isEmpty ? [unknownCommand(name)] : words.diagnostics
       throw UsageFault(
-        diagnostics: diagnostics,
-        name: nil,
-        shared: sharedOptions(of: words, environment: environment)
+        diagnostics: words.diagnostics.isEmpty ? [unknownCommand(name)] : words.diagnostics,
+        shared: pageOptions(of: words, environment: environment).shared
       )
     }
     let binding = command.bind(words, environment)
     let diagnostics = words.diagnostics + binding.diagnostics
     guard diagnostics.isEmpty else {
-      throw UsageFault(diagnostics: diagnostics, name: name, shared: binding.shared)
+      throw UsageFault(diagnostics: diagnostics, shared: binding.invocation.options.shared)
     }
-    return Invocation(name: name, command: binding.command, sources: binding.sources)
+    return binding.invocation
   }
 
   /// Both words of a command that has two.
@@ -53,26 +50,15 @@ enum CommandLineParser {
     return "\(word) \(action)"
   }
 
-  private static func help(
-    on topic: String?,
-    words: ArgumentWords,
-    environment: [String: String]
-  ) -> Invocation {
-    var options = HelpOptions()
-    options.shared = sharedOptions(of: words, environment: environment)
-    if let topic { options.topic = .command(topic) }
-    return Invocation(name: "help", command: .help(options), sources: [:])
-  }
-
   /// Whatever of the shared options can be read, to answer in the form that was asked for.
-  private static func sharedOptions(
+  private static func pageOptions(
     of words: ArgumentWords,
     environment: [String: String]
-  ) -> SharedOptions {
+  ) -> HelpOptions {
     var readable = words
     readable.operands = []
     return OptionBinder(spec: HelpOptions.command, words: readable, environment: environment)
-      .bind().shared
+      .filled()
   }
 
   private static func unknownCommand(_ word: String) -> Diagnostic {

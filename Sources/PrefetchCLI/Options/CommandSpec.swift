@@ -41,10 +41,17 @@ struct CommandDescription: Hashable, Sendable {
 
 /// The options of one command: the shared ones and its own.
 protocol CommandOptions: Sendable {
+  init()
   var shared: SharedOptions { get set }
 }
 
-/// A command as data, bound to the options struct that its words fill.
+/// What carries a command out.
+protocol Command {
+  func run() throws(CommandExit) -> Int32
+}
+
+/// A command as data, bound to the options struct that its words fill: parsing, help, pages,
+/// completions, environment and dispatch read it.
 struct CommandSpec<Options: CommandOptions>: Sendable {
   var name: String
   var group: CommandGroup
@@ -55,12 +62,13 @@ struct CommandSpec<Options: CommandOptions>: Sendable {
   var operands: OperandSpec<Options> = .none
   /// Without the three that every command may end with.
   var exits: [ExitStatus]
-  var examples: [CommandExample] = []
+  /// A command line each, and what it is for.
+  var examples: KeyValuePairs<String, String>
   var refusesJSON = false
   /// What only all options together can tell: conflicts, and things left out.
   var validate: @Sendable (Options) -> [Diagnostic] = { _ in [] }
-  var initial: Options
-  var wrap: @Sendable (Options) -> ParsedCommand
+  var initial = Options()
+  var makeCommand: @Sendable (CommandContext, Options) -> any Command
 
   var allOptions: [OptionSpec<Options>] {
     options + SharedOptions.specs.map { $0.embedded(at: \Options.shared, section: .shared) }
@@ -76,7 +84,7 @@ struct CommandSpec<Options: CommandOptions>: Sendable {
       options: allOptions.map(\.description),
       operands: operands.description,
       exits: Set(exits + [.failed, .usage, .io]).sorted { $0.code < $1.code },
-      examples: examples
+      examples: examples.map { CommandExample(command: $0.key, purpose: $0.value) }
     )
   }
 }
@@ -87,7 +95,7 @@ struct AnyCommand: Sendable {
   /// Without those that all commands have.
   let ownOptions: [OptionDescription]
   private let describe: @Sendable () -> CommandDescription
-  var bind: @Sendable (ArgumentWords, [String: String]) -> Binding
+  let bind: @Sendable (ArgumentWords, [String: String]) -> Binding
 
   init<Options>(_ spec: CommandSpec<Options>) {
     name = spec.name

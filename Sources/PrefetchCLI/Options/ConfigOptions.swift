@@ -18,28 +18,23 @@ struct ConfigOptions: CommandOptions, Hashable {
     group: .configuration,
     summary: "Print the effective configuration",
     paragraphs: [
-      "Files, environment, options and defaults put together, with canonical values: bytes, seconds, absolute paths. Secrets are printed as `***`."
+      "Files, environment, options and defaults put together, with canonical values: bytes, seconds, absolute paths. Secrets are printed as `***`.",
+      "Where a license is registered, what its server granted stands behind it: since when, which features it leaves on, and its rules, which narrow those of the configuration.",
     ],
     options: [
-      .value("format", \.format, .word, placeholder: "FORMAT", help: "Print `yaml` or `json`"),
+      .value("format", \.format, .word.called("FORMAT"), help: "Print `yaml` or `json`"),
       .flag("origins", \.showsOrigins, help: "Say where each value came from"),
       .flag("schema", \.printsSchema, help: "Print the JSON Schema of the configuration instead"),
     ],
     exits: [.ok, .config],
     examples: [
-      CommandExample(
-        command: "prefetch config --origins",
-        purpose: "Find out which file or variable set a key"
-      ),
-      CommandExample(
-        command: "prefetch config --schema >prefetch.schema.json",
-        purpose: "Give an editor the schema to complete and check against"
-      ),
+      "prefetch config --origins": "Find out which file or variable set a key",
+      "prefetch config --schema >prefetch.schema.json":
+        "Give an editor the schema to complete and check against",
     ],
     validate: { options in
       options.printsSchema && options.showsOrigins ? [.exclusive("--schema", "--origins")] : []
     },
-    initial: ConfigOptions(),
-    wrap: { .config($0) }
+    makeCommand: { ConfigCommand(context: $0, options: $1) }
   )
 }

@@ -8,10 +8,17 @@ struct ControlOptions: CommandOptions, Hashable {
     case lock
     case unlock
     case remove = "rm"
+
+    /// Whether it says something of a stored body.
+    var needsBody: Bool {
+      switch self {
+      case .pause, .resume: false
+      case .lock, .unlock, .remove: true
+      }
+    }
   }
 
   var shared = SharedOptions()
-  var action: Action
   /// URLs, ids or `PROVIDER/ID`.
   var items: [String] = []
   var provider: String?
@@ -20,10 +27,6 @@ struct ControlOptions: CommandOptions, Hashable {
   var keepsRecord = false
   var keepsThumbnail = false
 
-  init(_ action: Action) {
-    self.action = action
-  }
-
   static let pauseCommand = command(
     .pause,
     "Have runs leave items alone",
@@ -31,14 +34,9 @@ struct ControlOptions: CommandOptions, Hashable {
       "A paused item is neither asked for nor removed as unwanted by its segment's list until `resume`, or until `get` asks for it. Its body, where there is one, stays and serves. It changes nothing for its segment and for the exit status of a run, which names it as deferred where it has no body. Items that are declared may be paused before they were ever fetched."
     ],
     examples: [
-      CommandExample(
-        command: "prefetch pause https://example.org/season-2.mp4",
-        purpose: "Keep tonight's run from fetching a file"
-      ),
-      CommandExample(
-        command: "prefetch pause --provider harbour-tv ep41 ep42",
-        purpose: "Keep two episodes away, by the names that the catalogue has for them"
-      ),
+      "prefetch pause https://example.org/season-2.mp4": "Keep tonight's run from fetching a file",
+      "prefetch pause --provider harbour-tv ep41 ep42":
+        "Keep two episodes away, by the names that the catalogue has for them",
     ]
   )
 
@@ -47,14 +45,8 @@ struct ControlOptions: CommandOptions, Hashable {
     "Let runs fetch paused items again",
     ["The next run looks at them as at any other."],
     examples: [
-      CommandExample(
-        command: "prefetch resume https://example.org/season-2.mp4",
-        purpose: "Have the next run fetch a file again"
-      ),
-      CommandExample(
-        command: "prefetch resume harbour-tv/ep41",
-        purpose: "Let one of two episodes come after all"
-      ),
+      "prefetch resume https://example.org/season-2.mp4": "Have the next run fetch a file again",
+      "prefetch resume harbour-tv/ep41": "Let one of two episodes come after all",
     ]
   )
 
@@ -65,30 +57,17 @@ struct ControlOptions: CommandOptions, Hashable {
       "A locked item stays in the cache, whatever its manifest, its age, `cache.size`, `gc` or `rm` say, until it is unlocked, the time of `--for` is over, or the process of `--pid` has ended. Each process has a lock of its own; a run may still replace the body by a newer one."
     ],
     options: [
-      .value(
-        "for",
-        \.lifetime,
-        .duration,
-        placeholder: "D",
-        help: "Unlock by itself after this time"
-      ),
+      .value("for", \.lifetime, .duration, help: "Unlock by itself after this time"),
       .value(
         "pid",
         \.process,
         .number(1...0x3fff_ffff),
-        placeholder: "N",
         help: "Unlock by itself when this process of this machine has ended"
       ),
     ],
     examples: [
-      CommandExample(
-        command: "prefetch lock --for 2h https://example.org/film.mp4",
-        purpose: "Keep a film while it is watched"
-      ),
-      CommandExample(
-        command: "prefetch lock --pid 4711 harbour-tv/ep41",
-        purpose: "Keep an episode for as long as a player runs"
-      ),
+      "prefetch lock --for 2h https://example.org/film.mp4": "Keep a film while it is watched",
+      "prefetch lock --pid 4711 harbour-tv/ep41": "Keep an episode for as long as a player runs",
     ]
   )
 
@@ -101,19 +80,13 @@ struct ControlOptions: CommandOptions, Hashable {
         "pid",
         \.process,
         .number(1...0x3fff_ffff),
-        placeholder: "N",
         help: "Take back only the lock of this process"
       )
     ],
     examples: [
-      CommandExample(
-        command: "prefetch unlock https://example.org/film.mp4",
-        purpose: "Let a film go that was watched"
-      ),
-      CommandExample(
-        command: "prefetch unlock --pid 4711 harbour-tv/ep41",
-        purpose: "Take back the lock of one player, and leave those of others"
-      ),
+      "prefetch unlock https://example.org/film.mp4": "Let a film go that was watched",
+      "prefetch unlock --pid 4711 harbour-tv/ep41":
+        "Take back the lock of one player, and leave those of others",
     ]
   )
 
@@ -133,14 +106,9 @@ struct ControlOptions: CommandOptions, Hashable {
     ],
     exits: [.incomplete],
     examples: [
-      CommandExample(
-        command: "prefetch rm --files-only https://example.org/film.mp4",
-        purpose: "Give back the space of a film"
-      ),
-      CommandExample(
-        command: "prefetch rm harbour-tv/ep41 --keep-thumbnail",
-        purpose: "Remove an episode, and leave its picture in the catalogue"
-      ),
+      "prefetch rm --files-only https://example.org/film.mp4": "Give back the space of a film",
+      "prefetch rm harbour-tv/ep41 --keep-thumbnail":
+        "Remove an episode, and leave its picture in the catalogue",
     ]
   )
 
@@ -150,34 +118,27 @@ struct ControlOptions: CommandOptions, Hashable {
     _ paragraphs: [String],
     options: [OptionSpec<ControlOptions>] = [],
     exits: [ExitStatus] = [],
-    examples: [CommandExample]
+    examples: KeyValuePairs<String, String>
   ) -> CommandSpec<ControlOptions> {
-    let needsStored =
-      switch action {
-      case .pause, .resume: false
-      case .lock, .unlock, .remove: true
-      }
-    return CommandSpec<ControlOptions>(
+    CommandSpec<ControlOptions>(
       name: action.rawValue,
       group: .content,
       summary: summary,
       paragraphs: [
-        "An item is named by its URL, its id or `PROVIDER/ID`, or with `--provider` by its id. One that is \(needsStored ? "not in the cache" : "neither stored nor declared") ends the command with 4, and nothing is done to any."
+        "An item is named by its URL, its id or `PROVIDER/ID`, or with `--provider` by its id. One that is \(action.needsBody ? "not in the cache" : "neither stored nor declared") ends the command with 4, and nothing is done to any."
       ] + paragraphs,
       options: [
         .value(
           "provider",
           \.provider,
-          .text,
-          placeholder: "P",
+          .text.called("P"),
           help: "The provider of the items, which are then named by their ids"
         )
       ] + options,
       operands: .some("ITEM", \.items),
       exits: [.ok, .nothing, .deferred, .config] + exits,
       examples: examples,
-      initial: ControlOptions(action),
-      wrap: { .control($0) }
+      makeCommand: { ControlCommand(context: $0, options: $1, action: action) }
     )
   }
 }
@@ -199,14 +160,10 @@ struct WithLockOptions: CommandOptions, Hashable {
     operands: .some("WORD", \.words),
     exits: [.ok, .nothing, .deferred, .config],
     examples: [
-      CommandExample(
-        command: "prefetch with-lock films/42 -- mpv \"$(prefetch path films/42)\"",
-        purpose: "Keep a film for as long as it is watched"
-      ),
-      CommandExample(
-        command: "prefetch with-lock maps/alps -- ./copy-to-stick",
-        purpose: "Let nothing of a map go while a script copies it"
-      ),
+      "prefetch with-lock films/42 -- mpv \"$(prefetch path films/42)\"":
+        "Keep a film for as long as it is watched",
+      "prefetch with-lock maps/alps -- ./copy-to-stick":
+        "Let nothing of a map go while a script copies it",
     ],
     refusesJSON: true,
     validate: {
@@ -216,8 +173,7 @@ struct WithLockOptions: CommandOptions, Hashable {
           Diagnostic("usage.missing-operand", "`with-lock` needs an ITEM, then `--` and a program")
         ]
     },
-    initial: WithLockOptions(),
-    wrap: { .withLock($0) }
+    makeCommand: { WithLockCommand(context: $0, options: $1) }
   )
 }
 
@@ -238,40 +194,27 @@ struct ImportOptions: CommandOptions, Hashable {
       "What was copied by other means need not be fetched again: the file is hashed and stored as if the URL had given it now, without validators. A run that declares the URL keeps it where the declared digest or a `ttl` says that it is good, and asks the server else. The file itself stays as it is."
     ],
     options: [
-      .value("url", \.url, .url, placeholder: "URL", help: "Whose body the file is"),
-      .value("provider", \.provider, .text, placeholder: "P", help: "The provider of the item"),
-      .value(
-        "id",
-        \.id,
-        .text,
-        placeholder: "ID",
-        help: "The id of the item; else made from the URL"
-      ),
+      .value("url", \.url, .url, help: "Whose body the file is"),
+      .value("provider", \.provider, .text.called("P"), help: "The provider of the item"),
+      .value("id", \.id, .text.called("ID"), help: "The id of the item; else made from the URL"),
       .value(
         "type",
         \.type,
-        .text,
-        placeholder: "TYPE",
+        .text.called("TYPE"),
         help: "What it is, such as `video` or `image`; else `file`"
       ),
     ],
     operands: .one("FILE", \.file, .text),
     exits: [.ok, .incomplete, .trust, .deferred, .config],
     examples: [
-      CommandExample(
-        command: "prefetch import film.mp4 --url https://example.org/film.mp4",
-        purpose: "Take a film from another disk instead of the network"
-      ),
-      CommandExample(
-        command:
-          "prefetch import ep41.mp4 --url https://example.org/ep41.mp4 --provider harbour-tv --id ep41",
-        purpose: "Store an episode that a catalogue names"
-      ),
+      "prefetch import film.mp4 --url https://example.org/film.mp4":
+        "Take a film from another disk instead of the network",
+      "prefetch import ep41.mp4 --url https://example.org/ep41.mp4 --provider harbour-tv --id ep41":
+        "Store an episode that a catalogue names",
     ],
     validate: {
       $0.url == nil ? [Diagnostic("usage.missing-option", "`import` needs `--url URL`")] : []
     },
-    initial: ImportOptions(),
-    wrap: { .importing($0) }
+    makeCommand: { ImportCommand(context: $0, options: $1) }
   )
 }

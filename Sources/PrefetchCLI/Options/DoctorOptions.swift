@@ -13,13 +13,9 @@ struct DoctorOptions: CommandOptions, Hashable {
     ],
     exits: [.ok, .failed, .usage, .unavailable, .io, .deferred, .denied, .config],
     examples: [
-      CommandExample(
-        command: "prefetch doctor -c /etc/prefetch/config.yaml",
-        purpose: "Look at what cron would find"
-      ),
-      CommandExample(command: "prefetch doctor", purpose: "What to send with a report of a fault"),
+      "prefetch doctor -c /etc/prefetch/config.yaml": "Look at what cron would find",
+      "prefetch doctor": "What to send with a report of a fault",
     ],
-    initial: DoctorOptions(),
-    wrap: { .doctor($0) }
+    makeCommand: { context, _ in DoctorCommand(context: context) }
   )
 }

@@ -1,21 +1,5 @@
+import PrefetchConfig
 import PrefetchCore
-
-/// Which items a report lists.
-enum ReportedItems: String, Hashable, Sendable, CaseIterable {
-  case changed
-  case all
-}
-
-/// The renderings of a report.
-enum ReportFormat: String, Hashable, Sendable, CaseIterable {
-  case text
-  case json
-  case ndjson
-  case md
-  case junit
-  case prometheus
-  case html
-}
 
 /// One `--report FORMAT=PATH`.
 struct ReportDestination: Hashable, Sendable {
@@ -64,21 +48,18 @@ extension EngineOptions {
       short: "j",
       \.jobs,
       .number(1...1000),
-      placeholder: "N",
       help: "Have at most N transfers in flight at once"
     ),
     .value(
       "jobs-per-host",
       \.jobsPerHost,
       .number(1...1000),
-      placeholder: "N",
       help: "Open at most N connections to one host"
     ),
     .value(
       "deadline",
       \.deadline,
       .duration,
-      placeholder: "D",
       help: "Stop in good order after this time; what is left is deferred to the next run"
     ),
     .flag("offline", \.isOffline, help: "Ask no server; know only what the cache knows"),
@@ -88,18 +69,11 @@ extension EngineOptions {
       help: "Ask for every item conditionally, fresh ones included"
     ),
     .flag("refetch", \.refetchesAll, help: "Fetch every item again, unconditionally"),
-    .value(
-      "items",
-      \.items,
-      .word,
-      placeholder: "WHICH",
-      help: "Report the `changed` items, or `all`"
-    ),
+    .value("items", \.items, .word.called("WHICH"), help: "Report the `changed` items, or `all`"),
     .values(
       "report",
       \.reports,
       .reportDestination,
-      placeholder: "FORMAT=PATH",
       help:
         "Write the report there too, as \(Wording.list(ReportFormat.allCases.map(\.rawValue), conjunction: "or")); `-` is standard output, `+PATH` appends"
     ),
@@ -107,15 +81,13 @@ extension EngineOptions {
       "events",
       \.events,
       .eventDestination,
-      placeholder: "FD|FILE",
       help: "Write events as they happen, one JSON object a line, to a file or an open descriptor"
     ),
     .flag("no-hooks", \.skipsHooks, help: "Start none of the configuration's `hooks`"),
     .commaList(
       "accept",
       \.accepted,
-      .word(among: acceptable) { $0.name },
-      placeholder: "NAME,…",
+      .word(among: acceptable) { $0.name }.called("NAME,…"),
       help:
         "Pass over these findings, and let whatever else there is decide: \(Wording.list(acceptable.map(\.name), conjunction: "or"))"
     ),
@@ -123,9 +95,8 @@ extension EngineOptions {
     .commaList(
       "allow",
       \.allowed,
-      .word,
+      .word.called("GUARD"),
       isRepeatable: true,
-      placeholder: "GUARD",
       help:
         "Let a manifest that removes many items (`mass-removal`) or is older than the stored one (`rollback`) pass this once"
     ),
@@ -138,26 +109,16 @@ extension EngineOptions {
     let printed = reports.filter { $0.path == "-" }
     if !printed.isEmpty, isJSON {
       diagnostics.append(
-        Diagnostic(
-          "usage.conflict",
-          "`--json` already prints the report, so give `--report` a file instead of `-`"
-        )
+        "usage.conflict",
+        "`--json` already prints the report, so give `--report` a file instead of `-`"
       )
     } else if printed.count > 1 {
       diagnostics.append(
-        Diagnostic(
-          "usage.conflict",
-          "standard output holds one report, so give the others a file instead of `-`"
-        )
+        "usage.conflict",
+        "standard output holds one report, so give the others a file instead of `-`"
       )
     }
     return diagnostics
-  }
-}
-
-extension Diagnostic {
-  static func exclusive(_ one: String, _ other: String) -> Self {
-    Diagnostic("usage.conflict", "`\(one)` and `\(other)` exclude each other, so leave one out")
   }
 }
 
@@ -167,6 +128,7 @@ extension ValueKind where Value == ReportDestination {
     return Self(
       expectation: "FORMAT=PATH with \(Wording.list(formats, conjunction: "or")) as FORMAT",
       completion: .words(formats.map { "\($0)=" }),
+      placeholder: "FORMAT=PATH",
       suggest: { text in
         let parts = text.split(separator: "=", maxSplits: 1)
         guard parts.count == 2,
@@ -187,7 +149,11 @@ extension ValueKind where Value == ReportDestination {
 
 extension ValueKind where Value == EventDestination {
   static var eventDestination: Self {
-    Self(expectation: "a file, or the number of an open descriptor", completion: .files) { text in
+    Self(
+      expectation: "a file, or the number of an open descriptor",
+      completion: .files,
+      placeholder: "FD|FILE"
+    ) { text in
       guard !text.isEmpty else { return nil }
       guard text.utf8.allSatisfy(ASCII.isDigit) else { return .file(text) }
       return Int32(text).map { .descriptor($0) }

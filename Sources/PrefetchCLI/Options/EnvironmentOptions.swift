@@ -26,17 +26,11 @@ struct EnvironmentOptions: CommandOptions, Hashable {
     operands: .any("SEGMENT", \.segments),
     exits: [.ok, .usage, .config],
     examples: [
-      CommandExample(
-        command: "set -a; eval \"$(prefetch env)\"; set +a; npm ci",
-        purpose: "Install from what the last run has stored"
-      ),
-      CommandExample(
-        command: "prefetch env wheels >packages.env",
-        purpose: "Hand the variables of one segment to a container"
-      ),
+      "set -a; eval \"$(prefetch env)\"; set +a; npm ci":
+        "Install from what the last run has stored",
+      "prefetch env wheels >packages.env": "Hand the variables of one segment to a container",
     ],
     refusesJSON: true,
-    initial: EnvironmentOptions(),
-    wrap: { .environment($0) }
+    makeCommand: { EnvironmentCommand(context: $0, options: $1) }
   )
 }

@@ -9,12 +9,7 @@ struct EventOptions: CommandOptions, Hashable {
   }
 
   var shared = SharedOptions()
-  var action: Action
   var name = ""
-
-  init(_ action: Action) {
-    self.action = action
-  }
 
   static let startCommand = command(
     .start,
@@ -23,14 +18,9 @@ struct EventOptions: CommandOptions, Hashable {
       "The event lasts until `event stop` with the same name, from whatever process; any number of names may be open at once. One that is open already begins anew. `event run` does both around a program."
     ],
     examples: [
-      CommandExample(
-        command: "prefetch event start nightly-import",
-        purpose: "Begin to measure something that takes time"
-      ),
-      CommandExample(
-        command: "prefetch event start upload -c /etc/prefetch/config.yaml",
-        purpose: "Measure another thing at the same time, for one configuration"
-      ),
+      "prefetch event start nightly-import": "Begin to measure something that takes time",
+      "prefetch event start upload -c /etc/prefetch/config.yaml":
+        "Measure another thing at the same time, for one configuration",
     ]
   )
 
@@ -42,14 +32,9 @@ struct EventOptions: CommandOptions, Hashable {
     ],
     exits: [.nothing],
     examples: [
-      CommandExample(
-        command: "prefetch event stop nightly-import",
-        purpose: "Record how long it took"
-      ),
-      CommandExample(
-        command: "prefetch event stop upload -c /etc/prefetch/config.yaml",
-        purpose: "End the one that another process has begun"
-      ),
+      "prefetch event stop nightly-import": "Record how long it took",
+      "prefetch event stop upload -c /etc/prefetch/config.yaml":
+        "End the one that another process has begun",
     ]
   )
 
@@ -60,14 +45,8 @@ struct EventOptions: CommandOptions, Hashable {
       "When the command has ended with 0, the event outlasts the end of any process and of the machine."
     ],
     examples: [
-      CommandExample(
-        command: "prefetch event log tapped-home",
-        purpose: "Record one moment"
-      ),
-      CommandExample(
-        command: "prefetch event log door-opened --quiet",
-        purpose: "Record another, from a script that prints nothing"
-      ),
+      "prefetch event log tapped-home": "Record one moment",
+      "prefetch event log door-opened --quiet": "Record another, from a script that prints nothing",
     ]
   )
 
@@ -80,7 +59,7 @@ struct EventOptions: CommandOptions, Hashable {
     _ summary: String,
     _ paragraphs: [String],
     exits: [ExitStatus] = [],
-    examples: [CommandExample]
+    examples: KeyValuePairs<String, String>
   ) -> CommandSpec<EventOptions> {
     CommandSpec<EventOptions>(
       name: "event \(action.rawValue)",
@@ -92,8 +71,7 @@ struct EventOptions: CommandOptions, Hashable {
       operands: .one("NAME", \.name, .eventName),
       exits: [.ok, .config] + exits,
       examples: examples,
-      initial: EventOptions(action),
-      wrap: { .event($0) }
+      makeCommand: { EventCommand(context: $0, options: $1, action: action) }
     )
   }
 }
@@ -116,14 +94,8 @@ struct EventRunOptions: CommandOptions, Hashable {
     operands: .some("WORD", \.words),
     exits: [.ok, .config],
     examples: [
-      CommandExample(
-        command: "prefetch event run render -- make -C site",
-        purpose: "Measure a build"
-      ),
-      CommandExample(
-        command: "prefetch event run backup -- restic backup /srv",
-        purpose: "Measure a backup"
-      ),
+      "prefetch event run render -- make -C site": "Measure a build",
+      "prefetch event run backup -- restic backup /srv": "Measure a backup",
     ],
     refusesJSON: true,
     validate: { options in
@@ -141,8 +113,7 @@ struct EventRunOptions: CommandOptions, Hashable {
         )
       ]
     },
-    initial: EventRunOptions(),
-    wrap: { .eventRun($0) }
+    makeCommand: { EventRunCommand(context: $0, options: $1) }
   )
 }
 
@@ -165,28 +136,22 @@ struct ConsumeOptions: CommandOptions, Hashable {
       EventOptions.place,
     ],
     options: [
-      .value("from", \.start, .duration, placeholder: "S", help: "Seen from this second on"),
-      .value("to", \.end, .duration, placeholder: "S", help: "Seen up to this second"),
-      .value("length", \.length, .duration, placeholder: "S", help: "How long the item is"),
+      .value("from", \.start, .duration.called("S"), help: "Seen from this second on"),
+      .value("to", \.end, .duration.called("S"), help: "Seen up to this second"),
+      .value("length", \.length, .duration.called("S"), help: "How long the item is"),
     ],
     operands: .one("ITEM", \.item, .text),
     exits: [.ok, .nothing, .config],
     examples: [
-      CommandExample(
-        command: "prefetch event consume films/42 --from 0 --to 1200 --length 5400",
-        purpose: "Record that the first twenty minutes of a film were seen"
-      ),
-      CommandExample(
-        command: "prefetch event consume films/42",
-        purpose: "Record that all of a film was seen"
-      ),
+      "prefetch event consume films/42 --from 0 --to 1200 --length 5400":
+        "Record that the first twenty minutes of a film were seen",
+      "prefetch event consume films/42": "Record that all of a film was seen",
     ],
     validate: { options in
       guard let start = options.start, let end = options.end, end < start else { return [] }
       return [Diagnostic("usage.conflict", "`--to` comes before `--from`")]
     },
-    initial: ConsumeOptions(),
-    wrap: { .consume($0) }
+    makeCommand: { ConsumeCommand(context: $0, options: $1) }
   )
 }
 
@@ -203,17 +168,10 @@ struct EventListOptions: CommandOptions, Hashable {
     ],
     exits: [.ok, .config],
     examples: [
-      CommandExample(
-        command: "prefetch event list | cut -f2 | sort | uniq -c",
-        purpose: "Count what waits by its kind"
-      ),
-      CommandExample(
-        command: "prefetch event list --json",
-        purpose: "See what a collector would be sent"
-      ),
+      "prefetch event list | cut -f2 | sort | uniq -c": "Count what waits by its kind",
+      "prefetch event list --json": "See what a collector would be sent",
     ],
-    initial: EventListOptions(),
-    wrap: { .eventList($0) }
+    makeCommand: { context, _ in EventListCommand(context: context) }
   )
 }
 
@@ -233,17 +191,10 @@ struct EventFlushOptions: CommandOptions, Hashable {
       .terminated,
     ],
     examples: [
-      CommandExample(
-        command: "prefetch event flush -c prefetch.yaml",
-        purpose: "Try a collector out"
-      ),
-      CommandExample(
-        command: "prefetch event flush --json",
-        purpose: "Send what waits, and say how much of it went"
-      ),
+      "prefetch event flush -c prefetch.yaml": "Try a collector out",
+      "prefetch event flush --json": "Send what waits, and say how much of it went",
     ],
-    initial: EventFlushOptions(),
-    wrap: { .eventFlush($0) }
+    makeCommand: { context, _ in EventFlushCommand(context: context) }
   )
 }
 

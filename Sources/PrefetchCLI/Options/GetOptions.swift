@@ -52,31 +52,27 @@ struct GetOptions: CommandOptions, Hashable {
       .value(
         "provider",
         \.provider,
-        .text,
-        placeholder: "P",
+        .text.called("P"),
         help: "The provider of the items named by `--id`"
       ),
-      .values("id", \.ids, .text, placeholder: "ID", help: "An item of the provider, by its id"),
+      .values("id", \.ids, .text.called("ID"), help: "An item of the provider, by its id"),
       .value(
         "type",
         \.type,
-        .text,
-        placeholder: "TYPE",
+        .text.called("TYPE"),
         help: "What the items are, where nothing declares it, such as `video`"
       ),
       .value(
         "behavior",
         \.behavior,
-        .word,
-        placeholder: "WHAT",
+        .word.called("WHAT"),
         help:
           "Bring the items and store their thumbnails (`all`), bring their thumbnails instead (`thumbnails`), or what is stored of them (`none`)"
       ),
       .value(
         "quality",
         \.quality,
-        .word,
-        placeholder: "Q",
+        .word.called("Q"),
         help: "Take streams in this quality (`low`, `medium`, `high`) instead of the configured one"
       ),
       .flag("offline", \.isOffline, help: "Ask no server; what is not cached ends with 4"),
@@ -89,22 +85,19 @@ struct GetOptions: CommandOptions, Hashable {
         "max-age",
         \.maximumAge,
         .duration,
-        placeholder: "D",
         help: "Take a cached copy as fresh only when it is at most this old"
       ),
       .optionalValue(
         "max-stale",
         \.maximumStaleness,
         .duration,
-        placeholder: "D",
         help: "Take a cached copy that expired at most this long ago, or at any time"
       ),
       .value(
         "output",
         short: "o",
         \.output,
-        .file,
-        placeholder: "PATH",
+        .file.called("PATH"),
         help:
           "Write the body to this file (`-` is standard output, whatever that is), or the bodies into this folder (`DIR/`)"
       ),
@@ -112,14 +105,12 @@ struct GetOptions: CommandOptions, Hashable {
         "base-url",
         \.base,
         .baseURL,
-        placeholder: "URL",
         help: "Where the names lead that a manifest on standard input gives without a host"
       ),
       .value(
         "sha256",
         \.digest,
         .digest,
-        placeholder: "HEX",
         help: "Take the item only with this SHA-256, as a list would declare it"
       ),
       .flag("path", \.printsPaths, help: "Print the local paths instead of the bodies"),
@@ -130,51 +121,38 @@ struct GetOptions: CommandOptions, Hashable {
       .terminated,
     ],
     examples: [
-      CommandExample(
-        command: "prefetch get https://example.org/data.json | jq .",
-        purpose: "Use a cached file in a pipeline"
-      ),
-      CommandExample(
-        command: "prefetch get --path - <manifest.json",
-        purpose: "Fetch what a manifest names and print where the bodies are"
-      ),
-      CommandExample(
-        command: "prefetch get - --base-url https://example.org/iso/ -o isos/ <SHA256SUMS",
-        purpose: "Fetch and verify the files of a checksum list"
-      ),
+      "prefetch get https://example.org/data.json | jq .": "Use a cached file in a pipeline",
+      "prefetch get --path - <manifest.json":
+        "Fetch what a manifest names and print where the bodies are",
+      "prefetch get - --base-url https://example.org/iso/ -o isos/ <SHA256SUMS":
+        "Fetch and verify the files of a checksum list",
     ],
     validate: { $0.conflicts() },
-    initial: GetOptions(),
-    wrap: { .get($0) }
+    makeCommand: { GetCommand(context: $0, options: $1) }
   )
 
   private func conflicts() -> [Diagnostic] {
     var diagnostics: [Diagnostic] = []
     if items.isEmpty, ids.isEmpty, provider == nil {
       diagnostics.append(
-        Diagnostic(
-          "usage.missing-operand",
-          "`get` needs at least one ITEM, `--provider P --id ID`, or `-`"
-        )
+        "usage.missing-operand",
+        "`get` needs at least one ITEM, `--provider P --id ID`, or `-`"
       )
     }
     if items.contains("-"), items.count + ids.count > 1 {
       diagnostics.append(
-        Diagnostic("usage.conflict", "`-` reads every item from standard input, so name no others")
+        "usage.conflict",
+        "`-` reads every item from standard input, so name no others"
       )
     }
     if provider == nil, !ids.isEmpty {
-      diagnostics.append(Diagnostic("usage.missing-option", "`--id` needs `--provider P`"))
+      diagnostics.append("usage.missing-option", "`--id` needs `--provider P`")
     }
     if provider != nil, ids.isEmpty {
-      diagnostics.append(
-        Diagnostic("usage.missing-option", "`--provider` needs at least one `--id ID`")
-      )
+      diagnostics.append("usage.missing-option", "`--provider` needs at least one `--id ID`")
     }
     if base != nil, !readsManifest {
-      diagnostics.append(
-        Diagnostic("usage.conflict", "`--base-url` is for the names that `get -` reads")
-      )
+      diagnostics.append("usage.conflict", "`--base-url` is for the names that `get -` reads")
     }
     if behavior == ItemBehavior.none, revalidates {
       diagnostics.append(.exclusive("--behavior none", "--revalidate"))
@@ -184,28 +162,22 @@ struct GetOptions: CommandOptions, Hashable {
     }
     if digest != nil, readsManifest || items.count + ids.count != 1 {
       diagnostics.append(
-        Diagnostic(
-          "usage.conflict",
-          "`--sha256` is what one body must be, so name one item with it",
-          hint: "each URL may end with a digest of its own: `#sha256=HEX`"
-        )
+        "usage.conflict",
+        "`--sha256` is what one body must be, so name one item with it",
+        hint: "each URL may end with a digest of its own: `#sha256=HEX`"
       )
     }
     if isOffline, revalidates { diagnostics.append(.exclusive("--offline", "--revalidate")) }
     if output != nil, printsPaths { diagnostics.append(.exclusive("--output", "--path")) }
     if shared.isJSON, outputPath == nil {
       diagnostics.append(
-        Diagnostic(
-          "usage.missing-option",
-          "`get --json` needs `--output PATH`, since standard output holds the document"
-        )
+        "usage.missing-option",
+        "`get --json` needs `--output PATH`, since standard output holds the document"
       )
     } else if items.count + ids.count > 1, outputPath == nil, !printsPaths {
       diagnostics.append(
-        Diagnostic(
-          "usage.missing-option",
-          "several items need `--output DIR/` or `--path`, since standard output holds one body"
-        )
+        "usage.missing-option",
+        "several items need `--output DIR/` or `--path`, since standard output holds one body"
       )
     }
     return diagnostics
@@ -214,6 +186,8 @@ struct GetOptions: CommandOptions, Hashable {
 
 extension ValueKind where Value == ContentDigest {
   fileprivate static var digest: Self {
-    Self(expectation: "a SHA-256, which has 64 hexadecimal digits") { ContentDigest($0) }
+    Self(expectation: "a SHA-256, which has 64 hexadecimal digits", placeholder: "HEX") {
+      ContentDigest($0)
+    }
   }
 }

@@ -24,15 +24,13 @@ struct HelpOptions: CommandOptions, Hashable {
     operands: .optional("COMMAND|exit-codes", \.topic, .helpTopic),
     exits: [.ok],
     examples: [
-      CommandExample(
-        command: "prefetch help get",
-        purpose: "What `get` does, and with which options"
-      ),
-      CommandExample(command: "prefetch help exit-codes", purpose: "What each exit status means"),
+      "prefetch help get": "What `get` does, and with which options",
+      "prefetch help exit-codes": "What each exit status means",
     ],
     refusesJSON: true,
-    initial: HelpOptions(),
-    wrap: { .help($0) }
+    makeCommand: { context, options in
+      PageCommand(context: context) { HelpPages.render(options.topic) }
+    }
   )
 }
 
@@ -57,6 +55,14 @@ enum Shell: String, Hashable, Sendable, CaseIterable {
   case bash
   case zsh
   case fish
+
+  var completions: String {
+    switch self {
+    case .bash: BashCompletion.render()
+    case .zsh: ZshCompletion.render()
+    case .fish: FishCompletion.render()
+    }
+  }
 }
 
 /// The options of `completion`.
@@ -74,17 +80,14 @@ struct CompletionOptions: CommandOptions, Hashable {
     operands: .one("bash|zsh|fish", \.shell, .word),
     exits: [.ok],
     examples: [
-      CommandExample(
-        command: "prefetch completion bash >/etc/bash_completion.d/prefetch",
-        purpose: "Install the completions for bash, for everybody"
-      ),
-      CommandExample(
-        command: "prefetch completion fish >~/.config/fish/completions/prefetch.fish",
-        purpose: "Install the completions for fish"
-      ),
+      "prefetch completion bash >/etc/bash_completion.d/prefetch":
+        "Install the completions for bash, for everybody",
+      "prefetch completion fish >~/.config/fish/completions/prefetch.fish":
+        "Install the completions for fish",
     ],
     refusesJSON: true,
-    initial: CompletionOptions(),
-    wrap: { .completion($0) }
+    makeCommand: { context, options in
+      PageCommand(context: context) { options.shell.completions }
+    }
   )
 }

@@ -15,19 +15,16 @@ struct LogOptions: CommandOptions, Hashable {
       "A line for each item that a run brought, renewed, removed or could not bring, the oldest first: time, outcome, URL and reason, separated by tabs. What was merely found unchanged has no line. Of each item the last 20 are remembered."
     ],
     options: [
-      .value("since", \.since, .duration, placeholder: "D", help: "Only of so long ago and later")
+      .value("since", \.since, .duration, help: "Only of so long ago and later")
     ],
     operands: .optional("ITEM|SEGMENT", \.subject, .text),
     exits: [.ok, .nothing, .usage, .io, .config],
     examples: [
-      CommandExample(command: "prefetch log --since 1d", purpose: "What changed since yesterday"),
-      CommandExample(
-        command: "prefetch log maps | cut -f2 | sort | uniq -c",
-        purpose: "How often what happened to the items of a segment"
-      ),
+      "prefetch log --since 1d": "What changed since yesterday",
+      "prefetch log maps | cut -f2 | sort | uniq -c":
+        "How often what happened to the items of a segment",
     ],
-    initial: LogOptions(),
-    wrap: { .log($0) }
+    makeCommand: { LogCommand(context: $0, options: $1) }
   )
 }
 
@@ -44,13 +41,9 @@ struct StatsOptions: CommandOptions, Hashable {
     ],
     exits: [.ok, .usage, .io, .config],
     examples: [
-      CommandExample(
-        command: "prefetch stats",
-        purpose: "How often runs ended well, and how long hosts take to answer"
-      ),
-      CommandExample(command: "prefetch stats --json", purpose: "The same for another program"),
+      "prefetch stats": "How often runs ended well, and how long hosts take to answer",
+      "prefetch stats --json": "The same for another program",
     ],
-    initial: StatsOptions(),
-    wrap: { .stats($0) }
+    makeCommand: { StatsCommand(context: $0, options: $1) }
   )
 }

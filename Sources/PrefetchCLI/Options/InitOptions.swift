@@ -20,35 +20,27 @@ struct InitOptions: CommandOptions, Hashable {
         "from",
         \.origin,
         .file,
-        placeholder: "FILE",
         help: "Declare what this list or Info.plist says; a list may be a URL"
       ),
       .value(
         "base-url",
         \.base,
         .baseURL,
-        placeholder: "URL",
         help: "Where the names lead that the list gives without a host"
       ),
       .value(
         "output",
         short: "o",
         \.output,
-        .file,
-        placeholder: "PATH",
+        .file.called("PATH"),
         help: "Write this file instead; `-` is standard output"
       ),
     ],
     exits: [.ok, .config],
     examples: [
-      CommandExample(
-        command: "prefetch init --from SHA256SUMS --base-url https://example.org/iso/",
-        purpose: "Begin with a list that is here"
-      ),
-      CommandExample(
-        command: "prefetch init --from App/Info.plist",
-        purpose: "Begin with what an app declares for the MAP SDK"
-      ),
+      "prefetch init --from SHA256SUMS --base-url https://example.org/iso/":
+        "Begin with a list that is here",
+      "prefetch init --from App/Info.plist": "Begin with what an app declares for the MAP SDK",
     ],
     validate: { options in
       guard options.shared.isJSON, options.output == "-" else { return [] }
@@ -56,7 +48,6 @@ struct InitOptions: CommandOptions, Hashable {
         Diagnostic("usage.conflict", "`--json` and `--output -` both want standard output")
       ]
     },
-    initial: InitOptions(),
-    wrap: { .initialise($0) }
+    makeCommand: { InitCommand(context: $0, options: $1) }
   )
 }

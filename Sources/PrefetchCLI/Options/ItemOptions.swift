@@ -25,25 +25,19 @@ struct PathOptions: CommandOptions, Hashable {
       .value(
         "under",
         \.server,
-        .baseURL,
-        placeholder: "BASE",
+        .baseURL.called("BASE"),
         help: "Print its URL on the `serve` at this address, such as `http://127.0.0.1:7733/`"
       ),
     ],
     operands: .one("ITEM", \.item, .text),
     exits: [.ok, .nothing, .config],
     examples: [
-      CommandExample(
-        command: "mpv \"$(prefetch path --or-url https://example.org/intro.mp4)\"",
-        purpose: "Play from the cache, or else from the network"
-      ),
-      CommandExample(
-        command: "prefetch path films/42 --under http://127.0.0.1:7733/",
-        purpose: "Where a player finds a film on `prefetch serve`"
-      ),
+      "mpv \"$(prefetch path --or-url https://example.org/intro.mp4)\"":
+        "Play from the cache, or else from the network",
+      "prefetch path films/42 --under http://127.0.0.1:7733/":
+        "Where a player finds a film on `prefetch serve`",
     ],
-    initial: PathOptions(),
-    wrap: { .path($0) }
+    makeCommand: { PathCommand(context: $0, options: $1) }
   )
 }
 
@@ -63,16 +57,10 @@ struct ExplainOptions: CommandOptions, Hashable {
     operands: .one("ITEM", \.item, .text),
     exits: [.ok, .nothing, .config],
     examples: [
-      CommandExample(
-        command: "prefetch explain https://example.org/data.json",
-        purpose: "Find out why a file is asked for on every run"
-      ),
-      CommandExample(
-        command: "prefetch explain films/42 --json",
-        purpose: "All that is known of an item, for another program"
-      ),
+      "prefetch explain https://example.org/data.json":
+        "Find out why a file is asked for on every run",
+      "prefetch explain films/42 --json": "All that is known of an item, for another program",
     ],
-    initial: ExplainOptions(),
-    wrap: { .explain($0) }
+    makeCommand: { ExplainCommand(context: $0, options: $1) }
   )
 }

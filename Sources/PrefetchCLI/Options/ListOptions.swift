@@ -36,64 +36,46 @@ struct ListOptions: CommandOptions, Hashable {
       "With `--identities` it prints who uses the cache instead: the `name` or the file of each configuration, its items and their bytes, when it last ran, and whether its file is gone.",
     ],
     options: [
-      .values(
-        "segment",
-        \.segments,
-        .text,
-        placeholder: "SEGMENT",
-        help: "Only items of this segment"
-      ),
+      .values("segment", \.segments, .text.called("SEGMENT"), help: "Only items of this segment"),
       .commaList(
         "state",
         \.states,
-        .word,
+        .word.called("STATE,…"),
         isRepeatable: true,
-        placeholder: "STATE,…",
         help: "Only items in one of these states"
       ),
       .commaList(
         "type",
         \.types,
-        .text,
+        .text.called("TYPE"),
         isRepeatable: true,
-        placeholder: "TYPE",
         help: "Only items of this type, or of one of several with commas between them"
       ),
       .commaList(
         "category",
         \.categories,
-        .text,
+        .text.called("NAME,…"),
         isRepeatable: true,
-        placeholder: "NAME,…",
         help: "Only items in one of these categories"
       ),
       .values(
         "parent",
         \.parents,
-        .text,
-        placeholder: "NAME",
+        .text.called("NAME"),
         help: "Only items in categories that are a part of this one"
       ),
       .value(
         "search",
         \.search,
-        .text,
-        placeholder: "TEXT",
+        .text.called("TEXT"),
         help: "Only items with this text in their URL, id, provider or categories"
       ),
-      .values(
-        "provider",
-        \.providers,
-        .text,
-        placeholder: "P",
-        help: "Only items of this provider"
-      ),
-      .values("id", \.ids, .text, placeholder: "ID", help: "Only the item with this id"),
+      .values("provider", \.providers, .text.called("P"), help: "Only items of this provider"),
+      .values("id", \.ids, .text.called("ID"), help: "Only the item with this id"),
       .values(
         "url",
         \.urlGlobs,
-        .text,
-        placeholder: "URL",
+        .text.called("URL"),
         help: "Only items whose URL matches, such as `https://example.org/*.json`"
       ),
       .flag("locked", \.isLockedOnly, help: "Only items that are protected from removal"),
@@ -111,24 +93,16 @@ struct ListOptions: CommandOptions, Hashable {
         "sort",
         \.sortKeys,
         .sortKey,
-        placeholder: "KEY,…",
         help:
           "Order by these keys, `-KEY` from high to low: \(Wording.list(SortKey.Field.allCases.map(\.rawValue), conjunction: "or"))"
       ),
     ],
     exits: [.ok, .config],
     examples: [
-      CommandExample(
-        command: "prefetch list --segment basics --sort -size",
-        purpose: "The largest items of a segment first"
-      ),
-      CommandExample(
-        command: "prefetch list --type video --unconsumed",
-        purpose: "The films that nobody has seen yet"
-      ),
+      "prefetch list --segment basics --sort -size": "The largest items of a segment first",
+      "prefetch list --type video --unconsumed": "The films that nobody has seen yet",
     ],
-    initial: ListOptions(),
-    wrap: { .list($0) }
+    makeCommand: { ListCommand(context: $0, options: $1) }
   )
 }
 
@@ -139,6 +113,7 @@ extension ValueKind where Value == SortKey {
       expectation:
         "keys out of \(Wording.list(names)), each with `-` before it to turn the order round",
       completion: .words(names),
+      placeholder: "KEY,…",
       suggest: { text in
         let isDescending = text.hasPrefix("-")
         let name = Suggestion.nearest(

@@ -29,19 +29,12 @@ struct ManifestBuildOptions: CommandOptions, Hashable {
       "A pattern (`*`, `?`, `[a-z]`) without a slash is compared with names, one with a slash with paths below DIR, where `*` also stands for slashes. `--exclude` wins, and leaves out a folder with everything in it.",
     ],
     options: [
-      .value(
-        "base-url",
-        \.base,
-        .baseURL,
-        placeholder: "URL",
-        help: "The URL below which readers find the files"
-      ),
+      .value("base-url", \.base, .baseURL, help: "The URL below which readers find the files"),
       .value(
         "output",
         short: "o",
         \.output,
-        .file,
-        placeholder: "PATH",
+        .file.called("PATH"),
         help: "Write the manifest to this file, whole or not at all, instead of standard output"
       ),
       .flag(
@@ -52,43 +45,32 @@ struct ManifestBuildOptions: CommandOptions, Hashable {
       .value(
         "segment",
         \.segment,
-        .text,
-        placeholder: "SEGMENT",
+        .text.called("SEGMENT"),
         help: "The segment that the manifest is for; readers refuse it for any other"
       ),
       .value(
         "priority",
         \.priority,
         .number(1...100),
-        placeholder: "N",
         help: "The importance of the segment, 1 first"
       ),
-      .value(
-        "generated",
-        \.generated,
-        .instant,
-        placeholder: "TIME",
-        help: "State this time of making instead of now"
-      ),
+      .value("generated", \.generated, .instant, help: "State this time of making instead of now"),
       .value(
         "expires",
         \.expires,
         .duration,
-        placeholder: "D",
         help: "State that this may be relied on for that long from the time of making"
       ),
       .values(
         "include",
         \.included,
-        .text,
-        placeholder: "PATTERN",
+        .text.called("PATTERN"),
         help: "Take files that match this, or another one, alone"
       ),
       .values(
         "exclude",
         \.excluded,
-        .text,
-        placeholder: "PATTERN",
+        .text.called("PATTERN"),
         help: "Leave out files and folders that match this"
       ),
       .flag("hidden", \.takesHidden, help: "Take files and folders whose names begin with a dot"),
@@ -102,23 +84,16 @@ struct ManifestBuildOptions: CommandOptions, Hashable {
         "previous",
         \.previous,
         .file,
-        placeholder: "FILE",
         help: "Take over the digests of unchanged files from this earlier manifest"
       ),
     ],
     operands: .one("DIR", \.folder, .directory),
     exits: [.ok, .usage, .io],
     examples: [
-      CommandExample(
-        command:
-          "prefetch manifest build public --base-url https://cdn.example.org/app/ --expires 2d -o public/manifest.json",
-        purpose: "Describe what a web server offers, for readers that want it signed"
-      ),
-      CommandExample(
-        command:
-          "prefetch manifest build isos --base-url https://dl.example.org/isos/ --previous isos/manifest.json -o isos/manifest.json",
-        purpose: "The same each night, hashing only what changed"
-      ),
+      "prefetch manifest build public --base-url https://cdn.example.org/app/ --expires 2d -o public/manifest.json":
+        "Describe what a web server offers, for readers that want it signed",
+      "prefetch manifest build isos --base-url https://dl.example.org/isos/ --previous isos/manifest.json -o isos/manifest.json":
+        "The same each night, hashing only what changed",
     ],
     refusesJSON: true,
     validate: { options in
@@ -130,8 +105,7 @@ struct ManifestBuildOptions: CommandOptions, Hashable {
         )
       ]
     },
-    initial: ManifestBuildOptions(),
-    wrap: { .manifestBuild($0) }
+    makeCommand: { ManifestBuild(context: $0, options: $1) }
   )
 }
 
@@ -156,28 +130,22 @@ struct ManifestCheckOptions: CommandOptions, Hashable {
         "base-url",
         \.base,
         .baseURL,
-        placeholder: "URL",
         help: "Where a manifest that is read from a file is published"
       ),
       .values(
         "key",
         \.keys,
-        .file,
-        placeholder: "KEY",
+        .file.called("KEY"),
         help: "Trust this public key, given as `RW…` or as the file that holds it"
       ),
     ],
     operands: .one("FILE|URL", \.manifest, .file),
     exits: [.ok, .usage, .nothing, .trust, .unavailable, .io, .config],
     examples: [
-      CommandExample(
-        command: "prefetch manifest check public/manifest.json --key minisign.pub",
-        purpose: "Look at a manifest and its signature before they are published"
-      ),
-      CommandExample(
-        command: "prefetch manifest check package-lock.json",
-        purpose: "See how many items a list of another program has"
-      ),
+      "prefetch manifest check public/manifest.json --key minisign.pub":
+        "Look at a manifest and its signature before they are published",
+      "prefetch manifest check package-lock.json":
+        "See how many items a list of another program has",
     ],
     refusesJSON: true,
     validate: { options in
@@ -190,8 +158,7 @@ struct ManifestCheckOptions: CommandOptions, Hashable {
         )
       ]
     },
-    initial: ManifestCheckOptions(),
-    wrap: { .manifestCheck($0) }
+    makeCommand: { ManifestCheck(context: $0, options: $1) }
   )
 }
 
@@ -216,91 +183,71 @@ struct ManifestSignOptions: CommandOptions, Hashable {
       "The password of an encrypted key is read from `--password-file`, else asked for on the terminal.",
     ],
     options: [
-      .values(
-        "key",
-        \.keys,
-        .file,
-        placeholder: "KEY",
-        help: "Sign with the secret key in this file"
-      ),
+      .values("key", \.keys, .file.called("KEY"), help: "Sign with the secret key in this file"),
       .value(
         "password-file",
         \.passwordFile,
         .file,
-        placeholder: "FILE",
         help: "Read the key's password from the first line of this file; `-` is standard input"
       ),
-      .value(
-        "generated",
-        \.generated,
-        .instant,
-        placeholder: "TIME",
-        help: "State this time of signing instead of now"
-      ),
+      .value("generated", \.generated, .instant, help: "State this time of signing instead of now"),
       .value(
         "expires",
         \.expires,
         .duration,
-        placeholder: "D",
         help: "State that this may be relied on for that long from the time of making"
       ),
       .value(
         "comment",
         \.comment,
-        .line,
-        placeholder: "TEXT",
+        .line.called("TEXT"),
         help: "Write this into the untrusted comment, which nobody relies on"
       ),
     ],
     operands: .one("FILE", \.manifest, .file),
     exits: [.ok, .failed, .usage, .io, .config],
     examples: [
-      CommandExample(
-        command: "prefetch manifest sign public/manifest.json --key minisign.key",
-        purpose: "Sign a manifest before it is published"
-      ),
-      CommandExample(
-        command: "prefetch manifest sign isos/SHA256SUMS --key minisign.key --expires 7d",
-        purpose: "Sign a checksum list, which says neither its date nor its end"
-      ),
+      "prefetch manifest sign public/manifest.json --key minisign.key":
+        "Sign a manifest before it is published",
+      "prefetch manifest sign isos/SHA256SUMS --key minisign.key --expires 7d":
+        "Sign a checksum list, which says neither its date nor its end",
     ],
     refusesJSON: true,
     validate: { options in
       var diagnostics: [Diagnostic] = []
       if options.keys.count != 1 {
         diagnostics.append(
-          Diagnostic(
-            "usage.missing-option",
-            "`manifest sign` needs one `--key KEY`, the file of a secret key"
-          )
+          "usage.missing-option",
+          "`manifest sign` needs one `--key KEY`, the file of a secret key"
         )
       }
       if options.manifest == "-" {
         diagnostics.append(
-          Diagnostic(
-            "usage.bad-operand",
-            "`manifest sign` writes the signature beside a file, so it cannot sign standard input"
-          )
+          "usage.bad-operand",
+          "`manifest sign` writes the signature beside a file, so it cannot sign standard input"
         )
       }
       return diagnostics
     },
-    initial: ManifestSignOptions(),
-    wrap: { .manifestSign($0) }
+    makeCommand: { ManifestSign(context: $0, options: $1) }
   )
 }
 
 extension ValueKind where Value == DeclaredURL {
   static var url: Self {
-    Self(expectation: "a URL such as `https://example.org/film.mp4`") { try? DeclaredURL($0) }
+    Self(expectation: "a URL such as `https://example.org/film.mp4`", placeholder: "URL") {
+      try? DeclaredURL($0)
+    }
   }
 }
 
 extension ValueKind where Value == WebURL {
   /// As a folder: without the slash at its end its last part would be replaced.
   static var baseURL: Self {
-    Self(expectation: "a URL such as `https://cdn.example.org/app/`, without query or fragment") {
-      text in
+    Self(
+      expectation: "a URL such as `https://cdn.example.org/app/`, without query or fragment",
+      placeholder: "URL"
+    ) { text in
       guard let url = try? WebURL(text), url.query == nil, !text.contains("#") else { return nil }
       return url.path.hasSuffix("/") ? url : try? WebURL("\(url.string)/")
     }
@@ -309,7 +256,10 @@ extension ValueKind where Value == WebURL {
 
 extension ValueKind where Value == Instant {
   fileprivate static var instant: Self {
-    Self(expectation: "a time such as `2026-11-20T05:00:00Z`, or seconds since 1970") { text in
+    Self(
+      expectation: "a time such as `2026-11-20T05:00:00Z`, or seconds since 1970",
+      placeholder: "TIME"
+    ) { text in
       if let seconds = Int64(text), (0..<253_402_300_800).contains(seconds) {
         return Instant(seconds: seconds)
       }

@@ -31,24 +31,15 @@ struct MirrorOptions: CommandOptions, Hashable {
     operands: .some("LIST DIR", \.operands, completion: .files),
     exits: RunOptions.exits,
     examples: [
-      CommandExample(
-        command:
-          "prefetch mirror https://cdimage.debian.org/debian-cd/current/amd64/iso-cd/SHA256SUMS isos",
-        purpose: "Keep the images that a server lists, each checked by its digest"
-      ),
-      CommandExample(
-        command: "prefetch mirror urls.txt data --limit-rate 5MB/s --report junit=report.xml",
-        purpose: "Keep what a list of URLs names, at most so fast, and leave a report"
-      ),
-      CommandExample(
-        command:
-          "prefetch mirror - data --base-url https://example.org/files/ <names.sha256",
-        purpose: "Take the list from standard input"
-      ),
+      "prefetch mirror https://cdimage.debian.org/debian-cd/current/amd64/iso-cd/SHA256SUMS isos":
+        "Keep the images that a server lists, each checked by its digest",
+      "prefetch mirror urls.txt data --limit-rate 5MB/s --report junit=report.xml":
+        "Keep what a list of URLs names, at most so fast, and leave a report",
+      "prefetch mirror - data --base-url https://example.org/files/ <names.sha256":
+        "Take the list from standard input",
     ],
     validate: { $0.conflicts() },
-    initial: MirrorOptions(),
-    wrap: { .mirror($0) }
+    makeCommand: { MirrorCommand(context: $0, options: $1) }
   )
 
   private static let ownSpecs: [OptionSpec<MirrorOptions>] = [
@@ -56,28 +47,24 @@ struct MirrorOptions: CommandOptions, Hashable {
       "base-url",
       \.base,
       .baseURL,
-      placeholder: "URL",
       help: "Where the names lead that the list gives without a host; a URL as LIST is its own base"
     ),
     .value(
       "layout",
       \.layout,
-      .word,
-      placeholder: "L",
+      .word.called("L"),
       help: "How files are called: by the `url` with its host, by its `basename`, or for a tool"
     ),
     .value(
       "cut-dirs",
       \.cutFolders,
       .number(0...100),
-      placeholder: "N",
       help: "Leave out the first N folders of each name; the host is none of them"
     ),
     .value(
       "limit-rate",
       \.rate,
-      .text,
-      placeholder: "R",
+      .text.called("R"),
       help: "Receive at most so much, such as `20MB/s`, or by a timetable as `network.rate` has it"
     ),
   ]
@@ -86,27 +73,21 @@ struct MirrorOptions: CommandOptions, Hashable {
     var diagnostics = run.engine.conflicts(withJSON: shared.isJSON)
     if operands.count != 2 {
       diagnostics.append(
-        Diagnostic(
-          operands.count < 2 ? "usage.missing-operand" : "usage.unexpected-operand",
-          "`mirror` needs a LIST and a DIR",
-          hint: "say `prefetch mirror LIST DIR`"
-        )
+        operands.count < 2 ? "usage.missing-operand" : "usage.unexpected-operand",
+        "`mirror` needs a LIST and a DIR",
+        hint: "say `prefetch mirror LIST DIR`"
       )
     } else if operands.contains("") {
-      diagnostics.append(Diagnostic("usage.bad-operand", "LIST and DIR may not be empty"))
+      diagnostics.append("usage.bad-operand", "LIST and DIR may not be empty")
     }
     if cutFolders != nil, let layout, layout != .url {
       diagnostics.append(
-        Diagnostic(
-          "usage.conflict",
-          "`--cut-dirs` is for names made of URLs, and `--layout \(layout.rawValue)` makes others"
-        )
+        "usage.conflict",
+        "`--cut-dirs` is for names made of URLs, and `--layout \(layout.rawValue)` makes others"
       )
     }
     if operands.first == "-", shared.configurationFiles.contains("-") {
-      diagnostics.append(
-        Diagnostic("usage.conflict", "LIST and `--config` cannot both be standard input")
-      )
+      diagnostics.append("usage.conflict", "LIST and `--config` cannot both be standard input")
     }
     return diagnostics
   }

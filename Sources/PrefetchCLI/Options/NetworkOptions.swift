@@ -14,16 +14,9 @@ struct NetworkOptions: CommandOptions, Hashable {
     options: [],
     exits: [.ok, .usage, .io, .config],
     examples: [
-      CommandExample(
-        command: "prefetch network",
-        purpose: "See why a run waits"
-      ),
-      CommandExample(
-        command: "prefetch network --network cellular,metered",
-        purpose: "What the rules would say on such a network"
-      ),
+      "prefetch network": "See why a run waits",
+      "prefetch network --network cellular,metered": "What the rules would say on such a network",
     ],
-    initial: NetworkOptions(),
-    wrap: { .network($0) }
+    makeCommand: { NetworkCommand(context: $0, options: $1) }
   )
 }

@@ -16,17 +16,11 @@ struct NotifyOptions: CommandOptions, Hashable {
     options: EngineOptions.specs.embedded(at: \.engine),
     exits: RunOptions.exits + [.notOurs],
     examples: [
-      CommandExample(
-        command: "echo '{\"mapsdk\": {\"segments\": [\"basics\"]}}' | prefetch notify",
-        purpose: "What a receiver of push messages does with one that names a segment"
-      ),
-      CommandExample(
-        command: "prefetch notify --quiet <payload.json",
-        purpose: "Act on a message that a receiver has stored"
-      ),
+      "echo '{\"mapsdk\": {\"segments\": [\"basics\"]}}' | prefetch notify":
+        "What a receiver of push messages does with one that names a segment",
+      "prefetch notify --quiet <payload.json": "Act on a message that a receiver has stored",
     ],
     validate: { $0.engine.conflicts(withJSON: $0.shared.isJSON) },
-    initial: NotifyOptions(),
-    wrap: { .notify($0) }
+    makeCommand: { NotifyCommand(context: $0, options: $1) }
   )
 }

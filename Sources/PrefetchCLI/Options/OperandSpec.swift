@@ -28,25 +28,30 @@ struct OperandDescription: Hashable, Sendable {
 
 /// The operands of a command and the place in its options that they fill.
 struct OperandSpec<Options>: Sendable {
-  /// Made out when it is filled: every key path costs microseconds to make.
-  typealias Place<Value> = @Sendable () -> any WritableKeyPath<Options, Value> & Sendable
+  typealias Place<Value> = OptionSpec<Options>.Place<Value>
 
   var description: OperandDescription
   /// Called with as many words as the arity allows.
   var assign: @Sendable (inout Options, [String]) throws(ValueFault) -> Void
 
-  static var none: Self {
-    Self(description: OperandDescription(arity: .none, placeholder: "", completion: .none)) {
-      _,
-      _ in
-    }
+  private init(
+    _ arity: OperandDescription.Arity,
+    _ placeholder: String,
+    _ completion: Completion = .none,
+    assign: @escaping @Sendable (inout Options, [String]) throws(ValueFault) -> Void
+  ) {
+    description = OperandDescription(
+      arity: arity,
+      placeholder: placeholder,
+      completion: completion
+    )
+    self.assign = assign
   }
 
+  static var none: Self { Self(.none, "") { _, _ in } }
+
   static func any(_ placeholder: String, _ place: @autoclosure @escaping Place<[String]>) -> Self {
-    Self(description: OperandDescription(arity: .any, placeholder: placeholder, completion: .none))
-    {
-      $0[keyPath: place()] = $1
-    }
+    Self(.any, placeholder) { $0[keyPath: place()] = $1 }
   }
 
   static func some(
@@ -54,15 +59,7 @@ struct OperandSpec<Options>: Sendable {
     _ place: @autoclosure @escaping Place<[String]>,
     completion: Completion = .none
   ) -> Self {
-    Self(
-      description: OperandDescription(
-        arity: .some,
-        placeholder: placeholder,
-        completion: completion
-      )
-    ) {
-      $0[keyPath: place()] = $1
-    }
+    Self(.some, placeholder, completion) { $0[keyPath: place()] = $1 }
   }
 
   static func one<Value>(
@@ -70,12 +67,7 @@ struct OperandSpec<Options>: Sendable {
     _ place: @autoclosure @escaping Place<Value>,
     _ kind: ValueKind<Value>
   ) -> Self {
-    let description = OperandDescription(
-      arity: .one,
-      placeholder: placeholder,
-      completion: kind.completion
-    )
-    return Self(description: description) { (options, words) throws(ValueFault) in
+    Self(.one, placeholder, kind.completion) { (options, words) throws(ValueFault) in
       options[keyPath: place()] = try kind.read(words.first ?? "")
     }
   }
@@ -85,12 +77,7 @@ struct OperandSpec<Options>: Sendable {
     _ place: @autoclosure @escaping Place<Value>,
     _ kind: ValueKind<Value>
   ) -> Self {
-    let description = OperandDescription(
-      arity: .optional,
-      placeholder: placeholder,
-      completion: kind.completion
-    )
-    return Self(description: description) { (options, words) throws(ValueFault) in
+    Self(.optional, placeholder, kind.completion) { (options, words) throws(ValueFault) in
       guard let word = words.first else { return }
       options[keyPath: place()] = try kind.read(word)
     }

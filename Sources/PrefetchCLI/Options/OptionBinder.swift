@@ -2,9 +2,7 @@ import PrefetchCore
 
 /// What became of the words for one command.
 struct Binding: Sendable {
-  var command: ParsedCommand
-  var shared: SharedOptions
-  var sources: [String: OptionSource]
+  var invocation: Invocation
   var diagnostics: [Diagnostic]
 }
 
@@ -24,8 +22,28 @@ struct OptionBinder<Options: CommandOptions> {
     options = spec.initial
   }
 
+  /// The options alone, whatever is wrong with them.
+  consuming func filled() -> Options {
+    fill()
+    return options
+  }
+
   consuming func bind() -> Binding {
     refuseForeignOptions()
+    fill()
+    assignOperands()
+    if spec.refusesJSON, options.shared.isJSON {
+      diagnostics.append("usage.conflict", "`\(spec.name)` has no JSON form, so leave out `--json`")
+    }
+    // Rules over all options would only repeat what is wrong with one of them.
+    if diagnostics.isEmpty { diagnostics = spec.validate(options) }
+    return Binding(
+      invocation: Invocation(spec, options, sources: sources),
+      diagnostics: diagnostics
+    )
+  }
+
+  private mutating func fill() {
     for option in spec.allOptions {
       let occurrences = words.occurrences.filter { $0.name == option.description.name }
       if occurrences.isEmpty {
@@ -34,20 +52,6 @@ struct OptionBinder<Options: CommandOptions> {
         read(option, occurrences)
       }
     }
-    assignOperands()
-    if spec.refusesJSON, options.shared.isJSON {
-      diagnostics.append(
-        Diagnostic("usage.conflict", "`\(spec.name)` has no JSON form, so leave out `--json`")
-      )
-    }
-    // Rules over all options would only repeat what is wrong with one of them.
-    if diagnostics.isEmpty { diagnostics = spec.validate(options) }
-    return Binding(
-      command: spec.wrap(options),
-      shared: options.shared,
-      sources: sources,
-      diagnostics: diagnostics
-    )
   }
 
   private mutating func refuseForeignOptions() {
@@ -57,11 +61,9 @@ struct OptionBinder<Options: CommandOptions> {
         .filter { $0.description.options.contains { $0.name == occurrence.name } }
         .map(\.name)
       diagnostics.append(
-        Diagnostic(
-          "usage.unknown-option",
-          "`\(spec.name)` has no option `\(occurrence.spelling)`",
-          hint: "it belongs to \(Wording.list(owners))"
-        )
+        "usage.unknown-option",
+        "`\(spec.name)` has no option `\(occurrence.spelling)`",
+        hint: "it belongs to \(Wording.list(owners))"
       )
     }
   }
@@ -102,10 +104,8 @@ struct OptionBinder<Options: CommandOptions> {
       times = 2
     } else {
       diagnostics.append(
-        Diagnostic(
-          "usage.bad-value",
-          "`\(variable)` takes 1, true, yes, on, or 0, false, no, off, not `\(text)`"
-        )
+        "usage.bad-value",
+        "`\(variable)` takes 1, true, yes, on, or 0, false, no, off, not `\(text)`"
       )
       return
     }
@@ -153,10 +153,8 @@ struct OptionBinder<Options: CommandOptions> {
       refuseOperand(words.operands[1], "`\(spec.name)` takes one \(placeholder)")
     case .one where count == 0, .some where count == 0:
       diagnostics.append(
-        Diagnostic(
-          "usage.missing-operand",
-          "`\(spec.name)` needs \(operands.arity == .one ? "one" : "at least one") \(placeholder)"
-        )
+        "usage.missing-operand",
+        "`\(spec.name)` needs \(operands.arity == .one ? "one" : "at least one") \(placeholder)"
       )
     case .none, .optional, .one, .any, .some:
       do throws(ValueFault) {
@@ -168,7 +166,7 @@ struct OptionBinder<Options: CommandOptions> {
   }
 
   private mutating func refuseOperand(_ word: String, _ reason: String) {
-    diagnostics.append(Diagnostic("usage.unexpected-operand", "\(reason), so leave out `\(word)`"))
+    diagnostics.append("usage.unexpected-operand", "\(reason), so leave out `\(word)`")
   }
 }
 

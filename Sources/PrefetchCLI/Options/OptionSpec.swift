@@ -15,7 +15,7 @@ struct OptionSpec<Options>: Sendable {
 
   init(
     _ name: String,
-    short: Character?,
+    short: Character? = nil,
     argument: OptionDescription.Argument,
     isRepeatable: Bool = false,
     help: String,
@@ -64,14 +64,9 @@ extension OptionSpec {
     short: Character? = nil,
     _ place: @autoclosure @escaping Place<Value?>,
     _ kind: ValueKind<Value>,
-    placeholder: String,
     help: String
   ) -> Self {
-    let argument = OptionDescription.Argument.required(
-      placeholder: placeholder,
-      completion: kind.completion
-    )
-    return Self(name, short: short, argument: argument, help: help) {
+    Self(name, short: short, argument: .required(kind), help: help) {
       (options, text) throws(ValueFault) in
       options[keyPath: place()] = try kind.read(text ?? "")
     }
@@ -80,17 +75,11 @@ extension OptionSpec {
   /// One of several words, with the default that the options struct gives it.
   static func choice<Value>(
     _ name: String,
-    short: Character? = nil,
     _ place: @autoclosure @escaping Place<Value>,
     _ kind: ValueKind<Value>,
-    placeholder: String,
     help: String
   ) -> Self {
-    let argument = OptionDescription.Argument.required(
-      placeholder: placeholder,
-      completion: kind.completion
-    )
-    return Self(name, short: short, argument: argument, help: help) {
+    Self(name, argument: .required(kind), help: help) {
       (options, text) throws(ValueFault) in
       options[keyPath: place()] = try kind.read(text ?? "")
     }
@@ -102,14 +91,9 @@ extension OptionSpec {
     short: Character? = nil,
     _ place: @autoclosure @escaping Place<[Value]>,
     _ kind: ValueKind<Value>,
-    placeholder: String,
     help: String
   ) -> Self {
-    let argument = OptionDescription.Argument.required(
-      placeholder: placeholder,
-      completion: kind.completion
-    )
-    return Self(name, short: short, argument: argument, isRepeatable: true, help: help) {
+    Self(name, short: short, argument: .required(kind), isRepeatable: true, help: help) {
       (options, text) throws(ValueFault) in
       options[keyPath: place()].append(try kind.read(text ?? ""))
     }
@@ -118,24 +102,18 @@ extension OptionSpec {
   /// Values separated by commas; a repeatable one adds them up, any other keeps the last list.
   static func commaList<Value>(
     _ name: String,
-    short: Character? = nil,
     _ place: @autoclosure @escaping Place<[Value]>,
     _ kind: ValueKind<Value>,
     isRepeatable: Bool = false,
-    placeholder: String,
     help: String
   ) -> Self {
-    let argument = OptionDescription.Argument.required(
-      placeholder: placeholder,
-      completion: kind.completion
-    )
-    return Self(name, short: short, argument: argument, isRepeatable: isRepeatable, help: help) {
+    Self(name, argument: .required(kind), isRepeatable: isRepeatable, help: help) {
       (options, text) throws(ValueFault) in
-      var values: [Value] = []
+      var values = isRepeatable ? options[keyPath: place()] : []
       for word in (text ?? "").split(separator: ",", omittingEmptySubsequences: false) {
         values.append(try kind.read(String(word)))
       }
-      options[keyPath: place()] = isRepeatable ? options[keyPath: place()] + values : values
+      options[keyPath: place()] = values
     }
   }
 
@@ -143,34 +121,33 @@ extension OptionSpec {
     _ name: String,
     _ place: @autoclosure @escaping Place<OptionalArgument<Value>?>,
     _ kind: ValueKind<Value>,
-    placeholder: String,
     help: String
   ) -> Self {
-    let argument = OptionDescription.Argument.optional(
-      placeholder: placeholder,
-      completion: kind.completion
-    )
-    return Self(name, short: nil, argument: argument, help: help) {
-      (options, text) throws(ValueFault) in
-      guard let text else {
-        options[keyPath: place()] = .bare
-        return
-      }
-      options[keyPath: place()] = .value(try kind.read(text))
+    Self(
+      name,
+      argument: .optional(placeholder: kind.placeholder, completion: kind.completion),
+      help: help
+    ) { (options, text) throws(ValueFault) in
+      options[keyPath: place()] =
+        try text.map { text throws(ValueFault) in
+          .value(try kind.read(text))
+        } ?? .bare
     }
   }
-}
 
-// MARK: - Options of several commands
-
-extension OptionSpec {
   /// How long the run lock is waited for.
   static func wait(
     _ place: @autoclosure @escaping Place<OptionalArgument<Duration>?>,
     help: String =
       "Wait for another run to end, at most this long, instead of ending with 75"
   ) -> Self {
-    optionalValue("wait", place(), .duration, placeholder: "D", help: help)
+    optionalValue("wait", place(), .duration, help: help)
+  }
+}
+
+extension OptionDescription.Argument {
+  fileprivate static func required<Value>(_ kind: ValueKind<Value>) -> Self {
+    .required(placeholder: kind.placeholder, completion: kind.completion)
   }
 }
 

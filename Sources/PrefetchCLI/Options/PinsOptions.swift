@@ -30,17 +30,11 @@ struct PinsOptions: CommandOptions, Hashable {
     operands: .one("HOST[:PORT]", \.host, .host),
     exits: [.ok, .usage, .trust, .unavailable, .config],
     examples: [
-      CommandExample(
-        command: "prefetch pins example.org",
-        purpose: "See which keys example.org has"
-      ),
-      CommandExample(
-        command: "prefetch pins example.org:8443 >>prefetch.yaml",
-        purpose: "Pin the server behind another port, then look at what was added"
-      ),
+      "prefetch pins example.org": "See which keys example.org has",
+      "prefetch pins example.org:8443 >>prefetch.yaml":
+        "Pin the server behind another port, then look at what was added",
     ],
-    initial: PinsOptions(),
-    wrap: { .pins($0) }
+    makeCommand: { PinsCommand(context: $0, options: $1) }
   )
 }
 

@@ -28,8 +28,7 @@ struct PublishOptions: CommandOptions, Hashable {
       .value(
         "rollback",
         \.rolledBack,
-        .text,
-        placeholder: "SEGMENT",
+        .text.called("SEGMENT"),
         help: "Let the generation before the present one of this segment's tree stand again"
       ),
       .wait(\.wait),
@@ -40,14 +39,8 @@ struct PublishOptions: CommandOptions, Hashable {
       .terminated,
     ],
     examples: [
-      CommandExample(
-        command: "prefetch publish",
-        purpose: "Bring back files that were deleted from published trees"
-      ),
-      CommandExample(
-        command: "prefetch publish --rollback site",
-        purpose: "Show the tree as it was before the last switch"
-      ),
+      "prefetch publish": "Bring back files that were deleted from published trees",
+      "prefetch publish --rollback site": "Show the tree as it was before the last switch",
     ],
     validate: { options in
       guard options.rolledBack != nil, !options.segments.isEmpty else { return [] }
@@ -59,7 +52,6 @@ struct PublishOptions: CommandOptions, Hashable {
         )
       ]
     },
-    initial: PublishOptions(),
-    wrap: { .publish($0) }
+    makeCommand: { PublishCommand(context: $0, options: $1) }
   )
 }

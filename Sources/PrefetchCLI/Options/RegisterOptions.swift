@@ -14,16 +14,9 @@ struct RegisterOptions: CommandOptions, Hashable {
     ],
     exits: [.ok, .trust, .unavailable, .deferred, .denied, .config, .interrupted, .terminated],
     examples: [
-      CommandExample(
-        command: "prefetch register",
-        purpose: "Register the license again after its renewal"
-      ),
-      CommandExample(
-        command: "prefetch register --json",
-        purpose: "See what the server of licenses has answered"
-      ),
+      "prefetch register": "Register the license again after its renewal",
+      "prefetch register --json": "See what the server of licenses has answered",
     ],
-    initial: RegisterOptions(),
-    wrap: { .register($0) }
+    makeCommand: { RegisterCommand(context: $0, options: $1) }
   )
 }

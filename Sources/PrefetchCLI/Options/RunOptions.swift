@@ -26,15 +26,12 @@ extension RunOptions {
     operands: .any("SEGMENT", \.segments),
     exits: exits,
     examples: [
-      CommandExample(command: "prefetch", purpose: "Reconcile every segment of `./prefetch.yaml`"),
-      CommandExample(
-        command: "prefetch run basics 'map-*' --deadline 10m --report junit=report.xml",
-        purpose: "Reconcile some segments within ten minutes and leave a report for CI"
-      ),
+      "prefetch": "Reconcile every segment of `./prefetch.yaml`",
+      "prefetch run basics 'map-*' --deadline 10m --report junit=report.xml":
+        "Reconcile some segments within ten minutes and leave a report for CI",
     ],
     validate: { $0.engine.conflicts(withJSON: $0.shared.isJSON) },
-    initial: RunOptions(),
-    wrap: { .run($0) }
+    makeCommand: { RunCommand(context: $0, options: $1) }
   )
 
   static let planCommand = CommandSpec<RunOptions>(
@@ -49,20 +46,14 @@ extension RunOptions {
     operands: .any("SEGMENT", \.segments),
     exits: exits,
     examples: [
-      CommandExample(
-        command: "prefetch plan | awk -F'\\t' '$1==\"fetch\"{print $4}'",
-        purpose: "The URLs that the next run would fetch"
-      ),
-      CommandExample(
-        command:
-          "set -o pipefail; prefetch -n --accept deferred | awk -F'\\t' '$1==\"fetch\"{print $4}'",
-        purpose:
-          "The same in bash, ending with 5 where a rule of trust is broken, and with 0 where all that is wanting is time"
-      ),
+      "prefetch plan | awk -F'\\t' '$1==\"fetch\"{print $4}'":
+        "The URLs that the next run would fetch",
+      "set -o pipefail; prefetch -n --accept deferred | awk -F'\\t' '$1==\"fetch\"{print $4}'":
+        "The same in bash, ending with 5 where a rule of trust is broken, and with 0 where all that is wanting is time",
     ],
     validate: { $0.engine.conflicts(withJSON: $0.shared.isJSON) },
     initial: RunOptions(isDryRun: true),
-    wrap: { .run($0) }
+    makeCommand: { RunCommand(context: $0, options: $1) }
   )
 
   static let exits: [ExitStatus] = [
@@ -85,7 +76,6 @@ extension RunOptions {
       "splay",
       \.splay,
       .duration,
-      placeholder: "D",
       help:
         "Begin after a random delay of at most this long, so that many machines do not ask at once"
     ),

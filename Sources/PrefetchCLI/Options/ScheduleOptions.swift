@@ -25,29 +25,22 @@ struct ScheduleOptions: CommandOptions, Hashable {
       .value(
         "at",
         \.times,
-        .text,
-        placeholder: "TIMES",
+        .text.called("TIMES"),
         help: "When, as the scheduler writes it: `OnCalendar=` of systemd, or five fields of cron"
       ),
       .value(
         "output-dir",
         \.folder,
         .directory,
-        placeholder: "DIR",
         help: "Write the units there instead of printing them"
       ),
     ],
     operands: .one("systemd|cron", \.scheduler, .word),
     exits: [.ok, .usage, .io, .config],
     examples: [
-      CommandExample(
-        command: "prefetch schedule systemd --output-dir /etc/systemd/system",
-        purpose: "Install a timer for `./prefetch.yaml`; `systemctl enable --now` starts it"
-      ),
-      CommandExample(
-        command: "(crontab -l; prefetch schedule cron) | crontab -",
-        purpose: "Add a nightly run to one's own crontab"
-      ),
+      "prefetch schedule systemd --output-dir /etc/systemd/system":
+        "Install a timer for `./prefetch.yaml`; `systemctl enable --now` starts it",
+      "(crontab -l; prefetch schedule cron) | crontab -": "Add a nightly run to one's own crontab",
     ],
     refusesJSON: true,
     validate: { options in
@@ -59,7 +52,6 @@ struct ScheduleOptions: CommandOptions, Hashable {
           )
         ] : []
     },
-    initial: ScheduleOptions(),
-    wrap: { .schedule($0) }
+    makeCommand: { ScheduleCommand(context: $0, options: $1) }
   )
 }

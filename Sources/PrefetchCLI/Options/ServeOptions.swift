@@ -33,62 +33,42 @@ struct ServeOptions: CommandOptions, Hashable {
         "max-stale",
         \.maximumStaleness,
         .duration,
-        placeholder: "D",
         help:
           "With `--pull`: when a server cannot be asked, serve a copy that expired at most this long ago, or at any time"
       ),
-      .value(
-        "origin",
-        \.origin,
-        .directory,
-        placeholder: "DIR",
-        help: "Serve this folder and nothing else"
-      ),
+      .value("origin", \.origin, .directory, help: "Serve this folder and nothing else"),
       .value(
         "base-url",
         \.base,
         .baseURL,
-        placeholder: "URL",
         help: "Serve what lies below this URL at `/`, for tools that know one server alone"
       ),
       .choice(
         "listen",
         \.listen,
         .listenAddress,
-        placeholder: "A:P",
         help: "Listen on this address and port instead of `127.0.0.1:7733`; port 0 takes a free one"
       ),
       .value(
         "ready-fd",
         \.readyDescriptor,
         .number(1...1_048_575),
-        placeholder: "N",
         help: "Write the line with the URL to this descriptor too, and close it"
       ),
-      .value("for", \.lifetime, .duration, placeholder: "D", help: "End with 0 after this time"),
+      .value("for", \.lifetime, .duration, help: "End with 0 after this time"),
       .value(
         "events",
         \.events,
         .eventDestination,
-        placeholder: "FD|FILE",
         help: "Write `serve.started` and `serve.stopped` to a file or an open descriptor"
       ),
       .flag("no-hooks", \.skipsHooks, help: "Start none of the configuration's `hooks`"),
     ],
     exits: [.ok, .failed, .config, .io, .interrupted, .terminated],
     examples: [
-      CommandExample(
-        command: "prefetch serve --pull --max-stale",
-        purpose: "Be a mirror of whatever is asked for"
-      ),
-      CommandExample(
-        command: "prefetch serve --pull --base-url https://registry.npmjs.org/",
-        purpose: "Be the registry of npm"
-      ),
-      CommandExample(
-        command: "prefetch serve --origin ./www --listen 127.0.0.1:0",
-        purpose: "Serve a folder on a free port"
-      ),
+      "prefetch serve --pull --max-stale": "Be a mirror of whatever is asked for",
+      "prefetch serve --pull --base-url https://registry.npmjs.org/": "Be the registry of npm",
+      "prefetch serve --origin ./www --listen 127.0.0.1:0": "Serve a folder on a free port",
     ],
     validate: { options in
       var diagnostics: [Diagnostic] = []
@@ -100,20 +80,21 @@ struct ServeOptions: CommandOptions, Hashable {
       }
       if options.maximumStaleness != nil, !options.pulls {
         diagnostics.append(
-          Diagnostic("usage.missing-option", "`--max-stale` needs `--pull`: nobody is asked else")
+          "usage.missing-option",
+          "`--max-stale` needs `--pull`: nobody is asked else"
         )
       }
       return diagnostics
     },
-    initial: ServeOptions(),
-    wrap: { .serve($0) }
+    makeCommand: { ServeCommand(context: $0, options: $1) }
   )
 }
 
 extension ValueKind where Value == ListenAddress {
   fileprivate static var listenAddress: Self {
     Self(
-      expectation: "an address and a port such as `127.0.0.1:7733`, `[::1]:0` or `localhost:8080`"
+      expectation: "an address and a port such as `127.0.0.1:7733`, `[::1]:0` or `localhost:8080`",
+      placeholder: "A:P"
     ) {
       ListenAddress($0)
     }

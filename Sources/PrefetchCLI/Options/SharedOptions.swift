@@ -54,15 +54,13 @@ extension SharedOptions {
       short: "c",
       \.configurationFiles,
       .file,
-      placeholder: "FILE",
       help:
         "Read this configuration; given again, later files are merged over earlier ones; `-` is standard input"
     ),
     .values(
       "set",
       \.settings,
-      ValueKind(expectation: "KEY=VALUE", parse: { Setting($0) }),
-      placeholder: "KEY=VALUE",
+      ValueKind(expectation: "KEY=VALUE", parse: { Setting($0) }).called("KEY=VALUE"),
       help:
         "Set one key of the configuration, such as `network.concurrency=4` or `segments.NAME.ttl=1h`"
     ),
@@ -70,21 +68,18 @@ extension SharedOptions {
       "cache-dir",
       \.cacheDirectory,
       .directory,
-      placeholder: "DIR",
       help: "Keep the content here instead of in `~/.cache/prefetch`"
     ),
     .value(
       "state-dir",
       \.stateDirectory,
       .directory,
-      placeholder: "DIR",
       help: "Keep subscriptions, quotas and past runs here instead of in `~/.local/state/prefetch`"
     ),
     .value(
       "manifests",
       \.manifestTemplate,
       .manifestTemplate,
-      placeholder: "TEMPLATE",
       help:
         "Find the manifests of segments given as a bare name at this URL, which holds `{segment}`"
     ),
@@ -92,7 +87,6 @@ extension SharedOptions {
       "network",
       \.network,
       .statedNetwork,
-      placeholder: "TYPE[,metered]",
       help:
         "Take the network for `ethernet`, `wifi` or `cellular` instead of looking, and for one that costs by volume"
     ),
@@ -113,30 +107,26 @@ extension SharedOptions {
     .choice(
       "color",
       \.color,
-      .word,
-      placeholder: "WHEN",
+      .word.called("WHEN"),
       help: "Use colour `always`, `never`, or as the terminal suggests (`auto`)"
     ),
     .choice(
       "progress",
       \.progress,
-      .word,
-      placeholder: "WHEN",
+      .word.called("WHEN"),
       help:
         "Show progress `always`, in plain lines where nothing can be drawn, `never`, or on a terminal only (`auto`)"
     ),
     .choice(
       "log-format",
       \.logFormat,
-      .word,
-      placeholder: "FORMAT",
+      .word.called("FORMAT"),
       help: "Write messages as `text`, or as one JSON object a line (`json`)"
     ),
     .value(
       "log-file",
       \.logFile,
       .file,
-      placeholder: "FILE",
       help: "Append messages to this file instead of writing them to standard error"
     ),
     .flag(
@@ -155,6 +145,7 @@ extension ValueKind where Value == StatedNetwork {
     return Self(
       expectation: "\(Wording.list(types, conjunction: "or")), with `,metered` or without",
       completion: .words(types + types.map { "\($0),metered" }),
+      placeholder: "TYPE[,metered]",
       suggest: { Suggestion.nearest(to: $0, among: types) },
       parse: { StatedNetwork($0) }
     )
@@ -163,7 +154,7 @@ extension ValueKind where Value == StatedNetwork {
 
 extension ValueKind where Value == String {
   fileprivate static var manifestTemplate: Self {
-    Self(expectation: "a URL that holds `{segment}`") { text in
+    Self(expectation: "a URL that holds `{segment}`", placeholder: "TEMPLATE") { text in
       text.contains("{segment}") ? text : nil
     }
   }

@@ -17,22 +17,14 @@ struct StatusOptions: CommandOptions, Hashable {
         "max-age",
         \.maximumAge,
         .duration,
-        placeholder: "D",
         help: "End with 3 when the last success of a segment is longer ago than this"
       )
     ],
     exits: [.ok, .incomplete, .config],
     examples: [
-      CommandExample(
-        command: "prefetch status",
-        purpose: "What each segment holds, and when it was last whole"
-      ),
-      CommandExample(
-        command: "prefetch status --max-age 26h",
-        purpose: "A health probe for a daily run"
-      ),
+      "prefetch status": "What each segment holds, and when it was last whole",
+      "prefetch status --max-age 26h": "A health probe for a daily run",
     ],
-    initial: StatusOptions(),
-    wrap: { .status($0) }
+    makeCommand: { StatusCommand(context: $0, options: $1) }
   )
 }

@@ -22,18 +22,11 @@ struct SubscribeOptions: CommandOptions, Hashable {
     operands: .some("NAME", \.names),
     exits: RunOptions.exits.filter { $0 != .changes },
     examples: [
-      CommandExample(
-        command: "prefetch subscribe basics --no-run",
-        purpose: "Remember a segment for the next run"
-      ),
-      CommandExample(
-        command: "prefetch subscribe --only basics maps",
-        purpose: "Hold two segments and nothing else"
-      ),
+      "prefetch subscribe basics --no-run": "Remember a segment for the next run",
+      "prefetch subscribe --only basics maps": "Hold two segments and nothing else",
     ],
     validate: { $0.engine.conflicts(withJSON: $0.shared.isJSON) },
-    initial: SubscribeOptions(),
-    wrap: { .subscribe($0) }
+    makeCommand: { SubscribeCommand(context: $0, options: $1) }
   )
 }
 
@@ -60,29 +53,24 @@ struct UnsubscribeOptions: CommandOptions, Hashable {
     operands: .any("NAME", \.names),
     exits: RunOptions.exits.filter { $0 != .changes },
     examples: [
-      CommandExample(
-        command: "prefetch unsubscribe extras --no-run",
-        purpose: "Let the next run drop a segment"
-      ),
-      CommandExample(
-        command: "prefetch unsubscribe --all",
-        purpose: "Drop every subscription and free the space"
-      ),
+      "prefetch unsubscribe extras --no-run": "Let the next run drop a segment",
+      "prefetch unsubscribe --all": "Drop every subscription and free the space",
     ],
     validate: { $0.conflicts() },
-    initial: UnsubscribeOptions(),
-    wrap: { .unsubscribe($0) }
+    makeCommand: { SubscribeCommand(context: $0, options: $1) }
   )
 
   private func conflicts() -> [Diagnostic] {
     var diagnostics = engine.conflicts(withJSON: shared.isJSON)
     if names.isEmpty, !dropsAll {
       diagnostics.append(
-        Diagnostic("usage.missing-operand", "`unsubscribe` needs at least one NAME, or `--all`")
+        "usage.missing-operand",
+        "`unsubscribe` needs at least one NAME, or `--all`"
       )
     } else if !names.isEmpty, dropsAll {
       diagnostics.append(
-        Diagnostic("usage.conflict", "`--all` drops every subscription, so leave out the names")
+        "usage.conflict",
+        "`--all` drops every subscription, so leave out the names"
       )
     }
     return diagnostics

@@ -5,8 +5,16 @@ struct ValueKind<Value>: Sendable {
   /// Follows "takes": `a whole number from 1 to 10`.
   var expectation: String
   var completion: Completion = .none
+  /// How pages call the value of an option.
+  var placeholder = "VALUE"
   var suggest: @Sendable (String) -> String? = { _ in nil }
   var parse: @Sendable (String) -> Value?
+
+  func called(_ placeholder: String) -> Self {
+    var kind = self
+    kind.placeholder = placeholder
+    return kind
+  }
 
   func read(_ text: String) throws(ValueFault) -> Value {
     guard let value = parse(text) else {
@@ -29,17 +37,24 @@ extension ValueKind where Value == String {
   }
 
   static var file: Self {
-    Self(expectation: "the path of a file", completion: .files) { $0.isEmpty ? nil : $0 }
+    Self(expectation: "the path of a file", completion: .files, placeholder: "FILE") {
+      $0.isEmpty ? nil : $0
+    }
   }
 
   static var directory: Self {
-    Self(expectation: "the path of a folder", completion: .directories) { $0.isEmpty ? nil : $0 }
+    Self(expectation: "the path of a folder", completion: .directories, placeholder: "DIR") {
+      $0.isEmpty ? nil : $0
+    }
   }
 }
 
 extension ValueKind where Value == Int {
   static func number(_ range: ClosedRange<Int>) -> Self {
-    Self(expectation: "a whole number from \(range.lowerBound) to \(range.upperBound)") { text in
+    Self(
+      expectation: "a whole number from \(range.lowerBound) to \(range.upperBound)",
+      placeholder: "N"
+    ) { text in
       guard let first = text.utf8.first, ASCII.isDigit(first), let number = Int(text) else {
         return nil
       }
@@ -50,7 +65,9 @@ extension ValueKind where Value == Int {
 
 extension ValueKind where Value == Duration {
   static var duration: Self {
-    Self(expectation: "a duration such as `90s`, `5m`, `2h` or `7d`") { DurationText.parse($0) }
+    Self(expectation: "a duration such as `90s`, `5m`, `2h` or `7d`", placeholder: "D") {
+      DurationText.parse($0)
+    }
   }
 }
 

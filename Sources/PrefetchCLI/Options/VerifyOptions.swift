@@ -27,16 +27,10 @@ struct VerifyOptions: CommandOptions, Hashable {
     ],
     exits: [.ok, .usage, .io, .deferred, .config, .interrupted, .terminated],
     examples: [
-      CommandExample(
-        command: "prefetch verify",
-        purpose: "Make sure that a cache which was copied is whole"
-      ),
-      CommandExample(
-        command: "prefetch verify --repair",
-        purpose: "Drop what a failing disk has damaged; the next run fetches it again"
-      ),
+      "prefetch verify": "Make sure that a cache which was copied is whole",
+      "prefetch verify --repair":
+        "Drop what a failing disk has damaged; the next run fetches it again",
     ],
-    initial: VerifyOptions(),
-    wrap: { .verify($0) }
+    makeCommand: { VerifyCommand(context: $0, options: $1) }
   )
 }

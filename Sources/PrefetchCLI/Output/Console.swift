@@ -56,6 +56,15 @@ final class Console {
     print(bytes: JSONWriter.bytes(document, form: .pretty) + [UInt8(ascii: "\n")])
   }
 
+  /// The answer of a command that reads, in the form that was asked for.
+  func print(
+    _ document: @autoclosure () -> JSONValue,
+    orLines lines: @autoclosure () -> [String]
+  ) {
+    if shared.isJSON { return print(document()) }
+    for line in lines() { print(line) }
+  }
+
   /// A part of a document that is printed as it becomes known.
   func print(piece: String) {
     willWrite()
@@ -100,6 +109,15 @@ final class Console {
 
   func report(_ diagnostics: [Diagnostic]) {
     for diagnostic in diagnostics { report(diagnostic) }
+  }
+
+  func report(
+    _ code: Diagnostic.Code,
+    _ message: String,
+    severity: Diagnostic.Severity = .error,
+    hint: String? = nil
+  ) {
+    report(Diagnostic(code, message, severity: severity, hint: hint))
   }
 
   /// `subject` is what it is about, for those who sort messages by machine.
@@ -157,10 +175,6 @@ final class Console {
     journal.append(shared.logFormat == .json ? entry.line(at: clock.now().wall) : text)
   }
 
-  private func masked(_ diagnostic: Diagnostic) -> Diagnostic {
-    diagnostic.masked(needles: needles)
-  }
-
   /// The end of a command that could not begin: words on stderr, under `--json` a document on stdout.
   func fail(_ status: ExitStatus, _ diagnostics: [Diagnostic]) -> Int32 {
     report(diagnostics)
@@ -169,7 +183,7 @@ final class Console {
       print([
         "schema": "prefetch-error/1",
         "exit": .exit(status, code: status.code),
-        "diagnostics": .array(diagnostics.map { .diagnostic(masked($0)) }),
+        "diagnostics": .array(diagnostics.map { .diagnostic($0.masked(needles: needles)) }),
       ])
     }
     return status.code

@@ -14,7 +14,7 @@ struct FailureLines {
   /// One of them, and what it is about.
   struct Line {
     var diagnostic: Diagnostic
-    var subject = LogSubject.nothing
+    var subject: LogSubject
   }
 
   var lines: [Line] {
@@ -29,15 +29,7 @@ struct FailureLines {
         "item or manifest",
         "items and manifests"
       )
-      lines.append(
-        Line(
-          diagnostic: line(
-            loss.code.rawValue,
-            "\(loss.message); \(count) not asked for",
-            isRequired: true
-          )
-        )
-      )
+      lines.append(line(loss.code.rawValue, "\(loss.message); \(count) not asked for"))
     }
     let groups = tellsAll ? failures.map { [$0] } : Self.groups(failures)
     let limit = tellsAll ? Int.max : Self.mostLines
@@ -45,13 +37,7 @@ struct FailureLines {
     let rest = groups.dropFirst(limit).reduce(0) { $0 + $1.count }
     if rest > 0 {
       lines.append(
-        Line(
-          diagnostic: line(
-            "run.more-failures",
-            "and \(rest) more; `-v` or the JSON report shows all",
-            isRequired: true
-          )
-        )
+        line("run.more-failures", "and \(rest) more; `-v` or the JSON report shows all")
       )
     }
     return lines
@@ -86,14 +72,11 @@ struct FailureLines {
   private func line(of entry: ReportFailures.Entry) -> Line {
     let tries = entry.attempts > 1 ? ", after \(entry.attempts) attempts" : ""
     let copy = entry.keepsOlderCopy ? "; the older copy is kept" : ""
-    let diagnostic = line(
+    return line(
       entry.code,
       "\(entry.subject): \(entry.message)\(tries)\(copy)",
-      isRequired: entry.isRequired
-    )
-    return Line(
-      diagnostic: diagnostic,
-      subject: LogSubject(url: entry.url, segment: entry.segments.first)
+      isRequired: entry.isRequired,
+      about: LogSubject(url: entry.url, segment: entry.segments.first)
     )
   }
 
@@ -108,23 +91,25 @@ struct FailureLines {
     let copies = group.count(where: \.keepsOlderCopy)
     let kept =
       copies > 0 ? "; \(Amounts.count(Int64(copies), "older copy", "older copies")) kept" : ""
-    let diagnostic = line(
+    let segments = Set(group.map(\.segments))
+    return line(
       first.code,
       "\(host): \(group.count) items: \(reason)\(tries); the first is \(first.subject)\(kept)",
-      isRequired: group.contains(where: \.isRequired)
-    )
-    let segments = Set(group.map(\.segments))
-    return Line(
-      diagnostic: diagnostic,
-      subject: LogSubject(segment: segments.count == 1 ? first.segments.first : nil)
+      isRequired: group.contains(where: \.isRequired),
+      about: LogSubject(segment: segments.count == 1 ? first.segments.first : nil)
     )
   }
 
-  private func line(_ code: String, _ message: String, isRequired: Bool) -> Diagnostic {
-    Diagnostic(
-      Diagnostic.Code(stringLiteral: code),
-      message,
-      severity: isRequired && !envelope.isAccepted ? .error : .warning
+  private func line(
+    _ code: String,
+    _ message: String,
+    isRequired: Bool = true,
+    about subject: LogSubject = .nothing
+  ) -> Line {
+    let severity: Diagnostic.Severity = isRequired && !envelope.isAccepted ? .error : .warning
+    return Line(
+      diagnostic: Diagnostic("\(code)", message, severity: severity),
+      subject: subject
     )
   }
 

@@ -44,6 +44,14 @@ extension JSONValue {
     )
   }
 
+  /// With its message masked by whoever prints it.
+  static func failure(_ failure: Failure?, _ mask: (String) -> String = { $0 }) -> JSONValue {
+    guard let failure else { return .null }
+    return [
+      "code": .string(failure.code.rawValue), "message": .string(mask(failure.message)),
+    ]
+  }
+
   static func diagnostic(_ diagnostic: Diagnostic) -> JSONValue {
     [
       "code": .string(diagnostic.code.description),

@@ -14,10 +14,17 @@ final class LogFile {
   }
 
   func append(_ text: String) {
-    let time = Timestamp.format(clock.now().wall)
+    stream.append(text, at: clock.now().wall, isJSON: isJSON)
+  }
+}
+
+extension StandardOutput {
+  /// The lines of a message, each with its time unless that is in it.
+  func append(_ text: String, at instant: Instant, isJSON: Bool) {
+    let time = Timestamp.format(instant)
     for line in text.split(whereSeparator: \.isNewline) {
-      stream.write(isJSON ? "\(line)\n" : "\(time) \(line)\n")
+      write(isJSON ? "\(line)\n" : "\(time) \(line)\n")
     }
-    _ = stream.flush()
+    _ = flush()
   }
 }

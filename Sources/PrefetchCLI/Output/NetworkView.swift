@@ -39,18 +39,18 @@ struct NetworkView {
   ) throws(Failure) {
     let now = context.clock.now().wall
     let configured = loaded.configuration.segments
-    let wiring = NetworkRequest(
-      loaded.configuration,
+    let builder = RequestBuilder(
+      configuration: loaded.configuration,
       identity: loaded.identity,
-      publisher: context.publisherPolicy(loaded, in: state)?.networkOfRuns,
-      zone: context.zones.zone(named:)
+      engine: EngineOptions(),
+      environment: context.environment.variables
     )
-    let common = wiring.policy
+    let common = builder.network(
+      publisher: context.publisherPolicy(loaded, in: state)?.networkOfRuns
+    )
     let policies = configured.map { segment in
-      (
-        segment.name,
-        segment.network.map { common.narrowed(by: wiring.policy($0, of: segment.name)) } ?? common
-      )
+      let own = segment.network.map { builder.network($0, of: segment.name) }
+      return (segment.name, own.map { common.narrowed(by: $0) } ?? common)
     }
     let needed = policies.reduce(into: common.aspects) { $0.formUnion($1.1.aspects) }
     let machine = MachineCircumstances(context: context, loaded: loaded) { state }

@@ -10,11 +10,6 @@ struct PastFigures {
   /// Of all runs, by their names in the report.
   private var sums: [String: Int64] = [:]
 
-  private static let names = [
-    "items", "kept", "revalidated", "fetched", "updated", "deferred", "failed", "removed",
-    "requests", "not_modified", "retries", "bytes_wire", "bytes_body", "bytes_stored",
-    "bytes_saved", "bytes_saved_by_validators", "bytes_saved_by_digests",
-  ]
   /// As many hosts as a person reads of.
   private static let mostHosts = 10
   private static let percentiles = [50, 90, 99]
@@ -24,13 +19,7 @@ struct PastFigures {
     let counted = times.map { (name: $0.key, times: $0.value, answers: $0.value.answers) }
     hosts = counted.sorted { ($1.answers, $0.name) < ($0.answers, $1.name) }
       .map { ($0.name, $0.times) }
-    for run in runs {
-      let totals = DocumentReader.read(Array(run.totals.utf8), source: "totals", syntax: .json)
-      for name in Self.names {
-        let number = (totals.node?[name]?.scalar?.text).flatMap { Int64($0) } ?? 0
-        sums[name] = (sums[name] ?? 0).addingSaturated(number)
-      }
-    }
+    for run in runs { sums.merge(run.figures) { $0.addingSaturated($1) } }
   }
 
   private func sum(_ name: String) -> Int64 { sums[name] ?? 0 }
@@ -94,7 +83,7 @@ struct PastFigures {
       "first": .optional(runs.first.map { Timestamp.format($0.started) }),
       "last": .optional(runs.last.map { Timestamp.format($0.started) }),
       "hit_rate": hitRate.map { .double($0) } ?? .null,
-      "totals": .object(Self.names.map { ($0, .integer(sum($0))) }),
+      "totals": .object(ReportJSON.members(of: Totals()).map { ($0.0, .integer(sum($0.0))) }),
       "saved": [
         "validators": .integer(sum("bytes_saved_by_validators")),
         "digests": .integer(sum("bytes_saved_by_digests")),
@@ -112,5 +101,17 @@ struct PastFigures {
         }
       ),
     ]
+  }
+}
+
+extension RunRecord {
+  /// Its totals by their names in the report.
+  var figures: [String: Int64] {
+    let read = DocumentReader.read(Array(totals.utf8), source: "totals", syntax: .json)
+    guard case .object(let members)? = read.node.map({ JSONValue($0) }) else { return [:] }
+    let numbers = members.compactMap { name, value -> (String, Int64)? in
+      if case .integer(let number) = value { (name, number) } else { nil }
+    }
+    return Dictionary(numbers) { first, _ in first }
   }
 }

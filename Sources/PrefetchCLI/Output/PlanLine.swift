@@ -2,11 +2,7 @@ import PrefetchCore
 
 /// One item of a dry run as a tab-separated line: action, segments, size, URL, reason.
 struct PlanLine {
-  private let needles: SecretNeedles
-
-  init(secrets: SecretNeedles) {
-    needles = secrets
-  }
+  let secrets: SecretNeedles
 
   func append(_ item: ItemResult, to line: inout [UInt8]) {
     appendHead(item.action, segments: item.segments, to: &line)
@@ -35,6 +31,6 @@ struct PlanLine {
   }
 
   private func text(_ text: String) -> String {
-    SafeText.line(Redaction.masked(text, needles: needles))
+    SafeText.line(Redaction.masked(text, needles: secrets))
   }
 }

@@ -50,9 +50,7 @@ struct ReportFiles {
         try write(envelope, to: destination)
         if AtomicFile.replaces(destination.path) { written.append(destination) }
       } catch {
-        troubles.append(
-          Diagnostic("report.write", "the report `\(destination.path)`: \(error.message)")
-        )
+        troubles.append("report.write", "the report `\(destination.path)`: \(error.message)")
       }
     }
     envelope.note(unwritten: troubles)

@@ -55,24 +55,28 @@ struct ReportJSON {
   }
 
   private static func totals(_ totals: Totals) -> JSONValue {
+    .object(members(of: totals))
+  }
+
+  static func members(of totals: Totals) -> [(String, JSONValue)] {
     [
-      "items": .integer(totals.items),
-      "kept": .integer(totals.kept),
-      "revalidated": .integer(totals.revalidated),
-      "fetched": .integer(totals.fetched),
-      "updated": .integer(totals.updated),
-      "deferred": .integer(totals.deferred),
-      "failed": .integer(totals.failed),
-      "removed": .integer(totals.removed),
-      "requests": .integer(totals.requests),
-      "not_modified": .integer(totals.notModified),
-      "retries": .integer(totals.retries),
-      "bytes_wire": .integer(totals.bytesWire),
-      "bytes_body": .integer(totals.bytesBody),
-      "bytes_stored": .integer(totals.bytesStored),
-      "bytes_saved": .integer(totals.bytesSaved),
-      "bytes_saved_by_validators": .integer(totals.bytesConfirmed),
-      "bytes_saved_by_digests": .integer(totals.bytesPinned),
+      ("items", .integer(totals.items)),
+      ("kept", .integer(totals.kept)),
+      ("revalidated", .integer(totals.revalidated)),
+      ("fetched", .integer(totals.fetched)),
+      ("updated", .integer(totals.updated)),
+      ("deferred", .integer(totals.deferred)),
+      ("failed", .integer(totals.failed)),
+      ("removed", .integer(totals.removed)),
+      ("requests", .integer(totals.requests)),
+      ("not_modified", .integer(totals.notModified)),
+      ("retries", .integer(totals.retries)),
+      ("bytes_wire", .integer(totals.bytesWire)),
+      ("bytes_body", .integer(totals.bytesBody)),
+      ("bytes_stored", .integer(totals.bytesStored)),
+      ("bytes_saved", .integer(totals.bytesSaved)),
+      ("bytes_saved_by_validators", .integer(totals.bytesConfirmed)),
+      ("bytes_saved_by_digests", .integer(totals.bytesPinned)),
     ]
   }
 
@@ -102,6 +106,7 @@ struct ReportJSON {
       "id": text(item.id),
       "provider": .optional(item.provider.map { envelope.redacted($0) }),
       "segments": texts(item.segments),
+      "origin": .optional(origin(of: item)?.rawValue),
       "type": .optional(item.type.map { envelope.redacted($0) }),
       "state": .string(item.state.rawValue),
       "action": .string(item.action.rawValue),
@@ -136,6 +141,12 @@ struct ReportJSON {
       "error": failure(item.failure ?? item.emptiness),
       "deferred": .deferral(item.deferral),
     ]
+  }
+
+  /// Of what went, and is no segment's of this configuration, nobody has kept how it came.
+  private func origin(of item: ItemResult) -> ItemOrigin? {
+    guard item.segments.isEmpty else { return .segment }
+    return envelope.report.mode == .get ? .onDemand : nil
   }
 
   private func source(_ source: SourceResult) -> JSONValue {

@@ -1,3 +1,4 @@
+import PrefetchConfig
 import PrefetchCore
 import PrefetchDocuments
 
@@ -26,6 +27,17 @@ enum ReportRendering {
       Array(ReportPrometheus(envelope: envelope, previous: previous).text.utf8)
     case .html:
       Array(ReportHTML(envelope: envelope).text.utf8)
+    }
+  }
+
+  /// Whether it names items besides those that failed.
+  static func namesItems(_ format: ReportFormat, isPlan: Bool, listsAllItems: Bool) -> Bool {
+    switch format {
+    case .prometheus: false
+    case .text: listsAllItems
+    // Of items they tell failures only; those of a plan are kept with all others.
+    case .md, .html: isPlan
+    case .json, .ndjson, .junit: true
     }
   }
 

@@ -13,10 +13,10 @@ struct ReportText {
     let states = report.segments.map(\.state.rawValue) + [envelope.exit.name]
     let stateWidth = states.reduce(10) { max($0, $1.count) }
     var lines = zip(names, report.segments).flatMap { name, segment in
-      row(name, padded(segment.state.rawValue, stateWidth), summary(segment), width)
+      row(name, ColumnText.padded(segment.state.rawValue, to: stateWidth), summary(segment), width)
         + (envelope.listsAllItems ? [] : changes(segment))
     }
-    lines += row("total", padded(envelope.exit.name, stateWidth), total, width)
+    lines += row("total", ColumnText.padded(envelope.exit.name, to: stateWidth), total, width)
     if envelope.listsAllItems { lines += envelope.shownItems.map(itemLine) }
     return lines
   }
@@ -42,7 +42,8 @@ struct ReportText {
     if let deferral = segment.deferral, segment.totals.items == 0 {
       return Self.wording(of: deferral)
     }
-    if segment.manifest.failure != nil, segment.totals.items == 0 {
+    if let failure = segment.manifest.failure, segment.totals.items == 0 {
+      if failure.code == .empty { return "no items, see the error" }
       return
         "the manifest was \(segment.manifest.status == .refused ? "refused" : "not read"), see the error"
     }
@@ -63,7 +64,8 @@ struct ReportText {
   }
 
   private func itemLine(_ word: String, _ size: Int64?, _ url: String) -> String {
-    let start = "  \(padded(word, 9))  \(padded(size.map(Amounts.bytes) ?? "-", 7))  "
+    let bytes = ColumnText.padded(size.map(Amounts.bytes) ?? "-", to: 7)
+    let start = "  \(ColumnText.padded(word, to: 9))  \(bytes)  "
     let url = SafeText.line(envelope.redacted(url: url))
     guard let columns else { return start + url }
     return start + ColumnText.shortened(url, to: max(10, columns - start.count))
@@ -94,9 +96,4 @@ struct ReportText {
     let until = deferral.until.map { " until \(Timestamp.format($0))" } ?? ""
     return "deferred by \(deferral.rule.rawValue)\(until)"
   }
-}
-
-/// Filled with blanks to a width, for columns.
-func padded(_ text: String, _ width: Int) -> String {
-  text + String(repeating: " ", count: max(0, width - text.count))
 }

@@ -27,12 +27,7 @@ final class RunLog {
 
   func append(_ text: String) {
     if !hasBegun { begin() }
-    guard let stream else { return }
-    let time = Timestamp.format(clock.now().wall)
-    for line in text.split(whereSeparator: \.isNewline) {
-      stream.write(isJSON ? "\(line)\n" : "\(time) \(line)\n")
-    }
-    _ = stream.flush()
+    stream?.append(text, at: clock.now().wall, isJSON: isJSON)
   }
 
   private func begin() {

@@ -43,7 +43,8 @@ struct ItemPull: Sendable {
       builder: builder,
       places: places,
       stop: stop,
-      keepsItems: true
+      keepsItems: true,
+      servesClients: true
     )
     let fetched = try fetch.fetch(items, replacing: wish.damaged.map { [$0] } ?? [], facts: facts)
     cache.forget()
@@ -102,10 +103,8 @@ struct ItemPull: Sendable {
     let declared = try context.reading { () throws(Failure) in
       try DeclaredItems(
         of: [url],
-        segments: loaded.configuration.segments.map { builder.declaration($0) },
-        identity: loaded.identity,
-        manifestLimit: builder.policy.maximumManifestSize,
-        store: store,
+        by: builder,
+        in: store,
         typed: [url.string],
         // Most of what clients ask for nobody declares, and manifests may be long.
         searchesAll: withholds

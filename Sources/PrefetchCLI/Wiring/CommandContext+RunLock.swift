@@ -30,6 +30,26 @@ extension CommandContext {
     )
   }
 
+  /// What `work` makes of the cache; nil where an earlier version keeps it.
+  func changingStore<Value>(
+    _ places: Places,
+    durability: Durability = .batch,
+    wait: OptionalArgument<Duration>? = nil,
+    _ work: (DiskStore, RunLock) throws(Failure) -> Value
+  ) throws(Failure) -> Value? {
+    guard let lock = try runLock(places, wait: wait) else { return nil }
+    let store = try DiskStore.openForWriting(
+      cache: places.cache,
+      clockStart: clock.now().wall,
+      durability: durability
+    )
+    store.lock = lock
+    let value = try work(store, lock)
+    try store.close()
+    console.report(store.takeDiagnostics())
+    return value
+  }
+
   /// Whom a run of that identity would have to wait for.
   func lockHolder(_ places: Places, _ identity: String?) -> String {
     guard let identity, !RunLock.isKeptByEarlierVersion(cache: places.cache) else {

@@ -20,6 +20,20 @@ struct CommandExit: Error {
 }
 
 extension CommandContext {
+  /// The end of a command, once what there is to say has been said.
+  func failed(_ status: ExitStatus, _ diagnostics: [Diagnostic]) -> CommandExit {
+    CommandExit(status: console.fail(status, diagnostics))
+  }
+
+  func failed(
+    _ status: ExitStatus,
+    _ code: Diagnostic.Code,
+    _ message: String,
+    hint: String? = nil
+  ) -> CommandExit {
+    failed(status, [Diagnostic(code, message, hint: hint)])
+  }
+
   /// The configuration without errors, or the end of the command.
   ///
   /// `needsSources` is for those who will ask the segments' manifests; those who declare something
@@ -37,13 +51,20 @@ extension CommandContext {
       declaring: own
     )
     guard !loaded.hasErrors else {
-      throw CommandExit(
-        status: console.fail(loaded.hasUsageErrors ? .usage : .config, loaded.diagnostics)
-      )
+      throw failed(loaded.hasUsageErrors ? .usage : .config, loaded.diagnostics)
     }
     console.report(loaded.diagnostics)
     console.report(loaded.notices)
     return loaded
+  }
+
+  /// The configuration, which may be missing, with the places that it leaves or names.
+  func standing(
+    isRequired: Bool = false,
+    allowsUnsetSecrets: Bool = false
+  ) throws(CommandExit) -> (LoadedConfiguration, Places) {
+    let loaded = try configuration(isRequired: isRequired, allowsUnsetSecrets: allowsUnsetSecrets)
+    return (loaded, try places(loaded))
   }
 
   func loadConfiguration(
@@ -129,12 +150,12 @@ extension CommandContext {
     ) {
       return places
     }
-    let diagnostic = Diagnostic(
+    throw failed(
+      .io,
       "store.no-place",
       "there is no home folder to keep a cache in",
       hint: "set `--cache-dir` and `--state-dir`"
     )
-    throw CommandExit(status: console.fail(.io, [diagnostic]))
   }
 
   /// Ends the command for a fault of the store, worded by whoever saw it.
@@ -145,9 +166,7 @@ extension CommandContext {
       case .trust: .trust
       case .connectivity, .denied, .content: .failed
       }
-    return CommandExit(
-      status: console.fail(status, [Diagnostic("store.\(failure.code.rawValue)", failure.message)])
-    )
+    return failed(status, "store.\(failure.code.rawValue)", failure.message)
   }
 
   /// The cache for reading; nil when there is none yet.
@@ -173,6 +192,20 @@ extension CommandContext {
     }
   }
 
+  /// Runs work on the state that may change it.
+  func writingState<Value>(
+    _ places: Places,
+    _ work: (StateStore) throws(Failure) -> Value
+  ) throws(CommandExit) -> Value {
+    try reading { () throws(Failure) in
+      let state = try StateStore.openForWriting(state: places.state)
+      console.report(state.diagnostics)
+      let value = try work(state)
+      try state.close()
+      return value
+    }
+  }
+
   /// Runs work on the store whose faults end the command.
   func reading<Value>(_ work: () throws(Failure) -> Value) throws(CommandExit) -> Value {
     do {
@@ -182,8 +215,6 @@ extension CommandContext {
     }
   }
 }
-
-extension Diagnostic.Code: ExpressibleByStringInterpolation {}
 
 extension ConfigurationEnvironment {
   /// The machine as configurations see it.

@@ -1,19 +1,18 @@
 import PrefetchConfig
 import PrefetchCore
+import PrefetchManifests
+import PrefetchSystem
 
 /// What the configuration says about connections.
 extension RequestBuilder {
   var connections: ConnectionPolicy {
-    var connections = ConnectionPolicy()
-    connections.minimumTLS = configuration.tls.minimumVersion == .tls13 ? .tls13 : .tls12
-    connections.pins = configuration.tls.pinTable
-    connections.clients = configuration.tls.clientCertificates
-    connections.rules = configuration.transport.rules.map(rule)
+    var connections = configuration.policy.connections
+    connections.pins = configuration.pinTable
+    connections.rules = connections.rules.map(rule)
     connections.netrc = netrc
     connections.namedHosts = configuration.namedHosts
-    connections.proxy = proxy(configuration.network.proxy)
-    let proxies =
-      [connections.proxy] + connections.rules.compactMap(\.proxy)
+    connections.proxy = proxy(configuration.settings.proxy)
+    let proxies = [connections.proxy] + connections.rules.compactMap(\.proxy)
     connections.mayBeProxied = proxies.contains { proxy in
       switch proxy {
       case .none: false
@@ -24,36 +23,47 @@ extension RequestBuilder {
     return connections
   }
 
-  private func rule(_ rule: PrefetchConfig.Transport.Rule) -> TransportRule {
-    var result = TransportRule(
-      url: rule.match.url.map { URLPattern($0) },
-      method: rule.match.method.flatMap { TransportRule.Method(rawValue: $0.rawValue) }
-    )
-    result.proxy = rule.proxy.map { proxy($0) }
-    result.httpVersion = rule.http.flatMap { TransportSettings.HTTPVersion(rawValue: $0.rawValue) }
-    let fields = headers(rule.headers)
-    result.headers = fields.filter { !holdsLicense($0) }
-    result.manifestHeaders = fields.filter(holdsLicense)
+  private func rule(_ rule: TransportRule) -> TransportRule {
+    var result = rule
+    result.proxy = rule.proxy.map(proxy)
+    result.headers.removeAll(where: holdsLicense)
+    result.manifestHeaders = rule.headers.filter(holdsLicense)
     return result
   }
 
-  /// The process environment is read once, and nowhere later.
-  func proxy(_ proxy: Proxy) -> TransportSettings.Proxy {
-    switch proxy {
-    case .direct: .none
-    case .server(let server): .url(server.url.value)
-    case .environment:
-      // Only the lower-case form counts for http: a CGI server puts a request header into the other.
-      .environment(
-        http: variable("http_proxy") ?? variable("all_proxy") ?? variable("ALL_PROXY"),
-        https: variable("https_proxy") ?? variable("HTTPS_PROXY") ?? variable("all_proxy")
-          ?? variable("ALL_PROXY"),
-        exceptions: variable("no_proxy") ?? variable("NO_PROXY")
-      )
+  /// What holds for every transfer; the process environment is read here once, and nowhere later.
+  func transportSettings() -> TransportSettings {
+    let policy = configuration.policy
+    var settings = configuration.settings
+    settings.userAgent =
+      configuration.network.userAgent ?? "\(ToolVersions.name)/\(ToolVersions.version)"
+    settings.connectionsPerHost = engine.jobsPerHost ?? policy.perHost
+    settings.concurrency = engine.jobs ?? policy.concurrency
+    settings.workers = Self.workers
+    settings.rate = configuration.network.rate.schedule { zone(zoneName) }
+    settings.minimumTLS = policy.connections.minimumTLS
+    settings.proxyCAFile = environment["SSL_CERT_FILE"]
+    settings.proxyCADirectory = environment["SSL_CERT_DIR"]
+    // Whoever says whom to trust does not mean the environment's choice besides.
+    if settings.caFile == nil, settings.caDirectory == nil {
+      settings.caFile = settings.proxyCAFile
+      settings.caDirectory = settings.proxyCADirectory
     }
+    settings.proxy = proxy(settings.proxy)
+    return settings
   }
 
-  private func variable(_ name: String) -> String? {
-    environment[name]
+  /// Bytes are hashed while others arrive; more threads than two gain little.
+  private static let workers = 2
+
+  private func proxy(_ proxy: TransportSettings.Proxy) -> TransportSettings.Proxy {
+    guard case .environment = proxy else { return proxy }
+    // Only the lower-case form counts for http: a CGI server puts a request header into the other.
+    let all = environment["all_proxy"] ?? environment["ALL_PROXY"]
+    return .environment(
+      http: environment["http_proxy"] ?? all,
+      https: environment["https_proxy"] ?? environment["HTTPS_PROXY"] ?? all,
+      exceptions: environment["no_proxy"] ?? environment["NO_PROXY"]
+    )
   }
 }

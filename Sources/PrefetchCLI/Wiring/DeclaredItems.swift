@@ -40,14 +40,13 @@ struct DeclaredItems {
   /// `searchesAll` reads every manifest for a URL that no segment holds.
   init(
     of urls: [WebURL],
-    segments: [SegmentDeclaration],
-    identity: String,
-    manifestLimit: Int64,
-    store: DiskStore?,
+    by builder: RequestBuilder,
+    in store: DiskStore?,
     typed: Set<String>? = [],
     searchesAll: Bool = true
   ) throws(Failure) {
-    guard !segments.isEmpty else { return }
+    guard !builder.configuration.segments.isEmpty else { return }
+    let limit = builder.policy.maximumManifestSize
     let names = Set(urls.map(\.string))
     let recorded = try store?.segments() ?? []
     var holding: Set<SegmentKey> = []
@@ -56,19 +55,19 @@ struct DeclaredItems {
     if let store, !recorded.isEmpty {
       for name in names {
         let holders = try store.segmentsHolding(url: name)
-        hasUnheld = hasUnheld || !holders.contains { $0.identity == identity }
+        hasUnheld = hasUnheld || !holders.contains { $0.identity == builder.identity }
         holding.formUnion(holders)
       }
     }
-    for segment in segments {
-      let key = SegmentKey(identity: identity, name: segment.name)
+    for segment in builder.configuration.segments.map(builder.declaration) {
+      let key = SegmentKey(identity: builder.identity, name: segment.name)
       let record = recorded.first { $0.key == key }
       if case .remote(let url) = segment.source {
         guard record?.manifestURL == url.string,
           holding.contains(key) || hasUnheld && searchesAll
         else { continue }
       }
-      let entries = note(Self.whole(segment, record, in: store, limit: manifestLimit), of: segment)
+      let entries = note(Self.whole(segment, record, in: store, limit: limit), of: segment)
       guard !entries.isEmpty else { continue }
       let selection = ManifestSelection(segment.manifestRules)
       // A URL named twice is one item; the first mention counts.
@@ -135,19 +134,18 @@ struct DeclaredItems {
   /// What is declared under an id or as `PROVIDER/ID`, be it stored or not.
   static func entries(
     named name: String,
-    segments: [SegmentDeclaration],
-    identity: String,
-    manifestLimit: Int64,
-    store: DiskStore?
+    by builder: RequestBuilder,
+    in store: DiskStore?
   ) throws(Failure) -> [ManifestEntry] {
     let recorded = try store?.segments() ?? []
+    let limit = builder.policy.maximumManifestSize
     var named: [ManifestEntry] = []
-    for segment in segments {
-      let key = SegmentKey(identity: identity, name: segment.name)
+    for segment in builder.configuration.segments.map(builder.declaration) {
+      let key = SegmentKey(identity: builder.identity, name: segment.name)
       let record = recorded.first { $0.key == key }
-      guard
-        case .success(let manifest) = whole(segment, record, in: store, limit: manifestLimit)
-      else { continue }
+      guard case .success(let manifest) = whole(segment, record, in: store, limit: limit) else {
+        continue
+      }
       for entry in manifest.entries
       where isNamed(name, entry) && !named.contains(where: { $0.url == entry.url }) {
         named.append(entry)

@@ -25,6 +25,11 @@ struct HostMemory {
     if !failures.isEmpty { http3Failures = failures[Self.fingerprint(loaded)] ?? [] }
   }
 
+  /// What transfers have to know of it; the gates are for the engine.
+  func apply(to settings: inout TransportSettings) {
+    settings.http3Failures = http3Failures
+  }
+
   /// Keeps what a run has learnt.
   static func remember(
     _ report: Report,

@@ -136,7 +136,8 @@ final class MachineCircumstances: Circumstances {
 
   func memory() throws(Failure) -> NetworkMemory {
     let now = context.clock.now().wall
-    let zone = context.zones.zone(named: loaded.configuration.network.timeZone) ?? .utc
+    let zone =
+      context.zones.zone(named: loaded.configuration.network.rules.timeZone ?? "local") ?? .utc
     let day = TransferUsage.day(at: now, in: zone)
     guard let state = try state() else { return NetworkMemory() }
     return try state.networkMemory(of: day, at: now)

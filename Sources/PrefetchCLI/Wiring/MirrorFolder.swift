@@ -35,7 +35,9 @@ struct MirrorFolder {
   /// How a person asks about an item of a mirror, whose cache is not where `explain` would look; nil
   /// for every other run.
   static func explanation(_ loaded: LoadedConfiguration, _ places: Places) -> String? {
-    guard loaded.configuration.segments.contains(where: { $0.publish?.mirror != nil }) else {
+    guard
+      loaded.configuration.segments.contains(where: { $0.declaration.publishing?.mirror != nil })
+    else {
       return nil
     }
     let (cache, state) = (SafeText.line(places.cache), SafeText.line(places.state))
@@ -49,10 +51,9 @@ struct MirrorFolder {
     _ trees: PublishedTrees
   ) throws(Failure) {
     for segment in loaded.configuration.segments {
-      guard let publication = segment.publish, publication.mirror != nil,
-        let folder = publication.folder, places.state == "\(folder)/\(MirrorRules.ownFolder)"
+      guard let rules = segment.declaration.publishing, MirrorFolder.isOwn(places.state, of: rules)
       else { continue }
-      try trees.follow(SegmentKey(identity: loaded.identity, name: segment.name), to: folder)
+      try trees.follow(SegmentKey(identity: loaded.identity, name: segment.name), to: rules.folder)
     }
   }
 }

@@ -28,13 +28,13 @@ struct Places {
       ?? nonEmpty(variables["XDG_CACHE_HOME"]).map { "\($0)/prefetch" }
       ?? home.map { "\($0)/.cache/prefetch" }
     let state =
-      shared.stateDirectory ?? configuration?.state.folder
+      shared.stateDirectory ?? configuration?.cache.stateFolder
       ?? nonEmpty(variables["STATE_DIRECTORY"]).map(first)
       ?? nonEmpty(variables["XDG_STATE_HOME"]).map { "\($0)/prefetch" }
       ?? home.map { "\($0)/.local/state/prefetch" }
     guard let cache, let state else { return nil }
     var places = Places(cache: absolute(cache), state: absolute(state))
-    places.isUsedAlone = configuration?.cache.networkFileSystem == .single
+    places.isUsedAlone = configuration?.cache.isUsedAlone ?? false
     places.isDefault =
       shared.cacheDirectory == nil && configuration?.cache.folder == nil
       && nonEmpty(variables["CACHE_DIRECTORY"]) == nil

@@ -63,25 +63,26 @@ struct PlainHTTPLints {
     if segment.manifest != nil {
       // Inline items are whole URLs, whatever the base.
       mentions.append(
-        Mention(url: segment.base, purpose: .other, path: path.appending(.key("base")))
+        Mention(url: segment.declaration.base, purpose: .other, path: path.appending(.key("base")))
       )
     }
     for (place, item) in segment.urls.lazy.map(\.item).enumerated() {
       let path = path.appending(.key("urls")).appending(.index(place))
-      let purpose = RequestPurpose(itemType: item.type.rawValue)
+      let purpose = RequestPurpose(itemType: item.type)
       mentions.append(Mention(url: item.url, purpose: purpose, path: path))
-      for (number, alternate) in item.alternates.enumerated() {
+      for (number, url) in item.alternateURLs.enumerated() {
         let path = path.appending(.key("alternates")).appending(.index(number))
-        mentions.append(Mention(url: alternate.url, purpose: purpose, path: path))
+        mentions.append(Mention(url: url, purpose: purpose, path: path))
       }
     }
     // The place of a list of plain values is that of the list.
-    mentions += segment.alternates.map {
+    mentions += segment.declaration.alternates.map {
       Mention(url: $0, purpose: .other, path: path.appending(.key("alternates")))
     }
+    let rules = segment.declaration.manifestRules
     let registries = [
-      ("npm", "registry", segment.npm.url), ("pip", "index", segment.pip.url),
-      ("go", "proxy", segment.go.url),
+      ("npm", "registry", rules.npmRegistry), ("pip", "index", rules.pipIndex),
+      ("go", "proxy", rules.goProxy),
     ]
     return mentions
       + registries.map { key, name, url in

@@ -6,7 +6,9 @@ import PrefetchSystem
 enum PublishingSetup {
   static func diagnostics(_ loaded: LoadedConfiguration, _ places: Places?) -> [Diagnostic] {
     // What items declare need not be read twice for nothing.
-    guard loaded.configuration.segments.contains(where: { $0.publish != nil }) else { return [] }
+    guard loaded.configuration.segments.contains(where: { $0.declaration.publishing != nil }) else {
+      return []
+    }
     let builder = RequestBuilder(
       configuration: loaded.configuration,
       identity: loaded.identity,
@@ -24,7 +26,8 @@ enum PublishingSetup {
     _ subscriptions: Subscriptions
   ) -> [SegmentKey: String] {
     (loaded.configuration.segments + subscriptions.segments).reduce(into: [:]) { folders, segment in
-      folders[SegmentKey(identity: loaded.identity, name: segment.name)] = segment.publish?.folder
+      folders[SegmentKey(identity: loaded.identity, name: segment.name)] =
+        segment.declaration.publishing?.folder
     }
   }
 

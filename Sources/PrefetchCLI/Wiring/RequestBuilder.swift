@@ -33,38 +33,22 @@ struct RequestBuilder {
     return request
   }
 
+  /// What the configuration says, with what options and the publisher say besides.
   var policy: RunPolicy {
-    var policy = RunPolicy()
-    let network = configuration.network
+    var policy = configuration.policy
     policy.transportSecurity = configuration.transportSecurity.decisive
     policy.connections = connections
-    policy.redirects.isFollowing = configuration.redirects.areFollowed
-    policy.redirects.maximum = configuration.redirects.maximum
-    policy.redirects.allowsCrossHost = configuration.redirects.mayCrossHosts
-    policy.redirects.allowsDowngrade = configuration.redirects.mayDowngrade
-    policy.retries.count = network.retries.items
-    policy.retries.lookups = network.retries.lookups
-    policy.retries.wait = network.retries.wait
-    policy.retries.statuses = Set(network.retries.statuses)
-    policy.agent = network.userAgent ?? ToolVersions.name
-    policy.retries.delay = network.retries.delay
-    policy.retries.maximumDelay = network.retries.maximumDelay
-    policy.concurrency = engine.jobs ?? network.concurrency
-    policy.perHost = engine.jobsPerHost ?? network.perHost
+    policy.agent = configuration.network.userAgent ?? ToolVersions.name
+    policy.concurrency = engine.jobs ?? policy.concurrency
+    policy.perHost = engine.jobsPerHost ?? policy.perHost
     policy.lookAhead = max(64, 64 * policy.perHost)
-    policy.maximumFileSize = narrowed(configuration.cache.maximumFileSize.amount)
-    policy.maximumManifestSize = configuration.cache.maximumManifestSize.amount ?? .max
-    policy.freshnessLimit = configuration.cache.timeToLive
-    policy.maximumStale = configuration.cache.maximumStale
-    policy.retriesFailed = configuration.download.retriesFailed
-    policy.room = CollectCommand.rules(configuration.cache)
-    policy.maximumRemovalFraction = configuration.cache.purge.maximumFraction.value
+    policy.maximumFileSize = narrowed(policy.maximumFileSize)
     policy.allowsMassRemoval = engine.allowed.contains(.massRemoval)
     policy.allowsRollback = engine.allowed.contains(.rollback)
     policy.revalidatesAll = engine.revalidatesAll
     policy.refetchesAll = engine.refetchesAll
     policy.isOffline = engine.isOffline
-    policy.deadline = engine.deadline ?? network.timeouts.run.amount
+    policy.deadline = engine.deadline ?? policy.deadline
     return policy
   }
 
@@ -72,198 +56,81 @@ struct RequestBuilder {
     [limit, publisher?.maximumFileSize].compactMap(\.self).min()
   }
 
+  // MARK: Segments
+
   func declaration(_ segment: Segment) -> SegmentDeclaration {
-    let source: SegmentDeclaration.Source =
-      switch segment.manifest {
-      case .remote(let url) where segment.format.map(isOneItem) ?? false:
-        .inline([whole(at: url, of: segment)])
-      case .remote(let url): .remote(url)
-      case .local(let path): .file(path)
-      case nil:
-        .inline(
-          Shared(entries(segment.urls, zone: segment.vast.zone, lifetime: segment.timeToLive))
-        )
-      }
-    var declaration = SegmentDeclaration(name: segment.name, source: source)
-    declaration.isRequired = segment.isRequired
-    declaration.priority = segment.priority
-    let configured = headers(segment.headers)
-    declaration.headers = configured.filter { !holdsLicense($0) }
-    declaration.manifestHeaders = configured.filter(holdsLicense)
-    declaration.requiresDigest = segment.requiresDigest
-    declaration.base = segment.base
-    declaration.lifetime = segment.timeToLive.map { .atMost($0) }
-    if let own = segment.maximumFileSize?.amount { declaration.maximumFileSize = narrowed(own) }
-    declaration.allowsEmpty = segment.allowsEmpty
-    declaration.failsOnEmpty = segment.failsOnEmpty
-    declaration.alternates = segment.alternates
-    declaration.maximumStale = segment.maximumStale
-    declaration.onGone = segment.onGone == .remove ? .remove : .keep
-    declaration.honorsNoStore = segment.honorsNoStore
-    declaration.rate = segment.rate?.amount
-    declaration.manifestRules = manifestRules(segment)
-    declaration.bundleRules = bundleRules(segment)
+    var declaration = segment.declaration
+    declaration.source = source(of: segment)
+    declaration.manifestHeaders = declaration.headers.filter(holdsLicense)
+    declaration.headers.removeAll(where: holdsLicense)
+    // A limit that is none leaves it to the one for all.
+    if declaration.maximumFileSize == .max { declaration.maximumFileSize = nil }
+    if let own = declaration.maximumFileSize { declaration.maximumFileSize = narrowed(own) }
     declaration.manifestKeys = segment.manifestKeys ?? configuration.manifestKeys
-    declaration.publishing = segment.publish.flatMap(publishing)
-    declaration.publishing?.goProxy = segment.go.url
-    declaration.isStored = segment.isStored && !segment.asksHeadOnly
-    declaration.asksHeadOnly = segment.asksHeadOnly
-    declaration.expectation = ContentExpectation(
-      types: segment.expect.mime,
-      minimumSize: segment.expect.minimumSize,
-      maximumSize: segment.expect.maximumSize,
-      beginnings: segment.expect.magic.map { ContentExpectation.beginnings(of: $0) } ?? []
-    )
+    declaration.isStored = declaration.isStored && !declaration.asksHeadOnly
+    declaration.bundleRules.mediaTypes = declaration.expectation.types
+    if declaration.publishing?.folder.isEmpty ?? false { declaration.publishing = nil }
+    declaration.publishing?.goProxy = declaration.manifestRules.goProxy
+    finish(&declaration.manifestRules, of: segment)
+    declaration.network = segment.network.map { network($0, of: segment.name) }
+    declaration.rate =
+      [declaration.rate, segment.network?.rate].compactMap(\.self).filter { $0 < .max }.min()
     return declaration
   }
 
-  private func isOneItem(_ format: ManifestFormat) -> Bool {
-    BundleForm(rawValue: format.rawValue) != nil
-  }
-
-  /// A segment whose manifest is a playlist or an ad tag holds one item.
-  private func whole(at url: WebURL, of segment: Segment) -> ManifestEntry {
-    var entry = ManifestEntry(url: url)
-    entry.type = segment.format?.rawValue
-    entry.id = segment.vast.zone
-    if segment.format == .vast, segment.timeToLive == nil { entry.lifetime = BundleForm.adLifetime }
-    return entry
-  }
-
-  private func bundleRules(_ segment: Segment) -> BundleRules {
-    var rules = BundleRules()
-    rules.quality = BundleRules.Quality(rawValue: segment.variant.rawValue)
-    rules.maximumBitrate = segment.maximumBitrate
-    rules.maximumHeight = segment.maximumHeight
-    rules.codecs = segment.codecs
-    rules.languages = segment.languages
-    rules.seconds = segment.seconds
-    rules.takesLive = segment.live == .snapshot
-    rules.storesKeys = segment.keys == .store
-    rules.ignoredParameters = segment.ignoredParameters
-    rules.keepsPartial = segment.keepsPartial
-    rules.mediaTypes = segment.expect.mime
-    rules.takesExtensions = segment.vast.fetchesExtensions
-    return rules
-  }
-
-  private func manifestRules(_ segment: Segment) -> ManifestRules {
-    var rules = ManifestRules()
-    rules.format = segment.format
-    rules.pointers.items = segment.json.items
-    rules.pointers.urls = segment.json.url
-    rules.pointers.sha256 = segment.json.sha256
-    rules.pointers.size = segment.json.size
-    rules.npmRegistry = segment.npm.url
-    rules.pipIndex = segment.pip.url
-    rules.goProxy = segment.go.url
-    rules.privateModules =
-      environment["GONOPROXY"] ?? environment["GOPRIVATE"] ?? ""
-    rules.crateDownload = segment.cargo.download
-    rules.crateIndex =
-      segment.cargo.index ?? (segment.publish?.layout == .cargo ? Self.crateIndex : nil)
-    rules.omitted = segment.omit
-    rules.platforms = segment.platform
-    rules.machine = ThisMachine.platform()
-    rules.included = segment.include
-    rules.excluded = segment.exclude
-    rules.kept = segment.keep
-    rules.behavior = segment.behavior ?? configuration.download.behavior
-    rules.sources = configuration.download.sources
-    rules.categories = configuration.download.categories
-    rules.countPerCategory =
-      [configuration.download.itemsPerCategory, publisher?.countPerCategory]
-      .compactMap(\.self).min()
-    rules.mayCrossHosts = segment.mayCrossHosts
-    rules.trustsModificationTimes = segment.trustsModificationTimes
-    return rules
-  }
-
-  /// That of crates.io, without which cargo takes nothing from a published tree.
-  private static let crateIndex = try? WebURL("https://index.crates.io/")
-
-  private func publishing(_ publication: Publication) -> PublishingRules? {
-    guard let folder = publication.folder else { return nil }
-    var rules = PublishingRules(folder: folder)
-    rules.layout = publication.layout
-    rules.link = publication.link
-    rules.isAtomic = publication.isAtomic
-    rules.keptGenerations = publication.keptGenerations
-    rules.mirror = publication.mirror
-    return rules
-  }
-
-  private func entries(
-    _ declared: [InlineEntry],
-    zone: String?,
-    lifetime: Duration?
-  ) -> EntryTable {
-    var table = EntryTable { ItemIdentifier.make(for: $0) }
-    for entry in declared {
-      switch entry {
-      case .url(let url):
-        var plain = ManifestEntry(url: url)
-        plain.type = InlineItem.Kind.file.rawValue
-        table.appendBriefly(plain)
-      case .item(let item):
-        guard let url = item.url else { continue }
-        var entry = self.entry(item, at: url)
-        if item.type == .vast {
-          entry.id = entry.id ?? zone
-          if lifetime == nil { entry.lifetime = entry.lifetime ?? BundleForm.adLifetime }
-        }
-        table.appendBriefly(entry)
+  private func source(of segment: Segment) -> SegmentDeclaration.Source {
+    switch segment.manifest {
+    case .remote(let url):
+      guard let format = segment.declaration.manifestRules.format,
+        BundleForm(rawValue: format.rawValue) != nil
+      else { return .remote(url) }
+      // A playlist or an ad tag is one item.
+      var entry = ManifestEntry(url: url)
+      entry.type = format.rawValue
+      entry.id = segment.adSpace
+      if format == .vast, segment.declaration.lifetime == nil {
+        entry.lifetime = BundleForm.adLifetime
       }
+      return .inline([entry])
+    case .local(let path): return .file(path)
+    case nil: return .inline(Shared(entries(of: segment)))
+    }
+  }
+
+  private func entries(of segment: Segment) -> EntryTable {
+    var table = EntryTable { ItemIdentifier.make(for: $0) }
+    for declared in segment.urls {
+      guard var entry = declared.whole else { continue }
+      if entry.bundleForm == .ad {
+        entry.id = entry.id ?? segment.adSpace
+        if segment.declaration.lifetime == nil {
+          entry.lifetime = entry.lifetime ?? BundleForm.adLifetime
+        }
+      }
+      // Most have none.
+      if !entry.headers.isEmpty { entry.headers.removeAll(where: holdsLicense) }
+      table.appendBriefly(entry)
     }
     return table
   }
 
-  private func entry(_ item: InlineItem, at url: WebURL) -> ManifestEntry {
-    var entry = ManifestEntry(url: url)
-    entry.id = item.id
-    entry.provider = item.provider
-    entry.type = item.type.rawValue
-    entry.title = item.title
-    entry.size = item.size
-    entry.digests = item.expectedDigests
-    entry.entityTag = item.etag
-    entry.mime = item.mime
-    entry.expires = item.expires
-    entry.priority = item.priority
-    entry.published = item.modified
-    entry.seconds = item.seconds
-    entry.isRequired = item.isRequired
-    entry.path = item.path
-    entry.categories = item.categories
-    entry.thumbnail = item.thumbnail.flatMap(thumbnail)
-    // Most have neither.
-    if !item.headers.isEmpty {
-      entry.headers = headers(item.headers).filter { !holdsLicense($0) }
+  /// What stands elsewhere than with the segment, and what this machine is.
+  private func finish(_ rules: inout ManifestRules, of segment: Segment) {
+    let download = configuration.download
+    rules.privateModules = environment["GONOPROXY"] ?? environment["GOPRIVATE"] ?? ""
+    if segment.declaration.publishing?.layout == .cargo {
+      rules.crateIndex = rules.crateIndex ?? Self.crateIndex
     }
-    if !item.alternates.isEmpty {
-      entry.alternates = item.alternates.filter { $0.url != nil }.enumerated()
-        .sorted {
-          ($0.element.priority ?? .max, $0.offset) < ($1.element.priority ?? .max, $1.offset)
-        }
-        .compactMap(\.element.url)
-    }
-    entry.lifetime =
-      switch item.lifetime {
-      case .immutable: .immutable
-      case .of(let duration): .atMost(duration)
-      case nil: nil
-      }
-    return entry
+    rules.machine = ThisMachine.platform()
+    rules.behavior = segment.behavior ?? download.behavior
+    rules.sources = download.sources
+    rules.categories = download.categories
+    rules.countPerCategory =
+      [download.countPerCategory, publisher?.countPerCategory].compactMap(\.self).min()
   }
 
-  private func thumbnail(_ child: InlineItem.Child) -> Thumbnail? {
-    guard let url = child.url else { return nil }
-    var thumbnail = Thumbnail(url: url)
-    thumbnail.size = child.size
-    thumbnail.digests = child.digests + child.integrity + [child.sha256].compactMap(\.self)
-    thumbnail.mime = child.mime
-    return thumbnail
-  }
+  /// That of crates.io, without which cargo takes nothing from a published tree.
+  private static let crateIndex = try? WebURL("https://index.crates.io/")
 
   /// The license is for whoever publishes the manifests, never for those who serve the items.
   func holdsLicense(_ field: HeaderField) -> Bool {
@@ -271,51 +138,52 @@ struct RequestBuilder {
     return field.value.contains(license)
   }
 
-  func headers(_ headers: [String: Secret]) -> [HeaderField] {
-    headers.sorted { $0.key < $1.key }.map { HeaderField($0.key, $0.value.value) }
+  // MARK: Network
+
+  /// Puts in what holds of the network for everything, narrowed by what the publisher asks of it.
+  func applyNetwork(to policy: inout RunPolicy, publisher: NetworkPolicy?) {
+    policy.network = network(publisher: publisher)
+    policy.zone = { [zones, name = zoneName] in zones.zone(named: $0 ?? name) }
   }
 
-  /// Bytes are hashed while others arrive; more threads than two gain little.
-  private static let workers = 2
-
-  /// What holds for every transfer; the process environment is read here once, and nowhere later.
-  func transportSettings() -> TransportSettings {
-    let network = configuration.network
-    var settings = TransportSettings(
-      userAgent: network.userAgent ?? "\(ToolVersions.name)/\(ToolVersions.version)"
+  func network(publisher: NetworkPolicy?) -> NetworkPolicy {
+    let own = configuration.network.rules.policy
+    // Where no rule asks when a day ends, the zone is not even looked for.
+    let isTimed =
+      [own, publisher].contains { rules in
+        rules.map { !$0.localHours.isEmpty || !$0.budgets.isEmpty } ?? false
+      }
+      || configuration.segments.contains { segment in
+        segment.network?.dailyLimit != nil || segment.network?.monthlyLimit != nil
+      }
+    let calendar = isTimed ? zone(zoneName) : .utc
+    let policy = own.resolved(calendar: calendar, zone: zone)
+    guard let publisher else { return policy }
+    return policy.narrowed(
+      by: publisher.resolved(calendar: calendar, zone: zones.zone(named:))
     )
-    settings.connectTimeout = network.timeouts.connect
-    settings.readTimeout = network.timeouts.read
-    settings.itemTimeout = network.timeouts.item.amount
-    settings.connectionsPerHost = engine.jobsPerHost ?? network.perHost
-    settings.concurrency = engine.jobs ?? network.concurrency
-    settings.workers = Self.workers
-    settings.rate = schedule(network.rate)
-    settings.ratePerHost = network.ratePerHost.amount
-    settings.httpVersion = TransportSettings.HTTPVersion(rawValue: network.http.rawValue) ?? .auto
-    settings.minimumTLS = configuration.tls.minimumVersion == .tls13 ? .tls13 : .tls12
-    settings.proxyCAFile = environment["SSL_CERT_FILE"]
-    settings.proxyCADirectory = environment["SSL_CERT_DIR"]
-    settings.caFile = configuration.tls.authorityFile
-    settings.caDirectory = configuration.tls.authorityFolder
-    // Whoever says whom to trust does not mean the environment's choice besides.
-    if settings.caFile == nil, settings.caDirectory == nil {
-      settings.caFile = settings.proxyCAFile
-      settings.caDirectory = settings.proxyCADirectory
-    }
-    settings.proxy = proxy(network.proxy)
-    return settings
   }
 
-  /// A time zone is looked up for a timetable alone.
-  private func schedule(_ rule: RateRule) -> RateSchedule? {
-    switch rule {
-    case .unlimited: return nil
-    case .steady(let rate): return .steady(rate)
-    case .timetable(let timetable):
-      let zones = TimeZoneFiles(variable: environment["TZ"])
-      let zone = zones.zone(named: configuration.network.timeZone) ?? .utc
-      return RateSchedule(timetable, zone: zone)
-    }
+  /// What a segment asks beyond that.
+  func network(_ rules: NetworkRules, of segment: String) -> NetworkPolicy {
+    let policy = rules.policy
+    return policy.resolved(
+      for: SegmentKey(identity: identity, name: segment),
+      calendar: policy.localHours.isEmpty ? .utc : zone(zoneName),
+      zone: zone
+    )
+  }
+
+  var zoneName: String {
+    configuration.network.rules.timeZone ?? "local"
+  }
+
+  /// One that this machine does not have was complained about when the configuration was read.
+  func zone(_ name: String) -> TimeZoneRules {
+    zones.zone(named: name) ?? .utc
+  }
+
+  private var zones: TimeZoneFiles {
+    TimeZoneFiles(variable: environment["TZ"])
   }
 }

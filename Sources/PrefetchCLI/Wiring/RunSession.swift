@@ -128,7 +128,7 @@ struct RunSession {
     let store = try DiskStore.openForWriting(
       cache: places.cache,
       clockStart: context.clock.now().wall,
-      durability: Durability(loaded.configuration.cache.durability)
+      durability: loaded.configuration.cache.durability
     )
     console.report(store.takeDiagnostics())
     store.lock = lock
@@ -144,7 +144,7 @@ struct RunSession {
     let trees = try PublishedTrees(
       store: store,
       state: state,
-      durability: Durability(loaded.configuration.cache.durability),
+      durability: loaded.configuration.cache.durability,
       declared: PublishingSetup.folders(loaded, subscriptions),
       isCancelled: { StopSignals.pending != nil }
     )
@@ -244,8 +244,8 @@ struct RunSession {
         state: state(segment.name),
         manifest: ManifestResult(url: nil, status: .skipped)
       )
-      entry.priority = segment.priority
-      entry.isRequired = segment.isRequired
+      entry.priority = segment.declaration.priority
+      entry.isRequired = segment.declaration.isRequired
       return entry
     }
     return report
@@ -267,7 +267,7 @@ struct RunSession {
     var builder = context.builder(loaded, engine, looksAtState: false)
     let selected = subscriptions.segments.filter { isSelected($0.name) }
     var settings = builder.transportSettings()
-    settings.http3Failures = memory.http3Failures
+    memory.apply(to: &settings)
     settings.isTraced = context.shared.verbosity > 0
     let registrar = Registrar(context: context, loaded: loaded, builder: builder)
     var license = try registrar.remembered(state)
@@ -304,12 +304,7 @@ struct RunSession {
       forgotten: selection.isEmpty ? try forgotten(subscriptions, store) : [],
       probesItems: probesItems
     )
-    NetworkRequest(
-      loaded.configuration,
-      identity: loaded.identity,
-      publisher: builder.publisher?.networkOfRuns,
-      zone: context.zones.zone(named:)
-    ).apply(to: &request, of: selected)
+    builder.applyNetwork(to: &request.policy, publisher: builder.publisher?.networkOfRuns)
     if selected.count < subscriptions.segments.count {
       let names = Set(selected.map(\.name))
       var place = 0

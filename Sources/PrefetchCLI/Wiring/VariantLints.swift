@@ -6,7 +6,8 @@ import PrefetchCore
 struct VariantLints {
   private struct Asking {
     var segment: String
-    var headers: [String: Secret]
+    /// By their names in lower case.
+    var headers: [String: String]
   }
 
   let configuration: Configuration
@@ -20,7 +21,7 @@ struct VariantLints {
       for (url, own) in urls(of: segment) {
         let asking = Asking(
           segment: segment.name,
-          headers: segment.headers.merging(own) { _, item in item }
+          headers: Self.values(segment.declaration.headers + own)
         )
         guard let first = known[url.string] else {
           known[url.string] = asking
@@ -47,20 +48,16 @@ struct VariantLints {
   }
 
   /// A manifest stands for what it lists.
-  private func urls(of segment: Segment) -> [(WebURL, [String: Secret])] {
-    if case .remote(let url)? = segment.manifest { return [(url, [:])] }
+  private func urls(of segment: Segment) -> [(WebURL, [HeaderField])] {
+    if case .remote(let url)? = segment.manifest { return [(url, [])] }
     return segment.urls.compactMap { entry in entry.url.map { ($0, entry.item.headers) } }
   }
 
-  private static func difference(
-    _ one: [String: Secret],
-    _ other: [String: Secret]
-  ) -> [String] {
-    let (one, other) = (lowercased(one), lowercased(other))
-    return Set(one.keys).union(other.keys).filter { one[$0]?.value != other[$0]?.value }.sorted()
+  private static func difference(_ one: [String: String], _ other: [String: String]) -> [String] {
+    Set(one.keys).union(other.keys).filter { one[$0] != other[$0] }.sorted()
   }
 
-  private static func lowercased(_ headers: [String: Secret]) -> [String: Secret] {
-    Dictionary(headers.map { ($0.key.lowercased(), $0.value) }) { first, _ in first }
+  private static func values(_ fields: [HeaderField]) -> [String: String] {
+    Dictionary(fields.map { ($0.name.lowercased(), $0.value) }) { _, last in last }
   }
 }

@@ -28,7 +28,7 @@ package struct Analytics: Hashable, Sendable {
   }
   .checking { analytics, facts, decoder in
     for name in analytics.metrics.keys.sorted() {
-      PrivateNames.check(name, at: facts.place(of: "metrics"), &decoder)
+      decoder.warnOfPrivateName(name, at: facts.place(of: "metrics"))
     }
     guard analytics.isEnabled, !facts.has("endpoint") else { return }
     decoder.report(

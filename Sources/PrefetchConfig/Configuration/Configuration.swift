@@ -10,14 +10,6 @@ package struct Configuration: Sendable {
     case remembered
   }
 
-  /// Findings that may be accepted with exit status 0.
-  package enum Acceptable: String, Hashable, Sendable, CaseIterable {
-    case incomplete
-    case nothing
-    case unavailable
-    case deferred
-  }
-
   package var version = 1
   package var name: String?
   package var license: Secret?
@@ -31,22 +23,35 @@ package struct Configuration: Sendable {
   package var manifestKeys: [String] = []
   package var defaults = Segment()
   package var segments: [Segment] = []
-  package var accept: [Acceptable] = []
+  package var accept: [ExitStatus] = []
   package var registration = Registration()
-  package var notify = Notify()
-  package var state = State()
+  /// By which a push payload is known to be ours.
+  package var pushMarker = "mapsdk"
   package var hooks: [String: Hook] = [:]
-  package var download = Download()
+  /// What runs go by, as far as it stands here alone: the machine, a license and options may have
+  /// their say besides.
+  package var policy = RunPolicy()
+  /// The same of transfers.
+  package var settings = TransportSettings(userAgent: "")
+  /// What `download` says of manifests; segments have the rest.
+  package var download = ManifestRules()
   package var network = Network()
-  package var redirects = Redirects()
-  package var tls = TLS()
+  package var pins: [String: PinTable.Entry] = [:]
   package var transportSecurity = SecurityRules()
-  package var transport = Transport()
   package var cache = Cache()
   package var report = Reporting()
   package var analytics = Analytics()
 
-  package init() {}
+  package init() {
+    // As much of the disk as its size says, and the proxy that the environment says.
+    policy.room.minimumFree = nil
+    settings.proxy = .environment(http: nil, https: nil, exceptions: nil)
+  }
+
+  /// Whether runs do anything.
+  package var hasRuns: Bool {
+    isEnabled && features.precaches
+  }
 }
 
 extension Configuration {
@@ -55,13 +60,13 @@ extension Configuration {
     generalFields
     segmentFields
     policyFields
-    Field("cache", \.cache, Cache.table, "The content store")
+    Field("cache", \.self, cacheTable, "The content store")
     Field("report", \.report, Reporting.table, "What a run says afterwards")
     Field("analytics", \.analytics, Analytics.table, "Events for a collector of your own")
   }
   .checking { configuration, facts, decoder in
     guard let name = configuration.name else { return }
-    PrivateNames.check(name, at: facts.place(of: "name"), &decoder)
+    decoder.warnOfPrivateName(name, at: facts.place(of: "name"))
   }
 
   @FieldBuilder<Configuration> private static var generalFields: [Field<Configuration>] {
@@ -109,12 +114,12 @@ extension Configuration {
     Field(
       "accept",
       \.accept,
-      .list(of: .choice()),
+      .list(of: .finding),
       "Findings that end with exit status 0 all the same"
     )
     Field("registration", \.registration, Registration.table, "Registration of the license")
-    Field("notify", \.notify, Notify.table, "Push payloads")
-    Field("state", \.state, State.table, "What is remembered between runs")
+    Field("notify", \.self, notifyTable, "Push payloads")
+    Field("state", \.self, stateTable, "What is remembered between runs")
     Field(
       "hooks",
       \.hooks,
@@ -135,15 +140,20 @@ extension Configuration {
   }
 
   @FieldBuilder<Configuration> private static var policyFields: [Field<Configuration>] {
-    Field("download", \.download, Download.table, "Which items are worth having")
+    Field("download", \.self, downloadTable, "Which items are worth having")
     Field(
       "network",
-      \.network,
-      Network.table,
+      \.self,
+      networkTable,
       "When, over what and how much at once is transferred"
     )
-    Field("redirects", \.redirects, Redirects.table, "How far servers may send us elsewhere")
-    Field("tls", \.tls, TLS.table, "Encrypted connections")
+    Field(
+      "redirects",
+      \.policy.redirects,
+      RedirectPolicy.table,
+      "How far servers may send us elsewhere"
+    )
+    Field("tls", \.self, tlsTable, "Encrypted connections")
     Field(
       "transport_security",
       \.transportSecurity,
@@ -151,72 +161,48 @@ extension Configuration {
       "App Transport Security, its keys as in an Info.plist"
     )
     .synonyms("NSAppTransportSecurity")
-    Field("transport", \.transport, Transport.table, "Settings of single requests")
+    Field("transport", \.self, transport, "Settings of single requests")
   }
 
-  /// Each segment begins as a copy of `defaults`, which stand before it in the table.
-  private static let decodeSegments: @Sendable (Node, inout Self, inout NodeDecoder) -> Void = {
-    node,
-    configuration,
-    decoder in
-    guard case .sequence(let nodes) = node.content else {
-      let hint = node.scalar.map { "write `segments: [\($0.text)]`" }
-      decoder.reportWrongType(of: node, expected: "a list of segments", hint: hint)
-      return
-    }
-    var places: [String: Node] = [:]
-    var ids: [[String]: (url: WebURL, node: Node)] = [:]
-    for (index, node) in nodes.enumerated() {
-      decoder.descend(.index(index)) { decoder in
-        var segment = configuration.defaults
-        Segment.table.decode(node, into: &segment, &decoder)
-        configuration.segments.append(segment)
-        checkName(segment.name, of: node, among: &places, &decoder)
-        checkIDs(of: segment.urls, at: node["urls"]?.sequence ?? [], among: &ids, &decoder)
-      }
-    }
+  private static let notifyTable = ObjectType(Self(), name: "notify") {
+    Field(
+      "marker",
+      \.pushMarker,
+      .text.nonEmpty,
+      "Key or text by which a push payload is known to be ours"
+    )
   }
 
-  /// Of one provider an id means one URL.
-  private static func checkIDs(
-    of entries: [InlineEntry],
-    at nodes: [Node],
-    among ids: inout [[String]: (url: WebURL, node: Node)],
-    _ decoder: inout NodeDecoder
-  ) {
-    for (entry, node) in zip(entries, nodes) {
-      guard case .item(let item) = entry, let id = item.id, let url = item.url else { continue }
-      let key = [item.provider ?? "", id]
-      guard let known = ids[key] else {
-        ids[key] = (url, node)
-        continue
-      }
-      guard known.url != url else { continue }
-      let origin = ValueOrigin(source: known.node.source, location: known.node.location)
-      decoder.report(
-        "config.duplicate-id",
-        "two URLs have the id `\(id)`\(item.provider.map { " of provider `\($0)`" } ?? "")",
-        hint: "the other stands at \(origin)",
-        at: node["id"] ?? node
-      )
-    }
-  }
-
-  private static func checkName(
-    _ name: String,
-    of node: Node,
-    among places: inout [String: Node],
-    _ decoder: inout NodeDecoder
-  ) {
-    guard !name.isEmpty else { return }
-    let place = node["name"] ?? node
-    guard let earlier = places.updateValue(place, forKey: name) else { return }
-    let origin = ValueOrigin(source: earlier.source, location: earlier.location)
-    decoder.report(
-      "config.duplicate-segment",
-      "two segments have the name `\(name)`",
-      hint: "the other stands at \(origin)",
-      at: place
+  private static let downloadTable = ObjectType(Self(), name: "download") {
+    Field(
+      "behavior",
+      \.download.behavior,
+      .choice(),
+      "What runs fetch; with `none` only `get` does"
+    )
+    Field(
+      "retry_failed",
+      \.policy.retriesFailed,
+      .boolean,
+      "Whether each run tries failed items again"
+    )
+    Field(
+      "items_per_category",
+      \.download.countPerCategory,
+      .integer(0...1_000_000),
+      "Items taken of each category"
+    )
+    Field(
+      "categories",
+      \.download.categories,
+      .map(of: .name, to: .boolean),
+      "Categories switched on and off"
+    )
+    Field(
+      "sources",
+      \.download.sources,
+      .map(of: .name, to: .boolean),
+      "Sources switched on and off"
     )
   }
 }
@@ -238,5 +224,13 @@ extension ValueType where Value == Int {
     } encode: {
       .integer(Int64($0))
     }
+  }
+}
+
+extension ValueType where Value == ExitStatus {
+  /// Of those that may be accepted.
+  fileprivate static var finding: Self {
+    let findings: [ExitStatus] = [.incomplete, .nothing, .unavailable, .deferred]
+    return .words(findings.map { ($0.name, $0) })
   }
 }

@@ -1,79 +1,61 @@
-package import PrefetchCore
+import PrefetchCore
 import PrefetchDocuments
 
-/// Where things are in a JSON document of another make.
-package struct JSONPointers: Hashable, Sendable {
-  package var items: String?
-  package var url: [String] = []
-  package var sha256: String?
-  package var size: String?
-
+extension ManifestRules.Pointers {
   static let table = ObjectType(Self(), name: "json") {
     Field("items", \.items, .jsonPointer, "Pointer to the items; it may end in `/*`")
-    Field("url", \.url, .oneOrMore(.jsonPointer), "Pointers from an item to its URLs")
+    Field("url", \.urls, .oneOrMore(.jsonPointer), "Pointers from an item to its URLs")
     Field("sha256", \.sha256, .jsonPointer, "Pointer from an item to its SHA-256")
     Field("size", \.size, .jsonPointer, "Pointer from an item to its size")
   }
 }
 
-/// The server that a lock file's packages are fetched from.
-package struct RegistryAddress: Hashable, Sendable {
-  package var url: WebURL?
-
+extension ManifestRules {
   static let npm = ObjectType(Self(), name: "npm") {
     Field(
       "registry",
-      \.url,
+      \.npmRegistry,
       .url,
       "Registry that stands for registry.npmjs.org and registry.yarnpkg.com"
     )
   }
 
   static let pip = ObjectType(Self(), name: "pip") {
-    Field("index", \.url, .url, "Index in which files are looked up")
+    Field("index", \.pipIndex, .url, "Index in which files are looked up")
   }
 
   static let go = ObjectType(Self(), name: "go") {
-    Field("proxy", \.url, .url, "Module proxy to fetch from")
+    Field("proxy", \.goProxy, .url, "Module proxy to fetch from")
   }
-}
 
-/// Where crates are fetched from.
-package struct CrateAddress: Hashable, Sendable {
-  /// A URL in which `{crate}` and `{version}` stand for what they say.
-  package var download: String?
-  /// A sparse index, whose files come along.
-  package var index: WebURL?
-
-  static let table = ObjectType(Self(), name: "cargo") {
+  static let cargo = ObjectType(Self(), name: "cargo") {
     Field(
       "download",
-      \.download,
+      \.crateDownload,
       .text.nonEmpty,
       "URL of a crate, with `{crate}` and `{version}` in it"
     )
     Field(
       "index",
-      \.index,
+      \.crateIndex,
       .url,
       "Sparse index whose files come along; https://index.crates.io/ where the layout is `cargo`"
     )
   }
 }
 
-/// Settings of ad tags.
-package struct AdTags: Hashable, Sendable {
-  package var fetchesExtensions = false
-  package var zone: String?
-
-  static let table = ObjectType(Self(), name: "vast") {
-    Field("extensions", \.fetchesExtensions, .boolean, "Whether pictures in extensions are fetched")
-    Field("zone", \.zone, .text.nonEmpty, "Name of the ad space, by which its ad is kept")
+extension Segment {
+  static let adTable = ObjectType(Self(), name: "vast") {
+    Field(
+      "extensions",
+      \.declaration.bundleRules.takesExtensions,
+      .boolean,
+      "Whether pictures in extensions are fetched"
+    )
+    Field("zone", \.adSpace, .text.nonEmpty, "Name of the ad space, by which its ad is kept")
   }
-  .checking { tags, facts, decoder in
-    guard let zone = tags.zone, !zone.utf8.allSatisfy(isPlain) else {
-      return
-    }
+  .checking { segment, facts, decoder in
+    guard let zone = segment.adSpace, !zone.utf8.allSatisfy(isPlain) else { return }
     decoder.report(
       "config.wrong-value",
       "`\(zone)` cannot name the files of an ad: letters, digits, `-` and `_` can",
@@ -84,5 +66,54 @@ package struct AdTags: Hashable, Sendable {
   private static let isPlain: @Sendable (UInt8) -> Bool = { byte in
     (0x30...0x39).contains(byte) || (0x61...0x7A).contains(byte | 0x20)
       || [UInt8(ascii: "-"), UInt8(ascii: "_")].contains(byte)
+  }
+}
+
+extension ContentExpectation {
+  static let table = ObjectType(Self(), name: "expect") {
+    Field("mime", \.types, .oneOrMore(.mediaType), "Media types, `image/*` for all of a kind")
+    Field("min_size", \.minimumSize, .size, "Fewest bytes of a body")
+    Field("max_size", \.maximumSize, .size, "Most bytes of a body")
+    Field(
+      "magic",
+      \.magic,
+      .text.nonEmpty,
+      "First bytes of a body, as text or in hexadecimal digits"
+    )
+  }
+  .checking { expectation, facts, decoder in
+    guard let minimum = expectation.minimumSize, let maximum = expectation.maximumSize,
+      minimum > maximum
+    else { return }
+    decoder.report(
+      "config.bad-value",
+      "`min_size` is above `max_size`",
+      at: facts.place(of: "min_size")
+    )
+  }
+
+  /// The first of the beginnings is the text as it was written.
+  private var magic: String? {
+    get { beginnings.first.map { String(decoding: $0, as: UTF8.self) } }
+    set { beginnings = newValue.map(Self.beginnings) ?? [] }
+  }
+}
+
+extension PublishingRules {
+  static let table = ObjectType(Self(folder: ""), name: "publish") {
+    Field("dir", \.folder, .path, "The folder")
+    Field("layout", \.layout, .choice(), "How names in it are made")
+    Field("link", \.link, .choice(), "How bodies get there")
+    Field(
+      "atomic",
+      \.isAtomic,
+      .boolean,
+      "Whether the whole tree changes in one moment, or not at all"
+    )
+    Field("keep_generations", \.keptGenerations, .integer(1...1000), "How many past trees are kept")
+  }
+  .checking { _, facts, decoder in
+    guard !facts.has("dir") else { return }
+    decoder.report("config.missing-key", "`publish` has no `dir`", at: facts.node)
   }
 }

@@ -1,32 +1,14 @@
 package import PrefetchCore
-package import PrefetchDocuments
+import PrefetchDocuments
 
 /// An item that the configuration itself names.
 package struct InlineItem: Sendable {
-  package enum Kind: String, Hashable, Sendable, CaseIterable {
-    case file
-    case image
-    case video
-    case audio
-    case hls
-    case dash
-    case vast
-    case page
-    case data
-  }
-
-  /// How long the item counts as fresh.
-  package enum Lifetime: Hashable, Sendable {
-    case immutable
-    case of(Duration)
-  }
-
   /// Another place of the same bytes.
   package struct Alternate: Hashable, Sendable {
     fileprivate var declared: DeclaredURL?
-    package var priority: Int?
+    fileprivate var priority: Int?
 
-    package var url: WebURL? { declared?.url }
+    fileprivate var url: WebURL? { declared?.url }
 
     static let table = ObjectType(Self(), name: "alternate", shorthand: "url") {
       Field("url", \.declared, .itemURL, "Where the bytes are as well")
@@ -47,62 +29,86 @@ package struct InlineItem: Sendable {
   /// A file that belongs to an item: its thumbnail.
   package struct Child: Sendable {
     fileprivate var declared: DeclaredURL?
-    package var size: Int64?
-    package var mime: String?
-    package var digests: [ExpectedDigest] = []
-    package var integrity: [ExpectedDigest] = []
-    package var sha256: ExpectedDigest?
+    private var rest = Thumbnail(url: .unsaid)
+    private var integrity: [ExpectedDigest] = []
+    private var sha256: ExpectedDigest?
 
-    package var url: WebURL? { declared?.url }
+    fileprivate var thumbnail: Thumbnail? {
+      guard let declared else { return nil }
+      var thumbnail = rest
+      thumbnail.url = declared.url
+      thumbnail.digests += integrity + [sha256].compactMap(\.self)
+      return thumbnail
+    }
 
     static let table = ObjectType(Self(), name: "child", shorthand: "url") {
       Field("url", \.declared, .itemURL, "Where it is")
-      Field("size", \.size, .size, "Bytes of the decoded body")
-      Field("mime", \.mime, .mediaType, "Type the body must have")
-      Field("digests", \.digests, .digests, "Digests the body must have")
+      Field("size", \.rest.size, .size, "Bytes of the decoded body")
+      Field("mime", \.rest.mime, .mediaType, "Type the body must have")
+      Field("digests", \.rest.digests, .digests, "Digests the body must have")
       Field("integrity", \.integrity, .integrity, "The same as Subresource Integrity writes it")
       Field("sha256", \.sha256, .digest(.sha256), "SHA-256 the body must have")
     }
     .checking { child, facts, decoder in
       let others = child.integrity + [child.sha256].compactMap(\.self)
-      InlineItem.take([child.declared], into: &child.digests, besides: others, facts, &decoder)
+      InlineItem.take([child.declared], into: &child.rest.digests, besides: others, facts, &decoder)
       guard !facts.has("url") else { return }
       decoder.report("config.missing-url", "`\(decoder.lastKey)` has no `url`", at: facts.node)
     }
   }
 
+  /// As the core knows it, but for what several keys say together.
+  private var entry = ManifestEntry(url: .unsaid)
   /// Nil only while the configuration has errors.
   fileprivate var declared: DeclaredURL?
-  package var id: String?
-  package var provider: String?
-  package var type = Kind.file
-  package var title: String?
-  package var info: JSONValue?
-  package var size: Int64?
-  package var digests: [ExpectedDigest] = []
-  package var integrity: [ExpectedDigest] = []
-  package var sha256: ExpectedDigest?
-  package var sha512: ExpectedDigest?
-  package var modified: Instant?
-  package var etag: String?
-  package var mime: String?
-  package var lifetime: Lifetime?
-  package var expires: Instant?
-  package var priority: Int?
+  private var info: JSONValue?
+  private var integrity: [ExpectedDigest] = []
+  private var sha256: ExpectedDigest?
+  private var sha512: ExpectedDigest?
   package var network: NetworkRules?
-  package var alternates: [Alternate] = []
-  package var categories: [String] = []
-  package var thumbnail: Child?
-  package var seconds: Int?
-  package var headers: [String: Secret] = [:]
-  package var path: String?
-  package var isRequired = true
+  private var alternates: [Alternate] = []
+  private var thumbnail: Child?
+
+  init() {
+    entry.type = "file"
+  }
 
   package var url: WebURL? { declared?.url }
 
+  /// Its own, not one that is made of its URL.
+  var name: (provider: String?, id: String)? { entry.id.map { (entry.provider, $0) } }
+
+  package var type: String? { entry.type }
+
+  package var headers: [HeaderField] { entry.headers }
+
+  /// Other places of its bytes, in the order in which they stand there.
+  package var alternateURLs: [WebURL?] { alternates.map(\.url) }
+
+  /// The whole of it; nil where it has no URL.
+  package var whole: ManifestEntry? {
+    guard let url else { return nil }
+    var entry = entry
+    entry.url = url
+    entry.digests = expectedDigests
+    entry.network = network?.policy
+    // A day's budget is none of a single item.
+    entry.network?.budgets = []
+    entry.thumbnail = thumbnail.flatMap(\.thumbnail)
+    // Most have none.
+    if !alternates.isEmpty {
+      entry.alternates = alternates.enumerated()
+        .sorted {
+          ($0.element.priority ?? .max, $0.offset) < ($1.element.priority ?? .max, $1.offset)
+        }
+        .compactMap(\.element.url)
+    }
+    return entry
+  }
+
   /// Every digest that the body must have, whichever key named it.
-  package var expectedDigests: [ExpectedDigest] {
-    let all = digests + integrity + [sha256, sha512].compactMap(\.self)
+  private var expectedDigests: [ExpectedDigest] {
+    let all = entry.digests + integrity + [sha256, sha512].compactMap(\.self)
     guard all.count > 1 else { return all }
     var seen: Set<ExpectedDigest> = []
     return all.filter { seen.insert($0).inserted }
@@ -110,9 +116,13 @@ package struct InlineItem: Sendable {
 }
 
 extension InlineItem {
-  fileprivate init(at url: WebURL) {
-    declared = DeclaredURL(url)
+  fileprivate init(_ declared: DeclaredURL) {
+    self.init()
+    self.declared = declared
+    entry.digests = declared.digests
   }
+
+  fileprivate var isAdTag: Bool { entry.type == "vast" }
 
   static let table = ObjectType(Self(), name: "item", shorthand: "url") {
     Field(
@@ -123,43 +133,48 @@ extension InlineItem {
     )
     Field(
       "id",
-      \.id,
+      \.entry.id,
       .text.nonEmpty,
       "Name of the content, unique per provider; else the URL stands for it"
     )
-    Field("provider", \.provider, .text.nonEmpty, "Source the id belongs to")
+    Field("provider", \.entry.provider, .text.nonEmpty, "Source the id belongs to")
     Field(
       "type",
-      \.type,
-      .choice(),
+      \.entry.type,
+      .itemType,
       "Kind of content"
     )
-    Field("title", \.title, .text, "For people")
+    Field("title", \.entry.title, .text, "For people")
     Field("info", \.info, .anything, "Passed through unread")
-    Field("size", \.size, .size, "Bytes of the decoded body")
-    Field("digests", \.digests, .digests, "Digests the body must have, by function")
+    Field("size", \.entry.size, .size, "Bytes of the decoded body")
+    Field("digests", \.entry.digests, .digests, "Digests the body must have, by function")
     Field("integrity", \.integrity, .integrity, "The same as Subresource Integrity writes it")
     Field("sha256", \.sha256, .digest(.sha256), "SHA-256 the body must have")
     Field("sha512", \.sha512, .digest(.sha512), "SHA-512 the body must have")
     Field(
       "mtime",
-      \.modified,
+      \.entry.published,
       .date,
       "When it was changed last, by which `keep` and `trust_lastmod` go"
     )
-    Field("etag", \.etag, .text.singleLine, "Validator; the same as the stored one means unchanged")
-    Field("mime", \.mime, .mediaType, "Type the body must have")
+    Field(
+      "etag",
+      \.entry.entityTag,
+      .text.singleLine,
+      "Validator; the same as the stored one means unchanged"
+    )
+    Field("mime", \.entry.mime, .mediaType, "Type the body must have")
     Field(
       "ttl",
-      \.lifetime,
+      \.entry.lifetime,
       .lifetime,
       "How long it counts as fresh where its answer does not say, a bound where it does; or `immutable`"
     )
-    Field("expires", \.expires, .date, "When the content is over and leaves the cache")
-    Field("priority", \.priority, .integer(1...100), "Rank within the segment, 1 first")
+    Field("expires", \.entry.expires, .date, "When the content is over and leaves the cache")
+    Field("priority", \.entry.priority, .integer(1...100), "Rank within the segment, 1 first")
     Field(
       "required",
-      \.isRequired,
+      \.entry.isRequired,
       .boolean,
       "Whether its failures and deferrals count for its segment and the exit status"
     )
@@ -170,11 +185,16 @@ extension InlineItem {
       .list(of: .object(Alternate.table)),
       "Other places of the same bytes"
     )
-    Field("categories", \.categories, .list(of: .text), "Categories it belongs to")
+    Field("categories", \.entry.categories, .list(of: .text), "Categories it belongs to")
     Field("thumbnail", \.thumbnail, Child.table, "A small picture of it")
-    Field("seconds", \.seconds, .integer(0...32767), "Length to fetch of an HLS item, 0 for all")
-    Field("headers", \.headers, .headers, "Headers of its requests").secret
-    Field("path", \.path, .relativePath, "Name in a published tree")
+    Field(
+      "seconds",
+      \.entry.seconds,
+      .integer(0...32767),
+      "Length to fetch of an HLS item, 0 for all"
+    )
+    Field("headers", \.entry.headers, .headers, "Headers of its requests").secret
+    Field("path", \.entry.path, .relativePath, "Name in a published tree")
   }
   .checking(check)
 
@@ -185,7 +205,7 @@ extension InlineItem {
     if !facts.has("url") {
       decoder.report("config.missing-url", "the item has no `url`", at: facts.node)
     }
-    if item.type == .dash {
+    if item.entry.type == "dash" {
       decoder.descend(.key("type")) { decoder in
         decoder.report(
           "config.unsupported",
@@ -198,7 +218,9 @@ extension InlineItem {
     }
     for (key, short) in [("sha256", item.sha256), ("sha512", item.sha512)] {
       guard let short,
-        item.digests.contains(where: { $0.algorithm == short.algorithm && $0.bytes != short.bytes })
+        item.entry.digests.contains(where: {
+          $0.algorithm == short.algorithm && $0.bytes != short.bytes
+        })
       else { continue }
       decoder.report(
         "config.conflict",
@@ -209,7 +231,7 @@ extension InlineItem {
     let others = item.integrity + [item.sha256, item.sha512].compactMap(\.self)
     take(
       [item.declared] + item.alternates.map(\.declared),
-      into: &item.digests,
+      into: &item.entry.digests,
       besides: others,
       facts,
       &decoder
@@ -252,10 +274,28 @@ package enum InlineEntry: Sendable {
     }
   }
 
+  /// Nil where it has no URL.
+  package var whole: ManifestEntry? {
+    switch self {
+    case .url(let url):
+      var entry = ManifestEntry(url: url)
+      entry.type = "file"
+      return entry
+    case .item(let item): return item.whole
+    }
+  }
+
   package var item: InlineItem {
     switch self {
-    case .url(let url): InlineItem(at: url)
+    case .url(let url): InlineItem(DeclaredURL(url))
     case .item(let item): item
+    }
+  }
+
+  var isAdTag: Bool {
+    switch self {
+    case .url: false
+    case .item(let item): item.isAdTag
     }
   }
 }
@@ -277,30 +317,19 @@ extension ValueType where Value == InlineEntry {
         }
         guard let value else { return .item(InlineItem()) }
         guard !value.digests.isEmpty else { return .url(value.url) }
-        var item = InlineItem(at: value.url)
-        item.digests = value.digests
-        return .item(item)
+        return .item(InlineItem(value))
       },
       encode: { whole.encode($0.item) }
     )
   }
 }
 
-extension ValueType where Value == InlineItem.Lifetime {
-  static var lifetime: Self {
-    scalar("a duration or `immutable`", summary: "duration|immutable") {
-      text throws(ValueComplaint) in
-      text == "immutable" ? .immutable : .of(try Units.duration(text))
-    } encode: { lifetime in
-      switch lifetime {
-      case .immutable: .string("immutable")
-      case .of(let duration): .decimal(thousandths: duration.milliseconds)
-      }
-    }
-  }
-}
-
 extension ValueType where Value == String {
+  static var itemType: Self {
+    let types = ["file", "image", "video", "audio", "hls", "dash", "vast", "page", "data"]
+    return .words(types.map { ($0, $0) })
+  }
+
   /// A path below a folder that it cannot leave.
   static var relativePath: Self {
     scalar("a relative path", summary: "relative path") { text throws(ValueComplaint) in

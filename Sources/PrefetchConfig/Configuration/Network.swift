@@ -1,147 +1,186 @@
 package import PrefetchCore
 import PrefetchDocuments
 
-/// When, over what and how much at once is transferred.
-package struct Network: Hashable, Sendable {
-  package enum Allowed: String, Hashable, Sendable, CaseIterable {
-    case ethernet
-    case wifi
-    case cellular
-    case any
-    case none
-  }
-
-  package enum MeteredUse: String, Hashable, Sendable, CaseIterable {
-    case use
-    case `defer`
-  }
-
-  package enum Power: String, Hashable, Sendable, CaseIterable {
-    case any
-    case ac
-  }
-
-  package enum HTTPVersion: String, Hashable, Sendable, CaseIterable {
-    case auto
-    case http1 = "1.1"
-    case http2 = "2"
-    case http3 = "3"
-  }
-
+/// When, over what and how much at once is transferred, as far as it takes the machine to say what
+/// that means.
+package struct Network: Sendable {
   package var type: NetworkType?
-  package var allow: [Allowed] = [.any]
-  package var metered = MeteredUse.use
-  package var unknownMetered = MeteredUse.use
-  package var windows: [ClockWindow] = []
-  package var timeZone = "local"
-  package var power = Power.any
-  package var batteryFloor = 0
-  package var concurrency = 8
-  package var perHost = 4
+  package var rules = NetworkRules.standard
   package var rate = RateRule.unlimited
-  package var ratePerHost = RateLimit.unlimited
-  package var dailyLimit = TransferQuota()
-  package var monthlyLimit = TransferQuota()
-  package var http = HTTPVersion.auto
-  package var proxy = Proxy.environment
   package var readsNetrc = false
   package var userAgent: String?
   package var probe: [String] = []
-  package var retries = Retries()
-  package var timeouts = Timeouts()
-  package var quality = QualityRules()
+}
 
-  static let table = ObjectType(Self(), name: "network") {
-    Field("type", \.type, .choice(), "Kind of network, for machines that cannot tell")
-    Field("allow", \.allow, .list(of: .choice(), atLeast: 1), "Kinds of network to transfer over")
+extension Configuration {
+  static let networkTable = ObjectType(Self(), name: "network") {
+    conditionFields
+    amountFields
+    requestFields
+    Field(
+      "quality",
+      \.network.rules.quality,
+      QualityPolicy.table,
+      "What to do as the measured throughput falls"
+    )
+  }
+
+  @FieldBuilder<Self> private static var conditionFields: [Field<Self>] {
+    Field("type", \.network.type, .choice(), "Kind of network, for machines that cannot tell")
+    Field(
+      "allow",
+      \.network.rules.allow,
+      .list(of: .choice(), atLeast: 1),
+      "Kinds of network to transfer over"
+    )
     Field(
       "metered",
-      \.metered,
-      .choice(),
+      \.network.rules.defersMetered,
+      .metered,
       "Whether to transfer over a connection that costs by volume"
     )
     Field(
       "unknown_metered",
-      \.unknownMetered,
-      .choice(),
+      \.network.rules.defersUnknownMetered,
+      .metered,
       "The same where nothing says whether it costs"
     )
     Field(
       "windows",
-      \.windows,
+      \.network.rules.windows,
       .list(of: .window),
       "Times of day and week in which transfers may run"
     )
     Field(
       "timezone",
-      \.timeZone,
+      \.network.rules.timeZone,
       .timeZone,
       "Time zone of `windows`, of a timetable of `rate` and of quota periods"
     )
-    Field("power", \.power, .choice(), "Power source needed to transfer")
+    Field("power", \.network.rules.needsMains, .power, "Power source needed to transfer")
     Field(
       "battery_floor",
-      \.batteryFloor,
+      \.network.rules.batteryFloor,
       .integer(0...100),
       "Percent of charge below which nothing is transferred on battery"
     )
+  }
+
+  @FieldBuilder<Self> private static var amountFields: [Field<Self>] {
     Field(
       "concurrency",
-      \.concurrency,
+      \.policy.concurrency,
       .integer(1...1024).orUnlimited(1024),
       "Transfers in flight at once; `unlimited` is 1024"
     )
-    Field("per_host", \.perHost, .integer(1...256), "HTTP/1.1 connections to one host at once")
+    Field(
+      "per_host",
+      \.policy.perHost,
+      .integer(1...256),
+      "HTTP/1.1 connections to one host at once"
+    )
     Field(
       "rate",
-      \.rate,
+      \.network.rate,
       .rateRule,
       "Bytes a second, of all transfers together: one rate, or times from which each holds"
     )
-    Field("rate_per_host", \.ratePerHost, .rateLimit, "Bytes a second from one host")
-    Field("daily_limit", \.dailyLimit, TransferQuota.table, "Bytes a day, kept across runs")
-    Field("monthly_limit", \.monthlyLimit, TransferQuota.table, "Bytes a month, kept across runs")
-    Field("http", \.http, .choice(), "Version of HTTP to use")
-    Field("proxy", \.proxy, .proxy, "Proxy for every request; `env` obeys the usual variables")
-    Field("netrc", \.readsNetrc, .boolean, "Whether to take credentials from `~/.netrc`")
-    Field("user_agent", \.userAgent, .text.singleLine, "Value of the `User-Agent` header")
+    Field("rate_per_host", \.settings.ratePerHost, .rateBound, "Bytes a second from one host")
+    Field(
+      "daily_limit",
+      \.network.rules.dailyLimit,
+      ByteBudget.daily,
+      "Bytes a day, kept across runs"
+    )
+    Field(
+      "monthly_limit",
+      \.network.rules.monthlyLimit,
+      ByteBudget.monthly,
+      "Bytes a month, kept across runs"
+    )
+  }
+
+  @FieldBuilder<Self> private static var requestFields: [Field<Self>] {
+    Field("http", \.settings.httpVersion, .choice(), "Version of HTTP to use")
+    Field(
+      "proxy",
+      \.settings.proxy,
+      .proxy,
+      "Proxy for every request; `env` obeys the usual variables"
+    )
+    Field(
+      "netrc",
+      \.network.readsNetrc,
+      .boolean,
+      "Whether to take credentials from `~/.netrc`"
+    )
+    Field("user_agent", \.network.userAgent, .text.singleLine, "Value of the `User-Agent` header")
     Field(
       "probe",
-      \.probe,
+      \.network.probe,
       .list(of: .program),
       "Command that prints what kind of network there is"
     )
-    Field("retries", \.retries, Retries.table, "How often and how patiently to try again")
-    Field("timeouts", \.timeouts, Timeouts.table, "How long to wait")
-    Field("quality", \.quality, QualityRules.table, "What to do as the measured throughput falls")
+    Field(
+      "retries",
+      \.policy.retries,
+      RetryPolicy.table,
+      "How often and how patiently to try again"
+    )
+    Field("timeouts", \.self, timeouts, "How long to wait")
   }
 }
 
-extension ValueType where Value == Duration {
-  var positive: Self {
-    checked { value, node, decoder in
-      guard value <= .zero else { return }
-      decoder.report(
-        "config.bad-value",
-        "`\(decoder.lastKey)` must be longer than nothing",
-        at: node
-      )
+/// How fast everything together may come: always the same, or by the time of the week.
+package enum RateRule: Hashable, Sendable {
+  case unlimited
+  case steady(Int64)
+  case timetable(RateTimetable)
+
+  fileprivate init(limit: Int64) {
+    self = limit == .max ? .unlimited : .steady(limit)
+  }
+
+  /// A time zone is looked up for a timetable alone.
+  package func schedule(zone: () -> TimeZoneRules) -> RateSchedule? {
+    switch self {
+    case .unlimited: nil
+    case .steady(let rate): .steady(rate)
+    case .timetable(let timetable): RateSchedule(timetable, zone: zone())
     }
   }
 }
 
-extension ValueType where Value == String {
-  /// For what becomes part of a request.
-  var singleLine: Self {
-    checked { value, node, decoder in
-      guard value.unicodeScalars.contains(where: { $0.value < 0x20 || $0.value == 0x7F }) else {
-        return
+extension ValueType where Value == RateRule {
+  fileprivate static var rateRule: Self {
+    scalar(
+      "a rate, `unlimited` or a timetable such as `08:00 2MB/s, 18:00 unlimited`",
+      summary: "rate|unlimited|timetable",
+      schema: .quantity
+    ) { text throws(ValueComplaint) in
+      guard text.contains(":") || text.contains(",") else {
+        return try RateRule(limit: Units.rateLimit(text))
       }
-      decoder.report(
-        "config.bad-value",
-        "`\(decoder.lastKey)` holds a line break or control character",
-        at: node
-      )
+      let lines: [RateTimetable.Line]
+      do throws(ClockWindow.Malformed) {
+        lines = try RateTimetable.lines(text)
+      } catch {
+        throw ValueComplaint(error.message, hint: error.hint, code: "config.bad-clock")
+      }
+      var entries: [RateTimetable.Entry] = []
+      for line in lines {
+        var entry = line.entry
+        let rate = try Units.rateLimit(line.rate)
+        entry.rate = rate == .max ? nil : rate
+        entries.append(entry)
+      }
+      return .timetable(RateTimetable(entries))
+    } encode: {
+      switch $0 {
+      case .unlimited: .string("unlimited")
+      case .steady(let rate): .integer(rate)
+      case .timetable(let timetable): .string(timetable.description)
+      }
     }
   }
 }

@@ -1,31 +1,78 @@
 package import PrefetchCore
 import PrefetchDocuments
 
-/// What one segment or item asks of the network beyond what holds for all; it can only narrow that.
+/// What the configuration, a segment or an item asks of the network; each can only narrow what holds
+/// for what it belongs to.
 package struct NetworkRules: Hashable, Sendable {
-  package var allow: [Network.Allowed]?
-  package var metered: Network.MeteredUse?
-  package var unknownMetered: Network.MeteredUse?
+  package enum Allowed: String, Hashable, Sendable, CaseIterable {
+    case ethernet
+    case wifi
+    case cellular
+    case any
+    case none
+  }
+
+  package var allow: [Allowed]?
+  package var defersMetered: Bool?
+  package var defersUnknownMetered: Bool?
   package var windows: [ClockWindow]?
   package var timeZone: String?
-  package var power: Network.Power?
+  package var needsMains: Bool?
   package var batteryFloor: Int?
-  package var rate: RateLimit?
-  package var dailyLimit: TransferQuota?
-  package var monthlyLimit: TransferQuota?
-  package var quality: QualityRules?
+  /// Bytes a second; more than there can be for no limit.
+  package var rate: Int64?
+  package var dailyLimit: ByteBudget?
+  package var monthlyLimit: ByteBudget?
+  package var quality: QualityPolicy?
 
+  /// What holds for everything where nothing is said.
+  static var standard: Self {
+    var rules = Self()
+    rules.allow = [.any]
+    rules.defersMetered = false
+    rules.defersUnknownMetered = false
+    rules.windows = []
+    rules.timeZone = "local"
+    rules.needsMains = false
+    rules.batteryFloor = 0
+    rules.dailyLimit = ByteBudget(period: .day, limit: nil)
+    rules.monthlyLimit = ByteBudget(period: .month, limit: nil)
+    rules.quality = QualityPolicy()
+    return rules
+  }
+
+  /// As the core decides by them, once it is known by whose clock.
+  package var policy: NetworkPolicy {
+    var policy = NetworkPolicy()
+    if let allow, !allow.contains(.any) {
+      policy.allowed = Set(allow.compactMap { NetworkType(rawValue: $0.rawValue) })
+    }
+    policy.defersMetered = defersMetered ?? false
+    policy.defersUnknownMetered = defersUnknownMetered ?? false
+    policy.needsMains = needsMains ?? false
+    policy.batteryFloor = batteryFloor ?? 0
+    policy.budgets = [dailyLimit, monthlyLimit].compactMap(\.self).filter { !$0.isUnlimited }
+    if let windows, !windows.isEmpty {
+      policy.localHours = [LocalHours(windows: windows, zone: timeZone)]
+    }
+    policy.quality = quality ?? QualityPolicy()
+    return policy
+  }
+}
+
+extension NetworkRules {
+  /// Of a segment or an item, though neither a rate nor a budget is one of a single item.
   static let table = ObjectType(Self(), name: "network_rules") {
     Field("allow", \.allow, .list(of: .choice(), atLeast: 1), "Kinds of network to transfer over")
     Field(
       "metered",
-      \.metered,
+      \.defersMetered,
       .meteredUse,
       "Whether to transfer over a connection that costs by volume"
     )
     Field(
       "unknown_metered",
-      \.unknownMetered,
+      \.defersUnknownMetered,
       .meteredUse,
       "The same where nothing says whether it costs"
     )
@@ -36,7 +83,7 @@ package struct NetworkRules: Hashable, Sendable {
       "Times of day and week in which transfers may run"
     )
     Field("timezone", \.timeZone, .timeZone, "Time zone of `windows`")
-    Field("power", \.power, .choice(), "Power source needed to transfer")
+    Field("power", \.needsMains, .power, "Power source needed to transfer")
     Field(
       "battery_floor",
       \.batteryFloor,
@@ -44,27 +91,110 @@ package struct NetworkRules: Hashable, Sendable {
       "Percent of charge below which nothing is transferred on battery"
     )
     Field("rate", \.rate, .rateLimit, "Bytes a second")
-    Field("daily_limit", \.dailyLimit, TransferQuota.table, "Bytes a day")
-    Field("monthly_limit", \.monthlyLimit, TransferQuota.table, "Bytes a month")
-    Field("quality", \.quality, QualityRules.table, "What to do as the measured throughput falls")
+    Field("daily_limit", \.dailyLimit, ByteBudget.daily, "Bytes a day")
+    Field("monthly_limit", \.monthlyLimit, ByteBudget.monthly, "Bytes a month")
+    Field("quality", \.quality, QualityPolicy.table, "What to do as the measured throughput falls")
   }
 }
 
-extension ValueType where Value == Network.MeteredUse {
-  /// `use` or `defer`; manifests also write `true` and `false`.
-  static var meteredUse: Self {
-    let type = ValueType<Network.MeteredUse>.choice()
+extension ByteBudget {
+  static let daily = table(of: .day)
+  static let monthly = table(of: .month)
+
+  private static func table(of period: Period) -> ObjectType<Self> {
+    ObjectType(Self(period: period, limit: nil), name: "quota", shorthand: "any") {
+      Field("any", \.limit, .sizeBound, "Bytes over all networks without a limit of their own")
+      Field("ethernet", \.limits[.ethernet], .sizeLimit, "Bytes over a cable")
+      Field("wifi", \.limits[.wifi], .sizeLimit, "Bytes over a wireless network")
+      Field("cellular", \.limits[.cellular], .sizeLimit, "Bytes over a cellular network")
+    }
+  }
+}
+
+extension QualityPolicy {
+  static let table = ObjectType(Self(), name: "quality") {
+    Field("good", \.good, .rate, "Throughput from which the network is good")
+    Field("excellent", \.excellent, .rate, "Throughput from which the network is excellent")
+    Field(
+      "on",
+      \.named,
+      .map(of: .oneOf("quality", NetworkQuality.allCases.map(\.rawValue)), to: .choice()),
+      "What to do at each quality; `go` where nothing is said"
+    )
+  }
+  .checking { rules, facts, decoder in
+    guard let good = rules.good, let excellent = rules.excellent, good > excellent else { return }
+    decoder.report(
+      "config.bad-value",
+      "`good` is faster than `excellent`",
+      at: facts.place(of: "good")
+    )
+  }
+
+  private var named: [String: Reaction] {
+    get { Dictionary(uniqueKeysWithValues: reactions.map { ($0.key.rawValue, $0.value) }) }
+    set {
+      reactions = [:]
+      for (name, reaction) in newValue {
+        if let quality = NetworkQuality(rawValue: name) { reactions[quality] = reaction }
+      }
+    }
+  }
+}
+
+extension ValueType where Value == Bool {
+  /// Whether to defer: `use` or `defer`; manifests also write `true` and `false`.
+  fileprivate static var meteredUse: Self {
+    let words = Self.metered
     return Self(
-      shape: type.shape,
+      shape: words.shape,
       decode: { node, decoder in
         if let scalar = node.scalar, scalar.kind != .string,
           let isUsed = Booleans.strictValue(of: scalar.text)
         {
-          return isUsed ? .use : .defer
+          return !isUsed
         }
-        return type.decode(node, &decoder)
+        return words.decode(node, &decoder)
       },
-      encode: type.encode
+      encode: words.encode
     )
+  }
+
+  static var metered: Self { .words(("use", false), ("defer", true)) }
+
+  /// Whether it has to be the mains.
+  static var power: Self { .words(("any", false), ("ac", true)) }
+}
+
+extension ValueType where Value == ClockWindow {
+  static var window: Self {
+    scalar("a window such as `22:00-06:00`", summary: "window", code: "config.bad-clock") {
+      text throws(ValueComplaint) in
+      do throws(ClockWindow.Malformed) {
+        return try ClockWindow(text)
+      } catch {
+        throw ValueComplaint(error.message, hint: error.hint, code: "config.bad-clock")
+      }
+    } encode: {
+      .string($0.description)
+    }
+  }
+}
+
+extension ValueType where Value == String {
+  /// The name of a time zone; whether the machine knows it is seen later.
+  static var timeZone: Self {
+    scalar("a time zone such as `Europe/Berlin`", summary: "time zone", code: "config.bad-clock") {
+      text throws(ValueComplaint) in
+      guard TimeZoneRules.isName(text) else {
+        throw ValueComplaint(
+          "`\(text)` is no time zone",
+          hint: "write `local`, `UTC` or `Area/City`"
+        )
+      }
+      return text
+    } encode: {
+      .string($0)
+    }
   }
 }

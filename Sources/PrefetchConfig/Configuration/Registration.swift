@@ -1,6 +1,24 @@
 package import PrefetchCore
 import PrefetchDocuments
 
+/// What can be switched off without taking its settings away.
+package struct Features: Hashable, Sendable {
+  package var precaches = true
+  package var pullsThrough = true
+  package var recordsFigures = true
+
+  static let table = ObjectType(Self(), name: "features") {
+    Field("precaching", \.precaches, .boolean, "Whether runs do anything, as `enabled`")
+    Field("pull_through", \.pullsThrough, .boolean, "Whether `serve --pull` fetches")
+    Field(
+      "analytics",
+      \.recordsFigures,
+      .boolean,
+      "Whether events are sent, as `analytics.enabled`"
+    )
+  }
+}
+
 /// Where the license is registered.
 package struct Registration: Hashable, Sendable {
   package var url: WebURL?
@@ -14,19 +32,5 @@ package struct Registration: Hashable, Sendable {
       "Where the license is registered; without it nothing is sent anywhere"
     )
     Field("retry", \.retry, .duration.positive, "Pause after a registration that failed")
-  }
-}
-
-/// Which push payloads are ours.
-package struct Notify: Hashable, Sendable {
-  package var marker = "mapsdk"
-
-  static let table = ObjectType(Self(), name: "notify") {
-    Field(
-      "marker",
-      \.marker,
-      .text.nonEmpty,
-      "Key or text by which a push payload is known to be ours"
-    )
   }
 }

@@ -1,23 +1,25 @@
+/// The renderings of a report.
+package enum ReportFormat: String, Hashable, Sendable, CaseIterable {
+  case text
+  case json
+  case ndjson
+  case md
+  case junit
+  case prometheus
+  case html
+}
+
+/// Which items a report lists.
+package enum ReportedItems: String, Hashable, Sendable, CaseIterable {
+  case changed
+  case all
+}
+
 /// What a run says afterwards, and where.
 package struct Reporting: Hashable, Sendable {
-  package enum Format: String, Hashable, Sendable, CaseIterable {
-    case text
-    case json
-    case ndjson
-    case markdown = "md"
-    case junit
-    case prometheus
-    case html
-  }
-
-  package enum Items: String, Hashable, Sendable, CaseIterable {
-    case changed
-    case all
-  }
-
-  package var format = Format.text
+  package var format = ReportFormat.text
   package var files: [String: String] = [:]
-  package var items = Items.changed
+  package var items = ReportedItems.changed
   package var history = 50
 
   static let table = ObjectType(Self(), name: "report") {
@@ -25,7 +27,7 @@ package struct Reporting: Hashable, Sendable {
     Field(
       "files",
       \.files,
-      .map(of: .oneOf("format", Format.allCases.map(\.rawValue)), to: .outputPath),
+      .map(of: .oneOf("format", ReportFormat.allCases.map(\.rawValue)), to: .outputPath),
       "Further reports: form to path, `-` for standard output, `+PATH` to append"
     )
     Field("items", \.items, .choice(), "Whether unchanged items are listed too")

@@ -2,38 +2,41 @@ package import PrefetchCore
 import PrefetchDocuments
 
 /// App Transport Security: https only, unless a domain is excepted.
-package struct SecurityRules: Hashable, Sendable {
-  package var allowsArbitraryLoads = false
-  /// Present with any value, these three take the effect from the one above.
-  package var allowsArbitraryLoadsForMedia: Bool?
-  package var allowsArbitraryLoadsInWebContent: Bool?
-  package var allowsLocalNetworking: Bool?
+package struct SecurityRules: Sendable {
+  private var general = TransportSecurity()
   package var exceptions: [String: SecurityException] = [:]
   /// Moved to `tls.pins` after reading.
-  var pinnedDomains: [String: Pin] = [:]
+  var pinnedDomains: [String: PinTable.Entry] = [:]
+
+  /// With the exceptions, as the core decides by them.
+  package var decisive: TransportSecurity {
+    var security = general
+    security.exceptions = ExceptionTable(exceptions.mapValues(\.rule))
+    return security
+  }
 
   static let table = ObjectType(Self(), name: "transport_security") {
     Field(
       "NSAllowsArbitraryLoads",
-      \.allowsArbitraryLoads,
+      \.general.allowsArbitraryLoads,
       .strictBoolean,
       "Switches the rules off for hosts without an entry of their own"
     )
     Field(
       "NSAllowsArbitraryLoadsForMedia",
-      \.allowsArbitraryLoadsForMedia,
+      \.general.allowsArbitraryLoadsForMedia,
       .strictBoolean,
       "The same for video, audio and HLS items only"
     )
     Field(
       "NSAllowsArbitraryLoadsInWebContent",
-      \.allowsArbitraryLoadsInWebContent,
+      \.general.allowsArbitraryLoadsInWebContent,
       .strictBoolean,
       "The same for items of type `page` only"
     )
     Field(
       "NSAllowsLocalNetworking",
-      \.allowsLocalNetworking,
+      \.general.allowsLocalNetworking,
       .strictBoolean,
       "Allows plain http to unqualified names, `.local` names and addresses of this network"
     )
@@ -46,40 +49,28 @@ package struct SecurityRules: Hashable, Sendable {
     Field(
       "NSPinnedDomains",
       \.pinnedDomains,
-      .map(of: HostKey.host, to: .object(Pin.appleTable)),
+      .map(of: HostKey.host, to: .object(PinTable.Entry.appleTable)),
       "Pins as Apple writes them; the same as `tls.pins`"
     )
   }
 }
 
 /// What holds for one domain instead of the rules for all; missing keys have their defaults.
-package struct SecurityException: Hashable, Sendable {
-  package enum MinimumVersion: String, Hashable, Sendable, CaseIterable {
-    case tls10 = "TLSv1.0"
-    case tls11 = "TLSv1.1"
-    case tls12 = "TLSv1.2"
-    case tls13 = "TLSv1.3"
-  }
-
-  package var includesSubdomains = false
-  package var allowsInsecureHTTPLoads = false
-  package var minimumVersion = MinimumVersion.tls12
-  package var requiresForwardSecrecy = true
-  package var requiresCertificateTransparency = false
-  package var allowsLegacyTLS = false
-  package var reason: String?
-  package var expires: Instant?
+package struct SecurityException: Sendable {
+  package var rule = TransportSecurity.Exception()
+  private var requiresCertificateTransparency = false
+  private var allowsLegacyTLS = false
 
   static let table = ObjectType(Self(), name: "security_exception") {
     Field(
       "NSIncludesSubdomains",
-      \.includesSubdomains,
+      \.rule.includesSubdomains,
       .strictBoolean,
       "Whether it holds for names below, at any depth"
     )
     Field(
       "NSExceptionAllowsInsecureHTTPLoads",
-      \.allowsInsecureHTTPLoads,
+      \.rule.allowsInsecureHTTP,
       .strictBoolean,
       "Whether plain http is allowed"
     )
@@ -89,7 +80,7 @@ package struct SecurityException: Hashable, Sendable {
       "NSTemporaryThirdPartyExceptionAllowsInsecureHTTPLoads",
       areOutdated: true
     )
-    Field("NSExceptionMinimumTLSVersion", \.minimumVersion, .choice(), "Oldest version of TLS")
+    Field("NSExceptionMinimumTLSVersion", \.rule.minimumTLS, .choice(), "Oldest version of TLS")
       .synonyms(
         "NSTemporaryExceptionMinimumTLSVersion",
         "NSThirdPartyExceptionMinimumTLSVersion",
@@ -98,7 +89,7 @@ package struct SecurityException: Hashable, Sendable {
       )
     Field(
       "NSExceptionRequiresForwardSecrecy",
-      \.requiresForwardSecrecy,
+      \.rule.requiresForwardSecrecy,
       .strictBoolean,
       "Whether the key exchange must have forward secrecy"
     )
@@ -115,8 +106,8 @@ package struct SecurityException: Hashable, Sendable {
       "Cannot be enforced; `true` is refused"
     )
     Field("legacy_tls", \.allowsLegacyTLS, .boolean, "Admits `TLSv1.0` and `TLSv1.1` above")
-    Field("reason", \.reason, .text, "Why there is an exception")
-    Field("expires", \.expires, .date, "When it ceases to hold")
+    Field("reason", \.rule.reason, .text, "Why there is an exception")
+    Field("expires", \.rule.expires, .date, "When it ceases to hold")
   }
   .checking(check)
 
@@ -136,11 +127,10 @@ package struct SecurityException: Hashable, Sendable {
       )
       exception.requiresCertificateTransparency = false
     }
-    let isLegacy = exception.minimumVersion == .tls10 || exception.minimumVersion == .tls11
-    guard isLegacy, !exception.allowsLegacyTLS else { return }
+    guard exception.rule.minimumTLS < .tls12, !exception.allowsLegacyTLS else { return }
     let place = facts.place(of: "NSExceptionMinimumTLSVersion")
-    let version = exception.minimumVersion.rawValue
-    exception.minimumVersion = .tls12
+    let version = exception.rule.minimumTLS.rawValue
+    exception.rule.minimumTLS = .tls12
     if decoder.isLenient(place) {
       let message = "`\(version)` is too old; TLS 1.2 stays the minimum"
       decoder.report("config.legacy-tls", message, severity: .warning, at: place)

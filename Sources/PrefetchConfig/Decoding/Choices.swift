@@ -14,29 +14,39 @@ enum Choices {
   }
 }
 
-extension ValueType
-where Value: CaseIterable & RawRepresentable & Hashable, Value.RawValue == String {
-  /// One of the cases.
-  static func choice(ignoringCase: Bool = false) -> Self {
-    let known = Value.allCases.map(\.rawValue)
+extension ValueType where Value: Equatable {
+  /// One of some words, each of which stands for a value.
+  static func words(_ words: (String, Value)..., ignoringCase: Bool = false) -> Self {
+    .words(words, ignoringCase: ignoringCase)
+  }
+
+  static func words(_ words: [(String, Value)], ignoringCase: Bool = false) -> Self {
+    let known = words.map(\.0)
     let list = known.joined(separator: "|")
-    let expectation =
-      known.count > 6 ? "one of \(list)" : list.split(separator: "|").joined(separator: " or ")
+    let expectation = known.count > 6 ? "one of \(list)" : known.joined(separator: " or ")
     let spellings = ignoringCase ? known + known.map { $0.lowercased() } : known
     let schema: [(String, JSONValue)] = [("enum", .array(spellings.map { .string($0) }))]
     return scalar(expectation, summary: list, schema: schema) { text throws(ValueComplaint) in
-      let alike = ignoringCase ? Value.allCases.first { text.isAlike($0.rawValue) } : nil
-      guard let value = alike ?? Value(rawValue: text) else {
+      let match = words.first { $0.0 == text || ignoringCase && text.isAlike($0.0) }
+      guard let match else {
         throw ValueComplaint(
           "unknown value `\(text)`",
           hint: Choices.hint(for: text, among: known),
           code: "config.unknown-value"
         )
       }
-      return value
-    } encode: {
-      .string($0.rawValue)
+      return match.1
+    } encode: { value in
+      words.first { $0.1 == value }.map { .string($0.0) } ?? .null
     }
+  }
+}
+
+extension ValueType
+where Value: CaseIterable & RawRepresentable & Hashable, Value.RawValue == String {
+  /// One of the cases.
+  static func choice(ignoringCase: Bool = false) -> Self {
+    .words(Value.allCases.map { ($0.rawValue, $0) }, ignoringCase: ignoringCase)
   }
 }
 

@@ -72,6 +72,57 @@ extension ValueType where Value == [ExpectedDigest] {
   }
 }
 
+extension ValueType where Value == String {
+  /// A minisign public key: base64 of `Ed`, a key number and 32 bytes.
+  static var publicKey: Self {
+    scalar("a minisign public key", summary: "public key", code: "config.bad-key") {
+      text throws(ValueComplaint) in
+      let trimmed = Blanks.trimmed(text)
+      guard let bytes = Base64.decode(trimmed), bytes.count == 42, bytes.starts(with: "Ed".utf8)
+      else {
+        throw ValueComplaint(
+          "`\(trimmed)` is no minisign public key",
+          hint: "take the second line of the `.pub` file, which begins with `RW`"
+        )
+      }
+      return trimmed
+    } encode: {
+      .string($0)
+    }
+  }
+}
+
+extension ValueType where Value == ContentDigest {
+  /// SHA-256 in base64, with or without `sha256/` or `sha256//` before it, or in hexadecimal digits.
+  static var publicKeyDigest: Self {
+    scalar("a base64 SHA-256 digest", summary: "base64 digest", code: "config.bad-pin") {
+      text throws(ValueComplaint) in
+      // A digest may begin with a slash of its own, so both prefixes are tried.
+      let values = ["sha256//", "sha256/", ""].filter(text.hasPrefix).map {
+        text.dropFirst($0.count)
+      }
+      let readings = values.compactMap { value in
+        value.utf8.count == 64 ? Hexadecimal.decode(value) : Base64.decode(value)
+      }
+      guard let bytes = readings.first(where: { $0.count == 32 }) ?? readings.first else {
+        throw ValueComplaint(
+          "`\(text)` is not base64",
+          hint: "`prefetch pins HOST` prints the right text"
+        )
+      }
+      guard let digest = ContentDigest(bytes: bytes) else {
+        throw ValueComplaint(
+          "the pin `\(text)` is \(bytes.count) bytes long; a SHA-256 digest has 32",
+          hint: "`prefetch pins HOST` prints the right text"
+        )
+      }
+      return digest
+    } encode: {
+      .string(Base64.encode($0.bytes))
+    }
+  }
+}
+
 private enum DigestText {
   static func parse(
     _ text: String,

@@ -76,6 +76,13 @@ extension ValueType where Value == Secret {
   }
 }
 
-extension ValueType where Value == [String: Secret] {
-  static var headers: Self { .map(of: HeaderSyntax.name, to: .headerValue) }
+extension ValueType where Value == [HeaderField] {
+  /// In the order of their names.
+  static var headers: Self {
+    ValueType<[String: Secret]>.map(of: HeaderSyntax.name, to: .headerValue).mapped { headers in
+      headers.sorted { $0.key < $1.key }.map { HeaderField($0.key, $0.value.value) }
+    } back: { fields in
+      Dictionary(fields.map { ($0.name, Secret($0.value)) }) { _, last in last }
+    }
+  }
 }

@@ -213,6 +213,18 @@ extension NodeDecoder {
     diagnostics[diagnostics.count - 1].path = path.appending(.key(entry.key)).description
   }
 
+  /// Names are reported and sent, so they should not tell who somebody is.
+  mutating func warnOfPrivateName(_ name: String, at node: Node) {
+    guard let finding = PrivateName.found(in: name) else { return }
+    report(
+      "config.private-name",
+      "the name `\(name)` looks like \(finding.words)",
+      severity: .warning,
+      hint: "names are reported and sent; use one that says what it is for",
+      at: node
+    )
+  }
+
   /// Keys of a segment are what most people write at the top first.
   private func hint(for key: String, nearest: String?) -> String? {
     let isOfSegments = Segment.table.shape.key(spelled: key) != nil

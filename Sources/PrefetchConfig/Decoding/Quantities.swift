@@ -47,22 +47,6 @@ struct Quantity {
   }
 }
 
-/// Something that may be without bound.
-package enum Limit<Amount: Hashable & Sendable>: Hashable, Sendable {
-  case unlimited
-  case of(Amount)
-
-  package var amount: Amount? {
-    guard case .of(let amount) = self else { return nil }
-    return amount
-  }
-}
-
-/// Bytes of bodies, manifests and quotas.
-package typealias ByteLimit = Limit<Int64>
-/// Bytes a second.
-package typealias RateLimit = Limit<Int64>
-
 /// The spellings of sizes, rates and durations.
 enum Units {
   private static let sizes = SizeText.units.map { ($0.name, $0.bytes) }
@@ -98,11 +82,12 @@ enum Units {
     return try whole(quantity, factor, text)
   }
 
-  static func rateLimit(_ text: String) throws(ValueComplaint) -> RateLimit {
-    guard text != "unlimited" else { return .unlimited }
+  /// `unlimited` is more than there can be.
+  static func rateLimit(_ text: String) throws(ValueComplaint) -> Int64 {
+    guard text != "unlimited" else { return .max }
     let rate = try rate(text)
     guard rate > 0 else { throw ValueComplaint("a rate of `\(text)` would never end") }
-    return .of(rate)
+    return rate
   }
 
   static func duration(_ text: String) throws(ValueComplaint) -> Duration {

@@ -25,6 +25,29 @@ extension ValueType where Value == String {
   }
 }
 
+extension ValueType where Value == String {
+  var nonEmpty: Self {
+    checked { value, node, decoder in
+      guard Blanks.trimmed(value).isEmpty else { return }
+      decoder.report("config.bad-value", "`\(decoder.lastKey)` is empty", at: node)
+    }
+  }
+
+  /// For what becomes part of a request.
+  var singleLine: Self {
+    checked { value, node, decoder in
+      guard value.unicodeScalars.contains(where: { $0.value < 0x20 || $0.value == 0x7F }) else {
+        return
+      }
+      decoder.report(
+        "config.bad-value",
+        "`\(decoder.lastKey)` holds a line break or control character",
+        at: node
+      )
+    }
+  }
+}
+
 extension ValueType where Value == Bool {
   static var boolean: Self {
     let expectation = "a boolean (true, false, yes, no, on, off)"
@@ -179,16 +202,8 @@ extension ValueType where Value == Int {
   }
 }
 
-/// A part of a whole, kept in thousandths so that it is written as it was read.
-package struct Fraction: Hashable, Sendable {
-  package var thousandths: Int
-
-  package var value: Double {
-    Double(thousandths) / 1000
-  }
-}
-
-extension ValueType where Value == Fraction {
+extension ValueType where Value == Double {
+  /// A part of a whole, in thousandths.
   static var fraction: Self {
     let schema: [(String, JSONValue)] = [
       ("type", .string("number")), ("minimum", .integer(0)), ("maximum", .integer(1)),
@@ -199,9 +214,9 @@ extension ValueType where Value == Fraction {
       guard let quantity = try? Quantity(text), quantity.unit.isEmpty,
         let thousandths = quantity.scaled(by: 1000), thousandths <= 1000
       else { throw complaint }
-      return Fraction(thousandths: Int(thousandths))
+      return Double(thousandths) / 1000
     } encode: {
-      .decimal(thousandths: Int64($0.thousandths))
+      .decimal(thousandths: Int64(($0 * 1000).rounded()))
     }
   }
 }
@@ -231,20 +246,17 @@ extension ValueType where Value == Int64 {
       .integer($0)
     }
   }
-}
 
-extension ValueType where Value == ByteLimit {
+  /// `unlimited` is more than there can be.
   static var sizeLimit: Self {
     scalar("a size or `unlimited`", summary: "size|unlimited", schema: .quantity) {
       text throws(ValueComplaint) in
-      text == "unlimited" ? .unlimited : .of(try Units.size(text))
+      text == "unlimited" ? .max : try Units.size(text)
     } encode: {
-      $0.amount.map { .integer($0) } ?? .string("unlimited")
+      $0 == .max ? .string("unlimited") : .integer($0)
     }
   }
-}
 
-extension ValueType where Value == Int64 {
   static var rate: Self {
     scalar("a rate such as `20MB/s`", summary: "rate", schema: .quantity) {
       text throws(ValueComplaint) in
@@ -253,17 +265,48 @@ extension ValueType where Value == Int64 {
       .integer($0)
     }
   }
-}
 
-extension ValueType where Value == RateLimit {
+  /// `unlimited` is more than there can be.
   static var rateLimit: Self {
     scalar("a rate or `unlimited`", summary: "rate|unlimited", schema: .quantity) {
       text throws(ValueComplaint) in
       try Units.rateLimit(text)
     } encode: {
-      $0.amount.map { .integer($0) } ?? .string("unlimited")
+      $0 == .max ? .string("unlimited") : .integer($0)
     }
   }
+
+  /// Bits a second; a bare number is one of those, as media playlists write it.
+  static var bitRate: Self {
+    scalar("a bit rate such as `2Mbps`", summary: "bit rate", schema: .quantity) {
+      text throws(ValueComplaint) in
+      if let quantity = try? Quantity(text), quantity.unit.isEmpty,
+        let bits = quantity.scaled(by: 1)
+      {
+        return bits
+      }
+      let (bits, overflow) = try Units.rate(text).multipliedReportingOverflow(by: 8)
+      guard !overflow else { throw ValueComplaint("`\(text)` is too large") }
+      return bits
+    } encode: {
+      .integer($0)
+    }
+  }
+
+  /// For what knows no limit as nil.
+  fileprivate var orNil: ValueType<Int64?> {
+    mapped {
+      $0 == .max ? nil : $0
+    } back: {
+      $0 ?? .max
+    }
+  }
+}
+
+extension ValueType where Value == Int64? {
+  /// Nil for `unlimited`.
+  static var sizeBound: Self { ValueType<Int64>.sizeLimit.orNil }
+  static var rateBound: Self { ValueType<Int64>.rateLimit.orNil }
 }
 
 extension ValueType where Value == Duration {
@@ -275,18 +318,74 @@ extension ValueType where Value == Duration {
       .decimal(thousandths: $0.milliseconds)
     }
   }
+
+  var positive: Self {
+    checked { value, node, decoder in
+      guard value <= .zero else { return }
+      decoder.report(
+        "config.bad-value",
+        "`\(decoder.lastKey)` must be longer than nothing",
+        at: node
+      )
+    }
+  }
 }
 
-extension ValueType where Value == Limit<Duration> {
-  static var timeLimit: Self {
+extension ValueType where Value == Duration? {
+  /// Nil for `none`.
+  static var timeBound: Self {
     scalar("a duration or `none`", summary: "duration|none", schema: .quantity) {
       text throws(ValueComplaint) in
-      guard text != "none", text != "unlimited" else { return .unlimited }
+      guard text != "none", text != "unlimited" else { return nil }
       let duration = try Units.duration(text)
       guard duration > .zero else { throw ValueComplaint("a limit of `\(text)` leaves no time") }
-      return .of(duration)
+      return duration
     } encode: {
-      $0.amount.map { .decimal(thousandths: $0.milliseconds) } ?? .string("none")
+      $0.map { .decimal(thousandths: $0.milliseconds) } ?? .string("none")
+    }
+  }
+}
+
+extension ValueType where Value == Freshness.Lifetime {
+  /// A duration alone: what holds for many items has none that never change.
+  static var bound: Self {
+    ValueType<Duration>.duration.mapped {
+      .atMost($0)
+    } back: { lifetime in
+      switch lifetime {
+      case .atMost(let duration): duration
+      case .immutable: .zero
+      }
+    }
+  }
+
+  static var lifetime: Self {
+    scalar("a duration or `immutable`", summary: "duration|immutable") {
+      text throws(ValueComplaint) in
+      text == "immutable" ? .immutable : .atMost(try Units.duration(text))
+    } encode: { lifetime in
+      switch lifetime {
+      case .immutable: .string("immutable")
+      case .atMost(let duration): .decimal(thousandths: duration.milliseconds)
+      }
+    }
+  }
+}
+
+extension ValueType where Value == Instant {
+  /// A day, meaning its first moment in UTC, or an RFC 3339 time.
+  static var date: Self {
+    scalar("a date such as `2027-06-30`", summary: "date", code: "config.bad-date") {
+      text throws(ValueComplaint) in
+      guard let instant = Timestamp.parse(text) else {
+        throw ValueComplaint(
+          "`\(text)` is no date",
+          hint: "write `2027-06-30` or `2027-06-30T12:00:00Z`"
+        )
+      }
+      return instant
+    } encode: {
+      .string(Timestamp.format($0))
     }
   }
 }

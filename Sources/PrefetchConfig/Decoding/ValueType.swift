@@ -34,6 +34,18 @@ extension ValueType {
     )
   }
 
+  /// The same text for another type of value.
+  func mapped<Other: Sendable>(
+    _ make: @escaping @Sendable (Value) -> Other,
+    back: @escaping @Sendable (Other) -> Value
+  ) -> ValueType<Other> {
+    ValueType<Other>(
+      shape: shape,
+      decode: { [decode] node, decoder in decode(node, &decoder).map(make) },
+      encode: { [encode] in encode(back($0)) }
+    )
+  }
+
   /// The same type, with one more look at each value.
   func checked(
     _ check: @escaping @Sendable (Value, Node, inout NodeDecoder) -> Void

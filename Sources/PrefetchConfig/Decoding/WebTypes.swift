@@ -166,7 +166,8 @@ extension ValueType where Value == String {
         }
         return decoder.resolver.resolve(text, in: node.source)
       },
-      encode: { .string($0) }
+      // Only what was never said is empty.
+      encode: { $0.isEmpty ? .null : .string($0) }
     )
   }
 

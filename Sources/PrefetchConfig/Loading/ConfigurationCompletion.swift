@@ -26,7 +26,7 @@ struct ConfigurationCompletion {
     let pinned = configuration.transportSecurity.pinnedDomains
     configuration.transportSecurity.pinnedDomains = [:]
     for (host, pin) in pinned.sorted(by: { $0.key < $1.key }) {
-      guard let ours = configuration.tls.pins.updateValue(pin, forKey: host), !ours.says(pin)
+      guard let ours = configuration.pins.updateValue(pin, forKey: host), !ours.says(pin)
       else { continue }
       report(
         "config.conflict",

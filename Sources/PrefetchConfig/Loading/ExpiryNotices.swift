@@ -39,12 +39,12 @@ extension LoadedConfiguration {
 
   private var dated: [Dated] {
     let exceptions = configuration.transportSecurity.exceptions.sorted { $0.key < $1.key }
-    let pins = configuration.tls.pins.sorted { $0.key < $1.key }
+    let pins = configuration.pins.sorted { $0.key < $1.key }
     return exceptions.map { host, exception in
       Dated(
         what: "exception",
         host: host,
-        expires: exception.expires,
+        expires: exception.rule.expires,
         notice: .seconds(14 * 86_400),
         path: ValuePath([
           .key("transport_security"), .key("NSExceptionDomains"), .key(host), .key("expires"),

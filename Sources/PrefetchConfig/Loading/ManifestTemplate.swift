@@ -47,7 +47,7 @@ extension Configuration {
       return nil
     }
     var segment = defaults
-    segment.name = name
+    segment.declaration.name = name
     segment.manifest = location
     return segment
   }

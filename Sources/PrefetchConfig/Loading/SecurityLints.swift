@@ -8,7 +8,7 @@ extension LoadedConfiguration {
 
   /// Two entries that both speak of a host: a key in either is good enough.
   private var pinUnions: [Diagnostic] {
-    let pins = configuration.tls.pins
+    let pins = configuration.pins
     return pins.keys.sorted().compactMap { host in
       guard IPAddress(host) == nil, let dot = host.firstIndex(of: ".") else { return nil }
       let parent = String(host[host.index(after: dot)...])
@@ -44,8 +44,8 @@ extension LoadedConfiguration {
 
   /// Pins reach one label down and no further.
   private var deepPins: [Diagnostic] {
-    let pins = configuration.tls.pins
-    let table = configuration.tls.pinTable
+    let pins = configuration.pins
+    let table = configuration.pinTable
     return namedHosts.compactMap { host in
       guard IPAddress(host: host) == nil, table.entries(for: host).isEmpty else { return nil }
       let above = pins.filter { name, pin in

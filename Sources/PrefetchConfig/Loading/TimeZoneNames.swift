@@ -4,7 +4,10 @@ extension LoadedConfiguration {
   /// Every time zone that it names, with the place.
   private var timeZones: [(name: String, path: ValuePath)] {
     var zones: [(String, ValuePath)] = [
-      (configuration.network.timeZone, ValuePath([.key("network"), .key("timezone")]))
+      (
+        configuration.network.rules.timeZone ?? "local",
+        ValuePath([.key("network"), .key("timezone")])
+      )
     ]
     for (index, segment) in configuration.segments.enumerated() {
       let path = ValuePath([.key("segments"), .index(index)])

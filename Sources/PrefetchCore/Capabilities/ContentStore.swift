@@ -222,6 +222,16 @@ package struct Confirmation: Hashable, Sendable {
   }
 }
 
+/// On whose account an item is in the cache.
+package enum ItemOrigin: String, Hashable, Sendable, CaseIterable {
+  /// A segment holds it.
+  case segment
+  /// It was asked for by its URL.
+  case onDemand = "on_demand"
+  /// A client of the server over the cache asked for it.
+  case passthrough
+}
+
 /// What the store knows of one URL.
 package struct ContentRecord: Hashable, Sendable {
   package var url: String
@@ -260,6 +270,13 @@ package struct ContentRecord: Hashable, Sendable {
   package var thumbnail: String?
   /// Whatever there is of it besides its body, where it consists of several files.
   package var files: [BundleFile] = []
+  /// Whether a client of the server over the cache was the first to ask for it.
+  package var isPassedThrough = false
+
+  package func origin(in segments: [String]) -> ItemOrigin {
+    guard segments.isEmpty else { return .segment }
+    return isPassedThrough ? .passthrough : .onDemand
+  }
 
   /// The bytes of all its files.
   package var wholeSize: Int64 {
@@ -347,4 +364,14 @@ package struct RemovedContent: Hashable, Sendable {
 
 extension Instant {
   package static let distantFuture = Instant(milliseconds: .max)
+}
+
+/// How much of a power cut a commit must survive.
+package enum Durability: String, Hashable, Sendable, CaseIterable {
+  /// Nothing is forced to disk.
+  case none
+  /// One flush of the file system a commit.
+  case batch
+  /// Each file by itself, where a flush of everything would disturb others.
+  case each
 }

@@ -301,12 +301,7 @@ package struct TransportSettings: Hashable, Sendable {
     /// Read once from the process environment by the composition root.
     case environment(http: String?, https: String?, exceptions: String?)
     case none
-    case url(String)
-  }
-
-  package enum MinimumTLS: String, Hashable, Sendable, CaseIterable {
-    case tls12 = "1.2"
-    case tls13 = "1.3"
+    case url(Secret)
   }
 
   package var userAgent: String
@@ -318,7 +313,7 @@ package struct TransportSettings: Hashable, Sendable {
   /// Requests on the wire at once, over all hosts.
   package var concurrency: Int = 256
   package var httpVersion: HTTPVersion = .auto
-  package var minimumTLS: MinimumTLS = .tls12
+  package var minimumTLS = ConnectionRules.MinimumTLS.tls12
   package var caFile: String?
   package var caDirectory: String?
   /// For proxies, which are trusted as far as the system goes; nil where that says nothing else.

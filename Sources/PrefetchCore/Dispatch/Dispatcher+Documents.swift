@@ -45,7 +45,8 @@ extension Dispatcher {
       holdsLicense: headers.count > declaration.headers.count,
       isOriginChosen: !connections.addsHeaders || Self.isChosen(document, declaration),
       accept: document.part?.accept,
-      meansOrigin: policy.refetchesAll
+      meansOrigin: policy.refetchesAll,
+      isLookup: true
     )
     enqueue(.document(number), now: now, into: &effects)
   }

@@ -174,7 +174,9 @@ extension Dispatcher {
   func newRecord(_ item: Int) -> ContentRecord {
     let entry = active[Int(items[item].slot)].entry
     // The store has no use for an id that can be made of the URL.
-    return ContentRecord(url: entry.url.string, id: entry.id ?? "")
+    var record = ContentRecord(url: entry.url.string, id: entry.id ?? "")
+    record.isPassedThrough = request.servesClients
+    return record
   }
 
   /// Puts the question to the network, if there is room for the answer; a place on the wire is kept

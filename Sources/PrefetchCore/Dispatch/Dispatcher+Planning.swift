@@ -92,11 +92,7 @@ extension Dispatcher {
     segments[index].noteQuiet(until: fragment.quietUntil)
     segments[index].phase = .planning
     segments[index].isDeclared = true
-    if declaration.failsOnEmpty, segments[index].declaredCount == 0 {
-      let failure = Failure(.empty, "it has no items, and `fail_on_empty` is set")
-      segments[index].manifest.failure = segments[index].manifest.failure ?? failure
-      segments[index].noteQuiet(until: nil)
-    }
+    if segments[index].declaredCount == 0 { noteEmpty(index) }
     // What it declares and what not stands elsewhere in the order now.
     room = nil
     effects.append(
@@ -108,6 +104,23 @@ extension Dispatcher {
     }
     for entry in rejected { settleRejected(entry, in: index, into: &effects) }
     takeSteps(index, now: now, into: &effects)
+  }
+
+  /// Every run says so: there may be nothing to have, and its publisher may have gone wrong.
+  private mutating func noteEmpty(_ index: Int) {
+    let declaration = segments[index].declaration
+    guard request.mode != .get else { return }
+    segments[index].noteQuiet(until: nil)
+    guard declaration.failsOnEmpty else {
+      guard segments[index].heldBack == nil else { return }
+      let message = "`\(declaration.name)` has no items"
+      segments[index].manifest.warnings.append(
+        Diagnostic("manifest.empty", message, severity: .warning)
+      )
+      return
+    }
+    let failure = Failure(.empty, "it has no items, and `fail_on_empty` is set")
+    segments[index].manifest.failure = segments[index].manifest.failure ?? failure
   }
 
   /// Items that several segments keep count once for the run and once for each segment.

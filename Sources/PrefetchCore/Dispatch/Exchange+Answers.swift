@@ -142,14 +142,18 @@ extension Exchange {
     policy: RunPolicy,
     _ chance: Chance
   ) -> Step {
-    let limit = failure.code == .dns ? policy.retries.lookups : policy.retries.count
+    let limit = isLookup ? policy.retries.lookups : policy.retries.count
     let cap = Self.mostRounds * (limit + 1)
     guard failure.isTransient, limit > 0, tries <= limit, triesOfSource < cap else {
       let isElsewhereBetter = failure.isTransient || failure.code.category == .connectivity
       let step = Step.failed(failure, status: status)
       return isElsewhereBetter ? end(step, policy: policy, chance) : lastWord(step)
     }
-    let jitter = policy.retries.delay(beforeAttempt: tries + 1, random: chance.random)
+    let jitter = policy.retries.delay(
+      beforeAttempt: tries + 1,
+      isLookup: isLookup,
+      random: chance.random
+    )
     let pause = max(told ?? .zero, jitter)
     guard let deadline = chance.deadline, chance.now.uptime + pause >= deadline else {
       return .wait(pause)

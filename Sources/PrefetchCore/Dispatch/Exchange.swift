@@ -78,6 +78,8 @@ package struct Exchange: Sendable {
   /// For one origin, whichever hop leads there.
   private let credentials: Shared<OriginCredentials>?
   let sizeLimit: Int64?
+  /// Whether it asks what there is, rather than for an item.
+  let isLookup: Bool
   private let expectedSize: Int64?
   private let partialKey: String?
   private let keepsBody: Bool
@@ -111,8 +113,10 @@ package struct Exchange: Sendable {
     isOriginChosen: Bool = true,
     accept: String? = nil,
     meansOrigin: Bool = false,
+    isLookup: Bool = false,
     key: VarianceKey = VarianceKey()
   ) {
+    self.isLookup = isLookup
     self.accept = accept
     self.meansOrigin = meansOrigin
     self.key = key

@@ -35,6 +35,8 @@ package struct RunRequest: Sendable {
   package var credentials: Shared<OriginCredentials>?
   /// Where the license would have to be registered, and is not.
   package var withheld: WithheldOrigin?
+  /// Whether it is clients of the server over the cache that ask.
+  package var servesClients = false
   /// Whether items that are simply kept are told one by one.
   package var listsKept = false
   /// Whether the report keeps the items one by one; without it, of a million only those that weigh

@@ -149,6 +149,18 @@ package struct WebURL: Hashable, Sendable {
     string = text
   }
 
+  /// Stands where a document has not said yet which URL it means; nobody is ever asked for it.
+  package static let unsaid = WebURL()
+
+  private init() {
+    scheme = .https
+    host = ""
+    port = Scheme.https.defaultPort
+    path = "/"
+    query = nil
+    string = "https:///"
+  }
+
   /// A URL that was written by this type before, of the same origin as another one.
   ///
   /// `prefix` is what all URLs of the origin begin with, `target` what follows it here.

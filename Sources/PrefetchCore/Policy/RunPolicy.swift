@@ -61,12 +61,14 @@ package struct RedirectPolicy: Hashable, Sendable {
 
 /// When a failed transfer is tried again.
 package struct RetryPolicy: Hashable, Sendable {
-  /// Tries after the first one.
+  /// Tries of an item after the first one.
   package var count = 3
-  /// The same where a name could not be looked up.
+  /// The same of a manifest, and of whatever else says what there is.
   package var lookups = 3
+  /// Before the first of those; nil for ``delay``.
+  package var lookupDelay: Duration?
   /// Statuses that mean the same as a busy server's at some hosts.
-  package var statuses: Set<Int> = []
+  package var statuses: [Int] = []
   /// The longest Retry-After that is waited for.
   package var wait: Duration = .seconds(120)
   package var delay: Duration = .seconds(1)
@@ -88,9 +90,14 @@ package struct RetryPolicy: Hashable, Sendable {
   }
 
   /// Full jitter: anywhere between nothing and the doubled delay, `random` in 0..<1.
-  package func delay(beforeAttempt attempt: Int, random: Double) -> Duration {
+  package func delay(
+    beforeAttempt attempt: Int,
+    isLookup: Bool = false,
+    random: Double
+  ) -> Duration {
+    let first = isLookup ? lookupDelay ?? delay : delay
     let doublings = min(max(attempt - 2, 0), 20)
-    let ceiling = min(delay * Double(1 << doublings), maximumDelay)
+    let ceiling = min(first * Double(1 << doublings), maximumDelay)
     return ceiling * random
   }
 }

@@ -2,11 +2,17 @@
 ///
 /// Requests under different rules never share a connection, nor anything that was agreed on one.
 package struct ConnectionRules: Hashable, Sendable {
-  package enum MinimumTLS: Int, Hashable, Comparable, Sendable, CaseIterable {
-    case tls10
-    case tls11
-    case tls12
-    case tls13
+  /// As App Transport Security spells them.
+  package enum MinimumTLS: String, Hashable, Comparable, Sendable, CaseIterable {
+    case tls10 = "TLSv1.0"
+    case tls11 = "TLSv1.1"
+    case tls12 = "TLSv1.2"
+    case tls13 = "TLSv1.3"
+
+    /// `1.2`.
+    package var number: String {
+      String(rawValue.dropFirst(4))
+    }
 
     package static func < (a: Self, b: Self) -> Bool {
       a.rawValue < b.rawValue

@@ -4,15 +4,15 @@ package struct PinTable: Hashable, Sendable {
   package struct Entry: Hashable, Sendable {
     package var host: String
     package var includesSubdomains = false
-    package var leaf: Set<ContentDigest>?
-    package var authority: Set<ContentDigest>?
+    package var leaf: [ContentDigest]?
+    package var authority: [ContentDigest]?
     package var onlyReports = false
     /// Past it the entry is ignored.
     package var expires: Instant?
     /// Where it stands: the path, and file and line where they are known.
     package var place: String
 
-    package init(host: String, place: String) {
+    package init(host: String = "", place: String = "") {
       self.host = host
       self.place = place
     }

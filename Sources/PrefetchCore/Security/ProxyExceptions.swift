@@ -56,7 +56,7 @@ extension TransportSettings.Proxy {
     case .none:
       return false
     case .url(let proxy):
-      return !proxy.isEmpty
+      return !proxy.value.isEmpty
     case .environment(let http, let https, let exceptions):
       guard let proxy = url.scheme == .http ? http : https, !proxy.isEmpty else { return false }
       return !ProxyExceptions(exceptions ?? "").contain(url.host)

@@ -101,7 +101,7 @@ extension RunPolicy {
     guard url.scheme == .https else { return RuleVerdict("tls", .silent, "plain http") }
     let secrecy =
       rules.requiresForwardSecrecy ? "with forward secrecy" : "forward secrecy not required"
-    return RuleVerdict("tls", .applies, "TLS \(rules.minimumTLS) or newer, \(secrecy)")
+    return RuleVerdict("tls", .applies, "TLS \(rules.minimumTLS.number) or newer, \(secrecy)")
   }
 
   private func pinVerdict(_ url: WebURL, _ rules: ConnectionRules) -> RuleVerdict {
@@ -196,17 +196,6 @@ extension RunPolicy {
       size > limit ? .refused : .allowed,
       "\(sizes[0]) are declared, \(SizeText.format(limit: limit)) allowed"
     )
-  }
-}
-
-extension ConnectionRules.MinimumTLS: CustomStringConvertible {
-  package var description: String {
-    switch self {
-    case .tls10: "1.0"
-    case .tls11: "1.1"
-    case .tls12: "1.2"
-    case .tls13: "1.3"
-    }
   }
 }
 

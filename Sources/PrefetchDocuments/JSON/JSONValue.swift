@@ -23,6 +23,27 @@ package enum JSONValue: Sendable {
   }
 }
 
+extension JSONValue {
+  /// A document that was read, to be shown; what is no number of JSON's stays text.
+  package init(_ node: Node) {
+    switch node.content {
+    case .sequence(let nodes): self = .array(nodes.map(JSONValue.init(_:)))
+    case .mapping(let entries):
+      self = .object(entries.map { ($0.key, JSONValue($0.value)) })
+    case .scalar(let scalar):
+      switch scalar.kind {
+      case .null: self = .null
+      case .boolean: self = .bool(scalar.text == "true")
+      case .number:
+        self =
+          Int64(scalar.text).map { .integer($0) } ?? Double(scalar.text).map { .double($0) }
+          ?? .string(scalar.text)
+      case .plain, .string, .date, .data: self = .string(scalar.text)
+      }
+    }
+  }
+}
+
 extension JSONValue: Equatable {
   package static func == (a: JSONValue, b: JSONValue) -> Bool {
     switch (a, b) {

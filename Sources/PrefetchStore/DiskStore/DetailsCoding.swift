@@ -23,6 +23,7 @@ enum DetailsCoding {
     case thumbnail
     /// As ``BundleCoding`` has them.
     case files
+    case isPassedThrough
 
     var bit: UInt32 { 1 << UInt32(rawValue) }
   }
@@ -50,6 +51,7 @@ enum DetailsCoding {
     }
     append(.thumbnail, record.thumbnail, to: &bytes)
     if !record.files.isEmpty { append(.files, BundleCoding.encode(record.files), to: &bytes) }
+    if record.isPassedThrough { append(.isPassedThrough, "", to: &bytes) }
     bytes.append(Tag.headers.rawValue)
     record.headers.append(to: &bytes)
   }
@@ -106,6 +108,7 @@ enum DetailsCoding {
       case .files:
         guard let files = BundleCoding.decode(field) else { return false }
         record.files = files
+      case .isPassedThrough: record.isPassedThrough = true
       }
       return true
     }

@@ -1,16 +1,6 @@
 internal import Glibc
 internal import PrefetchCore
 
-/// How much of a power cut a commit must survive.
-package enum Durability: String, Hashable, Sendable, CaseIterable {
-  /// Nothing is forced to disk.
-  case none
-  /// One flush of the file system a commit.
-  case batch
-  /// Each file by itself, where a flush of everything would disturb others.
-  case each
-}
-
 /// A finished body that is to become an object.
 struct Publication {
   let digest: ContentDigest

@@ -52,11 +52,7 @@ extension ConnectionRules {
   /// What the settings of a run say of all its connections.
   init(_ settings: TransportSettings) {
     self.init()
-    minimumTLS =
-      switch settings.minimumTLS {
-      case .tls12: .tls12
-      case .tls13: .tls13
-      }
+    minimumTLS = settings.minimumTLS
   }
 
   var hasHoldingPins: Bool {

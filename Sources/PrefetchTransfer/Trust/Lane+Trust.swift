@@ -124,13 +124,7 @@ extension Lane {
 
 extension ConnectionRules {
   fileprivate var demand: String {
-    let version =
-      switch minimumTLS {
-      case .tls10: "1.0"
-      case .tls11: "1.1"
-      case .tls12: "1.2"
-      case .tls13: "1.3"
-      }
-    return "TLS \(version) or newer\(requiresForwardSecrecy ? " with forward secrecy" : "")"
+    let secrecy = requiresForwardSecrecy ? " with forward secrecy" : ""
+    return "TLS \(minimumTLS.number) or newer\(secrecy)"
   }
 }

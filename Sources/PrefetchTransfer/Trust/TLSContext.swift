@@ -35,7 +35,7 @@ internal import PrefetchCore
     unsafe prefetch_ssl_require_fresh_keys(pointer)
     unsafe prefetch_ssl_allow_old_servers(pointer, isOld ? 1 : 0)
     unsafe prefetch_ssl_keep_no_sessions(pointer)
-    guard unsafe prefetch_ssl_set_minimum_version(pointer, rules.minimumTLS.number) == 1,
+    guard unsafe prefetch_ssl_set_minimum_version(pointer, rules.minimumTLS.protocolNumber) == 1,
       unsafe SSL_CTX_set_cipher_list(pointer, Self.ciphers(rules)) == 1
     else { return false }
     return unsafe isOld || prefetch_ssl_set_signatures(pointer, Self.signatures) == 1
@@ -63,7 +63,7 @@ private func judgeCertificates(
 }
 
 extension ConnectionRules.MinimumTLS {
-  fileprivate var number: CInt {
+  fileprivate var protocolNumber: CInt {
     switch self {
     case .tls10: CInt(TLS1_VERSION)
     case .tls11: CInt(TLS1_1_VERSION)

@@ -3,12 +3,10 @@ import Testing
 /// What nothing but tests mentions does not exist, or has its reason here.
 @Suite struct UnusedNamesTests {
   private static let reasons = [
-    "audio": "kinds of content are kept and told by their names",
     "buildBlock": "the compiler calls it where fields are listed",
     "buildExpression": "the compiler calls it where fields are listed",
     "customMirror": "the standard library asks it, lest a dump shows a secret",
     "debugDescription": "the standard library asks it, lest a dump shows a secret",
-    "video": "kinds of content are kept and told by their names",
   ]
 
   @Test("Every name that the sources declare is mentioned there, or there is a reason")

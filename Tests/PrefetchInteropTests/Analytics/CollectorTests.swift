@@ -23,7 +23,7 @@ struct CollectorTests {
       """
       name: newsroom
       cache: { min_free: 0 }
-      network: { retries: { items: 0 }, timeouts: { read: 300ms }\(network) }
+      network: { retries: { items: 0, lookups: 0 }, timeouts: { read: 300ms }\(network) }
       segments: [{ name: basics, urls: ["\(collector.server.address("/a"))"] }]
       analytics: { enabled: true, endpoint: "\(endpoint ?? collector.endpoint)"\(analytics) }
       \(more)

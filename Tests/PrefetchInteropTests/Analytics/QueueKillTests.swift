@@ -18,7 +18,7 @@ struct QueueKillTests {
     home.configure(
       """
       cache: { min_free: 0 }
-      network: { retries: { items: 0 }, timeouts: { read: 200ms } }
+      network: { retries: { items: 0, lookups: 0 }, timeouts: { read: 200ms } }
       segments: [{ name: basics, urls: ["\(collector.server.address("/a"))"] }]
       analytics: { enabled: true, endpoint: "\(collector.endpoint)" }
       """

@@ -130,7 +130,7 @@ struct CanaryURLTests {
     let outputs = Outputs()
     home.write(
       """
-      network: { proxy: "\(proxy)", retries: { items: 0 } }
+      network: { proxy: "\(proxy)", retries: { items: 0, lookups: 0 } }
       segments: [{ name: s, urls: ["http://origin.test/one", "http://origin.test/gone"] }]
       transport_security: { NSExceptionDomains: { origin.test: { NSExceptionAllowsInsecureHTTPLoads: true } } }
 
@@ -156,7 +156,7 @@ struct CanaryURLTests {
     home.configure(
       """
       cache: { min_free: 0 }
-      network: { retries: { items: 0 } }
+      network: { retries: { items: 0, lookups: 0 } }
       segments:
         - { name: s, urls: ["\(one)", "\(two)"] }
         - { name: t, manifest: list.txt }

@@ -26,7 +26,7 @@ struct RegistrationTests {
       segments:
         - { name: known, manifest: "\(license.server.address("/manifest.json"))" }
         - { name: free, urls: ["\(other.address("/free"))"] }
-      network: { retries: { items: 0 }, timeouts: { read: 300ms } }
+      network: { retries: { items: 0, lookups: 0 }, timeouts: { read: 300ms } }
       \(more.replacing("ENDPOINT", with: license.endpoint))
       """
     )

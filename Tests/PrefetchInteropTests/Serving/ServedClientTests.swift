@@ -13,7 +13,7 @@ struct ServedClientTests {
     let site = site
     origin = try LoopbackServer { site.respond(to: $0) }
     home = try Home(isInMemory: true)
-    home.configure("network: { retries: { items: 0 } }\ncache: { min_free: 0 }")
+    home.configure("network: { retries: { items: 0, lookups: 0 } }\ncache: { min_free: 0 }")
     site["/a"] = Site.Page("the body of a", headers: [HeaderField("Cache-Control", "max-age=3600")])
   }
 

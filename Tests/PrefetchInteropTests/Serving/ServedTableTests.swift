@@ -47,7 +47,7 @@ struct ServedTableTests {
     }
     var lost: LoopbackServer? = try LoopbackServer { site.respond(to: $0) }
     let home = try Home(isInMemory: true)
-    home.configure("network: { retries: { items: 0 } }\ncache: { min_free: 0 }")
+    home.configure("network: { retries: { items: 0, lookups: 0 } }\ncache: { min_free: 0 }")
     var places = try Case.all.map { place in
       try #require(place.isCut ? lost : origin)
     }

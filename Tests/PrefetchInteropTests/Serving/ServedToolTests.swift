@@ -12,7 +12,7 @@ struct ServedToolTests {
 
   init() throws {
     home = try Home()
-    home.configure("network: { retries: { items: 0 } }\ncache: { min_free: 0 }")
+    home.configure("network: { retries: { items: 0, lookups: 0 } }\ncache: { min_free: 0 }")
   }
 
   /// Lets a script install through a mirror of a server, and once more when that server is gone.

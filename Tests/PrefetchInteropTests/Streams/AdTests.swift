@@ -21,7 +21,7 @@ struct AdTests {
     home.configure(
       """
       cache: { min_free: 0 }
-      network: { retries: { items: 0 } }
+      network: { retries: { items: 0, lookups: 0 } }
       segments:
         - name: lobby
           manifest: "\(server.address("/tag"))"

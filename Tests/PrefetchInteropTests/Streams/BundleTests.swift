@@ -23,7 +23,7 @@ struct BundleTests {
     home.configure(
       """
       cache: { min_free: 0\(cache) }
-      network: { retries: { items: 0 } }
+      network: { retries: { items: 0, lookups: 0 } }
       segments:
         - name: films
           urls: [{ url: "\(server.address("/film.m3u8"))", type: hls, id: film }]

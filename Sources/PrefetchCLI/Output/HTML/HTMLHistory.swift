@@ -1,5 +1,4 @@
 import PrefetchCore
-import PrefetchDocuments
 import PrefetchStore
 
 /// The runs before this one, as far as they are remembered.
@@ -12,18 +11,9 @@ struct HTMLHistory {
 
   private struct Run {
     var record: RunRecord
-    var totals: [String: Int64]
+    var figures: [String: Int64]
 
-    init(_ record: RunRecord) {
-      self.record = record
-      totals = [:]
-      let read = DocumentReader.read(Array(record.totals.utf8), source: "totals", syntax: .json)
-      for name in ["items", "fetched", "updated", "failed", "requests", "bytes_wire"] {
-        totals[name] = (read.node?[name]?.scalar?.text).flatMap { Int64($0) }
-      }
-    }
-
-    subscript(_ name: String) -> Int64 { totals[name] ?? 0 }
+    subscript(_ name: String) -> Int64 { figures[name] ?? 0 }
 
     var tone: String {
       ExitStatus(rawValue: Int32(clamping: record.exitCode)).map { HTMLText.tone($0) } ?? "bad"
@@ -34,7 +24,7 @@ struct HTMLHistory {
 
   init(envelope: ReportEnvelope) {
     self.envelope = envelope
-    runs = envelope.pastRuns.suffix(Self.mostRuns).map(Run.init)
+    runs = envelope.pastRuns.suffix(Self.mostRuns).map { Run(record: $0, figures: $0.figures) }
   }
 
   var isEmpty: Bool { runs.isEmpty }

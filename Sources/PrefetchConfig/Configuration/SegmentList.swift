@@ -1,0 +1,71 @@
+import PrefetchCore
+import PrefetchDocuments
+
+/// The segments of a configuration, which must tell themselves apart.
+extension Configuration {
+  /// Each segment begins as a copy of `defaults`, which stand before it in the table.
+  static let decodeSegments: @Sendable (Node, inout Self, inout NodeDecoder) -> Void = {
+    node,
+    configuration,
+    decoder in
+    guard case .sequence(let nodes) = node.content else {
+      let hint = node.scalar.map { "write `segments: [\($0.text)]`" }
+      decoder.reportWrongType(of: node, expected: "a list of segments", hint: hint)
+      return
+    }
+    var places: [String: Node] = [:]
+    var ids: [[String]: (url: WebURL, node: Node)] = [:]
+    for (index, node) in nodes.enumerated() {
+      decoder.descend(.index(index)) { decoder in
+        var segment = configuration.defaults
+        Segment.table.decode(node, into: &segment, &decoder)
+        configuration.segments.append(segment)
+        checkName(segment.name, of: node, among: &places, &decoder)
+        checkIDs(of: segment.urls, at: node["urls"]?.sequence ?? [], among: &ids, &decoder)
+      }
+    }
+  }
+
+  /// Of one provider an id means one URL.
+  private static func checkIDs(
+    of entries: [InlineEntry],
+    at nodes: [Node],
+    among ids: inout [[String]: (url: WebURL, node: Node)],
+    _ decoder: inout NodeDecoder
+  ) {
+    for (entry, node) in zip(entries, nodes) {
+      guard case .item(let item) = entry, let url = item.url, let name = item.name else { continue }
+      let key = [name.provider ?? "", name.id]
+      guard let known = ids[key] else {
+        ids[key] = (url, node)
+        continue
+      }
+      guard known.url != url else { continue }
+      let origin = ValueOrigin(source: known.node.source, location: known.node.location)
+      decoder.report(
+        "config.duplicate-id",
+        "two URLs have the id `\(name.id)`\(name.provider.map { " of provider `\($0)`" } ?? "")",
+        hint: "the other stands at \(origin)",
+        at: node["id"] ?? node
+      )
+    }
+  }
+
+  private static func checkName(
+    _ name: String,
+    of node: Node,
+    among places: inout [String: Node],
+    _ decoder: inout NodeDecoder
+  ) {
+    guard !name.isEmpty else { return }
+    let place = node["name"] ?? node
+    guard let earlier = places.updateValue(place, forKey: name) else { return }
+    let origin = ValueOrigin(source: earlier.source, location: earlier.location)
+    decoder.report(
+      "config.duplicate-segment",
+      "two segments have the name `\(name)`",
+      hint: "the other stands at \(origin)",
+      at: place
+    )
+  }
+}

@@ -1,0 +1,65 @@
+import PrefetchDocuments
+import PrefetchTestSupport
+import Testing
+
+@Suite("On whose account an item is here", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
+struct ItemOriginTests {
+  private let home: Home
+  private let server: LoopbackServer
+
+  init() throws {
+    home = try Home()
+    server = try LoopbackServer { .respond(200, text: $0.path) }
+    declare(["/declared"])
+  }
+
+  private func declare(_ paths: [String]) {
+    let urls = paths.map { "\"\(server.address($0))\"" }.joined(separator: ", ")
+    home.configure("segments: [{ name: s, urls: [\(urls)] }]\ncache: { min_free: 0 }")
+  }
+
+  private func origins(_ command: String...) throws -> [String: String] {
+    var origins: [String: String] = [:]
+    for item in try home.run(command).json().list("items") {
+      let path = item.text("url").map { String($0.dropFirst(server.address("").count)) }
+      origins[path ?? ""] = item.text("origin")
+    }
+    return origins
+  }
+
+  @Test("is said by `list`, `explain` and the report, and a segment comes before all others")
+  func origins() throws {
+    #expect(try origins("run", "--json") == ["/declared": "segment"])
+    #expect(try home.run("get", server.address("/asked")).status == 0)
+    home.write("by hand", to: "file")
+    #expect(try home.run("import", "file", "--url", server.address("/brought")).status == 0)
+    let serving = try Serving(home, "--pull")
+    for path in ["/served", "/asked", "/declared"] {
+      #expect(try serving.client.get(server.place(path)).status == 200)
+    }
+    _ = serving.stop()
+    let whole = [
+      "/declared": "segment", "/asked": "on_demand", "/brought": "on_demand",
+      "/served": "passthrough",
+    ]
+    #expect(try origins("list", "--json") == whole)
+    let explained = try home.run("explain", server.address("/served"), "--json").json()
+    #expect(explained.text("item.origin") == "passthrough")
+    // How it came first does not change when it is asked for again, nor when it is confirmed.
+    #expect(try home.run("get", "--revalidate", server.address("/served")).status == 0)
+    #expect(try origins("list", "--json") == whole)
+    // What nothing declares goes with nothing declared; what is declared is the segment's.
+    declare(["/declared", "/served", "/asked"])
+    #expect(try home.run("--items", "all").status == 0)
+    #expect(
+      try origins("list", "--json") == [
+        "/declared": "segment", "/asked": "segment", "/brought": "on_demand", "/served": "segment",
+      ]
+    )
+    #expect(
+      try origins("run", "--json", "--items", "all") == [
+        "/declared": "segment", "/asked": "segment", "/served": "segment",
+      ]
+    )
+  }
+}
