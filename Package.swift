@@ -113,7 +113,8 @@ let package = Package(
     ),
     tests(
       "PrefetchInteropTests",
-      ["PrefetchCore", "PrefetchCrypto", "PrefetchDocuments", "PrefetchSystem"]
+      ["PrefetchCore", "PrefetchCrypto", "PrefetchDocuments", "PrefetchSystem"],
+      resources: ["Transcripts"]
     ),
   ]
 )

@@ -2,7 +2,7 @@ package import PrefetchCore
 
 /// Takes the digests of bodies while they pass: SHA-256 always, others on request.
 ///
-/// After `finish` it is ready for the next body, so whoever writes many bodies keeps one.
+/// After `finish` it is ready for the next body, so a writer of many bodies keeps one.
 package final class BodyHasher {
   private let sha256: MessageDigest
   private let others: [RequestedDigest]

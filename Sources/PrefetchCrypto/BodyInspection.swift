@@ -4,7 +4,7 @@ extension StagedBody {
   /// Looks into the body for digests that are not of its bytes; what cannot be looked into is not
   /// what was declared.
   ///
-  /// Whoever received it does so, since a large body takes its time.
+  /// The worker that received it does so, since a large body takes its time.
   package mutating func inspect(_ bytes: RawSpan, for algorithms: Set<DigestAlgorithm>) {
     if algorithms.contains(.goMod) { otherDigests[.goMod] = ModuleSum.ofGoMod(bytes) }
     guard algorithms.contains(.goZip) else { return }

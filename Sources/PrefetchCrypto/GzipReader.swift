@@ -11,7 +11,7 @@ package import PrefetchCore
     case outOfMemory
   }
 
-  private enum Place {
+  private enum Position {
     /// Nothing of the next member has come yet.
     case betweenMembers
     case withinMember
@@ -22,7 +22,7 @@ package import PrefetchCore
   /// zlib keeps the address of the structure.
   private let stream: UnsafeMutablePointer<z_stream>
   private let piece: UnsafeMutableRawBufferPointer
-  private var place = Place.betweenMembers
+  private var place = Position.betweenMembers
 
   package init() throws(Fault) {
     unsafe stream = .allocate(capacity: 1)

@@ -11,7 +11,7 @@ package enum Minisign {
     case wrongKey(signer: MinisignKeyID, trusted: [MinisignKeyID])
     /// The key is a trusted one, but it signed something else.
     case badSignature(signer: MinisignKeyID)
-    /// The signature holds, its trusted comment was made or changed by someone else.
+    /// The signature holds, its trusted comment was made or changed by another hand.
     case badTrustedComment(signer: MinisignKeyID)
   }
 
@@ -98,7 +98,7 @@ package struct MinisignKeyID: Hashable, Sendable, CustomStringConvertible {
   }
 }
 
-/// What somebody is trusted by.
+/// What a signer is trusted by.
 package struct MinisignPublicKey: Hashable, Sendable {
   package let id: MinisignKeyID
   let bytes: [UInt8]

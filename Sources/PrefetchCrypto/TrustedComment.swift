@@ -3,7 +3,7 @@ package import PrefetchCore
 /// The signed line of a signature: words between tabs, of which we know a few.
 ///
 /// `timestamp:UNIX<TAB>file:NAME<TAB>expires:UNIX<TAB>hashed`; minisign writes all but `expires`,
-/// and whoever signs by hand may write anything.
+/// and a person who signs by hand may write anything.
 package struct TrustedComment: Hashable, Sendable {
   package let text: String
 

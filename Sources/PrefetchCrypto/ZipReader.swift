@@ -16,7 +16,7 @@ package struct ZipReader {
     case outOfMemory
   }
 
-  package struct Entry: Hashable, Sendable {
+  package struct Member: Hashable, Sendable {
     package var name: [UInt8]
     package var size: Int64
     fileprivate var packedSize: Int
@@ -24,14 +24,14 @@ package struct ZipReader {
     fileprivate var header: Int
   }
 
-  /// A megabyte that unpacks to more than a gigabyte is not data that anybody has.
+  /// A megabyte that unpacks to more than a gigabyte is not data that a publisher has.
   private static let maximumRatio: Int64 = 1_000
 
-  package let entries: [Entry]
+  package let entries: [Member]
 
   package init(_ bytes: RawSpan, maximumBytes: Int64) throws(Fault) {
     let directory = try Self.directory(of: bytes)
-    var entries: [Entry] = []
+    var entries: [Member] = []
     var names: Set<[UInt8]> = []
     var offset = directory.offset
     var total: Int64 = 0
@@ -76,7 +76,7 @@ package struct ZipReader {
   private static func entry(
     at offset: Int,
     of file: RawSpan
-  ) throws(Fault) -> (entry: Entry, next: Int)? {
+  ) throws(Fault) -> (entry: Member, next: Int)? {
     guard file.number32(offset) == 0x0201_4B50, let flags = file.number16(offset + 8),
       let method = file.number16(offset + 10), let packed = file.number32(offset + 20),
       let size = file.number32(offset + 24), let nameLength = file.number16(offset + 28),
@@ -87,7 +87,7 @@ package struct ZipReader {
     guard flags & 1 == 0, method == 0 || method == 8, packed != 0xFFFF_FFFF,
       size != 0xFFFF_FFFF, header != 0xFFFF_FFFF
     else { throw .unsupported }
-    let entry = Entry(
+    let entry = Member(
       name: name,
       size: Int64(size),
       packedSize: packed,
@@ -99,7 +99,7 @@ package struct ZipReader {
 
   /// Hands on the content of a file piece by piece; it is exactly as long as the archive says.
   package func read(
-    _ entry: Entry,
+    _ entry: Member,
     of bytes: RawSpan,
     _ take: (RawSpan) -> Void
   ) throws(Fault) {

@@ -7,7 +7,7 @@ package enum DocumentReader {
     case yaml
     case xmlPlist
     case binaryPlist
-    /// Never guessed; whoever has such a file knows it.
+    /// Never guessed; the user who has such a file knows it.
     case toml
   }
 

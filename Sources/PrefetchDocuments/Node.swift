@@ -38,7 +38,7 @@ package struct Node: Sendable {
 /// The text is what was written (`0123`, `1.10`, `no` stay so); the kind is
 /// what the syntax says it is, which for plain YAML is nothing at all.
 package struct Scalar: Hashable, Sendable {
-  package enum Kind: String, Hashable, Sendable {
+  package enum Notation: String, Hashable, Sendable {
     /// YAML without quotes: anything.
     case plain
     /// Quoted, or a string by its syntax.
@@ -53,9 +53,9 @@ package struct Scalar: Hashable, Sendable {
   }
 
   package var text: String
-  package var kind: Kind
+  package var kind: Notation
 
-  package init(_ text: String, kind: Kind) {
+  package init(_ text: String, kind: Notation) {
     self.text = text
     self.kind = kind
   }

@@ -2,14 +2,14 @@ internal import PrefetchCore
 
 /// The OpenPGP frame around a text that is signed and yet readable; the signature is not checked.
 struct ClearSignedText {
-  private enum Place {
+  private enum Section {
     case before
     case headers(TextLines.Line)
     case text(TextLines.Line)
     case signature
   }
 
-  private var place = Place.before
+  private var place = Section.before
 
   /// What a line says; nil where it belongs to the frame.
   mutating func content(

@@ -2,7 +2,7 @@ import PrefetchCore
 import PrefetchCrypto
 
 extension [ExpectedDigest] {
-  /// One more of an item, unless it is there already or there are more than anybody has.
+  /// One more of an item, unless it is there already or there are more than any item has.
   mutating func take(_ digest: ExpectedDigest) {
     if count < EntryCollector.maximumDigests, !contains(digest) { append(digest) }
   }

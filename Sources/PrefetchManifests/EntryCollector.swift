@@ -118,7 +118,7 @@ struct EntryCollector {
     return true
   }
 
-  /// Whether nobody in the document has this id already.
+  /// Whether no item in the document has this id already.
   mutating func admits(id: String) -> Bool {
     identifiers.insert(id, of: nil)
   }

@@ -1,6 +1,6 @@
 /// A forward reader of good JSON, which says no where a slower one has to say why.
 ///
-/// Whoever makes one keeps the bytes in place while it is used.
+/// The caller that makes one keeps the bytes in place while it is used.
 @safe struct JSONCursor {
   private let start: UnsafeRawPointer
   let count: Int

@@ -205,7 +205,7 @@ extension JSONCursor {
     return true
   }
 
-  /// A value that nobody asks for: one token, or a list of such.
+  /// A value that is not asked for: one token, or a list of such.
   fileprivate mutating func otherValue() -> Bool {
     guard take(UInt8(ascii: "[")) else { return simpleValue() }
     if take(UInt8(ascii: "]")) { return true }

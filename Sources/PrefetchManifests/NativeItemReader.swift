@@ -62,7 +62,7 @@ struct NativeItemReader {
     }
   }
 
-  /// What is wrong with an item that nobody requires weighs no more than its absence.
+  /// What is wrong with an item that is not required weighs no more than its absence.
   private func rejected(
     _ url: String,
     id: String?,

@@ -109,7 +109,7 @@ enum NativeManifest {
     return manifest
   }
 
-  /// The page that follows; whoever has one page must not send readers elsewhere for the next.
+  /// The page that follows; the server of one must not send readers elsewhere for the next.
   private static func next(of root: Node, source: ManifestSource) throws(Failure) -> [ManifestPart]
   {
     guard let node = root.member("next") else { return [] }

@@ -1,7 +1,7 @@
 package import PrefetchCore
 internal import PrefetchCrypto
 
-/// Manifests of which nothing is read before somebody trusted is known to have signed every byte.
+/// Manifests of which nothing is read before a trusted key is known to have signed each byte.
 package enum SignedManifest {
   package static func read(
     _ bytes: RawSpan,

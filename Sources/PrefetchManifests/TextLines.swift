@@ -2,7 +2,7 @@ internal import PrefetchCore
 
 /// The lines of a text in their order; LF or CR LF ends one.
 ///
-/// Whoever makes one keeps the bytes in place while it is used.
+/// The caller that makes one keeps the bytes in place while it is used.
 @safe struct TextLines {
   /// Offsets of what stands in a line, without its end.
   struct Line {

@@ -2,7 +2,7 @@ internal import PrefetchCore
 
 /// The line and the column of ever later offsets in a text, found by walking forward once.
 ///
-/// Whoever makes one keeps the bytes in place while it is used.
+/// The caller that makes one keeps the bytes in place while it is used.
 @safe struct TextPlace {
   private let bytes: UnsafeRawBufferPointer
   private(set) var offset = 0

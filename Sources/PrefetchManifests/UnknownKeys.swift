@@ -2,7 +2,7 @@ internal import PrefetchCore
 
 /// Keys of a native manifest that this version passes over: a newer publisher's, or misspelled.
 ///
-/// Runs have no use for them; whoever writes a manifest has.
+/// Runs have no use for them; the author of a manifest has.
 struct UnknownKeys {
   /// What an object of a manifest is, and what may stand in it.
   fileprivate enum Part: String {

@@ -1,6 +1,6 @@
 internal import PrefetchCore
 
-/// What is odd about a document, as much of it as anybody reads.
+/// What is odd about a document, as much of it as a person reads.
 struct Warnings {
   private static let maximum = 100
 

@@ -75,7 +75,7 @@ extension HeldAnswer {
     freshUntil.map { $0 - now }
   }
 
-  /// Content that is not to be used any more, whatever anybody allows.
+  /// Content that is not to be used any more, whatever a client or a rule allows.
   func hasExpired(_ now: Instant) -> Bool {
     record.digest == nil || record.expiresAt.map { $0 <= now } ?? false
   }

@@ -10,7 +10,7 @@ package final class CacheResponder: Responder {
   /// The folder that lies at `/`; nil for all hosts.
   private let base: String?
 
-  /// Without a puller nobody is asked: what is stored is served, however old.
+  /// Without a puller no server is asked: what is stored is served, however old.
   package init(
     source: any CacheSource,
     puller: (any CachePuller)?,
@@ -58,7 +58,7 @@ package final class CacheResponder: Responder {
 
   private func refusal(
     _ status: Int,
-    _ kind: ServeCounts.Kind,
+    _ kind: ServeCounts.Answer,
     of address: String?,
     _ cache: CacheStatus,
     _ words: String? = nil,
@@ -102,12 +102,12 @@ package final class CacheResponder: Responder {
       case .afterQuestion(let isClientsWish):
         if directives.hasOnlyIfCached { return .now(timeout("only-if-cached")) }
         guard desk.puller == nil else { return pull(held, for: isClientsWish ? .request : .stale) }
-        // Nobody may be asked: unless the client insists, old is better than nothing.
+        // No server may be asked: unless the client insists, old is better than nothing.
         return directives.hasNoCache ? .now(timeout("no-cache")) : give(held, CacheStatus(.hit))
       }
     }
 
-    /// What belongs to a whole is as old as that; whoever wants it newer asks for the item.
+    /// What belongs to a whole is as old as that; a client that wants it newer asks for the item.
     func reply(withPart held: HeldAnswer) -> Reply {
       give(held, CacheStatus(.hit), mayPull: false)
     }
@@ -175,7 +175,7 @@ package final class CacheResponder: Responder {
       let now = desk.clock.now().wall
       var status = status
       status.timeLeft = held.left(at: now)
-      let kind: ServeCounts.Kind = if case .hit = status.handling { .hit } else { .miss }
+      let kind: ServeCounts.Answer = if case .hit = status.handling { .hit } else { .miss }
       desk.counts.note(kind, of: held.record.url)
       let age = [(name: "Age", value: String(held.age(at: now).components.seconds))]
       let headers = held.headers.ofEvery + age + status.headers
@@ -220,7 +220,7 @@ package final class CacheResponder: Responder {
       mayPull: Bool
     ) -> Reply {
       var status = status
-      // Whoever insists on a question takes no older copy.
+      // A client that insists on a question takes no older copy.
       let held = directives.hasNoCache ? nil : held
       switch outcome.result {
       case .held(let pulled):

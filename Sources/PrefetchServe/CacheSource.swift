@@ -55,7 +55,7 @@ package protocol OpenBody: Sendable {
   var isVerified: Bool { get }
   /// Hashes all of them; false where they are not what they were.
   func verify() -> Bool
-  /// The file, for whoever sends parts of it; asked for once.
+  /// The file, for the server, which sends parts of it; asked for once.
   func descriptor() -> ServedDescriptor
   /// Reads all of it, and breaks off before the end where it is not what it was.
   func reader() -> any ServedReader
@@ -87,7 +87,7 @@ package struct PullOutcome: Sendable {
   package var result: Result
   /// What the server answered; nil where that is not known.
   package var status: Int?
-  /// Whether somebody else had asked for it already.
+  /// Whether another client had asked for it already.
   package var isShared = false
   package var isStored = true
 

@@ -2,9 +2,9 @@ internal import PrefetchCore
 
 /// What the target of a request to a cache means.
 enum CacheTarget: Hashable {
-  /// `HOST[:PORT]/PATH?QUERY` of a URL whose scheme nobody has named, or a whole URL.
+  /// `HOST[:PORT]/PATH?QUERY` of a URL whose scheme is not named, or a whole URL.
   case address(String)
-  /// An item by its provider, which may be nobody, and its id; `name` follows these.
+  /// An item by its provider, if any, and its id; `name` follows these.
   case item(provider: String?, id: String, name: String?)
   case health
   /// Nothing is ever there.

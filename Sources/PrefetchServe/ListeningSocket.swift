@@ -3,7 +3,7 @@ internal import PrefetchCore
 
 /// A bound and listening socket, closed unless a server takes it over.
 struct ListeningSocket: ~Copyable {
-  /// Negative once somebody else has taken it.
+  /// Negative once a caller has taken it.
   private var descriptor: Int32
   /// With the port that it really has.
   let address: ListenAddress
@@ -25,7 +25,7 @@ struct ListeningSocket: ~Copyable {
     self.descriptor = descriptor
   }
 
-  /// One that somebody else has bound, and that is listened on already.
+  /// One that another process has bound, and that is listened on already.
   init(inherited descriptor: Int32) throws(Failure) {
     let bound = try Self.boundAddress(descriptor)
     var isListening: Int32 = 0

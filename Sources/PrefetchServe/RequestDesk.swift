@@ -137,7 +137,7 @@ final class RequestDesk: Sendable {
     }
   }
 
-  /// Whoever waits is told that nothing comes any more.
+  /// Requests that wait are told that nothing comes any more.
   func close() {
     let waiting = resting.withLock { resting in
       resting.isClosed = true
@@ -177,7 +177,7 @@ final class RequestDesk: Sendable {
     let now = ContinuousClock.now
     connections.withLock { times in
       for (socket, since) in times.waiting where now - since > Self.longestHead {
-        // The library closes it when it sees that; until then nobody else has the number.
+        // The library closes it when it sees that; until then no other connection has the number.
         shutdown(socket, Int32(SHUT_RDWR))
         times.waiting[socket] = nil
       }

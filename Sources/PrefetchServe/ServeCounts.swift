@@ -3,7 +3,7 @@ internal import Synchronization
 
 /// What a server has done, counted by all of its threads.
 package final class ServeCounts: Sendable {
-  enum Kind {
+  enum Answer {
     case hit
     case miss
     case failure
@@ -23,7 +23,7 @@ package final class ServeCounts: Sendable {
   }
 
   /// Without an address where it is not known what was meant.
-  func note(_ kind: Kind, of address: String? = nil) {
+  func note(_ kind: Answer, of address: String? = nil) {
     switch kind {
     case .hit: hits.wrappingAdd(1, ordering: .relaxed)
     case .miss: misses.wrappingAdd(1, ordering: .relaxed)

@@ -14,7 +14,7 @@ package final class ServedDescriptor: Sendable {
     if number >= 0 { close(number) }
   }
 
-  /// The descriptor, to be closed by whoever takes it; negative once somebody has.
+  /// The descriptor, to be closed by the caller that takes it; negative once one has.
   func take() -> Int32 {
     number.exchange(-1, ordering: .relaxed)
   }

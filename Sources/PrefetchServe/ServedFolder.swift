@@ -15,7 +15,7 @@ struct ServedFolder: ~Copyable, Sendable {
     close(descriptor)
   }
 
-  /// A regular file that anybody who asks may read; nil for everything else.
+  /// A regular file that every client may read; nil for everything else.
   func open(_ path: String) -> ServedFile? {
     var number = unsafe prefetch_open_beneath(descriptor, path, Self.flags)
     if number < 0, errno == ENOSYS || errno == EPERM { number = openByName(path) }
@@ -43,7 +43,7 @@ struct ServedFolder: ~Copyable, Sendable {
 /// An open file with what its headers say.
 struct ServedFile: ~Copyable {
   let version: ServedVersion
-  /// Negative once somebody else has taken it.
+  /// Negative once a caller has taken it.
   private var descriptor: Int32
 
   fileprivate init?(adopting descriptor: Int32) {
@@ -67,7 +67,7 @@ struct ServedFile: ~Copyable {
     if descriptor >= 0 { close(descriptor) }
   }
 
-  /// The descriptor, to be closed by whoever takes it.
+  /// The descriptor, to be closed by the caller.
   consuming func release() -> Int32 {
     let number = descriptor
     descriptor = -1

@@ -25,12 +25,12 @@ package enum ChildProcess {
   }
 
   private static let longestAnswer = 64 << 10
-  /// How often somebody looks whether the run is to stop meanwhile.
+  /// How often the loop looks whether the run is to stop meanwhile.
   private static let slice: Int32 = 100
 
   /// Runs a program by its path and words, without a shell, and with no descriptor of ours.
   ///
-  /// It reads nothing, and what it says on standard error is nobody's.
+  /// It reads nothing, and what it says on standard error is dropped.
   package static func answer(
     _ words: [String],
     environment: [String: String],
@@ -63,7 +63,7 @@ package enum ChildProcess {
 
   /// Tells a program something on its standard input and waits for its end, so long and not longer.
   ///
-  /// What it says on standard output is nobody's; `complaint` becomes the last line that it said on
+  /// What it says on standard output is dropped; `complaint` becomes the last line of its
   /// standard error.
   package static func tell(
     _ words: [String],
@@ -75,7 +75,7 @@ package enum ChildProcess {
   ) throws(Fault) {
     guard let name = words.first else { throw .notStarted(reason: "no program is named") }
     let program = ProgramSearch.path(of: name, in: environment["PATH"]) ?? name
-    // A file without a name, closed in children: nobody has to write while somebody reads.
+    // A file without a name, closed in children: the parent need not write while a child reads.
     let input = unsafe prefetch_memfd_create("message", 1)
     guard input >= 0 else { throw .notStarted(reason: SystemFault.last.reason) }
     defer { close(input) }

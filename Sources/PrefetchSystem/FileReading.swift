@@ -51,7 +51,7 @@ package enum FileReading {
 
   /// The bytes of a file for the length of a call; a large one is mapped and not copied.
   ///
-  /// Small files are copied: that costs less than a mapping, and nobody can cut them meanwhile.
+  /// Small files are copied: that costs less than a mapping, and no process can cut them then.
   package static func withBytes<Value>(
     of path: String,
     limit: Int,

@@ -5,7 +5,7 @@ package import PrefetchCore
 package enum FolderCreation {
   /// The folder and every one above it; one that exists is left as it is.
   ///
-  /// Nobody else may write into those that are `isOwn`, whatever this process lets others do.
+  /// No other user may write into those that are `isOwn`, whatever this process lets others do.
   package static func make(_ path: String, isOwn: Bool = false) throws(Failure) {
     guard !path.isEmpty, !FileReading.isFolder(path) else { return }
     if let slash = path.lastIndex(of: "/"), slash > path.startIndex {

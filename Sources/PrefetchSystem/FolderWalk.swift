@@ -142,7 +142,7 @@ extension FolderWalk.File {
 }
 
 extension FolderWalk {
-  /// What a file is that was opened by somebody else; nil where it is no regular one.
+  /// What a file is that another process opened; nil where it is no regular one.
   package static func identity(ofDescriptor number: Int32) -> Identity? {
     var status = stat()
     guard unsafe fstat(number, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
@@ -211,7 +211,7 @@ private struct RawPath {
     return unsafe UnsafeRawBufferPointer(start: resolved, count: count).map { $0 }
   }
 
-  /// Nobody is waited for: a pipe in its place is noticed rather than read.
+  /// Waits for no writer: a pipe in its place is noticed rather than read.
   func open() throws(SystemFault) -> FileDescriptor {
     var number: Int32
     repeat {
@@ -247,7 +247,7 @@ extension FileDescriptor {
   ) throws(SystemFault) -> Int64 {
     var piece = [UInt8](repeating: 0, count: 256 * 1024)
     var total: Int64 = 0
-    // Somebody may write faster than this reads.
+    // Another process may write faster than this reads.
     while total <= size {
       let count = unsafe piece.withUnsafeMutableBytes {
         unsafe Glibc.read(number, $0.baseAddress, $0.count)

@@ -5,7 +5,7 @@ package import PrefetchCore
 package final class PatientOutput: Sendable {
   package enum Outcome: Hashable, Sendable {
     case written
-    /// Whoever wrote did not want to wait any longer.
+    /// The writer did not want to wait any longer.
     case abandoned
     /// The reader went away, which is its right.
     case closed
@@ -15,7 +15,7 @@ package final class PatientOutput: Sendable {
   private let descriptor: Int32
   private let isOwned: Bool
 
-  /// One that somebody else has opened for us.
+  /// One that another process has opened for us.
   package init(openDescriptor descriptor: Int32) throws(Failure) {
     guard fcntl(descriptor, F_GETFD) != -1 else {
       throw Failure(.permission, "the descriptor \(descriptor) is not open")
@@ -26,7 +26,7 @@ package final class PatientOutput: Sendable {
 
   /// A file that grows, or a pipe that has a name.
   package init(appendingTo path: String) throws(Failure) {
-    // A named pipe that nobody reads would keep us from opening it, but for reading as well.
+    // A named pipe without a reader would keep us from opening it, but for reading as well.
     var status = stat()
     let isPipe = unsafe stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFIFO
     let access = isPipe ? O_RDWR : O_WRONLY | O_CREAT | O_APPEND
@@ -46,7 +46,7 @@ package final class PatientOutput: Sendable {
   private static let piece = 4096
   private static let slice: Int32 = 50
 
-  /// Never waits longer than it takes somebody to see that `isAbandoned`.
+  /// Never waits longer than it takes to see that `isAbandoned`.
   package func write(_ bytes: [UInt8], unless isAbandoned: () -> Bool) -> Outcome {
     var offset = 0
     while offset < bytes.count {

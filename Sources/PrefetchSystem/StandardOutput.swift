@@ -24,7 +24,7 @@ package final class StandardOutput: TextOutputStream {
 
   /// A file that grows; it is open for as long as the process lives.
   ///
-  /// One that `isPrivate` is made for nobody but its owner.
+  /// One that `isPrivate` is made for its owner alone.
   package convenience init(appendingTo path: String, isPrivate: Bool = false) throws(Failure) {
     let flags = O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY
     let descriptor = unsafe open(path, flags, isPrivate ? 0o600 : 0o666)

@@ -19,7 +19,7 @@ package enum TerminalScreen {
     return Size(columns: Int(size.ws_col), rows: Int(size.ws_row))
   }
 
-  /// Whether this process may draw: one in the background leaves the terminal to whoever has it.
+  /// Whether this process may draw: one in the background leaves the terminal to its holder.
   package static func isOurs(_ descriptor: Int32) -> Bool {
     let group = tcgetpgrp(descriptor)
     return group < 0 || group == getpgrp()

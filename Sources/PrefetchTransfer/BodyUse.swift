@@ -13,7 +13,7 @@ enum BodyUse: Hashable, Sendable {
   /// Nothing follows: the kept part is the whole.
   indirect case complete(PartialBody)
 
-  /// An answer to a question that nobody asked is a fault.
+  /// An answer to a question that was not asked is a fault.
   static func of(
     _ head: ResponseHead,
     to queued: QueuedRequest,

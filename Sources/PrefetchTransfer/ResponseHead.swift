@@ -8,7 +8,7 @@ struct ResponseHead: Hashable, Sendable {
     case chunked
     /// HTTP/2 and 3 end a body by a mark of their own.
     case stream
-    /// Only the end of the connection ends it, which nobody can tell from an accident.
+    /// Only the end of the connection ends it, which cannot be told from an accident.
     case untilClose
   }
 
@@ -77,7 +77,7 @@ struct ResponseHead: Hashable, Sendable {
   }
 }
 
-/// What the fields of a head say about its body, noted one by one, so that nobody searches for them.
+/// What the fields of a head say about its body, noted one by one and never searched for.
 struct BodyMarks {
   private(set) var lengthCount = 0
   /// The last `Content-Length`, where it is a number.

@@ -6,7 +6,7 @@ internal import PrefetchCrypto
 /// libcurl's callbacks feed it and may not do more, so it only records; whether the transfer goes
 /// on is the Boolean that the callbacks return.
 final class WireExchange {
-  /// Bytes of a body that nobody wants, read before the connection is rather closed.
+  /// Bytes of a body that is not wanted, read before the connection is rather closed.
   private static let unwantedBodyLimit: Int64 = 65_536
   /// A coded body may grow so far without suspicion.
   private static let harmlessSize: Int64 = 1 << 20
@@ -52,7 +52,7 @@ final class WireExchange {
   var triesHTTP3 = false
   /// Whether the request went out; before, libcurl may have kept the transfer waiting for its turn.
   var isRequested = false
-  /// Set by everything that arrives, cleared by whoever watches for stalls.
+  /// Set by everything that arrives, cleared by the watch for stalls.
   var hasActivity = false
 
   init(_ queued: QueuedRequest, staging: any BodyStaging) {
@@ -169,7 +169,7 @@ final class WireExchange {
 
   // MARK: The end
 
-  /// Ends the exchange from our side, unless the answer is whole; one whose body nobody wants is so
+  /// Ends the exchange from here, unless the answer is whole; one with an unwanted body is so
   /// with its head.
   func giveUp(_ reason: Failure) {
     guard failure == nil, version == nil || use.takesBytes, !isWhole else { return }

@@ -269,7 +269,7 @@ extension ReportFixture {
     return item
   }
 
-  /// An entry that names no URL, only what somebody put in its place.
+  /// An entry that names no URL, only what the publisher put in its place.
   private var rejected: ItemResult {
     var item = item("rejected", .failed, .fail, .failed)
     item.url = "https://user:letmein@cdn.example.com/\(foreign)?token=letmein"

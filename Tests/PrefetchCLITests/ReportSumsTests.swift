@@ -1,6 +1,7 @@
 import PrefetchConfig
 import PrefetchCore
 import PrefetchDocuments
+import PrefetchTestSupport
 import Testing
 
 @testable import PrefetchCLI
@@ -14,18 +15,8 @@ struct ReportSumsTests {
     ("deferred", .defer), ("failed", .fail), ("removed", .remove),
   ]
 
-  /// Numbers that are the same in every run of the test.
-  private struct Dice: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-      state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
-      return (state >> 33) ^ (state << 31)
-    }
-  }
-
   private static func envelope(_ seed: UInt64) -> ReportEnvelope {
-    var dice = Dice(state: seed &+ 1)
+    var dice = SeededRandom(seed &+ 1)
     var builder = ReportBuilder(
       mode: .run,
       identity: "me",

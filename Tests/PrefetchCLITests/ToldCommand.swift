@@ -3,7 +3,7 @@ import Testing
 /// A command line as it stands in a text, with placeholders where the reader puts in something.
 struct ToldCommand: CustomTestStringConvertible {
   var text: String
-  /// Where it stands, for whoever has to change it.
+  /// Where it stands, for the author who has to change it.
   var place: String
   /// Whether it has all that it needs.
   var isWhole = false

@@ -16,8 +16,8 @@ import Testing
     below: Bool = false,
     reports: Bool = false,
     expires: Instant? = nil
-  ) -> PinTable.Entry {
-    var entry = PinTable.Entry(host: host, place: "tls.pins.\(host)")
+  ) -> PinTable.Rule {
+    var entry = PinTable.Rule(host: host, place: "tls.pins.\(host)")
     entry.leaf = leaf.map { $0.map(digest) }
     entry.authority = ca.map { $0.map(digest) }
     entry.includesSubdomains = below

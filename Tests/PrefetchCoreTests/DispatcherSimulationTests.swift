@@ -77,7 +77,7 @@ import Testing
     #expect(wholeCount > 10)
   }
 
-  /// Plain items of runs that nobody watches are told of by the group.
+  /// Plain items of runs that are not watched are told of by the group.
   @Test("A run that nobody watches does and counts the same", arguments: 0..<4 as Range<UInt64>)
   func briefly(block: UInt64) throws {
     var (confirmedCount, arrivedCount) = (0, 0)

@@ -1,3 +1,5 @@
+import PrefetchTestSupport
+
 import Testing
 
 @testable import PrefetchCore
@@ -18,7 +20,7 @@ import Testing
 
   @Test("Tables put together are what one table of all their entries would be")
   func joined() throws {
-    var generator = SeededGenerator(seed: 7)
+    var generator = SeededRandom(seed: 7)
     for round in 0..<200 {
       let pool = WorldPool(hasNetworkRules: round.isMultiple(of: 2), isVaried: true)
       var joined = pool.table(&generator)
@@ -180,7 +182,7 @@ import Testing
 
   @Test("The same for URLs that are made up")
   func generatedURLs() throws {
-    var generator = SeededGenerator(seed: 7)
+    var generator = SeededRandom(seed: 7)
     let pieces = [
       "/", "//", "a", "img", ".", "..", "%2e", "%41", "?", "#", ":", "https://", "http://",
       "a.example", "B.example", ":443", ":80", ":81", " ", "ä", "~", "{", "|", "\\", "x.png",

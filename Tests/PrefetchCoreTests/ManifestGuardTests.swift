@@ -164,7 +164,7 @@ import Testing
   }
 
   struct PartRow: Sendable {
-    var kind: ManifestPart.Kind
+    var kind: ManifestPart.Role
     var generated: Int64?
     var expires: Int64? = 2_000
     var stored: Int64?

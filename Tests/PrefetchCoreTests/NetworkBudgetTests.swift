@@ -4,7 +4,7 @@ import Testing
 /// A dispatcher whose store is empty and always well, and whose transfers end when a test says so.
 private final class Stage {
   var now = Moment(wall: Instant(seconds: 1_700_000_000), uptime: .seconds(100))
-  /// What a look at the network gives; nil keeps everybody waiting.
+  /// What a look at the network gives; nil keeps every job waiting.
   var reading: ConditionsReading?
   private(set) var started: [TransferID] = []
   private(set) var cancelled: [TransferID] = []

@@ -1,3 +1,4 @@
+import PrefetchTestSupport
 import Testing
 
 @testable import PrefetchCore
@@ -104,7 +105,7 @@ import Testing
   /// A slow model: every minute of three weeks is looked at.
   @Test("The next turn is the first minute at which it is otherwise", arguments: 0..<40)
   func everyMinute(seed: UInt64) throws {
-    var generator = SeededGenerator(seed: seed)
+    var generator = SeededRandom(seed: seed)
     let zones = [
       "UTC0", TimeZoneTests.berlin, "EST5EDT,M3.2.0,M11.1.0", "NZST-12NZDT,M9.5.0,M4.1.0/3",
     ]

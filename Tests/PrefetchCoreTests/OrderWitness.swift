@@ -5,9 +5,9 @@
 struct OrderWitness {
   private var placed: Set<Job> = []
   private(set) var problems: [String] = []
-  /// Starts while somebody else waited.
+  /// Starts while another job waited.
   private(set) var contestedCount = 0
-  /// Looks at somebody who had to wait for another one's manifest.
+  /// Looks at a job that had to wait for another segment's manifest.
   private(set) var heldBackCount = 0
 
   private struct Standing {

@@ -216,7 +216,7 @@ import Testing
     )
     world.replies["https://m/one.json"] = [.slow(2)]
     if jobs == 1 {
-      // With one place in all, somebody has to have it first.
+      // With one place in all, a lower item has to have it first.
       world.replies["https://m/one.json"] = [.refusal(500), .plain]
     }
     #expect(world.run() != nil)

@@ -1,3 +1,5 @@
+import PrefetchTestSupport
+
 @testable import PrefetchCore
 
 /// Drives a ``TransferQueue`` at random beside a plain list that knows what it should do.
@@ -18,7 +20,7 @@ struct QueueModel {
   private(set) var takenCount = 0
   private(set) var drainedCount = 0
 
-  private var generator: SeededGenerator
+  private var generator: SeededRandom
   private var queue: TransferQueue
   private var waiting: [Waiting] = []
   private var running: [(job: Int, host: HostID)] = []
@@ -34,7 +36,7 @@ struct QueueModel {
   private let perHost: Int
 
   init(seed: UInt64) {
-    var generator = SeededGenerator(seed: seed)
+    var generator = SeededRandom(seed: seed)
     concurrency = Int.random(in: 1...8, using: &generator)
     perHost = Int.random(in: 1...3, using: &generator)
     var queue = TransferQueue(concurrency: concurrency, perHost: perHost)
@@ -63,7 +65,7 @@ struct QueueModel {
     case ..<80: withdraw()
     default: take()
     }
-    // Whoever had to step out of the ring comes back at its end.
+    // A host that had to step out of the ring comes back at its end.
     passed = passed.filter { turn, _ in isEligible(turn.host) && !isHeldBack(turn.rank, turn.host) }
     if queue.count != waiting.count { problems.append("it counts \(queue.count)") }
     if queue.inFlight != running.count { problems.append("\(queue.inFlight) in flight") }

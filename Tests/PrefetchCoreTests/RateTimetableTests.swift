@@ -7,7 +7,7 @@ struct RateTimetableTests {
   private func schedule(_ text: String, _ zone: String = "UTC0") throws -> RateSchedule? {
     let rules = try #require(TimeZoneRules(posix: zone))
     let entries = try RateTimetable.lines(text).map { line in
-      RateTimetable.Entry(days: line.entry.days, minute: line.entry.minute, rate: Int64(line.rate))
+      RateTimetable.Change(days: line.entry.days, minute: line.entry.minute, rate: Int64(line.rate))
     }
     return RateSchedule(RateTimetable(entries), zone: rules)
   }

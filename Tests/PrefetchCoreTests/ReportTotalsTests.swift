@@ -1,3 +1,4 @@
+import PrefetchTestSupport
 import Testing
 
 @testable import PrefetchCore
@@ -37,7 +38,7 @@ struct ReportTotalsTests {
 
   @Test("Totals are the counts of items, of the run and of each segment", arguments: 0..<300)
   func totals(seed: UInt64) {
-    var generator = SeededGenerator(seed: seed)
+    var generator = SeededRandom(seed: seed)
     var builder = ReportBuilder(
       mode: .run,
       identity: "me",
@@ -122,11 +123,11 @@ struct ReportTotalsTests {
     tally.pinned += bytes.pinned
   }
 
-  private static func segment(_ generator: inout SeededGenerator) -> String {
+  private static func segment(_ generator: inout SeededRandom) -> String {
     segments.randomElement(using: &generator) ?? ""
   }
 
-  private static func item(_ number: Int, _ generator: inout SeededGenerator) -> ItemResult {
+  private static func item(_ number: Int, _ generator: inout SeededRandom) -> ItemResult {
     let action = ItemAction.allCases.randomElement(using: &generator) ?? .keep
     let names = segments.filter { _ in generator.happens(40) }
     var item = ReportBuilderTests.item("\(number)", action, segments: names)

@@ -1,29 +1,15 @@
 import PrefetchCore
+import PrefetchTestSupport
 
-/// SplitMix64, so that a seed names a run for ever.
-struct SeededGenerator: RandomNumberGenerator {
-  private var state: UInt64
-
+extension SeededRandom {
   init(seed: UInt64) {
-    state = seed &* 0x2545_F491_4F6C_DD1D
-  }
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var mixed = state
-    mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-    return mixed ^ (mixed >> 31)
-  }
-
-  mutating func happens(_ percent: Int) -> Bool {
-    Int.random(in: 0..<100, using: &self) < percent
+    self.init(seed &* 0x2545_F491_4F6C_DD1D)
   }
 }
 
 /// A network, a store and a clock that answer a dispatcher at random, and watch what it asks for.
 struct SimulatedWorld {
-  private(set) var generator: SeededGenerator
+  private(set) var generator: SeededRandom
   private(set) var problems: [String] = []
   private(set) var report: ReportBuilder
   private(set) var now: Moment
@@ -66,17 +52,17 @@ struct SimulatedWorld {
   private(set) var asked: [String] = []
   private var failsAtCommit: Int?
   /// Another run on the same cache, once it has come; a draw of its own, so that it changes no other.
-  private var guest: SeededGenerator
+  private var guest: SeededRandom
   private var hasGuest = false
   /// URLs that no other run may ask for, and how often each was claimed.
   private var claimed: [String: Int] = [:]
-  /// Nobody answers there.
+  /// No server answers there.
   private let goneHost: String?
 
   /// `isBrief` overrides what the seed says about it.
   init(seed: UInt64, pool: WorldPool, isBrief: Bool? = nil) {
-    var generator = SeededGenerator(seed: seed)
-    guest = SeededGenerator(seed: ~seed)
+    var generator = SeededRandom(seed: seed)
+    guest = SeededRandom(seed: ~seed)
     now = Moment(wall: Instant(seconds: 1_700_000_000), uptime: .seconds(100))
     self.pool = pool
     var start = pool.start(seed: seed, now: now, generator: &generator)

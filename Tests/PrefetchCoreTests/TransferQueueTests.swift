@@ -1,4 +1,5 @@
 import PrefetchCore
+import PrefetchTestSupport
 import Testing
 
 @testable import PrefetchCore
@@ -274,7 +275,7 @@ import Testing
 @Suite struct WaitingLineTests {
   @Test("Jobs come back when their moment has come, the earliest first", arguments: UInt64(0)..<20)
   func order(seed: UInt64) {
-    var generator = SeededGenerator(seed: seed)
+    var generator = SeededRandom(seed: seed)
     var line = WaitingLine()
     let dues = (0..<50).map { _ in Duration.seconds(Int.random(in: 0..<20, using: &generator)) }
     for (job, due) in dues.enumerated() { line.insert(job, until: due) }
@@ -360,7 +361,7 @@ extension TransferQueue {
     append(job, to: table.host(host), rank: rank)
   }
 
-  /// The same as ``take(at:)`` for whoever holds no host.
+  /// The same as ``take(at:)`` for a caller that holds no host.
   mutating func take() -> (job: Int, host: String)? {
     take(at: .zero).map { (job: $0.job, host: table.name(of: $0.host)) }
   }

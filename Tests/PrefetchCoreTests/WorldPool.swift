@@ -1,3 +1,5 @@
+import PrefetchTestSupport
+
 @testable import PrefetchCore
 
 /// What simulated runs are made of: a few URLs on three hosts, so that segments share many.
@@ -6,7 +8,7 @@ struct WorldPool {
   var isWarm = false
   /// Whether rules of the network come and go while a run goes on.
   var hasNetworkRules = false
-  /// Whether in some runs nobody answers at one of the hosts.
+  /// Whether in some runs no server answers at one of the hosts.
   var losesHosts = false
   /// Whether manifests have parts and signatures, items mirrors, and some segments keep nothing.
   var isVaried = false
@@ -24,7 +26,7 @@ struct WorldPool {
   }
 
   /// As a manifest's reader makes it: most entries say no more than the columns of the table hold.
-  func table(_ generator: inout SeededGenerator) -> EntryTable {
+  func table(_ generator: inout SeededRandom) -> EntryTable {
     var table = EntryTable()
     for var entry in entries(&generator) {
       if isWarm, generator.happens(90) {
@@ -49,7 +51,7 @@ struct WorldPool {
     return table
   }
 
-  private func entries(_ generator: inout SeededGenerator) -> [ManifestEntry] {
+  private func entries(_ generator: inout SeededRandom) -> [ManifestEntry] {
     var entries = Self.entries(&generator)
     if isVaried {
       for index in entries.indices where generator.happens(20) {
@@ -71,11 +73,11 @@ struct WorldPool {
   }
 
   /// What a manifest asks of the network.
-  func manifestRules(_ generator: inout SeededGenerator) -> NetworkPolicy? {
+  func manifestRules(_ generator: inout SeededRandom) -> NetworkPolicy? {
     hasNetworkRules && generator.happens(20) ? Self.rules(&generator) : nil
   }
 
-  private static func entries(_ generator: inout SeededGenerator) -> [ManifestEntry] {
+  private static func entries(_ generator: inout SeededRandom) -> [ManifestEntry] {
     let count = Int.random(in: 0...10, using: &generator)
     return (0..<count).compactMap { _ in
       guard let url = urls.randomElement(using: &generator) else { return nil }
@@ -103,7 +105,7 @@ struct WorldPool {
   func start(
     seed: UInt64,
     now: Moment,
-    generator: inout SeededGenerator
+    generator: inout SeededRandom
   ) -> Dispatcher.Start {
     var policy = RunPolicy()
     policy.concurrency = Int.random(in: 1...5, using: &generator)
@@ -139,7 +141,7 @@ struct WorldPool {
     SegmentKey(identity: "me", name: $0)
   }
 
-  private func segment(_ number: Int, _ generator: inout SeededGenerator) -> SegmentDeclaration {
+  private func segment(_ number: Int, _ generator: inout SeededRandom) -> SegmentDeclaration {
     let source: SegmentDeclaration.Source =
       switch isWarm ? 1 : Int.random(in: 0..<3, using: &generator) {
       case 0: .inline(entries(&generator))
@@ -163,7 +165,7 @@ struct WorldPool {
   }
 
   /// Simulated runs begin at 22:13:20 and seldom last a minute.
-  private static func rules(_ generator: inout SeededGenerator) -> NetworkPolicy {
+  private static func rules(_ generator: inout SeededRandom) -> NetworkPolicy {
     var rules = NetworkPolicy()
     if generator.happens(40) { rules.allowed = [.wifi, .ethernet] }
     rules.defersMetered = generator.happens(30)
@@ -182,7 +184,7 @@ struct WorldPool {
     return rules
   }
 
-  static func conditions(_ generator: inout SeededGenerator) -> NetworkConditions {
+  static func conditions(_ generator: inout SeededRandom) -> NetworkConditions {
     var conditions = NetworkConditions()
     conditions.type = generator.happens(85) ? .wifi : generator.happens(50) ? .cellular : nil
     conditions.isMetered = generator.happens(70) ? false : generator.happens(50) ? true : nil
@@ -191,7 +193,7 @@ struct WorldPool {
   }
 
   /// What the cache holds, with the record of each row.
-  func inventory(_ generator: inout SeededGenerator) -> (InventoryFacts, [ContentRecord]) {
+  func inventory(_ generator: inout SeededRandom) -> (InventoryFacts, [ContentRecord]) {
     var records: [ContentRecord] = []
     var rows: [Inventory.Row] = []
     var sets: [[Int]] = [[]]
@@ -231,7 +233,7 @@ struct WorldPool {
   private func record(
     _ key: SegmentKey,
     _ now: Moment,
-    _ generator: inout SeededGenerator
+    _ generator: inout SeededRandom
   ) -> SegmentRecord {
     var record = SegmentRecord(key: key)
     if generator.happens(60), let number = key.name.last?.wholeNumberValue {

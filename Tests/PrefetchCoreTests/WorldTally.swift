@@ -18,7 +18,7 @@ struct WorldTally {
   private(set) var problems: [String] = []
   private(set) var deferredCount = 0
   private var isInterrupted = false
-  /// Items that nobody was told of by themselves.
+  /// Items that were not told of by themselves.
   private(set) var confirmedCount = 0
   /// The same of those that came.
   private(set) var arrivedCount = 0

@@ -1,5 +1,6 @@
 import PrefetchCore
 import PrefetchDocuments
+import PrefetchTestSupport
 import Testing
 
 @Suite("All syntaxes")
@@ -67,7 +68,7 @@ struct SyntaxTests {
   @Test("The same document is the same tree of texts", arguments: DocumentReader.Syntax.allCases)
   func agreement(_ syntax: DocumentReader.Syntax) throws {
     let bytes = try #require(Self.documents[syntax])
-    // No configuration is written in TOML, and so nobody looks whether one is.
+    // No configuration is written in TOML, and so the reader does not look whether one is.
     if syntax != .toml { #expect(DocumentReader.sniff(bytes) == syntax) }
     let outcome = DocumentReader.read(bytes, source: "file", syntax: syntax)
     #expect(outcome.diagnostics == [])
@@ -116,24 +117,12 @@ struct SyntaxTests {
     #expect(outcome(DocumentReader.read(bytes, source: "file", syntax: syntax)) == fault)
   }
 
-  /// The generator of Vigna, small and good enough to spoil documents with.
-  private struct SplitMix {
-    var state: UInt64
-
-    mutating func next(below bound: Int) -> Int {
-      state &+= 0x9E37_79B9_7F4A_7C15
-      var mixed = (state ^ state >> 30) &* 0xBF58_476D_1CE4_E5B9
-      mixed = (mixed ^ mixed >> 27) &* 0x94D0_49BB_1331_11EB
-      return Int((mixed ^ mixed >> 31) % UInt64(bound))
-    }
-  }
-
   @Test("A spoilt document is read or refused", arguments: DocumentReader.Syntax.allCases)
   func mutations(_ syntax: DocumentReader.Syntax) throws {
     let original = try #require(Self.documents[syntax])
     let spice = Array("{}[]<>\"'&*:,-\\!|=.#\n\t \u{0}\u{7F}éx0".utf8) + [0x80, 0xFF, 0xD8]
     for seed in 0..<2000 {
-      var random = SplitMix(state: UInt64(seed))
+      var random = SeededRandom(UInt64(seed))
       var bytes = original
       for _ in 0...random.next(below: 6) {
         let place = random.next(below: bytes.count)
@@ -149,5 +138,11 @@ struct SyntaxTests {
       let isReadOrRefused = outcome.node != nil || outcome.diagnostics.containsErrors
       #expect(isReadOrRefused, "seed \(seed)")
     }
+  }
+}
+
+extension SeededRandom {
+  fileprivate mutating func next(below bound: Int) -> Int {
+    Int(next() % UInt64(bound))
   }
 }

@@ -215,8 +215,8 @@ import Testing
     #expect(pins == ["a.example": ["a.example"], "b.example": ["b.example"], "c.example": []])
   }
 
-  static func pin(_ host: String, _ byte: UInt64) -> PinTable.Entry {
-    var entry = PinTable.Entry(host: host, place: host)
+  static func pin(_ host: String, _ byte: UInt64) -> PinTable.Rule {
+    var entry = PinTable.Rule(host: host, place: host)
     entry.leaf = [ContentDigest(first: byte, second: 0, third: 0, fourth: 0)]
     return entry
   }

@@ -3,7 +3,7 @@ import PrefetchEngine
 import PrefetchTestSupport
 import Testing
 
-/// Rules that come with manifests, when nobody has looked at the network for them yet.
+/// Rules that come with manifests, when the network was not looked at for them yet.
 @Suite struct NetworkManifestTests {
   private let bench = Bench([
     "/a": Site.Page("alpha"), "/b": Site.Page("beta"), "/c": Site.Page("gamma"),

@@ -65,15 +65,6 @@ struct FragmentTests {
     #expect(try explained("sha256=\(bad)") == "digest differs")
   }
 
-  @Test("is held against a file that is imported")
-  func imported() throws {
-    home.write("body of one", to: "file")
-    #expect(try home.run("import", "file", "--url", url("sha256=\(bad)")).status == 5)
-    #expect(try home.run("path", server.address("/one")).status == 4)
-    #expect(try home.run("import", "file", "--url", url("sha256=\(good)")).status == 0)
-    #expect(try home.run("path", server.address("/one")).status == 0)
-  }
-
   @Test("counts in the configuration as a digest beside the URL does")
   func configured() throws {
     home.configure(

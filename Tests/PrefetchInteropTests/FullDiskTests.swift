@@ -1,4 +1,5 @@
 import PrefetchCore
+import PrefetchTestSupport
 import Testing
 
 @Suite(

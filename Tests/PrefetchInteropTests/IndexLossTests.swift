@@ -1,4 +1,5 @@
 @unsafe @preconcurrency import Glibc
+import PrefetchTestSupport
 import Testing
 
 @Suite(

@@ -78,7 +78,7 @@ struct KillTests {
     put(Array(noise[start..<(start + length)]), name)
   }
 
-  /// Whoever has it asks for it again.
+  /// A run that has it asks for it again.
   private func put(_ body: [UInt8], _ name: String) {
     site["/\(name)"] = Site.Page(
       body,
@@ -190,7 +190,7 @@ struct KillTests {
     let usual = [
       "CACHEDIR.TAG", "index.backup.sqlite", "index.sqlite", "lock", "locks", "objects", "partial",
     ]
-    // The tag's own draft is the one thing that nobody can clear away without a lock.
+    // The tag's own draft is the one thing that no run can clear away without a lock.
     let names = FileTree.names(home.cache).filter { !$0.hasPrefix("CACHEDIR.TAG.") }
     #expect(names == usual, "round \(round)")
     #expect(FileTree.names("\(home.cache)/partial").isEmpty, "round \(round)")

@@ -31,7 +31,7 @@ struct LockTests {
 
   private func startHeld(_ arguments: String...) throws -> RunningProgram {
     let run = try home.start(arguments)
-    // Both are on their way then, so that what is counted later is somebody else's.
+    // Both are on their way then, so that what is counted later is another run's.
     #expect(server.waitForRequest("/one"))
     #expect(server.waitForRequest("/held"))
     return run

@@ -120,7 +120,7 @@ struct PriorityTests {
     if row.jobs == 1 {
       #expect(paths == expected)
     } else if row.first != .gated {
-      // After a first failed attempt nobody waits for a manifest.
+      // After a first failed attempt nothing waits for a manifest.
       #expect(Self.hasty(paths) == [])
     }
   }
@@ -153,7 +153,7 @@ struct PriorityTests {
       let urls = (0..<20).map { content.address("/\(name)/\($0)") }
       return Script.respond(200, text: Manifest.text(urls + more))
     }
-    // From the second run on it answers only once somebody was asked elsewhere.
+    // From the second run on it answers only once the run has asked elsewhere.
     let higher = try LoopbackServer { _ in
       let whole = list("one", [])
       return isFirst.raise() ? whole : Script([.pause(elsewhere)] + whole.steps)

@@ -4,7 +4,7 @@ import PrefetchDocuments
 import PrefetchTestSupport
 import Testing
 
-/// Whatever becomes of a run, whoever reads its reports finds them whole.
+/// Whatever becomes of a run, a reader of its reports finds them whole.
 @Suite("Report files", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
 struct ReportFileTests {
   private static let formats = ["text", "json", "ndjson", "md", "junit", "prometheus", "html"]

@@ -282,7 +282,7 @@ struct ResumeTests {
   }
 }
 
-/// True for whoever comes first.
+/// True for the first caller.
 final class Flag: Sendable {
   private let isDown = Mutex(true)
 

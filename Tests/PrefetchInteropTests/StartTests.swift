@@ -2,7 +2,10 @@ import Testing
 
 @Suite("The binary", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
 struct StartTests {
-  @Test("needs no Foundation and no Swift library where it is installed")
+  @Test(
+    "needs no Foundation and no Swift library where it is installed",
+    .enabled(if: Binary.isRelease, "needs a release, as examples/install/build makes it")
+  )
   func linksLittle() throws {
     let home = try Home()
     let binary = try #require(Binary.path)

@@ -21,7 +21,7 @@ enum LockReader: String, CaseIterable, Sendable {
     _ text: String,
     rules: ManifestRules = ManifestRules(),
     base: String? = "https://cdn.example/app/list",
-    part: ManifestPart.Kind? = nil
+    part: ManifestPart.Role? = nil
   ) -> Result<Manifest, Failure> {
     read(Array(text.utf8), rules: rules, base: base, part: part)
   }
@@ -30,7 +30,7 @@ enum LockReader: String, CaseIterable, Sendable {
     _ bytes: [UInt8],
     rules: ManifestRules = ManifestRules(),
     base: String? = "https://cdn.example/app/list",
-    part: ManifestPart.Kind? = nil
+    part: ManifestPart.Role? = nil
   ) -> Result<Manifest, Failure> {
     var source = ManifestSource(
       bytes: .file("manifest"),

@@ -6,7 +6,7 @@ enum MutationSamples {
   struct Row: Sendable, CustomTestStringConvertible {
     var format: ManifestFormat?
     /// Where it is no manifest by itself.
-    var part: ManifestPart.Kind?
+    var part: ManifestPart.Role?
     var samples: [String]
 
     var testDescription: String { format?.rawValue ?? "package index" }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import PrefetchManifests
 
-/// Every reader against documents that somebody has been at.
+/// Every reader against documents that the mutator has been at.
 @Suite struct MutationTests {
   static let rounds = Campaign.documents(usually: 1_500)
 

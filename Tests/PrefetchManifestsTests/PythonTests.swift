@@ -380,7 +380,7 @@ import Testing
 
   // MARK: The index
 
-  private static let wish = ManifestPart.Kind.packageIndex(
+  private static let wish = ManifestPart.Role.packageIndex(
     PackageWish(
       project: "left-pad",
       version: "1.0",

@@ -9,7 +9,7 @@ func readText(
   name: String = "https://cdn.example/lists/LIST",
   base: String? = "https://cdn.example/lists/LIST",
   mime: String? = nil,
-  part: ManifestPart.Kind? = nil,
+  part: ManifestPart.Role? = nil,
   crossesHosts: Bool = false
 ) -> Result<Manifest, Failure> {
   var source = ManifestSource(

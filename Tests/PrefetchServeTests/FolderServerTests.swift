@@ -6,12 +6,10 @@ import Testing
 
 /// A folder with a few files and one way out, gone with the test.
 private final class ExampleFolder {
-  let path: String
+  private let folder: TemporaryDirectory
 
-  init() {
-    var template = Array("/tmp/prefetch-serve-XXXXXX".utf8CString)
-    unsafe mkdtemp(&template)
-    path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+  init() throws {
+    folder = try TemporaryDirectory()
     unsafe mkdir(path + "/root", 0o755)
     unsafe mkdir(path + "/root/sub", 0o755)
     write("secret", to: "outside.txt")
@@ -32,21 +30,12 @@ private final class ExampleFolder {
     unsafe utimensat(AT_FDCWD, path + "/root/ten.txt", &times, 0)
   }
 
-  deinit {
-    for name in [
-      "root/ten.txt", "root/a b.json", "root/empty.bin", "root/.hidden", "root/index.html",
-      "root/sub/deep.ts", "root/leak.txt", "root/absolute.txt", "root/up", "root/fifo",
-      "outside.txt",
-    ] {
-      unsafe unlink(path + "/" + name)
-    }
-    for name in ["/root/sub", "/root", ""] { unsafe rmdir(path + name) }
+  var path: String {
+    folder.path
   }
 
   func write(_ text: String, to name: String) {
-    guard let file = unsafe fopen(path + "/" + name, "w") else { return }
-    unsafe fputs(text, file)
-    unsafe fclose(file)
+    folder.write(text, to: name)
   }
 }
 
@@ -57,7 +46,7 @@ private final class ExampleFolder {
 
   init() throws {
     let address = try #require(ListenAddress("127.0.0.1:0"))
-    folder = ExampleFolder()
+    folder = try ExampleFolder()
     server = try LocalServer(listen: address, responder: FolderResponder(folder.path + "/root"))
     client = try RawClient(server.address)
   }

@@ -330,7 +330,7 @@ struct KeptPartTests {
     if change == .published {
       #expect(FileTree.read(place.path + "/object")?.count == 1_500_000)
     }
-    // It is in nobody's way: the body is fetched from its beginning.
+    // It is in no writer's way: the body is fetched from its beginning.
     let whole = try store.beginBody(plan())
     try append(0..<3_000_000, to: whole)
     _ = try store.commit([.store(.cached(Self.key), body: try whole.finish(), joining: [])])

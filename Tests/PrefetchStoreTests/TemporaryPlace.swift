@@ -1,19 +1,18 @@
 import Glibc
 import PrefetchCore
 import PrefetchStore
+import PrefetchTestSupport
 
-/// A folder of one test, removed with everything in it when the test ends.
+/// A folder of one test with a cache.
 final class TemporaryPlace {
-  let path: String
+  private let folder: TemporaryDirectory
 
-  init(below parent: String = "/tmp") throws {
-    var template = Array("\(parent)/prefetch-test-XXXXXX".utf8CString)
-    guard unsafe mkdtemp(&template) != nil else { throw Failure(.disk, "no temporary folder") }
-    path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+  init(below parent: String? = nil) throws {
+    folder = try TemporaryDirectory(in: parent)
   }
 
-  deinit {
-    FileTree.remove(path)
+  var path: String {
+    folder.path
   }
 
   var cache: String {
@@ -38,7 +37,7 @@ final class TemporaryPlace {
 
 /// Whole trees of files, for tests that look at them from outside.
 enum FileTree {
-  /// Every name below a folder with what would change if anybody wrote.
+  /// Every name below a folder with what a write would change.
   static func listing(_ path: String) -> [String: [Int64]] {
     var found: [String: [Int64]] = [:]
     for name in names(path) {
@@ -140,7 +139,7 @@ enum FileTree {
     }
   }
 
-  /// Makes every folder and file below one that nobody but root could write.
+  /// Makes every folder and file below one that only root could write.
   static func setWritable(_ isWritable: Bool, _ path: String) {
     for (child, facts) in listing(path) {
       let isFolder = mode_t(facts[2]) & S_IFMT == S_IFDIR

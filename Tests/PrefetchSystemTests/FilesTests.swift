@@ -1,39 +1,15 @@
 import Glibc
 import PrefetchCore
 import PrefetchSystem
+import PrefetchTestSupport
 import Testing
 
-/// A folder that is gone with the test.
-private final class Scratch {
-  let path: String
-
-  init() {
-    var template = Array("/tmp/prefetch-system-XXXXXX".utf8CString)
-    unsafe mkdtemp(&template)
-    path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
-  }
-
-  deinit {
-    for name in names { unsafe unlink("\(path)/\(name)") }
-    unsafe rmdir(path)
-  }
-
-  var names: [String] {
-    guard let folder = unsafe opendir(path) else { return [] }
-    defer { unsafe closedir(folder) }
-    var names: [String] = []
-    while let entry = unsafe readdir(folder) {
-      let name = unsafe withUnsafeBytes(of: entry.pointee.d_name) { name in
-        unsafe String(decoding: name.prefix { $0 != 0 }, as: UTF8.self)
-      }
-      if name != ".", name != ".." { names.append(name) }
-    }
-    return names.sorted()
-  }
-}
-
 @Suite struct FilesTests {
-  private let scratch = Scratch()
+  private let scratch: TemporaryDirectory
+
+  init() throws {
+    scratch = try TemporaryDirectory()
+  }
 
   private func read(_ name: String) throws -> String {
     String(decoding: try FileReading.read("\(scratch.path)/\(name)", limit: 1000), as: UTF8.self)

@@ -3,7 +3,7 @@ import PrefetchSystem
 import PrefetchTestSupport
 import Testing
 
-/// Files that somebody writes to while a folder is read.
+/// Files that are written to while a folder is read.
 @Suite struct FolderWalkTests {
   private let folder: TemporaryDirectory
 

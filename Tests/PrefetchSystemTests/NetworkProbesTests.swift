@@ -210,7 +210,7 @@ private struct Machine {
     #expect(!isRunning(process))
   }
 
-  /// One that nobody has collected yet does not run any more.
+  /// One that its parent has not collected yet does not run any more.
   private func isRunning(_ process: pid_t) -> Bool {
     guard let status = try? FileReading.read("/proc/\(process)/stat", limit: 4096) else {
       return false

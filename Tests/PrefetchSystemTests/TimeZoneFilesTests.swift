@@ -76,7 +76,7 @@ import Testing
       try #require(unsafe mkdir("\(folder.path)/\(name)", 0o700) == 0)
     }
     try AtomicFile.write(tokyo, to: "\(folder.path)/zones/Asia/Tokyo")
-    // Who opens a pipe that nobody writes into waits for ever.
+    // A reader that opens a pipe without a writer waits for ever.
     try #require(unsafe mkfifo("\(folder.path)/zones/pipe", 0o600) == 0)
     let files = TimeZoneFiles(variable: nil, folder: "\(folder.path)/zones")
     #expect(files.zone(named: "Asia/Tokyo")?.offset(at: 0) == 32_400)

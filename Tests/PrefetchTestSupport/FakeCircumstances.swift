@@ -24,7 +24,7 @@ package final class FakeCircumstances: Circumstances {
     asked.append(aspects)
     guard var first = answers.first else { return NetworkConditions() }
     if answers.count > 1 { answers.removeFirst() }
-    // Nobody learns what was not asked for.
+    // A caller does not learn what it did not ask for.
     if !aspects.contains(.metered) { first.isMetered = nil }
     if !aspects.contains(.power) { first.power = NetworkConditions().power }
     return first

@@ -140,7 +140,7 @@ package final class MemoryStaging: BodyStaging, Sendable {
 extension MemoryStaging.State {
   /// The bytes that a body begins with.
   ///
-  /// A part is taken out by whoever continues it, and dropped by whoever begins anew.
+  /// A part is taken out by the writer that continues it, and dropped by one that begins anew.
   fileprivate mutating func begin(_ plan: BodyPlan) -> Result<[UInt8], Failure> {
     if let beginFailure { return .failure(beginFailure) }
     expectedSizes.append(plan.expectedSize)

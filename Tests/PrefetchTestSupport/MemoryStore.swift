@@ -18,7 +18,7 @@ package final class MemoryStore: ContentStore {
 
   // MARK: Bodies
 
-  /// Thrown by whoever would count what is here.
+  /// Thrown where the store would count what is here.
   package var stockFailure: Failure?
   /// What is free on its disk.
   package var disk: DiskSpace?

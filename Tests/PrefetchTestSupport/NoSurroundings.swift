@@ -13,7 +13,7 @@ package final class NoFiles: LocalFiles {
   }
 }
 
-/// Nobody interrupts.
+/// The user does not interrupt.
 package final class NoSignal: StopSignal {
   package init() {}
 

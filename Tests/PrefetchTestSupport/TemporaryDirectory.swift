@@ -1,6 +1,9 @@
 internal import Glibc
 
-/// A directory of its own for one test, removed with everything in it when it is released.
+/// A directory of its own for one test, removed with everything in it when it is released, however
+/// the test ended.
+///
+/// With `PREFETCH_KEEP=1` it stays, and standard error says where.
 package final class TemporaryDirectory: Sendable {
   package enum Fault: Error {
     case cannotCreate(errno: CInt)
@@ -11,40 +14,56 @@ package final class TemporaryDirectory: Sendable {
 
   /// `base` is the folder to make it in, else what `TMPDIR` names.
   package init(in base: String? = nil) throws {
-    let usual = unsafe getenv("TMPDIR").map { unsafe String(cString: $0) } ?? "/tmp"
-    let base = base ?? usual
+    let base = base ?? Self.variable("TMPDIR") ?? "/tmp"
     var template = Array("\(base)/prefetch-test-XXXXXX".utf8CString)
     guard unsafe mkdtemp(&template) != nil else { throw Fault.cannotCreate(errno: errno) }
     path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
   }
 
   deinit {
-    Self.remove(path)
+    if Self.variable("PREFETCH_KEEP") == "1" {
+      let line = Array("kept: \(path)\n".utf8)
+      _ = unsafe Glibc.write(STDERR_FILENO, line, line.count)
+    } else {
+      Self.remove(Array(path.utf8CString))
+    }
   }
 
-  private static func remove(_ path: String) {
+  private static func variable(_ name: String) -> String? {
+    unsafe getenv(name).map { unsafe String(cString: $0) }
+  }
+
+  /// The names are bytes, since tests also make some that are no text.
+  private static func remove(_ path: [CChar]) {
     guard unsafe rmdir(path) != 0, unsafe unlink(path) != 0 else { return }
     // A test may have taken the permissions away.
     unsafe chmod(path, 0o700)
     for name in names(in: path) {
-      remove("\(path)/\(name)")
+      remove(path.dropLast() + [CChar(UInt8(ascii: "/"))] + name)
     }
     unsafe rmdir(path)
   }
 
-  private static func names(in path: String) -> [String] {
+  /// Each with the zero at its end.
+  private static func names(in path: [CChar]) -> [[CChar]] {
     guard let directory = unsafe opendir(path) else { return [] }
     defer { unsafe closedir(directory) }
-    var names: [String] = []
+    var names: [[CChar]] = []
     while let entry = unsafe readdir(directory) {
       let name = unsafe withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
-        unsafe String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+        unsafe bytes.prefix { $0 != 0 }.map { CChar(bitPattern: $0) }
       }
-      if name != ".", name != ".." {
-        names.append(name)
-      }
+      let dot = CChar(UInt8(ascii: "."))
+      if name != [dot], name != [dot, dot] { names.append(name + [0]) }
     }
     return names
+  }
+
+  /// What is directly inside, in order.
+  package var names: [String] {
+    Self.names(in: Array(path.utf8CString)).map { name in
+      String(decoding: name.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }.sorted()
   }
 
   /// Writes a small file inside; false where the system refuses.

@@ -57,7 +57,7 @@ struct AllowanceTests {
       let isSame =
         bench.staging.bytes(of: try #require(response.body)) == Array(Self.body.prefix(count))
       #expect(isSame)
-      // Nothing is left for whoever comes next.
+      // Nothing is left for the next request.
       let next = try bench.result(of: self.request(bench, try server.url("/next"), allowed))
       guard case .failure(let failure) = next.outcome else {
         Issue.record("bytes were taken that nobody may have")

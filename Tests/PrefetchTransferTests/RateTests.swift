@@ -138,7 +138,7 @@ struct RateTests {
   /// 2026-11-20 is a Friday.
   private static func timetable(_ text: String) throws -> RateSchedule? {
     let entries = try RateTimetable.lines(text).map { line in
-      RateTimetable.Entry(
+      RateTimetable.Change(
         days: line.entry.days,
         minute: line.entry.minute,
         rate: Int64(line.rate)

@@ -70,7 +70,7 @@ struct WireLimitTests {
     // Every connection may have had one on the wire by then.
     #expect(server.requests.count <= 4)
     #expect(unsent.count == 40 - server.requests.count)
-    // Whoever knows of the trouble may ask again.
+    // A caller that knows of the trouble may ask again.
     let again = try bench.result(of: bench.request(url))
     #expect(try again.outcome.get().status == status)
     #expect(!again.wasNotSent)

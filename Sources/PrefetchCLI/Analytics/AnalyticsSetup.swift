@@ -3,14 +3,14 @@ import PrefetchCore
 
 /// What a configuration says of recorded events.
 struct AnalyticsSetup: Sendable {
-  /// Whose queue it is: nobody else's events go to its collector.
+  /// Whose queue it is: no other identity's events go to its collector.
   let identity: String
   let bounds: QueueBounds
-  /// Nil where nothing is sent; then nothing is recorded either but what somebody records by command.
+  /// Nil where nothing is sent; then nothing is recorded either, except by command.
   let collector: WebURL?
   let prefixes: MetricPrefixes
 
-  /// Whoever publishes may have switched it off.
+  /// The publisher may have switched it off.
   init(_ loaded: LoadedConfiguration, publisher: PublisherPolicy? = nil) {
     let configuration = loaded.configuration
     let analytics = configuration.analytics

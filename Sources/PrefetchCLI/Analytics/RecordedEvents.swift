@@ -2,7 +2,7 @@ import PrefetchCore
 import PrefetchDocuments
 
 extension AnalyticsEvent {
-  /// A new one, which nobody has been told of.
+  /// A new one, which no collector has been told of.
   init(
     new kind: Kind,
     _ name: String?,
@@ -37,7 +37,7 @@ extension AnalyticsEvent {
   }
 }
 
-/// Names for events, by which whoever is sent one twice knows that.
+/// Names for events, by which a collector that is sent one twice knows that.
 enum EventIdentifier {
   static func make() -> String {
     [UInt64.random(in: 0...UInt64.max), UInt64.random(in: 0...UInt64.max)].map { number in

@@ -4,7 +4,7 @@ import PrefetchStore
 import PrefetchSystem
 
 extension RunSession {
-  /// Sends what was recorded; whatever goes wrong is said once and changes nothing, unless somebody
+  /// Sends what was recorded; what fails is said once and changes nothing, unless something
   /// else answers in the place of the collector.
   func sendEvents(
     _ state: StateStore,

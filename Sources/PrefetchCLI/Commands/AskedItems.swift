@@ -89,7 +89,7 @@ struct AskedItems {
     }
   }
 
-  /// What has none is as unknown as what nobody declares.
+  /// What has none is as unknown as what no segment declares.
   private mutating func turnIntoThumbnails(
     _ context: CommandContext,
     _ builder: RequestBuilder,
@@ -198,7 +198,7 @@ struct AskedItems {
     return refused
   }
 
-  /// Nobody pipes a list in order to get nothing: what wrote it failed, or wrote something else.
+  /// No user pipes a list to get nothing: what wrote it failed, or wrote something else.
   private static func nothing(in manifest: Manifest) -> Diagnostic {
     Diagnostic(
       "manifest.empty",

@@ -4,7 +4,7 @@ import PrefetchDocuments
 import PrefetchStore
 import PrefetchSystem
 
-/// `event consume`: that somebody has seen an item, or a part of it.
+/// `event consume`: that a person has seen an item, or a part of it.
 struct ConsumeCommand: Command {
   let context: CommandContext
   let options: ConsumeOptions

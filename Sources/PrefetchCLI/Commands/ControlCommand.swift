@@ -61,7 +61,7 @@ struct ControlCommand: Command {
         let names = try store.segmentsHolding(url: item.url).map(\.name)
         if !names.isEmpty { outcome.declared[item.url] = Set(names).sorted() }
       }
-      // Somebody wants it so until it is resumed.
+      // The user wants it so until it is resumed.
       let stays = going.filter { options.keepsRecord || $0.state == .paused }
       let goes = going.filter { !options.keepsRecord && $0.state != .paused }.map(\.url)
       let removed = try store.empty(stays) + store.remove(urls: goes)
@@ -72,7 +72,7 @@ struct ControlCommand: Command {
     return outcome
   }
 
-  /// Pictures that belong to nothing else that was named, and that nobody locked.
+  /// Pictures that belong to nothing else that was named, and that are not locked.
   private func thumbnails(
     of items: [ContentRecord],
     in store: DiskStore
@@ -225,7 +225,7 @@ struct NamedRecords {
       let name = provider.map { "\($0)/\(word)" } ?? word
       var record = try lookup.cached(name, in: store)
       let typed = try TypedURL.read(name, isKnown: record != nil, context)
-      // A URL may be paused before anybody declares it.
+      // A URL may be paused before any segment declares it.
       if record == nil {
         let builder = context.builder(loaded)
         let url = try lookup.declared(name, builder, in: store)?.url ?? typed?.url

@@ -15,7 +15,7 @@ struct Delivery {
   private let context: CommandContext
   private let target: Target
   private let durability: Durability
-  /// Whether bodies go to a terminal, and nobody said that they shall.
+  /// Whether bodies go to a terminal, and the user did not say that they shall.
   private let isTerminalGuarded: Bool
   /// Why the body was not printed.
   let refusal = Refusal()
@@ -174,7 +174,7 @@ struct Delivery {
     }
   }
 
-  /// A terminal gets what is no text only where somebody asked for it there.
+  /// A terminal gets what is no text only where the user asked for it there.
   private func print(
     _ entry: ManifestEntry,
     _ record: ContentRecord,

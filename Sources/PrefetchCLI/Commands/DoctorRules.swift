@@ -38,7 +38,7 @@ struct DoctorRules {
     return DoctorFinding("lock", "\(holder) is under way", trouble: .deferred)
   }
 
-  /// What nobody can have lived through, and a clock that was never set.
+  /// A time that no run can have lived through, and a clock that was never set.
   private func clock(_ state: StateStore?) -> DoctorFinding {
     let now = context.clock.now().wall
     let text = Timestamp.format(now)

@@ -4,14 +4,14 @@ import PrefetchDocuments
 import PrefetchStore
 import PrefetchSystem
 
-/// `event start`, `event stop` and `event log`: what somebody wants to be recorded.
+/// `event start`, `event stop` and `event log`: what the user wants to be recorded.
 struct EventCommand: Command {
   let context: CommandContext
   let options: EventOptions
   let action: EventOptions.Action
 
   func run() throws(CommandExit) -> Int32 {
-    // Whoever records an event may not know the secrets that a run needs.
+    // The user who records an event may not know the secrets that a run needs.
     let (loaded, places) = try context.standing(allowsUnsetSecrets: true)
     let setup = AnalyticsSetup(loaded)
     let name = Redaction.masked(options.name, needles: context.console.needles)

@@ -153,7 +153,7 @@ struct ExplainCommand: Command {
     return grants
   }
 
-  /// Whether somebody out there may have named it: for sure that shows only when its manifest is
+  /// Whether a server outside may have named it: for sure that shows only when its manifest is
   /// asked for.
   private func provenance(
     of segment: SegmentDeclaration,

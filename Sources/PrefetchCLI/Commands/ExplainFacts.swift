@@ -16,7 +16,7 @@ struct ExplainFacts {
   /// What a connection to its host must prove.
   var connection: ConnectionRules
   /// Every entry that speaks of its host, those that are over too.
-  var pins: [PinTable.Entry]
+  var pins: [PinTable.Rule]
   var decision: ItemAction
   var reason: String
   var now: Instant
@@ -90,7 +90,7 @@ extension ExplainFacts {
     ]
   }
 
-  private func json(_ pin: PinTable.Entry) -> JSONValue {
+  private func json(_ pin: PinTable.Rule) -> JSONValue {
     [
       "host": .string(pin.host), "entry": .string(pin.place),
       "subdomains": .bool(pin.includesSubdomains), "leaf": Self.keys(pin.leaf),
@@ -164,7 +164,7 @@ extension ExplainFacts {
       }
   }
 
-  private func line(_ pin: PinTable.Entry) -> String {
+  private func line(_ pin: PinTable.Rule) -> String {
     let standing =
       pin.isOver(at: now)
       ? "over since \(Timestamp.format(pin.expires ?? now).prefix(10)), ignored"

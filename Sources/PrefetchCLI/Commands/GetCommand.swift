@@ -51,7 +51,7 @@ struct GetCommand: Command {
     }
     try network.forget(items.transient)
     if let outcome { throw outcome }
-    // It is here now, and whoever asks again says where it shall go.
+    // It is here now, and the user who asks again says where it shall go.
     if let refusal = delivery.refusal.value {
       markUsed(items, places, AnalyticsSetup(loaded))
       return context.console.fail(.usage, [refusal])
@@ -154,7 +154,7 @@ struct GetCommand: Command {
     return facts
   }
 
-  /// Whether nobody is asked again; a later answer of another run speaks against it.
+  /// Whether no server is asked again; a later answer of another run speaks against it.
   private func isTelling(
     _ absence: Absence,
     until end: Instant,
@@ -410,7 +410,7 @@ struct GetCommand: Command {
   }
 
   private func status(_ items: Gathering, _ asked: AskedItems) -> ExitStatus {
-    // Whoever allows a stale copy and got one misses nothing; trust is another matter.
+    // A user who allows a stale copy and got one misses nothing; trust is another matter.
     let stale = Set(items.delivered.filter(\.isStale).map { items.wanted.url($0.number) })
     var isWhole = !asked.isPartial && asked.rejected.isEmpty && asked.unknown.isEmpty
     for var report in items.reports {

@@ -45,7 +45,7 @@ struct GetTroubles {
   /// What a server or a rule said of it.
   mutating func add(_ failure: Failure, of address: String) {
     let url = Redaction.masked(Redaction.url(address), secrets: loaded.secrets)
-    // Whoever has no file to put the exception into can say it with the command.
+    // A user who has no file to put the exception into can say it with the command.
     let isWithoutFile =
       loaded.files.isEmpty && failure.message.contains("NSAllowsLocalNetworking")
     add(

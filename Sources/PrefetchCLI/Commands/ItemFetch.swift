@@ -18,14 +18,14 @@ struct ItemFetch {
   var servesClients = false
   /// Whether items come with their thumbnails.
   var bringsThumbnails = false
-  /// Whether somebody sits before it who wants to see how far it is.
+  /// Whether a person at the terminal wants to see how far it is.
   var isWatched = false
   /// Of streams; nil for what is configured.
   var quality: BundleRules.Quality?
 
   struct Fetched {
     var report: Report
-    /// For each item whether what came, or what stands still, is as everybody declares it.
+    /// For each item whether what came, or what stands still, is as all segments declare it.
     var isAnswered: [Bool]
   }
 
@@ -139,7 +139,7 @@ struct ItemFetch {
   }
 
   /// What a server does not have is not asked for again for a while, unless its bytes are declared:
-  /// then somebody has them.
+  /// then another server has them.
   private func rememberAbsences(
     _ report: Report,
     of items: WantedItems,

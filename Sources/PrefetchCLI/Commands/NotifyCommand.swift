@@ -43,7 +43,7 @@ struct NotifyCommand: Command {
     }
   }
 
-  /// Nothing is wrong, so that nobody hears of it who does not ask.
+  /// Nothing is wrong, so that only a user who asks hears of it.
   private func refuse(_ marker: String) -> Int32 {
     let message = "the payload is not for prefetch: `\(SafeText.line(marker))` is not in it"
     guard context.shared.isJSON else {
@@ -56,7 +56,7 @@ struct NotifyCommand: Command {
     )
   }
 
-  /// Nil for what is no JSON, and so nobody's that we know.
+  /// Nil for what is no JSON, and so of no sender that we know.
   private func message() throws(CommandExit) -> Node? {
     do throws(FileReading.Fault) {
       let bytes = try FileReading.readStandardInput(limit: Self.limit)

@@ -51,7 +51,7 @@ struct PathCommand: Command {
     return ExitStatus.ok.code
   }
 
-  /// Whether the configuration declares it and would not get this body: the answer to whoever asked
+  /// Whether the configuration declares it and would not get this body: the answer to a request
   /// with other headers.
   private func isOthers(
     _ record: ContentRecord,

@@ -136,7 +136,7 @@ struct PublishCommand: Command {
 
   // MARK: One segment
 
-  /// What the segment takes of its manifest; a local one, which nobody has judged yet, may not do
+  /// What the segment takes of its manifest; a local one, which no run has judged, may not do
   /// what no run would let it do.
   private func declared(
     _ segment: SegmentDeclaration,

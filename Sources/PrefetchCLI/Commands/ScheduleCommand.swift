@@ -110,7 +110,7 @@ struct ScheduleCommand: Command {
     path.hasPrefix("/") ? path : "\(context.environment.currentDirectory)/\(path)"
   }
 
-  /// Whether anything that is read or written is in somebody's home.
+  /// Whether anything that is read or written is in a user's home.
   private static func namesHomes(_ value: JSONValue) -> Bool {
     switch value {
     case .string(let text): text.hasPrefix("/home/") || text.hasPrefix("/root/")

@@ -96,7 +96,7 @@ struct ServeCommand: Command {
     }
   }
 
-  /// Whoever publishes may have switched it off, and so may the configuration.
+  /// The publisher may have switched it off, and so may the configuration.
   private func mayPull(_ loaded: LoadedConfiguration) -> Bool {
     let publisher = context.builder(loaded).publisher
     let isOff = publisher?.switchedOff.contains(.pullThrough) == true
@@ -188,7 +188,7 @@ struct ServeCommand: Command {
     _ = ready.flush()
   }
 
-  /// What is served on loopback is for this machine; all else for everybody who can reach it.
+  /// What is served on loopback is for this machine; all else for all that can reach it.
   private func warnOfOtherMachines(_ server: LocalServer) {
     guard !server.isLoopback else { return }
     let thing = options.origin == nil ? "the cache" : "the folder"

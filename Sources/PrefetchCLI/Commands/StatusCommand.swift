@@ -9,7 +9,7 @@ struct StatusCommand: Command {
   let context: CommandContext
   let options: StatusOptions
 
-  private struct Line {
+  private struct SegmentLine {
     var name: String
     var state: SegmentState?
     var items: Int
@@ -25,7 +25,7 @@ struct StatusCommand: Command {
     let (loaded, places) = try context.standing()
     let store = try context.readingStore(places)
     let now = context.clock.now().wall
-    var segments: [Line] = []
+    var segments: [SegmentLine] = []
     var totals = StoreTotals()
     if let store {
       let records = try context.reading { () throws(Failure) in try store.segments() }
@@ -91,7 +91,7 @@ struct StatusCommand: Command {
   private func note(
     _ checks: [String: Instant],
     _ network: NetworkView,
-    in segments: inout [Line]
+    in segments: inout [SegmentLine]
   ) {
     let openings = network.segments.reduce(into: [:]) { $0[$1.name] = $1.verdict.deferral?.until }
     for index in segments.indices {
@@ -103,25 +103,25 @@ struct StatusCommand: Command {
 
   /// Exactly the subscribed ones: before their first run too, and none that were left.
   private func subscribed(
-    _ lines: [Line],
+    _ lines: [SegmentLine],
     _ loaded: LoadedConfiguration,
     _ places: Places
-  ) throws(CommandExit) -> [Line] {
+  ) throws(CommandExit) -> [SegmentLine] {
     let state = try context.readingState(places)
     let names = try context.reading { () throws(Failure) in
       try Subscriptions.resolve(loaded, state: state, mayWrite: false).segments.map(\.name)
     }
     let known = Dictionary(lines.map { ($0.name, $0) }) { first, _ in first }
-    return names.map { known[$0] ?? Line(name: $0, items: 0, bytes: 0) }
+    return names.map { known[$0] ?? SegmentLine(name: $0, items: 0, bytes: 0) }
   }
 
   private func lines(
     _ records: [SegmentRecord],
     _ totals: [SegmentKey: SegmentTotals],
     of identity: String?
-  ) -> [Line] {
+  ) -> [SegmentLine] {
     records.filter { identity == nil || $0.key.identity == identity }.map { record in
-      Line(
+      SegmentLine(
         name: record.key.name,
         state: record.state,
         items: totals[record.key]?.items ?? 0,
@@ -153,13 +153,13 @@ struct StatusCommand: Command {
     return parts.joined(separator: "  ")
   }
 
-  private func isTooOld(_ segment: Line, now: Instant) -> Bool {
+  private func isTooOld(_ segment: SegmentLine, now: Instant) -> Bool {
     guard let limit = options.maximumAge else { return false }
     guard let success = segment.lastSuccess else { return true }
     return now - success > limit
   }
 
-  private func text(_ segment: Line, now: Instant) -> String {
+  private func text(_ segment: SegmentLine, now: Instant) -> String {
     let age = segment.lastSuccess.map { "\(Amounts.duration(now - $0)) ago" } ?? "never"
     let waits = segment.deferral.map { deferral in
       let until = deferral.until.map { " until \(Timestamp.format($0))" } ?? ""
@@ -183,7 +183,7 @@ struct StatusCommand: Command {
   }
 
   private func print(
-    _ segments: [Line],
+    _ segments: [SegmentLine],
     _ license: LicenseStanding?,
     _ totals: StoreTotals,
     _ quotas: [QuotaStanding],

@@ -32,7 +32,7 @@ struct SubscribeCommand: Command {
     skipsRun = options.skipsRun
   }
 
-  /// Blanks at the ends are slips of whoever pasted a name.
+  /// Blanks at the ends are slips of a user who pasted a name.
   private static func trimmed(_ name: String) -> String {
     let isBlank: (Character) -> Bool = { $0 == " " || $0 == "\t" || $0 == "\n" }
     let rest = name.drop(while: isBlank)

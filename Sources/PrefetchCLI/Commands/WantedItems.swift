@@ -6,7 +6,7 @@ import PrefetchManifests
 /// What is declared stands in tables, one for each segment that declares something, so that thousands
 /// of items are planned as a run plans them.
 struct WantedItems {
-  /// What one segment declares, or nobody: then the list or the command line alone.
+  /// What one segment declares, or none: then the list or the command line alone.
   fileprivate struct Group {
     var segment: SegmentDeclaration
     var table = EntryTable(makeIdentifier: { ItemIdentifier.make(for: $0) })
@@ -14,7 +14,7 @@ struct WantedItems {
     var items: [Int] = []
   }
 
-  fileprivate struct Place {
+  fileprivate struct Spot {
     var group: Int
     var entry: Int
   }
@@ -23,8 +23,8 @@ struct WantedItems {
   let entries: [ManifestEntry]
   fileprivate private(set) var groups: [Group] = []
   /// What is sent for an item is what its first place says.
-  private var first: [Place] = []
-  private var others: [Int: [Place]] = [:]
+  private var first: [Spot] = []
+  private var others: [Int: [Spot]] = [:]
   /// Items that were asked for before, and as which.
   private(set) var repeated: [Int: Int] = [:]
 
@@ -40,7 +40,7 @@ struct WantedItems {
     var numbers: [String: Int] = [:]
     for (item, entry) in entries.enumerated() {
       var declarations = known[entry.url]
-      // What was typed may be more than anybody declares: a digest of its own.
+      // What was typed may be more than any segment declares: a digest of its own.
       if declarations.isEmpty || isListed || !entry.digests.isEmpty {
         var own = entry
         own.isIdentifierMade = own.isIdentifierMade || own.id == nil
@@ -58,7 +58,7 @@ struct WantedItems {
           groups.append(Group(segment: declaration.segment))
           numbers[name] = group
         }
-        let place = Place(group: group, entry: groups[group].place(declaration, of: item))
+        let place = Spot(group: group, entry: groups[group].place(declaration, of: item))
         let owner = groups[group].items[place.entry]
         if owner != item { repeated[item] = owner }
         if rank == 0 { first.append(place) } else { others[item, default: []].append(place) }
@@ -82,7 +82,7 @@ struct WantedItems {
     }
   }
 
-  /// What its bytes are, where somebody declares it.
+  /// What its bytes are, where that is declared.
   func digest(of item: Int) -> ContentDigest? {
     let places = [first[item]] + (others[item] ?? [])
     return places.lazy.compactMap { place -> ContentDigest? in
@@ -132,14 +132,15 @@ struct WantedItems {
       table.append(group.table, at: places)
       var segment = group.segment
       segment.source = .inline(Shared(table))
-      // Whoever asks for an item wants to know that it failed, whatever declares it makes of it.
+      // The user or client that asks for an item wants to know that it failed, whatever declares it
+      // makes of it.
       segment.isRequired = true
       return (segment, places.map { group.items[$0] })
     }
   }
 
   /// Whether something is so by all that is declared of an item.
-  fileprivate func holds(_ item: Int, by condition: (Place) -> Bool) -> Bool {
+  fileprivate func holds(_ item: Int, by condition: (Spot) -> Bool) -> Bool {
     guard condition(first[item]) else { return false }
     return others.isEmpty || others[item]?.allSatisfy(condition) ?? true
   }
@@ -166,7 +167,7 @@ extension WantedItems.Group {
 struct KeptItems {
   private let items: WantedItems
   private let now: Instant
-  /// By the rules of a run that asks nobody, and by those of one that would ask about what is stale.
+  /// By the rules of an offline run, and by those of one that would ask about what is stale.
   private var offline: [Planner.Rulings]
   private var asking: [Planner.Rulings]
 
@@ -194,7 +195,7 @@ struct KeptItems {
     Self.isKept(item, of: items, record, under: &offline, now)
   }
 
-  /// Whether a run would ask nobody about it.
+  /// Whether a run would ask no server about it.
   mutating func isFresh(_ item: Int, _ record: ContentRecord) -> Bool {
     Self.isKept(item, of: items, record, under: &asking, now)
   }

@@ -7,7 +7,7 @@ struct EventLine {
   let time: Instant
   var secrets: SecretNeedles = []
 
-  /// None for facts that are nobody's event; several for one that changes several things.
+  /// None for facts that make no event; several for one that changes several things.
   func values(_ fact: RunFact) -> [JSONValue] {
     switch fact {
     case .itemSettled(let item): [settled(item)].compactMap(\.self) + departed(item)

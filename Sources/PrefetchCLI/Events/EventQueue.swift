@@ -2,9 +2,9 @@ import PrefetchSystem
 import PrefetchTransfer
 import Synchronization
 
-/// What is told to somebody who may be slow to listen.
+/// What is told to a listener that may be slow.
 ///
-/// Whoever tells never waits: there is room for so many, and a thread of their own delivers them.
+/// The teller never waits: there is room for so many, and their own thread delivers them.
 final class EventQueue: Sendable {
   struct Event: Hashable, Sendable {
     var name: String
@@ -12,7 +12,7 @@ final class EventQueue: Sendable {
 
     /// The next one tells the same and more.
     var isExpendable: Bool { name == "progress" }
-    /// Whoever heard of nothing else is to hear of the end.
+    /// A listener that heard of nothing else is to hear of the end.
     var isLast: Bool { name == "run.finished" || name == "serve.stopped" }
   }
 
@@ -48,9 +48,9 @@ final class EventQueue: Sendable {
       return waiting
     }
 
-    /// Whether nobody waits any more.
+    /// Whether the caller of ``finish(within:)`` waits no more.
     ///
-    /// Somebody who wants the process to end waits for nobody's hooks.
+    /// A user who wants the process to end waits for no hooks.
     mutating func isOver(_ isStopping: Bool) -> Bool {
       guard var deadline else { return false }
       if isStopping, !isHurried {
@@ -122,7 +122,7 @@ final class EventQueue: Sendable {
     state.withLock { $0.isOver(isStopping()) }
   }
 
-  /// Waits for the rest, as long as that; returns how many nobody has been told.
+  /// Waits for the rest, as long as that; returns how many were not delivered.
   func finish(within limit: Duration) -> Int {
     let thread = state.withLock { state in
       state.deadline = .now + limit

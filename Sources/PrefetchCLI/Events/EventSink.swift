@@ -21,7 +21,7 @@ final class EventSink: RunObserver {
   private var hasBegun = false
   private var isFinished = false
 
-  /// Nil where nobody listens.
+  /// Nil where no script and no hook listens.
   init?(
     stream: EventStream?,
     hooks: HookLane?,
@@ -78,7 +78,7 @@ final class EventSink: RunObserver {
     brought[segment] = (sum.count + 1, sum.bytes.addingSaturated(bytes))
   }
 
-  /// Once a second is enough for whoever draws it.
+  /// Once a second is enough for a program that draws it.
   private func tellProgress(_ now: Moment) {
     let last = lastProgress ?? now.uptime
     lastProgress = last

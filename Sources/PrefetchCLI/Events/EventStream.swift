@@ -27,7 +27,7 @@ final class EventStream: Sendable {
     queue.push(event)
   }
 
-  /// Whoever has not read by then does not read.
+  /// A reader that has not read by then does not read.
   private static let patience: Duration = .seconds(2)
 
   func finish() -> [Diagnostic] {

@@ -66,7 +66,7 @@ final class HookLane: Sendable {
     }
   }
 
-  /// Whether somebody is told of every item.
+  /// Whether a hook is told of every item.
   var hearsOfEach: Bool {
     hooks["items.started"] != nil || hooks["cache.added"] != nil
   }

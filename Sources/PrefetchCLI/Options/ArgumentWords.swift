@@ -48,7 +48,7 @@ struct ArgumentWords: Sendable {
     let spelling = "--\(name)"
     guard let option = options.first(where: { $0.name == name }) else {
       diagnostics.append(.unknownOption(spelling, known: options.map(\.spelling)))
-      // Perhaps its value, and nobody knows how secret: it is neither judged nor repeated.
+      // Perhaps its value, and it is not known how secret: it is neither judged nor repeated.
       if value == nil, let word = next.first, !word.hasPrefix("-"),
         !CommandTable.words.contains(word)
       {

@@ -7,7 +7,7 @@ struct GetOptions: CommandOptions, Hashable {
   var items: [String] = []
   var provider: String?
   var ids: [String] = []
-  /// What the items are, where nobody declares it.
+  /// What the items are, where no segment declares it.
   var type: String?
   /// What is brought of them; nil for all.
   var behavior: ItemBehavior?

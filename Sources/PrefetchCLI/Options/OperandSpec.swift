@@ -28,7 +28,7 @@ struct OperandDescription: Hashable, Sendable {
 
 /// The operands of a command and the place in its options that they fill.
 struct OperandSpec<Options>: Sendable {
-  typealias Place<Value> = OptionSpec<Options>.Place<Value>
+  typealias Slot<Value> = OptionSpec<Options>.Slot<Value>
 
   var description: OperandDescription
   /// Called with as many words as the arity allows.
@@ -50,13 +50,13 @@ struct OperandSpec<Options>: Sendable {
 
   static var none: Self { Self(.none, "") { _, _ in } }
 
-  static func any(_ placeholder: String, _ place: @autoclosure @escaping Place<[String]>) -> Self {
+  static func any(_ placeholder: String, _ place: @autoclosure @escaping Slot<[String]>) -> Self {
     Self(.any, placeholder) { $0[keyPath: place()] = $1 }
   }
 
   static func some(
     _ placeholder: String,
-    _ place: @autoclosure @escaping Place<[String]>,
+    _ place: @autoclosure @escaping Slot<[String]>,
     completion: Completion = .none
   ) -> Self {
     Self(.some, placeholder, completion) { $0[keyPath: place()] = $1 }
@@ -64,7 +64,7 @@ struct OperandSpec<Options>: Sendable {
 
   static func one<Value>(
     _ placeholder: String,
-    _ place: @autoclosure @escaping Place<Value>,
+    _ place: @autoclosure @escaping Slot<Value>,
     _ kind: ValueKind<Value>
   ) -> Self {
     Self(.one, placeholder, kind.completion) { (options, words) throws(ValueFault) in
@@ -74,7 +74,7 @@ struct OperandSpec<Options>: Sendable {
 
   static func optional<Value>(
     _ placeholder: String,
-    _ place: @autoclosure @escaping Place<Value>,
+    _ place: @autoclosure @escaping Slot<Value>,
     _ kind: ValueKind<Value>
   ) -> Self {
     Self(.optional, placeholder, kind.completion) { (options, words) throws(ValueFault) in

@@ -7,7 +7,7 @@ enum OptionalArgument<Value: Hashable & Sendable>: Hashable, Sendable {
 /// An option and the place in a command's options that it fills.
 struct OptionSpec<Options>: Sendable {
   /// Made out when it is filled: every key path costs microseconds to make.
-  typealias Place<Value> = @Sendable () -> any WritableKeyPath<Options, Value> & Sendable
+  typealias Slot<Value> = @Sendable () -> any WritableKeyPath<Options, Value> & Sendable
 
   var description: OptionDescription
   /// Reads one occurrence; the text is nil for a switch and for a value left out.
@@ -39,7 +39,7 @@ extension OptionSpec {
   static func flag(
     _ name: String,
     short: Character? = nil,
-    _ place: @autoclosure @escaping Place<Bool>,
+    _ place: @autoclosure @escaping Slot<Bool>,
     help: String
   ) -> Self {
     Self(name, short: short, argument: .none, help: help) { options, _ in
@@ -51,7 +51,7 @@ extension OptionSpec {
   static func count(
     _ name: String,
     short: Character? = nil,
-    _ place: @autoclosure @escaping Place<Int>,
+    _ place: @autoclosure @escaping Slot<Int>,
     help: String
   ) -> Self {
     Self(name, short: short, argument: .none, isRepeatable: true, help: help) { options, _ in
@@ -62,7 +62,7 @@ extension OptionSpec {
   static func value<Value>(
     _ name: String,
     short: Character? = nil,
-    _ place: @autoclosure @escaping Place<Value?>,
+    _ place: @autoclosure @escaping Slot<Value?>,
     _ kind: ValueKind<Value>,
     help: String
   ) -> Self {
@@ -75,7 +75,7 @@ extension OptionSpec {
   /// One of several words, with the default that the options struct gives it.
   static func choice<Value>(
     _ name: String,
-    _ place: @autoclosure @escaping Place<Value>,
+    _ place: @autoclosure @escaping Slot<Value>,
     _ kind: ValueKind<Value>,
     help: String
   ) -> Self {
@@ -89,7 +89,7 @@ extension OptionSpec {
   static func values<Value>(
     _ name: String,
     short: Character? = nil,
-    _ place: @autoclosure @escaping Place<[Value]>,
+    _ place: @autoclosure @escaping Slot<[Value]>,
     _ kind: ValueKind<Value>,
     help: String
   ) -> Self {
@@ -102,7 +102,7 @@ extension OptionSpec {
   /// Values separated by commas; a repeatable one adds them up, any other keeps the last list.
   static func commaList<Value>(
     _ name: String,
-    _ place: @autoclosure @escaping Place<[Value]>,
+    _ place: @autoclosure @escaping Slot<[Value]>,
     _ kind: ValueKind<Value>,
     isRepeatable: Bool = false,
     help: String
@@ -119,7 +119,7 @@ extension OptionSpec {
 
   static func optionalValue<Value>(
     _ name: String,
-    _ place: @autoclosure @escaping Place<OptionalArgument<Value>?>,
+    _ place: @autoclosure @escaping Slot<OptionalArgument<Value>?>,
     _ kind: ValueKind<Value>,
     help: String
   ) -> Self {
@@ -137,7 +137,7 @@ extension OptionSpec {
 
   /// How long the run lock is waited for.
   static func wait(
-    _ place: @autoclosure @escaping Place<OptionalArgument<Duration>?>,
+    _ place: @autoclosure @escaping Slot<OptionalArgument<Duration>?>,
     help: String =
       "Wait for another run to end, at most this long, instead of ending with 75"
   ) -> Self {

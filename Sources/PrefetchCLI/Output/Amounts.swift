@@ -9,7 +9,7 @@ enum Amounts {
 
   /// `0.3 s`, `12 s`, `3 m 20 s`, `2 h 5 m`, `4 d 1 h`.
   static func duration(_ duration: Duration) -> String {
-    // A clock that was set back makes spans that nobody wants to read.
+    // A clock that was set back makes spans that no reader wants to see.
     let milliseconds = max(0, duration.milliseconds)
     let seconds = milliseconds / 1000
     switch seconds {

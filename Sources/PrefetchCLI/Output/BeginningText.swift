@@ -2,7 +2,7 @@ import PrefetchConfig
 import PrefetchCore
 import PrefetchDocuments
 
-/// The text of a configuration that somebody is going to change: a comment at each key, and what is
+/// The text of a configuration that the user is to change: a comment at each key, and what is
 /// often wanted besides behind a hash.
 enum BeginningText {
   static let ofNothing = text(
@@ -53,7 +53,7 @@ enum BeginningText {
     for (key, value) in values where key != "license" { add(key, value) }
     let isMissing = { (segment: Segment) in segment.manifest == nil && segment.urls.isEmpty }
     if loaded.configuration.segments.contains(where: isMissing) {
-      // Somebody has to say where they are, and `check` wants it said.
+      // The user has to say where they are, and `check` wants it said.
       add("manifests", "https://www.example.org/{segment}.json")
     }
     if loaded.configuration.license != nil {

@@ -7,7 +7,7 @@ final class Console {
   private let output = StandardOutput(descriptor: 1)
   private let messages = StandardOutput(descriptor: 2)
   private let log: LogFile?
-  /// Where messages go besides, for whoever looks later; set by commands that keep one.
+  /// Where messages go besides, to be read later; set by commands that keep one.
   var journal: RunLog?
   /// Of the run that is under way.
   var runID: String?
@@ -167,7 +167,7 @@ final class Console {
     _ = messages.flush()
   }
 
-  /// A line for the log that is kept, and for nobody now.
+  /// A line for the log that is kept, and not to be shown now.
   func keep(_ line: String) {
     guard let journal else { return }
     let text = SafeText.line(Redaction.masked(line, needles: needles))

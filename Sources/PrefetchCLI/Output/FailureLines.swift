@@ -7,21 +7,21 @@ struct FailureLines {
   /// Whether each is told by itself, however many there are.
   let tellsAll: Bool
 
-  /// A thousand equal lines help nobody; the report has them all.
+  /// A thousand equal lines help no reader; the report has them all.
   private static let mostLines = 20
   private static let mostAlike = 3
 
   /// One of them, and what it is about.
-  struct Line {
+  struct FailureLine {
     var diagnostic: Diagnostic
     var subject: LogSubject
   }
 
-  var lines: [Line] {
+  var lines: [FailureLine] {
     let all = ReportFailures(envelope: envelope).all
-    // That nobody could be reached is one fact, not one for each item.
+    // That no server could be reached is one fact, not one for each item.
     let failures = all.filter { !$0.isForNoWayOut }
-    var lines: [Line] = []
+    var lines: [FailureLine] = []
     if failures.count < all.count {
       let loss = Failure.noWayOut
       let count = Amounts.count(
@@ -44,13 +44,13 @@ struct FailureLines {
   }
 
   /// What a plan does not say in its lines.
-  var ofManifests: [Line] {
+  var ofManifests: [FailureLine] {
     ReportFailures(envelope: envelope).all.filter(\.isOfManifest).map { line(of: $0) }
   }
 
   /// Those of one host and reason together, where they are more than a few.
-  private static func groups(_ failures: [ReportFailures.Entry]) -> [[ReportFailures.Entry]] {
-    var groups: [[ReportFailures.Entry]] = []
+  private static func groups(_ failures: [ReportFailures.Trouble]) -> [[ReportFailures.Trouble]] {
+    var groups: [[ReportFailures.Trouble]] = []
     var places: [Key: Int] = [:]
     for failure in failures {
       let key = failure.host.map { Key(host: $0, code: failure.code) }
@@ -69,7 +69,7 @@ struct FailureLines {
     var code: String
   }
 
-  private func line(of entry: ReportFailures.Entry) -> Line {
+  private func line(of entry: ReportFailures.Trouble) -> FailureLine {
     let tries = entry.attempts > 1 ? ", after \(entry.attempts) attempts" : ""
     let copy = entry.keepsOlderCopy ? "; the older copy is kept" : ""
     return line(
@@ -80,7 +80,7 @@ struct FailureLines {
     )
   }
 
-  private func line(of group: [ReportFailures.Entry]) -> Line {
+  private func line(of group: [ReportFailures.Trouble]) -> FailureLine {
     let (first, host) = (group[0], group[0].host ?? "")
     // Some messages only go on where others end.
     let shortest = group.map(\.message).min { $0.utf8.count < $1.utf8.count } ?? first.message
@@ -105,9 +105,9 @@ struct FailureLines {
     _ message: String,
     isRequired: Bool = true,
     about subject: LogSubject = .nothing
-  ) -> Line {
+  ) -> FailureLine {
     let severity: Diagnostic.Severity = isRequired && !envelope.isAccepted ? .error : .warning
-    return Line(
+    return FailureLine(
       diagnostic: Diagnostic("\(code)", message, severity: severity),
       subject: subject
     )

@@ -1,6 +1,6 @@
 /// Lines that wait for the ones before them: one text, and a place in it for each.
 struct HeldLines {
-  private struct Place {
+  private struct Extent {
     var start = 0
     /// Negative as long as nothing came.
     var length = -1
@@ -8,7 +8,7 @@ struct HeldLines {
 
   private var text: [UInt8] = []
   /// Of the lines from `next` on, the first of them at `first`.
-  private var places: [Place] = []
+  private var places: [Extent] = []
   private var first = 0
   /// The number of the line that nothing stands before any more.
   private(set) var next = 0
@@ -23,8 +23,8 @@ struct HeldLines {
   mutating func hold(_ line: [UInt8], at number: Int) {
     let index = first + number - next
     guard index >= first else { return }
-    while places.count <= index { places.append(Place()) }
-    places[index] = Place(start: text.count, length: line.count)
+    while places.count <= index { places.append(Extent()) }
+    places[index] = Extent(start: text.count, length: line.count)
     text += line
   }
 
@@ -46,7 +46,7 @@ struct HeldLines {
     first = 0
   }
 
-  private func write(_ place: Place, to output: inout [UInt8]) {
+  private func write(_ place: Extent, to output: inout [UInt8]) {
     output += text[place.start..<place.start + place.length]
   }
 

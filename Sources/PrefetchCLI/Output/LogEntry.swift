@@ -6,7 +6,7 @@ import PrefetchDocuments
 struct LogSubject: Hashable {
   static let nothing = LogSubject()
 
-  /// Redacted by whoever names it.
+  /// Redacted by the caller that names it.
   var url: String?
   var segment: String?
 

@@ -4,7 +4,7 @@ import PrefetchDocuments
 import PrefetchStore
 import PrefetchSystem
 
-/// Network, limits and verdicts at one moment, for whoever prints them.
+/// Network, limits and verdicts at one moment, for a command that prints them.
 struct NetworkView {
   struct Segment {
     var name: String

@@ -3,7 +3,7 @@ import PrefetchCore
 /// Lines whose order is known only at the end: segments have priorities that their manifests say,
 /// and items may turn out to belong to several.
 struct RankedLines {
-  private struct Line {
+  private struct RankedLine {
     var key: URLKey
     var action: ItemAction
     /// Into ``segmentLists``.
@@ -15,13 +15,13 @@ struct RankedLines {
   }
 
   private var text: [UInt8] = []
-  private var lines: [Line] = []
+  private var lines: [RankedLine] = []
   private var segmentLists: [[String]] = []
   private var numbers: [[String]: Int32] = [:]
   /// Segments that named an item after it had its line, by the item's position.
   private var shares: [Int32: [String]] = [:]
   /// Lines in place of those that stand for the same items.
-  private var newer: [URLKey: Line] = [:]
+  private var newer: [URLKey: RankedLine] = [:]
 
   var isEmpty: Bool {
     lines.isEmpty
@@ -44,10 +44,10 @@ struct RankedLines {
     newer[line.key] = line
   }
 
-  private mutating func line(_ item: ItemResult, _ format: PlanLine) -> Line {
+  private mutating func line(_ item: ItemResult, _ format: PlanLine) -> RankedLine {
     let start = text.count
     format.appendRest(item, to: &text)
-    return Line(
+    return RankedLine(
       key: URLKey(item.url),
       action: item.action,
       segments: number(of: item.segments),

@@ -2,7 +2,7 @@ import PrefetchCore
 
 /// What went wrong, one entry for each manifest and item, as every rendering tells it.
 struct ReportFailures {
-  struct Entry {
+  struct Trouble {
     /// The URL, redacted, or the segment.
     var subject: String
     /// The same alone, redacted, where there is one.
@@ -25,15 +25,15 @@ struct ReportFailures {
 
   let envelope: ReportEnvelope
 
-  var all: [Entry] {
+  var all: [Trouble] {
     manifests + items
   }
 
-  private var manifests: [Entry] {
+  private var manifests: [Trouble] {
     envelope.report.segments.compactMap { segment in
       guard let failure = segment.manifest.failure else { return nil }
       let url = segment.manifest.url.map { " (\(envelope.redacted(url: $0)))" } ?? ""
-      return Entry(
+      return Trouble(
         subject: "manifest of `\(envelope.redacted(segment.name))`\(url)",
         url: segment.manifest.url.map { envelope.redacted(url: $0) },
         segments: [segment.name],
@@ -46,10 +46,10 @@ struct ReportFailures {
     }
   }
 
-  private var items: [Entry] {
+  private var items: [Trouble] {
     envelope.report.items.compactMap { item in
       guard let failure = item.failure else { return nil }
-      return Entry(
+      return Trouble(
         subject: item.url.isEmpty
           ? "an entry of `\(envelope.redacted(item.segments.first ?? ""))`"
           : envelope.redacted(url: item.url),

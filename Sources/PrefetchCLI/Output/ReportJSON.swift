@@ -143,7 +143,7 @@ struct ReportJSON {
     ]
   }
 
-  /// Of what went, and is no segment's of this configuration, nobody has kept how it came.
+  /// Of what went, and is no segment's of this configuration, it is not kept how it came.
   private func origin(of item: ItemResult) -> ItemOrigin? {
     guard item.segments.isEmpty else { return .segment }
     return envelope.report.mode == .get ? .onDemand : nil

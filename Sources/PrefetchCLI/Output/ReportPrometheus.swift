@@ -165,19 +165,19 @@ struct ReportPrometheus {
     (Family(name: name, help: help), [Sample(value: value)])
   }
 
-  private struct Kind: Sendable {
+  private struct ItemCount: Sendable {
     var name: String
     var total: any KeyPath<Totals, Int64> & Sendable
   }
 
-  private static let kinds: [Kind] = [
-    Kind(name: "kept", total: \.kept),
-    Kind(name: "revalidated", total: \.revalidated),
-    Kind(name: "fetched", total: \.fetched),
-    Kind(name: "updated", total: \.updated),
-    Kind(name: "deferred", total: \.deferred),
-    Kind(name: "failed", total: \.failed),
-    Kind(name: "removed", total: \.removed),
+  private static let kinds: [ItemCount] = [
+    ItemCount(name: "kept", total: \.kept),
+    ItemCount(name: "revalidated", total: \.revalidated),
+    ItemCount(name: "fetched", total: \.fetched),
+    ItemCount(name: "updated", total: \.updated),
+    ItemCount(name: "deferred", total: \.deferred),
+    ItemCount(name: "failed", total: \.failed),
+    ItemCount(name: "removed", total: \.removed),
   ]
 
   // MARK: Numbers

@@ -1,6 +1,6 @@
 import PrefetchCore
 
-/// A request as somebody reads it who finds out why a host fails; what proves who we are is left out.
+/// A request, for a person who asks why a host fails; what proves who we are is left out.
 struct RequestLines {
   let story: RequestStory
 

@@ -4,7 +4,7 @@ import PrefetchSystem
 
 /// What runs had to say, kept for two weeks: a file a day and configuration below the state.
 ///
-/// It is there for whoever asks later what a night's run said, so that no run fails for its sake.
+/// It is there for a user who asks later what a night's run said; no run fails for its sake.
 final class RunLog {
   /// Names are `2026-11-24_NAME.log`.
   static let folderName = "logs"

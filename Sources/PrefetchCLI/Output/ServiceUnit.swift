@@ -15,7 +15,7 @@ struct ServiceUnit {
   /// Whether systemd makes the folder of the cache, and that of the state.
   var makesCache = true
   var makesState = true
-  /// Whether anything it reads or writes is in somebody's home.
+  /// Whether anything it reads or writes is in a user's home.
   var looksIntoHomes = false
   var times: String?
 

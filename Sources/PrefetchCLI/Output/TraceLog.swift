@@ -6,7 +6,7 @@ final class TraceLog: RunObserver {
   let hearsOfEach = true
   private let console: Console
 
-  /// Nil where nobody asks.
+  /// Nil where the user does not ask.
   init?(_ context: CommandContext) {
     guard context.shared.verbosity > 0 else { return nil }
     console = context.console

@@ -18,7 +18,7 @@ enum ConfigurationManual {
     }
   }
 
-  /// Empty lists and mappings are no defaults that anybody wants to read.
+  /// Empty lists and mappings are no defaults that a reader wants to see.
   private static func shown(_ value: JSONValue) -> String? {
     switch value {
     case .null: nil

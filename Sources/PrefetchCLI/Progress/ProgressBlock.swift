@@ -6,7 +6,7 @@ struct ProgressBlock {
   let state: ProgressState
   let columns: Int
   let rows: Int
-  /// What a name or a URL becomes before anybody sees it.
+  /// What a name or a URL becomes before it is shown.
   let shown: (String) -> String
 
   /// What is larger has a line of its own.

@@ -14,12 +14,12 @@ final class ProgressDisplay: RunObserver {
   private var lines = ProgressLines()
   private var isDrawn = false
 
-  /// Nil where nobody wants to see it.
+  /// Nil where the user does not want to see it.
   init?(_ context: CommandContext, mayDraw: Bool = true) {
     guard let choice = ProgressChoice(context, mayDraw: mayDraw) else { return nil }
     console = context.console
     self.choice = choice
-    // Nobody writes into the block: it goes, and comes back below what was written.
+    // No message is written into the block: it goes, and comes back below what was written.
     console.willWrite = { [weak self] in self?.clear() }
   }
 

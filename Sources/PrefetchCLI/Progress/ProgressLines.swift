@@ -1,6 +1,6 @@
 import PrefetchCore
 
-/// Progress as plain lines, few of them, for logs that nobody can draw in.
+/// Progress as plain lines, few of them, for logs that cannot be drawn in.
 struct ProgressLines {
   private var dueAt: Duration?
   private var pause = Self.shortPause

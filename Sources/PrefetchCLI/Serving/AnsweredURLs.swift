@@ -24,7 +24,7 @@ final class AnsweredURLs: Sendable {
     notes = Mutex(Notes(tally: CacheTally(setup.prefixes)))
   }
 
-  /// Nil where nobody wants to know.
+  /// Nil where no collector wants to know.
   var listener: ServeCounts.Listener? {
     guard setup.collector != nil else { return nil }
     return { [self] url, isHit in

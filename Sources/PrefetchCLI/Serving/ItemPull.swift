@@ -106,7 +106,7 @@ struct ItemPull: Sendable {
         by: builder,
         in: store,
         typed: [url.string],
-        // Most of what clients ask for nobody declares, and manifests may be long.
+        // Most of what clients ask for no segment declares, and manifests may be long.
         searchesAll: withholds
       )
     }

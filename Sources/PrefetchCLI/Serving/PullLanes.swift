@@ -9,7 +9,7 @@ import Synchronization
 final class PullLanes: CachePuller {
   private typealias Ending = @Sendable (PullOutcome) -> Void
 
-  private struct Line {
+  private struct Queue {
     var isClosed = false
     var waiting: [PullWish] = []
     var endings: [PullWish: [Ending]] = [:]
@@ -18,7 +18,7 @@ final class PullLanes: CachePuller {
     var threads: [WorkerThread] = []
   }
 
-  private let line = Mutex(Line())
+  private let line = Mutex(Queue())
   private let limit: Int
   private let work: @Sendable (PullWish) -> PullOutcome
 
@@ -31,7 +31,7 @@ final class PullLanes: CachePuller {
     let needsThread = line.withLock { line in
       guard !line.isClosed else { return false }
       line.endings[wish, default: []].append(end)
-      // Whoever comes later waits for what was asked already.
+      // A client that comes later waits for what was asked already.
       guard line.endings[wish]?.count == 1 else { return false }
       line.waiting.append(wish)
       guard line.active < limit else { return false }
@@ -71,7 +71,7 @@ final class PullLanes: CachePuller {
     }
   }
 
-  /// Begins nothing more, and waits for what is under way, which whoever closes has to stop.
+  /// Begins nothing more, and waits for what is under way, which the caller has to stop.
   func close() {
     let threads = line.withLock { line in
       line.isClosed = true

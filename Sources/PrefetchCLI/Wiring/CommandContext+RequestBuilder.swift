@@ -7,7 +7,7 @@ import PrefetchSystem
 extension CommandContext {
   /// What turns a configuration into requests, narrowed by what its publisher asks for.
   ///
-  /// Whoever has the state open says what stands there by itself.
+  /// A caller that has the state open says what stands there by itself.
   func builder(
     _ loaded: LoadedConfiguration,
     _ engine: EngineOptions = EngineOptions(),

@@ -3,7 +3,7 @@ import PrefetchStore
 import PrefetchSystem
 
 extension CommandContext {
-  /// The right to change the cache, as an identity or as nobody, waited for as `--wait` says and
+  /// The right to change the cache, as an identity or as none, waited for as `--wait` says and
   /// until a signal asks to stop; nil where another process keeps it.
   func runLock(
     _ places: Places,
@@ -60,7 +60,7 @@ extension CommandContext {
     return "the run of `\(SafeText.line(identity))`\(process ?? "") on `\(places.cache)`"
   }
 
-  /// Ends a command that did not get it, as an identity or as nobody.
+  /// Ends a command that did not get it, as an identity or as none.
   func failLocked(as identity: String? = nil) -> Int32 {
     if let signal = StopSignals.pending {
       let status = ExitStatus.allCases.first { $0.code == 128 + signal } ?? .interrupted

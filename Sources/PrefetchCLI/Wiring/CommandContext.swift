@@ -158,7 +158,7 @@ extension CommandContext {
     )
   }
 
-  /// Ends the command for a fault of the store, worded by whoever saw it.
+  /// Ends the command for a fault of the store, worded where it was met.
   func storeFailed(_ failure: Failure) -> CommandExit {
     let status: ExitStatus =
       switch failure.code.category {

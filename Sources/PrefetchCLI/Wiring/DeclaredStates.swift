@@ -5,7 +5,7 @@ import PrefetchStore
 import PrefetchSystem
 
 /// How far items have come that are declared and of which no body is stored, as far as that is known
-/// without asking anybody.
+/// without asking a server.
 ///
 /// No row says it, so that a run over a million items writes nothing for those that it leaves.
 struct DeclaredStates {

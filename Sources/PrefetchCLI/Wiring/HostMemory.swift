@@ -45,7 +45,7 @@ struct HostMemory {
     )
   }
 
-  /// Whoever changes the configuration may have changed the way to a host.
+  /// A change of the configuration may have changed the way to a host.
   private static func fingerprint(_ loaded: LoadedConfiguration) -> UInt64 {
     var hash = StableHash()
     hash.combine(JSONWriter.string(loaded.canonical))

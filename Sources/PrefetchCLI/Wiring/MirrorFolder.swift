@@ -3,7 +3,7 @@ import PrefetchCore
 import PrefetchStore
 import PrefetchSystem
 
-/// The folder of a mirror, with its cache and state inside where nobody wants them elsewhere.
+/// The folder of a mirror, with cache and state inside unless the user wants them elsewhere.
 struct MirrorFolder {
   /// What the one segment of a mirror is called.
   static let segment = "mirror"
@@ -20,7 +20,7 @@ struct MirrorFolder {
     "\(path)/\(MirrorRules.ownFolder)"
   }
 
-  /// Makes what is missing; nobody else has any business in what is the mirror's own.
+  /// Makes what is missing; no other user has any business in what is the mirror's own.
   func make(withOwn hasOwn: Bool) throws(Failure) {
     try FolderCreation.make(path)
     if hasOwn { try FolderCreation.makePrivate(own) }

@@ -7,7 +7,7 @@ struct Places {
   var state: String
   /// Whether a cache on a network file system is used by one process at a time.
   var isUsedAlone = false
-  /// Whether nobody said where the cache is, so that everybody's is there.
+  /// Whether no setting says where the cache is, so that every configuration's is there.
   var isDefault = false
 
   /// Options and configuration, then what a service manager gives, then the user's own folders.

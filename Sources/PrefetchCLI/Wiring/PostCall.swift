@@ -37,7 +37,7 @@ struct PostCall {
 
   static let largestReply = 64 << 10
 
-  /// Nil when somebody asked the program to stop.
+  /// Nil when the program was asked to stop.
   func perform() throws(Failure) -> Outcome? {
     var outcome = Outcome(answer: .failure(Failure(.internal, "nothing was asked")))
     let staging = ReplyStaging()
@@ -109,7 +109,7 @@ struct PostCall {
     return (request, hasCredentials || !headers.isEmpty)
   }
 
-  /// Whoever lets a run wait for an answer does not let it wait for long.
+  /// A run that waits for an answer does not wait for long.
   private var patient: TransportSettings {
     var patient = settings
     patient.workers = 1

@@ -12,7 +12,7 @@ package enum Program {
     let environment = ProcessEnvironment.current()
     CurlTransport.forgetEnvironment()
     // Swift reads the words from /proc. In a chroot without it there are none at all, and a run that
-    // nobody asked for would be the answer to whatever was.
+    // was not asked for would be the answer to whatever was.
     guard !words.isEmpty else {
       return Console(shared: SharedOptions(), environment: environment, log: nil).fail(
         .failed,

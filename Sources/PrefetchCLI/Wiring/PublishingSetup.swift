@@ -52,7 +52,7 @@ enum PublishingSetup {
     }
   }
 
-  /// An atomic tree is replaced as a whole, and so is nobody else's.
+  /// An atomic tree is replaced as a whole, and so is no other segment's.
   private static func sharedFolders(_ segments: [SegmentDeclaration]) -> [Diagnostic] {
     var diagnostics: [Diagnostic] = []
     for (index, segment) in segments.enumerated() {

@@ -9,7 +9,7 @@ struct PushPayload: Hashable {
   /// URLs or ids.
   var purged: [String] = []
 
-  /// Nil for a message that is somebody else's.
+  /// Nil for a message that is meant for another program.
   init?(_ root: Node, marker: String) {
     guard let bearers = Self.bearers(of: marker, in: root) else { return nil }
     let keys = ["segments", "config", "purge"]

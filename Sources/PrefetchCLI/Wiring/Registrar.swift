@@ -9,7 +9,7 @@ struct Registrar {
   let loaded: LoadedConfiguration
   let builder: RequestBuilder
 
-  /// What is known of it, without a question to anybody: for whoever may not write.
+  /// What is known of it, without a question to a server: for a command that may not write.
   func remembered(_ state: StateStore?) throws(Failure) -> LicenseStanding {
     guard let setup = LicenseSetup(loaded) else { return .none }
     if let forbidden = forbidden(setup) { return forbidden }
@@ -49,7 +49,7 @@ struct Registrar {
     )
     // The run that follows will notice the interruption as well.
     guard let outcome = try call.perform() else { return standing(record, setup) }
-    // Somebody else may have registered it while this one asked.
+    // Another process may have registered it while this one asked.
     var latest: RegistrationRecord?
     let next = try state.updateRegistration(setup.stateKey) { record in
       latest = record

@@ -19,7 +19,7 @@ struct RegistrationCall {
     var hasAnswer = false
   }
 
-  /// Nil when somebody asked the program to stop.
+  /// Nil when the program was asked to stop.
   func perform() throws(Failure) -> Outcome? {
     let call = PostCall(
       url: setup.url,

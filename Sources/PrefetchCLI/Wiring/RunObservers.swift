@@ -1,7 +1,7 @@
 import PrefetchCore
 import PrefetchSystem
 
-/// Whoever listens while a run goes on: progress, an event log, a trace.
+/// What listens while a run goes on: progress, an event log, a trace.
 struct RunObservers {
   let all: [any RunObserver]
   private let events: EventSink?

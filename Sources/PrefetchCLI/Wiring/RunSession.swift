@@ -192,7 +192,7 @@ struct RunSession {
   /// Others may have taken bodies away that were here when it was looked: what is gone is not current.
   private func noteGone(from store: DiskStore, in report: inout Report) throws(Failure) {
     let keys = report.segments.map { SegmentKey(identity: loaded.identity, name: $0.name) }
-    // What waits has no body either; where it is not listed nobody can tell the two apart.
+    // What waits has no body either; where it is not listed the two cannot be told apart.
     guard keepsItems || report.totals.deferred == 0 else { return }
     var holders: [String: [String]] = [:]
     for (key, url) in try store.emptied(of: keys) { holders[url, default: []].append(key.name) }
@@ -326,7 +326,7 @@ struct RunSession {
       request.pastDownloads = (try? state?.pastDownloads()) ?? [:]
     }
     request.policy.deadline = request.policy.deadline.map { max(.zero, $0 - waited) }
-    // Nobody is asked, so nobody is waited for.
+    // No server is asked, so none is waited for.
     if self.engine.isOffline, license.failure == nil { license = .none }
     request.credentials = license.credentials
     request.withheld = license.withheld
@@ -356,7 +356,7 @@ struct RunSession {
     if let state, !isPlan { sendEvents(state, selected, builder, license, telling: &report) }
     if let trees { try noteStanding(request.segments, trees, in: &report) }
     if selection.isEmpty { report.segments += unsubscribed(subscriptions) }
-    // What no rule asked for is looked up where somebody may read it, as far as no program is needed.
+    // What no rule asked for is looked up for a reader to see, as far as no program is needed.
     if keepsItems, report.network == nil { report.network = circumstances.glance }
     observers.finish(&report)
     return report

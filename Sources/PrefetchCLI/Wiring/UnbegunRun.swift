@@ -2,7 +2,7 @@ import PrefetchConfig
 import PrefetchCore
 import PrefetchSystem
 
-/// A run that ended before it began, for whoever reads its reports rather than its status: the
+/// A run that ended before it began, for a reader of its reports rather than its status: the
 /// configuration is invalid, or there is no store to work on.
 struct UnbegunRun {
   let context: CommandContext

@@ -36,7 +36,7 @@ package struct Configuration: Sendable {
   /// What `download` says of manifests; segments have the rest.
   package var download = ManifestRules()
   package var network = Network()
-  package var pins: [String: PinTable.Entry] = [:]
+  package var pins: [String: PinTable.Rule] = [:]
   package var transportSecurity = SecurityRules()
   package var cache = Cache()
   package var report = Reporting()

@@ -161,13 +161,13 @@ extension ValueType where Value == RateRule {
       guard text.contains(":") || text.contains(",") else {
         return try RateRule(limit: Units.rateLimit(text))
       }
-      let lines: [RateTimetable.Line]
+      let lines: [RateTimetable.WrittenChange]
       do throws(ClockWindow.Malformed) {
         lines = try RateTimetable.lines(text)
       } catch {
         throw ValueComplaint(error.message, hint: error.hint, code: "config.bad-clock")
       }
-      var entries: [RateTimetable.Entry] = []
+      var entries: [RateTimetable.Change] = []
       for line in lines {
         var entry = line.entry
         let rate = try Units.rateLimit(line.rate)

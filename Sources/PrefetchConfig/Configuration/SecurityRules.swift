@@ -6,7 +6,7 @@ package struct SecurityRules: Sendable {
   private var general = TransportSecurity()
   package var exceptions: [String: SecurityException] = [:]
   /// Moved to `tls.pins` after reading.
-  var pinnedDomains: [String: PinTable.Entry] = [:]
+  var pinnedDomains: [String: PinTable.Rule] = [:]
 
   /// With the exceptions, as the core decides by them.
   package var decisive: TransportSecurity {
@@ -49,7 +49,7 @@ package struct SecurityRules: Sendable {
     Field(
       "NSPinnedDomains",
       \.pinnedDomains,
-      .map(of: HostKey.host, to: .object(PinTable.Entry.appleTable)),
+      .map(of: HostKey.host, to: .object(PinTable.Rule.appleTable)),
       "Pins as Apple writes them; the same as `tls.pins`"
     )
   }

@@ -24,7 +24,7 @@ extension Configuration {
     Field(
       "pins",
       \.pins,
-      .map(of: HostKey.host, to: .object(PinTable.Entry.table)),
+      .map(of: HostKey.host, to: .object(PinTable.Rule.table)),
       "Keys that hosts must prove to have"
     )
     Field(
@@ -92,7 +92,7 @@ extension ValueType where Value == ConnectionRules.MinimumTLS {
   }
 }
 
-extension PinTable.Entry {
+extension PinTable.Rule {
   static let table = ObjectType(Self(), name: "pin") {
     Field(
       "subdomains",

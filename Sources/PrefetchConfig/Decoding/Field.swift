@@ -2,7 +2,7 @@ import PrefetchDocuments
 
 /// One row of the key table: a key, where its value lives, how it is read and written, what it means.
 ///
-/// Where it lives is made out when somebody asks: most runs read a few of some three hundred keys,
+/// Where it lives is made out when a caller asks: most runs read a few of some 300 keys,
 /// and every key path costs microseconds to make.
 package struct Field<Root: Sendable>: Sendable {
   var key: KeyShape

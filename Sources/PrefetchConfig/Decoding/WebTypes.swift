@@ -53,7 +53,7 @@ extension ValueType where Value == DeclaredURL {
 }
 
 extension NodeDecoder {
-  /// Something behind the `#` of a URL that nobody would miss as little as its author.
+  /// Something behind the `#` of a URL that its author would miss least of all.
   mutating func noteUselessFragment(_ fragment: String, at node: Node) {
     lint(
       "config.fragment",

@@ -1,7 +1,7 @@
 import PrefetchCore
 import PrefetchDocuments
 
-/// Names in an Info.plist that nobody reads and that were most likely meant for us.
+/// Names in an Info.plist that no program reads and that were most likely meant for us.
 ///
 /// An app's plist is full of names for others, so only those are told that stand where ours do, and
 /// beside `NSAppTransportSecurity` only those that look like one of ours.

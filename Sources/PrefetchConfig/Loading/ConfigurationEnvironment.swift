@@ -20,7 +20,7 @@ package struct ConfigurationEnvironment: Sendable {
   package var readFile: @Sendable (String) -> Result<[UInt8], FileFault>
   /// The path with every link followed; nil when there is no such file.
   package var realPath: @Sendable (String) -> String?
-  /// Whether the group or everybody may read the file.
+  /// Whether the group or all others may read the file.
   package var isReadableByOthers: @Sendable (String) -> Bool
   package var variable: @Sendable (String) -> String?
   /// Absolute.

@@ -11,7 +11,7 @@ package struct ConfigurationLoader: Sendable {
   package var overrides: [Override] = []
   /// Whether it is an error that there is no file.
   package var requiresFile = true
-  /// Whether every segment must say where its items are; whoever only reads the cache need not know.
+  /// Whether every segment must say where its items are; a reader of the cache need not know.
   package var requiresSources = true
   /// Whether variables, files and credentials that are unset here may be set elsewhere.
   package var allowsUnsetSecrets = false

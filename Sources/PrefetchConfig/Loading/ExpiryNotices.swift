@@ -6,7 +6,7 @@ extension LoadedConfiguration {
     var what: String
     var host: String
     var expires: Instant?
-    /// How long before its end somebody should hear of it.
+    /// How long before its end the user should hear of it.
     var notice: Duration
     var path: ValuePath
     /// What its end means.

@@ -5,7 +5,7 @@ package import PrefetchDocuments
 package struct LoadedConfiguration: Sendable {
   /// Defaults stand where a value could not be used; see ``diagnostics``.
   package var configuration = Configuration()
-  /// Path to place, for every value that somebody set.
+  /// Path to place, for every value that was set.
   package var origins: [String: ValueOrigin] = [:]
   /// Every problem found, in the order of files and lines.
   package var diagnostics: [Diagnostic] = []

@@ -155,7 +155,7 @@ struct OverrideApplication {
     return Node(.sequence(nodes), at: nil, in: override.source)
   }
 
-  /// Lines and columns of an option's text help nobody.
+  /// Lines and columns of an option's text help no reader.
   private static func unplaced(_ node: Node) -> Node {
     var node = node
     node.location = nil

@@ -1,4 +1,4 @@
-/// Something that was recorded for whoever keeps figures, and waits to be sent.
+/// Something that was recorded for a collector, and waits to be sent.
 package struct AnalyticsEvent: Hashable, Sendable {
   package enum Kind: String, Hashable, Sendable {
     /// It happened at one moment.
@@ -14,7 +14,7 @@ package struct AnalyticsEvent: Hashable, Sendable {
     case metric
   }
 
-  /// The same for as long as it waits, so that whoever is sent it twice knows it again.
+  /// The same for as long as it waits, so that a collector sent it twice knows it again.
   package var id: String
   package var kind: Kind
   package var name: String?

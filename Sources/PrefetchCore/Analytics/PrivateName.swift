@@ -1,4 +1,4 @@
-/// What in a name looks as if it told of a person; names are for everybody's eyes.
+/// What in a name looks as if it told of a person; names are for all eyes.
 package enum PrivateName: Hashable, Sendable {
   case mailAddress
   case phoneNumber
@@ -46,7 +46,7 @@ package enum PrivateName: Hashable, Sendable {
         continue
       }
       let next = place + 1 < words.count ? words[place + 1] : []
-      // `user2` may be a second way to do something; `user 2031` is somebody.
+      // `user2` may be a second way to do something; `user 2031` is a person.
       if rest.count > 2 || (rest.isEmpty && isNumbered(next)) { return true }
     }
     let digits = text.filter { $0 != UInt8(ascii: "-") }

@@ -31,7 +31,7 @@ package struct Quartiles: OptionSet, Hashable, Sendable {
     of length: Duration?
   ) -> Bool {
     guard let length else {
-      // Of what nobody knows the length the whole is all of it, and the end is the end.
+      // Where the length is not known the whole is all of it, and the end is the end.
       return end == nil && (start <= .zero || percent == 100)
     }
     let place = length * percent / 100

@@ -19,7 +19,7 @@ package struct BundleFile: Hashable, Sendable {
   package var digest: ContentDigest
   package var size: Int64
   package var mime: String?
-  /// Whether it waits for the rest of a new whole, and nobody sees it until then.
+  /// Whether it waits for the rest of a new whole, and no reader sees it until then.
   package var isReserved = false
   /// How many of its first bytes were asked for; nil for all of it.
   package var prefix: Int64?

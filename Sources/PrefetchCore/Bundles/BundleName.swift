@@ -53,7 +53,7 @@ package enum BundleForm: String, Hashable, Sendable, CaseIterable {
   /// An ad tag, and what is shown of the ad behind it.
   case ad = "vast"
 
-  /// Where nobody says how long an ad holds.
+  /// Where no server says how long an ad holds.
   package static let adLifetime = Freshness.Lifetime.atMost(.seconds(3600))
 }
 

@@ -54,7 +54,7 @@ final class BundleWork {
   var root: StagedBody?
 
   /// Has what is opened first say in a comment what the whole is made of: so two wholes are never one
-  /// body, neither for whoever counts these nor for players that ask whether theirs still holds.
+  /// body, neither to the store that counts these nor to players asking if theirs still holds.
   func mark() {
     var hash = StableHash()
     for file in documents.map(\.file) + files.compactMap(\.self) {

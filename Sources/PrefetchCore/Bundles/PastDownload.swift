@@ -17,7 +17,7 @@ package struct PastDownload: Hashable, Sendable {
 
   /// The quality to take next: a higher one after what came fast, a lower one after what came slowly.
   ///
-  /// Whoever stands on a bound takes the lower one.
+  /// A time that is right on a bound leads to the lower one.
   package var next: BundleRules.Quality {
     switch quality {
     case .low: seconds < 2 ? .high : seconds < 3 ? .medium : .low

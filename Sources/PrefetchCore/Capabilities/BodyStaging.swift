@@ -1,4 +1,4 @@
-/// A place for bodies that nobody may see yet.
+/// A place for bodies that no reader may see yet.
 package protocol BodyStaging: AnyObject {
   /// Opens a body; SHA-256 is always taken.
   ///
@@ -6,7 +6,7 @@ package protocol BodyStaging: AnyObject {
   func beginBody(_ plan: BodyPlan) throws(Failure) -> any BodySink
   /// The bytes of a finished body, mapped for the length of the call.
   func withBytes<Result>(of body: StagedBody, _ read: (RawSpan) throws -> Result) throws -> Result
-  /// Forgets a finished body that nobody wants.
+  /// Forgets a finished body that is not wanted.
   func discard(_ body: StagedBody)
 }
 

@@ -2,11 +2,11 @@
 package protocol Circumstances: AnyObject {
   /// How things stand now; what was not asked for may be left out.
   func conditions(_ aspects: Set<NetworkConditions.Aspect>) -> NetworkConditions
-  /// Whether any way leads out of the machine; looked at once nobody could be reached.
+  /// Whether any way leads out of the machine; looked at once no server could be reached.
   func hasNetwork() -> Bool
   /// What is remembered of received bytes and of measurements.
   func memory() throws(Failure) -> NetworkMemory
-  /// Keeps what was received, for good before it returns, and says what everybody has received then.
+  /// Keeps what was received for good, and only then says what all runs have received.
   func record(_ memory: NetworkMemory) throws(Failure) -> TransferUsage
 }
 

@@ -36,11 +36,11 @@ package protocol ContentStore: BodyStaging {
   /// What would make the index name more bytes than `limit`, and more than before, is refused as
   /// `cache_full`: others commit, too.
   func commit(_ changes: [StoreChange], within limit: Int64?) throws(Failure) -> [RemovedContent]
-  /// Another number than before means that somebody else has written.
+  /// Another number than before means that another process has written.
   func dataVersion() throws(Failure) -> Int64?
   /// The bytes of all bodies that the index names, each once.
   func usedBytes() throws(Failure) -> Int64
-  /// Of the file system that it is on; nil where nobody knows.
+  /// Of the file system that it is on; nil where that is not known.
   func diskSpace() throws(Failure) -> DiskSpace?
   /// What the cache holds, as room is made of it.
   func takeStock() throws(Failure) -> Stock
@@ -59,7 +59,7 @@ package protocol ContentStore: BodyStaging {
   func varianceKey() throws(Failure) -> VarianceKey
 }
 
-/// A store that nobody else uses.
+/// A store that no other process uses.
 extension ContentStore {
   package func stored(url: String) throws(Failure) -> (any StoredAnswer)? { nil }
   package func beginClaims() {}
@@ -302,7 +302,7 @@ package enum StoreChange: Sendable {
   case confirm([Confirmation])
   /// These records belong to the segment from now on.
   case join(SegmentKey, items: [Int64])
-  /// The same for records so new that nobody knows their numbers; they must exist.
+  /// The same for records so new that their numbers are not known; they must exist.
   case joinNew(SegmentKey, urls: [String])
   /// These records belong to it no more; records and objects that nothing holds disappear.
   case leave(SegmentKey, items: [Int64])

@@ -2,7 +2,7 @@
 package protocol RunObserver: AnyObject {
   /// Whether it wants to hear of every item and request by itself, even where nothing is new.
   var hearsOfEach: Bool { get }
-  /// How long it may be from one look at how the run stands to the next; nil for whoever takes none.
+  /// How long it may be between two looks at how the run stands; nil where it takes none.
   var pauseBetweenLooks: Duration? { get }
   func observe(_ fact: RunFact, at now: Moment)
   func look(at standing: RunStanding, _ now: Moment)
@@ -13,7 +13,7 @@ extension RunObserver {
   package func look(at standing: RunStanding, _ now: Moment) {}
 }
 
-/// Whether somebody asked the program to stop.
+/// Whether the program was asked to stop.
 package protocol StopSignal: AnyObject {
   /// The signal that came, nil while none has.
   var pending: Int32? { get }

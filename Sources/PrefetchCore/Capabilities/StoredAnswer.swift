@@ -1,4 +1,4 @@
-/// What the store has of an item, taken apart only where somebody looks at it.
+/// What the store has of an item, taken apart only where a caller looks at it.
 package protocol StoredAnswer: AnyObject, Sendable {
   var url: String { get }
   /// Whether its headers alone decide if another answer confirms it.

@@ -1,4 +1,4 @@
-/// What was said on the way of one transfer, for whoever finds out why a host fails.
+/// What was said on the way of one transfer, for the user who finds out why a host fails.
 ///
 /// An object, since figures are copied for every transfer and nearly none is looked into.
 package final class TransferTrace: Sendable {

@@ -250,7 +250,7 @@ package struct TransferFigures: Hashable, Sendable {
   package var didFallBackFromHTTP3 = false
   /// The key that a host showed in place of a pinned one, where that is only to be reported.
   package var unexpectedKey: ContentDigest?
-  /// What was said on the way, where somebody wants to look into it.
+  /// What was said on the way, where the user wants to look into it.
   package var trace: TransferTrace?
 
   package init() {}
@@ -303,7 +303,7 @@ package struct TransportSettings: Hashable, Sendable {
   package var rate: RateSchedule?
   /// Bytes a second from any one host.
   package var ratePerHost: Int64?
-  /// Whether what is sent and shown on every connection is kept for whoever looks into it.
+  /// Whether what is sent and shown on every connection is kept for the user to look into.
   package var isTraced = false
 
   package init(userAgent: String) {

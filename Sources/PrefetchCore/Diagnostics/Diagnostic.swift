@@ -1,7 +1,7 @@
 /// One thing that a person should read, worded once, where the fact is known.
 ///
 /// The message has no full stop, sets literals in backticks and says what to change. Names and
-/// passwords in URLs are masked when it is made, whoever quotes them.
+/// passwords in URLs are masked when it is made, whichever code quotes them.
 package struct Diagnostic: Error, Hashable, Sendable {
   /// An open set of names such as `config.unknown-key`, stable enough to be matched by scripts.
   package struct Code: Hashable, Sendable, ExpressibleByStringLiteral, CustomStringConvertible {

@@ -14,7 +14,7 @@ package enum BodyCheck {
   ) -> Failure? {
     if let objection = body.objection { return objection }
     let digests = digests ?? entry.digests
-    // Digests first: a body of the wrong length may be one that somebody replaced.
+    // Digests first: a body of the wrong length may be one that was replaced.
     // Several values of one algorithm are alternatives, several algorithms must all hold.
     let algorithms = digests.isEmpty ? [] : Set(digests.map(\.algorithm)).sorted(by: >)
     for algorithm in algorithms {

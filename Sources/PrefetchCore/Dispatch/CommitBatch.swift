@@ -18,12 +18,12 @@ struct CommitBatch: Sendable {
   }
 
   /// A change, and the item that settles when it is written.
-  struct Entry: Sendable {
+  struct Pending: Sendable {
     var change: StoreChange
     var item: Int?
   }
 
-  private(set) var entries: [Entry] = []
+  private(set) var entries: [Pending] = []
   private var patience = Self.patience
   private var confirmations: [Confirmation] = []
   private var arrivals: [Arrival] = []
@@ -35,7 +35,7 @@ struct CommitBatch: Sendable {
   private var bytes: Int64 = 0
   private(set) var due: Duration?
   /// The commit that is under way; a second one waits for its end.
-  private var writing: [Entry] = []
+  private var writing: [Pending] = []
   private var writingPlain: [Int] = []
   private(set) var isWriting = false
 
@@ -49,14 +49,14 @@ struct CommitBatch: Sendable {
   }
 
   mutating func add(_ change: StoreChange, now: Duration) {
-    add(Entry(change: change), now: now)
+    add(Pending(change: change), now: now)
   }
 
   mutating func add(item: Int, _ change: StoreChange, now: Duration) {
-    add(Entry(change: change, item: item), now: now)
+    add(Pending(change: change, item: item), now: now)
   }
 
-  private mutating func add(_ entry: Entry, now: Duration) {
+  private mutating func add(_ entry: Pending, now: Duration) {
     entries.append(entry)
     itemCount += entry.item == nil ? 0 : 1
     bytes += entry.change.bodies.reduce(0) { $0 + $1.size }
@@ -93,7 +93,7 @@ struct CommitBatch: Sendable {
   }
 
   /// Takes out what will not be written, for others to see to.
-  mutating func remove(at places: [Int]) -> [Entry] {
+  mutating func remove(at places: [Int]) -> [Pending] {
     guard !places.isEmpty else { return [] }
     let refused = places.map { entries[$0] }
     let gone = Set(places)
@@ -115,7 +115,7 @@ struct CommitBatch: Sendable {
     if !confirmations.isEmpty { all.append(.confirm(confirmations)) }
     all += joins.sorted { $0.key < $1.key }.map { .join($0.key, items: $0.value) }
     let others = all.prefix(arrivals.isEmpty ? 0 : 1) + all.dropFirst(known)
-    writing.append(contentsOf: others.map { Entry(change: $0) })
+    writing.append(contentsOf: others.map { Pending(change: $0) })
     writingPlain = plain
     clear()
     isWriting = true

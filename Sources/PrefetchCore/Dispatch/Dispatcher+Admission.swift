@@ -81,7 +81,7 @@ extension Dispatcher {
     return .manifest(priority: segments[index].priority, segment: 2 * index + 1)
   }
 
-  private mutating func refuse(_ entry: CommitBatch.Entry) {
+  private mutating func refuse(_ entry: CommitBatch.Pending) {
     for body in entry.change.bodies { effects.append(.discard(body)) }
     let limit = request.policy.room.limit ?? 0
     switch entry.change {

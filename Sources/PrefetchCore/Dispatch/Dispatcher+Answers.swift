@@ -81,7 +81,7 @@ extension Dispatcher {
     }
     let wanted = work.digests + work.rivals.flatMap(\.digests)
     if !exchange.value.hasAsked(for: Self.algorithms(of: wanted)) {
-      // Another segment has asked for a digest that nobody took while the body came.
+      // Another segment has asked for a digest that was not taken while the body came.
       effects.append(.discard(body))
       return reask(.item(item))
     }
@@ -315,7 +315,7 @@ extension Dispatcher {
     )
   }
 
-  /// What everybody who declares it grants.
+  /// What all segments that declare it grant.
   func granted(_ work: ActiveItem) -> [Freshness.Lifetime] {
     Planner.lifetimes(
       work.entry,

@@ -461,7 +461,7 @@ extension Dispatcher {
     return true
   }
 
-  /// What is only shown besides is no reason to show nothing, unless somebody tampered with it.
+  /// What is only shown besides is no reason to show nothing, unless it was tampered with.
   private mutating func leavesOut(
     _ url: WebURL,
     _ ending: BundleWork.Ending,
@@ -488,7 +488,7 @@ extension Dispatcher {
     }
   }
 
-  /// Whether its item will not be whole anyway, so that nobody is asked.
+  /// Whether its item will not be whole anyway, so that no server is asked.
   mutating func isForsaken(_ item: Int) -> Bool {
     guard isPart(item), active[Int(items[item].slot)].place?.bundle.ending != nil else {
       return false
@@ -548,7 +548,7 @@ extension Dispatcher {
 
   /// What has come waits for the rest, for the next run to go on with.
   private mutating func reserve(_ bundle: BundleWork) {
-    // What it would take beside the old whole nobody has asked for room.
+    // No room was asked for what it would take beside the old whole.
     guard request.mode == .run, storeFailure == nil, request.policy.room.limit == nil,
       !bundle.bodies.isEmpty
     else { return }
@@ -673,9 +673,9 @@ extension Dispatcher {
     response.status == 204 || response.body?.size == 0
   }
 
-  /// Nobody has an ad to show now: the last one stays as the rule for what is gone says.
+  /// The server has no ad to show now: the last one stays as the rule for what is gone says.
   mutating func settleEmpty(_ item: Int, _ failure: Failure) {
-    // Who asks for it by itself gets nothing, which is an answer to nobody.
+    // A user or client that asks for it by itself gets nothing, which is no answer.
     let isFailure = segments[Int(items[item].segment)].declaration.failsOnEmpty
     guard request.mode != .get, !isFailure else {
       return fail(item, failure)

@@ -3,7 +3,7 @@
 ///
 /// A run that is alone claims nothing item by item, and knows nothing of all this.
 extension Dispatcher {
-  /// Somebody else has come: what is under way is ours, and what comes is claimed first.
+  /// Another run has come: what is under way is ours, and what comes is claimed first.
   mutating func joined() {
     guard !hasCompany else { return }
     hasCompany = true
@@ -38,7 +38,7 @@ extension Dispatcher {
 
   /// What has to be found out before a document is asked for; nil where nothing has to be.
   ///
-  /// Whoever has the manifest has all that belongs to it: were each document claimed by itself, two
+  /// A run with the manifest has all that belongs to it: were each document claimed alone, two
   /// runs could wait for one another.
   func lookBefore(asking number: Int) -> Effect? {
     guard hasCompany, request.mode != .plan, !documents[number].isLookedUp,
@@ -85,7 +85,7 @@ extension Dispatcher {
     return newest[Question(url: url, asked: asked)].flatMap { offer($0, for: number) }
   }
 
-  /// None where nobody else has any.
+  /// None where no other configuration has any.
   private func newestDocuments() -> [Question: DocumentRecord] {
     let hasOthers = start.segments.contains { $0.key.identity != request.identity }
     guard hasOthers, request.mode != .plan else { return [:] }

@@ -1,7 +1,7 @@
 /// The documents that make up a manifest: each is asked for under the whole policy, and read once it
 /// and what signs it are here.
 extension Dispatcher {
-  /// Asks a server for a document, or finds that nobody is to be asked.
+  /// Asks a server for a document, or finds that none is to be asked.
   mutating func ask(document number: Int) {
     let document = documents[number]
     let index = document.segment
@@ -102,7 +102,7 @@ extension Dispatcher {
     }
   }
 
-  /// What came for a document that nobody waits for any more.
+  /// What came for a document that no segment waits for any more.
   mutating func drop(_ step: Exchange.Step) {
     if case .answered(let response) = step, let body = response.body {
       effects.append(.discard(body))
@@ -249,7 +249,7 @@ extension Dispatcher {
       documents[number].staged = nil
       documents[number].manifest = nil
     }
-    // After a halt nobody waits any more, and what is on the wire was called back.
+    // After a halt no segment waits any more, and what is on the wire was called back.
     guard wasGathering, halt == nil else { return }
     for id in inFlight.ids where inFlight[id].map({ isDocument($0, of: index) }) == true {
       effects.append(.cancelTransfer(id))

@@ -16,7 +16,7 @@ extension Dispatcher {
     guard request.mode == .run, storeFailure == nil, isStored(item) else {
       return settleItem(item)
     }
-    // A record that nobody has read must not be written over: its body would go with it.
+    // A record that the run has not read must not be written over: its body would go with it.
     if active[slot].record == nil, row(of: items[item].step) != nil {
       keepUnasked(item)
       return settleItem(item)
@@ -97,7 +97,7 @@ extension Dispatcher {
     if request.policy.room.limit != nil || room != nil {
       endings[URLKey(result.url)] = result.action
     }
-    // An id that is made of the URL is made where somebody may read it.
+    // An id that is made of the URL is made where a reader may see it.
     if result.id.isEmpty, isReported(result) {
       result.id = start.identify(result.url)
     }
@@ -111,7 +111,7 @@ extension Dispatcher {
     }
   }
 
-  /// Whether somebody sees the item by itself.
+  /// Whether the report or an observer shows the item by itself.
   private func isReported(_ result: ItemResult) -> Bool {
     if request.listsKept || result.failure != nil { return true }
     return result.outcome != .unchanged && (request.keepsItems || !start.isBrief)

@@ -43,7 +43,7 @@ extension Dispatcher {
     for content in removed where content.hadBody {
       let key = URLKey(content.url)
       let holders = segments.indices.filter { misses(content, key, in: $0) }
-      // Somebody wants it to wait, so that it is not missed.
+      // The user wants it to wait, so that it is not missed.
       guard !holders.isEmpty, !isPaused(key) else {
         announceRemoved([content])
         continue
@@ -89,7 +89,7 @@ extension Dispatcher {
       ?? "the disk, of which `cache.min_free` keeps \(SizeText.format(minimumFree)) free"
   }
 
-  /// Whether a segment of the run declares what went; where nobody looked, whatever it held.
+  /// Whether a segment of the run declares what went; where that is unknown, whatever it held.
   private func misses(_ content: RemovedContent, _ key: URLKey, in index: Int) -> Bool {
     guard segments[index].declaration.isStored, request.mode != .get else { return false }
     guard segments[index].isDeclared else { return content.segments.contains(segments[index].key) }

@@ -18,7 +18,7 @@ extension Dispatcher {
     if phase == .finishing { phase = .finished }
   }
 
-  /// Somebody else has taken the room meanwhile: what there is has to be looked at again.
+  /// Another run has taken the room meanwhile: what there is has to be looked at again.
   mutating func commitRefused() {
     room = nil
     refusals += 1

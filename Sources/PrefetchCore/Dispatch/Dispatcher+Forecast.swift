@@ -167,7 +167,7 @@ extension Dispatcher {
     settleDeferred(item, Deferral(rule: .freeDisk), because: reason)
   }
 
-  /// Nobody would have asked.
+  /// A run would not have asked.
   private mutating func forgetAnswer(of slot: Int) {
     active[slot].exchange = nil
     active[slot].result.failure = nil
@@ -202,7 +202,7 @@ extension Dispatcher {
 }
 
 extension ContentDigest {
-  /// For a body that nobody has seen: as much its own as the URL is.
+  /// For a body that no run has seen: as much its own as the URL is.
   fileprivate init(standingFor key: URLKey) {
     self.init(first: key.first, second: key.second, third: ~key.first, fourth: ~key.second)
   }

@@ -12,7 +12,7 @@ extension Dispatcher {
     let bound = active[slot].segments.map {
       segments[$0].declaration.maximumStale ?? request.policy.maximumStale
     }.min()
-    // However fresh: whoever had it asked for all the same wants to hear that nobody answered.
+    // However fresh: a user who had it asked for anyway wants to hear that no server answered.
     guard let bound, bound > .zero,
       StaleRule.mayServe(
         record,

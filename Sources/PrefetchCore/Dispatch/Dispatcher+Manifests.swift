@@ -11,7 +11,7 @@ extension Dispatcher {
       record.state = segment.recorded?.state ?? record.state
       record.itemCount = entries.value.count + entries.value.duplicateCount
       accept(index, record, manifest: nil)
-      // Whoever asks for items by themselves has chosen.
+      // Items that are asked for by themselves are chosen already.
       if request.mode == .get, !request.policy.bringsThumbnails {
         segments[index].entries = entries.value
       } else {
@@ -54,7 +54,7 @@ extension Dispatcher {
       return settleManifestFailure(index, nil)
     }
     if let objection { return refuse(index, objection) }
-    // Past it the manifest is refused, which somebody has to notice.
+    // Past it the manifest is refused, which a run has to notice.
     if let expires = manifest.expires { segments[index].noteQuiet(until: expires) }
     var record = segment.accepted ?? segment.recorded ?? SegmentRecord(key: segment.key)
     record.priority = manifest.priority

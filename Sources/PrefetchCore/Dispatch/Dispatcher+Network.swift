@@ -40,7 +40,7 @@ extension Dispatcher {
     if !hasDiscovered { giveUpAll() }
   }
 
-  /// Takes in what a manifest and its items ask of the network; false where nobody knows yet how that
+  /// Takes in what a manifest and its items ask of the network; false if it is unknown how that
   /// stands, and the segment has to wait.
   mutating func isNarrowed(_ index: Int, by rules: NetworkPolicy?) -> Bool {
     let entries = segments[index].entries

@@ -29,14 +29,14 @@ extension Dispatcher {
 }
 
 extension Failure {
-  /// What every item says of a machine that reaches nobody.
+  /// What every item says of a machine that reaches no server.
   package static let noWayOut = Failure(
     .noNetwork,
     "this machine has no network: no route leads out of it",
     isTransient: true
   )
 
-  /// Whether it may be the machine that nobody can be reached from.
+  /// Whether it may be the machine that no server can be reached from.
   package var mayMeanNoNetwork: Bool {
     code == .dns || code == .connect || code == .noNetwork
   }

@@ -52,13 +52,13 @@ extension Dispatcher {
     unsettledHoldbacks.insert(documents[document].segment)
   }
 
-  /// From here on nobody waits for what it asks.
+  /// From here on no other segment waits for what it asks.
   mutating func noteStumbled(_ index: Int) {
     segments[index].hasStumbled = true
     unsettledHoldbacks.insert(index)
   }
 
-  /// Nobody is asked there before that uptime, and nobody waits for who would ask.
+  /// The host is not asked before that uptime, and no job waits for one that would ask it.
   mutating func hold(_ host: HostID, until due: Duration) {
     queue.hold(host, until: due)
     for index in segments.indices where segments[index].holdback != nil {
@@ -75,7 +75,7 @@ extension Dispatcher {
       if isGated { gated.insert(index) }
       let new = isGated ? nil : holdback(of: index)
       guard new != segments[index].holdback else { continue }
-      // The new one first, so that nobody slips through between the two.
+      // The new one first, so that no job slips through between the two.
       if let new { queue.holdBack(new) }
       if let old = segments[index].holdback { queue.endHoldback(old) }
       segments[index].holdback = new
@@ -91,7 +91,7 @@ extension Dispatcher {
     case .discovering, .planning: break
     }
     guard segment.phase == .discovering, !segment.asked.isEmpty else {
-      // It is being read or taken in, which waits for nobody out there.
+      // It is being read or taken in, which waits for no server out there.
       return Holdback(last: rank(ofItemsOf: index), ground: .everywhere)
     }
     guard !segment.hasStumbled, let priority = segment.knownPriority else { return nil }

@@ -1,4 +1,4 @@
-/// A mirror that is given another list: most likely somebody named the wrong one, or the wrong folder.
+/// A mirror that is given another list: most likely the user named the wrong list or folder.
 extension Dispatcher {
   func isOtherList(_ index: Int) -> Bool {
     let segment = segments[index]

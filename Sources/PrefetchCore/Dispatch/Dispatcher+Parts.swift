@@ -18,7 +18,7 @@ extension Dispatcher {
       named: documents[number].namer
     )
     documents[number].signature = signature
-    // What was stored with a document is what signed it, so nobody has to be asked.
+    // What was stored with a document is what signed it, so no server has to be asked.
     if case .stored = documents[number].bytes, let stored = documents[signature].stored {
       documents[signature].bytes = .stored(stored.digest)
       documents[signature].accepted = stored

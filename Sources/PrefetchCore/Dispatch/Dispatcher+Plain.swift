@@ -1,7 +1,7 @@
 /// An item about which nothing has to be decided as long as its answer is the one that was hoped for:
 /// the body of what is not here, or that what is here still holds.
 ///
-/// Most runs have thousands of them. Such an item has no ``ActiveItem``, and nobody is told of it by
+/// Most runs have thousands of them. Such an item has no ``ActiveItem`` and is not told of by
 /// itself.
 struct PlainItem: Sendable {
   /// What is stored of it and to be confirmed; nil where nothing is, or until it is read.
@@ -10,7 +10,7 @@ struct PlainItem: Sendable {
   var isRead = false
   /// Where it takes a place on the wire.
   var host: HostID?
-  /// What the disk has for it, where nobody has told its size.
+  /// What the disk has for it, where its size was not told.
   var diskLimit: Int64?
   /// Bytes that will be wanted once it is here, by what is known of it.
   var promise: Int64?
@@ -18,7 +18,7 @@ struct PlainItem: Sendable {
   var arrival: Arrival?
 }
 
-/// Answers that nobody has to hear of one by one, since somebody was last told.
+/// Answers that observers need not hear of one by one, since they were last told.
 struct AnswerCounts: Sendable {
   struct Count: Sendable {
     var segment: Int
@@ -107,7 +107,7 @@ extension Dispatcher {
   mutating func order(_ item: Int, from host: HostID, behind preparations: inout [Preparation]) {
     let place = Self.place(of: items[item].slot)
     plain[place].host = host
-    // What has nothing to be read for it overtakes nobody whose turn came before.
+    // What has nothing to be read for it overtakes no item whose turn came before.
     if plain[place].isRead, plain[place].stored == nil, !preparations.isEmpty {
       plain[place].isRead = false
       preparing += 1
@@ -188,7 +188,7 @@ extension Dispatcher {
     return terms
   }
 
-  /// Books what the disk has to have for it; false where somebody has to decide.
+  /// Books what the disk has to have for it; false where there is something to decide.
   private mutating func bookRoom(_ item: Int) -> Bool {
     let place = Self.place(of: items[item].slot)
     guard hasRoomRules, plain[place].promise == nil else { return true }
@@ -209,7 +209,7 @@ extension Dispatcher {
     return true
   }
 
-  /// What has come of a body whose size nobody told.
+  /// What has come of a body whose size was not told.
   mutating func growPlain(_ item: Int, by bytes: Int64) {
     let place = Self.place(of: items[item].slot)
     guard let promise = plain[place].promise, plain[place].diskLimit != nil else { return }
@@ -226,7 +226,7 @@ extension Dispatcher {
     transferEnded(id, job, outcome.result)
   }
 
-  /// The same of an answer that nobody has judged yet.
+  /// The same of an answer that has not been judged yet.
   func judged(_ item: Int, _ result: TransferResult) -> Outcome? {
     guard isPlain(item) else { return nil }
     let (index, entry) = (Int(items[item].segment), Int(items[item].step.entry))

@@ -10,7 +10,7 @@ enum InventoryQuestion: Sendable {
 
 /// From a segment's entries to items with something to do.
 extension Dispatcher {
-  /// Looks into the cache first, where nobody has yet.
+  /// Looks into the cache first, where the run has not yet.
   mutating func withInventory(_ question: InventoryQuestion) {
     if hasInventory { return answer(question) }
     awaitingInventory.append(question)
@@ -155,7 +155,8 @@ extension Dispatcher {
 
   private static let sliceSize = 4096
 
-  /// Tells of the items behind a number that wait for their turn; whoever only looks starts nothing.
+  /// Tells of the items behind a number that wait for their turn; a run that only looks starts
+  /// nothing.
   private mutating func announceStarts(behind known: Int, of index: Int) {
     guard !start.isBrief, request.mode == .run, known < items.count else { return }
     let entries = segments[index].table.value
@@ -202,7 +203,7 @@ extension Dispatcher {
       return
     }
     settleAtOnce(step, of: index)
-    // Where no other segment can name it, nobody asks for it again.
+    // Where no other segment can name it, it is not asked for again.
     if segments.count == 1, items.last?.state == .settled { items.removeLast() }
   }
 
@@ -210,7 +211,7 @@ extension Dispatcher {
   private func needsProbe(_ step: PlannedStep, of index: Int) -> Bool {
     let declaration = segments[index].declaration
     guard declaration.isStored, step.bundle != .ad else { return false }
-    // Whether its body is here is looked up, and nobody is asked.
+    // Whether its body is here is looked up, and no server is asked.
     if request.policy.isOffline { return step.decision == .fetch }
     guard request.policy.probesItems else { return false }
     switch step.decision {
@@ -246,7 +247,7 @@ extension Dispatcher {
     items.append(
       ItemWork(step: step, segment: UInt32(index), position: UInt32(declaredItems - 1))
     )
-    // What waits with its manifest answers for nobody else.
+    // What waits with its manifest answers for no other segment.
     if segments.count > 1, segments[index].declaration.isStored, segments[index].heldBack == nil {
       let key = segments[index].table.value.key(at: Int(step.entry))
       declared.set(item: items.count - 1, for: key)
@@ -261,7 +262,7 @@ extension Dispatcher {
     switch step.decision {
     case .keep, .describe:
       if step.reason == .paused, !active[slot].result.isUsable {
-        // Somebody wants it so: it changes nothing for its segment.
+        // The user wants it so: it changes nothing for its segment.
         active[slot].result.isRequired = false
         active[slot].sparing = [index]
         return settleDeferred(item, Deferral(rule: .paused))

@@ -105,7 +105,7 @@ extension Dispatcher {
     return true
   }
 
-  /// What the disk has for a body that nobody has asked about yet.
+  /// What the disk has for a body that has not been asked about yet.
   var diskLeft: Int64? {
     guard minimumFree > 0, let free else { return nil }
     return max(1, free.addingSaturated(-minimumFree).addingSaturated(-promisedBytes))
@@ -192,7 +192,7 @@ extension Dispatcher {
     promises[item]?.isGrowing = false
   }
 
-  /// What has come of a body whose size nobody told.
+  /// What has come of a body whose size was not told.
   mutating func growPromise(of job: Job, by bytes: Int64) {
     guard case .item(let item) = job else { return }
     if isPlain(item) { return growPlain(item, by: bytes) }

@@ -60,12 +60,12 @@ extension Dispatcher {
     settleQuiet(index)
   }
 
-  /// Whether anybody does.
+  /// Whether any segment does.
   var publishes: Bool {
     segments.contains { $0.declaration.publishing != nil }
   }
 
-  /// A body that the inventory does not know, where somebody will publish it.
+  /// A body that the inventory does not know, where a segment will publish it.
   mutating func noteFresh(_ url: String, _ body: TreeBody) {
     guard publishes else { return }
     freshBodies[URLKey(url)] = body

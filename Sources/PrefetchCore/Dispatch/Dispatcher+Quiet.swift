@@ -22,7 +22,7 @@ extension Dispatcher {
     segments[index].usableBytes = mark.bytes
     segments[index].noteQuiet(until: mark.until)
     let name = segments[index].declaration.name
-    // Where time decides about any of it, nobody has counted which.
+    // Where time decides about any of it, no run has counted which.
     let bytes = SavedBytes(
       all: mark.bytes,
       pinned: mark.until == .distantFuture ? mark.bytes : 0

@@ -1,6 +1,6 @@
 /// How much room there is, and where everything stands that wants some.
 extension Dispatcher {
-  /// Whether somebody is about to ask for an item, and nobody knows what there is room for.
+  /// Whether the run is about to ask for an item, and does not know what there is room for.
   var needsRoomReading: Bool {
     hasRoomRules && hasInventory && request.mode != .plan && queue.count > 0 && halt == nil
       && (!hasMeasuredRoom || request.policy.room.limit != nil && room == nil)
@@ -36,14 +36,14 @@ extension Dispatcher {
     resumeForRoom()
   }
 
-  /// How often the same is given to a store that refuses it; somebody else may be as busy for ever.
+  /// How often the same is given to a store that refuses it; another run may be busy for ever.
   private static let patience = 3
 
   /// How the disk stands, and what of it must stay free.
   mutating func note(_ reading: RoomReading) {
     free = reading.disk?.free
     minimumFree = reading.disk.map { request.policy.room.minimumFree(of: $0.size) } ?? 0
-    // Somebody else has written, or something left: what may go has to be looked at again.
+    // Another run has written, or something left: what may go has to be looked at again.
     if let used = reading.used, let room, room.isCounted,
       used != room.used || reading.version != roomVersion
     {

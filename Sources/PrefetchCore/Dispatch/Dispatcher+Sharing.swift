@@ -283,7 +283,7 @@ extension Dispatcher {
     return settled.complete(&result, of: item) ? result : nil
   }
 
-  /// The record of an item that has settled already, whose number nobody here knows if it is new.
+  /// The record of an item that has settled already, whose number is not known if it is new.
   private mutating func joinLater(_ item: Int, _ result: ItemResult, _ index: Int) {
     if let row = items[item].step.position {
       batch.join(segments[index].key, items: [facts.inventory.rows[row].item], now: now.uptime)
@@ -314,9 +314,11 @@ extension Dispatcher {
 
   /// Digests of one algorithm that two segments declare differently.
   private static func isContradiction(_ a: [ExpectedDigest], _ b: [ExpectedDigest]) -> Bool {
-    Set(a.map(\.algorithm)).intersection(b.map(\.algorithm)).contains { algorithm in
-      Set(a.filter { $0.algorithm == algorithm }) != Set(b.filter { $0.algorithm == algorithm })
+    func digests(_ all: [ExpectedDigest], _ algorithm: DigestAlgorithm) -> Set<ExpectedDigest> {
+      Set(all.filter { $0.algorithm == algorithm })
     }
+    let shared: Set<DigestAlgorithm> = Set(a.map(\.algorithm)).intersection(b.map(\.algorithm))
+    return shared.contains { digests(a, $0) != digests(b, $0) }
   }
 
   static func algorithms(of digests: [ExpectedDigest]) -> Set<DigestAlgorithm> {

@@ -1,6 +1,6 @@
 /// What is told of how a run stands, and of requests one by one.
 extension Dispatcher {
-  /// Looked at some times a second, and only where somebody draws it.
+  /// Looked at some times a second, and only where a display draws it.
   package mutating func standing(at now: Moment) -> RunStanding {
     expectBytes()
     var standing = RunStanding(segments: segments.map { Self.standing(of: $0, at: now) })
@@ -87,7 +87,7 @@ extension Dispatcher {
 
   // MARK: Requests
 
-  /// Tells of a request that ended, where somebody hears of each, and keeps in mind what stood in
+  /// Tells of a request that ended, where an observer hears of each, and notes what stood in
   /// its way.
   mutating func tell(_ result: TransferResult, of job: Job) {
     let exchange: Exchange?

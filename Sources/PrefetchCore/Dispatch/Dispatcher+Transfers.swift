@@ -1,7 +1,7 @@
 /// Requests on their way out, and what comes back.
 extension Dispatcher {
   mutating func startTransfers() {
-    // Whoever had to give a place back to wait for that would be overtaken.
+    // A job that had to give a place back to wait for that would be overtaken.
     if needsRoomReading { return measureRoom(inDetail: false) }
     var preparations: [Preparation] = []
     var lastRead: Int?
@@ -58,7 +58,7 @@ extension Dispatcher {
         } else if active[slot].isBeingRead {
           items[item].state = .preparing
         } else if let preparation = preparation(of: item)
-          // What has nothing to be read for it overtakes nobody whose turn came before.
+          // What has nothing to be read for it overtakes no item whose turn came before.
           ?? (preparations.isEmpty ? nil : Preparation(item: item, record: nil, digest: nil))
         {
           items[item].state = .preparing
@@ -196,7 +196,7 @@ extension Dispatcher {
     }
   }
 
-  /// Whether an answer is one of many that nobody wants to hear of by itself.
+  /// Whether an answer is one of many that no observer wants to hear of by itself.
   private mutating func countAnswer(
     _ status: Int?,
     _ figures: TransferFigures,

@@ -1,9 +1,17 @@
+// The compiler's check of what cannot be copied looks at every field at each use of it, which is
+// two thirds of the time that a debug build of this module takes; a release is checked.
+#if DEBUG
+package typealias Uncopied = Copyable
+#else
+package typealias Uncopied = ~Copyable
+#endif
+
 /// The run as a value: events in, effects out.
 ///
 /// It cannot be copied, so no method that only reads can be handed a copy of all it holds.
 /// It owns every decision and touches nothing. Manifests and items by ``Rank``, then what is durable, then removals. Every item settles exactly once; after an interruption
 /// nothing starts.
-package struct Dispatcher: ~Copyable {
+package struct Dispatcher: Uncopied {
   /// What was known when the run began.
   package struct Start: Sendable {
     package var request: RunRequest
@@ -18,7 +26,7 @@ package struct Dispatcher: ~Copyable {
     package var key: VarianceKey
     package var now: Moment
     package var seed: UInt64
-    /// Whether nobody wants to hear of every item and request by itself.
+    /// Whether no observer wants to hear of every item and request by itself.
     package var isBrief: Bool
     /// The id of an item whose publisher gave it none.
     package var identify: @Sendable (String) -> String
@@ -64,7 +72,7 @@ package struct Dispatcher: ~Copyable {
 
   /// In one box: the compiler looks at every field of what cannot be copied, at each use of it.
   let given: Shared<Start>
-  // Inlined, so that nobody gets a copy of all of it for one of its fields.
+  // Inlined, so that no caller gets a copy of all of it for one of its fields.
   var start: Start {
     @inline(__always) get { given.value }
   }
@@ -106,17 +114,17 @@ package struct Dispatcher: ~Copyable {
   var preparing = 0
   /// Whether there is anything to hold the run's bodies to.
   let hasRoomRules: Bool
-  /// Nil as long as nobody had to look what the cache holds.
+  /// Nil as long as the run had no need to look what the cache holds.
   var room: Room?
   /// What had been written by others when it was counted.
   var roomVersion: Int64?
   /// What a dry run makes its forecast from.
   var stock: Stock?
-  /// What is free on the disk; nil where nobody asks, or knows.
+  /// What is free on the disk; nil where no rule asks, or it is not known.
   var free: Int64?
   var minimumFree: Int64 = 0
   var isMeasuringRoom = false
-  /// Whether it is only looked whether anybody else has written.
+  /// Whether it is only looked whether another process has written.
   var isCheckingRoom = false
   /// Whether that was done for the commit that is about to be made.
   var isRoomChecked = false
@@ -161,7 +169,7 @@ package struct Dispatcher: ~Copyable {
   var documents: [DocumentWork]
   /// The newest of all configurations, once one is asked for.
   var knownDocuments: [Question: DocumentRecord]?
-  /// Documents that somebody is reading, or looking up.
+  /// Documents that are being read, or looked up.
   var readingCount = 0
   var batch = CommitBatch()
   /// Bodies that came in this run, where a segment publishes any.
@@ -177,7 +185,7 @@ package struct Dispatcher: ~Copyable {
   let deadline: Duration?
   /// Nil where no rule of the network holds anything back.
   var network: NetworkWatch?
-  /// Segments whose manifests ask something of a network that nobody has looked at yet.
+  /// Segments whose manifests ask something of a network that has not been looked at yet.
   var awaitingConditions: [(segment: Int, rejected: [RejectedEntry])] = []
   /// Segments of which it is to be looked at whether they still hold others back.
   var unsettledHoldbacks: Set<Int> = []

@@ -89,7 +89,7 @@ struct PartCount: Sendable {
     }
   }
 
-  /// Whether the part is to be fetched; nil where nobody would end with that.
+  /// Whether the part is to be fetched; throws where that would never end.
   ///
   /// A page that comes again is a circle; anything else that does is the same list twice.
   mutating func admit(_ part: ManifestPart) throws(Failure) -> Bool {

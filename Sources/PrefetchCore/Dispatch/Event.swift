@@ -4,7 +4,7 @@ package enum Event: Sendable {
   /// Other runs are at work on the cache.
   case joined
   indirect case conditionsRead(ConditionsReading)
-  /// What came is in the books, which hold so much of everybody now.
+  /// What came is in the books, which hold so much of all runs now.
   indirect case booked(TransferUsage)
   /// What came could not be booked.
   case memoryFailed(Failure)
@@ -38,7 +38,7 @@ package enum Event: Sendable {
   case timePassed
 }
 
-/// Something that somebody else has to do now.
+/// Something that the loop has to do now.
 package enum Effect: Sendable {
   /// Find out how network and power stand, and unless it is known already what is remembered.
   case readConditions(Set<NetworkConditions.Aspect>, hasMemory: Bool)
@@ -141,7 +141,7 @@ package struct ManifestSource: Sendable {
     case staged(StagedBody)
     case stored(ContentDigest)
     case file(String)
-    /// Nobody had it.
+    /// No server had it.
     case nothing
   }
 
@@ -157,7 +157,7 @@ package struct ManifestSource: Sendable {
   /// Of its bytes, also unpacked.
   package var maximumSize: Int64 = 512 << 20
   /// Where it is no manifest by itself, but belongs to one.
-  package var part: ManifestPart.Kind?
+  package var part: ManifestPart.Role?
   /// What has to be proved before anything of it is read.
   package var proof: SignatureDemand?
 

@@ -1,4 +1,4 @@
-/// A binary heap: whoever is least comes first, and thousands may wait.
+/// A binary heap: the least element comes first, and thousands may wait.
 struct Heap<Element: Comparable & Sendable>: Sendable {
   private var elements: [Element] = []
 

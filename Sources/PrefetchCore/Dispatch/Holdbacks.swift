@@ -20,7 +20,7 @@ struct Holdbacks: Sendable {
   }
 }
 
-/// Nothing that ranks behind somebody starts on some hosts.
+/// Nothing behind a rank starts on some hosts.
 struct Holdback: Hashable, Sendable {
   enum Ground: Hashable, Sendable {
     case hosts(Set<HostID>)

@@ -4,7 +4,7 @@ struct HostLanes: Sendable {
     let host: Int32
     let rank: Rank
     let level: Int32
-    var jobs = JobLines.Line()
+    var jobs = JobLines.JobLine()
     var count: Int32 = 0
     /// The host's next one, or the next free one.
     var next: Int32

@@ -42,7 +42,7 @@ package struct HostLimits: Sendable {
   package static let failuresInARow = 5
   private static let firstPause: Duration = .seconds(30)
   private static let longestPause: Duration = .seconds(300)
-  /// Nobody is believed for longer, also where a clock was wrong when a gate was remembered.
+  /// No server is believed for longer, also where a clock was wrong when a gate was remembered.
   private static let longestGate: Duration = .seconds(86_400)
 
   private var troubles: [HostID: Trouble] = [:]
@@ -93,7 +93,7 @@ package struct HostLimits: Sendable {
     // Our own doing says nothing about the host.
     guard failure.code != .cancelled else { return }
     guard failure.code.category == .connectivity else {
-      // Whatever else was wrong, somebody was there and spoke.
+      // Whatever else was wrong, a server was there and spoke.
       return succeed(host)
     }
     reopenAfterProbe(host, now: now)

@@ -3,7 +3,7 @@
 /// A million jobs may wait, so no job, no range and no line has memory of its own.
 struct JobLines: Sendable {
   /// One line, in the order in which its jobs came.
-  struct Line: Sendable {
+  struct JobLine: Sendable {
     fileprivate var first = JobLines.none
     fileprivate var last = JobLines.none
   }
@@ -19,7 +19,7 @@ struct JobLines: Sendable {
   private var pieces: [Piece] = []
   private var free = Self.none
 
-  mutating func append(_ jobs: Range<Int32>, to line: inout Line) {
+  mutating func append(_ jobs: Range<Int32>, to line: inout JobLine) {
     guard !jobs.isEmpty else { return }
     if line.last != Self.none, pieces[Int(line.last)].upper == jobs.lowerBound {
       pieces[Int(line.last)].upper = jobs.upperBound
@@ -34,7 +34,7 @@ struct JobLines: Sendable {
     line.last = added
   }
 
-  mutating func removeFirst(of line: inout Line) -> Int32? {
+  mutating func removeFirst(of line: inout JobLine) -> Int32? {
     guard line.first != Self.none else { return nil }
     let head = Int(line.first)
     let job = pieces[head].lower

@@ -47,7 +47,7 @@ struct NetworkWatch: Sendable {
   private var allowancePeriod: Period?
   private var allowanceCount = 0
 
-  /// Nil where no rule forbids anything, so that nobody asks for anything.
+  /// Nil where no rule forbids anything, so that nothing has to be asked.
   static func ifNeeded(_ request: RunRequest) -> NetworkWatch? {
     guard !request.policy.isOffline else { return nil }
     let watch = NetworkWatch(request)
@@ -139,7 +139,7 @@ struct NetworkWatch: Sendable {
     readAt = now.uptime
   }
 
-  /// Whether somebody should read the conditions again.
+  /// Whether the conditions should be read again.
   func isDue(at now: Moment) -> Bool {
     guard !aspects.isEmpty, !isReading, let readAt else { return false }
     return now.uptime >= readAt + Self.interval
@@ -323,7 +323,7 @@ struct NetworkWatch: Sendable {
 
   /// What has to be kept for good now, if anything.
   mutating func unrecorded(isIdle: Bool) -> NetworkMemory? {
-    // While the books are read nobody writes into them, so that it is clear what they hold.
+    // While the books are read the run writes nothing into them, so it is clear what they hold.
     guard !unrecorded.isEmpty, !isReading else { return nil }
     // Other runs hear of it by the books alone: the less is left, the sooner.
     let patience = min(Self.patience, max(Self.leastPatience, headroom / 16))

@@ -1,6 +1,6 @@
 /// Which answer is hoped for: the body of an entry, or that what is stored of it still holds.
 ///
-/// It is handed over as it is; whoever sends it makes the request.
+/// It is handed over as it is; the worker that sends it makes the request.
 package struct Order: Sendable {
   package let terms: OrderTerms
   package let entry: Int
@@ -48,7 +48,7 @@ package struct Outcome: Sendable {
   package let version: TransferFigures.Version?
   let responseTime: Duration?
 
-  /// The same for whoever has to look at the whole story after all.
+  /// The same for a caller that has to look at the whole story after all.
   var result: TransferResult {
     var figures = TransferFigures()
     figures.wireBytes = wireBytes

@@ -1,7 +1,7 @@
 /// What the plain items of one segment and one server have in common: how they are asked for, and what
 /// their answers must be.
 package final class OrderTerms: Sendable {
-  /// What holds their records; nil where single items are asked for on nobody's behalf.
+  /// What holds their records; nil where single items are asked for on no segment's behalf.
   package let segment: SegmentKey?
   package let table: Shared<EntryTable>
   /// What each of the requests is, but for its own URL, size and conditions.

@@ -1,4 +1,4 @@
-/// Keeps login and error pages out of places where nobody declared a page.
+/// Keeps login and error pages out of places where no page is declared.
 ///
 /// Hotel networks and broken servers answer everything with 200 and a page. No configuration turns
 /// this off; a body whose declared digest matches never comes here.
@@ -21,7 +21,7 @@ package enum PageGuard {
   }
 
   /// What is declared, as far as it cannot be a page.
-  enum Kind: Hashable, Sendable {
+  enum Material: Hashable, Sendable {
     /// Pictures, sound, films, archives, fonts, programs.
     case binary
     /// JSON, playlists, styles, scripts.
@@ -30,7 +30,7 @@ package enum PageGuard {
     case markup
   }
 
-  static func declaredKind(of entry: ManifestEntry) -> Kind? {
+  static func declaredKind(of entry: ManifestEntry) -> Material? {
     if let mime = entry.mime { return kind(ofType: BodyCheck.essence(mime), whole: mime) }
     switch entry.type {
     case "image", "video", "audio": return .binary
@@ -41,7 +41,7 @@ package enum PageGuard {
     }
   }
 
-  private static func kind(ofType essence: String, whole: String) -> Kind? {
+  private static func kind(ofType essence: String, whole: String) -> Material? {
     let type = whole.prefix { $0 != ";" }.lowercased()
     if isPageType(essence) { return nil }
     if type.contains("xml") || type.contains("dash") || essence == "image/svg" { return .markup }
@@ -64,7 +64,7 @@ package enum PageGuard {
 
   private static let dotOrSlash = [UInt8(ascii: "."), UInt8(ascii: "/")]
 
-  private static func isPage(type: String?, prefix: [UInt8], insteadOf kind: Kind) -> Bool {
+  private static func isPage(type: String?, prefix: [UInt8], insteadOf kind: Material) -> Bool {
     let text = withoutPreamble(prefix[...])
     if text.first == UInt8(ascii: "<"),
       begins(text, with: "<!doctype html") || begins(text, with: "<html")
@@ -115,8 +115,8 @@ package enum PageGuard {
     bytes.allSatisfy { $0 >= 0x20 || (0x09...0x0D).contains($0) || $0 == 0x1B }
   }
 
-  private static let kinds: [String: Kind] = {
-    var kinds: [String: Kind] = [:]
+  private static let kinds: [String: Material] = {
+    var kinds: [String: Material] = [:]
     let binary =
       "gz tgz xz txz zst bz2 br 7z zip rar jar whl egg crate gem deb rpm apk ipa aab dmg msi exe iso img "
       + "tar bin so wasm png jpg jpeg gif webp avif heic ico bmp tif tiff mp3 m4a aac ogg oga opus flac "

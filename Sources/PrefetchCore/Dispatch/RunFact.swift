@@ -11,9 +11,9 @@ package enum RunFact: Sendable {
     freshCount: Int,
     freshBytes: SavedBytes
   )
-  /// Items whose servers said "unchanged" and nothing else, where nobody hears of each.
+  /// Items whose servers said "unchanged" and nothing else, where no observer hears of each.
   case itemsConfirmed(segment: String, count: Int, bytes: Int64)
-  /// Items of which nothing was here, and whose bodies are stored now; nobody hears of each.
+  /// Items of which nothing was here, whose bodies are stored now; no observer hears of each.
   indirect case itemsArrived(segment: String, [Arrival])
   /// Their requests.
   case requestsAnswered(segment: String, count: Int, status: Int, wireBytes: Int64)
@@ -21,7 +21,7 @@ package enum RunFact: Sendable {
   case itemsStarted(segment: String, [WebURL])
   case bytesReceived(Int64)
   indirect case requestFinished(RequestResult)
-  /// The same in full, where somebody hears of each.
+  /// The same in full, where an observer hears of each.
   indirect case requestTold(RequestStory)
   indirect case requestWaits(RequestWait)
   indirect case manifestSettled(segment: String, ManifestResult)
@@ -81,7 +81,7 @@ package struct ManifestResult: Hashable, Sendable {
   package var httpStatus: Int?
   package var bytes: Int64?
   package var failure: Failure?
-  /// Whether it must be signed, so that whatever is wrong with it may be somebody's doing.
+  /// Whether it must be signed, so that whatever is wrong with it may be an attacker's doing.
   package var needsSignature = false
   package var warnings: [Diagnostic] = []
 
@@ -185,7 +185,7 @@ package struct ItemResult: Hashable, Sendable {
   package var failure: Failure?
   /// Why its body is stored no more, where one was.
   package var departure: Departure?
-  /// Why there is nothing, where that is nobody's fault.
+  /// Why there is nothing, where that is no fault.
   package var emptiness: Failure?
   package var deferral: Deferral?
   /// Where its segment lists it, from 0.

@@ -1,4 +1,4 @@
-/// How a run stands at one moment, for whoever draws it.
+/// How a run stands at one moment, for a display that draws it.
 package struct RunStanding: Hashable, Sendable {
   package enum Phase: Hashable, Sendable {
     /// Its manifest is asked for or being read.

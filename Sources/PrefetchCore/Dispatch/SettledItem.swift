@@ -67,7 +67,7 @@ struct SettledItems: Sendable {
     }
   }
 
-  /// From now on also one that somebody cannot do without.
+  /// From now on also one that a segment cannot do without.
   mutating func require(_ item: Int) {
     items[item]?.isRequired = true
   }

@@ -16,7 +16,7 @@ package struct TransferQueue: Sendable {
     var turn: Int64 = 0
     /// Whose turn it is.
     var rank: Rank?
-    /// Whether it has no turn since what it has ranks behind somebody who is waited for.
+    /// Whether it has no turn since what it has ranks behind an item that is waited for.
     var isHeldBack = false
   }
 
@@ -30,7 +30,7 @@ package struct TransferQueue: Sendable {
     }
   }
 
-  /// The hosts that anything waited for; whoever asks about hosts uses the same numbers.
+  /// The hosts that anything waited for; a caller that asks about hosts uses the same numbers.
   package var table = HostTable()
   private var hosts: [Host] = []
   private var lanes = HostLanes()
@@ -53,7 +53,7 @@ package struct TransferQueue: Sendable {
     lanes.count
   }
 
-  /// With `lookAhead` whoever takes jobs keeps to the other two limits, and has work in hand.
+  /// With `lookAhead` the caller keeps to the other two limits, and has work in hand.
   package init(concurrency: Int, perHost: Int, lookAhead: Int = 0) {
     self.concurrency = max(1, concurrency)
     self.perHost = Int32(clamping: max(1, min(perHost, 1 << 20)))
@@ -99,7 +99,7 @@ package struct TransferQueue: Sendable {
     open.add(-1, at: level)
   }
 
-  /// A job that is in no line now and will come back to one: nobody behind it is taken ahead of turn.
+  /// A job that is in no line now and will come back to one: none behind it goes ahead of turn.
   package mutating func expect(_ job: Int, rank: Rank) {
     open.expect(Int32(job), at: open.level(of: rank))
   }
@@ -232,7 +232,7 @@ package struct TransferQueue: Sendable {
   }
 
   /// Whether the host's next job may wait where it will start: only where nothing else that is open,
-  /// or comes back, ranks before it, since nobody overtakes it there.
+  /// or comes back, ranks before it, since no job overtakes it there.
   private mutating func mayGoAhead(_ host: Int32, _ level: Int32) -> Bool {
     guard lookAhead > 0, inFlight < concurrency + Int(lookAhead), canLookAhead(host) else {
       return false
@@ -326,7 +326,7 @@ package struct TransferQueue: Sendable {
 // MARK: - Held back
 
 extension TransferQueue {
-  /// Starts nothing that ranks behind somebody who is about to be known.
+  /// Starts nothing that ranks behind an item that is about to be known.
   mutating func holdBack(_ holdback: Holdback) {
     switch holdback.ground {
     case .everywhere: heldBackEverywhere.add(holdback.last)

@@ -1,6 +1,6 @@
 /// Jobs that wait for a moment each, the earliest first.
 struct WaitingLine: Sendable {
-  private struct Entry: Comparable, Sendable {
+  private struct Wait: Comparable, Sendable {
     var due: Duration
     var job: Int
 
@@ -9,7 +9,7 @@ struct WaitingLine: Sendable {
     }
   }
 
-  private var entries = Heap<Entry>()
+  private var entries = Heap<Wait>()
 
   var isEmpty: Bool {
     entries.isEmpty
@@ -20,7 +20,7 @@ struct WaitingLine: Sendable {
   }
 
   mutating func insert(_ job: Int, until due: Duration) {
-    entries.insert(Entry(due: due, job: job))
+    entries.insert(Wait(due: due, job: job))
   }
 
   /// The earliest job, if its moment has come.

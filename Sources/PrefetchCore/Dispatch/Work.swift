@@ -29,7 +29,7 @@ struct SegmentWork: Sendable {
   var trouble: RequestTrouble?
   /// Until when, as uptime, the request waits that met it.
   var troubledUntil: Duration?
-  /// Nil before somebody asks.
+  /// Nil before it is asked for.
   var expectation: Expectation?
 
   /// What its items bring in all, as they are declared; nil where one of them tells no size.
@@ -59,7 +59,7 @@ struct SegmentWork: Sendable {
   var hosts: [Int: HostID] = [:]
   /// Of the same.
   var orderTerms: [Int: OrderTerms] = [:]
-  /// Nil until somebody asks.
+  /// Nil until it is asked for.
   var asksPlainly: Bool?
   /// What is granted to answers for its plain items.
   var granted: [Freshness.Lifetime]?
@@ -173,7 +173,7 @@ struct ItemWork: Sendable {
 
 /// What an item needs from its first request to its last commit.
 ///
-/// An object, since as a value it would be copied whole for every look at a part of it. Nobody sees
+/// An object, since a value would be copied whole at every look at a part of it. No code sees
 /// the difference: a dispatcher cannot be copied, and each belongs to one.
 final class ActiveItem {
   /// As the segment that it was planned for declares it.
@@ -191,7 +191,7 @@ final class ActiveItem {
   var rivals: [Dispatcher.Rivalry] = []
   /// Those segments whose answer is stored while this one's is asked for with other headers.
   var elders: [Dispatcher.Rivalry] = []
-  /// Whether somebody is reading what has to be known of it.
+  /// Whether what has to be known of it is being read.
   var isBeingRead = false
   /// Whether it is being found out whose it is; what else was being read is read again with that.
   var isBeingClaimed = false
@@ -205,7 +205,7 @@ final class ActiveItem {
   var prepared: Prepared?
   /// Bytes that the cache's own limit leaves for it, where that is less than any other limit.
   var roomLimit: Int64?
-  /// Bytes that the disk has for it, where nobody has told its size.
+  /// Bytes that the disk has for it, where its size was not told.
   var diskLimit: Int64?
   /// The size of a body that has to come whole, as an answer told it.
   var toldSize: Int64?

@@ -23,7 +23,7 @@ package struct CacheControl: Hashable, Sendable {
         hasNoCache = hasNoCache || fields.isEmpty
         withheldFields += fields
       case "no-store": hasNoStore = true
-      // Whoever understands the status, as we do of all that is stored, may pass over `no-store`.
+      // A cache that understands the status, as we do of all that is stored, may ignore `no-store`.
       case "must-understand": isUnderstood = true
       case "must-revalidate": mustRevalidate = true
       default: continue

@@ -1,7 +1,7 @@
 /// Until when a stored answer may be used unasked, by RFC 9111 for a private cache without heuristics.
 ///
 /// It is what servers state, the least of all hops that led to the body. What the declarer grants
-/// comes in when somebody asks, so that a changed `ttl` holds at once.
+/// comes in when a caller asks, so that a changed `ttl` holds at once.
 package enum Freshness: Hashable, Sendable {
   /// Every hop states a lifetime, of which the first ends then; perhaps before the answer came.
   case stated(until: Instant)

@@ -92,7 +92,7 @@ extension HeaderBlock {
   }
 
   /// Where one field stands.
-  private struct Place {
+  private struct Extent {
     let code: UInt8
     /// Empty where the code says it.
     let spelled: Range<Int>
@@ -147,11 +147,11 @@ extension HeaderBlock {
     isNamed(place(index), name)
   }
 
-  private func isNamed(_ place: Place, _ name: HeaderName) -> Bool {
+  private func isNamed(_ place: Extent, _ name: HeaderName) -> Bool {
     guard place.code == 0 else {
       return WellKnownNames.number(of: place.code) == name.number
     }
-    // A well-known name may be spelled as nobody else does.
+    // A well-known name may be spelled as no other server does.
     return holds(place.spelled, name.text)
   }
 
@@ -255,10 +255,10 @@ extension HeaderBlock {
     return end + 1 + text.byteCount
   }
 
-  private func place(_ index: Int) -> Place {
+  private func place(_ index: Int) -> Extent {
     let code = bytes[index]
     let spelled = code == 0 ? text(at: index + 1) : index + 1..<index + 1
-    return Place(code: code, spelled: spelled, value: text(at: spelled.upperBound))
+    return Extent(code: code, spelled: spelled, value: text(at: spelled.upperBound))
   }
 
   /// Most are shorter than what one byte says.

@@ -22,7 +22,7 @@ package struct HeaderName: ExpressibleByStringLiteral, Sendable {
     a.number == b.number && (a.number != 0 || ASCII.equalsIgnoringCase(a.text, b.text))
   }
 
-  /// Those that every answer is asked for, so that nobody looks them up for each.
+  /// Those that every answer is asked for, so that they are not looked up for each.
   package static let age = HeaderName("Age")
   package static let cacheControl = HeaderName("Cache-Control")
   package static let connection = HeaderName("Connection")

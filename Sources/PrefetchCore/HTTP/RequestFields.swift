@@ -16,7 +16,7 @@ enum RequestFields {
     return fields
   }
 
-  /// Those that a request does not have yet: what it says of itself comes from whoever declared it.
+  /// Those that a request does not have yet: what it says of itself comes from its declarer.
   static func missing(_ more: [HeaderField], in fields: [HeaderField]) -> [HeaderField] {
     more.filter { field in
       !fields.contains { ASCII.equalsIgnoringCase($0.name, field.name) }

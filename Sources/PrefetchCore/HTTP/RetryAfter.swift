@@ -1,6 +1,6 @@
 /// When a server that is busy wants to be asked again.
 package enum RetryAfter {
-  /// Nobody is believed for longer than a day.
+  /// No server is believed for longer than a day.
   private static let longest: Duration = .seconds(86_400)
 
   /// Seconds or a date, as RFC 9110 §10.2.3 has it; nil for anything else.

@@ -86,7 +86,7 @@ package enum Revalidation {
       }
   }
 
-  /// Without these nobody could tell how long the rest may be used, or what it is.
+  /// Without these it could not be told how long the rest may be used, or what it is.
   private static let neverWithheld: Set<String> = [
     "cache-control", "content-length", "content-type", "date", "etag", "expires", "last-modified",
     "vary",
@@ -124,7 +124,7 @@ package enum Revalidation {
   /// which it was sent, since it may have changed once more in it.
   ///
   /// Empty where only asking for the whole is safe. `stored` are the headers kept with the body. A
-  /// date that lies well ahead was set by somebody, and does not tell when the body changed.
+  /// date that lies well ahead was set by hand, and does not tell when the body changed.
   package static func conditions(
     _ validators: Validators,
     stored: HeaderBlock,

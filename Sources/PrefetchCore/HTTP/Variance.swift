@@ -5,7 +5,7 @@ package struct Variance: Hashable, Sendable {
   package struct Hop: Hashable, Sendable {
     /// Nil for the item's own URL.
     package var url: String?
-    /// Small letters, sorted; `*` alone for what nobody can compare.
+    /// Small letters, sorted; `*` alone for what cannot be compared.
     package var names: [String]
     package var digest: UInt64
 
@@ -64,7 +64,7 @@ package struct Variance: Hashable, Sendable {
     return Hop(url: url, names: names, digest: digest)
   }
 
-  /// Whether it depends on what nobody can tell.
+  /// Whether it depends on what cannot be told.
   package static func isUnknowable(_ headers: HeaderBlock) -> Bool {
     headers.has(.vary) && names(in: headers) == [anything]
   }
@@ -142,7 +142,7 @@ package struct VarianceKey: Hashable, Sendable {
     [low, high].flatMap { word in (0..<8).map { UInt8(truncatingIfNeeded: word >> (8 * $0)) } }
   }
 
-  /// SipHash-2-4: without the key nobody can tell what was hashed.
+  /// SipHash-2-4: without the key it cannot be told what was hashed.
   func hash(_ bytes: [UInt8]) -> UInt64 {
     var state = State(low, high)
     var rest = bytes[...]

@@ -129,7 +129,7 @@ package enum DigestAlgorithm: String, Hashable, Sendable {
     }
   }
 
-  /// Whether a match proves anything against somebody who wants to deceive us.
+  /// Whether a match proves anything against an attacker.
   package var isTrustworthy: Bool {
     self >= .sha256
   }

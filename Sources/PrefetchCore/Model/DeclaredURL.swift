@@ -1,9 +1,9 @@
-/// A URL as somebody declares it: what is asked for, and the digests that stand behind its `#`.
+/// A URL as it is declared: what is asked for, and the digests that stand behind its `#`.
 package struct DeclaredURL: Hashable, Sendable {
   package var url: WebURL
   /// Those that the body must have; they are never sent.
   package var digests: [ExpectedDigest] = []
-  /// What else stands behind the `#`, which means nothing to whoever fetches.
+  /// What else stands behind the `#`, which means nothing when it is fetched.
   package var otherFragment: String?
 
   /// A reference means what it means on a page at the base.

@@ -1,6 +1,6 @@
 /// What many entries of a manifest say in the same words: type, provider and media type.
 package struct EntryKinds: Sendable {
-  package struct Kind: Hashable, Sendable {
+  package struct Combination: Hashable, Sendable {
     /// Each into the words, zero for none.
     package var type: UInt16 = 0
     package var provider: UInt16 = 0
@@ -10,9 +10,9 @@ package struct EntryKinds: Sendable {
   private var words: [String] = []
   private var keys: [URLKey] = []
   private var index = KeyTable()
-  private var kinds: [Kind] = [Kind()]
-  private var numbers: [Kind: UInt16] = [Kind(): 0]
-  private var last: (kind: Kind, number: UInt16) = (Kind(), 0)
+  private var kinds: [Combination] = [Combination()]
+  private var numbers: [Combination: UInt16] = [Combination(): 0]
+  private var last: (kind: Combination, number: UInt16) = (Combination(), 0)
   private var lastWords: (type: String?, provider: String?, mime: String?, number: UInt16) =
     (nil, nil, nil, 0)
 
@@ -30,7 +30,7 @@ package struct EntryKinds: Sendable {
   }
 
   /// The number of a combination; nil once there are too many different ones.
-  mutating func number(of kind: Kind) -> UInt16? {
+  mutating func number(of kind: Combination) -> UInt16? {
     if last.kind == kind { return last.number }
     if let known = numbers[kind] {
       last = (kind, known)
@@ -65,8 +65,8 @@ package struct EntryKinds: Sendable {
     {
       return lastWords.number
     }
-    var own = Kind()
-    for (word, path) in [(type, \Kind.type), (provider, \Kind.provider), (mime, \Kind.mime)] {
+    var own = Combination()
+    for (word, path) in [(type, \Combination.type), (provider, \Combination.provider), (mime, \Combination.mime)] {
       guard let word else { continue }
       let bytes = Array(word.utf8)
       guard let known = unsafe number(ofWord: bytes.span.bytes) else { return nil }

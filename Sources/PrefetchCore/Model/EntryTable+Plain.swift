@@ -9,7 +9,7 @@ extension EntryTable {
   }
 
   /// Where a URL leads that is written so that nothing in it needs repair.
-  package struct Place: Sendable {
+  package struct PlainAddress: Sendable {
     fileprivate enum Form: Sendable {
       case whole
       case fromRoot
@@ -51,16 +51,16 @@ extension EntryTable {
   }
 
   /// Nil for what has to go the long way through ``WebURL``, whether it is good or not.
-  package mutating func place(of url: RawSpan) -> Place? {
+  package mutating func place(of url: RawSpan) -> PlainAddress? {
     guard url.byteCount > 0, url.byteCount <= WebURL.maximumLength else { return nil }
     if let origin = origins.number(beginning: url) {
       let length = origins.prefix(origin).count
       let target = url.extracting(length..<url.byteCount)
       guard WebURL.isCanonical(target: target) else { return nil }
-      return Place(form: .whole, origin: origin, leading: 0, originLength: length)
+      return PlainAddress(form: .whole, origin: origin, leading: 0, originLength: length)
     }
     guard let folder, folder.bytes.count + url.byteCount <= WebURL.maximumLength else { return nil }
-    let form: Place.Form
+    let form: PlainAddress.Form
     if url.begins(with: UInt8(ascii: "/")) {
       let rest = url.extracting(1..<url.byteCount)
       guard !rest.begins(with: UInt8(ascii: "/")), WebURL.isCanonical(target: url) else {
@@ -71,7 +71,7 @@ extension EntryTable {
       guard WebURL.isCanonical(relative: url) else { return nil }
       form = .fromFolder
     }
-    return Place(
+    return PlainAddress(
       form: form,
       origin: folder.origin,
       leading: form == .fromRoot ? folder.originLength : folder.bytes.count,
@@ -81,7 +81,7 @@ extension EntryTable {
 
   /// The number of a combination of words of valid UTF-8; nil once there are too many.
   package mutating func kind(type: RawSpan?, provider: RawSpan?, mime: RawSpan?) -> UInt16? {
-    var kind = EntryKinds.Kind()
+    var kind = EntryKinds.Combination()
     if let type {
       guard let number = kinds.number(ofWord: type) else { return nil }
       kind.type = number
@@ -102,7 +102,7 @@ extension EntryTable {
   /// The id and the path must be valid UTF-8 of 1 to 65,535 bytes.
   package mutating func appendPlain(
     _ url: RawSpan,
-    at place: Place,
+    at place: PlainAddress,
     id: RawSpan?,
     path: RawSpan? = nil,
     _ details: Details
@@ -127,7 +127,7 @@ extension EntryTable {
 
   /// The number of the type and the like of an entry that the columns hold whole; nil for others.
   mutating func plainKind(of entry: ManifestEntry) -> UInt16? {
-    // An id that was made is made again when it is read, if somebody here can.
+    // An id that was made is made again when it is read, if the table can.
     guard !entry.isIdentifierMade || makeIdentifier != nil, entry.isBrief else { return nil }
     return kinds.number(type: entry.type, provider: entry.provider, mime: entry.mime)
   }
@@ -157,7 +157,7 @@ extension EntryTable {
 
   private mutating func finish(
     _ start: Int,
-    _ place: Place,
+    _ place: PlainAddress,
     id: RawSpan?,
     path: RawSpan?,
     _ details: Details,

@@ -219,7 +219,7 @@ extension EntryTable: ExpressibleByArrayLiteral {
 
 /// The URLs of entries that say no more than columns hold, and that one server has.
 ///
-/// Whoever calls a method of a whole table that others hold gets a copy of it, array by array.
+/// A caller of a method of a whole table that others hold gets a copy of it, array by array.
 struct PlainURLs: Sendable {
   fileprivate let text: [UInt8]
   fileprivate let rows: [EntryTable.Row]

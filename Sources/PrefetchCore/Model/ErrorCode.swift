@@ -81,13 +81,13 @@ package enum ErrorCode: String, Hashable, Sendable, CaseIterable {
   }
 }
 
-/// Why one thing could not be had, decided once, by whoever saw it happen.
+/// Why one thing could not be had, decided once, by the code that saw it happen.
 package struct Failure: Error, Hashable, Sendable {
   package var code: ErrorCode
   package var message: String
   /// Whether the same request may well succeed in a moment.
   package var isTransient: Bool
-  /// What an ad server would be told, which nobody does.
+  /// What an ad server would be told, which no run does.
   package var vast: Int?
 
   package init(

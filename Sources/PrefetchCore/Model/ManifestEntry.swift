@@ -56,7 +56,7 @@ package struct ManifestEntry: Hashable, Sendable {
 package enum ItemBehavior: String, Hashable, Sendable, CaseIterable {
   case all
   case thumbnails
-  /// Only whoever asks for it by itself gets it.
+  /// Only a caller that asks for it by itself gets it.
   case none
 
   /// Whether runs leave an item alone.

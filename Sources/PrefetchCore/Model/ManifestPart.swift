@@ -1,7 +1,7 @@
 /// A further document that a manifest says belongs to it: the next page, a sitemap of an index, the
 /// files that an index knows of a package.
 package struct ManifestPart: Hashable, Sendable {
-  package enum Kind: Hashable, Sendable {
+  package enum Role: Hashable, Sendable {
     /// Further items in the same format.
     case page
     /// A child of a sitemap index; `level` counts from 1.
@@ -13,11 +13,11 @@ package struct ManifestPart: Hashable, Sendable {
   }
 
   package var url: WebURL
-  package var kind: Kind
+  package var kind: Role
   /// What to ask for in place of `*/*`.
   package var accept: String?
 
-  package init(url: WebURL, kind: Kind, accept: String? = nil) {
+  package init(url: WebURL, kind: Role, accept: String? = nil) {
     self.url = url
     self.kind = kind
     self.accept = accept

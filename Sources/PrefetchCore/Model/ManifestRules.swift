@@ -31,7 +31,7 @@ package struct ManifestRules: Hashable, Sendable {
   package var omitted: [String] = []
   /// Whose packages to take; empty for this machine's.
   package var platforms: [String] = []
-  /// This machine; nil where nobody has looked, and then every package fits it.
+  /// This machine; nil where it was not looked at, and then every package fits it.
   package var machine: MachinePlatform?
   /// Patterns of the items to take; empty for all.
   package var included: [String] = []

@@ -11,7 +11,7 @@ package struct MirrorRules: Hashable, Sendable {
   /// The folder of the cache and the state, of which no list may name a file.
   package static let ownFolder = ".prefetch"
 
-  /// Whether somebody could reach that folder by the name, also where a file system takes large
+  /// Whether a list could reach that folder by the name, also where a file system takes large
   /// letters for small ones.
   static func isInOwnFolder(_ name: String) -> Bool {
     PathText.parts(of: name).first.map { $0.lowercased() == ownFolder } ?? false

@@ -39,7 +39,7 @@ package struct BodyPlan: Hashable, Sendable {
 
   /// How the rest can be asked for should it break off.
   package enum Resumption: Hashable, Sendable {
-    /// Nobody can tell.
+    /// It cannot be told.
     case unknown
     /// As the answer says that brings the whole; most bodies are never broken off.
     case from(WholeAnswer)

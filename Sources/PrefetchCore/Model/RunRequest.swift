@@ -42,7 +42,8 @@ package struct RunRequest: Sendable {
   /// Whether the report keeps the items one by one; without it, of a million only those that weigh
   /// on the exit status.
   package var keepsItems = true
-  /// By which the quality of streams is chosen where nobody says it, by ``PastDownload/key(provider:id:)``.
+  /// By which the quality of streams is chosen where no rule says it, by
+  /// ``PastDownload/key(provider:id:)``.
   package var pastDownloads: [String: PastDownload] = [:]
   /// Of everything besides manifests that decides about items, see ``QuietMark``.
   package var rules: UInt64 = 0
@@ -111,7 +112,7 @@ package struct SegmentDeclaration: Sendable {
   /// What it asks of the network beyond what holds for all.
   package var network: NetworkPolicy?
 
-  /// Whether whoever names its items is trusted with the choice of that server: the configuration, a
+  /// Whether what names its items is trusted with choosing that server: the configuration, a
   /// file here, or a manifest on the same one.
   package func chose(_ url: WebURL) -> Bool {
     switch source {

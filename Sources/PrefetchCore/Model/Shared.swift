@@ -1,4 +1,4 @@
-/// A value that several hold and nobody changes: handing it on copies one reference.
+/// A value that several hold and none changes: handing it on copies one reference.
 package final class Shared<Value: Sendable>: Sendable {
   package let value: Value
 

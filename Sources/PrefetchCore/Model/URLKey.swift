@@ -1,6 +1,6 @@
 /// 128 bits that stand for a URL where millions are compared.
 ///
-/// The hash is keyed anew in every process, so that nobody can prepare two URLs that meet; keys are
+/// No attacker can prepare two URLs that meet, as every process keys the hash anew; keys are
 /// never stored.
 package struct URLKey: Hashable, Sendable {
   package let first: UInt64

@@ -98,7 +98,7 @@ package enum SizeText {
     return "\(tenths / 10).\(tenths % 10) \(units[unit])"
   }
 
-  /// As somebody may have written it, to the byte: `350 kB`, `10 GiB`.
+  /// As a user may have written it, to the byte: `350 kB`, `10 GiB`.
   package static func format(limit: Int64) -> String {
     let exact = units.filter { limit > 0 && limit.isMultiple(of: $0.bytes) }
     let unit =

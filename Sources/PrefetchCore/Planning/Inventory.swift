@@ -1,6 +1,6 @@
 /// What the cache held when the run began, as flat rows of about 100 bytes each.
 ///
-/// It knows what decisions need and no text at all: URLs are keys, and whoever needs a whole record
+/// It has what decisions need and no text: URLs are keys; a caller that needs a whole record
 /// asks the store for it by the row's number.
 package struct Inventory: Sendable {
   /// One item.

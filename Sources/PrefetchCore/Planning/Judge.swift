@@ -92,7 +92,7 @@ struct Judge {
     if segment.manifestRules.trustsModificationTimes {
       wanted.changed = entries.published(at: index)
     }
-    // What only passes through is asked for file by file, and nobody may ask for an ad for nothing.
+    // What only passes through is asked for file by file, and no ad may be asked for in vain.
     if !segment.isStored {
       wanted.isCompound = wanted.isCompound || wanted.bundle == .ad
       wanted.bundle = nil
@@ -182,7 +182,7 @@ struct Judge {
     if policy.isOffline {
       return (.keep, isFresh || comparison == .equal ? .offline : .staleOffline)
     }
-    // However fresh it is, nobody has seen yet that it is the declared one.
+    // However fresh it is, no run has seen yet that it is the declared one.
     if comparison == .unknown, wanted.hasProof { return (.update, .digestNotTaken) }
     let mayAsk = selection == .same ? row.hasValidators : row.hasStrongTag
     if let full = wanted.full, full.revision != nil, full.descriptionHash != row.description {
@@ -205,7 +205,8 @@ struct Judge {
     return (.revalidate, policy.revalidatesAll ? .revalidationAskedFor : .stale)
   }
 
-  /// Asking costs whoever shows it: within its lifetime nobody is asked, whatever else is declared.
+  /// Asking costs the app that shows it: within its lifetime no server is asked, whatever else
+  /// is declared.
   private func decideAd(
     _ wanted: Wanted,
     row: Inventory.Row,

@@ -90,7 +90,7 @@ package enum ManifestGuard {
       return objection
     }
     guard isSigned else { return nil }
-    // Pages of two generations, each signed, would make a third one that nobody published.
+    // Pages of two generations, each signed, would make a third one that was never published.
     if case .page = part.kind, manifest.generated != time {
       return Failure(.signature, "it was generated at another time than the manifest it belongs to")
     }
@@ -102,7 +102,7 @@ package enum ManifestGuard {
     _ segment: SegmentDeclaration,
     _ bundleID: String?
   ) -> Failure? {
-    // Whoever mirrors a list says by its place which one is meant.
+    // A user who mirrors a list says by its place which one is meant.
     let isAnybodys = segment.publishing?.mirror != nil
     if let named = manifest.segment, named != segment.name, !isAnybodys {
       return Failure(

@@ -1,4 +1,4 @@
-/// Why the planner decided as it did; words are made only where somebody reads them.
+/// Why the planner decided as it did; words are made only where a reader wants them.
 package enum PlanReason: Hashable, Sendable {
   case refusedTransport
   /// A server out there names an address in here.
@@ -18,7 +18,7 @@ package enum PlanReason: Hashable, Sendable {
   case digestNotTaken
   case sizeDiffers
   case offline
-  /// Past its lifetime, and nobody is asked.
+  /// Past its lifetime, and no server is asked.
   case staleOffline
   /// What is stored answered a request with other headers.
   case otherVariant

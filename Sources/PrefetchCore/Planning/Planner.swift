@@ -220,7 +220,7 @@ package enum Planner {
   }
 
   /// What disappears when segments let go of rows: whatever no other segment holds, none of this
-  /// run declares, and nobody locked.
+  /// run declares, and no lock protects.
   package static func removals(
     leaving: [(SegmentKey, [UInt32])],
     isDeclared: (URLKey) -> Bool,

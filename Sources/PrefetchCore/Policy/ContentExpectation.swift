@@ -35,7 +35,7 @@ package struct ContentExpectation: Hashable, Sendable {
     self == Self()
   }
 
-  /// Nil when the body looks as it should; `prefix` are its first bytes, and what is nil nobody knows
+  /// Nil for a body as it should be; `prefix` are its first bytes, and what is nil is not known
   /// yet.
   package func objection(type: String?, size: Int64?, prefix: [UInt8]?) -> Failure? {
     if !types.isEmpty {

@@ -5,7 +5,7 @@ package struct ContentOrder: Sendable {
     package var priority: Int?
     /// Where it stands among the others.
     package var place: Int
-    /// Nil as long as nobody knows what it declares; then what it held counts as declared.
+    /// Nil as long as it is not known what it declares; then what it held counts as declared.
     package var entries: Shared<EntryTable>?
 
     package init(priority: Int?, place: Int, entries: Shared<EntryTable>? = nil) {
@@ -18,7 +18,7 @@ package struct ContentOrder: Sendable {
   package let identity: String
   /// By name.
   package var segments: [String: Segment] = [:]
-  /// Segments of whomever that are not asked for any more.
+  /// Segments of any configuration that are not asked for any more.
   package var unsubscribed: Set<SegmentKey> = []
   /// Whether what the configuration's other segments hold is about to go.
   package var isWhole = true

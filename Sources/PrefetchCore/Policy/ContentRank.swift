@@ -49,7 +49,7 @@ package struct ContentRank: Hashable, Comparable, Sendable {
   /// Of a kind that `order` lets go before anything declared; nil where it does not.
   package static func kept(
     _ age: Stock.Age,
-    in order: [Room.Kind],
+    in order: [Room.Expendable],
     at now: Instant
   ) -> Self? {
     for (place, kind) in order.enumerated() where age.isOf(kind, at: now) {
@@ -76,7 +76,7 @@ package struct ContentRank: Hashable, Comparable, Sendable {
 
 extension Room {
   /// What goes before anything that is declared.
-  package enum Kind: String, Hashable, Sendable, CaseIterable {
+  package enum Expendable: String, Hashable, Sendable, CaseIterable {
     /// Past the expiry that its manifest names.
     case expired
     /// Marked as done with.
@@ -90,7 +90,7 @@ extension Room {
     package var limit: Int64?
     /// What must stay free on the disk; nil = a share of the file system, by its size.
     package var minimumFree: Int64? = 0
-    package var order = Kind.allCases
+    package var order = Expendable.allCases
     /// Whether anything may go without being asked.
     package var isAutomatic = true
 
@@ -104,7 +104,7 @@ extension Room {
 }
 
 extension Stock.Age {
-  fileprivate func isOf(_ kind: Room.Kind, at now: Instant) -> Bool {
+  fileprivate func isOf(_ kind: Room.Expendable, at now: Instant) -> Bool {
     switch kind {
     case .expired: expiresAt.map { $0 <= now } ?? false
     case .consumed: consumedAt != nil

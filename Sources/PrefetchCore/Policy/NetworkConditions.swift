@@ -7,7 +7,7 @@ package enum NetworkType: String, Hashable, Sendable, CaseIterable {
 
 /// What the machine says of its network and its power, and why that is believed.
 package struct NetworkConditions: Hashable, Sendable {
-  /// What somebody may have to find out.
+  /// What may have to be found out.
   package enum Aspect: Hashable, Sendable, CaseIterable {
     case type
     case metered

@@ -51,7 +51,7 @@ package struct NetworkPolicy: Hashable, Sendable {
 
   /// As a rule of one segment, by known clocks: the calendar of the run, unless a zone is named.
   ///
-  /// Nobody knows when windows by an unknown clock are open, so they never are.
+  /// It is not known when windows by an unknown clock are open, so they never are.
   package func resolved(
     for segment: SegmentKey,
     calendar: TimeZoneRules,

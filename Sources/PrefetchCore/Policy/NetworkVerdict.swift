@@ -11,7 +11,7 @@ package enum NetworkVerdict: Hashable, Sendable {
   }
 }
 
-/// What one rule says, for whoever wants to know why.
+/// What one rule says, for the user who wants to know why.
 package struct NetworkRuleVerdict: Hashable, Sendable {
   package enum Standing: Hashable, Sendable {
     case passes

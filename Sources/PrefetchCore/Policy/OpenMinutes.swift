@@ -1,4 +1,4 @@
-/// The minutes of a local week in which windows are open, for whoever asks about many moments.
+/// The minutes of a local week in which windows are open, for a caller with many moments.
 struct OpenMinutes {
   private static let day = 1440
   private static let week = 7 * day

@@ -2,7 +2,7 @@
 ///
 /// Each entry holds until the next one in the week begins, the last one into the week after.
 package struct RateTimetable: Hashable, Sendable {
-  package struct Entry: Hashable, Sendable {
+  package struct Change: Hashable, Sendable {
     /// In the order of the week, never empty.
     package var days: [ClockWindow.Day]
     /// Minutes from midnight, 0…1439.
@@ -11,23 +11,23 @@ package struct RateTimetable: Hashable, Sendable {
     package var rate: Int64?
   }
 
-  package var entries: [Entry]
+  package var entries: [Change]
 
-  package init(_ entries: [Entry]) {
+  package init(_ entries: [Change]) {
     self.entries = entries
   }
 }
 
 extension RateTimetable {
   /// An entry as it is written, with the text of its rate.
-  package struct Line: Hashable, Sendable {
-    package var entry: Entry
+  package struct WrittenChange: Hashable, Sendable {
+    package var entry: Change
     package var rate: String
   }
 
   /// `08:00 2MB/s, 18:00 unlimited`, `mon-fri 08:00 1MB/s, sat,sun 00:00 10MB/s`.
-  package static func lines(_ text: String) throws(ClockWindow.Malformed) -> [Line] {
-    var lines: [Line] = []
+  package static func lines(_ text: String) throws(ClockWindow.Malformed) -> [WrittenChange] {
+    var lines: [WrittenChange] = []
     var seen: Set<[Int]> = []
     for piece in pieces(text) {
       let line = try line(piece)
@@ -44,7 +44,7 @@ extension RateTimetable {
     return lines
   }
 
-  private static func line(_ piece: String) throws(ClockWindow.Malformed) -> Line {
+  private static func line(_ piece: String) throws(ClockWindow.Malformed) -> WrittenChange {
     let words = piece.split(separator: " ")
     guard let place = words.firstIndex(where: { $0.contains(":") }), place < words.count - 1,
       place <= 1, let minute = try ClockWindow.minutes(words[place]),
@@ -58,8 +58,8 @@ extension RateTimetable {
     guard minute < 1440 else {
       throw ClockWindow.Malformed(message: "a rate cannot begin at `24:00`", hint: "write `00:00`")
     }
-    return Line(
-      entry: Entry(days: days, minute: minute, rate: nil),
+    return WrittenChange(
+      entry: Change(days: days, minute: minute, rate: nil),
       rate: words[(place + 1)...].joined(separator: " ")
     )
   }

@@ -80,7 +80,7 @@ package struct RegistrationRule: Hashable, Sendable {
   package var retry: Duration
   package var bundleID: String?
   package var network: String?
-  /// Nobody is believed who wants to be left alone for longer.
+  /// No server is believed that wants to be left alone for longer.
   private static let longestPause: Duration = .seconds(86_400)
 
   package init(retry: Duration, bundleID: String? = nil, network: String? = nil) {

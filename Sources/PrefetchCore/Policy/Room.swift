@@ -35,14 +35,14 @@ package struct Room: Sendable {
   /// The bytes of all bodies that the index names, each once.
   package private(set) var used: Int64
   private var bodies: [ContentDigest: Body] = [:]
-  /// Whether anybody knows what the cache holds.
+  /// Whether it is known what the cache holds.
   package let isCounted: Bool
   private let inventory: Inventory
   private var holdings: [URLKey: Holding] = [:]
   private var lastArrival = 0
   /// What may go, the last one first.
   private var candidates: [Candidate] = []
-  /// What went since somebody was told.
+  /// What went since the caller was told.
   private var evicted: [(digest: ContentDigest, body: Body)] = []
 
   /// `rank` says where an item of the inventory stands; nil for what has to stay.
@@ -76,7 +76,7 @@ package struct Room: Sendable {
     candidates.sort()
   }
 
-  /// A cache of which nobody knows what it holds, but that it is full where it has a limit.
+  /// A cache of which it is not known what it holds, but that it is full where it has a limit.
   package init(uncounted limit: Int64?) {
     self.limit = limit ?? .max
     used = limit ?? 0
@@ -99,7 +99,7 @@ package struct Room: Sendable {
     case document(ContentDigest?)
   }
 
-  /// The body that an item has, as it is now and not as it was when somebody looked.
+  /// The body that an item has, as it is now and not as it was when the stock was taken.
   package func body(of key: URLKey) -> ContentDigest? {
     let held: Holding
     if let newer = holdings[key] {
@@ -112,7 +112,7 @@ package struct Room: Sendable {
     return bodies[held.digest]?.arrival == held.arrival ? held.digest : nil
   }
 
-  /// Nil where nobody knows.
+  /// Nil where it is not known.
   package func holds(_ digest: ContentDigest) -> Bool? {
     isCounted ? bodies[digest] != nil : nil
   }

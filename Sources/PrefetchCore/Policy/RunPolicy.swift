@@ -34,7 +34,7 @@ package struct RunPolicy: Sendable {
   package var revalidatesAll = false
   /// Fetch everything anew, without conditions.
   package var refetchesAll = false
-  /// Whoever asks for single items means those too that somebody paused.
+  /// A user who asks for single items means those too that were paused.
   package var wakesPaused = false
   /// Whether these come with their thumbnails.
   package var bringsThumbnails = false

@@ -1,6 +1,6 @@
 /// How many bytes may pass in what time: a rate, and a burst on top after a pause.
 ///
-/// It may go into debt, since bytes are counted when they have come; whoever took them waits until
+/// It may go into debt, since bytes are counted when they have come; the transfer waits until
 /// the debt is paid.
 package struct TokenBucket: Hashable, Sendable {
   /// Bytes a second.

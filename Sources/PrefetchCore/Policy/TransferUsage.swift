@@ -27,7 +27,7 @@ package struct TransferUsage: Hashable, Sendable {
     for (key, count) in other.bytes { add(count, key) }
   }
 
-  /// Takes over what somebody else knows better; what was received is never taken back.
+  /// Takes over what another process knows better; what was received is never taken back.
   package mutating func raise(to other: Self) {
     bytes.merge(other.bytes, uniquingKeysWith: max)
   }
@@ -64,7 +64,7 @@ package struct ByteBudget: Hashable, Sendable {
   package var limit: Int64?
   /// Of single kinds of network.
   package var limits: [NetworkType: Int64]
-  /// Whose bytes count; nil for everybody's.
+  /// Whose bytes count; nil for all segments'.
   package var segment: SegmentKey?
 
   package init(

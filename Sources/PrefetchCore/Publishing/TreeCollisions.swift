@@ -26,7 +26,7 @@ package struct TreeCollisions: Sendable {
       }
       positions.append(UInt32(position))
     }
-    // A digest's own folders are nobody's name.
+    // A digest's own folders are no entry's name.
     let mayNest = ![.npm, .bazel].contains(rules.layout)
     if mayNest { findFolders(positions, &suspects) { known.position(of: $0) { keys[$0] } != nil } }
     guard !suspects.isEmpty else { return }

@@ -147,7 +147,7 @@ package struct TreePlan: Sendable {
       // What a server has given up, where that counts, is not waited for.
       if isOver(entry, at: position) { return false }
       guard entry.isRequired else { return false }
-      // What runs leave to those who ask for it nobody waits for.
+      // What runs leave to those who ask for it is not waited for.
       if (entry.behavior ?? behavior).withholds(isThumbnail: entry.isThumbnail) { return false }
       return body(at: position, entry) == nil
     }

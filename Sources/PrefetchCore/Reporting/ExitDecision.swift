@@ -1,7 +1,7 @@
 extension ExitStatus {
   /// The one mapping from what happened to how the program ends; order and timing play no part.
   ///
-  /// Findings that somebody accepts are passed over, with all that led to them: what else there is
+  /// Findings that the user accepts are passed over, with all that led to them: what remains
   /// decides.
   package init(_ report: Report, detailed: Bool = false, accepting: Set<ExitStatus> = []) {
     if let signal = report.signal {
@@ -31,7 +31,7 @@ extension ExitStatus {
 
   private struct Finding {
     var code: ErrorCode
-    /// A guard that a signed manifest does not pass was met by somebody with the key, or tampered with.
+    /// A guard that a signed manifest fails was met by the key's holder, or tampered with.
     var isSigned = false
     /// Failures of what is not required do not change the exit status.
     var counts: Bool
@@ -84,7 +84,7 @@ extension ExitStatus {
     return !selected.isEmpty && selected.allSatisfy { $0.state == .failed } ? .nothing : .incomplete
   }
 
-  /// Whether a dry run promises something of which it has not asked anybody.
+  /// Whether a dry run promises something of which it has not asked a server.
   private static func foreseesAnswer(_ report: Report) -> Bool {
     let totals = report.totals
     return report.mode == .plan && totals.fetched + totals.updated + totals.revalidated > 0

@@ -85,7 +85,7 @@ package struct Report: Sendable {
   package var http3Failures: Set<String> = []
   /// Something that held the whole run back, before any segment was looked at.
   package var deferral: Deferral?
-  /// As it was seen last; nil where nobody had to look.
+  /// As it was seen last; nil where no rule had to look.
   package var network: NetworkConditions?
   package var quality = NetworkQuality.unknown
   /// Items that older copies stand in for, and when the oldest of these was last confirmed.

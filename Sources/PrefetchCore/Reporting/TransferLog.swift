@@ -1,7 +1,7 @@
 /// What the requests of a run were like, in room that does not grow with their number: those that
 /// took longest with all their figures, and how many bytes came when.
 package struct TransferLog: Sendable {
-  package struct Entry: Sendable {
+  package struct Transfer: Sendable {
     package let request: RequestResult
     /// Since the run began.
     package let start: Duration
@@ -15,7 +15,7 @@ package struct TransferLog: Sendable {
   /// Of all that were handed to the network, also where no connection came about.
   package private(set) var count = 0
   package private(set) var timeline = ByteTimeline()
-  private var longest: [Entry] = []
+  private var longest: [Transfer] = []
   /// What is shorter is not among the longest any more.
   private var threshold = Duration.zero
 
@@ -24,7 +24,7 @@ package struct TransferLog: Sendable {
   package mutating func note(_ request: RequestResult, in runStart: Instant) {
     guard let started = request.figures.started else { return }
     let length = request.figures.total ?? .zero
-    let entry = Entry(request: request, start: max(.zero, started - runStart), length: length)
+    let entry = Transfer(request: request, start: max(.zero, started - runStart), length: length)
     count += 1
     timeline.add(
       request.wireBytes,
@@ -37,7 +37,7 @@ package struct TransferLog: Sendable {
   }
 
   /// Those that took longest, in the order in which they began.
-  package var entries: [Entry] {
+  package var entries: [Transfer] {
     var log = self
     log.shorten()
     return log.longest.enumerated().sorted { a, b in

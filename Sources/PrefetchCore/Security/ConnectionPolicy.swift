@@ -65,7 +65,7 @@ extension RunPolicy {
   }
 
   /// Leave for this network holds for what is on it: an address says so itself, a name could be
-  /// anybody's, and over TLS nobody looks where it leads.
+  /// any server's, and over TLS it is not looked at where it leads.
   private func requiresForwardSecrecy(
     _ url: WebURL,
     _ basis: TransportSecurity.Basis

@@ -61,7 +61,7 @@ package struct PinRule: Hashable, Sendable {
   package var authority: Set<ContentDigest>?
   /// A mismatch is told and nothing else.
   package var onlyReports = false
-  /// Where the configuration says so, for whoever has to mend it.
+  /// Where the configuration says so, for the user who has to mend it.
   package var entries: [String]
 
   /// Whether a verified chain, given by the keys' digests from the leaf up, is the expected one.

@@ -22,7 +22,7 @@ package struct ConnectionTable: Sendable {
   }
   /// Whether the type of an item weighs anywhere.
   let asksForPurpose: Bool
-  /// Whether the settings say all there is, unless somebody out there names a host.
+  /// Whether the settings say all there is, unless a server out there names a host.
   private let isPlain: Bool
   /// Whether a rule or netrc may have something to add.
   let addsHeaders: Bool
@@ -103,7 +103,7 @@ package struct ConnectionTable: Sendable {
     return Self.add(terms.headers, to: &request)
   }
 
-  /// Why a request may not go out now, although its URL was allowed when somebody named it: the leave
+  /// Why a request may not go out now, though its URL was allowed when it was named: the leave
   /// has run out since, or a proxy would read the license.
   ///
   /// Worth asking only where ``watchesPlainHTTP``.
@@ -124,7 +124,7 @@ package struct ConnectionTable: Sendable {
 
   /// Gives back whether the headers prove something about us.
   ///
-  /// What a request says of itself comes from whoever declared it, and stays.
+  /// What a request says of itself comes from its declarer, and stays.
   static func add(_ headers: [HeaderField], to request: inout TransferRequest) -> Bool {
     let missing = RequestFields.missing(headers, in: request.headers)
     request.headers += missing

@@ -1,7 +1,7 @@
 /// The public keys that the configuration expects of hosts.
 package struct PinTable: Hashable, Sendable {
   /// One entry of the configuration.
-  package struct Entry: Hashable, Sendable {
+  package struct Rule: Hashable, Sendable {
     package var host: String
     package var includesSubdomains = false
     package var leaf: [ContentDigest]?
@@ -23,9 +23,9 @@ package struct PinTable: Hashable, Sendable {
   }
 
   /// By host, addresses in their shortest spelling.
-  private var entries: [String: Entry] = [:]
+  private var entries: [String: Rule] = [:]
 
-  package init(_ entries: [Entry] = []) {
+  package init(_ entries: [Rule] = []) {
     for entry in entries { self.entries[Self.key(entry.host)] = entry }
   }
 
@@ -33,7 +33,7 @@ package struct PinTable: Hashable, Sendable {
     entries.isEmpty
   }
 
-  package var all: [Entry] {
+  package var all: [Rule] {
     entries.values.sorted { $0.host < $1.host }
   }
 
@@ -41,7 +41,7 @@ package struct PinTable: Hashable, Sendable {
   ///
   /// That is its own, and that of the one name above it where that includes its subdomains. A final
   /// dot changes nothing.
-  package func entries(for host: String) -> [Entry] {
+  package func entries(for host: String) -> [Rule] {
     guard !entries.isEmpty else { return [] }
     if let address = IPAddress(host: host) {
       return [entries[address.description]].compactMap(\.self)
@@ -65,7 +65,7 @@ package struct PinTable: Hashable, Sendable {
     }
   }
 
-  private static func union(of entries: [Entry], onlyReports: Bool) -> PinRule? {
+  private static func union(of entries: [Rule], onlyReports: Bool) -> PinRule? {
     guard !entries.isEmpty else { return nil }
     let leaves = entries.compactMap(\.leaf)
     let authorities = entries.compactMap(\.authority)

@@ -28,7 +28,7 @@ package enum Provenance: Hashable, Sendable {
     self = isLocal ? .local : .publicServer
   }
 
-  /// By the URL alone, of a server that nobody asks now: a name could be anybody's.
+  /// By the URL alone, of a server that is not asked now: a name could be any server's.
   package init(servedFrom url: WebURL, throughProxy isProxied: Bool) {
     let isHere = url.host == "localhost" || IPAddress(host: url.host)?.isLocal == true
     self = isHere && !isProxied ? .local : .publicServer

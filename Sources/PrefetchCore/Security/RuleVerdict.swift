@@ -1,4 +1,4 @@
-/// What one rule says of one item, for whoever asks why.
+/// What one rule says of one item, for the user who asks why.
 package struct RuleVerdict: Hashable, Sendable {
   package enum Verdict: String, Hashable, Sendable {
     /// It was asked and lets the item pass.

@@ -37,7 +37,7 @@ package struct TransportRule: Hashable, Sendable {
   /// What it adds to a request; `isFirstOrigin` is false where a redirect or an alternate led there.
   ///
   /// Such a request gets headers only of a rule that names the hosts it is for: `**` does not mean
-  /// that whoever we are sent to may have them.
+  /// that any host we are sent to may have them.
   package func headers(for purpose: RequestPurpose, isFirstOrigin: Bool) -> [HeaderField] {
     guard isFirstOrigin else { return url?.namesItsHosts == true ? headers : [] }
     return purpose == .manifest ? headers + manifestHeaders : headers

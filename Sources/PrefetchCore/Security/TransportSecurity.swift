@@ -136,7 +136,7 @@ extension TransportSecurity {
       }
     }
 
-    /// Whoever is let off the rules may still have keys that were agreed on without forward secrecy.
+    /// A host that is let off the rules may still agree on keys without forward secrecy.
     package var requiresForwardSecrecy: Bool {
       switch self {
       case .rules, .expired: true

@@ -67,7 +67,7 @@ package struct URLPattern: Hashable, Sendable {
 
   /// Whether it bounds the hosts that it is for, by name or by the domain they belong to.
   ///
-  /// A secret that it comes with is then meant for them, from wherever somebody is sent there.
+  /// A secret that it comes with is then meant for them, from wherever a request is sent there.
   package var namesItsHosts: Bool {
     guard let authority = parts?.authority else { return false }
     let tail = authority.reversed().prefix { token in

@@ -86,7 +86,7 @@ struct BinaryPlistReader {
   private mutating func scalar(
     _ text: BinaryPlistTable.Text,
     at offset: Int,
-    as kind: Scalar.Kind
+    as kind: Scalar.Notation
   ) throws -> Scalar {
     if let known = scalars[offset] { return known }
     budget -= text.byteCount

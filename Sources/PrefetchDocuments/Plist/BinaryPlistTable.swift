@@ -32,7 +32,7 @@ struct BinaryPlistTable {
     var count: Int
   }
 
-  enum Kind {
+  enum Shape {
     case simple(Scalar)
     case string(Text)
     case data(Text)
@@ -41,7 +41,7 @@ struct BinaryPlistTable {
   }
 
   struct Object {
-    var type: Kind
+    var type: Shape
     var offset: Int
   }
 
@@ -112,7 +112,7 @@ struct BinaryPlistTable {
     }
   }
 
-  private func kind(at offset: Int) throws(BinaryPlistFault) -> Kind {
+  private func kind(at offset: Int) throws(BinaryPlistFault) -> Shape {
     let marker = bytes[offset]
     let low = Int(marker & 0x0F)
     switch (marker >> 4, low) {

@@ -7,7 +7,7 @@ struct TOMLTree {
     /// By the name of a table inside it; may get a header of its own.
     case implied
     case header
-    /// By keys with dots; nobody may name it again.
+    /// By keys with dots; it may not be named again.
     case dotted
     /// Between braces: whole once it is read.
     case inline
@@ -29,12 +29,12 @@ struct TOMLTree {
   }
 
   /// An entry of a table.
-  struct Place {
+  struct Address {
     fileprivate var table: Int
     fileprivate var entry: Int
   }
 
-  private struct Entry {
+  private struct Pair {
     var key: Key
     var value: Value
   }
@@ -42,7 +42,7 @@ struct TOMLTree {
   private struct Table {
     var origin: Origin
     var location: SourceLocation
-    var entries: [Entry] = []
+    var entries: [Pair] = []
     /// By bytes, since `String` takes canonically equivalent spellings for the same.
     var index: [[UInt8]: Int] = [:]
   }
@@ -89,7 +89,7 @@ struct TOMLTree {
   }
 
   /// Makes room for a value under a key, which may have dots.
-  mutating func reserve(_ path: [Key], in owner: Int) throws(Diagnostic) -> Place {
+  mutating func reserve(_ path: [Key], in owner: Int) throws(Diagnostic) -> Address {
     var table = owner
     for key in path.dropLast() {
       guard let entry = entry(key, in: table) else {
@@ -103,15 +103,15 @@ struct TOMLTree {
       else { throw closed(key, first: tables[table].entries[entry].key) }
       table = known
     }
-    guard let last = path.last else { return Place(table: table, entry: 0) }
+    guard let last = path.last else { return Address(table: table, entry: 0) }
     if let entry = entry(last, in: table) {
       throw duplicate(last, first: tables[table].entries[entry].key)
     }
     append(last, .missing, to: table)
-    return Place(table: table, entry: tables[table].entries.count - 1)
+    return Address(table: table, entry: tables[table].entries.count - 1)
   }
 
-  mutating func set(_ value: Value, at place: Place) {
+  mutating func set(_ value: Value, at place: Address) {
     tables[place.table].entries[place.entry].value = value
   }
 
@@ -136,7 +136,7 @@ struct TOMLTree {
 
   private mutating func append(_ key: Key, _ value: Value, to table: Int) {
     tables[table].index[Array(key.text.utf8)] = tables[table].entries.count
-    tables[table].entries.append(Entry(key: key, value: value))
+    tables[table].entries.append(Pair(key: key, value: value))
   }
 
   private func duplicate(_ key: Key, first: Key) -> Diagnostic {

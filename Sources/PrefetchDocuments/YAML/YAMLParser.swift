@@ -2,7 +2,7 @@ internal import CYAML
 
 /// One step of a YAML document; places count Unicode scalars from the start of the text.
 struct YAMLEvent {
-  enum Kind {
+  enum Content {
     case streamStart
     case streamEnd
     case documentStart
@@ -15,7 +15,7 @@ struct YAMLEvent {
     case mappingEnd
   }
 
-  var kind: Kind
+  var kind: Content
   var start: Int
   var end: Int
 }
@@ -28,14 +28,14 @@ struct YAMLProperties {
 
 /// What libyaml says when it gives up.
 struct YAMLFault: Error {
-  enum Place {
+  enum Offset {
     case scalar(Int)
     /// When the text itself could not be decoded.
     case byte(Int)
   }
 
   var problem: String
-  var place: Place
+  var place: Offset
   /// The scalar where the thing began that could not be finished.
   var contextPlace: Int
 }
@@ -73,7 +73,7 @@ struct YAMLParser: ~Copyable {
     )
   }
 
-  private func kind(of event: yaml_event_t) -> YAMLEvent.Kind {
+  private func kind(of event: yaml_event_t) -> YAMLEvent.Content {
     switch unsafe event.type {
     case YAML_STREAM_START_EVENT: return .streamStart
     case YAML_DOCUMENT_START_EVENT: return .documentStart

@@ -1,6 +1,6 @@
 internal import PrefetchCore
 
-/// libyaml's complaints in the words of somebody who writes configuration.
+/// libyaml's complaints in the words of a person who writes configuration.
 enum YAMLProblem {
   private struct Wording {
     var message: String

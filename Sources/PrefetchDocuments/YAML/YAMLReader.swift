@@ -216,7 +216,7 @@ extension YAMLReader {
   private static var core: String { "tag:yaml.org,2002:" }
 
   /// Nil for a tag that does not fit.
-  private func kind(of text: String, isPlain: Bool, tag: String?) -> Scalar.Kind? {
+  private func kind(of text: String, isPlain: Bool, tag: String?) -> Scalar.Notation? {
     switch tag {
     case nil where isPlain:
       ["", "~", "null", "Null", "NULL"].contains(text) ? .null : .plain

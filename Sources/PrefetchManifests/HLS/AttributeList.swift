@@ -13,7 +13,7 @@ struct AttributeList: Hashable, Sendable {
 
   init() {}
 
-  /// Nil for what is no list; a name that stands twice is an error of whoever wrote it.
+  /// Nil for what is no list; a name that stands twice is an error of its author.
   init?(_ text: Substring) {
     var rest = text.utf8
     while true {

@@ -5,7 +5,7 @@ internal import PrefetchCore
   private var lines: TextLines
   private var master = MasterPlaylist()
   private var media = MediaPlaylist()
-  private var kind: Kind?
+  private var kind: Level?
   /// Behind whose name the line of a segment or of a variant has to follow.
   private var pendingVariant: AttributeList?
   private var pending = MediaPlaylist.Segment(uri: "", line: 0)
@@ -20,7 +20,7 @@ internal import PrefetchCore
   private let query: String?
   private var number = 0
 
-  private enum Kind { case master, media }
+  private enum Level { case master, media }
 
   /// As much as a player could use; a bound for what is hostile.
   static let mostSegments = 100_000
@@ -158,12 +158,12 @@ internal import PrefetchCore
       try become(.media)
       try mediaTag(name, value, text)
     default:
-      // What low latency adds, and what nobody knows yet, is not for a copy.
+      // What low latency adds, and what is not known yet, is not for a copy.
       break
     }
   }
 
-  private mutating func become(_ new: Kind) throws(Failure) {
+  private mutating func become(_ new: Level) throws(Failure) {
     if let kind, kind != new {
       throw fault("it has tags of a master playlist and of a media playlist, and can be one alone")
     }

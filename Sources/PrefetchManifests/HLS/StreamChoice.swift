@@ -81,7 +81,7 @@ struct StreamChoice {
     }
     if !wanted.isEmpty { return wanted }
     let preferred = all.filter { $0.attributes.isYes("DEFAULT") }
-    // Nobody has to read along, but without sound it is another film.
+    // No viewer has to read along, but without sound it is another film.
     if !preferred.isEmpty || type == "SUBTITLES" { return preferred }
     return Array(all.prefix(1))
   }

@@ -12,7 +12,7 @@ enum GoSums {
 
 private struct GoSumReader {
   private struct File {
-    var line: LockLines.Line
+    var line: LockLines.LockLine
     var name: String
     var version: String
     /// `v1.0.0.zip`.
@@ -33,7 +33,7 @@ private struct GoSumReader {
     self.hidden = hidden
   }
 
-  mutating func read(_ line: LockLines.Line) throws(Failure) {
+  mutating func read(_ line: LockLines.LockLine) throws(Failure) {
     let words = line.text.split(whereSeparator: \.isWhitespace).map(String.init)
     guard !words.isEmpty else { return }
     guard words.count == 3 else {

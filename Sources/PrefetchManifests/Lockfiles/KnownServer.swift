@@ -1,7 +1,7 @@
 internal import PrefetchCore
 
 extension WebURL {
-  /// The server that is meant where nobody names one.
+  /// The server that is meant where none is named.
   static func known(_ url: WebURL?, orElse text: String) throws(Failure) -> WebURL {
     if let url { return url }
     do {

@@ -2,7 +2,7 @@ internal import PrefetchCore
 
 /// The lines of a UTF-8 text, LF or CRLF, with their numbers; a byte order mark is passed over.
 struct LockLines: Sequence, IteratorProtocol {
-  struct Line {
+  struct LockLine {
     var number: Int
     var text: String
 
@@ -34,13 +34,13 @@ struct LockLines: Sequence, IteratorProtocol {
     }
   }
 
-  mutating func next() -> Line? {
+  mutating func next() -> LockLine? {
     guard offset < bytes.count else { return nil }
     let end = bytes[offset...].firstIndex(of: 0x0A) ?? bytes.count
     var text = bytes[offset..<end]
     if text.last == 0x0D { text = text.dropLast() }
     offset = end + 1
     number += 1
-    return Line(number: number, text: String(decoding: text, as: UTF8.self))
+    return LockLine(number: number, text: String(decoding: text, as: UTF8.self))
   }
 }

@@ -16,7 +16,7 @@ struct ManifestDraft {
   struct LeftOut: Hashable {
     /// Follows a number: `packages from git`.
     var what: String
-    /// Whether somebody may miss it.
+    /// Whether the user may miss it.
     var isMissed = true
   }
 

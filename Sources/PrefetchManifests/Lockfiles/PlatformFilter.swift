@@ -82,7 +82,7 @@ struct PlatformFilter {
   }
 
   private func admitsPython(_ wheel: WheelName) -> Bool {
-    // Whoever takes every platform and names no Python takes every Python.
+    // A user who takes every platform and names no Python takes every Python.
     if targets == nil, pythons.isEmpty { return true }
     return wheel.pythons.contains { python in
       wheel.abis.contains { abi in

@@ -49,7 +49,7 @@ private struct PnpmLockReader {
   private let registry: PackageRegistry
   private let platforms: PlatformFilter
   private let omitted: Set<String>
-  /// Which packages nobody needs but for options, in the versions that say so elsewhere.
+  /// Which packages are needed only as options, in the versions that say so elsewhere.
   private var optional: [Substring: Bool] = [:]
   private var draft = ManifestDraft()
 

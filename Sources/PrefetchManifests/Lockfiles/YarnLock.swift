@@ -13,7 +13,7 @@ enum YarnLock {
 private struct YarnLockReader {
   /// What stands below the names of one package.
   private struct Package {
-    var line: LockLines.Line
+    var line: LockLines.LockLine
     /// The first of the wishes that it fulfils: `@scope/name@^1.0.0`.
     var wish: String
     var version: String?
@@ -35,7 +35,7 @@ private struct YarnLockReader {
 
   // MARK: Lines
 
-  mutating func read(_ line: LockLines.Line) throws(Failure) {
+  mutating func read(_ line: LockLines.LockLine) throws(Failure) {
     let text = line.text.drop { $0 == " " }
     guard !text.isEmpty, text.first != "#" else { return }
     switch line.text.utf8.count - text.utf8.count {
@@ -49,7 +49,7 @@ private struct YarnLockReader {
     }
   }
 
-  private mutating func begin(_ text: Substring, _ line: LockLines.Line) throws(Failure) {
+  private mutating func begin(_ text: Substring, _ line: LockLines.LockLine) throws(Failure) {
     guard text != "__metadata:" else {
       throw Failure(
         .unsupported,
@@ -69,7 +69,7 @@ private struct YarnLockReader {
 
   private mutating func readMember(
     _ text: Substring,
-    _ line: LockLines.Line
+    _ line: LockLines.LockLine
   ) throws(Failure) {
     guard package != nil else { throw line.invalid("it is indented, and nothing stands above it") }
     // What follows is the list of what the package needs.

@@ -2,7 +2,7 @@ internal import PrefetchCore
 
 /// One requirement of a requirements file.
 struct Requirement {
-  enum Place {
+  enum Source {
     case file(WebURL)
     /// Normalised name and exact version.
     case index(project: String, version: String)
@@ -18,7 +18,7 @@ struct Requirement {
   }
 
   var subject: String
-  var place: Place
+  var place: Source
   var marker: String?
   /// Any of them.
   var digests: [ExpectedDigest]

@@ -21,7 +21,7 @@ private struct LogicalLines: Sequence, IteratorProtocol {
     self.lines = lines
   }
 
-  mutating func next() -> LockLines.Line? {
+  mutating func next() -> LockLines.LockLine? {
     while var line = joined() {
       line.text = Self.withoutComment(line.text)
       if !line.text.allSatisfy(\.isWhitespace) { return line }
@@ -29,13 +29,13 @@ private struct LogicalLines: Sequence, IteratorProtocol {
     return nil
   }
 
-  private mutating func joined() -> LockLines.Line? {
-    var open: LockLines.Line?
+  private mutating func joined() -> LockLines.LockLine? {
+    var open: LockLines.LockLine?
     while let line = lines.next() {
       let isComment = line.text.drop(while: \.isWhitespace).first == "#"
       let goesOn = !isComment && line.text.hasSuffix("\\")
       let text = goesOn ? line.text.dropLast() : line.text[...]
-      if open == nil { open = LockLines.Line(number: line.number, text: "") }
+      if open == nil { open = LockLines.LockLine(number: line.number, text: "") }
       open?.text += isComment ? " \(text)" : String(text)
       if !goesOn { break }
     }
@@ -58,14 +58,14 @@ private struct RequirementsReader {
   private let configuredIndex: WebURL?
   private var index: WebURL?
   private var draft = ManifestDraft()
-  private var requirements: [(line: LockLines.Line, requirement: Requirement)] = []
+  private var requirements: [(line: LockLines.LockLine, requirement: Requirement)] = []
 
   init(rules: ManifestRules, platforms: PlatformFilter) {
     self.platforms = platforms
     configuredIndex = rules.pipIndex
   }
 
-  mutating func read(_ line: LockLines.Line) throws(Failure) {
+  mutating func read(_ line: LockLines.LockLine) throws(Failure) {
     let text = Requirement.trimmed(line.text[...])
     if text.hasPrefix("-") { return try readOption(text, line) }
     switch Requirement.read(text) {
@@ -77,7 +77,7 @@ private struct RequirementsReader {
 
   // MARK: Options
 
-  private mutating func readOption(_ text: Substring, _ line: LockLines.Line) throws(Failure) {
+  private mutating func readOption(_ text: Substring, _ line: LockLines.LockLine) throws(Failure) {
     let name = text.prefix { !$0.isWhitespace && $0 != "=" }
     let value = Requirement.trimmed(
       text[name.endIndex...].drop { $0.isWhitespace }.drop { $0 == "=" }
@@ -102,7 +102,7 @@ private struct RequirementsReader {
     }
   }
 
-  private mutating func setIndex(_ text: String, _ line: LockLines.Line) throws(Failure) {
+  private mutating func setIndex(_ text: String, _ line: LockLines.LockLine) throws(Failure) {
     guard configuredIndex == nil else { return }
     guard !text.contains("${") else {
       throw line.invalid("`${…}` in it is not replaced; say with `pip.index` which index is meant")
@@ -125,7 +125,7 @@ private struct RequirementsReader {
 
   private mutating func add(
     _ requirement: Requirement,
-    _ line: LockLines.Line,
+    _ line: LockLines.LockLine,
     _ index: WebURL
   ) {
     if let marker = requirement.marker, !Marker.mayHold(marker, on: platforms) { return }
@@ -162,7 +162,7 @@ private struct RequirementsReader {
     + "text/html;q=0.01"
 }
 
-extension LockLines.Line {
+extension LockLines.LockLine {
   var location: SourceLocation {
     SourceLocation(file: "manifest", line: number, column: 1)
   }

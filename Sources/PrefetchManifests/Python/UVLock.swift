@@ -36,7 +36,7 @@ private struct UVLockReader {
       )
     }
     let source = package.member("source")
-    // The project itself and its neighbours in the workspace, which nobody fetches.
+    // The project itself and its neighbours in the workspace, which are not fetched.
     guard source?.member("virtual") == nil, source?.member("editable") == nil else { return }
     guard source?.member("registry") != nil || source?.member("url") != nil else {
       return draft.leaveOut("packages from version control or local folders")

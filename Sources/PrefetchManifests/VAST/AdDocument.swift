@@ -86,7 +86,7 @@ struct AdMedium {
 
 /// What is shown besides the film.
 struct AdExtra {
-  enum Kind: String, CaseIterable {
+  enum Purpose: String, CaseIterable {
     case companion
     case icon
     case caption
@@ -94,7 +94,7 @@ struct AdExtra {
     case image
   }
 
-  var kind: Kind
+  var kind: Purpose
   var link: AdLink
   var type: String?
   /// For players.

@@ -240,7 +240,7 @@ struct AdLayout {
     }
     ad.append(("media", Self.described(medium, name: name)))
     if found.ladder.steps.count > 1 { ad.append(("variants", try variants(of: found))) }
-    for kind in AdExtra.Kind.allCases {
+    for kind in AdExtra.Purpose.allCases {
       let extras = try take(found.inline.extras.filter { $0.kind == kind }, of: found, stem: stem)
       if !extras.isEmpty { ad.append(("\(kind.rawValue)s", .array(extras))) }
     }

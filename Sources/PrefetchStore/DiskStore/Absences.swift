@@ -44,15 +44,15 @@ extension DiskStore {
     }
   }
 
-  /// Drops a body that is not what its name says, whoever uses the cache besides: its records stay, and
-  /// whoever declares them fetches it again.
+  /// Drops a body that is not what its name says, also beside other runs: its records stay, and
+  /// the next run that declares them fetches it again.
   package func dropDamaged(_ digests: [ContentDigest]) throws(Failure) {
     let writing = try requireWriting()
     _ = try change { (writer, _) throws(Failure) in
       try forgetBodies(digests, writer)
     }
     try changeObjects(writing) { (_, references) throws(Failure) in
-      // Somebody may have brought the good one meanwhile.
+      // Another process may have brought the good one meanwhile.
       for digest in digests where try !references.contains(digest) { try clear(digest, writing) }
     }
   }

@@ -25,7 +25,7 @@ extension DiskStore {
     claims?.release(urls)
   }
 
-  /// Nil for whoever only reads, and asks nobody for others.
+  /// Nil for a store that only reads, and asks no server for others.
   private var claims: Claims? {
     if case .writing(let writing) = access { writing.claims } else { nil }
   }

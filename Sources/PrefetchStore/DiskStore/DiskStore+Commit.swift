@@ -25,7 +25,7 @@ extension DiskStore {
     return removed
   }
 
-  /// Removes items; the next run of whoever declares those that were held fetches them again.
+  /// Removes items; the next run that declares those that were held fetches them again.
   package func remove(
     urls: [String],
     isHeldToo: Bool = true
@@ -88,8 +88,8 @@ extension DiskStore {
   /// The one way in which rows and objects change: bodies first, then the rows that name them,
   /// then the objects that no row names any more.
   ///
-  /// Objects go only within a transaction that finds no row of theirs. So whoever adds rows has to
-  /// look, where somebody has written since the bodies came, whether these are still there.
+  /// Objects go only in a transaction that finds no row of theirs. So a writer of rows has to
+  /// look, where another process wrote since the bodies came, whether these are still there.
   private func changeAtOnce(
     publishing bodies: [StagedBody],
     within limit: Int64?,
@@ -275,7 +275,7 @@ extension DiskStore {
     }
   }
 
-  /// Within it no row can come to name an object, and afterwards everybody sees that something was
+  /// Within it no row can come to name an object, and afterwards others see that something was
   /// written.
   func changeObjects<Value>(
     _ writing: Writing,

@@ -3,7 +3,7 @@ package import PrefetchCore
 
 /// What people and their programs say of single items.
 extension DiskStore {
-  /// Somebody who protects an item from removal and eviction, and how long.
+  /// The person or process that protects an item from removal and eviction, and how long.
   package struct Guardian: Hashable, Sendable {
     /// Nil for a person, whose lock outlives every process.
     package var process: Int32?
@@ -37,7 +37,7 @@ extension DiskStore {
     }
   }
 
-  /// Takes back one guardian's locks, or everybody's.
+  /// Takes back one guardian's locks, or those of all.
   package func unlock(_ urls: [String], of process: Int32? = nil) throws(Failure) {
     try changeLocks(
       """

@@ -53,7 +53,7 @@ extension DiskStore {
   }
 
   /// Ends a run: removes what crashes left, notes what is complete, renews the copy of the index,
-  /// and moves the log into the index, unless somebody reads.
+  /// and moves the log into the index, unless that is being read.
   package func finishRun(holding lock: RunLock) throws(Failure) {
     let writing = try requireWriting()
     try withExtendedLifetime(lock) { () throws(Failure) in
@@ -68,7 +68,7 @@ extension DiskStore {
 
   /// Removes objects that no row names, wherever they are, and says how many there were.
   ///
-  /// Finds those, too, that came to be while nobody looked. What an index that was lost may have
+  /// Finds those, too, that came to be while no run looked. What a lost index may have
   /// named is spared as in a run, and so is what runs under way may count on.
   @discardableResult
   package func removeOrphans(holding lock: RunLock) throws(Failure) -> Int {
@@ -95,7 +95,7 @@ extension DiskStore {
     let limit = oldest.map { min(start, Self.nanoseconds($0)) } ?? start
     let references = try references()
     let released = try database().prepare("SELECT 1 FROM released_objects WHERE digest=?1")
-    // Looked for beside others, and looked at once more when nobody can come to name them.
+    // Looked for beside others, and looked at once more when no run can come to name them.
     var orphans: [ContentDigest] = []
     for prefix in prefixes {
       guard let folder = try writing.publisher.objects.folder(of: prefix) else { continue }

@@ -1,7 +1,7 @@
 package import PrefetchCore
 
 extension DiskStore {
-  /// Counted once and kept up to date, until somebody else writes.
+  /// Counted once and kept up to date, until another process writes.
   package func usedBytes() throws(Failure) -> Int64 {
     try answering { () throws(Failure) in try usedNow() }
   }

@@ -334,7 +334,7 @@ package final class DiskStore: ContentStore {
       database.close()
       connection = nil
       let rebuilt = try Self.withObjectsLocked(writing.layout) { () throws(Failure) in
-        // Somebody else may have met the damage first.
+        // Another process may have met the damage first.
         guard try isOurFile() else { return try index.openForWriting(&diagnostics) }
         return try index.rebuild(because: fault, &diagnostics)
       }

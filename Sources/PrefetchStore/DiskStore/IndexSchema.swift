@@ -1,7 +1,7 @@
 extension Schema {
   /// `index.sqlite`: items, segments, and which segment holds which item.
   ///
-  /// A row of `items` says of an item what nobody looks for as one value, ``ItemHead`` first, since
+  /// A row of `items` says what no query looks for as one value, ``ItemHead`` first, since
   /// every column and every table costs as much as all that is in it. `item_times` has what answers
   /// renewed since the row was written; most rows of either kind are never written again. Which
   /// segments hold an item is the number of a set, since most items share theirs with thousands of

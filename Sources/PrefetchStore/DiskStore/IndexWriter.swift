@@ -70,7 +70,7 @@ final class IndexWriter {
     try items.end()
   }
 
-  /// What was written is there for everybody.
+  /// What was written is there for every reader.
   func didCommit() {
     ownReleases.formUnion(newReleases)
     lost.formUnion(newLost)
@@ -205,7 +205,7 @@ final class IndexWriter {
     try drop(item, removal)
   }
 
-  /// Makes room, unless somebody has come to need the body: all items let go of it, or none.
+  /// Makes room, unless the body has come to be needed: all items let go of it, or none.
   private func evict(
     _ digest: ContentDigest,
     for identity: String,
@@ -318,7 +318,7 @@ final class IndexWriter {
     try items.update(standing, to: record)
   }
 
-  /// Nobody looks whether they are new: a row that another process has made meanwhile refuses them.
+  /// Does not look whether they are new: a row that another process made since refuses them.
   private func write(
     _ arrivals: [Arrival],
     adopting adopt: Adoption
@@ -446,7 +446,7 @@ final class IndexWriter {
     // A mark that comes with the record speaks of the state after all earlier changes.
     try endQuiet()
     var record = given
-    // Somebody may have taken something away of which nobody will be told.
+    // Another run may have taken something away of which this one will not be told.
     if isBesideOthers { record.quiet = nil }
     let old = try segments.find(record.key)?.manifest
     if let manifest {

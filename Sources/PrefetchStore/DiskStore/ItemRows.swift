@@ -65,7 +65,7 @@ final class ItemRows {
       expires_at=?6, facts=?7 WHERE item=?1
       """
     )
-    // Nobody looks whether the item is still there: times of none are read by none.
+    // The batch does not look whether the item is still there: times of none are read by none.
     renewals = RowBatch(database, "REPLACE INTO item_times VALUES", columns: 4)
     updateHolders = try database.prepare(
       "UPDATE items SET was_held=was_held OR holders<>0, holders=?2 WHERE item=?1"
@@ -323,7 +323,7 @@ final class ItemRows {
     try releases.keep.run(item, now)
   }
 
-  /// An item that went after somebody had counted on it.
+  /// An item that went after a run had counted on it.
   func released(_ item: Int64) throws(Failure) -> (url: String, digest: ContentDigest?)? {
     try releases.find.set(item)
     defer { releases.find.reset() }

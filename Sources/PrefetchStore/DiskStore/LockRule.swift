@@ -5,7 +5,7 @@ internal import PrefetchCore
 struct LockRule {
   private var items: Set<Int64> = []
 
-  /// Of an index that nobody has asked yet.
+  /// Of an index that has not been asked yet.
   init() {}
 
   init(_ database: Database, now: Instant) throws(Failure) {
@@ -23,7 +23,7 @@ struct LockRule {
   }
 
   /// When a process began, in the kernel's own count, so that another one that is given its number
-  /// is not taken for it; 0 where nobody knows, nil where there is no such process.
+  /// is not taken for it; 0 where that is not known, nil where there is no such process.
   static func beginning(of process: pid_t) -> Int64? {
     // Signal 0 only asks; a process of another user answers that we may not.
     guard kill(process, 0) == 0 || errno == EPERM else { return nil }

@@ -118,7 +118,7 @@ package final class StoreView<Answer: Sendable>: Sendable {
     let answer = try lookups.store.flatMap { store throws(Failure) in try read(search, store) }
     if lookups.found.count >= Self.most { lookups.found = [:] }
     lookups.found[name] = .some(answer)
-    // Whoever writes waits for readers before it shortens its log.
+    // A writer waits for readers before it shortens its log.
     if !isWriter, stamp?.log != nil { lookups.store = nil }
     return answer
   }

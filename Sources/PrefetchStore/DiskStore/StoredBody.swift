@@ -41,7 +41,7 @@ package final class StoredBody: Sendable {
     return true
   }
 
-  /// The open file, to be closed by whoever takes it; there is nothing left to read here then.
+  /// The open file, to be closed by the caller; there is nothing left to read here then.
   package func release() -> Int32 {
     file.release()
   }
@@ -106,7 +106,7 @@ package final class VerifiedFiles: Sendable {
 
   package init() {}
 
-  /// Whether it is what its name says; nil where nobody has looked at the file as it is now.
+  /// Whether it is what its name says; nil where the file was not looked at as it is now.
   fileprivate func isWhole(_ digest: ContentDigest, _ status: FileStatus) -> Bool? {
     findings.withLock { findings in
       findings[digest].flatMap { $0.status == status ? $0.isWhole : nil }

@@ -22,7 +22,7 @@ final class StoredRow: StoredAnswer {
     variance = row.isNull(8) ? nil : row.bytes(8)
   }
 
-  /// Where nobody needs an id that has to be made, `isNamed` false leaves it empty: the digest of a
+  /// Where the caller needs no made id, `isNamed` false leaves it empty: the digest of a
   /// URL costs more than all the rest.
   func whole(isNamed: Bool = true) throws(Failure) -> ContentRecord {
     var record = ContentRecord(url: url, id: id ?? (isNamed ? ItemName.made(from: url) : ""))

@@ -59,7 +59,7 @@ extension DiskStore {
     return report
   }
 
-  /// What nobody names any more has gone while it was looked at; a reader goes on seeing what it saw
+  /// What no row names now has gone while it was looked at; a reader goes on seeing what it saw
   /// when it began.
   private func dropRemoved(from report: inout VerificationReport) throws(Failure) {
     guard let now = try Self.openForReading(cache: path, clockStart: clockStart) else { return }
@@ -168,7 +168,7 @@ extension DiskStore {
     }
   }
 
-  /// Makes the name free for the good body; what somebody put there that is no file is kept aside.
+  /// Makes the name free for the good body; what was put there that is no file is kept aside.
   func clear(_ digest: ContentDigest, _ writing: Writing) throws(Failure) {
     let name = digest.hexadecimal
     guard let folder = try writing.publisher.objects.folder(of: digest.prefix),

@@ -17,10 +17,10 @@ final class ByteLocks: Sendable {
     release(0..<Self.end)
   }
 
-  /// The first byte that nobody can lock.
+  /// The first byte that cannot be locked.
   static let end = Int64.max
 
-  /// False where somebody else has any of them.
+  /// False where another run has any of them.
   ///
   /// File systems without locks grant everything: there, keeping runs apart is up to their users.
   func take(_ bytes: Range<Int64>) throws(Failure) -> Bool {
@@ -34,7 +34,7 @@ final class ByteLocks: Sendable {
     }
   }
 
-  /// Waits as long as it takes; the kernel wakes whoever comes next.
+  /// Waits as long as it takes; the kernel wakes the process that comes next.
   func wait(for bytes: Range<Int64>) throws(Failure) {
     let result = call(Self.setAndWait, F_WRLCK, bytes)
     switch -result {
@@ -48,7 +48,7 @@ final class ByteLocks: Sendable {
     _ = call(Self.set, F_UNLCK, bytes)
   }
 
-  /// Whether somebody else has any of them, without touching them.
+  /// Whether another open file locks any of them, without touching them.
   func isTaken(_ bytes: Range<Int64>) -> Bool {
     var lock = Self.lock(F_WRLCK, bytes)
     let number = file.number

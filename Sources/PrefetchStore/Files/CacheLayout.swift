@@ -4,7 +4,7 @@ internal import PrefetchCore
 /// The folders of a cache, open, and how they come to be.
 struct CacheLayout {
   let root: Folder
-  /// Locked by whoever publishes or removes objects, for as long as that and its commit take.
+  /// Locked by a process that publishes or removes objects, while that and its commit last.
   let objects: Folder
 
   static let indexName = "index.sqlite"
@@ -70,7 +70,7 @@ struct CacheLayout {
     do throws(Failure) {
       try root.rename(temporary, to: tagName, in: root)
     } catch {
-      // Somebody else may have been faster with the same text.
+      // Another process may have been faster with the same text.
       guard try root.status(of: tagName) != nil else { throw error }
     }
   }

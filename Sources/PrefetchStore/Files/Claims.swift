@@ -3,7 +3,7 @@ internal import PrefetchCore
 
 /// Who transfers what: a byte of `CACHE/locks/claims` for each URL that is under way.
 ///
-/// Whoever is alone has all bytes at once, which costs nothing for each URL. Whoever is refused
+/// A lone run has all bytes at once, which costs nothing for each URL. One that is refused
 /// touches the file; the other sees that and keeps only the bytes of what it has under way.
 final class Claims {
   private let file: OpenFile
@@ -47,7 +47,7 @@ final class Claims {
     (isAlone, held) = (false, [:])
   }
 
-  /// Looks whether anybody else has come; once there is company, it stays.
+  /// Looks whether another run has come; once there is company, it stays.
   func look() throws(Failure) -> Bool {
     if !hasCompany { hasCompany = try file.status().changed != touched }
     return hasCompany

@@ -3,7 +3,7 @@ internal import PrefetchCore
 
 /// The bytes of a whole file for the length of a call.
 enum FileBytes {
-  /// Small files are read: that costs less than a mapping, and nobody can cut them meanwhile.
+  /// Small files are read: that costs less than a mapping, and no process can cut them then.
   private static let largestCopy: Int64 = 64 * 1024
 
   static func withBytes<Value>(

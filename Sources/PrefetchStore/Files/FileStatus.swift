@@ -2,14 +2,14 @@ internal import Glibc
 
 /// What the file system says about one name.
 struct FileStatus: Hashable {
-  enum Kind {
+  enum FileType {
     case file
     case folder
     case link
     case other
   }
 
-  let kind: Kind
+  let kind: FileType
   let mode: mode_t
   let size: Int64
   /// How many names it has.

@@ -128,7 +128,7 @@ final class Folder: Sendable {
 
   /// Whatever is put in place of the file meanwhile does not get them.
   func setMode(_ mode: mode_t, of name: String) throws(Failure) {
-    // Also a file that nobody may read has such a descriptor.
+    // Also a file that no user may read has such a descriptor.
     let file = try open(name, Self.pathOnly)
     guard try file.status().kind == .file else { return }
     try SystemCall.require("change", path(of: name)) {
@@ -170,7 +170,7 @@ final class Folder: Sendable {
     let result = SystemCall.number {
       unsafe linkat(unnamed.number, "", number, name, Self.emptyPath)
     }
-    // Not everybody may name a file by its descriptor; the way through /proc is longer.
+    // Not every process may name a file by its descriptor; the way through /proc is longer.
     guard result != 0, result != -EEXIST else { return result }
     return SystemCall.number {
       unsafe linkat(

@@ -8,7 +8,7 @@ struct FolderTimes {
 
   private var recorded: [UInt8: Int64]
   private var known: [UInt8: Int64]
-  /// Folders that somebody else changed, or in which something of ours went wrong.
+  /// Folders that another process changed, or in which something of ours went wrong.
   private(set) var suspects: Set<UInt8> = []
 
   init(recorded: [UInt8: Int64] = [:]) {
@@ -47,7 +47,7 @@ struct FolderTimes {
     suspects.insert(prefix)
   }
 
-  /// Somebody looked inside.
+  /// The store looked inside.
   mutating func didExamine(_ prefix: UInt8, modified: Int64, isComplete: Bool) {
     known[prefix] = isComplete ? modified : nil
   }

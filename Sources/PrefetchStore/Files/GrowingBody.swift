@@ -12,7 +12,7 @@ final class GrowingBody: Sendable {
     self.file = file
   }
 
-  /// Whether its bytes are gone; whoever writes it learns so here.
+  /// Whether its bytes are gone; the worker that writes it learns so here.
   var hasGivenWay: Bool {
     hasGone.withLock(\.self)
   }

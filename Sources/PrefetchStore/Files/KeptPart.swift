@@ -2,7 +2,7 @@ internal import Glibc
 internal import PrefetchCore
 internal import Synchronization
 
-/// One part under its name, locked against everybody else as long as this value lives.
+/// One part under its name, locked against all others as long as this value lives.
 ///
 /// The file of facts is written last and removed first, so that it never speaks of another file.
 final class KeptPart: Sendable {

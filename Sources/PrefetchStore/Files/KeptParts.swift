@@ -4,7 +4,7 @@ internal import PrefetchCrypto
 
 /// Parts of bodies that outlive their process: two files in `CACHE/partial` for each key.
 ///
-/// `HASH.body` holds the bytes, and whoever changes it holds its lock; `HASH.facts` says what they
+/// `HASH.body` holds the bytes, and its writer holds its lock; `HASH.facts` says what they
 /// belong to. After a kill the size of the body is what counts, after a power cut what was sealed.
 struct KeptParts: Sendable {
   let folder: Folder
@@ -88,7 +88,7 @@ struct KeptParts: Sendable {
   func open(_ key: String, at part: PartialBody) throws(Failure) -> KeptPart {
     let name = Self.name(of: key)
     guard let bootID = Self.bootID, let file = locked(name) else { throw Self.gone(key) }
-    // The lock is ours, so what does not fit is nobody's.
+    // The lock is ours, so what does not fit is no other run's.
     guard let facts = facts(of: name), facts.key == key, facts.part.source == part.source,
       facts.part.validator == part.validator,
       part.wholeSize ?? facts.part.wholeSize == facts.part.wholeSize ?? part.wholeSize,
@@ -108,7 +108,7 @@ struct KeptParts: Sendable {
     remove(Self.name(of: key))
   }
 
-  /// Removes what can never be continued, and what nobody came back for.
+  /// Removes what can never be continued, and what no run came back for.
   func tidyUp(now: Instant) throws(Failure) {
     var stems: Set<String> = []
     for name in try folder.names() {
@@ -128,7 +128,7 @@ struct KeptParts: Sendable {
     return now - Instant(milliseconds: status.modified / 1_000_000) < Self.longestLife
   }
 
-  /// Removes the largest part that nobody writes; false where there is none.
+  /// Removes the largest part that no worker writes; false where there is none.
   func giveWay() -> Bool {
     let names = ((try? folder.names()) ?? []).filter { $0.hasSuffix(Self.bodySuffix) }
     let sizes = names.map { (name: $0, size: (try? folder.status(of: $0))??.size ?? 0) }
@@ -143,7 +143,7 @@ struct KeptParts: Sendable {
     return false
   }
 
-  /// Says whether the names are free; they are not while somebody writes the part.
+  /// Says whether the names are free; they are not while a worker writes the part.
   @discardableResult
   private func remove(_ name: String) -> Bool {
     guard let file = locked(name) else {
@@ -169,14 +169,14 @@ struct KeptParts: Sendable {
     _ = try? folder.remove(Self.bodyName(name))
   }
 
-  /// The body's file with its lock; nil when there is none or somebody else has it.
+  /// The body's file with its lock; nil when there is none or it is locked elsewhere.
   private func locked(_ name: String) -> OpenFile? {
     let number = folder.openNumber(Self.bodyName(name), O_RDWR | O_NONBLOCK)
     guard number >= 0 else { return nil }
     let file = OpenFile(owning: number, path: folder.path)
     guard flock(number, LOCK_EX | LOCK_NB) == 0, let own = try? file.status(),
       let named = try? folder.status(of: Self.bodyName(name)),
-      // Somebody may have put another file there between the two.
+      // Another process may have put another file there between the two.
       own.isSameFile(as: named)
     else { return nil }
     return file

@@ -22,7 +22,7 @@ final class KernelLock {
     flock(file.number, LOCK_UN)
   }
 
-  /// Nil when somebody else holds it until `patience` has passed.
+  /// Nil when another process holds it until `patience` has passed.
   ///
   /// File systems without locks grant everything: there, keeping runs apart is up to their users.
   static func take(

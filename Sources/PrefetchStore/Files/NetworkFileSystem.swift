@@ -1,7 +1,7 @@
 internal import CLinux
 package import PrefetchCore
 
-/// File systems of other machines, on which a lock may be granted to everybody at once.
+/// File systems of other machines, on which a lock may be granted to all of them at once.
 package enum NetworkFileSystem {
   private static let names: [UInt32: String] = [
     0x6969: "nfs", 0x517B: "smb", 0xFF53_4D42: "cifs", 0xFE53_4D42: "smb2", 0x5346_414F: "afs",

@@ -3,7 +3,7 @@ internal import Glibc
 internal import PrefetchCore
 internal import Synchronization
 
-/// A descriptor that is closed when nobody holds it any more.
+/// A descriptor that is closed when no owner holds it any more.
 final class OpenFile: Sendable {
   /// Only for messages.
   let path: String
@@ -34,7 +34,7 @@ final class OpenFile: Sendable {
     throw .system(errno, "close", path)
   }
 
-  /// The number, to be closed by whoever takes it.
+  /// The number, to be closed by the caller.
   func release() -> Int32 {
     descriptor.exchange(-1, ordering: .relaxed)
   }

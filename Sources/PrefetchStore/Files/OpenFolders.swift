@@ -1,6 +1,6 @@
 internal import PrefetchCore
 
-/// The 256 folders of objects, held open by whoever publishes: each is looked up once a run.
+/// The 256 folders of objects, held open by the publisher: each is looked up once a run.
 final class OpenFolders {
   private let root: Folder
   private let limit: Int
@@ -22,7 +22,7 @@ final class OpenFolders {
     return (folder, isNew)
   }
 
-  /// For a folder that somebody removed while it was held.
+  /// For a folder that another process removed while it was held.
   func forget(_ prefix: UInt8) {
     guard folders[Int(prefix)] != nil else { return }
     folders[Int(prefix)] = nil

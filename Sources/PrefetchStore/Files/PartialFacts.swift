@@ -15,7 +15,7 @@ struct PartialFacts: Hashable {
     self.bootID = bootID
   }
 
-  /// Nil where half of it may be missing, or anybody may have changed it.
+  /// Nil where half of it may be missing, or it may have been changed.
   init?(_ bytes: RawSpan) {
     let text = unsafe bytes.withUnsafeBytes { unsafe String(decoding: $0, as: UTF8.self) }
     let lines = text.split(separator: "\n", maxSplits: 9, omittingEmptySubsequences: false)

@@ -4,7 +4,7 @@ internal import Synchronization
 
 /// `CACHE/partial`: where bodies grow that have no name yet, or none that lasts.
 ///
-/// Names stand in a folder of this process's own, which it keeps locked: whoever finds such a
+/// Names stand in this process's own folder, which it keeps locked: a run that finds such a
 /// folder unlocked knows that its owner is dead and may remove it.
 final class PartialFolder: Sendable {
   let folder: Folder
@@ -58,7 +58,7 @@ final class PartialFolder: Sendable {
       let name = RandomName.make(Self.prefix)
       let (own, _) = try folder.makingFolder(name, mode: 0o700)
       let file = try own.open(".", O_RDONLY | O_DIRECTORY)
-      // Nobody can have locked a folder of that name before.
+      // No other process can have locked a folder of that name before.
       flock(file.number, LOCK_EX | LOCK_NB)
       session = Session(folder: own, lock: file, name: name)
       return own

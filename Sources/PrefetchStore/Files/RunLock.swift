@@ -66,7 +66,7 @@ package final class RunLock {
         // Short, so that the lock is never idle for long; to wait in the kernel has no time limit.
         poll(nil, 0, 20)
       }
-      // Whoever had it may have taken its file away.
+      // The run that had it may have taken its file away.
       guard try folder.status(of: name)?.isSameFile(as: file.status()) == true else { continue }
       try note("\(getpid()) \(now)\n", in: file)
       return RunLock(shared, (own, folder), name: name)
@@ -82,7 +82,7 @@ package final class RunLock {
     return (shared ?? nil) == nil
   }
 
-  /// The process that runs as an identity, for messages; nil when nobody does.
+  /// The process that runs as an identity, for messages; nil when none does.
   package static func holder(cache: String, identity: String) throws(Failure) -> Int? {
     guard let root = try Folder(at: cache),
       let folder = try root.folder(CacheLayout.locksName)

@@ -4,18 +4,18 @@ package import PrefetchCore
 internal import PrefetchCrypto
 internal import Synchronization
 
-/// Bodies that nobody may see yet: in unnamed files of the cache, or in memory alone.
+/// Bodies that no reader may see yet: in unnamed files of the cache, or in memory alone.
 ///
 /// Several threads may use it at once; each body belongs to one of them until it is finished.
 package final class StagingArea: BodyStaging, Sendable {
-  private let place: Place
+  private let place: Medium
   private let mostOpenFiles: Int
   private let table = Mutex(Table())
   private let growing = Mutex(Growing())
   /// Until the first look there may be some.
   private let hasParts = Atomic(true)
 
-  private enum Place {
+  private enum Medium {
     case memory
     case disk(PartialFolder)
   }
@@ -31,7 +31,7 @@ package final class StagingArea: BodyStaging, Sendable {
     var timesFreed = 0
   }
 
-  private init(_ place: Place, mostOpenFiles: Int = .max) {
+  private init(_ place: Medium, mostOpenFiles: Int = .max) {
     self.place = place
     self.mostOpenFiles = mostOpenFiles
   }
@@ -120,12 +120,13 @@ package final class StagingArea: BodyStaging, Sendable {
 
   // MARK: A full disk
 
-  /// How often room was made; whoever writes reads it before.
+  /// How often room was made; a writer reads it before it writes.
   var timesFreed: Int {
     growing.withLock(\.timesFreed)
   }
 
-  /// Frees some of what may be fetched again, unless somebody did after `timesFreed` was read; false
+  /// Frees some of what may be fetched again, unless another writer did after `timesFreed`
+  /// was read; false
   /// where nothing is left to go.
   ///
   /// Kept parts go first, then the largest body that grows, unless it is for one of these.
@@ -153,7 +154,8 @@ package final class StagingArea: BodyStaging, Sendable {
 
   /// From here on it stays whole; false where it has given way before.
   ///
-  /// What `letGo` frees or unlocks was this body's until then: nobody finds the disk full between.
+  /// What `letGo` frees or unlocks was this body's until then: no writer finds the disk full
+  /// between.
   func endGrowing(_ body: GrowingBody, letGo: () -> Void = {}) -> Bool {
     growing.withLock { growing in
       growing.bodies[ObjectIdentifier(body)] = nil
@@ -162,7 +164,7 @@ package final class StagingArea: BodyStaging, Sendable {
     }
   }
 
-  /// Gives back at once what a body took that nobody wants any more, its descriptor still open.
+  /// Gives back at once what a body took that is no longer wanted, its descriptor still open.
   func dropGrowing(_ body: GrowingBody, _ remove: () -> Void) {
     growing.withLock { growing in
       growing.bodies[ObjectIdentifier(body)] = nil

@@ -37,7 +37,7 @@ enum SystemCall {
 }
 
 extension Failure {
-  /// What an error number means for whoever has to act: room, rights or the disk itself.
+  /// What an error number means for the user who has to act: room, rights or the disk itself.
   static func system(_ error: Int32, _ deed: String, _ path: String) -> Failure {
     let code: ErrorCode =
       switch error {

@@ -1,7 +1,7 @@
 internal import Glibc
 package import PrefetchCore
 
-/// A folder that bodies are copied into, by names that somebody else gave them: whatever is planted
+/// A folder that bodies are copied into, by names that publishers gave: whatever is planted
 /// there, nothing is written outside.
 ///
 /// The folder itself is the user's word and may be a link. Below it links are not followed: one
@@ -32,7 +32,7 @@ package final class DeliveredFolder {
   package init(at path: String, of store: DiskStore, durability: Durability) throws(Failure) {
     guard let objects = store.objects else { throw Failure(.storeDamaged, "there are no objects") }
     var rules = PublishingRules(folder: path)
-    // Whoever got a file may change it, and the stored body must not change with it.
+    // The user who got a file may change it, and the stored body must not change with it.
     rules.link = .copy
     root = try Folder.making(path)
     device = try root.status().device
@@ -120,7 +120,7 @@ package final class DeliveredFolder {
       pendingBytes = 0
       hasElsewhere = false
     }
-    // Up to here single flushes are cheaper than one of everything, and disturb nobody.
+    // Up to here single flushes are cheaper than one of everything, and disturb no other program.
     let isSingle = durability == .each || pending.count <= 8 || hasElsewhere
     if isSingle {
       for copy in pending { try copy.file.synchronize() }

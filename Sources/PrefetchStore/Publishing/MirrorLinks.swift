@@ -3,7 +3,7 @@ internal import PrefetchCore
 
 /// Which stored bodies may get the mode and the time of a mirror's file, and a second name there.
 ///
-/// A body has one time, that of the first name. Whoever comes later with another one gets a copy, and
+/// A body has one time, that of the first name. A later name with another gets a copy, and
 /// so does a mirror where another tree has linked the body as it was.
 final class MirrorLinks {
   /// Those that were made ready and may have no second name yet.

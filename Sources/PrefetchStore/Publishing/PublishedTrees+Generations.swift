@@ -135,7 +135,7 @@ extension PublishedTrees {
     return tree
   }
 
-  /// One that nobody else has, from this number on.
+  /// One that no other cache has, from this number on.
   private func newFolder(
     _ first: Int,
     of publication: TreeRecord.Publication,
@@ -180,7 +180,7 @@ extension PublishedTrees {
   ) throws(Failure) {
     if place.standingGeneration != generation {
       try place.stand(generation, generations)
-      // What stood before may go only once nobody is led there again.
+      // What stood before may go only once no reader is led there again.
       if isDurable { try place.parent.synchronize() }
     }
     publication.current = generation

@@ -84,7 +84,7 @@ extension PublishedTrees {
 
   /// Nil for a publication that does not count.
   ///
-  /// Of one that nobody is known to declare nothing is missed where its folder is gone.
+  /// Of one that no segment is known to declare, nothing is missed where its folder is gone.
   private static func place(
     _ found: TreeRecord.Found,
     _ declared: [SegmentKey: String]?
@@ -113,7 +113,7 @@ extension TreeInspection {
     for tree in try record.trees(of: found.publication)
     where tree.generation == 0 || tree.mark != nil {
       guard let root = try place.root(of: tree.generation) else {
-        // An earlier generation is nobody's tree.
+        // An earlier generation is no segment's tree.
         guard tree.generation == found.publication.current || tree.generation == 0 else { continue }
         bad.append(Damage(segment: found.key.name, path: found.folder, problem: .missing))
         try body(tree, Finding(problem: .missing))

@@ -12,7 +12,7 @@ package final class PublishedTrees: TreePublisher {
   let declared: [SegmentKey: String]?
   let isCancelled: () -> Bool
 
-  /// `declared` are the folders of this configuration's segments: what others left is nobody's.
+  /// `declared` are the folders of this configuration's segments: what others left is free.
   ///
   /// `isCancelled` is asked between files.
   package init(
@@ -198,7 +198,7 @@ package final class PublishedTrees: TreePublisher {
     }
   }
 
-  /// Those that somebody still declares first.
+  /// Those that a configuration still declares first.
   private func neighbours(
     of tree: TreeRecord.Tree,
     _ plan: TreePlan

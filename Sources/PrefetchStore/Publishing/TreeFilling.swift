@@ -35,7 +35,7 @@ final class TreeFilling {
   /// Files in whose place stands a folder, which may go with what left.
   private var blocked: [Int] = []
   var outcome: TreeOutcome
-  /// Files of nobody that say what is wanted, and so serve.
+  /// Files that no record names but that say what is wanted, and so serve.
   var servingCount = 0
   /// What was not as it was put there, and is again.
   var mended: [TreeOutcome.Trouble] = []

@@ -6,7 +6,7 @@ internal import PrefetchCore
 struct TreeNeighbour {
   let segment: String
   let tree: TreeRecord.Tree
-  /// Whether a configuration still declares it there; what is left of others is anybody's.
+  /// Whether a configuration still declares it there; what is left of others is any segment's.
   let isAlive: Bool
   /// What its names lack at the front, and what ours do.
   private let lacking: String

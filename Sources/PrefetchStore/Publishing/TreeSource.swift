@@ -174,7 +174,7 @@ final class TreeSource {
     }
   }
 
-  /// Files may be read by everybody, and stored bodies be written by nobody; where the file system has
+  /// All users may read files, and none may write stored bodies; where the file system has
   /// no such rights there is nothing to do.
   func restoreMode(_ spot: TreeSpot, of content: TreeFile.Content) {
     let isLink =
@@ -204,7 +204,7 @@ final class TreeSource {
     guard let folder = try objects.folder(of: digest.prefix) else {
       throw Failure(.storeDamaged, "the stored body `\(digest)` is missing")
     }
-    // A few dozen descriptors are nobody's trouble.
+    // A few dozen descriptors are no trouble.
     if folders.count >= 32 { folders = [:] }
     folders[digest.prefix] = folder
     return folder

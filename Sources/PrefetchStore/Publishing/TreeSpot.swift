@@ -12,7 +12,7 @@ struct TreeSpot {
   /// Whether it is the file that was put there, whatever became of its bytes.
   func isFile(of row: TreeRecord.Row) -> Bool {
     guard status.kind == .file, status.inode == row.identity.inode else { return false }
-    // A number may be given again to a file that somebody else makes.
+    // A number may be given again to a file that another process makes.
     return row.identity == identity || row.birth == 0 || row.birth == folder.birth(of: leaf)
   }
 }
@@ -40,7 +40,7 @@ extension TreeFolders {
       number = last.number
       for row in rows {
         guard !isCancelled() else { throw Failure(.cancelled, "stopped while verifying") }
-        // What a kill left on its way has no name that anybody reads.
+        // What a kill left on its way has no name that is ever read.
         if PathText.split(row.path).leaf.hasPrefix(TreeName.temporaryPrefix) { continue }
         count += 1
         let spot = try spot(of: row)

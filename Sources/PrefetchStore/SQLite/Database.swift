@@ -145,7 +145,7 @@ internal import PrefetchCore
     )
   }
 
-  /// Moves what the log holds into the file; false when somebody still reads from the log.
+  /// Moves what the log holds into the file; false when a reader still needs the log.
   func checkpoint() throws(Failure) -> Bool {
     let result = unsafe sqlite3_wal_checkpoint_v2(
       handle,

@@ -11,7 +11,7 @@ extension DatabaseFile {
     let temporary = Self.temporaryName(backupName)
     do throws(Failure) {
       try copy(database, to: temporary)
-      // What is copied page by page is as damaged as its source. Whoever needs a copy looks at it
+      // A page-by-page copy is as damaged as its source. A run that needs a copy looks at it
       // first, so all that a look can save now is the good one that would go.
       if try folder.status(of: backupName) != nil {
         try connect(.immutable, to: temporary).checkPages(upTo: .max)
@@ -34,7 +34,7 @@ extension DatabaseFile {
 
   private func copy(_ database: Database, to name: String) throws(Failure) {
     let copy = try connect(.creating, to: name)
-    // Nobody sees it before it is whole, so nothing has to be undone.
+    // No reader sees it before it is whole, so nothing has to be undone.
     try copy.execute("PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF")
     try database.copyPages(to: copy)
     copy.close()

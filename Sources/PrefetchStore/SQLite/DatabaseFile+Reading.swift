@@ -129,7 +129,7 @@ extension DatabaseFile {
   /// Reads a copy, where a log's shared memory is missing and cannot be made, or may not be used.
   ///
   /// Nothing moves the log into the file meanwhile, and a half-written end of the log is recognised
-  /// by its checksum. Nobody in this process has the file open: closing a descriptor of it drops the
+  /// by its checksum. This process does not have the file open: closing a descriptor drops the
   /// locks that SQLite holds on it.
   private func openPrivately(_ name: String) throws(Failure) -> Database {
     let place = try TemporaryFolder()

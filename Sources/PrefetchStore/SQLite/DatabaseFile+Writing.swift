@@ -18,7 +18,7 @@ extension DatabaseFile {
 
   /// Puts the newest good copy, or an empty database, in the place of one that is damaged or gone.
   ///
-  /// Nobody in this process may have the old one open. Callers exclude each other.
+  /// No caller in this process may have the old one open. Callers exclude each other.
   func rebuild(
     because fault: Failure?,
     _ reports: inout [Diagnostic]
@@ -121,7 +121,7 @@ extension DatabaseFile {
       }
       throw error
     }
-    // Where a lock lies somebody may have been faster, whose rows must not go.
+    // Where a lock lies another process may have been faster, whose rows must not go.
     let result = folder.link(temporary, to: name, in: folder)
     if result == 0 || result == -EEXIST {
       try folder.remove(temporary)

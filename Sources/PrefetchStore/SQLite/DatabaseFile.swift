@@ -3,9 +3,9 @@ internal import PrefetchCore
 
 /// A database in a folder of ours, and the ways to open it.
 ///
-/// Readers must neither create nor change a file. So whoever reads holds a shared lock on the
+/// Readers must neither create nor change a file. So a reader holds a shared lock on the
 /// folder, and the log is moved into the file only by a writer that got the exclusive one: as long
-/// as somebody reads, the file itself stands still and only the log grows.
+/// as there is a reader, the file itself stands still and only the log grows.
 struct DatabaseFile: Sendable {
   let folder: Folder
   let name: String
@@ -27,7 +27,7 @@ struct DatabaseFile: Sendable {
   }
 
   /// Whether the log holds anything: what a run that was killed leaves may be a head alone, which
-  /// SQLite would wait for somebody to write behind.
+  /// SQLite would wait for a process to write behind.
   var hasLog: Bool {
     get throws(Failure) {
       try folder.status(of: logName).map { $0.size > Self.logHead } ?? false
@@ -114,12 +114,12 @@ struct DatabaseFile: Sendable {
   /// Pages that are looked at in about a millisecond; damage of a larger file shows when it is read.
   private static let glance: Int64 = 64
 
-  /// Takes the file, and what belongs to it, away from everybody but its owner.
+  /// Takes the file, and what belongs to it, away from all but its owner.
   func makePrivate() throws(Failure) {
     for name in [name, logName, sharedMemoryName] {
       guard let status = try folder.status(of: name), status.mode & 0o077 != 0 else { continue }
       let result = SystemCall.number { unsafe fchmodat(folder.number, name, 0o600, 0) }
-      // Somebody else's file is as private as they made it.
+      // Another user's file is as private as they made it.
       guard result < 0, result != -EPERM else { continue }
       throw .system(-result, "change the mode of", folder.path(of: name))
     }
@@ -127,7 +127,7 @@ struct DatabaseFile: Sendable {
 
   // MARK: Closing
 
-  /// Moves what the log holds into the file and closes, unless somebody reads; then the log stays.
+  /// Moves what the log holds into the file and closes; the log stays where a reader needs it.
   func close(_ database: Database, patience: Duration) throws(Failure) {
     defer { database.close() }
     guard let lock = try KernelLock.take(.exclusive, on: folder, patience: patience) else { return }
@@ -140,7 +140,7 @@ struct DatabaseFile: Sendable {
     }
   }
 
-  /// Keeps a long run's log from growing without end; does nothing while somebody reads.
+  /// Keeps a long run's log from growing without end; does nothing while a reader needs it.
   func shortenLog(of database: Database, over limit: Int64) throws(Failure) {
     guard let log = try folder.status(of: logName), log.size > limit else { return }
     guard let lock = try KernelLock.take(.exclusive, on: folder) else { return }

@@ -4,7 +4,7 @@ extension Schema {
   /// `item_history` is in the order of its URLs, so that no index repeats them. In `published_files`
   /// one path may have several rows for as long as one file takes the place of another;
   /// `registrations` has one row for each license at each endpoint. The numbers of
-  /// `analytics_events` are never given twice, since whoever sends some removes them by these later.
+  /// `analytics_events` are never given twice, since their sender removes them by these later.
   static let state = Schema(
     applicationID: 0x5046_5354,
     version: 11,

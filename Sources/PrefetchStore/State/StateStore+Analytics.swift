@@ -17,7 +17,7 @@ package struct QueueStanding: Hashable, Sendable {
 }
 
 /// The queue of events that wait to be sent: one for each identity, since what was recorded under a
-/// configuration is for nobody but its own collector.
+/// configuration is for its own collector alone.
 extension StateStore {
   /// When this returns, they outlast the end of the process and of the machine.
   package func queue(
@@ -57,7 +57,7 @@ extension StateStore {
     try database.number("SELECT count(*) FROM analytics_events WHERE identity=\(identity)") ?? 0
   }
 
-  /// What was sent waits no more, and whoever took it may be sent the next at once.
+  /// What was sent waits no more, and the collector that took it may be sent the next at once.
   package func noteSent(_ events: [QueuedEvent], of identity: String) throws(Failure) {
     let database = database
     try database.transaction { () throws(Failure) in

@@ -30,7 +30,7 @@ extension StateStore {
 
   // MARK: Consumption
 
-  /// That somebody has seen an item, or a part of it.
+  /// That a person has seen an item, or a part of it.
   ///
   /// Each quarter of it counts once, until a new body has come. `event` is told which of them are
   /// new.

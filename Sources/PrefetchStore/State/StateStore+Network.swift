@@ -46,7 +46,7 @@ extension StateStore {
     }
   }
 
-  /// Adds what came to what is remembered, forgets what counts no more, and says what everybody has
+  /// Adds what came to what is kept, forgets what counts no more, and says what all runs have
   /// received in that month.
   package func recordNetwork(_ news: NetworkMemory) throws(Failure) -> TransferUsage {
     try database.transaction { () throws(Failure) in

@@ -2,7 +2,7 @@ package import PrefetchCore
 
 /// What is remembered from run to run besides the cache: subscriptions, past runs, uses.
 ///
-/// Losing it loses no content. A damaged file is therefore set aside and begun anew by whoever
+/// Losing it loses no content. So a damaged file is set aside and made anew by a process that
 /// writes, and reported in ``diagnostics``.
 package final class StateStore {
   package private(set) var diagnostics: [Diagnostic] = []

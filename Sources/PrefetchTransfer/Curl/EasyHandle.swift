@@ -177,14 +177,14 @@ internal import PrefetchCore
     unsafe prefetch_curl_setopt_long(pointer, CURLOPT_VERBOSE, 1)
   }
 
-  /// Keeps anyone from using the connection again, be it only for this transfer.
+  /// Keeps the connection from being used again, be it only for this transfer.
   func forbidReuse(_ isForbidden: Bool) {
     guard isForbidden != isReuseForbidden else { return }
     isReuseForbidden = isForbidden
     unsafe prefetch_curl_setopt_long(pointer, CURLOPT_FORBID_REUSE, isForbidden ? 1 : 0)
   }
 
-  /// Does it all at once, for whoever has nothing else to do meanwhile.
+  /// Does it all at once, for a caller that has nothing else to do meanwhile.
   func perform() -> CURLcode {
     unsafe curl_easy_perform(pointer)
   }

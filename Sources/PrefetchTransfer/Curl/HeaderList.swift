@@ -61,7 +61,7 @@ internal import PrefetchCore
     } else {
       append(UInt8(ascii: ":"))
       append(UInt8(ascii: " "))
-      // A line end here would let whoever wrote the value write further headers.
+      // A line end here would let the author of the value write further headers.
       guard write(value) else { throw Self.controlCharacter(in: name) }
     }
     link(from: start)

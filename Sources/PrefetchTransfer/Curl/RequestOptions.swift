@@ -3,7 +3,7 @@ internal import PrefetchCore
 
 /// What a request needs of libcurl's options, and how little of it has to be set anew.
 ///
-/// A pool keeps them for all of its requests, so nobody copies them.
+/// A pool keeps them for all of its requests, so that no request copies them.
 final class RequestOptions {
   /// What follows from the scheme of a URL alone.
   struct SchemeOptions {

@@ -59,7 +59,7 @@ extension ConnectionRules {
     pins.contains { !$0.onlyReports }
   }
 
-  /// Pins that nobody can check are not passed over.
+  /// Pins that cannot be checked are not passed over.
   fileprivate func objection(of library: LibraryVersion) -> Failure? {
     guard hasHoldingPins, !library.hasOurOpenSSL else { return nil }
     return Failure(

@@ -7,7 +7,7 @@ struct ConnectionPools {
   private let sockets: OpenSockets
   private(set) var all: [ConnectionPool]
   private var byRules: [ConnectionRules: ConnectionPool]
-  /// Whoever makes the rules hands out the same object again and again; as long as it is kept here,
+  /// The rules' maker hands out the same object again and again; as long as it is kept here,
   /// no other one has its address.
   private var byObject: [ObjectIdentifier: (Shared<ConnectionRules>, ConnectionPool)] = [:]
   private var latest: (rules: Shared<ConnectionRules>, pool: ConnectionPool)?

@@ -3,17 +3,17 @@ internal import Glibc
 /// The sockets of one worker's connections, with the host that each leads to and the pool that it
 /// is in, since libcurl counts a host's connections in each pool by itself.
 final class OpenSockets {
-  struct Entry {
+  struct Opening {
     let origin: Int
     let pool: Int
     /// Whose request it was opened for.
     let opener: ObjectIdentifier
   }
 
-  private var entries: [CInt: Entry] = [:]
+  private var entries: [CInt: Opening] = [:]
 
   /// -1 where the system has no socket left.
-  func open(_ address: SocketAddress, for entry: Entry) -> CInt {
+  func open(_ address: SocketAddress, for entry: Opening) -> CInt {
     let descriptor = address.makeSocket()
     if descriptor >= 0 { entries[descriptor] = entry }
     return descriptor

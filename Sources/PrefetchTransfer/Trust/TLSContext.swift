@@ -30,7 +30,7 @@ internal import PrefetchCore
     // be is checked besides, so a level says nothing about that.
     let isLenient = isOld || !rules.requiresForwardSecrecy
     unsafe SSL_CTX_set_security_level(pointer, isLenient ? 0 : 2)
-    // Nobody judges the certificate that would be shown on the second time.
+    // The certificate that would be shown on the second time is not judged.
     unsafe prefetch_ssl_forbid_renegotiation(pointer)
     unsafe prefetch_ssl_require_fresh_keys(pointer)
     unsafe prefetch_ssl_allow_old_servers(pointer, isOld ? 1 : 0)

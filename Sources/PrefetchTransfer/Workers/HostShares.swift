@@ -56,7 +56,7 @@ struct HostShares {
     totals[worker] -= 1
   }
 
-  /// Whoever hands over requests for the host from now on knows of one trouble more.
+  /// Requests handed over for the host from now on know of one trouble more.
   mutating func noteTrouble(of origin: Int) {
     troubles[origin] += 1
   }

@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// The connections to one host that nobody uses at the moment, as far as can be known from outside.
+/// The connections to one host that no transfer uses now, as far as is known from outside.
 ///
 /// libcurl 7 uses a connection again although something waits there to be read, which would then
 /// pass for the next answer. So they are looked at first, and those that are spoiled are shut; that

@@ -38,7 +38,7 @@ final class Lane {
   var isProxyEncrypted = false
   /// What is only to be looked at, where nothing is to be carried.
   var probedURL: WebURL?
-  /// Heads of what was sent, where somebody wants to look into it.
+  /// Heads of what was sent, where the user wants to look into it.
   private var sent: [UInt8] = []
 
   init(_ pool: ConnectionPool) throws(Failure) {
@@ -54,7 +54,7 @@ final class Lane {
     pool.options.settings.isTraced
   }
 
-  /// What was said on the way; nil where nobody asks.
+  /// What was said on the way; nil where that is not traced.
   var trace: TransferTrace? {
     guard isTraced else { return nil }
     return TransferTrace(sent: String(decoding: sent, as: UTF8.self), shown: trust.shown)

@@ -5,7 +5,7 @@ internal import PrefetchCore
 /// They wait here rather than in libcurl, which looks at every handle in every round.
 struct OriginLine {
   enum Sharing {
-    /// Nobody has answered yet.
+    /// No server has answered yet.
     case unknown
     /// HTTP/1.1: one request at a time on a connection.
     case single

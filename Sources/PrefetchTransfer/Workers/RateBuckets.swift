@@ -6,7 +6,7 @@ struct RateBuckets: Sendable {
   private static let burstsPerSecond: Int64 = 4
   private static let smallestBurst: Int64 = 16_384
 
-  /// How often somebody looks whether another rate of a timetable holds; also clocks that are set
+  /// How often workers look whether another rate of a timetable holds; also clocks that are set
   /// are seen so.
   private static let lookEvery = Duration.seconds(1)
 
@@ -43,7 +43,7 @@ struct RateBuckets: Sendable {
     followTimetable(at: now)
     whole?.take(bytes, at: now)
     var readyAt = whole?.readyAt ?? now
-    // A debt is owed to the rate that holds; whoever waits looks whether it still does.
+    // A debt is owed to the rate that holds; the worker looks whether it still does.
     if let looksAgain { readyAt = min(readyAt, looksAgain) }
     if let ratePerHost {
       let host = request.url.host

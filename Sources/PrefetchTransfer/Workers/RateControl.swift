@@ -43,7 +43,7 @@ final class RateControl {
     return true
   }
 
-  /// Books what came since the last time, and pauses whoever is in debt.
+  /// Books what came since the last time, and pauses a transfer that is in debt.
   func note(_ lane: Lane) {
     let now = Uptime.now()
     lane.resumesAt = book(lane, at: now)

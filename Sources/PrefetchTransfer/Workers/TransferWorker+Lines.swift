@@ -16,7 +16,7 @@ extension TransferWorker {
     advance(origin)
   }
 
-  /// Starts what may start; whoever waits longer for a place that all share goes first.
+  /// Starts what may start; the line that waits longer for a place that all share goes first.
   mutating func advance(_ origin: Int) {
     guard starved.isEmpty else {
       starve(origin)
@@ -71,7 +71,7 @@ extension TransferWorker {
     return false
   }
 
-  /// Whoever handed it over decides again.
+  /// The loop that handed it over decides again.
   private mutating func giveBack(_ queued: QueuedRequest) {
     let reason = Failure(
       .cancelled,
@@ -172,7 +172,7 @@ extension TransferWorker {
     places.withLock { [number] in $0.giveBack(number) }
   }
 
-  /// Nothing that was meant for the host goes out before its trouble is known to whoever decides.
+  /// Nothing that was meant for the host goes out before the dispatcher knows its trouble.
   mutating func hold(_ origin: Int) {
     places.withLock { $0.noteTrouble(of: origin) }
     let unsent = lines[origin].removeAll()

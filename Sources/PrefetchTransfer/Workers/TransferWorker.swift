@@ -126,7 +126,7 @@ struct TransferWorker {
     orders[other].bell.ring()
   }
 
-  /// As long as there is work in hand nobody has to hear of every single result.
+  /// As long as there is work in hand the engine need not hear of every single result.
   private mutating func postReports() {
     guard !outgoing.isEmpty else { return }
     if !mustReport, outgoing.count < WorkerReport.usualSize, waitingCount > 0 {

@@ -1,7 +1,7 @@
 internal import Glibc
 internal import PrefetchCore
 
-/// Time for intervals within one worker; never compared with anyone else's.
+/// Time for intervals within one worker; never compared with another worker's.
 enum Uptime {
   /// What the machine's clock says, for how old an answer is and when a transfer began.
   static func wallTime() -> Instant {

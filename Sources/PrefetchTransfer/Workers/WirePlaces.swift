@@ -1,6 +1,6 @@
 /// What all workers may have on the wire together, and which hosts are in trouble.
 ///
-/// Every worker has a share that nobody keeps from it; what one does not use, the others may.
+/// Every worker has a share that no other keeps from it; what one does not use, others may.
 struct WirePlaces: Sendable {
   enum Answer: Hashable, Sendable {
     case granted
@@ -28,7 +28,7 @@ struct WirePlaces: Sendable {
     isCalled = Array(repeating: false, count: workers)
   }
 
-  /// Said before requests are handed over, so that whoever looks first does not take it all.
+  /// Said before requests are handed over, so that the first that looks does not take it all.
   mutating func call(_ worker: Int) {
     isCalled[worker] = true
   }

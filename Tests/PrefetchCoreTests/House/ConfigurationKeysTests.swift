@@ -1,6 +1,6 @@
 import Testing
 
-/// Whoever writes a key means something by it: every key is read by what acts on it.
+/// A user who writes a key means something by it: every key is read by what acts on it.
 @Suite("The keys of the configuration") struct ConfigurationKeysTests {
   private static let folder = "Sources/PrefetchConfig/Configuration/"
 

@@ -20,7 +20,7 @@ struct ImportRules {
     ["PrefetchDocuments", "PrefetchCrypto"],
     ["PrefetchCore"],
   ]
-  /// C libraries with those who wrap them, for everybody else.
+  /// C libraries with the targets that wrap them, for all others.
   static let homes: [String: Set<String>] = [
     "CCurl": ["PrefetchTransfer"],
     "CYAML": ["PrefetchDocuments"],

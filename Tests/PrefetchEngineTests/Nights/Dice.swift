@@ -1,25 +1,19 @@
-/// SplitMix64: what a seed and some numbers decide, however often and in whatever order it is asked.
+import PrefetchTestSupport
+
+/// What a seed and some numbers decide, however often and in whatever order it is asked.
 struct Dice: RandomNumberGenerator {
-  private var state: UInt64
+  private var random: SeededRandom
 
   init(_ numbers: Int...) {
-    state = 0
-    for number in numbers {
-      state ^= UInt64(bitPattern: Int64(number))
-      state = next()
-    }
+    random = SeededRandom(mixing: numbers)
   }
 
   mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var mixed = state
-    mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-    return mixed ^ (mixed >> 31)
+    random.next()
   }
 
   mutating func happens(_ percent: Int) -> Bool {
-    number(0...99) < percent
+    random.happens(percent)
   }
 
   mutating func number(_ range: ClosedRange<Int>) -> Int {

@@ -19,7 +19,7 @@ struct NightDeclaration {
     headers.sorted { $0.key < $1.key }.map { HeaderField($0.key, $0.value) }
   }
 
-  /// A number for all that decides besides the list, as whoever makes a request has to give one.
+  /// A number for all that decides besides the list, as a caller has to give one in a request.
   var rules: UInt64 {
     let text = fields.map { "\($0.name): \($0.value)\n" }.joined()
     return text.utf8.reduce(14_695_981_039_346_656_037) {

@@ -273,7 +273,7 @@ final class NightOrigin {
     return "en"
   }
 
-  /// Whoever wants Dutch, or nothing special, gets English.
+  /// A client that wants Dutch, or nothing special, gets English.
   private static func variant(_ header: String, _ sent: NightHead) -> String {
     sent[header].map { $0 == "nl" ? "en" : $0 } ?? "en"
   }

@@ -42,7 +42,7 @@ struct NightsTests {
       for (name, path) in NightTally.fields.prefix(4) {
         #expect(tally[keyPath: path] > 0, "\(kind.rawValue) saw no \(name)")
       }
-      // A star is fresh for nobody.
+      // A star is fresh for no request.
       #expect((tally.keeps > 0) == (kind != .wildcard), "\(kind.rawValue): \(tally.keeps) keeps")
     }
   }

@@ -17,7 +17,7 @@ final class RoomHistory {
     var wrongSizes = 0
     var gets = 0
     var lowered = 0
-    /// Commits that the store refused, since somebody else had taken the room.
+    /// Commits that the store refused, since a `get` had taken the room.
     var conflicts = 0
   }
 
@@ -46,7 +46,7 @@ final class RoomHistory {
   private let store = WatchedStore()
   private let clock = FakeClock()
   private let seed: Int
-  /// Whether somebody fetches single items while a run is under way.
+  /// Whether a `get` fetches single items while a run is under way.
   private var hasCompany = false
 
   init(seed: Int) {
@@ -132,7 +132,7 @@ final class RoomHistory {
   private func check(_ report: Report, of identity: Int, wasAlone: Bool) {
     let model = model(of: identity)
     let stored = Set(model.stored.flatMap(\.urls))
-    // What nobody held when the run began may have gone beside it, before it was joined.
+    // What was not held when the run began may have gone beside it, before it was joined.
     for item in model.declared where wasAlone && !stored.contains(item.url) {
       let told = report.items.first { $0.url == item.url }?.failure
       if told == nil { object("\(item.url) is not stored, and nothing is said of it") }
@@ -196,7 +196,7 @@ final class RoomHistory {
     let report = try perform(request)
     sums.evictions += store.evictionCount
     sums.conflicts += store.refusedCount
-    // Somebody else may make room after that was looked at, and before the commit.
+    // A `get` may make room after that was looked at, and before the commit.
     for objection in store.objections where gets == sums.gets || !objection.hasSuffix("in vain") {
       object(objection)
     }
@@ -274,7 +274,7 @@ final class RoomHistory {
         ]
       }
       guard let best = places.min(by: { $0.lexicographicallyPrecedes($1) }) else { continue }
-      // What is told of it decides, be it wrong; of what nobody tells, that it has a byte.
+      // What is told of it decides, be it wrong; of what is not told, that it has a byte.
       let size = item.toldSize ?? max(1, Int64(item.body.count))
       declared.append(RoomModel.Item(url: item.url, place: best, size: size))
     }

@@ -78,7 +78,7 @@ struct EventCommandTests {
     #expect(events.map { $0.text("status") } == ["7", "137"])
     #expect(try home.run("event", "run", "build").status == 64)
     #expect(try home.run("event", "run", " build", "--", "true").status == 64)
-    // What the program did weighs more than that nobody could note it.
+    // What the program did weighs more than that it could not be noted.
     let lost = try home.run(
       "event",
       "run",

@@ -6,6 +6,9 @@ enum Binary {
   static let isGiven = path != nil
   static let absence = "needs PREFETCH_BINARY, the path of a built prefetch"
 
+  /// Whether it is what is shipped: optimised, with Swift's library in it.
+  static let isRelease = path?.split(separator: "/").contains("release") == true
+
   /// The program built against a libcurl that speaks HTTP/3.
   static let http3Path = environment("PREFETCH_HTTP3_BINARY")
 

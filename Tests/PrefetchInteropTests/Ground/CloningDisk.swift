@@ -13,7 +13,7 @@ final class CloningDisk {
     path = home.path("clones")
     let image = home.path("clones.image")
     FileTree.makeFolder(path)
-    // Whoever may reach the disk is not always who made the home.
+    // The user who may reach the disk is not always the one who made the home.
     unsafe chmod(home.folder.path, 0o755)
     unsafe chmod(home.work, 0o755)
     for command in [

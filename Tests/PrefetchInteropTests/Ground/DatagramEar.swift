@@ -1,7 +1,7 @@
 @unsafe @preconcurrency import Glibc
 import Testing
 
-/// Whoever takes datagrams at a port of 127.0.0.1 and never answers, as a firewall does.
+/// Takes datagrams at a port of 127.0.0.1 and never answers, as a firewall does.
 final class DatagramEar {
   private let descriptor: CInt
 

@@ -43,7 +43,7 @@ struct Home {
     return home
   }
 
-  /// Everything here belongs to somebody else from now on, who runs the program.
+  /// Everything here belongs to another user from now on, who runs the program.
   mutating func give(to user: Int) throws {
     self.user = user
     try #require(tool("chown", "-R", "\(user):\(user)", folder.path).status == 0)

@@ -2,7 +2,7 @@
 
 /// Ports of 127.0.0.1 and raw bytes to them.
 enum LoopbackPort {
-  /// One that nobody listens on at this moment.
+  /// One that no process listens on at this moment.
   static func free() -> Int {
     let descriptor = socket(AF_INET, CInt(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
     defer { close(descriptor) }
@@ -65,7 +65,7 @@ enum LoopbackPort {
     socket(AF_INET, CInt(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
   }
 
-  /// False when somebody else has the port.
+  /// False when another socket has the port.
   static func bind(_ descriptor: CInt, to port: Int) -> Bool {
     var address = address(port)
     return unsafe withUnsafePointer(to: &address) { pointer in

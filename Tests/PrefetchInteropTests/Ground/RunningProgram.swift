@@ -26,7 +26,7 @@ final class RunningProgram {
   /// Where standard output goes.
   enum Output {
     case pipe
-    /// A pipe that nobody reads any more.
+    /// A pipe that no process reads any more.
     case closed
     case file(String)
 

@@ -2,7 +2,7 @@
 import PrefetchTestSupport
 import Testing
 
-/// A terminal of some size with a shell in it, as tmux keeps it for whoever looks at what it shows.
+/// A terminal of some size with a shell in it, as tmux keeps it for a user who looks at it.
 final class TerminalWindow {
   static let isPossible = Tool.isInstalled("tmux")
   static let absence: Comment = "needs tmux"
@@ -40,7 +40,7 @@ final class TerminalWindow {
     return lines
   }
 
-  /// For whoever waited in vain.
+  /// For a test that waited in vain.
   var shown: String {
     ((try? lines()) ?? []).joined(separator: "\n")
   }

@@ -7,7 +7,7 @@ import Testing
 struct RegistrationTests {
   private var home: Home
   private let license: LicenseServer
-  /// Where nobody has to be known.
+  /// Where the user does not have to be known.
   private let other: LoopbackServer
 
   init() throws {

@@ -10,7 +10,7 @@ enum NotYet {
 
   /// The same over HTTP/2.
   static let streams: Set<String> = [
-    // libcurl takes a stream that is reset without an error for ended, and tells nobody which of the
+    // libcurl takes a stream reset without an error for ended, and does not tell which of the
     // two it was. A length, a coding, a declared size or a digest shows what is missing; here there
     // is none of them, as with many pages that are made on the fly, so refusing is no way out.
     "a reset (noError) within a body without a length"

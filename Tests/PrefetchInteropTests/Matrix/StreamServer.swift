@@ -80,7 +80,7 @@ struct StreamScript: Sendable {
 
 /// A server of HTTP/2 over TLS that plays one script for each request, the last one ever again.
 ///
-/// Whoever wants HTTP/1.1 of it gets a good answer.
+/// A client that wants HTTP/1.1 of it gets a good answer.
 final class StreamServer {
   static let isPossible = Tool.isInstalled("python3") && Tool.isInstalled("openssl")
 

@@ -54,7 +54,7 @@ struct DeclaredRuleTests {
     let reason = try home.run("explain", server.address("/a"))
     #expect(reason.output.contains("unchanged since 2020-01-01"), "\(reason)")
     #expect(paths() == [])
-    // Whoever wants to know asks all the same.
+    // A run that is told to revalidate asks all the same.
     #expect(try home.run("-q", "--revalidate").status == 0)
     #expect(paths() == ["/a", "/b", "/c", "/sitemap.xml"])
     #expect(try home.run("get", server.address("/a")).output == "other text")

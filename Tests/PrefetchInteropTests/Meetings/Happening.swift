@@ -32,7 +32,7 @@ struct Happening: Sendable {
   var last: Visit
   /// What it is to fetch the body once more without a condition, after `then`.
   var again: Visit
-  /// What a run may do that is told to ask nobody; nil where it follows from `then`.
+  /// What a run may do that is told to ask no server; nil where it follows from `then`.
   var offline: Visit?
   /// What a run does that is told to ask about everything; nil where it is `then`.
   var revalidated: Visit?

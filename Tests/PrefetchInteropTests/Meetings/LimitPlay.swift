@@ -106,7 +106,7 @@ struct LimitPlay {
     ending.word == "added"
   }
 
-  /// Who is asked first, and that nobody is asked who cannot be let in.
+  /// What is asked for first, and that nothing is asked for that cannot be let in.
   private func checkLog() {
     let log = ground.takeLog()
     let isFirst = isMet && meeting.limit == .priority

@@ -28,7 +28,7 @@ enum Neighbour: String, Sendable, CaseIterable {
   case revalidate
   /// Two segments name the URL and send different languages.
   case rivals = "two segments with different headers"
-  /// A run that is told to ask nobody.
+  /// A run that is told to ask no server.
   case offline
   /// A `get` that is told so.
   case getOffline = "get offline"

@@ -96,7 +96,7 @@ final class MeetingGround {
       let said = item.text("error.code") ?? item.text("deferred.rule") ?? item.text("outcome")
       expect(visit.outcomes.contains(said ?? "none"), "\(said ?? "none") for \(visit.word)")
       let isKept = item.text("action") == "keep"
-      // A stale copy is kept too, though somebody was asked.
+      // A stale copy is kept too, though a server was asked.
       let isRight = isKept == visit.isKept || visit.word == "stale"
       let reason = item.text("reason") ?? "no reason"
       expect(isRight, "\(item.text("action") ?? "no action") for \(visit.word): \(reason)")

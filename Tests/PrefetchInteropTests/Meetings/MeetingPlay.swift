@@ -194,7 +194,7 @@ struct MeetingPlay {
     try ground.run(happening.last)
   }
 
-  // MARK: Nobody is asked
+  // MARK: No server is asked
 
   private func playOffline() throws {
     try ground.run(offline, "--offline")

@@ -2,7 +2,7 @@
 import PrefetchTestSupport
 import Testing
 
-/// A server with a list of files, and somebody who keeps a folder equal to it.
+/// A server with a list of files, and a user who keeps a folder equal to it.
 struct MirrorGround {
   static let monday = "Mon, 02 Mar 2020 10:00:00 GMT"
   static let tuesday = "Tue, 03 Mar 2020 10:00:00 GMT"

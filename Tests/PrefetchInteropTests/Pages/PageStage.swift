@@ -15,7 +15,7 @@ final class PageStage {
   private static let usualAddress = "127.0.0.1:7733"
 
   private let home: Home
-  /// Stands for the usual port of `serve`, which somebody else may have.
+  /// Stands for the usual port of `serve`, which another process may have.
   private let port = LoopbackPort.free()
   private let nginx: Nginx
   private let proxy: TLSServer

@@ -163,7 +163,7 @@ struct Comparison {
   }
 
   /// Where several are asked at once, one may be asked before it is known that another, of a size that
-  /// nobody declared, leaves no room for it.
+  /// was not declared, leaves no room for it.
   private func isRace(_ deeds: [String]) -> Bool {
     guard world.want == .room, world.jobs > 1, deeds.count == 2 else { return false }
     return deeds.allSatisfy { $0.hasPrefix("fail") }

@@ -24,7 +24,7 @@ struct PlannedItem: Sendable {
     /// To a host that transport security refuses.
     case astray
     case refused
-    /// On a port that nobody listens on.
+    /// On a port that no server listens on.
     case closed
     case busy
     /// Its host wants to be left alone for hours.
@@ -32,7 +32,7 @@ struct PlannedItem: Sendable {
     case headless = "405 to HEAD"
     case unimplemented = "501 to HEAD"
     case shy = "403 to HEAD"
-    /// Comes in chunks, so that nobody knows its size before.
+    /// Comes in chunks, so that its size is not known before.
     case endless
     case large
     case declaredLarge = "declared as large"

@@ -133,7 +133,7 @@ struct ChangedTreeTests {
     try finish(ground, change, deed, home, file)
   }
 
-  /// Whatever was said, what it advises makes the tree right, and then nobody finds anything.
+  /// Whatever was said, what it advises makes the tree right, and then `verify` finds nothing.
   private func finish(
     _ ground: Ground,
     _ change: TreeChange,

@@ -48,7 +48,7 @@ struct PublicAddressTests {
     Visit(location: "https://inside.example:9000/x", code: "address_forbidden", status: 5),
     Visit(location: "http://127.0.0.1:9000/x", code: "transport_security", status: 5),
     Visit(location: "http://inside.example:9000/x", code: "transport_security", status: 5),
-    // Nobody speaks TLS there, but who asks has been let through.
+    // No server speaks TLS there, but the run has been let through.
     Visit(location: "https://10.1.2.3:9000/x", status: 4, reached: "10.1.2.3", isNamed: true),
   ]
 

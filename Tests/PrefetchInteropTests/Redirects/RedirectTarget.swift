@@ -10,7 +10,7 @@ struct RedirectTarget: Sendable {
     case secure
     /// At the first server under another name, which is another origin.
     case renamed
-    /// Nowhere: nobody else is even connected to.
+    /// Nowhere: no other server is even connected to.
     case fails(String)
     /// Nowhere: a handshake may show who is there, and nothing is asked.
     case failsAsking(String)

@@ -39,7 +39,7 @@ enum ServedShape: String, CaseIterable {
 
 /// What has to come of a request.
 enum ServedResult: Hashable {
-  /// Out of the cache, nobody asked.
+  /// Out of the cache, no server asked.
   case hit
   /// The same with a copy that is stale.
   case staleHit
@@ -49,7 +49,7 @@ enum ServedResult: Hashable {
   case fetched(String)
   /// The server cannot be reached; the older copy comes.
   case instead
-  /// Nobody may be asked.
+  /// No server may be asked.
   case timeout
   case missing
   case broken
@@ -71,7 +71,7 @@ enum ServedTable {
     case .absent:
       return wish == .onlyCached ? .timeout : .fetched("uri-miss")
     case .damaged:
-      // Nobody looks at the bytes that nobody gets.
+      // Bytes that no client gets are not looked at.
       guard shape == .whole || shape == .part else { return result(.fresh, wish, shape) }
       return wish == .onlyCached ? .timeout : .fetched("miss")
     case .cut, .lenient:

@@ -3,7 +3,7 @@ import PrefetchCore
 import PrefetchStore
 import Testing
 
-/// Links that somebody planted where a tree is to be made.
+/// Links that were planted where a tree is to be made.
 @Suite("A published tree among planted links")
 struct HostileTreeTests {
   private func outside(_ ground: TreeGround) -> String {

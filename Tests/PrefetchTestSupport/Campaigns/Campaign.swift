@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// How long tests with made-up input go on: `PREFETCH_ROUNDS` says so, and nobody else.
+/// How long tests with made-up input go on: `PREFETCH_ROUNDS` says so, and nothing else.
 package enum Campaign {
   private static let asked: Int =
     unsafe getenv("PREFETCH_ROUNDS").flatMap { unsafe Int(String(cString: $0)) } ?? 0

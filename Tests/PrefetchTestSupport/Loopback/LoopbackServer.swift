@@ -74,7 +74,7 @@ package final class LoopbackServer: Sendable {
   }
 
   /// The most connections that clients had open at one time: one that a client has ended does not
-  /// count any more when the next is accepted, though nobody here may have noticed yet.
+  /// count any more when the next is accepted, though the server may not have noticed yet.
   package var peakConnectionCount: Int {
     log.state.withLock { $0.peakConnections }
   }

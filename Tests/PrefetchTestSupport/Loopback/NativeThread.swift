@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// A POSIX thread that is joined by whoever started it.
+/// A POSIX thread that is joined by the caller that started it.
 @safe package struct NativeThread: Sendable {
   private final class Start: Sendable {
     let body: @Sendable () -> Void

@@ -55,7 +55,7 @@ extension TrustRow {
     return options
   }
 
-  /// Connections that end before their time; no fault of anybody's certificate.
+  /// Connections that end before their time; no fault of any certificate.
   package static let endings: [TrustRow] = [
     ending(
       "garbage in place of a handshake",

@@ -11,7 +11,7 @@ package struct TrustGround: Sendable {
 
   package let root: TestCertificate
   package let intermediate: TestCertificate
-  /// Nobody trusts it.
+  /// Not trusted.
   package let stranger: TestCertificate
   /// Trusted, and as weak as can be.
   package let weakRoot: TestCertificate

@@ -3,7 +3,7 @@ import PrefetchCore
 /// What went wrong, each host and reason once, with the first that it befell.
 struct HTMLFailures {
   let envelope: ReportEnvelope
-  private let groups: [[ReportFailures.Entry]]
+  private let groups: [[ReportFailures.Trouble]]
 
   private static let mostGroups = 50
   private static let mostNamed = 10
@@ -37,8 +37,8 @@ struct HTMLFailures {
   }
 
   /// The largest first, as they came among equals.
-  private static func groups(_ failures: [ReportFailures.Entry]) -> [[ReportFailures.Entry]] {
-    var groups: [[ReportFailures.Entry]] = []
+  private static func groups(_ failures: [ReportFailures.Trouble]) -> [[ReportFailures.Trouble]] {
+    var groups: [[ReportFailures.Trouble]] = []
     var places: [[String]: Int] = [:]
     for failure in failures {
       let key = failure.isForNoWayOut ? [] : [failure.host ?? failure.subject, failure.code]
@@ -54,7 +54,7 @@ struct HTMLFailures {
     }.map(\.element)
   }
 
-  private func markup(of group: [ReportFailures.Entry]) -> [String] {
+  private func markup(of group: [ReportFailures.Trouble]) -> [String] {
     let first = group[0]
     let tone = envelope.isAccepted || !group.contains(where: \.isRequired) ? "caution" : "bad"
     let head =
@@ -72,7 +72,7 @@ struct HTMLFailures {
       + ["</ul></details></li>"]
   }
 
-  private func heading(_ group: [ReportFailures.Entry]) -> String {
+  private func heading(_ group: [ReportFailures.Trouble]) -> String {
     guard group.count > 1 else { return text.breakable(group[0].subject) }
     let count = Amounts.count(Int64(group.count), "item or manifest", "items and manifests")
     if group[0].isForNoWayOut { return count }
@@ -80,7 +80,7 @@ struct HTMLFailures {
     return "\(text.breakable(group[0].host ?? group[0].subject)): \(items)"
   }
 
-  private func remarks(_ group: [ReportFailures.Entry]) -> String {
+  private func remarks(_ group: [ReportFailures.Trouble]) -> String {
     let attempts = group.map(\.attempts).max() ?? 0
     let copies = group.count(where: \.keepsOlderCopy)
     let tries = attempts > 1 ? ", after \(group.count > 1 ? "up to " : "")\(attempts) attempts" : ""

@@ -62,7 +62,7 @@ struct HTMLSummary {
     "<div\(tone.isEmpty ? "" : " class=\"\(tone)\"")><dt>\(name)</dt><dd>\(value)</dd></div>"
   }
 
-  /// What else is to be known of the run, for whoever compares it with another.
+  /// What else is to be known of the run, for a reader who compares it with another.
   var facts: [String] {
     let tool = envelope.tool
     let facts: [(String, String)] = [

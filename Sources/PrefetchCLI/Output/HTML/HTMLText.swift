@@ -4,7 +4,7 @@ import PrefetchCore
 struct HTMLText {
   let envelope: ReportEnvelope
 
-  /// Nobody reads the rest of a longer one on a page; the other reports have it whole.
+  /// No reader wants the rest of a longer one on a page; the other reports have it whole.
   private static let mostScalars = 300
 
   func escaped(_ text: String) -> String {
@@ -25,7 +25,7 @@ struct HTMLText {
     masked(text).replacing("/", with: "/<wbr>").replacing("/<wbr>/<wbr>", with: "//")
   }
 
-  /// A message, of which the literals in backticks may be anybody's; so they only get quotes.
+  /// A message whose literals in backticks may be any server's; so they only get quotes.
   func message(_ text: String) -> String {
     escaped(text).split(separator: "`", omittingEmptySubsequences: false).enumerated()
       .map { place, part in

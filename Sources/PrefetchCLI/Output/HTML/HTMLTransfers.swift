@@ -4,7 +4,7 @@ import PrefetchCore
 struct HTMLTransfers {
   let envelope: ReportEnvelope
   let log: TransferLog
-  private let entries: [TransferLog.Entry]
+  private let entries: [TransferLog.Transfer]
   /// What the width stands for.
   private let length: Duration
 
@@ -56,19 +56,19 @@ struct HTMLTransfers {
     return "<span class=\"axis\" aria-hidden=\"true\">\(ticks.joined())</span>"
   }
 
-  private func row(_ entry: TransferLog.Entry) -> String {
+  private func row(_ entry: TransferLog.Transfer) -> String {
     """
     <tr role="row"><th role="rowheader" scope="row">\(name(entry))\
     <span class="about">\(about(entry))</span></th><td role="cell">\(bar(entry))</td></tr>
     """
   }
 
-  private func name(_ entry: TransferLog.Entry) -> String {
+  private func name(_ entry: TransferLog.Transfer) -> String {
     guard let url = entry.request.url else { return "an unknown address" }
     return text.url(url.string)
   }
 
-  private func about(_ entry: TransferLog.Entry) -> String {
+  private func about(_ entry: TransferLog.Transfer) -> String {
     let request = entry.request
     var words = [answer(request)]
     if request.isRetry { words.append("a retry") }
@@ -84,7 +84,7 @@ struct HTMLTransfers {
     return "<span class=\"bad\">\(request.failure?.code.rawValue ?? "no answer")</span>"
   }
 
-  private func bar(_ entry: TransferLog.Entry) -> String {
+  private func bar(_ entry: TransferLog.Transfer) -> String {
     let phases = TransferPhases(entry.request)
     let title = "began at \(HTMLText.span(entry.start)): \(phases.text)"
     var rects = phases.parts.map { part in
@@ -143,7 +143,7 @@ struct HTMLTransfers {
     ).lines
   }
 
-  private func cells(_ entry: TransferLog.Entry) -> [HTMLTable.Cell] {
+  private func cells(_ entry: TransferLog.Transfer) -> [HTMLTable.Cell] {
     let (request, figures) = (entry.request, entry.request.figures)
     let address =
       figures.remoteAddress.map { "<span class=\"about\">\(text.escaped($0))</span>" } ?? ""

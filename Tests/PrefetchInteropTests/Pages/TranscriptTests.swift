@@ -1,0 +1,54 @@
+import PrefetchTestSupport
+import Testing
+
+/// Each file of `Transcripts/` is typed by a new user and has to show what it says.
+@Suite("A transcript", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
+struct TranscriptTests {
+  private let site: Site
+  private let server: LoopbackServer
+  private let home: Home
+
+  init() throws {
+    let site = Site()
+    self.site = site
+    server = try LoopbackServer { site.respond(to: $0) }
+    home = try Home(isInMemory: true)
+  }
+
+  static let names = FileTree.names(RepositoryPage.path(Transcript.folder))
+
+  @Test("shows what happens", arguments: names)
+  func played(name: String) throws {
+    for step in try Transcript(name).steps {
+      switch step {
+      case .file(let name, let text):
+        let text = text.replacing(Transcript.shownOrigin, with: server.address("/"))
+        if name.hasPrefix("origin/") {
+          site[String(name.dropFirst("origin".count))] = Site.Page(text)
+        } else {
+          home.write(text, to: name)
+        }
+      case .command(let command):
+        let (output, status) = command.ending
+        let typed = command.text.replacing(Transcript.shownOrigin, with: server.address("/"))
+        let run = try home.shell("prefetch() { \"$prefetch\" \"$@\"; }\n{ \(typed)\n} 2>&1")
+        let shown = shown(run.output)
+        #expect(
+          run.status == status && Transcript.holds(Mask.covered(Array(output))[...], shown[...]),
+          "$ \(command.text)\n\(shown.joined(separator: "\n"))\n[\(run.status)]"
+        )
+      case .aside(let script):
+        Issue.record("no transcript hides a script: \(script)")
+      }
+    }
+  }
+
+  /// As a transcript has it.
+  private func shown(_ output: String) -> [String] {
+    let text = output.replacing(server.address("/"), with: Transcript.shownOrigin)
+      .replacing(home.work, with: Transcript.shownHome)
+    var lines = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+    while lines.last?.isEmpty == true { lines.removeLast() }
+    return Mask.covered(lines)
+  }
+}
