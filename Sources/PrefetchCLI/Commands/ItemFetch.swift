@@ -165,7 +165,7 @@ struct ItemFetch {
   }
 
   private func remember(_ report: Report) {
-    guard !report.gates.isEmpty || !report.http3Failures.isEmpty,
+    guard HostMemory.hasNews(report),
       let state = try? StateStore.openForWriting(state: places.state)
     else { return }
     try? HostMemory.remember(report, of: loaded, in: state)

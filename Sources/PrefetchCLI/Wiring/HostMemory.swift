@@ -30,6 +30,11 @@ struct HostMemory {
     settings.http3Failures = http3Failures
   }
 
+  /// Whether a run has learnt anything that is worth opening the state for.
+  static func hasNews(_ report: Report) -> Bool {
+    !report.gates.isEmpty || !report.http3Failures.isEmpty
+  }
+
   /// Keeps what a run has learnt.
   static func remember(
     _ report: Report,

@@ -66,7 +66,9 @@ package struct EntryKinds: Sendable {
       return lastWords.number
     }
     var own = Combination()
-    for (word, path) in [(type, \Combination.type), (provider, \Combination.provider), (mime, \Combination.mime)] {
+    for (word, path) in [
+      (type, \Combination.type), (provider, \Combination.provider), (mime, \Combination.mime),
+    ] {
       guard let word else { continue }
       let bytes = Array(word.utf8)
       guard let known = unsafe number(ofWord: bytes.span.bytes) else { return nil }

@@ -49,7 +49,11 @@ extension Lane {
       addressObjection = objection
       return -1
     }
-    let entry = OpenSockets.Opening(origin: origin, pool: pool.number, opener: ObjectIdentifier(self))
+    let entry = OpenSockets.Opening(
+      origin: origin,
+      pool: pool.number,
+      opener: ObjectIdentifier(self)
+    )
     return pool.sockets.open(address, for: entry)
   }
 

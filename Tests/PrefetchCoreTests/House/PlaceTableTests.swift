@@ -1,0 +1,82 @@
+import Testing
+
+/// What the architecture's page says of where new things go, held to the things that are there.
+@Suite("Where things go") struct PlaceTableTests {
+  private static let table = PlaceTable(
+    page: String(decoding: Repository.text(of: "Sources/ARCHITECTURE.md"), as: UTF8.self)
+  )
+
+  /// One of each kind, by the names that it has in code.
+  struct Example: CustomTestStringConvertible, Sendable {
+    var row: String
+    var names: Set<String>
+
+    var testDescription: String { row }
+  }
+
+  private static let examples = [
+    Example(row: "manifest format", names: ["Metalink", "metalink"]),
+    Example(row: "option of one command", names: ["showsOrigins"]),
+    Example(row: "option of all runs", names: ["jobsPerHost"]),
+    Example(row: "command", names: ["PinsOptions", "PinsCommand"]),
+    Example(row: "policy rule", names: ["maximumRemovalFraction"]),
+    Example(row: "rule remembered over runs", names: ["http3Failures", "recordHTTP3Failures"]),
+    Example(row: "rendering of the report", names: ["junit", "ReportJUnit"]),
+  ]
+
+  @Test("The page names no file and no folder that is not there")
+  func namesAreThere() {
+    #expect(Self.table.rows.count > 8)
+    let files = Repository.swiftFiles(below: "Sources") + Repository.swiftFiles(below: "Tests")
+    for row in Self.table.rows {
+      for name in row.files {
+        let isThere =
+          files.contains { $0.hasSuffix("/\(name)") } || !Repository.text(of: name).isEmpty
+        #expect(isThere, "\(row.name): \(name)")
+      }
+      for folder in row.openings where folder.hasSuffix("/") {
+        let isThere = ["", "Sources/"].contains { !Repository.names(in: $0 + folder).isEmpty }
+        #expect(isThere, "\(row.name): \(folder)")
+      }
+    }
+  }
+
+  @Test(
+    "One of a kind is mentioned in the files that the page names, and in no other",
+    arguments: examples
+  )
+  func oneOfAKind(example: Example) throws {
+    let row = try #require(Self.table.rows.first { $0.name == example.row })
+    let paths = Repository.swiftFiles(below: "Sources").filter { path in
+      SwiftTokens(Repository.text(of: path)).all.contains { example.names.contains($0.word) }
+    }
+    #expect(row.strays(among: paths) == [])
+    #expect(paths.count > 1)
+  }
+
+  @Test(
+    "A second list is found",
+    arguments: [
+      (["Sources/A/Table.swift", "Sources/A/B/New.swift"], []),
+      (["Sources/A/B/New.swift", "Sources/A/B/List.swift"], ["Sources/A/B/List.swift"]),
+      (["Sources/A/List.swift"], ["Sources/A/List.swift"]),
+      (["Sources/A/B/New.swift", "Sources/A/B/ReportNew.swift"], []),
+      (["Sources/C/ReportNew.swift", "Sources/C/ReportOld.swift"], ["Sources/C/ReportOld.swift"]),
+      (["Sources/C/OtherTable.swift"], ["Sources/C/OtherTable.swift"]),
+    ] as [([String], [String])]
+  )
+  func secondList(paths: [String], expected: [String]) throws {
+    let page = """
+      # A page
+      ## Where things go
+      | new | where | and then |
+      |---|---|---|
+      | **thing** | a file in `A/B/`, or `Report….swift` | a row in `Table.swift`, and `--more` |
+      ## Another
+      | **other** | `Other.swift` | |
+      """
+    let table = PlaceTable(page: page)
+    #expect(table.rows.map(\.name) == ["thing"])
+    #expect(try #require(table.rows.first).strays(among: paths) == expected)
+  }
+}
