@@ -55,6 +55,8 @@ package struct RedirectPolicy: Hashable, Sendable {
   package var maximum = 5
   package var allowsCrossHost = true
   package var allowsDowngrade = false
+
+  package init() {}
 }
 
 /// When a failed transfer is tried again.
@@ -71,6 +73,8 @@ package struct RetryPolicy: Hashable, Sendable {
   package var wait: Duration = .seconds(120)
   package var delay: Duration = .seconds(1)
   package var maximumDelay: Duration = .seconds(30)
+
+  package init() {}
 
   /// The same with those that the configuration adds.
   package func isBusy(_ status: Int) -> Bool {
