@@ -44,7 +44,7 @@ extension RequestBuilder {
     settings.minimumTLS = policy.connections.minimumTLS
     settings.proxyCAFile = environment["SSL_CERT_FILE"]
     settings.proxyCADirectory = environment["SSL_CERT_DIR"]
-    // Whoever says whom to trust does not mean the environment's choice besides.
+    // A user who says whom to trust does not mean the environment's choice besides.
     if settings.caFile == nil, settings.caDirectory == nil {
       settings.caFile = settings.proxyCAFile
       settings.caDirectory = settings.proxyCADirectory

@@ -132,7 +132,7 @@ struct RequestBuilder {
   /// That of crates.io, without which cargo takes nothing from a published tree.
   private static let crateIndex = try? WebURL("https://index.crates.io/")
 
-  /// The license is for whoever publishes the manifests, never for those who serve the items.
+  /// The license is for the publisher of the manifests, never for the servers of the items.
   func holdsLicense(_ field: HeaderField) -> Bool {
     guard let license = configuration.license?.value, !license.isEmpty else { return false }
     return field.value.contains(license)

@@ -213,7 +213,7 @@ extension NodeDecoder {
     diagnostics[diagnostics.count - 1].path = path.appending(.key(entry.key)).description
   }
 
-  /// Names are reported and sent, so they should not tell who somebody is.
+  /// Names are reported and sent, so they should not tell who the user is.
   mutating func warnOfPrivateName(_ name: String, at node: Node) {
     guard let finding = PrivateName.found(in: name) else { return }
     report(
