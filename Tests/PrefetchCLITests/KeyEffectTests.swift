@@ -133,7 +133,7 @@ import Testing
   }
 
   private static let license: @Sendable (LoadedConfiguration) -> String = {
-    text(LicenseSetup($0, network: nil))
+    text(LicenseSetup($0, network: nil) as Any)
   }
 
   private static let hooks: @Sendable (LoadedConfiguration) -> String = {
@@ -149,7 +149,7 @@ import Testing
     )
     let (shared, configuration) = (SharedOptions(), $0.configuration)
     return text(
-      Places.resolve(shared: shared, configuration: configuration, environment: environment)
+      Places.resolve(shared: shared, configuration: configuration, environment: environment) as Any
     )
   }
 

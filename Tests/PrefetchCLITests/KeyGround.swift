@@ -71,7 +71,8 @@ enum KeyGround {
       netrc: true
       user_agent: "${var:agent}/1"
       probe: [./probe]
-      retries: {items: 4, lookups: 2, delay: 500ms, max_delay: 20s, wait: 90s, statuses: [403]}
+      retries:
+        {items: 4, lookups: 2, lookup_delay: 2s, delay: 500ms, max_delay: 20s, wait: 90s, statuses: [403]}
       timeouts: {connect: 5s, read: 20s, item: 1h, run: 2h}
       quality: {good: 1MB/s, excellent: 10MB/s, on: {poor: stop}}
     redirects: {follow: false, max: 4, cross_host: false, downgrade: true}

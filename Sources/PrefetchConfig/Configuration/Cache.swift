@@ -7,7 +7,7 @@ package struct Cache: Sendable {
   package var stateFolder: String?
   package var negativeTimeToLive = Duration.seconds(600)
   package var durability = Durability.batch
-  /// Whether one process at a time uses it, as somebody promises of a network file system.
+  /// Whether one process at a time uses it, as the user promises of a network file system.
   package var isUsedAlone = false
 }
 

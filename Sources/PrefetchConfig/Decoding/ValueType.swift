@@ -19,12 +19,33 @@ extension ValueType {
     parse: @escaping @Sendable (String) throws(ValueComplaint) -> Value,
     encode: @escaping @Sendable (Value) -> JSONValue
   ) -> Self {
+    placed(
+      expectation,
+      summary: summary,
+      schema: schema,
+      code: code,
+      parse: { text, _, _ throws(ValueComplaint) in try parse(text) },
+      encode: encode
+    )
+  }
+
+  /// The same where the text alone does not say what it means, nil after a report.
+  ///
+  /// It may be relative to something, or have parts that are worth a word.
+  static func placed(
+    _ expectation: String,
+    summary: String,
+    schema: [(String, JSONValue)] = [("type", .string("string"))],
+    code: Diagnostic.Code = "config.bad-value",
+    parse: @escaping @Sendable (String, Node, inout NodeDecoder) throws(ValueComplaint) -> Value?,
+    encode: @escaping @Sendable (Value) -> JSONValue
+  ) -> Self {
     Self(
       shape: .scalar(ScalarShape(expectation: expectation, summary: summary, schema: schema)),
       decode: { node, decoder in
         guard let text = decoder.text(of: node, expecting: expectation) else { return nil }
         do throws(ValueComplaint) {
-          return try parse(text)
+          return try parse(text, node, &decoder)
         } catch {
           decoder.report(error, code: code, at: node)
           return nil

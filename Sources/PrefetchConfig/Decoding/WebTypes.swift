@@ -28,27 +28,18 @@ extension ValueType where Value == DeclaredURL {
     _ format: String,
     _ base: @escaping @Sendable (NodeDecoder) -> WebURL?
   ) -> Self {
-    Self(
-      shape: .scalar(
-        ScalarShape(
-          expectation: "a URL",
-          summary: "URL",
-          schema: [("type", .string("string")), ("format", .string(format))]
-        )
-      ),
-      decode: { node, decoder in
-        guard let text = decoder.text(of: node, expecting: "a URL") else { return nil }
-        do throws(ValueComplaint) {
-          let declared = try WebAddress.declared(text, base: base(decoder))
-          if let other = declared.otherFragment { decoder.noteUselessFragment(other, at: node) }
-          return declared
-        } catch {
-          decoder.report(error, code: "config.bad-url", at: node)
-          return nil
-        }
-      },
-      encode: { .string($0.url.redacted) }
-    )
+    placed(
+      "a URL",
+      summary: "URL",
+      schema: [("type", .string("string")), ("format", .string(format))],
+      code: "config.bad-url"
+    ) { text, node, decoder throws(ValueComplaint) in
+      let declared = try WebAddress.declared(text, base: base(decoder))
+      if let other = declared.otherFragment { decoder.noteUselessFragment(other, at: node) }
+      return declared
+    } encode: {
+      .string($0.url.redacted)
+    }
   }
 }
 
@@ -95,33 +86,19 @@ package enum ManifestLocation: Hashable, Sendable {
 
 extension ValueType where Value == ManifestLocation {
   static var manifestLocation: Self {
-    Self(
-      shape: .scalar(
-        ScalarShape(
-          expectation: "a URL or a path",
-          summary: "URL or path",
-          schema: [("type", .string("string"))]
-        )
-      ),
-      decode: { node, decoder in
-        guard let text = decoder.text(of: node, expecting: "a URL or a path") else { return nil }
-        do throws(ValueComplaint) {
-          let location = try ManifestLocation(text) {
-            decoder.resolver.resolve($0, in: node.source)
-          }
-          if case .remote = location,
-            let other = try WebAddress.declared(text, base: nil).otherFragment
-          {
-            decoder.noteUselessFragment(other, at: node)
-          }
-          return location
-        } catch {
-          decoder.report(error, code: "config.bad-url", at: node)
-          return nil
-        }
-      },
-      encode: { .string(WebURL.redacted($0.string)) }
-    )
+    placed("a URL or a path", summary: "URL or path", code: "config.bad-url") {
+      text,
+      node,
+      decoder throws(ValueComplaint) in
+      let location = try ManifestLocation(text) { decoder.resolver.resolve($0, in: node.source) }
+      if case .remote = location, let other = try WebAddress.declared(text, base: nil).otherFragment
+      {
+        decoder.noteUselessFragment(other, at: node)
+      }
+      return location
+    } encode: {
+      .string(WebURL.redacted($0.string))
+    }
   }
 }
 
@@ -154,95 +131,69 @@ extension ManifestLocation {
 extension ValueType where Value == String {
   /// A file or folder here, as an absolute path.
   static var path: Self {
-    Self(
-      shape: .scalar(
-        ScalarShape(expectation: "a path", summary: "path", schema: [("type", .string("string"))])
-      ),
-      decode: { node, decoder in
-        guard let text = decoder.text(of: node, expecting: "a path") else { return nil }
-        guard !text.isEmpty, !text.unicodeScalars.contains("\0") else {
-          decoder.report("config.bad-value", "`\(decoder.lastKey)` is no usable path", at: node)
-          return nil
-        }
-        return decoder.resolver.resolve(text, in: node.source)
-      },
+    placed("a path", summary: "path") { text, node, decoder throws(ValueComplaint) in
+      guard !text.isEmpty, !text.unicodeScalars.contains("\0") else {
+        decoder.report("config.bad-value", "`\(decoder.lastKey)` is no usable path", at: node)
+        return nil
+      }
+      return decoder.resolver.resolve(text, in: node.source)
+    } encode: {
       // Only what was never said is empty.
-      encode: { $0.isEmpty ? .null : .string($0) }
-    )
+      $0.isEmpty ? .null : .string($0)
+    }
   }
 
   /// A program or argument list entry; what looks like a relative path is resolved.
   static var program: Self {
-    Self(
-      shape: text.shape,
-      decode: { node, decoder in
-        guard let text = decoder.text(of: node, expecting: "text") else { return nil }
-        let isPath = text.contains("/") && decoder.path.steps.last == .index(0)
-        return isPath ? decoder.resolver.resolve(text, in: node.source) : text
-      },
-      encode: { .string($0) }
-    )
+    placed("text", summary: "text") { text, node, decoder throws(ValueComplaint) in
+      let isPath = text.contains("/") && decoder.path.steps.last == .index(0)
+      return isPath ? decoder.resolver.resolve(text, in: node.source) : text
+    } encode: {
+      .string($0)
+    }
   }
 
   /// A path to write to, `-` for stdout, `+PATH` to append.
   static var outputPath: Self {
-    Self(
-      shape: .scalar(
-        ScalarShape(expectation: "a path", summary: "path", schema: [("type", .string("string"))])
-      ),
-      decode: { node, decoder in
-        guard let text = decoder.text(of: node, expecting: "a path") else { return nil }
-        if text == "-" { return text }
-        let mark = text.hasPrefix("+") ? "+" : ""
-        let path = text.dropFirst(mark.count)
-        guard !path.isEmpty else {
-          decoder.report("config.bad-value", "`\(decoder.lastKey)` names no file", at: node)
-          return nil
-        }
-        return mark + decoder.resolver.resolve(String(path), in: node.source)
-      },
-      encode: { .string($0) }
-    )
+    placed("a path", summary: "path") { text, node, decoder throws(ValueComplaint) in
+      if text == "-" { return text }
+      let mark = text.hasPrefix("+") ? "+" : ""
+      let path = text.dropFirst(mark.count)
+      guard !path.isEmpty else {
+        decoder.report("config.bad-value", "`\(decoder.lastKey)` names no file", at: node)
+        return nil
+      }
+      return mark + decoder.resolver.resolve(String(path), in: node.source)
+    } encode: {
+      .string($0)
+    }
   }
 
   /// Where a segment's manifest is when only its name is given.
   static var manifestTemplate: Self {
-    Self(
-      shape: .scalar(
-        ScalarShape(
-          expectation: "a URL or path with `{segment}`",
-          summary: "URL or path",
-          schema: [("type", .string("string")), ("pattern", .string("\\{segment\\}"))]
+    placed(
+      "a URL or path with `{segment}`",
+      summary: "URL or path",
+      schema: [("type", .string("string")), ("pattern", .string("\\{segment\\}"))],
+      code: "config.bad-url"
+    ) { text, node, decoder throws(ValueComplaint) in
+      guard text.contains("{segment}") else {
+        decoder.report(
+          "config.bad-value",
+          "`\(decoder.lastKey)` needs `{segment}` where the segment's name goes",
+          hint: "write for instance `https://cdn.example.com/{segment}.json`",
+          at: node
         )
-      ),
-      decode: { node, decoder in
-        guard let text = decoder.text(of: node, expecting: "a URL or path with `{segment}`") else {
-          return nil
-        }
-        guard text.contains("{segment}") else {
-          decoder.report(
-            "config.bad-value",
-            "`\(decoder.lastKey)` needs `{segment}` where the segment's name goes",
-            hint: "write for instance `https://cdn.example.com/{segment}.json`",
-            at: node
-          )
-          return nil
-        }
-        guard WebAddress.isRemote(text) else {
-          return decoder.resolver.resolve(text, in: node.source)
-        }
-        do throws(ValueComplaint) {
-          _ = try WebAddress.declared(text.replacing("{segment}", with: "x"), base: nil)
-          return text
-        } catch {
-          decoder.report(error, code: "config.bad-url", at: node)
-          return nil
-        }
-      },
-      encode: {
-        .string(WebURL.redacted($0).replacing("%7Bsegment%7D", with: "{segment}"))
+        return nil
       }
-    )
+      guard WebAddress.isRemote(text) else {
+        return decoder.resolver.resolve(text, in: node.source)
+      }
+      _ = try WebAddress.declared(text.replacing("{segment}", with: "x"), base: nil)
+      return text
+    } encode: {
+      .string(WebURL.redacted($0).replacing("%7Bsegment%7D", with: "{segment}"))
+    }
   }
 
   /// A JSON Pointer whose last part may be `*`.

@@ -2,19 +2,8 @@ import PrefetchCore
 import PrefetchDocuments
 
 /// What can be said only of the configuration as a whole.
-struct ConfigurationCompletion {
-  private(set) var configuration: Configuration
-  private(set) var diagnostics: [Diagnostic] = []
-  private let origins: [String: ValueOrigin]
-  private let isInfoPlist: Bool
-
-  init(configuration: Configuration, origins: [String: ValueOrigin], isInfoPlist: Bool) {
-    self.configuration = configuration
-    self.origins = origins
-    self.isInfoPlist = isInfoPlist
-  }
-
-  mutating func run(mayMiss: Bool) {
+extension LoadedConfiguration {
+  mutating func complete(mayMiss: Bool) {
     gatherPins()
     for index in configuration.segments.indices {
       findManifest(ofSegmentAt: index, mayMiss: mayMiss)
@@ -28,7 +17,7 @@ struct ConfigurationCompletion {
     for (host, pin) in pinned.sorted(by: { $0.key < $1.key }) {
       guard let ours = configuration.pins.updateValue(pin, forKey: host), !ours.says(pin)
       else { continue }
-      report(
+      complain(
         "config.conflict",
         "`\(host)` has different pins in `tls.pins` and in `NSPinnedDomains`",
         at: ValuePath([.key("tls"), .key("pins"), .key(host)])
@@ -52,12 +41,12 @@ struct ConfigurationCompletion {
       let location = try ManifestTemplate(template).location(of: segment.name)
       configuration.segments[index].manifest = location
     } catch {
-      report(error.code, error.message, at: path.appending(.key("name")))
+      complain(error.code, error.message, at: path.appending(.key("name")))
     }
   }
 
   private mutating func reportMissingManifest(of name: String, at path: ValuePath) {
-    report(
+    complain(
       "config.missing-source",
       "the segment `\(name)` has neither `manifest` nor `urls`, and there is no `manifests` template to find it by",
       hint: isInfoPlist
@@ -67,17 +56,12 @@ struct ConfigurationCompletion {
     )
   }
 
-  private mutating func report(
+  private mutating func complain(
     _ code: Diagnostic.Code,
     _ message: String,
     hint: String? = nil,
     at path: ValuePath
   ) {
-    let text = path.description
-    let origin =
-      origins[text] ?? origins.filter { $0.key.hasPrefix(text) }.min { $0.key < $1.key }?.value
-    diagnostics.append(
-      Diagnostic(code, message, hint: hint, path: text, file: origin?.source, at: origin?.location)
-    )
+    diagnostics.append(diagnostic(code, message, hint: hint, at: path))
   }
 }

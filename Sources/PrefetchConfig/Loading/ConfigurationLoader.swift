@@ -88,20 +88,14 @@ package struct ConfigurationLoader: Sendable {
       lenientSources: loading.lenientSources
     )
     Configuration.table.decode(tree, into: &loaded.configuration, &decoder)
-    var completion = ConfigurationCompletion(
-      configuration: loaded.configuration,
-      origins: decoder.origins,
-      isInfoPlist: loading.isInfoPlist
-    )
-    completion.run(mayMiss: loading.isIncomplete || !requiresSources)
-    loaded.configuration = completion.configuration
-    loaded.diagnostics += decoder.diagnostics + completion.diagnostics
+    loaded.origins = decoder.origins
+    loaded.diagnostics += decoder.diagnostics
+    loaded.complete(mayMiss: loading.isIncomplete || !requiresSources)
     loaded.diagnostics += Self.warnings(
       about: decoder.literalSecrets.filter { loaded.files.contains($0.key) },
       environment
     )
     loaded.lints = decoder.lints
-    loaded.origins = decoder.origins
     loaded.secrets = decoder.secrets.sorted()
     loaded.maskedPaths = decoder.maskedPaths
   }

@@ -149,7 +149,7 @@ package struct WebURL: Hashable, Sendable {
     string = text
   }
 
-  /// Stands where a document has not said yet which URL it means; nobody is ever asked for it.
+  /// Stands where a document has not said yet which URL it means; it is never asked for.
   package static let unsaid = WebURL()
 
   private init() {
