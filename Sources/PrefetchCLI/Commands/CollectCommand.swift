@@ -27,21 +27,14 @@ struct CollectCommand: Command {
 
   func run() throws(CommandExit) -> Int32 {
     let (loaded, places) = try context.standing()
-    let outcome = try context.reading { () throws(Failure) -> Outcome? in
+    let foreseen = try context.reading { () throws(Failure) -> Outcome? in
+      let store = try DiskStore.openForReading(cache: places.cache, clockStart: now)
       // A cache that does not exist is not made in order to be tidied.
-      if options.isDryRun {
-        let store = try DiskStore.openForReading(cache: places.cache, clockStart: now)
-        return if let store { try foresee(store, loaded) } else { Outcome() }
-      }
-      guard try DiskStore.openForReading(cache: places.cache, clockStart: now) != nil else {
-        return Outcome()
-      }
-      // The reader is gone: one process cannot have it open for reading and for writing.
-      return try collect(places, loaded)
+      guard let store else { return Outcome() }
+      return options.isDryRun ? try foresee(store, loaded) : nil
     }
-    guard let outcome else {
-      return context.failLocked()
-    }
+    // The reader is gone: one process cannot have it open for reading and for writing.
+    let outcome = if let foreseen { foreseen } else { try collect(places, loaded) }
     warn(outcome)
     if context.shared.isJSON {
       print(outcome, places)
@@ -55,15 +48,13 @@ struct CollectCommand: Command {
 
   // MARK: Work
 
-  /// Nil while an earlier version keeps the cache for itself.
   private func collect(
     _ places: Places,
     _ loaded: LoadedConfiguration
-  ) throws(Failure) -> Outcome? {
+  ) throws(CommandExit) -> Outcome {
     let durability = loaded.configuration.cache.durability
     return try context.changingStore(places, durability: durability, wait: options.wait) {
-      store,
-      lock throws(Failure) in
+      (store, lock) throws(Failure) in
       var reports: [Diagnostic] = []
       let state = try StateStore.openForReading(state: places.state, reports: &reports)
       store.lastUses = { () throws(Failure) in try state?.uses() ?? [:] }

@@ -15,12 +15,10 @@ struct ControlCommand: Command {
     let items = try NamedRecords(context: context, loaded: loaded, places: places)
       .find(options.items, of: options.provider, storedOnly: action.needsBody)
     let durability = loaded.configuration.cache.durability
-    let outcome = try context.reading { () throws(Failure) in
-      try context.changingStore(places, durability: durability) { store, _ throws(Failure) in
-        try apply(to: items, in: store)
-      }
+    let outcome = try context.changingStore(places, durability: durability) {
+      (store, _) throws(Failure) in
+      try apply(to: items, in: store)
     }
-    guard let outcome else { return context.failLocked() }
     remember(outcome.removed, places)
     tell(items, outcome)
     return outcome.locked.isEmpty ? ExitStatus.ok.code : ExitStatus.incomplete.code
@@ -175,14 +173,14 @@ struct WithLockCommand: Command {
     let items = try NamedRecords(context: context, loaded: loaded, places: places)
       .find([options.words[0]], of: nil, storedOnly: true)
     let urls = items.map(\.url)
-    try change(places) { store throws(Failure) in
+    try context.changingStore(places) { (store, _) throws(Failure) in
       try store.lock(urls, for: .thisProcess)
     }
     let end = ChildProcess.run(
       Array(options.words.dropFirst()),
       environment: context.environment.variables
     )
-    try change(places) { store throws(Failure) in
+    try context.changingStore(places) { (store, _) throws(Failure) in
       try store.unlock(urls, of: DiskStore.Guardian.thisProcess.process)
     }
     switch end {
@@ -191,16 +189,6 @@ struct WithLockCommand: Command {
       let name = SafeText.line(options.words[1])
       throw context.failed(.failed, "with-lock.not-started", "`\(name)` \(fault.reason)")
     }
-  }
-
-  private func change(
-    _ places: Places,
-    _ body: (DiskStore) throws(Failure) -> Void
-  ) throws(CommandExit) {
-    let isDone: Void? = try context.reading { () throws(Failure) in
-      try context.changingStore(places) { store, _ throws(Failure) in try body(store) }
-    }
-    guard isDone != nil else { throw CommandExit(status: context.failLocked()) }
   }
 }
 

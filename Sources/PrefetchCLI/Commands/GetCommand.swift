@@ -69,8 +69,7 @@ struct GetCommand: Command {
   private func builder(_ loaded: LoadedConfiguration) -> RequestBuilder {
     var engine = EngineOptions()
     engine.revalidatesAll = options.revalidates || options.maximumAge != nil
-    let builder = context.builder(loaded, engine)
-    return builder
+    return context.builder(loaded, engine)
   }
 
   // MARK: What is wanted

@@ -205,15 +205,8 @@ struct ItemFetch {
 
   func forget(_ urls: Set<String>) throws(CommandExit) {
     guard !urls.isEmpty else { return }
-    let lock = try lock()
-    try context.reading { () throws(Failure) in
-      let store = try DiskStore.openForWriting(
-        cache: places.cache,
-        clockStart: context.clock.now().wall
-      )
-      store.lock = lock
+    try context.changingStore(places) { (store, _) throws(Failure) in
       _ = try store.remove(urls: urls.sorted(), isHeldToo: false)
-      try store.close()
     }
   }
 }

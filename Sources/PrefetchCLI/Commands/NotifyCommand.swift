@@ -37,10 +37,13 @@ struct NotifyCommand: Command {
     if !payload.purged.isEmpty { try purge(payload.purged, loaded, places) }
     var engine = options.engine
     engine.refetchesAll = engine.refetchesAll || payload.refetches
-    return try Reconciliation(context: context, loaded: loaded, places: places, engine: engine).run
-    {
-      $0.selection = segments ?? []
-    }
+    return try Reconciliation(
+      context: context,
+      loaded: loaded,
+      places: places,
+      engine: engine,
+      selection: segments ?? []
+    ).run()
   }
 
   /// Nothing is wrong, so that only a user who asks hears of it.
@@ -105,14 +108,10 @@ struct NotifyCommand: Command {
     }
     guard !items.isEmpty else { return }
     let (durability, wait) = (loaded.configuration.cache.durability, options.engine.wait)
-    let emptied = try context.reading { () throws(Failure) in
-      try context.changingStore(places, durability: durability, wait: wait) {
-        store,
-        _ throws(Failure) in
-        let locked = try store.locked(among: items.map(\.url))
-        return try store.empty(items.filter { !locked.contains($0.url) })
-      }
+    try context.changingStore(places, durability: durability, wait: wait) {
+      (store, _) throws(Failure) in
+      let locked = try store.locked(among: items.map(\.url))
+      _ = try store.empty(items.filter { !locked.contains($0.url) })
     }
-    guard emptied != nil else { throw CommandExit(status: context.failLocked()) }
   }
 }

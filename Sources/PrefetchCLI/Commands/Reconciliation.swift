@@ -17,21 +17,7 @@ struct Reconciliation {
   var isDetailed = false
   var files = SystemFiles()
 
-  init(context: CommandContext, loaded: LoadedConfiguration, places: Places, engine: EngineOptions)
-  {
-    self.context = context
-    self.loaded = loaded
-    self.places = places
-    self.engine = engine
-  }
-
-  func run(_ adjust: (inout Self) -> Void = { _ in }) throws(CommandExit) -> Int32 {
-    var copy = self
-    adjust(&copy)
-    return try copy.perform()
-  }
-
-  private func perform() throws(CommandExit) -> Int32 {
+  func run() throws(CommandExit) -> Int32 {
     let objections =
       LicenseSetup.diagnostics(loaded).filter { $0.severity == .error }
       + PublishingSetup.diagnostics(loaded, places)

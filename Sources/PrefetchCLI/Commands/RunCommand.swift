@@ -34,14 +34,13 @@ struct RunCommand: Command {
       context: context,
       loaded: loaded,
       places: places,
-      engine: options.engine
-    ).run {
-      $0.selection = options.segments
-      $0.isPlan = options.isDryRun
-      $0.probesItems = !options.skipsProbes
-      $0.isDetailed = options.hasDetailedExitCode
-      $0.files = files
-    }
+      engine: options.engine,
+      selection: options.segments,
+      isPlan: options.isDryRun,
+      probesItems: !options.skipsProbes,
+      isDetailed: options.hasDetailedExitCode,
+      files: files
+    ).run()
   }
 
   /// Also those that were joined by a command and stand in no file.

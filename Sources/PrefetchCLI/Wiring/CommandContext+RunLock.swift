@@ -30,23 +30,27 @@ extension CommandContext {
     )
   }
 
-  /// What `work` makes of the cache; nil where an earlier version keeps it.
+  /// What `work` makes of the cache, which ends the command where another process keeps it.
   func changingStore<Value>(
     _ places: Places,
     durability: Durability = .batch,
     wait: OptionalArgument<Duration>? = nil,
     _ work: (DiskStore, RunLock) throws(Failure) -> Value
-  ) throws(Failure) -> Value? {
-    guard let lock = try runLock(places, wait: wait) else { return nil }
-    let store = try DiskStore.openForWriting(
-      cache: places.cache,
-      clockStart: clock.now().wall,
-      durability: durability
-    )
-    store.lock = lock
-    let value = try work(store, lock)
-    try store.close()
-    console.report(store.takeDiagnostics())
+  ) throws(CommandExit) -> Value {
+    let value = try reading { () throws(Failure) -> Value? in
+      guard let lock = try runLock(places, wait: wait) else { return nil }
+      let store = try DiskStore.openForWriting(
+        cache: places.cache,
+        clockStart: clock.now().wall,
+        durability: durability
+      )
+      store.lock = lock
+      let value = try work(store, lock)
+      try store.close()
+      console.report(store.takeDiagnostics())
+      return value
+    }
+    guard let value else { throw CommandExit(status: failLocked()) }
     return value
   }
 
