@@ -1,10 +1,10 @@
 import PrefetchConfig
 import PrefetchCore
 import PrefetchDocuments
-import PrefetchSystem
 import Testing
 
 @testable import PrefetchCLI
+@testable import PrefetchSystem
 
 /// No key is read for nothing: each changes the request of a run, or else what reads it.
 @Suite("Keys and what they change") struct KeyEffectTests {

@@ -161,6 +161,8 @@ package struct Totals: Hashable, Sendable {
   /// Items to be transferred of which a plan does not know how large they are.
   package var unknownSizes: Int64 = 0
 
+  package init() {}
+
   package var items: Int64 {
     kept + revalidated + fetched + updated + deferred + failed
   }
