@@ -81,6 +81,11 @@ struct DocumentSchemaTests {
     let network = try check("network", try home.run("network", "--json"))
     #expect(network.list("segments").first?.list("rules").isEmpty == false)
     _ = try check("doctor", try home.run("doctor", "--json"))
+    let remembered = ["--no-run", "--json", "--set", "subscriptions=remembered"]
+    let joined = try check("subscribe", try home.run(["subscribe", "new"] + remembered))
+    #expect(joined.list("subscribed").map(\.text) == ["basics", "new"])
+    let left = try check("subscribe", try home.run(["unsubscribe", "--all"] + remembered))
+    #expect(left.list("subscribed").isEmpty)
   }
 
   @Test("of items are as their schemas have them")

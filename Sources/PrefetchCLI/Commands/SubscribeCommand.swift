@@ -1,5 +1,6 @@
 import PrefetchConfig
 import PrefetchCore
+import PrefetchDocuments
 import PrefetchStore
 import PrefetchSystem
 
@@ -46,16 +47,23 @@ struct SubscribeCommand: Command {
     let loaded = try context.configuration(isRequired: true, needsSources: !skipsRun)
     let places = try context.places(loaded)
     try check(loaded)
-    let unknown = try context.writingState(places) { state throws(Failure) in
+    let (unknown, subscribed) = try context.writingState(places) { state throws(Failure) in
       _ = try Subscriptions.resolve(loaded, state: state, mayWrite: true)
       let key = Subscriptions.key(loaded)
       let current = try state.subscriptions(key) ?? []
       let unknown = unknownRemovals(current, loaded)
       if unknown.isEmpty { try state.replaceSubscriptions(key, by: changed(current)) }
-      return unknown
+      return (unknown, changed(current))
     }
     guard unknown.isEmpty else { return context.console.fail(.usage, unknown) }
-    guard !skipsRun else { return ExitStatus.ok.code }
+    guard !skipsRun else {
+      if context.shared.isJSON {
+        context.console.print([
+          "schema": "prefetch-subscribe/1", "subscribed": .strings(subscribed.sorted()),
+        ])
+      }
+      return ExitStatus.ok.code
+    }
     return try Reconciliation(context: context, loaded: loaded, places: places, engine: engine)
       .run()
   }

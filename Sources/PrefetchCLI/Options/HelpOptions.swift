@@ -19,7 +19,7 @@ struct HelpOptions: CommandOptions, Hashable {
     group: .help,
     summary: "Print help on the program, a command or the exit codes",
     paragraphs: [
-      "`prefetch help COMMAND` is the same as `prefetch COMMAND --help`. The whole manual is `prefetch(1)`."
+      "`prefetch help COMMAND` is the same as `prefetch COMMAND --help`; `event` and `manifest` are one COMMAND each, and `prefetch event start --help` tells of a part alone. The whole manual is `prefetch(1)`."
     ],
     operands: .optional("COMMAND|exit-codes", \.topic, .helpTopic),
     exits: [.ok],

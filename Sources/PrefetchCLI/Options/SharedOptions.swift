@@ -62,7 +62,7 @@ extension SharedOptions {
       \.settings,
       ValueKind(expectation: "KEY=VALUE", parse: { Setting($0) }).called("KEY=VALUE"),
       help:
-        "Set one key of the configuration, such as `network.concurrency=4` or `segments.NAME.ttl=1h`"
+        "Set one key of the configuration, such as `network.concurrency=4` or `segments.NAME.ttl=1h`; no secret"
     ),
     .value(
       "cache-dir",

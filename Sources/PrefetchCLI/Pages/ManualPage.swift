@@ -15,7 +15,7 @@ enum ManualPage {
     for command in CommandTable.all { append(command.description, to: &page) }
     page.section("OPTIONS")
     page.paragraph(
-      "These options belong to every command and may stand anywhere on the command line."
+      "These options belong to every command and may stand anywhere on the command line. `env`, `schedule`, `completion`, `help` and `manifest` have no JSON form and end with 64 where `--json` is given."
     )
     for option in CommandTable.sharedOptions { append(option, to: &page) }
     registration(&page)

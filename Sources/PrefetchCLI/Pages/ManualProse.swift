@@ -10,7 +10,7 @@ enum ManualProse {
   ]
 
   static let environment = [
-    "Every long option but `--help`, `--version` and `--set` may be given as a variable: `PREFETCH_`, then its name in capitals, with underscores for dashes. Switches take 1, true, yes, on, or 0, false, no, off; options that may be repeated take one value a line. `PREFETCH_WAIT` and `PREFETCH_MAX_STALE` take a duration, or true for the option without one. An empty variable counts as unset, and so does one for an option that the command does not have.",
+    "Every long option but `--help`, `--version` and `--set` may be given as a variable: `PREFETCH_`, then its name in capitals, with underscores for dashes. Switches take 1, true, yes, on, or 0, false, no, off; options that may be repeated take one value a line. `PREFETCH_VERBOSE` takes 2 as well, `PREFETCH_WAIT` and `PREFETCH_MAX_STALE` a duration, or true for the option without one. An empty variable counts as unset, and so does one for an option that the command does not have.",
     "An option on the command line wins over its variable, and the variable wins over the configuration.",
   ]
 
