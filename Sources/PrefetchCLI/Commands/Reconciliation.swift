@@ -24,6 +24,7 @@ struct Reconciliation {
     guard objections.isEmpty else {
       throw context.failed(.config, objections)
     }
+    let shard = try shard()
     let now = context.clock.now().wall
     let runID = RunIdentifier.make(at: now)
     context.console.runID = runID
@@ -40,6 +41,7 @@ struct Reconciliation {
       runID: runID
     )
     session.selection = selection
+    session.shard = shard
     session.isPlan = isPlan
     session.files = files
     session.probesItems = probesItems
@@ -75,6 +77,7 @@ struct Reconciliation {
       envelope.transfers = transfers.log
       envelope.pastRuns = pastRuns
     }
+    envelope.shard = shard?.text
     if let explanation = MirrorFolder.explanation(loaded, places) {
       envelope.explanation = explanation
     }
@@ -83,6 +86,41 @@ struct Reconciliation {
       envelope.lastSuccess = lastSuccess(before: runID)
     }
     return write(envelope)
+  }
+
+  /// The part that this run does.
+  private func shard() throws(CommandExit) -> Shard? {
+    guard let wish = engine.shard else { return nil }
+    if let segment = loaded.configuration.segments.first(where: {
+      $0.declaration.publishing.map { !$0.folder.isEmpty } ?? false
+    }) {
+      throw context.failed(
+        .usage,
+        [
+          Diagnostic(
+            "usage.shard",
+            "`--shard` does a part of segment `\(segment.name)`, and its `publish` needs all of it",
+            hint: "leave `publish` to a run without `--shard`, which has what the shards have brought"
+          )
+        ]
+      )
+    }
+    switch wish {
+    case .given(let shard): return shard
+    case .ofEnvironment:
+      if let shard = Shard(environment: context.environment.variables) { return shard }
+      throw context.failed(
+        .usage,
+        [
+          Diagnostic(
+            "usage.shard",
+            "`--shard env` finds no shard in the environment",
+            hint:
+              "it reads SLURM_ARRAY_TASK_ID with _MIN and _COUNT, CI_NODE_INDEX with CI_NODE_TOTAL, or JOB_COMPLETION_INDEX with PREFETCH_SHARDS"
+          )
+        ]
+      )
+    }
   }
 
   /// What cannot be read is no reason to have no report.

@@ -15,6 +15,8 @@ struct StatusCommand: Command {
     var items: Int
     var bytes: Int64
     var lastSuccess: Instant?
+    /// Where its last run did one part of it.
+    var shard: String?
     var deferral: Deferral?
     /// When a run has something to ask about it again; nil where every run has.
     var nextCheck: Instant?
@@ -126,7 +128,8 @@ struct StatusCommand: Command {
         state: record.state,
         items: totals[record.key]?.items ?? 0,
         bytes: totals[record.key]?.bytes ?? 0,
-        lastSuccess: record.lastSuccess
+        lastSuccess: record.lastSuccess,
+        shard: record.shard
       )
     }
   }
@@ -172,7 +175,7 @@ struct StatusCommand: Command {
       ([
         SafeText.line(segment.name), segment.state?.rawValue ?? "new",
         Amounts.count(Int64(segment.items), "item"), Amounts.bytes(segment.bytes), age,
-      ] + [waits, check, segment.trend.text].compactMap(\.self)).joined(separator: "\t")
+      ] + [segment.shard.map { "shard \($0)" }, waits, check, segment.trend.text].compactMap(\.self)).joined(separator: "\t")
   }
 
   private func text(_ group: DeclaredStates.Group, _ kind: String) -> String {
@@ -202,6 +205,7 @@ struct StatusCommand: Command {
         "age_seconds": .optional(segment.lastSuccess.map { (now - $0).milliseconds / 1000 }),
         "next_check": .time(segment.nextCheck),
         "deferred": .deferral(segment.deferral),
+        "shard": .optional(segment.shard),
         "recent": segment.trend.document,
         "states": states(declared.counts[segment.name] ?? [:]),
       ]

@@ -20,6 +20,13 @@ enum GuardException: String, Hashable, Sendable, CaseIterable {
   case rollback
 }
 
+/// Which part of what is declared a run does.
+enum ShardWish: Hashable, Sendable {
+  case given(Shard)
+  /// The one that a scheduler has given to this job.
+  case ofEnvironment
+}
+
 /// The options of every command that reconciles.
 struct EngineOptions: Hashable, Sendable {
   var jobs: Int?
@@ -37,6 +44,7 @@ struct EngineOptions: Hashable, Sendable {
   /// How long to wait for the lock; nil is not at all, bare is as long as it takes.
   var wait: OptionalArgument<Duration>?
   var allowed: [GuardException] = []
+  var shard: ShardWish?
 
   static let acceptable: [ExitStatus] = [.incomplete, .nothing, .unavailable, .deferred]
 }
@@ -99,6 +107,13 @@ extension EngineOptions {
       isRepeatable: true,
       help:
         "Let a manifest that removes many items (`mass-removal`) or is older than the stored one (`rollback`) pass this once"
+    ),
+    .value(
+      "shard",
+      \.shard,
+      .shard,
+      help:
+        "Do the I-th of N parts, I from 0, or the one that SLURM, GitLab or Kubernetes gives to this job (`env`)"
     ),
   ]
 

@@ -63,6 +63,16 @@ extension ValueKind where Value == Int {
   }
 }
 
+extension ValueKind where Value == ShardWish {
+  static var shard: Self {
+    Self(
+      expectation: "`I/N` with I from 0 and below N, such as `0/4`, or `env`",
+      completion: .words(["env"]),
+      placeholder: "I/N"
+    ) { $0 == "env" ? .ofEnvironment : Shard($0).map { .given($0) } }
+  }
+}
+
 extension ValueKind where Value == Duration {
   static var duration: Self {
     Self(expectation: "a duration such as `90s`, `5m`, `2h` or `7d`", placeholder: "D") {

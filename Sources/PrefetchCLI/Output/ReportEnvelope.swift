@@ -15,6 +15,8 @@ struct ReportEnvelope {
   /// Made when a rendering asks for it: writing a long configuration takes longer than reading it.
   var configurationDigest: @Sendable () -> String?
   var configurationFiles: [String]
+  /// The part that the run did.
+  var shard: String?
   var listsAllItems: Bool
   var notices: [Diagnostic]
   /// Where a rendering shows them.

@@ -37,6 +37,7 @@ struct ReportJSON {
     return [
       "id": .string(envelope.runID),
       "mode": .string(report.mode.rawValue),
+      "shard": .optional(envelope.shard),
       "started": .time(report.started),
       "finished": .time(report.finished),
       "elapsed_ms": .milliseconds(report.elapsed),

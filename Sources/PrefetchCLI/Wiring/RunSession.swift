@@ -1,5 +1,6 @@
 import PrefetchConfig
 import PrefetchCore
+import PrefetchCrypto
 import PrefetchDocuments
 import PrefetchEngine
 import PrefetchManifests
@@ -19,6 +20,8 @@ struct RunSession {
   var probesItems = true
   /// Whether unchanged items are told one by one.
   var listsKept = false
+  /// The part of the declaration that this run does; nil for all of it.
+  var shard: Shard?
   /// Whether the report needs the items one by one.
   var keepsItems = true
   /// Whether the lines of a plan are wanted on standard output.
@@ -114,7 +117,7 @@ struct RunSession {
   }
 
   private func reconcileWithRoom(_ events: EventSink?) throws(Failure) -> Report {
-    guard let lock = try context.runLock(places, of: loaded.identity, wait: engine.wait) else {
+    guard let lock = try context.runLock(places, of: lockName, wait: engine.wait) else {
       return lockedReport()
     }
     let state = try StateStore.openForWriting(state: places.state)
@@ -301,7 +304,7 @@ struct RunSession {
     var request = builder.request(
       mode: isPlan ? .plan : .run,
       segments: selected,
-      forgotten: selection.isEmpty ? try forgotten(subscriptions, store) : [],
+      forgotten: selection.isEmpty && shard == nil ? try forgotten(subscriptions, store) : [],
       probesItems: probesItems
     )
     builder.applyNetwork(to: &request.policy, publisher: builder.publisher?.networkOfRuns)
@@ -321,6 +324,7 @@ struct RunSession {
     }
     request.listsKept = listsKept
     request.keepsItems = keepsItems
+    request.shard = shard.map { ShardRule($0) { SHA256.digest(of: $0) } }
     request.rules = rules(for: request)
     if request.segments.contains(where: { $0.bundleRules.quality == nil }) {
       request.pastDownloads = (try? state?.pastDownloads()) ?? [:]
@@ -407,6 +411,7 @@ struct RunSession {
         hash.combine(Int64(mirror.cutFolders))
       }
     }
+    if let shard { hash.combine(shard.text) }
     hash.combine(request.policy.maximumFileSize)
     hash.combine(request.segments.first?.manifestRules.countPerCategory.map { Int64($0) })
     return hash.value
@@ -440,6 +445,11 @@ struct RunSession {
     }
   }
 
+  /// Shards of one configuration may run beside each other.
+  private var lockName: String {
+    shard.map { "\(loaded.identity) shard \($0.text)" } ?? loaded.identity
+  }
+
   /// Another run is at work on this cache: nothing was asked, nothing is wrong.
   private func lockedReport() -> Report {
     var report = unbegunReport(
@@ -448,7 +458,7 @@ struct RunSession {
     report.deferral = Deferral(rule: .lock)
     report.signal = StopSignals.pending
     for index in report.segments.indices { report.segments[index].deferral = report.deferral }
-    let holder = context.lockHolder(places, loaded.identity)
+    let holder = context.lockHolder(places, lockName)
     console.note("\(holder) goes on; `--wait` waits for it")
     return report
   }

@@ -123,6 +123,8 @@ package struct SegmentRecord: Hashable, Sendable {
   /// The manifest's own `generated` time, the mark that a rollback would fall below.
   package var generated: Instant?
   package var itemCount = 0
+  /// Where the last run did one part of it, which; nil where it did all.
+  package var shard: String?
   package var lastChecked: Instant?
   package var lastSuccess: Instant?
   package var state = SegmentState.incomplete

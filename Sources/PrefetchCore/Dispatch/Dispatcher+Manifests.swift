@@ -16,7 +16,7 @@ extension Dispatcher {
         segments[index].entries = entries.value
       } else {
         let rules = request.mode == .get ? ManifestRules() : segment.declaration.manifestRules
-        segments[index].entries = ManifestSelection(rules).apply(to: entries.value)
+        segments[index].entries = ownPart(of: ManifestSelection(rules).apply(to: entries.value))
       }
       withInventory(.plan(segment: index, rejected: []))
     case .file(let path):
@@ -77,8 +77,8 @@ extension Dispatcher {
     segments[index].isGathering = false
     documents[index].staged = nil
     accept(index, record, manifest: staged)
-    let rejected = selection.apply(to: manifest.rejected)
-    segments[index].entries = entries
+    let rejected = selection.apply(to: manifest.rejected).filter { isOwn($0.url) }
+    segments[index].entries = ownPart(of: entries)
     segments[index].mirrors = manifest.alternates
     segments[index].statedBase = manifest.base
     segments[index].limit(fileSize: manifest.maximumFileSize, policy: request.policy)
@@ -89,10 +89,20 @@ extension Dispatcher {
     withInventory(.plan(segment: index, rejected: rejected))
   }
 
+  /// What falls to this run, once the guards have seen the whole list.
+  private func ownPart(of entries: EntryTable) -> EntryTable {
+    request.shard?.apply(to: entries) ?? entries
+  }
+
+  private func isOwn(_ url: String) -> Bool {
+    request.shard?.takes(url) ?? true
+  }
+
   /// From here on this is the segment's generation, whatever becomes of its items.
   private mutating func accept(_ index: Int, _ record: SegmentRecord, manifest: StagedBody?) {
     var record = record
     record.lastChecked = now.wall
+    record.shard = request.shard?.shard.text
     // Until this run has an end the state of the last one stands, and nothing is quiet.
     record.quiet = nil
     let recorded = segments[index].recorded

@@ -66,7 +66,8 @@ extension Dispatcher {
       refused.isEmpty
       ? fragment.leaving
       : fragment.leaving.filter { !refused.contains(facts.inventory.rows[Int($0)].key) }
-    if isHeldBack { segments[index].leaving = [] }
+    // What falls to other shards is declared, and not known here.
+    if isHeldBack || request.shard != nil { segments[index].leaving = [] }
     segments[index].declaredCount = fragment.declaredCount + rejected.count
     segments[index].openItems = fragment.steps.count + rejected.count
     segments[index].usableCount = fragment.keptCount
@@ -75,7 +76,7 @@ extension Dispatcher {
     segments[index].noteQuiet(until: fragment.quietUntil)
     segments[index].phase = .planning
     segments[index].isDeclared = true
-    if segments[index].declaredCount == 0 { noteEmpty(index) }
+    if segments[index].declaredCount == 0, request.shard == nil { noteEmpty(index) }
     // What it declares and what not stands elsewhere in the order now.
     room = nil
     announce(.itemsDiscovered(segment: declaration.name, count: segments[index].declaredCount))

@@ -37,6 +37,8 @@ package struct RunRequest: Sendable {
   package var withheld: WithheldOrigin?
   /// Whether it is clients of the server over the cache that ask.
   package var servesClients = false
+  /// Of a run that does one part of what is declared.
+  package var shard: ShardRule?
   /// Whether items that are simply kept are told one by one.
   package var listsKept = false
   /// Whether the report keeps the items one by one; without it, of a million only those that weigh

@@ -15,7 +15,7 @@ extension Schema {
   /// segment has let go of the item.
   static let index = Schema(
     applicationID: 0x5046_4958,
-    version: 12,
+    version: 13,
     layout: """
       CREATE TABLE items (
         item INTEGER PRIMARY KEY,
@@ -74,6 +74,7 @@ extension Schema {
         quiet_bytes INTEGER,
         hosts TEXT,
         asked INTEGER,
+        shard TEXT,
         UNIQUE (identity, name)
       ) STRICT;
       CREATE TABLE segment_documents (

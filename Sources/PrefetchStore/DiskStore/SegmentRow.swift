@@ -6,19 +6,20 @@ enum SegmentRow {
     """
     segment, identity, name, priority, manifest_url, manifest, manifest_final_url, etag, \
     last_modified, generated, item_count, last_checked, last_success, state, quiet_until, \
-    quiet_rules, quiet_items, quiet_bytes, hosts, asked
+    quiet_rules, quiet_items, quiet_bytes, hosts, asked, shard
     """
 
   static let replacement =
     """
     INSERT INTO segments (identity, name, priority, manifest_url, manifest, manifest_final_url, \
     etag, last_modified, generated, item_count, last_checked, last_success, state, quiet_until, \
-    quiet_rules, quiet_items, quiet_bytes, hosts, asked) \
-    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19) \
+    quiet_rules, quiet_items, quiet_bytes, hosts, asked, shard) \
+    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, \
+    ?20) \
     ON CONFLICT (identity, name) DO UPDATE SET priority=?3, manifest_url=?4, manifest=?5, \
     manifest_final_url=?6, etag=?7, last_modified=?8, generated=?9, item_count=?10, \
     last_checked=?11, last_success=?12, state=?13, quiet_until=?14, quiet_rules=?15, \
-    quiet_items=?16, quiet_bytes=?17, hosts=?18, asked=?19
+    quiet_items=?16, quiet_bytes=?17, hosts=?18, asked=?19, shard=?20
     """
 
   static func bind(_ record: SegmentRecord, to statement: borrowing Statement) throws(Failure) {
@@ -41,7 +42,8 @@ enum SegmentRow {
       record.quiet?.itemCount,
       record.quiet?.bytes,
       record.hosts?.joined(separator: "\n"),
-      record.manifestAsked
+      record.manifestAsked,
+      record.shard
     )
   }
 
@@ -74,6 +76,7 @@ enum SegmentRow {
     }
     record.hosts = row.optionalText(18)?.split(separator: "\n").map(String.init)
     record.manifestAsked = row.optionalNumber(19).map { UInt64(bitPattern: $0) }
+    record.shard = row.optionalText(20)
     return record
   }
 }

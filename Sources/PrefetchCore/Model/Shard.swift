@@ -1,0 +1,73 @@
+/// One of several parts of what a configuration declares, each for a machine or a job of its own.
+package struct Shard: Hashable, Sendable {
+  package var index: Int
+  package var count: Int
+
+  /// More parts than that are a slip of the pen, and cost a hash an item each.
+  package static let most = 10_000
+
+  package init?(index: Int, count: Int) {
+    guard (1...Self.most).contains(count), (0..<count).contains(index) else { return nil }
+    self.index = index
+    self.count = count
+  }
+
+  /// `I/N`, I from 0.
+  package init?(_ text: String) {
+    let parts = text.split(separator: "/", omittingEmptySubsequences: false)
+    guard parts.count == 2, parts.allSatisfy({ $0.allSatisfy(("0"..."9").contains) }),
+      let index = Int(parts[0]), let count = Int(parts[1])
+    else { return nil }
+    self.init(index: index, count: count)
+  }
+
+  /// What a scheduler has told its job; nil where none has, or not whole.
+  ///
+  /// SLURM counts its tasks from any number, GitLab its nodes from 1, Kubernetes its pods from 0,
+  /// and leaves out how many there are.
+  package init?(environment: [String: String]) {
+    func number(_ name: String) -> Int? { environment[name].flatMap { Int($0) } }
+    if let task = number("SLURM_ARRAY_TASK_ID"), let first = number("SLURM_ARRAY_TASK_MIN"),
+      let count = number("SLURM_ARRAY_TASK_COUNT")
+    {
+      self.init(index: task - first, count: count)
+    } else if let node = number("CI_NODE_INDEX"), let count = number("CI_NODE_TOTAL") {
+      self.init(index: node - 1, count: count)
+    } else if let pod = number("JOB_COMPLETION_INDEX"), let count = number("PREFETCH_SHARDS") {
+      self.init(index: pod, count: count)
+    } else {
+      return nil
+    }
+  }
+
+  package var text: String { "\(index)/\(count)" }
+}
+
+/// Which items fall to a shard.
+///
+/// Each goes to the part that gives it the largest weight, a digest of its URL and the part's number:
+/// one part more takes from each of the others alike, and nothing else moves.
+package struct ShardRule: Sendable {
+  package let shard: Shard
+  private let weigh: @Sendable (String) -> ContentDigest
+
+  package init(_ shard: Shard, weigh: @escaping @Sendable (String) -> ContentDigest) {
+    self.shard = shard
+    self.weigh = weigh
+  }
+
+  package func takes(_ url: String) -> Bool {
+    let own = weigh("\(url)\n\(shard.index)")
+    return (0..<shard.count).allSatisfy { other in
+      other == shard.index || weigh("\(url)\n\(other)") < own
+    }
+  }
+
+  /// The entries that fall to it, in their order.
+  func apply(to entries: EntryTable) -> EntryTable {
+    guard shard.count > 1 else { return entries }
+    var part = EntryTable()
+    part.append(entries, at: entries.indices.filter { takes(entries.url(at: $0)) })
+    return part
+  }
+}

@@ -1,0 +1,140 @@
+import PrefetchTestSupport
+import Testing
+
+/// Several machines, or several jobs on one cache, each with a part of one list.
+@Suite("Shards of a run", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
+struct ShardTests {
+  private static let count = 200
+  private let server: LoopbackServer
+  private let site: Site
+
+  init() throws {
+    let site = Site()
+    for number in 0..<Self.count { site["/\(number)"] = Site.Page("item \(number)") }
+    site["/list.json"] = Site.Page(Manifest.text((0..<Self.count).map { "\($0)" }))
+    self.site = site
+    server = try LoopbackServer { site.respond(to: $0) }
+  }
+
+  private func home(_ more: String = "") throws -> Home {
+    let home = try Home()
+    home.configure(
+      """
+      segments: [{ name: s, manifest: "\(server.address("/list.json"))"\(more) }]
+      cache: { min_free: 0 }
+      """
+    )
+    return home
+  }
+
+  private var asked: [String: Int] {
+    server.requests.reduce(into: [:]) { $0[$1.path, default: 0] += 1 }
+  }
+
+  @Test("Four machines fetch every item once, and a fifth takes a fifth of it")
+  func machines() throws {
+    let homes = try (0..<4).map { _ in try home() }
+    var fetched = 0
+    for (index, home) in homes.enumerated() {
+      let run = try home.run("--shard", "\(index)/4", "--json")
+      #expect(run.status == 0, "\(run)")
+      let report = try run.json()
+      #expect(report.text("run.shard") == "\(index)/4")
+      #expect(report.text("segments.0.state") == "current")
+      fetched += report.number("totals.fetched") ?? 0
+      let status = try home.run("status", "--json").json()
+      #expect(status.text("segments.0.shard") == "\(index)/4")
+      #expect(try home.run("status").output.contains("\tshard \(index)/4"))
+      #expect(try home.run("verify").status == 0)
+    }
+    #expect(fetched == Self.count)
+    #expect(asked.removing("/list.json").allSatisfy { $0.value == 1 })
+    #expect(asked.count == Self.count + 1)
+    // Nothing is removed where a part more makes each of the others smaller.
+    for (index, home) in homes.enumerated() {
+      let before = try home.run("list").output.split(separator: "\n").count
+      let run = try home.run("--shard", "\(index)/5", "--json")
+      #expect(run.status == 0, "\(run)")
+      #expect(try run.totals()["removed"] == 0 && run.totals()["fetched"] == 0)
+      #expect(try home.run("list").output.split(separator: "\n").count == before)
+    }
+    let fifth = try home()
+    let run = try fifth.run("--shard", "4/5", "--json")
+    #expect((20...60).contains(try run.json().number("totals.fetched") ?? 0), "\(run)")
+  }
+
+  @Test("Shards on one cache run beside each other, and a run without one has nothing left to fetch")
+  func oneCache() throws {
+    let home = try home()
+    let runs = try (0..<4).map { try home.start(["--shard", "\($0)/4", "--json"]) }
+    for run in runs {
+      let end = run.finish(within: 60)
+      #expect(end.status == 0, "\(end)")
+    }
+    #expect(asked.removing("/list.json").allSatisfy { $0.value == 1 })
+    #expect(asked.count == Self.count + 1)
+    let whole = try home.run("--json")
+    #expect(whole.status == 0, "\(whole)")
+    #expect(try whole.totals()["fetched"] == 0)
+    #expect(try whole.json().text("run.shard") == nil)
+    #expect(try home.run("status", "--json").json().text("segments.0.shard") == nil)
+    // What goes, goes with a run that sees all of it.
+    site["/list.json"] = Site.Page(Manifest.text((0..<150).map { "\($0)" }))
+    for index in 0..<4 {
+      #expect(try home.run("--shard", "\(index)/4", "--json").totals()["removed"] == 0)
+    }
+    #expect(try home.run("--json").totals()["removed"] == 50)
+  }
+
+  @Test("The guards see the whole list, and an item that breaks a rule fails in one shard")
+  func guards() throws {
+    let home = try home()
+    #expect(try home.run("--shard", "0/4").status == 0)
+    site["/list.json"] = Site.Page(Manifest.text((0..<60).map { "\($0)" }))
+    let cut = try home.run("--shard", "0/4", "--json")
+    #expect(cut.status != 0)
+    #expect(try cut.json().text("segments.0.manifest.error.code") == "manifest_guard", "\(cut)")
+    let bad = (0..<199).map { "\($0)" } + ["ftp://host.example/a"]
+    site["/list.json"] = Site.Page(Manifest.text(bad))
+    let failed = try (0..<4).map { index in
+      try home.run("--shard", "\(index)/4", "--json").json().number("totals.failed") ?? 0
+    }
+    #expect(failed.reduce(0, +) == 1)
+  }
+
+  @Test("A shard of a list that has fewer items than there are shards is no empty list")
+  func few() throws {
+    site["/list.json"] = Site.Page(Manifest.text(["0"]))
+    let home = try home(", fail_on_empty: true")
+    for index in 0..<4 {
+      let run = try home.run("--shard", "\(index)/4")
+      #expect(run.status == 0 && run.errors.isEmpty, "\(run)")
+    }
+    #expect(asked["/0"] == 1)
+  }
+
+  @Test("The scheduler says which one, and what is none is a wrong use")
+  func words() throws {
+    var home = try home()
+    let none = try home.run("--shard", "env")
+    #expect(none.status == 64 && none.errors.contains("SLURM_ARRAY_TASK_ID"), "\(none)")
+    for word in ["4/4", "1", "a/b", ""] {
+      #expect(try home.run("--shard", word).status == 64)
+    }
+    home.variables["CI_NODE_INDEX"] = "2"
+    home.variables["CI_NODE_TOTAL"] = "3"
+    #expect(try home.run("--shard", "env", "--json").json().text("run.shard") == "1/3")
+    let planned = try home.run("plan", "--shard", "0/3", "--json")
+    #expect(try planned.json().text("run.shard") == "0/3")
+    let published = try self.home(", publish: { dir: ./tree }")
+    let refused = try published.run("--shard", "0/3")
+    #expect(refused.status == 64 && refused.errors.contains("`publish`"), "\(refused)")
+    #expect(asked.keys.allSatisfy { $0 != "/tree" })
+  }
+}
+
+extension [String: Int] {
+  fileprivate func removing(_ key: String) -> Self {
+    filter { $0.key != key }
+  }
+}
