@@ -1,5 +1,4 @@
 import PrefetchTestSupport
-
 import Testing
 
 @testable import PrefetchCore

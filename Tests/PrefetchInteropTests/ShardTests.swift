@@ -63,7 +63,9 @@ struct ShardTests {
     #expect((20...60).contains(try run.json().number("totals.fetched") ?? 0), "\(run)")
   }
 
-  @Test("Shards on one cache run beside each other, and a run without one has nothing left to fetch")
+  @Test(
+    "Shards on one cache run beside each other, and a run without one has nothing left to fetch"
+  )
   func oneCache() throws {
     let home = try home()
     let runs = try (0..<4).map { try home.start(["--shard", "\($0)/4", "--json"]) }

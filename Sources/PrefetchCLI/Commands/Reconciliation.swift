@@ -100,7 +100,8 @@ struct Reconciliation {
           Diagnostic(
             "usage.shard",
             "`--shard` does a part of segment `\(segment.name)`, and its `publish` needs all of it",
-            hint: "leave `publish` to a run without `--shard`, which has what the shards have brought"
+            hint:
+              "leave `publish` to a run without `--shard`, which has what the shards have brought"
           )
         ]
       )

@@ -175,7 +175,9 @@ struct StatusCommand: Command {
       ([
         SafeText.line(segment.name), segment.state?.rawValue ?? "new",
         Amounts.count(Int64(segment.items), "item"), Amounts.bytes(segment.bytes), age,
-      ] + [segment.shard.map { "shard \($0)" }, waits, check, segment.trend.text].compactMap(\.self)).joined(separator: "\t")
+      ]
+      + [segment.shard.map { "shard \($0)" }, waits, check, segment.trend.text].compactMap(\.self))
+      .joined(separator: "\t")
   }
 
   private func text(_ group: DeclaredStates.Group, _ kind: String) -> String {
