@@ -15,7 +15,7 @@ package struct Shard: Hashable, Sendable {
   /// `I/N`, I from 0.
   package init?(_ text: String) {
     let parts = text.split(separator: "/", omittingEmptySubsequences: false)
-    guard parts.count == 2, parts.allSatisfy({ $0.allSatisfy(("0"..."9").contains) }),
+    guard parts.count == 2, parts.allSatisfy({ $0.utf8.allSatisfy(ASCII.isDigit) }),
       let index = Int(parts[0]), let count = Int(parts[1])
     else { return nil }
     self.init(index: index, count: count)

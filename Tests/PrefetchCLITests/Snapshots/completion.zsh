@@ -47,7 +47,7 @@ _prefetch() {
   shared=(
     '*-c+[Read this configuration; given again, later files are merged over earlier ones; - is standard input]:FILE:_files'
     '*--config=[Read this configuration; given again, later files are merged over earlier ones; - is standard input]:FILE:_files'
-    '*--set=[Set one key of the configuration, such as network.concurrency=4 or segments.NAME.ttl=1h]:KEY=VALUE: '
+    '*--set=[Set one key of the configuration, such as network.concurrency=4 or segments.NAME.ttl=1h; no secret]:KEY=VALUE: '
     '(--cache-dir)--cache-dir=[Keep the content here instead of in ~/.cache/prefetch]:DIR:_files -/'
     '(--state-dir)--state-dir=[Keep subscriptions, quotas and past runs here instead of in ~/.local/state/prefetch]:DIR:_files -/'
     '(--manifests)--manifests=[Find the manifests of segments given as a bare name at this URL, which holds {segment}]:TEMPLATE: '
@@ -115,6 +115,7 @@ _prefetch() {
         '(--accept)--accept=[Pass over these findings, and let whatever else there is decide\: incomplete, nothing, unavailable or deferred]:NAME,…:(incomplete nothing unavailable deferred)' \
         '(--wait)--wait=-[Wait for another run to end, at most this long, instead of ending with 75]::D: ' \
         '*--allow=[Let a manifest that removes many items (mass-removal) or is older than the stored one (rollback) pass this once]:GUARD:(mass-removal rollback)' \
+        '(--shard)--shard=[Do the I-th of N parts, I from 0, or the one that SLURM, GitLab or Kubernetes gives to this job (env)]:I/N:(env)' \
         '*:SEGMENT: ' && ret=0
       ;;
     plan)
@@ -136,6 +137,7 @@ _prefetch() {
         '(--accept)--accept=[Pass over these findings, and let whatever else there is decide\: incomplete, nothing, unavailable or deferred]:NAME,…:(incomplete nothing unavailable deferred)' \
         '(--wait)--wait=-[Wait for another run to end, at most this long, instead of ending with 75]::D: ' \
         '*--allow=[Let a manifest that removes many items (mass-removal) or is older than the stored one (rollback) pass this once]:GUARD:(mass-removal rollback)' \
+        '(--shard)--shard=[Do the I-th of N parts, I from 0, or the one that SLURM, GitLab or Kubernetes gives to this job (env)]:I/N:(env)' \
         '*:SEGMENT: ' && ret=0
       ;;
     mirror)
@@ -163,6 +165,7 @@ _prefetch() {
         '(--accept)--accept=[Pass over these findings, and let whatever else there is decide\: incomplete, nothing, unavailable or deferred]:NAME,…:(incomplete nothing unavailable deferred)' \
         '(--wait)--wait=-[Wait for another run to end, at most this long, instead of ending with 75]::D: ' \
         '*--allow=[Let a manifest that removes many items (mass-removal) or is older than the stored one (rollback) pass this once]:GUARD:(mass-removal rollback)' \
+        '(--shard)--shard=[Do the I-th of N parts, I from 0, or the one that SLURM, GitLab or Kubernetes gives to this job (env)]:I/N:(env)' \
         '*:LIST DIR:_files' && ret=0
       ;;
     subscribe)
@@ -183,6 +186,7 @@ _prefetch() {
         '(--accept)--accept=[Pass over these findings, and let whatever else there is decide\: incomplete, nothing, unavailable or deferred]:NAME,…:(incomplete nothing unavailable deferred)' \
         '(--wait)--wait=-[Wait for another run to end, at most this long, instead of ending with 75]::D: ' \
         '*--allow=[Let a manifest that removes many items (mass-removal) or is older than the stored one (rollback) pass this once]:GUARD:(mass-removal rollback)' \
+        '(--shard)--shard=[Do the I-th of N parts, I from 0, or the one that SLURM, GitLab or Kubernetes gives to this job (env)]:I/N:(env)' \
         '*:NAME: ' && ret=0
       ;;
     unsubscribe)
@@ -203,6 +207,7 @@ _prefetch() {
         '(--accept)--accept=[Pass over these findings, and let whatever else there is decide\: incomplete, nothing, unavailable or deferred]:NAME,…:(incomplete nothing unavailable deferred)' \
         '(--wait)--wait=-[Wait for another run to end, at most this long, instead of ending with 75]::D: ' \
         '*--allow=[Let a manifest that removes many items (mass-removal) or is older than the stored one (rollback) pass this once]:GUARD:(mass-removal rollback)' \
+        '(--shard)--shard=[Do the I-th of N parts, I from 0, or the one that SLURM, GitLab or Kubernetes gives to this job (env)]:I/N:(env)' \
         '*:NAME: ' && ret=0
       ;;
     register)
@@ -225,6 +230,7 @@ _prefetch() {
         '(--accept)--accept=[Pass over these findings, and let whatever else there is decide\: incomplete, nothing, unavailable or deferred]:NAME,…:(incomplete nothing unavailable deferred)' \
         '(--wait)--wait=-[Wait for another run to end, at most this long, instead of ending with 75]::D: ' \
         '*--allow=[Let a manifest that removes many items (mass-removal) or is older than the stored one (rollback) pass this once]:GUARD:(mass-removal rollback)' \
+        '(--shard)--shard=[Do the I-th of N parts, I from 0, or the one that SLURM, GitLab or Kubernetes gives to this job (env)]:I/N:(env)' \
         ':: :' && ret=0
       ;;
     init)
