@@ -58,6 +58,7 @@ extension Configuration {
       "How often written files are forced onto the disk"
     )
     Field("purge", \.self, purgeTable, "How things leave the cache")
+    Field("remote", \.policy.tier, tierTable, "A store that machines share, asked before origins are")
     Field(
       "network_filesystem",
       \.cache.isUsedAlone,
@@ -82,6 +83,34 @@ extension Configuration {
     )
   }
 
+  private static let tierTable = ObjectType(TierSettings(), name: "remote", shorthand: "url") {
+    Field("url", \.url, .url, "Its folder; below lie `cas/` with bodies and `ac/` with records")
+    Field("kind", \.kind, .choice(), "How it is spoken to: plain requests, or those of a bucket")
+    Field("mode", \.mode, .choice(), "Whether runs take from it, leave there what they fetch, or both")
+    Field(
+      "trust",
+      \.isTrusted,
+      .boolean,
+      "Whether its records of what origins said are believed; bodies are always checked"
+    )
+    Field(
+      "share",
+      \.sharesAll,
+      .words(("public", false), ("all", true)),
+      "What is left there: what any machine could have fetched, or everything"
+    )
+    Field("required", \.isRequired, .boolean, "Whether a run that cannot use it ends with 69")
+    Field("timeout", \.timeout, .duration.positive, "How long it may say nothing")
+    Field("headers", \.headers, .headers, "Headers of requests to it").secret
+    Field("region", \.region, .text.nonEmpty.singleLine, "Region of the bucket")
+    Field(
+      "credentials",
+      \.credentials,
+      .tierCredentials,
+      "`NAME:PASSWORD` or a token; for a bucket `KEY:SECRET`, with `:TOKEN` where they are lent"
+    ).secret
+  }
+
   static let stateTable = ObjectType(Self(), name: "state") {
     Field("dir", \.cache.stateFolder, .path, "Folder of the state database")
   }
@@ -101,6 +130,26 @@ extension ValueType where Value == Int64? {
         hint: "a bare number is bytes; write `\(text)MB` or `\(text)GB` if that was meant",
         at: node
       )
+    }
+  }
+}
+
+extension ValueType where Value == Secret {
+  fileprivate static var tierCredentials: Self {
+    scalar("credentials", summary: "text") { text throws(ValueComplaint) in
+      let trimmed = Blanks.trimmed(text)
+      guard !trimmed.isEmpty, trimmed.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else {
+        throw ValueComplaint("the credentials hold characters that no header can carry")
+      }
+      return Secret(trimmed)
+    } encode: { _ in
+      .string(Secret.mask)
+    }
+    .checked { secret, node, decoder in
+      decoder.noteSecret(secret.value, literallyAt: node)
+      for part in secret.value.split(separator: ":").dropFirst() {
+        decoder.noteSecret(String(part))
+      }
     }
   }
 }
