@@ -257,7 +257,7 @@ extension Dispatcher {
     _ item: Int,
     _ body: StagedBody,
     _ response: TransferResponse,
-    exchange: OpenExchange
+    exchange: ExchangeBox
   ) {
     if isBundle(item) { return gather(item, response, body: body) }
     let slot = Int(items[item].slot)
