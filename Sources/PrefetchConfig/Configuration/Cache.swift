@@ -13,77 +13,41 @@ package struct Cache: Sendable {
 
 extension Configuration {
   static let cacheTable = ObjectType(Self(), name: "cache") {
-    Field("dir", \.cache.folder, .path, "Folder of the cache")
-    Field(
-      "size",
-      \.policy.room.limit,
-      .sizeBound.notTiny,
-      "Bytes that all bodies in the cache may take together"
-    )
-    Field("max_file_size", \.policy.maximumFileSize, .sizeBound, "Largest body that is kept")
-    Field(
-      "max_manifest_size",
-      \.policy.maximumManifestSize,
-      .sizeLimit,
-      "Largest manifest that is read"
-    )
-    Field(
-      "min_free",
-      \.policy.room.minimumFree,
-      .size,
-      "Bytes that must stay free on the disk; unless said otherwise 1 GiB or a tenth of its file system, the smaller"
-    )
-    Field(
-      "ttl",
-      \.policy.freshnessLimit,
-      .duration,
-      "How long answers count as fresh that do not say; a bound for those that do"
-    )
-    Field(
-      "negative_ttl",
-      \.cache.negativeTimeToLive,
-      .duration,
-      "How long `get` remembers that a server does not have something; 0 asks every time"
-    )
-    Field(
-      "max_stale",
-      \.policy.maximumStale,
-      .duration,
-      "How long a stale copy serves when its server cannot be asked"
-    )
-    Field(
-      "durability",
-      \.cache.durability,
-      .choice(),
-      "How often written files are forced onto the disk"
-    )
-    Field("purge", \.self, purgeTable, "How things leave the cache")
-    Field(
-      "network_filesystem",
-      \.cache.isUsedAlone,
-      .words(("refuse", false), ("single", true)),
-      "Whether a cache may be on a network file system, where locks may lie: `single` promises that one process at a time uses it"
-    )
+    Field("dir", \.cache.folder, .path).help("Folder of the cache")
+    Field("size", \.policy.room.limit, .sizeBound.notTiny)
+      .help("Bytes that all bodies in the cache may take together")
+    Field("max_file_size", \.policy.maximumFileSize, .sizeBound).help("Largest body that is kept")
+    Field("max_manifest_size", \.policy.maximumManifestSize, .sizeLimit)
+      .help("Largest manifest that is read")
+    Field("min_free", \.policy.room.minimumFree, .size)
+      .help(
+        "Bytes that must stay free on the disk; unless said otherwise 1 GiB or a tenth of its file system, the smaller"
+      )
+    Field("ttl", \.policy.freshnessLimit, .duration)
+      .help("How long answers count as fresh that do not say; a bound for those that do")
+    Field("negative_ttl", \.cache.negativeTimeToLive, .duration)
+      .help("How long `get` remembers that a server does not have something; 0 asks every time")
+    Field("max_stale", \.policy.maximumStale, .duration)
+      .help("How long a stale copy serves when its server cannot be asked")
+    Field("durability", \.cache.durability, .choice())
+      .help("How often written files are forced onto the disk")
+    Field("purge", \.self, purgeTable).help("How things leave the cache")
+    Field("network_filesystem", \.cache.isUsedAlone, .words(("refuse", false), ("single", true)))
+      .help(
+        "Whether a cache may be on a network file system, where locks may lie: `single` promises that one process at a time uses it"
+      )
   }
 
   private static let purgeTable = ObjectType(Self(), name: "purge") {
-    Field("auto", \.policy.room.isAutomatic, .boolean, "Whether a run makes room by itself")
-    Field(
-      "order",
-      \.policy.room.order,
-      .list(of: .choice(), atLeast: 1),
-      "What goes first when room is needed"
-    )
-    Field(
-      "max_fraction",
-      \.policy.maximumRemovalFraction,
-      .fraction,
-      "Part of a segment that a new manifest may drop before it is refused"
-    )
+    Field("auto", \.policy.room.isAutomatic, .boolean).help("Whether a run makes room by itself")
+    Field("order", \.policy.room.order, .list(of: .choice(), atLeast: 1))
+      .help("What goes first when room is needed")
+    Field("max_fraction", \.policy.maximumRemovalFraction, .fraction)
+      .help("Part of a segment that a new manifest may drop before it is refused")
   }
 
   static let stateTable = ObjectType(Self(), name: "state") {
-    Field("dir", \.cache.stateFolder, .path, "Folder of the state database")
+    Field("dir", \.cache.stateFolder, .path).help("Folder of the state database")
   }
 }
 
