@@ -249,7 +249,7 @@ package struct Engine {
         // Another run may have written it since the inventory was taken.
         stored = isClaimed == true ? (try? store.stored(url: url)) ?? nil : nil
       }
-      let size = preparation.digest.flatMap { (try? store.adoptable($0)) ?? nil }
+      let size = preparation.digest.flatMap { (try? store.intactObject($0)) ?? nil }
       var answer = Prepared(item: preparation.item, stored: stored, adoptedSize: size)
       answer.isClaimed = isClaimed
       if isClaimed == true, let url = preparation.claimed {

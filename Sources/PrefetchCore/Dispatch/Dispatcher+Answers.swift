@@ -266,7 +266,7 @@ extension Dispatcher {
     _ item: Int,
     _ body: StagedBody,
     _ response: TransferResponse,
-    exchange: OpenExchange
+    exchange: ExchangeBox
   ) {
     if isBundle(item) {
       if !isAd(item) { share(body, response, of: exchange.value) }

@@ -206,7 +206,7 @@ extension Dispatcher {
       // Of a range that is asked for no part is kept.
       if work.place?.bundle.reading.parts[number].prefix != nil { question.partial = nil }
     }
-    work.exchange = OpenExchange(question)
+    work.exchange = ExchangeBox(question)
     send(item)
   }
 

@@ -349,7 +349,7 @@ extension Dispatcher {
       )
       // That is under way, and the same as the one that it would make.
       _ = exchange.nextRequest(TransferID(0))
-      new.exchange = OpenExchange(exchange)
+      new.exchange = ExchangeBox(exchange)
       new.result.attempts = 1
     }
     plain[place] = PlainItem()

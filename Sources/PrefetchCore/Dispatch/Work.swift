@@ -186,7 +186,7 @@ final class ActiveItem {
   var segments: [Int]
   /// Those of the segments that are as declared without it.
   var sparing: [Int] = []
-  var exchange: OpenExchange?
+  var exchange: ExchangeBox?
   /// Those of the segments that ask for it with other headers than the first.
   var rivals: [Dispatcher.Rivalry] = []
   /// Those segments whose answer is stored while this one's is asked for with other headers.
@@ -240,7 +240,7 @@ final class ActiveItem {
 }
 
 /// An exchange in a place of its own, so that a look at one part of it copies none of the others.
-final class OpenExchange {
+final class ExchangeBox {
   var value: Exchange
 
   init(_ value: Exchange) {

@@ -68,9 +68,9 @@ private func sendBody(
   _ context: UnsafeMutableRawPointer?
 ) -> Int {
   let buffer = unsafe UnsafeMutableRawBufferPointer(start: bytes, count: size * count)
-  guard let exchange = unsafe Lane.at(context)?.exchange else { return Int(CURL_READFUNC_ABORT) }
-  exchange.hasActivity = true
-  return unsafe exchange.upload?.read(into: buffer) ?? Int(CURL_READFUNC_ABORT)
+  guard let transfer = unsafe Lane.at(context)?.transfer else { return Int(CURL_READFUNC_ABORT) }
+  transfer.hasActivity = true
+  return unsafe transfer.upload?.read(into: buffer) ?? Int(CURL_READFUNC_ABORT)
 }
 
 private func seekBody(
@@ -78,7 +78,7 @@ private func seekBody(
   _ offset: curl_off_t,
   _ origin: CInt
 ) -> CInt {
-  guard origin == SEEK_SET, let upload = unsafe Lane.at(context)?.exchange?.upload else {
+  guard origin == SEEK_SET, let upload = unsafe Lane.at(context)?.transfer?.upload else {
     return CURL_SEEKFUNC_CANTSEEK
   }
   upload.position = Int64(offset)

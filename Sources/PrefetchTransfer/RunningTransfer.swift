@@ -5,14 +5,14 @@ internal import PrefetchCrypto
 ///
 /// libcurl's callbacks feed it and may not do more, so it only records; whether the transfer goes
 /// on is the Boolean that the callbacks return.
-final class WireExchange {
+final class RunningTransfer {
   /// Bytes of a body that is not wanted, read before the connection is rather closed.
   private static let unwantedBodyLimit: Int64 = 65_536
   /// A coded body may grow so far without suspicion.
   private static let harmlessSize: Int64 = 1 << 20
   private static let maximumExpansion: Int64 = 1_000
 
-  /// How an exchange ends.
+  /// How a transfer ends.
   enum Ending {
     /// libcurl is done, and this is what it had against it.
     case concluded(Failure?)
@@ -176,7 +176,7 @@ final class WireExchange {
 
   // MARK: The end
 
-  /// Ends the exchange from here, unless the answer is whole; one with an unwanted body is so
+  /// Ends the transfer from here, unless the answer is whole; one with an unwanted body is so
   /// with its head.
   func giveUp(_ reason: Failure) {
     guard failure == nil, version == nil || use.takesBytes, !isWhole else { return }
