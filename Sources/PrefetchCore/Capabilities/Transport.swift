@@ -299,6 +299,11 @@ package struct TransferFigures: Hashable, Sendable {
 
   package init() {}
 
+  /// Whether the report takes something from it that no count of answers tells, such as its host.
+  var isRemarkable: Bool {
+    didFallBackFromHTTP3 || unexpectedKey != nil
+  }
+
   /// `1.1`, `2`, `3`; nil when no answer came.
   package var httpVersion: String? {
     get { version?.rawValue }

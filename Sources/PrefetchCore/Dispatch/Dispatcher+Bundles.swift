@@ -111,7 +111,7 @@ extension Dispatcher {
     bundle.open += 1
     switch result {
     case _ where halt != nil:
-      bundle.ending = .deferred(halt == .deadline ? Deferral(rule: .deadline) : nil)
+      bundle.ending = .deferred(halt?.deferral)
     case .failure(let failure):
       bundle.ending = .failed(failure.code == .empty ? bundle.passedOver ?? failure : failure)
     case .success(let reading) where reading.documents.isEmpty:
