@@ -34,6 +34,8 @@ final class RunningTransfer {
   private var sink: (any BodySink)?
   private var isSinkOpen = false
   private var failure: Failure?
+  /// What is sent, where anything is.
+  private(set) var upload: Upload?
   /// Bytes of the wanted body that arrived, decoded.
   private(set) var arrivedSize: Int64 = 0
   private var unwantedSize: Int64 = 0
@@ -64,6 +66,7 @@ final class RunningTransfer {
   func restart(_ queued: QueuedRequest) {
     self.queued = queued
     isContinuing = queued.request.continuesPart
+    upload = nil
     parser.restart()
     version = nil
     use = .dropped
@@ -76,6 +79,10 @@ final class RunningTransfer {
     hasExcess = false
     isRequested = false
     hasActivity = false
+  }
+
+  func openUpload(_ body: UploadedBody) throws(Failure) {
+    upload = try Upload(body)
   }
 
   var request: TransferRequest { queued.request }
@@ -318,13 +325,14 @@ final class RunningTransfer {
 
   private func openSink() throws(Failure) -> any BodySink {
     if isSinkOpen, let sink { return sink }
-    let plan = BodyPlan(
+    var plan = BodyPlan(
       expectedSize: announcedSize ?? (use.isCoded ? nil : request.expectedSize),
       algorithms: request.algorithms,
       partialKey: request.partialKey,
       keepsBytes: request.keepsBody,
       resumption: resumption
     )
+    plan.prefixLength = request.prefixLength
     do throws(Failure) {
       let opened = if let sink, sink.begin(plan) { sink } else { try staging.beginBody(plan) }
       sink = opened

@@ -45,8 +45,9 @@ struct TransferWatch: Hashable, Sendable {
       let message = "the transfer from `\(host)` took longer than \(itemTimeout)"
       return Failure(.timeout, message, isTransient: true)
     }
-    guard now - lastActivity >= readTimeout else { return nil }
-    let message = "`\(host)` sent nothing for \(readTimeout)"
+    let patience = transfer.request.patience ?? readTimeout
+    guard now - lastActivity >= patience else { return nil }
+    let message = "`\(host)` sent nothing for \(patience)"
     return Failure(.stalled, message, isTransient: true)
   }
 }

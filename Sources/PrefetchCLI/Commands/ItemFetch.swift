@@ -81,17 +81,26 @@ struct ItemFetch {
         if state == nil { state = try StateStore.openForWriting(state: places.state) }
         return state
       }
+      let transport = try CurlTransport(
+        settings: settings,
+        staging: store.staging,
+        clock: context.clock
+      )
+      let (tiered, tier) = builder.tiered(
+        transport,
+        store.staging,
+        cache: places.cache,
+        clock: context.clock,
+        secrets: context.console.needles
+      )
       let engine = Engine(
-        transport: try CurlTransport(
-          settings: settings,
-          staging: store.staging,
-          clock: context.clock
-        ),
+        transport: tiered,
         store: store,
         files: SystemFiles(),
         clock: context.clock,
         stop: stop,
         circumstances: circumstances,
+        tier: tier,
         observers: observers.compactMap { $0 }
       )
       var report = try engine.run(

@@ -338,14 +338,22 @@ struct RunSession {
       clock: context.clock
     )
     let circumstances = MachineCircumstances(context: context, loaded: loaded) { state }
+    let (tiered, tier) = builder.tiered(
+      transport,
+      store.staging,
+      cache: places.cache,
+      clock: context.clock,
+      secrets: console.needles
+    )
     let engine = Engine(
-      transport: transport,
+      transport: tiered,
       store: store,
       files: files,
       clock: context.clock,
       stop: ProcessStop(),
       circumstances: circumstances,
       trees: trees,
+      tier: tier,
       observers: observers.all
     )
     defer { if printsPlan { printer.finish() } }

@@ -32,6 +32,8 @@ extension Configuration {
     Field("durability", \.cache.durability, .choice())
       .help("How often written files are forced onto the disk")
     Field("purge", \.self, purgeTable).help("How things leave the cache")
+    Field("remote", \.policy.tier, tierTable)
+      .help("A store that machines share, asked before origins are")
     Field("network_filesystem", \.cache.isUsedAlone, .words(("refuse", false), ("single", true)))
       .help(
         "Whether a cache may be on a network file system, where locks may lie: `single` promises that one process at a time uses it"
@@ -44,6 +46,29 @@ extension Configuration {
       .help("What goes first when room is needed")
     Field("max_fraction", \.policy.maximumRemovalFraction, .fraction)
       .help("Part of a segment that a new manifest may drop before it is refused")
+  }
+
+  private static let tierTable = ObjectType(TierSettings(), name: "remote", shorthand: "url") {
+    Field("url", \.url, .url)
+      .help("Its folder; below lie `cas/` with bodies and `ac/` with records")
+    Field("kind", \.kind, .choice())
+      .help("How it is spoken to: by plain requests, or by those of a bucket")
+    Field("mode", \.mode, .choice())
+      .help("Whether runs take from it, leave there what they fetch, or both")
+    Field("trust", \.isTrusted, .boolean)
+      .help("Whether its records of what origins said are believed; bodies are always checked")
+    Field("share", \.sharesAll, .words(("public", false), ("all", true)))
+      .help("What is left there: what any machine could have fetched, or everything")
+    Field("required", \.isRequired, .boolean)
+      .help("Whether a run that cannot use it ends with 69, and asks no origin in its place")
+    Field("timeout", \.timeout, .duration.positive).help("How long it may say nothing")
+    Field("headers", \.headers, .headers).help("Headers of requests to it").secret
+    Field("region", \.region, .text.nonEmpty.singleLine).help("Region of the bucket")
+    Field("credentials", \.credentials, .tierCredentials)
+      .help(
+        "`NAME:PASSWORD` or a token; for a bucket `KEY:SECRET`, with `:TOKEN` where they are lent"
+      )
+      .secret
   }
 
   static let stateTable = ObjectType(Self(), name: "state") {
@@ -65,6 +90,26 @@ extension ValueType where Value == Int64? {
         hint: "a bare number is bytes; write `\(text)MB` or `\(text)GB` if that was meant",
         at: node
       )
+    }
+  }
+}
+
+extension ValueType where Value == Secret {
+  fileprivate static var tierCredentials: Self {
+    scalar("credentials", summary: "text") { text throws(ValueComplaint) in
+      let trimmed = Blanks.trimmed(text)
+      guard !trimmed.isEmpty, trimmed.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else {
+        throw ValueComplaint("the credentials hold characters that no header can carry")
+      }
+      return Secret(trimmed)
+    } encode: { _ in
+      .string(Secret.mask)
+    }
+    .checked { secret, node, decoder in
+      decoder.noteSecret(secret.value, literallyAt: node)
+      for part in secret.value.split(separator: ":").dropFirst() {
+        decoder.noteSecret(String(part))
+      }
     }
   }
 }

@@ -196,6 +196,9 @@ extension Dispatcher {
       in: Int(items[item].segment)
     )
     if request.mode == .plan, isBundle(item) || work.place != nil { question.method = .get }
+    if !isAd(item), work.place?.bundle.rules.form != .ad {
+      question.tierQuestion = tierQuestion(work.digests, granted(work))
+    }
     if let part = work.leftPart { question.partial = part }
     if case .part(let number)? = work.place?.role {
       // Media do not shrink, and a range of a coded body is a range of other bytes.

@@ -207,6 +207,8 @@ final class ActiveItem {
   var roomLimit: Int64?
   /// Bytes that the disk has for it, where its size was not told.
   var diskLimit: Int64?
+  /// When the origin said what a second tier has told.
+  var toldAt: Instant?
   /// The size of a body that has to come whole, as an answer told it.
   var toldSize: Int64?
   /// Among the ranks that its segments give it the first, where there are several.

@@ -132,6 +132,8 @@ extension EasyHandle {
       current.version = version
     }
     try set(method: queued.request.method)
+    if case .put(let body) = queued.request.method { try transfer.openUpload(body) }
+    try set(headersOf: exchange, options)
     try set(headersOf: transfer, options)
   }
 
@@ -170,6 +172,11 @@ extension EasyHandle {
       try set(CURLOPT_NOBODY, false)
       try set(CURLOPT_POST, true)
       try set(postBody: body)
+    case .put(let body):
+      current.isPlainGet = false
+      try set(CURLOPT_NOBODY, false)
+      try set(CURLOPT_UPLOAD, true)
+      try set(CURLOPT_INFILESIZE_LARGE, offset: body.size)
     }
   }
 
@@ -197,9 +204,11 @@ extension EasyHandle {
       try headers.add("Range", "bytes=\(part.offset)-")
       try headers.add("If-Range", part.validator)
     }
-    if case .post = queued.request.method {
+    switch queued.request.method {
+    case .post, .put:
       headers.suppress("Expect")
       if !fields.has("content-type") { headers.suppress("Content-Type") }
+    case .get, .head: break
     }
     try setHeaders()
   }
