@@ -319,11 +319,16 @@ extension Dispatcher {
     }
     if let objection = objection(to: body, response, as: place, of: work) {
       effects.append(.discard(body))
+      if response.toldByTierAt != nil {
+        work.exchange?.value.tierQuestion = nil
+        return reask(.item(item))
+      }
       return end(item, .failed(objection))
     }
     var kept = body
     kept.prefix = []
     bundle.bodies.append(kept)
+    if bundle.rules.form != .ad { share(body, response, of: work.exchange?.value) }
     bundle.size += body.size
     bundle.hasNews = true
     switch place.role {
