@@ -39,7 +39,7 @@ struct ImportCommand: Command {
       context.console.print([
         "schema": "prefetch-import/1", "url": .string(url.redacted),
         "digest": .string(digest.description),
-        "path": .string(DiskStore.objectPath(digest, cache: places.cache)),
+        "path": .string(places.bodies.path(of: digest)),
       ])
     } else if !context.shared.isQuiet {
       context.console.print("imported\t\(SafeText.line(url.redacted))")
@@ -57,6 +57,7 @@ struct ImportCommand: Command {
     let now = context.clock.now().wall
     let store = try DiskStore.openForWriting(
       cache: places.cache,
+      below: places.lower,
       clockStart: now,
       durability: loaded.configuration.cache.durability
     )

@@ -66,6 +66,7 @@ struct ItemFetch {
       let start = context.clock.now().wall
       let store = try DiskStore.openForWriting(
         cache: places.cache,
+        below: places.lower,
         clockStart: context.clock.now().wall,
         durability: builder.configuration.cache.durability
       )

@@ -71,6 +71,7 @@ struct PublishCommand: Command {
     let state = try StateStore.openForWriting(state: places.state)
     let store = try DiskStore.openForWriting(
       cache: places.cache,
+      below: places.lower,
       clockStart: context.clock.now().wall,
       durability: durability
     )

@@ -68,6 +68,7 @@ struct VerifyCommand: Command {
     guard let lock = try context.runLock(places, wait: options.wait) else { return nil }
     let store = try DiskStore.openForWriting(
       cache: places.cache,
+      below: places.lower,
       clockStart: context.clock.now().wall
     )
     store.lock = lock

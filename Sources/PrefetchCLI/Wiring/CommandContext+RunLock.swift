@@ -41,6 +41,7 @@ extension CommandContext {
       guard let lock = try runLock(places, wait: wait) else { return nil }
       let store = try DiskStore.openForWriting(
         cache: places.cache,
+        below: places.lower,
         clockStart: clock.now().wall,
         durability: durability
       )

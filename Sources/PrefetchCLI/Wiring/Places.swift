@@ -1,4 +1,5 @@
 import PrefetchConfig
+import PrefetchStore
 import PrefetchSystem
 
 /// Where the cache and the state are, by the first that says so.
@@ -9,6 +10,14 @@ struct Places {
   var isUsedAlone = false
   /// Whether no setting says where the cache is, so that every configuration's is there.
   var isDefault = false
+  /// The caches below it; nil where no configuration says which, so that those count that the last run
+  /// had.
+  var lower: LowerCaches?
+
+  /// Where bodies lie, as far as the configuration says so.
+  var bodies: BodyPaths {
+    BodyPaths(cache: cache, lower: lower?.paths ?? [])
+  }
 
   /// Options and configuration, then what a service manager gives, then the user's own folders.
   static func resolve(

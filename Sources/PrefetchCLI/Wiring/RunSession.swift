@@ -82,6 +82,7 @@ struct RunSession {
     guard
       let store = try DiskStore.openForReading(
         cache: places.cache,
+        below: places.lower,
         clockStart: context.clock.now().wall
       )
     else {
@@ -130,6 +131,7 @@ struct RunSession {
     }
     let store = try DiskStore.openForWriting(
       cache: places.cache,
+      below: places.lower,
       clockStart: context.clock.now().wall,
       durability: loaded.configuration.cache.durability
     )

@@ -24,12 +24,29 @@ extension DiskStore {
       let database = try database()
       let inventory = try takeInventory()
       return Stock(
-        inventory: inventory,
+        inventory: lower.isEmpty ? inventory : weighed(inventory),
         used: try usedBytes(),
         pinned: try documents(database),
         ages: try ages(database, inventory)
       )
     }
+  }
+
+  /// What lies below takes no room here, and makes none by going.
+  private func weighed(_ inventory: Inventory) -> Inventory {
+    var (rows, parts) = (inventory.rows, inventory.parts)
+    for place in rows.indices where rows[place].hasBody && !layers.isOwn(rows[place].digest) {
+      rows[place].size = 0
+    }
+    for place in parts.indices where !layers.isOwn(parts[place].digest) { parts[place].size = 0 }
+    return Inventory(
+      rows: rows,
+      parts: parts,
+      strongDigests: inventory.strongDigests,
+      variances: inventory.variances,
+      holderSets: inventory.holderSets,
+      segmentKeys: inventory.segmentKeys
+    )
   }
 
   /// Items that no segment holds and whose content has expired.
