@@ -166,14 +166,9 @@ extension CommandContext {
     let lower = loaded.configuration.cache.lower
     guard !lower.isEmpty || !loaded.files.isEmpty else { return }
     places.lower = LowerCaches(lower, for: loaded.identity)
-    let own = FileReading.realPath(places.cache) ?? places.cache
-    guard let twin = lower.first(where: { (FileReading.realPath($0) ?? $0) == own }) else { return }
-    throw failed(
-      shared.cacheDirectory == nil ? .config : .usage,
-      "config.lower",
-      "`\(SafeText.line(twin))` is the cache itself and cannot be below it",
-      hint: "`cache.lower` names other caches, which are read and never written"
-    )
+    let problems = places.lowerDiagnostics(lower)
+    guard !problems.isEmpty else { return }
+    throw failed(shared.cacheDirectory == nil ? .config : .usage, problems)
   }
 
   /// Ends the command for a fault of the store, worded where it was met.

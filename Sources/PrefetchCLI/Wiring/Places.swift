@@ -1,4 +1,5 @@
 import PrefetchConfig
+import PrefetchCore
 import PrefetchStore
 import PrefetchSystem
 
@@ -17,6 +18,18 @@ struct Places {
   /// Where bodies lie, as far as the configuration says so.
   var bodies: BodyPaths {
     BodyPaths(cache: cache, lower: lower?.paths ?? [])
+  }
+
+  /// A cache cannot be read only and written.
+  func lowerDiagnostics(_ lower: [String]) -> [Diagnostic] {
+    let own = FileReading.realPath(cache) ?? cache
+    return lower.filter { (FileReading.realPath($0) ?? $0) == own }.map { twin in
+      Diagnostic(
+        "config.lower",
+        "`\(SafeText.line(twin))` is the cache itself and cannot be below it",
+        hint: "`cache.lower` names other caches, which are read and never written"
+      )
+    }
   }
 
   /// Options and configuration, then what a service manager gives, then the user's own folders.

@@ -237,8 +237,6 @@ package struct Room: Sendable {
       guard freed < need, rank.map({ candidate.rank > $0 }) ?? true else { break }
       if candidate.digest == replaced { continue }
       let size = bodies[candidate.digest]?.size ?? 0
-      // What takes no room makes none.
-      guard size > 0 else { continue }
       chosen.append((candidate.digest, size))
       freed += size
     }

@@ -13,7 +13,9 @@ extension DiskStore {
   }
 
   /// Also those manifests of segments that are gone, besides the inventory's objects; one of another
-  /// size than the index has counts as gone. What lies below is looked for each time.
+  /// size than the index has counts as gone.
+  ///
+  /// What lies below is looked for each time.
   package func missingObjects(of inventory: Inventory) throws(Failure) -> Set<ContentDigest> {
     var changed: [(prefix: UInt8, modified: Int64)] = []
     for prefix in UInt8.min...UInt8.max {

@@ -24,7 +24,9 @@ extension DiskStore {
   func lookBelow(_ given: LowerCaches?) throws(Failure) {
     try answering { () throws(Failure) in
       let remembered = try LowerRows.paths(database())
-      guard let given else { return openLower(remembered) }
+      guard let given, !(given.paths.isEmpty && remembered.isEmpty) else {
+        return openLower(remembered)
+      }
       openLower(given.paths + remembered.filter { !given.paths.contains($0) })
       let known = try LowerRows.read(database(), of: given.identity)
       let present = given.paths.map { TakenCache(path: $0, stamp: Self.stamp(of: $0)) }
@@ -125,29 +127,30 @@ extension DiskStore {
       segment.quiet = nil
       if let manifest = segment.manifest, !layers.holds(manifest) { segment.forgetManifest() }
       let documents = segment.documents.filter { layers.holds($0.digest) }
-      try writer.apply(.segment(segment, manifest: nil), adopting: { _, _ in true }) { _ in nil }
-      try writer.apply(
-        .documents(segment.key, documents, bodies: []),
-        adopting: { _, _ in true }
-      ) { _ in nil }
+      try take(.segment(segment, manifest: nil), writer)
+      try take(.documents(segment.key, documents, bodies: []), writer)
       takeover.joined.insert(segment.key)
     }
     let rows = try below.database().prepare("SELECT \(RecordRow.columns) FROM \(RecordRow.source)")
     while try rows.step() {
       let record = try StoredRow(rows).whole()
-      guard takeover.urls.insert(record.url).inserted, try isWanted(record) else { continue }
+      guard record.state == .cached, isWhole(record), takeover.urls.insert(record.url).inserted,
+        try isWanted(record)
+      else { continue }
       let keys = takeover.joined.isEmpty ? [] : try below.segmentsHolding(url: record.url)
-      try writer.apply(
-        .store(record, body: nil, joining: keys.filter(takeover.joined.contains)),
-        adopting: { _, _ in true }
-      ) { _ in nil }
+      let own = keys.filter(takeover.joined.contains)
+      try take(.store(record, body: nil, joining: own), writer)
     }
   }
 
-  /// Whether a row from below says more than the one that is here: its bodies are there, and what is
-  /// here has none, or an older one that lies below as well.
+  /// The bodies were looked for before.
+  private func take(_ change: StoreChange, _ writer: IndexWriter) throws(Failure) {
+    try writer.apply(change, adopting: { _, _ in true }, record: { _ in nil })
+  }
+
+  /// Whether a row from below, whose bodies are there, says more than the one that is here: that has
+  /// none, or an older one that lies below as well.
   private func isWanted(_ record: ContentRecord) throws(Failure) -> Bool {
-    guard record.state == .cached, isWhole(record) else { return false }
     guard let here = try namedItems().record(record.url) else { return true }
     guard here.state != .paused else { return false }
     guard let digest = here.digest, isWhole(here) else { return true }
@@ -190,7 +193,7 @@ private struct LowerTakeover {
   /// Segments that were known here before: what holds for them is known here.
   let known: Set<SegmentKey>
   var joined: Set<SegmentKey> = []
-  /// Whose rows were looked at: an upper cache knows better than one below it.
+  /// Whose rows were met with their bodies: an upper cache knows better than one below it.
   var urls: Set<String> = []
 
   init(identity: String, known: Set<SegmentKey>) {

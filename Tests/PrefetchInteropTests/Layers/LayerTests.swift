@@ -73,6 +73,10 @@ struct LayerTests {
       #expect(FileTree.exists(home.cache) == isAfterRun)
       #expect(try ground.fingerprint("base") == before)
     }
+    let serving = try Serving(home)
+    let served = try serving.client.get("/127.0.0.1:\(ground.server.port)/c")
+    #expect(served.status == 200 && served.body == "body of c")
+    _ = serving.stop()
     #expect(home.read("tree/127.0.0.1:\(ground.server.port)/a") == "body of a")
     #expect(try home.run("publish").status == 0)
     #expect(try home.run("gc").status == 0)
@@ -86,6 +90,82 @@ struct LayerTests {
     // A cache that was written out stands by itself.
     #expect(try home.run("verify", "--cache-dir", "alltrue").output.contains("3"))
     #expect(try ground.fingerprint("base") == before)
+  }
+
+  @Test("What a lower cache has in its log is read, and the log stays as it is")
+  func log() throws {
+    try makeBase(", ttl: 1h")
+    let index = home.path("base/index.sqlite")
+    let statements = "UPDATE upkeep SET changes=changes+1; .shell cp '\(index)-wal' kept"
+    try #require(
+      home.shell("printf '%s\\n' \"\(statements)\" | tr ';' '\\n' | sqlite3 '\(index)'").status == 0
+    )
+    try #require(home.shell("test -s kept && mv kept '\(index)-wal'").status == 0)
+    let before = try ground.fingerprint("base")
+    declare(more: ", ttl: 1h")
+    #expect(try home.run("-q").status == 0)
+    #expect(try ground.listed().count == 3)
+    #expect(ground.takeRequests() == [])
+    #expect(try ground.fingerprint("base") == before)
+  }
+
+  @Test("A mirror copies from below, and gives no second name to what lies there")
+  func mirror() throws {
+    let list = ["/a", "/b"].map(ground.url).joined(separator: "\n")
+    home.write(list + "\n", to: "list")
+    let options = ["--set", "transport_security.NSAllowsLocalNetworking=true"]
+    #expect(try home.run(["mirror", "list", "first"] + options).status == 0)
+    try #require(home.tool("mv", home.path("first/.prefetch"), home.path("base")).status == 0)
+    let before = try ground.fingerprint("base")
+    _ = ground.takeRequests()
+    let lower = ["--set", "cache.lower=[\"\(home.path("base"))\"]"]
+    let run = try home.run(["mirror", "list", "second", "--json"] + options + lower)
+    #expect(run.status == 0, "\(run)")
+    #expect(try run.totals()["not_modified"] == 2)
+    #expect(home.read("second/a") == "body of a" && home.read("second/b") == "body of b")
+    #expect(FileTree.objects(home.path("second/.prefetch")).isEmpty)
+    #expect(try ground.fingerprint("base") == before)
+  }
+
+  /// Whether this process may make a mount that no other process sees.
+  private static let mayMount: Bool = {
+    guard let home = try? Home(), let unshare = Tool("unshare") else { return false }
+    let run = try? RunningProgram(
+      unshare.path,
+      ["-m", "mount", "--bind", home.work, home.work],
+      environment: home.variables,
+      folder: nil
+    ).finish()
+    return run?.status == 0
+  }()
+
+  @Test(
+    "A base of another user on a read-only mount is as good as any",
+    .enabled(if: mayMount, "may not mount")
+  )
+  func readOnly() throws {
+    try makeBase(", ttl: 1h")
+    declare(more: ", ttl: 1h, publish: { dir: tree }")
+    let before = try ground.fingerprint("base")
+    for words in ["run -q", "plan", "list", "verify", "gc", "publish", "export --new layer"] {
+      let run = try home.shell(
+        """
+        exec unshare -m bash -ec '
+          chown -R 65534:65534 "$1"
+          mount --bind "$1" "$1"
+          mount -o remount,ro,bind "$1"
+          if touch "$1/x" 2>/dev/null; then exit 99; fi
+          shift
+          exec "$@"
+        ' bash '\(home.path("base"))' "$prefetch" \(words)
+        """
+      )
+      #expect(run.status == 0, "\(words): \(run)")
+    }
+    #expect(ground.takeRequests() == [])
+    #expect(FileTree.objects(home.cache).isEmpty)
+    let lines = { (text: String) in text.split(separator: "\n").map { $0.prefix { $0 != " " } } }
+    #expect(try lines(ground.fingerprint("base")) == lines(before))
   }
 
   @Test("A run without a network serves what is below, manifests too")
@@ -255,6 +335,7 @@ struct LayerTests {
     #expect(option.status == 64 && option.errors.contains("cannot be below"), "\(option)")
     declare(cache: ", dir: base")
     #expect(try home.run().status == 78)
+    #expect(try home.run("check").status == 78)
     declare()
     let full = try home.run("export", "--new", "base")
     #expect(full.status == 64 && full.errors.contains("not empty"), "\(full)")
