@@ -24,6 +24,9 @@ static inline CURLcode prefetch_curl_setopt_list(CURL *handle, CURLoption option
 static inline CURLcode prefetch_curl_setopt_write(CURL *handle, CURLoption option, prefetch_curl_write_callback value) {
   return curl_easy_setopt(handle, option, value);
 }
+static inline CURLcode prefetch_curl_setopt_seek(CURL *handle, curl_seek_callback value) {
+  return curl_easy_setopt(handle, CURLOPT_SEEKFUNCTION, value);
+}
 static inline CURLcode prefetch_curl_setopt_progress(CURL *handle, prefetch_curl_progress_callback value) {
   return curl_easy_setopt(handle, CURLOPT_XFERINFOFUNCTION, value);
 }

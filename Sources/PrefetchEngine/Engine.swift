@@ -10,6 +10,7 @@ package struct Engine {
   private let stop: any StopSignal
   private let circumstances: (any Circumstances)?
   private let trees: (any TreePublisher)?
+  private let tier: (any SecondTier)?
   private let observers: [any RunObserver]
 
   package init(
@@ -20,6 +21,7 @@ package struct Engine {
     stop: any StopSignal,
     circumstances: (any Circumstances)? = nil,
     trees: (any TreePublisher)? = nil,
+    tier: (any SecondTier)? = nil,
     observers: [any RunObserver] = []
   ) {
     self.transport = transport
@@ -29,6 +31,7 @@ package struct Engine {
     self.stop = stop
     self.circumstances = circumstances
     self.trees = trees
+    self.tier = tier
     self.observers = observers
   }
 
@@ -90,9 +93,11 @@ package struct Engine {
       events = perform(&effects, of: request, report: &report, now: now)
       guard events.isEmpty else { continue }
       if dispatcher.isFinished {
+        finishWriting()
         let end = clock.now()
         return report.finished(
           at: end,
+          tier: tier?.figures,
           gates: dispatcher.openGates(at: end),
           responseTimes: dispatcher.namedResponseTimes
         )
@@ -111,6 +116,14 @@ package struct Engine {
         isCutOff = true
         events.insert(.networkLost, at: 0)
       }
+    }
+  }
+
+  /// What other machines may have is on its way still; all else is done.
+  private func finishWriting() {
+    guard let tier else { return }
+    while tier.isWriting, stop.pending == nil {
+      _ = transport.wait(until: clock.now().uptime + Self.longestAbsence)
     }
   }
 
@@ -177,6 +190,8 @@ package struct Engine {
         events.append(.treeFound(segment: segment, found))
       case .discard(let body):
         store.discard(body)
+      case .share(let answers):
+        tier?.offer(answers)
       case .forgetPartial(let key):
         store.forgetPartial(key)
       case .announce(let fact):
@@ -234,7 +249,7 @@ package struct Engine {
         // Another run may have written it since the inventory was taken.
         stored = isClaimed == true ? (try? store.stored(url: url)) ?? nil : nil
       }
-      let size = preparation.digest.flatMap { (try? store.adoptable($0)) ?? nil }
+      let size = preparation.digest.flatMap { (try? store.intactObject($0)) ?? nil }
       var answer = Prepared(item: preparation.item, stored: stored, adoptedSize: size)
       answer.isClaimed = isClaimed
       if isClaimed == true, let url = preparation.claimed {

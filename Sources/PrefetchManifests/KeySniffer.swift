@@ -20,19 +20,9 @@ enum KeySniffer {
         }
       }
       seen.insert(name)
-      if let kind = kind(seen) { return .kind(kind) }
+      if let kind = FormatTable.kind(keys: seen) { return .kind(kind) }
       guard seen.count <= 64, cursor.skipValue() else { break }
     } while cursor.take(UInt8(ascii: ","))
     return .syntax(.json, root: nil)
-  }
-
-  private static func kind(_ keys: Set<String>) -> DocumentKind? {
-    if keys.contains("lockfileVersion") { return .packageLock }
-    if keys.isSuperset(of: ["lockFileVersion", "registryFileHashes"]) { return .bazelLock }
-    if keys.isSuperset(of: ["meta", "files", "name"]) { return .packageIndex }
-    if keys.contains("schemaVersion"), keys.contains("layers") || keys.contains("manifests") {
-      return .containerImage
-    }
-    return nil
   }
 }

@@ -45,7 +45,7 @@ package final class AbsentStore: ContentStore {
     []
   }
 
-  package func adoptable(_ digest: ContentDigest) throws(Failure) -> Int64? {
+  package func intactObject(_ digest: ContentDigest) throws(Failure) -> Int64? {
     nil
   }
 

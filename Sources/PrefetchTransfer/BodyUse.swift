@@ -82,7 +82,10 @@ enum BodyUse: Hashable, Sendable {
     _ queued: QueuedRequest,
     isCodingAsked: Bool
   ) throws(ResponseFault) -> BodyUse {
-    if case .head = queued.request.method { return .dropped }
+    switch queued.request.method {
+    case .head, .put: return .dropped
+    case .get, .post: break
+    }
     let codings = head.codings
     guard codings.count <= 1 else { throw .severalCodings(codings.joined(separator: ", ")) }
     if let coding = codings.first, !isArchive(queued.request.url, said: coding) {

@@ -23,30 +23,31 @@ struct TransferWatch: Hashable, Sendable {
     return max(.milliseconds(5), min(.milliseconds(100), shortest / 4))
   }
 
-  /// Takes over what the exchange recorded; returns the bytes that are new.
-  mutating func note(_ exchange: WireExchange, at now: Duration) -> Int64 {
-    if exchange.isRequested, requestedAt == nil {
+  /// Takes over what the transfer recorded; returns the bytes that are new.
+  mutating func note(_ transfer: RunningTransfer, at now: Duration) -> Int64 {
+    if transfer.isRequested, requestedAt == nil {
       requestedAt = now
       lastActivity = now
     }
-    if exchange.hasActivity {
-      exchange.hasActivity = false
+    if transfer.hasActivity {
+      transfer.hasActivity = false
       lastActivity = now
     }
-    defer { reportedSize = exchange.arrivedSize }
-    return exchange.arrivedSize - reportedSize
+    defer { reportedSize = transfer.arrivedSize }
+    return transfer.arrivedSize - reportedSize
   }
 
   /// Why it should end now; nothing is held against it before its request could be sent.
-  func overdue(_ exchange: WireExchange, at now: Duration) -> Failure? {
+  func overdue(_ transfer: RunningTransfer, at now: Duration) -> Failure? {
     guard let requestedAt else { return nil }
-    let host = exchange.request.url.authority
+    let host = transfer.request.url.authority
     if let itemTimeout, now - requestedAt >= itemTimeout {
       let message = "the transfer from `\(host)` took longer than \(itemTimeout)"
       return Failure(.timeout, message, isTransient: true)
     }
-    guard now - lastActivity >= readTimeout else { return nil }
-    let message = "`\(host)` sent nothing for \(readTimeout)"
+    let patience = transfer.request.patience ?? readTimeout
+    guard now - lastActivity >= patience else { return nil }
+    let message = "`\(host)` sent nothing for \(patience)"
     return Failure(.stalled, message, isTransient: true)
   }
 }

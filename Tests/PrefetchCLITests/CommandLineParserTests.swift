@@ -180,6 +180,9 @@ import Testing
     #expect(invocation.options.shared.isJSON == line.hasSuffix("json"))
   }
 
+  private static let formats =
+    Wording.list(ReportFormat.allCases.map(\.rawValue), conjunction: "or")
+
   @Test(
     "What is wrong is said in one sentence, with what was probably meant",
     arguments: [
@@ -219,7 +222,7 @@ import Testing
       ),
       (
         "--report jnuit=x.xml",
-        "`--report` takes FORMAT=PATH with `text`, `json`, `ndjson`, `md`, `junit`, `prometheus` or `html` as FORMAT, not `jnuit=x.xml`",
+        "`--report` takes FORMAT=PATH with \(formats) as FORMAT, not `jnuit=x.xml`",
         "did you mean `junit=x.xml`?"
       ),
       (

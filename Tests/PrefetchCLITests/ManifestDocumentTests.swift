@@ -1,10 +1,10 @@
 import PrefetchCore
 import PrefetchDocuments
-import PrefetchManifests
 import PrefetchTestSupport
 import Testing
 
 @testable import PrefetchCLI
+@testable import PrefetchManifests
 
 @Suite("The manifest and its description")
 struct ManifestDocumentTests {
@@ -75,6 +75,18 @@ struct ManifestDocumentTests {
       .flatMap { $0?.mapping?.map(\.key) ?? [] }
     #expect(keys.count == 38)
     for key in keys { #expect(page.contains("\n\\fB\(key)\\fR \\fI"), "\(key)") }
+  }
+
+  @Test("Every other format is in the manual page, by its word or by the names of its files")
+  func formats() throws {
+    let page = try Self.page().replacing("\\-", with: "-").lowercased()
+    for format in ManifestFormat.allCases where ![.native, .ndjson].contains(format) {
+      let row = try #require(FormatTable.row(declared: format))
+      let words =
+        ["format: \(format.rawValue)\\fr", "\\fb\(format.rawValue)\\fr"]
+        + row.names.map { "\\fb\($0)\\fr" }
+      #expect(words.contains { page.contains($0) }, "\(format)")
+    }
   }
 
   @Test(

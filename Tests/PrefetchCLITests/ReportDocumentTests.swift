@@ -77,6 +77,35 @@ struct ReportDocumentTests {
     #expect(property?["enum"]?.sequence?.compactMap(\.scalar?.text) == values)
   }
 
+  @Test(
+    "Why something waits has the same words in every schema",
+    arguments: ["report", "status", "network"]
+  )
+  func deferrals(name: String) throws {
+    let file = RepositoryFile.top("man/prefetch-\(name).schema.json")
+    let lists = try readJSON(Array((file.read() ?? "").utf8)).enums.filter {
+      $0.contains("breaker")
+    }
+    #expect(!lists.isEmpty)
+    for list in lists { #expect(list == Deferral.Rule.allCases.map(\.rawValue)) }
+  }
+
+  @Test("The documents of commands are in the manual page")
+  func documents() throws {
+    let page = try #require(RepositoryFile.top("man/prefetch-report.5").read())
+    var count = 0
+    for command in CommandTable.all {
+      let name = "prefetch-\(command.name.replacing(" ", with: "-"))"
+      guard let schema = RepositoryFile.top("man/\(name).schema.json").read() else { continue }
+      let version = try readJSON(Array(schema.utf8))["properties"]?["schema"]?["const"]?.scalar?
+        .text
+      #expect(version == "\(name)/1")
+      #expect(page.contains(name.replacing("-", with: "\\-") + "/1"), "\(name)")
+      count += 1
+    }
+    #expect(count > 15)
+  }
+
   @Test("The schema's words for the exit, the result and the manifest are those of the program")
   func otherEnums() throws {
     let schema = try Self.schema()
@@ -139,5 +168,15 @@ struct ReportDocumentTests {
     #expect(lines.first?["items"] == nil)
     let urls = { (nodes: [Node]) in nodes.map { $0["url"]?.scalar?.text } }
     #expect(urls(Array(lines.dropFirst())) == urls(document["items"]?.sequence ?? []))
+  }
+}
+
+extension Node {
+  /// The lists of words that a schema allows, wherever they stand.
+  fileprivate var enums: [[String]] {
+    let entries = mapping ?? []
+    let own = entries.filter { $0.key == "enum" }
+      .map { ($0.value.sequence ?? []).compactMap(\.scalar?.text) }
+    return own + (entries.map(\.value) + (sequence ?? [])).flatMap(\.enums)
   }
 }

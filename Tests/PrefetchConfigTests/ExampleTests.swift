@@ -8,7 +8,8 @@ import Testing
     arguments: [
       "quickstart/prefetch.yaml", "ci-cache/prefetch.yaml", "cron/prefetch.yaml",
       "registration/prefetch.yaml", "library/prefetch.yaml", "kiosk/prefetch.yaml",
-      "signage/prefetch.yaml", "notify/prefetch.yaml",
+      "signage/prefetch.yaml", "notify/prefetch.yaml", "slurm/prefetch.yaml",
+      "github-matrix/prefetch.yaml",
       "mirror/prefetch.json", "info-plist/Info.plist",
     ]
   )

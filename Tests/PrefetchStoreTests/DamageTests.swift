@@ -74,12 +74,11 @@ struct DamageTests {
     }
     #expect(FileTree.listing(place.cache) == before)
 
-    let lock = try #require(try RunLock.acquire(cache: place.cache))
     let store = try DiskStore.openForWriting(
       cache: place.cache,
       clockStart: Instant(seconds: 4_000_000_000)
     )
-    try store.repair([expected], holding: lock)
+    try store.dropDamaged([expected.digest])
     let record = try #require(try store.record(url: "https://a.example/1"))
     #expect(record.digest == nil)
     #expect(record.state == .queued)
@@ -89,7 +88,7 @@ struct DamageTests {
     try store.put(["https://a.example/1": "one"], in: nil)
     #expect(try store.verify().bad.isEmpty)
     #expect(try store.verify().checked == 2)
-    try store.finishRun(holding: lock)
+    try store.finishRun()
   }
 
   @Test("counts what the index does not name as orphans, not as damage")

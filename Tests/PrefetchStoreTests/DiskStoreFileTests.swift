@@ -171,12 +171,11 @@ struct DiskStoreFileTests {
       _ = try store.missing()
     }
     #expect(FileTree.exists(orphan))
-    let lock = try #require(try RunLock.acquire(cache: place.cache))
     let store = try DiskStore.openForWriting(
       cache: place.cache,
       clockStart: Instant(seconds: 4_000_000_000)
     )
-    try store.removeOrphans(holding: lock)
+    try store.removeOrphans()
     #expect(!FileTree.exists(orphan))
     #expect(FileTree.exists(path("a")))
   }

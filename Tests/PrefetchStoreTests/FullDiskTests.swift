@@ -37,7 +37,6 @@ struct FullDiskTests {
     let disk = SmallDisk(kibibytes: kibibytes, at: place.cache)
     #expect(disk != nil)
     defer { withExtendedLifetime(disk) {} }
-    let lock = try #require(try RunLock.acquire(cache: place.cache))
     do throws(Failure) {
       let store = try DiskStore.openForWriting(
         cache: place.cache,
@@ -45,7 +44,7 @@ struct FullDiskTests {
       )
       do throws(Failure) {
         try fill(store)
-        try store.finishRun(holding: lock)
+        try store.finishRun()
       } catch {
         #expect(error.code == .diskFull)
         #expect(try store.verify().bad.isEmpty)
@@ -63,7 +62,7 @@ struct FullDiskTests {
     )
     _ = try store.missing()
     try fill(store)
-    try store.finishRun(holding: lock)
+    try store.finishRun()
     let result = try #require(try place.reader()).verify()
     #expect(result.checked == 12)
     #expect(result.bad.isEmpty)
@@ -77,8 +76,6 @@ struct FullDiskTests {
     let disk = SmallDisk(kibibytes: 2_048, at: place.cache)
     #expect(disk != nil)
     defer { withExtendedLifetime(disk) {} }
-    let lock = try #require(try RunLock.acquire(cache: place.cache))
-    defer { withExtendedLifetime(lock) {} }
     let store = try DiskStore.openForWriting(
       cache: place.cache,
       clockStart: Instant(seconds: 4_000_000_000)

@@ -33,7 +33,7 @@ struct OlderIndexTests {
     #expect(reader.diagnostics.map(\.code) == ["store.older"])
     #expect(try reader.takeInventory().count == 0)
     // A plan can tell all the same that nothing pinned would move.
-    #expect(try reader.adoptable(SHA256.digest(of: "one")) == 3)
+    #expect(try reader.intactObject(SHA256.digest(of: "one")) == 3)
     #expect(FileTree.listing(place.cache) == before)
   }
 
@@ -43,10 +43,10 @@ struct OlderIndexTests {
       #expect(store.diagnostics.map(\.code) == ["store.set-aside"])
       #expect(store.diagnostics.first?.message.contains("earlier version") == true)
       #expect(try store.takeInventory().count == 0)
-      #expect(try store.adoptable(SHA256.digest(of: "one")) == 3)
+      #expect(try store.intactObject(SHA256.digest(of: "one")) == 3)
     }
     #expect(FileTree.exists(place.cache + "/index.sqlite.damaged-1"))
     try place.run { (store: DiskStore) throws in #expect(store.diagnostics.isEmpty) }
-    #expect(try place.reader()?.adoptable(SHA256.digest(of: "one")) == 3)
+    #expect(try place.reader()?.intactObject(SHA256.digest(of: "one")) == 3)
   }
 }

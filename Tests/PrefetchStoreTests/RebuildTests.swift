@@ -309,8 +309,7 @@ struct RebuildTests {
     for (days, size) in [(0, 6), (8, nil)] as [(Int64, Int64?)] {
       let later = patient.start + .seconds(days * 24 * 3600)
       try patient.place.run(at: later) { (store: DiskStore) throws in
-        let lock = try #require(try RunLock.acquire(cache: patient.place.cache + "/objects"))
-        try store.removeOrphans(holding: lock)
+        try store.removeOrphans()
         #expect(try store.intactObject(SHA256.digest(of: "body 3")) == size)
       }
     }

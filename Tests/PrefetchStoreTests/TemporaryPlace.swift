@@ -19,15 +19,14 @@ final class TemporaryPlace {
     path + "/cache"
   }
 
-  /// Opens the cache, runs the body under the run lock, and ends the run.
+  /// Opens the cache, runs the body, and ends the run.
   func run(
     at start: Instant = Instant(seconds: 4_000_000_000),
     _ body: (DiskStore) throws -> Void
   ) throws {
-    guard let lock = try RunLock.acquire(cache: cache) else { throw Failure(.disk, "locked") }
     let store = try DiskStore.openForWriting(cache: cache, clockStart: start)
     try body(store)
-    try store.finishRun(holding: lock)
+    try store.finishRun()
   }
 
   func reader() throws -> DiskStore? {

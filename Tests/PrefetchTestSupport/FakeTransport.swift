@@ -223,6 +223,7 @@ extension TransferRequest.Method {
     case .get: "GET"
     case .head: "HEAD"
     case .post: "POST"
+    case .put: "PUT"
     }
   }
 }

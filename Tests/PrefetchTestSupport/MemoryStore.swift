@@ -128,7 +128,7 @@ package final class MemoryStore: ContentStore {
     return lost.intersection(inventory.rows.filter(\.hasBody).map(\.digest) + manifests)
   }
 
-  package func adoptable(_ digest: ContentDigest) throws(Failure) -> Int64? {
+  package func intactObject(_ digest: ContentDigest) throws(Failure) -> Int64? {
     (orphans[digest] ?? content.objects[digest]).map { Int64($0.count) }
   }
 

@@ -6,35 +6,35 @@ import Testing
 
 @Suite("Watching for stalls and overtime")
 struct TransferWatchTests {
-  private let exchange: WireExchange
+  private let transfer: RunningTransfer
   private var settings = TransportSettings(userAgent: "test")
 
   init() throws {
     let request = TransferRequest(id: TransferID(1), url: try WebURL("http://example.com/"))
     let assignment = HostShares.Assignment(origin: 0, worker: 0, connections: 1, streams: 1)
-    exchange = WireExchange(QueuedRequest(request, assignment), staging: MemoryStaging())
+    transfer = RunningTransfer(QueuedRequest(request, assignment), staging: MemoryStaging())
     settings.readTimeout = .seconds(30)
   }
 
   @Test("A transfer that waits for its turn is never overdue")
   func waiting() {
     var watch = TransferWatch(settings: settings, now: .zero)
-    #expect(watch.note(exchange, at: .seconds(900)) == 0)
-    #expect(watch.overdue(exchange, at: .seconds(900)) == nil)
+    #expect(watch.note(transfer, at: .seconds(900)) == 0)
+    #expect(watch.overdue(transfer, at: .seconds(900)) == nil)
   }
 
   @Test("Silence counts from the request, or from the last bytes")
   func silence() {
     var watch = TransferWatch(settings: settings, now: .zero)
-    exchange.isRequested = true
-    _ = watch.note(exchange, at: .seconds(100))
-    #expect(watch.overdue(exchange, at: .seconds(129)) == nil)
-    #expect(watch.overdue(exchange, at: .seconds(130))?.code == .stalled)
-    exchange.hasActivity = true
-    _ = watch.note(exchange, at: .seconds(129))
-    #expect(watch.overdue(exchange, at: .seconds(158)) == nil)
-    _ = watch.note(exchange, at: .seconds(158))
-    #expect(watch.overdue(exchange, at: .seconds(159))?.code == .stalled)
+    transfer.isRequested = true
+    _ = watch.note(transfer, at: .seconds(100))
+    #expect(watch.overdue(transfer, at: .seconds(129)) == nil)
+    #expect(watch.overdue(transfer, at: .seconds(130))?.code == .stalled)
+    transfer.hasActivity = true
+    _ = watch.note(transfer, at: .seconds(129))
+    #expect(watch.overdue(transfer, at: .seconds(158)) == nil)
+    _ = watch.note(transfer, at: .seconds(158))
+    #expect(watch.overdue(transfer, at: .seconds(159))?.code == .stalled)
   }
 
   @Test("The item's time counts from the request, whatever arrives")
@@ -42,14 +42,14 @@ struct TransferWatchTests {
     var settings = settings
     settings.itemTimeout = .seconds(60)
     var watch = TransferWatch(settings: settings, now: .zero)
-    exchange.isRequested = true
-    _ = watch.note(exchange, at: .seconds(50))
+    transfer.isRequested = true
+    _ = watch.note(transfer, at: .seconds(50))
     for second in stride(from: 55, through: 105, by: 5) {
-      exchange.hasActivity = true
-      _ = watch.note(exchange, at: .seconds(second))
+      transfer.hasActivity = true
+      _ = watch.note(transfer, at: .seconds(second))
     }
-    #expect(watch.overdue(exchange, at: .seconds(109)) == nil)
-    #expect(watch.overdue(exchange, at: .seconds(110))?.code == .timeout)
+    #expect(watch.overdue(transfer, at: .seconds(109)) == nil)
+    #expect(watch.overdue(transfer, at: .seconds(110))?.code == .timeout)
   }
 
   @Test(

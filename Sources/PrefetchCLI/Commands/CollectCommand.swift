@@ -57,8 +57,7 @@ struct CollectCommand: Command {
     _ loaded: LoadedConfiguration
   ) throws(CommandExit) -> Outcome {
     let durability = loaded.configuration.cache.durability
-    return try context.changingStore(places, durability: durability, wait: options.wait) {
-      (store, lock) throws(Failure) in
+    return try context.changingStore(places, durability: durability) { store throws(Failure) in
       var reports: [Diagnostic] = []
       let state = try StateStore.openForReading(state: places.state, reports: &reports)
       store.lastUses = { () throws(Failure) in try state?.uses() ?? [:] }
@@ -71,9 +70,9 @@ struct CollectCommand: Command {
       outcome.removed += try store.removeUnheld()
       outcome.removed += try store.removeExpired()
       try applyLimits(to: store, loaded, &outcome)
-      outcome.orphans = try store.removeOrphans(holding: lock)
+      outcome.orphans = try store.removeOrphans()
       outcome.totals = try store.totals()
-      try store.finishRun(holding: lock)
+      try store.finishRun()
       outcome.waiting = try store.waitingObjects()
       return outcome
     }

@@ -16,7 +16,7 @@ struct ControlCommand: Command {
       .find(options.items, of: options.provider, storedOnly: action.needsBody)
     let durability = loaded.configuration.cache.durability
     let outcome = try context.changingStore(places, durability: durability) {
-      (store, _) throws(Failure) in
+      store throws(Failure) in
       try apply(to: items, in: store)
     }
     remember(outcome.removed, places)
@@ -173,14 +173,14 @@ struct WithLockCommand: Command {
     let items = try NamedRecords(context: context, loaded: loaded, places: places)
       .find([options.words[0]], of: nil, storedOnly: true)
     let urls = items.map(\.url)
-    try context.changingStore(places) { (store, _) throws(Failure) in
+    try context.changingStore(places) { store throws(Failure) in
       try store.lock(urls, for: .thisProcess)
     }
     let end = ChildProcess.run(
       Array(options.words.dropFirst()),
       environment: context.environment.variables
     )
-    try context.changingStore(places) { (store, _) throws(Failure) in
+    try context.changingStore(places) { store throws(Failure) in
       try store.unlock(urls, of: DiskStore.Guardian.thisProcess.process)
     }
     switch end {

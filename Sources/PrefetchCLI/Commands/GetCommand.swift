@@ -303,7 +303,7 @@ struct GetCommand: Command {
     _ wanted: WantedItems,
     in store: DiskStore
   ) throws(Failure) -> ContentRecord? {
-    guard let digest = wanted.digest(of: item), let size = try store.adoptable(digest) else {
+    guard let digest = wanted.digest(of: item), let size = try store.intactObject(digest) else {
       return nil
     }
     var record = ContentRecord(url: wanted.url(item), id: "")

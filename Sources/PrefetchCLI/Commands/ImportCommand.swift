@@ -22,7 +22,7 @@ struct ImportCommand: Command {
     }
     let (loaded, places) = try context.standing()
     let rules = loaded.configuration.policy.room
-    let digest: ContentDigest?
+    let digest: ContentDigest
     do throws(Failure) {
       digest = try store(declared, places, loaded, within: rules.limit)
     } catch {
@@ -34,7 +34,6 @@ struct ImportCommand: Command {
       }
       throw context.failed(.incomplete, "import.\(error.code.rawValue)", error.message)
     }
-    guard let digest else { return context.failLocked() }
     if context.shared.isJSON {
       context.console.print([
         "schema": "prefetch-import/1", "url": .string(url.redacted),
@@ -52,16 +51,11 @@ struct ImportCommand: Command {
     _ places: Places,
     _ loaded: LoadedConfiguration,
     within limit: Int64?
-  ) throws(Failure) -> ContentDigest? {
-    guard let lock = try context.runLock(places, wait: nil) else { return nil }
-    let now = context.clock.now().wall
-    let store = try DiskStore.openForWriting(
-      cache: places.cache,
-      below: places.lower,
-      clockStart: now,
+  ) throws(Failure) -> ContentDigest {
+    let store = try context.writingStore(
+      places,
       durability: loaded.configuration.cache.durability
     )
-    store.lock = lock
     let body = try store.stage(
       fileAt: options.file,
       limit: loaded.configuration.policy.maximumFileSize ?? .max,
@@ -79,8 +73,8 @@ struct ImportCommand: Command {
     record.provider = options.provider
     record.type = options.type
     record.state = .cached
-    record.fetchedAt = now
-    record.validatedAt = now
+    record.fetchedAt = store.clockStart
+    record.validatedAt = store.clockStart
     _ = try store.commit([.store(record, body: body, joining: [])], within: limit)
     try store.close()
     context.console.report(store.takeDiagnostics())

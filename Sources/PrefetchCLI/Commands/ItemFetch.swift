@@ -61,16 +61,12 @@ struct ItemFetch {
     builder.applyNetwork(to: &request.policy, publisher: builder.publisher?.network)
     let wanted = request
     let memory = memory
-    let lock = try lock()
     return try context.reading { () throws(Failure) in
       let start = context.clock.now().wall
-      let store = try DiskStore.openForWriting(
-        cache: places.cache,
-        below: places.lower,
-        clockStart: context.clock.now().wall,
+      let store = try context.writingStore(
+        places,
         durability: builder.configuration.cache.durability
       )
-      store.lock = lock
       if !damaged.isEmpty { try store.dropDamaged(damaged) }
       context.console.report(store.takeDiagnostics())
       var settings = builder.transportSettings()
@@ -85,17 +81,26 @@ struct ItemFetch {
         if state == nil { state = try StateStore.openForWriting(state: places.state) }
         return state
       }
+      let transport = try CurlTransport(
+        settings: settings,
+        staging: store.staging,
+        clock: context.clock
+      )
+      let (tiered, tier) = builder.tiered(
+        transport,
+        store.staging,
+        cache: places.cache,
+        clock: context.clock,
+        secrets: context.console.needles
+      )
       let engine = Engine(
-        transport: try CurlTransport(
-          settings: settings,
-          staging: store.staging,
-          clock: context.clock
-        ),
+        transport: tiered,
         store: store,
         files: SystemFiles(),
         clock: context.clock,
         stop: stop,
         circumstances: circumstances,
+        tier: tier,
         observers: observers.compactMap { $0 }
       )
       var report = try engine.run(
@@ -111,15 +116,6 @@ struct ItemFetch {
       remember(report)
       return Fetched(report: report, isAnswered: isAnswered)
     }
-  }
-
-  /// Beside any run; only an earlier version wants the cache for itself.
-  private func lock() throws(CommandExit) -> RunLock {
-    let lock = try context.reading { () throws(Failure) in
-      try context.runLock(places, wait: nil)
-    }
-    guard let lock else { throw CommandExit(status: context.failLocked()) }
-    return lock
   }
 
   /// A state that cannot be read is none: an item is not refused for it.
@@ -206,7 +202,7 @@ struct ItemFetch {
 
   func forget(_ urls: Set<String>) throws(CommandExit) {
     guard !urls.isEmpty else { return }
-    try context.changingStore(places) { (store, _) throws(Failure) in
+    try context.changingStore(places) { store throws(Failure) in
       _ = try store.remove(urls: urls.sorted(), isHeldToo: false)
     }
   }

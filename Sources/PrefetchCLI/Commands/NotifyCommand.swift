@@ -107,9 +107,8 @@ struct NotifyCommand: Command {
       if let record, record.digest != nil { items.append(record) }
     }
     guard !items.isEmpty else { return }
-    let (durability, wait) = (loaded.configuration.cache.durability, options.engine.wait)
-    try context.changingStore(places, durability: durability, wait: wait) {
-      (store, _) throws(Failure) in
+    let durability = loaded.configuration.cache.durability
+    try context.changingStore(places, durability: durability) { store throws(Failure) in
       let locked = try store.locked(among: items.map(\.url))
       _ = try store.empty(items.filter { !locked.contains($0.url) })
     }

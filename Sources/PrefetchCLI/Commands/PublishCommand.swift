@@ -69,14 +69,8 @@ struct PublishCommand: Command {
     else { return nil }
     let durability = scope.loaded.configuration.cache.durability
     let state = try StateStore.openForWriting(state: places.state)
-    let store = try DiskStore.openForWriting(
-      cache: places.cache,
-      below: places.lower,
-      clockStart: context.clock.now().wall,
-      durability: durability
-    )
-    store.lock = lock
-    context.console.report(state.diagnostics + store.takeDiagnostics())
+    context.console.report(state.diagnostics)
+    let store = try context.writingStore(places, durability: durability, by: lock)
     let trees = try PublishedTrees(
       store: store,
       state: state,
@@ -129,7 +123,7 @@ struct PublishCommand: Command {
     }
     report.signal = StopSignals.pending
     report.diagnostics = report.segments.flatMap(diagnostics)
-    try store.finishRun(holding: lock)
+    try store.finishRun()
     try store.close()
     try state.close()
     return report

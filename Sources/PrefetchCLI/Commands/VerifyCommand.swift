@@ -20,7 +20,6 @@ struct VerifyCommand: Command {
   func run() throws(CommandExit) -> Int32 {
     let (loaded, places) = try context.standing()
     let found = options.repairs ? try repair(loaded, places) : try inspect(loaded, places)
-    guard let found else { return context.failLocked() }
     context.console.report(diagnostics(found) + found.trees.warnings)
     if context.shared.isJSON {
       print(found)
@@ -53,41 +52,27 @@ struct VerifyCommand: Command {
     }
   }
 
-  /// Nil while an earlier version keeps the cache for itself.
   private func repair(
     _ loaded: LoadedConfiguration,
     _ places: Places
-  ) throws(CommandExit) -> Findings? {
-    try context.reading { () throws(Failure) in try repairing(loaded, places) }
-  }
-
-  private func repairing(
-    _ loaded: LoadedConfiguration,
-    _ places: Places
-  ) throws(Failure) -> Findings? {
-    guard let lock = try context.runLock(places, wait: options.wait) else { return nil }
-    let store = try DiskStore.openForWriting(
-      cache: places.cache,
-      below: places.lower,
-      clockStart: context.clock.now().wall
-    )
-    store.lock = lock
-    let state = try StateStore.openForWriting(state: places.state)
-    let trees = try PublishedTrees(
-      store: store,
-      state: state,
-      durability: loaded.configuration.cache.durability,
-      declared: try declared(loaded, state),
-      isCancelled: { StopSignals.pending != nil }
-    )
-    let report = try store.verify { StopSignals.pending != nil }
-    let found = Findings(store: report, trees: try trees.repair())
-    try store.repair(report.bad, holding: lock)
-    try store.finishRun(holding: lock)
-    try store.close()
-    context.console.report(store.takeDiagnostics() + state.diagnostics)
-    try state.close()
-    return found
+  ) throws(CommandExit) -> Findings {
+    try context.changingStore(places) { store throws(Failure) in
+      let state = try StateStore.openForWriting(state: places.state)
+      let trees = try PublishedTrees(
+        store: store,
+        state: state,
+        durability: loaded.configuration.cache.durability,
+        declared: try declared(loaded, state),
+        isCancelled: { StopSignals.pending != nil }
+      )
+      let report = try store.verify { StopSignals.pending != nil }
+      let found = Findings(store: report, trees: try trees.repair())
+      try store.dropDamaged(report.bad.map(\.digest))
+      try store.finishRun()
+      context.console.report(state.diagnostics)
+      try state.close()
+      return found
+    }
   }
 
   /// The trees that count: of the configuration, or without one all.

@@ -13,12 +13,10 @@ struct CheckOptions: CommandOptions, Hashable {
       "Every problem is printed at once, with file, line, column and the nearest thing that was probably meant."
     ],
     options: [
-      .flag(
-        "no-secrets",
-        \.replacesMissingSecrets,
-        help:
+      .flag("no-secrets", \.replacesMissingSecrets)
+        .help(
           "Take unset `${env:…}`, `${file:…}` and `${credential:…}` as placeholders, as CI needs it"
-      )
+        )
     ],
     exits: [.ok, .config],
     examples: [

@@ -4,7 +4,6 @@ import PrefetchCore
 struct CollectOptions: CommandOptions, Hashable {
   var shared = SharedOptions()
   var forgottenIdentities: [String] = []
-  var wait: OptionalArgument<Duration>?
   var isDryRun = false
 
   static let command = CommandSpec<CollectOptions>(
@@ -29,17 +28,13 @@ struct CollectOptions: CommandOptions, Hashable {
       """,
     ],
     options: [
-      .values(
-        "forget",
-        \.forgottenIdentities,
-        .text.called("IDENTITY"),
-        help:
+      .values("forget", \.forgottenIdentities, .text.called("IDENTITY"))
+        .help(
           "Also drop what the configuration of this `name`, or of this file, has left in the cache"
-      ),
-      .flag("dry-run", short: "n", \.isDryRun, help: "Say what would go, and change nothing"),
-      .wait(\.wait),
+        ),
+      .flag("dry-run", short: "n", \.isDryRun).help("Say what would go, and change nothing"),
     ],
-    exits: [.ok, .usage, .io, .deferred, .config, .interrupted, .terminated],
+    exits: [.ok, .usage, .io, .config, .interrupted, .terminated],
     examples: [
       "prefetch gc --dry-run": "See what would go, and change nothing",
       "prefetch gc --forget /home/me/old/prefetch.yaml":

@@ -22,9 +22,9 @@ struct ConfigOptions: CommandOptions, Hashable {
       "Where a license is registered, what its server granted stands behind it: since when, which features it leaves on, and its rules, which narrow those of the configuration.",
     ],
     options: [
-      .value("format", \.format, .word.called("FORMAT"), help: "Print `yaml` or `json`"),
-      .flag("origins", \.showsOrigins, help: "Say where each value came from"),
-      .flag("schema", \.printsSchema, help: "Print the JSON Schema of the configuration instead"),
+      .value("format", \.format, .word.called("FORMAT")).help("Print `yaml` or `json`"),
+      .flag("origins", \.showsOrigins).help("Say where each value came from"),
+      .flag("schema", \.printsSchema).help("Print the JSON Schema of the configuration instead"),
     ],
     exits: [.ok, .config],
     examples: [

@@ -57,13 +57,9 @@ struct ControlOptions: CommandOptions, Hashable {
       "A locked item stays in the cache, whatever its manifest, its age, `cache.size`, `gc` or `rm` say, until it is unlocked, the time of `--for` is over, or the process of `--pid` has ended. Each process has a lock of its own; a run may still replace the body by a newer one."
     ],
     options: [
-      .value("for", \.lifetime, .duration, help: "Unlock by itself after this time"),
-      .value(
-        "pid",
-        \.process,
-        .number(1...0x3fff_ffff),
-        help: "Unlock by itself when this process of this machine has ended"
-      ),
+      .value("for", \.lifetime, .duration).help("Unlock by itself after this time"),
+      .value("pid", \.process, .number(1...0x3fff_ffff))
+        .help("Unlock by itself when this process of this machine has ended"),
     ],
     examples: [
       "prefetch lock --for 2h https://example.org/film.mp4": "Keep a film while it is watched",
@@ -76,12 +72,8 @@ struct ControlOptions: CommandOptions, Hashable {
     "Take back locks",
     ["All locks of an item go, or with `--pid` the one of that process."],
     options: [
-      .value(
-        "pid",
-        \.process,
-        .number(1...0x3fff_ffff),
-        help: "Take back only the lock of this process"
-      )
+      .value("pid", \.process, .number(1...0x3fff_ffff))
+        .help("Take back only the lock of this process")
     ],
     examples: [
       "prefetch unlock https://example.org/film.mp4": "Let a film go that was watched",
@@ -97,12 +89,9 @@ struct ControlOptions: CommandOptions, Hashable {
       "What a segment declares comes back with the next run, and the command says so; `pause` keeps it away, and an item that is paused stays so. Thumbnails that belong to nothing else go with their items. A locked item is not removed (3)."
     ],
     options: [
-      .flag(
-        "files-only",
-        \.keepsRecord,
-        help: "Remove the bodies and keep what else is known of the items"
-      ),
-      .flag("keep-thumbnail", \.keepsThumbnail, help: "Keep the thumbnails of the items"),
+      .flag("files-only", \.keepsRecord)
+        .help("Remove the bodies and keep what else is known of the items"),
+      .flag("keep-thumbnail", \.keepsThumbnail).help("Keep the thumbnails of the items"),
     ],
     exits: [.incomplete],
     examples: [
@@ -128,15 +117,11 @@ struct ControlOptions: CommandOptions, Hashable {
         "An item is named by its URL, its id or `PROVIDER/ID`, or with `--provider` by its id. One that is \(action.needsBody ? "not in the cache" : "neither stored nor declared") ends the command with 4, and nothing is done to any."
       ] + paragraphs,
       options: [
-        .value(
-          "provider",
-          \.provider,
-          .text.called("P"),
-          help: "The provider of the items, which are then named by their ids"
-        )
+        .value("provider", \.provider, .text.called("P"))
+          .help("The provider of the items, which are then named by their ids")
       ] + options,
       operands: .some("ITEM", \.items),
-      exits: [.ok, .nothing, .deferred, .config] + exits,
+      exits: [.ok, .nothing, .config] + exits,
       examples: examples,
       makeCommand: { ControlCommand(context: $0, options: $1, action: action) }
     )
@@ -158,7 +143,7 @@ struct WithLockOptions: CommandOptions, Hashable {
     ],
     forms: ["ITEM -- CMD…"],
     operands: .some("WORD", \.words),
-    exits: [.ok, .nothing, .deferred, .config],
+    exits: [.ok, .nothing, .config],
     examples: [
       "prefetch with-lock films/42 -- mpv \"$(prefetch path films/42)\"":
         "Keep a film for as long as it is watched",
@@ -194,18 +179,14 @@ struct ImportOptions: CommandOptions, Hashable {
       "What was copied by other means need not be fetched again: the file is hashed and stored as if the URL had given it now, without validators. A run that declares the URL keeps it where the declared digest or a `ttl` says that it is good, and asks the server else. The file itself stays as it is."
     ],
     options: [
-      .value("url", \.url, .url, help: "Whose body the file is"),
-      .value("provider", \.provider, .text.called("P"), help: "The provider of the item"),
-      .value("id", \.id, .text.called("ID"), help: "The id of the item; else made from the URL"),
-      .value(
-        "type",
-        \.type,
-        .text.called("TYPE"),
-        help: "What it is, such as `video` or `image`; else `file`"
-      ),
+      .value("url", \.url, .url).help("Whose body the file is"),
+      .value("provider", \.provider, .text.called("P")).help("The provider of the item"),
+      .value("id", \.id, .text.called("ID")).help("The id of the item; else made from the URL"),
+      .value("type", \.type, .text.called("TYPE"))
+        .help("What it is, such as `video` or `image`; else `file`"),
     ],
     operands: .one("FILE", \.file, .text),
-    exits: [.ok, .incomplete, .trust, .deferred, .config],
+    exits: [.ok, .incomplete, .trust, .config],
     examples: [
       "prefetch import film.mp4 --url https://example.org/film.mp4":
         "Take a film from another disk instead of the network",

@@ -51,70 +51,37 @@ struct EngineOptions: Hashable, Sendable {
 
 extension EngineOptions {
   static let specs: [OptionSpec<EngineOptions>] = [
-    .value(
-      "jobs",
-      short: "j",
-      \.jobs,
-      .number(1...1000),
-      help: "Have at most N transfers in flight at once"
-    ),
-    .value(
-      "jobs-per-host",
-      \.jobsPerHost,
-      .number(1...1000),
-      help: "Open at most N connections to one host"
-    ),
-    .value(
-      "deadline",
-      \.deadline,
-      .duration,
-      help: "Stop in good order after this time; what is left is deferred to the next run"
-    ),
-    .flag("offline", \.isOffline, help: "Ask no server; know only what the cache knows"),
-    .flag(
-      "revalidate",
-      \.revalidatesAll,
-      help: "Ask for every item conditionally, fresh ones included"
-    ),
-    .flag("refetch", \.refetchesAll, help: "Fetch every item again, unconditionally"),
-    .value("items", \.items, .word.called("WHICH"), help: "Report the `changed` items, or `all`"),
-    .values(
-      "report",
-      \.reports,
-      .reportDestination,
-      help:
+    .value("jobs", short: "j", \.jobs, .number(1...1000))
+      .help("Have at most N transfers in flight at once"),
+    .value("jobs-per-host", \.jobsPerHost, .number(1...1000))
+      .help("Open at most N connections to one host"),
+    .value("deadline", \.deadline, .duration)
+      .help("Stop in good order after this time; what is left is deferred to the next run"),
+    .flag("offline", \.isOffline).help("Ask no server; know only what the cache knows"),
+    .flag("revalidate", \.revalidatesAll)
+      .help("Ask for every item conditionally, fresh ones included"),
+    .flag("refetch", \.refetchesAll).help("Fetch every item again, unconditionally"),
+    .value("items", \.items, .word.called("WHICH")).help("Report the `changed` items, or `all`"),
+    .values("report", \.reports, .reportDestination)
+      .help(
         "Write the report there too, as \(Wording.list(ReportFormat.allCases.map(\.rawValue), conjunction: "or")); `-` is standard output, `+PATH` appends"
-    ),
-    .value(
-      "events",
-      \.events,
-      .eventDestination,
-      help: "Write events as they happen, one JSON object a line, to a file or an open descriptor"
-    ),
-    .flag("no-hooks", \.skipsHooks, help: "Start none of the configuration's `hooks`"),
-    .commaList(
-      "accept",
-      \.accepted,
-      .word(among: acceptable) { $0.name }.called("NAME,…"),
-      help:
+      ),
+    .value("events", \.events, .eventDestination)
+      .help("Write events as they happen, one JSON object a line, to a file or an open descriptor"),
+    .flag("no-hooks", \.skipsHooks).help("Start none of the configuration's `hooks`"),
+    .commaList("accept", \.accepted, .word(among: acceptable) { $0.name }.called("NAME,…"))
+      .help(
         "Pass over these findings, and let whatever else there is decide: \(Wording.list(acceptable.map(\.name), conjunction: "or"))"
-    ),
+      ),
     .wait(\.wait),
-    .commaList(
-      "allow",
-      \.allowed,
-      .word.called("GUARD"),
-      isRepeatable: true,
-      help:
+    .commaList("allow", \.allowed, .word.called("GUARD"), isRepeatable: true)
+      .help(
         "Let a manifest that removes many items (`mass-removal`) or is older than the stored one (`rollback`) pass this once"
-    ),
-    .value(
-      "shard",
-      \.shard,
-      .shard,
-      help:
+      ),
+    .value("shard", \.shard, .shard)
+      .help(
         "Do the I-th of N parts, I from 0, or the one that SLURM, GitLab or Kubernetes gives to this job (`env`)"
-    ),
+      ),
   ]
 
   func conflicts(withJSON isJSON: Bool) -> [Diagnostic] {

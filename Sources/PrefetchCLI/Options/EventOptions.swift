@@ -136,9 +136,9 @@ struct ConsumeOptions: CommandOptions, Hashable {
       EventOptions.place,
     ],
     options: [
-      .value("from", \.start, .duration.called("S"), help: "Seen from this second on"),
-      .value("to", \.end, .duration.called("S"), help: "Seen up to this second"),
-      .value("length", \.length, .duration.called("S"), help: "How long the item is"),
+      .value("from", \.start, .duration.called("S")).help("Seen from this second on"),
+      .value("to", \.end, .duration.called("S")).help("Seen up to this second"),
+      .value("length", \.length, .duration.called("S")).help("How long the item is"),
     ],
     operands: .one("ITEM", \.item, .text),
     exits: [.ok, .nothing, .config],

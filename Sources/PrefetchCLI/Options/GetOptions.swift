@@ -49,71 +49,35 @@ struct GetOptions: CommandOptions, Hashable {
     ],
     forms: ["ITEM…", "--provider P --id ID…", "-"],
     options: [
-      .value(
-        "provider",
-        \.provider,
-        .text.called("P"),
-        help: "The provider of the items named by `--id`"
-      ),
-      .values("id", \.ids, .text.called("ID"), help: "An item of the provider, by its id"),
-      .value(
-        "type",
-        \.type,
-        .text.called("TYPE"),
-        help: "What the items are, where nothing declares it, such as `video`"
-      ),
-      .value(
-        "behavior",
-        \.behavior,
-        .word.called("WHAT"),
-        help:
+      .value("provider", \.provider, .text.called("P"))
+        .help("The provider of the items named by `--id`"),
+      .values("id", \.ids, .text.called("ID")).help("An item of the provider, by its id"),
+      .value("type", \.type, .text.called("TYPE"))
+        .help("What the items are, where nothing declares it, such as `video`"),
+      .value("behavior", \.behavior, .word.called("WHAT"))
+        .help(
           "Bring the items and store their thumbnails (`all`), bring their thumbnails instead (`thumbnails`), or what is stored of them (`none`)"
-      ),
-      .value(
-        "quality",
-        \.quality,
-        .word.called("Q"),
-        help: "Take streams in this quality (`low`, `medium`, `high`) instead of the configured one"
-      ),
-      .flag("offline", \.isOffline, help: "Ask no server; what is not cached ends with 4"),
-      .flag(
-        "revalidate",
-        \.revalidates,
-        help: "Ask conditionally, also where the cached copy is fresh"
-      ),
-      .value(
-        "max-age",
-        \.maximumAge,
-        .duration,
-        help: "Take a cached copy as fresh only when it is at most this old"
-      ),
-      .optionalValue(
-        "max-stale",
-        \.maximumStaleness,
-        .duration,
-        help: "Take a cached copy that expired at most this long ago, or at any time"
-      ),
-      .value(
-        "output",
-        short: "o",
-        \.output,
-        .file.called("PATH"),
-        help:
+        ),
+      .value("quality", \.quality, .word.called("Q"))
+        .help(
+          "Take streams in this quality (`low`, `medium`, `high`) instead of the configured one"
+        ),
+      .flag("offline", \.isOffline).help("Ask no server; what is not cached ends with 4"),
+      .flag("revalidate", \.revalidates)
+        .help("Ask conditionally, also where the cached copy is fresh"),
+      .value("max-age", \.maximumAge, .duration)
+        .help("Take a cached copy as fresh only when it is at most this old"),
+      .optionalValue("max-stale", \.maximumStaleness, .duration)
+        .help("Take a cached copy that expired at most this long ago, or at any time"),
+      .value("output", short: "o", \.output, .file.called("PATH"))
+        .help(
           "Write the body to this file (`-` is standard output, whatever that is), or the bodies into this folder (`DIR/`)"
-      ),
-      .value(
-        "base-url",
-        \.base,
-        .baseURL,
-        help: "Where the names lead that a manifest on standard input gives without a host"
-      ),
-      .value(
-        "sha256",
-        \.digest,
-        .digest,
-        help: "Take the item only with this SHA-256, as a list would declare it"
-      ),
-      .flag("path", \.printsPaths, help: "Print the local paths instead of the bodies"),
+        ),
+      .value("base-url", \.base, .baseURL)
+        .help("Where the names lead that a manifest on standard input gives without a host"),
+      .value("sha256", \.digest, .digest)
+        .help("Take the item only with this SHA-256, as a list would declare it"),
+      .flag("path", \.printsPaths).help("Print the local paths instead of the bodies"),
     ],
     operands: .any("ITEM", \.items),
     exits: [

@@ -15,7 +15,7 @@ struct LogOptions: CommandOptions, Hashable {
       "A line for each item that a run brought, renewed, removed or could not bring, the oldest first: time, outcome, URL and reason, separated by tabs. What was merely found unchanged has no line. Of each item the last 20 are remembered."
     ],
     options: [
-      .value("since", \.since, .duration, help: "Only of so long ago and later")
+      .value("since", \.since, .duration).help("Only of so long ago and later")
     ],
     operands: .optional("ITEM|SEGMENT", \.subject, .text),
     exits: [.ok, .nothing, .usage, .io, .config],

@@ -16,25 +16,12 @@ struct InitOptions: CommandOptions, Hashable {
       "With `--from` it declares what is there already: a list of any format that manifests have, which runs then read anew each time, by its path or URL; or the `Info.plist` of an app with the keys of the MAP SDK, whose segments, rules of transport security and pins are taken over. A license key is not copied; the file says how to give it.",
     ],
     options: [
-      .value(
-        "from",
-        \.origin,
-        .file,
-        help: "Declare what this list or Info.plist says; a list may be a URL"
-      ),
-      .value(
-        "base-url",
-        \.base,
-        .baseURL,
-        help: "Where the names lead that the list gives without a host"
-      ),
-      .value(
-        "output",
-        short: "o",
-        \.output,
-        .file.called("PATH"),
-        help: "Write this file instead; `-` is standard output"
-      ),
+      .value("from", \.origin, .file)
+        .help("Declare what this list or Info.plist says; a list may be a URL"),
+      .value("base-url", \.base, .baseURL)
+        .help("Where the names lead that the list gives without a host"),
+      .value("output", short: "o", \.output, .file.called("PATH"))
+        .help("Write this file instead; `-` is standard output"),
     ],
     exits: [.ok, .config],
     examples: [

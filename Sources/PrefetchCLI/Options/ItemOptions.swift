@@ -17,17 +17,10 @@ struct PathOptions: CommandOptions, Hashable {
       "An item is named by its URL, its id or `PROVIDER/ID`. The file is complete, read-only and hashes to its name."
     ],
     options: [
-      .flag(
-        "or-url",
-        \.fallsBackToURL,
-        help: "Print the URL when the item is not cached, instead of ending with 4"
-      ),
-      .value(
-        "under",
-        \.server,
-        .baseURL.called("BASE"),
-        help: "Print its URL on the `serve` at this address, such as `http://127.0.0.1:7733/`"
-      ),
+      .flag("or-url", \.fallsBackToURL)
+        .help("Print the URL when the item is not cached, instead of ending with 4"),
+      .value("under", \.server, .baseURL.called("BASE"))
+        .help("Print its URL on the `serve` at this address, such as `http://127.0.0.1:7733/`"),
     ],
     operands: .one("ITEM", \.item, .text),
     exits: [.ok, .nothing, .config],

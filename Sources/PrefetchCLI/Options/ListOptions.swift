@@ -36,66 +36,30 @@ struct ListOptions: CommandOptions, Hashable {
       "With `--identities` it prints who uses the cache instead: the `name` or the file of each configuration, its items and their bytes, when it last ran, and whether its file is gone.",
     ],
     options: [
-      .values("segment", \.segments, .text.called("SEGMENT"), help: "Only items of this segment"),
-      .commaList(
-        "state",
-        \.states,
-        .word.called("STATE,…"),
-        isRepeatable: true,
-        help: "Only items in one of these states"
-      ),
-      .commaList(
-        "type",
-        \.types,
-        .text.called("TYPE"),
-        isRepeatable: true,
-        help: "Only items of this type, or of one of several with commas between them"
-      ),
-      .commaList(
-        "category",
-        \.categories,
-        .text.called("NAME,…"),
-        isRepeatable: true,
-        help: "Only items in one of these categories"
-      ),
-      .values(
-        "parent",
-        \.parents,
-        .text.called("NAME"),
-        help: "Only items in categories that are a part of this one"
-      ),
-      .value(
-        "search",
-        \.search,
-        .text.called("TEXT"),
-        help: "Only items with this text in their URL, id, provider or categories"
-      ),
-      .values("provider", \.providers, .text.called("P"), help: "Only items of this provider"),
-      .values("id", \.ids, .text.called("ID"), help: "Only the item with this id"),
-      .values(
-        "url",
-        \.urlGlobs,
-        .text.called("URL"),
-        help: "Only items whose URL matches, such as `https://example.org/*.json`"
-      ),
-      .flag("locked", \.isLockedOnly, help: "Only items that are protected from removal"),
-      .flag(
-        "unconsumed",
-        \.isUnconsumedOnly,
-        help: "Only items of which nobody has recorded that they were consumed"
-      ),
-      .flag(
-        "identities",
-        \.listsIdentities,
-        help: "Print the configurations that use the cache, with their items, bytes and last runs"
-      ),
-      .commaList(
-        "sort",
-        \.sortKeys,
-        .sortKey,
-        help:
+      .values("segment", \.segments, .text.called("SEGMENT")).help("Only items of this segment"),
+      .commaList("state", \.states, .word.called("STATE,…"), isRepeatable: true)
+        .help("Only items in one of these states"),
+      .commaList("type", \.types, .text.called("TYPE"), isRepeatable: true)
+        .help("Only items of this type, or of one of several with commas between them"),
+      .commaList("category", \.categories, .text.called("NAME,…"), isRepeatable: true)
+        .help("Only items in one of these categories"),
+      .values("parent", \.parents, .text.called("NAME"))
+        .help("Only items in categories that are a part of this one"),
+      .value("search", \.search, .text.called("TEXT"))
+        .help("Only items with this text in their URL, id, provider or categories"),
+      .values("provider", \.providers, .text.called("P")).help("Only items of this provider"),
+      .values("id", \.ids, .text.called("ID")).help("Only the item with this id"),
+      .values("url", \.urlGlobs, .text.called("URL"))
+        .help("Only items whose URL matches, such as `https://example.org/*.json`"),
+      .flag("locked", \.isLockedOnly).help("Only items that are protected from removal"),
+      .flag("unconsumed", \.isUnconsumedOnly)
+        .help("Only items of which nobody has recorded that they were consumed"),
+      .flag("identities", \.listsIdentities)
+        .help("Print the configurations that use the cache, with their items, bytes and last runs"),
+      .commaList("sort", \.sortKeys, .sortKey)
+        .help(
           "Order by these keys, `-KEY` from high to low: \(Wording.list(SortKey.Field.allCases.map(\.rawValue), conjunction: "or"))"
-      ),
+        ),
     ],
     exits: [.ok, .config],
     examples: [

@@ -29,63 +29,29 @@ struct ManifestBuildOptions: CommandOptions, Hashable {
       "A pattern (`*`, `?`, `[a-z]`) without a slash is compared with names, one with a slash with paths below DIR, where `*` also stands for slashes. `--exclude` wins, and leaves out a folder with everything in it.",
     ],
     options: [
-      .value("base-url", \.base, .baseURL, help: "The URL below which readers find the files"),
-      .value(
-        "output",
-        short: "o",
-        \.output,
-        .file.called("PATH"),
-        help: "Write the manifest to this file, whole or not at all, instead of standard output"
-      ),
-      .flag(
-        "ndjson",
-        \.hasLines,
-        help: "Write an item a line, as manifests of more than a million items need it"
-      ),
-      .value(
-        "segment",
-        \.segment,
-        .text.called("SEGMENT"),
-        help: "The segment that the manifest is for; readers refuse it for any other"
-      ),
-      .value(
-        "priority",
-        \.priority,
-        .number(1...100),
-        help: "The importance of the segment, 1 first"
-      ),
-      .value("generated", \.generated, .instant, help: "State this time of making instead of now"),
-      .value(
-        "expires",
-        \.expires,
-        .duration,
-        help: "State that this may be relied on for that long from the time of making"
-      ),
-      .values(
-        "include",
-        \.included,
-        .text.called("PATTERN"),
-        help: "Take files that match this, or another one, alone"
-      ),
-      .values(
-        "exclude",
-        \.excluded,
-        .text.called("PATTERN"),
-        help: "Leave out files and folders that match this"
-      ),
-      .flag("hidden", \.takesHidden, help: "Take files and folders whose names begin with a dot"),
-      .flag(
-        "mime",
-        \.statesTypes,
-        help:
+      .value("base-url", \.base, .baseURL).help("The URL below which readers find the files"),
+      .value("output", short: "o", \.output, .file.called("PATH"))
+        .help("Write the manifest to this file, whole or not at all, instead of standard output"),
+      .flag("ndjson", \.hasLines)
+        .help("Write an item a line, as manifests of more than a million items need it"),
+      .value("segment", \.segment, .text.called("SEGMENT"))
+        .help("The segment that the manifest is for; readers refuse it for any other"),
+      .value("priority", \.priority, .number(1...100))
+        .help("The importance of the segment, 1 first"),
+      .value("generated", \.generated, .instant).help("State this time of making instead of now"),
+      .value("expires", \.expires, .duration)
+        .help("State that this may be relied on for that long from the time of making"),
+      .values("include", \.included, .text.called("PATTERN"))
+        .help("Take files that match this, or another one, alone"),
+      .values("exclude", \.excluded, .text.called("PATTERN"))
+        .help("Leave out files and folders that match this"),
+      .flag("hidden", \.takesHidden).help("Take files and folders whose names begin with a dot"),
+      .flag("mime", \.statesTypes)
+        .help(
           "State media types by the names' endings; readers refuse a file that its server calls otherwise"
-      ),
-      .value(
-        "previous",
-        \.previous,
-        .file,
-        help: "Take over the digests of unchanged files from this earlier manifest"
-      ),
+        ),
+      .value("previous", \.previous, .file)
+        .help("Take over the digests of unchanged files from this earlier manifest"),
     ],
     operands: .one("DIR", \.folder, .directory),
     exits: [.ok, .usage, .io],
@@ -126,18 +92,10 @@ struct ManifestCheckOptions: CommandOptions, Hashable {
       "With `--key` its signature, which lies beside it with `.minisig` at the end of its name, must be one of that key; else the command ends with 5. Entries relative to the manifest's own URL are read as if it lay at `--base-url`.",
     ],
     options: [
-      .value(
-        "base-url",
-        \.base,
-        .baseURL,
-        help: "Where a manifest that is read from a file is published"
-      ),
-      .values(
-        "key",
-        \.keys,
-        .file.called("KEY"),
-        help: "Trust this public key, given as `RW…` or as the file that holds it"
-      ),
+      .value("base-url", \.base, .baseURL)
+        .help("Where a manifest that is read from a file is published"),
+      .values("key", \.keys, .file.called("KEY"))
+        .help("Trust this public key, given as `RW…` or as the file that holds it"),
     ],
     operands: .one("FILE|URL", \.manifest, .file),
     exits: [.ok, .usage, .nothing, .trust, .unavailable, .io, .config],
@@ -183,26 +141,14 @@ struct ManifestSignOptions: CommandOptions, Hashable {
       "The password of an encrypted key is read from `--password-file`, else asked for on the terminal.",
     ],
     options: [
-      .values("key", \.keys, .file.called("KEY"), help: "Sign with the secret key in this file"),
-      .value(
-        "password-file",
-        \.passwordFile,
-        .file,
-        help: "Read the key's password from the first line of this file; `-` is standard input"
-      ),
-      .value("generated", \.generated, .instant, help: "State this time of signing instead of now"),
-      .value(
-        "expires",
-        \.expires,
-        .duration,
-        help: "State that this may be relied on for that long from the time of making"
-      ),
-      .value(
-        "comment",
-        \.comment,
-        .line.called("TEXT"),
-        help: "Write this into the untrusted comment, which nobody relies on"
-      ),
+      .values("key", \.keys, .file.called("KEY")).help("Sign with the secret key in this file"),
+      .value("password-file", \.passwordFile, .file)
+        .help("Read the key's password from the first line of this file; `-` is standard input"),
+      .value("generated", \.generated, .instant).help("State this time of signing instead of now"),
+      .value("expires", \.expires, .duration)
+        .help("State that this may be relied on for that long from the time of making"),
+      .value("comment", \.comment, .line.called("TEXT"))
+        .help("Write this into the untrusted comment, which nobody relies on"),
     ],
     operands: .one("FILE", \.manifest, .file),
     exits: [.ok, .failed, .usage, .io, .config],

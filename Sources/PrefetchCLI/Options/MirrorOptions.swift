@@ -43,30 +43,18 @@ struct MirrorOptions: CommandOptions, Hashable {
   )
 
   private static let ownSpecs: [OptionSpec<MirrorOptions>] = [
-    .value(
-      "base-url",
-      \.base,
-      .baseURL,
-      help: "Where the names lead that the list gives without a host; a URL as LIST is its own base"
-    ),
-    .value(
-      "layout",
-      \.layout,
-      .word.called("L"),
-      help: "How files are called: by the `url` with its host, by its `basename`, or for a tool"
-    ),
-    .value(
-      "cut-dirs",
-      \.cutFolders,
-      .number(0...100),
-      help: "Leave out the first N folders of each name; the host is none of them"
-    ),
-    .value(
-      "limit-rate",
-      \.rate,
-      .text.called("R"),
-      help: "Receive at most so much, such as `20MB/s`, or by a timetable as `network.rate` has it"
-    ),
+    .value("base-url", \.base, .baseURL)
+      .help(
+        "Where the names lead that the list gives without a host; a URL as LIST is its own base"
+      ),
+    .value("layout", \.layout, .word.called("L"))
+      .help("How files are called: by the `url` with its host, by its `basename`, or for a tool"),
+    .value("cut-dirs", \.cutFolders, .number(0...100))
+      .help("Leave out the first N folders of each name; the host is none of them"),
+    .value("limit-rate", \.rate, .text.called("R"))
+      .help(
+        "Receive at most so much, such as `20MB/s`, or by a timetable as `network.rate` has it"
+      ),
   ]
 
   private func conflicts() -> [Diagnostic] {

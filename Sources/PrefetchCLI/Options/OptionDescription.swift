@@ -18,8 +18,8 @@ struct OptionDescription: Hashable, Sendable {
   var argument: Argument
   var isRepeatable: Bool
   /// One sentence without a full stop; literals in backticks.
-  var help: String
-  var section: Section
+  var help = ""
+  var section = Section.command
 
   /// `--jobs`.
   var spelling: String {

@@ -18,18 +18,22 @@ struct OptionSpec<Options>: Sendable {
     short: Character? = nil,
     argument: OptionDescription.Argument,
     isRepeatable: Bool = false,
-    help: String,
     apply: @escaping @Sendable (inout Options, String?) throws(ValueFault) -> Void
   ) {
     description = OptionDescription(
       name: name,
       short: short,
       argument: argument,
-      isRepeatable: isRepeatable,
-      help: help,
-      section: .command
+      isRepeatable: isRepeatable
     )
     self.apply = apply
+  }
+
+  /// What it is for, in one sentence without its full stop, as all pages and completions say it.
+  func help(_ text: String) -> Self {
+    var option = self
+    option.description.help = text
+    return option
   }
 }
 
@@ -39,10 +43,9 @@ extension OptionSpec {
   static func flag(
     _ name: String,
     short: Character? = nil,
-    _ place: @autoclosure @escaping Slot<Bool>,
-    help: String
+    _ place: @autoclosure @escaping Slot<Bool>
   ) -> Self {
-    Self(name, short: short, argument: .none, help: help) { options, _ in
+    Self(name, short: short, argument: .none) { options, _ in
       options[keyPath: place()] = true
     }
   }
@@ -51,10 +54,9 @@ extension OptionSpec {
   static func count(
     _ name: String,
     short: Character? = nil,
-    _ place: @autoclosure @escaping Slot<Int>,
-    help: String
+    _ place: @autoclosure @escaping Slot<Int>
   ) -> Self {
-    Self(name, short: short, argument: .none, isRepeatable: true, help: help) { options, _ in
+    Self(name, short: short, argument: .none, isRepeatable: true) { options, _ in
       options[keyPath: place()] += 1
     }
   }
@@ -63,10 +65,9 @@ extension OptionSpec {
     _ name: String,
     short: Character? = nil,
     _ place: @autoclosure @escaping Slot<Value?>,
-    _ kind: ValueKind<Value>,
-    help: String
+    _ kind: ValueKind<Value>
   ) -> Self {
-    Self(name, short: short, argument: .required(kind), help: help) {
+    Self(name, short: short, argument: .required(kind)) {
       (options, text) throws(ValueFault) in
       options[keyPath: place()] = try kind.read(text ?? "")
     }
@@ -76,10 +77,9 @@ extension OptionSpec {
   static func choice<Value>(
     _ name: String,
     _ place: @autoclosure @escaping Slot<Value>,
-    _ kind: ValueKind<Value>,
-    help: String
+    _ kind: ValueKind<Value>
   ) -> Self {
-    Self(name, argument: .required(kind), help: help) {
+    Self(name, argument: .required(kind)) {
       (options, text) throws(ValueFault) in
       options[keyPath: place()] = try kind.read(text ?? "")
     }
@@ -90,10 +90,9 @@ extension OptionSpec {
     _ name: String,
     short: Character? = nil,
     _ place: @autoclosure @escaping Slot<[Value]>,
-    _ kind: ValueKind<Value>,
-    help: String
+    _ kind: ValueKind<Value>
   ) -> Self {
-    Self(name, short: short, argument: .required(kind), isRepeatable: true, help: help) {
+    Self(name, short: short, argument: .required(kind), isRepeatable: true) {
       (options, text) throws(ValueFault) in
       options[keyPath: place()].append(try kind.read(text ?? ""))
     }
@@ -104,10 +103,9 @@ extension OptionSpec {
     _ name: String,
     _ place: @autoclosure @escaping Slot<[Value]>,
     _ kind: ValueKind<Value>,
-    isRepeatable: Bool = false,
-    help: String
+    isRepeatable: Bool = false
   ) -> Self {
-    Self(name, argument: .required(kind), isRepeatable: isRepeatable, help: help) {
+    Self(name, argument: .required(kind), isRepeatable: isRepeatable) {
       (options, text) throws(ValueFault) in
       var values = isRepeatable ? options[keyPath: place()] : []
       for word in (text ?? "").split(separator: ",", omittingEmptySubsequences: false) {
@@ -120,13 +118,11 @@ extension OptionSpec {
   static func optionalValue<Value>(
     _ name: String,
     _ place: @autoclosure @escaping Slot<OptionalArgument<Value>?>,
-    _ kind: ValueKind<Value>,
-    help: String
+    _ kind: ValueKind<Value>
   ) -> Self {
     Self(
       name,
-      argument: .optional(placeholder: kind.placeholder, completion: kind.completion),
-      help: help
+      argument: .optional(placeholder: kind.placeholder, completion: kind.completion)
     ) { (options, text) throws(ValueFault) in
       options[keyPath: place()] =
         try text.map { text throws(ValueFault) in
@@ -136,12 +132,9 @@ extension OptionSpec {
   }
 
   /// How long the run lock is waited for.
-  static func wait(
-    _ place: @autoclosure @escaping Slot<OptionalArgument<Duration>?>,
-    help: String =
-      "Wait for another run to end, at most this long, instead of ending with 75"
-  ) -> Self {
-    optionalValue("wait", place(), .duration, help: help)
+  static func wait(_ place: @autoclosure @escaping Slot<OptionalArgument<Duration>?>) -> Self {
+    optionalValue("wait", place(), .duration)
+      .help("Wait for another run to end, at most this long, instead of ending with 75")
   }
 }
 
@@ -164,11 +157,11 @@ extension OptionSpec {
       description.name,
       short: description.short,
       argument: description.argument,
-      isRepeatable: description.isRepeatable,
-      help: description.help
+      isRepeatable: description.isRepeatable
     ) { (options, text) throws(ValueFault) in
       try inner(&options[keyPath: place()], text)
     }
+    outer.description.help = description.help
     outer.description.section = section
     return outer
   }

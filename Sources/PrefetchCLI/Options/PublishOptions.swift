@@ -25,12 +25,8 @@ struct PublishOptions: CommandOptions, Hashable {
     ],
     forms: ["[SEGMENT…]", "--rollback SEGMENT"],
     options: [
-      .value(
-        "rollback",
-        \.rolledBack,
-        .text.called("SEGMENT"),
-        help: "Let the generation before the present one of this segment's tree stand again"
-      ),
+      .value("rollback", \.rolledBack, .text.called("SEGMENT"))
+        .help("Let the generation before the present one of this segment's tree stand again"),
       .wait(\.wait),
     ],
     operands: .any("SEGMENT", \.segments),

@@ -63,26 +63,17 @@ extension RunOptions {
 
   /// Of every command that ends in a run and may be a dry one.
   static let specs: [OptionSpec<RunOptions>] =
-    [.flag("dry-run", short: "n", \.isDryRun, help: "Ask servers, write nothing, print the plan")]
+    [.flag("dry-run", short: "n", \.isDryRun).help("Ask servers, write nothing, print the plan")]
     + ownSpecs + EngineOptions.specs.embedded(at: \.engine)
 
   private static let ownSpecs: [OptionSpec<RunOptions>] = [
-    .flag(
-      "no-probe",
-      \.skipsProbes,
-      help: "In a dry run, ask for manifests only, not about single items"
-    ),
-    .value(
-      "splay",
-      \.splay,
-      .duration,
-      help:
+    .flag("no-probe", \.skipsProbes)
+      .help("In a dry run, ask for manifests only, not about single items"),
+    .value("splay", \.splay, .duration)
+      .help(
         "Begin after a random delay of at most this long, so that many machines do not ask at once"
-    ),
-    .flag(
-      "detailed-exitcode",
-      \.hasDetailedExitCode,
-      help: "End with 2 instead of 0 when there are changes"
-    ),
+      ),
+    .flag("detailed-exitcode", \.hasDetailedExitCode)
+      .help("End with 2 instead of 0 when there are changes"),
   ]
 }

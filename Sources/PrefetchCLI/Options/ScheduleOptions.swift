@@ -22,18 +22,10 @@ struct ScheduleOptions: CommandOptions, Hashable {
       "Nothing is installed: with `--output-dir` the units are written as files there, for example to `/etc/systemd/system`. A run that waits for something (75) is a success to systemd.",
     ],
     options: [
-      .value(
-        "at",
-        \.times,
-        .text.called("TIMES"),
-        help: "When, as the scheduler writes it: `OnCalendar=` of systemd, or five fields of cron"
-      ),
-      .value(
-        "output-dir",
-        \.folder,
-        .directory,
-        help: "Write the units there instead of printing them"
-      ),
+      .value("at", \.times, .text.called("TIMES"))
+        .help("When, as the scheduler writes it: `OnCalendar=` of systemd, or five fields of cron"),
+      .value("output-dir", \.folder, .directory)
+        .help("Write the units there instead of printing them"),
     ],
     operands: .one("systemd|cron", \.scheduler, .word),
     exits: [.ok, .usage, .io, .config],

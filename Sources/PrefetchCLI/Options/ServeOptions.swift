@@ -28,41 +28,24 @@ struct ServeOptions: CommandOptions, Hashable {
       "SIGTERM ends it within two seconds. Requests with a foreign `Host` or `Origin` are refused, so that no web page can reach it. The hooks `serve.started` and `serve.stopped` of the configuration are told of its URL.",
     ],
     options: [
-      .flag("pull", \.pulls, help: "Fetch what is not stored, or no longer fresh"),
-      .optionalValue(
-        "max-stale",
-        \.maximumStaleness,
-        .duration,
-        help:
+      .flag("pull", \.pulls).help("Fetch what is not stored, or no longer fresh"),
+      .optionalValue("max-stale", \.maximumStaleness, .duration)
+        .help(
           "With `--pull`: when a server cannot be asked, serve a copy that expired at most this long ago, or at any time"
-      ),
-      .value("origin", \.origin, .directory, help: "Serve this folder and nothing else"),
-      .value(
-        "base-url",
-        \.base,
-        .baseURL,
-        help: "Serve what lies below this URL at `/`, for tools that know one server alone"
-      ),
-      .choice(
-        "listen",
-        \.listen,
-        .listenAddress,
-        help: "Listen on this address and port instead of `127.0.0.1:7733`; port 0 takes a free one"
-      ),
-      .value(
-        "ready-fd",
-        \.readyDescriptor,
-        .number(1...1_048_575),
-        help: "Write the line with the URL to this descriptor too, and close it"
-      ),
-      .value("for", \.lifetime, .duration, help: "End with 0 after this time"),
-      .value(
-        "events",
-        \.events,
-        .eventDestination,
-        help: "Write `serve.started` and `serve.stopped` to a file or an open descriptor"
-      ),
-      .flag("no-hooks", \.skipsHooks, help: "Start none of the configuration's `hooks`"),
+        ),
+      .value("origin", \.origin, .directory).help("Serve this folder and nothing else"),
+      .value("base-url", \.base, .baseURL)
+        .help("Serve what lies below this URL at `/`, for tools that know one server alone"),
+      .choice("listen", \.listen, .listenAddress)
+        .help(
+          "Listen on this address and port instead of `127.0.0.1:7733`; port 0 takes a free one"
+        ),
+      .value("ready-fd", \.readyDescriptor, .number(1...1_048_575))
+        .help("Write the line with the URL to this descriptor too, and close it"),
+      .value("for", \.lifetime, .duration).help("End with 0 after this time"),
+      .value("events", \.events, .eventDestination)
+        .help("Write `serve.started` and `serve.stopped` to a file or an open descriptor"),
+      .flag("no-hooks", \.skipsHooks).help("Start none of the configuration's `hooks`"),
     ],
     exits: [.ok, .failed, .config, .io, .interrupted, .terminated],
     examples: [

@@ -49,93 +49,52 @@ struct SharedOptions: Hashable, Sendable {
 
 extension SharedOptions {
   static let specs: [OptionSpec<SharedOptions>] = [
-    .values(
-      "config",
-      short: "c",
-      \.configurationFiles,
-      .file,
-      help:
+    .values("config", short: "c", \.configurationFiles, .file)
+      .help(
         "Read this configuration; given again, later files are merged over earlier ones; `-` is standard input"
-    ),
+      ),
     .values(
       "set",
       \.settings,
-      ValueKind(expectation: "KEY=VALUE", parse: { Setting($0) }).called("KEY=VALUE"),
-      help:
-        "Set one key of the configuration, such as `network.concurrency=4` or `segments.NAME.ttl=1h`; no secret"
+      ValueKind(expectation: "KEY=VALUE", parse: { Setting($0) }).called("KEY=VALUE")
+    )
+    .help(
+      "Set one key of the configuration, such as `network.concurrency=4` or `segments.NAME.ttl=1h`; no secret"
     ),
-    .value(
-      "cache-dir",
-      \.cacheDirectory,
-      .directory,
-      help: "Keep the content here instead of in `~/.cache/prefetch`"
-    ),
-    .value(
-      "state-dir",
-      \.stateDirectory,
-      .directory,
-      help: "Keep subscriptions, quotas and past runs here instead of in `~/.local/state/prefetch`"
-    ),
-    .value(
-      "manifests",
-      \.manifestTemplate,
-      .manifestTemplate,
-      help:
+    .value("cache-dir", \.cacheDirectory, .directory)
+      .help("Keep the content here instead of in `~/.cache/prefetch`"),
+    .value("state-dir", \.stateDirectory, .directory)
+      .help(
+        "Keep subscriptions, quotas and past runs here instead of in `~/.local/state/prefetch`"
+      ),
+    .value("manifests", \.manifestTemplate, .manifestTemplate)
+      .help(
         "Find the manifests of segments given as a bare name at this URL, which holds `{segment}`"
-    ),
-    .value(
-      "network",
-      \.network,
-      .statedNetwork,
-      help:
+      ),
+    .value("network", \.network, .statedNetwork)
+      .help(
         "Take the network for `ethernet`, `wifi` or `cellular` instead of looking, and for one that costs by volume"
-    ),
-    .flag("json", \.isJSON, help: "Print the result as one JSON document"),
-    .flag(
-      "quiet",
-      short: "q",
-      \.isQuiet,
-      help: "Print no report when all is well, and no progress"
-    ),
-    .count(
-      "verbose",
-      short: "v",
-      \.verbosity,
-      help:
+      ),
+    .flag("json", \.isJSON).help("Print the result as one JSON document"),
+    .flag("quiet", short: "q", \.isQuiet)
+      .help("Print no report when all is well, and no progress"),
+    .count("verbose", short: "v", \.verbosity)
+      .help(
         "Say what fails, over what connection, and what is waited for; given twice, show every request with both heads"
-    ),
-    .choice(
-      "color",
-      \.color,
-      .word.called("WHEN"),
-      help: "Use colour `always`, `never`, or as the terminal suggests (`auto`)"
-    ),
-    .choice(
-      "progress",
-      \.progress,
-      .word.called("WHEN"),
-      help:
+      ),
+    .choice("color", \.color, .word.called("WHEN"))
+      .help("Use colour `always`, `never`, or as the terminal suggests (`auto`)"),
+    .choice("progress", \.progress, .word.called("WHEN"))
+      .help(
         "Show progress `always`, in plain lines where nothing can be drawn, `never`, or on a terminal only (`auto`)"
-    ),
-    .choice(
-      "log-format",
-      \.logFormat,
-      .word.called("FORMAT"),
-      help: "Write messages as `text`, or as one JSON object a line (`json`)"
-    ),
-    .value(
-      "log-file",
-      \.logFile,
-      .file,
-      help: "Append messages to this file instead of writing them to standard error"
-    ),
-    .flag(
-      "version",
-      short: "V",
-      \.asksVersion,
-      help: "Print the version and those of the libraries"
-    ),
-    .flag("help", short: "h", \.asksHelp, help: "Print help on the program or on a command"),
+      ),
+    .choice("log-format", \.logFormat, .word.called("FORMAT"))
+      .help("Write messages as `text`, or as one JSON object a line (`json`)"),
+    .value("log-file", \.logFile, .file)
+      .help("Append messages to this file instead of writing them to standard error"),
+    .flag("version", short: "V", \.asksVersion)
+      .help("Print the version and those of the libraries"),
+    .flag("help", short: "h", \.asksHelp).help("Print help on the program or on a command"),
   ]
 }
 

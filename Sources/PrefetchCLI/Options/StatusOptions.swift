@@ -13,12 +13,8 @@ struct StatusOptions: CommandOptions, Hashable {
       "Per segment its state, items, bytes, the age of its last success, its next check or, where it waits, until when, and how it ended in its last runs, ten at most."
     ],
     options: [
-      .value(
-        "max-age",
-        \.maximumAge,
-        .duration,
-        help: "End with 3 when the last success of a segment is longer ago than this"
-      )
+      .value("max-age", \.maximumAge, .duration)
+        .help("End with 3 when the last success of a segment is longer ago than this")
     ],
     exits: [.ok, .incomplete, .config],
     examples: [

@@ -16,8 +16,8 @@ struct SubscribeOptions: CommandOptions, Hashable {
       "Only where the configuration says `subscriptions: remembered`; where they are declared, the file is the place to change them, and the message names it."
     ],
     options: [
-      .flag("only", \.replacesAll, help: "Subscribe to these segments and to no others"),
-      .flag("no-run", \.skipsRun, help: "Change the subscriptions and fetch nothing yet"),
+      .flag("only", \.replacesAll).help("Subscribe to these segments and to no others"),
+      .flag("no-run", \.skipsRun).help("Change the subscriptions and fetch nothing yet"),
     ] + EngineOptions.specs.embedded(at: \.engine),
     operands: .some("NAME", \.names),
     exits: RunOptions.exits.filter { $0 != .changes },
@@ -47,8 +47,8 @@ struct UnsubscribeOptions: CommandOptions, Hashable {
     ],
     forms: ["NAME…", "--all"],
     options: [
-      .flag("all", \.dropsAll, help: "Drop every subscription"),
-      .flag("no-run", \.skipsRun, help: "Change the subscriptions and remove nothing yet"),
+      .flag("all", \.dropsAll).help("Drop every subscription"),
+      .flag("no-run", \.skipsRun).help("Change the subscriptions and remove nothing yet"),
     ] + EngineOptions.specs.embedded(at: \.engine),
     operands: .any("NAME", \.names),
     exits: RunOptions.exits.filter { $0 != .changes },

@@ -4,7 +4,6 @@ import PrefetchCore
 struct VerifyOptions: CommandOptions, Hashable {
   var shared = SharedOptions()
   var repairs = false
-  var wait: OptionalArgument<Duration>?
 
   static let command = CommandSpec<VerifyOptions>(
     name: "verify",
@@ -14,18 +13,10 @@ struct VerifyOptions: CommandOptions, Hashable {
       "Each damaged body is named with its digest, path and URL, and each file of a published tree that is missing, was changed in its place, or is another than the one that was published. Of trees those count that the configuration declares; without one all."
     ],
     options: [
-      .flag(
-        "repair",
-        \.repairs,
-        help: "Drop damaged bodies and changed published files, so that the next run brings them"
-      ),
-      .wait(
-        \.wait,
-        help:
-          "With `--repair`, wait for another run to end, at most this long, instead of ending with 75"
-      ),
+      .flag("repair", \.repairs)
+        .help("Drop damaged bodies and changed published files, so that the next run brings them")
     ],
-    exits: [.ok, .usage, .io, .deferred, .config, .interrupted, .terminated],
+    exits: [.ok, .usage, .io, .config, .interrupted, .terminated],
     examples: [
       "prefetch verify": "Make sure that a cache which was copied is whole",
       "prefetch verify --repair":

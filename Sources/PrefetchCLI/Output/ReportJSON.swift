@@ -28,6 +28,7 @@ struct ReportJSON {
       "segments": .array(report.segments.map(segment)),
       "items": .array(envelope.shownItems.map(item)),
       "network": NetworkWords.document(report),
+      "remote": report.tier.map(remote) ?? .null,
       "diagnostics": .array(envelope.diagnostics.map(diagnostic)),
     ]
   }
@@ -47,6 +48,19 @@ struct ReportJSON {
         "files": texts(envelope.configurationFiles),
       ],
       "host": text(envelope.host),
+    ]
+  }
+
+  private func remote(_ tier: TierFigures) -> JSONValue {
+    [
+      "host": text(tier.host),
+      "hits": .integer(tier.hits),
+      "hit_bytes": .integer(tier.hitBytes),
+      "answers": .integer(tier.answers),
+      "misses": .integer(tier.misses),
+      "written": .integer(tier.written),
+      "written_bytes": .integer(tier.writtenBytes),
+      "troubles": .integer(tier.troubles),
     ]
   }
 

@@ -129,14 +129,11 @@ struct RunSession {
         "segment `\(name)` is declared but not subscribed; `prefetch subscribe \(name)` joins it"
       )
     }
-    let store = try DiskStore.openForWriting(
-      cache: places.cache,
-      below: places.lower,
-      clockStart: context.clock.now().wall,
-      durability: loaded.configuration.cache.durability
+    let store = try context.writingStore(
+      places,
+      durability: loaded.configuration.cache.durability,
+      by: lock
     )
-    console.report(store.takeDiagnostics())
-    store.lock = lock
     if places.isDefault, loaded.configuration.name == nil { try warnOfPath(store) }
     store.lastUses = { () throws(Failure) in try state.uses() }
     store.consumptions = { () throws(Failure) in try state.consumptions() }
@@ -165,7 +162,7 @@ struct RunSession {
     )
     do throws(Failure) {
       if store.hasSeenOthers { try noteGone(from: store, in: &report) }
-      try store.finishRun(holding: lock)
+      try store.finishRun()
       try store.close()
       console.report(store.takeDiagnostics())
       try remember(report, in: state)
@@ -342,14 +339,22 @@ struct RunSession {
       clock: context.clock
     )
     let circumstances = MachineCircumstances(context: context, loaded: loaded) { state }
+    let (tiered, tier) = builder.tiered(
+      transport,
+      store.staging,
+      cache: places.cache,
+      clock: context.clock,
+      secrets: console.needles
+    )
     let engine = Engine(
-      transport: transport,
+      transport: tiered,
       store: store,
       files: files,
       clock: context.clock,
       stop: ProcessStop(),
       circumstances: circumstances,
       trees: trees,
+      tier: tier,
       observers: observers.all
     )
     defer { if printsPlan { printer.finish() } }

@@ -10,21 +10,13 @@ package struct Analytics: Hashable, Sendable {
   package var metrics: [String: [String]] = [:]
 
   static let table = ObjectType(Self(), name: "analytics") {
-    Field(
-      "enabled",
-      \.isEnabled,
-      .boolean,
-      "Whether recorded events are sent, and what a cache is asked for is recorded"
-    )
-    Field("endpoint", \.endpoint, .url, "The collector that events are sent to")
-    Field("queue", \.queue, .integer(0...1_000_000), "Events that wait at most")
-    Field("keep", \.keep, .duration, "How long an event waits at most")
-    Field(
-      "metrics",
-      \.metrics,
-      .map(of: .name, to: .list(of: .text.nonEmpty)),
-      "Metric names, each with the URL prefixes it counts"
-    )
+    Field("enabled", \.isEnabled, .boolean)
+      .help("Whether recorded events are sent, and what a cache is asked for is recorded")
+    Field("endpoint", \.endpoint, .url).help("The collector that events are sent to")
+    Field("queue", \.queue, .integer(0...1_000_000)).help("Events that wait at most")
+    Field("keep", \.keep, .duration).help("How long an event waits at most")
+    Field("metrics", \.metrics, .map(of: .name, to: .list(of: .text.nonEmpty)))
+      .help("Metric names, each with the URL prefixes it counts")
   }
   .checking { analytics, facts, decoder in
     for name in analytics.metrics.keys.sorted() {

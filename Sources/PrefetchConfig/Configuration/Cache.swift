@@ -15,83 +15,68 @@ package struct Cache: Sendable {
 
 extension Configuration {
   static let cacheTable = ObjectType(Self(), name: "cache") {
-    Field("dir", \.cache.folder, .path, "Folder of the cache")
-    Field(
-      "lower",
-      \.cache.lower,
-      .list(of: .path),
-      "Folders of caches below it, the uppermost first: read, never written"
-    )
-    Field(
-      "size",
-      \.policy.room.limit,
-      .sizeBound.notTiny,
-      "Bytes that all bodies in the cache may take together"
-    )
-    Field("max_file_size", \.policy.maximumFileSize, .sizeBound, "Largest body that is kept")
-    Field(
-      "max_manifest_size",
-      \.policy.maximumManifestSize,
-      .sizeLimit,
-      "Largest manifest that is read"
-    )
-    Field(
-      "min_free",
-      \.policy.room.minimumFree,
-      .size,
-      "Bytes that must stay free on the disk; unless said otherwise 1 GiB or a tenth of its file system, the smaller"
-    )
-    Field(
-      "ttl",
-      \.policy.freshnessLimit,
-      .duration,
-      "How long answers count as fresh that do not say; a bound for those that do"
-    )
-    Field(
-      "negative_ttl",
-      \.cache.negativeTimeToLive,
-      .duration,
-      "How long `get` remembers that a server does not have something; 0 asks every time"
-    )
-    Field(
-      "max_stale",
-      \.policy.maximumStale,
-      .duration,
-      "How long a stale copy serves when its server cannot be asked"
-    )
-    Field(
-      "durability",
-      \.cache.durability,
-      .choice(),
-      "How often written files are forced onto the disk"
-    )
-    Field("purge", \.self, purgeTable, "How things leave the cache")
-    Field(
-      "network_filesystem",
-      \.cache.isUsedAlone,
-      .words(("refuse", false), ("single", true)),
-      "Whether a cache may be on a network file system, where locks may lie: `single` promises that one process at a time uses it"
-    )
+    Field("dir", \.cache.folder, .path).help("Folder of the cache")
+    Field("lower", \.cache.lower, .list(of: .path))
+      .help("Folders of caches below it, the uppermost first: read, never written")
+    Field("size", \.policy.room.limit, .sizeBound.notTiny)
+      .help("Bytes that all bodies in the cache may take together")
+    Field("max_file_size", \.policy.maximumFileSize, .sizeBound).help("Largest body that is kept")
+    Field("max_manifest_size", \.policy.maximumManifestSize, .sizeLimit)
+      .help("Largest manifest that is read")
+    Field("min_free", \.policy.room.minimumFree, .size)
+      .help(
+        "Bytes that must stay free on the disk; unless said otherwise 1 GiB or a tenth of its file system, the smaller"
+      )
+    Field("ttl", \.policy.freshnessLimit, .duration)
+      .help("How long answers count as fresh that do not say; a bound for those that do")
+    Field("negative_ttl", \.cache.negativeTimeToLive, .duration)
+      .help("How long `get` remembers that a server does not have something; 0 asks every time")
+    Field("max_stale", \.policy.maximumStale, .duration)
+      .help("How long a stale copy serves when its server cannot be asked")
+    Field("durability", \.cache.durability, .choice())
+      .help("How often written files are forced onto the disk")
+    Field("purge", \.self, purgeTable).help("How things leave the cache")
+    Field("remote", \.policy.tier, tierTable)
+      .help("A store that machines share, asked before origins are")
+    Field("network_filesystem", \.cache.isUsedAlone, .words(("refuse", false), ("single", true)))
+      .help(
+        "Whether a cache may be on a network file system, where locks may lie: `single` promises that one process at a time uses it"
+      )
   }
 
   private static let purgeTable = ObjectType(Self(), name: "purge") {
-    Field("auto", \.policy.room.isAutomatic, .boolean, "Whether a run makes room by itself")
-    Field(
-      "order",
-      \.policy.room.order,
-      .list(of: .choice(), atLeast: 1),
-      "What goes first when room is needed"
-    )
-    Field(
-      "max_fraction",
-      \.policy.maximumRemovalFraction,
-      .fraction,
-      "Part of a segment that a new manifest may drop before it is refused"
-    )
+    Field("auto", \.policy.room.isAutomatic, .boolean).help("Whether a run makes room by itself")
+    Field("order", \.policy.room.order, .list(of: .choice(), atLeast: 1))
+      .help("What goes first when room is needed")
+    Field("max_fraction", \.policy.maximumRemovalFraction, .fraction)
+      .help("Part of a segment that a new manifest may drop before it is refused")
+  }
+
+  private static let tierTable = ObjectType(TierSettings(), name: "remote", shorthand: "url") {
+    Field("url", \.url, .url)
+      .help("Its folder; below lie `cas/` with bodies and `ac/` with records")
+    Field("kind", \.kind, .choice())
+      .help("How it is spoken to: by plain requests, or by those of a bucket")
+    Field("mode", \.mode, .choice())
+      .help("Whether runs take from it, leave there what they fetch, or both")
+    Field("trust", \.isTrusted, .boolean)
+      .help("Whether its records of what origins said are believed; bodies are always checked")
+    Field("share", \.sharesAll, .words(("public", false), ("all", true)))
+      .help("What is left there: what any machine could have fetched, or everything")
+    Field("required", \.isRequired, .boolean)
+      .help("Whether a run that cannot use it ends with 69, and asks no origin in its place")
+    Field("timeout", \.timeout, .duration.positive).help("How long it may say nothing")
+    Field("headers", \.headers, .headers).help("Headers of requests to it").secret
+    Field("region", \.region, .text.nonEmpty.singleLine).help("Region of the bucket")
+    Field("credentials", \.credentials, .tierCredentials)
+      .help(
+        "`NAME:PASSWORD` or a token; for a bucket `KEY:SECRET`, with `:TOKEN` where they are lent"
+      )
+      .secret
   }
 
   static let stateTable = ObjectType(Self(), name: "state") {
-    Field("dir", \.cache.stateFolder, .path, "Folder of the state database")
+    Field("dir", \.cache.stateFolder, .path).help("Folder of the state database")
   }
 }
 
@@ -109,6 +94,26 @@ extension ValueType where Value == Int64? {
         hint: "a bare number is bytes; write `\(text)MB` or `\(text)GB` if that was meant",
         at: node
       )
+    }
+  }
+}
+
+extension ValueType where Value == Secret {
+  fileprivate static var tierCredentials: Self {
+    scalar("credentials", summary: "text") { text throws(ValueComplaint) in
+      let trimmed = Blanks.trimmed(text)
+      guard !trimmed.isEmpty, trimmed.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else {
+        throw ValueComplaint("the credentials hold characters that no header can carry")
+      }
+      return Secret(trimmed)
+    } encode: { _ in
+      .string(Secret.mask)
+    }
+    .checked { secret, node, decoder in
+      decoder.noteSecret(secret.value, literallyAt: node)
+      for part in secret.value.split(separator: ":").dropFirst() {
+        decoder.noteSecret(String(part))
+      }
     }
   }
 }

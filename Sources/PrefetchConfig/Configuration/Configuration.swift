@@ -60,9 +60,9 @@ extension Configuration {
     generalFields
     segmentFields
     policyFields
-    Field("cache", \.self, cacheTable, "The content store")
-    Field("report", \.report, Reporting.table, "What a run says afterwards")
-    Field("analytics", \.analytics, Analytics.table, "Events for a collector of your own")
+    Field("cache", \.self, cacheTable).help("The content store")
+    Field("report", \.report, Reporting.table).help("What a run says afterwards")
+    Field("analytics", \.analytics, Analytics.table).help("Events for a collector of your own")
   }
   .checking { configuration, facts, decoder in
     guard let name = configuration.name else { return }
@@ -70,140 +70,74 @@ extension Configuration {
   }
 
   @FieldBuilder<Configuration> private static var generalFields: [Field<Configuration>] {
-    Field("version", \.version, .formatVersion, "Version of the configuration's own format")
-    Field(
-      "name",
-      \.name,
-      .name,
-      "Identity of the configuration, under which it owns what it declared"
-    )
-    Field("license", \.license, .license, "License key").synonyms("api_key").secret
-    Field("bundle_id", \.bundleID, .text.nonEmpty, "Application that manifests must be made for")
-    Field("enabled", \.isEnabled, .boolean, "Whether runs do anything")
-    Field(
-      "subscriptions",
-      \.subscriptions,
-      .choice(),
-      "Whether the file or the memory says which segments are kept"
-    )
-    Field(
-      "include",
-      \.include,
-      .oneOrMore(.path),
-      "Files whose settings come before those of this one"
-    )
-    Field("vars", \.variables, .map(of: .name, to: .text), "Values for `${var:NAME}`")
-    Field(
-      "features",
-      \.features,
-      Features.table,
-      "What may be switched off, here or by the publisher"
-    )
-    Field(
-      "manifests",
-      \.manifests,
-      .manifestTemplate,
-      "Where the manifest of a segment is that has only a name"
-    )
-    Field(
-      "manifest_keys",
-      \.manifestKeys,
-      .list(of: .publicKey),
-      "Keys of which one must have signed every manifest"
-    )
-    Field(
-      "accept",
-      \.accept,
-      .list(of: .finding),
-      "Findings that end with exit status 0 all the same"
-    )
-    Field("registration", \.registration, Registration.table, "Registration of the license")
-    Field("notify", \.self, notifyTable, "Push payloads")
-    Field("state", \.self, stateTable, "What is remembered between runs")
-    Field(
-      "hooks",
-      \.hooks,
-      .map(of: .oneOf("event", Hook.events), to: .object(Hook.table)),
-      "Commands to run when something has happened"
-    )
+    Field("version", \.version, .formatVersion).help("Version of the configuration's own format")
+    Field("name", \.name, .name)
+      .help("Identity of the configuration, under which it owns what it declared")
+    Field("license", \.license, .license).help("License key").synonyms("api_key").secret
+    Field("bundle_id", \.bundleID, .text.nonEmpty)
+      .help("Application that manifests must be made for")
+    Field("enabled", \.isEnabled, .boolean).help("Whether runs do anything")
+    Field("subscriptions", \.subscriptions, .choice())
+      .help("Whether the file or the memory says which segments are kept")
+    Field("include", \.include, .oneOrMore(.path))
+      .help("Files whose settings come before those of this one")
+    Field("vars", \.variables, .map(of: .name, to: .text)).help("Values for `${var:NAME}`")
+    Field("features", \.features, Features.table)
+      .help("What may be switched off, here or by the publisher")
+    Field("manifests", \.manifests, .manifestTemplate)
+      .help("Where the manifest of a segment is that has only a name")
+    Field("manifest_keys", \.manifestKeys, .list(of: .publicKey))
+      .help("Keys of which one must have signed every manifest")
+    Field("accept", \.accept, .list(of: .finding))
+      .help("Findings that end with exit status 0 all the same")
+    Field("registration", \.registration, Registration.table).help("Registration of the license")
+    Field("notify", \.self, notifyTable).help("Push payloads")
+    Field("state", \.self, stateTable).help("What is remembered between runs")
+    Field("hooks", \.hooks, .map(of: .oneOf("event", Hook.events), to: .object(Hook.table)))
+      .help("Commands to run when something has happened")
   }
 
   @FieldBuilder<Configuration> private static var segmentFields: [Field<Configuration>] {
-    Field("defaults", \.defaults, Segment.defaultsTable, "Segment keys that hold for all segments")
+    Field("defaults", \.defaults, Segment.defaultsTable)
+      .help("Segment keys that hold for all segments")
     Field(
       "segments",
       shape: .list(.object(Segment.table.shape)),
-      "The segments",
       decode: decodeSegments,
       encode: { .array($0.segments.map(Segment.table.encode)) }
     )
+    .help("The segments")
   }
 
   @FieldBuilder<Configuration> private static var policyFields: [Field<Configuration>] {
-    Field("download", \.self, downloadTable, "Which items are worth having")
-    Field(
-      "network",
-      \.self,
-      networkTable,
-      "When, over what and how much at once is transferred"
-    )
-    Field(
-      "redirects",
-      \.policy.redirects,
-      RedirectPolicy.table,
-      "How far servers may send us elsewhere"
-    )
-    Field("tls", \.self, tlsTable, "Encrypted connections")
-    Field(
-      "transport_security",
-      \.transportSecurity,
-      SecurityRules.table,
-      "App Transport Security, its keys as in an Info.plist"
-    )
-    .synonyms("NSAppTransportSecurity")
-    Field("transport", \.self, transport, "Settings of single requests")
+    Field("download", \.self, downloadTable).help("Which items are worth having")
+    Field("network", \.self, networkTable)
+      .help("When, over what and how much at once is transferred")
+    Field("redirects", \.policy.redirects, RedirectPolicy.table)
+      .help("How far servers may send us elsewhere")
+    Field("tls", \.self, tlsTable).help("Encrypted connections")
+    Field("transport_security", \.transportSecurity, SecurityRules.table)
+      .help("App Transport Security, its keys as in an Info.plist")
+      .synonyms("NSAppTransportSecurity")
+    Field("transport", \.self, transport).help("Settings of single requests")
   }
 
   private static let notifyTable = ObjectType(Self(), name: "notify") {
-    Field(
-      "marker",
-      \.pushMarker,
-      .text.nonEmpty,
-      "Key or text by which a push payload is known to be ours"
-    )
+    Field("marker", \.pushMarker, .text.nonEmpty)
+      .help("Key or text by which a push payload is known to be ours")
   }
 
   private static let downloadTable = ObjectType(Self(), name: "download") {
-    Field(
-      "behavior",
-      \.download.behavior,
-      .choice(),
-      "What runs fetch; with `none` only `get` does"
-    )
-    Field(
-      "retry_failed",
-      \.policy.retriesFailed,
-      .boolean,
-      "Whether each run tries failed items again"
-    )
-    Field(
-      "items_per_category",
-      \.download.countPerCategory,
-      .integer(0...1_000_000),
-      "Items taken of each category"
-    )
-    Field(
-      "categories",
-      \.download.categories,
-      .map(of: .name, to: .boolean),
-      "Categories switched on and off"
-    )
-    Field(
-      "sources",
-      \.download.sources,
-      .map(of: .name, to: .boolean),
-      "Sources switched on and off"
-    )
+    Field("behavior", \.download.behavior, .choice())
+      .help("What runs fetch; with `none` only `get` does")
+    Field("retry_failed", \.policy.retriesFailed, .boolean)
+      .help("Whether each run tries failed items again")
+    Field("items_per_category", \.download.countPerCategory, .integer(0...1_000_000))
+      .help("Items taken of each category")
+    Field("categories", \.download.categories, .map(of: .name, to: .boolean))
+      .help("Categories switched on and off")
+    Field("sources", \.download.sources, .map(of: .name, to: .boolean))
+      .help("Sources switched on and off")
   }
 }
 

@@ -3,56 +3,42 @@ import PrefetchDocuments
 
 extension ManifestRules.Pointers {
   static let table = ObjectType(Self(), name: "json") {
-    Field("items", \.items, .jsonPointer, "Pointer to the items; it may end in `/*`")
-    Field("url", \.urls, .oneOrMore(.jsonPointer), "Pointers from an item to its URLs")
-    Field("sha256", \.sha256, .jsonPointer, "Pointer from an item to its SHA-256")
-    Field("size", \.size, .jsonPointer, "Pointer from an item to its size")
+    Field("items", \.items, .jsonPointer).help("Pointer to the items; it may end in `/*`")
+    Field("url", \.urls, .oneOrMore(.jsonPointer)).help("Pointers from an item to its URLs")
+    Field("sha256", \.sha256, .jsonPointer).help("Pointer from an item to its SHA-256")
+    Field("size", \.size, .jsonPointer).help("Pointer from an item to its size")
   }
 }
 
 extension ManifestRules {
   static let npm = ObjectType(Self(), name: "npm") {
-    Field(
-      "registry",
-      \.npmRegistry,
-      .url,
-      "Registry that stands for registry.npmjs.org and registry.yarnpkg.com"
-    )
+    Field("registry", \.npmRegistry, .url)
+      .help("Registry that stands for registry.npmjs.org and registry.yarnpkg.com")
   }
 
   static let pip = ObjectType(Self(), name: "pip") {
-    Field("index", \.pipIndex, .url, "Index in which files are looked up")
+    Field("index", \.pipIndex, .url).help("Index in which files are looked up")
   }
 
   static let go = ObjectType(Self(), name: "go") {
-    Field("proxy", \.goProxy, .url, "Module proxy to fetch from")
+    Field("proxy", \.goProxy, .url).help("Module proxy to fetch from")
   }
 
   static let cargo = ObjectType(Self(), name: "cargo") {
-    Field(
-      "download",
-      \.crateDownload,
-      .text.nonEmpty,
-      "URL of a crate, with `{crate}` and `{version}` in it"
-    )
-    Field(
-      "index",
-      \.crateIndex,
-      .url,
-      "Sparse index whose files come along; https://index.crates.io/ where the layout is `cargo`"
-    )
+    Field("download", \.crateDownload, .text.nonEmpty)
+      .help("URL of a crate, with `{crate}` and `{version}` in it")
+    Field("index", \.crateIndex, .url)
+      .help(
+        "Sparse index whose files come along; https://index.crates.io/ where the layout is `cargo`"
+      )
   }
 }
 
 extension Segment {
   static let adTable = ObjectType(Self(), name: "vast") {
-    Field(
-      "extensions",
-      \.declaration.bundleRules.takesExtensions,
-      .boolean,
-      "Whether pictures in extensions are fetched"
-    )
-    Field("zone", \.adSpace, .text.nonEmpty, "Name of the ad space, by which its ad is kept")
+    Field("extensions", \.declaration.bundleRules.takesExtensions, .boolean)
+      .help("Whether pictures in extensions are fetched")
+    Field("zone", \.adSpace, .text.nonEmpty).help("Name of the ad space, by which its ad is kept")
   }
   .checking { segment, facts, decoder in
     guard let zone = segment.adSpace, !zone.utf8.allSatisfy(isPlain) else { return }
@@ -71,15 +57,12 @@ extension Segment {
 
 extension ContentExpectation {
   static let table = ObjectType(Self(), name: "expect") {
-    Field("mime", \.types, .oneOrMore(.mediaType), "Media types, `image/*` for all of a kind")
-    Field("min_size", \.minimumSize, .size, "Fewest bytes of a body")
-    Field("max_size", \.maximumSize, .size, "Most bytes of a body")
-    Field(
-      "magic",
-      \.magic,
-      .text.nonEmpty,
-      "First bytes of a body, as text or in hexadecimal digits"
-    )
+    Field("mime", \.types, .oneOrMore(.mediaType))
+      .help("Media types, `image/*` for all of a kind")
+    Field("min_size", \.minimumSize, .size).help("Fewest bytes of a body")
+    Field("max_size", \.maximumSize, .size).help("Most bytes of a body")
+    Field("magic", \.magic, .text.nonEmpty)
+      .help("First bytes of a body, as text or in hexadecimal digits")
   }
   .checking { expectation, facts, decoder in
     guard let minimum = expectation.minimumSize, let maximum = expectation.maximumSize,
@@ -101,16 +84,13 @@ extension ContentExpectation {
 
 extension PublishingRules {
   static let table = ObjectType(Self(folder: ""), name: "publish") {
-    Field("dir", \.folder, .path, "The folder")
-    Field("layout", \.layout, .choice(), "How names in it are made")
-    Field("link", \.link, .choice(), "How bodies get there")
-    Field(
-      "atomic",
-      \.isAtomic,
-      .boolean,
-      "Whether the whole tree changes in one moment, or not at all"
-    )
-    Field("keep_generations", \.keptGenerations, .integer(1...1000), "How many past trees are kept")
+    Field("dir", \.folder, .path).help("The folder")
+    Field("layout", \.layout, .choice()).help("How names in it are made")
+    Field("link", \.link, .choice()).help("How bodies get there")
+    Field("atomic", \.isAtomic, .boolean)
+      .help("Whether the whole tree changes in one moment, or not at all")
+    Field("keep_generations", \.keptGenerations, .integer(1...1000))
+      .help("How many past trees are kept")
   }
   .checking { _, facts, decoder in
     guard !facts.has("dir") else { return }

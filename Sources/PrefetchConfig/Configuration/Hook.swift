@@ -17,14 +17,10 @@ package struct Hook: Hashable, Sendable {
   ]
 
   static let table = ObjectType(Self(), name: "hook", shorthand: "run") {
-    Field(
-      "run",
-      \.command,
-      .list(of: .program, atLeast: 1),
-      "Program and arguments; no shell reads them"
-    )
-    Field("timeout", \.timeout, .duration.positive, "How long it may take")
-    Field("required", \.isRequired, .boolean, "Whether its failure makes the run fail")
+    Field("run", \.command, .list(of: .program, atLeast: 1))
+      .help("Program and arguments; no shell reads them")
+    Field("timeout", \.timeout, .duration.positive).help("How long it may take")
+    Field("required", \.isRequired, .boolean).help("Whether its failure makes the run fail")
   }
   .checking { _, facts, decoder in
     guard !facts.has("run") else { return }

@@ -11,8 +11,8 @@ package struct InlineItem: Sendable {
     fileprivate var url: WebURL? { declared?.url }
 
     static let table = ObjectType(Self(), name: "alternate", shorthand: "url") {
-      Field("url", \.declared, .itemURL, "Where the bytes are as well")
-      Field("priority", \.priority, .integer(1...100), "Rank among the alternates, 1 first")
+      Field("url", \.declared, .itemURL).help("Where the bytes are as well")
+      Field("priority", \.priority, .integer(1...100)).help("Rank among the alternates, 1 first")
     }
     .checking(requireURL)
 
@@ -42,12 +42,13 @@ package struct InlineItem: Sendable {
     }
 
     static let table = ObjectType(Self(), name: "child", shorthand: "url") {
-      Field("url", \.declared, .itemURL, "Where it is")
-      Field("size", \.rest.size, .size, "Bytes of the decoded body")
-      Field("mime", \.rest.mime, .mediaType, "Type the body must have")
-      Field("digests", \.rest.digests, .digests, "Digests the body must have")
-      Field("integrity", \.integrity, .integrity, "The same as Subresource Integrity writes it")
-      Field("sha256", \.sha256, .digest(.sha256), "SHA-256 the body must have")
+      Field("url", \.declared, .itemURL).help("Where it is")
+      Field("size", \.rest.size, .size).help("Bytes of the decoded body")
+      Field("mime", \.rest.mime, .mediaType).help("Type the body must have")
+      Field("digests", \.rest.digests, .digests).help("Digests the body must have")
+      Field("integrity", \.integrity, .integrity)
+        .help("The same as Subresource Integrity writes it")
+      Field("sha256", \.sha256, .digest(.sha256)).help("SHA-256 the body must have")
     }
     .checking { child, facts, decoder in
       let others = child.integrity + [child.sha256].compactMap(\.self)
@@ -125,76 +126,43 @@ extension InlineItem {
   fileprivate var isAdTag: Bool { entry.type == "vast" }
 
   static let table = ObjectType(Self(), name: "item", shorthand: "url") {
-    Field(
-      "url",
-      \.declared,
-      .itemURL,
-      "Where the item is; `#sha256=…` behind it is a digest its body must have"
-    )
-    Field(
-      "id",
-      \.entry.id,
-      .text.nonEmpty,
-      "Name of the content, unique per provider; else the URL stands for it"
-    )
-    Field("provider", \.entry.provider, .text.nonEmpty, "Source the id belongs to")
-    Field(
-      "type",
-      \.entry.type,
-      .itemType,
-      "Kind of content"
-    )
-    Field("title", \.entry.title, .text, "For people")
-    Field("info", \.info, .anything, "Passed through unread")
-    Field("size", \.entry.size, .size, "Bytes of the decoded body")
-    Field("digests", \.entry.digests, .digests, "Digests the body must have, by function")
-    Field("integrity", \.integrity, .integrity, "The same as Subresource Integrity writes it")
-    Field("sha256", \.sha256, .digest(.sha256), "SHA-256 the body must have")
-    Field("sha512", \.sha512, .digest(.sha512), "SHA-512 the body must have")
-    Field(
-      "mtime",
-      \.entry.published,
-      .date,
-      "When it was changed last, by which `keep` and `trust_lastmod` go"
-    )
-    Field(
-      "etag",
-      \.entry.entityTag,
-      .text.singleLine,
-      "Validator; the same as the stored one means unchanged"
-    )
-    Field("mime", \.entry.mime, .mediaType, "Type the body must have")
-    Field(
-      "ttl",
-      \.entry.lifetime,
-      .lifetime,
-      "How long it counts as fresh where its answer does not say, a bound where it does; or `immutable`"
-    )
-    Field("expires", \.entry.expires, .date, "When the content is over and leaves the cache")
-    Field("priority", \.entry.priority, .integer(1...100), "Rank within the segment, 1 first")
-    Field(
-      "required",
-      \.entry.isRequired,
-      .boolean,
-      "Whether its failures and deferrals count for its segment and the exit status"
-    )
-    Field("network", \.network, NetworkRules.table, "Further conditions of the network")
-    Field(
-      "alternates",
-      \.alternates,
-      .list(of: .object(Alternate.table)),
-      "Other places of the same bytes"
-    )
-    Field("categories", \.entry.categories, .list(of: .text), "Categories it belongs to")
-    Field("thumbnail", \.thumbnail, Child.table, "A small picture of it")
-    Field(
-      "seconds",
-      \.entry.seconds,
-      .integer(0...32767),
-      "Length to fetch of an HLS item, 0 for all"
-    )
-    Field("headers", \.entry.headers, .headers, "Headers of its requests").secret
-    Field("path", \.entry.path, .relativePath, "Name in a published tree")
+    Field("url", \.declared, .itemURL)
+      .help("Where the item is; `#sha256=…` behind it is a digest its body must have")
+    Field("id", \.entry.id, .text.nonEmpty)
+      .help("Name of the content, unique per provider; else the URL stands for it")
+    Field("provider", \.entry.provider, .text.nonEmpty).help("Source the id belongs to")
+    Field("type", \.entry.type, .itemType).help("Kind of content")
+    Field("title", \.entry.title, .text).help("For people")
+    Field("info", \.info, .anything).help("Passed through unread")
+    Field("size", \.entry.size, .size).help("Bytes of the decoded body")
+    Field("digests", \.entry.digests, .digests).help("Digests the body must have, by function")
+    Field("integrity", \.integrity, .integrity)
+      .help("The same as Subresource Integrity writes it")
+    Field("sha256", \.sha256, .digest(.sha256)).help("SHA-256 the body must have")
+    Field("sha512", \.sha512, .digest(.sha512)).help("SHA-512 the body must have")
+    Field("mtime", \.entry.published, .date)
+      .help("When it was changed last, by which `keep` and `trust_lastmod` go")
+    Field("etag", \.entry.entityTag, .text.singleLine)
+      .help("Validator; the same as the stored one means unchanged")
+    Field("mime", \.entry.mime, .mediaType).help("Type the body must have")
+    Field("ttl", \.entry.lifetime, .lifetime)
+      .help(
+        "How long it counts as fresh where its answer does not say, a bound where it does; or `immutable`"
+      )
+    Field("expires", \.entry.expires, .date).help("When the content is over and leaves the cache")
+    Field("priority", \.entry.priority, .integer(1...100))
+      .help("Rank within the segment, 1 first")
+    Field("required", \.entry.isRequired, .boolean)
+      .help("Whether its failures and deferrals count for its segment and the exit status")
+    Field("network", \.network, NetworkRules.table).help("Further conditions of the network")
+    Field("alternates", \.alternates, .list(of: .object(Alternate.table)))
+      .help("Other places of the same bytes")
+    Field("categories", \.entry.categories, .list(of: .text)).help("Categories it belongs to")
+    Field("thumbnail", \.thumbnail, Child.table).help("A small picture of it")
+    Field("seconds", \.entry.seconds, .integer(0...32767))
+      .help("Length to fetch of an HLS item, 0 for all")
+    Field("headers", \.entry.headers, .headers).help("Headers of its requests").secret
+    Field("path", \.entry.path, .relativePath).help("Name in a published tree")
   }
   .checking(check)
 

@@ -17,117 +17,56 @@ extension Configuration {
     conditionFields
     amountFields
     requestFields
-    Field(
-      "quality",
-      \.network.rules.quality,
-      QualityPolicy.table,
-      "What to do as the measured throughput falls"
-    )
+    Field("quality", \.network.rules.quality, QualityPolicy.table)
+      .help("What to do as the measured throughput falls")
   }
 
   @FieldBuilder<Self> private static var conditionFields: [Field<Self>] {
-    Field("type", \.network.type, .choice(), "Kind of network, for machines that cannot tell")
-    Field(
-      "allow",
-      \.network.rules.allow,
-      .list(of: .choice(), atLeast: 1),
-      "Kinds of network to transfer over"
-    )
-    Field(
-      "metered",
-      \.network.rules.defersMetered,
-      .metered,
-      "Whether to transfer over a connection that costs by volume"
-    )
-    Field(
-      "unknown_metered",
-      \.network.rules.defersUnknownMetered,
-      .metered,
-      "The same where nothing says whether it costs"
-    )
-    Field(
-      "windows",
-      \.network.rules.windows,
-      .list(of: .window),
-      "Times of day and week in which transfers may run"
-    )
-    Field(
-      "timezone",
-      \.network.rules.timeZone,
-      .timeZone,
-      "Time zone of `windows`, of a timetable of `rate` and of quota periods"
-    )
-    Field("power", \.network.rules.needsMains, .power, "Power source needed to transfer")
-    Field(
-      "battery_floor",
-      \.network.rules.batteryFloor,
-      .integer(0...100),
-      "Percent of charge below which nothing is transferred on battery"
-    )
+    Field("type", \.network.type, .choice())
+      .help("Kind of network, for machines that cannot tell")
+    Field("allow", \.network.rules.allow, .list(of: .choice(), atLeast: 1))
+      .help("Kinds of network to transfer over")
+    Field("metered", \.network.rules.defersMetered, .metered)
+      .help("Whether to transfer over a connection that costs by volume")
+    Field("unknown_metered", \.network.rules.defersUnknownMetered, .metered)
+      .help("The same where nothing says whether it costs")
+    Field("windows", \.network.rules.windows, .list(of: .window))
+      .help("Times of day and week in which transfers may run")
+    Field("timezone", \.network.rules.timeZone, .timeZone)
+      .help("Time zone of `windows`, of a timetable of `rate` and of quota periods")
+    Field("power", \.network.rules.needsMains, .power).help("Power source needed to transfer")
+    Field("battery_floor", \.network.rules.batteryFloor, .integer(0...100))
+      .help("Percent of charge below which nothing is transferred on battery")
   }
 
   @FieldBuilder<Self> private static var amountFields: [Field<Self>] {
-    Field(
-      "concurrency",
-      \.policy.concurrency,
-      .integer(1...1024).orUnlimited(1024),
-      "Transfers in flight at once; `unlimited` is 1024"
-    )
-    Field(
-      "per_host",
-      \.policy.perHost,
-      .integer(1...256),
-      "HTTP/1.1 connections to one host at once"
-    )
-    Field(
-      "rate",
-      \.network.rate,
-      .rateRule,
-      "Bytes a second, of all transfers together: one rate, or times from which each holds"
-    )
-    Field("rate_per_host", \.settings.ratePerHost, .rateBound, "Bytes a second from one host")
-    Field(
-      "daily_limit",
-      \.network.rules.dailyLimit,
-      ByteBudget.daily,
-      "Bytes a day, kept across runs"
-    )
-    Field(
-      "monthly_limit",
-      \.network.rules.monthlyLimit,
-      ByteBudget.monthly,
-      "Bytes a month, kept across runs"
-    )
+    Field("concurrency", \.policy.concurrency, .integer(1...1024).orUnlimited(1024))
+      .help("Transfers in flight at once; `unlimited` is 1024")
+    Field("per_host", \.policy.perHost, .integer(1...256))
+      .help("HTTP/1.1 connections to one host at once")
+    Field("rate", \.network.rate, .rateRule)
+      .help("Bytes a second, of all transfers together: one rate, or times from which each holds")
+    Field("rate_per_host", \.settings.ratePerHost, .rateBound)
+      .help("Bytes a second from one host")
+    Field("daily_limit", \.network.rules.dailyLimit, ByteBudget.daily)
+      .help("Bytes a day, kept across runs")
+    Field("monthly_limit", \.network.rules.monthlyLimit, ByteBudget.monthly)
+      .help("Bytes a month, kept across runs")
   }
 
   @FieldBuilder<Self> private static var requestFields: [Field<Self>] {
-    Field("http", \.settings.httpVersion, .choice(), "Version of HTTP to use")
-    Field(
-      "proxy",
-      \.settings.proxy,
-      .proxy,
-      "Proxy for every request; `env` obeys the usual variables"
-    )
-    Field(
-      "netrc",
-      \.network.readsNetrc,
-      .boolean,
-      "Whether to take credentials from `~/.netrc`"
-    )
-    Field("user_agent", \.network.userAgent, .text.singleLine, "Value of the `User-Agent` header")
-    Field(
-      "probe",
-      \.network.probe,
-      .list(of: .program),
-      "Command that prints what kind of network there is"
-    )
-    Field(
-      "retries",
-      \.policy.retries,
-      RetryPolicy.table,
-      "How often and how patiently to try again"
-    )
-    Field("timeouts", \.self, timeouts, "How long to wait")
+    Field("http", \.settings.httpVersion, .choice()).help("Version of HTTP to use")
+    Field("proxy", \.settings.proxy, .proxy)
+      .help("Proxy for every request; `env` obeys the usual variables")
+    Field("netrc", \.network.readsNetrc, .boolean)
+      .help("Whether to take credentials from `~/.netrc`")
+    Field("user_agent", \.network.userAgent, .text.singleLine)
+      .help("Value of the `User-Agent` header")
+    Field("probe", \.network.probe, .list(of: .program))
+      .help("Command that prints what kind of network there is")
+    Field("retries", \.policy.retries, RetryPolicy.table)
+      .help("How often and how patiently to try again")
+    Field("timeouts", \.self, timeouts).help("How long to wait")
   }
 }
 

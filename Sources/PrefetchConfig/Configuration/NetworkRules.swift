@@ -63,37 +63,23 @@ package struct NetworkRules: Hashable, Sendable {
 extension NetworkRules {
   /// Of a segment or an item, though neither a rate nor a budget is one of a single item.
   static let table = ObjectType(Self(), name: "network_rules") {
-    Field("allow", \.allow, .list(of: .choice(), atLeast: 1), "Kinds of network to transfer over")
-    Field(
-      "metered",
-      \.defersMetered,
-      .meteredUse,
-      "Whether to transfer over a connection that costs by volume"
-    )
-    Field(
-      "unknown_metered",
-      \.defersUnknownMetered,
-      .meteredUse,
-      "The same where nothing says whether it costs"
-    )
-    Field(
-      "windows",
-      \.windows,
-      .list(of: .window),
-      "Times of day and week in which transfers may run"
-    )
-    Field("timezone", \.timeZone, .timeZone, "Time zone of `windows`")
-    Field("power", \.needsMains, .power, "Power source needed to transfer")
-    Field(
-      "battery_floor",
-      \.batteryFloor,
-      .integer(0...100),
-      "Percent of charge below which nothing is transferred on battery"
-    )
-    Field("rate", \.rate, .rateLimit, "Bytes a second")
-    Field("daily_limit", \.dailyLimit, ByteBudget.daily, "Bytes a day")
-    Field("monthly_limit", \.monthlyLimit, ByteBudget.monthly, "Bytes a month")
-    Field("quality", \.quality, QualityPolicy.table, "What to do as the measured throughput falls")
+    Field("allow", \.allow, .list(of: .choice(), atLeast: 1))
+      .help("Kinds of network to transfer over")
+    Field("metered", \.defersMetered, .meteredUse)
+      .help("Whether to transfer over a connection that costs by volume")
+    Field("unknown_metered", \.defersUnknownMetered, .meteredUse)
+      .help("The same where nothing says whether it costs")
+    Field("windows", \.windows, .list(of: .window))
+      .help("Times of day and week in which transfers may run")
+    Field("timezone", \.timeZone, .timeZone).help("Time zone of `windows`")
+    Field("power", \.needsMains, .power).help("Power source needed to transfer")
+    Field("battery_floor", \.batteryFloor, .integer(0...100))
+      .help("Percent of charge below which nothing is transferred on battery")
+    Field("rate", \.rate, .rateLimit).help("Bytes a second")
+    Field("daily_limit", \.dailyLimit, ByteBudget.daily).help("Bytes a day")
+    Field("monthly_limit", \.monthlyLimit, ByteBudget.monthly).help("Bytes a month")
+    Field("quality", \.quality, QualityPolicy.table)
+      .help("What to do as the measured throughput falls")
   }
 }
 
@@ -103,24 +89,25 @@ extension ByteBudget {
 
   private static func table(of period: Period) -> ObjectType<Self> {
     ObjectType(Self(period: period, limit: nil), name: "quota", shorthand: "any") {
-      Field("any", \.limit, .sizeBound, "Bytes over all networks without a limit of their own")
-      Field("ethernet", \.limits[.ethernet], .sizeLimit, "Bytes over a cable")
-      Field("wifi", \.limits[.wifi], .sizeLimit, "Bytes over a wireless network")
-      Field("cellular", \.limits[.cellular], .sizeLimit, "Bytes over a cellular network")
+      Field("any", \.limit, .sizeBound)
+        .help("Bytes over all networks without a limit of their own")
+      Field("ethernet", \.limits[.ethernet], .sizeLimit).help("Bytes over a cable")
+      Field("wifi", \.limits[.wifi], .sizeLimit).help("Bytes over a wireless network")
+      Field("cellular", \.limits[.cellular], .sizeLimit).help("Bytes over a cellular network")
     }
   }
 }
 
 extension QualityPolicy {
   static let table = ObjectType(Self(), name: "quality") {
-    Field("good", \.good, .rate, "Throughput from which the network is good")
-    Field("excellent", \.excellent, .rate, "Throughput from which the network is excellent")
+    Field("good", \.good, .rate).help("Throughput from which the network is good")
+    Field("excellent", \.excellent, .rate).help("Throughput from which the network is excellent")
     Field(
       "on",
       \.named,
-      .map(of: .oneOf("quality", NetworkQuality.allCases.map(\.rawValue)), to: .choice()),
-      "What to do at each quality; `go` where nothing is said"
+      .map(of: .oneOf("quality", NetworkQuality.allCases.map(\.rawValue)), to: .choice())
     )
+    .help("What to do at each quality; `go` where nothing is said")
   }
   .checking { rules, facts, decoder in
     guard let good = rules.good, let excellent = rules.excellent, good > excellent else { return }

@@ -8,14 +8,10 @@ package struct Features: Hashable, Sendable {
   package var recordsFigures = true
 
   static let table = ObjectType(Self(), name: "features") {
-    Field("precaching", \.precaches, .boolean, "Whether runs do anything, as `enabled`")
-    Field("pull_through", \.pullsThrough, .boolean, "Whether `serve --pull` fetches")
-    Field(
-      "analytics",
-      \.recordsFigures,
-      .boolean,
-      "Whether events are sent, as `analytics.enabled`"
-    )
+    Field("precaching", \.precaches, .boolean).help("Whether runs do anything, as `enabled`")
+    Field("pull_through", \.pullsThrough, .boolean).help("Whether `serve --pull` fetches")
+    Field("analytics", \.recordsFigures, .boolean)
+      .help("Whether events are sent, as `analytics.enabled`")
   }
 }
 
@@ -25,12 +21,8 @@ package struct Registration: Hashable, Sendable {
   package var retry = Duration.seconds(600)
 
   static let table = ObjectType(Self(), name: "registration") {
-    Field(
-      "url",
-      \.url,
-      .url,
-      "Where the license is registered; without it nothing is sent anywhere"
-    )
-    Field("retry", \.retry, .duration.positive, "Pause after a registration that failed")
+    Field("url", \.url, .url)
+      .help("Where the license is registered; without it nothing is sent anywhere")
+    Field("retry", \.retry, .duration.positive).help("Pause after a registration that failed")
   }
 }

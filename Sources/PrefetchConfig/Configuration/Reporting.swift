@@ -23,14 +23,14 @@ package struct Reporting: Hashable, Sendable {
   package var history = 50
 
   static let table = ObjectType(Self(), name: "report") {
-    Field("format", \.format, .choice(), "Form of the report on standard output")
+    Field("format", \.format, .choice()).help("Form of the report on standard output")
     Field(
       "files",
       \.files,
-      .map(of: .oneOf("format", ReportFormat.allCases.map(\.rawValue)), to: .outputPath),
-      "Further reports: form to path, `-` for standard output, `+PATH` to append"
+      .map(of: .oneOf("format", ReportFormat.allCases.map(\.rawValue)), to: .outputPath)
     )
-    Field("items", \.items, .choice(), "Whether unchanged items are listed too")
-    Field("history", \.history, .integer(0...100_000), "Past runs that are remembered")
+    .help("Further reports: form to path, `-` for standard output, `+PATH` to append")
+    Field("items", \.items, .choice()).help("Whether unchanged items are listed too")
+    Field("history", \.history, .integer(0...100_000)).help("Past runs that are remembered")
   }
 }

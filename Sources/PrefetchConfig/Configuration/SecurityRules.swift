@@ -16,42 +16,30 @@ package struct SecurityRules: Sendable {
   }
 
   static let table = ObjectType(Self(), name: "transport_security") {
-    Field(
-      "NSAllowsArbitraryLoads",
-      \.general.allowsArbitraryLoads,
-      .strictBoolean,
-      "Switches the rules off for hosts without an entry of their own"
-    )
-    Field(
-      "NSAllowsArbitraryLoadsForMedia",
-      \.general.allowsArbitraryLoadsForMedia,
-      .strictBoolean,
-      "The same for video, audio and HLS items only"
-    )
+    Field("NSAllowsArbitraryLoads", \.general.allowsArbitraryLoads, .strictBoolean)
+      .help("Switches the rules off for hosts without an entry of their own")
+    Field("NSAllowsArbitraryLoadsForMedia", \.general.allowsArbitraryLoadsForMedia, .strictBoolean)
+      .help("The same for video, audio and HLS items only")
     Field(
       "NSAllowsArbitraryLoadsInWebContent",
       \.general.allowsArbitraryLoadsInWebContent,
-      .strictBoolean,
-      "The same for items of type `page` only"
+      .strictBoolean
     )
-    Field(
-      "NSAllowsLocalNetworking",
-      \.general.allowsLocalNetworking,
-      .strictBoolean,
-      "Allows plain http to unqualified names, `.local` names and addresses of this network"
-    )
+    .help("The same for items of type `page` only")
+    Field("NSAllowsLocalNetworking", \.general.allowsLocalNetworking, .strictBoolean)
+      .help("Allows plain http to unqualified names, `.local` names and addresses of this network")
     Field(
       "NSExceptionDomains",
       \.exceptions,
-      .map(of: HostKey.hostOrRange, to: .object(SecurityException.table)),
-      "Rules of single hosts and address ranges"
+      .map(of: HostKey.hostOrRange, to: .object(SecurityException.table))
     )
+    .help("Rules of single hosts and address ranges")
     Field(
       "NSPinnedDomains",
       \.pinnedDomains,
-      .map(of: HostKey.host, to: .object(PinTable.Rule.appleTable)),
-      "Pins as Apple writes them; the same as `tls.pins`"
+      .map(of: HostKey.host, to: .object(PinTable.Rule.appleTable))
     )
+    .help("Pins as Apple writes them; the same as `tls.pins`")
   }
 }
 
@@ -62,52 +50,37 @@ package struct SecurityException: Sendable {
   private var allowsLegacyTLS = false
 
   static let table = ObjectType(Self(), name: "security_exception") {
-    Field(
-      "NSIncludesSubdomains",
-      \.rule.includesSubdomains,
-      .strictBoolean,
-      "Whether it holds for names below, at any depth"
-    )
-    Field(
-      "NSExceptionAllowsInsecureHTTPLoads",
-      \.rule.allowsInsecureHTTP,
-      .strictBoolean,
-      "Whether plain http is allowed"
-    )
-    .synonyms(
-      "NSTemporaryExceptionAllowsInsecureHTTPLoads",
-      "NSThirdPartyExceptionAllowsInsecureHTTPLoads",
-      "NSTemporaryThirdPartyExceptionAllowsInsecureHTTPLoads",
-      areOutdated: true
-    )
-    Field("NSExceptionMinimumTLSVersion", \.rule.minimumTLS, .choice(), "Oldest version of TLS")
+    Field("NSIncludesSubdomains", \.rule.includesSubdomains, .strictBoolean)
+      .help("Whether it holds for names below, at any depth")
+    Field("NSExceptionAllowsInsecureHTTPLoads", \.rule.allowsInsecureHTTP, .strictBoolean)
+      .help("Whether plain http is allowed")
+      .synonyms(
+        "NSTemporaryExceptionAllowsInsecureHTTPLoads",
+        "NSThirdPartyExceptionAllowsInsecureHTTPLoads",
+        "NSTemporaryThirdPartyExceptionAllowsInsecureHTTPLoads",
+        areOutdated: true
+      )
+    Field("NSExceptionMinimumTLSVersion", \.rule.minimumTLS, .choice())
+      .help("Oldest version of TLS")
       .synonyms(
         "NSTemporaryExceptionMinimumTLSVersion",
         "NSThirdPartyExceptionMinimumTLSVersion",
         "NSTemporaryThirdPartyExceptionMinimumTLSVersion",
         areOutdated: true
       )
-    Field(
-      "NSExceptionRequiresForwardSecrecy",
-      \.rule.requiresForwardSecrecy,
-      .strictBoolean,
-      "Whether the key exchange must have forward secrecy"
-    )
-    .synonyms(
-      "NSTemporaryExceptionRequiresForwardSecrecy",
-      "NSThirdPartyExceptionRequiresForwardSecrecy",
-      "NSTemporaryThirdPartyExceptionRequiresForwardSecrecy",
-      areOutdated: true
-    )
-    Field(
-      "NSRequiresCertificateTransparency",
-      \.requiresCertificateTransparency,
-      .strictBoolean,
-      "Cannot be enforced; `true` is refused"
-    )
-    Field("legacy_tls", \.allowsLegacyTLS, .boolean, "Admits `TLSv1.0` and `TLSv1.1` above")
-    Field("reason", \.rule.reason, .text, "Why there is an exception")
-    Field("expires", \.rule.expires, .date, "When it ceases to hold")
+    Field("NSExceptionRequiresForwardSecrecy", \.rule.requiresForwardSecrecy, .strictBoolean)
+      .help("Whether the key exchange must have forward secrecy")
+      .synonyms(
+        "NSTemporaryExceptionRequiresForwardSecrecy",
+        "NSThirdPartyExceptionRequiresForwardSecrecy",
+        "NSTemporaryThirdPartyExceptionRequiresForwardSecrecy",
+        areOutdated: true
+      )
+    Field("NSRequiresCertificateTransparency", \.requiresCertificateTransparency, .strictBoolean)
+      .help("Cannot be enforced; `true` is refused")
+    Field("legacy_tls", \.allowsLegacyTLS, .boolean).help("Admits `TLSv1.0` and `TLSv1.1` above")
+    Field("reason", \.rule.reason, .text).help("Why there is an exception")
+    Field("expires", \.rule.expires, .date).help("When it ceases to hold")
   }
   .checking(check)
 

@@ -22,19 +22,20 @@ package struct Segment: Sendable {
 
 extension Segment {
   static let table = ObjectType(Self(), name: "segment", shorthand: "name") {
-    Field("name", \.declaration.name, .name, "Name by which it is subscribed to and reported")
-    Field("manifest", \.manifest, .manifestLocation, "Where the list of its items is")
+    Field("name", \.declaration.name, .name)
+      .help("Name by which it is subscribed to and reported")
+    Field("manifest", \.manifest, .manifestLocation).help("Where the list of its items is")
     baseField
     Field(
       "urls",
       shape: .list(.object(InlineItem.table.shape)),
-      "Its items, where no manifest has them",
       decode: decodeItems,
       encode: { segment in
         let isRemote = segment.manifest != nil && segment.urls.isEmpty
         return isRemote ? .null : .array(segment.urls.map(ValueType.inlineEntry.encode))
       }
     )
+    .help("Its items, where no manifest has them")
     sharedFields
   }
   .checking(check)
@@ -47,7 +48,8 @@ extension Segment {
 
   /// Read before the items, which may be relative to it.
   private static var baseField: Field<Segment> {
-    Field("base", \.declaration.base, .url, "What relative URLs of its items are relative to")
+    Field("base", \.declaration.base, .url)
+      .help("What relative URLs of its items are relative to")
   }
 
   @FieldBuilder<Segment> private static var sharedFields: [Field<Segment>] {
@@ -58,246 +60,116 @@ extension Segment {
   }
 
   @FieldBuilder<Segment> private static var generalFields: [Field<Segment>] {
-    Field(
-      "required",
-      \.declaration.isRequired,
-      .boolean,
-      "Whether its failures count for the exit status"
-    )
-    Field(
-      "format",
-      \.declaration.manifestRules.format,
-      .choice(),
-      "Format of the manifest, where sniffing errs"
-    )
+    Field("required", \.declaration.isRequired, .boolean)
+      .help("Whether its failures count for the exit status")
+    Field("format", \.declaration.manifestRules.format, .choice())
+      .help("Format of the manifest, where sniffing errs")
     Field(
       "headers",
       shape: ValueType<[HeaderField]>.headers.shape,
-      "Headers of its requests, besides those of `defaults` with other names",
       decode: decodeHeaders,
       encode: { ValueType<[HeaderField]>.headers.encode($0.declaration.headers) }
-    ).secret
-    Field(
-      "priority",
-      \.declaration.priority,
-      .integer(1...100),
-      "Rank among the segments, 1 first; unset comes last"
     )
-    Field("initial", \.isInitial, .boolean, "Whether it is joined on the first run of a license")
-    Field(
-      "alternates",
-      \.declaration.alternates,
-      .list(of: .url),
-      "Further servers that have the same paths"
-    )
-    Field(
-      "include",
-      \.declaration.manifestRules.included,
-      .list(of: .text.nonEmpty),
-      "Patterns of the items to take"
-    )
-    Field(
-      "exclude",
-      \.declaration.manifestRules.excluded,
-      .list(of: .text.nonEmpty),
-      "Patterns of the items to leave"
-    )
-    Field(
-      "omit",
-      \.declaration.manifestRules.omitted,
-      .list(of: .text.nonEmpty),
-      "Kinds of dependencies to leave"
-    )
-    Field(
-      "platform",
-      \.declaration.manifestRules.platforms,
-      .oneOrMore(.text.nonEmpty),
-      "Platforms whose packages to take"
-    )
-    Field(
-      "keep",
-      \.declaration.manifestRules.kept,
-      .integer(1...1_000_000),
-      "How many of the newest items to keep"
-    )
-    Field(
-      "publish",
-      \.declaration.publishing,
-      PublishingRules.table,
-      "A folder in which its items appear under their names"
-    )
+    .help("Headers of its requests, besides those of `defaults` with other names").secret
+    Field("priority", \.declaration.priority, .integer(1...100))
+      .help("Rank among the segments, 1 first; unset comes last")
+    Field("initial", \.isInitial, .boolean)
+      .help("Whether it is joined on the first run of a license")
+    Field("alternates", \.declaration.alternates, .list(of: .url))
+      .help("Further servers that have the same paths")
+    Field("include", \.declaration.manifestRules.included, .list(of: .text.nonEmpty))
+      .help("Patterns of the items to take")
+    Field("exclude", \.declaration.manifestRules.excluded, .list(of: .text.nonEmpty))
+      .help("Patterns of the items to leave")
+    Field("omit", \.declaration.manifestRules.omitted, .list(of: .text.nonEmpty))
+      .help("Kinds of dependencies to leave")
+    Field("platform", \.declaration.manifestRules.platforms, .oneOrMore(.text.nonEmpty))
+      .help("Platforms whose packages to take")
+    Field("keep", \.declaration.manifestRules.kept, .integer(1...1_000_000))
+      .help("How many of the newest items to keep")
+    Field("publish", \.declaration.publishing, PublishingRules.table)
+      .help("A folder in which its items appear under their names")
   }
 
   @FieldBuilder<Segment> private static var ruleFields: [Field<Segment>] {
-    Field(
-      "store",
-      \.declaration.isStored,
-      .boolean,
-      "Whether bodies are kept, rather than fetched to warm another cache"
-    )
-    Field(
-      "head",
-      \.declaration.asksHeadOnly,
-      .boolean,
-      "Whether to ask for headers only, and keep nothing"
-    )
-    Field(
-      "ttl",
-      \.declaration.lifetime,
-      .bound,
-      "How long answers count as fresh that do not say; a bound for those that do"
-    )
-    Field(
-      "max_stale",
-      \.declaration.maximumStale,
-      .duration,
-      "How long a stale copy serves when its server cannot be asked"
-    )
-    Field("max_file_size", \.declaration.maximumFileSize, .sizeLimit, "Largest body that is kept")
-    Field(
-      "require_digest",
-      \.declaration.requiresDigest,
-      .boolean,
-      "Whether items without a trustworthy digest are refused"
-    )
-    Field(
-      "expect",
-      \.declaration.expectation,
-      ContentExpectation.table,
-      "What bodies must look like"
-    )
-    Field(
-      "allow_empty",
-      \.declaration.allowsEmpty,
-      .boolean,
-      "Whether an empty manifest is believed"
-    )
-    Field(
-      "fail_on_empty",
-      \.declaration.failsOnEmpty,
-      .boolean,
-      "Whether an empty manifest, or an ad server without an ad, counts as a failure"
-    )
-    Field(
-      "on_gone",
-      \.declaration.onGone,
-      .choice(),
-      "What to do with an item that its server has no more"
-    )
-    Field(
-      "honor_no_store",
-      \.declaration.honorsNoStore,
-      .boolean,
-      "Whether answers marked `no-store` are not kept"
-    )
-    Field("network", \.network, NetworkRules.table, "Further conditions of the network")
-    Field("rate", \.declaration.rate, .rateLimit, "Bytes a second of its transfers")
-    Field(
-      "behavior",
-      \.behavior,
-      .choice(),
-      "What runs fetch of it, instead of `download.behavior`"
-    )
-    Field(
-      "cross_host",
-      \.declaration.manifestRules.mayCrossHosts,
-      .boolean,
-      "Whether its manifest may name other hosts"
-    )
-    Field(
-      "trust_lastmod",
-      \.declaration.manifestRules.trustsModificationTimes,
-      .boolean,
-      "Whether its times are believed: what was not changed since it was looked at is not asked for"
-    )
-    Field(
-      "manifest_keys",
-      \.manifestKeys,
-      .list(of: .publicKey),
-      "Keys of which one must have signed the manifest"
-    )
+    Field("store", \.declaration.isStored, .boolean)
+      .help("Whether bodies are kept, rather than fetched to warm another cache")
+    Field("head", \.declaration.asksHeadOnly, .boolean)
+      .help("Whether to ask for headers only, and keep nothing")
+    Field("ttl", \.declaration.lifetime, .bound)
+      .help("How long answers count as fresh that do not say; a bound for those that do")
+    Field("max_stale", \.declaration.maximumStale, .duration)
+      .help("How long a stale copy serves when its server cannot be asked")
+    Field("max_file_size", \.declaration.maximumFileSize, .sizeLimit)
+      .help("Largest body that is kept")
+    Field("require_digest", \.declaration.requiresDigest, .boolean)
+      .help("Whether items without a trustworthy digest are refused")
+    Field("expect", \.declaration.expectation, ContentExpectation.table)
+      .help("What bodies must look like")
+    Field("allow_empty", \.declaration.allowsEmpty, .boolean)
+      .help("Whether an empty manifest is believed")
+    Field("fail_on_empty", \.declaration.failsOnEmpty, .boolean)
+      .help("Whether an empty manifest, or an ad server without an ad, counts as a failure")
+    Field("on_gone", \.declaration.onGone, .choice())
+      .help("What to do with an item that its server has no more")
+    Field("honor_no_store", \.declaration.honorsNoStore, .boolean)
+      .help("Whether answers marked `no-store` are not kept")
+    Field("network", \.network, NetworkRules.table).help("Further conditions of the network")
+    Field("rate", \.declaration.rate, .rateLimit).help("Bytes a second of its transfers")
+    Field("behavior", \.behavior, .choice())
+      .help("What runs fetch of it, instead of `download.behavior`")
+    Field("cross_host", \.declaration.manifestRules.mayCrossHosts, .boolean)
+      .help("Whether its manifest may name other hosts")
+    Field("trust_lastmod", \.declaration.manifestRules.trustsModificationTimes, .boolean)
+      .help(
+        "Whether its times are believed: what was not changed since it was looked at is not asked for"
+      )
+    Field("manifest_keys", \.manifestKeys, .list(of: .publicKey))
+      .help("Keys of which one must have signed the manifest")
   }
 
   @FieldBuilder<Segment> private static var mediaFields: [Field<Segment>] {
     Field(
       "variant",
       \.declaration.bundleRules.quality,
-      .words(("auto", nil), ("low", .low), ("medium", .medium), ("high", .high)),
-      "Quality to take of streams that have several; `auto` goes by how long the last one took"
+      .words(("auto", nil), ("low", .low), ("medium", .medium), ("high", .high))
     )
-    Field(
-      "max_bitrate",
-      \.declaration.bundleRules.maximumBitrate,
-      .bitRate,
-      "Highest bit rate to take"
-    )
-    Field(
-      "max_height",
-      \.declaration.bundleRules.maximumHeight,
-      .integer(1...100_000),
-      "Greatest height of a picture to take"
-    )
-    Field(
-      "codecs",
-      \.declaration.bundleRules.codecs,
-      .list(of: .text.nonEmpty),
-      "Codecs that the player has"
-    )
-    Field(
-      "languages",
-      \.declaration.bundleRules.languages,
-      .list(of: .text.nonEmpty),
-      "Languages of sound and subtitles to take"
-    )
-    Field(
-      "seconds",
-      \.declaration.bundleRules.seconds,
-      .integer(0...32767),
-      "Length to fetch of HLS items, 0 for all"
-    )
+    .help("Quality to take of streams that have several; `auto` goes by how long the last one took")
+    Field("max_bitrate", \.declaration.bundleRules.maximumBitrate, .bitRate)
+      .help("Highest bit rate to take")
+    Field("max_height", \.declaration.bundleRules.maximumHeight, .integer(1...100_000))
+      .help("Greatest height of a picture to take")
+    Field("codecs", \.declaration.bundleRules.codecs, .list(of: .text.nonEmpty))
+      .help("Codecs that the player has")
+    Field("languages", \.declaration.bundleRules.languages, .list(of: .text.nonEmpty))
+      .help("Languages of sound and subtitles to take")
+    Field("seconds", \.declaration.bundleRules.seconds, .integer(0...32767))
+      .help("Length to fetch of HLS items, 0 for all")
     Field(
       "live",
       \.declaration.bundleRules.takesLive,
-      .words(("refuse", false), ("snapshot", true)),
-      "What to do with live playlists"
+      .words(("refuse", false), ("snapshot", true))
     )
-    Field(
-      "keys",
-      \.declaration.bundleRules.storesKeys,
-      .words(("store", true), ("skip", false)),
-      "Whether keys of encrypted media are kept"
-    )
-    Field(
-      "key_ignore",
-      \.declaration.bundleRules.ignoredParameters,
-      .list(of: .text.nonEmpty),
-      "URL parameters that do not tell items apart"
-    )
-    Field(
-      "keep_partial",
-      \.declaration.bundleRules.keepsPartial,
-      .boolean,
-      "Whether the finished parts of a failed item stay"
-    )
+    .help("What to do with live playlists")
+    Field("keys", \.declaration.bundleRules.storesKeys, .words(("store", true), ("skip", false)))
+      .help("Whether keys of encrypted media are kept")
+    Field("key_ignore", \.declaration.bundleRules.ignoredParameters, .list(of: .text.nonEmpty))
+      .help("URL parameters that do not tell items apart")
+    Field("keep_partial", \.declaration.bundleRules.keepsPartial, .boolean)
+      .help("Whether the finished parts of a failed item stay")
   }
 
   @FieldBuilder<Segment> private static var formatFields: [Field<Segment>] {
-    Field(
-      "json",
-      \.declaration.manifestRules.pointers,
-      ManifestRules.Pointers.table,
-      "Where things are in a JSON manifest of another make"
-    )
-    Field(
-      "npm",
-      \.declaration.manifestRules,
-      ManifestRules.npm,
-      "Settings of the lock files of npm, Yarn and pnpm"
-    )
-    Field("pip", \.declaration.manifestRules, ManifestRules.pip, "Settings of Python lock files")
-    Field("go", \.declaration.manifestRules, ManifestRules.go, "Settings of go.sum files")
-    Field("cargo", \.declaration.manifestRules, ManifestRules.cargo, "Settings of Cargo.lock files")
-    Field("vast", \.self, adTable, "Settings of ad tags")
+    Field("json", \.declaration.manifestRules.pointers, ManifestRules.Pointers.table)
+      .help("Where things are in a JSON manifest of another make")
+    Field("npm", \.declaration.manifestRules, ManifestRules.npm)
+      .help("Settings of the lock files of npm, Yarn and pnpm")
+    Field("pip", \.declaration.manifestRules, ManifestRules.pip)
+      .help("Settings of Python lock files")
+    Field("go", \.declaration.manifestRules, ManifestRules.go).help("Settings of go.sum files")
+    Field("cargo", \.declaration.manifestRules, ManifestRules.cargo)
+      .help("Settings of Cargo.lock files")
+    Field("vast", \.self, adTable).help("Settings of ad tags")
   }
 
   private static let decodeItems: @Sendable (Node, inout Self, inout NodeDecoder) -> Void = {

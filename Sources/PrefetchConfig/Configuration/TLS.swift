@@ -3,36 +3,20 @@ import PrefetchDocuments
 
 extension Configuration {
   static let tlsTable = ObjectType(Self(), name: "tls") {
-    Field(
-      "min_version",
-      \.policy.connections.minimumTLS,
-      .tlsVersion,
-      "Oldest version of TLS; it may only be raised"
-    )
-    Field(
-      "ca_file",
-      \.settings.caFile,
-      .path,
-      "File with the certificates to trust, instead of the system's"
-    )
-    Field(
-      "ca_dir",
-      \.settings.caDirectory,
-      .path,
-      "Folder with the certificates to trust, instead of the system's"
-    )
-    Field(
-      "pins",
-      \.pins,
-      .map(of: HostKey.host, to: .object(PinTable.Rule.table)),
-      "Keys that hosts must prove to have"
-    )
+    Field("min_version", \.policy.connections.minimumTLS, .tlsVersion)
+      .help("Oldest version of TLS; it may only be raised")
+    Field("ca_file", \.settings.caFile, .path)
+      .help("File with the certificates to trust, instead of the system's")
+    Field("ca_dir", \.settings.caDirectory, .path)
+      .help("Folder with the certificates to trust, instead of the system's")
+    Field("pins", \.pins, .map(of: HostKey.host, to: .object(PinTable.Rule.table)))
+      .help("Keys that hosts must prove to have")
     Field(
       "client",
       \.policy.connections.clients,
-      .map(of: HostKey.hostAndPort, to: .object(ConnectionRules.ClientCertificate.table)),
-      "Certificates of ours, by host"
+      .map(of: HostKey.hostAndPort, to: .object(ConnectionRules.ClientCertificate.table))
     )
+    .help("Certificates of ours, by host")
   }
 
   /// The pins by which the core decides.
@@ -52,8 +36,8 @@ extension ConnectionRules.ClientCertificate {
     Self(certificate: "", key: ""),
     name: "client_certificate"
   ) {
-    Field("certificate", \.certificate, .path, "File with the certificate in PEM form")
-    Field("key", \.key, .path, "File with its private key")
+    Field("certificate", \.certificate, .path).help("File with the certificate in PEM form")
+    Field("key", \.key, .path).help("File with its private key")
   }
   .checking { _, facts, decoder in
     for key in ["certificate", "key"] where !facts.has(key) {
@@ -94,44 +78,25 @@ extension ValueType where Value == ConnectionRules.MinimumTLS {
 
 extension PinTable.Rule {
   static let table = ObjectType(Self(), name: "pin") {
-    Field(
-      "subdomains",
-      \.includesSubdomains,
-      .boolean,
-      "Whether names one label below are pinned too"
-    )
-    Field("leaf", \.leaf, .list(of: .publicKeyDigest, atLeast: 1), "Digests of the host's own key")
-    Field(
-      "ca",
-      \.authority,
-      .list(of: .publicKeyDigest, atLeast: 1),
-      "Digests of a key above it in the verified chain"
-    )
-    Field("report_only", \.onlyReports, .boolean, "Whether a mismatch is only reported")
-    Field("expires", \.expires, .date, "When the pin ceases to hold")
+    Field("subdomains", \.includesSubdomains, .boolean)
+      .help("Whether names one label below are pinned too")
+    Field("leaf", \.leaf, .list(of: .publicKeyDigest, atLeast: 1))
+      .help("Digests of the host's own key")
+    Field("ca", \.authority, .list(of: .publicKeyDigest, atLeast: 1))
+      .help("Digests of a key above it in the verified chain")
+    Field("report_only", \.onlyReports, .boolean).help("Whether a mismatch is only reported")
+    Field("expires", \.expires, .date).help("When the pin ceases to hold")
   }
   .checking(check("leaf", "ca"))
 
   /// The same in Apple's words.
   static let appleTable = ObjectType(Self(), name: "apple_pin") {
-    Field(
-      "NSIncludesSubdomains",
-      \.includesSubdomains,
-      .strictBoolean,
-      "Whether names one label below are pinned too"
-    )
-    Field(
-      "NSPinnedLeafIdentities",
-      \.leaf,
-      .list(of: .pinnedIdentity, atLeast: 1),
-      "Digests of the host's own key"
-    )
-    Field(
-      "NSPinnedCAIdentities",
-      \.authority,
-      .list(of: .pinnedIdentity, atLeast: 1),
-      "Digests of a key above it in the verified chain"
-    )
+    Field("NSIncludesSubdomains", \.includesSubdomains, .strictBoolean)
+      .help("Whether names one label below are pinned too")
+    Field("NSPinnedLeafIdentities", \.leaf, .list(of: .pinnedIdentity, atLeast: 1))
+      .help("Digests of the host's own key")
+    Field("NSPinnedCAIdentities", \.authority, .list(of: .pinnedIdentity, atLeast: 1))
+      .help("Digests of a key above it in the verified chain")
   }
   .checking(check("NSPinnedLeafIdentities", "NSPinnedCAIdentities"))
 
@@ -163,7 +128,7 @@ extension ValueType where Value == ContentDigest {
   /// The mapping of one key that Apple wraps a digest in.
   fileprivate static var pinnedIdentity: Self {
     let type = ObjectType(Identity(), name: "identity") {
-      Field("SPKI-SHA256-BASE64", \.digest, .publicKeyDigest, "Digest of the public key")
+      Field("SPKI-SHA256-BASE64", \.digest, .publicKeyDigest).help("Digest of the public key")
     }
     .checking { _, facts, decoder in
       guard !facts.has("SPKI-SHA256-BASE64") else { return }

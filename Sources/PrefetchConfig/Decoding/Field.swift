@@ -12,11 +12,10 @@ package struct Field<Root: Sendable>: Sendable {
   init(
     _ name: String,
     shape: Shape,
-    _ help: String,
     decode: @escaping @Sendable (Node, inout Root, inout NodeDecoder) -> Void,
     encode: @escaping @Sendable (Root) -> JSONValue
   ) {
-    key = KeyShape(name: name, help: help, shape: shape)
+    key = KeyShape(name: name, shape: shape)
     self.decode = decode
     self.encode = encode
   }
@@ -24,10 +23,9 @@ package struct Field<Root: Sendable>: Sendable {
   init<Value: Sendable>(
     _ name: String,
     _ property: @autoclosure @escaping @Sendable () -> any WritableKeyPath<Root, Value> & Sendable,
-    _ type: ValueType<Value>,
-    _ help: String
+    _ type: ValueType<Value>
   ) {
-    self.init(name, shape: type.shape, help) { node, root, decoder in
+    self.init(name, shape: type.shape) { node, root, decoder in
       guard let value = type.decode(node, &decoder) else { return }
       root[keyPath: property()] = value
     } encode: { root in
@@ -39,10 +37,9 @@ package struct Field<Root: Sendable>: Sendable {
   init<Value: Sendable>(
     _ name: String,
     _ property: @autoclosure @escaping @Sendable () -> any WritableKeyPath<Root, Value?> & Sendable,
-    _ type: ValueType<Value>,
-    _ help: String
+    _ type: ValueType<Value>
   ) {
-    self.init(name, shape: type.shape, help) { node, root, decoder in
+    self.init(name, shape: type.shape) { node, root, decoder in
       guard let value = type.decode(node, &decoder) else { return }
       root[keyPath: property()] = value
     } encode: { root in
@@ -54,10 +51,9 @@ package struct Field<Root: Sendable>: Sendable {
   init<Value: Sendable>(
     _ name: String,
     _ property: @autoclosure @escaping @Sendable () -> any WritableKeyPath<Root, Value> & Sendable,
-    _ type: ObjectType<Value>,
-    _ help: String
+    _ type: ObjectType<Value>
   ) {
-    self.init(name, shape: .object(type.shape), help) { node, root, decoder in
+    self.init(name, shape: .object(type.shape)) { node, root, decoder in
       type.decode(node, into: &root[keyPath: property()], &decoder)
     } encode: { root in
       type.encode(root[keyPath: property()])
@@ -68,10 +64,9 @@ package struct Field<Root: Sendable>: Sendable {
   init<Value: Sendable>(
     _ name: String,
     _ property: @autoclosure @escaping @Sendable () -> any WritableKeyPath<Root, Value?> & Sendable,
-    _ type: ObjectType<Value>,
-    _ help: String
+    _ type: ObjectType<Value>
   ) {
-    self.init(name, shape: .object(type.shape), help) { node, root, decoder in
+    self.init(name, shape: .object(type.shape)) { node, root, decoder in
       var value = root[keyPath: property()] ?? type.initial
       type.decode(node, into: &value, &decoder)
       root[keyPath: property()] = value
@@ -82,6 +77,13 @@ package struct Field<Root: Sendable>: Sendable {
 }
 
 extension Field {
+  /// What it means, in one sentence without its full stop; pages and the schema have it.
+  func help(_ text: String) -> Self {
+    var field = self
+    field.key.help = text
+    return field
+  }
+
   var secret: Self {
     var field = self
     field.key.isSecret = true

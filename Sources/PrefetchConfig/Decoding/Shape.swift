@@ -85,12 +85,11 @@ package struct KeyShape: Sendable {
   package var name: String
   package var synonyms: [Synonym] = []
   /// One sentence without its full stop.
-  package var help: String
+  package internal(set) var help = ""
   package var shape: Shape
   /// Made where it is shown, which no run does.
   var encodeDefault: @Sendable () -> JSONValue = { .null }
   package var isSecret = false
-  /// Whether this version acts on it, rather than only understanding it.
 
   /// Nil where unset is a state of its own.
   package var defaultValue: JSONValue? {

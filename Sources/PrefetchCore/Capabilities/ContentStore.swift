@@ -27,7 +27,7 @@ package protocol ContentStore: BodyStaging {
   /// The document at a URL that any configuration was given last, having asked for it in this way.
   func document(at url: String, asked: UInt64) throws(Failure) -> DocumentRecord?
   /// The size of an object that no row names, once it was hashed and found whole.
-  func adoptable(_ digest: ContentDigest) throws(Failure) -> Int64?
+  func intactObject(_ digest: ContentDigest) throws(Failure) -> Int64?
   /// Every segment that any configuration recorded here.
   func segments() throws(Failure) -> [SegmentRecord]
   /// Applies changes in order, all or nothing. Bodies are durable before the records that name them.

@@ -42,6 +42,7 @@ package struct TransferRequest: Sendable {
     case get
     case head
     case post(body: [UInt8])
+    case put(UploadedBody)
   }
 
   package var id: TransferID
@@ -69,6 +70,12 @@ package struct TransferRequest: Sendable {
   /// What is hoped for, where the answer may be judged at once, and what that would confirm.
   package var order: Order?
   package var confirming: Confirmable?
+  /// What may be asked elsewhere in its place.
+  package var tierQuestion: TierQuestion?
+  /// How long nothing may arrive; nil = what the settings say.
+  package var patience: Duration?
+  /// So many of the body's first bytes are told with it.
+  package var prefixLength = StagedBody.prefixLength
   /// What its connection must prove; nil = what the settings say.
   package var connection: Shared<ConnectionRules>?
 
@@ -95,6 +102,19 @@ package struct TransferRequest: Sendable {
     self.method = method
     self.url = url
     self.headers = headers
+  }
+}
+
+/// What a request sends.
+package enum UploadedBody: Hashable, Sendable {
+  case bytes([UInt8])
+  case file(path: String, size: Int64)
+
+  package var size: Int64 {
+    switch self {
+    case .bytes(let bytes): Int64(bytes.count)
+    case .file(_, let size): size
+    }
   }
 }
 
@@ -169,6 +189,16 @@ package final class TransferResult: Sendable {
     return copy(outcome, figures)
   }
 
+  /// Another answer, with what all requests for it together received.
+  package func answered(
+    _ outcome: Result<TransferResponse, Failure>,
+    besides wireBytes: Int64
+  ) -> TransferResult {
+    var figures = figures
+    figures.wireBytes += wireBytes
+    return copy(outcome, figures)
+  }
+
   private func copy(
     _ outcome: Result<TransferResponse, Failure>,
     _ figures: TransferFigures
@@ -180,6 +210,11 @@ package final class TransferResult: Sendable {
       wasNotSent: wasNotSent,
       announcedSize: announcedSize
     )
+  }
+
+  /// Whether it is not the origin's own word.
+  var isToldByTier: Bool {
+    if case .success(let response) = outcome { response.toldByTierAt != nil } else { false }
   }
 
   package var failure: Failure? {
@@ -204,11 +239,20 @@ package struct TransferResponse: Sendable {
   /// Only of a 200 or 203 to a GET or POST, of a 206 that continued a part (then the whole body), and of a
   /// 416 that says the part was the whole; bodies of other answers are read and dropped.
   package let body: StagedBody?
+  /// Where a second tier gave it: when the origin had said so, which is now for a body that its digest
+  /// alone names.
+  package let toldByTierAt: Instant?
 
-  package init(status: Int, headers: consuming HeaderBlock, body: consuming StagedBody?) {
+  package init(
+    status: Int,
+    headers: consuming HeaderBlock,
+    body: consuming StagedBody?,
+    toldByTierAt: Instant? = nil
+  ) {
     self.status = status
     self.headers = headers
     self.body = body
+    self.toldByTierAt = toldByTierAt
   }
 
   /// Whether its host has no peace to answer more.
@@ -254,6 +298,11 @@ package struct TransferFigures: Hashable, Sendable {
   package var trace: TransferTrace?
 
   package init() {}
+
+  /// Whether the report takes something from it that no count of answers tells, such as its host.
+  var isRemarkable: Bool {
+    didFallBackFromHTTP3 || unexpectedKey != nil
+  }
 
   /// `1.1`, `2`, `3`; nil when no answer came.
   package var httpVersion: String? {

@@ -28,6 +28,9 @@ struct CommitBatch: Sendable {
   private var confirmations: [Confirmation] = []
   private var arrivals: [Arrival] = []
   private var joins: [SegmentKey: [Int64]] = [:]
+  /// What other machines may have once their bodies are written.
+  private var shared: [ContentDigest: [OriginAnswer]] = [:]
+  private var writingShared: [OriginAnswer] = []
   /// Items that settle when it is written, besides those of single entries.
   private var plain: [Int] = []
   private var itemCount = 0
@@ -119,6 +122,11 @@ struct CommitBatch: Sendable {
     writingPlain = plain
     clear()
     isWriting = true
+    if !shared.isEmpty {
+      for body in all.flatMap(\.bodies) {
+        writingShared += shared.removeValue(forKey: body.digest) ?? []
+      }
+    }
     return all + last
   }
 
@@ -135,6 +143,7 @@ struct CommitBatch: Sendable {
     let newer = entries
     entries = back + newer
     plain = items + plain
+    share(takeShared())
     itemCount += back.count { $0.item != nil } + items.count
     bytes += back.flatMap(\.change.bodies).reduce(0) { $0 + $1.size }
     due = due ?? .zero
@@ -152,6 +161,16 @@ struct CommitBatch: Sendable {
   private mutating func clear() {
     (entries, arrivals, confirmations, joins, plain, itemCount, bytes) = ([], [], [], [:], [], 0, 0)
     due = nil
+  }
+
+  mutating func share(_ answers: [OriginAnswer]) {
+    for answer in answers { shared[answer.digest, default: []].append(answer) }
+  }
+
+  /// What goes with the commit that has ended.
+  mutating func takeShared() -> [OriginAnswer] {
+    defer { writingShared = [] }
+    return writingShared
   }
 
   /// The items of the commit that has ended.

@@ -46,6 +46,7 @@ extension Dispatcher {
       if let body = response.body { effects.append(.discard(body)) }
       return settleItemHalted(item)
     }
+    work.toldAt = response.toldByTierAt
     let selecting = selecting(item, response)
     if givesWay(item, response, by: selecting) { return }
     if response.status == 304, work.exchange?.value.isConditional == true, let record = work.record
@@ -172,6 +173,10 @@ extension Dispatcher {
   ) {
     let slot = Int(items[item].slot)
     effects.append(.discard(body))
+    if response.toldByTierAt != nil {
+      active[slot].exchange?.value.tierQuestion = nil
+      return reask(.item(item))
+    }
     if active[slot].exchange?.value.startOverWithoutPart(after: response.status) == true {
       return reask(.item(item))
     }
@@ -196,7 +201,7 @@ extension Dispatcher {
     _ response: TransferResponse
   ) {
     let work = active[Int(items[item].slot)]
-    work.result.source = .revalidated
+    work.result.source = work.toldAt == nil ? .revalidated : .remote
     if isBundle(item) { return gather(item, response, body: nil) }
     var renewed = record.value
     var isChanged = false
@@ -240,14 +245,18 @@ extension Dispatcher {
     noteStored(
       item,
       record,
-      freshUntil: record.freshness.end(under: granted(work), answeredAt: now.wall)
+      freshUntil: record.freshness.end(under: granted(work), answeredAt: work.toldAt ?? now.wall)
     )
     for index in work.segments where !isHeld(item, by: index) {
       batch.join(segments[index].key, items: [row.item], now: now.uptime)
     }
     batch.confirm(
       item: item,
-      Confirmation(item: row.item, validatedAt: now.wall, freshness: record.freshness),
+      Confirmation(
+        item: row.item,
+        validatedAt: work.toldAt ?? now.wall,
+        freshness: record.freshness
+      ),
       now: now.uptime
     )
     return true
@@ -257,9 +266,12 @@ extension Dispatcher {
     _ item: Int,
     _ body: StagedBody,
     _ response: TransferResponse,
-    exchange: OpenExchange
+    exchange: ExchangeBox
   ) {
-    if isBundle(item) { return gather(item, response, body: body) }
+    if isBundle(item) {
+      if !isAd(item) { share(body, response, of: exchange.value) }
+      return gather(item, response, body: body)
+    }
     let slot = Int(items[item].slot)
     let entry = active[slot].entry
     let old = active[slot].record?.value
@@ -283,8 +295,10 @@ extension Dispatcher {
       active[slot].result.outcome = wasUsable ? .updated : .added
       active[slot].result.action = wasUsable ? .update : .fetch
     }
-    active[slot].result.source = exchange.value.isAlternate ? .alternate : .network
+    let source: ItemResult.Source = exchange.value.isAlternate ? .alternate : .network
+    active[slot].result.source = active[slot].toldAt == nil ? source : .remote
     active[slot].result.finalURL = record.finalURL
+    share(item, record)
     // Its beginning was looked at, and a thousand bodies may wait for the next commit.
     var checked = body
     checked.prefix = []
@@ -305,7 +319,7 @@ extension Dispatcher {
     record.description = work.entry.descriptionHash
     if !isBundle(item) || record.state != .partial { record.state = .cached }
     record.failure = nil
-    if work.result.source != .cache { record.validatedAt = now.wall }
+    if work.result.source != .cache { record.validatedAt = work.toldAt ?? now.wall }
     noteStored(item, record, freshUntil: record.freshUntil(under: granted(work)))
     let keys = request.mode == .run ? work.segments.map { segments[$0].key } : []
     batch.add(

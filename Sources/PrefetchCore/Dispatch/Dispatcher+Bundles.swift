@@ -111,7 +111,7 @@ extension Dispatcher {
     bundle.open += 1
     switch result {
     case _ where halt != nil:
-      bundle.ending = .deferred(halt == .deadline ? Deferral(rule: .deadline) : nil)
+      bundle.ending = .deferred(halt?.deferral)
     case .failure(let failure):
       bundle.ending = .failed(failure.code == .empty ? bundle.passedOver ?? failure : failure)
     case .success(let reading) where reading.documents.isEmpty:
@@ -319,11 +319,16 @@ extension Dispatcher {
     }
     if let objection = objection(to: body, response, as: place, of: work) {
       effects.append(.discard(body))
+      if response.toldByTierAt != nil {
+        work.exchange?.value.tierQuestion = nil
+        return reask(.item(item))
+      }
       return end(item, .failed(objection))
     }
     var kept = body
     kept.prefix = []
     bundle.bodies.append(kept)
+    if bundle.rules.form != .ad { share(body, response, of: work.exchange?.value) }
     bundle.size += body.size
     bundle.hasNews = true
     switch place.role {

@@ -43,6 +43,9 @@ extension Dispatcher {
       meansOrigin: policy.refetchesAll,
       isLookup: true
     )
+    let granted = policy.freshnessLimit.map { [Freshness.Lifetime.atMost($0)] } ?? []
+    let question = tierQuestion([], granted)
+    documents[number].exchange?.tierQuestion = question
     enqueue(.document(number))
   }
 
@@ -149,6 +152,7 @@ extension Dispatcher {
     record.validators = Validators(response.headers)
     record.isSignature = documents[number].isSignature
     documents[number].accepted = record
+    share(body, response, of: exchange)
     guard !documents[number].isSignature else {
       return signatureIsHere(number)
     }

@@ -34,20 +34,12 @@ extension Dispatcher {
   }
 
   mutating func settleItemHalted(_ item: Int) {
-    if isPart(item) {
-      let deferral = halt == .deadline ? Deferral(rule: .deadline) : nil
-      return end(item, .deferred(deferral))
+    guard !isPart(item), case .store(let failure) = halt else {
+      return settleDeferred(item, halt?.deferral)
     }
     let slot = activate(item)
-    switch halt {
-    case .deadline:
-      return settleDeferred(item, Deferral(rule: .deadline))
-    case .store(let failure):
-      active[slot].result.failure = failure
-      if !active[slot].result.isUsable { active[slot].result.state = .failed }
-    case .interrupted, nil:
-      return settleDeferred(item, nil)
-    }
+    active[slot].result.failure = failure
+    if !active[slot].result.isUsable { active[slot].result.state = .failed }
     active[slot].result.action = .fail
     active[slot].result.outcome = .failed
     settleItem(item)

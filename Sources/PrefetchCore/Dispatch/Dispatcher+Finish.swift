@@ -6,6 +6,8 @@ extension Dispatcher {
   }
 
   mutating func committed(_ removed: [RemovedContent], _ reading: RoomReading) {
+    let shared = batch.takeShared()
+    if !shared.isEmpty { effects.append(.share(shared)) }
     for item in settlePlain(batch.written()) {
       settleItem(item)
     }

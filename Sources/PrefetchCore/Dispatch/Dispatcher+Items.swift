@@ -196,6 +196,9 @@ extension Dispatcher {
       in: Int(items[item].segment)
     )
     if request.mode == .plan, isBundle(item) || work.place != nil { question.method = .get }
+    if !isAd(item), work.place?.bundle.rules.form != .ad {
+      question.tierQuestion = tierQuestion(work.digests, granted(work))
+    }
     if let part = work.leftPart { question.partial = part }
     if case .part(let number)? = work.place?.role {
       // Media do not shrink, and a range of a coded body is a range of other bytes.
@@ -203,7 +206,7 @@ extension Dispatcher {
       // Of a range that is asked for no part is kept.
       if work.place?.bundle.reading.parts[number].prefix != nil { question.partial = nil }
     }
-    work.exchange = OpenExchange(question)
+    work.exchange = ExchangeBox(question)
     send(item)
   }
 

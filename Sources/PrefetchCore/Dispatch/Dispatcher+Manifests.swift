@@ -148,11 +148,11 @@ extension Dispatcher {
 
   /// Nothing is wrong with a segment for which the run was too short.
   mutating func noteUnfinished(_ index: Int) {
-    switch halt {
-    case .deadline:
-      segments[index].deferral = segments[index].deferral ?? Deferral(rule: .deadline)
-    case .interrupted, nil: segments[index].isInterrupted = true
-    case .store: break
+    if case .store = halt { return }
+    if let deferral = halt?.deferral {
+      segments[index].deferral = segments[index].deferral ?? deferral
+    } else {
+      segments[index].isInterrupted = true
     }
   }
 

@@ -99,7 +99,7 @@ extension Dispatcher {
     let declaration = segments[index].declaration
     return request.mode != .plan && declaration.isStored && !declaration.asksHeadOnly
       && declaration.alternates.isEmpty && segments[index].mirrors.isEmpty
-      && start.partials.isEmpty && request.withheld == nil
+      && start.partials.isEmpty && request.withheld == nil && !request.policy.tier.isTrusted
       && !connections.addsHeaders && !connections.watchesPlainHTTP && !connections.asksForPurpose
   }
 
@@ -173,6 +173,7 @@ extension Dispatcher {
       isConditional: false,
       in: index
     )
+    exchange.tierQuestion = tierQuestion([], [])
     var transfer = exchange.nextRequest(TransferID(0), under: &connections, at: now.wall)
     transfer.rateGroup = rateGroup(of: index)
     let terms = OrderTerms(
@@ -182,7 +183,8 @@ extension Dispatcher {
       table: segments[index].table,
       like: entry,
       agent: given.value.request.policy.agent,
-      key: start.key
+      key: start.key,
+      isAnonymous: exchange.isAnonymous
     )
     segments[index].orderTerms[origin] = terms
     return terms
@@ -228,7 +230,7 @@ extension Dispatcher {
 
   /// The same of an answer that has not been judged yet.
   func judged(_ item: Int, _ result: TransferResult) -> Outcome? {
-    guard isPlain(item) else { return nil }
+    guard isPlain(item), !result.isToldByTier else { return nil }
     let (index, entry) = (Int(items[item].segment), Int(items[item].step.entry))
     let origin = segments[index].table.value.originNumber(at: entry)
     guard let terms = segments[index].orderTerms[origin] else { return nil }
@@ -290,6 +292,7 @@ extension Dispatcher {
       plain[place].promise = arrival.body.size
     }
     plain[place].arrival = arrival
+    if request.policy.tier.isWritten { share(arrival, isPinned: isPinned) }
     batch.arrive(item: item, arrival, now: now.uptime)
   }
 
@@ -346,7 +349,7 @@ extension Dispatcher {
       )
       // That is under way, and the same as the one that it would make.
       _ = exchange.nextRequest(TransferID(0))
-      new.exchange = OpenExchange(exchange)
+      new.exchange = ExchangeBox(exchange)
       new.result.attempts = 1
     }
     plain[place] = PlainItem()

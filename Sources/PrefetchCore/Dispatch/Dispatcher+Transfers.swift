@@ -180,7 +180,7 @@ extension Dispatcher {
           random: jitter.next()
         )
       else { return }
-      if isRetry || !countAnswer(status, result.figures, of: active[slot].segments) {
+      if isRetry || !countAnswer(result, status, of: active[slot].segments) {
         announceRequest(
           result,
           status,
@@ -196,16 +196,17 @@ extension Dispatcher {
     }
   }
 
-  /// Whether an answer is one of many that no observer wants to hear of by itself.
+  /// Whether an answer is one of many that no observer wants to hear of by itself; trouble is told
+  /// with its host.
   private mutating func countAnswer(
+    _ result: TransferResult,
     _ status: Int?,
-    _ figures: TransferFigures,
     of asking: [Int]
   ) -> Bool {
-    guard start.isBrief, let status, asking.count == 1, !figures.didFallBackFromHTTP3,
-      figures.unexpectedKey == nil
+    guard start.isBrief, let status, asking.count == 1, !result.isTrouble,
+      !result.figures.isRemarkable
     else { return false }
-    answerCounts.note(status, wireBytes: figures.wireBytes, of: asking[0])
+    answerCounts.note(status, wireBytes: result.figures.wireBytes, of: asking[0])
     return true
   }
 

@@ -68,6 +68,14 @@ package struct Dispatcher: Uncopied {
     case interrupted
     case deadline
     case store(Failure)
+
+    /// What is said of that which it puts off; nil where no rule did.
+    var deferral: Deferral? {
+      switch self {
+      case .deadline: Deferral(rule: .deadline)
+      case .interrupted, .store: nil
+      }
+    }
   }
 
   /// In one box: the compiler looks at every field of what cannot be copied, at each use of it.

@@ -75,6 +75,8 @@ package enum Effect: Sendable {
   /// Find out whether a segment's tree stands as it was published last.
   indirect case findTree(segment: Int, SegmentKey, PublishingRules)
   case discard(StagedBody)
+  /// Leave for other machines what is stored here now.
+  case share([OriginAnswer])
   /// Drop what was kept of a body that is not wanted any more.
   case forgetPartial(String)
   case announce(RunFact)

@@ -82,6 +82,7 @@ extension Exchange {
       if case .ask = step {
         isFollowUp = true
         hops.append(terms)
+        if !OriginAnswer.isForAll(response.headers) { isAnonymous = false }
       }
       return step
     }

@@ -56,6 +56,10 @@ package struct Exchange: Sendable {
   private(set) var hasSentPart = false
   /// What of the last request may have selected its answer.
   private var selecting: [HeaderField] = []
+  /// What a second tier may be asked for first; nil where it is passed by.
+  package var tierQuestion: TierQuestion?
+  /// Whether no request so far proved who asks, and no redirect was for us alone.
+  var isAnonymous = true
   /// Whether whatever stands between is to be passed: the question is what the origin has.
   private var meansOrigin: Bool
 
@@ -192,6 +196,12 @@ package struct Exchange: Sendable {
     request.partial = part
     request.connection = connection
     request.keepsBody = keepsBody
+    if tierQuestion != nil, method == .get, part == nil, keepsBody, sourceNumber == 0, tries <= 1,
+      !meansOrigin, !headers.contains(where: { $0.name.lowercased() == "range" })
+    {
+      request.tierQuestion = tierQuestion
+      request.tierQuestion?.isFirstHop = redirects.isEmpty
+    }
     return request
   }
 
@@ -209,13 +219,17 @@ package struct Exchange: Sendable {
       isFirstOrigin: isOriginChosen && isAtFirstOrigin,
       at: now
     )
-    guard !terms.headers.isEmpty else {
-      carriesRuleCredentials = false
-      return nextRequest(id, over: terms.connection)
-    }
     var request = nextRequest(id, over: terms.connection)
-    selecting += RequestFields.missing(terms.headers, in: selecting)
-    carriesRuleCredentials = ConnectionTable.add(terms.headers, to: &request)
+    if terms.headers.isEmpty {
+      carriesRuleCredentials = false
+    } else {
+      selecting += RequestFields.missing(terms.headers, in: selecting)
+      carriesRuleCredentials = ConnectionTable.add(terms.headers, to: &request)
+    }
+    guard tierQuestion != nil else { return request }
+    if carriesCredentials || terms.connection?.value.client != nil { isAnonymous = false }
+    // What others were told may not be what we would be.
+    if !isAnonymous { request.tierQuestion?.granted = nil }
     return request
   }
 

@@ -20,7 +20,7 @@ package struct Order: Sendable {
     at now: Instant
   ) -> Outcome? {
     guard case .success(let response) = answer, !response.isTrouble,
-      !figures.didFallBackFromHTTP3, figures.unexpectedKey == nil
+      !figures.isRemarkable
     else { return nil }
     var arrival: Arrival?
     if stored == nil {

@@ -7,6 +7,8 @@ package final class OrderTerms: Sendable {
   /// What each of the requests is, but for its own URL, size and conditions.
   package let request: TransferRequest
   let urls: PlainURLs
+  /// Whether nothing in the requests proves who asks.
+  let isAnonymous: Bool
   private let expectations: [ContentExpectation]
   private let honorsNoStore: Bool
   /// What of a request may select its answer.
@@ -21,8 +23,10 @@ package final class OrderTerms: Sendable {
     table: Shared<EntryTable>,
     like entry: Int,
     agent: String,
-    key: VarianceKey
+    key: VarianceKey,
+    isAnonymous: Bool = true
   ) {
+    self.isAnonymous = isAnonymous
     self.segment = segment
     self.table = table
     self.request = request
@@ -43,6 +47,9 @@ package final class OrderTerms: Sendable {
     request.sizeLimit = order.sizeLimit
     request.allowsCoding = Exchange.isWorthCoding(size: size, path: url.path)
     request.order = order
+    if request.tierQuestion != nil {
+      request.tierQuestion = table.value.plainDigest(at: order.entry).map { TierQuestion(digest: $0) }
+    }
     // A record whose URL is another's would be a key met by chance; then nothing is known.
     if let stored = order.stored, stored.url == url.string, let known = stored.confirmable {
       request.confirming = known

@@ -160,6 +160,7 @@ package struct ItemResult: Hashable, Sendable {
     case cache
     case stale
     case alternate
+    case remote
   }
 
   package var url: String

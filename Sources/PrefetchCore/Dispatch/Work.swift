@@ -186,7 +186,7 @@ final class ActiveItem {
   var segments: [Int]
   /// Those of the segments that are as declared without it.
   var sparing: [Int] = []
-  var exchange: OpenExchange?
+  var exchange: ExchangeBox?
   /// Those of the segments that ask for it with other headers than the first.
   var rivals: [Dispatcher.Rivalry] = []
   /// Those segments whose answer is stored while this one's is asked for with other headers.
@@ -207,6 +207,8 @@ final class ActiveItem {
   var roomLimit: Int64?
   /// Bytes that the disk has for it, where its size was not told.
   var diskLimit: Int64?
+  /// When the origin said what a second tier has told.
+  var toldAt: Instant?
   /// The size of a body that has to come whole, as an answer told it.
   var toldSize: Int64?
   /// Among the ranks that its segments give it the first, where there are several.
@@ -238,7 +240,7 @@ final class ActiveItem {
 }
 
 /// An exchange in a place of its own, so that a look at one part of it copies none of the others.
-final class OpenExchange {
+final class ExchangeBox {
   var value: Exchange
 
   init(_ value: Exchange) {

@@ -4,6 +4,7 @@ package struct CacheControl: Hashable, Sendable {
   package private(set) var hasNoCache = false
   package private(set) var hasNoStore = false
   package private(set) var mustRevalidate = false
+  package private(set) var isPrivate = false
   /// Fields that `no-cache` names: the answer may be kept without them.
   package private(set) var withheldFields: [String] = []
 
@@ -26,6 +27,7 @@ package struct CacheControl: Hashable, Sendable {
       // A cache that understands the status, as we do of all that is stored, may ignore `no-store`.
       case "must-understand": isUnderstood = true
       case "must-revalidate": mustRevalidate = true
+      case "private": isPrivate = true
       default: continue
       }
     }

@@ -35,6 +35,8 @@ package struct BodyPlan: Hashable, Sendable {
   package var partialKey: String?
   /// Whether its bytes are wanted, rather than its digests alone.
   package var keepsBytes: Bool
+  /// So many of its first bytes are told with it.
+  package var prefixLength = StagedBody.prefixLength
   package var resumption: Resumption
 
   /// How the rest can be asked for should it break off.

@@ -24,6 +24,8 @@ package struct RunPolicy: Sendable {
   package var retriesFailed = true
   /// How much the cache may take, and how room is made.
   package var room = Room.Rules()
+  /// What machines share.
+  package var tier = TierSettings()
   /// An upper bound on freshness for everything.
   package var freshnessLimit: Duration?
   /// The share of a manifest's items that may vanish at once, from ten items on.

@@ -55,13 +55,14 @@ extension ExitStatus {
       }
     }
     let registration = report.registration.map { Finding(code: $0.code, counts: true) }
+    let tier = report.tier?.trouble.map { Finding(code: $0.code, counts: false) }
     let collector = report.distrustedCollector.map { Finding(code: $0.code, counts: false) }
     let trees = report.segments.flatMap { segment in
       (segment.tree?.troubles ?? []).map {
         Finding(code: $0.failure.code, counts: segment.isRequired)
       }
     }
-    return items + manifests + trees + [registration, collector].compactMap(\.self)
+    return items + manifests + trees + [registration, tier, collector].compactMap(\.self)
   }
 
   /// What failed, and what was put off, the graver first.
@@ -71,7 +72,9 @@ extension ExitStatus {
       || report.segments.contains { $0.isRequired && ($0.deferral != nil || $0.state == .deferred) }
     let deferral: [ExitStatus] = hasDeferral ? [.deferred] : []
     let content = failures.isEmpty ? [] : [ofContent(report, failures)]
-    return content + (report.hasFailedHook ? [.failed] : []) + deferral
+    let tier: [ExitStatus] =
+      report.tier.map { $0.isRequired && $0.trouble != nil } == true ? [.unavailable] : []
+    return tier + content + (report.hasFailedHook ? [.failed] : []) + deferral
   }
 
   private static func ofContent(_ report: Report, _ failures: [Finding]) -> ExitStatus {

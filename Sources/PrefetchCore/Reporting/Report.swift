@@ -77,6 +77,8 @@ package struct Report: Sendable {
   package var registration: Failure?
   /// Why the collector of events may not be trusted; whatever else goes wrong there changes nothing.
   package var distrustedCollector: Failure?
+  /// What came of the second tier; nil where there is none.
+  package var tier: TierFigures?
   /// Whether any server said anything but "not now".
   package var hasAnswer = false
   /// Hosts that the next run must leave alone for a while.

@@ -183,11 +183,27 @@ package struct ReportBuilder: Sendable {
 
   package func finished(
     at now: Moment,
+    tier: TierFigures? = nil,
     gates: [HostGate] = [],
     responseTimes: [String: ResponseTimes] = [:]
   ) -> Report {
     var finished = report
     finished.gates = gates
+    finished.tier = tier
+    if let tier, let trouble = tier.trouble {
+      let more = tier.troubles - 1
+      finished.diagnostics.append(
+        Diagnostic(
+          "run.tier",
+          "`cache.remote` at `\(tier.host)`: \(trouble.message)"
+            + (more == 0 ? "" : ", and \(more) more such trouble\(more == 1 ? "" : "s")"),
+          severity: .warning,
+          hint: tier.isRequired
+            ? "without `required: true` a run does without it"
+            : "the run went on without it; `required: true` makes this a failure"
+        )
+      )
+    }
     finished.responseTimes = responseTimes
     finished.finished = now.wall
     finished.elapsed = now.uptime - startedUptime

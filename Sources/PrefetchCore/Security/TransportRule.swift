@@ -4,12 +4,14 @@ package struct TransportRule: Hashable, Sendable {
     case get = "GET"
     case head = "HEAD"
     case post = "POST"
+    case put = "PUT"
 
     package init(_ method: TransferRequest.Method) {
       switch method {
       case .get: self = .get
       case .head: self = .head
       case .post: self = .post
+      case .put: self = .put
       }
     }
   }

@@ -17,10 +17,6 @@ extension DiskStore {
     }
   }
 
-  package func adoptable(_ digest: ContentDigest) throws(Failure) -> Int64? {
-    try intactObject(digest)
-  }
-
   private func readRows(_ database: Database) throws(Failure) -> Inventory {
     var holders = try HolderLists(database)
     let reader = try InventoryReader(database, locks: LockRule(database, now: clockStart))

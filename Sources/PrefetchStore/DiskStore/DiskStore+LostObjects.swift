@@ -61,16 +61,14 @@ extension DiskStore {
 
   /// Ends a run: removes what crashes left, notes what is complete, renews the copy of the index,
   /// and moves the log into the index, unless that is being read.
-  package func finishRun(holding lock: RunLock) throws(Failure) {
+  package func finishRun() throws(Failure) {
     let writing = try requireWriting()
-    try withExtendedLifetime(lock) { () throws(Failure) in
-      try removeOverdue(writing)
-      try removeOrphans(in: times.suspects, writing, sparing: try sparedOrphans())
-      try writing.partial.removeStale()
-      try writing.partial.parts.tidyUp(now: clockStart)
-      try backUpWhenDue()
-      try close()
-    }
+    try removeOverdue(writing)
+    try removeOrphans(in: times.suspects, writing, sparing: try sparedOrphans())
+    try writing.partial.removeStale()
+    try writing.partial.parts.tidyUp(now: clockStart)
+    try backUpWhenDue()
+    try close()
   }
 
   /// Removes objects that no row names, wherever they are, and says how many there were.
@@ -78,16 +76,14 @@ extension DiskStore {
   /// Finds those, too, that came to be while no run looked. What a lost index may have
   /// named is spared as in a run, and so is what runs under way may count on.
   @discardableResult
-  package func removeOrphans(holding lock: RunLock) throws(Failure) -> Int {
+  package func removeOrphans() throws(Failure) -> Int {
     let writing = try requireWriting()
-    return try withExtendedLifetime(lock) { () throws(Failure) in
-      try removeOverdue(writing)
-      return try removeOrphans(
-        in: Set(UInt8.min...UInt8.max),
-        writing,
-        sparing: try sparedOrphans()
-      )
-    }
+    try removeOverdue(writing)
+    return try removeOrphans(
+      in: Set(UInt8.min...UInt8.max),
+      writing,
+      sparing: try sparedOrphans()
+    )
   }
 
   @discardableResult

@@ -22,7 +22,7 @@ package final class DiskStore: ContentStore {
   private var indexFile: FileStatus?
   /// Whether others have written since it was opened.
   package internal(set) var hasSeenOthers = false
-  /// Under which it changes things; nil for what needs none.
+  /// Of the run that uses it; nil for what changes things beside any run.
   package var lock: RunLock?
   /// Of all bodies, once that was counted.
   var used: Used?
@@ -46,7 +46,7 @@ package final class DiskStore: ContentStore {
   /// Of caches below this one, and where these are.
   var lower: [ObjectFolder] = []
   var lowerPaths: [String] = []
-  let clockStart: Instant
+  package let clockStart: Instant
   let access: Access
   var times = FolderTimes()
   private var connection: Connection? {
@@ -75,6 +75,8 @@ package final class DiskStore: ContentStore {
     let partial: PartialFolder
     let publisher: ObjectPublisher
     let claims: Claims
+    /// Earlier versions want the cache for themselves, and end while this is held.
+    let shared: KernelLock
   }
 
   private enum Connection {
@@ -116,6 +118,8 @@ package final class DiskStore: ContentStore {
     _ descriptors: Int?
   ) throws(Failure) -> DiskStore {
     let layout = try CacheLayout.making(path)
+    guard let shared = try KernelLock.take(.shared, on: layout.root.openLock(CacheLayout.lockName))
+    else { throw Failure(.disk, "an earlier version is at work on `\(path)`") }
     var reports: [Diagnostic] = []
     let database = try withObjectsLocked(layout) { () throws(Failure) in
       try layout.index.openForWriting(&reports)
@@ -132,7 +136,8 @@ package final class DiskStore: ContentStore {
         durability: durability,
         descriptors: descriptors
       ),
-      claims: try Claims(in: layout.root)
+      claims: try Claims(in: layout.root),
+      shared: shared
     )
     let store = DiskStore(
       path: path,
@@ -347,7 +352,7 @@ package final class DiskStore: ContentStore {
     return current.isSameFile(as: indexFile)
   }
 
-  /// Ends the use of a store that was opened for writing without the run lock.
+  /// Ends the use of a store that was opened for writing, beside whatever run.
   ///
   /// Waits a second for readers to leave; if they do not, the log stays for the next writer.
   package func close() throws(Failure) {

@@ -81,13 +81,6 @@ extension DiskStore {
     report.bad = bad
   }
 
-  /// Drops damaged bodies; their records stay, so that the next run fetches them again.
-  package func repair(_ bad: [DamagedObject], holding lock: RunLock) throws(Failure) {
-    try withExtendedLifetime(lock) { () throws(Failure) in
-      try dropDamaged(bad.map(\.digest))
-    }
-  }
-
   private struct NamedObject {
     var digest: ContentDigest
     /// Nil for manifests, whose size no row holds.

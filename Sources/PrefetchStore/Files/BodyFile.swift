@@ -27,6 +27,7 @@ final class BodyFile: BodySink {
     self.area = area
     self.hasher = hasher
     self.plan = plan
+    beginning.limit = plan.prefixLength
     mayBeKept = plan.mayBeKept
   }
 
@@ -52,7 +53,7 @@ final class BodyFile: BodySink {
     guard isFinished, plan.algorithms == self.plan.algorithms else { return false }
     if case .with = plan.resumption { return false }
     self.plan = plan
-    beginning = BodyBeginning()
+    beginning = BodyBeginning(limit: plan.prefixLength)
     mayBeKept = plan.mayBeKept
     isOver = false
     isFinished = false

@@ -2,9 +2,9 @@ internal import Glibc
 package import PrefetchCore
 internal import PrefetchCrypto
 
-/// The right to change a cache, beside others that have it too.
+/// The right to be the run of an identity, which one process has at a time.
 ///
-/// Of runs of one identity only one has it. The kernel takes it back when the process ends.
+/// The kernel takes it back when the process ends.
 package final class RunLock {
   package enum Patience: Hashable, Sendable {
     case none
@@ -12,30 +12,28 @@ package final class RunLock {
     case unlimited
   }
 
-  /// Keeps earlier versions out, which want the cache for themselves.
-  private let shared: KernelLock
-  private let own: (lock: ByteLocks, folder: Folder)?
+  private let lock: ByteLocks
+  private let folder: Folder
   /// Of the file that stands for the identity.
-  let name: String?
+  let name: String
 
-  private init(_ shared: KernelLock, _ own: (lock: ByteLocks, folder: Folder)?, name: String?) {
-    self.shared = shared
-    self.own = own
+  private init(_ lock: ByteLocks, in folder: Folder, name: String) {
+    self.lock = lock
+    self.folder = folder
     self.name = name
   }
 
   /// The file goes while it is still ours: there are as many as there are runs.
   deinit {
-    if let own, let name { _ = try? own.folder.remove(name) }
+    _ = try? folder.remove(name)
   }
 
   /// Nil when another process holds it until the patience ends or `isCancelled` says so.
   ///
-  /// Without an identity only an earlier version can be in the way.
   /// Makes the cache's folder where it is missing.
   package static func acquire(
     cache: String,
-    identity: String? = nil,
+    identity: String,
     wait patience: Patience = .none,
     isCancelled: () -> Bool = { false }
   ) throws(Failure) -> RunLock? {
@@ -47,14 +45,6 @@ package final class RunLock {
       case .upTo(let duration): clock.now + duration
       case .unlimited: nil
       }
-    let shared = try KernelLock.take(
-      .shared,
-      on: root.openLock(CacheLayout.lockName),
-      patience: end.map { clock.now.duration(to: $0) } ?? .seconds(Int64.max / 2),
-      isCancelled: isCancelled
-    )
-    guard let shared else { return nil }
-    guard let identity else { return RunLock(shared, nil, name: nil) }
     let name = name(of: identity)
     let folder = try root.makingFolder(CacheLayout.locksName).0
     while true {
@@ -69,17 +59,8 @@ package final class RunLock {
       // The run that had it may have taken its file away.
       guard try folder.status(of: name)?.isSameFile(as: file.status()) == true else { continue }
       try note("\(getpid()) \(now)\n", in: file)
-      return RunLock(shared, (own, folder), name: name)
+      return RunLock(own, in: folder, name: name)
     }
-  }
-
-  /// Whether an earlier version is at work, which has the cache for itself.
-  package static func isKeptByEarlierVersion(cache: String) -> Bool {
-    guard let root = (try? Folder(at: cache)) ?? nil,
-      let file = try? root.openLock(CacheLayout.lockName)
-    else { return false }
-    let shared = try? KernelLock.take(.shared, on: file)
-    return (shared ?? nil) == nil
   }
 
   /// The process that runs as an identity, for messages; nil when none does.

@@ -1,4 +1,5 @@
 internal import CCurl
+internal import Glibc
 internal import PrefetchCore
 
 extension EasyHandle {
@@ -6,6 +7,8 @@ extension EasyHandle {
   func prepareCallbacks() throws(Failure) {
     try unsafe set(CURLOPT_HEADERFUNCTION, function: receiveHeader)
     try unsafe set(CURLOPT_WRITEFUNCTION, function: receiveBody)
+    try unsafe set(CURLOPT_READFUNCTION, function: sendBody)
+    try unsafe set(seek: seekBody)
     try unsafe set(prerequest: noteRequest)
     try unsafe set(debug: noteRemark)
     try unsafe set(openSocket: openSocket, closeSocket: closeSocket)
@@ -16,7 +19,7 @@ extension EasyHandle {
     let address = unsafe Unmanaged.passUnretained(lane).toOpaque()
     for option in [
       CURLOPT_PRIVATE, CURLOPT_HEADERDATA, CURLOPT_WRITEDATA, CURLOPT_PREREQDATA,
-      CURLOPT_DEBUGDATA, CURLOPT_OPENSOCKETDATA,
+      CURLOPT_DEBUGDATA, CURLOPT_OPENSOCKETDATA, CURLOPT_READDATA, CURLOPT_SEEKDATA,
     ] {
       try unsafe set(option, pointer: address)
     }
@@ -56,6 +59,30 @@ private func receiveBody(
   guard let lane = unsafe Lane.at(context) else { return 0 }
   let body = unsafe UnsafeRawBufferPointer(start: bytes, count: size * count)
   return unsafe lane.receiveBody(body.bytes) ? size * count : 0
+}
+
+private func sendBody(
+  _ bytes: UnsafeMutablePointer<CChar>?,
+  _ size: Int,
+  _ count: Int,
+  _ context: UnsafeMutableRawPointer?
+) -> Int {
+  let buffer = unsafe UnsafeMutableRawBufferPointer(start: bytes, count: size * count)
+  guard let transfer = unsafe Lane.at(context)?.transfer else { return Int(CURL_READFUNC_ABORT) }
+  transfer.hasActivity = true
+  return unsafe transfer.upload?.read(into: buffer) ?? Int(CURL_READFUNC_ABORT)
+}
+
+private func seekBody(
+  _ context: UnsafeMutableRawPointer?,
+  _ offset: curl_off_t,
+  _ origin: CInt
+) -> CInt {
+  guard origin == SEEK_SET, let upload = unsafe Lane.at(context)?.transfer?.upload else {
+    return CURL_SEEKFUNC_CANTSEEK
+  }
+  upload.position = Int64(offset)
+  return CURL_SEEKFUNC_OK
 }
 
 private func noteRequest(

@@ -75,6 +75,10 @@ internal import PrefetchCore
     try check(unsafe prefetch_curl_setopt_write(pointer, option, function), option)
   }
 
+  func set(seek: @escaping curl_seek_callback) throws(Failure) {
+    try check(unsafe prefetch_curl_setopt_seek(pointer, seek), CURLOPT_SEEKFUNCTION)
+  }
+
   func set(prerequest: @escaping curl_prereq_callback) throws(Failure) {
     try check(unsafe prefetch_curl_setopt_prerequest(pointer, prerequest), CURLOPT_PREREQFUNCTION)
   }

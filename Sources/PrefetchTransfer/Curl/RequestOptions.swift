@@ -120,19 +120,21 @@ extension EasyHandle {
   }
 
   /// Sets what differs from the handle's last request.
-  func prepare(_ exchange: WireExchange, _ options: RequestOptions) throws(Failure) {
-    let queued = exchange.queued
+  func prepare(_ transfer: RunningTransfer, _ options: RequestOptions) throws(Failure) {
+    let queued = transfer.queued
     let scheme = queued.request.url.scheme
     clearError()
     try url.set(queued)
     try set(scheme: scheme, options)
-    let version = exchange.triesHTTP3 ? Int(CURL_HTTP_VERSION_3) : options.of(scheme).version
+    let version = transfer.triesHTTP3 ? Int(CURL_HTTP_VERSION_3) : options.of(scheme).version
     if current.version != version {
       try set(CURLOPT_HTTP_VERSION, version)
       current.version = version
     }
     try set(method: queued.request.method)
+    if case .put(let body) = queued.request.method { try transfer.openUpload(body) }
     try set(headersOf: exchange, options)
+    try set(headersOf: transfer, options)
   }
 
   /// Sets what makes a connection and sends no request over it.
@@ -170,17 +172,22 @@ extension EasyHandle {
       try set(CURLOPT_NOBODY, false)
       try set(CURLOPT_POST, true)
       try set(postBody: body)
+    case .put(let body):
+      current.isPlainGet = false
+      try set(CURLOPT_NOBODY, false)
+      try set(CURLOPT_UPLOAD, true)
+      try set(CURLOPT_INFILESIZE_LARGE, offset: body.size)
     }
   }
 
   /// libcurl formats what it adds by itself twice for every request, and these only once.
   private func set(
-    headersOf exchange: WireExchange,
+    headersOf transfer: RunningTransfer,
     _ options: RequestOptions
   ) throws(Failure) {
-    let queued = exchange.queued
+    let queued = transfer.queued
     let fields = queued.request.headers
-    let mayBeCoded = queued.request.allowsCoding && !exchange.isContinuing
+    let mayBeCoded = queued.request.allowsCoding && !transfer.isContinuing
     let own = RequestOptions.OwnHeaders(
       hasAgent: !fields.has("user-agent") && !options.settings.userAgent.isEmpty,
       coding: fields.has("accept-encoding") ? nil : mayBeCoded
@@ -193,13 +200,15 @@ extension EasyHandle {
     for field in fields {
       try headers.add(field.name, field.value)
     }
-    if let part = exchange.continued {
+    if let part = transfer.continued {
       try headers.add("Range", "bytes=\(part.offset)-")
       try headers.add("If-Range", part.validator)
     }
-    if case .post = queued.request.method {
+    switch queued.request.method {
+    case .post, .put:
       headers.suppress("Expect")
       if !fields.has("content-type") { headers.suppress("Content-Type") }
+    case .get, .head: break
     }
     try setHeaders()
   }

@@ -8,9 +8,9 @@ final class Lane {
   /// Whose connections it uses.
   let pool: ConnectionPool
   /// Nil while nothing is carried.
-  private(set) var exchange: WireExchange?
+  private(set) var transfer: RunningTransfer?
   /// The last one, which serves again.
-  private var spent: WireExchange?
+  private var spent: RunningTransfer?
   var watch: TransferWatch
   /// The origin that the handle asked last.
   private(set) var origin = -1
@@ -62,38 +62,38 @@ final class Lane {
 
   /// The server's name for people.
   var host: String {
-    (exchange?.request.url ?? probedURL)?.authority ?? ""
+    (transfer?.request.url ?? probedURL)?.authority ?? ""
   }
 
   func load(
     _ queued: QueuedRequest,
     staging: any BodyStaging,
     heldBy rates: RateControl?
-  ) -> WireExchange {
-    let exchange = spent ?? WireExchange(queued, staging: staging)
-    exchange.restart(queued)
-    self.exchange = exchange
-    spent = exchange
+  ) -> RunningTransfer {
+    let transfer = spent ?? RunningTransfer(queued, staging: staging)
+    transfer.restart(queued)
+    self.transfer = transfer
+    spent = transfer
     origin = queued.assignment.origin
     self.rates = rates
     bookedSize = 0
     localPort = 0
     startedAt = Uptime.wallTime()
-    return exchange
+    return transfer
   }
 
   /// Notes that the request goes out now.
   func noteRequest(localPort: Int) {
-    exchange?.isRequested = true
+    transfer?.isRequested = true
     self.localPort = localPort
   }
 
   /// False ends the transfer.
   func receiveHeader(_ line: RawSpan) -> Bool {
-    guard let exchange else { return false }
-    guard exchange.receiveHeader(line) else { return false }
+    guard let transfer else { return false }
+    guard transfer.receiveHeader(line) else { return false }
     // From here on libcurl would say what it finds behind the answer.
-    if let version = exchange.version, version.isTextual { handle.listen(true) }
+    if let version = transfer.version, version.isTextual { handle.listen(true) }
     return true
   }
 
@@ -102,7 +102,7 @@ final class Lane {
     guard handle.isListening, Self.remarksOfExcess.contains(where: { text.begins(with: $0) }) else {
       return
     }
-    exchange?.noteExcess()
+    transfer?.noteExcess()
     handle.forbidReuse(true)
   }
 
@@ -119,15 +119,15 @@ final class Lane {
 
   /// False ends the transfer.
   func receiveBody(_ bytes: RawSpan) -> Bool {
-    guard let exchange else { return false }
-    guard exchange.receiveBody(bytes) else { return false }
+    guard let transfer else { return false }
+    guard transfer.receiveBody(bytes) else { return false }
     // Pausing is the one thing that libcurl lets its callbacks do.
     rates?.note(self)
     return true
   }
 
   func unload() {
-    exchange = nil
+    transfer = nil
     if isTraced { sent = [] }
     if trust.hasSeenCertificates { trust = TrustCheck() }
     if addressObjection != nil { addressObjection = nil }

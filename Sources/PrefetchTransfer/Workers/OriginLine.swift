@@ -102,7 +102,7 @@ struct OriginLine {
     activeCount -= 1
   }
 
-  /// What the end of an exchange says about HTTP/3.
+  /// What the end of a transfer says about HTTP/3.
   enum Lesson: Hashable, Sendable {
     case none
     /// An older version answered in its place.
@@ -111,7 +111,7 @@ struct OriginLine {
     case mustTryOlder
   }
 
-  /// Learns from the end of an exchange.
+  /// Learns from the end of a transfer.
   ///
   /// libcurl falls back where no connection of HTTP/3 can be made. One that breaks later is given up
   /// here, so that the next try goes the older way.

@@ -73,7 +73,7 @@ final class RateControl {
   }
 
   private func book(_ lane: Lane, at now: Duration) -> Duration {
-    guard let request = lane.exchange?.request else { return now }
+    guard let request = lane.transfer?.request else { return now }
     let size = lane.handle.wireSize
     let bytes = max(0, size - lane.bookedSize)
     lane.bookedSize = size

@@ -101,17 +101,17 @@ extension TransferWorker {
       if let objection = pool.objection { throw objection }
       let lane = try takeLane(for: origin, in: pool)
       let heldBy = rates.holds(queued.request) ? rates : nil
-      let exchange = lane.load(queued, staging: staging, heldBy: heldBy)
-      exchange.triesHTTP3 = !lines[origin].avoidsHTTP3 && options.triesHTTP3(queued.request.url)
-      exchange.mayShareConnection = options.of(queued.request.url.scheme).mayShareConnection
-      try lane.handle.prepare(exchange, options)
+      let transfer = lane.load(queued, staging: staging, heldBy: heldBy)
+      transfer.triesHTTP3 = !lines[origin].avoidsHTTP3 && options.triesHTTP3(queued.request.url)
+      transfer.mayShareConnection = options.of(queued.request.url.scheme).mayShareConnection
+      try lane.handle.prepare(transfer, options)
       try lane.settleProxy(before: queued.request.url)
       try multi.add(lane.handle)
       mustPerform = true
       lane.watch = TransferWatch(settings: settings, now: .zero)
       lane.position = running.count
       lane.mayShareConnection =
-        lines[origin].sharing != .single || (lines[origin].isMixed && exchange.mayShareConnection)
+        lines[origin].sharing != .single || (lines[origin].isMixed && transfer.mayShareConnection)
       if lane.mayShareConnection { sharingCount += 1 }
       running.append(lane)
     } catch {
@@ -154,11 +154,11 @@ extension TransferWorker {
       }
     }
     for lane in running {
-      guard let exchange = lane.exchange, ids.contains(exchange.request.id) else { continue }
+      guard let transfer = lane.transfer, ids.contains(transfer.request.id) else { continue }
       settle(
         lane,
-        exchange.isWhole
-          ? .concluded(nil) : .brokenOff(Self.cancellation(of: exchange.request))
+        transfer.isWhole
+          ? .concluded(nil) : .brokenOff(Self.cancellation(of: transfer.request))
       )
     }
   }

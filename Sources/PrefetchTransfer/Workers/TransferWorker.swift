@@ -89,7 +89,7 @@ struct TransferWorker {
     for lane in running {
       multi.remove(lane.handle)
       let reason = Failure(.cancelled, "the run ended")
-      _ = lane.exchange?.result(.brokenOff(reason), TransferFigures())
+      _ = lane.transfer?.result(.brokenOff(reason), TransferFigures())
     }
   }
 
@@ -164,15 +164,15 @@ struct TransferWorker {
     nextInspection = now + TransferWatch.interval(settings)
     // Backwards, since a lane that settles gives its place to the last one.
     for lane in running.reversed() {
-      guard let exchange = lane.exchange else { continue }
+      guard let transfer = lane.transfer else { continue }
       // Who is kept waiting by us has not stalled.
-      if lane.isPaused { exchange.hasActivity = true }
-      let arrived = lane.watch.note(exchange, at: now)
+      if lane.isPaused { transfer.hasActivity = true }
+      let arrived = lane.watch.note(transfer, at: now)
       if arrived > 0 {
-        outgoing.progressed(exchange.request.id, exchange.advance(by: arrived))
+        outgoing.progressed(transfer.request.id, transfer.advance(by: arrived))
       }
-      guard let failure = lane.watch.overdue(exchange, at: now) else { continue }
-      exchange.giveUp(failure)
+      guard let failure = lane.watch.overdue(transfer, at: now) else { continue }
+      transfer.giveUp(failure)
       settle(lane, .concluded(nil))
     }
   }
@@ -202,40 +202,40 @@ struct TransferWorker {
   // MARK: Ends
 
   private mutating func finish(_ lane: Lane, _ result: CURLcode) {
-    guard let exchange = lane.exchange else { return }
+    guard let transfer = lane.transfer else { return }
     let handle = lane.handle
     guard result != CURLE_OK else {
       return settle(lane, .concluded(nil))
     }
     let fault = CurlFault(
       code: result,
-      phase: exchange.phase,
+      phase: transfer.phase,
       detail: handle.lastError,
       systemError: handle.number(CURLINFO_OS_ERRNO),
       proxyStatus: handle.number(CURLINFO_HTTP_CONNECTCODE)
     )
     let failure =
-      lane.verdict(on: fault) ?? fault.failure(for: exchange.request.url, settings: settings)
+      lane.verdict(on: fault) ?? fault.failure(for: transfer.request.url, settings: settings)
     settle(lane, .concluded(failure))
   }
 
-  mutating func settle(_ lane: Lane, _ ending: WireExchange.Ending) {
-    guard let exchange = lane.exchange else { return }
-    let queued = exchange.queued
-    let version = exchange.version
+  mutating func settle(_ lane: Lane, _ ending: RunningTransfer.Ending) {
+    guard let transfer = lane.transfer else { return }
+    let queued = transfer.queued
+    let version = transfer.version
     var figures = TransferFigures()
     figures.version = version
     figures.started = lane.startedAt
-    lane.handle.measure(&figures, receivedSize: exchange.receivedSize)
+    lane.handle.measure(&figures, receivedSize: transfer.receivedSize)
     // libcurl has looked at no clock since something happened last.
-    let isCut = if case .brokenOff = ending { true } else { exchange.isGivenUp }
+    let isCut = if case .brokenOff = ending { true } else { transfer.isGivenUp }
     if isCut {
       figures.total = max(figures.total ?? .zero, Uptime.wallTime() - lane.startedAt)
     }
-    figures.wasSent = exchange.isRequested || version != nil
+    figures.wasSent = transfer.isRequested || version != nil
     figures.unexpectedKey = lane.pool.unexpectedKey(of: lane.origin)
     figures.trace = lane.trace
-    var result = exchange.result(ending, figures)
+    var result = transfer.result(ending, figures)
     lane.rates?.end(lane)
     noteIdle(lane, version)
     multi.remove(lane.handle)
@@ -248,10 +248,10 @@ struct TransferWorker {
     let pool = lane.pool.number
     if !lane.isPaused, idle[pool].count < Self.idleLaneLimit { idle[pool].append(lane) }
     let origin = lane.origin
-    if exchange.triesHTTP3 || lines[origin].avoidsHTTP3 {
+    if transfer.triesHTTP3 || lines[origin].avoidsHTTP3 {
       let lesson = lines[origin].noteHTTP3(
-        wasTried: exchange.triesHTTP3,
-        isRequested: exchange.isRequested,
+        wasTried: transfer.triesHTTP3,
+        isRequested: transfer.isRequested,
         answer: version,
         failure: result.failure?.code
       )
@@ -287,7 +287,7 @@ struct TransferWorker {
   /// As long as others wait in line, the connection is used again at once.
   private mutating func noteIdle(_ lane: Lane, _ version: ResponseHead.Version?) {
     let origin = lane.origin
-    guard let exchange = lane.exchange, exchange.request.url.scheme == .http,
+    guard let transfer = lane.transfer, transfer.request.url.scheme == .http,
       version?.isTextual == true,
       lines[origin].waitingCount == 0 || !starved.isEmpty || lane.rates != nil
     else { return }

@@ -300,7 +300,6 @@ _prefetch() {
     verify)
       _arguments -s -S $shared \
         '(--repair)--repair[Drop damaged bodies and changed published files, so that the next run brings them]' \
-        '(--wait)--wait=-[With --repair, wait for another run to end, at most this long, instead of ending with 75]::D: ' \
         ':: :' && ret=0
       ;;
     gc)
@@ -308,7 +307,6 @@ _prefetch() {
         '*--forget=[Also drop what the configuration of this name, or of this file, has left in the cache]:IDENTITY: ' \
         '(-n --dry-run)-n[Say what would go, and change nothing]' \
         '(-n --dry-run)--dry-run[Say what would go, and change nothing]' \
-        '(--wait)--wait=-[Wait for another run to end, at most this long, instead of ending with 75]::D: ' \
         ':: :' && ret=0
       ;;
     get)

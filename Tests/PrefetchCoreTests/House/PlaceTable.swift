@@ -2,27 +2,45 @@
 struct PlaceTable {
   /// What one kind of thing consists of.
   struct Row {
-    var name: String
+    let name: String
     /// `StateSchema.swift`, or with as many folders before it as tell it from others.
-    var files: Set<String> = []
+    let files: Set<String>
     /// Where there is one new file: a folder, or a name with dots for what differs.
-    var openings: Set<String> = []
+    let openings: Set<String>
+    /// Pages and schemas, by their files.
+    let pages: Set<String>
+
+    init(name: String, text: some StringProtocol) {
+      self.name = name
+      let literals = text.split(separator: "`", omittingEmptySubsequences: false)
+        .enumerated().filter { !$0.offset.isMultiple(of: 2) }.map { String($0.element) }
+      files = Set(literals.filter { PlaceTable.isFile($0) && !$0.contains("…") })
+      openings = Set(
+        literals.filter { $0.hasSuffix("/") || PlaceTable.isFile($0) && $0.contains("…") }
+      )
+      pages = Set(literals.compactMap(PlaceTable.page))
+    }
   }
 
   private(set) var rows: [Row] = []
+  /// What the section says above and below the table.
+  let prose: Row
 
   init(page: String) {
     let section = page.split(separator: "\n## ").first { $0.hasPrefix("Where things go") } ?? ""
-    for line in section.split(separator: "\n") where line.hasPrefix("| **") {
-      let literals = line.split(separator: "`", omittingEmptySubsequences: false)
-        .enumerated().filter { !$0.offset.isMultiple(of: 2) }.map { String($0.element) }
-      var row = Row(name: String(line.dropFirst(4).prefix { $0 != "*" }))
-      row.files = Set(literals.filter { Self.isFile($0) && !$0.contains("…") })
-      row.openings = Set(
-        literals.filter { $0.hasSuffix("/") || Self.isFile($0) && $0.contains("…") }
-      )
-      rows.append(row)
+    let lines = section.split(separator: "\n")
+    for line in lines where line.hasPrefix("| **") {
+      rows.append(Row(name: String(line.dropFirst(4).prefix { $0 != "*" }), text: line))
     }
+    prose = Row(name: "prose", text: lines.filter { !$0.hasPrefix("|") }.joined(separator: "\n"))
+  }
+
+  /// `prefetch-report(5)`, `prefetch-report.schema.json`.
+  private static func page(_ literal: String) -> String? {
+    if literal.hasSuffix(".schema.json") { return "man/\(literal)" }
+    guard literal.hasPrefix("prefetch"), literal.hasSuffix(")") else { return nil }
+    let parts = literal.dropLast().split(separator: "(")
+    return parts.count == 2 ? "man/\(parts[0]).\(parts[1])" : nil
   }
 
   private static func isFile(_ literal: String) -> Bool {

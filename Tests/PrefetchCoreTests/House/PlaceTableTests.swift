@@ -16,11 +16,18 @@ import Testing
 
   private static let examples = [
     Example(row: "manifest format", names: ["Metalink", "metalink"]),
+    Example(row: "manifest format", names: ["YarnLock", "yarnLock"]),
     Example(row: "option of one command", names: ["showsOrigins"]),
     Example(row: "option of all runs", names: ["jobsPerHost"]),
+    Example(row: "option of all runs", names: ["allowsRollback"]),
     Example(row: "command", names: ["PinsOptions", "PinsCommand"]),
     Example(row: "policy rule", names: ["maximumRemovalFraction"]),
-    Example(row: "rule remembered over runs", names: ["http3Failures", "recordHTTP3Failures"]),
+    Example(row: "reason to put items off", names: ["breaker"]),
+    Example(
+      row: "rule remembered over runs",
+      names: ["http3Failures", "recordHTTP3Failures", "didFallBackFromHTTP3"]
+    ),
+    Example(row: "rule remembered over runs", names: ["hostGates", "recordHostGates"]),
     Example(row: "rendering of the report", names: ["junit", "ReportJUnit"]),
   ]
 
@@ -28,7 +35,7 @@ import Testing
   func namesAreThere() {
     #expect(Self.table.rows.count > 8)
     let files = Repository.swiftFiles(below: "Sources") + Repository.swiftFiles(below: "Tests")
-    for row in Self.table.rows {
+    for row in Self.table.rows + [Self.table.prose] {
       for name in row.files {
         let isThere =
           files.contains { $0.hasSuffix("/\(name)") } || !Repository.text(of: name).isEmpty
@@ -38,6 +45,7 @@ import Testing
         let isThere = ["", "Sources/"].contains { !Repository.names(in: $0 + folder).isEmpty }
         #expect(isThere, "\(row.name): \(folder)")
       }
+      for page in row.pages { #expect(!Repository.text(of: page).isEmpty, "\(row.name): \(page)") }
     }
   }
 
@@ -69,14 +77,19 @@ import Testing
     let page = """
       # A page
       ## Where things go
+      See `prefetch-x(5)`.
+
       | new | where | and then |
       |---|---|---|
       | **thing** | a file in `A/B/`, or `Report….swift` | a row in `Table.swift`, and `--more` |
+
+      Also `Prose.swift`.
       ## Another
       | **other** | `Other.swift` | |
       """
     let table = PlaceTable(page: page)
     #expect(table.rows.map(\.name) == ["thing"])
+    #expect(table.prose.files == ["Prose.swift"] && table.prose.pages == ["man/prefetch-x.5"])
     #expect(try #require(table.rows.first).strays(among: paths) == expected)
   }
 }

@@ -77,7 +77,9 @@ final class WatchedStore: ContentStore {
     try inner.stored(items)
   }
   func hasUnseenChanges() throws(Failure) -> Bool { try inner.hasUnseenChanges() }
-  func adoptable(_ digest: ContentDigest) throws(Failure) -> Int64? { try inner.adoptable(digest) }
+  func intactObject(_ digest: ContentDigest) throws(Failure) -> Int64? {
+    try inner.intactObject(digest)
+  }
   func segments() throws(Failure) -> [SegmentRecord] { try inner.segments() }
   func usedBytes() throws(Failure) -> Int64 { try inner.usedBytes() }
   func diskSpace() throws(Failure) -> DiskSpace? { try inner.diskSpace() }

@@ -5,14 +5,14 @@ internal import PrefetchCrypto
 ///
 /// libcurl's callbacks feed it and may not do more, so it only records; whether the transfer goes
 /// on is the Boolean that the callbacks return.
-final class WireExchange {
+final class RunningTransfer {
   /// Bytes of a body that is not wanted, read before the connection is rather closed.
   private static let unwantedBodyLimit: Int64 = 65_536
   /// A coded body may grow so far without suspicion.
   private static let harmlessSize: Int64 = 1 << 20
   private static let maximumExpansion: Int64 = 1_000
 
-  /// How an exchange ends.
+  /// How a transfer ends.
   enum Ending {
     /// libcurl is done, and this is what it had against it.
     case concluded(Failure?)
@@ -34,6 +34,8 @@ final class WireExchange {
   private var sink: (any BodySink)?
   private var isSinkOpen = false
   private var failure: Failure?
+  /// What is sent, where anything is.
+  private(set) var upload: Upload?
   /// Bytes of the wanted body that arrived, decoded.
   private(set) var arrivedSize: Int64 = 0
   private var unwantedSize: Int64 = 0
@@ -64,6 +66,7 @@ final class WireExchange {
   func restart(_ queued: QueuedRequest) {
     self.queued = queued
     isContinuing = queued.request.continuesPart
+    upload = nil
     parser.restart()
     version = nil
     use = .dropped
@@ -76,6 +79,10 @@ final class WireExchange {
     hasExcess = false
     isRequested = false
     hasActivity = false
+  }
+
+  func openUpload(_ body: UploadedBody) throws(Failure) {
+    upload = try Upload(body)
   }
 
   var request: TransferRequest { queued.request }
@@ -169,7 +176,7 @@ final class WireExchange {
 
   // MARK: The end
 
-  /// Ends the exchange from here, unless the answer is whole; one with an unwanted body is so
+  /// Ends the transfer from here, unless the answer is whole; one with an unwanted body is so
   /// with its head.
   func giveUp(_ reason: Failure) {
     guard failure == nil, version == nil || use.takesBytes, !isWhole else { return }
@@ -318,13 +325,14 @@ final class WireExchange {
 
   private func openSink() throws(Failure) -> any BodySink {
     if isSinkOpen, let sink { return sink }
-    let plan = BodyPlan(
+    var plan = BodyPlan(
       expectedSize: announcedSize ?? (use.isCoded ? nil : request.expectedSize),
       algorithms: request.algorithms,
       partialKey: request.partialKey,
       keepsBytes: request.keepsBody,
       resumption: resumption
     )
+    plan.prefixLength = request.prefixLength
     do throws(Failure) {
       let opened = if let sink, sink.begin(plan) { sink } else { try staging.beginBody(plan) }
       sink = opened

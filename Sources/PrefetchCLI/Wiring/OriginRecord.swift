@@ -1,0 +1,103 @@
+import PrefetchCore
+import PrefetchDocuments
+import PrefetchManifests
+
+/// What machines tell each other of an origin's last word: a document of the layout `prefetch-origin/1`.
+enum OriginRecord {
+  private static let format = "prefetch-origin/1"
+
+  static func encode(_ answer: OriginAnswer) -> [UInt8] {
+    JSONWriter.bytes(
+      .object([
+        ("format", .string(format)),
+        ("url", .string(WebURL.redacted(answer.url))),
+        ("digest", .string(answer.digest.description)),
+        ("size", .integer(answer.size)),
+        ("status", .integer(Int64(answer.status))),
+        ("answered", .string(Timestamp.format(answer.answeredAt))),
+        (
+          "headers",
+          .array(
+            answer.headers.fields.map { .array([.string($0.name), .string($0.value)]) }
+          )
+        ),
+        ("hops", .array(answer.redirects.map(encode))),
+      ])
+    )
+  }
+
+  private static func encode(_ hop: OriginAnswer.Redirect) -> JSONValue {
+    let (word, until): (String, Instant?) =
+      switch hop.freshness {
+      case .stated(let until): ("stated", until)
+      case .silent(let until): ("silent", until == .distantFuture ? nil : until)
+      case .asked: ("asked", nil)
+      }
+    return .object([
+      ("status", .integer(Int64(hop.status))),
+      ("url", .string(hop.target)),
+      ("freshness", .string(word)),
+      ("until", until.map { .string(Timestamp.format($0)) } ?? .null),
+    ])
+  }
+
+  /// Nil for what is no such document, or says what cannot be.
+  static func decode(_ bytes: [UInt8], of url: String) -> OriginAnswer? {
+    var limits = DocumentReader.Limits()
+    limits.bytes = bytes.count
+    limits.depth = 8
+    let outcome = DocumentReader.read(bytes, source: "record", syntax: .json, limits: limits)
+    guard outcome.diagnostics.isEmpty, let node = outcome.node, text(node["format"]) == format,
+      let digest = text(node["digest"]).flatMap({ ContentDigest($0) }),
+      let size = number(node["size"]), size >= 0,
+      let status = number(node["status"]), [200, 203].contains(status),
+      let answered = text(node["answered"]).flatMap({ Timestamp.parse($0) }),
+      let headers = node["headers"]?.sequence, let hops = node["hops"]?.sequence
+    else { return nil }
+    var fields: [HeaderField] = []
+    for header in headers {
+      guard let pair = header.sequence, pair.count == 2, let name = text(pair[0]),
+        RequestHeader.isName(name), let value = text(pair[1]), RequestHeader.isValue(value)
+      else { return nil }
+      fields.append(HeaderField(name, value))
+    }
+    var answer = OriginAnswer(
+      url: url,
+      digest: digest,
+      size: size,
+      headers: HeaderBlock(fields),
+      answeredAt: answered
+    )
+    answer.status = Int(status)
+    for hop in hops {
+      guard let status = number(hop["status"]), [301, 302, 303, 307, 308].contains(status),
+        let target = text(hop["url"]), (try? WebURL(target)) != nil,
+        let freshness = freshness(hop)
+      else { return nil }
+      answer.redirects.append(
+        OriginAnswer.Redirect(status: Int(status), target: target, freshness: freshness)
+      )
+    }
+    return answer
+  }
+
+  private static func freshness(_ hop: Node) -> Freshness? {
+    let until = text(hop["until"]).flatMap { Timestamp.parse($0) }
+    switch text(hop["freshness"]) {
+    case "stated": return until.map { .stated(until: $0) }
+    case "silent": return .silent(until: until ?? .distantFuture)
+    case "asked": return .asked
+    default: return nil
+    }
+  }
+
+  private static func text(_ node: Node?) -> String? {
+    guard let scalar = node?.scalar, scalar.kind == .string else { return nil }
+    return scalar.text
+  }
+
+  private static func number(_ node: Node?) -> Int64? {
+    guard let scalar = node?.scalar, scalar.kind == .number else { return nil }
+    return Int64(scalar.text)
+  }
+}

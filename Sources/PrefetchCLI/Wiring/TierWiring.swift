@@ -1,0 +1,108 @@
+import PrefetchConfig
+import PrefetchCore
+import PrefetchCrypto
+import PrefetchStore
+import PrefetchTransfer
+
+/// How a run speaks to the store that machines share.
+extension RequestBuilder {
+  /// The same transport where there is none.
+  func tiered(
+    _ transport: CurlTransport,
+    _ staging: any BodyStaging,
+    cache: String,
+    clock: any Clock,
+    secrets: SecretNeedles
+  ) -> (transport: any Transport, tier: (any SecondTier)?) {
+    let settings = policy.tier
+    guard let url = settings.url, let base = Self.base(url, settings.kind) else {
+      return (transport, nil)
+    }
+    let tier = TieredTransport(
+      transport,
+      staging: staging,
+      clock: clock,
+      terms: TieredTransport.Terms(
+        settings: settings,
+        base: base,
+        equip: equipment(settings, clock),
+        encode: { answer in
+          let bytes = OriginRecord.encode(answer)
+          // Whatever a server repeats of what it was shown goes no further.
+          return secrets.places(in: bytes).isEmpty ? bytes : []
+        },
+        decode: { OriginRecord.decode($0, of: $1) },
+        path: { DiskStore.objectPath($0, cache: cache) }
+      ),
+      objection: policy.refusal(of: base, for: .other, named: .local, at: clock.now().wall)
+    )
+    return (tier, tier)
+  }
+
+  /// A bucket signs the path as it reads it: all but letters, digits and `-._~/` escaped.
+  private static func base(_ url: WebURL, _ kind: TierSettings.Kind) -> WebURL? {
+    guard kind == .s3 else { return url }
+    let path = url.path.split(separator: "/", omittingEmptySubsequences: false).map { part in
+      part.split(separator: "%", omittingEmptySubsequences: false)
+        .map { Hexadecimal.encodePercent(String($0)) }
+        .joined(separator: "%")
+    }
+    let target = path.joined(separator: "/")
+    return try? WebURL("\(url.scheme.rawValue)://\(url.authority)\(target)")
+  }
+
+  private func equipment(
+    _ settings: TierSettings,
+    _ clock: any Clock
+  ) -> (inout TransferRequest, ContentDigest) -> Void {
+    let connections = Shared(policy)
+    var table = ConnectionTable(connections.value)
+    let signature = settings.kind == .s3 ? bucketSignature(settings) : nil
+    let proof = settings.kind == .http ? settings.credentials.map(Self.proof) : nil
+    return { request, payload in
+      let now = clock.now().wall
+      request.headers += settings.headers
+      if let proof { request.headers.append(proof) }
+      _ = table.equip(&request, for: .other, named: .local, isFirstOrigin: true, at: now)
+      guard let signature else { return }
+      var signed = BucketSignature.Request(
+        request.method.name,
+        host: request.url.authority,
+        path: request.url.path,
+        payload: payload
+      )
+      signed.query = request.url.query
+      signed.headers = request.headers
+      request.headers += signature.headers(of: signed, at: now)
+    }
+  }
+
+  private static func proof(_ credentials: Secret) -> HeaderField {
+    let text = credentials.value
+    let value = text.contains(":") ? "Basic \(Base64.encode(text.utf8))" : "Bearer \(text)"
+    return HeaderField("Authorization", value)
+  }
+
+  /// Those of the configuration, else those that other tools for buckets read; nil signs nothing.
+  private func bucketSignature(_ settings: TierSettings) -> BucketSignature? {
+    let given = settings.credentials.map { secret in
+      secret.value.split(separator: ":", maxSplits: 2).map(String.init)
+    }
+    let parts =
+      given
+      ?? ["AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN"].compactMap {
+        environment[$0]
+      }
+    guard parts.count >= 2 else { return nil }
+    return BucketSignature(
+      accessKey: parts[0],
+      secretKey: Secret(parts[1]),
+      sessionToken: parts.count > 2 ? Secret(parts[2]) : nil,
+      region: settings.region
+    )
+  }
+}
+
+extension TransferRequest.Method {
+  fileprivate var name: String { TransportRule.Method(self).rawValue }
+}

@@ -1,0 +1,183 @@
+package import PrefetchCore
+internal import PrefetchCrypto
+
+/// What is on its way to a second tier, a few bodies at a time.
+struct TierWriting {
+  /// What one answer needs next.
+  enum Step {
+    /// Whether its body is there.
+    case look
+    case body
+    case record
+  }
+
+  struct Work {
+    let answer: OriginAnswer
+    /// Nil where that is to be decided.
+    var step: Step?
+  }
+
+  var isOn = false
+  /// Whether it takes bodies and no records.
+  var refusesRecords = false
+  private var waiting: [Work] = []
+  /// Of those, the first that has not begun.
+  private var first = 0
+  var underWay: [TransferID: Work] = [:]
+  private var lastNumber = 0
+  private var present: Set<ContentDigest> = []
+  private var missing: Set<ContentDigest> = []
+  var failuresInRow = 0
+
+  static let mostAtOnce = 8
+  /// Some hundred bytes each.
+  private static let mostWaiting = 200_000
+  /// A body is rather sent than asked after.
+  private static let smallSize: Int64 = 16 << 10
+  private static let mostKnown = 1 << 20
+
+  var isUnderWay: Bool {
+    first < waiting.count || !underWay.isEmpty
+  }
+
+  /// False where there are too many to be kept in mind.
+  mutating func append(_ answer: OriginAnswer, _ step: Step? = nil) -> Bool {
+    guard waiting.count - first < Self.mostWaiting else { return false }
+    waiting.append(Work(answer: answer, step: step))
+    return true
+  }
+
+  mutating func drop() {
+    waiting = []
+    first = 0
+  }
+
+  mutating func next() -> (TransferID, Work)? {
+    guard underWay.count < Self.mostAtOnce, first < waiting.count else { return nil }
+    var work = waiting[first]
+    first += 1
+    if first == waiting.count { drop() }
+    work.step = work.step ?? firstStep(of: work.answer)
+    return (newID(), work)
+  }
+
+  /// No transfer of a run has such a number.
+  mutating func newID() -> TransferID {
+    lastNumber -= 1
+    return TransferID(lastNumber)
+  }
+
+  private func firstStep(of answer: OriginAnswer) -> Step {
+    if present.contains(answer.digest) { return .record }
+    return missing.contains(answer.digest) || answer.size <= Self.smallSize ? .body : .look
+  }
+
+  mutating func notePresent(_ digest: ContentDigest) {
+    guard isOn, present.count < Self.mostKnown else { return }
+    present.insert(digest)
+    missing.remove(digest)
+  }
+
+  mutating func noteMissing(_ digest: ContentDigest) {
+    guard isOn, missing.count < Self.mostKnown else { return }
+    missing.insert(digest)
+    present.remove(digest)
+  }
+}
+
+extension TieredTransport {
+  package var isWriting: Bool { writing.isUnderWay }
+
+  package func offer(_ answers: [OriginAnswer]) {
+    guard writing.isOn else { return }
+    for answer in answers where !writing.append(answer) {
+      figures.note(Failure(.tooLarge, "it takes bodies more slowly than origins give them"))
+    }
+    write()
+  }
+
+  /// What the origin has confirmed is told to others, its body brought along where that has gone.
+  func renew(_ answer: OriginAnswer) {
+    // Whether its body is here as well is not known.
+    guard writing.isOn, writing.append(answer, .look) else { return }
+    write()
+  }
+
+  func write() {
+    while writing.isOn, let (id, work) = writing.next() { begin(id, work) }
+  }
+
+  private func begin(_ id: TransferID, _ work: TierWriting.Work) {
+    if case .record = work.step, work.answer.isDeclared || writing.refusesRecords { return }
+    let name: TierName
+    let method: TransferRequest.Method
+    var payload = SHA256.digest(of: [])
+    var type: String?
+    switch work.step {
+    case nil: return
+    case .look:
+      (name, method) = (.body(work.answer.digest), .head)
+    case .body:
+      name = .body(work.answer.digest)
+      method = .put(.file(path: terms.path(work.answer.digest), size: work.answer.size))
+      payload = work.answer.digest
+      type = "application/octet-stream"
+    case .record:
+      let bytes = terms.encode(work.answer)
+      guard !bytes.isEmpty, bytes.count <= Int(Self.longestRecord) else { return }
+      name = .record(of: work.answer.url)
+      method = .put(.bytes(bytes))
+      payload = SHA256.digest(of: bytes)
+      type = "application/json"
+    }
+    writing.underWay[id] = work
+    inner.start(request(id, method, name, payload: payload, type: type))
+  }
+
+  func written(_ id: TransferID, _ result: TransferResult) {
+    guard let work = writing.underWay.removeValue(forKey: id) else { return }
+    switch (work.step, status(result)) {
+    case (.look, 200...299):
+      writing.notePresent(work.answer.digest)
+      goOn(work.answer, .record)
+    case (.look, 404), (.look, 410), (.look, 403):
+      goOn(work.answer, .body)
+    case (.body, 200...299), (.body, 412):
+      writing.failuresInRow = 0
+      writing.notePresent(work.answer.digest)
+      figures.written += 1
+      figures.writtenBytes += work.answer.size
+      goOn(work.answer, .record)
+    case (.record, 200...299):
+      break
+    case (.record, 400...499):
+      writing.refusesRecords = true
+      figures.note(Failure(.http, "it refuses what origins said (`ac/`)"))
+    // A body that has gone here since it came is no trouble of the tier's.
+    case _ where result.failure?.code == .notFound:
+      break
+    case (_, let status):
+      figures.note(result.failure ?? Self.refusal(status))
+      writing.failuresInRow += 1
+      if (400..<500).contains(status) || status == 507 || writing.failuresInRow >= 3 {
+        writing.isOn = false
+        writing.drop()
+      }
+    }
+    write()
+  }
+
+  private func goOn(_ answer: OriginAnswer, _ step: TierWriting.Step) {
+    guard writing.isOn else { return }
+    begin(writing.newID(), TierWriting.Work(answer: answer, step: step))
+  }
+
+  /// 0 where none came.
+  private func status(_ result: TransferResult) -> Int {
+    if case .success(let response) = result.outcome { response.status } else { 0 }
+  }
+
+  private static func refusal(_ status: Int) -> Failure {
+    Failure(.http, "it answered \(status) to what was to be stored there; it may be read-only or full")
+  }
+}
