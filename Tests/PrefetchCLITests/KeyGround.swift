@@ -29,6 +29,7 @@ enum KeyGround {
     \(trust)
     cache:
       dir: /there/cache
+      lower: [/there/base]
       size: 10GB
       max_file_size: 20MB
       max_manifest_size: 2MB

@@ -82,6 +82,7 @@ struct RunSession {
     guard
       let store = try DiskStore.openForReading(
         cache: places.cache,
+        below: places.lower,
         clockStart: context.clock.now().wall
       )
     else {
@@ -341,7 +342,7 @@ struct RunSession {
     let (tiered, tier) = builder.tiered(
       transport,
       store.staging,
-      cache: places.cache,
+      bodies: places.bodies,
       clock: context.clock,
       secrets: console.needles
     )
