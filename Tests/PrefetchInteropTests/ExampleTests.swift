@@ -46,6 +46,15 @@ struct ExampleTests {
     #expect(run.errors.contains("warning") == false, "\(run)")
   }
 
+  @Test("ask the origin once for three screens", .enabled(if: Nginx.isInstalled, "needs nginx"))
+  func fleet() throws {
+    let run = try show("fleet")
+    #expect(run.status == 0 && run.errors.isEmpty, "\(run)")
+    let counts = run.lines.filter { $0.contains("fetched,") }
+    let later = "3 fetched, 4 bodies from the store, 0 left there"
+    #expect(counts == ["3 fetched, 0 bodies from the store, 4 left there", later, later], "\(run)")
+  }
+
   @Test("play a film when its origin is gone", .enabled(if: Tool.isInstalled("ffmpeg")))
   func kiosk() throws {
     let run = try show("kiosk")

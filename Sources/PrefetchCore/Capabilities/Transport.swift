@@ -74,6 +74,8 @@ package struct TransferRequest: Sendable {
   package var tierQuestion: TierQuestion?
   /// How long nothing may arrive; nil = what the settings say.
   package var patience: Duration?
+  /// Whether a body is refused that does not say how long it is: it could go on for ever.
+  package var needsLength = false
   /// So many of the body's first bytes are told with it.
   package var prefixLength = StagedBody.prefixLength
   /// What its connection must prove; nil = what the settings say.

@@ -157,6 +157,7 @@ package final class TieredTransport: Transport, SecondTier {
     if let type { request.headers = [HeaderField("Content-Type", type)] }
     request.allowsCoding = false
     request.patience = terms.settings.timeout
+    request.needsLength = true
     terms.equip(&request, payload)
     return request
   }
@@ -472,7 +473,7 @@ package final class TieredTransport: Transport, SecondTier {
   static let longestRecord: Int64 = 64 << 10
   private static let mostChains = 65_536
   private static let mostFailures = 3
-  private static let mostLies = 16
+  private static let mostLies = 4
 }
 
 /// What something is called below the URL of a tier.
