@@ -342,7 +342,7 @@ struct RunSession {
     let (tiered, tier) = builder.tiered(
       transport,
       store.staging,
-      cache: places.cache,
+      bodies: places.bodies,
       clock: context.clock,
       secrets: console.needles
     )
