@@ -76,7 +76,7 @@ enum NativeManifest {
     do {
       return try source.base?.resolving(text) ?? WebURL(text)
     } catch {
-      throw invalid("`base` \(error)", at: node.location)
+      throw node.invalid("`base` \(error)")
     }
   }
 
@@ -114,29 +114,29 @@ enum NativeManifest {
   {
     guard let node = root.member("next") else { return [] }
     guard let text = node.text, let base = source.address ?? source.base else {
-      throw invalid("`next` must be a URL on the server of the manifest", at: node.location)
+      throw node.invalid("`next` must be a URL on the server of the manifest")
     }
     let url: WebURL
     do throws(WebURL.Fault) {
       url = try base.resolving(text)
     } catch {
-      throw invalid("`next` \(error)", at: node.location)
+      throw node.invalid("`next` \(error)")
     }
     guard url.origin == base.origin else {
-      throw invalid("`next` is on another server, `\(url.authority)`", at: node.location)
+      throw node.invalid("`next` is on another server, `\(url.authority)`")
     }
     return [ManifestPart(url: url, kind: .page)]
   }
 
   private static func items(of root: Node) throws(Failure) -> [Node] {
     guard let items = root["items"] else {
-      throw invalid("`items` is missing; it must be a list", at: root.location)
+      throw root.invalid("`items` is missing; it must be a list")
     }
     guard let nodes = items.sequence else {
-      throw invalid("`items` must be a list, not \(items.kindName)", at: items.location)
+      throw items.invalid("`items` must be a list, not \(items.kindName)")
     }
     if let surplus = ManifestBounds.surplus(items: nodes.count, bytes: 0) {
-      throw invalid(surplus, at: items.location)
+      throw items.invalid(surplus)
     }
     return nodes
   }
@@ -148,7 +148,7 @@ enum NativeManifest {
         at: format.location
       )
     }
-    return invalid("`format` is missing; it must be `prefetch-manifest`", at: root.location)
+    return root.invalid("`format` is missing; it must be `prefetch-manifest`")
   }
 
   static func invalid(_ message: String, at location: SourceLocation?) -> Failure {
@@ -160,5 +160,12 @@ enum NativeManifest {
     let words = text.split(whereSeparator: \.isWhitespace)
     guard let first = words.first, let last = words.last else { return "" }
     return String(text[first.startIndex..<last.endIndex])
+  }
+}
+
+extension Node {
+  /// What is wrong with it or within it, and where that is.
+  func invalid(_ message: String) -> Failure {
+    NativeManifest.invalid(message, at: location)
   }
 }

@@ -40,6 +40,17 @@ enum KeyGround {
       durability: each
       purge: {auto: false, order: [lru], max_fraction: 0.25}
       network_filesystem: single
+      remote:
+        url: https://tier.example/cache
+        kind: s3
+        mode: read_write
+        trust: true
+        share: all
+        required: true
+        timeout: 3s
+        headers: {X-Team: media}
+        region: eu-central-1
+        credentials: tier-key:tier-secret-words
     report: {format: json, files: {md: /there/report.md}, items: all, history: 20}
     analytics:
       enabled: true

@@ -47,10 +47,7 @@ struct GenericItemReader {
     let reason: String? =
       if case .failure(let missing) = found { missing.message } else { nil }
     let suffix = reason.map { ": in the first, \($0)" } ?? ""
-    throw NativeManifest.invalid(
-      "`json.url` \(names) finds nothing in any item\(suffix)",
-      at: sample.location
-    )
+    throw sample.invalid("`json.url` \(names) finds nothing in any item\(suffix)")
   }
 
   mutating func read(_ item: GenericJSON.Item) throws(Failure) {
@@ -58,10 +55,9 @@ struct GenericItemReader {
     let urls = urls(of: item.node)
     guard !urls.isEmpty else {
       guard shape.urls.isEmpty else { return }
-      let failure = NativeManifest.invalid(
+      let failure = item.node.invalid(
         "an item is a URL, or has one under `url`, `href` or `src`; this one is "
-          + item.node.kindName,
-        at: item.node.location
+          + item.node.kindName
       )
       return draft.reject(item.key ?? "", failure)
     }
@@ -96,7 +92,7 @@ struct GenericItemReader {
     isFirst: Bool
   ) throws(Failure) -> ManifestEntry {
     guard let text = url.text, url.scalar?.kind == .string else {
-      throw NativeManifest.invalid("a URL must be text, not \(url.kindName)", at: url.location)
+      throw url.invalid("a URL must be text, not \(url.kindName)")
     }
     let declared = try source.url(text)
     var entry = ManifestEntry(url: declared.url)
@@ -113,10 +109,7 @@ struct GenericItemReader {
     if let integrity = item.member("integrity") {
       let digests = integrity.text.flatMap { try? Integrity.expectedDigests(in: $0) }
       guard let digests else {
-        throw NativeManifest.invalid(
-          "`integrity` holds no digest that is known",
-          at: integrity.location
-        )
+        throw integrity.invalid("`integrity` holds no digest that is known")
       }
       entry.digests += digests
     }
@@ -129,9 +122,8 @@ struct GenericItemReader {
   private func digest(_ pointer: JSONPointer, in item: Node) throws(Failure) -> [ExpectedDigest] {
     guard let node = pointer.all(in: item).first, node.scalar?.kind != .null else { return [] }
     guard let text = node.text, let digest = Self.sha256(text) else {
-      throw NativeManifest.invalid(
-        "`json.sha256` `\(pointer.text)` leads to no SHA-256 in hexadecimal or base64",
-        at: node.location
+      throw node.invalid(
+        "`json.sha256` `\(pointer.text)` leads to no SHA-256 in hexadecimal or base64"
       )
     }
     return [digest]
@@ -146,10 +138,7 @@ struct GenericItemReader {
   private func size(_ pointer: JSONPointer, in item: Node) throws(Failure) -> Int64? {
     guard let node = pointer.all(in: item).first, node.scalar?.kind != .null else { return nil }
     guard let size = node.text.flatMap({ Int64($0) }), size >= 0 else {
-      throw NativeManifest.invalid(
-        "`json.size` `\(pointer.text)` leads to no number of bytes",
-        at: node.location
-      )
+      throw node.invalid("`json.size` `\(pointer.text)` leads to no number of bytes")
     }
     return size
   }

@@ -40,7 +40,7 @@ enum GenericJSON {
       return Items(nodes: nodes.map { Item(node: $0) }, shape: shape)
     }
     guard let entries = root.mapping else {
-      throw NativeManifest.invalid("it is \(root.kindName), no list of items", at: root.location)
+      throw root.invalid("it is \(root.kindName), no list of items")
     }
     if !rules.pointers.urls.isEmpty { return Items(nodes: [Item(node: root)], shape: shape) }
     return try known(entries, root)
@@ -49,9 +49,8 @@ enum GenericJSON {
   private static func pointed(by pointer: JSONPointer, in root: Node) throws(Failure) -> [Item] {
     switch pointer.find(in: root) {
     case .failure(let missing):
-      throw NativeManifest.invalid(
-        "`json.items` `\(pointer.text)` finds nothing: \(missing.message)",
-        at: missing.found.location
+      throw missing.found.invalid(
+        "`json.items` `\(pointer.text)` finds nothing: \(missing.message)"
       )
     case .success(let node):
       // A list is meant with all that is in it, whether that is written or not.
@@ -61,9 +60,8 @@ enum GenericJSON {
       if let nodes = node.sequence { return nodes.map { Item(node: $0) } }
       guard node.mapping == nil || !pointer.isForEach else { return [] }
       guard !pointer.isForEach, node.scalar?.kind != .null else {
-        throw NativeManifest.invalid(
-          "`json.items` `\(pointer.text)` leads to \(node.kindName), which holds no items",
-          at: node.location
+        throw node.invalid(
+          "`json.items` `\(pointer.text)` leads to \(node.kindName), which holds no items"
         )
       }
       return [Item(node: node)]
@@ -81,9 +79,8 @@ enum GenericJSON {
         shape: GenericItemReader.Shape(urls: ["/file", "/css/*", "/assets/*"])
       )
     }
-    throw NativeManifest.invalid(
-      "it is no JSON manifest that is known by itself; say with `json.items` where its items are",
-      at: root.location
+    throw root.invalid(
+      "it is no JSON manifest that is known by itself; say with `json.items` where its items are"
     )
   }
 }

@@ -10,15 +10,11 @@ enum BazelLock {
 
   static func read(_ root: Node) throws(Failure) -> Manifest {
     guard let node = root["registryFileHashes"] else {
-      throw NativeManifest.invalid(
-        "`registryFileHashes` is missing; Bazel 7.2 and later write it",
-        at: root.location
-      )
+      throw root.invalid("`registryFileHashes` is missing; Bazel 7.2 and later write it")
     }
     guard let hashes = node.mapping else {
-      throw NativeManifest.invalid(
-        "`registryFileHashes` must be a mapping of URLs to digests, not \(node.kindName)",
-        at: node.location
+      throw node.invalid(
+        "`registryFileHashes` must be a mapping of URLs to digests, not \(node.kindName)"
       )
     }
     var draft = ManifestDraft()
@@ -40,9 +36,8 @@ enum BazelLock {
       guard let text = pair.value.text, let digest = DigestText.decode(text, algorithm: .sha256),
         let content = ContentDigest(bytes: digest.bytes)
       else {
-        throw NativeManifest.invalid(
-          "a URL has a SHA-256 or null beside it, not \(pair.value.kindName)",
-          at: pair.value.location
+        throw pair.value.invalid(
+          "a URL has a SHA-256 or null beside it, not \(pair.value.kindName)"
         )
       }
       var entry = ManifestEntry(url: declared.url)

@@ -40,7 +40,7 @@ private struct CargoLockReader {
       version.utf8.first != UInt8(ascii: ".")
     else {
       let message = "a package is a table with a `name` and a `version`"
-      return draft.reject(name, NativeManifest.invalid(message, at: package.location))
+      return draft.reject(name, package.invalid(message))
     }
     // Whatever belongs to the build itself has no source.
     guard let source = package.member("source")?.text else { return }
@@ -57,7 +57,7 @@ private struct CargoLockReader {
       guard let text = checksum?.text, let digest = DigestText.decode(text, algorithm: .sha256)
       else {
         let message = "`\(id)` has no checksum, 64 hexadecimal digits"
-        throw NativeManifest.invalid(message, at: (checksum ?? package).location)
+        throw (checksum ?? package).invalid(message)
       }
       var entry = ManifestEntry(url: try download.url(name, version, checksum: text))
       entry.digests = [digest]

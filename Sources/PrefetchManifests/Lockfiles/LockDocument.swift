@@ -14,10 +14,7 @@ enum LockDocument {
   static func packages(_ key: String, of root: Node) throws(Failure) -> [Node] {
     guard let node = root[key] else { return [] }
     guard let packages = node.sequence else {
-      throw NativeManifest.invalid(
-        "`\(key)` must be a list of tables, `[[\(key)]]`, not \(node.kindName)",
-        at: node.location
-      )
+      throw node.invalid("`\(key)` must be a list of tables, `[[\(key)]]`, not \(node.kindName)")
     }
     return packages
   }

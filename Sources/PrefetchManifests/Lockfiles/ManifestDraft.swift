@@ -85,7 +85,7 @@ struct ManifestDraft {
     do throws(Integrity.Fault) {
       return try Integrity.expectedDigests(in: node.text ?? "")
     } catch {
-      throw NativeManifest.invalid("`integrity` \(error)", at: node.location)
+      throw node.invalid("`integrity` \(error)")
     }
   }
 

@@ -56,7 +56,7 @@ enum ModuleSource {
     _ source: ManifestSource
   ) throws(Failure) -> ManifestEntry {
     guard !text.isEmpty else {
-      throw NativeManifest.invalid("an archive has a `url`", at: root.location)
+      throw root.invalid("an archive has a `url`")
     }
     let declared = try source.url(text)
     var entry = ManifestEntry(url: declared.url)
@@ -90,7 +90,7 @@ enum ModuleSource {
     do throws(Integrity.Fault) {
       return try Integrity.expectedDigests(in: node?.text ?? "")
     } catch {
-      throw NativeManifest.invalid("`integrity` \(error)", at: (node ?? owner).location)
+      throw (node ?? owner).invalid("`integrity` \(error)")
     }
   }
 }

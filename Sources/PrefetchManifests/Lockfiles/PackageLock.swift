@@ -13,10 +13,7 @@ enum PackageLock {
     case 1: try reader.readTree(root)
     case 2, 3: try reader.readPackages(root)
     case nil:
-      throw NativeManifest.invalid(
-        "`lockfileVersion` is missing; a package-lock has 1, 2 or 3 there",
-        at: root.location
-      )
+      throw root.invalid("`lockfileVersion` is missing; a package-lock has 1, 2 or 3 there")
     case .some(let version):
       throw NativeManifest.invalid(
         "`lockfileVersion` is \(version); 1, 2 and 3 are read",
@@ -58,10 +55,7 @@ private struct PackageLockReader {
     }
     for entry in packages where !entry.key.isEmpty {
       guard entry.value.mapping != nil else {
-        throw NativeManifest.invalid(
-          "`\(entry.key)` must be a mapping, not \(entry.value.kindName)",
-          at: entry.value.location
-        )
+        throw entry.value.invalid("`\(entry.key)` must be a mapping, not \(entry.value.kindName)")
       }
       // Folders of workspaces are not packages that were fetched from anywhere.
       guard let name = entry.key.range(ofLast: "node_modules/") else {
@@ -79,17 +73,11 @@ private struct PackageLockReader {
   mutating func readTree(_ node: Node) throws(Failure) {
     guard let dependencies = node.member("dependencies") else { return }
     guard let entries = dependencies.mapping else {
-      throw NativeManifest.invalid(
-        "`dependencies` must be a mapping of names to packages",
-        at: dependencies.location
-      )
+      throw dependencies.invalid("`dependencies` must be a mapping of names to packages")
     }
     for entry in entries {
       guard entry.value.mapping != nil else {
-        throw NativeManifest.invalid(
-          "`\(entry.key)` must be a mapping, not \(entry.value.kindName)",
-          at: entry.value.location
-        )
+        throw entry.value.invalid("`\(entry.key)` must be a mapping, not \(entry.value.kindName)")
       }
       read(entry.value, name: entry.key)
       try readTree(entry.value)

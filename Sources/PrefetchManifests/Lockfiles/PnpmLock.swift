@@ -6,16 +6,12 @@ enum PnpmLock {
   static func read(_ bytes: RawSpan, source: ManifestSource) throws(Failure) -> Manifest {
     let root = try LockDocument.read(bytes, syntax: .yaml)
     guard let node = root["lockfileVersion"], let text = node.text else {
-      throw NativeManifest.invalid(
-        "`lockfileVersion` is missing; a pnpm-lock.yaml has 5 to 9 there",
-        at: (root["lockfileVersion"] ?? root).location
+      throw (root["lockfileVersion"] ?? root).invalid(
+        "`lockfileVersion` is missing; a pnpm-lock.yaml has 5 to 9 there"
       )
     }
     guard let version = Int(text.prefix { $0 != "." }), (5...9).contains(version) else {
-      throw NativeManifest.invalid(
-        "`lockfileVersion` is \(text.prefix(80)); versions 5 to 9 are read",
-        at: node.location
-      )
+      throw node.invalid("`lockfileVersion` is \(text.prefix(80)); versions 5 to 9 are read")
     }
     var reader = PnpmLockReader(
       version: version,
@@ -26,9 +22,8 @@ enum PnpmLock {
     // One without dependencies has none, or says so.
     guard let packages = root["packages"], !packages.isNothing else { return try reader.finished() }
     guard let entries = packages.mapping else {
-      throw NativeManifest.invalid(
-        "`packages` must be a mapping of names to packages, not \(packages.kindName)",
-        at: packages.location
+      throw packages.invalid(
+        "`packages` must be a mapping of names to packages, not \(packages.kindName)"
       )
     }
     for entry in entries { reader.read(entry) }
@@ -78,12 +73,12 @@ private struct PnpmLockReader {
     let node = entry.value
     guard node.mapping != nil else {
       let message = "`\(entry.key.prefix(200))` must be a mapping, not \(node.kindName)"
-      return draft.reject(entry.key, NativeManifest.invalid(message, at: node.location))
+      return draft.reject(entry.key, node.invalid(message))
     }
     guard !isOmitted(node, key: entry.key), platforms.admits(node) else { return }
     guard let resolution = node["resolution"], resolution.mapping != nil else {
       let message = "`\(entry.key.prefix(200))` has no `resolution`"
-      return draft.reject(entry.key, NativeManifest.invalid(message, at: node.location))
+      return draft.reject(entry.key, node.invalid(message))
     }
     // Those of other kinds name a repository or a folder.
     let place = resolution["tarball"]?.text

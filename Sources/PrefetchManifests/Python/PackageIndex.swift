@@ -73,7 +73,7 @@ struct PackageListing {
     let root = try NativeManifest.parse(content)
     try Self.check(root["meta"]?["api-version"], in: root)
     guard let nodes = root["files"]?.sequence else {
-      throw NativeManifest.invalid("`files` must be a list of files", at: root.location)
+      throw root.invalid("`files` must be a list of files")
     }
     for node in nodes {
       do throws(Failure) {
@@ -86,10 +86,7 @@ struct PackageListing {
 
   private static func check(_ node: Node?, in root: Node) throws(Failure) {
     guard let node, let version = node.text else {
-      throw NativeManifest.invalid(
-        "`meta.api-version` is missing; an index says `1.0` or later there",
-        at: root.location
-      )
+      throw root.invalid("`meta.api-version` is missing; an index says `1.0` or later there")
     }
     try check(version, at: node.location)
   }
@@ -105,7 +102,7 @@ struct PackageListing {
 
   private static func file(_ node: Node, source: ManifestSource) throws(Failure) -> PythonFile {
     guard let text = node.member("url")?.text else {
-      throw NativeManifest.invalid("a file has a `url`", at: node.location)
+      throw node.invalid("a file has a `url`")
     }
     let declared = try source.url(text)
     guard let digests = ManifestDraft.digests(node["hashes"]) else {
@@ -115,7 +112,7 @@ struct PackageListing {
       )
     }
     guard let name = node.member("filename")?.text ?? FileName.last(of: declared.url) else {
-      throw NativeManifest.invalid("a file has a `filename`", at: node.location)
+      throw node.invalid("a file has a `filename`")
     }
     var file = PythonFile(
       name: name,

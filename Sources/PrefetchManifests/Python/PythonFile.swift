@@ -26,7 +26,7 @@ struct PythonFile {
   mutating func readFacts(_ node: Node) throws(Failure) {
     if let size = node.member("size") {
       guard let bytes = size.integer, bytes >= 0 else {
-        throw NativeManifest.invalid("`size` must be a number of bytes", at: size.location)
+        throw size.invalid("`size` must be a number of bytes")
       }
       self.size = bytes
     }
@@ -59,7 +59,7 @@ extension ManifestDraft {
     let chosen = PythonFile.chosen(files, for: platforms)
     if chosen.isEmpty, !files.isEmpty {
       let message = "none of its \(files.count) files is for a platform that is wanted"
-      reject(name, id: name, NativeManifest.invalid(message, at: package.location))
+      reject(name, id: name, package.invalid(message))
     }
     for file in chosen {
       do throws(Failure) {

@@ -13,17 +13,11 @@ enum PythonLock {
 
   private static func check(_ root: Node) throws(Failure) {
     guard let node = root["lock-version"] else {
-      throw NativeManifest.invalid(
-        "`lock-version` is missing; a pylock.toml says `lock-version = \"1.0\"`",
-        at: root.location
-      )
+      throw root.invalid("`lock-version` is missing; a pylock.toml says `lock-version = \"1.0\"`")
     }
     let version = node.text ?? node.kindName
     guard version == "1" || version.hasPrefix("1.") else {
-      throw NativeManifest.invalid(
-        "`lock-version` is \(version); this program reads version 1",
-        at: node.location
-      )
+      throw node.invalid("`lock-version` is \(version); this program reads version 1")
     }
   }
 }
@@ -37,7 +31,7 @@ private struct PythonLockReader {
     guard package.mapping != nil, !name.isEmpty else {
       return draft.reject(
         name,
-        NativeManifest.invalid("a package is a table with a `name`", at: package.location)
+        package.invalid("a package is a table with a `name`")
       )
     }
     guard isWanted(package) else { return }
@@ -73,17 +67,14 @@ private struct PythonLockReader {
   private mutating func file(_ node: Node) throws(Failure) -> PythonFile? {
     guard let place = node.member("url"), let text = place.text else {
       guard node.member("path") != nil else {
-        throw NativeManifest.invalid("a file has a `url` or a `path`", at: node.location)
+        throw node.invalid("a file has a `url` or a `path`")
       }
       draft.leaveOut("files that lie beside the lock file")
       return nil
     }
     let declared = try DeclaredURL.item(text)
     guard let name = node.member("name")?.text ?? FileName.last(of: declared.url) else {
-      throw NativeManifest.invalid(
-        "the file has no `name`, and its URL ends in none",
-        at: node.location
-      )
+      throw node.invalid("the file has no `name`, and its URL ends in none")
     }
     guard let digests = ManifestDraft.digests(node["hashes"]) else {
       throw NativeManifest.invalid(

@@ -6,15 +6,11 @@ enum UVLock {
   static func read(_ bytes: RawSpan, source: ManifestSource) throws(Failure) -> Manifest {
     let root = try LockDocument.read(bytes, syntax: .toml)
     guard let version = root["version"] else {
-      throw NativeManifest.invalid(
-        "`version` is missing; a uv.lock says `version = 1`",
-        at: root.location
-      )
+      throw root.invalid("`version` is missing; a uv.lock says `version = 1`")
     }
     guard version.text == "1" else {
-      throw NativeManifest.invalid(
-        "`version` is \(version.text ?? version.kindName); this program reads version 1",
-        at: version.location
+      throw version.invalid(
+        "`version` is \(version.text ?? version.kindName); this program reads version 1"
       )
     }
     var reader = UVLockReader(platforms: try PlatformFilter(source.rules))
@@ -32,7 +28,7 @@ private struct UVLockReader {
     guard package.mapping != nil, !name.isEmpty else {
       return draft.reject(
         name,
-        NativeManifest.invalid("a package is a table with a `name`", at: package.location)
+        package.invalid("a package is a table with a `name`")
       )
     }
     let source = package.member("source")
@@ -75,15 +71,12 @@ private struct UVLockReader {
   private func file(_ node: Node, at text: String) throws(Failure) -> PythonFile {
     let declared = try DeclaredURL.item(text)
     guard let name = FileName.last(of: declared.url) else {
-      throw NativeManifest.invalid("its URL ends in no file name", at: node.location)
+      throw node.invalid("its URL ends in no file name")
     }
     var digests: [ExpectedDigest] = []
     if let hash = node.member("hash") {
       guard let digest = hash.text.flatMap(Self.digest) else {
-        throw NativeManifest.invalid(
-          "`hash` must be the name of a function, a colon and its digest",
-          at: hash.location
-        )
+        throw hash.invalid("`hash` must be the name of a function, a colon and its digest")
       }
       digests = [digest]
     }
