@@ -133,7 +133,6 @@ extension EasyHandle {
     }
     try set(method: queued.request.method)
     if case .put(let body) = queued.request.method { try transfer.openUpload(body) }
-    try set(headersOf: exchange, options)
     try set(headersOf: transfer, options)
   }
 
