@@ -94,7 +94,11 @@ let package = Package(
       resources: ["Snapshots"]
     ),
     tests("PrefetchManifestsTests", ["PrefetchManifests", "PrefetchDocuments"]),
-    tests("PrefetchCryptoTests", ["PrefetchCrypto"]),
+    tests(
+      "PrefetchCryptoTests",
+      ["PrefetchCrypto", "PrefetchDocuments", "PrefetchSystem"],
+      resources: ["Signatures"]
+    ),
     tests("PrefetchTransferTests", ["PrefetchTransfer", "PrefetchCrypto", "CCurl"]),
     tests("PrefetchStoreTests", ["PrefetchStore", "PrefetchCrypto"]),
     tests("PrefetchSystemTests", ["PrefetchSystem"]),

@@ -29,6 +29,7 @@ enum KeyGround {
     \(trust)
     cache:
       dir: /there/cache
+      lower: [/there/base]
       size: 10GB
       max_file_size: 20MB
       max_manifest_size: 2MB
@@ -39,6 +40,17 @@ enum KeyGround {
       durability: each
       purge: {auto: false, order: [lru], max_fraction: 0.25}
       network_filesystem: single
+      remote:
+        url: https://tier.example/cache
+        kind: s3
+        mode: read_write
+        trust: true
+        share: all
+        required: true
+        timeout: 3s
+        headers: {X-Team: media}
+        region: eu-central-1
+        credentials: tier-key:tier-secret-words
     report: {format: json, files: {md: /there/report.md}, items: all, history: 20}
     analytics:
       enabled: true

@@ -201,7 +201,7 @@ struct SimulatedWorld {
       let outcome = generator.happens(50) ? TreeOutcome(folder: rules.folder) : nil
       internalEvents.append(.treeFound(segment: segment, outcome))
     case .discard(let body): release(body)
-    case .forgetPartial: break
+    case .forgetPartial, .share: break
     case .announce(let fact):
       report.fold(fact)
       tally.note(fact, in: request.mode)

@@ -179,6 +179,7 @@ struct TimedWorld {
     case .commit: events.append(.committed(removed: [], RoomReading()))
     case .announce(let fact): report?.fold(fact)
     case .readConditions, .record, .readRemovals, .publish, .findTree, .discard, .forgetPartial,
+      .share,
       .claim, .release, .findDocument, .readBundle, .stageTexts:
       break
     }

@@ -115,6 +115,7 @@ struct DocumentSchemaTests {
     let imported = try check("import", try home.run("import", "file", "--url", url, "--json"))
     _ = try check("verify", try home.run("verify", "--json"))
     let path = imported.text("path") ?? ""
+    _ = try check("export", try home.run("export", "layer", "--json"))
     #expect(try home.shell("chmod u+w \(path) && echo other > \(path)").status == 0)
     let damage = try check("verify", try home.run("verify", "--repair", "--json"), [0, 74])
     #expect(damage.list("bad").count == 1)

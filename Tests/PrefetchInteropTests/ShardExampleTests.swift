@@ -72,7 +72,9 @@ struct ShardExampleTests {
     let script = fetch.list("command").last?.text ?? ""
     #expect(script.contains("--shard env "), "\(script)")
     let configuration = try #require(documents.first?.at("data")?["prefetch.yaml"]?.text)
-    let home = try Home()
+    var home = try Home()
+    home.variables["BUCKET_KEY"] = "key:secret"
+    #expect(fetch.list("env").contains { $0.text("name") == "BUCKET_KEY" })
     home.configure(configuration)
     #expect(try home.run("check").status == 0)
   }

@@ -331,7 +331,7 @@ struct RebuildTests {
   func lostObjects() throws {
     let digest = SHA256.digest(of: "body 3")
     FileTree.remove(patient.index)
-    FileTree.remove(DiskStore.objectPath(digest, cache: patient.place.cache))
+    FileTree.remove(BodyPaths(cache: patient.place.cache).path(of: digest))
     try patient.place.run(at: patient.start) { (store: DiskStore) throws in
       #expect(try store.missing() == [digest])
     }

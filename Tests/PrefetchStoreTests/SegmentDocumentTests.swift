@@ -93,7 +93,7 @@ struct SegmentDocumentTests {
       let (text, report) = (try store.text(of: digest), try store.verify())
       #expect(text == "one" && report.checked == 1)
     }
-    let path = DiskStore.objectPath(digest, cache: place.cache)
+    let path = BodyPaths(cache: place.cache).path(of: digest)
     FileTree.setWritable(true, path)
     FileTree.write(Array("two".utf8), to: path)
     let store = try DiskStore.openForWriting(

@@ -13,7 +13,7 @@ struct CachedItem {
   /// Why it is in its state, where that is not its failure.
   var reason: String?
 
-  func json(cache: String) -> JSONValue {
+  func json(bodies: BodyPaths) -> JSONValue {
     [
       "url": .string(Redaction.url(record.url)),
       "id": .string(record.id),
@@ -25,7 +25,7 @@ struct CachedItem {
       "mime": .optional(record.mime),
       "size": record.digest == nil ? .null : .integer(record.wholeSize),
       "digest": .optional(record.digest?.description),
-      "path": .optional(record.digest.map { DiskStore.objectPath($0, cache: cache) }),
+      "path": .optional(record.digest.map { bodies.path(of: $0) }),
       "headers": .headers(record.headers),
       "fetched_at": .time(record.fetchedAt),
       "validated_at": .time(record.validatedAt),

@@ -24,6 +24,7 @@ struct CheckCommand: Command {
         environment: context.environment
       )
       diagnostics += PublishingSetup.diagnostics(loaded, places)
+      diagnostics += places?.lowerDiagnostics(loaded.configuration.cache.lower) ?? []
       let builder = context.builder(loaded)
       diagnostics += PlainHTTPLints(loaded: loaded, policy: builder.policy, now: now).diagnostics
       diagnostics += VariantLints(configuration: loaded.configuration).diagnostics

@@ -28,7 +28,11 @@ struct CollectCommand: Command {
   func run() throws(CommandExit) -> Int32 {
     let (loaded, places) = try context.standing()
     let foreseen = try context.reading { () throws(Failure) -> Outcome? in
-      let store = try DiskStore.openForReading(cache: places.cache, clockStart: now)
+      let store = try DiskStore.openForReading(
+        cache: places.cache,
+        below: places.lower,
+        clockStart: now
+      )
       // A cache that does not exist is not made in order to be tidied.
       guard let store else { return Outcome() }
       return options.isDryRun ? try foresee(store, loaded) : nil

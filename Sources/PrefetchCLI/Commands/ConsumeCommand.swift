@@ -16,7 +16,7 @@ struct ConsumeCommand: Command {
       .find([options.item], of: nil, storedOnly: false)
     guard let item = records.first else { return ExitStatus.nothing.code }
     let now = context.clock.now().wall
-    let length = options.length ?? StreamLength.of(item, in: places.cache)
+    let length = options.length ?? StreamLength.of(item, in: places.bodies)
     let event = try context.writingState(places) { state throws(Failure) in
       try state.consume(
         item.url,
@@ -62,13 +62,14 @@ struct ConsumeCommand: Command {
 /// How long a stored stream is, as its playlists say.
 enum StreamLength {
   /// Nil for what is none.
-  static func of(_ item: ContentRecord, in cache: String) -> Duration? {
+  static func of(_ item: ContentRecord, in bodies: BodyPaths) -> Duration? {
     guard !item.files.isEmpty, item.mime?.contains("mpegurl") == true else { return nil }
     let playlists = item.files.filter { $0.role == .playlist && !$0.isReserved }
     // What is opened first is the item's own body, and may be all there is.
     return (playlists.map(\.digest) + [item.digest].compactMap(\.self)).compactMap { digest in
-      let path = DiskStore.objectPath(digest, cache: cache)
-      guard let bytes = try? FileReading.read(path, limit: largest) else { return nil }
+      guard let bytes = try? FileReading.read(bodies.path(of: digest), limit: largest) else {
+        return nil
+      }
       return length(of: String(decoding: bytes, as: UTF8.self))
     }
     .max()

@@ -105,13 +105,11 @@ struct Delivery {
   final class Output {
     let store: DiskStore
     private let delivery: Delivery
-    private let cache: String
     private var folder: DeliveredFolder?
 
-    fileprivate init(_ delivery: Delivery, _ store: DiskStore, cache: String) {
+    fileprivate init(_ delivery: Delivery, _ store: DiskStore) {
       self.delivery = delivery
       self.store = store
-      self.cache = cache
     }
 
     /// Where the body lies now; nil where the stored one is not what its name says.
@@ -140,7 +138,7 @@ struct Delivery {
       case .folder, .paths:
         break
       }
-      return DiskStore.objectPath(digest, cache: cache)
+      return store.objectPath(digest)
     }
 
     func finish() throws(Failure) {
@@ -156,8 +154,8 @@ struct Delivery {
     }
   }
 
-  func output(of store: DiskStore, cache: String) -> Output {
-    Output(self, store, cache: cache)
+  func output(of store: DiskStore) -> Output {
+    Output(self, store)
   }
 
   private func write(

@@ -17,10 +17,7 @@ struct ExplainCommand: Command {
         "`\(SafeText.line(Redaction.url(options.item)))` is neither a URL nor the id of an item that is known"
       )
     }
-    context.console.print(
-      facts.document(cache: places.cache),
-      orLines: facts.lines(cache: places.cache)
-    )
+    context.console.print(facts.document(), orLines: facts.lines())
     return ExitStatus.ok.code
   }
 
@@ -55,7 +52,7 @@ struct ExplainCommand: Command {
     let judged = try context.facts(loaded, builder, places, store)
     let isLost = try context.reading { () throws(Failure) in
       guard let store, let digest = record?.digest else { return false }
-      return try store.sizeOnDisk(digest) != record?.size
+      return try store.storedSize(digest) != record?.size
     }
     let (decision, reason) = Planner.decide(
       entry,
@@ -83,7 +80,8 @@ struct ExplainCommand: Command {
       pins: policy.connections.pins.entries(for: url.host),
       decision: decision.action,
       reason: failure?.message ?? reason.text,
-      now: now
+      now: now,
+      bodies: store?.bodyPaths ?? places.bodies
     )
     facts.grants = grants(entry, declared.map(\.segment), policy)
     if let store {

@@ -20,6 +20,8 @@ struct ExplainFacts {
   var decision: ItemAction
   var reason: String
   var now: Instant
+  /// Where its body would be.
+  var bodies: BodyPaths
   /// How far it has come without a body, and why no further.
   var standing: (state: ItemState, reason: String)?
   /// What declarers grant of freshness.
@@ -43,11 +45,11 @@ struct ExplainFacts {
 // MARK: - As a document
 
 extension ExplainFacts {
-  func document(cache: String) -> JSONValue {
+  func document() -> JSONValue {
     [
       "schema": "prefetch-explain/1",
       "url": .string(url.redacted),
-      "item": item?.json(cache: cache) ?? .null,
+      "item": item?.json(bodies: bodies) ?? .null,
       "history": .array(history.map(Self.json)),
       "segments": .strings(segments),
       "state": .optional((standing?.state ?? item?.record.state)?.rawValue),
@@ -108,14 +110,14 @@ extension ExplainFacts {
 // MARK: - As text
 
 extension ExplainFacts {
-  func lines(cache: String) -> [String] {
+  func lines() -> [String] {
     var lines = ["url        \(url.redacted)"]
     let names = segments.map { SafeText.line($0) }.joined(separator: ", ")
     lines.append("segments   \(segments.isEmpty ? "none" : names)")
     let verdict = security.isAllowed ? "allowed" : "refused"
     let entry = security.entry.map { " by `\(SafeText.line($0))`" } ?? ""
     lines.append("security   \(verdict)\(entry): \(SafeText.line(security.reason))")
-    lines += recordLines(cache: cache)
+    lines += recordLines()
     lines += rules.dropFirst().map { rule in
       "rule       \(rule.rule) (\(rule.verdict.rawValue)): \(SafeText.line(rule.reason))"
     }
@@ -133,7 +135,7 @@ extension ExplainFacts {
     return lines
   }
 
-  private func recordLines(cache: String) -> [String] {
+  private func recordLines() -> [String] {
     if let standing {
       return ["state      \(standing.state.rawValue): \(SafeText.line(standing.reason))"]
     }
@@ -141,7 +143,7 @@ extension ExplainFacts {
     var lines = ["state      \(record.state.rawValue)"]
     if let digest = record.digest {
       lines.append("body       \(Amounts.bytes(record.size)), \(digest)")
-      lines.append("path       \(DiskStore.objectPath(digest, cache: cache))")
+      lines.append("path       \(bodies.path(of: digest))")
     }
     if let fetched = record.fetchedAt { lines.append("fetched    \(Timestamp.format(fetched))") }
     if let validated = record.validatedAt {

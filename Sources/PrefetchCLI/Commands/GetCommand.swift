@@ -231,7 +231,7 @@ struct GetCommand: Command {
     facts.key = try context.reading { () throws(Failure) in try store.varianceKey() }
     var kept = KeptItems(items.wanted, facts)
     try context.reading { () throws(Failure) in
-      let output = delivery.output(of: store, cache: places.cache)
+      let output = delivery.output(of: store)
       do throws(Failure) {
         for item in items.standings.indices where items.standings[item] != .delivered {
           try deliver(item, of: &items, to: output, facts, &kept)

@@ -38,7 +38,7 @@ struct ImportCommand: Command {
       context.console.print([
         "schema": "prefetch-import/1", "url": .string(url.redacted),
         "digest": .string(digest.description),
-        "path": .string(DiskStore.objectPath(digest, cache: places.cache)),
+        "path": .string(places.bodies.path(of: digest)),
       ])
     } else if !context.shared.isQuiet {
       context.console.print("imported\t\(SafeText.line(url.redacted))")

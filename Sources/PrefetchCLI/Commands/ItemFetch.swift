@@ -89,7 +89,7 @@ struct ItemFetch {
       let (tiered, tier) = builder.tiered(
         transport,
         store.staging,
-        cache: places.cache,
+        bodies: store.bodyPaths,
         clock: context.clock,
         secrets: context.console.needles
       )

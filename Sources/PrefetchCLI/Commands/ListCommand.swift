@@ -17,7 +17,7 @@ struct ListCommand: Command {
     let store = try context.readingStore(places)
     let printer = ItemPrinter(
       console: context.console,
-      cache: places.cache,
+      bodies: store?.bodyPaths ?? places.bodies,
       uses: uses,
       grants: GrantedLifetimes(loaded.configuration)
     )
@@ -186,14 +186,19 @@ extension ListCommand {
 /// Items on standard output, one after another: as lines, or as elements of one document.
 private final class ItemPrinter {
   private let console: Console
-  private let cache: String
+  private let bodies: BodyPaths
   private let uses: [String: Instant]
   private let grants: GrantedLifetimes
   private(set) var hasBegun = false
 
-  init(console: Console, cache: String, uses: [String: Instant], grants: GrantedLifetimes) {
+  init(
+    console: Console,
+    bodies: BodyPaths,
+    uses: [String: Instant],
+    grants: GrantedLifetimes
+  ) {
     self.console = console
-    self.cache = cache
+    self.bodies = bodies
     self.uses = uses
     self.grants = grants
   }
@@ -224,7 +229,7 @@ private final class ItemPrinter {
       granted: grants.of(item.segments),
       reason: reason
     )
-    let bytes = JSONWriter.bytes(cached.json(cache: cache), form: .pretty, level: 2)
+    let bytes = JSONWriter.bytes(cached.json(bodies: bodies), form: .pretty, level: 2)
     console.print(piece: String(decoding: bytes, as: UTF8.self))
   }
 

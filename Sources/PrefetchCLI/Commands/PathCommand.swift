@@ -14,11 +14,11 @@ struct PathCommand: Command {
     let store = try context.readingStore(places)
     let cached = try ItemLookup(context: context).cached(options.item, in: store)
     let typed = try TypedURL.read(options.item, isKnown: cached != nil, context)
-    guard let record = cached, let digest = record.digest,
+    guard let store, let record = cached, let digest = record.digest,
       !Planner.isContradicted(typed?.digests ?? [], by: record),
       try !isOthers(record, loaded, places, store)
     else { return try missing(loaded, store) }
-    let path = DiskStore.objectPath(digest, cache: places.cache)
+    let path = store.objectPath(digest)
     guard FileReading.size(path) == record.size else { return try missing(loaded, store) }
     let place = options.server.flatMap { server in
       (try? WebURL(record.url)).map { Self.place(of: record, $0, under: server) }

@@ -180,8 +180,8 @@ struct Reconciliation {
   }
 
   private var objectPath: @Sendable (ContentDigest) -> String {
-    let cache = places.cache
-    return { DiskStore.objectPath($0, cache: cache) }
+    let bodies = places.bodies
+    return { bodies.path(of: $0) }
   }
 
   private func write(_ report: ReportEnvelope) -> Int32 {

@@ -86,6 +86,16 @@ enum ConfigurationManual {
         ],
         example: nil
       ),
+      ConfigurationProse(
+        title: "Caches below",
+        paragraphs: [
+          "`cache.lower` names caches below this one, the uppermost first: one that was baked into an image, one on a mount. They are read and nothing else: no file, lock or time in them changes, so they may belong to another user, or lie on a file system that is read-only. A run takes over what they know of items that are not known here, and of its own segments, as if it had brought that itself: what is pinned or fresh is not asked for, anything else is asked about by the validators from below, and only what changed is stored here. Commands that write nothing see the same. Whatever opens a body looks here first, then below in order; `path` prints where it lies. A published tree gets clones or copies of bodies from below, never second names.",
+          "Bodies below count neither for `cache.size` nor in `cache.bytes` of `prefetch status`, and do not go to make room; `rm`, `gc` and removals take rows from this cache and leave what is below. What was removed is taken over again when the lower cache has changed. A body that is missing below, or a lower cache that is gone, is as a body that is lost: the next run fetches it. A lower cache of another version of prefetch, or one that is damaged, costs a warning; bodies are still found in it by a digest that is declared. `prefetch verify` hashes bodies below as well. A cache that was itself made above others holds what it added alone: name those others here, too.",
+        ],
+        example: """
+          cache: { dir: /var/cache/prefetch, lower: [/mnt/tonight, /usr/share/base] }
+          """
+      ),
     ] + SecurityProse.sections + [networkRules] + itemRules + PublishingProse.sections
     + [HookProse.section]
 

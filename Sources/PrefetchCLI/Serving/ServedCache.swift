@@ -23,7 +23,11 @@ final class ServedCache: CacheSource {
     identity: String,
     granted: GrantedLifetimes
   ) {
-    view = StoreView(cache: places.cache, besideOwnWriters: isWriter) { entry in
+    view = StoreView(
+      cache: places.cache,
+      below: places.lower,
+      besideOwnWriters: isWriter
+    ) { entry in
       guard let digest = entry.record.digest else { return nil }
       let names = entry.holders.filter { $0.identity == identity }.map(\.name)
       let lifetimes = granted.of(names) + [entry.record.lifetime].compactMap(\.self)

@@ -37,6 +37,7 @@ extension CommandContext {
     if lock == nil { try checkFileSystem(places) }
     let store = try DiskStore.openForWriting(
       cache: places.cache,
+      below: places.lower,
       clockStart: clock.now().wall,
       durability: durability
     )

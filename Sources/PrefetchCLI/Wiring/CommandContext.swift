@@ -143,11 +143,12 @@ extension CommandContext {
   }
 
   func places(_ loaded: LoadedConfiguration?) throws(CommandExit) -> Places {
-    if let places = Places.resolve(
+    if var places = Places.resolve(
       shared: shared,
       configuration: loaded?.configuration,
       environment: environment
     ) {
+      if let loaded { try addLower(of: loaded, to: &places) }
       return places
     }
     throw failed(
@@ -156,6 +157,18 @@ extension CommandContext {
       "there is no home folder to keep a cache in",
       hint: "set `--cache-dir` and `--state-dir`"
     )
+  }
+
+  private func addLower(
+    of loaded: LoadedConfiguration,
+    to places: inout Places
+  ) throws(CommandExit) {
+    let lower = loaded.configuration.cache.lower
+    guard !lower.isEmpty || !loaded.files.isEmpty else { return }
+    places.lower = LowerCaches(lower, for: loaded.identity)
+    let problems = places.lowerDiagnostics(lower)
+    guard !problems.isEmpty else { return }
+    throw failed(shared.cacheDirectory == nil ? .config : .usage, problems)
   }
 
   /// Ends the command for a fault of the store, worded where it was met.
@@ -172,7 +185,11 @@ extension CommandContext {
   /// The cache for reading; nil when there is none yet.
   func readingStore(_ places: Places) throws(CommandExit) -> DiskStore? {
     do {
-      let store = try DiskStore.openForReading(cache: places.cache, clockStart: clock.now().wall)
+      let store = try DiskStore.openForReading(
+        cache: places.cache,
+        below: places.lower,
+        clockStart: clock.now().wall
+      )
       console.report(store?.takeDiagnostics() ?? [])
       return store
     } catch {

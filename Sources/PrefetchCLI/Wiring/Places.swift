@@ -1,4 +1,6 @@
 import PrefetchConfig
+import PrefetchCore
+import PrefetchStore
 import PrefetchSystem
 
 /// Where the cache and the state are, by the first that says so.
@@ -9,6 +11,26 @@ struct Places {
   var isUsedAlone = false
   /// Whether no setting says where the cache is, so that every configuration's is there.
   var isDefault = false
+  /// The caches below it; nil where no configuration says which, so that those count that the last run
+  /// had.
+  var lower: LowerCaches?
+
+  /// Where bodies lie, as far as the configuration says so.
+  var bodies: BodyPaths {
+    BodyPaths(cache: cache, lower: lower?.paths ?? [])
+  }
+
+  /// A cache cannot be read only and written.
+  func lowerDiagnostics(_ lower: [String]) -> [Diagnostic] {
+    let own = FileReading.realPath(cache) ?? cache
+    return lower.filter { (FileReading.realPath($0) ?? $0) == own }.map { twin in
+      Diagnostic(
+        "config.lower",
+        "`\(SafeText.line(twin))` is the cache itself and cannot be below it",
+        hint: "`cache.lower` names other caches, which are read and never written"
+      )
+    }
+  }
 
   /// Options and configuration, then what a service manager gives, then the user's own folders.
   static func resolve(

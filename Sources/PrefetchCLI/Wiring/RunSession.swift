@@ -77,6 +77,7 @@ struct RunSession {
     guard
       let store = try DiskStore.openForReading(
         cache: places.cache,
+        below: places.lower,
         clockStart: context.clock.now().wall
       )
     else {
@@ -336,7 +337,7 @@ struct RunSession {
     let (tiered, tier) = builder.tiered(
       transport,
       store.staging,
-      cache: places.cache,
+      bodies: places.bodies,
       clock: context.clock,
       secrets: console.needles
     )

@@ -10,7 +10,7 @@ extension RequestBuilder {
   func tiered(
     _ transport: CurlTransport,
     _ staging: any BodyStaging,
-    cache: String,
+    bodies: BodyPaths,
     clock: any Clock,
     secrets: SecretNeedles
   ) -> (transport: any Transport, tier: (any SecondTier)?) {
@@ -32,7 +32,7 @@ extension RequestBuilder {
           return secrets.places(in: bytes).isEmpty ? bytes : []
         },
         decode: { OriginRecord.decode($0, of: $1) },
-        path: { DiskStore.objectPath($0, cache: cache) }
+        path: { bodies.path(of: $0) }
       ),
       objection: policy.refusal(of: base, for: .other, named: .local, at: clock.now().wall)
     )

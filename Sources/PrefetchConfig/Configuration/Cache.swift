@@ -4,6 +4,8 @@ import PrefetchDocuments
 /// Where the content store and the memory of runs are, and what of their keys no run decides by.
 package struct Cache: Sendable {
   package var folder: String?
+  /// Caches below it, which are read and never written; the uppermost first.
+  package var lower: [String] = []
   package var stateFolder: String?
   package var negativeTimeToLive = Duration.seconds(600)
   package var durability = Durability.batch
@@ -14,6 +16,8 @@ package struct Cache: Sendable {
 extension Configuration {
   static let cacheTable = ObjectType(Self(), name: "cache") {
     Field("dir", \.cache.folder, .path).help("Folder of the cache")
+    Field("lower", \.cache.lower, .list(of: .path))
+      .help("Folders of caches below it, the uppermost first: read, never written")
     Field("size", \.policy.room.limit, .sizeBound.notTiny)
       .help("Bytes that all bodies in the cache may take together")
     Field("max_file_size", \.policy.maximumFileSize, .sizeBound).help("Largest body that is kept")

@@ -103,6 +103,9 @@ extension DiskStore {
     while true {
       let version = pending.isEmpty ? nil : try dataVersion()
       var believed: [ContentDigest] = []
+      // What lay below and comes here takes room, whatever names it.
+      let isNew = lower.isEmpty ? [] : Set(pending.map(\.digest)).filter { !layers.isOwn($0) }
+      if limit != nil, !isNew.isEmpty { _ = try usedNow() }
       try writing.publisher.publish(pending, noting: &times) { digest throws(Failure) in
         guard try references.contains(digest) else { return false }
         believed.append(digest)
@@ -121,7 +124,8 @@ extension DiskStore {
           let before = limit == nil ? used?.bytes : try usedNow()
           var coming: [ContentDigest: Int64] = [:]
           if before != nil {
-            for body in pending where try !references.contains(body.digest) {
+            for body in pending {
+              if try references.contains(body.digest), !isNew.contains(body.digest) { continue }
               coming[body.digest] = body.size
             }
           }
@@ -137,11 +141,11 @@ extension DiskStore {
             if try references.contains(digest) { return true }
             guard let size = try intactObject(digest) else { return false }
             if let limit, let before, !isPlanned,
-              coming.values.reduce(before + size, +) > limit
+              layers.isOwn(digest), coming.values.reduce(before + size, +) > limit
             {
               return false
             }
-            coming[digest] = size
+            coming[digest] = layers.isOwn(digest) ? size : 0
             return true
           }
           try writer.end()
@@ -149,7 +153,7 @@ extension DiskStore {
           for (digest, size) in writer.released where try !references.contains(digest) {
             orphans.append(digest)
             guard before != nil else { continue }
-            let known = if let size { size } else { try sizeOnDisk(digest) }
+            let known = if let size, lower.isEmpty { size } else { try sizeOnDisk(digest) }
             freed += known ?? 0
           }
           after = before.map { $0 + coming.values.reduce(0, +) - freed }

@@ -3,6 +3,8 @@ package import PrefetchCore
 extension DiskStore {
   /// Looks at the times of the folders alone.
   package func hasUnseenChanges() throws(Failure) -> Bool {
+    // Of lower caches no times are kept.
+    if !lower.isEmpty { return true }
     for prefix in UInt8.min...UInt8.max {
       let modified = try objects?.modified(prefix) ?? FolderTimes.absent
       guard times.isKnown(prefix, modified: modified) else { return true }
@@ -12,11 +14,14 @@ extension DiskStore {
 
   /// Also those manifests of segments that are gone, besides the inventory's objects; one of another
   /// size than the index has counts as gone.
+  ///
+  /// What lies below is looked for each time.
   package func missingObjects(of inventory: Inventory) throws(Failure) -> Set<ContentDigest> {
     var changed: [(prefix: UInt8, modified: Int64)] = []
     for prefix in UInt8.min...UInt8.max {
       let modified = try objects?.modified(prefix) ?? FolderTimes.absent
-      if !times.isComplete(prefix, modified: modified) {
+      let isComplete = times.isComplete(prefix, modified: modified)
+      if !isComplete || !lower.isEmpty {
         changed.append((prefix, modified))
       }
     }
@@ -29,15 +34,17 @@ extension DiskStore {
       let folder = try objects?.folder(of: prefix)
       expected.forEach(in: prefix) { digest, size in
         if present.contains(digest), isWhole(digest, size, in: folder) { return }
-        missing.insert(digest)
+        // Complete is only what will be so without the caches below.
         isComplete = false
+        if !layers.isBelow(digest, size: size) { missing.insert(digest) }
       }
       for part in inventory.parts where part.digest.prefix == prefix {
         if present.contains(part.digest), isWhole(part.digest, part.size, in: folder) { continue }
+        isComplete = false
+        if layers.isBelow(part.digest, size: part.size) { continue }
         // Without it the item is not whole.
         missing.insert(part.digest)
         missing.insert(inventory.rows[part.row].digest)
-        isComplete = false
       }
       times.didExamine(prefix, modified: modified, isComplete: isComplete)
     }

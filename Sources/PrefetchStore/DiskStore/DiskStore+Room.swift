@@ -23,13 +23,35 @@ extension DiskStore {
     try answering { () throws(Failure) in
       let database = try database()
       let inventory = try takeInventory()
-      return Stock(
+      var stock = Stock(
         inventory: inventory,
         used: try usedBytes(),
         pinned: try documents(database),
         ages: try ages(database, inventory)
       )
+      if !lower.isEmpty { leaveOutLower(in: &stock) }
+      return stock
     }
+  }
+
+  /// What lies below takes no room here, and makes none by going.
+  private func leaveOutLower(in stock: inout Stock) {
+    let inventory = stock.inventory
+    var (rows, parts) = (inventory.rows, inventory.parts)
+    for place in rows.indices where rows[place].hasBody && !layers.isOwn(rows[place].digest) {
+      rows[place].size = 0
+      let document = stock.pinned[rows[place].digest]
+      stock.pinned[rows[place].digest] = Stock.Document(size: 0, names: document?.names ?? 0)
+    }
+    for place in parts.indices where !layers.isOwn(parts[place].digest) { parts[place].size = 0 }
+    stock.inventory = Inventory(
+      rows: rows,
+      parts: parts,
+      strongDigests: inventory.strongDigests,
+      variances: inventory.variances,
+      holderSets: inventory.holderSets,
+      segmentKeys: inventory.segmentKeys
+    )
   }
 
   /// Items that no segment holds and whose content has expired.

@@ -43,6 +43,9 @@ package final class DiskStore: ContentStore {
   let index: DatabaseFile
   /// Nil only in a reading store whose cache holds no objects.
   let objects: ObjectFolder?
+  /// Of caches below this one, and where these are.
+  var lower: [ObjectFolder] = []
+  var lowerPaths: [String] = []
   package let clockStart: Instant
   let access: Access
   var times = FolderTimes()
@@ -86,16 +89,18 @@ package final class DiskStore: ContentStore {
   /// `clockStart` is when the run began: what is younger is never tidied away. A damaged index is
   /// set aside and its last good copy takes its place, which ``diagnostics`` then tells; the objects
   /// stay, and those that the copy does not name are found again by their digests. `descriptors` are
-  /// those that the process has, if it is not the kernel that shall tell.
+  /// those that the process has, if it is not the kernel that shall tell. Without `lower` the caches
+  /// below are those that the last run had.
   package static func openForWriting(
     cache path: String,
+    below lower: LowerCaches? = nil,
     clockStart: Instant,
     durability: Durability = .batch,
     descriptors: Int? = nil
   ) throws(Failure) -> DiskStore {
     while true {
       do throws(Failure) {
-        return try opened(path, clockStart, durability, descriptors)
+        return try opened(path, lower, clockStart, durability, descriptors)
       } catch {
         // Parts of an earlier run give way.
         guard error.code == .diskFull, let root = try Folder(at: path),
@@ -107,6 +112,7 @@ package final class DiskStore: ContentStore {
 
   private static func opened(
     _ path: String,
+    _ lower: LowerCaches?,
     _ clockStart: Instant,
     _ durability: Durability,
     _ descriptors: Int?
@@ -148,19 +154,45 @@ package final class DiskStore: ContentStore {
     store.times = try store.answering { () throws(Failure) in
       try store.recordedTimes(store.database())
     }
+    try store.lookBelow(lower)
     return store
   }
 
-  /// Opens a cache without creating or changing anything; nil when there is none yet.
+  /// Opens a cache without creating or changing anything; nil when there is none yet, and none below.
   package static func openForReading(
     cache path: String,
+    below lower: LowerCaches? = nil,
     clockStart: Instant
+  ) throws(Failure) -> DiskStore? {
+    guard let store = try existing(path, clockStart) else {
+      guard let lower, !lower.paths.isEmpty else { return nil }
+      let store = try absent(path, clockStart)
+      try store.lookBelow(lower)
+      return store
+    }
+    store.times = try store.answering { () throws(Failure) in
+      try store.recordedTimes(store.database())
+    }
+    try store.lookBelow(lower)
+    return store
+  }
+
+  /// A cache that is read as it is, and that no process of ours ever writes.
+  static func openLower(_ path: String, clockStart: Instant) throws(Failure) -> DiskStore? {
+    try existing(path, clockStart, isLower: true)
+  }
+
+  private static func existing(
+    _ path: String,
+    _ clockStart: Instant,
+    isLower: Bool = false
   ) throws(Failure) -> DiskStore? {
     guard let root = try Folder(at: path) else { return nil }
     let objects = try CacheLayout.existingObjects(in: root)
-    let index = CacheLayout.index(in: root)
+    var index = CacheLayout.index(in: root)
+    index.isLower = isLower
     if objects == nil, try index.status() == nil, try !index.hasBackup { return nil }
-    let store = DiskStore(
+    return DiskStore(
       path: path,
       root: root,
       index: index,
@@ -169,10 +201,34 @@ package final class DiskStore: ContentStore {
       access: .reading,
       staging: .inMemory()
     )
-    store.times = try store.answering { () throws(Failure) in
-      try store.recordedTimes(store.database())
+  }
+
+  /// One that is not made by being looked at, and under which there are others.
+  private static func absent(_ path: String, _ clockStart: Instant) throws(Failure) -> DiskStore {
+    var place = path[...]
+    var root = try Folder(at: path)
+    while root == nil, let slash = place.lastIndex(of: "/") {
+      place = place[..<slash]
+      root = try Folder(at: place.isEmpty ? "/" : String(place))
     }
+    guard let root else { throw .system(ENOENT, "open", path) }
+    let index = CacheLayout.index(in: root)
+    let store = DiskStore(
+      path: path,
+      root: root,
+      index: index,
+      objects: nil,
+      clockStart: clockStart,
+      access: .reading,
+      staging: .inMemory()
+    )
+    store.connection = .reading(try index.emptyReading())
     return store
+  }
+
+  /// From now on a copy in memory is read, which may get rows that no file gets.
+  func readFromCopy() throws(Failure) {
+    connection = .reading(try index.copyInMemory(of: database()))
   }
 
   private init(
@@ -198,7 +254,7 @@ package final class DiskStore: ContentStore {
   package func partials() throws(Failure) -> [String: PartialBody] {
     switch access {
     case .writing: try staging.parts()
-    case .reading: try CacheLayout.existingParts(in: root)?.all() ?? [:]
+    case .reading: objects == nil ? [:] : try CacheLayout.existingParts(in: root)?.all() ?? [:]
     }
   }
 
@@ -216,24 +272,20 @@ package final class DiskStore: ContentStore {
     _ digest: ContentDigest,
     _ read: (RawSpan) throws -> Value
   ) throws -> Value {
-    guard let file = try objects?.open(digest) else {
+    guard let file = try layers.open(digest) else {
       throw Failure(.storeDamaged, "the stored body `\(digest)` is missing")
     }
     return try FileBytes.withBytes(of: file, read)
   }
 
-  /// Where the body is or would be.
-  package func objectPath(_ digest: ContentDigest) -> String {
-    Self.objectPath(digest, cache: path)
+  /// The size of the file that bears the digest, here or below; nil where there is none.
+  package func storedSize(_ digest: ContentDigest) throws(Failure) -> Int64? {
+    if let own = try sizeOnDisk(digest) { return own }
+    return lower.lazy.compactMap { $0.status(of: digest)?.size }.first
   }
 
-  /// The same without an open store: the layout is a promise to other programs.
-  package static func objectPath(_ digest: ContentDigest, cache: String) -> String {
-    "\(cache)/objects/sha256/\(ObjectFolder.name(of: digest.prefix))/\(digest.hexadecimal)"
-  }
-
-  /// The size of the file that bears the digest; nil where there is none.
-  package func sizeOnDisk(_ digest: ContentDigest) throws(Failure) -> Int64? {
+  /// The size of the file that bears the digest in this cache itself; nil where there is none.
+  func sizeOnDisk(_ digest: ContentDigest) throws(Failure) -> Int64? {
     guard let folder = try objects?.folder(of: digest.prefix),
       let status = try folder.status(of: digest.hexadecimal), status.kind == .file
     else { return nil }
@@ -244,19 +296,24 @@ package final class DiskStore: ContentStore {
   ///
   /// After the index was lost, this is how a body is found again instead of fetched again.
   package func intactObject(_ digest: ContentDigest) throws(Failure) -> Int64? {
-    guard let objects else { return nil }
-    do throws(Failure) {
-      guard let file = try objects.open(digest) else { return nil }
-      let status = try file.status()
-      if intact[digest] != status {
-        guard try ObjectFolder.digest(of: file) == digest else { return nil }
-        intact[digest] = status
-      }
-      return status.size
-    } catch {
+    for folder in [objects].compactMap(\.self) + lower {
       // An object that cannot be read is fetched again.
-      return nil
+      if let size = (try? intactObject(digest, in: folder)) ?? nil { return size }
     }
+    return nil
+  }
+
+  private func intactObject(
+    _ digest: ContentDigest,
+    in folder: ObjectFolder
+  ) throws(Failure) -> Int64? {
+    guard let file = try folder.open(digest) else { return nil }
+    let status = try file.status()
+    if intact[digest] != status {
+      guard try ObjectFolder.digest(of: file) == digest else { return nil }
+      intact[digest] = status
+    }
+    return status.size
   }
 
   // MARK: Connection

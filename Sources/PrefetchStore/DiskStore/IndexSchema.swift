@@ -12,10 +12,11 @@ extension Schema {
   /// count that began before. An id that is made from the URL is not stored: a
   /// random entry of an index for each item would cost more than all the rest. `mark` is the first
   /// eight bytes of the digest, NULL without a body, by which one is found; `was_held` says that a
-  /// segment has let go of the item.
+  /// segment has let go of the item. `lower_caches` are those below, whose rows each identity has
+  /// taken over, and the files of their indexes at that time.
   static let index = Schema(
     applicationID: 0x5046_4958,
-    version: 13,
+    version: 14,
     layout: """
       CREATE TABLE items (
         item INTEGER PRIMARY KEY,
@@ -114,6 +115,13 @@ extension Schema {
       CREATE TABLE released_objects (
         digest BLOB PRIMARY KEY,
         since INTEGER NOT NULL
+      ) STRICT, WITHOUT ROWID;
+      CREATE TABLE lower_caches (
+        identity TEXT NOT NULL,
+        position INTEGER NOT NULL,
+        path TEXT NOT NULL,
+        stamp TEXT NOT NULL,
+        PRIMARY KEY (identity, position)
       ) STRICT, WITHOUT ROWID;
       CREATE TABLE absences (
         url TEXT PRIMARY KEY,

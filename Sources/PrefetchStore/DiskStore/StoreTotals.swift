@@ -4,7 +4,7 @@ package import PrefetchCore
 package struct StoreTotals: Hashable, Sendable {
   package var items: Int
   package var objects: Int
-  /// Each object counts once, however many items share it.
+  /// Each object counts once, however many items share it, and none that lies in a lower cache.
   package var bytes: Int64
 
   package init(items: Int = 0, objects: Int = 0, bytes: Int64 = 0) {
@@ -44,6 +44,7 @@ extension DiskStore {
     var holders = try HolderLists(database)
     var sets = [SegmentTotals](repeating: SegmentTotals(), count: holders.sets.count)
     var totals = StoreTotals()
+    let (layers, isLayered) = (layers, !lower.isEmpty)
     // The mark of a digest tells bodies apart where they are only counted.
     var seen: Set<Int64> = []
     let rows = try database.prepare("SELECT holders, mark, facts, url FROM items")
@@ -55,6 +56,7 @@ extension DiskStore {
       let size = try rows.head(2, of: rows.text(3)).size
       sets[set].bytes += size
       guard seen.insert(mark).inserted else { continue }
+      if isLayered, try !layers.isOwn(rows.head(2, of: rows.text(3)).digest) { continue }
       totals.objects += 1
       totals.bytes += size
     }
@@ -64,7 +66,7 @@ extension DiskStore {
     while try files.step() {
       guard let digest = files.optionalDigest(1) else { continue }
       sets[Int(holders.position(of: files.number(0)))].bytes += files.number(2)
-      guard seen.insert(digest.mark).inserted else { continue }
+      guard seen.insert(digest.mark).inserted, layers.isOwn(digest) else { continue }
       totals.objects += 1
       totals.bytes += files.number(2)
     }

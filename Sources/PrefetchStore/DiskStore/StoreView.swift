@@ -7,6 +7,7 @@ internal import Synchronization
 /// What was made of an item once is remembered until the files of the index change.
 package final class StoreView<Answer: Sendable>: Sendable {
   private let path: String
+  private let lower: LowerCaches?
   private let isWriter: Bool
   private let make: @Sendable (StoreEntry) -> Answer?
   private let known = VerifiedFiles()
@@ -16,10 +17,12 @@ package final class StoreView<Answer: Sendable>: Sendable {
   /// that takes no locks.
   package init(
     cache path: String,
+    below lower: LowerCaches?,
     besideOwnWriters isWriter: Bool,
     _ make: @escaping @Sendable (StoreEntry) -> Answer?
   ) {
     self.path = path
+    self.lower = lower
     self.isWriter = isWriter
     self.make = make
     if isWriter { DatabaseFile.hasOwnWriters.store(true, ordering: .relaxed) }
@@ -106,7 +109,7 @@ package final class StoreView<Answer: Sendable>: Sendable {
     _ lookups: inout Lookups
   ) throws(Failure) -> Answer? {
     let stamp = IndexStamp(of: path)
-    if stamp != lookups.stamp || lookups.readAt.duration(to: .now) > Self.trust(in: stamp) {
+    if stamp != lookups.stamp || lookups.readAt.duration(to: .now) > trust(in: stamp) {
       lookups.found = [:]
       // A file that stands still was opened as one that never changes.
       if !isWriter || stamp?.file?.inode != lookups.stamp?.file?.inode { lookups.store = nil }
@@ -124,22 +127,21 @@ package final class StoreView<Answer: Sendable>: Sendable {
   }
 
   /// Two changes within one tick of a file's clock look like one.
-  private static func trust(in stamp: IndexStamp?) -> Duration {
-    guard let stamp else { return .zero }
+  private func trust(in stamp: IndexStamp?) -> Duration {
+    // What is read of lower caches alone is a copy, which is not made for each question.
+    guard let stamp else { return lower == nil ? .zero : .seconds(1) }
     return stamp.isYoung ? .milliseconds(50) : .seconds(60)
   }
 
   private static var most: Int { 4_096 }
 
   private func read(_ search: Search, _ store: DiskStore) throws(Failure) -> Answer? {
-    guard let record = try search(store), record.digest != nil, let objects = store.objects else {
-      return nil
-    }
+    guard let record = try search(store), record.digest != nil else { return nil }
     return make(
       StoreEntry(
         record: record,
         holders: try store.segmentsHolding(url: record.url),
-        shelf: BodyShelf(objects, known)
+        shelf: BodyShelf(store.layers, known)
       )
     )
   }
@@ -149,8 +151,8 @@ package final class StoreView<Answer: Sendable>: Sendable {
     unsafe clock_gettime(CLOCK_REALTIME, &now)
     let start = Instant(seconds: Int64(now.tv_sec))
     return isWriter
-      ? try DiskStore.openForWriting(cache: path, clockStart: start)
-      : try DiskStore.openForReading(cache: path, clockStart: start)
+      ? try DiskStore.openForWriting(cache: path, below: lower, clockStart: start)
+      : try DiskStore.openForReading(cache: path, below: lower, clockStart: start)
   }
 }
 

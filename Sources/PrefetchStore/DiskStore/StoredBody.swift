@@ -138,10 +138,10 @@ enum FileAge {
 
 /// The folder of all bodies, for readers on any thread.
 package struct BodyShelf: Sendable {
-  private let objects: ObjectFolder
+  private let objects: ObjectLayers
   private let known: VerifiedFiles
 
-  init(_ objects: ObjectFolder, _ known: VerifiedFiles) {
+  init(_ objects: ObjectLayers, _ known: VerifiedFiles) {
     self.objects = objects
     self.known = known
   }

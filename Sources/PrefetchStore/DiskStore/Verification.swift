@@ -131,7 +131,7 @@ extension DiskStore {
     _ isCancelled: () -> Bool
   ) throws(Failure) -> DamagedObject.Problem? {
     do throws(Failure) {
-      guard let file = try objects?.open(object.digest) else { return .missing }
+      guard let file = try layers.open(object.digest) else { return .missing }
       let size = try file.status().size
       if let expected = object.size, size != expected { return .size }
       let digest = try ObjectFolder.digest(of: file, isCancelled: isCancelled)

@@ -30,13 +30,12 @@ package final class DeliveredFolder {
   private var hasNewNames = false
 
   package init(at path: String, of store: DiskStore, durability: Durability) throws(Failure) {
-    guard let objects = store.objects else { throw Failure(.storeDamaged, "there are no objects") }
     var rules = PublishingRules(folder: path)
     // The user who got a file may change it, and the stored body must not change with it.
     rules.link = .copy
     root = try Folder.making(path)
     device = try root.status().device
-    source = TreeSource(objects: objects, rules: rules, heedsMask: true) { false }
+    source = TreeSource(objects: store.layers, rules: rules, heedsMask: true) { false }
     self.store = store
     self.durability = durability
   }

@@ -8,7 +8,7 @@ package final class PublishedTrees: TreePublisher {
   let record: TreeRecord
   let isDurable: Bool
   private let store: DiskStore
-  private let objects: ObjectFolder
+  private let objects: ObjectLayers
   let declared: [SegmentKey: String]?
   let isCancelled: () -> Bool
 
@@ -22,9 +22,8 @@ package final class PublishedTrees: TreePublisher {
     declared: [SegmentKey: String]? = nil,
     isCancelled: @escaping () -> Bool = { false }
   ) throws(Failure) {
-    guard let objects = store.objects else { throw Failure(.storeDamaged, "there are no objects") }
     self.store = store
-    self.objects = objects
+    objects = store.layers
     self.declared = declared
     self.isCancelled = isCancelled
     record = TreeRecord(state)

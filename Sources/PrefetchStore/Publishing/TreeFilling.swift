@@ -52,7 +52,7 @@ final class TreeFilling {
     tree: TreeRecord.Tree,
     in root: Folder,
     record: TreeRecord,
-    objects: ObjectFolder,
+    objects: ObjectLayers,
     neighbours: [TreeNeighbour] = [],
     dates: ModificationTimes = .none,
     past: TreeRecord.Tree? = nil,

@@ -67,7 +67,7 @@ final class TreeSource {
     }
   }
 
-  private let objects: ObjectFolder
+  private let objects: ObjectLayers
   private let rules: PublishingRules
   /// Whether files get the rights that the process's mask leaves, rather than those of a public tree.
   private let heedsMask: Bool
@@ -82,7 +82,7 @@ final class TreeSource {
   private(set) var hasCopiedAcross = false
 
   init(
-    objects: ObjectFolder,
+    objects: ObjectLayers,
     rules: PublishingRules,
     heedsMask: Bool = false,
     isCancelled: @escaping () -> Bool
@@ -133,24 +133,26 @@ final class TreeSource {
       }
     }
     let name = digest.hexadecimal
-    let home = try home(of: digest)
+    let (home, isOwn) = try place(of: digest)
     switch rules.link {
-    case .hardlink: return .object(home, name: name)
+    case .hardlink where isOwn: return .object(home, name: name)
+    // A second name would change the file below.
+    case .hardlink: return try copied(name, in: home, to: folder)
     case .copy: return try copied(name, in: home, to: folder)
     case .reflink:
       if let clone = try cloned(name, in: home, to: folder) { return clone }
       throw Failure(
         .unsupported,
-        "`link: reflink` cannot be had between `\(objects.root.path)` and `\(folder.path)`; `auto` does what can"
+        "`link: reflink` cannot be had between `\(home.path)` and `\(folder.path)`; `auto` does what can"
       )
     case .auto:
       if let clone = try cloned(name, in: home, to: folder) { return clone }
-      if !rules.layout.isWrittenByTools, !isLinkless, try isSameDevice(home, folder),
+      if isOwn, !rules.layout.isWrittenByTools, !isLinkless, try isSameDevice(home, folder),
         try mirrorLinks?.makeReady(name, in: home, modified: modified) ?? true
       {
         return .object(home, name: name)
       }
-      if try !isSameDevice(home, folder) { hasCopiedAcross = true }
+      if isOwn, try !isSameDevice(home, folder) { hasCopiedAcross = true }
       return try copied(name, in: home, to: folder)
     }
   }
@@ -200,14 +202,21 @@ final class TreeSource {
   }
 
   private func home(of digest: ContentDigest) throws(Failure) -> Folder {
-    if let known = folders[digest.prefix] { return known }
-    guard let folder = try objects.folder(of: digest.prefix) else {
+    try place(of: digest).home
+  }
+
+  /// Whether the body lies in the cache itself, so that it may get a second name.
+  private func place(
+    of digest: ContentDigest
+  ) throws(Failure) -> (home: Folder, isOwn: Bool) {
+    if objects.lower.isEmpty, let known = folders[digest.prefix] { return (known, true) }
+    guard let (folder, isOwn) = try objects.home(of: digest) else {
       throw Failure(.storeDamaged, "the stored body `\(digest)` is missing")
     }
     // A few dozen descriptors are no trouble.
     if folders.count >= 32 { folders = [:] }
     folders[digest.prefix] = folder
-    return folder
+    return (folder, isOwn)
   }
 
   private func isSameDevice(_ a: Folder, _ b: Folder) throws(Failure) -> Bool {

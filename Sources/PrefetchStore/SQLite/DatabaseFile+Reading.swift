@@ -84,9 +84,21 @@ extension DatabaseFile {
         file: path
       )
     )
+    return try emptyReading(lock)
+  }
+
+  /// Of a database that is not there, in memory.
+  func emptyReading(_ lock: KernelLock? = nil) throws(Failure) -> DatabaseReading {
     let database = try Database(path: ":memory:", named: path, access: .creating)
     try schema.make(in: database)
     return DatabaseReading(database: database, lock: lock, isCopy: true)
+  }
+
+  /// What is in it now, and may be added to without a trace.
+  func copyInMemory(of database: Database) throws(Failure) -> DatabaseReading {
+    let copy = try Database(path: ":memory:", named: path, access: .creating)
+    try database.copyPages(to: copy)
+    return DatabaseReading(database: copy, lock: nil, isCopy: true)
   }
 
   /// Whether only a newer version of the program can read it.
@@ -112,6 +124,8 @@ extension DatabaseFile {
   }
 
   private func openBesideWriters() throws(Failure) -> Database {
+    // Beside a log there would be shared memory to be written.
+    if isLower { return try hasLog ? openPrivately(name) : connect(.immutable) }
     // Closing a file that was opened without locks would drop those of this process's writers.
     if Self.hasOwnWriters.load(ordering: .relaxed) { return try connect(.writing) }
     guard try hasLog else { return try connect(.immutable) }
@@ -154,9 +168,9 @@ struct DatabaseReading {
   let database: Database
   /// Whether it is not the database itself, but what is left of it.
   let isCopy: Bool
-  private let lock: KernelLock
+  private let lock: KernelLock?
 
-  init(database: Database, lock: KernelLock, isCopy: Bool = false) {
+  init(database: Database, lock: KernelLock?, isCopy: Bool = false) {
     self.database = database
     self.lock = lock
     self.isCopy = isCopy

@@ -12,6 +12,8 @@ struct DatabaseFile: Sendable {
   let schema: Schema
   /// The last good copy, which takes the place of a database that is lost; nil = none is made.
   var backupName: String?
+  /// Whether nobody here may write it, nor anything beside it.
+  var isLower = false
 
   /// For messages.
   var path: String {

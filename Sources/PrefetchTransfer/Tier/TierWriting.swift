@@ -178,6 +178,9 @@ extension TieredTransport {
   }
 
   private static func refusal(_ status: Int) -> Failure {
-    Failure(.http, "it answered \(status) to what was to be stored there; it may be read-only or full")
+    Failure(
+      .http,
+      "it answered \(status) to what was to be stored there; it may be read-only or full"
+    )
   }
 }

@@ -434,7 +434,8 @@ package final class TieredTransport: Transport, SecondTier {
   static func failure(of status: Int) -> Failure {
     switch status {
     case 401, 403: Failure(.credentialsRefused, "it answered \(status); look at its `credentials`")
-    case 300..<400: Failure(.redirected, "it answered \(status), and redirects of it are not followed")
+    case 300..<400:
+      Failure(.redirected, "it answered \(status), and redirects of it are not followed")
     default: Failure(.serverBusy, "it answered \(status)")
     }
   }

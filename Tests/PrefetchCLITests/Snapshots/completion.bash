@@ -287,6 +287,7 @@ _prefetch() {
     with-lock) mapfile -t COMPREPLY < <(compgen -W '-c --config --set --cache-dir --state-dir --manifests --network --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
     rm) mapfile -t COMPREPLY < <(compgen -W '--provider --files-only --keep-thumbnail -c --config --set --cache-dir --state-dir --manifests --network --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
     import) mapfile -t COMPREPLY < <(compgen -W '--url --provider --id --type -c --config --set --cache-dir --state-dir --manifests --network --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
+    export) mapfile -t COMPREPLY < <(compgen -W '--new -c --config --set --cache-dir --state-dir --manifests --network --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
     publish) mapfile -t COMPREPLY < <(compgen -W '--rollback --wait -c --config --set --cache-dir --state-dir --manifests --network --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
     env) mapfile -t COMPREPLY < <(compgen -W '-c --config --set --cache-dir --state-dir --manifests --network --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
     serve) mapfile -t COMPREPLY < <(compgen -W '--pull --max-stale --origin --base-url --listen --ready-fd --for --events --no-hooks -c --config --set --cache-dir --state-dir --manifests --network --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
@@ -308,14 +309,14 @@ _prefetch() {
     return
   fi
   case $command in
-  '') mapfile -t COMPREPLY < <(compgen -W 'run plan mirror subscribe unsubscribe register notify init check config status network list explain log stats pins verify gc get path pause resume lock unlock with-lock rm import publish env serve event manifest schedule doctor completion help' -- "$current") ;;
+  '') mapfile -t COMPREPLY < <(compgen -W 'run plan mirror subscribe unsubscribe register notify init check config status network list explain log stats pins verify gc get path pause resume lock unlock with-lock rm import export publish env serve event manifest schedule doctor completion help' -- "$current") ;;
   mirror) compopt -o filenames; mapfile -t COMPREPLY < <(compgen -f -- "$current") ;;
   'manifest build') compopt -o filenames; mapfile -t COMPREPLY < <(compgen -d -- "$current") ;;
   'manifest check') compopt -o filenames; mapfile -t COMPREPLY < <(compgen -f -- "$current") ;;
   'manifest sign') compopt -o filenames; mapfile -t COMPREPLY < <(compgen -f -- "$current") ;;
   schedule) mapfile -t COMPREPLY < <(compgen -W 'systemd cron' -- "$current") ;;
   completion) mapfile -t COMPREPLY < <(compgen -W 'bash zsh fish' -- "$current") ;;
-  help) mapfile -t COMPREPLY < <(compgen -W 'run plan mirror subscribe unsubscribe register notify init check config status network list explain log stats pins verify gc get path pause resume lock unlock with-lock rm import publish env serve event manifest schedule doctor completion help exit-codes' -- "$current") ;;
+  help) mapfile -t COMPREPLY < <(compgen -W 'run plan mirror subscribe unsubscribe register notify init check config status network list explain log stats pins verify gc get path pause resume lock unlock with-lock rm import export publish env serve event manifest schedule doctor completion help exit-codes' -- "$current") ;;
   event) mapfile -t COMPREPLY < <(compgen -W 'start stop log run consume list flush' -- "$current") ;;
   manifest) mapfile -t COMPREPLY < <(compgen -W 'build check sign' -- "$current") ;;
   esac

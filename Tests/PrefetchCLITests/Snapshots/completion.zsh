@@ -34,6 +34,7 @@ _prefetch() {
     'with-lock:Run a program while an item is locked'
     'rm:Remove items from the cache'
     'import:Store a file as the body of a URL'
+    'export:Write what is cached into a new cache'
     'publish:Make the published trees again, or switch one back'
     'env:Print the variables that point tools at published trees'
     'serve:Serve the cache, or a folder, over HTTP on this machine'
@@ -374,6 +375,11 @@ _prefetch() {
         '(--type)--type=[What it is, such as video or image; else file]:TYPE: ' \
         ':FILE: ' && ret=0
       ;;
+    export)
+      _arguments -s -S $shared \
+        '(--new)--new[Leave out what the caches of cache.lower have]' \
+        ':DIR: ' && ret=0
+      ;;
     publish)
       _arguments -s -S $shared \
         '(--rollback)--rollback=[Let the generation before the present one of this segment'\''s tree stand again]:SEGMENT: ' \
@@ -476,7 +482,7 @@ _prefetch() {
       ;;
     help)
       _arguments -s -S $shared \
-        '::COMMAND|exit-codes:(run plan mirror subscribe unsubscribe register notify init check config status network list explain log stats pins verify gc get path pause resume lock unlock with-lock rm import publish env serve event manifest schedule doctor completion help exit-codes)' && ret=0
+        '::COMMAND|exit-codes:(run plan mirror subscribe unsubscribe register notify init check config status network list explain log stats pins verify gc get path pause resume lock unlock with-lock rm import export publish env serve event manifest schedule doctor completion help exit-codes)' && ret=0
       ;;
     esac
     ;;

@@ -33,6 +33,8 @@ final class Nginx {
     var servesByHost = false
     /// True where text is sent as gzip, with nothing else said about that.
     var isCoding = false
+    /// Whether PUT stores a file, in folders that are made for it.
+    var takesFiles = false
     /// Further addresses of this machine to listen on.
     var addresses: [String] = []
 
@@ -149,6 +151,9 @@ final class Nginx {
     }
     for address in options.addresses {
       lines.append("listen \(address):\(port)\(options.certificate == nil ? "" : " ssl http2");")
+    }
+    if options.takesFiles {
+      lines += ["dav_methods PUT;", "create_full_put_path on;", "client_max_body_size 0;"]
     }
     if let backend = options.backend {
       lines +=

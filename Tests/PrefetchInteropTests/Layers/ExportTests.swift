@@ -1,0 +1,133 @@
+import PrefetchCore
+import PrefetchTestSupport
+import Testing
+
+/// What one run has added, as a cache of its own.
+@Suite("A layer that was exported", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
+struct ExportTests {
+  private let ground: LayerGround
+
+  private var home: Home { ground.home }
+  private var site: Site { ground.site }
+
+  init() throws {
+    ground = try LayerGround()
+  }
+
+  private static let count = 1_000
+
+  /// From nothing to 80 kB.
+  private func body(_ number: Int, version: Int) -> String {
+    "item \(number), version \(version)\n"
+      + String(repeating: "0123456789abcdef", count: number * 5)
+  }
+
+  /// One item in a hundred is another in each version.
+  private func publish(version: Int) {
+    let entries = (0..<Self.count).map { number -> Manifest.Entry in
+      let text = body(number, version: number % 100 == 50 ? version : 0)
+      site["/\(number)"] = Site.Page(text)
+      return Manifest.Entry("\(number)", digest: Digest.hexadecimal(text))
+    }
+    site["/list.json"] = Site.Page(Manifest.text(entries))
+  }
+
+  private func bytes(_ folder: String) throws -> Int {
+    let run = try home.shell(
+      "find '\(folder)' -type f -printf '%s\\n' | awk '{ s += $1 } END { print s }'"
+    )
+    return try #require(Int(run.output.split(separator: "\n").first ?? ""), "\(run)")
+  }
+
+  /// Whether everything that its index names is there, with nothing below it.
+  private func isSoundAlone(_ folder: String) throws -> Bool {
+    home.write("name: alone\nsegments: []\n", to: "alone.yaml")
+    return try home.run("verify", "-c", "alone.yaml", "--cache-dir", folder).status == 0
+  }
+
+  @Test("It holds what changed and nothing else, and with the base below it is the whole")
+  func onePercent() throws {
+    let segments = "  - { name: basics, manifest: \"\(ground.url("/list.json"))\" }"
+    publish(version: 1)
+    ground.configure(segments)
+    #expect(try home.run("-q").status == 0)
+    try ground.putAway(as: "base")
+    publish(version: 2)
+    ground.configure(segments, lower: ["base"])
+    let base = try ground.fingerprint("base")
+    _ = ground.takeRequests()
+    let run = try home.run("--json")
+    #expect(run.status == 0, "\(run.errors)")
+    #expect(try run.totals()["updated"] == 10)
+    #expect(ground.takeRequests().count == 11)
+    let export = try home.run("export", "--new", "layer", "--json")
+    #expect(export.status == 0, "\(export)")
+    #expect(try export.json().number("items") == 10)
+    let (all, new) = (try bytes(home.path("base")), try bytes(home.path("layer")))
+    #expect(new * 50 <= all, "\(new) of \(all)")
+    #expect(FileTree.objects(home.path("layer")).count == 11, "with the manifest")
+    #expect(try isSoundAlone("layer"))
+    // Another machine, with nothing of its own.
+    try ground.putAway(as: "first")
+    let layer = try ground.fingerprint("layer")
+    ground.configure(segments, lower: ["layer", "base"])
+    let second = try home.run("--json")
+    #expect(second.status == 0, "\(second.errors)")
+    #expect(ground.takeRequests() == ["/list.json"])
+    #expect(try second.json().text("segments.0.manifest.status") == "not_modified")
+    #expect(try second.totals()["kept"] == Self.count)
+    #expect(FileTree.objects(home.cache).isEmpty)
+    #expect(try ground.listed().count == Self.count)
+    // Nothing has come, and nothing is written out.
+    let empty = try home.run("export", "--new", "nothing", "--json")
+    #expect(try empty.json().number("items") == 0)
+    #expect(FileTree.objects(home.path("nothing")).isEmpty)
+    #expect(try ground.fingerprint("base") == base)
+    #expect(try ground.fingerprint("layer") == layer)
+  }
+
+  @Test("Streams go whole, and redirects with what they are fresh by")
+  func streams() throws {
+    site["/film.m3u8"] = Site.Page(
+      "#EXTM3U\n#EXT-X-TARGETDURATION:2\n#EXTINF:2,\none.ts\n#EXTINF:2,\ntwo.ts\n#EXT-X-ENDLIST\n"
+    )
+    for name in ["/one.ts", "/two.ts", "/end"] { site[name] = Site.Page("body of \(name)") }
+    site["/way"] = Site.Page(
+      [],
+      headers: [.init("Location", "/end"), .init("Cache-Control", "max-age=3600")],
+      status: 302
+    )
+    let segments = """
+        - name: films
+          ttl: 1h
+          urls: [{ url: "\(ground.url("/film.m3u8"))", type: hls, id: film }, "\(ground.url("/way"))"]
+      """
+    ground.configure(segments)
+    #expect(try home.run("-q").status == 0)
+    try ground.putAway(as: "base")
+    ground.configure(segments, lower: ["base"])
+    _ = ground.takeRequests()
+    let run = try home.run("--json")
+    #expect(run.status == 0, "\(run)")
+    // Playlists are asked about in every run.
+    #expect(ground.takeRequests() == ["/film.m3u8"])
+    #expect(try run.totals()["not_modified"] == 1 && run.totals()["kept"] == 1)
+    #expect(try home.run("verify").status == 0)
+    // A new piece, which alone is new besides the playlist.
+    site["/film.m3u8"] = Site.Page(
+      "#EXTM3U\n#EXT-X-TARGETDURATION:2\n#EXTINF:2,\none.ts\n#EXTINF:2,\n2.ts\n#EXT-X-ENDLIST\n"
+    )
+    site["/2.ts"] = Site.Page("another end")
+    #expect(try home.run("--revalidate", "-q").status == 0)
+    #expect(ground.takeRequests() == ["/2.ts", "/end", "/film.m3u8", "/way"])
+    let export = try home.run("export", "--new", "layer", "--json")
+    #expect(export.status == 0, "\(export)")
+    #expect(try export.json().number("items") == 1)
+    try ground.putAway(as: "first")
+    ground.configure(segments, lower: ["layer", "base"])
+    #expect(try home.run("-q").status == 0)
+    #expect(ground.takeRequests() == ["/film.m3u8"])
+    #expect(try home.run("verify").status == 0)
+    #expect(try isSoundAlone("layer"))
+  }
+}

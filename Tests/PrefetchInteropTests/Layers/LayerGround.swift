@@ -1,0 +1,65 @@
+import PrefetchTestSupport
+import Testing
+
+/// A site, a cache that was made from it and put away as `base`, and an empty one above that.
+struct LayerGround {
+  let home: Home
+  let site = Site()
+  let server: LoopbackServer
+
+  init() throws {
+    home = try Home(isInMemory: true)
+    server = try LoopbackServer { [site] in site.respond(to: $0) }
+  }
+
+  func url(_ path: String) -> String { server.address(path) }
+
+  /// The caches below, the uppermost first, and whatever else the configuration says.
+  func configure(_ segments: String, lower: [String] = [], cache: String = "") {
+    let paths = lower.map { "\"\(home.path($0))\"" }.joined(separator: ", ")
+    home.configure(
+      """
+      name: fleet
+      cache: { min_free: 0, lower: [\(paths)]\(cache) }
+      network: { retries: { items: 0, lookups: 0 } }
+      segments:
+      \(segments)
+      """
+    )
+  }
+
+  /// What the last run made is put away under a name, and what is remembered of runs goes with it.
+  func putAway(as name: String) throws {
+    try #require(home.tool("mv", home.cache, home.path(name)).status == 0)
+    try #require(home.tool("rm", "-rf", home.state).status == 0)
+  }
+
+  /// All names below with what must not change, bytes and counts of names included.
+  func fingerprint(_ name: String) throws -> String {
+    let run = try home.shell(
+      """
+      cd '\(home.path(name))' && find . -printf '%p %y %m %n %s %T@ %C@\\n' | sort
+      find . -type f -print0 | sort -z | xargs -0 sha256sum
+      """
+    )
+    try #require(run.status == 0)
+    return run.output
+  }
+
+  /// The paths of all requests since the last time, sorted.
+  func takeRequests() -> [String] {
+    defer { site.clearRequests() }
+    return site.requests.map(\.path).sorted()
+  }
+
+  /// Every listed item, whose body has to be what its digest says.
+  func listed() throws -> Set<String> {
+    let items = try home.run("list", "--json").json().list("items")
+    let stored = items.filter { $0.text("state") == "cached" }
+    for item in stored {
+      let body = item.text("path").flatMap { FileTree.read($0) }
+      #expect(body.map { "sha256:\(Digest.hexadecimal($0))" } == item.text("digest"), "\(item)")
+    }
+    return Set(stored.compactMap { $0.text("url") })
+  }
+}

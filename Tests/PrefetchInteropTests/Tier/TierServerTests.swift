@@ -1,0 +1,74 @@
+import PrefetchTestSupport
+import Testing
+
+/// Servers of others as the store that machines share.
+@Suite("A shared store on a real server", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
+struct TierServerTests {
+  private static let count = 12
+
+  @Test(
+    "nginx with WebDAV takes and gives what it should",
+    .enabled(if: Nginx.isInstalled, "needs nginx")
+  )
+  func nginx() throws {
+    let ground = try TierGround()
+    ground.publish(Self.count)
+    var options = Nginx.Options()
+    options.takesFiles = true
+    let nginx = try Nginx(options)
+    let remote = #"url: "\#(nginx.url("deep/tier"))""#
+    let first = try ground.machine("\(remote), mode: read_write")
+    let fill = try first.run("--json")
+    #expect(fill.status == 0 && fill.errors.isEmpty, "\(fill)")
+    #expect(try fill.json().number("remote.written") == Self.count + 1)
+    _ = ground.takeAsked()
+    let second = try ground.machine("\(remote), trust: true")
+    let run = try second.run("--json")
+    #expect(run.status == 0 && run.errors.isEmpty, "\(run)")
+    #expect(ground.takeAsked() == [])
+    try ground.expectAll(Self.count, in: second)
+    // An empty folder of the same server is a tier without anything in it.
+    let third = try ground.machine(#"url: "\#(nginx.url("other"))", trust: true"#)
+    let miss = try third.run("--json")
+    #expect(miss.status == 0 && miss.errors.isEmpty, "\(miss)")
+    #expect(ground.takeAsked().count == Self.count + 1)
+  }
+
+  @Test(
+    "a bucket gets signed requests and nothing unsigned",
+    .enabled(if: Tool.isInstalled("moto_server"), "needs moto_server, from PyPI")
+  )
+  func bucket() throws {
+    let ground = try TierGround()
+    ground.publish(Self.count)
+    let port = LoopbackPort.free()
+    let folder = try TemporaryDirectory()
+    let server = try #require(Tool("moto_server"))
+    let moto = try RunningProgram(
+      server.path,
+      ["-H", "127.0.0.1", "-p", "\(port)"],
+      environment: ["PATH": "/usr/bin:/bin", "HOME": folder.path],
+      folder: folder.path
+    )
+    defer { moto.signal(9) }
+    try #require(LoopbackPort.waitUntilOpen(port))
+    LoopbackPort.exchange(
+      port,
+      "PUT /warm HTTP/1.0\r\nHost: 127.0.0.1:\(port)\r\nContent-Length: 0\r\n\r\n"
+    )
+    let remote = """
+      kind: s3, url: "http://127.0.0.1:\(port)/warm/some=prefix", timeout: 5s, \
+      credentials: "key:secret-of-the-bucket:lent-token"
+      """
+    let first = try ground.machine("\(remote), mode: read_write")
+    let fill = try first.run("--json")
+    #expect(fill.status == 0 && fill.errors.isEmpty, "\(fill)")
+    #expect(try fill.json().number("remote.written") == Self.count + 1)
+    _ = ground.takeAsked()
+    let second = try ground.machine("\(remote), trust: true")
+    let run = try second.run("--json")
+    #expect(run.status == 0 && run.errors.isEmpty, "\(run)")
+    #expect(ground.takeAsked() == [])
+    try ground.expectAll(Self.count, in: second)
+  }
+}
