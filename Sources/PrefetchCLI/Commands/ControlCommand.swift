@@ -226,16 +226,11 @@ struct NamedRecords {
       if seen.insert(record.url).inserted { records.append(record) }
     }
     guard unknown.isEmpty else {
-      let status = context.console.fail(
+      let names = unknown.map { "`\(SafeText.line(Redaction.url($0)))`" }
+      throw context.failed(
         .nothing,
-        unknown.map { name in
-          Diagnostic(
-            "item.not-cached",
-            "`\(SafeText.line(Redaction.url(name)))` is not in the cache"
-          )
-        }
+        names.map { Diagnostic("item.not-cached", "\($0) is not in the cache") }
       )
-      throw CommandExit(status: status)
     }
     return records
   }

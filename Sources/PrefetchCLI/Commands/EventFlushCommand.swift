@@ -32,7 +32,15 @@ struct EventFlushCommand: Command {
         license: license
       )
     }
-    guard let flushed else { throw CommandExit(status: failUnconfigured(loaded)) }
+    guard let flushed else {
+      let objection = Diagnostic(
+        "config.no-collector",
+        "no collector is configured, so events are sent nowhere",
+        hint: "set `analytics.endpoint` and `analytics.enabled: true`",
+        file: loaded.files.first
+      )
+      throw context.failed(.config, [objection])
+    }
     tell(flushed)
     return exit(flushed).code
   }
@@ -46,20 +54,6 @@ struct EventFlushCommand: Command {
 
   /// Long enough for a long queue over a slow line.
   private static let patience: Duration = .seconds(600)
-
-  private func failUnconfigured(_ loaded: LoadedConfiguration) -> Int32 {
-    context.console.fail(
-      .config,
-      [
-        Diagnostic(
-          "config.no-collector",
-          "no collector is configured, so events are sent nowhere",
-          hint: "set `analytics.endpoint` and `analytics.enabled: true`",
-          file: loaded.files.first
-        )
-      ]
-    )
-  }
 
   private func exit(_ flushed: Flushed) -> ExitStatus {
     switch flushed.outcome.end {

@@ -29,10 +29,7 @@ struct PinsCommand: Command {
         case .denied: .denied
         case .content: .failed
         }
-      return context.console.fail(
-        status,
-        [Diagnostic("pins.\(error.code.rawValue)", error.message)]
-      )
+      throw context.failed(status, "pins.\(error.code.rawValue)", error.message)
     }
   }
 

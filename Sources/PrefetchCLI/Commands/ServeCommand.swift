@@ -37,11 +37,8 @@ struct ServeCommand: Command {
     stopping: () -> Void,
     closing: () throws(CommandExit) -> Void
   ) throws(CommandExit) -> Int32 {
-    let events: ServeEvents
-    do throws(Failure) {
-      events = try ServeEvents(options, loaded, context: context)
-    } catch {
-      throw context.storeFailed(error)
+    let events = try context.reading { () throws(Failure) in
+      try ServeEvents(options, loaded, context: context)
     }
     announce(server)
     events.started(at: server.address)

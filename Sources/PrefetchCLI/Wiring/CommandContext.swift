@@ -199,13 +199,11 @@ extension CommandContext {
 
   /// The state for reading; nil when there is none yet.
   func readingState(_ places: Places) throws(CommandExit) -> StateStore? {
-    do {
+    try reading { () throws(Failure) in
       var reports: [Diagnostic] = []
       let state = try StateStore.openForReading(state: places.state, reports: &reports)
       console.report(reports)
       return state
-    } catch {
-      throw storeFailed(error)
     }
   }
 
@@ -223,7 +221,7 @@ extension CommandContext {
     }
   }
 
-  /// Runs work on the store whose faults end the command.
+  /// Runs work on the store, or on anything else of the machine, whose faults end the command.
   func reading<Value>(_ work: () throws(Failure) -> Value) throws(CommandExit) -> Value {
     do {
       return try work()

@@ -69,10 +69,6 @@ package enum Program {
 extension CommandContext {
   /// Before any thread or transfer begins.
   func prepareTransfers() throws(CommandExit) {
-    do {
-      try CurlTransport.prepareProcess()
-    } catch {
-      throw storeFailed(error)
-    }
+    try reading { () throws(Failure) in try CurlTransport.prepareProcess() }
   }
 }

@@ -31,7 +31,7 @@ struct PublishingScope {
         )
       }
     guard objections.isEmpty else {
-      throw CommandExit(status: context.console.fail(.usage, objections))
+      throw context.failed(.usage, objections)
     }
     segments = joined.segments.filter { selection.contains($0.name) }.map(builder.declaration)
     subscriptions = joined

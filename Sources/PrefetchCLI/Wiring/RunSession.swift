@@ -36,12 +36,7 @@ struct RunSession {
 
   /// What came of it, with the process's exit status still to be decided.
   func run() throws(CommandExit) -> Report {
-    let events: EventSink?
-    do throws(Failure) {
-      events = try sink()
-    } catch {
-      throw context.storeFailed(error)
-    }
+    let events = try context.reading { () throws(Failure) in try sink() }
     do throws(Failure) {
       var report = try isPlan ? plan(events) : reconcile(events)
       // Also of a run that could not begin.

@@ -19,8 +19,7 @@ struct DocumentWork: Sendable {
   /// validators: a 304 makes it ours.
   var offered: DocumentRecord?
   var exchange: Exchange?
-  /// Whether it is being looked what other runs have of it, or was.
-  var isBeingLookedUp = false
+  /// Whether it was looked what other runs have of it.
   var isLookedUp = false
   /// Whether no other run asks for it meanwhile.
   var isClaimed = false
