@@ -45,18 +45,4 @@ struct ExampleTests {
     #expect(run.lines.last?.hasSuffix("/pub/beta.txt") == true, "\(run)")
     #expect(run.errors.contains("warning") == false, "\(run)")
   }
-
-  @Test("play a film when its origin is gone", .enabled(if: Tool.isInstalled("ffmpeg")))
-  func kiosk() throws {
-    let run = try show("kiosk")
-    #expect(run.status == 0, "\(run)")
-    #expect(run.lines.count { $0 == "played 320x180 of lobby.m3u8" } == 2, "\(run)")
-  }
-
-  @Test("show an ad when its server is gone", .enabled(if: Tool.isInstalled("ffmpeg")))
-  func signage() throws {
-    let run = try show("signage")
-    #expect(run.status == 0, "\(run)")
-    #expect(run.lines.last == "played 320x160 of 4711.mp4", "\(run)")
-  }
 }
