@@ -1,13 +1,17 @@
 import PrefetchCore
+import PrefetchTestSupport
 import Testing
 
 @Suite struct DispatcherSimulationTests {
+  /// Hundreds of worlds each; thousands where there is time.
+  private static let blocks: Range<UInt64> = 0..<(Campaign.isLong ? 8 : 1)
+
   @Test(
     """
     Whatever happens in whatever order: caps hold, nobody overtakes whom he should not, each item \
     settles once, bodies are not leaked
     """,
-    arguments: 0..<8
+    arguments: blocks
   )
   func anyOrder(block: UInt64) {
     var (contestedCount, heldBackCount) = (0, 0)
@@ -26,7 +30,7 @@ import Testing
 
   @Test(
     "Whatever the network does meanwhile: nothing begins while it is deferred",
-    arguments: 0..<8 as Range<UInt64>
+    arguments: blocks
   )
   func underRules(block: UInt64) {
     var deferredCount = 0
@@ -43,7 +47,7 @@ import Testing
 
   @Test(
     "Whatever manifests are made of: nothing settles twice, nothing leaks, everything ends",
-    arguments: 0..<8 as Range<UInt64>
+    arguments: blocks
   )
   func varied(block: UInt64) {
     var partCount = 0
@@ -60,7 +64,7 @@ import Testing
 
   @Test(
     "Whatever items are made of: nothing settles twice, nothing leaks, everything ends",
-    arguments: 0..<8 as Range<UInt64>
+    arguments: blocks
   )
   func bundles(block: UInt64) {
     var wholeCount = 0
@@ -78,7 +82,7 @@ import Testing
   }
 
   /// Plain items of runs that are not watched are told of by the group.
-  @Test("A run that nobody watches does and counts the same", arguments: 0..<4 as Range<UInt64>)
+  @Test("A run that nobody watches does and counts the same", arguments: blocks)
   func briefly(block: UInt64) throws {
     var (confirmedCount, arrivedCount) = (0, 0)
     for seed in block * 800..<(block + 1) * 800 {

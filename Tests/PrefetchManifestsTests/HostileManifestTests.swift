@@ -6,7 +6,7 @@ import Testing
 
 /// Documents that are made to cost much; each of these took minutes or gigabytes once.
 @Suite struct HostileManifestTests {
-  private static let sums = (0..<50_000).map { number in
+  private static let sums = (0..<20_000).map { number in
     Hexadecimal.encode((0..<32).map { UInt8(truncatingIfNeeded: number >> (8 * ($0 % 4))) })
   }
 
@@ -45,7 +45,7 @@ import Testing
     let options = Self.sums.map { " --hash=sha256:\($0)" }.joined()
     let text = "left @ https://a.example/left.zip#sha256=\(Self.sums[7])\(options)"
     let manifest = try readText(text, format: .pip).get()
-    #expect(manifest.entries.first?.digests.count == 50_000)
+    #expect(manifest.entries.first?.digests.count == 20_000)
   }
 
   @Test("An entry of a feed with thousands of files is read once")
@@ -72,9 +72,9 @@ import Testing
   @Test("A list of tens of thousands of tables is read in one go")
   func tables() throws {
     let package = "\n[[packages]]\nname = \"a\"\narchive = {url = \"https://a.example/"
-    let packages = (0..<50_000).map { "\(package)\($0).zip\", hashes = {}}" }.joined()
+    let packages = (0..<20_000).map { "\(package)\($0).zip\", hashes = {}}" }.joined()
     let manifest = try readText("lock-version = \"1.0\"" + packages, format: .pylock).get()
-    #expect(manifest.entries.count == 50_000)
+    #expect(manifest.entries.count == 20_000)
   }
 
   @Test("Hundreds of options that mean nothing draw a hundred warnings")

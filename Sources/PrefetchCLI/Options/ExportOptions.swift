@@ -16,7 +16,7 @@ struct ExportOptions: CommandOptions, Hashable {
       "An item whose body is lost or damaged is left out and named, and the command ends with 74.",
     ],
     options: [
-      .flag("new", \.isNewOnly, help: "Leave out what the caches of `cache.lower` have")
+      .flag("new", \.isNewOnly).help("Leave out what the caches of `cache.lower` have")
     ],
     operands: .one("DIR", \.folder, .text),
     exits: [.ok, .nothing, .io, .config, .interrupted, .terminated],

@@ -31,7 +31,7 @@ private struct NightSums {
 struct NightsTests {
   @Test("leave in the cache what RFC 9111 allows, and move no unchanged body twice")
   func nights() throws {
-    let sums = try live(Campaign.seeds(usually: 100)) { .memory(MemoryStore()) }
+    let sums = try live(Campaign.seeds(usually: 40)) { .memory(MemoryStore()) }
     for kind in NightItem.Kind.allCases { print(sums.describe(kind)) }
     let total = sums.tallies.values.reduce(NightTally(), +)
     print("all: \(total)")
@@ -49,7 +49,7 @@ struct NightsTests {
 
   @Test("are the same in a folder that is opened anew each night")
   func disk() throws {
-    _ = try live(Campaign.seeds(usually: 80) / 4) { .disk(try TemporaryDirectory()) }
+    _ = try live(Campaign.seeds(usually: 40) / 4) { .disk(try TemporaryDirectory()) }
   }
 
   private func live(_ count: Int, in place: () throws -> NightCache.Place) throws -> NightSums {

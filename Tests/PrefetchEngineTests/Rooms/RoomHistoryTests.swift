@@ -9,7 +9,7 @@ struct RoomHistoryTests {
     var objections: [String] = []
     let seeds =
       Campaign.seed.map { $0...$0 }
-      ?? 1...(Campaign.isLong ? 20_000 : Campaign.seeds(usually: 1_000))
+      ?? 1...(Campaign.isLong ? 20_000 : Campaign.seeds(usually: 100))
     var total = RoomHistory.Sums()
     for seed in seeds {
       let history = RoomHistory(seed: seed)

@@ -8,7 +8,7 @@ struct ProgramRun: CustomStringConvertible {
   var isOverdue = false
   var output: String
   var errors: String
-  /// The most memory that it was seen to hold at once, in bytes.
+  /// The most memory that it was seen to hold at once, in bytes, where it was looked at.
   var peakMemory = 0
 
   /// The lines of standard output, without what follows the last line's end.
@@ -53,9 +53,9 @@ final class RunningProgram {
     output destination: Output = .pipe
   ) throws {
     let spawned = try Spawn.program(
-      folder.map { ["/usr/bin/env", "-C", $0, path] + arguments }
-        ?? [path] + arguments,
+      [path] + arguments,
       environment: environment,
+      folder: folder,
       outputPath: destination.path
     )
     processID = spawned.processID
@@ -94,9 +94,13 @@ final class RunningProgram {
   }
 
   /// Reads until the program has ended; kills it when the time is up.
-  func finish(within seconds: Int = 120) -> ProgramRun {
+  func finish(within seconds: Int = 120, watchingMemory: Bool = false) -> ProgramRun {
     let end = ContinuousClock.now + .seconds(seconds)
     while output >= 0 || errors >= 0, ContinuousClock.now < end {
+      guard watchingMemory else {
+        read(until: end)
+        continue
+      }
       read(until: min(end, .now + .milliseconds(20)))
       peakMemory = max(peakMemory, ProcessMemory.peak(of: processID))
     }

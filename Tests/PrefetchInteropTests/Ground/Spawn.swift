@@ -24,19 +24,33 @@ enum Spawn {
   /// A program that starts while another one's pipes are not yet marked would keep them open.
   private static let turn = Mutex(())
 
+  private typealias AddFolder =
+    @convention(c) (
+      UnsafeMutablePointer<posix_spawn_file_actions_t>, UnsafePointer<CChar>
+    ) -> CInt
+
+  /// GNU's own, which the Glibc module leaves out; by way of `env` each start would be two.
+  private static let addFolder: AddFolder = {
+    let address = unsafe dlsym(nil, "posix_spawn_file_actions_addchdir_np")
+    guard let address = unsafe address else { preconditionFailure("needs glibc 2.29") }
+    return unsafe unsafeBitCast(address, to: AddFolder.self)
+  }()
+
   static func program(
     _ words: [String],
     environment: [String: String],
+    folder: String?,
     outputPath: String?
   ) throws(Fault) -> Streams {
     try turn.withLock { _ throws(Fault) in
-      try start(words, environment, outputPath)
+      try start(words, environment, folder, outputPath)
     }
   }
 
   private static func start(
     _ words: [String],
     _ environment: [String: String],
+    _ folder: String?,
     _ outputPath: String?
   ) throws(Fault) -> Streams {
     let (input, output, errors) = (pipe(), pipe(), pipe())
@@ -49,6 +63,7 @@ enum Spawn {
       unsafe posix_spawn_file_actions_adddup2(&actions, output.writing, 1)
     }
     unsafe posix_spawn_file_actions_adddup2(&actions, errors.writing, 2)
+    if let folder { _ = unsafe addFolder(&actions, folder) }
     var attributes = plainAttributes()
     let arguments = WordList(words)
     let variables = WordList(environment.map { "\($0.key)=\($0.value)" })

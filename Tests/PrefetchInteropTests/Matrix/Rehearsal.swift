@@ -4,64 +4,105 @@ import PrefetchTestSupport
 import Synchronization
 import Testing
 
-/// One row played in one situation against the program, with everything that must hold afterwards.
+/// Rows played in one situation against the program, as items of one run, with everything that must
+/// hold afterwards.
 struct Rehearsal {
   /// Far above what a run needs and far below what endless answers would bring.
   private static let memoryLimit = 96 << 20
   private static let diskLimit = 16 << 20
 
-  private let row: Row
+  /// A row with the server that behaves like it.
+  private struct Part {
+    var row: Row
+    var stage: Stage
+    var server: LoopbackServer
+
+    init(_ row: Row, _ situation: Situation) throws {
+      let stage = Stage(row, situation)
+      self.row = row
+      self.stage = stage
+      server = try LoopbackServer { stage.answer($0) }
+    }
+
+    var url: String {
+      server.address(row.path)
+    }
+  }
+
   private let situation: Situation
-  private let stage: Stage
-  private let server: LoopbackServer
+  private let parts: [Part]
   private let home: Home
 
-  init(_ row: Row, _ situation: Situation) throws {
-    self.row = row
-    self.situation = situation
-    let stage = Stage(row, situation)
-    self.stage = stage
-    server = try LoopbackServer { stage.answer($0) }
+  init(_ cast: Cast) throws {
+    situation = cast.situation
+    parts = try cast.rows.map { try Part($0, cast.situation) }
     home = try Home(isInMemory: true)
   }
 
-  private var body: [UInt8] {
+  private func body(_ row: Row) -> [UInt8] {
     row.body ?? Scene.body(situation)
   }
 
   func play() throws {
     try prepare()
-    let verdict = try #require(row.verdicts[situation])
-    let before = server.requests.count
-    let run = try start(["--json", "--items", "all"]).finish(within: 15)
-    let requests = server.requests.dropFirst(before)
+    let before = parts.map(\.server.requests.count)
+    let run = try start(["--json", "--items", "all"]).finish(within: 15, watchingMemory: true)
     #expect(!run.isOverdue, "\(run)")
-    #expect(verdict.exits.contains(run.status), "\(run)")
     let report = try run.json()
     #expect(report.number("exit.code") == Int(run.status))
-    let word = report.text("items.0.error.code") ?? report.text("items.0.outcome") ?? "none"
-    #expect(verdict.words.contains(word), "\(report.text("items.0.error.message") ?? "no error")")
     #expect(run.peakMemory < Self.memoryLimit)
-    if let count = verdict.requests {
-      #expect(requests.count == count, "\(requests.map(\.headers))")
+    for (part, before) in zip(parts, before) {
+      try check(part, run, report, part.server.requests.dropFirst(before))
     }
-    checkStore(verdict, report)
+    checkStore()
     let verify = try home.run("verify")
     #expect(verify.status == 0, "\(verify)")
   }
 
+  private func check(
+    _ part: Part,
+    _ run: ProgramRun,
+    _ report: Node,
+    _ requests: ArraySlice<LoopbackRequest>
+  ) throws {
+    let name = part.row.testDescription
+    let verdict = try #require(part.row.verdicts[situation])
+    #expect(verdict.exits.contains(run.status), "\(name): \(run)")
+    let item = parts.count == 1 ? report.at("items.0") : report.item(part.url)
+    let word = item?.text("error.code") ?? item?.text("outcome") ?? "none"
+    let said = item?.text("error.message") ?? "no error"
+    #expect(verdict.words.contains(word), "\(name): \(said)")
+    if let count = verdict.requests {
+      #expect(requests.count == count, "\(name): \(requests.map(\.headers))")
+    }
+    let stored = verdict.stored(in: situation, new: body(part.row))
+    let digest = stored.map { Digest.hexadecimal($0) }
+    #expect(item?.text("digest") == digest.map { "sha256:\($0)" }, "\(name)")
+    guard let digest, let stored else { return }
+    let path = "\(home.cache)/objects/sha256/\(digest.prefix(2))/\(digest)"
+    // Comparing outside keeps a difference of megabytes out of the log.
+    let isSame = FileTree.read(path) == stored
+    #expect(isSame, "\(name)")
+  }
+
   // MARK: Before
 
-  private func configure(item: String, segment: String) {
-    let item = item.replacing("NEW", with: Digest.hexadecimal(body))
-      .replacing("SIZE", with: String(body.count))
+  /// All rows have the first one's surroundings.
+  private func configure(hasKeys: Bool) {
+    let row = parts[0].row
+    let items = parts.map { part in
+      let body = body(part.row)
+      let keys = part.row.item.replacing("NEW", with: Digest.hexadecimal(body))
+        .replacing("SIZE", with: String(body.count))
+      return "{ url: \"\(part.url)\", \(hasKeys ? keys : "") }"
+    }
     home.configure(
       """
       name: matrix
       segments:
         - name: basics
-          urls: [{ url: "\(server.address(row.path))", \(item) }]
-          \(segment)
+          urls: [\(items.joined(separator: ", "))]
+          \(hasKeys ? row.segment : "")
       network:
         retries: { \(row.retries), delay: 1ms, max_delay: 2ms, wait: 3s }
         timeouts: { \(row.timeouts) }
@@ -77,16 +118,16 @@ struct Rehearsal {
       break
     case .update:
       // What is declared and expected is the new body.
-      configure(item: "", segment: "")
+      configure(hasKeys: false)
       let run = try home.run()
       try #require(run.status == 0, "\(run)")
     case .resume:
-      configure(item: row.item, segment: row.segment)
+      configure(hasKeys: true)
       let run = try home.run("--set", "network.retries.items=0")
       try #require(run.status == 69, "\(run)")
     }
-    configure(item: row.item, segment: row.segment)
-    stage.begin()
+    configure(hasKeys: true)
+    for part in parts { part.stage.begin() }
   }
 
   /// No file may outgrow what the configuration allows by much, and no memory be taken endlessly.
@@ -103,24 +144,27 @@ struct Rehearsal {
 
   // MARK: Afterwards
 
-  private func checkStore(_ verdict: Verdict, _ report: Node) {
-    let stored = verdict.stored(in: situation, new: body)
-    let digest = stored.map { Digest.hexadecimal($0) }
-    #expect(report.text("items.0.digest") == digest.map { "sha256:\($0)" })
-    let objects = FileTree.objects(home.cache)
+  private func checkStore() {
+    var allowed: Set<String> = []
     // What was replaced may stay for a while as an orphan.
-    let allowed = Set([digest, situation == .update ? Digest.hexadecimal(Scene.old) : nil])
-    #expect(Set(objects.keys).isSubset(of: allowed.compactMap(\.self)))
-    if let digest, let stored {
-      let path = "\(home.cache)/objects/sha256/\(digest.prefix(2))/\(digest)"
-      // Comparing outside keeps a difference of megabytes out of the log.
-      let isSame = FileTree.read(path) == stored
-      #expect(isSame)
+    if situation == .update { allowed.insert(Digest.hexadecimal(Scene.old)) }
+    for part in parts {
+      let stored = part.row.verdicts[situation]?.stored(in: situation, new: body(part.row))
+      if let stored { allowed.insert(Digest.hexadecimal(stored)) }
     }
+    #expect(Set(FileTree.objects(home.cache).keys).isSubset(of: allowed))
     let sizes = FileTree.listing(home.cache).mapValues(\.size)
-    #expect(sizes.values.reduce(0, +) < Self.diskLimit)
     let partial = sizes.filter { $0.key.hasPrefix("\(home.cache)/partial/") }
-    #expect(partial.values.reduce(0, +) <= Scene.body(situation).count + 65_536)
+    let kept = partial.values.reduce(0, +)
+    #expect(kept <= parts.count * (Scene.body(situation).count + 65_536))
+    #expect(sizes.values.reduce(0, +) - kept < Self.diskLimit)
+  }
+}
+
+extension Node {
+  /// The item of a URL in a report.
+  fileprivate func item(_ url: String) -> Node? {
+    list("items").first { $0.text("url") == url }
   }
 }
 

@@ -41,14 +41,18 @@ struct StreamPlayTests {
     let site = site
     server = try LoopbackServer { site.respond(to: $0) }
     home = try Home()
+    for (path, page) in try Self.made.get() { site[path] = page }
+  }
+
+  /// Made once, for all tests.
+  private static let made = Result<[(path: String, page: Site.Page)], any Error> {
+    let home = try Home()
     FileTree.makeFolder(home.path("made"))
-    let made = try home.shell("cd made && \(Self.recipe)", within: 300)
+    let made = try home.shell("cd made && \(recipe)", within: 300)
     try #require(made.status == 0, "\(made)")
-    for name in FileTree.names(home.path("made")) {
-      site["/\(name)"] = Site.Page(
-        FileTree.read(home.path("made/\(name)")) ?? [],
-        entityTag: "\"\(name)\""
-      )
+    return FileTree.names(home.path("made")).map { name in
+      let body = FileTree.read(home.path("made/\(name)")) ?? []
+      return (path: "/\(name)", page: Site.Page(body, entityTag: "\"\(name)\""))
     }
   }
 

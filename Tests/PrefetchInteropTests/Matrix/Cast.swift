@@ -1,0 +1,49 @@
+import Testing
+
+/// Rows that are played at one time, in one situation.
+struct Cast: Sendable, CustomTestStringConvertible {
+  /// Few enough for their servers, and for a failure to be found.
+  private static let largest = 8
+
+  var situation: Situation
+  var rows: [Row]
+
+  var testDescription: String {
+    "\(situation): \(rows.map(\.testDescription).joined(separator: ", "))"
+  }
+
+  /// All rows in all situations.
+  ///
+  /// Those stand side by side that need nothing of their own and end a run in the same way, so that
+  /// its exit is that of each of them.
+  static func of(_ rows: [Row]) -> [Cast] {
+    Situation.allCases.flatMap { situation in
+      var casts: [Cast] = []
+      var open: [String: Int] = [:]
+      for row in rows {
+        guard let company = row.company(in: situation) else {
+          casts.append(Cast(situation: situation, rows: [row]))
+          continue
+        }
+        if let place = open[company], casts[place].rows.count < largest {
+          casts[place].rows.append(row)
+        } else {
+          open[company] = casts.count
+          casts.append(Cast(situation: situation, rows: [row]))
+        }
+      }
+      return casts
+    }
+  }
+}
+
+extension Row {
+  /// What it has in common with those that it may be played beside; nil where it is played alone.
+  fileprivate func company(in situation: Situation) -> String? {
+    guard item.isEmpty, segment.isEmpty, settings.isEmpty, body == nil, interrupted == nil,
+      path == "/item", !NotYet.contains(self), let verdict = verdicts[situation],
+      verdict.exits.count == 1
+    else { return nil }
+    return "\(verdict.exits[0]) \(timeouts) \(retries) \(largest)"
+  }
+}
