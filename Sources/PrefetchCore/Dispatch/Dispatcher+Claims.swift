@@ -58,6 +58,7 @@ extension Dispatcher {
     if let host = documents[number].host {
       queue.finished(Job.document(number).number, on: host, httpVersion: nil)
     }
+    documents[number].isBeingLookedUp = false
     documents[number].isLookedUp = isOurs
     documents[number].isClaimed = isOurs && documents[number].role == .manifest
     guard halt == nil else { return settleManifestHalted(index) }

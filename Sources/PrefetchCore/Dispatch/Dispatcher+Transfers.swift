@@ -13,6 +13,7 @@ extension Dispatcher {
         documents[number].host = host
         if let look = lookBefore(asking: number) {
           // It keeps its place until then.
+          documents[number].isBeingLookedUp = true
           readingCount += 1
           effects.append(look)
           continue

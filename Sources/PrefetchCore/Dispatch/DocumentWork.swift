@@ -19,7 +19,8 @@ struct DocumentWork: Sendable {
   /// validators: a 304 makes it ours.
   var offered: DocumentRecord?
   var exchange: Exchange?
-  /// Whether it was looked what other runs have of it.
+  /// Whether it is being looked what other runs have of it, or was.
+  var isBeingLookedUp = false
   var isLookedUp = false
   /// Whether no other run asks for it meanwhile.
   var isClaimed = false
