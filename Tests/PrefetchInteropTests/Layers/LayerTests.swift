@@ -96,10 +96,9 @@ struct LayerTests {
   func log() throws {
     try makeBase(", ttl: 1h")
     let index = home.path("base/index.sqlite")
-    let statements = "UPDATE upkeep SET changes=changes+1; .shell cp '\(index)-wal' kept"
-    try #require(
-      home.shell("printf '%s\\n' \"\(statements)\" | tr ';' '\\n' | sqlite3 '\(index)'").status == 0
-    )
+    let copy = ".shell cp '\(index)-wal' kept"
+    let change = "UPDATE upkeep SET changes=changes+1"
+    try #require(home.tool("sqlite3", index, change, copy).status == 0)
     try #require(home.shell("test -s kept && mv kept '\(index)-wal'").status == 0)
     let before = try ground.fingerprint("base")
     declare(more: ", ttl: 1h")
