@@ -102,8 +102,18 @@ package struct BucketSignature: Sendable {
     let message = Array(text.utf8)
     return unsafe [UInt8](unsafeUninitializedCapacity: 32) { code, count in
       let made = unsafe EVP_Q_mac(
-        nil, "HMAC", nil, "SHA256", nil, key, key.count, message, message.count,
-        code.baseAddress, 32, &count
+        nil,
+        "HMAC",
+        nil,
+        "SHA256",
+        nil,
+        key,
+        key.count,
+        message,
+        message.count,
+        code.baseAddress,
+        32,
+        &count
       )
       precondition(unsafe made != nil && count == 32, "libcrypto without HMAC is no installation")
     }

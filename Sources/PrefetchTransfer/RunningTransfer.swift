@@ -113,7 +113,10 @@ final class RunningTransfer {
       use = try BodyUse.of(head, to: queued, isContinuing: isContinuing)
       if use.isCoded, decoder?.restart() != true { decoder = try? GzipReader() }
       guard !request.needsLength || !use.takesBytes || head.announcedLength != nil else {
-        failure = Failure(.badResponse, "`\(request.url.authority)` does not say how long a body is")
+        failure = Failure(
+          .badResponse,
+          "`\(request.url.authority)` does not say how long a body is"
+        )
         return false
       }
       return checkAnnouncedSize()

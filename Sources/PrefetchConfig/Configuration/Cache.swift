@@ -70,7 +70,7 @@ extension Configuration {
     Field("region", \.region, .text.nonEmpty.singleLine).help("Region of the bucket")
     Field("credentials", \.credentials, .tierCredentials)
       .help(
-        "`NAME:PASSWORD` or a token; for a bucket `KEY:SECRET`, with `:TOKEN` where they are lent"
+        "Who asks: `NAME:PASSWORD` or a token; for a bucket `KEY:SECRET`, with `:TOKEN` where lent"
       )
       .secret
   }

@@ -48,7 +48,9 @@ package final class OrderTerms: Sendable {
     request.allowsCoding = Exchange.isWorthCoding(size: size, path: url.path)
     request.order = order
     if request.tierQuestion != nil {
-      request.tierQuestion = table.value.plainDigest(at: order.entry).map { TierQuestion(digest: $0) }
+      request.tierQuestion = table.value.plainDigest(at: order.entry).map {
+        TierQuestion(digest: $0)
+      }
     }
     // A record whose URL is another's would be a key met by chance; then nothing is known.
     if let stored = order.stored, stored.url == url.string, let known = stored.confirmable {

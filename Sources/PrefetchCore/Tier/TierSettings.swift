@@ -30,8 +30,8 @@ package struct TierSettings: Hashable, Sendable {
 
   package init() {}
 
-  package var isRead: Bool { url != nil && mode != .write }
-  package var isWritten: Bool { url != nil && mode != .read }
+  package var isRead: Bool { url != nil && (mode == .read || mode == .readWrite) }
+  package var isWritten: Bool { url != nil && (mode == .write || mode == .readWrite) }
 }
 
 /// What may be asked of a second tier in the place of a request to an origin.

@@ -60,7 +60,7 @@ struct TierTests {
     #expect(try run.json().number("remote.hits") == Self.count + 1)
     try ground.expectAll(Self.count, in: home)
     // Nor is it on the next night, when another machine has asked.
-    let again = try home.run("--refresh", "--json")
+    let again = try home.run("--revalidate", "--json")
     #expect(again.status == 0, "\(again)")
     #expect(try again.json().number("totals.fetched") == 0)
   }
@@ -116,8 +116,11 @@ struct TierTests {
         switch self {
         case .otherBytes: return .respond(200, body: Array((file ?? [1]).reversed()))
         case .endless:
-          return Script([.send(Script.head(200)), .repeatForever([UInt8](repeating: 65, count: 65_536))])
-        case .page: return .respond(200, [("Content-Type", "text/html")], text: "<html>log in</html>")
+          return Script([
+            .send(Script.head(200)), .repeatForever([UInt8](repeating: 65, count: 65_536)),
+          ])
+        case .page:
+          return .respond(200, [("Content-Type", "text/html")], text: "<html>log in</html>")
         case .silence: return Script([.silence])
         case .drip: return Script([.send(Script.head(200, length) + [1]), .silence])
         case .gone: return nil
@@ -143,7 +146,9 @@ struct TierTests {
     for isTrusted in [false, true] {
       var home = try ground.machine("trust: \(isTrusted)")
       if lie == .gone {
-        home = try ground.machine("trust: \(isTrusted), url: \"http://127.0.0.1:\(LoopbackPort.free())/t\"")
+        home = try ground.machine(
+          "trust: \(isTrusted), url: \"http://127.0.0.1:\(LoopbackPort.free())/t\""
+        )
       }
       let run = try home.run("--json")
       #expect(run.status == 0, "\(run)")
@@ -211,9 +216,14 @@ struct TierTests {
     try ground.expectAll(Self.count, in: home)
   }
 
-  @Test("is shown its credentials and nothing of others'", arguments: ["name:canary-71ab", "canary-99ff"])
+  @Test(
+    "is shown its credentials and nothing of others'",
+    arguments: ["name:canary-71ab", "canary-99ff"]
+  )
   func credentials(_ text: String) throws {
-    let home = try ground.machine(#"mode: read_write, credentials: "\#(text)", headers: { X-Team: canary-3c3c }"#)
+    let home = try ground.machine(
+      #"mode: read_write, credentials: "\#(text)", headers: { X-Team: canary-3c3c }"#
+    )
     let run = try home.run("-vv", "--json", "--log-file", "run.log")
     #expect(run.status == 0, "\(run)")
     let shown = ground.tier.requests.allSatisfy { request in
@@ -238,7 +248,10 @@ struct TierTests {
       ("public", [HeaderField("Vary", "Accept-Encoding")]),
     ]
     for (name, headers) in pages {
-      ground.site["/\(name)"] = Site.Page("canary body of \(name.prefix { $0 != "?" })", headers: headers)
+      ground.site["/\(name)"] = Site.Page(
+        "canary body of \(name.prefix { $0 != "?" })",
+        headers: headers
+      )
     }
     ground.site["/licensed.json"] = Site.Page(Manifest.text(["public"]))
     let server = ground.origin.address("")
