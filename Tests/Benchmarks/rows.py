@@ -2,6 +2,7 @@
 
 import dataclasses
 import os
+import shutil
 
 from corpus import catalogue_items, many_items, write_lines
 from disk import Disk
@@ -14,6 +15,7 @@ PEERS = ("wget2", "curl", "rclone", "aria2c")
 # see bare.c and floor.c.
 BARE, FLOOR = "libcurl alone", "the floor"
 ITEMS = "items"
+WITHOUT = "itself without a tier"
 
 
 @dataclasses.dataclass
@@ -175,7 +177,52 @@ def groups(bench, is_quick):
         Group("100,000 answers of 4 KiB over 32 connections, served from a full cache", [
             Line(23, "nginx", 4.0, 2.0), Line(23, "nginx", is_cpu=True),
         ], _served(bench)),
+        Group(f"{far:,} × 4 KiB, 50 ms away each way, left in a tier beside", [
+            Line(24, WITHOUT, 1.3, 1.1),
+        ], _shared(bench, far)),
+        Group("cold M (1,000 × 256 KiB), HTTP/1.1, left in a tier beside", [
+            Line(24, WITHOUT), Line(24, WITHOUT, is_cpu=True),
+        ], _shared(bench)),
+        Group("warm S, HTTP/1.1, all 304, with a tier beside", [
+            Line(24, WITHOUT, 1.05, 1.02), Line(24, WITHOUT, 1.05, 1.02, is_cpu=True),
+        ], _shared_again(bench)),
     ]
+
+
+def _tier(bench):
+    """A folder of the same nginx."""
+    return {"remote": {"url": f"{bench.nginx.base('h1')}/tier", "mode": "read_write"}}
+
+
+def _shared(bench, far=None):
+    """From nothing, into an empty tier and with none."""
+    def ours(label, **more):
+        name = "S" if far else "M"
+        corpus = bench.corpus(name)
+        address = _all(bench, "h1", name, "-far", count=far) if far else _all(bench, "h1", name)
+        if far:
+            address = f"{bench.far('h1')}/S-far.json"
+        key = f"tier-{name}-{len(more)}"
+        side = Prefetch(bench, key, address, **more).cold(corpus, far, label=label)
+        if more:
+            items = far or corpus.count
+            clear = side.reset
+            side.reset = lambda: clear() or shutil.rmtree(f"{bench.nginx.www}/tier", ignore_errors=True)
+            # Where it has a body already is asked for large ones.
+            looks = {404: items} if name == "M" else {}
+            side.statuses = {200: items + 1, 201: 2 * (items + 1)} | looks
+            side.requests = sum(side.statuses.values())
+        return side
+
+    return {"prefetch": lambda: ours("prefetch", cache=_tier(bench)), WITHOUT: lambda: ours(WITHOUT)}
+
+
+def _shared_again(bench):
+    def ours(label, **more):
+        side = Prefetch(bench, f"tier-again-{len(more)}", _all(bench, "h1", "S"), **more)
+        return side.again(10_000, {304: 10_001}, label=label)
+
+    return {"prefetch": lambda: ours("prefetch", cache=_tier(bench)), WITHOUT: lambda: ours(WITHOUT)}
 
 
 def _served(bench):

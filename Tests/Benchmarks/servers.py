@@ -30,6 +30,7 @@ PLACES = """
     root {www};
     location ~ /$ {{ autoindex on; }}
     location ^~ /many/ {{ return 200 $uri; }}
+    location ^~ /tier/ {{ dav_methods PUT; create_full_put_path on; client_max_body_size 0; }}
 """
 
 
