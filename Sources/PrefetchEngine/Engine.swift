@@ -93,7 +93,7 @@ package struct Engine {
       events = perform(&effects, of: request, report: &report, now: now)
       guard events.isEmpty else { continue }
       if dispatcher.isFinished {
-        finishWriting()
+        finishWriting(until: request.policy.deadline.map { start.uptime + $0 })
         let end = clock.now()
         return report.finished(
           at: end,
@@ -120,10 +120,12 @@ package struct Engine {
   }
 
   /// What other machines may have is on its way still; all else is done.
-  private func finishWriting() {
+  private func finishWriting(until deadline: Duration?) {
     guard let tier else { return }
     while tier.isWriting, stop.pending == nil {
-      _ = transport.wait(until: clock.now().uptime + Self.longestAbsence)
+      let now = clock.now().uptime
+      if let deadline, now >= deadline { return }
+      _ = transport.wait(until: now + Self.longestAbsence)
     }
   }
 

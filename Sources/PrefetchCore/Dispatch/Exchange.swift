@@ -227,7 +227,10 @@ package struct Exchange: Sendable {
       carriesRuleCredentials = ConnectionTable.add(terms.headers, to: &request)
     }
     guard tierQuestion != nil else { return request }
-    if carriesCredentials || terms.connection?.value.client != nil { isAnonymous = false }
+    // What is asked for in a way of our own may be answered so, whether the server says that or not.
+    if !ownHeaders.isEmpty || carriesCredentials || terms.connection?.value.client != nil {
+      isAnonymous = false
+    }
     // What others were told may not be what we would be.
     if !isAnonymous { request.tierQuestion?.granted = nil }
     return request

@@ -136,6 +136,11 @@ extension TieredTransport {
 
   func written(_ id: TransferID, _ result: TransferResult) {
     guard let work = writing.underWay.removeValue(forKey: id) else { return }
+    // It was given back since another one met trouble, which is judged by that one.
+    if result.wasNotSent {
+      if writing.isOn { _ = writing.append(work.answer, work.step) }
+      return
+    }
     switch (work.step, status(result)) {
     case (.look, 200...299):
       writing.notePresent(work.answer.digest)

@@ -38,7 +38,7 @@ REQUESTS = [
     ("GET", "http://bucket.example/key%3Dvalue/" + HEX, {}, b"", None, "us-east-1"),
     ("GET", "http://bucket.example/%C3%A9t%C3%A9/" + HEX, {}, b"", None, "us-east-1"),
     ("GET", "http://bucket.example/a//b/./c/../" + HEX, {}, b"", None, "us-east-1"),
-    ("GET", "http://bucket.example", {}, b"", None, "us-east-1"),
+    ("GET", "http://bucket.example/", {}, b"", None, "us-east-1"),
     ("GET", "http://bucket.example/?list-type=2&prefix=cas%2F", {}, b"", None, "us-east-1"),
     ("GET", "http://bucket.example/?b=2&a=1&a-b=3&a=0", {}, b"", None, "us-east-1"),
     ("GET", "http://bucket.example/?acl", {}, b"", None, "us-east-1"),

@@ -71,4 +71,19 @@ struct TierServerTests {
     #expect(ground.takeAsked() == [])
     try ground.expectAll(Self.count, in: second)
   }
+
+  @Test(
+    "of a bucket reads signatures, and botocore makes those that ours are compared with",
+    .enabled(
+      if: FileTree.exists("/usr/lib/python3/dist-packages/botocore"),
+      "needs python3-botocore"
+    )
+  )
+  func botocore() throws {
+    let tests = "\(#filePath)".split(separator: "/").dropLast(3).map { "/\($0)" }.joined()
+    let folder = "\(tests)/PrefetchCryptoTests/Signatures"
+    let run = try Home().tool("python3", "\(folder)/signatures.py")
+    let noted = FileTree.read("\(folder)/signatures.json") ?? []
+    #expect(run.output == String(decoding: noted, as: UTF8.self), "\(run)")
+  }
 }
