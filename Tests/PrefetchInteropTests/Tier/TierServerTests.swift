@@ -5,6 +5,10 @@ import Testing
 @Suite("A shared store on a real server", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
 struct TierServerTests {
   private static let count = 12
+  private static let root = "\(#filePath)".split(separator: "/").dropLast(4).map { "/\($0)" }
+    .joined()
+  private static let login = "key:secret-of-the-bucket:lent-token"
+  private static let moto = "\(root)/.build/moto/bin/moto_server"
 
   @Test(
     "nginx with WebDAV takes and gives what it should",
@@ -36,16 +40,15 @@ struct TierServerTests {
 
   @Test(
     "a bucket gets signed requests and nothing unsigned",
-    .enabled(if: Tool.isInstalled("moto_server"), "needs moto_server, from PyPI")
+    .enabled(if: FileTree.exists(Self.moto), "needs moto_server, which `--slow` installs")
   )
   func bucket() throws {
     let ground = try TierGround()
     ground.publish(Self.count)
     let port = LoopbackPort.free()
     let folder = try TemporaryDirectory()
-    let server = try #require(Tool("moto_server"))
     let moto = try RunningProgram(
-      server.path,
+      Self.moto,
       ["-H", "127.0.0.1", "-p", "\(port)"],
       environment: ["PATH": "/usr/bin:/bin", "HOME": folder.path],
       folder: folder.path
@@ -58,14 +61,16 @@ struct TierServerTests {
     )
     let remote = """
       kind: s3, url: "http://127.0.0.1:\(port)/warm/some=prefix", timeout: 5s, \
-      credentials: "key:secret-of-the-bucket:lent-token"
+      credentials: "${env:BUCKET}"
       """
-    let first = try ground.machine("\(remote), mode: read_write")
+    var first = try ground.machine("\(remote), mode: read_write")
+    first.variables["BUCKET"] = Self.login
     let fill = try first.run("--json")
     #expect(fill.status == 0 && fill.errors.isEmpty, "\(fill)")
     #expect(try fill.json().number("remote.written") == Self.count + 1)
     _ = ground.takeAsked()
-    let second = try ground.machine("\(remote), trust: true")
+    var second = try ground.machine("\(remote), trust: true")
+    second.variables["BUCKET"] = Self.login
     let run = try second.run("--json")
     #expect(run.status == 0 && run.errors.isEmpty, "\(run)")
     #expect(ground.takeAsked() == [])
@@ -80,8 +85,7 @@ struct TierServerTests {
     )
   )
   func botocore() throws {
-    let tests = "\(#filePath)".split(separator: "/").dropLast(3).map { "/\($0)" }.joined()
-    let folder = "\(tests)/PrefetchCryptoTests/Signatures"
+    let folder = "\(Self.root)/Tests/PrefetchCryptoTests/Signatures"
     let run = try Home().tool("python3", "\(folder)/signatures.py")
     let noted = FileTree.read("\(folder)/signatures.json") ?? []
     #expect(run.output == String(decoding: noted, as: UTF8.self), "\(run)")
