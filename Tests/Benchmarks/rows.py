@@ -208,9 +208,9 @@ def _shared(bench, far=None):
             items = far or corpus.count
             clear = side.reset
             side.reset = lambda: clear() or shutil.rmtree(f"{bench.nginx.www}/tier", ignore_errors=True)
-            # Where it has a body already is asked for large ones.
-            looks = {404: items} if name == "M" else {}
-            side.statuses = {200: items + 1, 201: 2 * (items + 1)} | looks
+            # Whether it has them is asked of bodies that are not small, as the list is.
+            looks = items + 1 if name == "M" else 1
+            side.statuses = {200: items + 1, 201: 2 * (items + 1), 404: looks}
             side.requests = sum(side.statuses.values())
         return side
 
