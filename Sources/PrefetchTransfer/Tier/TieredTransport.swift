@@ -393,13 +393,15 @@ package final class TieredTransport: Transport, SecondTier {
     _ given: Failure,
     _ result: TransferResult
   ) -> TransferResult? {
-    // A body that is too large for the item is so wherever it comes from.
-    if given.code == .cancelled {
-      return result.answered(.failure(given), besides: lookup.wireBytes)
+    // What this machine has no room for is no trouble of the tier's.
+    if given.code == .cancelled || given.code.category == .io {
+      return result.answered(.failure(given), besides: lookup.wireBytes - result.figures.wireBytes)
     }
+    // A body that is too large for the item is so wherever it comes from; the origin is asked how large.
+    if given.code == .tooLarge, !isRecord(lookup.step) { return pass(id, lookup) }
     var failure = given
     failure.isTransient = false
-    if given.code == .badResponse || given.code == .tooLarge || given.code.category == .io {
+    if given.code == .badResponse || given.code == .tooLarge {
       return lied(id, lookup, failure)
     }
     figures.note(failure)
@@ -407,7 +409,10 @@ package final class TieredTransport: Transport, SecondTier {
     if failuresInRow >= Self.mostFailures || failure.code.category == .trust { giveUp() }
     if terms.settings.isRequired {
       failure.message = "`cache.remote` is required: \(failure.message)"
-      return result.answered(.failure(failure), besides: lookup.wireBytes)
+      return result.answered(
+        .failure(failure),
+        besides: lookup.wireBytes - result.figures.wireBytes
+      )
     }
     return pass(id, lookup)
   }

@@ -176,6 +176,22 @@ struct TierTests {
     }
   }
 
+  @Test(
+    "is not blamed for bodies that this machine has no room for",
+    arguments: ["cache.max_file_size=1000", "cache.size=20kB"]
+  )
+  func limits(setting: String) throws {
+    try fill()
+    for isTrusted in [false, true] {
+      let home = try ground.machine("trust: \(isTrusted)")
+      let run = try home.run("--set", setting, "--json")
+      #expect(run.status == 3 && !run.errors.contains("cache.remote"), "\(run)")
+      let report = try run.json()
+      #expect(report.number("remote.troubles") == 0 && (report.number("totals.failed") ?? 0) > 0)
+      #expect(try home.run("verify").status == 0)
+    }
+  }
+
   @Test("that takes bodies and no records has the bodies")
   func records() throws {
     ground.behave { request, _ in
