@@ -80,6 +80,13 @@ let package = Package(
     ),
     .executableTarget(name: "prefetch", dependencies: ["PrefetchCLI"], swiftSettings: released),
 
+    .target(name: "CZygote", path: "Tests/Zygote/CZygote"),
+    .executableTarget(
+      name: "Zygote",
+      dependencies: ["CZygote", "PrefetchCLI"],
+      path: "Tests/Zygote/Zygote",
+      swiftSettings: settings
+    ),
     .target(
       name: "PrefetchTestSupport",
       dependencies: ["PrefetchCore", "PrefetchCrypto", "PrefetchDocuments", "COpenSSL"],
@@ -117,7 +124,10 @@ let package = Package(
     ),
     tests(
       "PrefetchInteropTests",
-      ["PrefetchCore", "PrefetchCrypto", "PrefetchDocuments", "PrefetchSystem"],
+      [
+        "PrefetchCore", "PrefetchCrypto", "PrefetchDocuments", "PrefetchSystem", "CZygote",
+        "Zygote",
+      ],
       resources: ["Transcripts"]
     ),
   ]

@@ -94,7 +94,10 @@ struct DryRunTests {
   )
   func survivesClosedOutput(_ arguments: [String]) throws {
     publish(2000)
-    if arguments.first != "plan" { #expect(try home.run("-q").status == 0) }
+    if arguments.first != "plan" {
+      let filling = try home.run("-q")
+      #expect(filling.status == 0, "\(filling)")
+    }
     let run = try home.start(
       arguments + ["-q"].filter { _ in arguments != ["--version"] },
       output: .closed

@@ -9,6 +9,13 @@ enum Binary {
   /// Whether it is what is shipped: optimised, with Swift's library in it.
   static let isRelease = path?.split(separator: "/").contains("release") == true
 
+  /// What copies the program of a debug build in place of starting it; `PREFETCH_COPIES=0` does not.
+  static let zygotePath: String? = {
+    guard !isRelease, environment("PREFETCH_COPIES") != "0", let path else { return nil }
+    let sibling = path.split(separator: "/").dropLast().reduce("") { "\($0)/\($1)" } + "/Zygote"
+    return unsafe access(sibling, X_OK) == 0 ? sibling : nil
+  }()
+
   /// The program built against a libcurl that speaks HTTP/3.
   static let http3Path = environment("PREFETCH_HTTP3_BINARY")
 

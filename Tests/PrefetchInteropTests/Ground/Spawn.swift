@@ -54,6 +54,22 @@ enum Spawn {
     _ outputPath: String?
   ) throws(Fault) -> Streams {
     let (input, output, errors) = (pipe(), pipe(), pipe())
+    if words[0] == Binary.path, outputPath == nil,
+      let child = Zygote.shared?.start(
+        words,
+        environment,
+        folder,
+        [input.reading, output.writing, errors.writing]
+      )
+    {
+      for descriptor in [input.reading, output.writing, errors.writing] { close(descriptor) }
+      return Streams(
+        processID: child,
+        input: input.writing,
+        output: output.reading,
+        errors: errors.reading
+      )
+    }
     var actions = unsafe posix_spawn_file_actions_t()
     unsafe posix_spawn_file_actions_init(&actions)
     unsafe posix_spawn_file_actions_adddup2(&actions, input.reading, 0)
@@ -91,6 +107,30 @@ enum Spawn {
       output: output.reading,
       errors: errors.reading
     )
+  }
+
+  /// Starts a program that is spoken to by a socket, its descriptor 3, and needs no more of us.
+  static func server(_ words: [String], socket: CInt) throws(Fault) {
+    var actions = unsafe posix_spawn_file_actions_t()
+    unsafe posix_spawn_file_actions_init(&actions)
+    unsafe posix_spawn_file_actions_adddup2(&actions, socket, 3)
+    var attributes = plainAttributes()
+    defer {
+      unsafe posix_spawn_file_actions_destroy(&actions)
+      unsafe posix_spawnattr_destroy(&attributes)
+    }
+    let arguments = WordList(words)
+    var variables: [UnsafeMutablePointer<CChar>?] = unsafe [nil]
+    var child = pid_t()
+    let fault = unsafe posix_spawn(
+      &child,
+      words[0],
+      &actions,
+      &attributes,
+      arguments.pointers,
+      &variables
+    )
+    guard fault == 0 else { throw Fault(program: words[0], errno: fault) }
   }
 
   /// What the test process ignores or blocks must not be inherited.

@@ -1,0 +1,69 @@
+import Glibc
+import PrefetchTestSupport
+import Testing
+
+/// Most black-box tests of a debug build look at copies of a program that has started before; here
+/// the same is asked of such a copy and of a program that is started.
+@Suite("A copied program", .enabled(if: Zygote.shared != nil, "needs a debug build"))
+struct CopiedProgramTests {
+  private let home: Home
+  private let server: LoopbackServer
+
+  init() throws {
+    home = try Home()
+    server = try LoopbackServer { request in
+      request.path == "/silent" ? Script([.silence]) : .respond(200, text: "one")
+    }
+  }
+
+  /// The same user, with what only the loader of a program that starts reads.
+  private var started: Home {
+    var home = home
+    home.variables["LD_BIND_NOW"] = "1"
+    return home
+  }
+
+  @Test(
+    "says what one that was started says, and ends as that does",
+    arguments: [
+      ["--version"], ["nonsense"], ["run", "--help"], ["plan", "--json"], ["list", "--nonsense"],
+      ["check", "--config", "absent.yaml"], ["check"], ["schema"], ["status"], ["cat", "nothing"],
+    ]
+  )
+  func saysTheSame(_ words: [String]) throws {
+    home.configure(#"segments: [{ name: s, urls: ["\#(server.address("/a"))"] }]"#)
+    let (copied, own) = (try home.run(words), try started.run(words))
+    #expect(copied.status == own.status)
+    #expect(copied.errors == own.errors)
+    // Documents and pages alike; a plan says when it was made.
+    #expect(copied.lines.count == own.lines.count && copied.output.isEmpty == own.output.isEmpty)
+  }
+
+  @Test("has the input, the variables and the folder that it was given")
+  func hasItsOwnGround() throws {
+    var home = home
+    home.configure(#"segments: [{ name: "${env:NAME_OF_ONE}", urls: [] }]"#)
+    #expect(try home.run("check").status == 78)
+    home.variables["NAME_OF_ONE"] = "one"
+    #expect(try home.run("check").status == 0)
+    let list = try home.run("check", "--config", "-", input: #"{"segments": 7}"#)
+    #expect(list.status == 78 && list.errors.contains("segments"), "\(list)")
+  }
+
+  @Test(
+    "is ended by a signal as one that was started",
+    arguments: [SIGKILL, SIGTERM, SIGINT, SIGHUP]
+  )
+  func endsBySignal(_ number: CInt) throws {
+    home.configure(#"segments: [{ name: s, urls: ["\#(server.address("/silent"))"] }]"#)
+    let ends = try [home, started].map { home in
+      let count = server.requests.count
+      let program = try home.start(["run"])
+      let end = ContinuousClock.now + .seconds(30)
+      while server.requests.count == count, ContinuousClock.now < end { poll(nil, 0, 2) }
+      program.signal(number)
+      return program.finish().status
+    }
+    #expect(ends[0] == ends[1] && ends[0] > 128, "\(ends)")
+  }
+}

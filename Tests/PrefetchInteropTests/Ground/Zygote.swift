@@ -1,0 +1,58 @@
+import CZygote
+@unsafe @preconcurrency import Glibc
+import PrefetchTestSupport
+import Synchronization
+
+/// A program under test that has started once and is copied from then on.
+///
+/// A start of what is built for debugging is two thirds loading libraries and making what Swift's
+/// runtime knows of types. A copy has all that, runs the same code from the first word on, and is a
+/// child of this process as any other. A release is always started as it is, and so is each program
+/// that somebody other than these tests starts.
+final class Zygote: Sendable {
+  static let shared: Zygote? = Binary.zygotePath.flatMap { Zygote($0) }
+
+  private let socket: CInt
+  private let turn = Mutex(())
+
+  private init?(_ path: String) {
+    var ends: [CInt] = [-1, -1]
+    let type = CInt(SOCK_SEQPACKET.rawValue | SOCK_CLOEXEC.rawValue)
+    guard unsafe socketpair(AF_UNIX, type, 0, &ends) == 0 else { return nil }
+    socket = ends[0]
+    defer { close(ends[1]) }
+    let silence = unsafe open("/dev/null", O_RDWR)
+    defer { close(silence) }
+    guard let folder = try? TemporaryDirectory(),
+      (try? Spawn.server([path, folder.path], socket: ends[1])) != nil,
+      let first = start([path, "--version"], [:], nil, [silence, silence, silence])
+    else { return nil }
+    // Once there is a first copy the folder is not needed any more.
+    var status: CInt = -1
+    guard unsafe waitpid(first, &status, 0) == first, status == 0 else { return nil }
+  }
+
+  /// Nil where only a start of its own will do.
+  func start(
+    _ words: [String],
+    _ environment: [String: String],
+    _ folder: String?,
+    _ streams: [CInt]
+  ) -> pid_t? {
+    // The loader reads these before there is anything to be copied, and a schedule names the program
+    // that is running.
+    guard !environment.keys.contains(where: { $0.hasPrefix("LD_") }), !words.contains("schedule")
+    else { return nil }
+    var message: [UInt8] = []
+    for count in [words.count, environment.count] {
+      message += (0..<4).map { UInt8(truncatingIfNeeded: count >> ($0 * 8)) }
+    }
+    let variables = environment.map { "\($0.key)=\($0.value)" }
+    for text in [folder ?? ""] + words + variables { message += text.utf8 + [0] }
+    guard message.count < 100_000 else { return nil }
+    let child = turn.withLock { _ in
+      unsafe zygote_start(socket, message, message.count, streams)
+    }
+    return child > 0 ? child : nil
+  }
+}
