@@ -88,6 +88,29 @@ struct ShardTests {
     #expect(try home.run("--json").totals()["removed"] == 50)
   }
 
+  @Test("In a cache that is too small for all of them no shard puts out what another has brought")
+  func room() throws {
+    for number in 0..<12 {
+      site["/\(number)"] = Site.Page("item \(number)" + String(repeating: "x", count: 990))
+    }
+    site["/list.json"] = Site.Page(Manifest.text((0..<12).map { "\($0)" }))
+    let home = try home(", ttl: 1h")
+    var held: Set<String> = []
+    for round in 1...3 {
+      for index in 0..<2 {
+        let run = try home.run("--shard", "\(index)/2", "--set", "cache.size=7kB", "--json")
+        #expect([0, 3, 4].contains(run.status), "\(run)")
+        #expect(try run.totals()["removed"] == 0, "\(run)")
+        #expect(try round == 1 || run.totals()["fetched"] == 0, "\(run)")
+      }
+      let items = try home.run("list", "--state", "cached", "--json").json().list("items")
+      let now = Set(items.compactMap { $0.text("url") })
+      #expect(held.isEmpty || held == now)
+      held = now
+    }
+    #expect((4...6).contains(held.count), "\(held)")
+  }
+
   @Test("The guards see the whole list, and an item that breaks a rule fails in one shard")
   func guards() throws {
     let home = try home()

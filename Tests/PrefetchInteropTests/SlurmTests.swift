@@ -33,7 +33,7 @@ struct SlurmTests {
     var asked = ground.site.requests.reduce(into: [String: Int]()) { $0[$1.path, default: 0] += 1 }
     asked["/list.json"] = nil
     #expect(asked.count == Self.count && asked.allSatisfy { $0.value == 1 })
-    let bodies = ground.state.withLock { $0.files.keys.count { $0.contains("/cas/") } }
+    let bodies = ground.store.files.keys.count { $0.contains("/cas/") }
     #expect(bodies == Self.count + 1)
 
     // Those who begin with nothing, five of them, find all of it in the store.

@@ -9,6 +9,16 @@ package final class FakeTransport: Transport {
     case broken(headers: [HeaderField], body: [UInt8], Failure)
     /// Never ends unless cancelled.
     case never
+    /// Given back, since its host had trouble.
+    case notSent
+  }
+
+  /// When something ends that is under way.
+  package enum Moment: Sendable {
+    case now
+    /// It is over now, and told with the next ends.
+    case untold
+    case later
   }
 
   /// Every request, in the order in which they were started.
@@ -18,6 +28,11 @@ package final class FakeTransport: Transport {
   package private(set) var peakCount = 0
   /// Called with every deadline that `wait` is given, so that a test can move its clock.
   package var onWait: ((Duration?) -> Void)?
+
+  /// When each ends that is under way; all do now without it.
+  package var moment: (() -> Moment)?
+  /// The order in which ends are told.
+  package var order: (([TransferEvent]) -> [TransferEvent])?
 
   /// Where a server is, by its URL.
   package var address: ((WebURL) -> String?)?
@@ -61,6 +76,16 @@ package final class FakeTransport: Transport {
     }
   }
 
+  /// Whether anything is under way, or over and not told.
+  package var isBusy: Bool {
+    !running.isEmpty || !ended.isEmpty
+  }
+
+  package func isUnderWay(_ id: TransferID) -> Bool {
+    running.contains { $0.request.id == id }
+      || ended.contains { if case .finished(id, _) = $0 { true } else { false } }
+  }
+
   package func start(_ request: TransferRequest) {
     requests.append(request)
     running.append((request, answer(request)))
@@ -84,17 +109,19 @@ package final class FakeTransport: Transport {
     ended = []
     var unanswered: [(request: TransferRequest, answer: Answer)] = []
     for (request, answer) in running {
-      if let result = result(of: request, answer) {
-        events.append(.finished(request.id, result))
-      } else {
+      let moment = moment?() ?? .now
+      guard moment != .later, let result = result(of: request, answer) else {
         unanswered.append((request, answer))
+        continue
       }
+      let end = TransferEvent.finished(request.id, result)
+      if moment == .now { events.append(end) } else { ended.append(end) }
     }
     running = unanswered
     if events.isEmpty {
       onWait?(deadline)
     }
-    return events
+    return order?(events) ?? events
   }
 
   private func result(of request: TransferRequest, _ answer: Answer) -> TransferResult? {
@@ -102,6 +129,8 @@ package final class FakeTransport: Transport {
     switch answer {
     case .never:
       return nil
+    case .notSent:
+      return TransferResult(notSent: Failure(.connect, "its host had trouble"))
     case .failure(let failure):
       return TransferResult(.failure(failure), figures: figures)
     case .broken(let headers, let body, let failure):
@@ -150,6 +179,7 @@ package final class FakeTransport: Transport {
     guard request.method == .get else { return nil }
     var plan = BodyPlan(algorithms: request.algorithms, partialKey: request.partialKey)
     plan.keepsBytes = request.keepsBody
+    plan.prefixLength = request.prefixLength
     var rest = body
     switch (status, request.continuedPart) {
     case (206, .some(let part)):

@@ -110,10 +110,10 @@ package final class MemoryStaging: BodyStaging, Sendable {
 
   // MARK: For sinks
 
-  fileprivate func keep(_ bytes: [UInt8], _ digests: BodyDigests) -> StagedBody {
+  fileprivate func keep(_ bytes: [UInt8], _ digests: BodyDigests, _ plan: BodyPlan) -> StagedBody {
     let id = state.withLock { state in
       state.lastID += 1
-      state.bodies[state.lastID] = bytes
+      if plan.keepsBytes { state.bodies[state.lastID] = bytes }
       return state.lastID
     }
     return StagedBody(
@@ -186,8 +186,9 @@ private final class MemorySink: BodySink {
     guard isOpen else { throw Failure(.internal, "the body is closed already") }
     isOpen = false
     let bytes = bytes
-    var body = staging.keep(bytes, hasher.finish())
+    var body = staging.keep(bytes, hasher.finish(), plan)
     unsafe body.inspect(bytes.span.bytes, for: plan.algorithms.filter { !$0.isOfBytes })
+    body.prefix = Array(bytes.prefix(plan.prefixLength))
     return body
   }
 

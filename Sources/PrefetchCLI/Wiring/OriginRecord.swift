@@ -15,6 +15,7 @@ enum OriginRecord {
         ("size", .integer(answer.size)),
         ("status", .integer(Int64(answer.status))),
         ("answered", .string(Timestamp.format(answer.answeredAt))),
+        ("local", .bool(answer.isFromHere)),
         (
           "headers",
           .array(
@@ -52,7 +53,8 @@ enum OriginRecord {
       let size = number(node["size"]), size >= 0,
       let status = number(node["status"]), [200, 203].contains(status),
       let answered = text(node["answered"]).flatMap({ Timestamp.parse($0) }),
-      let headers = node["headers"]?.sequence, let hops = node["hops"]?.sequence
+      let headers = node["headers"]?.sequence, let hops = node["hops"]?.sequence,
+      text(node["url"]) == WebURL.redacted(url)
     else { return nil }
     var fields: [HeaderField] = []
     for header in headers {
@@ -69,6 +71,8 @@ enum OriginRecord {
       answeredAt: answered
     )
     answer.status = Int(status)
+    answer.isFromHere =
+      node["local"]?.scalar.map { $0.kind == .boolean && $0.text == "true" } ?? false
     for hop in hops {
       guard let status = number(hop["status"]), [301, 302, 303, 307, 308].contains(status),
         let target = text(hop["url"]), (try? WebURL(target)) != nil,

@@ -339,7 +339,8 @@ struct RunSession {
       store.staging,
       bodies: places.bodies,
       clock: context.clock,
-      secrets: console.needles
+      secrets: console.needles,
+      isDry: isPlan
     )
     let engine = Engine(
       transport: tiered,

@@ -7,14 +7,21 @@ import PrefetchTransfer
 /// How a run speaks to the store that machines share.
 extension RequestBuilder {
   /// The same transport where there is none.
+  ///
+  /// A dry run writes nothing there either.
   func tiered(
     _ transport: CurlTransport,
     _ staging: any BodyStaging,
     bodies: BodyPaths,
     clock: any Clock,
-    secrets: SecretNeedles
+    secrets: SecretNeedles,
+    isDry: Bool = false
   ) -> (transport: any Transport, tier: (any SecondTier)?) {
-    let settings = policy.tier
+    var settings = policy.tier
+    if isDry, settings.isWritten {
+      guard settings.isRead else { return (transport, nil) }
+      settings.mode = .read
+    }
     guard let url = settings.url, let base = Self.base(url, settings.kind) else {
       return (transport, nil)
     }
@@ -22,7 +29,7 @@ extension RequestBuilder {
       transport,
       staging: staging,
       clock: clock,
-      terms: TieredTransport.Terms(
+      terms: TierTerms(
         settings: settings,
         base: base,
         equip: equipment(settings, clock),

@@ -219,6 +219,14 @@ package final class TransferResult: Sendable {
     if case .success(let response) = outcome { response.toldByTierAt != nil } else { false }
   }
 
+  /// Who answered.
+  func provenance(throughProxy isProxied: Bool) -> Provenance {
+    switch outcome {
+    case .success(let response): response.provenance(figures, throughProxy: isProxied)
+    case .failure: Provenance(answeredFrom: figures.remoteAddress, throughProxy: isProxied)
+    }
+  }
+
   package var failure: Failure? {
     if case .failure(let failure) = outcome { failure } else { nil }
   }
@@ -244,17 +252,27 @@ package struct TransferResponse: Sendable {
   /// Where a second tier gave it: when the origin had said so, which is now for a body that its digest
   /// alone names.
   package let toldByTierAt: Instant?
+  /// Whether the origin that a second tier speaks for answered from an address like ours.
+  package let isToldFromHere: Bool
 
   package init(
     status: Int,
     headers: consuming HeaderBlock,
     body: consuming StagedBody?,
-    toldByTierAt: Instant? = nil
+    toldByTierAt: Instant? = nil,
+    isToldFromHere: Bool = false
   ) {
     self.status = status
     self.headers = headers
     self.body = body
     self.toldByTierAt = toldByTierAt
+    self.isToldFromHere = isToldFromHere
+  }
+
+  /// Who answered; where a second tier stood in, that is not its own address.
+  func provenance(_ figures: TransferFigures?, throughProxy isProxied: Bool) -> Provenance {
+    guard toldByTierAt == nil else { return isToldFromHere ? .local : .publicServer }
+    return Provenance(answeredFrom: figures?.remoteAddress, throughProxy: isProxied)
   }
 
   /// Whether its host has no peace to answer more.

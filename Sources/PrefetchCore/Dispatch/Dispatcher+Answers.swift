@@ -65,6 +65,10 @@ extension Dispatcher {
       return confirmed(item, record, response)
     }
     guard let exchange = work.exchange else { return }
+    // What was kept of the origin's is of no use beside the whole.
+    if work.toldAt != nil, response.body != nil, exchange.value.partial != nil {
+      effects.append(.forgetPartial(work.entry.url.string))
+    }
     guard isStored(item) else { return passed(item, response) }
     if isAd(item), Self.isBlank(response) {
       if let body = response.body { effects.append(.discard(body)) }
@@ -268,11 +272,14 @@ extension Dispatcher {
     _ response: TransferResponse,
     exchange: ExchangeBox
   ) {
+    let slot = Int(items[item].slot)
     if isBundle(item) {
-      if !isAd(item) { share(body, response, of: exchange.value) }
+      if !isAd(item) {
+        let provenance = provenance(of: response, active[slot])
+        share(body, response, of: exchange.value, from: provenance)
+      }
       return gather(item, response, body: body)
     }
-    let slot = Int(items[item].slot)
     let entry = active[slot].entry
     let old = active[slot].record?.value
     let wasUsable = active[slot].result.isUsable

@@ -65,10 +65,7 @@ extension Dispatcher {
         bytes: bytes,
         file: file
       ),
-      namedBy: Provenance(
-        answeredFrom: work.result.figures?.remoteAddress,
-        throughProxy: request.policy.connections.mayBeProxied
-      ),
+      namedBy: provenance(of: response, work),
       response: response
     )
     bundle.root = body
@@ -300,7 +297,7 @@ extension Dispatcher {
         return reask(.item(item))
       }
       bundle.documents[number].bytes = .stored(bundle.documents[number].file.digest)
-      note(item, as: number, of: bundle)
+      note(item, response, as: number, of: bundle)
       return end(item, nil)
     }
     if case .document(let number) = place.role, bundle.documents[number].isAnswer,
@@ -328,7 +325,9 @@ extension Dispatcher {
     var kept = body
     kept.prefix = []
     bundle.bodies.append(kept)
-    if bundle.rules.form != .ad { share(body, response, of: work.exchange?.value) }
+    if bundle.rules.form != .ad {
+      share(body, response, of: work.exchange?.value, from: provenance(of: response, work))
+    }
     bundle.size += body.size
     bundle.hasNews = true
     switch place.role {
@@ -340,7 +339,7 @@ extension Dispatcher {
       file.validators = Validators(response.headers)
       bundle.documents[number].file = file
       bundle.documents[number].bytes = .staged(kept)
-      note(item, as: number, of: bundle)
+      note(item, response, as: number, of: bundle)
     case .part(let number):
       let part = bundle.reading.parts[number]
       var file = BundleFile(
@@ -366,15 +365,24 @@ extension Dispatcher {
     end(item, nil)
   }
 
-  private mutating func note(_ item: Int, as number: Int, of bundle: BundleWork) {
+  func provenance(of response: TransferResponse, _ work: ActiveItem) -> Provenance {
+    response.provenance(
+      work.result.figures,
+      throughProxy: request.policy.connections.mayBeProxied
+    )
+  }
+
+  private mutating func note(
+    _ item: Int,
+    _ response: TransferResponse,
+    as number: Int,
+    of bundle: BundleWork
+  ) {
     let work = active[Int(items[item].slot)]
     guard let hop = work.exchange?.value.hop else { return }
     bundle.documents[number].base = hop
     // Whatever one of them names from out there is named from out there.
-    let namer = Provenance(
-      answeredFrom: work.result.figures?.remoteAddress,
-      throughProxy: request.policy.connections.mayBeProxied
-    )
+    let namer = provenance(of: response, work)
     if namer == .publicServer { bundle.namer = namer }
     bundle.documents[number].file.finalURL = hop == work.entry.url ? nil : hop.string
   }

@@ -152,7 +152,7 @@ extension Dispatcher {
     record.validators = Validators(response.headers)
     record.isSignature = documents[number].isSignature
     documents[number].accepted = record
-    share(body, response, of: exchange)
+    share(body, response, of: exchange, from: documents[number].provenance)
     guard !documents[number].isSignature else {
       return signatureIsHere(number)
     }

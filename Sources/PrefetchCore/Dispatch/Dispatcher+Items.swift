@@ -196,7 +196,7 @@ extension Dispatcher {
       in: Int(items[item].segment)
     )
     if request.mode == .plan, isBundle(item) || work.place != nil { question.method = .get }
-    if !isAd(item), work.place?.bundle.rules.form != .ad {
+    if !isAd(item), isStored(item), work.place?.bundle.rules.form != .ad {
       question.tierQuestion = tierQuestion(work.digests, granted(work))
     }
     if let part = work.leftPart { question.partial = part }

@@ -63,6 +63,7 @@ extension Dispatcher {
       order.isWhole = false
       return order
     }
+    order.isShared = request.shard.map { $0.shard.count > 1 } ?? false
     for index in segments.indices {
       order.segments[segments[index].declaration.name] = standing(of: index)
     }

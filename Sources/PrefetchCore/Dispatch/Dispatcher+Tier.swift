@@ -8,9 +8,11 @@ extension Dispatcher {
     let tier = request.policy.tier
     guard tier.url != nil else { return nil }
     let named = digests.filter { $0.algorithm == .sha256 }
+    // Who asks about everything asks the origin, by what others were told where nothing is here.
+    let lent = request.policy.revalidatesAll ? [.atMost(.zero)] : granted
     return TierQuestion(
       digest: named.count == 1 ? ContentDigest(bytes: named[0].bytes) : nil,
-      granted: tier.isTrusted ? granted : nil
+      granted: tier.isTrusted ? lent : nil
     )
   }
 
@@ -18,7 +20,7 @@ extension Dispatcher {
   mutating func share(_ arrival: Arrival, isPinned: Bool) {
     guard arrival.terms.isAnonymous || request.policy.tier.sharesAll else { return }
     var answer = OriginAnswer(arrival)
-    answer.isDeclared = isPinned
+    answer.isBodyAlone = isPinned
     share(answer)
   }
 
@@ -29,19 +31,26 @@ extension Dispatcher {
       let exchange = work.exchange?.value, !exchange.isAlternate, let digest = record.digest
     else { return }
     var answer = OriginAnswer(record, exchange, digest: digest, answeredAt: now.wall)
-    answer.isDeclared = work.digests.contains { $0.algorithm == .sha256 }
+    answer.isBodyAlone = work.digests.contains { $0.algorithm == .sha256 }
     share(answer, of: exchange)
   }
 
   /// A document, or a part of an item, that its origin brought now.
-  mutating func share(_ body: StagedBody, _ response: TransferResponse, of exchange: Exchange?) {
+  mutating func share(
+    _ body: StagedBody,
+    _ response: TransferResponse,
+    of exchange: Exchange?,
+    from provenance: Provenance
+  ) {
     guard request.policy.tier.isWritten, response.toldByTierAt == nil, response.status == 200,
-      let exchange
+      let exchange, !exchange.isAlternate
     else { return }
     var record = ContentRecord(url: exchange.url.string, id: "")
     record.size = body.size
     record.headers = Revalidation.storable(response.headers)
-    share(OriginAnswer(record, exchange, digest: body.digest, answeredAt: now.wall), of: exchange)
+    var answer = OriginAnswer(record, exchange, digest: body.digest, answeredAt: now.wall)
+    answer.isFromHere = provenance == .local && exchange.redirects.isEmpty
+    share(answer, of: exchange)
   }
 
   private mutating func share(_ answer: OriginAnswer, of exchange: Exchange) {
@@ -49,10 +58,13 @@ extension Dispatcher {
     share(answer)
   }
 
-  private mutating func share(_ answer: OriginAnswer) {
-    let isForAll =
-      OriginAnswer.isForAll(answer.headers) && WebURL.redacted(answer.url) == answer.url
-    guard isForAll || request.policy.tier.sharesAll else { return }
+  private mutating func share(_ given: OriginAnswer) {
+    guard given.isForAll || request.policy.tier.sharesAll else { return }
+    var answer = given
+    // A way that was signed for one of us is told to nobody.
+    if answer.redirects.contains(where: { WebURL.redacted($0.target) != $0.target }) {
+      answer.isBodyAlone = true
+    }
     batch.share([answer])
   }
 }

@@ -154,8 +154,7 @@ extension Dispatcher {
         random: jitter.next()
       )
       documents[number].exchange = exchange
-      documents[number].provenance = Provenance(
-        answeredFrom: result.figures.remoteAddress,
+      documents[number].provenance = result.provenance(
         throughProxy: request.policy.connections.mayBeProxied
       )
       note(result, step, of: host)

@@ -75,7 +75,7 @@ extension Exchange {
       let step = follow(
         HeaderText.escaped(location),
         status: status,
-        from: figures.remoteAddress,
+        from: response.provenance(figures, throughProxy: policy.connections.mayBeProxied),
         policy: policy,
         now: chance.now.wall
       )

@@ -3,7 +3,7 @@ extension Exchange {
   mutating func follow(
     _ location: String,
     status: Int,
-    from address: String?,
+    from sender: Provenance,
     policy: RunPolicy,
     now: Instant
   ) -> Step {
@@ -54,10 +54,6 @@ extension Exchange {
         status: status
       )
     }
-    let sender = Provenance(
-      answeredFrom: address,
-      throughProxy: policy.connections.mayBeProxied
-    )
     if var failure = policy.refusal(of: target, for: purpose, named: sender, at: now) {
       failure.message = "a redirect leads to `\(target)`: \(failure.message)"
       return .failed(failure, status: status)

@@ -196,8 +196,9 @@ package struct Exchange: Sendable {
     request.partial = part
     request.connection = connection
     request.keepsBody = keepsBody
-    if tierQuestion != nil, method == .get, part == nil, keepsBody, sourceNumber == 0, tries <= 1,
-      !meansOrigin, !headers.contains(where: { $0.name.lowercased() == "range" })
+    if tierQuestion != nil, method == .get || method == .head, keepsBody, sourceNumber == 0,
+      triesInAll <= 1, !meansOrigin,
+      !headers.contains(where: { $0.name.lowercased() == "range" })
     {
       request.tierQuestion = tierQuestion
       request.tierQuestion?.isFirstHop = redirects.isEmpty
@@ -226,7 +227,6 @@ package struct Exchange: Sendable {
       selecting += RequestFields.missing(terms.headers, in: selecting)
       carriesRuleCredentials = ConnectionTable.add(terms.headers, to: &request)
     }
-    guard tierQuestion != nil else { return request }
     // What is asked for in a way of our own may be answered so, whether the server says that or not.
     if !ownHeaders.isEmpty || carriesCredentials || terms.connection?.value.client != nil {
       isAnonymous = false

@@ -44,9 +44,16 @@ package struct Outcome: Sendable {
   /// Nil for a confirmation.
   package let arrival: Arrival?
   package let status: Int
-  package let wireBytes: Int64
+  package private(set) var wireBytes: Int64
   package let version: TransferFigures.Version?
   let responseTime: Duration?
+
+  /// The same with what was received in vain before it.
+  package func besides(_ bytes: Int64) -> Outcome {
+    var outcome = self
+    outcome.wireBytes += bytes
+    return outcome
+  }
 
   /// The same for a caller that has to look at the whole story after all.
   var result: TransferResult {

@@ -157,7 +157,8 @@ package struct TransferQueue: Sendable {
     let limit = lookAhead
     hosts[Int(host.number)].lookAhead =
       result.isTrouble ? 0 : min(hosts[Int(host.number)].lookAhead + 1, limit)
-    finished(job, on: host, httpVersion: result.figures.httpVersion)
+    // What speaks for a host says nothing of how that is spoken to.
+    finished(job, on: host, httpVersion: result.isToldByTier ? nil : result.figures.httpVersion)
   }
 
   /// The same of an answer that was the one that was hoped for.

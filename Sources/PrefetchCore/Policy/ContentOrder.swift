@@ -22,6 +22,9 @@ package struct ContentOrder: Sendable {
   package var unsubscribed: Set<SegmentKey> = []
   /// Whether what the configuration's other segments hold is about to go.
   package var isWhole = true
+  /// Whether others of the same configuration bring the rest of it, as shards do; that is not ours to
+  /// let go.
+  package var isShared = false
   private let rules: Room.Rules
   private let now: Instant
 
@@ -51,6 +54,7 @@ package struct ContentOrder: Sendable {
         isLeaving = true
         continue
       }
+      guard !isShared else { return nil }
       let rank = ContentRank.declared(
         priority: segment?.priority,
         segment: segment?.place ?? .max,
@@ -59,7 +63,7 @@ package struct ContentOrder: Sendable {
       best = min(best ?? rank, rank)
     }
     if let best { return best }
-    if isLeaving { return .leaving }
+    if isLeaving { return isShared ? nil : .leaving }
     let age = stock.ages[position] ?? Stock.Age(lastUse: Instant(milliseconds: 0))
     return .kept(age, in: rules.order, at: now)
   }

@@ -11,8 +11,10 @@ package struct OriginAnswer: Hashable, Sendable {
   package var answeredAt: Instant
   /// What led from the URL to the body.
   package var redirects: [Redirect] = []
-  /// Whether the declaration names the digest, so that no word of the origin is needed to have it.
-  package var isDeclared = false
+  /// Whether the origin answered from an address like ours, so that what it names may lie there too.
+  package var isFromHere = false
+  /// Whether the body goes by itself: a declaration names its digest, or the way to it is not for all.
+  package var isBodyAlone = false
 
   package struct Redirect: Hashable, Sendable {
     package var status: Int
@@ -73,8 +75,15 @@ package struct OriginAnswer: Hashable, Sendable {
     return aged
   }
 
-  /// Until when nobody need ask the origin again; nil where every use takes a question.
-  package func freshUntil(under granted: [Freshness.Lifetime]) -> Instant? {
+  /// Whether nobody need ask the origin again.
+  ///
+  /// What was said in the future was said by a wrong clock.
+  package func isFresh(under granted: [Freshness.Lifetime], at now: Instant) -> Bool {
+    answeredAt <= now && freshUntil(under: granted).map { now < $0 } ?? false
+  }
+
+  /// Until when; nil where every use takes a question.
+  private func freshUntil(under granted: [Freshness.Lifetime]) -> Instant? {
     redirects.reduce(Freshness(headers, at: Freshness.Timing(answeredAt))) {
       $0.joined(with: $1.freshness)
     }
@@ -86,6 +95,16 @@ package struct OriginAnswer: Hashable, Sendable {
     let control = CacheControl(headers.combined(.cacheControl))
     // The coding does not count, since bodies are stored decoded.
     return !control.isPrivate && !control.hasNoStore && Variance.names(in: headers).isEmpty
+  }
+
+  /// The same of the whole answer.
+  package var isForAll: Bool {
+    Self.isForAll(headers) && WebURL.redacted(url) == url
+  }
+
+  /// Whether who asks with nothing of its own would be answered so, whoever asked before.
+  package var suitsAll: Bool {
+    Variance.names(in: headers).isEmpty
   }
 
   /// The head of a redirect, as it would come from its server now.

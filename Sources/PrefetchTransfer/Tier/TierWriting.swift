@@ -31,7 +31,9 @@ struct TierWriting {
 
   static let mostAtOnce = 8
   /// Some hundred bytes each.
-  private static let mostWaiting = 200_000
+  static let mostWaiting = 200_000
+  /// Of those that have begun, at the front of the line.
+  private static let mostBegun = 4_096
   /// A body is rather sent than asked after.
   private static let smallSize: Int64 = 16 << 10
   private static let mostKnown = 1 << 20
@@ -56,7 +58,12 @@ struct TierWriting {
     guard underWay.count < Self.mostAtOnce, first < waiting.count else { return nil }
     var work = waiting[first]
     first += 1
-    if first == waiting.count { drop() }
+    if first == waiting.count {
+      drop()
+    } else if first >= Self.mostBegun {
+      waiting.removeFirst(first)
+      first = 0
+    }
     work.step = work.step ?? firstStep(of: work.answer)
     return (newID(), work)
   }
@@ -99,7 +106,9 @@ extension TieredTransport {
   /// What the origin has confirmed is told to others, its body brought along where that has gone.
   func renew(_ answer: OriginAnswer) {
     // Whether its body is here as well is not known.
-    guard writing.isOn, writing.append(answer, .look) else { return }
+    guard writing.isOn, answer.isForAll || terms.settings.sharesAll,
+      writing.append(answer, .look)
+    else { return }
     write()
   }
 
@@ -108,10 +117,10 @@ extension TieredTransport {
   }
 
   private func begin(_ id: TransferID, _ work: TierWriting.Work) {
-    if case .record = work.step, work.answer.isDeclared || writing.refusesRecords { return }
+    if case .record = work.step, work.answer.isBodyAlone || writing.refusesRecords { return }
     let name: TierName
     let method: TransferRequest.Method
-    var payload = SHA256.digest(of: [])
+    var payload: ContentDigest?
     var type: String?
     switch work.step {
     case nil: return
@@ -124,14 +133,14 @@ extension TieredTransport {
       type = "application/octet-stream"
     case .record:
       let bytes = terms.encode(work.answer)
-      guard !bytes.isEmpty, bytes.count <= Int(Self.longestRecord) else { return }
+      guard !bytes.isEmpty, bytes.count <= Int(TierTerms.longestRecord) else { return }
       name = .record(of: work.answer.url)
       method = .put(.bytes(bytes))
       payload = SHA256.digest(of: bytes)
       type = "application/json"
     }
     writing.underWay[id] = work
-    inner.start(request(id, method, name, payload: payload, type: type))
+    inner.start(terms.request(id, method, name, payload: payload, type: type))
   }
 
   func written(_ id: TransferID, _ result: TransferResult) {

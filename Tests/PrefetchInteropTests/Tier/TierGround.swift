@@ -5,38 +5,19 @@ import Testing
 
 /// An origin, and a store that machines share, both in memory and both counting.
 final class TierGround: Sendable {
-  /// What the store holds by its paths, and how it behaves.
-  struct State: Sendable {
-    var files: [String: [UInt8]] = [:]
-    /// What it does in place of an honest answer; nil answers honestly.
-    var behaviour: @Sendable (LoopbackRequest, [UInt8]?) -> Script? = { _, _ in nil }
-  }
-
   let site = Site()
   let origin: LoopbackServer
   let tier: LoopbackServer
-  let state = Guarded(State())
+  let store = MemoryTier()
+  /// What the origin does in place of an honest answer; nil answers honestly.
+  private let behaviour = Guarded<@Sendable (LoopbackRequest) -> Script?>({ _ in nil })
 
   init() throws {
-    let (site, state) = (site, state)
-    origin = try LoopbackServer { site.respond(to: $0) }
-    tier = try LoopbackServer { Self.answer($0, state) }
-  }
-
-  private static func answer(_ request: LoopbackRequest, _ state: Guarded<State>) -> Script {
-    let (file, behaviour) = state.withLock { ($0.files[request.path], $0.behaviour) }
-    if let script = behaviour(request, file) { return script }
-    switch request.method {
-    case "PUT":
-      state.withLock { $0.files[request.path] = request.body }
-      return .respond(file == nil ? 201 : 204)
-    case "GET", "HEAD":
-      guard let file else { return .respond(404, text: "none\n") }
-      let head = Script.head(200, [("Content-Length", String(file.count))])
-      return Script([.send(request.method == "HEAD" ? head : head + file)])
-    default:
-      return .respond(405)
+    let (site, store, behaviour) = (site, store, behaviour)
+    origin = try LoopbackServer { request in
+      behaviour.withLock(\.self)(request) ?? site.respond(to: request)
     }
+    tier = try LoopbackServer { store.respond(to: $0) }
   }
 
   /// Each machine has a home, a cache and a state of its own.
@@ -70,6 +51,10 @@ final class TierGround: Sendable {
     site["/list.json"] = Site.Page(Manifest.text(entries), headers: headers)
   }
 
+  func conduct(_ conduct: @escaping @Sendable (LoopbackRequest) -> Script?) {
+    behaviour.withLock { $0 = conduct }
+  }
+
   static func text(_ number: Int) -> String {
     String(repeating: "item \(number)\n", count: 10 + number * 40)
   }
@@ -78,10 +63,6 @@ final class TierGround: Sendable {
   func takeAsked() -> [String] {
     defer { site.clearRequests() }
     return site.requests.map(\.target).sorted()
-  }
-
-  func behave(_ behaviour: @escaping @Sendable (LoopbackRequest, [UInt8]?) -> Script?) {
-    state.withLock { $0.behaviour = behaviour }
   }
 
   /// Whether every item is here as its origin has it.

@@ -18,6 +18,10 @@ package final class TLSServer: Sendable {
     package var clientAuthority: TestCertificate?
     package var requiresClientCertificate = false
     package var conduct = Conduct.orderly
+    /// What an orderly one says, by the head of the request.
+    package var answer: @Sendable (String) -> [UInt8] = { _ in
+      Array("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello".utf8)
+    }
 
     package init(_ chain: TestCertificate...) {
       self.chain = chain
@@ -85,7 +89,7 @@ package final class TLSServer: Sendable {
     (listener, port) = try Self.listen()
     let state = Guarded(Record())
     self.state = state
-    let conduct = options.conduct
+    let (conduct, answer) = (options.conduct, options.answer)
     let thread = NativeThread { [listener, stop, context] in
       var threads: [NativeThread] = []
       while Descriptors.waitForInput(listener, unless: stop) {
@@ -97,6 +101,7 @@ package final class TLSServer: Sendable {
         let connection = TLSServerConnection(
           descriptor: descriptor,
           conduct: conduct,
+          answer: answer,
           stop: stop,
           state: state
         )

@@ -5,6 +5,7 @@ internal import Glibc
 @safe struct TLSServerConnection: Sendable {
   let descriptor: CInt
   let conduct: TLSServer.Conduct
+  let answer: @Sendable (String) -> [UInt8]
   let stop: Gate
   let state: Guarded<TLSServer.Record>
 
@@ -82,11 +83,11 @@ internal import Glibc
       record.text += text
       if hasCertificate { record.sawClientCertificate = true }
     }
-    return unsafe answer(tls)
+    return unsafe answer(text, tls)
   }
 
   /// Whether there may be another request.
-  private func answer(_ tls: OpaquePointer) -> Bool {
+  private func answer(_ request: String, _ tls: OpaquePointer) -> Bool {
     switch conduct {
     case .untilClose(let saysSo):
       unsafe write("HTTP/1.1 200 OK\r\nConnection: close\r\n\r\nhello", tls)
@@ -96,13 +97,16 @@ internal import Glibc
       unsafe write("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhello", tls)
       return false
     case .orderly, .tunnel, .raw, .reset, .close, .silence:
-      unsafe write("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello", tls)
+      unsafe write(answer(request), tls)
       return true
     }
   }
 
   private func write(_ text: String, _ tls: OpaquePointer) {
-    let bytes = Array(text.utf8)
+    unsafe write(Array(text.utf8), tls)
+  }
+
+  private func write(_ bytes: [UInt8], _ tls: OpaquePointer) {
     _ = unsafe finished(tls) { unsafe SSL_write(tls, bytes, CInt(bytes.count)) }
   }
 

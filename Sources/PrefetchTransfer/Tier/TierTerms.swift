@@ -1,0 +1,74 @@
+package import PrefetchCore
+internal import PrefetchCrypto
+
+/// What a second tier is spoken to with.
+package struct TierTerms {
+  package var settings: TierSettings
+  /// Below it lie `cas/` and `ac/`.
+  package var base: WebURL
+  /// Puts into a request what its connection must prove, and what proves who asks.
+  package var equip: (inout TransferRequest, ContentDigest) -> Void
+  package var encode: (OriginAnswer) -> [UInt8]
+  /// What is said of a URL.
+  package var decode: ([UInt8], String) -> OriginAnswer?
+  /// Where the store has a body.
+  package var path: (ContentDigest) -> String
+
+  package init(
+    settings: TierSettings,
+    base: WebURL,
+    equip: @escaping (inout TransferRequest, ContentDigest) -> Void,
+    encode: @escaping (OriginAnswer) -> [UInt8],
+    decode: @escaping ([UInt8], String) -> OriginAnswer?,
+    path: @escaping (ContentDigest) -> String
+  ) {
+    self.settings = settings
+    self.base = base
+    self.equip = equip
+    self.encode = encode
+    self.decode = decode
+    self.path = path
+  }
+
+  static let longestRecord: Int64 = 64 << 10
+
+  // MARK: Requests
+
+  /// What asks the tier in the place of a request to an origin; nil for a step that is not the tier's.
+  func question(_ step: TierLookup.Step, for original: TransferRequest) -> TransferRequest? {
+    var request: TransferRequest
+    switch step {
+    case .record:
+      request = self.request(original.id, .get, .record(of: original.url.string))
+      request.sizeLimit = Self.longestRecord
+      request.prefixLength = Int(Self.longestRecord)
+      request.keepsBody = false
+    case .body(let digest, let answer):
+      request = self.request(original.id, original.method, .body(digest))
+      request.sizeLimit = original.sizeLimit
+      request.expectedSize = answer?.size ?? original.expectedSize
+      request.algorithms = original.algorithms
+    case .origin, .passed: return nil
+    }
+    request.rateGroup = original.rateGroup
+    request.allowances = original.allowances
+    return request
+  }
+
+  /// `payload` is the digest of what it sends; nil where that is nothing.
+  func request(
+    _ id: TransferID,
+    _ method: TransferRequest.Method,
+    _ name: TierName,
+    payload: ContentDigest? = nil,
+    type: String? = nil
+  ) -> TransferRequest {
+    var request = TransferRequest(id: id, method: method, url: name.url(below: base))
+    if let type { request.headers = [HeaderField("Content-Type", type)] }
+    request.allowsCoding = false
+    request.patience = settings.timeout
+    request.needsLength = true
+    equip(&request, payload ?? SHA256.digest(of: []))
+    return request
+  }
+}

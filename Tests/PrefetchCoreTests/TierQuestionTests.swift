@@ -1,0 +1,75 @@
+import Testing
+
+@testable import PrefetchCore
+
+@Suite("Questions that a second tier may answer")
+struct TierQuestionTests {
+  private static let now = Instant(seconds: 1_700_000_000)
+
+  private func exchange(_ question: TierQuestion?) throws -> Exchange {
+    var exchange = Exchange(url: try WebURL("https://a.example/"))
+    exchange.tierQuestion = question
+    return exchange
+  }
+
+  @Test("Who proves who it is is not taken for anyone, whether a tier is asked or not")
+  func proofs() throws {
+    var policy = RunPolicy()
+    policy.connections.clients["a.example"] = .init(certificate: "c.pem", key: "k.pem")
+    for question in [nil, TierQuestion(granted: [])] {
+      var table = ConnectionTable(policy)
+      var exchange = try exchange(question)
+      let request = exchange.nextRequest(TransferID(1), under: &table, at: Self.now)
+      #expect(!exchange.isAnonymous)
+      #expect(request.tierQuestion?.granted == nil)
+      // It stays so where another server needs no proof.
+      exchange.hop = try WebURL("https://b.example/")
+      _ = exchange.nextRequest(TransferID(2), under: &table, at: Self.now)
+      #expect(!exchange.isAnonymous)
+    }
+    var plain = ConnectionTable(RunPolicy())
+    var exchange = try exchange(TierQuestion(granted: []))
+    let request = exchange.nextRequest(TransferID(1), under: &plain, at: Self.now)
+    #expect(exchange.isAnonymous && request.tierQuestion?.granted == [])
+  }
+
+  @Test("It is asked once, however far the origin came since, and beside a kept part as well")
+  func once() throws {
+    var exchange = try exchange(TierQuestion(granted: []))
+    exchange.partial = PartialBody(source: "https://a.example/", validator: "\"a\"", offset: 9)
+    #expect(exchange.nextRequest(TransferID(1)).tierQuestion != nil)
+    exchange.takeBack()
+    #expect(exchange.nextRequest(TransferID(2)).tierQuestion != nil)
+    exchange.partial?.offset = 9 << 20
+    let broken = Result<TransferResponse, Failure>.failure(
+      Failure(.truncated, "it broke off", isTransient: true)
+    )
+    _ = exchange.receive(
+      TransferResult(broken, figures: TransferFigures(), partial: exchange.partial),
+      policy: RunPolicy(),
+      now: Moment(wall: Self.now, uptime: .seconds(9)),
+      deadline: nil,
+      random: 0
+    )
+    #expect(exchange.nextRequest(TransferID(3)).tierQuestion == nil)
+  }
+
+  @Test("What it tells is from where the origin was, not from where it is itself")
+  func provenance() {
+    var figures = TransferFigures()
+    figures.remoteAddress = "10.0.0.7"
+    for (toldAt, isFromHere, provenance) in [
+      (nil, false, Provenance.local), (Self.now, false, .publicServer), (Self.now, true, .local),
+    ] as [(Instant?, Bool, Provenance)] {
+      let response = TransferResponse(
+        status: 200,
+        headers: HeaderBlock(),
+        body: nil,
+        toldByTierAt: toldAt,
+        isToldFromHere: isFromHere
+      )
+      let result = TransferResult(.success(response), figures: figures)
+      #expect(result.provenance(throughProxy: false) == provenance)
+    }
+  }
+}

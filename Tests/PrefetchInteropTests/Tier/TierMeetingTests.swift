@@ -1,0 +1,413 @@
+import PrefetchCore
+import PrefetchDocuments
+import PrefetchTestSupport
+import Testing
+
+/// What a machine does that comes second, and finds in a store what the first one left there.
+@Suite("Where a shared store meets others", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
+struct TierMeetingTests {
+  private let ground: TierGround
+
+  private var site: Site { ground.site }
+
+  init() throws {
+    ground = try TierGround()
+  }
+
+  // MARK: Machines
+
+  private static let trusted = "mode: read_write, trust: true"
+
+  private func url(_ path: String) -> String { ground.origin.address(path) }
+
+  private func machine(
+    _ remote: String,
+    _ segments: String,
+    cache: String = "",
+    network: String = "",
+    _ more: String = ""
+  ) throws -> Home {
+    let home = try Home(isInMemory: true)
+    home.configure(
+      """
+      name: fleet
+      segments:
+      \(segments)
+      cache: { min_free: 0, remote: { url: "\(ground.tier.address("/t"))", \(remote) }\(cache) }
+      network: { retries: { items: 0, lookups: 0 }\(network) }
+      \(more)
+      """
+    )
+    return home
+  }
+
+  private func publish(_ path: String, _ text: String, age: Int = 3_600, _ headers: String...) {
+    let lines = ["Cache-Control: max-age=\(age)"] + headers
+    site[path] = Site.Page(text, headers: lines.map { Self.field($0) })
+  }
+
+  private static func field(_ line: String) -> HeaderField {
+    let name = line.prefix { $0 != ":" }
+    return HeaderField(String(name), String(line.dropFirst(name.count + 2)))
+  }
+
+  private func redirect(_ path: String, to target: String, _ control: String) {
+    let fields = [Self.field("Location: \(target)"), Self.field("Cache-Control: \(control)")]
+    site[path] = Site.Page([], headers: fields, status: 302)
+  }
+
+  /// What the origin was asked since the last time, sorted; ` if` behind what was asked by a tag.
+  private func takeAsked() -> [String] {
+    defer { site.clearRequests() }
+    return site.requests.map { request in
+      let isConditional = request.headers["If-None-Match"] != nil
+      return "\(request.method) \(request.target)\(isConditional ? " if" : "")"
+    }
+    .sorted()
+  }
+
+  /// What the tier was asked since the last time.
+  private func tierRequests(since count: Int) -> [String] {
+    ground.tier.requests.dropFirst(count).map(\.method)
+  }
+
+  // MARK: A night of a fleet
+
+  /// What is declared, and what the second machine asks the origin about it.
+  private struct Row {
+    var path: String
+    var keys = ""
+    var asks: [String] = []
+    /// The same once its copy is there, and what is lent has not aged.
+    var asksAgain: [String] = []
+  }
+
+  private static let rows = [
+    Row(path: "/fresh"),
+    Row(path: "/stale", asks: ["GET /stale if"], asksAgain: ["GET /stale if"]),
+    Row(path: "/changed", asks: ["GET /changed if"], asksAgain: ["GET /changed if"]),
+    Row(path: "/gone"),
+    Row(path: "/pinned", keys: "sha256: PINNED"),
+    Row(path: "/nothing", keys: "sha256: NOTHING"),
+    Row(path: "/first"),
+    Row(
+      path: "/asked",
+      asks: ["GET /asked", "GET /target"],
+      asksAgain: ["GET /asked", "GET /target if"]
+    ),
+    Row(
+      path: "/mirrored",
+      keys: "alternates: [{ url: \"MIRROR\" }]",
+      asks: ["GET /mirror", "GET /mirrored"],
+      asksAgain: []
+    ),
+    Row(path: "/spoken", asks: ["GET /spoken"]),
+    Row(path: "/headed", keys: "headers: { Accept-Language: de }", asks: ["GET /headed"]),
+    Row(path: "/coded"),
+    Row(path: "/stream.m3u8", keys: "type: hls"),
+    Row(
+      path: "/old.m3u8",
+      keys: "type: hls",
+      asks: ["GET /old.m3u8 if"],
+      asksAgain: ["GET /old.m3u8 if"]
+    ),
+    Row(path: "/listed", asksAgain: []),
+  ]
+
+  private func publishAll() {
+    for path in ["/fresh", "/gone", "/pinned", "/target", "/end", "/mirror", "/headed", "/listed"] {
+      publish(path, "body of \(path)")
+    }
+    for path in ["/stale", "/changed"] { publish(path, "body of \(path)", age: 0) }
+    publish("/nothing", "")
+    redirect("/first", to: "/second", "max-age=900")
+    redirect("/second", to: "/end", "max-age=600")
+    redirect("/asked", to: "/target", "no-cache")
+    publish("/spoken", "hello", age: 3_600, "Vary: Accept-Language")
+    let text = Array(String(repeating: "coded ", count: 500).utf8)
+    site["/coded"] = Site.Page(
+      Coded.gzip(text),
+      entityTag: "\"coded\"",
+      headers: ["Cache-Control: max-age=3600", "Content-Encoding: gzip"].map { Self.field($0) }
+    )
+    for (name, age) in [("stream", 3_600), ("old", 0)] {
+      publish(
+        "/\(name).m3u8",
+        "#EXTM3U\n#EXT-X-TARGETDURATION:4\n#EXTINF:4,\n\(name).ts\n#EXT-X-ENDLIST\n",
+        age: age,
+        "Content-Type: application/vnd.apple.mpegurl"
+      )
+      publish("/\(name).ts", "film of \(name)", age: 3_600, "Content-Type: video/mp2t")
+    }
+    let list = [Manifest.Entry(url("/listed"))]
+    publish("/list.json", Manifest.text(list))
+  }
+
+  private var segments: String {
+    let items = Self.rows.filter { $0.path != "/listed" }.map { row in
+      let keys = row.keys.replacing("MIRROR", with: url("/mirror"))
+        .replacing("PINNED", with: Digest.hexadecimal("body of /pinned"))
+        .replacing("NOTHING", with: Digest.hexadecimal(""))
+      return "{ url: \"\(url(row.path))\"\(keys.isEmpty ? "" : ", \(keys)") }"
+    }
+    return """
+        - name: s
+          publish: { dir: tree }
+          urls: [\(items.joined(separator: ", "))]
+        - { name: list, manifest: "\(url("/list.json"))" }
+      """
+  }
+
+  @Test("A second machine asks for what none knows, and has what the first has, no fresher than it")
+  func second() throws {
+    publishAll()
+    let first = try machine(Self.trusted, segments)
+    let fill = try first.run("--json", "--items", "all")
+    #expect(fill.status == 0 && fill.errors.isEmpty, "\(fill)")
+    _ = takeAsked()
+    publish("/changed", "newer body", age: 0)
+    for path in ["/gone", "/pinned", "/nothing"] { site[path] = nil }
+
+    let home = try machine(Self.trusted, segments)
+    var seen = ground.tier.requests.count
+    let plan = try home.run("plan", "--items", "all")
+    #expect(plan.status == 0 && plan.lines.count == Self.rows.count, "\(plan)")
+    #expect(plan.lines.allSatisfy { $0.hasPrefix("fetch\t") }, "\(plan)")
+    #expect(!tierRequests(since: seen).contains("PUT"), "a plan wrote")
+    #expect(takeAsked().allSatisfy { !$0.contains("/gone") && !$0.contains("/pinned") })
+
+    seen = ground.tier.requests.count
+    let run = try home.run("--json", "--items", "all")
+    #expect(run.status == 0 && run.errors.isEmpty, "\(run)")
+    #expect(takeAsked() == Self.rows.flatMap(\.asks).sorted(), "\(run)")
+    try compare(home, with: first, run.json(), fill.json())
+    let publish = try home.run("publish", "--json")
+    #expect(try publish.json().number("segments.0.made") == 0, "\(publish)")
+    #expect(try home.run("verify").status == 0)
+
+    // The next night nobody has changed anything.
+    let again = try home.run("--json")
+    #expect(again.status == 0, "\(again)")
+    #expect(takeAsked() == Self.rows.flatMap(\.asksAgain).sorted(), "\(again)")
+    #expect(try again.totals()["fetched"] == 0 && again.totals()["updated"] == 0)
+    try repair(home)
+  }
+
+  /// The same bodies with the same descriptions, which hold no longer than those of the first.
+  private func compare(_ home: Home, with first: Home, _ run: Node, _ fill: Node) throws {
+    let theirs = try items(first)
+    for (url, item) in try items(home) {
+      let other = try #require(theirs[url], "\(url)")
+      if url != self.url("/changed") {
+        #expect(item.text("digest") == other.text("digest"), "\(url)")
+      }
+      let ends = [item, other].map { $0.text("expires_at").flatMap { Timestamp.parse($0) } }
+      if let end = ends[0], let limit = ends[1] {
+        #expect(end <= limit + .seconds(1), "\(url) is fresher than it was")
+      }
+      let isPinned = url == self.url("/pinned") || url == self.url("/nothing")
+      #expect(isPinned || (ends[0] == nil) == (ends[1] == nil), "\(url)")
+      if !isPinned, url != self.url("/changed") {
+        #expect(headers(item) == headers(other), "\(url)")
+      }
+    }
+    for key in ["final_url", "redirects"] {
+      for item in run.list("items") {
+        let other = fill.list("items").first { $0.text("url") == item.text("url") }
+        #expect(item.text(key) == other?.text(key), "\(item.text("url") ?? ""): \(key)")
+      }
+    }
+  }
+
+  private func items(_ home: Home) throws -> [String: Node] {
+    let items = try home.run("list", "--json").json().list("items")
+    return items.reduce(into: [:]) { $0[$1.text("url") ?? ""] = $1 }
+  }
+
+  private func headers(_ item: Node) -> [String] {
+    item.list("headers").map { "\($0.text("name")?.lowercased() ?? ""): \($0.text("value") ?? "")" }
+      .filter { !$0.hasPrefix("age:") && !$0.hasPrefix("date:") }
+      .sorted()
+  }
+
+  /// What was damaged here is there still, and no origin is asked for it.
+  private func repair(_ home: Home) throws {
+    for path in ["/fresh", "/pinned"] {
+      let file = try home.run("path", url(path)).lines.first ?? ""
+      #expect(try home.shell("chmod u+w '\(file)' && echo damaged > '\(file)'").status == 0)
+    }
+    #expect(try home.run("verify", "--repair").status == 74)
+    let run = try home.run("--json", "--items", "all")
+    #expect(run.status == 0, "\(run)")
+    #expect(takeAsked() == Self.rows.flatMap(\.asksAgain).sorted(), "\(run)")
+    let sources = try run.json().list("items").filter { item in
+      [url("/fresh"), url("/pinned")].contains(item.text("url"))
+    }
+    #expect(sources.map { $0.text("source") } == ["remote", "remote"], "\(run)")
+    #expect(try home.run("verify").status == 0)
+  }
+
+  // MARK: Parts
+
+  @Test("Half of a body that the origin lost is no reason not to take the whole from elsewhere")
+  func parts() throws {
+    let text = String(repeating: "large body\n", count: 40_000)
+    publish("/a", text)
+    publish("/b", text + "b")
+    let segment =
+      "  - { name: s, urls: [\"\(url("/a"))#sha256=\(Digest.hexadecimal(text))\", \"\(url("/b"))\"] }"
+    let home = try machine("mode: read, trust: true", segment)
+    // The line breaks in the middle of both.
+    ground.conduct { [site] request in
+      guard let page = site[request.target] else { return nil }
+      let head = [("ETag", page.entityTag ?? ""), ("Content-Length", "\(page.body.count)")]
+      return Script([.send(Script.head(200, head) + page.body.prefix(200_000)), .close])
+    }
+    #expect(try home.run("-q").status != 0)
+    ground.conduct { _ in nil }
+    #expect(try !parts(in: home).isEmpty)
+    let other = try machine(Self.trusted, segment)
+    #expect(try other.run("-q").status == 0)
+    for path in ["/a", "/b"] { site[path] = nil }
+    _ = takeAsked()
+    let run = try home.run("--json")
+    #expect(run.status == 0, "\(run)")
+    #expect(takeAsked() == [])
+    #expect(try home.run("verify").status == 0)
+    #expect(try parts(in: home) == [])
+  }
+
+  private func parts(in home: Home) throws -> [String] {
+    try home.shell("find '\(home.cache)/partial' -type f").lines.map { String($0) }
+  }
+
+  // MARK: Limits
+
+  @Test(
+    "Its bytes count for the day's limit, those of no use too, and what the limit ends is not its fault"
+  )
+  func dailyLimit() throws {
+    let text = String(repeating: "0123456789", count: 20_000)
+    publish("/a", text)
+    let pinned = "\(url("/a"))#sha256=\(Digest.hexadecimal(text))"
+    let segment = "  - { name: s, urls: [\"\(pinned)\"] }"
+    #expect(try machine(Self.trusted, segment).run("-q").status == 0)
+    // What it says is wrong, and the right one comes after it.
+    ground.store.behave { request, file in
+      request.method == "GET" && request.path.contains("/cas/")
+        ? .respond(200, body: Array((file ?? []).reversed())) : nil
+    }
+    let network = ", type: ethernet, daily_limit: LIMIT"
+    let home = try machine("mode: read", segment, network: network.replacing("LIMIT", with: "1MB"))
+    #expect(try home.run("-q").status == 0)
+    let used = try home.run("status", "--json").json().number("quotas.0.used") ?? 0
+    #expect((400_000...420_000).contains(used), "\(used)")
+    ground.store.behave { _, _ in nil }
+    let poor = try machine(
+      "mode: read",
+      segment,
+      network: network.replacing("LIMIT", with: "100kB")
+    )
+    let run = try poor.run("--json")
+    #expect(run.status == 75 && !run.errors.contains("cache.remote"), "\(run)")
+    #expect(try run.json().number("remote.troubles") == 0)
+    #expect(try run.json().text("items.0.deferred.rule") == "daily_limit", "\(run)")
+  }
+
+  @Test(
+    "It is asked no more than an origin where nothing may be asked, and not where the origin is meant"
+  )
+  func silence() throws {
+    publish("/a", "body of a")
+    let segment = "  - { name: s, urls: [\"\(url("/a"))\"] }"
+    #expect(try machine(Self.trusted, segment).run("-q").status == 0)
+    _ = takeAsked()
+    let seen = ground.tier.requests.count
+    let home = try machine(Self.trusted, segment)
+    #expect(try home.run("--offline").status != 0)
+    #expect(tierRequests(since: seen) == [] && takeAsked() == [])
+    #expect(try home.run("--refetch", "-q").status == 0)
+    #expect(takeAsked() == ["GET /a"] && !tierRequests(since: seen).contains("GET"))
+  }
+
+  // MARK: Single items
+
+  @Test(
+    "What is asked for by itself comes from there as well, and a server over the cache gets it so"
+  )
+  func single() throws {
+    publish("/a", "body of a")
+    publish("/b", "body of b")
+    let both = "  - { name: s, urls: [\"\(url("/a"))\", \"\(url("/b"))\"] }"
+    #expect(try machine(Self.trusted, both).run("-q").status == 0)
+    for path in ["/a", "/b"] { site[path] = nil }
+    _ = takeAsked()
+    let home = try machine(Self.trusted, "  - { name: none, urls: [], allow_empty: true }")
+    let get = try home.run("get", url("/a"))
+    #expect(get.status == 0 && get.output == "body of a", "\(get)")
+    let serving = try Serving(home, "--pull")
+    let answer = try serving.client.get(ground.origin.place("/b"))
+    #expect(answer.status == 200 && answer.body == "body of b")
+    _ = serving.stop()
+    #expect(takeAsked() == [])
+    #expect(try home.run("get", "--revalidate", url("/a")).status != 0)
+    #expect(takeAsked().count == 1)
+  }
+
+  // MARK: Jobs
+
+  @Test("Shards leave it what the next machine needs, and what lies below is not asked of it")
+  func shardsAndLayers() throws {
+    ground.publish(20)
+    let segment = "  - { name: s, manifest: \"\(url("/list.json"))\" }"
+    for index in 0..<2 {
+      let part = try machine(Self.trusted, segment)
+      #expect(try part.run("-q", "--shard", "\(index)/2").status == 0)
+    }
+    #expect(takeAsked().filter { $0 != "GET /list.json" }.count == 20)
+    let whole = try machine(Self.trusted, segment)
+    #expect(try whole.run("-q").status == 0)
+    #expect(takeAsked() == [])
+    try ground.expectAll(20, in: whole)
+    let seen = ground.tier.requests.count
+    let above = try machine("trust: true", segment, cache: ", lower: [\"\(whole.cache)\"]")
+    #expect(try above.run("-q").status == 0)
+    // The list alone is asked about, and what no digest names is fresh below.
+    #expect(tierRequests(since: seen) == ["GET"] && takeAsked() == [])
+  }
+
+  @Test("Two runs on one cache ask it once for each, and one that is killed leaves nothing half")
+  func jobs() throws {
+    ground.publish(20)
+    let segment = "  - { name: s, manifest: \"\(url("/list.json"))\" }"
+    #expect(try machine(Self.trusted, segment).run("-q").status == 0)
+    _ = takeAsked()
+    let home = try machine("trust: true", segment)
+    let first = "/t/cas/\(Digest.hexadecimal(TierGround.text(0)))"
+    ground.store.behave { request, _ in
+      guard request.path == first else { return nil }
+      return Script([.send(Script.head(200, [("Content-Length", "9")])), .silence])
+    }
+    let killed = try home.start(["-q"])
+    #expect(ground.tier.waitForRequest(first))
+    killed.signal(9)
+    _ = killed.finish(within: 30)
+    ground.store.behave { _, _ in nil }
+    #expect(try home.run("verify").status == 0)
+    let seen = ground.tier.requests.count
+    let runs = try ["one", "two"].map { name in
+      try home.start(["-q", "--set", "name=\(name)"])
+    }
+    for run in runs {
+      let end = run.finish(within: 60)
+      #expect(end.status == 0, "\(end)")
+    }
+    #expect(takeAsked() == [])
+    let bodies = ground.tier.requests.dropFirst(seen).map(\.path).filter { $0.contains("/cas/") }
+    #expect(Set(bodies).count == 21)
+    let repeated = Dictionary(grouping: bodies, by: \.self).filter { $0.value.count > 1 }
+    // Of a list each run may have its own.
+    #expect(repeated.count <= 1, "\(repeated.keys)")
+    try ground.expectAll(20, in: home)
+  }
+}

@@ -1,0 +1,215 @@
+import PrefetchCore
+import PrefetchCrypto
+import PrefetchTestSupport
+import PrefetchTransfer
+
+/// A transport before a tier and an origin, all of it in memory.
+final class TierBench {
+  typealias Answer = FakeTransport.Answer
+
+  static let base = "http://tier.example/t"
+
+  let staging = MemoryStaging()
+  let clock = FakeClock()
+  let store = MemoryTier()
+  let site = Site()
+  /// What comes in place of an honest answer; nil answers honestly.
+  var conduct: (TransferRequest) -> Answer? = { _ in nil }
+  private(set) var fake: FakeTransport?
+  private(set) var transport: TieredTransport?
+  /// The bytes of bodies that are stored here, by what the terms call their paths.
+  var bodies: [String: [UInt8]] = [:]
+  /// Records by the text that stands for them, since their form is another module's.
+  private var records: [String: OriginAnswer] = [:]
+  private var lastNumber = 0
+
+  init(_ adjust: (inout TierSettings) -> Void = { _ in }) throws {
+    var settings = TierSettings()
+    settings.url = try WebURL(Self.base)
+    settings.isTrusted = true
+    adjust(&settings)
+    let fake = FakeTransport(staging: staging) { [unowned self] in answer($0) }
+    self.fake = fake
+    transport = TieredTransport(
+      fake,
+      staging: staging,
+      clock: clock,
+      terms: TierTerms(
+        settings: settings,
+        base: try WebURL(Self.base),
+        equip: { _, _ in },
+        encode: { [unowned self] in encode($0) },
+        decode: { [unowned self] in decode($0, $1) },
+        path: { "object \($0.hexadecimal)" }
+      )
+    )
+  }
+
+  private func encode(_ answer: OriginAnswer) -> [UInt8] {
+    let name = "record \(records.count)"
+    records[name] = answer
+    return Array(name.utf8)
+  }
+
+  private func decode(_ bytes: [UInt8], _ url: String) -> OriginAnswer? {
+    let answer = records[String(decoding: bytes, as: UTF8.self)]
+    return answer?.url == url ? answer : nil
+  }
+
+  // MARK: Servers
+
+  static func isAtTier(_ request: TransferRequest) -> Bool {
+    request.url.string.hasPrefix(base)
+  }
+
+  private func answer(_ request: TransferRequest) -> Answer {
+    if let answer = conduct(request) { return answer }
+    return Self.isAtTier(request) ? answerOfTier(request) : answerOfOrigin(request)
+  }
+
+  func answerOfTier(_ request: TransferRequest) -> Answer {
+    let body: [UInt8] =
+      switch request.method {
+      case .put(.bytes(let bytes)): bytes
+      case .put(.file(let path, _)): bodies[path] ?? []
+      case .get, .head, .post: []
+      }
+    let word =
+      switch request.method {
+      case .get: "GET"
+      case .head: "HEAD"
+      case .put: "PUT"
+      case .post: "POST"
+      }
+    let answer = store.answer(to: word, request.url.path, body)
+    let length = HeaderField("Content-Length", "\(answer.body.count)")
+    return .response(status: answer.status, headers: [length], body: answer.body)
+  }
+
+  func answerOfOrigin(_ request: TransferRequest) -> Answer {
+    let asked = LoopbackRequest(
+      method: request.method == .head ? "HEAD" : "GET",
+      target: request.url.path,
+      headers: HeaderBlock(request.headers)
+    )
+    let page = site.answer(to: asked)
+    return .response(status: page.status, headers: page.headers, body: page.body)
+  }
+
+  // MARK: What the tier has
+
+  func url(_ path: String) -> String { "https://origin.example\(path)" }
+
+  func path(of digest: ContentDigest) -> String { "/t/cas/\(digest.hexadecimal)" }
+
+  func path(ofRecord url: String) -> String {
+    "/t/ac/\(SHA256.digest(of: "prefetch/1\n\(url)").hexadecimal)"
+  }
+
+  func put(_ text: String) -> ContentDigest {
+    let digest = SHA256.digest(of: Array(text.utf8))
+    store.files[path(of: digest)] = Array(text.utf8)
+    return digest
+  }
+
+  /// What the origin said of a page, and the body that it had then.
+  func record(
+    _ path: String,
+    _ text: String,
+    age: Duration = .zero,
+    headers: [HeaderField] = [HeaderField("Cache-Control", "max-age=600")]
+  ) -> OriginAnswer {
+    let page = Site.Page(text, headers: headers)
+    return OriginAnswer(
+      url: url(path),
+      digest: SHA256.digest(of: page.body),
+      size: Int64(page.body.count),
+      headers: HeaderBlock(page.headers + [HeaderField("ETag", page.entityTag ?? "")]),
+      answeredAt: clock.now().wall + (.zero - age)
+    )
+  }
+
+  func put(_ answer: OriginAnswer) {
+    store.files[path(ofRecord: answer.url)] = encode(answer)
+  }
+
+  /// The last record that was written of a URL.
+  func stored(_ url: String) -> OriginAnswer? {
+    store.files[path(ofRecord: url)].flatMap { decode($0, url) }
+  }
+
+  // MARK: Requests
+
+  func request(_ path: String, _ headers: [HeaderField] = []) throws -> TransferRequest {
+    lastNumber += 1
+    return TransferRequest(
+      id: TransferID(lastNumber),
+      url: try WebURL(url(path)),
+      headers: headers
+    )
+  }
+
+  /// For whatever others were told.
+  func question(_ path: String, _ headers: [HeaderField] = []) throws -> TransferRequest {
+    var request = try request(path, headers)
+    request.tierQuestion = TierQuestion(granted: [])
+    return request
+  }
+
+  /// For a body, whoever gives it.
+  func question(_ path: String, _ digest: ContentDigest) throws -> TransferRequest {
+    var request = try request(path)
+    request.tierQuestion = TierQuestion(digest: digest)
+    return request
+  }
+
+  /// All that is told until nothing is under way.
+  func ends() -> [TransferID: [TransferResult]] {
+    var ends: [TransferID: [TransferResult]] = [:]
+    repeat {
+      for case .finished(let id, let result) in transport?.wait(until: .zero) ?? [] {
+        ends[id, default: []].append(result)
+      }
+    } while fake?.isBusy == true
+    for case .finished(let id, let result) in transport?.wait(until: .zero) ?? [] {
+      ends[id, default: []].append(result)
+    }
+    return ends
+  }
+
+  /// The one end of a transfer.
+  func end(of request: TransferRequest) throws -> TransferResult {
+    transport?.start(request)
+    let ends = ends()
+    guard let end = ends[request.id], end.count == 1, ends.count == 1 else {
+      throw Failure(.internal, "it ended \(ends[request.id]?.count ?? 0) times")
+    }
+    return end[0]
+  }
+
+  func response(to request: TransferRequest) throws -> TransferResponse {
+    try end(of: request).outcome.get()
+  }
+
+  func text(of response: TransferResponse) -> String? {
+    response.body.map { String(decoding: staging.bytes(of: $0), as: UTF8.self) }
+  }
+
+  /// What was asked since the last call: `record`, `body`, `put` and `look` at the tier, else the path.
+  func takeAsked() -> [String] {
+    let requests = fake?.requests ?? []
+    defer { seen = requests.count }
+    return requests.dropFirst(seen).map { request in
+      guard Self.isAtTier(request) else { return request.url.path }
+      let isRecord = request.url.path.contains("/ac/")
+      return switch request.method {
+      case .get: isRecord ? "record" : "body"
+      case .head: "look"
+      case .put: isRecord ? "put record" : "put body"
+      case .post: "post"
+      }
+    }
+  }
+
+  private var seen = 0
+}

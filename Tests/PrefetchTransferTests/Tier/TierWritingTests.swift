@@ -1,0 +1,142 @@
+import PrefetchCore
+import PrefetchCrypto
+import PrefetchTestSupport
+import PrefetchTransfer
+import Testing
+
+@Suite("What goes to a second tier")
+struct TierWritingTests {
+  private let bench: TierBench
+
+  init() throws {
+    bench = try TierBench { $0.mode = .readWrite }
+  }
+
+  private var figures: TierFigures { bench.transport?.figures ?? TierFigures(host: "") }
+
+  /// An answer whose body is stored here.
+  private func stored(_ path: String, _ text: String) -> OriginAnswer {
+    let answer = bench.record(path, text)
+    bench.bodies["object \(answer.digest.hexadecimal)"] = Array(text.utf8)
+    return answer
+  }
+
+  private func offer(_ answers: OriginAnswer...) -> [String] {
+    bench.transport?.offer(answers)
+    _ = bench.ends()
+    return bench.takeAsked()
+  }
+
+  private func refuse(_ status: Int, of part: String) {
+    bench.conduct = { request in
+      guard case .put = request.method, request.url.path.contains(part) else { return nil }
+      return .response(status: status, headers: [], body: [])
+    }
+  }
+
+  @Test("A body goes first, then what the origin said; what is there already is not sent again")
+  func order() throws {
+    let answer = stored("/a", "body of a")
+    #expect(offer(answer) == ["put body", "put record"])
+    #expect(bench.store.files[bench.path(of: answer.digest)] == Array("body of a".utf8))
+    #expect(bench.stored(answer.url) == answer)
+    #expect(figures.written == 1 && figures.writtenBytes == 9)
+    #expect(offer(stored("/b", "body of a")) == ["put record"])
+    #expect(bench.transport?.isWriting == false)
+    // What came from there is there.
+    let digest = bench.put("body of c")
+    _ = try bench.response(to: bench.question("/c", digest))
+    _ = bench.takeAsked()
+    #expect(offer(stored("/c", "body of c")) == ["put record"])
+  }
+
+  @Test("A large body is asked after before it is sent")
+  func looks() {
+    let text = String(repeating: "large", count: 5_000)
+    #expect(offer(stored("/a", text)) == ["look", "put body", "put record"])
+    #expect(offer(stored("/b", text)) == ["put record"])
+    let other = text + "other"
+    _ = bench.put(other)
+    #expect(offer(stored("/c", other)) == ["look", "put record"])
+    #expect(figures.written == 1)
+  }
+
+  @Test("A body that goes by itself brings no record")
+  func alone() {
+    var answer = stored("/a", "body of a")
+    answer.isBodyAlone = true
+    #expect(offer(answer) == ["put body"])
+  }
+
+  @Test("A server that takes no records gets bodies, and is told of once")
+  func recordsRefused() {
+    refuse(400, of: "/ac/")
+    #expect(offer(stored("/a", "body of a"), stored("/b", "body of b")).count == 4)
+    #expect(figures.troubles == 2)
+    #expect(offer(stored("/c", "body of c")) == ["put body"])
+    #expect(figures.written == 3 && figures.troubles == 2)
+  }
+
+  @Test("A server that refuses bodies is left alone", arguments: [403, 405, 507])
+  func bodiesRefused(status: Int) {
+    refuse(status, of: "/cas/")
+    #expect(offer(stored("/a", "body of a")) == ["put body"])
+    #expect(figures.troubles == 1 && figures.written == 0)
+    #expect(offer(stored("/b", "body of b")) == [])
+  }
+
+  @Test("One that has trouble is left alone after some of it, and forgiven in between")
+  func trouble() {
+    refuse(500, of: "/cas/")
+    #expect(offer(stored("/a", "a"), stored("/b", "b")) == ["put body", "put body"])
+    bench.conduct = { _ in nil }
+    #expect(offer(stored("/c", "c")).count == 2)
+    refuse(500, of: "/cas/")
+    #expect(offer(stored("/d", "d"), stored("/e", "e"), stored("/f", "f")).count == 3)
+    #expect(offer(stored("/g", "g")) == [])
+  }
+
+  @Test("A body that has gone here meanwhile is no trouble of its")
+  func gone() {
+    bench.conduct = { request in
+      guard case .put(.file) = request.method else { return nil }
+      return .failure(Failure(.notFound, "no such file"))
+    }
+    #expect(offer(stored("/a", "a")) == ["put body"])
+    #expect(figures.troubles == 0 && figures.written == 0)
+  }
+
+  @Test("What was given back unsent is sent later")
+  func givenBack() {
+    var count = 0
+    bench.conduct = { request in
+      guard case .put = request.method else { return nil }
+      count += 1
+      return count <= 2 ? .notSent : nil
+    }
+    let asked = offer(stored("/a", "a"))
+    #expect(asked == ["put body", "put body", "put body", "put record"])
+    #expect(figures.written == 1 && figures.troubles == 0)
+  }
+
+  @Test("A few go at once, so many wait, and more are dropped and counted; nobody waits for them")
+  func full() throws {
+    bench.conduct = { request in if case .put = request.method { .never } else { nil } }
+    let answer = stored("/a", "body of a")
+    bench.transport?.offer([OriginAnswer](repeating: answer, count: 200_003))
+    #expect(bench.takeAsked().count == 8)
+    #expect(figures.troubles == 3 && figures.trouble?.code == .tooLarge)
+    bench.site["/b"] = Site.Page("body of b")
+    let request = try bench.request("/b")
+    bench.transport?.start(request)
+    let ends = bench.transport?.wait(until: .zero) ?? []
+    #expect(ends.count == 1, "requests go on beside them")
+  }
+
+  @Test("Nothing goes to one that is only read, or that the rules forbid")
+  func reading() throws {
+    let reading = try TierBench()
+    reading.transport?.offer([reading.record("/a", "a")])
+    #expect(reading.takeAsked() == [] && reading.transport?.isWriting == false)
+  }
+}

@@ -1,0 +1,404 @@
+import PrefetchCore
+import PrefetchCrypto
+import PrefetchTestSupport
+import PrefetchTransfer
+import Testing
+
+@Suite("A transport that asks a second tier first")
+struct TieredTransportTests {
+  private let bench: TierBench
+
+  init() throws {
+    bench = try TierBench()
+    bench.site["/a"] = Site.Page("body of a", headers: [HeaderField("Cache-Control", "max-age=9")])
+  }
+
+  private var figures: TierFigures { bench.transport?.figures ?? TierFigures(host: "") }
+
+  // MARK: What it has
+
+  @Test("A body that a digest names comes from there, and from the origin where it is not there")
+  func digests() throws {
+    let digest = bench.put("body of a")
+    let response = try bench.response(to: bench.question("/a", digest))
+    #expect(response.status == 200 && bench.text(of: response) == "body of a")
+    #expect(response.toldByTierAt == bench.clock.now().wall && response.headers == HeaderBlock())
+    #expect(bench.takeAsked() == ["body"])
+    #expect(figures.hits == 1 && figures.hitBytes == 9 && figures.answers == 0)
+    bench.store.files = [:]
+    let other = try bench.response(to: bench.question("/a", digest))
+    #expect(other.toldByTierAt == nil && bench.text(of: other) == "body of a")
+    #expect(bench.takeAsked() == ["body", "/a"])
+    #expect(figures.misses == 1 && figures.troubles == 0)
+  }
+
+  @Test("What the origin said is told with its age, as long as it is fresh")
+  func records() throws {
+    bench.put(bench.record("/a", "body of a", age: .seconds(60)))
+    _ = bench.put("body of a")
+    let response = try bench.response(to: bench.question("/a"))
+    #expect(response.status == 200 && bench.text(of: response) == "body of a")
+    #expect(response.headers["Age"] == "60")
+    #expect(response.toldByTierAt == bench.clock.now().wall + .seconds(-60))
+    #expect(bench.takeAsked() == ["record", "body"])
+    let unknown = try bench.response(to: bench.question("/gone"))
+    #expect(unknown.status == 404 && unknown.toldByTierAt == nil)
+    #expect(bench.takeAsked() == ["record", "/gone"])
+  }
+
+  @Test("What holds of what is here is said without a body, and what does not brings another one")
+  func confirmations() throws {
+    let answer = bench.record("/a", "body of a", age: .seconds(5))
+    bench.put(answer)
+    let tag = try #require(answer.validators.entityTag)
+    let same = try bench.question("/a", [HeaderField("If-None-Match", tag)])
+    let response = try bench.response(to: same)
+    #expect(response.status == 304 && response.headers["Age"] == "5" && response.body == nil)
+    #expect(response.toldByTierAt == answer.answeredAt)
+    #expect(bench.takeAsked() == ["record"])
+    // No 304 is believed over a body that nobody has.
+    let other = try bench.question("/a", [HeaderField("If-None-Match", "\"other\"")])
+    let whole = try bench.response(to: other)
+    #expect(whole.status == 200 && whole.toldByTierAt == nil)
+    #expect(bench.takeAsked() == ["record", "body", "/a"])
+    _ = bench.put("body of a")
+    let lent = try bench.response(
+      to: bench.question("/a", [HeaderField("If-None-Match", "\"other\"")])
+    )
+    #expect(lent.status == 200 && lent.toldByTierAt == answer.answeredAt)
+  }
+
+  @Test("Nothing is asked there that only the origin's own word will do for")
+  func ownWord() throws {
+    bench.put(bench.record("/a", "body of a"))
+    var request = try bench.request("/a")
+    #expect(try bench.response(to: request).toldByTierAt == nil)
+    request = try bench.request("/a")
+    request.tierQuestion = TierQuestion(granted: nil)
+    #expect(try bench.response(to: request).toldByTierAt == nil)
+    #expect(bench.takeAsked() == ["/a", "/a"])
+    let doubted = try TierBench { $0.isTrusted = false }
+    doubted.put(doubted.record("/a", "body of a"))
+    #expect(try doubted.response(to: doubted.question("/a")).status == 404)
+    #expect(doubted.takeAsked() == ["/a"])
+  }
+
+  // MARK: What has become stale
+
+  @Test("A stale answer is a condition for the origin, and its body serves where that holds")
+  func stale() throws {
+    bench.put(bench.record("/a", "body of a", age: .seconds(700)))
+    _ = bench.put("body of a")
+    let response = try bench.response(to: bench.question("/a"))
+    #expect(response.status == 200 && bench.text(of: response) == "body of a")
+    #expect(response.headers["Age"] == "0", "the origin was asked now")
+    #expect(response.toldByTierAt == bench.clock.now().wall)
+    #expect(bench.takeAsked() == ["record", "/a", "body"])
+    #expect(bench.site.requests.last?.headers["If-None-Match"] == bench.site["/a"]?.entityTag)
+    // What the origin has now is its own.
+    bench.site["/a"] = Site.Page("newer body of a")
+    let newer = try bench.response(to: bench.question("/a"))
+    #expect(bench.text(of: newer) == "newer body of a" && newer.toldByTierAt == nil)
+    #expect(bench.takeAsked() == ["record", "/a"])
+  }
+
+  @Test("An answer that the origin confirmed and whose body is gone is asked for as a whole")
+  func staleWithoutBody() throws {
+    bench.put(bench.record("/a", "body of a", age: .seconds(700)))
+    let response = try bench.response(to: bench.question("/a"))
+    #expect(response.status == 200 && response.toldByTierAt == nil)
+    #expect(bench.text(of: response) == "body of a")
+    #expect(bench.takeAsked() == ["record", "/a", "body", "/a"])
+    #expect(bench.site.requests.last?.headers["If-None-Match"] == nil)
+  }
+
+  @Test("What the origin confirms to us renews only what others were told in the same words")
+  func renewal() throws {
+    let bench = try TierBench { $0.mode = .readWrite }
+    bench.site["/a"] = Site.Page("body of a")
+    let tag = try #require(bench.site["/a"]?.entityTag)
+    let theirs = bench.record("/a", "an earlier body", age: .seconds(700))
+    bench.put(theirs)
+    // A confirmation need not repeat the tag.
+    bench.conduct = { request in
+      TierBench.isAtTier(request) || request.headers.isEmpty
+        ? nil : .response(status: 304, headers: [], body: [])
+    }
+    let response = try bench.response(
+      to: bench.question("/a", [HeaderField("If-None-Match", tag)])
+    )
+    #expect(response.status == 304 && response.toldByTierAt == nil)
+    #expect(bench.stored(bench.url("/a")) == theirs)
+    let same = bench.record("/a", "body of a", age: .seconds(700))
+    bench.put(same)
+    _ = bench.put("body of a")
+    let again = try bench.response(
+      to: bench.question("/a", [HeaderField("If-None-Match", tag)])
+    )
+    #expect(again.status == 304 && again.toldByTierAt == nil)
+    #expect(bench.stored(bench.url("/a"))?.answeredAt == bench.clock.now().wall)
+  }
+
+  @Test("What has become private is renewed for nobody")
+  func privately() throws {
+    let bench = try TierBench { $0.mode = .readWrite }
+    let answer = bench.record("/a", "body of a", age: .seconds(700))
+    bench.put(answer)
+    _ = bench.put("body of a")
+    let secret = HeaderField("Cache-Control", "private, max-age=600")
+    bench.conduct = { request in
+      TierBench.isAtTier(request) ? nil : .response(status: 304, headers: [secret], body: [])
+    }
+    #expect(try bench.response(to: bench.question("/a")).status == 200)
+    #expect(bench.stored(bench.url("/a")) == answer)
+  }
+
+  @Test("An answer from the future, or one that headers selected, is not lent")
+  func unfit() throws {
+    _ = bench.put("body of a")
+    bench.put(bench.record("/a", "body of a", age: .seconds(-60)))
+    #expect(try bench.response(to: bench.question("/a")).toldByTierAt == bench.clock.now().wall)
+    #expect(bench.takeAsked() == ["record", "/a", "body"])
+    let fields = [HeaderField("Cache-Control", "max-age=600"), HeaderField("Vary", "Cookie")]
+    bench.put(bench.record("/a", "body of a", headers: fields))
+    #expect(try bench.response(to: bench.question("/a")).toldByTierAt == nil)
+    #expect(bench.takeAsked() == ["record", "/a"])
+  }
+
+  // MARK: Lies and trouble
+
+  /// What it may do in the place of giving a record or a body.
+  enum Lie: String, CaseIterable {
+    case otherBytes, page, empty, tooLarge, withoutLength, truncated, redirect, busy, forbidden
+    case silence, unreachable
+
+    var answer: TierBench.Answer {
+      switch self {
+      case .otherBytes: .response(status: 200, headers: [], body: Array("record 9999".utf8))
+      case .page: .response(status: 200, headers: [], body: Array("<html>log in</html>".utf8))
+      case .empty: .response(status: 200, headers: [], body: [])
+      case .tooLarge:
+        .response(status: 200, headers: [], body: [UInt8](repeating: 65, count: 70_000))
+      case .withoutLength: .failure(Failure(.badResponse, "it does not say how long it is"))
+      case .truncated: .failure(Failure(.truncated, "it broke off", isTransient: true))
+      case .redirect: .response(status: 302, headers: [HeaderField("Location", "/x")], body: [])
+      case .busy: .response(status: 503, headers: [HeaderField("Retry-After", "9")], body: [])
+      case .forbidden: .response(status: 403, headers: [], body: [])
+      case .silence: .failure(Failure(.stalled, "nothing came", isTransient: true))
+      case .unreachable: .failure(Failure(.connect, "refused", isTransient: true))
+      }
+    }
+  }
+
+  @Test(
+    "A lie costs a question and nothing else, and after some nothing is asked any more",
+    arguments: Lie.allCases,
+    [false, true]
+  )
+  func lies(lie: Lie, isOfRecord: Bool) throws {
+    let digest = SHA256.digest(of: Array("body of a".utf8))
+    bench.conduct = { TierBench.isAtTier($0) ? lie.answer : nil }
+    for _ in 1...4 {
+      let request = try isOfRecord ? bench.question("/a") : bench.question("/a", digest)
+      let response = try bench.response(to: request)
+      #expect(response.status == 200 && response.toldByTierAt == nil)
+      #expect(bench.text(of: response) == "body of a")
+      if let body = response.body { bench.staging.discard(body) }
+    }
+    #expect(bench.staging.bodyCount == 0, "what was wrong is kept by nobody")
+    let asked = bench.takeAsked().filter { $0 == "record" || $0 == "body" }.count
+    #expect(asked == 3 || asked == 4)
+    #expect(figures.troubles == Int64(asked) && figures.hits == 0)
+    _ = try bench.response(to: bench.question("/a", digest))
+    #expect(bench.takeAsked() == ["/a"])
+  }
+
+  @Test("Right records do not make up for wrong bodies")
+  func wrongBodies() throws {
+    bench.put(bench.record("/a", "body of a"))
+    bench.conduct = { request in
+      request.url.path.contains("/cas/") ? Lie.page.answer : nil
+    }
+    for _ in 1...4 {
+      #expect(try bench.response(to: bench.question("/a")).toldByTierAt == nil)
+    }
+    _ = bench.takeAsked()
+    #expect(try bench.response(to: bench.question("/a")).toldByTierAt == nil)
+    #expect(bench.takeAsked() == ["/a"])
+  }
+
+  @Test("A record that names another URL is none")
+  func otherURL() throws {
+    let other = bench.record("/b", "body of b")
+    bench.put(other)
+    _ = bench.put("body of b")
+    bench.store.files[bench.path(ofRecord: bench.url("/a"))] =
+      bench.store.files[bench.path(ofRecord: other.url)]
+    let response = try bench.response(to: bench.question("/a"))
+    #expect(bench.text(of: response) == "body of a" && figures.troubles == 1)
+  }
+
+  @Test("What is under way when it is given up goes on at the origin")
+  func givenUp() throws {
+    var isSilent = true
+    bench.conduct = { request in
+      guard TierBench.isAtTier(request) else { return nil }
+      return isSilent ? .never : .failure(Failure(.connect, "refused", isTransient: true))
+    }
+    let waiting = try bench.question("/a")
+    bench.transport?.start(waiting)
+    isSilent = false
+    let failing = try (1...3).map { _ in try bench.question("/a") }
+    for request in failing { bench.transport?.start(request) }
+    let ends = bench.ends()
+    #expect(ends.count == 4 && ends.values.allSatisfy { $0.count == 1 })
+    #expect(ends.values.allSatisfy { (try? $0[0].outcome.get().status) == 200 })
+    #expect(bench.takeAsked().filter { $0 == "/a" }.count == 4)
+  }
+
+  @Test(
+    "Where nothing goes without it, the origin is not asked, and what was not sent is asked again"
+  )
+  func required() throws {
+    let bench = try TierBench { $0.isRequired = true }
+    bench.site["/a"] = Site.Page("body of a")
+    bench.conduct = { request in
+      TierBench.isAtTier(request) ? .failure(Failure(.connect, "refused")) : nil
+    }
+    for _ in 1...5 {
+      let failure = try bench.end(of: bench.question("/a")).failure
+      #expect(failure?.message == "`cache.remote` is required: refused")
+    }
+    bench.conduct = { TierBench.isAtTier($0) ? .notSent : nil }
+    #expect(try bench.end(of: bench.question("/a")).wasNotSent)
+    #expect(bench.takeAsked() == [String](repeating: "record", count: 6))
+  }
+
+  @Test("What this machine has no room for is its own trouble")
+  func room() throws {
+    let digest = bench.put("body of a")
+    bench.staging.capacity = 4
+    #expect(try bench.end(of: bench.question("/a", digest)).failure?.code == .diskFull)
+    bench.staging.capacity = .max
+    var request = try bench.question("/a", digest)
+    request.sizeLimit = 4
+    #expect(try bench.end(of: request).failure?.code == .tooLarge)
+    #expect(bench.takeAsked() == ["body", "body", "/a"], "the origin says how large it is")
+    #expect(figures.troubles == 0)
+  }
+
+  @Test("Everything that was received counts, what was of no use included")
+  func bytes() throws {
+    let digest = SHA256.digest(of: Array("body of a".utf8))
+    bench.conduct = { TierBench.isAtTier($0) ? Lie.page.answer : nil }
+    let end = try bench.end(of: bench.question("/a", digest))
+    #expect(end.figures.wireBytes == 19 + 9)
+    bench.conduct = { _ in nil }
+    bench.put(bench.record("/a", "body of a"))
+    _ = bench.put("body of a")
+    let told = try bench.end(of: bench.question("/a"))
+    #expect(told.figures.wireBytes == Int64("record 0".utf8.count) + 9)
+  }
+
+  // MARK: Redirects
+
+  private func chain() -> OriginAnswer {
+    var answer = bench.record("/a", "body of a")
+    answer.url = bench.url("/first")
+    let end = bench.clock.now().wall + .seconds(300)
+    answer.redirects = [
+      .init(status: 302, target: bench.url("/second"), freshness: .stated(until: end)),
+      .init(status: 307, target: bench.url("/a"), freshness: .stated(until: end + .seconds(60))),
+    ]
+    return answer
+  }
+
+  private func next(_ path: String) throws -> TransferRequest {
+    var request = try bench.question(path)
+    request.tierQuestion?.isFirstHop = false
+    return request
+  }
+
+  @Test("A chain of redirects is told hop by hop, each with what it states")
+  func redirects() throws {
+    bench.put(chain())
+    _ = bench.put("body of a")
+    let first = try bench.response(to: bench.question("/first"))
+    #expect(first.status == 302 && first.headers["Location"] == bench.url("/second"))
+    #expect(first.headers["Cache-Control"] == "max-age=300")
+    let hop = try bench.end(of: next("/second"))
+    let second = try hop.outcome.get()
+    #expect(second.status == 307 && second.headers["Location"] == bench.url("/a"))
+    #expect(second.headers["Cache-Control"] == "max-age=360" && second.toldByTierAt != nil)
+    #expect(!hop.figures.wasSent)
+    let last = try bench.response(to: next("/a"))
+    #expect(last.status == 200 && bench.text(of: last) == "body of a")
+    #expect(bench.takeAsked() == ["record", "body"])
+    #expect(try bench.response(to: next("/a")).toldByTierAt == nil, "it is told once")
+  }
+
+  @Test("A hop that is ours alone, or comes too late, is not taken from a chain of others")
+  func strangeHops() throws {
+    for isLate in [false, true] {
+      bench.put(chain())
+      #expect(try bench.response(to: bench.question("/first")).status == 302)
+      var request = try next("/second")
+      if isLate {
+        bench.clock.advance(by: .seconds(400))
+      } else {
+        request.tierQuestion?.granted = nil
+      }
+      #expect(try bench.response(to: request).status == 404)
+    }
+    #expect(bench.takeAsked() == ["record", "/second", "record", "/second"])
+  }
+
+  // MARK: Dry runs
+
+  @Test("A look is answered by what is there, with its size and without its body")
+  func looks() throws {
+    let digest = bench.put("body of a")
+    var request = try bench.question("/a", digest)
+    request.method = .head
+    let response = try bench.response(to: request)
+    #expect(response.status == 200 && response.body == nil && response.toldByTierAt != nil)
+    #expect(response.headers["Content-Length"] == "9")
+    bench.put(bench.record("/a", "body of a"))
+    request = try bench.question("/a")
+    request.method = .head
+    let told = try bench.response(to: request)
+    #expect(told.headers.all("Content-Length") == ["9"] && told.headers["ETag"] != nil)
+    #expect(bench.takeAsked() == ["look", "record", "look"])
+    bench.store.files = [:]
+    request = try bench.question("/a", digest)
+    request.method = .head
+    #expect(try bench.response(to: request).toldByTierAt == nil)
+    #expect(bench.takeAsked() == ["look", "/a"])
+  }
+
+  // MARK: Ends
+
+  enum Stage: CaseIterable { case record, body, origin, passed }
+
+  @Test("What is called back ends once, and asks for nothing more", arguments: Stage.allCases)
+  func cancel(stage: Stage) throws {
+    let isStale = stage == .origin
+    if stage != .passed { bench.put(bench.record("/a", "x", age: .seconds(isStale ? 700 : 0))) }
+    let steps = ["record"] + (stage == .record ? [] : stage == .body ? ["body"] : ["/a"])
+    var asked: [String] = []
+    bench.conduct = { [bench] request in
+      let isLast = asked.count == steps.count - 1
+      asked.append(TierBench.isAtTier(request) ? "tier" : "origin")
+      return isLast ? .never : TierBench.isAtTier(request) ? bench.answerOfTier(request) : nil
+    }
+    let request = try bench.question("/a")
+    bench.transport?.start(request)
+    for _ in 1..<4 { #expect(bench.transport?.wait(until: .zero).isEmpty == true) }
+    bench.transport?.cancel(request.id)
+    bench.transport?.cancel(request.id)
+    let ends = bench.ends()
+    #expect(ends[request.id]?.count == 1 && ends[request.id]?[0].failure?.code == .cancelled)
+    #expect(bench.takeAsked() == steps)
+    #expect(bench.staging.bodyCount == 0)
+  }
+}
