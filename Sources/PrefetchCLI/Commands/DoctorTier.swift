@@ -27,7 +27,10 @@ struct DoctorTier {
       host: base.authority,
       patience: builder.transportSettings(),
       clock: clock,
-      equip: builder.equipment(settings, clock)
+      equip: builder.equipment(settings, clock),
+      provesItself: settings.kind == .s3
+        ? builder.bucketSignature(settings) != nil
+        : settings.credentials != nil || !settings.headers.isEmpty
     )
     if let objection = policy.refusal(of: base, for: .other, named: .local, at: clock.now().wall) {
       return [DoctorFinding(Self.name, "\(probe.host): \(objection.message)", trouble: .trust)]
@@ -47,6 +50,8 @@ struct DoctorTier {
     let patience: TransportSettings
     let clock: SystemClock
     let equip: (inout TransferRequest, ContentDigest) -> Void
+    /// Whether it is shown who asks.
+    let provesItself: Bool
 
     private static let digest = SHA256.digest(of: [])
 
@@ -60,7 +65,7 @@ struct DoctorTier {
       var findings: [DoctorFinding] = []
       // Who only writes there may well be one who may not read.
       var answer = try ask(transport, .get, number: 1)
-      if settings.isRead, let objection = Self.objection(toReading: answer.response) {
+      if settings.isRead, let objection = objection(toReading: answer.response) {
         let isRefusal = [401, 403].contains(answer.response.status)
         return [wrong(objection, isRefusal ? .denied : .unavailable)]
       }
@@ -139,7 +144,7 @@ struct DoctorTier {
         : .doubtful(DoctorTier.name, "\(host) \(what)")
     }
 
-    private static func objection(toReading response: TransferResponse) -> String? {
+    private func objection(toReading response: TransferResponse) -> String? {
       switch response.status {
       case 404, 410: nil
       case 200 where response.body?.size == 0: nil
@@ -160,21 +165,33 @@ struct DoctorTier {
         "may be read and not written: it answered \(status) to a body; look at "
           + "`cache.remote.credentials`, or set `cache.remote.mode: read`"
       case 413, 507: "answered \(status) to a body without a byte; it is full"
-      default: Self.objection(to: status, doing: "a body")
+      default: objection(to: status, doing: "a body")
       }
     }
 
-    private static func objection(to status: Int, doing what: String) -> String {
+    private func objection(to status: Int, doing what: String) -> String {
       switch status {
-      case 401, 403:
-        "answered \(status) to \(what); look at `cache.remote.credentials`, and for a bucket "
-          + "whether they may list it, without which it says so of all that it does not have"
+      case 401, 403: "answered \(status) to \(what)\(remedy)"
       case 300..<400:
         "answered \(status) to \(what), and redirects of it are not followed; let "
           + "`cache.remote.url` say where it is"
       case 429, 500...: "answered \(status) to \(what); it is in trouble itself"
       default:
         "answered \(status) to \(what); `cache.remote.url` names another kind of server"
+      }
+    }
+
+    /// Of what it refuses to whoever asked.
+    private var remedy: String {
+      switch (settings.kind, provesItself) {
+      case (.http, true): "; look at `cache.remote.credentials`"
+      case (.http, false): " without credentials; set `cache.remote.credentials`"
+      case (.s3, true):
+        "; look at `cache.remote.credentials` and `region`, and whether they may list the bucket, "
+          + "without which it says so of all that it does not have"
+      case (.s3, false):
+        " that nothing signed; set `cache.remote.credentials`, or `AWS_ACCESS_KEY_ID` and "
+          + "`AWS_SECRET_ACCESS_KEY`"
       }
     }
 

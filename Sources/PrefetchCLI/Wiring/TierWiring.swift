@@ -85,7 +85,7 @@ extension RequestBuilder {
   }
 
   /// Those of the configuration, else those that other tools for buckets read; nil signs nothing.
-  private func bucketSignature(_ settings: TierSettings) -> BucketSignature? {
+  func bucketSignature(_ settings: TierSettings) -> BucketSignature? {
     let given = settings.credentials.map { secret in
       secret.value.split(separator: ":", maxSplits: 2).map(String.init)
     }

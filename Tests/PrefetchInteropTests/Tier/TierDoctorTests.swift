@@ -133,6 +133,24 @@ struct TierDoctorTests {
     )
   }
 
+  @Test(
+    "tells whoever is refused whether credentials are wrong or were never shown",
+    arguments: ["http", "s3"],
+    [false, true]
+  )
+  func refusal(kind: String, showsAny: Bool) throws {
+    ground.behave { _, _ in .respond(403) }
+    let credentials = showsAny ? #", credentials: "key:canary-5e5e""# : ""
+    for mode in ["read", "read_write", "write"] {
+      let home = try ground.machine("kind: \(kind), mode: \(mode)\(credentials)")
+      let run = try home.run("doctor", "--json")
+      let told = try findings("tier", run)
+      #expect(told.count == 1 && !told[0].isRight && !"\(run)".contains("canary"), "\(run)")
+      let word = showsAny ? "look at" : kind == "s3" ? "nothing signed" : "without credentials"
+      #expect(told[0].value.contains(word), "\(told)")
+    }
+  }
+
   @Test("keeps to the rules of every connection, as a run does")
   func rules() throws {
     let home = try ground.machine("")
