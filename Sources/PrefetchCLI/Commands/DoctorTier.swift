@@ -4,11 +4,11 @@ import PrefetchCrypto
 import PrefetchSystem
 import PrefetchTransfer
 
-/// What `doctor` says of the store that machines share: it is asked for the empty body and, where runs
-/// write there, given it.
+/// What `doctor` says of the store that machines share: it is asked for the empty body and, where
+/// runs write there, given it.
 ///
-/// No other body could be left behind: it is what its name says for ever, whoever sends it, takes no
-/// room, and tells nothing of anybody.
+/// No other body could be left behind: it is what its name says for ever, whoever sends it, takes
+/// no room, and tells nothing of anybody.
 struct DoctorTier {
   let builder: RequestBuilder
   let clock: SystemClock
@@ -62,14 +62,14 @@ struct DoctorTier {
         clock: clock
       )
       defer { transport.finish() }
-      var findings: [DoctorFinding] = []
-      // Who only writes there may well be one who may not read.
       var answer = try ask(transport, .get, number: 1)
+      // A clock that is wrong may be why the rest is.
+      var findings = clockFindings(answer.response)
+      // Who only writes there may well be one who may not read.
       if settings.isRead, let objection = objection(toReading: answer.response) {
         let isRefusal = [401, 403].contains(answer.response.status)
-        return [wrong(objection, isRefusal ? .denied : .unavailable)]
+        return findings + [wrong(objection, isRefusal ? .denied : .unavailable)]
       }
-      findings += clockFindings(answer.response)
       if settings.isWritten {
         // Over a connection that stands, as most of a run's requests.
         answer = try ask(transport, .put(.bytes([])), number: 2)
@@ -81,8 +81,8 @@ struct DoctorTier {
         findings.append(
           .doubtful(
             DoctorTier.name,
-            "\(host) took \(answer.elapsed.milliseconds) ms for a request without a body, and what "
-              + "`cache.remote.timeout` allows are \(settings.timeout.milliseconds)"
+            "\(host) took \(answer.elapsed.milliseconds) ms for a request without a body, more than "
+              + "half of `cache.remote.timeout`; a run waits so long for each"
           )
         )
       }
@@ -92,7 +92,7 @@ struct DoctorTier {
         case .write: "may be written"
         case .readWrite: "may be read and written"
         }
-      let trust = settings.isRead ? settings.isTrusted ? ", and is trusted" : "" : ""
+      let trust = settings.isRead && settings.isTrusted ? ", and is trusted" : ""
       return findings + [DoctorFinding(DoctorTier.name, "\(host) \(rights)\(trust)")]
     }
 
@@ -160,10 +160,9 @@ struct DoctorTier {
       case 404, 405, 409, 501:
         "answered \(status) to a body, so it takes none there; let it (nginx: `dav_methods PUT; "
           + "create_full_put_path on;`), or set `cache.remote.mode: read`"
-      case 401,
-        403 where settings.isRead:
-        "may be read and not written: it answered \(status) to a body; look at "
-          + "`cache.remote.credentials`, or set `cache.remote.mode: read`"
+      case 401, 403:
+        "\(settings.isRead ? "may be read, and " : "")answered \(status) to a body\(remedy), "
+          + "or set `cache.remote.mode: read`"
       case 413, 507: "answered \(status) to a body without a byte; it is full"
       default: objection(to: status, doing: "a body")
       }
@@ -171,7 +170,7 @@ struct DoctorTier {
 
     private func objection(to status: Int, doing what: String) -> String {
       switch status {
-      case 401, 403: "answered \(status) to \(what)\(remedy)"
+      case 401, 403: "answered \(status) to \(what)\(remedy)\(listing)"
       case 300..<400:
         "answered \(status) to \(what), and redirects of it are not followed; let "
           + "`cache.remote.url` say where it is"
@@ -187,12 +186,16 @@ struct DoctorTier {
       case (.http, true): "; look at `cache.remote.credentials`"
       case (.http, false): " without credentials; set `cache.remote.credentials`"
       case (.s3, true):
-        "; look at `cache.remote.credentials` and `region`, and whether they may list the bucket, "
-          + "without which it says so of all that it does not have"
+        "; look at `cache.remote.credentials` and `region`"
       case (.s3, false):
         " that nothing signed; set `cache.remote.credentials`, or `AWS_ACCESS_KEY_ID` and "
           + "`AWS_SECRET_ACCESS_KEY`"
       }
+    }
+
+    /// A bucket says so of all that it does not have to whoever may not know what it has.
+    private var listing: String {
+      settings.kind == .s3 ? ", and whether they may list the bucket" : ""
     }
 
     /// What a machine leaves there is judged by others by their own clocks.

@@ -100,9 +100,11 @@ struct TierDoctorTests {
   func troubles(_ trouble: Trouble) throws {
     ground.behave(trouble.script)
     let nowhere = "url: \"http://127.0.0.1:\(LoopbackPort.free())/t\", "
+    let patience = trouble == .silence ? "500ms" : "30s"
     for isRequired in [false, true] {
+      let place = trouble == .nobody ? nowhere : ""
       let home = try ground.machine(
-        "\(trouble == .nobody ? nowhere : "")mode: read_write, required: \(isRequired)"
+        "\(place)mode: read_write, required: \(isRequired), timeout: \(patience)"
       )
       let doctor = try home.run("doctor", "--json")
       let told = try findings("tier", doctor)
@@ -121,7 +123,9 @@ struct TierDoctorTests {
   @Test("is shown its credentials, and repeats none of them")
   func credentials() throws {
     let home = try ground.machine(
-      #"mode: read_write, credentials: "canary-9c1f", headers: { X-Team: canary-77aa }"#
+      """
+      mode: read_write, timeout: 30s, credentials: canary-9c1f, headers: { X-Team: canary-77aa }
+      """
     )
     let run = try home.run("doctor", "-vv")
     #expect(run.status == 0 && !"\(run)".contains("canary"), "\(run)")
@@ -142,10 +146,11 @@ struct TierDoctorTests {
     ground.behave { _, _ in .respond(403) }
     let credentials = showsAny ? #", credentials: "key:canary-5e5e""# : ""
     for mode in ["read", "read_write", "write"] {
-      let home = try ground.machine("kind: \(kind), mode: \(mode)\(credentials)")
+      let home = try ground.machine("kind: \(kind), mode: \(mode), timeout: 30s\(credentials)")
       let run = try home.run("doctor", "--json")
       let told = try findings("tier", run)
       #expect(told.count == 1 && !told[0].isRight && !"\(run)".contains("canary"), "\(run)")
+      #expect(told[0].value.contains("mode: read`") == (mode == "write"), "\(told)")
       let word = showsAny ? "look at" : kind == "s3" ? "nothing signed" : "without credentials"
       #expect(told[0].value.contains(word), "\(told)")
     }
@@ -185,10 +190,20 @@ struct TierDoctorTests {
     }
   }
 
+  @Test("says of its clock also where it refuses what is asked")
+  func refusingClock() throws {
+    ground.behave { _, _ in .respond(403, [("Date", "Tue, 01 Jan 2030 00:00:00 GMT")]) }
+    let home = try ground.machine("kind: s3, timeout: 30s, credentials: \"key:canary-1d1d\"")
+    let run = try home.run("doctor", "--json")
+    #expect(try findings("tier", run).map(\.isRight) == [false], "\(run)")
+    let told = try findings("clock", run).filter { !$0.isRight }
+    #expect(told.count == 1 && told[0].value.contains("refuses what is signed"), "\(run)")
+  }
+
   @Test("says so when it takes long to answer")
   func slow() throws {
-    ground.behave { _, _ in Script([.wait(.milliseconds(1_200))] + Script.respond(404).steps) }
-    let home = try ground.machine("timeout: 2s")
+    ground.behave { _, _ in Script([.wait(.milliseconds(1_600))] + Script.respond(404).steps) }
+    let home = try ground.machine("timeout: 3s")
     let run = try home.run("doctor", "--json")
     #expect(run.status == 0, "\(run)")
     #expect(

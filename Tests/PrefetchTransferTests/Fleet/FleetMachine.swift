@@ -45,8 +45,8 @@ struct FleetCache {
   }
 }
 
-/// One run of a machine, or of many that are alike: the dispatcher, the transport that asks the tier,
-/// and between them what an engine does.
+/// One run of a machine, or of many that are alike: the dispatcher, the transport that asks the
+/// tier, and between them what an engine does.
 final class FleetMachine {
   /// How many there are of it.
   let count: Int

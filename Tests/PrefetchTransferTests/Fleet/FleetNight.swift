@@ -4,16 +4,16 @@ import PrefetchTestSupport
 
 /// Nights of a whole fleet, by one clock.
 ///
-/// The first one is that of a single machine, which brings everything and leaves it in the tier. Then
-/// all machines have what it has, and some of the items change.
+/// The first one is that of a single machine, which brings everything and leaves it in the tier.
+/// Then all machines have what it has, and some of the items change.
 final class FleetNight {
   static let epoch = Instant(seconds: 1_700_000_000)
 
   /// Whether each machine is played by itself.
   ///
-  /// Else those that begin in the same moment are one that counts for all of them, and once the tier
-  /// has all that it will have, one machine more is played, whose requests are those of each that
-  /// begins later.
+  /// Else those that begin in the same moment are one that counts for all of them, and once the
+  /// tier has all that it will have, one machine more is played, whose requests are those of each
+  /// that begins later.
   let isPlayedInFull: Bool
   let servers: FleetServers
   /// In milliseconds since the epoch, as the times below are since then.

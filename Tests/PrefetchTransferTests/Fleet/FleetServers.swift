@@ -191,7 +191,7 @@ final class FleetServers {
     return said[number].url == url ? said[number] : nil
   }
 
-  /// Whether nothing that any machine may yet ask of it tonight will be answered otherwise than now.
+  /// Whether whatever a machine may yet ask of it tonight is answered as it would be now.
   func isSettled(since night: Instant) -> Bool {
     guard plan.tier != .none else { return true }
     let kept = Set(bodies.values.map(\.digest))
