@@ -21,12 +21,20 @@ struct DoctorCommand: Command {
       environment: context.environment
     ) {
       findings += DoctorFolders(loaded: loaded, places: places).findings
+      findings +=
+        DoctorLower(
+          places: places,
+          lower: loaded.configuration.cache.lower,
+          isPlacedByOption: context.shared.cacheDirectory != nil,
+          now: context.clock.now().wall
+        ).findings
       findings += DoctorRules(context: context, loaded: loaded, places: places).findings
     } else {
       findings.append(
         Finding("cache", "nothing says where it is: `HOME` is not set", trouble: .usage)
       )
     }
+    findings += DoctorTier(builder: context.builder(loaded), clock: context.clock).findings
     findings += schedules
     findings.append(recipients(loaded))
     let exit = findings.exit

@@ -3,12 +3,15 @@ import PrefetchDocuments
 import PrefetchStore
 import PrefetchSystem
 
-/// `list --identities`: who uses the cache, and what for.
+/// `list --identities`: who uses the cache and those below it, and what for.
 struct IdentityList {
   let context: CommandContext
   let places: Places
 
   private struct Identity {
+    let name: String
+    /// The lower cache that knows it; nil for the own one.
+    let cache: String?
     var segments = 0
     var items = 0
     var bytes: Int64 = 0
@@ -18,53 +21,65 @@ struct IdentityList {
   func run() throws(CommandExit) -> Int32 {
     let identities = try gather()
     context.console.print(
-      [
-        "schema": "prefetch-identities/1",
-        "identities": .array(identities.map { json($0.name, $0.identity) }),
-      ],
-      orLines: identities.map { line($0.name, $0.identity) }
+      ["schema": "prefetch-identities/1", "identities": .array(identities.map(json))],
+      orLines: identities.map(line)
     )
     return ExitStatus.ok.code
   }
 
-  private func gather() throws(CommandExit) -> [(name: String, identity: Identity)] {
+  private func gather() throws(CommandExit) -> [Identity] {
     guard let store = try context.readingStore(places) else { return [] }
     return try context.reading { () throws(Failure) in
-      var identities: [String: Identity] = [:]
-      let totals = try store.summary().segments
-      for segment in try store.segments() {
-        var identity = identities[segment.key.identity] ?? Identity()
-        identity.segments += 1
-        identity.items += totals[segment.key]?.items ?? 0
-        identity.bytes += totals[segment.key]?.bytes ?? 0
-        identity.lastRun = [identity.lastRun, segment.lastChecked, segment.lastSuccess]
-          .compactMap(\.self).max()
-        identities[segment.key.identity] = identity
+      var identities = try gather(store, below: nil)
+      for path in store.below {
+        // What is wrong with it was told when it was looked at.
+        guard let lower = try? DiskStore.lower(at: path, clockStart: context.clock.now().wall)
+        else { continue }
+        identities += try gather(lower, below: path)
       }
-      return identities.sorted { $0.key < $1.key }.map { (name: $0.key, identity: $0.value) }
+      return identities
     }
   }
 
-  /// `ITEMS <TAB> BYTES <TAB> LAST RUN <TAB> IDENTITY`, for people and for `cut`.
-  private func line(_ name: String, _ identity: Identity) -> String {
-    let last = identity.lastRun.map { Timestamp.format($0) } ?? "-"
-    let gone = isGone(name) ? "\tgone" : ""
-    return "\(identity.items)\t\(identity.bytes)\t\(last)\t\(SafeText.line(name))\(gone)"
+  private func gather(_ store: DiskStore, below cache: String?) throws(Failure) -> [Identity] {
+    var identities: [String: Identity] = [:]
+    let totals = try store.summary().segments
+    for segment in try store.segments() {
+      let name = segment.key.identity
+      var identity = identities[name] ?? Identity(name: name, cache: cache)
+      identity.segments += 1
+      identity.items += totals[segment.key]?.items ?? 0
+      identity.bytes += totals[segment.key]?.bytes ?? 0
+      identity.lastRun = [identity.lastRun, segment.lastChecked, segment.lastSuccess]
+        .compactMap(\.self).max()
+      identities[name] = identity
+    }
+    return identities.values.sorted { $0.name < $1.name }
   }
 
-  private func json(_ name: String, _ identity: Identity) -> JSONValue {
+  /// `ITEMS <TAB> BYTES <TAB> LAST RUN <TAB> IDENTITY`, for people and for `cut`.
+  private func line(_ identity: Identity) -> String {
+    let last = identity.lastRun.map { Timestamp.format($0) } ?? "-"
+    let remark =
+      identity.cache.map { "\tin \(SafeText.line($0))" } ?? (isGone(identity) ? "\tgone" : "")
+    return "\(identity.items)\t\(identity.bytes)\t\(last)\t\(SafeText.line(identity.name))\(remark)"
+  }
+
+  private func json(_ identity: Identity) -> JSONValue {
     [
-      "identity": .string(name),
+      "identity": .string(identity.name),
       "segments": .integer(Int64(identity.segments)),
       "items": .integer(Int64(identity.items)),
       "bytes": .integer(identity.bytes),
       "last_run": .time(identity.lastRun),
-      "gone": .bool(isGone(name)),
+      "gone": .bool(isGone(identity)),
+      "lower": .optional(identity.cache),
     ]
   }
 
-  /// Of one that is told by its file.
-  private func isGone(_ name: String) -> Bool {
-    name.hasPrefix("/") && FileReading.realPath(name) == nil
+  /// Of one that is told by its file; what made a lower cache may well be on another machine.
+  private func isGone(_ identity: Identity) -> Bool {
+    identity.cache == nil && identity.name.hasPrefix("/")
+      && FileReading.realPath(identity.name) == nil
   }
 }

@@ -9,9 +9,10 @@ struct DoctorOptions: CommandOptions, Hashable {
     group: .help,
     summary: "Say what a run would find on this machine",
     paragraphs: [
-      "A line for each thing that a run needs: the libraries, the configuration, the folders of cache, state, published trees and reports and whether they can be written, the file system and its room, a run that is under way, the clock, the network and its rules, the license, programs of hooks that are not there, what begins runs, and to whom anything is sent. No server is asked and nothing is written. The exit status is 0, or what a run would end with for what is wrong: for example 78 for the configuration, 74 for a folder, 75 where all waits."
+      "A line for each thing that a run needs: the libraries, the configuration, the folders of cache, state, published trees and reports and whether they can be written, the file system and its room, the caches below and whether this version reads them, a run that is under way, the clock, the network and its rules, the license, programs of hooks that are not there, what begins runs, and to whom anything is sent. No server is asked but the one of `cache.remote`, and nothing is written here. The exit status is 0, or what a run would end with for what is wrong: for example 78 for the configuration, 74 for a folder, 75 where all waits.",
+      "The store that machines share is asked for the empty body, and given it where runs write there: whether it can be reached, refuses the credentials, takes bodies as `mode` says, is slow, or has another clock, each with what to change. The empty body is the only one that stays there, and takes no room; records are not tried.",
     ],
-    exits: [.ok, .failed, .usage, .unavailable, .io, .deferred, .denied, .config],
+    exits: [.ok, .failed, .usage, .trust, .unavailable, .io, .deferred, .denied, .config],
     examples: [
       "prefetch doctor -c /etc/prefetch/config.yaml": "Look at what cron would find",
       "prefetch doctor": "What to send with a report of a fault",

@@ -33,7 +33,7 @@ struct ListOptions: CommandOptions, Hashable {
     paragraphs: [
       "Filters of different options must all match; of one option given several times, one must.",
       "Items that failed are printed too. With `--state` items are printed as well that are declared and not stored: `pending` (no run has looked at them), `discovered` (their `behavior` leaves them to `get`), `queued`, `downloading`, `idle` (put off or interrupted), and for 30 days those that were `deleted`. `--json` says why in `reason` and `error`.",
-      "With `--identities` it prints who uses the cache instead: the `name` or the file of each configuration, its items and their bytes, when it last ran, and whether its file is gone.",
+      "With `--identities` it prints who uses the cache instead: the `name` or the file of each configuration, its items and their bytes, when it last ran, and whether its file is gone; behind them those that the caches of `cache.lower` know, with `in` and the cache.",
     ],
     options: [
       .values("segment", \.segments, .text.called("SEGMENT")).help("Only items of this segment"),

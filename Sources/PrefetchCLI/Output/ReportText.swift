@@ -10,11 +10,15 @@ struct ReportText {
     let report = envelope.report
     let names = report.segments.map { name($0) }
     let width = names.reduce(5) { max($0, ColumnText.width(of: $1)) }
+    let tier = report.tier.flatMap(Self.tier)
     let states = report.segments.map(\.state.rawValue) + [envelope.exit.name]
     let stateWidth = states.reduce(10) { max($0, $1.count) }
     var lines = zip(names, report.segments).flatMap { name, segment in
       row(name, ColumnText.padded(segment.state.rawValue, to: stateWidth), summary(segment), width)
         + (envelope.listsAllItems ? [] : changes(segment))
+    }
+    if let tier {
+      lines += row("tier", ColumnText.padded(tier.word, to: stateWidth), tier.text, width)
     }
     lines += row("total", ColumnText.padded(envelope.exit.name, to: stateWidth), total, width)
     if envelope.listsAllItems { lines += envelope.shownItems.map(itemLine) }
@@ -57,6 +61,25 @@ struct ReportText {
     let requests = Amounts.count(totals.requests, "request")
     return "\(Self.counts(totals)); \(requests), \(Amounts.bytes(totals.bytesWire)) received, "
       + "\(Amounts.duration(envelope.report.elapsed))"
+  }
+
+  /// What came of the store that machines share; nil where nothing did.
+  static func tier(_ tier: TierFigures) -> (word: String, text: String)? {
+    let bodies = { (count: Int64, bytes: Int64) in
+      "\(Amounts.count(count, "body", "bodies")), \(Amounts.bytes(bytes))"
+    }
+    let given = [
+      tier.hits > 0 ? bodies(tier.hits, tier.hitBytes) : nil,
+      tier.answers > 0 ? "\(Amounts.count(tier.answers, "answer")) of origins" : nil,
+    ].compactMap(\.self)
+    let gave = given.isEmpty ? nil : "gave \(given.joined(separator: ", and "))"
+    let took = tier.written > 0 ? "took \(bodies(tier.written, tier.writtenBytes))" : nil
+    let said = [gave, took].compactMap(\.self)
+    guard !said.isEmpty else { return nil }
+    return (
+      word: tier.trouble == nil ? "used" : "trouble",
+      text: "\(SafeText.line(tier.host)) \(said.joined(separator: "; "))"
+    )
   }
 
   private func itemLine(_ item: ItemResult) -> String {

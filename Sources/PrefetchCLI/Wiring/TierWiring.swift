@@ -47,7 +47,7 @@ extension RequestBuilder {
   }
 
   /// A bucket signs the path as it reads it: all but letters, digits and `-._~/` escaped.
-  private static func base(_ url: WebURL, _ kind: TierSettings.Kind) -> WebURL? {
+  static func base(_ url: WebURL, _ kind: TierSettings.Kind) -> WebURL? {
     guard kind == .s3 else { return url }
     let path = url.path.split(separator: "/", omittingEmptySubsequences: false).map { part in
       part.split(separator: "%", omittingEmptySubsequences: false)
@@ -58,7 +58,8 @@ extension RequestBuilder {
     return try? WebURL("\(url.scheme.rawValue)://\(url.authority)\(target)")
   }
 
-  private func equipment(
+  /// What puts into a request what its connection must prove, and what proves who asks.
+  func equipment(
     _ settings: TierSettings,
     _ clock: any Clock
   ) -> (inout TransferRequest, ContentDigest) -> Void {
@@ -91,7 +92,7 @@ extension RequestBuilder {
   }
 
   /// Those of the configuration, else those that other tools for buckets read; nil signs nothing.
-  private func bucketSignature(_ settings: TierSettings) -> BucketSignature? {
+  func bucketSignature(_ settings: TierSettings) -> BucketSignature? {
     let given = settings.credentials.map { secret in
       secret.value.split(separator: ":", maxSplits: 2).map(String.init)
     }

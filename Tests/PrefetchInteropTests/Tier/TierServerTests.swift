@@ -75,6 +75,17 @@ struct TierServerTests {
     #expect(run.status == 0 && run.errors.isEmpty, "\(run)")
     #expect(ground.takeAsked() == [])
     try ground.expectAll(Self.count, in: second)
+    let doctor = try first.run("doctor")
+    #expect(doctor.lines.contains("tier\t127.0.0.1:\(port) may be read and written"), "\(doctor)")
+    var astray = try ground.machine(
+      remote.replacing("/warm/", with: "/cold/") + ", mode: read_write"
+    )
+    astray.variables["BUCKET"] = Self.login
+    let lost = try astray.run("doctor")
+    #expect(
+      lost.output.contains("tier\twrong: 127.0.0.1:\(port) answered 404 to a body"),
+      "\(lost)"
+    )
   }
 
   @Test(

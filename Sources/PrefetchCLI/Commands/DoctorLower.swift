@@ -1,0 +1,36 @@
+import PrefetchCore
+import PrefetchStore
+
+/// What `doctor` says of the caches below the machine's own.
+struct DoctorLower {
+  let places: Places
+  let lower: [String]
+  /// Whether an option says where the machine's own is.
+  let isPlacedByOption: Bool
+  let now: Instant
+
+  var findings: [DoctorFinding] {
+    let twins = places.lowerDiagnostics(lower)
+    guard twins.isEmpty else {
+      return twins.map {
+        DoctorFinding("lower", $0.message, trouble: isPlacedByOption ? .usage : .config)
+      }
+    }
+    return lower.flatMap(findings)
+  }
+
+  private func findings(_ path: String) -> [DoctorFinding] {
+    do throws(Failure) {
+      let below = try DiskStore.lower(at: path, clockStart: now)
+      let segments = try below.segments().count
+      let items = try below.summary().totals.items
+      let contents =
+        "\(Amounts.count(Int64(segments), "segment")), \(Amounts.count(Int64(items), "item"))"
+      return below.takeDiagnostics().map { .doubtful("lower", $0.message) }
+        + [DoctorFinding("lower", "\(path): \(contents)")]
+    } catch {
+      // A run does without it.
+      return [.doubtful("lower", error.message)]
+    }
+  }
+}

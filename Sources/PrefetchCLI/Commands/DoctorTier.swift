@@ -1,0 +1,222 @@
+import PrefetchConfig
+import PrefetchCore
+import PrefetchCrypto
+import PrefetchSystem
+import PrefetchTransfer
+
+/// What `doctor` says of the store that machines share: it is asked for the empty body and, where
+/// runs write there, given it.
+///
+/// No other body could be left behind: it is what its name says for ever, whoever sends it, takes
+/// no room, and tells nothing of anybody.
+struct DoctorTier {
+  let builder: RequestBuilder
+  let clock: SystemClock
+
+  private static let name = "tier"
+
+  var findings: [DoctorFinding] {
+    let policy = builder.policy
+    let settings = policy.tier
+    guard let url = settings.url, let base = RequestBuilder.base(url, settings.kind) else {
+      return []
+    }
+    let probe = Probe(
+      settings: settings,
+      url: base,
+      host: base.authority,
+      patience: builder.transportSettings(),
+      clock: clock,
+      equip: builder.equipment(settings, clock),
+      provesItself: settings.kind == .s3
+        ? builder.bucketSignature(settings) != nil
+        : settings.credentials != nil || !settings.headers.isEmpty
+    )
+    if let objection = policy.refusal(of: base, for: .other, named: .local, at: clock.now().wall) {
+      return [DoctorFinding(Self.name, "\(probe.host): \(objection.message)", trouble: .trust)]
+    }
+    do throws(Failure) {
+      return try probe.findings()
+    } catch {
+      return [probe.finding(error)]
+    }
+  }
+
+  /// A question or two to it, and what their answers mean.
+  private struct Probe {
+    let settings: TierSettings
+    let url: WebURL
+    let host: String
+    let patience: TransportSettings
+    let clock: SystemClock
+    let equip: (inout TransferRequest, ContentDigest) -> Void
+    /// Whether it is shown who asks.
+    let provesItself: Bool
+
+    private static let digest = SHA256.digest(of: [])
+
+    func findings() throws(Failure) -> [DoctorFinding] {
+      let transport = try CurlTransport(
+        settings: patience,
+        staging: ReplyStaging(),
+        clock: clock
+      )
+      defer { transport.finish() }
+      var answer = try ask(transport, .get, number: 1)
+      // A clock that is wrong may be why the rest is.
+      var findings = clockFindings(answer.response)
+      // Who only writes there may well be one who may not read.
+      if settings.isRead, let objection = objection(toReading: answer.response) {
+        let isRefusal = [401, 403].contains(answer.response.status)
+        return findings + [wrong(objection, isRefusal ? .denied : .unavailable)]
+      }
+      if settings.isWritten {
+        // Over a connection that stands, as most of a run's requests.
+        answer = try ask(transport, .put(.bytes([])), number: 2)
+        if let objection = objection(toWriting: answer.response.status) {
+          return findings + [wrong(objection)]
+        }
+      }
+      if answer.elapsed * 2 > settings.timeout {
+        findings.append(
+          .doubtful(
+            DoctorTier.name,
+            "\(host) took \(answer.elapsed.milliseconds) ms for a request without a body, more than "
+              + "half of `cache.remote.timeout`; a run waits so long for each"
+          )
+        )
+      }
+      let rights =
+        switch settings.mode {
+        case .read: "may be read"
+        case .write: "may be written"
+        case .readWrite: "may be read and written"
+        }
+      let trust = settings.isRead && settings.isTrusted ? ", and is trusted" : ""
+      return findings + [DoctorFinding(DoctorTier.name, "\(host) \(rights)\(trust)")]
+    }
+
+    private func ask(
+      _ transport: CurlTransport,
+      _ method: TransferRequest.Method,
+      number: Int
+    ) throws(Failure) -> (response: TransferResponse, elapsed: Duration) {
+      let path =
+        "\(url.string)\(url.string.hasSuffix("/") ? "" : "/")cas/\(Self.digest.hexadecimal)"
+      var request = TransferRequest(
+        id: TransferID(number),
+        method: method,
+        url: (try? WebURL(path)) ?? url
+      )
+      request.allowsCoding = false
+      request.patience = settings.timeout
+      // More would not be the empty body, and need not come.
+      request.sizeLimit = 64 << 10
+      equip(&request, Self.digest)
+      let begin = clock.now().uptime
+      // Trickles do not hold it up for long.
+      let end = begin + settings.timeout * 2 + .seconds(10)
+      transport.start(request)
+      while clock.now().uptime < end, StopSignals.pending == nil {
+        for case .finished(_, let result) in transport.wait(until: end) {
+          switch result.outcome {
+          case .success(let response): return (response, clock.now().uptime - begin)
+          case .failure(let failure): throw failure
+          }
+        }
+      }
+      throw Failure(.timeout, "it took too long to answer")
+    }
+
+    // MARK: What is wrong
+
+    func finding(_ failure: Failure) -> DoctorFinding {
+      guard failure.code.category != .trust else {
+        return DoctorFinding(DoctorTier.name, "\(host): \(failure.message)", trouble: .trust)
+      }
+      return wrong("cannot be asked: \(failure.message)")
+    }
+
+    /// What a run ends with that needs it and has that trouble.
+    private func wrong(_ what: String, _ trouble: ExitStatus = .unavailable) -> DoctorFinding {
+      settings.isRequired
+        ? DoctorFinding(DoctorTier.name, "\(host) \(what)", trouble: trouble)
+        : .doubtful(DoctorTier.name, "\(host) \(what)")
+    }
+
+    private func objection(toReading response: TransferResponse) -> String? {
+      switch response.status {
+      case 404, 410: nil
+      case 200 where response.body?.size == 0: nil
+      case 200:
+        "gives something else for the empty body; `cache.remote.url` names another kind of server"
+      default: objection(to: response.status, doing: "a question for a body")
+      }
+    }
+
+    private func objection(toWriting status: Int) -> String? {
+      switch status {
+      case 200...299, 412: nil
+      case 404, 405, 409, 501:
+        "answered \(status) to a body, so it takes none there; let it (nginx: `dav_methods PUT; "
+          + "create_full_put_path on;`), or set `cache.remote.mode: read`"
+      case 401, 403:
+        "\(settings.isRead ? "may be read, and " : "")answered \(status) to a body\(remedy), "
+          + "or set `cache.remote.mode: read`"
+      case 413, 507: "answered \(status) to a body without a byte; it is full"
+      default: objection(to: status, doing: "a body")
+      }
+    }
+
+    private func objection(to status: Int, doing what: String) -> String {
+      switch status {
+      case 401, 403: "answered \(status) to \(what)\(remedy)\(listing)"
+      case 300..<400:
+        "answered \(status) to \(what), and redirects of it are not followed; let "
+          + "`cache.remote.url` say where it is"
+      case 429, 500...: "answered \(status) to \(what); it is in trouble itself"
+      default:
+        "answered \(status) to \(what); `cache.remote.url` names another kind of server"
+      }
+    }
+
+    /// Of what it refuses to whoever asked.
+    private var remedy: String {
+      switch (settings.kind, provesItself) {
+      case (.http, true): "; look at `cache.remote.credentials`"
+      case (.http, false): " without credentials; set `cache.remote.credentials`"
+      case (.s3, true):
+        "; look at `cache.remote.credentials` and `region`"
+      case (.s3, false):
+        " that nothing signed; set `cache.remote.credentials`, or `AWS_ACCESS_KEY_ID` and "
+          + "`AWS_SECRET_ACCESS_KEY`"
+      }
+    }
+
+    /// A bucket says so of all that it does not have to whoever may not know what it has.
+    private var listing: String {
+      settings.kind == .s3 ? ", and whether they may list the bucket" : ""
+    }
+
+    /// What a machine leaves there is judged by others by their own clocks.
+    private func clockFindings(_ response: TransferResponse) -> [DoctorFinding] {
+      let now = clock.now().wall
+      guard let text = response.headers["Date"], let theirs = HTTPDate.parse(text) else {
+        return []
+      }
+      let ahead = theirs - now
+      guard abs(ahead.milliseconds) > Self.tolerance.milliseconds else { return [] }
+      let minutes = abs(ahead.milliseconds) / 60_000
+      let refusal = settings.kind == .s3 ? ", and a bucket refuses what is signed so" : ""
+      return [
+        .doubtful(
+          "clock",
+          "that of \(host) is \(minutes) minutes \(ahead < .zero ? "behind" : "ahead of") this "
+            + "machine's\(refusal); one of them has to be set"
+        )
+      ]
+    }
+
+    private static let tolerance: Duration = .seconds(120)
+  }
+}

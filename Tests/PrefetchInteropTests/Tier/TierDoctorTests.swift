@@ -1,0 +1,237 @@
+import PrefetchCore
+import PrefetchTestSupport
+import Testing
+
+@Suite("`doctor` of a store that machines share", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
+struct TierDoctorTests {
+  private let ground: TierGround
+  private static let empty =
+    "/t/cas/e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
+
+  init() throws {
+    ground = try TierGround()
+    ground.publish(2)
+  }
+
+  /// What is said of one thing, and whether it is right.
+  private func findings(
+    _ name: String,
+    _ run: ProgramRun
+  ) throws -> [(value: String, isRight: Bool)] {
+    try run.json().list("findings").filter { $0.text("name") == name }.map {
+      (value: $0.text("value") ?? "", isRight: $0.text("ok") == "true")
+    }
+  }
+
+  @Test(
+    "asks for the empty body, and leaves no other there",
+    arguments: ["read", "write", "read_write"]
+  )
+  func healthy(mode: String) throws {
+    let home = try ground.machine("mode: \(mode), timeout: 30s")
+    let run = try home.run("doctor", "--json")
+    #expect(run.status == 0 && run.errors.isEmpty, "\(run)")
+    let told = try findings("tier", run)
+    #expect(told.count == 1 && told[0].isRight, "\(run)")
+    #expect(told[0].value.contains("may be \(mode == "read" ? "read" : "")"), "\(told)")
+    let methods = mode == "read" ? ["GET"] : ["GET", "PUT"]
+    #expect(ground.tier.requests.map(\.method) == methods)
+    #expect(ground.tier.requests.allSatisfy { $0.path == Self.empty })
+    let files = ground.store.files
+    #expect(files == (mode == "read" ? [:] : [Self.empty: []]))
+    #expect(ground.takeAsked() == [])
+    #expect(!FileTree.exists(home.cache))
+    // The second time the empty body is there.
+    #expect(try home.run("doctor", "--json").status == 0)
+    #expect(try home.run("-q").status == 0)
+    try ground.expectAll(2, in: home)
+  }
+
+  /// What a server says that is in no state to be used, and a word of what is told of it.
+  enum Trouble: String, CaseIterable {
+    case nobody, silence, login, busy, moved, refusal, writeRefusal, noWriting, noFolders, full,
+      other
+
+    var isOfWriting: Bool {
+      switch self {
+      case .writeRefusal, .noWriting, .noFolders, .full: true
+      case .nobody, .silence, .login, .busy, .moved, .refusal, .other: false
+      }
+    }
+
+    var word: String {
+      switch self {
+      case .nobody, .silence: "cannot be asked"
+      case .login: "another kind of server"
+      case .busy: "503"
+      case .moved: "redirects of it are not followed"
+      case .refusal, .writeRefusal: "cache.remote.credentials"
+      case .noWriting: "dav_methods PUT"
+      case .noFolders: "create_full_put_path"
+      case .full: "full"
+      case .other: "418"
+      }
+    }
+
+    var script: @Sendable (LoopbackRequest, [UInt8]?) -> Script? {
+      { request, _ in
+        guard self.isOfWriting == (request.method == "PUT") else { return nil }
+        switch self {
+        case .nobody: return nil
+        case .silence: return Script([.silence])
+        case .login: return .respond(200, text: "<html>log in</html>")
+        case .busy: return .respond(503, [("Retry-After", "3600")])
+        case .moved: return .respond(301, [("Location", "/elsewhere")])
+        case .refusal: return .respond(401)
+        case .writeRefusal: return .respond(403)
+        case .noWriting: return .respond(405)
+        case .noFolders: return .respond(409)
+        case .full: return .respond(507)
+        case .other: return .respond(418)
+        }
+      }
+    }
+  }
+
+  @Test(
+    "says what keeps runs from using it, and ends as such a run does",
+    arguments: Trouble.allCases
+  )
+  func troubles(_ trouble: Trouble) throws {
+    ground.store.behave(trouble.script)
+    let nowhere = "url: \"http://127.0.0.1:\(LoopbackPort.free())/t\", "
+    let patience = trouble == .silence ? "500ms" : "30s"
+    for isRequired in [false, true] {
+      let place = trouble == .nobody ? nowhere : ""
+      let home = try ground.machine(
+        "\(place)mode: read_write, required: \(isRequired), timeout: \(patience)"
+      )
+      let doctor = try home.run("doctor", "--json")
+      let told = try findings("tier", doctor)
+      #expect(told.count == 1 && !told[0].isRight, "\(doctor)")
+      #expect(told[0].value.contains(trouble.word), "\(told)")
+      #expect(doctor.status == (isRequired ? (trouble == .refusal ? 77 : 69) : 0), "\(doctor)")
+      #expect(try home.run("-q").status == doctor.status)
+      // Whoever only reads does not mind.
+      guard trouble.isOfWriting else { continue }
+      let reader = try ground.machine("mode: read, timeout: 30s")
+      let reading = try findings("tier", try reader.run("doctor", "--json"))
+      #expect(reading.map(\.isRight) == [true])
+    }
+  }
+
+  @Test("is shown its credentials, and repeats none of them")
+  func credentials() throws {
+    let home = try ground.machine(
+      """
+      mode: read_write, timeout: 30s, credentials: canary-9c1f, headers: { X-Team: canary-77aa }
+      """
+    )
+    let run = try home.run("doctor", "-vv")
+    #expect(run.status == 0 && !"\(run)".contains("canary"), "\(run)")
+    #expect(
+      ground.tier.requests.allSatisfy {
+        $0.headers["Authorization"] == "Bearer canary-9c1f"
+          && $0.headers["X-Team"] == "canary-77aa"
+      }
+    )
+  }
+
+  @Test(
+    "tells whoever is refused whether credentials are wrong or were never shown",
+    arguments: ["http", "s3"],
+    [false, true]
+  )
+  func refusal(kind: String, showsAny: Bool) throws {
+    ground.store.behave { _, _ in .respond(403) }
+    let credentials = showsAny ? #", credentials: "key:canary-5e5e""# : ""
+    for mode in ["read", "read_write", "write"] {
+      let home = try ground.machine("kind: \(kind), mode: \(mode), timeout: 30s\(credentials)")
+      let run = try home.run("doctor", "--json")
+      let told = try findings("tier", run)
+      #expect(told.count == 1 && !told[0].isRight && !"\(run)".contains("canary"), "\(run)")
+      #expect(told[0].value.contains("mode: read`") == (mode == "write"), "\(told)")
+      let word = showsAny ? "look at" : kind == "s3" ? "nothing signed" : "without credentials"
+      #expect(told[0].value.contains(word), "\(told)")
+    }
+  }
+
+  @Test("keeps to the rules of every connection, as a run does")
+  func rules() throws {
+    let home = try ground.machine("")
+    home.write(
+      """
+      segments: [{ name: s, urls: [], allow_empty: true }]
+      cache: { min_free: 0, remote: "http://tier.invalid/t" }
+      """,
+      to: "plain.yaml"
+    )
+    let doctor = try home.run("doctor", "-c", "plain.yaml", "--json")
+    #expect(doctor.status == 5, "\(doctor)")
+    let told = try findings("tier", doctor)
+    #expect(told.count == 1 && !told[0].isRight && told[0].value.contains("tier.invalid"))
+    #expect(try home.run("-c", "plain.yaml").status == 5)
+  }
+
+  @Test("compares its clock with this machine's", arguments: [-7_200, 0, 7_200] as [Int64])
+  func clock(ahead: Int64) throws {
+    ground.store.behave { request, _ in
+      let theirs = RunningClock().now().wall + .seconds(ahead)
+      return .respond(404, [("Date", HTTPDate.format(theirs))])
+    }
+    let home = try ground.machine("timeout: 30s")
+    let run = try home.run("doctor", "--json")
+    #expect(run.status == 0, "\(run)")
+    let told = try findings("clock", run).filter { $0.value.contains("127.0.0.1") }
+    #expect(told.count == (ahead == 0 ? 0 : 1), "\(run)")
+    for line in told {
+      #expect(!line.isRight && line.value.contains(ahead < 0 ? "behind" : "ahead of"), "\(line)")
+      #expect(line.value.contains("119 minutes") || line.value.contains("120 minutes"), "\(line)")
+    }
+  }
+
+  @Test("says of its clock also where it refuses what is asked")
+  func refusingClock() throws {
+    ground.store.behave { _, _ in .respond(403, [("Date", "Tue, 01 Jan 2030 00:00:00 GMT")]) }
+    let home = try ground.machine("kind: s3, timeout: 30s, credentials: \"key:canary-1d1d\"")
+    let run = try home.run("doctor", "--json")
+    #expect(try findings("tier", run).map(\.isRight) == [false], "\(run)")
+    let told = try findings("clock", run).filter { !$0.isRight }
+    #expect(told.count == 1 && told[0].value.contains("refuses what is signed"), "\(run)")
+  }
+
+  @Test("says so when it takes long to answer")
+  func slow() throws {
+    ground.store.behave { _, _ in Script([.wait(.milliseconds(1_600))] + Script.respond(404).steps) }
+    let home = try ground.machine("timeout: 3s")
+    let run = try home.run("doctor", "--json")
+    #expect(run.status == 0, "\(run)")
+    #expect(
+      try findings("tier", run).contains { !$0.isRight && $0.value.contains("timeout") },
+      "\(run)"
+    )
+  }
+
+  @Test(
+    "finds out about nginx whether it takes bodies",
+    .enabled(if: Nginx.isInstalled, "needs nginx"),
+    arguments: [false, true]
+  )
+  func nginx(takesFiles: Bool) throws {
+    var options = Nginx.Options()
+    options.takesFiles = takesFiles
+    let nginx = try Nginx(options)
+    let home = try ground.machine(
+      #"url: "\#(nginx.url("deep/t"))", mode: read_write, timeout: 30s"#
+    )
+    let run = try home.run("doctor", "--json")
+    #expect(run.status == 0, "\(run)")
+    let told = try findings("tier", run)
+    #expect(told.count == 1 && told[0].isRight == takesFiles, "\(run)")
+    #expect(told[0].value.contains(takesFiles ? "read and written" : "dav_methods"), "\(told)")
+    let left = FileTree.names(nginx.files + "/deep/t/cas")
+    #expect(left == (takesFiles ? [String(Self.empty.dropFirst("/t/cas/".count))] : []))
+    let others = try home.tool("find", nginx.files, "-type", "f", "-size", "+0").output
+    #expect(others.isEmpty)
+  }
+}

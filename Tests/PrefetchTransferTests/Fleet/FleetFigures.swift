@@ -1,0 +1,61 @@
+/// What one server was asked for in a night, and when.
+struct FleetFigures: Equatable {
+  /// Of one request.
+  struct Share: Hashable {
+    enum Kind: Int, Hashable {
+      /// Answered with a body.
+      case whole
+      /// Answered by 304.
+      case confirmed
+      /// Asked for in vain, or only whether it is there.
+      case bare
+      case written
+    }
+
+    var kind: Kind
+    /// Of the body, whichever way it went.
+    var bytes: Int64
+  }
+
+  private(set) var requests = 0
+  private(set) var whole = 0
+  private(set) var confirmed = 0
+  private(set) var bare = 0
+  private(set) var written = 0
+  private(set) var sentBytes: Int64 = 0
+  private(set) var takenBytes: Int64 = 0
+  private var perSecond: [Int64: Int] = [:]
+
+  /// The most requests that came in any one second.
+  var peak: Int { perSecond.values.max() ?? 0 }
+
+  mutating func add(_ share: Share, at milliseconds: Int64, times count: Int) {
+    requests += count
+    perSecond[milliseconds / 1_000, default: 0] += count
+    switch share.kind {
+    case .whole:
+      whole += count
+      sentBytes += share.bytes * Int64(count)
+    case .confirmed: confirmed += count
+    case .bare: bare += count
+    case .written:
+      written += count
+      takenBytes += share.bytes * Int64(count)
+    }
+  }
+}
+
+/// What one machine asked for, and how long after its start: equal ones at one time are counted.
+struct FleetTrace {
+  struct Point: Hashable {
+    var host: FleetServers.Host
+    var share: FleetFigures.Share
+    var time: Int64
+  }
+
+  private(set) var counts: [Point: Int] = [:]
+
+  mutating func add(_ share: FleetFigures.Share, of host: FleetServers.Host, at time: Int64) {
+    counts[Point(host: host, share: share, time: time), default: 0] += 1
+  }
+}

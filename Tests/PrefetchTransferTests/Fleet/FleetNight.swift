@@ -1,0 +1,146 @@
+import PrefetchTestSupport
+
+@testable import PrefetchCore
+
+/// Nights of a whole fleet, by one clock.
+///
+/// The first one is that of a single machine, which brings everything and leaves it in the tier.
+/// Then all machines have what it has, and some of the items change.
+final class FleetNight {
+  static let epoch = Instant(seconds: 1_700_000_000)
+
+  /// Whether each machine is played by itself.
+  ///
+  /// Else those that begin in the same moment are one that counts for all of them, and once the
+  /// tier has all that it will have, one machine more is played, whose requests are those of each
+  /// that begins later.
+  let isPlayedInFull: Bool
+  let servers: FleetServers
+  /// In milliseconds since the epoch, as the times below are since then.
+  private(set) var begin: Int64 = 0
+  private(set) var segment: SegmentRecord?
+  private(set) var stored: [Shared<ContentRecord>] = []
+  private(set) var inventory = FleetCache.inventory(of: [])
+  private(set) var manifest = Manifest()
+  private(set) var playedCount = 0
+  /// What machines reported that was not as it should be.
+  private(set) var problems: [String] = []
+
+  private enum Happening {
+    case start(count: Int)
+    case answer(FleetMachine, TransferRequest, TransferResponse)
+    case alarm(FleetMachine)
+  }
+
+  private struct Place: Comparable {
+    var time: Int64
+    var number: Int
+
+    static func < (a: Self, b: Self) -> Bool { (a.time, a.number) < (b.time, b.number) }
+  }
+
+  private var places = Heap<Place>()
+  private var happenings: [Int: Happening] = [:]
+  private var lastNumber = 0
+  private var now: Int64 = 0
+  private var isSettled = false
+  /// Once the tier is settled: the one that is played, and those that are as it is.
+  private var reference: FleetMachine?
+  private var likened: [(time: Int64, count: Int)] = []
+
+  init(_ plan: FleetPlan, isPlayedInFull: Bool = false) {
+    servers = FleetServers(plan)
+    self.isPlayedInFull = isPlayedInFull
+  }
+
+  func play() {
+    manifest = servers.manifest
+    let first = FleetMachine(self, start: 0, count: 1, keepsChanges: true)
+    begin(first)
+    goOn()
+    var cache = FleetCache()
+    cache.apply(first.changes)
+    (segment, stored) = (cache.segment, cache.stored)
+    inventory = FleetCache.inventory(of: stored)
+    begin = 86_400_000
+    servers.turn(to: 1)
+    manifest = servers.manifest
+    playedCount = 0
+    settle()
+    for (time, count) in servers.plan.starts {
+      guard isPlayedInFull else {
+        add(.start(count: count), at: time)
+        continue
+      }
+      for _ in 0..<count { add(.start(count: 1), at: time) }
+    }
+    goOn()
+    for (point, number) in reference?.trace.counts ?? [:] {
+      for (time, count) in likened {
+        servers.count(point.share, of: point.host, at: time + point.time, times: count * number)
+      }
+    }
+  }
+
+  private func add(_ happening: Happening, at time: Int64) {
+    lastNumber += 1
+    happenings[lastNumber] = happening
+    places.insert(Place(time: time, number: lastNumber))
+  }
+
+  private func goOn() {
+    while let place = places.removeFirst() {
+      guard let happening = happenings.removeValue(forKey: place.number) else { continue }
+      now = place.time
+      switch happening {
+      case .start(let count): start(count)
+      case .answer(let machine, let request, let response):
+        servers.finish(request)
+        machine.wire.receive(response, to: request)
+        move(machine)
+      case .alarm(let machine):
+        if machine.alarm == now { move(machine) }
+      }
+    }
+    now = 0
+  }
+
+  private func start(_ count: Int) {
+    if isSettled, !isPlayedInFull, reference != nil {
+      likened.append((time: now, count: count))
+      return
+    }
+    let machine = FleetMachine(self, start: now, count: count, keepsChanges: false)
+    if isSettled, !isPlayedInFull { reference = machine }
+    begin(machine)
+  }
+
+  private func begin(_ machine: FleetMachine) {
+    playedCount += 1
+    machine.wire.send = { [unowned self, unowned machine] in send($0, of: machine) }
+    move(machine)
+  }
+
+  private func send(_ request: TransferRequest, of machine: FleetMachine) {
+    let answer = servers.answer(request)
+    let host = FleetServers.host(of: request)
+    servers.count(answer.share, of: host, at: now, times: machine.count)
+    if machine === reference { machine.trace.add(answer.share, of: host, at: now - machine.start) }
+    add(.answer(machine, request, answer.response), at: now + answer.delay)
+  }
+
+  private func move(_ machine: FleetMachine) {
+    machine.go(at: now)
+    if let alarm = machine.alarm { add(.alarm(machine), at: alarm) }
+    guard machine.isDone, let report = machine.report else { return }
+    let totals = report.totals
+    if totals.failed + totals.deferred > 0 || totals.items != servers.plan.itemCount {
+      problems.append("\(totals)")
+    }
+    if !isSettled { settle() }
+  }
+
+  private func settle() {
+    isSettled = servers.isSettled(since: Self.epoch + .milliseconds(begin))
+  }
+}

@@ -1,0 +1,67 @@
+internal import Glibc
+import PrefetchTestSupport
+import Testing
+
+/// What `Tests/Benchmarks/fleet` prints: a thousand machines and ten thousand items.
+@Suite("The table of a fleet", .enabled(if: FleetTable.isAsked, "Tests/Benchmarks/fleet makes it"))
+struct FleetTableTests {
+  @Test("is made of nights that go well")
+  func table() {
+    print(FleetTable.head)
+    for (items, tier) in FleetTable.rows {
+      for splay in [1, 1_200, 7_200] as [Int64] {
+        var plan = FleetPlan()
+        (plan.items, plan.tier, plan.splay) = (items, tier, .seconds(splay))
+        let night = FleetNight(plan)
+        night.play()
+        #expect(night.problems == [])
+        print(FleetTable.line(night))
+      }
+    }
+  }
+}
+
+enum FleetTable {
+  static var isAsked: Bool { unsafe getenv("PREFETCH_FLEET") != nil }
+
+  /// How long an answer holds counts only for a tier that is trusted: all of them are a day old.
+  static let rows: [(FleetPlan.Items, FleetPlan.Tier)] = [
+    (.silent, .none), (.silent, .untrusted), (.silent, .trusted), (.lasting, .trusted),
+    (.pinned, .none), (.pinned, .untrusted), (.pinned, .trusted),
+  ]
+
+  static let head = """
+    | known of bodies | tier | begun within | origin: asked | 304 | bodies | GB | peak/s | \
+    tier: asked | given | taken | GB out | GB in | peak/s | played |
+    | --- | --- | ---: \(String(repeating: "| ---: ", count: 12))|
+    """
+
+  static func line(_ night: FleetNight) -> String {
+    let plan = night.servers.plan
+    let (origin, tier) = (night.servers.origin, night.servers.tier)
+    let minutes = plan.splay.components.seconds / 60
+    let cells = [
+      plan.items.rawValue, plan.tier.rawValue, minutes == 0 ? "1 s" : "\(minutes) min",
+      grouped(origin.requests), grouped(origin.confirmed), grouped(origin.whole),
+      gigabytes(origin.sentBytes), grouped(origin.peak),
+      grouped(tier.requests), grouped(tier.whole), grouped(tier.written),
+      gigabytes(tier.sentBytes), gigabytes(tier.takenBytes), grouped(tier.peak),
+      grouped(night.playedCount),
+    ]
+    return "| \(cells.joined(separator: " | ")) |"
+  }
+
+  private static func grouped(_ number: Int) -> String {
+    let digits = Array(String(number))
+    return digits.indices.map { place in
+      let isGroup = place > 0 && (digits.count - place).isMultiple(of: 3)
+      return "\(isGroup ? "," : "")\(digits[place])"
+    }.joined()
+  }
+
+  private static func gigabytes(_ bytes: Int64) -> String {
+    let hundredths = (bytes + 5_000_000) / 10_000_000
+    let rest = String(hundredths % 100)
+    return "\(hundredths / 100).\(rest.count < 2 ? "0" : "")\(rest)"
+  }
+}

@@ -1,0 +1,75 @@
+import PrefetchCore
+
+/// The requests of one machine: some on the wire, the others in line, as the workers have them.
+final class FleetWire: Transport {
+  /// What was sent, and when its answer is whole.
+  var send: (TransferRequest) -> Void = { _ in }
+  private var lines: [FleetServers.Host: [TransferRequest]] = [:]
+  /// Of a line, those that are sent already.
+  private var sent: [FleetServers.Host: Int] = [:]
+  private var onWire: [FleetServers.Host: Int] = [:]
+  private var ended: [TransferEvent] = []
+  private let places: Int
+  private let placesPerHost: Int
+  private let clock: any Clock
+
+  init(_ policy: RunPolicy, clock: any Clock) {
+    places = policy.concurrency
+    placesPerHost = policy.perHost
+    self.clock = clock
+  }
+
+  func start(_ request: TransferRequest) {
+    lines[FleetServers.host(of: request), default: []].append(request)
+    fill()
+  }
+
+  /// Nothing in a fleet goes wrong, so nothing is called back.
+  func cancel(_ id: TransferID) {}
+
+  func wait(until deadline: Duration?) -> [TransferEvent] {
+    defer { ended = [] }
+    return ended
+  }
+
+  func receive(_ response: TransferResponse, to request: TransferRequest) {
+    onWire[FleetServers.host(of: request), default: 0] -= 1
+    var figures = TransferFigures()
+    figures.version = .http11
+    figures.wireBytes = response.body?.size ?? 0
+    let answer: Result<TransferResponse, Failure> = .success(response)
+    // The worker judges what it can, as a real one does.
+    if let order = request.order,
+      let outcome = order.outcome(
+        of: answer,
+        figures,
+        confirming: request.confirming,
+        at: clock.now().wall
+      )
+    {
+      ended.append(.judged(request.id, outcome))
+    } else {
+      ended.append(.finished(request.id, TransferResult(answer, figures: figures)))
+    }
+    fill()
+  }
+
+  private func fill() {
+    for host in [FleetServers.Host.tier, .origin] {
+      while let request = next(of: host) {
+        onWire[host, default: 0] += 1
+        send(request)
+      }
+    }
+  }
+
+  private func next(of host: FleetServers.Host) -> TransferRequest? {
+    guard let line = lines[host], onWire[host, default: 0] < placesPerHost,
+      onWire.values.reduce(0, +) < places
+    else { return nil }
+    let place = sent[host, default: 0]
+    sent[host] = place + 1
+    if place + 1 == line.count { (lines[host], sent[host]) = (nil, 0) }
+    return line[place]
+  }
+}
