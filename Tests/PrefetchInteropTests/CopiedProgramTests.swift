@@ -4,12 +4,13 @@ import Testing
 
 /// Most black-box tests of a debug build look at copies of a program that has started before; here
 /// the same is asked of such a copy and of a program that is started.
-@Suite("A copied program", .enabled(if: Zygote.shared != nil, "needs a debug build"))
+@Suite("A copied program", .enabled(if: Binary.zygotePath != nil, "needs a debug build"))
 struct CopiedProgramTests {
   private let home: Home
   private let server: LoopbackServer
 
   init() throws {
+    try #require(Zygote.shared != nil, "no program could be made ready for copies")
     home = try Home()
     server = try LoopbackServer { request in
       request.path == "/silent" ? Script([.silence]) : .respond(200, text: "one")

@@ -202,7 +202,8 @@ struct TierDoctorTests {
 
   @Test("says so when it takes long to answer")
   func slow() throws {
-    ground.store.behave { _, _ in Script([.wait(.milliseconds(1_600))] + Script.respond(404).steps) }
+    ground.store.behave { _, _ in Script([.wait(.milliseconds(1_600))] + Script.respond(404).steps)
+    }
     let home = try ground.machine("timeout: 3s")
     let run = try home.run("doctor", "--json")
     #expect(run.status == 0, "\(run)")

@@ -98,20 +98,37 @@ static void *prepared(void *work) {
   return NULL;
 }
 
-void zygote_serve(int socket, void (*prepare)(void), int (*run)(int, char **)) {
+struct order {
+  struct request *request;
+  int socket;
+  int (*run)(int, char **);
+  int32_t child;
+};
+
+static void *copied(void *argument) {
+  struct order *order = argument;
+  order->child = copy();
+  if (order->child == 0) be(order->request, order->socket, order->run);
+  return NULL;
+}
+
+static int on_new_thread(void *(*work)(void *), void *argument) {
   pthread_t thread;
-  if (pthread_create(&thread, NULL, prepared, (void *)prepare) != 0) return;
-  pthread_join(thread, NULL);
+  return pthread_create(&thread, NULL, work, argument) == 0 && pthread_join(thread, NULL) == 0;
+}
+
+void zygote_serve(int socket, void (*prepare)(void), int (*run)(int, char **)) {
+  if (!on_new_thread(prepared, (void *)prepare)) return;
   forget_signals();
   static char buffer[1 << 17];
   struct request request;
   while (receive(socket, buffer, sizeof buffer, &request)) {
-    int32_t child = copy();
-    if (child == 0) be(&request, socket, run);
+    struct order order = {&request, socket, run, -1};
+    if (!on_new_thread(copied, &order)) return;
     for (int stream = 0; stream < 3; stream++) close(request.streams[stream]);
     free(request.words);
     free(request.variables);
-    if (send(socket, &child, sizeof child, MSG_NOSIGNAL) != sizeof child) return;
+    if (send(socket, &order.child, sizeof order.child, MSG_NOSIGNAL) != sizeof order.child) return;
   }
 }
 

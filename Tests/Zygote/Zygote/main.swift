@@ -38,8 +38,14 @@ private func prepare() {
   for descriptor: CInt in 4..<64 { close(descriptor) }
 }
 
-unsafe zygote_serve(3, prepare) { count, words in
+/// The program; what stands at the top of this file would be the main thread's alone.
+private func run(
+  _ count: CInt,
+  _ words: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?
+) -> CInt {
   guard let words = unsafe words else { return 70 }
   let list = (0..<Int(count)).map { unsafe words[$0].map { unsafe String(cString: $0) } ?? "" }
   return Program.run(words: list)
 }
+
+unsafe zygote_serve(3, prepare, run)

@@ -10,8 +10,8 @@
 /// variables, each ended by a zero byte; with it come the three streams. A copy is a child of whoever
 /// started this process, which can wait for it as for any other, and ends with what `run` gives.
 ///
-/// What a thread remembers of itself, its number for instance, is wrong in a copy of it. So the
-/// preparation has a thread of its own, and the one that is copied does nothing before.
+/// What a thread remembers of itself, its number for instance, is wrong in a copy of it: Swift's locks
+/// would wait for another. So each copy is one of a thread that has done nothing before.
 void zygote_serve(int socket, void (*prepare)(void), int (*run)(int count, char **words));
 
 /// Sends such a message and gives the copy's process id, or -1.
