@@ -156,10 +156,7 @@ struct IndexLossTests {
     let log = "\(index)-wal"
     for _ in 0..<50 where !FileTree.exists(log) {
       let run = try home.start(["-q", "--refetch"])
-      let end = ContinuousClock.now + .seconds(1)
-      while FileTree.status(log)?.st_size ?? 0 == 0, ContinuousClock.now < end {
-        poll(nil, 0, 1)
-      }
+      while FileTree.status(log)?.st_size ?? 0 == 0, run.isRunning { poll(nil, 0, 1) }
       run.signal(SIGKILL)
       _ = run.finish()
     }

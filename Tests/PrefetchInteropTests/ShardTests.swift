@@ -63,6 +63,21 @@ struct ShardTests {
     #expect((20...60).contains(try run.json().number("totals.fetched") ?? 0), "\(run)")
   }
 
+  @Test("A shard removes nothing that its server has no more; the run of all does")
+  func gone() throws {
+    let home = try home(", on_gone: remove, ttl: 0s")
+    #expect(try home.run().status == 0)
+    for number in 0..<20 { site["/\(number)"] = nil }
+    let stored = try home.run("list").lines.count
+    for index in 0..<2 {
+      let run = try home.run("--shard", "\(index)/2", "--json")
+      #expect(try run.status == 3 && run.totals()["removed"] == 0, "\(run)")
+    }
+    #expect(try home.run("list").lines.count == stored)
+    let run = try home.run("--json")
+    #expect(try run.status == 0 && run.totals()["removed"] == 20, "\(run)")
+  }
+
   @Test(
     "Shards on one cache run beside each other, and a run without one has nothing left to fetch"
   )

@@ -33,6 +33,7 @@ extension Dispatcher {
       if isPart(item) {
         return (queue.table.host(active[Int(items[item].slot)].entry.url.authority), rank)
       }
+      if items[item].source > 0 { return (queue.table.host(source(of: item).authority), rank) }
       return (host(of: Int(items[item].step.entry), in: Int(items[item].segment)), rank)
     }
   }
@@ -77,6 +78,7 @@ extension Dispatcher {
         return exchange.value.hop.origin
       }
       if isPart(item) { return active[Int(items[item].slot)].entry.url.origin }
+      if items[item].source > 0 { return source(of: item).origin }
       let entries = segments[Int(items[item].segment)].entries
       return entries.origin(at: Int(items[item].step.entry)).origin
     }
@@ -118,13 +120,16 @@ extension Dispatcher {
 
   /// A job whose host is not asked any more in this run: another source brings it, or nothing.
   private mutating func turnAway(_ job: Job, from host: HostID) {
-    let step: Exchange.Step
+    if let step = refusal(host) { turnAway(job, step) }
+  }
+
+  /// How a job ends whose host is not asked any more in this run; nil where it may be.
+  private func refusal(_ host: HostID) -> Exchange.Step? {
     switch limits.verdict(host, now: now) {
-    case .deferred(let deferral): step = .deferred(deferral, status: nil)
-    case .failed(let failure): step = .failed(failure, status: nil)
-    case .open, .wait: return
+    case .deferred(let deferral): .deferred(deferral, status: nil)
+    case .failed(let failure): .failed(failure, status: nil)
+    case .open, .wait: nil
     }
-    turnAway(job, step)
   }
 
   mutating func turnAway(_ job: Job, _ step: Exchange.Step) {
@@ -132,8 +137,15 @@ extension Dispatcher {
     case .document(let number):
       documentAnswered(number, step)
     case .item(let item):
+      if takesDetour(item) { return enqueue(job) }
       let slot = activate(item)
       if readsFirst(item) { return }
+      // Each of its sources says why it was not asked.
+      if active[slot].exchange == nil, items[item].source > 0 {
+        var question = question(of: item)
+        _ = passOver(&question, of: item)
+        active[slot].exchange = ExchangeBox(question)
+      }
       if active[slot].exchange?.value.nextAlternate(
         after: step,
         policy: request.policy,
@@ -145,6 +157,56 @@ extension Dispatcher {
       }
       itemAnswered(item, step)
     }
+  }
+
+  // MARK: Detours
+
+  /// Whether an item that was not asked for yet, and cannot be where it is declared, may be had from
+  /// an alternate that it was not yet sent to.
+  private mutating func takesDetour(_ item: Int) -> Bool {
+    guard !isPart(item), items[item].slot < 0 || active[Int(items[item].slot)].exchange == nil
+    else { return false }
+    let (index, entry) = (Int(items[item].segment), entry(of: item))
+    let purpose = connections.asksForPurpose ? RequestPurpose(itemType: entry.type) : .other
+    let alternates = alternates(of: entry.url, entry.alternates, in: index)
+    while items[item].source < min(alternates.count, Int(UInt8.max)) {
+      items[item].source += 1
+      let refusal = request.policy.refusal(
+        of: alternates[Int(items[item].source) - 1],
+        for: purpose,
+        named: segments[index].provenance,
+        at: now.wall
+      )
+      if refusal == nil { return true }
+    }
+    return false
+  }
+
+  private func entry(of item: Int) -> ManifestEntry {
+    if items[item].slot >= 0 { return active[Int(items[item].slot)].entry }
+    let entries = segments[Int(items[item].segment)].table.value
+    return entries.entry(at: Int(items[item].step.entry), identified: false)
+  }
+
+  /// Where it is asked for first.
+  private func source(of item: Int) -> WebURL {
+    let entry = entry(of: item)
+    let alternates = alternates(of: entry.url, entry.alternates, in: Int(items[item].segment))
+    return alternates[Int(items[item].source) - 1]
+  }
+
+  /// Passes over the sources that are not asked, as the item's detour did; false where none is left.
+  mutating func passOver(_ question: inout Exchange, of item: Int) -> Bool {
+    while question.sourceNumber < items[item].source {
+      // Its host may answer again by now; it was not asked all the same.
+      let step =
+        refusal(queue.table.host(question.hop.authority))
+        ?? .failed(Failure(.connect, "its host was not to be asked"), status: nil)
+      guard question.nextAlternate(after: step, policy: request.policy, now: now.wall) else {
+        return false
+      }
+    }
+    return true
   }
 
   /// What may stand in for an answer has to be known before it is given up; true while it is read.

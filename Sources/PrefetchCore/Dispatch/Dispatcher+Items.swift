@@ -173,6 +173,20 @@ extension Dispatcher {
   mutating func ask(_ item: Int) {
     guard hasRoom(for: item) else { return }
     let work = active[activate(item)]
+    var question = question(of: item)
+    let isOnItsWay = passOver(&question, of: item)
+    work.exchange = ExchangeBox(question)
+    // An alternate is filled in as its turn comes, and may then be elsewhere than it was.
+    guard isOnItsWay, items[item].source == 0 || place(of: .item(item)).host == work.host else {
+      leaveWire(item)
+      return enqueue(.item(item))
+    }
+    send(item)
+  }
+
+  /// What is asked for it, and where, from the first of its sources on.
+  mutating func question(of item: Int) -> Exchange {
+    let work = active[activate(item)]
     let isGone = if let record = work.record { isEvicted(record) } else { false }
     let moment = isAd(item) ? AdMoment(of: work.entry.url, at: now.wall) : nil
     let filled = { (url: WebURL) in
@@ -206,8 +220,7 @@ extension Dispatcher {
       // Of a range that is asked for no part is kept.
       if work.place?.bundle.reading.parts[number].prefix != nil { question.partial = nil }
     }
-    work.exchange = ExchangeBox(question)
-    send(item)
+    return question
   }
 
   func exchange(
@@ -264,7 +277,7 @@ extension Dispatcher {
   }
 
   /// What its entry names first, then the configuration's servers, then those of the manifest.
-  private func alternates(of url: WebURL, _ own: [WebURL], in index: Int) -> [WebURL] {
+  func alternates(of url: WebURL, _ own: [WebURL], in index: Int) -> [WebURL] {
     let servers = segments[index].declaration.alternates + segments[index].mirrors
     guard !own.isEmpty || !servers.isEmpty else { return [] }
     return AlternateSources.urls(

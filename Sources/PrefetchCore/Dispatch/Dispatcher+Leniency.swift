@@ -39,7 +39,9 @@ extension Dispatcher {
     let row = row(of: items[item].step)
     let ending = GoneRule.ending(
       status: status,
-      rules: active[slot].segments.map { segments[$0].declaration.onGone },
+      // A shard leaves what it stores to the run of all.
+      rules: request.shard == nil
+        ? active[slot].segments.map { segments[$0].declaration.onGone } : [],
       hasBody: row?.hasBody ?? false,
       isLocked: row?.isLocked ?? false
     )

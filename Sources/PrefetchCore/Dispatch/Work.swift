@@ -169,6 +169,8 @@ struct ItemWork: Sendable {
   /// Its ``ActiveItem``, negative for none.
   var slot: Int32 = -1
   var state = State.queued
+  /// Where it is asked for first: 0 is its own URL, others are its alternates.
+  var source: UInt8 = 0
 }
 
 /// What an item needs from its first request to its last commit.

@@ -173,6 +173,8 @@ package final class TieredTransport: Transport, SecondTier {
       if standing.note(failure) { giveUp(besides: id) }
       guard terms.settings.isRequired else { return goOn(id, .passed, end) }
       failure.message = "`cache.remote` is required: \(failure.message)"
+      // However it refuses, what cannot do without it has no server.
+      if ![.trust, .connectivity].contains(failure.code.category) { failure.code = .serverBusy }
       return end(.failure(failure))
     case .lied(let failure):
       discard(result, of: lookup)

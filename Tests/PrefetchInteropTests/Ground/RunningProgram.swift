@@ -78,6 +78,16 @@ final class RunningProgram {
     for descriptor in [output, errors] where descriptor >= 0 { close(descriptor) }
   }
 
+  /// Whether it has not ended yet, of its own or otherwise.
+  var isRunning: Bool {
+    var told = unsafe siginfo_t()
+    let options = WEXITED | WNOHANG | WNOWAIT
+    guard !isReaped, unsafe waitid(P_PID, id_t(processID), &told, options) == 0 else {
+      return false
+    }
+    return unsafe told.si_signo == 0
+  }
+
   func signal(_ number: CInt) {
     guard !isReaped else { return }
     kill(processID, number)

@@ -206,10 +206,15 @@ struct TierTests {
     #expect(!ground.tier.requests.contains { $0.method == "GET" })
   }
 
-  @Test("that is needed and cannot be asked is no reason to ask the origin")
-  func required() throws {
+  @Test(
+    "that is needed and cannot be asked is no reason to ask the origin",
+    arguments: [
+      nil, 302, 401, 403, 500,
+    ]
+  )
+  func required(status: Int?) throws {
     try fill()
-    ground.store.behave { _, _ in Script([.silence]) }
+    ground.store.behave { _, _ in status.map { .respond($0) } ?? Script([.silence]) }
     let home = try ground.machine("trust: true, required: true")
     let run = try home.run()
     #expect(run.status == 69, "\(run)")

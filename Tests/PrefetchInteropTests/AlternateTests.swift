@@ -1,0 +1,92 @@
+import PrefetchCore
+import PrefetchTestSupport
+import Testing
+
+/// Many items whose server cannot be asked, and another server that has them too.
+@Suite("Alternates", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
+struct AlternateTests {
+  private static let count = 300
+  private let home: Home
+  private let dead: Int
+  private let site: Site
+  private let mirror: LoopbackServer
+
+  init() throws {
+    home = try Home()
+    dead = LoopbackPort.free()
+    let site = Site()
+    for number in 0..<Self.count {
+      site["/\(number)"] = Site.Page("item \(number)")
+    }
+    self.site = site
+    mirror = try LoopbackServer { site.respond(to: $0) }
+  }
+
+  /// The items at `place`, and beside it, in this order, at the others.
+  private func declare(at place: String, beside others: [String], _ more: String = "") {
+    let urls = (0..<Self.count).map { "\"\(place)/\($0)\"" }.joined(separator: ", ")
+    home.configure(
+      """
+      segments: [{ name: s, urls: [\(urls)], alternates: [\(others.joined(separator: ", "))], \
+      ttl: 0s\(more) }]
+      network: { concurrency: 2, retries: { items: 0, lookups: 0 } }
+      cache: { min_free: 0 }
+      """
+    )
+  }
+
+  private func expectAll(
+    _ run: ProgramRun,
+    _ counter: String,
+    sourceLocation: Testing.SourceLocation
+  ) throws {
+    #expect(run.status == 0, "\(run)", sourceLocation: sourceLocation)
+    let totals = try run.totals()
+    #expect(totals[counter] == Self.count, "\(totals)", sourceLocation: sourceLocation)
+    #expect(try home.run("verify").status == 0, sourceLocation: sourceLocation)
+  }
+
+  @Test("bring what a dead server does not, however many items wait for that", arguments: [1, 2])
+  func deadServer(deadCount: Int) throws {
+    let places = [dead, LoopbackPort.free()].prefix(deadCount).map { "http://127.0.0.1:\($0)" }
+    declare(at: places[0], beside: places.dropFirst() + [mirror.address("/")])
+    let plan = try home.run("plan", "--json")
+    #expect(plan.status == 0, "\(plan)")
+    try expectAll(home.run("--json"), "fetched", sourceLocation: #_sourceLocation)
+    #expect(mirror.requests.count { $0.method == "GET" } == Self.count)
+
+    // What came from there is asked about there, by what that server said of it.
+    try expectAll(home.run("--json"), "revalidated", sourceLocation: #_sourceLocation)
+    #expect(mirror.requests.suffix(Self.count).allSatisfy { $0.headers["If-None-Match"] != nil })
+  }
+
+  @Test("bring what a server that wants to be left alone does not", arguments: [429, 503])
+  func quietServer(status: Int) throws {
+    let quiet = try LoopbackServer { _ in .respond(status, [("Retry-After", "86400")]) }
+    declare(at: quiet.address(""), beside: [mirror.address("/")])
+    try expectAll(home.run("--json"), "fetched", sourceLocation: #_sourceLocation)
+    #expect(quiet.requests.count <= 4)
+    // The gate holds in the next run too, which asks the other server from its beginning.
+    let count = quiet.requests.count
+    try expectAll(home.run("--json"), "revalidated", sourceLocation: #_sourceLocation)
+    #expect(quiet.requests.count == count)
+  }
+
+  @Test("that are dead as well leave what is stored to serve, or all fail")
+  func allDead() throws {
+    var server: LoopbackServer? = try LoopbackServer { [site] in site.respond(to: $0) }
+    let place = try #require(server?.address(""))
+    declare(at: place, beside: ["http://127.0.0.1:\(dead)"])
+    #expect(try home.run().status == 0)
+    server = nil
+    declare(at: place, beside: ["http://127.0.0.1:\(dead)"], ", max_stale: 1d")
+    let stale = try home.run("--json")
+    #expect(try stale.status == 0 && stale.totals()["kept"] == Self.count, "\(stale)")
+    declare(at: place, beside: ["http://127.0.0.1:\(dead)"])
+    let failing = try home.run("--json")
+    #expect(try failing.status == 69 && failing.totals()["failed"] == Self.count, "\(failing)")
+    let document = try failing.json()
+    let sources = document.list("items").map { $0.list("sources").count }
+    #expect(sources.allSatisfy { $0 == 2 }, "\(failing)")
+  }
+}
