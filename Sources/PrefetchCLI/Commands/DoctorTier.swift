@@ -67,8 +67,7 @@ struct DoctorTier {
       var findings = clockFindings(answer.response)
       // Who only writes there may well be one who may not read.
       if settings.isRead, let objection = objection(toReading: answer.response) {
-        let isRefusal = [401, 403].contains(answer.response.status)
-        return findings + [wrong(objection, isRefusal ? .denied : .unavailable)]
+        return findings + [wrong(objection)]
       }
       if settings.isWritten {
         // Over a connection that stands, as most of a run's requests.
@@ -138,9 +137,9 @@ struct DoctorTier {
     }
 
     /// What a run ends with that needs it and has that trouble.
-    private func wrong(_ what: String, _ trouble: ExitStatus = .unavailable) -> DoctorFinding {
+    private func wrong(_ what: String) -> DoctorFinding {
       settings.isRequired
-        ? DoctorFinding(DoctorTier.name, "\(host) \(what)", trouble: trouble)
+        ? DoctorFinding(DoctorTier.name, "\(host) \(what)", trouble: .unavailable)
         : .doubtful(DoctorTier.name, "\(host) \(what)")
     }
 

@@ -188,6 +188,11 @@ struct RunSession {
 
   /// Others may have taken bodies away that were here when it was looked: what is gone is not current.
   private func noteGone(from store: DiskStore, in report: inout Report) throws(Failure) {
+    // The older copy of what could not be brought was perhaps not ours yet.
+    for (place, item) in report.items.enumerated()
+    where item.state == .cached && (item.failure != nil || item.outcome == .deferred) {
+      if try store.record(url: item.url)?.digest == nil { report.items[place].loseBody() }
+    }
     let keys = report.segments.map { SegmentKey(identity: loaded.identity, name: $0.name) }
     // What waits has no body either; where it is not listed the two cannot be told apart.
     guard keepsItems || report.totals.deferred == 0 else { return }

@@ -110,7 +110,7 @@ struct TierDoctorTests {
       let told = try findings("tier", doctor)
       #expect(told.count == 1 && !told[0].isRight, "\(doctor)")
       #expect(told[0].value.contains(trouble.word), "\(told)")
-      #expect(doctor.status == (isRequired ? (trouble == .refusal ? 77 : 69) : 0), "\(doctor)")
+      #expect(doctor.status == (isRequired ? 69 : 0), "\(doctor)")
       #expect(try home.run("-q").status == doctor.status)
       // Whoever only reads does not mind.
       guard trouble.isOfWriting else { continue }
