@@ -60,8 +60,7 @@ struct CollectorTests {
 
   @Test("is sent a long queue in batches, in its order")
   func batches() throws {
-    let script = "for n in $(seq 450); do echo $n; done | xargs -n 1 $prefetch event log"
-    try #require(home.shell(script).status == 0)
+    for number in 1...450 { try log("\(number)") }
     let flush = try home.run("event", "flush")
     #expect(flush.status == 0 && flush.output == "450 events sent, 0 left\n", "\(flush)")
     #expect(try collector.batches().map { $0.list("events").count } == [200, 200, 50])

@@ -1,4 +1,6 @@
+import CZygote
 @unsafe @preconcurrency import Glibc
+import Testing
 
 /// How a program ended and what it printed.
 struct ProgramRun: CustomStringConvertible {
@@ -86,6 +88,11 @@ final class RunningProgram {
       return false
     }
     return unsafe told.si_signo == 0
+  }
+
+  /// From now on it has no more than these bytes of memory, and writes none beyond those of a file.
+  func limit(memory: Int, file: Int) throws {
+    try #require(process_limit(processID, memory, file) == 0)
   }
 
   func signal(_ number: CInt) {

@@ -132,14 +132,9 @@ struct Rehearsal {
 
   /// No file may outgrow what the configuration allows by much, and no memory be taken endlessly.
   private func start(_ arguments: [String]) throws -> RunningProgram {
-    let binary = try #require(Binary.path)
-    let limiter = try #require(Tool("prlimit"))
-    return try RunningProgram(
-      limiter.path,
-      ["--data=\(1 << 29)", "--fsize=\(Self.diskLimit)", binary] + arguments,
-      environment: home.variables,
-      folder: home.work
-    )
+    let program = try home.start(arguments)
+    try program.limit(memory: 1 << 29, file: Self.diskLimit)
+    return program
   }
 
   // MARK: Afterwards

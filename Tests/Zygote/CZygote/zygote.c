@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -147,4 +148,11 @@ pid_t zygote_start(int socket, const void *bytes, size_t size, const int streams
   do count = recv(socket, &child, sizeof child, 0);
   while (count < 0 && errno == EINTR);
   return count == sizeof child ? child : -1;
+}
+
+int process_limit(pid_t process, size_t memory, size_t file) {
+  struct rlimit data = {memory, memory};
+  struct rlimit size = {file, file};
+  int fault = prlimit(process, RLIMIT_DATA, &data, NULL);
+  return fault != 0 ? fault : prlimit(process, RLIMIT_FSIZE, &size, NULL);
 }

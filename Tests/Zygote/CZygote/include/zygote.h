@@ -17,4 +17,7 @@ void zygote_serve(int socket, void (*prepare)(void), int (*run)(int count, char 
 /// Sends such a message and gives the copy's process id, or -1.
 pid_t zygote_start(int socket, const void *message, size_t size, const int streams[3]);
 
+/// From now on a process has no more than these bytes of memory, and writes none beyond those of a file.
+int process_limit(pid_t process, size_t memory, size_t file);
+
 #endif
