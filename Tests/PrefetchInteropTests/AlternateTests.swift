@@ -72,6 +72,14 @@ struct AlternateTests {
     #expect(quiet.requests.count == count)
   }
 
+  @Test("that are dead do not make a failure of what only has to wait")
+  func quietAndDead() throws {
+    let quiet = try LoopbackServer { _ in .respond(503, [("Retry-After", "86400")]) }
+    declare(at: quiet.address(""), beside: ["http://127.0.0.1:\(dead)"])
+    let run = try home.run("--json")
+    #expect(try run.status == 75 && run.totals()["deferred"] == Self.count, "\(run)")
+  }
+
   @Test("that are dead as well leave what is stored to serve, or all fail")
   func allDead() throws {
     var server: LoopbackServer? = try LoopbackServer { [site] in site.respond(to: $0) }

@@ -178,7 +178,7 @@ extension Dispatcher {
     let slot = Int(items[item].slot)
     effects.append(.discard(body))
     if response.toldByTierAt != nil {
-      active[slot].exchange?.value.tierQuestion = nil
+      active[slot].exchange?.value.askOrigin()
       return reask(.item(item))
     }
     if active[slot].exchange?.value.startOverWithoutPart(after: response.status) == true {

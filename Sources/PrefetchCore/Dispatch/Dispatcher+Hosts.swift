@@ -155,7 +155,7 @@ extension Dispatcher {
       {
         return enqueue(job)
       }
-      itemAnswered(item, step)
+      itemAnswered(item, active[slot].exchange?.value.lastWord(step) ?? step)
     }
   }
 
@@ -169,17 +169,17 @@ extension Dispatcher {
     let (index, entry) = (Int(items[item].segment), entry(of: item))
     let purpose = connections.asksForPurpose ? RequestPurpose(itemType: entry.type) : .other
     let alternates = alternates(of: entry.url, entry.alternates, in: index)
-    while items[item].source < min(alternates.count, Int(UInt8.max)) {
-      items[item].source += 1
-      let refusal = request.policy.refusal(
-        of: alternates[Int(items[item].source) - 1],
+    let allowed = alternates.prefix(Int(UInt8.max)).dropFirst(Int(items[item].source)).firstIndex {
+      request.policy.refusal(
+        of: $0,
         for: purpose,
         named: segments[index].provenance,
         at: now.wall
-      )
-      if refusal == nil { return true }
+      ) == nil
     }
-    return false
+    guard let allowed else { return false }
+    items[item].source = UInt8(allowed + 1)
+    return true
   }
 
   private func entry(of item: Int) -> ManifestEntry {

@@ -39,13 +39,21 @@ extension Dispatcher {
     let row = row(of: items[item].step)
     let ending = GoneRule.ending(
       status: status,
-      // A shard leaves what it stores to the run of all.
-      rules: request.shard == nil
-        ? active[slot].segments.map { segments[$0].declaration.onGone } : [],
+      rules: active[slot].segments.map { segments[$0].declaration.onGone },
       hasBody: row?.hasBody ?? false,
       isLocked: row?.isLocked ?? false
     )
     guard request.mode != .get, case .removed = ending, let row else { return false }
+    guard request.shard == nil else {
+      active[slot].result.action = .keep
+      active[slot].result.outcome = .stale
+      active[slot].result.source = .stale
+      active[slot].result.reason =
+        "the server answered \(status), and a run of all shards removes it"
+      for index in active[slot].segments { segments[index].noteQuiet(until: nil) }
+      settleItem(item)
+      return true
+    }
     active[slot].result.action = .keep
     let emptiness = active[slot].result.emptiness
     active[slot].result.outcome = emptiness == nil ? .unchanged : .empty

@@ -348,7 +348,7 @@ extension Dispatcher {
         in: Int(items[item].segment)
       )
       // That is under way, and the same as the one that it would make.
-      _ = exchange.nextRequest(TransferID(0))
+      _ = exchange.nextRequest(TransferID(0), under: &connections, at: now.wall)
       new.exchange = ExchangeBox(exchange)
       new.result.attempts = 1
     }

@@ -124,6 +124,10 @@ extension Dispatcher {
   private mutating func refuse(_ item: Int, _ response: TransferResponse, _ objection: Failure) {
     let step = Exchange.Step.failed(objection, status: response.status)
     let slot = Int(items[item].slot)
+    if response.toldByTierAt != nil {
+      active[slot].exchange?.value.askOrigin()
+      return reask(.item(item))
+    }
     guard halt == nil, objection.code != .unsupported,
       active[slot].exchange?.value.nextAlternate(
         after: step,

@@ -79,6 +79,14 @@ extension Exchange {
         policy: policy,
         now: chance.now.wall
       )
+      if response.toldByTierAt != nil {
+        // Where it leads is not always where it led for others.
+        if case .failed = step {
+          askOrigin()
+          return .ask
+        }
+        isLedByTier = true
+      }
       if case .ask = step {
         isFollowUp = true
         hops.append(terms)
@@ -160,7 +168,8 @@ extension Exchange {
     return endings + [SourceResult(url: source, status: status, failure: failure)]
   }
 
-  private func lastWord(_ step: Step) -> Step {
+  /// What to tell once no source is left: the gravest of all ends, `step` the last of them.
+  func lastWord(_ step: Step) -> Step {
     // Who called it back knows why.
     if case .failed(let failure, _) = step, failure.code == .cancelled { return step }
     return setAside.map { Self.graver($0, step) } ?? step
@@ -183,6 +192,7 @@ extension Exchange {
     provenance = firstProvenance
     redirects = []
     hops = []
+    isLedByTier = false
   }
 
   // MARK: Parts
@@ -218,11 +228,22 @@ extension Exchange {
 
   /// The signature in a redirect's target may have run out between two tries.
   private mutating func startOver() -> Bool {
+    if isLedByTier {
+      askOrigin()
+      return true
+    }
     guard !redirects.isEmpty, tries > 1, !hasStartedOver else { return false }
     hasStartedOver = true
     isFollowUp = true
     returnToSource()
     return true
+  }
+
+  /// What a second tier has told is no help; the origin says it anew, from the beginning.
+  mutating func askOrigin() {
+    tierQuestion = nil
+    isFollowUp = true
+    if isLedByTier { returnToSource() }
   }
 
   /// The transport found another part than the kept one continues, or the kept one is damaged.

@@ -41,6 +41,8 @@ package struct Exchange: Sendable {
   /// Requests for the rest of a part that brought nothing of it.
   var fruitlessParts = 0
   var hasStartedOver = false
+  /// Whether a redirect of the present chain is what a second tier says that the origin said.
+  var isLedByTier = false
   /// What ended an earlier source; it counts if no later one brings the body.
   var setAside: Step?
   /// Whether no source is left.

@@ -164,11 +164,13 @@ package final class TieredTransport: Transport, SecondTier {
     case .ended:
       return end(result.outcome)
     case .missed:
+      discard(result, of: lookup)
       standing.noteTruth()
       figures.misses += 1
       if case .body(let digest, _) = lookup.step { writing.noteMissing(digest) }
       return goOn(id, .passed, end)
     case .refused(var failure):
+      discard(result, of: lookup)
       figures.note(failure)
       if standing.note(failure) { giveUp(besides: id) }
       guard terms.settings.isRequired else { return goOn(id, .passed, end) }

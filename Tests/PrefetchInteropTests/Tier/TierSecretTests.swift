@@ -65,6 +65,34 @@ struct TierSecretTests {
     }
   }
 
+  @Test("It never gets what our own headers led to, however many are asked for in the same way")
+  func ownHeaders() throws {
+    let (own, other) = (Site(), Site())
+    let count = 40
+    let asked = try LoopbackServer { own.respond(to: $0) }
+    let led = try LoopbackServer { other.respond(to: $0) }
+    for number in 0..<count {
+      let target = HeaderField("Location", "http://localhost:\(led.port)/\(number)")
+      own["/\(number)"] =
+        number.isMultiple(of: 2)
+        ? Site.Page([], headers: [target], status: 302) : Site.Page(text("\(number)"))
+      other["/\(number)"] = Site.Page(text("\(number)"))
+    }
+    let urls = (0..<count).map { "\"\(asked.address("/\($0)"))\"" }.joined(separator: ", ")
+    let home = try Home(isInMemory: true)
+    home.configure(
+      """
+      segments:
+        - { name: s, urls: [\(urls)], headers: { Authorization: "Bearer \(Self.token)" } }
+      cache: { min_free: 0, remote: { url: "\(ground.tier.address("/t"))", mode: read_write } }
+      network: { retries: { items: 0, lookups: 0 } }
+      """
+    )
+    let run = try home.run("--json")
+    #expect(try run.status == 0 && run.totals()["fetched"] == count, "\(run)")
+    #expect(!ground.tier.requests.contains { $0.method == "PUT" }, "\(sent())")
+  }
+
   @Test(
     "It never gets what a certificate, a login, a token or a key brought, and no secret in any case",
     arguments: [false, true],
