@@ -314,6 +314,31 @@ struct TierMeetingTests {
     #expect(try run.json().text("items.0.deferred.rule") == "daily_limit", "\(run)")
   }
 
+  @Test("Where a redirect that it tells leads to nothing, the origin says where it leads now")
+  func movedOn() throws {
+    publish("/v1", "one")
+    redirect("/latest", to: "/v1", "max-age=3600")
+    let segment = "  - { name: s, on_gone: remove, urls: [\"\(url("/latest"))\"] }"
+    let first = try machine(Self.trusted, segment)
+    #expect(try first.run("-q").status == 0)
+    // The body is lost, and the origin has moved on.
+    let body = Digest.hexadecimal("one")
+    ground.store.files = ground.store.files.filter { !$0.key.hasSuffix(body) }
+    site["/v1"] = nil
+    publish("/v2", "two")
+    redirect("/latest", to: "/v2", "max-age=3600")
+    _ = takeAsked()
+    let second = try machine(Self.trusted, segment)
+    let run = try second.run("--json")
+    #expect(try run.status == 0 && run.totals()["fetched"] == 1, "\(run)")
+    #expect(takeAsked() == ["GET /latest", "GET /v1", "GET /v2"])
+    let read = try second.run("get", "--offline", url("/latest"))
+    #expect(read.output == "two", "\(read)")
+    // Whoever has the old one still is not told to give it up.
+    let late = try first.run("--revalidate", "--json")
+    #expect(try late.status == 0 && late.totals()["removed"] == 0, "\(late)")
+  }
+
   @Test(
     "It is asked no more than an origin where nothing may be asked, and not where the origin is meant"
   )
