@@ -28,7 +28,8 @@ struct CopiedProgramTests {
     "says what one that was started says, and ends as that does",
     arguments: [
       ["--version"], ["nonsense"], ["run", "--help"], ["plan", "--json"], ["list", "--nonsense"],
-      ["check", "--config", "absent.yaml"], ["check"], ["schema"], ["status"], ["explain", "nothing"],
+      ["check", "--config", "absent.yaml"], ["check"], ["schema"], ["status"],
+      ["explain", "nothing"],
     ]
   )
   func saysTheSame(_ words: [String]) throws {
