@@ -50,6 +50,9 @@ struct CopiedProgramTests {
     #expect(try home.run("check").status == 0)
     let list = try home.run("check", "--config", "-", input: #"{"segments": 7}"#)
     #expect(list.status == 78 && list.errors.contains("segments"), "\(list)")
+    // More than a pipe holds, and no program that reads it.
+    let unread = String(repeating: "unread ", count: 1 << 18)
+    #expect(try home.run("--version", input: unread).status == 0)
   }
 
   @Test(

@@ -24,6 +24,9 @@ enum Spawn {
   /// A program that starts while another one's pipes are not yet marked would keep them open.
   private static let turn = Mutex(())
 
+  /// A program that ends before it has read its input must not end the tests.
+  private static let ignoresBrokenPipes: Void = { _ = signal(SIGPIPE, SIG_IGN) }()
+
   private typealias AddFolder =
     @convention(c) (
       UnsafeMutablePointer<posix_spawn_file_actions_t>, UnsafePointer<CChar>
@@ -42,7 +45,8 @@ enum Spawn {
     folder: String?,
     outputPath: String?
   ) throws(Fault) -> Streams {
-    try turn.withLock { _ throws(Fault) in
+    ignoresBrokenPipes
+    return try turn.withLock { _ throws(Fault) in
       try start(words, environment, folder, outputPath)
     }
   }
